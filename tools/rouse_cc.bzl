@@ -1,0 +1,162 @@
+"""The C++ rules of this workspace. A BUILD file reads like Abseil's:
+
+    load("//tools:rouse_cc.bzl", "rouse_cc_library", "rouse_cc_test")
+
+    package(default_visibility = ["//visibility:private"])
+
+    rouse_cc_library(
+        name = "waker",
+        srcs = ["waker.cc"],
+        hdrs = ["waker.h"],
+        visibility = ["//visibility:public"],
+        deps = [
+            ":poll_result",
+            "//base:panic",
+            "@abseil-cpp//absl/base:core_headers",
+        ],
+    )
+
+    rouse_cc_test(
+        name = "waker_test",
+        srcs = ["waker_test.cc"],
+        deps = [":waker"],
+    )
+
+What the rules see to, so that BUILD files need not:
+
+*   Every header in `hdrs` is included as `rouse/<package>/<file>.h`, here and by a consumer, whose own
+    `waker/` therefore cannot shadow ours. A header in `srcs` has no such path: a private header is a
+    target of its own with private visibility.
+*   Warnings are errors, but only here: a consumer's compiler may know warnings that ours does not.
+*   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
+*   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and it is by compiling
+    some source of the same target that clang checks a header's layering. So a library of headers alone
+    gets a source that includes them; any other's own source includes its header first.
+*   C++20 comes from .bazelrc; there is no -std, -O or -march here.
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
+# The repository name is empty only in the main repository. (Bazel prints it with "@" or "@@".)
+_IS_MAIN_REPOSITORY = str(Label("//:WORKSPACE")).lstrip("@").startswith("//")
+
+_COPTS = ["-Wall", "-Wextra", "-Werror"] + select({
+    "//tools:clang": [
+        "-Wthread-safety",
+        # What Abseil's and GoogleTest's headers do is not ours to warn of.
+        "--system-header-prefix=absl/",
+        "--system-header-prefix=gmock/",
+        "--system-header-prefix=gtest/",
+        "--system-header-prefix=benchmark/",
+    ],
+    "//conditions:default": [],
+}) if _IS_MAIN_REPOSITORY else []
+
+_FEATURES = ["layering_check", "parse_headers"]
+
+def _include_all_impl(ctx):
+    out = ctx.actions.declare_file(ctx.label.name + ".cc")
+    ctx.actions.write(out, "".join([
+        "#include \"rouse/%s/%s\"  // IWYU pragma: keep\n" % (ctx.label.package, header)
+        for header in ctx.attr.headers
+    ]))
+    return [DefaultInfo(files = depset([out]))]
+
+_include_all = rule(
+    implementation = _include_all_impl,
+    attrs = {"headers": attr.string_list(mandatory = True)},
+    doc = "Writes a source that includes headers of its own package.",
+)
+
+def rouse_cc_library(name, srcs = [], hdrs = [], copts = [], features = [], **kwargs):
+    """A cc_library whose headers are included as `rouse/<package>/<file>.h`.
+
+    Args:
+      name: the target; named like its one header.
+      srcs: sources.
+      hdrs: headers.
+      copts: further flags, for this target alone.
+      features: further features, for this target alone.
+      **kwargs: as for cc_library.
+    """
+    if hdrs and not srcs and _IS_MAIN_REPOSITORY:
+        _include_all(
+            name = name + "_include_all",
+            headers = hdrs,
+        )
+        srcs = [":" + name + "_include_all"]
+    cc_library(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs,
+        copts = _COPTS + copts,
+        features = _FEATURES + features,
+        include_prefix = "rouse/" + native.package_name(),
+        **kwargs
+    )
+
+def rouse_cc_binary(name, copts = [], features = [], **kwargs):
+    """A cc_binary with this workspace's warnings.
+
+    Args:
+      name: the target.
+      copts: further flags, for this target alone.
+      features: further features, for this target alone.
+      **kwargs: as for cc_binary.
+    """
+    cc_binary(
+        name = name,
+        copts = _COPTS + copts,
+        features = _FEATURES + features,
+        **kwargs
+    )
+
+def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], features = [], **kwargs):
+    """A cc_test that uses GoogleTest and GoogleMock; it need not name them in `deps`.
+
+    Tags with a meaning here: "model" (exhaustive, on the model checker), "stress" (real threads).
+
+    Args:
+      name: the target; the library's name and `_test`.
+      size: as for cc_test.
+      main: whether GoogleTest's main() is linked; False where the sources have their own.
+      deps: what the sources include, GoogleTest excepted.
+      copts: further flags, for this target alone.
+      features: further features, for this target alone.
+      **kwargs: as for cc_test.
+    """
+    gtest = ["@googletest//:gtest"] + (["@googletest//:gtest_main"] if main else [])
+    cc_test(
+        name = name,
+        size = size,
+        copts = _COPTS + copts,
+        features = _FEATURES + features,
+        linkstatic = True,
+        deps = deps + gtest,
+        **kwargs
+    )
+
+def rouse_cc_benchmark(name, deps = [], tags = [], copts = [], features = [], **kwargs):
+    """A Google Benchmark binary: `tools/bazel run -c opt //waker:waker_benchmark`.
+
+    Args:
+      name: the target; the library's name and `_benchmark`.
+      deps: what the sources include, Google Benchmark excepted.
+      tags: besides "benchmark".
+      copts: further flags, for this target alone.
+      features: further features, for this target alone.
+      **kwargs: as for cc_binary.
+    """
+    cc_binary(
+        name = name,
+        testonly = True,
+        copts = _COPTS + copts,
+        features = _FEATURES + features,
+        linkstatic = True,
+        tags = ["benchmark"] + tags,
+        deps = deps + [
+            "@google_benchmark//:benchmark",
+            "@google_benchmark//:benchmark_main",
+        ],
+        **kwargs
+    )
