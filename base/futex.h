@@ -1,0 +1,38 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: futex.h
+// -----------------------------------------------------------------------------
+//
+// Linux's futex: sleep while a word has a value. The word's own protocol
+// decides who must be woken; the kernel only parks threads.
+
+#ifndef ROUSE_BASE_FUTEX_H_
+#define ROUSE_BASE_FUTEX_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+
+namespace rouse {
+
+// FutexWait()
+//
+// Blocks while `word` has the value `expected`, for `timeout` at the most (of
+// the monotonic clock; `absl::InfiniteDuration()` for as long as it takes).
+// Returns at once if the value is another. May return early for no reason:
+// callers read `word` again. Orders no memory by itself.
+void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
+               absl::Duration timeout = absl::InfiniteDuration());
+
+// FutexWakeOne()
+//
+// Wakes one thread that waits on `word`, if there is one. The thread that waits
+// may have gone and `word` with it: the address is not read.
+void FutexWakeOne(Atomic<uint32_t>& word);
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_FUTEX_H_

@@ -1,0 +1,161 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: intrusive_list.h
+// -----------------------------------------------------------------------------
+//
+// `IntrusiveList<T>` is a doubly linked list whose links are in its elements.
+// Inserting allocates nothing, and an element leaves the list it is in without
+// knowing which one that is:
+//
+//   struct Waiter : rouse::IntrusiveListNode<> { rouse::Waker waker; };
+//
+//   rouse::IntrusiveList<Waiter> waiters;
+//   Waiter waiter;
+//   waiters.PushBack(&waiter);
+//   waiter.Unlink();             // O(1)
+//
+// Lists are not thread-safe: a list, and the links of all that is in it, belong
+// to one lock or one thread.
+
+#ifndef ROUSE_BASE_INTRUSIVE_LIST_H_
+#define ROUSE_BASE_INTRUSIVE_LIST_H_
+
+#include "absl/base/macros.h"
+
+namespace rouse {
+
+template <class T, class Tag>
+class IntrusiveList;
+
+// IntrusiveListNode
+//
+// The links of one element. A type that is in several lists at once derives
+// from one node for each, told apart by `Tag`. An element stays where it is
+// while it is linked; it must be unlinked before it is destroyed.
+template <class Tag = void>
+class IntrusiveListNode {
+ public:
+  IntrusiveListNode() = default;
+  IntrusiveListNode(const IntrusiveListNode&) = delete;
+  IntrusiveListNode& operator=(const IntrusiveListNode&) = delete;
+  ~IntrusiveListNode() { ABSL_ASSERT(!IsLinked()); }
+
+  bool IsLinked() const { return next_ != nullptr; }
+
+  // Leaves the list. Does nothing if in none. O(1).
+  void Unlink() {
+    if (!IsLinked()) return;
+    prev_->next_ = next_;
+    next_->prev_ = prev_;
+    next_ = prev_ = nullptr;
+  }
+
+ private:
+  template <class, class>
+  friend class IntrusiveList;
+
+  IntrusiveListNode* next_ = nullptr;
+  IntrusiveListNode* prev_ = nullptr;
+};
+
+// IntrusiveList
+//
+// Owns nothing: its elements outlive their stay. Every operation is O(1) but
+// `Clear()`. Moving a list moves its elements; a list must be empty when it is
+// destroyed.
+template <class T, class Tag = void>
+class IntrusiveList {
+ public:
+  IntrusiveList() { Reset(); }
+
+  IntrusiveList(IntrusiveList&& other) noexcept {
+    Reset();
+    Append(other);
+  }
+
+  IntrusiveList& operator=(IntrusiveList&& other) noexcept {
+    if (this == &other) return *this;
+    ABSL_ASSERT(IsEmpty());
+    Append(other);
+    return *this;
+  }
+
+  ~IntrusiveList() {
+    ABSL_ASSERT(IsEmpty());
+    head_.next_ = head_.prev_ = nullptr;
+  }
+
+  bool IsEmpty() const { return head_.next_ == &head_; }
+
+  // The first or last element, or null.
+  T* Front() { return IsEmpty() ? nullptr : Element(head_.next_); }
+  T* Back() { return IsEmpty() ? nullptr : Element(head_.prev_); }
+
+  // REQUIRES: `element` is in no list of this `Tag`.
+  void PushBack(T* element) { InsertBefore(&head_, element); }
+  void PushFront(T* element) { InsertBefore(head_.next_, element); }
+
+  // Removes and returns the first or last element, or null.
+  T* PopFront() { return Pop(head_.next_); }
+  T* PopBack() { return Pop(head_.prev_); }
+
+  // Moves all elements of `other` behind those of this list.
+  void Append(IntrusiveList& other) {
+    if (other.IsEmpty()) return;
+    Node* first = other.head_.next_;
+    Node* last = other.head_.prev_;
+    other.Reset();
+    first->prev_ = head_.prev_;
+    head_.prev_->next_ = first;
+    last->next_ = &head_;
+    head_.prev_ = last;
+  }
+
+  // Unlinks every element. O(size).
+  void Clear() {
+    while (PopFront() != nullptr) {
+    }
+  }
+
+  // Calls `visit(T*)` for each element, first to last. `visit` may unlink the
+  // element that it is given, and no other.
+  template <class Visitor>
+  void ForEach(Visitor&& visit) {
+    for (Node* node = head_.next_; node != &head_;) {
+      Node* next = node->next_;
+      visit(Element(node));
+      node = next;
+    }
+  }
+
+ private:
+  using Node = IntrusiveListNode<Tag>;
+
+  static T* Element(Node* node) { return static_cast<T*>(node); }
+
+  void Reset() { head_.next_ = head_.prev_ = &head_; }
+
+  static void InsertBefore(Node* position, T* element) {
+    Node* node = element;
+    ABSL_ASSERT(!node->IsLinked());
+    node->prev_ = position->prev_;
+    node->next_ = position;
+    position->prev_->next_ = node;
+    position->prev_ = node;
+  }
+
+  T* Pop(Node* node) {
+    if (node == &head_) return nullptr;
+    node->Unlink();
+    return Element(node);
+  }
+
+  // The ring's sentinel: next_ is the first element and prev_ the last.
+  Node head_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_INTRUSIVE_LIST_H_

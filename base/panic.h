@@ -1,0 +1,42 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: panic.h
+// -----------------------------------------------------------------------------
+//
+// `Panic()` reports a programming error: a finished future that is polled
+// again, a task that is spawned where there is no runtime. What can go wrong in
+// a correct program is an `absl::Status` instead.
+
+#ifndef ROUSE_BASE_PANIC_H_
+#define ROUSE_BASE_PANIC_H_
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "absl/base/attributes.h"
+
+namespace rouse {
+
+// Thrown by `Panic()` where exceptions are enabled.
+class PanicError : public std::logic_error {
+ public:
+  explicit PanicError(std::string_view message)
+      : std::logic_error(std::string(message)) {}
+};
+
+// Panic()
+//
+// Throws `PanicError(message)`, or, in a build without exceptions, logs
+// `message` as fatal and aborts. `message` says what was done wrong and what to
+// do instead.
+//
+// A panic that escapes a task ends that task alone: its `JoinHandle` answers
+// `absl::StatusCode::kInternal` with `message`.
+[[noreturn]] ABSL_ATTRIBUTE_COLD void Panic(std::string_view message);
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_PANIC_H_
