@@ -1,0 +1,180 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: poll_result.h
+// -----------------------------------------------------------------------------
+//
+// `PollResult<T>` is what polling a future answers: its value, or that it is
+// not there yet.
+//
+//   rouse::PollResult<int> Poll(rouse::Context& cx) {
+//     if (arrived_) return value_;
+//     waker_.Register(cx.waker());
+//     return rouse::kPending;
+//   }
+//
+// Whoever answers `kPending` has arranged for the waker to be called.
+
+#ifndef ROUSE_WAKER_POLL_RESULT_H_
+#define ROUSE_WAKER_POLL_RESULT_H_
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/macros.h"
+
+namespace rouse {
+
+// The type of `kPending`.
+class PendingTag {
+ public:
+  explicit constexpr PendingTag(int) {}
+};
+
+// The answer of a future that is not ready; converts to every `PollResult`.
+inline constexpr PendingTag kPending{0};
+
+// PollResult
+//
+// Either ready with a `T` or pending. `T` may be a reference or void. Reading
+// the value of a pending result is undefined, and asserted in debug builds.
+template <class T>
+class [[nodiscard]] PollResult {
+ public:
+  using value_type = T;
+
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr PollResult(PendingTag) {}
+
+  template <class U = T>
+    requires(std::convertible_to<U &&, T> &&
+             !std::same_as<std::remove_cvref_t<U>, PollResult> &&
+             !std::same_as<std::remove_cvref_t<U>, PendingTag>)
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+  constexpr PollResult(U&& value) : value_(std::forward<U>(value)) {}
+
+  // Ready, with the value made in place.
+  template <class... Args>
+  constexpr explicit PollResult(std::in_place_t, Args&&... args)
+      : value_(std::in_place, std::forward<Args>(args)...) {}
+
+  constexpr bool IsReady() const { return value_.has_value(); }
+  constexpr bool IsPending() const { return !value_.has_value(); }
+
+  constexpr T& value() & ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    ABSL_ASSERT(IsReady());
+    return *value_;
+  }
+  constexpr const T& value() const& ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    ABSL_ASSERT(IsReady());
+    return *value_;
+  }
+  constexpr T&& value() && ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    ABSL_ASSERT(IsReady());
+    return *std::move(value_);
+  }
+
+  constexpr T& operator*() & ABSL_ATTRIBUTE_LIFETIME_BOUND { return value(); }
+  constexpr const T& operator*() const& ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return value();
+  }
+  constexpr T&& operator*() && ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return std::move(*this).value();
+  }
+  constexpr T* operator->() ABSL_ATTRIBUTE_LIFETIME_BOUND { return &value(); }
+  constexpr const T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return &value();
+  }
+
+  // The result of `map(value)`, or pending.
+  template <class Map>
+  constexpr PollResult<std::invoke_result_t<Map, T>> Transform(Map&& map) && {
+    if (IsPending()) return kPending;
+    if constexpr (std::is_void_v<std::invoke_result_t<Map, T>>) {
+      std::invoke(std::forward<Map>(map), *std::move(value_));
+      return {};
+    } else {
+      return std::invoke(std::forward<Map>(map), *std::move(value_));
+    }
+  }
+
+ private:
+  std::optional<T> value_;
+};
+
+// A default-constructed `PollResult<void>` is ready, as `return {};` reads.
+template <>
+class [[nodiscard]] PollResult<void> {
+ public:
+  using value_type = void;
+
+  constexpr PollResult() : ready_(true) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr PollResult(PendingTag) : ready_(false) {}
+
+  constexpr bool IsReady() const { return ready_; }
+  constexpr bool IsPending() const { return !ready_; }
+
+  constexpr void value() const { ABSL_ASSERT(IsReady()); }
+  constexpr void operator*() const { value(); }
+
+  template <class Map>
+  constexpr PollResult<std::invoke_result_t<Map>> Transform(Map&& map) && {
+    if (IsPending()) return kPending;
+    if constexpr (std::is_void_v<std::invoke_result_t<Map>>) {
+      std::invoke(std::forward<Map>(map));
+      return {};
+    } else {
+      return std::invoke(std::forward<Map>(map));
+    }
+  }
+
+ private:
+  bool ready_;
+};
+
+// Refers to its value; does not own it.
+template <class T>
+class [[nodiscard]] PollResult<T&> {
+ public:
+  using value_type = T&;
+
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr PollResult(PendingTag) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr PollResult(T& value) : value_(std::addressof(value)) {}
+
+  constexpr bool IsReady() const { return value_ != nullptr; }
+  constexpr bool IsPending() const { return value_ == nullptr; }
+
+  constexpr T& value() const {
+    ABSL_ASSERT(IsReady());
+    return *value_;
+  }
+  constexpr T& operator*() const { return value(); }
+  constexpr T* operator->() const { return &value(); }
+
+  template <class Map>
+  constexpr PollResult<std::invoke_result_t<Map, T&>> Transform(Map&& map) && {
+    if (IsPending()) return kPending;
+    if constexpr (std::is_void_v<std::invoke_result_t<Map, T&>>) {
+      std::invoke(std::forward<Map>(map), *value_);
+      return {};
+    } else {
+      return std::invoke(std::forward<Map>(map), *value_);
+    }
+  }
+
+ private:
+  T* value_ = nullptr;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_WAKER_POLL_RESULT_H_

@@ -1,0 +1,119 @@
+#include "rouse/waker/thread_parker.h"
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/futex.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+//   kEmpty     nobody parks, nothing to tell.
+//   kParked    the parking thread blocks in the kernel, or is about to.
+//   kNotified  an unpark that no park has used up yet.
+//
+//   kEmpty -> kParked        the parking thread; the kernel then blocks it for
+//                            as long as the state is kParked
+//   kEmpty|kParked -> kNotified   any unparking thread; it wakes the kernel's
+//                            sleeper if the state was kParked
+//   kNotified|kParked -> kEmpty   the parking thread, when it returns
+//
+// No unpark is lost: only the parking thread leaves kNotified, and it does so
+// by the exchange with which it returns.
+constexpr uint32_t kEmpty = 0;
+constexpr uint32_t kParked = 1;
+constexpr uint32_t kNotified = 2;
+
+}  // namespace
+
+struct ThreadParker::Inner {
+  Atomic<uint32_t> state{kEmpty};
+  Atomic<uint32_t> references{1};
+
+  static Inner* From(void* data) { return static_cast<Inner*>(data); }
+
+  void Unpark() {
+    // Release pairs with the acquire by which the parking thread leaves
+    // kNotified: what the unparking thread did before is visible to it. Always
+    // an exchange, also from kNotified, for the same reason.
+    if (state.exchange(kNotified, std::memory_order_release) == kParked) {
+      FutexWakeOne(state);
+    }
+  }
+
+  void Ref() {
+    // Relaxed: the caller has a reference, so the count cannot reach zero.
+    references.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void Unref() {
+    // Release pairs with the acquire of the last one: use comes before delete.
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+const RawWakerVTable ThreadParker::kVTable = {
+    [](void* data) {
+      Inner::From(data)->Ref();
+      return RawWaker{data, &kVTable};
+    },
+    [](void* data) {
+      Inner::From(data)->Unpark();
+      Inner::From(data)->Unref();
+    },
+    [](void* data) { Inner::From(data)->Unpark(); },
+    [](void* data) { Inner::From(data)->Unref(); },
+};
+
+ThreadParker::Unparker::Unparker(const Unparker& other)
+    : waker_(other.waker_.Clone()) {}
+
+ThreadParker::Unparker& ThreadParker::Unparker::operator=(
+    const Unparker& other) {
+  waker_ = other.waker_.Clone();
+  return *this;
+}
+
+ThreadParker::ThreadParker() : inner_(new Inner) {}
+
+ThreadParker::~ThreadParker() { inner_->Unref(); }
+
+ThreadParker::Unparker ThreadParker::unparker() const {
+  inner_->Ref();
+  return Unparker(Waker(RawWaker{inner_, &kVTable}));
+}
+
+void ThreadParker::Park() {
+  // Tells a park that ended for no reason from an unpark, and goes on.
+  uint32_t state = kEmpty;
+  // Nothing to order yet: the exchange below acquires.
+  if (inner_->state.compare_exchange_strong(state, kParked,
+                                            std::memory_order_relaxed,
+                                            std::memory_order_relaxed)) {
+    do {
+      FutexWait(inner_->state, kParked);
+    } while (inner_->state.load(std::memory_order_relaxed) == kParked);
+  }
+  // Acquire pairs with the release of Unpark.
+  inner_->state.exchange(kEmpty, std::memory_order_acquire);
+}
+
+void ThreadParker::ParkFor(absl::Duration limit) {
+  uint32_t state = kEmpty;
+  // As in Park.
+  if (limit > absl::ZeroDuration() &&
+      inner_->state.compare_exchange_strong(state, kParked,
+                                            std::memory_order_relaxed,
+                                            std::memory_order_relaxed)) {
+    FutexWait(inner_->state, kParked, limit);
+  }
+  // Acquire pairs with the release of Unpark.
+  inner_->state.exchange(kEmpty, std::memory_order_acquire);
+}
+
+void ThreadParker::Shutdown() { inner_->Unpark(); }
+
+}  // namespace rouse

@@ -1,0 +1,80 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: thread_parker.h
+// -----------------------------------------------------------------------------
+//
+// `ThreadParker` blocks its thread until another one unparks it: the bottom of
+// the park stack where there is no reactor.
+//
+//   ThreadParker parker;
+//   std::thread other([unparker = parker.unparker()] { unparker.Unpark(); });
+//   parker.Park();   // returns, whichever of the two came first
+
+#ifndef ROUSE_WAKER_THREAD_PARKER_H_
+#define ROUSE_WAKER_THREAD_PARKER_H_
+
+#include "absl/time/time.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+// ThreadParker
+//
+// A `Park` (see park.h) on a futex. `Park()` and `ParkFor()` are for one thread
+// at a time; unparkers and wakers are for any, and may outlive the parker.
+class ThreadParker {
+  struct Inner;
+
+ public:
+  // Unparks. Copying it counts a reference.
+  class Unparker {
+   public:
+    Unparker(const Unparker& other);
+    Unparker(Unparker&& other) noexcept = default;
+    Unparker& operator=(const Unparker& other);
+    Unparker& operator=(Unparker&& other) noexcept = default;
+    ~Unparker() = default;
+
+    // Ends the current `Park()` or else the next one. Does nothing after the
+    // parker has gone. What came before the call is visible after the park.
+    void Unpark() const { waker_.WakeByRef(); }
+
+    // A waker that unparks: for polling a future on this thread.
+    const Waker& waker() const { return waker_; }
+
+   private:
+    friend class ThreadParker;
+    explicit Unparker(Waker waker) : waker_(static_cast<Waker&&>(waker)) {}
+
+    Waker waker_;
+  };
+
+  ThreadParker();
+  ThreadParker(const ThreadParker&) = delete;
+  ThreadParker& operator=(const ThreadParker&) = delete;
+  ~ThreadParker();
+
+  Unparker unparker() const;
+
+  // Blocks until unparked; returns at once if that has happened already.
+  void Park();
+
+  // Blocks for `limit` at the most, on the monotonic clock, rounded up to a
+  // nanosecond. May return early for no reason: the caller looks at what it
+  // waits for.
+  void ParkFor(absl::Duration limit);
+
+  // Unparks. Nothing else waits here.
+  void Shutdown();
+
+ private:
+  static const RawWakerVTable kVTable;
+
+  Inner* const inner_;  // one reference
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_WAKER_THREAD_PARKER_H_

@@ -1,0 +1,70 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: wake_list.h
+// -----------------------------------------------------------------------------
+//
+// `WakeList` carries wakers out of a critical section, because no waker is
+// called under a lock: what it calls may come back for the same lock.
+//
+//   WakeList woken;
+//   mu.Lock();
+//   while (Waiter* waiter = waiters.PopFront()) {
+//     woken.Push(std::move(waiter->waker));
+//     if (woken.IsFull()) {
+//       mu.Unlock();
+//       woken.WakeAll();
+//       mu.Lock();
+//     }
+//   }
+//   mu.Unlock();
+//   woken.WakeAll();
+
+#ifndef ROUSE_WAKER_WAKE_LIST_H_
+#define ROUSE_WAKER_WAKE_LIST_H_
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/base/macros.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+// WakeList
+//
+// Up to `kCapacity` wakers, without allocation. Wakers that were not woken are
+// dropped with the list. Not thread-safe.
+class WakeList {
+ public:
+  static constexpr size_t kCapacity = 32;
+
+  WakeList() = default;
+  WakeList(const WakeList&) = delete;
+  WakeList& operator=(const WakeList&) = delete;
+
+  bool IsFull() const { return size_ == kCapacity; }
+  bool IsEmpty() const { return size_ == 0; }
+
+  // REQUIRES: the list is not full.
+  void Push(Waker waker) {
+    ABSL_ASSERT(!IsFull());
+    wakers_[size_++] = std::move(waker);
+  }
+
+  // Wakes all, first in first out, and leaves the list empty. If a waker throws
+  // the ones behind it are dropped without being woken.
+  void WakeAll() {
+    const size_t count = std::exchange(size_, 0);
+    for (size_t i = 0; i < count; ++i) std::move(wakers_[i]).Wake();
+  }
+
+ private:
+  size_t size_ = 0;
+  Waker wakers_[kCapacity];
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_WAKER_WAKE_LIST_H_
