@@ -21,7 +21,9 @@ void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
   timespec relative;
   timespec* limit = nullptr;
   if (timeout != absl::InfiniteDuration()) {
-    relative = absl::ToTimespec(std::max(timeout, absl::ZeroDuration()));
+    // Up, so that a deadline less than a nanosecond away is not polled for.
+    relative = absl::ToTimespec(absl::Ceil(
+        std::max(timeout, absl::ZeroDuration()), absl::Nanoseconds(1)));
     limit = &relative;
   }
   // Every failure (the value differs, a signal, the time is up) means the same

@@ -21,7 +21,8 @@ namespace rouse {
 // FutexWait()
 //
 // Blocks while `word` has the value `expected`, for `timeout` at the most (of
-// the monotonic clock; `absl::InfiniteDuration()` for as long as it takes).
+// the monotonic clock, rounded up to a nanosecond; `absl::InfiniteDuration()`
+// for as long as it takes; zero or less does not block).
 // Returns at once if the value is another. May return early for no reason:
 // callers read `word` again. Orders no memory by itself.
 void FutexWait(Atomic<uint32_t>& word, uint32_t expected,

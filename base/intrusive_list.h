@@ -63,8 +63,8 @@ class IntrusiveListNode {
 // IntrusiveList
 //
 // Owns nothing: its elements outlive their stay. Every operation is O(1) but
-// `Clear()`. Moving a list moves its elements; a list must be empty when it is
-// destroyed.
+// `Clear()` and `ForEach()`. Moving a list moves its elements; a list must be
+// empty when it is destroyed or moved to.
 template <class T, class Tag = void>
 class IntrusiveList {
  public:
@@ -119,8 +119,8 @@ class IntrusiveList {
     }
   }
 
-  // Calls `visit(T*)` for each element, first to last. `visit` may unlink the
-  // element that it is given, and no other.
+  // Calls `visit(T*)` for each element, first to last. `visit` may unlink, and
+  // then destroy, the element that it is given, and no other. O(size).
   template <class Visitor>
   void ForEach(Visitor&& visit) {
     for (Node* node = head_.next_; node != &head_;) {

@@ -1,0 +1,399 @@
+#include "rouse/base/frame_pool.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "absl/base/attributes.h"
+#include "absl/base/config.h"
+#include "absl/base/const_init.h"
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/log/log.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/base/atomic.h"
+
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace rouse {
+namespace {
+
+// A heap has one owner, the thread whose `current_heap` it is. What other
+// threads touch are the two atomics at its end.
+//
+//   remote_   A stack of blocks that other threads have freed. Pushed by any
+//             thread, taken whole by the owner.
+//   balance_  Minus the number of blocks that were freed remotely, while the
+//             owner lives. When it ends it adds the number of blocks that it
+//             ever gave out and did not free itself. From then on the balance
+//             is the number of blocks in use, and whoever brings it to zero
+//             deletes the heap.
+//
+// Invariant: the heap is deleted once, by the thread whose change made the
+// balance zero after the owner's addition. Before that addition the balance is
+// negative after every remote free, so none of them can hit zero; after it, a
+// remote free whose blocks are on `remote_` but not yet taken off the balance
+// keeps it above zero.
+
+constexpr size_t kClassCount = 16 + 12 + 8 + 8;
+
+// Class sizes: multiples of 16 to 256, of 64 to 1024, of 128 to 2048, of 256 to
+// 4096; less than a quarter of a block is wasted from 256 bytes on.
+struct SizeClasses {
+  std::array<uint16_t, kClassCount> size{};
+  // Indexed by the size in units of 16 bytes, rounded up.
+  std::array<uint8_t, FramePool::kMaxPooledSize / 16 + 1> of{};
+
+  constexpr SizeClasses() {
+    size_t index = 0;
+    for (size_t bytes = 16; bytes <= FramePool::kMaxPooledSize;
+         bytes += bytes < 256    ? 16
+                  : bytes < 1024 ? 64
+                  : bytes < 2048 ? 128
+                                 : 256) {
+      size[index++] = static_cast<uint16_t>(bytes);
+    }
+    size_t unit = 0;
+    for (size_t c = 0; c < kClassCount; ++c) {
+      for (; unit * 16 <= size[c]; ++unit) of[unit] = static_cast<uint8_t>(c);
+    }
+  }
+};
+constexpr SizeClasses kClasses;
+static_assert(kClasses.size.back() == FramePool::kMaxPooledSize);
+
+size_t ClassOf(size_t size) { return kClasses.of[(size + 15) / 16]; }
+
+class Heap;
+
+// A free block. The link is all of it that is used.
+struct Block {
+  Block* next;
+};
+
+// The first bytes of a slab; its blocks, all of one class, follow.
+struct alignas(64) Slab {
+  Heap* heap;
+  Slab* next;  // of its heap, or of the depot's free ones
+  size_t size_class;
+
+  static Slab* Of(void* block) {
+    return reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(block) &
+                                   ~uintptr_t{FramePool::kSlabSize - 1});
+  }
+};
+
+void Poison([[maybe_unused]] void* block, [[maybe_unused]] size_t size) {
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  ASAN_POISON_MEMORY_REGION(block, size);
+#endif
+}
+void Unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t size) {
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  ASAN_UNPOISON_MEMORY_REGION(block, size);
+#endif
+}
+
+// Where heaps get slabs from and give them back to. Keeps them for the process.
+class Depot {
+ public:
+  Slab* Take() {
+    const absl::MutexLock lock(&mu_);
+    if (free_ == nullptr) Grow();
+    Slab* slab = free_;
+    free_ = slab->next;
+    ++in_use_;
+    return slab;
+  }
+
+  void Give(Slab* slab) {
+    Unpoison(slab, FramePool::kSlabSize);
+    const absl::MutexLock lock(&mu_);
+    slab->next = free_;
+    free_ = slab;
+    --in_use_;
+  }
+
+  size_t in_use() {
+    const absl::MutexLock lock(&mu_);
+    return in_use_;
+  }
+
+ private:
+  static constexpr size_t kSlabsPerChunk = 16;
+  static constexpr size_t kChunkSize = kSlabsPerChunk * FramePool::kSlabSize;
+
+  void Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    char* chunk = static_cast<char*>(AllocateChunk());
+    for (size_t i = 0; i < kSlabsPerChunk; ++i) {
+      Slab* slab = reinterpret_cast<Slab*>(chunk + i * FramePool::kSlabSize);
+      slab->next = free_;
+      free_ = slab;
+    }
+  }
+
+  static void* AllocateChunk() {
+#ifdef ABSL_HAVE_LEAK_SANITIZER
+    // On the ordinary heap, where the leak checker looks for pointers.
+    return ::operator new(kChunkSize, std::align_val_t{FramePool::kSlabSize});
+#else
+    // More than is wanted, then the ends are cut off: mmap aligns to pages.
+    constexpr size_t kSlack = FramePool::kSlabSize;
+    void* mapped = mmap(nullptr, kChunkSize + kSlack, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) {
+#ifdef ABSL_HAVE_EXCEPTIONS
+      throw std::bad_alloc();
+#else
+      LOG(FATAL) << "FramePool: out of memory";
+#endif
+    }
+    char* begin = static_cast<char*>(mapped);
+    const size_t head = -reinterpret_cast<uintptr_t>(begin) & (kSlack - 1);
+    if (head > 0) munmap(begin, head);
+    if (head < kSlack) munmap(begin + head + kChunkSize, kSlack - head);
+    return begin + head;
+#endif
+  }
+
+  absl::Mutex mu_{absl::kConstInit};
+  Slab* free_ ABSL_GUARDED_BY(mu_) = nullptr;
+  size_t in_use_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+ABSL_CONST_INIT Depot depot;
+
+class Heap {
+ public:
+  constexpr Heap() = default;
+
+  // ---- The owner's.
+
+  void* Pop(size_t size_class) {
+    Block* block = free_[size_class];
+    if (ABSL_PREDICT_FALSE(block == nullptr)) return nullptr;
+    Unpoison(block, kClasses.size[size_class]);
+    free_[size_class] = block->next;
+    return block;
+  }
+
+  void Push(Block* block, size_t size_class) {
+    block->next = free_[size_class];
+    free_[size_class] = block;
+    Poison(block, kClasses.size[size_class]);
+  }
+
+  // A block where the free list has none.
+  void* Refill(size_t size_class) {
+    Drain();
+    if (void* block = Pop(size_class)) return block;
+    const size_t size = kClasses.size[size_class];
+    Fresh& fresh = fresh_[size_class];
+    if (static_cast<size_t>(fresh.end - fresh.begin) < size) {
+      Slab* slab = depot.Take();
+      slab->heap = this;
+      slab->size_class = size_class;
+      slab->next = slabs_;
+      slabs_ = slab;
+      fresh.begin = reinterpret_cast<char*>(slab + 1);
+      fresh.end = reinterpret_cast<char*>(slab) + FramePool::kSlabSize;
+      Poison(fresh.begin, fresh.end - fresh.begin);
+    }
+    void* block = fresh.begin;
+    fresh.begin += size;
+    ++given_out_;
+    Unpoison(block, size);
+    return block;
+  }
+
+  // Keeps a foreign block for the next batch to its heap.
+  void FreeRemote(Heap* home, Block* block, size_t size_class) {
+    // But for the link, which Drain reads.
+    Poison(block + 1, kClasses.size[size_class] - sizeof(Block));
+    Batch& batch =
+        batches_[(reinterpret_cast<uintptr_t>(home) >> 6) % batches_.size()];
+    if (batch.home != home) {
+      batch.Send();
+      batch.home = home;
+    }
+    batch.Add(block);
+    if (batch.count == FramePool::kRemoteBatch) batch.Send();
+  }
+
+  void FlushRemoteFrees() {
+    for (Batch& batch : batches_) batch.Send();
+  }
+
+  // The owner ends. Deletes the heap now or leaves that to the last block.
+  void Retire() {
+    FlushRemoteFrees();
+    Drain();
+    int64_t in_free_lists = 0;
+    for (size_t c = 0; c < kClassCount; ++c) {
+      for (Block* block = free_[c]; block != nullptr;) {
+        Unpoison(block, sizeof(Block));
+        block = block->next;
+        ++in_free_lists;
+      }
+    }
+    // What is free now and came back remotely is on the balance already.
+    const int64_t change = given_out_ - in_free_lists + drained_;
+    // Release pairs with the acquire of a remote free that comes last: it
+    // deletes what this thread has written. Acquire, the other way round.
+    if (balance_.fetch_add(change, std::memory_order_acq_rel) == -change) {
+      delete this;
+    }
+  }
+
+  // ---- Any thread's.
+
+  // Takes back a chain of `count` blocks, linked from `first` to `last`.
+  void Return(Block* first, Block* last, int64_t count) {
+    Block* head = remote_.load(std::memory_order_relaxed);
+    do {
+      last->next = head;
+      // Release pairs with the acquire of Drain, which reads the links; the
+      // blocks' last use comes before their next.
+    } while (!remote_.compare_exchange_weak(
+        head, first, std::memory_order_release, std::memory_order_relaxed));
+    // As in Retire.
+    if (balance_.fetch_sub(count, std::memory_order_acq_rel) == count) {
+      delete this;
+    }
+  }
+
+ private:
+  // Blocks of one other heap, on their way home.
+  struct Batch {
+    Heap* home = nullptr;
+    Block* first = nullptr;
+    Block* last = nullptr;
+    size_t count = 0;
+
+    void Add(Block* block) {
+      block->next = first;
+      first = block;
+      if (count++ == 0) last = block;
+    }
+
+    void Send() {
+      if (count > 0) home->Return(first, last, static_cast<int64_t>(count));
+      *this = Batch();
+    }
+  };
+
+  // The part of the newest slab of a class that was never given out.
+  struct Fresh {
+    char* begin = nullptr;
+    char* end = nullptr;
+  };
+
+  ~Heap() {
+    while (slabs_ != nullptr) {
+      Slab* slab = slabs_;
+      slabs_ = slab->next;
+      depot.Give(slab);
+    }
+  }
+
+  // Takes over what other threads have freed.
+  void Drain() {
+    // Nothing to order: the exchange below does.
+    if (remote_.load(std::memory_order_relaxed) == nullptr) return;
+    // Acquire pairs with the release of Return.
+    Block* block = remote_.exchange(nullptr, std::memory_order_acquire);
+    while (block != nullptr) {
+      Block* next = block->next;
+      ++drained_;
+      Push(block, Slab::Of(block)->size_class);
+      block = next;
+    }
+  }
+
+  std::array<Block*, kClassCount> free_{};
+  std::array<Fresh, kClassCount> fresh_{};
+  std::array<Batch, 16> batches_{};
+  Slab* slabs_ = nullptr;
+  int64_t given_out_ = 0;  // blocks cut from slabs
+  int64_t drained_ = 0;    // blocks that came back remotely
+
+  alignas(ABSL_CACHELINE_SIZE) Atomic<Block*> remote_{nullptr};
+  Atomic<int64_t> balance_{0};
+};
+
+// Null until the thread first allocates, and after its end.
+ABSL_CONST_INIT thread_local Heap* current_heap = nullptr;
+// Whether the thread has ended as far as its heap goes.
+ABSL_CONST_INIT thread_local bool heap_retired = false;
+
+struct RetireAtThreadExit {
+  ~RetireAtThreadExit() {
+    Heap* heap = current_heap;
+    current_heap = nullptr;
+    heap_retired = true;
+    heap->Retire();
+  }
+};
+
+ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size) {
+  if (size > FramePool::kMaxPooledSize) return ::operator new(size);
+  if (Heap* heap = current_heap) return heap->Refill(ClassOf(size));
+  Heap* heap = new Heap;
+  void* block = heap->Refill(ClassOf(size));
+  if (heap_retired) {
+    // The thread is running its last destructors: this heap is for one block.
+    heap->Retire();
+  } else {
+    current_heap = heap;
+    static thread_local RetireAtThreadExit retire;
+  }
+  return block;
+}
+
+ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size) {
+  if (size > FramePool::kMaxPooledSize) {
+    ::operator delete(block, size);
+    return;
+  }
+  Heap* home = Slab::Of(block)->heap;
+  if (Heap* heap = current_heap) {
+    heap->FreeRemote(home, block, ClassOf(size));
+  } else {
+    home->Return(block, block, 1);
+  }
+}
+
+}  // namespace
+
+void* FramePool::Allocate(size_t size) {
+  Heap* heap = current_heap;
+  if (ABSL_PREDICT_TRUE(heap != nullptr && size <= kMaxPooledSize)) {
+    if (void* block = heap->Pop(ClassOf(size))) return block;
+  }
+  return AllocateSlow(size);
+}
+
+void FramePool::Free(void* block, size_t size) noexcept {
+  Heap* heap = current_heap;
+  Block* freed = static_cast<Block*>(block);
+  if (ABSL_PREDICT_TRUE(size <= kMaxPooledSize &&
+                        Slab::Of(block)->heap == heap)) {
+    heap->Push(freed, ClassOf(size));
+    return;
+  }
+  FreeSlow(freed, size);
+}
+
+void FramePool::FlushRemoteFrees() noexcept {
+  if (Heap* heap = current_heap) heap->FlushRemoteFrees();
+}
+
+size_t FramePool::SlabsInUse() { return depot.in_use(); }
+
+}  // namespace rouse

@@ -1,0 +1,47 @@
+#include <cstdlib>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "rouse/base/frame_pool.h"
+
+namespace rouse {
+namespace {
+
+void BM_FramePool(benchmark::State& state) {
+  const size_t size = static_cast<size_t>(state.range(0));
+  for (auto _ : state) {
+    void* block = FramePool::Allocate(size);
+    benchmark::DoNotOptimize(block);
+    FramePool::Free(block, size);
+  }
+}
+BENCHMARK(BM_FramePool)->Arg(64)->Arg(128)->Arg(512);
+
+void BM_Malloc(benchmark::State& state) {
+  const size_t size = static_cast<size_t>(state.range(0));
+  for (auto _ : state) {
+    void* block = malloc(size);
+    benchmark::DoNotOptimize(block);
+    free(block);
+  }
+}
+BENCHMARK(BM_Malloc)->Arg(64)->Arg(128)->Arg(512);
+
+// A thousand blocks made, then freed in the order of their making.
+template <void* (*kAllocate)(size_t), void (*kFree)(void*, size_t)>
+void BM_Live1000(benchmark::State& state) {
+  std::vector<void*> blocks(1000);
+  for (auto _ : state) {
+    for (void*& block : blocks) block = kAllocate(128);
+    for (void* block : blocks) kFree(block, 128);
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+void MallocFree(void* block, size_t) { free(block); }
+void PoolFree(void* block, size_t size) { FramePool::Free(block, size); }
+BENCHMARK(BM_Live1000<&FramePool::Allocate, &PoolFree>)
+    ->Name("BM_FramePoolLive1000");
+BENCHMARK(BM_Live1000<&malloc, &MallocFree>)->Name("BM_MallocLive1000");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,257 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: co.h
+// -----------------------------------------------------------------------------
+//
+// `Co<T>` is the coroutine of Rouse: a function that can wait.
+//
+//   rouse::Co<int> Add(rouse::Co<int> a, rouse::Co<int> b) {
+//     const int x = co_await std::move(a);
+//     co_return x + co_await std::move(b);
+//   }
+//
+// Inside one, `co_await` takes
+//
+// * any `Future`, by reference or as a temporary, and gives its output;
+// * another `Co`, as an rvalue, and gives what it returns;
+// * `OrReturn(x)`, and gives the value of `x` or ends the coroutine with the
+//   error: see or_return.h.
+//
+// # Lambdas
+//
+// A lambda's captures are in the lambda, not in the coroutine. A lambda
+// coroutine must not outlive the lambda:
+//
+//   auto loop = [socket = std::move(socket)]() -> rouse::Co<> { ... };
+//   rouse::Co<> bad = std::move(loop)();   // dangles when `loop` has gone
+//   rouse::Spawn(std::move(loop));         // fine: the task keeps the lambda
+//
+// References and views that are passed as parameters dangle in the same way.
+// Clang warns of both where it sees a temporary (`-Wdangling`).
+//
+// With g++ 12 write no lambda and no aggregate as a temporary in an expression
+// with `co_await`: that compiler destroys it twice. Name it first.
+
+#ifndef ROUSE_FUTURE_CO_H_
+#define ROUSE_FUTURE_CO_H_
+
+#include <concepts>
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/config.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/chain.h"
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+// What clang knows of a coroutine's return type: that its functions are
+// coroutines or `ROUSE_CORO_WRAPPER`s, that it refers to its parameters, and,
+// from clang 20 on, that the frame of one that is awaited at once may be part
+// of its parent's.
+#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_return_type)
+#define ROUSE_CORO_RETURN_TYPE \
+  [[clang::coro_return_type, clang::coro_lifetimebound]]
+#else
+#define ROUSE_CORO_RETURN_TYPE
+#endif
+#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_await_elidable)
+#define ROUSE_CORO_AWAIT_ELIDABLE [[clang::coro_await_elidable]]
+#else
+#define ROUSE_CORO_AWAIT_ELIDABLE
+#endif
+
+// ROUSE_CORO_WRAPPER
+//
+// Goes before a function that returns a `Co` and is not itself a coroutine.
+#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_wrapper)
+#define ROUSE_CORO_WRAPPER [[clang::coro_wrapper]]
+#else
+#define ROUSE_CORO_WRAPPER
+#endif
+
+namespace rouse {
+
+namespace internal {
+template <class T>
+class CoPromise;
+template <class Promise>
+class CoAwaits;
+}  // namespace internal
+
+// Co
+//
+// Owns a coroutine. It is lazy: nothing of the body runs before the first poll.
+// `T` may be void, a reference or move-only; it is aligned to 16 bytes or less.
+//
+// Destroying a `Co` at any point cancels it: the future it waits for is
+// cancelled first, then the locals of each coroutine in the chain go, innermost
+// first. Nothing runs after that.
+//
+// An exception that leaves the body comes out of the `co_await` or the `Poll()`
+// that gets the result.
+//
+// A `Co` may be moved at any time, also between polls. Polling or awaiting one
+// that was moved from, or has finished, is a `Panic()`.
+//
+// A frame is one block of `FramePool`. Awaiting allocates nothing else; a wake
+// costs the same at any depth of coroutines that await one another.
+template <class T = void>
+class [[nodiscard(
+    "a coroutine does nothing until it is awaited")]] ROUSE_CORO_RETURN_TYPE
+    ROUSE_CORO_AWAIT_ELIDABLE Co {
+ public:
+  using promise_type = internal::CoPromise<T>;
+
+  Co(Co&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Co& operator=(Co&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~Co() {
+    if (IsLive()) internal::DestroyChain(*frame_);
+  }
+
+  // Runs the coroutine, and those it awaits, until it finishes or must wait.
+  PollResult<T> Poll(Context& cx) {
+    CheckLive();
+    if (!internal::PollChain(*frame_, cx)) return kPending;
+    const std::unique_ptr<promise_type, Destroy> done(
+        std::exchange(frame_, Finished()));
+    if constexpr (std::is_void_v<T>) {
+      done->Take();
+      return {};
+    } else {
+      return PollResult<T>(done->Take());
+    }
+  }
+
+ private:
+  template <class Promise>
+  friend class internal::CoAwaits;
+  friend promise_type;
+
+  struct Destroy {
+    void operator()(promise_type* frame) const { frame->Destroy(); }
+  };
+
+  explicit Co(promise_type& frame) : frame_(&frame) {}
+
+  // Stands for a frame that has been destroyed because it had finished.
+  static promise_type* Finished() {
+    return reinterpret_cast<promise_type*>(uintptr_t{1});
+  }
+
+  bool IsLive() const { return frame_ != nullptr && frame_ != Finished(); }
+
+  void CheckLive() const {
+    if (!IsLive()) [[unlikely]]
+      PanicNotLive();
+  }
+
+  [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicNotLive() const {
+    if (frame_ == nullptr) {
+      Panic(
+          "Co: polled or awaited after it was moved from; use the Co that it "
+          "was moved to");
+    }
+    Panic(
+        "Co: polled or awaited after it has finished; keep the value of the "
+        "first time, or call the coroutine again");
+  }
+
+  // For the coroutine that awaits this one, which owns the frame from then on.
+  promise_type& Release() {
+    CheckLive();
+    if (frame_->started()) {
+      Panic(
+          "Co: awaited as an rvalue after it was polled; await it by reference "
+          "(`co_await co`, not `co_await std::move(co)`)");
+    }
+    return *std::exchange(frame_, nullptr);
+  }
+
+  promise_type* frame_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+namespace internal {
+
+template <class Promise, class T>
+struct OrReturnTraits;
+template <class T>
+class OrReturnOperand;
+
+// What may follow `co_await` in a coroutine with the given promise.
+template <class Promise>
+class CoAwaits : public Frame {
+ public:
+  template <class F>
+    requires Future<std::remove_reference_t<F>>
+  FutureAwaiter<std::remove_reference_t<F>> await_transform(
+      F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+    return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
+  }
+
+  template <class U>
+  ChildAwaiter<CoPromise<U>> await_transform(Co<U>&& child) {
+    return ChildAwaiter<CoPromise<U>>(*this, child.Release());
+  }
+
+  // Declared here and defined by or_return.h, whose header it takes.
+  template <class U>
+  auto await_transform(OrReturnOperand<U>&& operand) {
+    return OrReturnTraits<Promise, U>::MakeAwaiter(static_cast<Promise&>(*this),
+                                                   operand);
+  }
+
+  // The frame of a child, for an awaiter other than the plain one.
+  template <class U>
+  static CoPromise<U>& Release(Co<U>&& child) {
+    return child.Release();
+  }
+};
+
+template <class T>
+class CoPromise final : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
+ public:
+  Co<T> get_return_object() {
+    Frame::CheckLayout<CoPromise>();
+    return Co<T>(*this);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  FinalAwaiter final_suspend() noexcept { return FinalAwaiter(*this); }
+
+  void unhandled_exception() noexcept {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    this->exception = std::current_exception();
+#endif
+  }
+
+  // The result of a finished coroutine, once.
+  T Take() {
+    RethrowFrom(*this);
+    return this->TakeValue();
+  }
+
+  // The same, left where it is; null if an exception ended the coroutine.
+  std::remove_reference_t<T>* Peek() { return this->PeekValue(); }
+};
+
+}  // namespace internal
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_CO_H_
