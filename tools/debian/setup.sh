@@ -34,10 +34,10 @@ install_packages() {
   echo "tools/bazel: installing Debian's Bazel and clang 19" >&2
   apt update
   # The three bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
-  # Bazel wants g++'s headers and libraries, which clang uses too.
+  # clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
   apt install -y --no-install-recommends \
     bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-skylib \
-    clang-19 libclang-rt-19-dev lld-19 g++
+    clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
 }
 
 # The mirror that apt takes this release of Debian from.
