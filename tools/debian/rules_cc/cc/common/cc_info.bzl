@@ -1,0 +1,5 @@
+"""See ../defs.bzl."""
+
+load(":native.bzl", "NativeCcInfo")
+
+CcInfo = NativeCcInfo
