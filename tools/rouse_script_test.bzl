@@ -1,0 +1,42 @@
+"""A test that is a script: one that drives a binary from outside.
+
+    load("//tools:rouse_script_test.bzl", "rouse_script_test")
+
+    rouse_script_test(
+        name = "echo_system_test",
+        script = "echo_system_test.py",
+        args = ["$(rootpath :echo)"],
+        data = [":echo"],
+    )
+
+The script starts with a line that names its interpreter. sh_test and py_test would do, but are not in
+every Bazel this workspace has to build with.
+"""
+
+def _rouse_script_test_impl(ctx):
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(
+        output = executable,
+        target_file = ctx.file.script,
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(files = [ctx.file.script] + ctx.files.data)
+    for target in ctx.attr.data:
+        runfiles = runfiles.merge(target[DefaultInfo].default_runfiles)
+    return [DefaultInfo(executable = executable, runfiles = runfiles)]
+
+rouse_script_test = rule(
+    implementation = _rouse_script_test_impl,
+    attrs = {
+        "data": attr.label_list(
+            allow_files = True,
+            doc = "What the script runs or reads; `args` may name it by $(rootpath).",
+        ),
+        "script": attr.label(
+            allow_single_file = True,
+            mandatory = True,
+            doc = "The script, an executable file.",
+        ),
+    },
+    test = True,
+)
