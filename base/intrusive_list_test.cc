@@ -186,7 +186,8 @@ TEST(IntrusiveList, ForEachMayUnlinkTheElementItIsGiven) {
 
 TEST(IntrusiveList, ForEachMayDestroyTheElementItIsGiven) {
   List list;
-  for (int i = 0; i < 3; ++i) list.PushBack(std::make_unique<Item>(i).release());
+  for (int i = 0; i < 3; ++i)
+    list.PushBack(std::make_unique<Item>(i).release());
   int destroyed = 0;
   list.ForEach([&](Item* item) {
     const std::unique_ptr<Item> owned(item);

@@ -16,10 +16,9 @@ using ::testing::StrEq;
 using ::testing::ThrowsMessage;
 
 TEST(Panic, ThrowsWithTheMessage) {
-  EXPECT_THAT(
-      [] { Panic("a finished future was polled; make another"); },
-      ThrowsMessage<PanicError>(
-          StrEq("a finished future was polled; make another")));
+  EXPECT_THAT([] { Panic("a finished future was polled; make another"); },
+              ThrowsMessage<PanicError>(
+                  StrEq("a finished future was polled; make another")));
 }
 
 TEST(Panic, IsAProgrammingErrorToStd) {
