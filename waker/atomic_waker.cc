@@ -54,12 +54,16 @@ void AtomicWaker::Register(const Waker& waker) {
 
   Waker replaced;  // dropped when the lock is free, since it may throw
   ROUSE_TRY {
+    // Cloned under the lock, for only its holder can tell that no clone is
+    // needed. Nobody ever waits for this lock: what `clone` calls may come back
+    // to the cell, finds it held, and leaves its note.
     if (!waker_.WillWake(waker)) {
-      Waker clone = waker.Clone();
-      replaced = std::exchange(waker_, std::move(clone));
+      replaced = std::exchange(waker_, waker.Clone());
     }
   }
   ROUSE_CATCH_ALL {
+    // A Take that came meanwhile is owed a wake of the waker stored before.
+    // What that throws is not for this caller.
     ROUSE_TRY { Unlock(); }
     ROUSE_CATCH_ALL {}
     ROUSE_RETHROW;
@@ -68,11 +72,13 @@ void AtomicWaker::Register(const Waker& waker) {
   replaced.Reset();
 }
 
-// Ends the critical section of Register.
+// Ends the critical section of Register. Does not touch the cell after it has
+// begun to wake: the task woken may destroy it.
 void AtomicWaker::Unlock() {
   uint32_t state = kRegistering;
-  // Release pairs with the acquire of the next Take, which reads `waker_`.
-  // Acquire pairs with the release of a Take that came meanwhile.
+  // Release pairs with the acquire of the next Take or Register, which reads
+  // `waker_`. Acquire, needed on failure, pairs with the release of the Take
+  // that came meanwhile.
   if (state_.compare_exchange_strong(state, kWaiting, std::memory_order_acq_rel,
                                      std::memory_order_acquire)) {
     return;
@@ -80,7 +86,8 @@ void AtomicWaker::Unlock() {
   // The state is kRegistering|kWaking and nobody else changes it: a Take came
   // and left the waking to this thread.
   Waker waker = std::move(waker_);
-  // As above; a store would cut the release sequences of the Takes that came.
+  // Acquire also from a Take that has come since the look above. A store would
+  // not, and would cut the release sequences of the Takes that came.
   state_.exchange(kWaiting, std::memory_order_acq_rel);
   std::move(waker).Wake();
 }

@@ -52,8 +52,14 @@ namespace rouse {
 // # Exceptions
 //
 // A waker whose clone throws leaves the cell as it was; one whose drop throws
-// has been replaced. The cell stays usable and `Register()` passes the
-// exception on.
+// has been replaced; one that throws when it is woken has been forgotten. The
+// cell stays usable, and the call passes the exception on.
+//
+// # Lifetime
+//
+// The cell must outlive every call's use of it, and no call uses it once it has
+// begun to wake. A signal whose change alone may end the task, and the cell
+// with it, must therefore keep the cell alive until its `Wake()` returns.
 class AtomicWaker {
  public:
   AtomicWaker() = default;

@@ -40,6 +40,16 @@ class PendingTag {
 // The answer of a future that is not ready; converts to every `PollResult`.
 inline constexpr PendingTag kPending{0};
 
+namespace internal {
+// A function's result as `Transform()` keeps it: an lvalue reference as it is,
+// an rvalue reference, which may be to the value that goes away, as a value.
+template <class Map, class... Args>
+using TransformResult = std::conditional_t<
+    std::is_rvalue_reference_v<std::invoke_result_t<Map, Args...>>,
+    std::remove_cvref_t<std::invoke_result_t<Map, Args...>>,
+    std::invoke_result_t<Map, Args...>>;
+}  // namespace internal
+
 // PollResult
 //
 // Either ready with a `T` or pending. `T` may be a reference or void. Reading
@@ -57,7 +67,10 @@ class [[nodiscard]] PollResult {
              !std::same_as<std::remove_cvref_t<U>, PollResult> &&
              !std::same_as<std::remove_cvref_t<U>, PendingTag>)
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
-  constexpr PollResult(U&& value) : value_(std::forward<U>(value)) {}
+  constexpr PollResult(U&& value)
+      // In place: a `std::nullopt` is the value of a `PollResult` of an
+      // optional, not the lack of one.
+      : value_(std::in_place, std::forward<U>(value)) {}
 
   // Ready, with the value made in place.
   template <class... Args>
@@ -94,7 +107,8 @@ class [[nodiscard]] PollResult {
 
   // The result of `map(value)`, or pending.
   template <class Map>
-  constexpr PollResult<std::invoke_result_t<Map, T>> Transform(Map&& map) && {
+  constexpr PollResult<internal::TransformResult<Map, T>> Transform(
+      Map&& map) && {
     if (IsPending()) return kPending;
     if constexpr (std::is_void_v<std::invoke_result_t<Map, T>>) {
       std::invoke(std::forward<Map>(map), *std::move(value_));
@@ -125,7 +139,7 @@ class [[nodiscard]] PollResult<void> {
   constexpr void operator*() const { value(); }
 
   template <class Map>
-  constexpr PollResult<std::invoke_result_t<Map>> Transform(Map&& map) && {
+  constexpr PollResult<internal::TransformResult<Map>> Transform(Map&& map) && {
     if (IsPending()) return kPending;
     if constexpr (std::is_void_v<std::invoke_result_t<Map>>) {
       std::invoke(std::forward<Map>(map));
@@ -148,7 +162,10 @@ class [[nodiscard]] PollResult<T&> {
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr PollResult(PendingTag) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr PollResult(T& value) : value_(std::addressof(value)) {}
+  constexpr PollResult(T& value ABSL_ATTRIBUTE_LIFETIME_BOUND)
+      : value_(std::addressof(value)) {}
+  // A `const T&` would otherwise bind to a temporary.
+  PollResult(T&&) = delete;
 
   constexpr bool IsReady() const { return value_ != nullptr; }
   constexpr bool IsPending() const { return value_ == nullptr; }
@@ -161,7 +178,8 @@ class [[nodiscard]] PollResult<T&> {
   constexpr T* operator->() const { return &value(); }
 
   template <class Map>
-  constexpr PollResult<std::invoke_result_t<Map, T&>> Transform(Map&& map) && {
+  constexpr PollResult<internal::TransformResult<Map, T&>> Transform(
+      Map&& map) && {
     if (IsPending()) return kPending;
     if constexpr (std::is_void_v<std::invoke_result_t<Map, T&>>) {
       std::invoke(std::forward<Map>(map), *value_);

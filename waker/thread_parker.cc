@@ -1,6 +1,7 @@
 #include "rouse/waker/thread_parker.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/time/time.h"
@@ -31,7 +32,7 @@ constexpr uint32_t kNotified = 2;
 
 struct ThreadParker::Inner {
   Atomic<uint32_t> state{kEmpty};
-  Atomic<uint32_t> references{1};
+  Atomic<size_t> references{1};
 
   static Inner* From(void* data) { return static_cast<Inner*>(data); }
 
@@ -55,7 +56,7 @@ struct ThreadParker::Inner {
   }
 };
 
-const RawWakerVTable ThreadParker::kVTable = {
+constinit const RawWakerVTable ThreadParker::kVTable = {
     [](void* data) {
       Inner::From(data)->Ref();
       return RawWaker{data, &kVTable};

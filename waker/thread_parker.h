@@ -15,6 +15,8 @@
 #ifndef ROUSE_WAKER_THREAD_PARKER_H_
 #define ROUSE_WAKER_THREAD_PARKER_H_
 
+#include <utility>
+
 #include "absl/time/time.h"
 #include "rouse/waker/waker.h"
 
@@ -46,7 +48,7 @@ class ThreadParker {
 
    private:
     friend class ThreadParker;
-    explicit Unparker(Waker waker) : waker_(static_cast<Waker&&>(waker)) {}
+    explicit Unparker(Waker waker) : waker_(std::move(waker)) {}
 
     Waker waker_;
   };

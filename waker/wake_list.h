@@ -25,6 +25,7 @@
 #define ROUSE_WAKER_WAKE_LIST_H_
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "absl/base/macros.h"
@@ -40,9 +41,10 @@ class WakeList {
  public:
   static constexpr size_t kCapacity = 32;
 
-  WakeList() = default;
+  WakeList() {}
   WakeList(const WakeList&) = delete;
   WakeList& operator=(const WakeList&) = delete;
+  ~WakeList() { std::destroy_n(wakers_, size_); }
 
   bool IsFull() const { return size_ == kCapacity; }
   bool IsEmpty() const { return size_ == 0; }
@@ -50,19 +52,20 @@ class WakeList {
   // REQUIRES: the list is not full.
   void Push(Waker waker) {
     ABSL_ASSERT(!IsFull());
-    wakers_[size_++] = std::move(waker);
+    std::construct_at(&wakers_[size_++], std::move(waker));
   }
 
-  // Wakes all, first in first out, and leaves the list empty. If a waker throws
-  // the ones behind it are dropped without being woken.
-  void WakeAll() {
-    const size_t count = std::exchange(size_, 0);
-    for (size_t i = 0; i < count; ++i) std::move(wakers_[i]).Wake();
-  }
+  // Wakes all, first in first out, and leaves the list empty. A waker that
+  // throws keeps no other task asleep: all are called, and then the first
+  // exception is passed on.
+  void WakeAll();
 
  private:
   size_t size_ = 0;
-  Waker wakers_[kCapacity];
+  // In a union, so that a list of few costs few: only the first `size_` exist.
+  union {
+    Waker wakers_[kCapacity];
+  };
 };
 
 }  // namespace rouse

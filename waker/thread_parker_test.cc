@@ -1,0 +1,178 @@
+#include "rouse/waker/thread_parker.h"
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+// A wait that a second unpark, if there were one, would end at once; otherwise
+// it lasts this long and the test asserts what it can of that.
+constexpr absl::Duration kShort = absl::Milliseconds(1);
+
+TEST(ThreadParker, AnUnparkBeforeTheParkIsKept) {
+  ThreadParker parker;
+  parker.unparker().Unpark();
+  parker.Park();  // would block for ever
+}
+
+TEST(ThreadParker, AnUnparkDuringTheParkEndsIt) {
+  ThreadParker parker;
+  std::atomic<bool> unparked = false;
+  std::thread other([&unparked, unparker = parker.unparker()] {
+    unparked.store(true, std::memory_order_relaxed);
+    unparker.Unpark();
+  });
+  parker.Park();
+  // Park() has no reason to return but the unpark, and what came before that
+  // is visible.
+  EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
+  other.join();
+}
+
+TEST(ThreadParker, TwoUnparksCountAsOne) {
+  ThreadParker parker;
+  const ThreadParker::Unparker unparker = parker.unparker();
+  unparker.Unpark();
+  unparker.Unpark();
+  parker.Park();
+
+  // A second token would end this park before the other thread has spoken.
+  std::atomic<bool> unparked = false;
+  std::thread other([&] {
+    unparked.store(true, std::memory_order_relaxed);
+    unparker.Unpark();
+  });
+  parker.Park();
+  EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
+  other.join();
+}
+
+TEST(ThreadParker, ATimedParkReturnsWithoutAnUnpark) {
+  ThreadParker parker;
+  parker.ParkFor(kShort);
+  // And leaves the parker as it was: this unpark is for the next park.
+  parker.unparker().Unpark();
+  parker.Park();
+}
+
+TEST(ThreadParker, ATimedParkUsesAnUnparkUp) {
+  ThreadParker parker;
+  const ThreadParker::Unparker unparker = parker.unparker();
+  unparker.Unpark();
+  parker.ParkFor(absl::InfiniteDuration());  // returns at once
+
+  std::atomic<bool> unparked = false;
+  std::thread other([&] {
+    unparked.store(true, std::memory_order_relaxed);
+    unparker.Unpark();
+  });
+  parker.Park();
+  EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
+  other.join();
+}
+
+TEST(ThreadParker, AnUnparkEndsATimedPark) {
+  ThreadParker parker;
+  std::atomic<bool> unparked = false;
+  std::thread other([&unparked, unparker = parker.unparker()] {
+    unparked.store(true, std::memory_order_release);
+    unparker.Unpark();
+  });
+  // A timed park may end for no reason; without the unpark it would be a year.
+  while (!unparked.load(std::memory_order_acquire)) {
+    parker.ParkFor(absl::Hours(24 * 365));
+  }
+  other.join();
+}
+
+TEST(ThreadParker, NoTimeIsNoPark) {
+  ThreadParker parker;
+  parker.ParkFor(absl::ZeroDuration());
+  parker.ParkFor(absl::Seconds(-1));
+  parker.ParkFor(-absl::InfiniteDuration());
+}
+
+TEST(ThreadParker, NoTimeUsesAnUnparkUp) {
+  ThreadParker parker;
+  const ThreadParker::Unparker unparker = parker.unparker();
+  unparker.Unpark();
+  parker.ParkFor(absl::ZeroDuration());
+
+  std::atomic<bool> unparked = false;
+  std::thread other([&] {
+    unparked.store(true, std::memory_order_relaxed);
+    unparker.Unpark();
+  });
+  parker.Park();
+  EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
+  other.join();
+}
+
+TEST(ThreadParker, TheSmallestTimeIsNotRoundedToNone) {
+  ThreadParker parker;
+  parker.ParkFor(absl::Nanoseconds(1) / 4);
+  parker.unparker().Unpark();
+  parker.Park();
+}
+
+TEST(ThreadParker, AnUnparkerOutlivesTheParker) {
+  std::optional<ThreadParker> parker(std::in_place);
+  const ThreadParker::Unparker unparker = parker->unparker();
+  Waker waker = unparker.waker().Clone();
+  parker.reset();
+  unparker.Unpark();
+  const ThreadParker::Unparker copy = unparker;
+  copy.Unpark();
+  std::move(waker).Wake();
+}
+
+TEST(ThreadParker, AnUnparkerCopiesAndMoves) {
+  ThreadParker parker;
+  ThreadParker other;
+  ThreadParker::Unparker unparker = parker.unparker();
+  ThreadParker::Unparker copy = unparker;
+  ThreadParker::Unparker assigned = other.unparker();
+  assigned = copy;
+  copy = std::move(unparker);
+  assigned.Unpark();
+  parker.Park();
+  copy.Unpark();
+  parker.Park();
+}
+
+TEST(ThreadParker, ItsWakerUnparks) {
+  ThreadParker parker;
+  const ThreadParker::Unparker unparker = parker.unparker();
+  unparker.waker().WakeByRef();
+  parker.Park();
+  unparker.waker().Clone().Wake();
+  parker.Park();
+}
+
+TEST(ThreadParker, ItsWakersAreOfOneTask) {
+  ThreadParker parker;
+  ThreadParker other;
+  const ThreadParker::Unparker a = parker.unparker();
+  const ThreadParker::Unparker b = parker.unparker();
+  const ThreadParker::Unparker c = other.unparker();
+  EXPECT_TRUE(a.waker().WillWake(b.waker()));
+  EXPECT_TRUE(a.waker().WillWake(a.waker().Clone()));
+  EXPECT_FALSE(a.waker().WillWake(c.waker()));
+}
+
+TEST(ThreadParker, ShutdownUnparks) {
+  ThreadParker parker;
+  std::thread other([&] { parker.Shutdown(); });
+  parker.Park();
+  other.join();
+}
+
+}  // namespace
+}  // namespace rouse
