@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 #
-# setup.sh install: installs Debian's Bazel and clang 19, as root.
-# setup.sh mirror:  prints the mirror that apt is set up with.
-# setup.sh bazelrc: prints the path of a bazelrc with which Debian's Bazel builds this workspace
-#                   without internet; makes it first, from Debian's source archives, if need be.
+# setup.sh install [PACKAGE...]: installs Debian's Bazel and clang 19, and further packages.
+# setup.sh mirror:               prints the mirror that apt is set up with.
+# setup.sh bazelrc:              prints the path of a bazelrc with which Debian's Bazel builds this
+#                                workspace without internet; makes it first, from Debian's source
+#                                archives, if need be.
 
 set -euo pipefail
 
@@ -27,17 +28,24 @@ apt() {
     die "apt-get $1 failed: $(grep '^E:' <<<"${log}" | tail -n1)"
 }
 
+# The bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
+# clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
+readonly packages=(
+  bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-skylib
+  clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
+)
+
 install_packages() {
   command -v apt-get >/dev/null || die "no Bazel here; install bazelisk"
+  local missing
+  missing="$(dpkg-query --show --showformat '${db:Status-Status}\n' "$@" 2>&1 |
+    grep -vx installed || true)"
+  [[ -n ${missing} ]] || return 0
   ((EUID == 0)) || command -v sudo >/dev/null ||
     die "no Bazel here; run once as root, or install bazelisk"
-  echo "tools/bazel: installing Debian's Bazel and clang 19" >&2
+  echo "tools/bazel: installing Debian's $*" >&2
   apt update
-  # The three bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
-  # clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
-  apt install -y --no-install-recommends \
-    bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-skylib \
-    clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
+  apt install -y --no-install-recommends "$@"
 }
 
 # The mirror that apt takes this release of Debian from.
@@ -112,11 +120,11 @@ print_bazelrc() {
 }
 
 case "${1:-}" in
-  install) install_packages ;;
+  install) install_packages "${packages[@]}" "${@:2}" ;;
   mirror) mirror ;;
   bazelrc) print_bazelrc ;;
   *)
-    sed -n 's/^# //p' "$0" >&2
+    sed -n '3,7s/^# //p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,24 @@
+"""Prints how many test targets passed and failed, from the file of Bazel's build events.
+
+A test that was found but has no summary was not built, or not run: it failed.
+"""
+
+import json
+import os
+import sys
+
+
+def main():
+    path = sys.argv[1]
+    found, passed = set(), set()
+    # Bazel writes no file when it cannot even start.
+    for line in open(path, encoding="utf-8") if os.path.exists(path) else []:
+        event = json.loads(line)
+        if "testSize" in event.get("configured", {}):
+            found.add(event["id"]["targetConfigured"]["label"])
+        elif event.get("testSummary", {}).get("overallStatus") == "PASSED":
+            passed.add(event["id"]["testSummary"]["label"])
+    print(len(passed), len(found - passed))
+
+
+main()
