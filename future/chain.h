@@ -24,13 +24,14 @@
 //
 // # Invariants, for a chain that is not being polled
 //
-// * Its root's `leaf` is null until the first poll, and from then on the
-// awaiter
-//   that the deepest frame is suspended in.
+// * Its root's `leaf` is the awaiter that the deepest frame is suspended in. It
+//   is null before the first poll, and of a generator that has yielded.
 // * Each frame but the root has, as `awaiter`, the awaiter of its parent that
 //   owns it.
 // * Every frame is suspended. `finished` is set on none but, for the moment
 //   before its owner takes the result, the root.
+// * `cx` of the root is null. While it is not, the chain may be neither polled
+//   nor destroyed: what runs may be part of it.
 
 #ifndef ROUSE_FUTURE_CHAIN_H_
 #define ROUSE_FUTURE_CHAIN_H_
@@ -41,16 +42,17 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/config.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
+#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/future/output_slot.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
 
@@ -109,6 +111,15 @@ struct Frame {
 
   bool started() const { return root != nullptr; }
 
+#ifdef ABSL_HAVE_EXCEPTIONS
+  // Called in a `catch`.
+  void KeepException() noexcept { exception = std::current_exception(); }
+  bool HasException() const { return exception != nullptr; }
+#else
+  void KeepException() noexcept {}
+  bool HasException() const { return false; }
+#endif
+
   // Resumes a suspended frame until it suspends or finishes.
   void Resume() { handle().resume(); }
 
@@ -123,7 +134,7 @@ struct Frame {
 
   // Of a root:
   Awaiter* leaf = nullptr;
-  Context* cx = nullptr;                 // during a poll
+  Context* cx = nullptr;                 // null but during a poll
   ChildAwaiterBase* to_start = nullptr;  // whose child the root's loop starts
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -134,6 +145,17 @@ struct Frame {
   bool finished = false;
 };
 
+[[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicPolledWithin() {
+  Panic(
+      "a coroutine was polled from within its own poll; a future that it waits "
+      "for may wake it, but not poll it");
+}
+[[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicDestroyedWithin() {
+  Panic(
+      "a coroutine was destroyed from within its own poll; a future that it "
+      "waits for may have it destroyed after, by its owner");
+}
+
 // Rethrows what `frame` has kept, if anything.
 inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -143,11 +165,9 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #endif
 }
 
-// Polls the chain of `root`. True: the root has suspended outside any await
-// (it has finished, or it is a generator that has yielded).
-inline bool PollChain(Frame& root, Context& cx) {
-  root.cx = &cx;
-  root.root = &root;
+// `RunChain()` is for `PollChain()` alone. Throws nothing: what an awaited
+// future throws goes to the frame that awaits it.
+inline bool RunChain(Frame& root, Context& cx) {
   Frame* frame = &root;
   if (root.leaf != nullptr) {
     if (!root.leaf->ready(root.leaf, cx)) return false;
@@ -168,9 +188,23 @@ inline bool PollChain(Frame& root, Context& cx) {
   }
 }
 
+// Polls the chain of `root`. True: the root has suspended outside any await
+// (it has finished, or it is a generator that has yielded).
+inline bool PollChain(Frame& root, Context& cx) {
+  if (root.cx != nullptr) [[unlikely]]
+    PanicPolledWithin();
+  root.cx = &cx;
+  root.root = &root;
+  const bool suspended = RunChain(root, cx);
+  root.cx = nullptr;
+  return suspended;
+}
+
 // Destroys a chain that is not being polled, its deepest frame first: locals go
 // in the reverse order of their making, and the native stack stays flat.
 inline void DestroyChain(Frame& root) {
+  if (root.cx != nullptr) [[unlikely]]
+    PanicDestroyedWithin();
   if (root.leaf != nullptr) {
     Frame* frame = root.leaf->parent;
     while (frame != &root) {
@@ -191,33 +225,25 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   FutureAwaiter(Frame& frame, F& future)
       : Awaiter(frame, &FutureAwaiter::PollAgain), future_(future) {}
 
-  bool await_ready() {
-    result_ = future_.Poll(*parent->root->cx);
-    return result_.IsReady();
-  }
+  bool await_ready() { return output_.Fill(future_.Poll(*parent->root->cx)); }
 
   void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
 
   FutureOutput<F> await_resume() {
-    if (result_.IsPending()) RethrowFrom(*parent);
-    return std::move(result_).value();
+    RethrowFrom(*parent);
+    return output_.Take();
   }
 
  private:
   static bool PollAgain(Awaiter* awaiter, Context& cx) {
     FutureAwaiter* self = static_cast<FutureAwaiter*>(awaiter);
-    ROUSE_TRY { self->result_ = self->future_.Poll(cx); }
-    ROUSE_CATCH_ALL {
-#ifdef ABSL_HAVE_EXCEPTIONS
-      self->parent->exception = std::current_exception();
-#endif
-      return true;
-    }
-    return self->result_.IsReady();
+    ROUSE_TRY { return self->output_.Fill(self->future_.Poll(cx)); }
+    ROUSE_CATCH_ALL { self->parent->KeepException(); }
+    return true;
   }
 
   F& future_;
-  PollResult<FutureOutput<F>> result_ = kPending;
+  OutputSlot<FutureOutput<F>> output_;
 };
 
 // Awaits a child coroutine, which it owns from then on.
@@ -284,28 +310,20 @@ class ResultSlot {
   template <class U = T>
     requires std::convertible_to<U&&, T>
   void return_value(U&& value) {
-    value_.emplace(std::forward<U>(value));
+    result_.Emplace(std::forward<U>(value));
   }
 
  protected:
-  T TakeValue() { return *std::move(value_); }
-  T* PeekValue() { return value_.has_value() ? &*value_ : nullptr; }
-
- private:
-  std::optional<T> value_;
+  OutputSlot<T> result_;
 };
 
 template <class T>
 class ResultSlot<T&> {
  public:
-  void return_value(T& value) { value_ = std::addressof(value); }
+  void return_value(T& value) { result_.Emplace(value); }
 
  protected:
-  T& TakeValue() { return *value_; }
-  T* PeekValue() { return value_; }
-
- private:
-  T* value_ = nullptr;
+  OutputSlot<T&> result_;
 };
 
 template <>
@@ -314,8 +332,7 @@ class ResultSlot<void> {
   void return_void() {}
 
  protected:
-  void TakeValue() {}
-  void* PeekValue() { return nullptr; }
+  OutputSlot<void> result_;
 };
 
 }  // namespace rouse::internal

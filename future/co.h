@@ -29,7 +29,7 @@
 //   rouse::Spawn(std::move(loop));         // fine: the task keeps the lambda
 //
 // References and views that are passed as parameters dangle in the same way.
-// Clang warns of both where it sees a temporary (`-Wdangling`).
+// Clang can warn of both where it sees a temporary: see coro_attributes.h.
 //
 // With g++ 12 write no lambda and no aggregate as a temporary in an expression
 // with `co_await`: that compiler destroys it twice. Name it first.
@@ -40,43 +40,17 @@
 #include <concepts>
 #include <coroutine>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/config.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/chain.h"
+#include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-
-// What clang knows of a coroutine's return type: that its functions are
-// coroutines or `ROUSE_CORO_WRAPPER`s, that it refers to its parameters, and,
-// from clang 20 on, that the frame of one that is awaited at once may be part
-// of its parent's.
-#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_return_type)
-#define ROUSE_CORO_RETURN_TYPE \
-  [[clang::coro_return_type, clang::coro_lifetimebound]]
-#else
-#define ROUSE_CORO_RETURN_TYPE
-#endif
-#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_await_elidable)
-#define ROUSE_CORO_AWAIT_ELIDABLE [[clang::coro_await_elidable]]
-#else
-#define ROUSE_CORO_AWAIT_ELIDABLE
-#endif
-
-// ROUSE_CORO_WRAPPER
-//
-// Goes before a function that returns a `Co` and is not itself a coroutine.
-#if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_wrapper)
-#define ROUSE_CORO_WRAPPER [[clang::coro_wrapper]]
-#else
-#define ROUSE_CORO_WRAPPER
-#endif
 
 namespace rouse {
 
@@ -113,7 +87,9 @@ class [[nodiscard(
 
   Co(Co&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   Co& operator=(Co&& other) noexcept {
-    std::swap(frame_, other.frame_);
+    // What was here is destroyed now, not when `other` is.
+    Co replaced(std::move(other));
+    std::swap(frame_, replaced.frame_);
     return *this;
   }
   ~Co() {
@@ -234,20 +210,16 @@ class CoPromise final : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() noexcept { return FinalAwaiter(*this); }
 
-  void unhandled_exception() noexcept {
-#ifdef ABSL_HAVE_EXCEPTIONS
-    this->exception = std::current_exception();
-#endif
-  }
+  void unhandled_exception() noexcept { this->KeepException(); }
 
   // The result of a finished coroutine, once.
   T Take() {
     RethrowFrom(*this);
-    return this->TakeValue();
+    return this->result_.Take();
   }
 
   // The same, left where it is; null if an exception ended the coroutine.
-  std::remove_reference_t<T>* Peek() { return this->PeekValue(); }
+  auto* Peek() { return this->HasException() ? nullptr : this->result_.Peek(); }
 };
 
 }  // namespace internal

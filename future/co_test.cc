@@ -1,6 +1,8 @@
 #include "rouse/future/co.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -217,6 +219,98 @@ TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
   EXPECT_THAT(log, ElementsAre("child", "between", "child", "after"));
 }
 
+TEST(Co, AssignmentDestroysWhatWasThere) {
+  std::vector<std::string> log;
+  auto body = [](std::unique_ptr<Local>) -> Co<int> { co_return 1; };
+  Co<int> old = body(std::make_unique<Local>(&log, "old"));
+  Co<int> fresh = Seven();
+  old = std::move(fresh);
+  EXPECT_THAT(log, ElementsAre("old"));
+  EXPECT_EQ(PollOnce(old).value(), 7);
+}
+
+TEST(Co, AssignmentToItselfKeepsIt) {
+  Co<int> co = Seven();
+  Co<int>& same = co;
+  co = std::move(same);
+  EXPECT_EQ(PollOnce(co).value(), 7);
+}
+
+// Movable, but not assignable.
+class Fixed {
+ public:
+  explicit Fixed(int value) : value_(value) {}
+  int value() const { return value_; }
+
+ private:
+  const int value_;
+};
+
+TEST(Co, CarriesWhatCannotBeAssigned) {
+  class Leaf {
+   public:
+    PollResult<Fixed> Poll(Context&) { return Fixed(1); }
+  };
+  auto child = []() -> Co<Fixed> { co_return Fixed(2); };
+  auto body = [&child]() -> Co<Fixed> {
+    Leaf leaf;
+    const Fixed a = co_await leaf;
+    const Fixed b = co_await child();
+    co_return Fixed(a.value() + b.value());
+  };
+  Co<Fixed> co = body();
+  EXPECT_EQ(PollOnce(co).value().value(), 3);
+}
+
+// Coroutines that poll one another from a leaf are chains of their own.
+TEST(Co, ALeafMayPollAnotherCo) {
+  class Polls {
+   public:
+    explicit Polls(Co<int> inner) : inner_(std::move(inner)) {}
+    PollResult<int> Poll(Context& cx) { return inner_.Poll(cx); }
+
+   private:
+    Co<int> inner_;
+  };
+  Gate gate;
+  auto body = [](Gate& gate) -> Co<int> {
+    Polls leaf(Deep(gate, 50));
+    co_return co_await leaf;
+  };
+  Co<int> co = body(gate);
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  EXPECT_EQ(gate.polls(), 2);
+  gate.Open();
+  EXPECT_EQ(PollOnce(co).value(), 57);
+}
+
+// What a coroutine awaits may not touch it while it is being polled.
+class Meddler {
+ public:
+  explicit Meddler(std::function<void(Context&)> meddle)
+      : meddle_(std::move(meddle)) {}
+  PollResult<int> Poll(Context& cx) {
+    if (polls_++ == 0) return kPending;
+    meddle_(cx);
+    return 1;
+  }
+
+ private:
+  std::function<void(Context&)> meddle_;
+  int polls_ = 0;
+};
+
+Co<int> AwaitMeddler(Meddler& meddler) { co_return co_await meddler; }
+
+TEST(CoDeathTest, DestroyingItFromWithinItsPollIsFatal) {
+  std::optional<Co<int>> co;
+  Meddler meddler([&co](Context&) { co.reset(); });
+  co = AwaitMeddler(meddler);
+  EXPECT_TRUE(PollOnce(*co).IsPending());
+  EXPECT_DEATH((void)PollOnce(*co), "destroyed from within its own poll");
+}
+
 // A million ready children: the stack must not grow with them.
 TEST(Co, LoopsOverReadyChildrenInConstantStack) {
   auto body = []() -> Co<int64_t> {
@@ -319,6 +413,14 @@ TEST(Co, PollingAFinishedOnePanics) {
   Co<int> co = Seven();
   EXPECT_EQ(PollOnce(co).value(), 7);
   EXPECT_THROW((void)PollOnce(co), PanicError);
+}
+
+TEST(Co, PollingItFromWithinItsPollPanics) {
+  std::optional<Co<int>> co;
+  Meddler meddler([&co](Context& cx) { (void)co->Poll(cx); });
+  co = AwaitMeddler(meddler);
+  EXPECT_TRUE(PollOnce(*co).IsPending());
+  EXPECT_THROW((void)PollOnce(*co), PanicError);
 }
 
 TEST(Co, PollingAMovedFromOnePanics) {

@@ -22,20 +22,18 @@
 
 #include <concepts>
 #include <coroutine>
-#include <exception>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/future/chain.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/output_slot.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
@@ -76,10 +74,11 @@ internal::OrReturnOperand<X> OrReturn(X&& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
 
 namespace internal {
 
-inline absl::Status ErrorOf(absl::Status& status) { return std::move(status); }
+// Only the error of an rvalue is moved out: another's is its owner's.
+inline absl::Status ErrorOf(absl::Status&& status) { return std::move(status); }
 inline absl::Status ErrorOf(const absl::Status& status) { return status; }
 template <class T>
-absl::Status ErrorOf(absl::StatusOr<T>& result) {
+absl::Status ErrorOf(absl::StatusOr<T>&& result) {
   return std::move(result).status();
 }
 template <class T>
@@ -91,6 +90,10 @@ inline void ValueOf(const absl::Status&) {}
 template <class T>
 T ValueOf(absl::StatusOr<T>&& result) {
   return *std::move(result);
+}
+template <class T>
+T ValueOf(const absl::StatusOr<T>&& result) {
+  return *result;
 }
 template <class T>
 T& ValueOf(absl::StatusOr<T>& result) {
@@ -113,7 +116,9 @@ void ReturnError(Promise& promise, absl::Status error) {
       requires { promise.return_value(std::move(error)); },
       "OrReturn ends the coroutine with an error: let it return absl::Status "
       "or absl::StatusOr");
-  promise.return_value(std::move(error));
+  // As if thrown by a `co_return`.
+  ROUSE_TRY { promise.return_value(std::move(error)); }
+  ROUSE_CATCH_ALL { promise.KeepException(); }
   promise.Finish();
 }
 
@@ -126,7 +131,7 @@ class OutcomeAwaiter {
 
   bool await_ready() const { return outcome_.ok(); }
   void await_suspend(std::coroutine_handle<>) {
-    ReturnError(promise_, ErrorOf(outcome_));
+    ReturnError(promise_, ErrorOf(static_cast<X&&>(outcome_)));
   }
   decltype(auto) await_resume() { return ValueOf(static_cast<X&&>(outcome_)); }
 
@@ -144,42 +149,38 @@ class FutureOrReturnAwaiter : public Awaiter {
       : Awaiter(promise, &FutureOrReturnAwaiter::PollAgain), future_(future) {}
 
   bool await_ready() {
-    result_ = future_.Poll(*parent->root->cx);
-    return result_.IsReady() && result_->ok();
+    return outcome_.Fill(future_.Poll(*parent->root->cx)) &&
+           outcome_.Peek()->ok();
   }
   void await_suspend(std::coroutine_handle<>) {
-    if (result_.IsReady()) {
-      ReturnError(promise(), ErrorOf(*result_));
+    if (outcome_.IsFull()) {
+      EndParent();
     } else {
       parent->root->leaf = this;
     }
   }
   decltype(auto) await_resume() {
-    if (result_.IsPending()) RethrowFrom(*parent);
-    return ValueOf(std::move(result_).value());
+    RethrowFrom(*parent);
+    return ValueOf(outcome_.Take());
   }
 
  private:
-  Promise& promise() { return static_cast<Promise&>(*parent); }
+  void EndParent() {
+    ReturnError(static_cast<Promise&>(*parent), ErrorOf(outcome_.Take()));
+  }
 
   static bool PollAgain(Awaiter* awaiter, Context& cx) {
     auto* self = static_cast<FutureOrReturnAwaiter*>(awaiter);
-    ROUSE_TRY { self->result_ = self->future_.Poll(cx); }
-    ROUSE_CATCH_ALL {
-#ifdef ABSL_HAVE_EXCEPTIONS
-      self->parent->exception = std::current_exception();
-#endif
-      return true;
+    ROUSE_TRY {
+      if (!self->outcome_.Fill(self->future_.Poll(cx))) return false;
+      if (!self->outcome_.Peek()->ok()) self->EndParent();
     }
-    if (self->result_.IsPending()) return false;
-    if (!self->result_->ok()) {
-      ReturnError(self->promise(), ErrorOf(*self->result_));
-    }
+    ROUSE_CATCH_ALL { self->parent->KeepException(); }
     return true;
   }
 
   F& future_;
-  PollResult<FutureOutput<F>> result_ = kPending;
+  OutputSlot<FutureOutput<F>> outcome_;
 };
 
 // Of a coroutine: as `ChildAwaiter`, with the same look.
@@ -206,7 +207,11 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
   bool EndParent() {
     auto* outcome = static_cast<ChildPromise*>(this->child)->Peek();
     if (outcome == nullptr || outcome->ok()) return false;
-    ReturnError(static_cast<Promise&>(*this->parent), ErrorOf(*outcome));
+    absl::Status error = ErrorOf(std::move(*outcome));
+    // Gone before the parent is, as ever; and a chain that ends with one error
+    // does so frame by frame, in constant stack.
+    std::exchange(this->child, nullptr)->Destroy();
+    ReturnError(static_cast<Promise&>(*this->parent), std::move(error));
     return true;
   }
 };

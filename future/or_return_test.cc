@@ -1,0 +1,375 @@
+#include "rouse/future/or_return.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::testing::ElementsAre;
+
+template <class F>
+auto PollOnce(F& future) {
+  const Waker waker;
+  Context cx(waker);
+  return future.Poll(cx);
+}
+
+absl::Status Error() { return absl::NotFoundError("no such row"); }
+
+// Pending a number of times, then gives an outcome.
+template <class T>
+class After {
+ public:
+  After(int polls, T outcome) : left_(polls), outcome_(std::move(outcome)) {}
+  PollResult<T> Poll(Context&) {
+    if (left_-- > 0) return kPending;
+    return std::move(outcome_);
+  }
+
+ private:
+  int left_;
+  T outcome_;
+};
+
+class Local {
+ public:
+  Local(std::vector<std::string>* log, std::string name)
+      : log_(log), name_(std::move(name)) {}
+  Local(const Local&) = delete;
+  Local& operator=(const Local&) = delete;
+  ~Local() { log_->push_back(name_); }
+
+ private:
+  std::vector<std::string>* log_;
+  std::string name_;
+};
+
+// Notes whether what stands behind an OrReturn was reached.
+Co<absl::Status> Check(absl::Status status, bool* went_on) {
+  co_await OrReturn(std::move(status));
+  *went_on = true;
+  co_return absl::OkStatus();
+}
+
+TEST(OrReturn, GoesOnWhereAStatusIsOk) {
+  bool went_on = false;
+  Co<absl::Status> co = Check(absl::OkStatus(), &went_on);
+  EXPECT_EQ(PollOnce(co).value(), absl::OkStatus());
+  EXPECT_TRUE(went_on);
+}
+
+TEST(OrReturn, EndsTheCoroutineWithTheErrorOfAStatus) {
+  bool went_on = false;
+  Co<absl::Status> co = Check(Error(), &went_on);
+  EXPECT_EQ(PollOnce(co).value(), Error());
+  EXPECT_FALSE(went_on);
+}
+
+TEST(OrReturn, MovesTheValueOutOfATemporaryStatusOr) {
+  auto body = [](absl::StatusOr<std::unique_ptr<int>> x)
+      -> Co<absl::StatusOr<std::unique_ptr<int>>> {
+    co_return co_await OrReturn(std::move(x));
+  };
+  auto co = body(std::make_unique<int>(3));
+  EXPECT_EQ(**PollOnce(co).value(), 3);
+  auto fails = body(Error());
+  EXPECT_EQ(PollOnce(fails).value().status(), Error());
+}
+
+TEST(OrReturn, GivesAReferenceToTheValueOfAnLvalue) {
+  absl::StatusOr<int> value = 3;
+  auto body = [](absl::StatusOr<int>& value) -> Co<absl::Status> {
+    int& got = co_await OrReturn(value);
+    got = 4;
+    co_return absl::OkStatus();
+  };
+  Co<absl::Status> co = body(value);
+  EXPECT_EQ(PollOnce(co).value(), absl::OkStatus());
+  EXPECT_EQ(*value, 4);
+}
+
+TEST(OrReturn, LeavesTheErrorOfAnLvalueWhereItIs) {
+  absl::StatusOr<int> outcome = Error();
+  absl::Status status = Error();
+  auto body = [](absl::StatusOr<int>& outcome) -> Co<absl::Status> {
+    co_await OrReturn(outcome);
+    co_return absl::OkStatus();
+  };
+  auto of_status = [](absl::Status& status) -> Co<absl::Status> {
+    co_await OrReturn(status);
+    co_return absl::OkStatus();
+  };
+  Co<absl::Status> first = body(outcome);
+  Co<absl::Status> second = of_status(status);
+  EXPECT_EQ(PollOnce(first).value(), Error());
+  EXPECT_EQ(PollOnce(second).value(), Error());
+  EXPECT_EQ(outcome.status(), Error());
+  EXPECT_EQ(status, Error());
+}
+
+TEST(OrReturn, TakesConstants) {
+  auto body = [](const absl::StatusOr<std::string>& lvalue)
+      -> Co<absl::StatusOr<std::string>> {
+    const std::string& of_lvalue = co_await OrReturn(lvalue);
+    static_assert(
+        std::is_same_v<decltype(internal::ValueOf(
+                           std::declval<const absl::StatusOr<std::string>>())),
+                       std::string>);
+    co_return of_lvalue + co_await OrReturn(std::move(lvalue));
+  };
+  const absl::StatusOr<std::string> good = "a";
+  const absl::StatusOr<std::string> bad = Error();
+  auto first = body(good);
+  auto second = body(bad);
+  EXPECT_EQ(*PollOnce(first).value(), "aa");
+  EXPECT_EQ(PollOnce(second).value().status(), Error());
+}
+
+// A future that is no coroutine: ready at once, and after two polls.
+TEST(OrReturn, AwaitsAFutureOfAStatusOr) {
+  auto body = [](After<absl::StatusOr<int>> f) -> Co<absl::StatusOr<int>> {
+    co_return 1 + co_await OrReturn(std::move(f));
+  };
+  for (int polls : {0, 2}) {
+    auto good = body(After<absl::StatusOr<int>>(polls, 1));
+    auto bad = body(After<absl::StatusOr<int>>(polls, Error()));
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_TRUE(PollOnce(good).IsPending());
+      EXPECT_TRUE(PollOnce(bad).IsPending());
+    }
+    EXPECT_EQ(*PollOnce(good).value(), 2);
+    EXPECT_EQ(PollOnce(bad).value().status(), Error());
+  }
+}
+
+TEST(OrReturn, AwaitsAFutureOfAStatus) {
+  for (int polls : {0, 1}) {
+    auto body = [](int polls, absl::Status status) -> Co<absl::Status> {
+      After<absl::Status> future(polls, std::move(status));
+      co_await OrReturn(future);
+      co_return absl::AlreadyExistsError("went on");
+    };
+    auto good = body(polls, absl::OkStatus());
+    auto bad = body(polls, Error());
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_TRUE(PollOnce(good).IsPending());
+      EXPECT_TRUE(PollOnce(bad).IsPending());
+    }
+    EXPECT_TRUE(absl::IsAlreadyExists(PollOnce(good).value()));
+    EXPECT_EQ(PollOnce(bad).value(), Error());
+  }
+}
+
+Co<absl::StatusOr<int>> Child(int polls, absl::StatusOr<int> outcome) {
+  After<absl::StatusOr<int>> future(polls, std::move(outcome));
+  co_return co_await future;
+}
+
+Co<absl::StatusOr<int>> OfChild(int polls, absl::StatusOr<int> outcome) {
+  co_return 1 + co_await OrReturn(Child(polls, std::move(outcome)));
+}
+
+TEST(OrReturn, AwaitsAChild) {
+  for (int polls : {0, 2}) {
+    auto good = OfChild(polls, 1);
+    auto bad = OfChild(polls, Error());
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_TRUE(PollOnce(good).IsPending());
+      EXPECT_TRUE(PollOnce(bad).IsPending());
+    }
+    EXPECT_EQ(*PollOnce(good).value(), 2);
+    EXPECT_EQ(PollOnce(bad).value().status(), Error());
+  }
+}
+
+TEST(OrReturn, AwaitsAChildThatIsAnLvalue) {
+  auto body = [](Co<absl::StatusOr<int>>& child) -> Co<absl::StatusOr<int>> {
+    co_return co_await OrReturn(child);
+  };
+  auto child = Child(1, Error());
+  auto co = body(child);
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  EXPECT_EQ(PollOnce(co).value().status(), Error());
+}
+
+TEST(OrReturn, AwaitsAChildOfAStatus) {
+  auto body = [](absl::Status status) -> Co<absl::StatusOr<int>> {
+    bool went_on = false;
+    co_await OrReturn(Check(std::move(status), &went_on));
+    co_return 1;
+  };
+  auto good = body(absl::OkStatus());
+  auto bad = body(Error());
+  EXPECT_EQ(*PollOnce(good).value(), 1);
+  EXPECT_EQ(PollOnce(bad).value().status(), Error());
+}
+
+// An error climbs a deep chain in constant stack, whether the chain had to
+// wait or not.
+Co<absl::StatusOr<int>> Deep(int depth, int polls, absl::StatusOr<int> end) {
+  if (depth == 0) co_return co_await OrReturn(Child(polls, std::move(end)));
+  co_return 1 + co_await OrReturn(Deep(depth - 1, polls, std::move(end)));
+}
+
+TEST(OrReturn, AnErrorClimbsADeepChain) {
+  for (int polls : {0, 1}) {
+    auto co = Deep(100'000, polls, Error());
+    if (polls == 1) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_EQ(PollOnce(co).value().status(), Error());
+  }
+}
+
+TEST(OrReturn, AValueClimbsADeepChain) {
+  for (int polls : {0, 1}) {
+    auto co = Deep(100'000, polls, 1);
+    if (polls == 1) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_EQ(*PollOnce(co).value(), 100'001);
+  }
+}
+
+Co<absl::StatusOr<int>> Logged(std::vector<std::string>* log, int depth,
+                               int polls) {
+  const Local outer(log, "outer " + std::to_string(depth));
+  const Local inner(log, "inner " + std::to_string(depth));
+  if (depth == 0) co_return co_await OrReturn(Child(polls, Error()));
+  co_return co_await OrReturn(Logged(log, depth - 1, polls));
+}
+
+TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
+  for (int polls : {0, 1}) {
+    std::vector<std::string> log;
+    {
+      auto co = Logged(&log, 1, polls);
+      for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+      EXPECT_THAT(log, ElementsAre());
+      EXPECT_EQ(PollOnce(co).value().status(), Error());
+    }
+    EXPECT_THAT(log, ElementsAre("inner 0", "outer 0", "inner 1", "outer 1"));
+  }
+}
+
+// As when the callee has returned: its locals are gone before its caller, which
+// goes on, does anything.
+TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
+  std::vector<std::string> log;
+  auto callee = [](std::vector<std::string>* log) -> Co<absl::Status> {
+    const Local local(log, "callee");
+    co_await OrReturn(Error());
+    co_return absl::OkStatus();
+  };
+  auto body = [&callee](std::vector<std::string>* log) -> Co<> {
+    const absl::Status status = co_await callee(log);
+    log->push_back("caller");
+    EXPECT_EQ(status, Error());
+  };
+  Co<> co = body(&log);
+  EXPECT_TRUE(PollOnce(co).IsReady());
+  EXPECT_THAT(log, ElementsAre("callee", "caller"));
+}
+
+TEST(OrReturn, IsDestroyedWhileItWaits) {
+  std::vector<std::string> log;
+  {
+    auto co = Logged(&log, 1, 5);
+    EXPECT_TRUE(PollOnce(co).IsPending());
+  }
+  EXPECT_THAT(log, ElementsAre("inner 0", "outer 0", "inner 1", "outer 1"));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+class Thrower {
+ public:
+  explicit Thrower(int polls) : left_(polls) {}
+  PollResult<absl::Status> Poll(Context&) {
+    if (left_-- > 0) return kPending;
+    throw std::runtime_error("thrown");
+  }
+
+ private:
+  int left_;
+};
+
+TEST(OrReturn, AnExceptionOfAFutureIsThrownWhereItIsAwaited) {
+  for (int polls : {0, 1}) {
+    auto body = [](int polls) -> Co<absl::Status> {
+      try {
+        co_await OrReturn(Thrower(polls));
+      } catch (const std::runtime_error&) {
+        co_return absl::AbortedError("caught");
+      }
+      co_return absl::OkStatus();
+    };
+    Co<absl::Status> co = body(polls);
+    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_TRUE(absl::IsAborted(PollOnce(co).value()));
+  }
+}
+
+TEST(OrReturn, AnExceptionOfAChildPassesThrough) {
+  for (int polls : {0, 1}) {
+    auto child = [](int polls) -> Co<absl::StatusOr<int>> {
+      Thrower thrower(polls);
+      co_await OrReturn(thrower);
+      co_return 1;
+    };
+    auto body = [&child](int polls) -> Co<absl::Status> {
+      co_await OrReturn(child(polls));
+      co_return absl::OkStatus();
+    };
+    Co<absl::Status> co = body(polls);
+    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_THROW((void)PollOnce(co), std::runtime_error);
+  }
+}
+
+// What a coroutine may return besides: anything that an error converts to, if
+// it will.
+class Reluctant {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Reluctant(const absl::Status& status) {
+    if (!status.ok()) throw std::runtime_error("reluctant");
+  }
+};
+
+TEST(OrReturn, AResultThatThrowsEndsTheCoroutineWithTheException) {
+  for (int polls : {0, 1}) {
+    auto body = [](int polls) -> Co<Reluctant> {
+      co_await OrReturn(After<absl::Status>(polls, Error()));
+      co_return absl::OkStatus();
+    };
+    auto parent = [](int polls) -> Co<Reluctant> {
+      co_await OrReturn(Child(polls, Error()));
+      co_return absl::OkStatus();
+    };
+    Co<Reluctant> co = body(polls);
+    Co<Reluctant> above = parent(polls);
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_TRUE(PollOnce(co).IsPending());
+      EXPECT_TRUE(PollOnce(above).IsPending());
+    }
+    EXPECT_THROW((void)PollOnce(co), std::runtime_error);
+    EXPECT_THROW((void)PollOnce(above), std::runtime_error);
+  }
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse
