@@ -1,0 +1,54 @@
+#include "rouse/base/thread.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace rouse {
+namespace {
+
+struct Start {
+  std::string name;
+  absl::AnyInvocable<void() &&> body;
+};
+
+void* RunThread(void* data) {
+  const std::unique_ptr<Start> start(static_cast<Start*>(data));
+  pthread_setname_np(pthread_self(), start->name.c_str());
+  std::move(start->body)();
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<Thread> Thread::Start(std::string_view name,
+                                     absl::AnyInvocable<void() &&> body) {
+  auto start = std::make_unique<struct Start>();
+  // The system refuses a longer one.
+  start->name = std::string(name.substr(0, 15));
+  start->body = std::move(body);
+  pthread_t handle;
+  if (const int error =
+          pthread_create(&handle, nullptr, &RunThread, start.get());
+      error != 0) {
+    return absl::ErrnoToStatus(error, absl::StrCat("pthread_create of ", name));
+  }
+  start.release();
+  return Thread(handle);
+}
+
+void Thread::Join() {
+  if (handle_.has_value()) {
+    pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
+  }
+}
+
+}  // namespace rouse

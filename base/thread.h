@@ -1,0 +1,58 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: thread.h
+// -----------------------------------------------------------------------------
+//
+// `Thread` is a thread that has a name, and whose creation can fail:
+//
+//   absl::StatusOr<Thread> thread =
+//       Thread::Start("rouse-worker-0", [&worker] { worker.Run(); });
+//   if (!thread.ok()) return thread.status();
+
+#ifndef ROUSE_BASE_THREAD_H_
+#define ROUSE_BASE_THREAD_H_
+
+#include <pthread.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+
+namespace rouse {
+
+// Thread
+//
+// Joined when it is destroyed. Move-only.
+class Thread {
+ public:
+  // Runs `body` on a new thread. The system shows the first 15 bytes of `name`.
+  // Fails as `pthread_create` does: kUnavailable where there can be no more
+  // threads. `body` is then destroyed without having run.
+  static absl::StatusOr<Thread> Start(std::string_view name,
+                                      absl::AnyInvocable<void() &&> body);
+
+  Thread(Thread&& other) noexcept
+      : handle_(std::exchange(other.handle_, std::nullopt)) {}
+  Thread& operator=(Thread&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Thread() { Join(); }
+
+  // Waits for the thread to end. Does nothing the second time.
+  void Join();
+
+ private:
+  explicit Thread(pthread_t handle) : handle_(handle) {}
+
+  std::optional<pthread_t> handle_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_THREAD_H_

@@ -1,0 +1,58 @@
+#include "rouse/base/thread.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+
+namespace rouse {
+namespace {
+
+TEST(Thread, RunsItsBodyAndIsJoined) {
+  bool ran = false;
+  {
+    absl::StatusOr<Thread> thread =
+        Thread::Start("test", [&ran] { ran = true; });
+    ASSERT_TRUE(thread.ok()) << thread.status();
+  }
+  EXPECT_TRUE(ran);
+}
+
+TEST(Thread, TakesAMoveOnlyBody) {
+  int got = 0;
+  auto value = std::make_unique<int>(7);
+  absl::StatusOr<Thread> thread =
+      Thread::Start("test", [&got, value = std::move(value)] { got = *value; });
+  ASSERT_TRUE(thread.ok()) << thread.status();
+  thread->Join();
+  EXPECT_EQ(got, 7);
+}
+
+TEST(Thread, HasItsNameCutToFifteenBytes) {
+  std::string name;
+  absl::StatusOr<Thread> thread =
+      Thread::Start("a-name-that-is-too-long", [&name] {
+        char buffer[32];
+        pthread_getname_np(pthread_self(), buffer, sizeof buffer);
+        name = buffer;
+      });
+  ASSERT_TRUE(thread.ok()) << thread.status();
+  thread->Join();
+  EXPECT_EQ(name, "a-name-that-is-");
+}
+
+TEST(Thread, MovesLeaveNothingToJoin) {
+  bool ran = false;
+  absl::StatusOr<Thread> thread = Thread::Start("test", [&ran] { ran = true; });
+  ASSERT_TRUE(thread.ok()) << thread.status();
+  Thread moved = *std::move(thread);
+  moved.Join();
+  EXPECT_TRUE(ran);
+}
+
+}  // namespace
+}  // namespace rouse
