@@ -1,0 +1,35 @@
+#include "rouse/scheduler/current.h"
+
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/panic.h"
+#include "rouse/scheduler/scheduler.h"
+
+namespace rouse::scheduler {
+namespace {
+ABSL_CONST_INIT thread_local Scheduler* current = nullptr;
+}  // namespace
+
+// Not inlined: a coroutine might keep the variable's address while it moves to
+// another thread.
+ABSL_ATTRIBUTE_NOINLINE Scheduler* Current() { return current; }
+
+ScopedDefault::ScopedDefault(Scheduler& scheduler)
+    : outer_(std::exchange(current, &scheduler)) {}
+
+ScopedDefault::~ScopedDefault() { current = outer_; }
+
+Scheduler& CurrentOrPanic() {
+  Scheduler* scheduler = Current();
+  if (scheduler == nullptr) {
+    Panic(
+        "Spawn: there is no runtime on this thread; call it in a task or "
+        "inside "
+        "Runtime::BlockOn, hold a Runtime::Enter() guard, or call "
+        "Runtime::Spawn");
+  }
+  return *scheduler;
+}
+
+}  // namespace rouse::scheduler

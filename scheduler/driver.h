@@ -1,0 +1,85 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: driver.h
+// -----------------------------------------------------------------------------
+//
+// The park stack as a scheduler sees it: one driver that all its workers share,
+// of which one at a time may be parked in it.
+
+#ifndef ROUSE_SCHEDULER_DRIVER_H_
+#define ROUSE_SCHEDULER_DRIVER_H_
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/waker/park.h"
+
+namespace rouse::scheduler {
+
+// AnyDriver
+//
+// A `Park` of whatever type. `Unpark()` is for any thread, the rest for the one
+// that holds the driver.
+class AnyDriver {
+ public:
+  virtual ~AnyDriver() = default;
+  virtual void Park() = 0;
+  virtual void ParkFor(absl::Duration limit) = 0;
+  virtual void Shutdown() = 0;
+  virtual void Unpark() const = 0;
+};
+
+// The `AnyDriver` of a `Park` that lives elsewhere, and longer.
+template <Park P>
+class DriverRef final : public AnyDriver {
+ public:
+  explicit DriverRef(P& park) : park_(park), unparker_(park.unparker()) {}
+
+  void Park() override { park_.Park(); }
+  void ParkFor(absl::Duration limit) override { park_.ParkFor(limit); }
+  void Shutdown() override { park_.Shutdown(); }
+  void Unpark() const override { unparker_.Unpark(); }
+
+ private:
+  P& park_;
+  const typename P::Unparker unparker_;
+};
+
+// SharedDriver
+//
+// The driver and the right to it.
+class SharedDriver {
+ public:
+  explicit SharedDriver(std::unique_ptr<AnyDriver> driver)
+      : driver_(std::move(driver)) {}
+
+  // Takes the right to use the driver, unless another thread has it.
+  bool TryHold() {
+    // Acquire pairs with the release of Release: the driver's own state is what
+    // the holder before has left. The load spares the cache line.
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
+  }
+
+  // REQUIRES: the caller holds it.
+  void Release() {
+    // Release pairs with the acquire of TryHold.
+    held_.store(false, std::memory_order_release);
+  }
+
+  AnyDriver& operator*() { return *driver_; }
+  AnyDriver* operator->() { return driver_.get(); }
+
+ private:
+  Atomic<bool> held_{false};
+  const std::unique_ptr<AnyDriver> driver_;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_DRIVER_H_

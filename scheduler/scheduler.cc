@@ -1,0 +1,200 @@
+#include "rouse/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/worker.h"
+
+namespace rouse::scheduler {
+
+void Scheduler::RunQueue::Push(task::Header* task) {
+  task->next_in_queue = nullptr;
+  (first_ == nullptr ? first_ : last_->next_in_queue) = task;
+  last_ = task;
+}
+
+task::Header* Scheduler::RunQueue::Pop() {
+  task::Header* task = first_;
+  if (task != nullptr) first_ = task->next_in_queue;
+  return task;
+}
+
+Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers,
+                     uint64_t seed)
+    : driver_(std::move(driver)) {
+  FastRand rand(seed);
+  for (size_t i = 0; i < workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, rand.Split()));
+  }
+}
+
+Scheduler::~Scheduler() = default;
+
+task::TaskId Scheduler::NextTaskId() {
+  ABSL_CONST_INIT static Atomic<task::TaskId> last{0};
+  // Relaxed: an id orders nothing.
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+size_t Scheduler::alive_tasks() const {
+  const absl::MutexLock lock(&mu_);
+  return task_count_;
+}
+
+void Scheduler::Adopt(task::Header* task) {
+  Worker* unpark = nullptr;
+  bool adopted = false;
+  {
+    const absl::MutexLock lock(&mu_);
+    // Relaxed: written under the lock.
+    if (!closed_.load(std::memory_order_relaxed)) {
+      adopted = true;
+      tasks_.PushBack(task);
+      ++task_count_;
+      queue_.Push(task);
+      unpark = WorkerToUnpark();
+    }
+  }
+  if (unpark != nullptr) unpark->Unpark();
+  if (adopted) return;
+  task::Shutdown(task);
+  task::Unref(task);  // the queue's
+  task::Unref(task);  // the list's
+}
+
+void Scheduler::Submit(task::Header* task) { Push(task); }
+
+void Scheduler::Resubmit(task::Header* task) { Push(task); }
+
+void Scheduler::Push(task::Header* task) {
+  const Worker* here = Worker::Current();
+  const bool will_look = here != nullptr && here->IsDispatching();
+  Worker* unpark = nullptr;
+  {
+    const absl::MutexLock lock(&mu_);
+    if (!drained_) {
+      queue_.Push(std::exchange(task, nullptr));
+      if (!will_look) unpark = WorkerToUnpark();
+    }
+  }
+  if (unpark != nullptr) unpark->Unpark();
+  // A waker came late: the task has been cancelled.
+  if (task != nullptr) task::Unref(task);
+}
+
+bool Scheduler::Release(task::Header* task) {
+  const absl::MutexLock lock(&mu_);
+  if (!task->IsLinked()) return false;
+  task->Unlink();
+  --task_count_;
+  return true;
+}
+
+task::Header* Scheduler::Pop(Worker& worker) {
+  Worker* unpark = nullptr;
+  task::Header* task;
+  {
+    const absl::MutexLock lock(&mu_);
+    task = queue_.Pop();
+    if (task == nullptr) return nullptr;
+    StopSearching(worker);
+    unpark = WorkerToUnpark();
+  }
+  if (unpark != nullptr) unpark->Unpark();
+  return task;
+}
+
+bool Scheduler::PrepareToPark(Worker& worker) {
+  const absl::MutexLock lock(&mu_);
+  // Relaxed: written under the lock.
+  if (!queue_.IsEmpty() || closed_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  StopSearching(worker);
+  worker.idle_ = true;
+  idle_.push_back(&worker);
+  return true;
+}
+
+void Scheduler::AfterPark(Worker& worker) {
+  const absl::MutexLock lock(&mu_);
+  RemoveFromIdle(worker);
+}
+
+void Scheduler::Leave(Worker& worker) {
+  Worker* unpark = nullptr;
+  {
+    const absl::MutexLock lock(&mu_);
+    RemoveFromIdle(worker);
+    StopSearching(worker);
+    // It may have been unparked for a task that another is now to look for.
+    unpark = WorkerToUnpark();
+  }
+  if (unpark != nullptr) unpark->Unpark();
+}
+
+Worker* Scheduler::WorkerToUnpark() {
+  if (queue_.IsEmpty() || idle_.empty() || searching_ > 0) return nullptr;
+  Worker* worker = idle_.back();
+  idle_.pop_back();
+  worker->idle_ = false;
+  worker->searching_ = true;
+  ++searching_;
+  return worker;
+}
+
+void Scheduler::StopSearching(Worker& worker) {
+  if (std::exchange(worker.searching_, false)) --searching_;
+}
+
+void Scheduler::RemoveFromIdle(Worker& worker) {
+  if (!std::exchange(worker.idle_, false)) return;
+  idle_.erase(std::find(idle_.begin(), idle_.end(), &worker));
+}
+
+void Scheduler::Close() {
+  // Unparked under the lock: a worker that is in the list has not left yet.
+  const absl::MutexLock lock(&mu_);
+  // Release pairs with the acquire of IsClosed.
+  closed_.store(true, std::memory_order_release);
+  for (Worker* worker : idle_) worker->Unpark();
+}
+
+void Scheduler::CancelAll() {
+  for (;;) {
+    task::Header* task;
+    {
+      const absl::MutexLock lock(&mu_);
+      task = tasks_.PopFront();
+      if (task == nullptr) break;
+      --task_count_;
+    }
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+  // What is still queued is complete, and only held by the queue.
+  for (;;) {
+    task::Header* task;
+    {
+      const absl::MutexLock lock(&mu_);
+      task = queue_.Pop();
+      if (task == nullptr) {
+        drained_ = true;
+        return;
+      }
+    }
+    task::Unref(task);
+  }
+}
+
+}  // namespace rouse::scheduler

@@ -1,0 +1,146 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: scheduler.h
+// -----------------------------------------------------------------------------
+//
+// A scheduler decides which task runs next, and where. Programs use it through
+// `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this.
+//
+// In this version all workers share one queue under a lock. Part 5 of the plan
+// replaces what is behind this header by local queues that are stolen from.
+
+#ifndef ROUSE_SCHEDULER_SCHEDULER_H_
+#define ROUSE_SCHEDULER_SCHEDULER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+
+namespace rouse::scheduler {
+
+class Worker;
+
+// Scheduler
+//
+// Shared by its runtime, its workers and its tasks. Thread-safe.
+class Scheduler final : public task::Schedule {
+ public:
+  // Starts with one reference, the caller's. Its workers are there and run
+  // nothing until a thread calls `Worker::Run()`. `seed` is that of their
+  // random choices.
+  Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers, uint64_t seed);
+  ~Scheduler() override;
+
+  // Makes a task of `f`, which is a future or a callable that returns one.
+  // After `Close()` the task is cancelled at once.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto Spawn(F&& f) {
+    using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
+    auto* task = new task::Cell<Future>(this, NextTaskId(), std::forward<F>(f));
+    JoinHandle<FutureOutput<Future>> handle(task);
+    Adopt(task);
+    return handle;
+  }
+
+  SharedDriver& driver() { return driver_; }
+
+  size_t worker_count() const { return workers_.size(); }
+  Worker& worker(size_t index) { return *workers_[index]; }
+
+  // How many tasks have not ended.
+  size_t alive_tasks() const;
+
+  // ---- For workers.
+
+  // The task that has waited longest, with the queue's hold on it, or null.
+  // A `worker` that finds one while others are left wakes another worker.
+  task::Header* Pop(Worker& worker);
+
+  // Whether `worker` may park: there is nothing to run, and a task that is
+  // submitted from now on unparks it or another.
+  bool PrepareToPark(Worker& worker);
+  // `worker` has parked, or has stopped running.
+  void AfterPark(Worker& worker);
+  void Leave(Worker& worker);
+
+  // ---- For the runtime.
+
+  // No task runs any more, and new ones are cancelled. Unparks all workers.
+  void Close();
+  bool IsClosed() const {
+    // Acquire pairs with the release of Close.
+    return closed_.load(std::memory_order_acquire);
+  }
+
+  // Cancels all tasks, on this thread. To be called once, after `Close()`, when
+  // no worker is running a task.
+  void CancelAll();
+
+  // task::Schedule:
+  void Submit(task::Header* task) override;
+  void Resubmit(task::Header* task) override;
+  bool Release(task::Header* task) override;
+
+ private:
+  // First in, first out, through `Header::next_in_queue`.
+  class RunQueue {
+   public:
+    bool IsEmpty() const { return first_ == nullptr; }
+    void Push(task::Header* task);
+    task::Header* Pop();
+
+   private:
+    task::Header* first_ = nullptr;
+    task::Header* last_ = nullptr;
+  };
+
+  static task::TaskId NextTaskId();
+
+  // Takes over a new task, with the references of the list and the queue.
+  void Adopt(task::Header* task);
+
+  void Push(task::Header* task);
+
+  // A worker to unpark, outside the lock, so that what is in the queue is seen
+  // to; null if none is idle, or one that was unparked is still searching.
+  Worker* WorkerToUnpark() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StopSearching(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RemoveFromIdle(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  SharedDriver driver_;
+  // As long-lived as the scheduler: a thread that submits a task may unpark a
+  // worker that has just left.
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Atomic<bool> closed_{false};
+
+  mutable absl::Mutex mu_;
+  RunQueue queue_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<task::Header, task::AllTasksTag> tasks_ ABSL_GUARDED_BY(mu_);
+  size_t task_count_ ABSL_GUARDED_BY(mu_) = 0;
+  // Parked, or about to be; the last one parked is the first to be unparked.
+  std::vector<Worker*> idle_ ABSL_GUARDED_BY(mu_);
+  // Unparked for a task and not yet back with one.
+  size_t searching_ ABSL_GUARDED_BY(mu_) = 0;
+  // `CancelAll()` is through: nobody looks into the queue any more.
+  bool drained_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_SCHEDULER_H_

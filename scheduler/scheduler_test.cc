@@ -1,0 +1,174 @@
+#include "rouse/scheduler/scheduler.h"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+
+// A scheduler alone: no timers, no sockets, no runtime.
+class SchedulerTest : public ::testing::Test {
+ protected:
+  ~SchedulerTest() override {
+    scheduler_->Close();
+    scheduler_->CancelAll();
+    EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+    scheduler_->Unref();
+  }
+
+  static constexpr size_t kWorkers = 3;
+
+  // Runs tasks on this thread until none is left to run.
+  void RunReady() {
+    const ScopedDefault current(*scheduler_);
+    Worker& worker = scheduler_->worker(0);
+    bool idle = false;
+    auto mark = [&idle]() -> Co<> {
+      idle = true;
+      co_return;
+    };
+    // Behind all that are queued now.
+    scheduler_->Spawn(mark).Detach();
+    worker.RunUntil([&idle] { return idle; });
+  }
+
+  ThreadParker bottom_;
+  Scheduler* scheduler_ = new Scheduler(
+      std::make_unique<DriverRef<ThreadParker>>(bottom_), kWorkers, 1);
+};
+
+TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {
+  std::vector<int> order;
+  auto note = [&order](int i) -> Co<> {
+    order.push_back(i);
+    co_return;
+  };
+  for (int i = 0; i < 5; ++i) scheduler_->Spawn(note(i)).Detach();
+  RunReady();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
+  class YieldOnce {
+   public:
+    YieldOnce() {}
+    PollResult<void> Poll(Context& cx) {
+      if (std::exchange(yielded_, true)) return {};
+      cx.waker().WakeByRef();
+      return kPending;
+    }
+
+   private:
+    bool yielded_ = false;
+  };
+  std::vector<int> order;
+  auto body = [&order](int i) -> Co<> {
+    order.push_back(i);
+    co_await YieldOnce();
+    order.push_back(i + 10);
+  };
+  scheduler_->Spawn(body(1)).Detach();
+  scheduler_->Spawn(body(2)).Detach();
+  RunReady();
+  RunReady();
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 11, 12}));
+}
+
+TEST_F(SchedulerTest, SpawnUsesTheCurrentOne) {
+  EXPECT_EQ(Current(), nullptr);
+  const ScopedDefault current(*scheduler_);
+  EXPECT_EQ(Current(), scheduler_);
+  auto body = []() -> Co<int> { co_return 1; };
+  JoinHandle<int> handle = Spawn(body);
+  RunReady();
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(SchedulerTest, CountsTheTasksThatHaveNotEnded) {
+  auto body = []() -> Co<> { co_return; };
+  scheduler_->Spawn(body).Detach();
+  scheduler_->Spawn(body).Detach();
+  EXPECT_EQ(scheduler_->alive_tasks(), 2u);
+  RunReady();
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+}
+
+// Tasks spawn tasks from every worker while others wake them from outside; all
+// workers park and are unparked all the time. A lost wake-up hangs the test.
+TEST_F(SchedulerTest, LosesNoTaskBetweenWorkersThatComeAndGoToSleep) {
+  constexpr int kRounds = 2'000;
+  constexpr int kFan = 4;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kWorkers; ++i) {
+    threads.emplace_back([this, i] {
+      const ScopedDefault current(*scheduler_);
+      scheduler_->worker(i).Run();
+    });
+  }
+  std::atomic<int> ran{0};
+  auto leaf = [&ran]() -> Co<> {
+    ran.fetch_add(1);
+    co_return;
+  };
+  for (int i = 0; i < kRounds; ++i) {
+    auto root = [&leaf]() -> Co<> {
+      std::vector<JoinHandle<void>> handles;
+      for (int j = 0; j < kFan; ++j) handles.push_back(Spawn(leaf()));
+      for (JoinHandle<void>& handle : handles) (void)co_await handle;
+    };
+    JoinHandle<void> handle = scheduler_->Spawn(root());
+    ThreadParker parker;
+    const ThreadParker::Unparker unparker = parker.unparker();
+    for (;;) {
+      Context cx(unparker.waker());
+      PollResult<absl::Status> result = handle.Poll(cx);
+      if (result.IsReady()) {
+        EXPECT_THAT(*result, IsOk());
+        break;
+      }
+      parker.Park();
+    }
+  }
+  EXPECT_EQ(ran.load(), kRounds * kFan);
+  scheduler_->Close();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(SchedulerTest, CancelAllDestroysWhatIsSuspendedAndWhatIsQueued) {
+  class Never {
+   public:
+    PollResult<void> Poll(Context&) { return kPending; }
+  };
+  JoinHandle<void> suspended = scheduler_->Spawn(Never());
+  RunReady();
+  JoinHandle<void> queued = scheduler_->Spawn(Never());
+  scheduler_->Close();
+  scheduler_->CancelAll();
+  const Waker waker;
+  Context cx(waker);
+  EXPECT_THAT(suspended.Poll(cx).value(),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(queued.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+}  // namespace
+}  // namespace rouse::scheduler

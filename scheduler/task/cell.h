@@ -1,0 +1,205 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: cell.h
+// -----------------------------------------------------------------------------
+//
+// The whole of a task in one block: its header, and its future or, when that
+// has ended, its output in the same place. Internal to the scheduler.
+
+#ifndef ROUSE_SCHEDULER_TASK_CELL_H_
+#define ROUSE_SCHEDULER_TASK_CELL_H_
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/future/coro_attributes.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::task {
+
+// A future made, when it is first polled, by a callable that lives as long as
+// it does: so the captures of a lambda coroutine last.
+template <class F>
+class CallableFuture {
+ public:
+  using Inner = std::invoke_result_t<F&>;
+
+  explicit CallableFuture(F&& callable) : callable_(std::move(callable)) {}
+  explicit CallableFuture(const F& callable) : callable_(callable) {}
+  // Only before the first poll.
+  CallableFuture(CallableFuture&& other)
+      : callable_(std::move(other.callable_)) {}
+
+  auto Poll(Context& cx) {
+    if (!inner_.has_value()) {
+      // Made in place: a future need not be movable.
+      inner_.emplace(Make(*this));
+    }
+    return inner_->Poll(cx);
+  }
+
+ private:
+  // Converts to what the callable returns, so that `emplace` elides the move.
+  struct Make {
+    explicit Make(CallableFuture& self) : self(self) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    ROUSE_CORO_WRAPPER operator Inner() const { return self.callable_(); }
+    CallableFuture& self;
+  };
+
+  F callable_;
+  std::optional<Inner> inner_;
+};
+
+// What `Spawn(f)` runs: `f` itself if it is a future, else what calling it
+// returns, which must be one.
+template <class F>
+concept Spawnable =
+    Future<F> || (std::invocable<F&> && Future<std::invoke_result_t<F&>>);
+
+template <class F>
+struct SpawnedFuture {
+  using type = CallableFuture<F>;
+};
+template <Future F>
+struct SpawnedFuture<F> {
+  using type = F;
+};
+
+template <Future F>
+class Cell final : public Header {
+  using Output = FutureOutput<F>;
+  using Result = JoinResult<Output>;
+
+ public:
+  template <class Arg>
+  Cell(Schedule* scheduler, TaskId id, Arg&& arg)
+      : Header(&kVTable, scheduler, id) {
+    std::construct_at(&future_, std::forward<Arg>(arg));
+  }
+  ~Cell() {}
+
+  static void* operator new(size_t size) { return FramePool::Allocate(size); }
+  static void operator delete(void* cell, size_t size) {
+    FramePool::Free(cell, size);
+  }
+
+ private:
+  static_assert(alignof(F) <= FramePool::kAlignment,
+                "a task is aligned to 16 bytes: hold a future of larger "
+                "alignment through a pointer");
+
+  enum class Holds : unsigned char { kFuture, kResult, kException, kNothing };
+
+  static Cell* From(Header* task) { return static_cast<Cell*>(task); }
+
+  static bool Poll(Header* task, Context& cx) {
+    Cell* cell = From(task);
+    ROUSE_TRY {
+      PollResult<Output> output = cell->future_.Poll(cx);
+      if (output.IsPending()) return false;
+      if constexpr (std::is_void_v<Output>) {
+        cell->Finish(absl::OkStatus());
+      } else {
+        cell->Finish(std::move(output).value());
+      }
+    }
+    ROUSE_CATCH_ALL {
+#ifdef ABSL_HAVE_EXCEPTIONS
+      cell->Drop();
+      std::construct_at(&cell->exception_, std::current_exception());
+      cell->holds_ = Holds::kException;
+#endif
+    }
+    return true;
+  }
+
+  static void Cancel(Header* task) {
+    From(task)->Finish(absl::CancelledError(
+        absl::StrCat("task ", task->id, " was cancelled")));
+  }
+
+  static void TakeOutput(Header* task, void* outcome) {
+    Cell* cell = From(task);
+    auto* to = static_cast<JoinOutcome<Output>*>(outcome);
+    if (cell->holds_ == Holds::kException) {
+      to->exception = std::move(cell->exception_);
+      to->result = ErrorOf(task->id, to->exception);
+    } else {
+      to->result = std::move(cell->result_);
+    }
+    cell->Drop();
+  }
+
+  static void DropOutput(Header* task) { From(task)->Drop(); }
+  static void Deallocate(Header* task) { delete From(task); }
+
+  static absl::Status ErrorOf(TaskId id, const std::exception_ptr& exception) {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    try {
+      std::rethrow_exception(exception);
+    } catch (const std::exception& e) {
+      return absl::InternalError(
+          absl::StrCat("task ", id, " ended with an exception: ", e.what()));
+    } catch (...) {
+    }
+#else
+    static_cast<void>(exception);
+#endif
+    return absl::InternalError(
+        absl::StrCat("task ", id, " ended with an exception"));
+  }
+
+  // Puts the output where the future was.
+  template <class Value>
+  void Finish(Value value) {
+    Drop();
+    std::construct_at(&result_, std::move(value));
+    holds_ = Holds::kResult;
+  }
+
+  void Drop() {
+    switch (std::exchange(holds_, Holds::kNothing)) {
+      case Holds::kFuture:
+        std::destroy_at(&future_);
+        break;
+      case Holds::kResult:
+        std::destroy_at(&result_);
+        break;
+      case Holds::kException:
+        std::destroy_at(&exception_);
+        break;
+      case Holds::kNothing:
+        break;
+    }
+  }
+
+  static constexpr VTable kVTable = {&Poll, &Cancel, &TakeOutput, &DropOutput,
+                                     &Deallocate};
+
+  Holds holds_ = Holds::kFuture;
+  union {
+    F future_;
+    Result result_;
+    std::exception_ptr exception_;
+  };
+};
+
+}  // namespace rouse::task
+
+#endif  // ROUSE_SCHEDULER_TASK_CELL_H_

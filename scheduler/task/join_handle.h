@@ -1,0 +1,154 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: join_handle.h
+// -----------------------------------------------------------------------------
+//
+// `JoinHandle<T>` is the caller's hold on a task that it has spawned:
+//
+//   rouse::JoinHandle<int> sum = rouse::Spawn(Sum(numbers));
+//   absl::StatusOr<int> result = co_await sum;
+//
+// Dropping it detaches the task, which runs on.
+
+#ifndef ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
+#define ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/panic.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace task {
+
+template <class T>
+struct JoinResultOf {
+  static_assert(!std::is_reference_v<T>,
+                "a task cannot return a reference: return a pointer");
+  using type = absl::StatusOr<T>;
+};
+template <class T>
+struct JoinResultOf<absl::StatusOr<T>> {
+  using type = absl::StatusOr<T>;
+};
+template <>
+struct JoinResultOf<absl::Status> {
+  using type = absl::Status;
+};
+template <>
+struct JoinResultOf<void> {
+  using type = absl::Status;
+};
+
+}  // namespace task
+
+// What joining a task of output `T` gives: `absl::Status` for void and
+// `absl::Status`, else `absl::StatusOr<T>`; a `StatusOr` is not nested.
+template <class T>
+using JoinResult = typename task::JoinResultOf<T>::type;
+
+namespace task {
+
+// How a task ended.
+template <class T>
+struct JoinOutcome {
+  JoinResult<T> result = absl::UnknownError("");
+  std::exception_ptr exception;  // null unless one ended the task
+};
+
+}  // namespace task
+
+// JoinHandle
+//
+// A future of the task's result, which may be polled from any task or thread.
+// Beside what the task itself returns the result is
+//
+//   kCancelled  the task was aborted, or its runtime was shut down first;
+//   kInternal   an exception (a `Panic()` too) left the task; the message
+//               carries what it says, and `exception()` the exception.
+//
+// Destroying the handle detaches the task. Abandoning an await of it loses
+// nothing: the handle can be awaited again, until it has given its result.
+// Move-only, movable at any time. `Abort()` and `IsFinished()` are thread-safe.
+template <class T>
+class JoinHandle {
+ public:
+  // Takes over a reference.
+  explicit JoinHandle(task::Header* task) : task_(task) {}
+  JoinHandle(JoinHandle&& other) noexcept
+      : task_(std::exchange(other.task_, nullptr)),
+        exception_(std::move(other.exception_)) {}
+  JoinHandle& operator=(JoinHandle&& other) noexcept {
+    std::swap(task_, other.task_);
+    std::swap(exception_, other.exception_);
+    return *this;
+  }
+  ~JoinHandle() { Detach(); }
+
+  PollResult<JoinResult<T>> Poll(Context& cx) {
+    if (task_ == nullptr) {
+      Panic(
+          "JoinHandle: polled after it gave its result or was moved from; "
+          "keep the result of the first time");
+    }
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    if (!task_->state.IsComplete()) {
+      task_->join_waker.Register(cx.waker());
+      // The task may have completed between the two.
+      if (!task_->state.IsComplete()) return kPending;
+    }
+    unit->MadeProgress();
+    task::JoinOutcome<T> outcome;
+    task_->vtable->take_output(task_, &outcome);
+    exception_ = std::move(outcome.exception);
+    task_->state.DropJoinInterest();
+    task::Unref(std::exchange(task_, nullptr));
+    return std::move(outcome.result);
+  }
+
+  // Asks for the task to be cancelled. It ends at its next suspension, or now
+  // if it is suspended, on a thread of its runtime; its future is destroyed
+  // there, never inside this call. Joining it then gives `kCancelled`, unless
+  // it completed first. Does nothing to a task that has ended.
+  void Abort() const {
+    if (task_ != nullptr) task::Abort(task_);
+  }
+
+  // Whether the task has ended; true after its result was taken.
+  bool IsFinished() const {
+    return task_ == nullptr || task_->state.IsComplete();
+  }
+
+  // The task's id. REQUIRES: the result has not been taken.
+  task::TaskId id() const { return task_->id; }
+
+  // The exception that ended the task, after the result was taken; else null.
+  std::exception_ptr exception() const { return exception_; }
+
+  // Lets the task run on by itself; its result is dropped.
+  void Detach() {
+    if (task_ == nullptr) return;
+    // The joining task may be waiting for nothing else: do not keep it alive.
+    task_->join_waker.Take().Reset();
+    if (task_->state.DropJoinInterest()) task_->vtable->drop_output(task_);
+    task::Unref(std::exchange(task_, nullptr));
+  }
+
+ private:
+  task::Header* task_;
+  std::exception_ptr exception_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_

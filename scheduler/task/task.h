@@ -1,0 +1,112 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: task.h
+// -----------------------------------------------------------------------------
+//
+// A task as a scheduler sees it, whatever its future is. Internal to the
+// scheduler; users have a `JoinHandle`.
+
+#ifndef ROUSE_SCHEDULER_TASK_TASK_H_
+#define ROUSE_SCHEDULER_TASK_TASK_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "rouse/base/fast_rand.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/scheduler/task/state.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+
+// Names a task within its process; never reused, never 0.
+using TaskId = uint64_t;
+
+struct Header;
+
+// What a task needs of its scheduler. Tasks share ownership of it: a waker may
+// be called after the runtime has gone.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+
+  // Queues a task, with the caller's reference. Any thread.
+  virtual void Submit(Header* task) = 0;
+  // The same for a task that was woken while it ran: goes behind all others.
+  virtual void Resubmit(Header* task) = 0;
+  // Takes a task that is complete off the list of all tasks. Whether it was
+  // there; the caller then drops that reference too.
+  virtual bool Release(Header* task) = 0;
+
+  void Ref() {
+    // Relaxed: the caller has a reference.
+    references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void Unref() {
+    // Release pairs with the acquire of the last one: use comes before delete.
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  Atomic<uint64_t> references_{1};
+};
+
+// What depends on the type of the future. Called by the thread that runs the
+// task, but for the last three, whose callers `State` names.
+struct VTable {
+  // Polls the future; when it is ready puts its output in its place and
+  // returns true. An exception counts as an output.
+  bool (*poll)(Header*, Context&);
+  // Destroys the future and makes "cancelled" the output.
+  void (*cancel)(Header*);
+  // Moves the output to `*result`, a JoinOutcome<T> of the future's T.
+  void (*take_output)(Header*, void* result);
+  void (*drop_output)(Header*);
+  // Frees a task whose future and output are gone.
+  void (*deallocate)(Header*);
+};
+
+struct AllTasksTag;
+
+// The part of a task that comes before its future.
+struct Header : IntrusiveListNode<AllTasksTag> {
+  Header(const VTable* vtable, Schedule* scheduler, TaskId id)
+      : vtable(vtable), scheduler(scheduler), id(id) {
+    scheduler->Ref();
+  }
+  ~Header() { scheduler->Unref(); }
+
+  State state;
+  const VTable* const vtable;
+  Schedule* const scheduler;
+  const TaskId id;
+  // The run queue's link; belongs to it.
+  Header* next_in_queue = nullptr;
+  // Woken when the task completes.
+  AtomicWaker join_waker;
+};
+
+// Polls `task`, for which the caller has taken a hold from a queue, and does
+// all that follows: gives it back to the queue, completes or cancels it.
+void Run(Header* task, FastRand* rand);
+
+// Cancels `task` unless a thread is running it, which then cancels it. The
+// caller must be a thread on which its future may be destroyed. Takes no
+// reference.
+void Shutdown(Header* task);
+
+// Asks for `task` to be cancelled, by a thread that runs tasks. Any thread.
+void Abort(Header* task);
+
+void Unref(Header* task);
+
+// The handle of a waker on `task`, without a reference.
+RawWaker RawWakerOf(Header* task);
+
+}  // namespace rouse::task
+
+#endif  // ROUSE_SCHEDULER_TASK_TASK_H_

@@ -1,0 +1,74 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: worker.h
+// -----------------------------------------------------------------------------
+//
+// A worker takes tasks from its scheduler and polls them, on one thread.
+// Internal to the scheduler and the runtime.
+
+#ifndef ROUSE_SCHEDULER_WORKER_H_
+#define ROUSE_SCHEDULER_WORKER_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/parker.h"
+#include "rouse/scheduler/scheduler.h"
+
+namespace rouse::scheduler {
+
+class Worker {
+ public:
+  // `scheduler` outlives the worker.
+  Worker(Scheduler& scheduler, FastRand rand)
+      : scheduler_(scheduler), rand_(rand), parker_(scheduler.driver()) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Runs tasks until the scheduler is closed.
+  void Run() {
+    RunUntil([] { return false; });
+  }
+
+  // Runs tasks until `done()`, which is asked before every task and after every
+  // park, or until the scheduler is closed.
+  void RunUntil(absl::FunctionRef<bool()> done);
+
+  // Any thread.
+  void Unpark() { parker_.Unpark(); }
+
+  FastRand& rand() { return rand_; }
+
+  // The worker that this thread is running, or null.
+  static Worker* Current();
+
+  // Whether the worker's thread is in the driver, waking what is due: the tasks
+  // that it submits it will look for itself.
+  bool IsDispatching() const { return dispatching_; }
+
+ private:
+  friend class Scheduler;
+
+  // After how many tasks the driver is asked for events, so that a full queue
+  // does not keep I/O and timers waiting. Each such turn costs a system call;
+  // at the usual microsecond a task that is a hundredth.
+  static constexpr uint32_t kEventInterval = 61;
+
+  void Park();
+
+  Scheduler& scheduler_;
+  FastRand rand_;
+  Parker parker_;
+  uint32_t tick_ = 0;
+  bool dispatching_ = false;
+  // Under the scheduler's lock.
+  bool idle_ = false;
+  bool searching_ = false;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_WORKER_H_
