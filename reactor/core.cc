@@ -1,0 +1,199 @@
+#include "rouse/reactor/core.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/event_waker.h"
+#include "rouse/reactor/events.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/poller.h"
+#include "rouse/reactor/slot.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/token.h"
+#include "rouse/reactor/wake_batch.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+// `park_state_`:
+//
+//   kEmpty     nobody waits in the poller, nothing to tell.
+//   kParked    the turning thread waits in the poller, or is about to.
+//   kNotified  an unpark that no turn has used up yet.
+//
+//   kEmpty -> kParked             the turning thread, before it waits
+//   kEmpty|kParked -> kNotified   any unparking thread; from kParked it also
+//                                 writes to the event waker
+//   kNotified|kParked -> kEmpty   the turning thread, after it has waited
+//
+// No unpark is lost: one that comes before kParked makes the turn not wait, and
+// one that comes after it makes an event, which ends a wait that has begun and
+// one that will. An event that comes too late ends the next wait early.
+constexpr uint32_t kEmpty = 0;
+constexpr uint32_t kParked = 1;
+constexpr uint32_t kNotified = 2;
+
+// A token is the slot's generation over its index. This index no slot has.
+constexpr Token kWakeToken(~uint32_t{0});
+static_assert(SlotTable::kMaxSlots < ~uint32_t{0});
+
+Token MakeToken(uint32_t generation, uint32_t index) {
+  return Token(uint64_t{generation} << 32 | index);
+}
+
+absl::Status ShutDownError() {
+  return absl::UnavailableError("the reactor has been shut down");
+}
+
+}  // namespace
+
+Core::Core(Poller poller, EventWaker waker, uint32_t max_sources)
+    : poller_(std::move(poller)),
+      waker_(std::move(waker)),
+      max_sources_(max_sources) {}
+
+absl::StatusOr<Core*> Core::New(uint32_t max_sources) {
+  absl::StatusOr<Poller> poller = Poller::Create();
+  if (!poller.ok()) return std::move(poller).status();
+  absl::StatusOr<EventWaker> waker =
+      EventWaker::Create(poller->registry(), kWakeToken);
+  if (!waker.ok()) return std::move(waker).status();
+  return new Core(*std::move(poller), *std::move(waker), max_sources);
+}
+
+bool Core::IsIdle() const {
+  absl::MutexLock lock(&mu_);
+  return slots_.used() == 0;
+}
+
+absl::StatusOr<Core::Source> Core::Register(int fd, Interest interest) {
+  Source source;
+  {
+    absl::MutexLock lock(&mu_);
+    // Under the lock, so that Shutdown finds every slot. Nothing else to order.
+    if (shut_down_.load(std::memory_order_relaxed)) return ShutDownError();
+    if (slots_.used() >= max_sources_) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the reactor has ", max_sources_,
+          " sources, which is its limit; see reactor::Options::max_sources"));
+    }
+    source.slot = slots_.Allocate(source.index);
+    if (source.slot == nullptr) {
+      return absl::ResourceExhaustedError("no memory for another source");
+    }
+  }
+  // From here on there may be events. The kernel's lock on the queue orders
+  // them behind this call.
+  FdSource os_source(fd);
+  absl::Status status = poller_.registry().Register(
+      os_source, MakeToken(source.slot->generation(), source.index), interest);
+  if (!status.ok()) {
+    absl::MutexLock lock(&mu_);
+    // There were no events and nobody has seen the slot: it is as new.
+    slots_.Free(source.index);
+    return status;
+  }
+  return source;
+}
+
+absl::Status Core::Deregister(int fd, Source source) {
+  // The queue first: afterwards only events that were found before can come,
+  // and the end of the generation makes those stale. Even if this fails.
+  FdSource os_source(fd);
+  absl::Status status = poller_.registry().Deregister(os_source);
+  WakeBatch woken;
+  const bool reusable = source.slot->Release(woken);
+  {
+    absl::MutexLock lock(&mu_);
+    if (reusable) {
+      slots_.Free(source.index);
+    } else {
+      slots_.Retire();
+    }
+  }
+  woken.Finish();
+  return status;
+}
+
+absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
+  if (IsShutDown()) return ShutDownError();
+  // Nothing to order yet: what an unpark is about is acquired below.
+  uint32_t state = kEmpty;
+  if (max_wait <= absl::ZeroDuration()) {
+    state = park_state_.load(std::memory_order_relaxed);
+  } else if (!park_state_.compare_exchange_strong(state, kParked,
+                                                  std::memory_order_relaxed,
+                                                  std::memory_order_relaxed)) {
+    max_wait = absl::ZeroDuration();
+  }
+  if (state == kParked) {
+    Panic(
+        "a reactor was turned by two threads at once; let one turn it and the "
+        "others wait for that one");
+  }
+
+  absl::Status status = poller_.Poll(events, max_wait);
+  // Before the dispatch, so that who is woken by it and unparks need not make a
+  // system call. Acquire pairs with the release of Unpark.
+  if (max_wait > absl::ZeroDuration()) {
+    park_state_.exchange(kEmpty, std::memory_order_acquire);
+  }
+  if (!status.ok()) return status;
+  Dispatch(events);
+  // Who unparked meanwhile is served by the return from this call. Nothing to
+  // order in the look; acquire as above.
+  if (park_state_.load(std::memory_order_relaxed) != kEmpty) {
+    park_state_.exchange(kEmpty, std::memory_order_acquire);
+  }
+  return events.size();
+}
+
+void Core::Dispatch(const Events& events) {
+  WakeBatch woken;
+  for (const Event& event : events) {
+    const auto index = static_cast<uint32_t>(event.token().value());
+    const auto generation = static_cast<uint32_t>(event.token().value() >> 32);
+    // Null for the waker's, which has no more to say than that it is there.
+    Slot* slot = slots_.Get(index);
+    if (slot != nullptr) slot->Post(generation, event.ready(), woken);
+  }
+  woken.Finish();
+}
+
+void Core::Unpark() {
+  // Release pairs with the acquire in Turn: what came before this call is
+  // visible after the turn. Always an exchange, also from kNotified, for the
+  // same reason.
+  if (park_state_.exchange(kNotified, std::memory_order_release) != kParked) {
+    return;
+  }
+  absl::Status status = waker_.Wake();
+  if (!status.ok()) Panic(absl::StrCat("cannot unpark: ", status.message()));
+}
+
+void Core::Shutdown() {
+  uint32_t bound;
+  {
+    absl::MutexLock lock(&mu_);
+    // Release pairs with the acquire of IsShutDown.
+    if (shut_down_.exchange(true, std::memory_order_release)) return;
+    bound = slots_.bound();
+  }
+  // No slot is allocated any more, and a slot that is free can be told too.
+  WakeBatch woken;
+  for (uint32_t index = 0; index < bound; ++index) {
+    slots_.Get(index)->Shutdown(woken);
+  }
+  Unpark();
+  woken.Finish();
+}
+
+}  // namespace rouse::reactor::internal

@@ -1,0 +1,108 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: handle.h
+// -----------------------------------------------------------------------------
+//
+// A `reactor::Handle` says which reactor a socket is driven by. Sockets that
+// are given none take the thread's current one:
+//
+//   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
+//   reactor::ScopedDefault current(reactor->handle());
+//   ... sockets may be opened here ...
+//
+// A runtime does this on each of its threads.
+
+#ifndef ROUSE_REACTOR_HANDLE_H_
+#define ROUSE_REACTOR_HANDLE_H_
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace rouse::reactor {
+
+namespace internal {
+class Core;
+}
+
+// Handle
+//
+// Refers to a reactor, from any thread. One pointer; copying counts a
+// reference.
+//
+// It may outlive the reactor: what waits for it then is told so, and what is
+// registered with it is refused, by `Unavailable`. The reactor's own
+// descriptors are closed when the last handle, and the last registration, has
+// gone.
+class Handle {
+ public:
+  // Refers to no reactor yet: stands for the one that is current where the
+  // handle is used. Part 4 adds a reactor in the background for where none is.
+  Handle() = default;
+
+  Handle(const Handle& other);
+  Handle(Handle&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)) {}
+  Handle& operator=(Handle other) noexcept {
+    std::swap(core_, other.core_);
+    return *this;
+  }
+  ~Handle();
+
+  // The current reactor of this thread. Without one, a `Panic()`.
+  static Handle Current();
+  // The same, or nothing.
+  static std::optional<Handle> TryCurrent();
+
+  // Whether this handle refers to a reactor.
+  bool IsBound() const { return core_ != nullptr; }
+
+  // Whether the reactor has been shut down or destroyed. False if unbound.
+  bool IsShutDown() const;
+
+  // Whether both refer to the same reactor.
+  friend bool operator==(const Handle&, const Handle&) = default;
+
+  // For reactor/ itself; null if unbound.
+  internal::Core* core() const { return core_; }
+
+ private:
+  friend class internal::Core;
+
+  // Takes over a reference.
+  explicit Handle(internal::Core* core) : core_(core) {}
+
+  internal::Core* core_ = nullptr;
+};
+
+// ScopedDefault
+//
+// While it lives, `handle` is the current one of the thread that made it; an
+// unbound one hides what was current. Scopes nest: each ends on its own thread,
+// the innermost first.
+class ScopedDefault {
+ public:
+  explicit ScopedDefault(Handle handle);
+  ScopedDefault(const ScopedDefault&) = delete;
+  ScopedDefault& operator=(const ScopedDefault&) = delete;
+  ~ScopedDefault();
+
+ private:
+  const Handle handle_;
+  internal::Core* const outer_;
+};
+
+// WithDefault()
+//
+// Calls `function()` with `handle` as the current one, and returns its result.
+template <class F>
+decltype(auto) WithDefault(Handle handle, F&& function) {
+  const ScopedDefault scope(std::move(handle));
+  return std::invoke(std::forward<F>(function));
+}
+
+}  // namespace rouse::reactor
+
+#endif  // ROUSE_REACTOR_HANDLE_H_

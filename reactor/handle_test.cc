@@ -1,0 +1,93 @@
+#include "rouse/reactor/handle.h"
+
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse::reactor {
+namespace {
+
+using HandleTest = FdTest;
+
+TEST_F(HandleTest, NoneIsCurrentAtFirst) {
+  EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
+}
+
+TEST_F(HandleTest, CurrentWithoutOneIsAPanic) {
+#ifdef ABSL_HAVE_EXCEPTIONS
+  EXPECT_THROW(Handle::Current(), PanicError);
+#else
+  EXPECT_DEATH(Handle::Current(), "no current reactor");
+#endif
+}
+
+TEST_F(HandleTest, IsCurrentWithinItsScope) {
+  const Reactor reactor = *Reactor::Create();
+  {
+    const ScopedDefault scope(reactor.handle());
+    EXPECT_EQ(Handle::Current(), reactor.handle());
+  }
+  EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
+}
+
+TEST_F(HandleTest, ScopesNest) {
+  const Reactor outer = *Reactor::Create();
+  const Reactor inner = *Reactor::Create();
+  const ScopedDefault scope(outer.handle());
+  WithDefault(inner.handle(),
+              [&] { EXPECT_EQ(Handle::Current(), inner.handle()); });
+  EXPECT_EQ(Handle::Current(), outer.handle());
+}
+
+TEST_F(HandleTest, AnUnboundOneHidesWhatWasCurrent) {
+  const Reactor reactor = *Reactor::Create();
+  const ScopedDefault scope(reactor.handle());
+  WithDefault(Handle(), [] { EXPECT_EQ(Handle::TryCurrent(), std::nullopt); });
+}
+
+TEST_F(HandleTest, WithDefaultPassesTheResultOn) {
+  const Reactor reactor = *Reactor::Create();
+  EXPECT_EQ(WithDefault(reactor.handle(), [] { return 42; }), 42);
+}
+
+TEST_F(HandleTest, EachThreadHasItsOwn) {
+  const Reactor reactor = *Reactor::Create();
+  const ScopedDefault scope(reactor.handle());
+  std::thread other([] { EXPECT_EQ(Handle::TryCurrent(), std::nullopt); });
+  other.join();
+}
+
+TEST_F(HandleTest, TheScopeKeepsTheHandle) {
+  std::optional<Reactor> reactor(*Reactor::Create());
+  const ScopedDefault scope(reactor->handle());
+  reactor.reset();
+  EXPECT_TRUE(Handle::Current().IsShutDown());
+}
+
+TEST_F(HandleTest, KnowsWhetherItIsBound) {
+  const Reactor reactor = *Reactor::Create();
+  EXPECT_FALSE(Handle().IsBound());
+  EXPECT_FALSE(Handle().IsShutDown());
+  EXPECT_TRUE(reactor.handle().IsBound());
+  EXPECT_FALSE(reactor.handle().IsShutDown());
+}
+
+TEST_F(HandleTest, OutlivesTheReactor) {
+  Handle handle;
+  {
+    const Reactor reactor = *Reactor::Create();
+    handle = reactor.handle();
+  }
+  EXPECT_TRUE(handle.IsShutDown());
+  const Handle copy = handle;
+  EXPECT_EQ(copy, handle);
+}
+
+}  // namespace
+}  // namespace rouse::reactor

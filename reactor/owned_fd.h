@@ -1,0 +1,58 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: owned_fd.h
+// -----------------------------------------------------------------------------
+//
+// `OwnedFd` closes a file descriptor when it goes out of scope. A parameter of
+// this type says that the callee takes the descriptor over, and closes it also
+// where it fails:
+//
+//   OwnedFd fd(socket(AF_INET, SOCK_STREAM, 0));
+//   absl::StatusOr<TcpStream> stream = TcpStream::FromFd(std::move(fd));
+
+#ifndef ROUSE_REACTOR_OWNED_FD_H_
+#define ROUSE_REACTOR_OWNED_FD_H_
+
+#include <utility>
+
+namespace rouse {
+
+// OwnedFd
+//
+// At most one descriptor. Move-only; a moved-from object has none. Not
+// thread-safe.
+class OwnedFd {
+ public:
+  OwnedFd() = default;
+
+  // Takes over `fd`; a negative number is none.
+  explicit OwnedFd(int fd) : fd_(fd) {}
+
+  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept {
+    Reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~OwnedFd() { Reset(); }
+
+  bool IsValid() const { return fd_ >= 0; }
+
+  // The descriptor, or -1. It stays owned.
+  int get() const { return fd_; }
+
+  // Gives the descriptor to the caller.
+  [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
+
+  // Closes the descriptor and takes over `fd`. An error of close(2) is ignored:
+  // on Linux the descriptor is gone even then.
+  void Reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_REACTOR_OWNED_FD_H_

@@ -1,0 +1,223 @@
+#include "rouse/reactor/reactor.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/base/atomic.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor {
+namespace {
+
+class ReactorTest : public FdTest {
+ protected:
+  ReactorTest() : reactor_(Reactor::Create().value()) {}
+
+  Reactor reactor_;
+};
+
+TEST_F(ReactorTest, ATurnWithNothingToDoReturns) {
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
+  EXPECT_EQ(reactor_.Turn(-absl::Seconds(1)).value(), 0u);
+  EXPECT_EQ(reactor_.Turn(absl::Microseconds(10)).value(), 0u);
+}
+
+TEST_F(ReactorTest, AnUnparkEndsTheNextPark) {
+  reactor_.unparker().Unpark();
+  reactor_.Park();
+  reactor_.unparker().Unpark();
+  reactor_.ParkFor(absl::Hours(24));
+}
+
+TEST_F(ReactorTest, AnUnparkEndsAPark) {
+  std::thread other([unparker = reactor_.unparker()] { unparker.Unpark(); });
+  reactor_.Park();
+  other.join();
+}
+
+TEST_F(ReactorTest, SeveralUnparksEndOnePark) {
+  const Reactor::Unparker unparker = reactor_.unparker();
+  unparker.Unpark();
+  unparker.Unpark();
+  reactor_.Park();
+  // Would return without waiting if the second one had been kept; then there
+  // would be one too many below.
+  EXPECT_EQ(reactor_.Turn(absl::Microseconds(1)).value(), 0u);
+}
+
+// Nobody is parked, so there is nothing in the event queue to show for it.
+TEST_F(ReactorTest, AnUnparkWithNobodyParkedMakesNoEvent) {
+  reactor_.unparker().Unpark();
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
+}
+
+TEST_F(ReactorTest, WhatCameBeforeTheUnparkIsVisibleAfterThePark) {
+  for (int i = 0; i < 200; ++i) {
+    // Not atomic: only the unpark orders it.
+    int value = 0;
+    Atomic<bool> unparked{false};
+    std::thread other([&, unparker = reactor_.unparker()] {
+      value = i + 1;
+      unparked.store(true, std::memory_order_relaxed);
+      unparker.Unpark();
+    });
+    // The event of an unpark that came late may end a park for no reason.
+    do {
+      reactor_.Park();
+    } while (!unparked.load(std::memory_order_relaxed));
+    if (value != i + 1) ADD_FAILURE() << value;
+    other.join();
+  }
+}
+
+TEST_F(ReactorTest, AnUnparkFromWithinADispatchIsServedByIt) {
+  auto [a, b] = MakeSocketPair();
+  absl::StatusOr<Registration> registration =
+      Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+  ASSERT_TRUE(registration.ok());
+  const Waker waker = Waker::FromCallable(
+      [unparker = reactor_.unparker()] { unparker.Unpark(); });
+  Context cx(waker);
+  ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
+  ASSERT_EQ(reactor_.Turn(absl::Hours(1)).value(), 1u);
+  // Neither kept, nor in the event queue.
+  EXPECT_EQ(reactor_.Turn(absl::Microseconds(1)).value(), 0u);
+}
+
+TEST_F(ReactorTest, AnUnparkerOutlivesTheReactor) {
+  std::optional<Reactor> reactor(Reactor::Create().value());
+  const Reactor::Unparker unparker = reactor->unparker();
+  reactor.reset();
+  unparker.Unpark();
+}
+
+TEST_F(ReactorTest, AMovedReactorIsTheSame) {
+  const Reactor::Unparker unparker = reactor_.unparker();
+  Reactor moved = std::move(reactor_);
+  unparker.Unpark();
+  moved.Park();
+  EXPECT_FALSE(moved.handle().IsShutDown());
+}
+
+TEST_F(ReactorTest, AfterAShutdownATurnIsUnavailable) {
+  reactor_.Shutdown();
+  reactor_.Shutdown();
+  EXPECT_EQ(reactor_.Turn(absl::InfiniteDuration()).status().code(),
+            absl::StatusCode::kUnavailable);
+  reactor_.Park();
+  EXPECT_TRUE(reactor_.handle().IsShutDown());
+}
+
+TEST_F(ReactorTest, AShutdownEndsAPark) {
+  std::thread other([this] { reactor_.Shutdown(); });
+  reactor_.Park();
+  other.join();
+}
+
+TEST_F(ReactorTest, IsIdleWithoutSources) {
+  EXPECT_TRUE(reactor_.IsIdle());
+  auto [a, b] = MakeSocketPair();
+  {
+    const absl::StatusOr<Registration> registration =
+        Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+    EXPECT_FALSE(reactor_.IsIdle());
+  }
+  EXPECT_TRUE(reactor_.IsIdle());
+}
+
+TEST_F(ReactorTest, TakesNoMoreEventsAtOnceThanAskedTo) {
+  Options options;
+  options.events_per_turn = 1;
+  Reactor reactor = Reactor::Create(options).value();
+  auto [a, b] = MakeSocketPair();
+  const auto first =
+      Registration::Create(a.get(), Interest::kWritable, reactor.handle());
+  const auto second =
+      Registration::Create(b.get(), Interest::kWritable, reactor.handle());
+  EXPECT_EQ(reactor.Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_EQ(reactor.Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_EQ(reactor.Turn(absl::ZeroDuration()).value(), 0u);
+}
+
+// R18: nothing is left open by what could not be finished.
+TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
+  const size_t before = CountOpenFds();
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  // One for the queue, none for the waker; then none at all.
+  OwnedFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  for (const int room : {1, 0}) {
+    rlimit less = limit;
+    less.rlim_cur = static_cast<rlim_t>(highest.get() + 1 + room);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
+    const absl::Status status = Reactor::Create().status();
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  }
+  highest.Reset();
+  EXPECT_EQ(CountOpenFds(), before);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(ReactorTest, TwoThreadsThatTurnItAreAPanic) {
+  std::atomic<bool> refused{false};
+  std::thread other([&] {
+    while (!refused.load()) reactor_.Park();
+  });
+  // As soon as the other one is parked.
+  for (;;) {
+    try {
+      reactor_.Turn(absl::ZeroDuration()).IgnoreError();
+    } catch (const std::logic_error&) {
+      break;
+    }
+    std::this_thread::yield();
+  }
+  refused.store(true);
+  reactor_.unparker().Unpark();
+  other.join();
+}
+
+TEST_F(ReactorTest, AWakerThatThrowsKeepsNoOtherTaskAsleep) {
+  auto [a, b] = MakeSocketPair();
+  const auto first =
+      Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+  const auto second =
+      Registration::Create(b.get(), Interest::kWritable, reactor_.handle());
+  const Waker throwing =
+      Waker::FromCallable([] { throw std::runtime_error("from a waker"); });
+  Context throwing_cx(throwing);
+  TestTask task;
+  Context cx(task.waker());
+  ASSERT_TRUE(first->PollReady(Direction::kWrite, throwing_cx).IsPending());
+  ASSERT_TRUE(second->PollReady(Direction::kWrite, cx).IsPending());
+  EXPECT_THROW(reactor_.Turn(absl::InfiniteDuration()).IgnoreError(),
+               std::runtime_error);
+  EXPECT_EQ(task.wakes(), 1);
+  // And it can be turned again.
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse::reactor

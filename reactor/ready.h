@@ -1,0 +1,88 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: ready.h
+// -----------------------------------------------------------------------------
+//
+// `Ready` is what the operating system has said of a source: which attempts are
+// worth making. It is a hint. The next system call has the last word.
+
+#ifndef ROUSE_REACTOR_READY_H_
+#define ROUSE_REACTOR_READY_H_
+
+#include <cstdint>
+
+namespace rouse::reactor {
+
+// One of the two ways that bytes go. A task that reads and one that writes the
+// same source wait for different directions and do not disturb each other.
+enum class Direction : uint8_t { kRead = 0, kWrite = 1 };
+
+// Ready
+//
+// A set of the states below; may be empty.
+class Ready {
+ public:
+  static const Ready kReadable;
+  static const Ready kWritable;
+  // There is no more to read than what has arrived: the peer has shut down its
+  // writing half, or all of the connection is gone.
+  static const Ready kReadClosed;
+  // Writing will fail: the connection, or the reading end of a pipe, is gone.
+  static const Ready kWriteClosed;
+  // There is out-of-band data.
+  static const Ready kPriority;
+  static const Ready kError;
+
+  constexpr Ready() = default;
+
+  // The set with the given bits of `bits()`.
+  static constexpr Ready FromBits(uint8_t bits) { return Ready(bits); }
+  constexpr uint8_t bits() const { return bits_; }
+
+  friend constexpr Ready operator|(Ready a, Ready b) {
+    return Ready(a.bits_ | b.bits_);
+  }
+  friend constexpr Ready operator&(Ready a, Ready b) {
+    return Ready(a.bits_ & b.bits_);
+  }
+  constexpr Ready& operator|=(Ready other) { return *this = *this | other; }
+
+  constexpr bool IsEmpty() const { return bits_ == 0; }
+  constexpr bool IsReadable() const { return Has(kReadable); }
+  constexpr bool IsWritable() const { return Has(kWritable); }
+  constexpr bool IsReadClosed() const { return Has(kReadClosed); }
+  constexpr bool IsWriteClosed() const { return Has(kWriteClosed); }
+  constexpr bool IsPriority() const { return Has(kPriority); }
+  constexpr bool IsError() const { return Has(kError); }
+
+  friend constexpr bool operator==(Ready, Ready) = default;
+
+ private:
+  explicit constexpr Ready(unsigned bits) : bits_(static_cast<uint8_t>(bits)) {}
+
+  constexpr bool Has(Ready state) const { return (bits_ & state.bits_) != 0; }
+
+  uint8_t bits_ = 0;
+};
+
+inline constexpr Ready Ready::kReadable(1);
+inline constexpr Ready Ready::kWritable(2);
+inline constexpr Ready Ready::kReadClosed(4);
+inline constexpr Ready Ready::kWriteClosed(8);
+inline constexpr Ready Ready::kPriority(16);
+inline constexpr Ready Ready::kError(32);
+
+// What of `ready` concerns `direction`. An error concerns both.
+constexpr Ready Concerning(Direction direction, Ready ready) {
+  constexpr Ready kRead =
+      Ready::kReadable | Ready::kReadClosed | Ready::kPriority | Ready::kError;
+  constexpr Ready kWrite =
+      Ready::kWritable | Ready::kWriteClosed | Ready::kError;
+  return ready & (direction == Direction::kRead ? kRead : kWrite);
+}
+
+}  // namespace rouse::reactor
+
+#endif  // ROUSE_REACTOR_READY_H_

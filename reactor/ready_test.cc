@@ -1,0 +1,40 @@
+#include "rouse/reactor/ready.h"
+
+#include "gtest/gtest.h"
+
+namespace rouse::reactor {
+namespace {
+
+TEST(Ready, IsEmptyAtFirst) { EXPECT_TRUE(Ready().IsEmpty()); }
+
+TEST(Ready, HasWhatItIsMadeOf) {
+  Ready ready = Ready::kReadable | Ready::kWriteClosed;
+  EXPECT_TRUE(ready.IsReadable());
+  EXPECT_TRUE(ready.IsWriteClosed());
+  EXPECT_FALSE(ready.IsWritable());
+  EXPECT_FALSE(ready.IsReadClosed());
+  ready |= Ready::kError | Ready::kPriority;
+  EXPECT_TRUE(ready.IsError());
+  EXPECT_TRUE(ready.IsPriority());
+}
+
+TEST(Ready, SurvivesItsBits) {
+  const Ready ready = Ready::kReadClosed | Ready::kError;
+  EXPECT_EQ(Ready::FromBits(ready.bits()), ready);
+}
+
+TEST(Ready, ConcernsADirection) {
+  const Ready ready = Ready::kReadable | Ready::kWritable | Ready::kWriteClosed;
+  EXPECT_EQ(Concerning(Direction::kRead, ready), Ready::kReadable);
+  EXPECT_EQ(Concerning(Direction::kWrite, ready),
+            Ready::kWritable | Ready::kWriteClosed);
+}
+
+// R3: an event that is nothing but an error wakes the writer too.
+TEST(Ready, ErrorConcernsBothDirections) {
+  EXPECT_EQ(Concerning(Direction::kRead, Ready::kError), Ready::kError);
+  EXPECT_EQ(Concerning(Direction::kWrite, Ready::kError), Ready::kError);
+}
+
+}  // namespace
+}  // namespace rouse::reactor

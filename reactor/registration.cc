@@ -1,0 +1,75 @@
+#include "rouse/reactor/registration.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/reactor/core.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/readiness_word.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::reactor {
+
+absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
+                                                  const Handle& handle) {
+  std::optional<Handle> bound =
+      handle.IsBound() ? handle : Handle::TryCurrent();
+  if (!bound.has_value()) {
+    return absl::FailedPreconditionError(
+        "there is no current reactor on this thread; open sockets from a task "
+        "of a Runtime, or set a reactor::ScopedDefault");
+  }
+  internal::Core* core = bound->core();
+  absl::StatusOr<Source> source = core->Register(fd, interest);
+  if (!source.ok()) return std::move(source).status();
+  core->Ref();
+  return Registration(core, *source, fd);
+}
+
+Registration& Registration::operator=(Registration&& other) noexcept {
+  if (this == &other) return *this;
+  Deregister().IgnoreError();
+  core_ = std::exchange(other.core_, nullptr);
+  source_ = other.source_;
+  fd_ = other.fd_;
+  return *this;
+}
+
+Registration::~Registration() { Deregister().IgnoreError(); }
+
+absl::Status Registration::Deregister() {
+  if (core_ == nullptr) {
+    return absl::FailedPreconditionError("not registered with a reactor");
+  }
+  // Released last, and also if a waker throws.
+  const Handle handle = core_->TakeHandle();
+  return std::exchange(core_, nullptr)->Deregister(fd_, source_);
+}
+
+Handle Registration::handle() const {
+  return core_ == nullptr ? Handle() : core_->NewHandle();
+}
+
+PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReadySlow(
+    Direction direction, Context& cx, Waiter* waiter) const {
+  using Result = absl::StatusOr<ReadyEvent>;
+  if (core_ == nullptr) {
+    return Result(
+        absl::FailedPreconditionError("not registered with a reactor"));
+  }
+  uint64_t word;
+  if (source_.slot->Wait(direction, cx.waker(), waiter, word)) return kPending;
+  if ((word & internal::ReadinessWord::kShutdown) != 0) {
+    return Result(absl::UnavailableError("the reactor has been shut down"));
+  }
+  return Result(ReadyEvent(direction, word));
+}
+
+}  // namespace rouse::reactor

@@ -1,0 +1,229 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: registration.h
+// -----------------------------------------------------------------------------
+//
+// A `Registration` connects a descriptor with a reactor: it knows whether the
+// descriptor is worth an attempt, and wakes the task that waits for it to be.
+// It is what sockets are made of; `PollEvented` adds the ownership of the
+// descriptor.
+//
+//   PollResult<absl::StatusOr<size_t>> PollReceive(Context& cx,
+//                                                  absl::Span<char> buffer) {
+//     return registration_.PollIo(
+//         Direction::kRead, cx, &waiter_, buffer.size(),
+//         [&] { return recv(fd_, buffer.data(), buffer.size(), 0); },
+//         [&](int error) { return absl::ErrnoToStatus(error, "recv"); });
+//   }
+//
+// # Readiness is edge-triggered
+//
+// Each direction is ready or not. An event makes it ready; what makes it not
+// ready again is the caller, who finds out by attempting (`WouldBlock()`,
+// `ClearReady()`; `PollIo()` does both). Neither undoes an event that came
+// after the attempt. An error, and the end of the connection, make both
+// directions ready.
+
+#ifndef ROUSE_REACTOR_REGISTRATION_H_
+#define ROUSE_REACTOR_REGISTRATION_H_
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/reactor/core.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/readiness_word.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::reactor {
+
+// ReadyEvent
+//
+// That a direction was found ready, and as of when.
+class ReadyEvent {
+ public:
+  Direction direction() const { return direction_; }
+
+  // What has been reported of the direction.
+  Ready ready() const {
+    return Concerning(direction_, internal::ReadinessWord::ReadyOf(word_));
+  }
+
+ private:
+  friend class Registration;
+
+  ReadyEvent(Direction direction, uint64_t word)
+      : word_(word), direction_(direction) {}
+
+  uint64_t word_;
+  Direction direction_;
+};
+
+// Registration
+//
+// Movable; moving it is not for while somebody waits. Its const members are
+// thread-safe: one task may read while another writes, and any number of tasks
+// may wait for the same direction, each with its own `Waiter`.
+//
+// The descriptor is somebody else's. It is closed after the registration has
+// ended, not before: see `Registry::Deregister()`.
+//
+// # Errors
+//
+// Everything answers Unavailable once the reactor has been shut down, and those
+// that wait then are woken to hear it. FailedPrecondition: deregistered, or
+// moved from.
+class Registration {
+ public:
+  // Registers `fd`, which should be non-blocking, with `handle`'s reactor or,
+  // if unbound, the current one.
+  //
+  //   FailedPrecondition   there is no current reactor
+  //   Unavailable          the reactor has been shut down
+  //   ResourceExhausted    it has its limit of sources; or see `Registry`
+  //
+  // On failure nothing is left registered.
+  static absl::StatusOr<Registration> Create(int fd, Interest interest,
+                                             const Handle& handle = Handle());
+
+  Registration(Registration&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)),
+        source_(other.source_),
+        fd_(other.fd_) {}
+  Registration& operator=(Registration&& other) noexcept;
+
+  // As `Deregister()`.
+  ~Registration();
+
+  // Ends the registration. Whoever still waits is woken. Not thread-safe.
+  // Answers the errors of `Registry::Deregister()`, after which the
+  // registration has ended all the same.
+  absl::Status Deregister();
+
+  // The reactor's handle. Unbound if deregistered.
+  Handle handle() const;
+
+  // Whether `direction` is ready; if not, its next event wakes the task.
+  //
+  // With a `waiter`, the task is woken as long as the waiter lives and is not
+  // used for something else. Without one, each direction wakes one task, that
+  // of the latest call.
+  PollResult<absl::StatusOr<ReadyEvent>> PollReady(
+      Direction direction, Context& cx, Waiter* waiter = nullptr) const;
+
+  // To say that an attempt made after `event` was refused with EAGAIN: the
+  // direction is not ready until its next event. No effect if that has come
+  // since `event`.
+  void WouldBlock(const ReadyEvent& event) const {
+    source_.slot->Lower(event.direction_, event.word_, Ready());
+  }
+
+  // To say that an attempt made after `event` did less than it was asked to, so
+  // that another would most likely be refused. As `WouldBlock()`, but no effect
+  // on a source that is closed, has had an error or has out-of-band data, of
+  // which there might be no other event.
+  void ClearReady(const ReadyEvent& event) const {
+    source_.slot->Lower(
+        event.direction_, event.word_,
+        Concerning(event.direction_, Ready::kReadClosed | Ready::kWriteClosed |
+                                         Ready::kPriority | Ready::kError));
+  }
+
+  // Makes one system call as soon as it can be made without blocking.
+  //
+  // `attempt()` makes the call and returns what it returns, -1 with `errno` if
+  // it failed. It is repeated if it was interrupted, and waits for readiness if
+  // it would block. Its result is passed on if it is 0 or more; any other error
+  // is, as what `on_error(errno)` makes of it.
+  //
+  // A result of at least 1 and less than `full` says that there is no more for
+  // now, which saves the call that would find out; 0 as `full` never says it.
+  // Right for the bytes of a stream; wrong for calls that return less than
+  // there is, such as receiving a datagram.
+  //
+  // Takes a unit of the task's budget (see context.h). No allocation, and no
+  // lock unless it has to wait.
+  template <class Attempt, class OnError>
+  PollResult<absl::StatusOr<size_t>> PollIo(Direction direction, Context& cx,
+                                            Waiter* waiter, size_t full,
+                                            Attempt&& attempt,
+                                            OnError&& on_error) const;
+
+ private:
+  using Source = internal::Core::Source;
+
+  Registration(internal::Core* core, Source source, int fd)
+      : core_(core), source_(source), fd_(fd) {}
+
+  PollResult<absl::StatusOr<ReadyEvent>> PollReadySlow(Direction direction,
+                                                       Context& cx,
+                                                       Waiter* waiter) const;
+
+  internal::Core* core_;  // one reference, or null
+  Source source_;
+  int fd_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+inline PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
+    Direction direction, Context& cx, Waiter* waiter) const {
+  if (core_ != nullptr) {
+    const uint64_t word = source_.slot->Load();
+    const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
+    if ((word & (edge | internal::ReadinessWord::kShutdown)) == edge) {
+      return absl::StatusOr<ReadyEvent>(ReadyEvent(direction, word));
+    }
+  }
+  return PollReadySlow(direction, cx, waiter);
+}
+
+template <class Attempt, class OnError>
+PollResult<absl::StatusOr<size_t>> Registration::PollIo(
+    Direction direction, Context& cx, Waiter* waiter, size_t full,
+    Attempt&& attempt, OnError&& on_error) const {
+  using Result = absl::StatusOr<size_t>;
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  for (;;) {
+    PollResult<absl::StatusOr<ReadyEvent>> event =
+        PollReady(direction, cx, waiter);
+    if (event.IsPending()) return kPending;
+    if (!event->ok()) return Result((*std::move(event)).status());
+    ssize_t result;
+    do {
+      result = attempt();
+    } while (result < 0 && errno == EINTR);
+    if (result >= 0) {
+      const auto done = static_cast<size_t>(result);
+      if (done > 0 && done < full) ClearReady(**event);
+      unit->MadeProgress();
+      return Result(done);
+    }
+    const int error = errno;
+    if (error != EAGAIN && error != EWOULDBLOCK) {
+      unit->MadeProgress();
+      return Result(std::forward<OnError>(on_error)(error));
+    }
+    WouldBlock(**event);
+  }
+}
+
+}  // namespace rouse::reactor
+
+#endif  // ROUSE_REACTOR_REGISTRATION_H_

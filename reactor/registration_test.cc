@@ -1,0 +1,407 @@
+#include "rouse/reactor/registration.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::reactor {
+namespace {
+
+class RegistrationTest : public FdTest {
+ protected:
+  RegistrationTest()
+      : reactor_(std::make_unique<Reactor>(Reactor::Create().value())) {
+    std::tie(a_, b_) = MakeSocketPair();
+    registration_.emplace(Register(a_.get()).value());
+  }
+
+  absl::StatusOr<Registration> Register(
+      int fd, Interest interest = Interest::kReadable | Interest::kWritable) {
+    return Registration::Create(fd, interest, reactor_->handle());
+  }
+
+  void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
+
+  PollResult<absl::StatusOr<ReadyEvent>> PollReady(Direction direction,
+                                                   TestTask& task,
+                                                   Waiter* waiter = nullptr) {
+    Context cx(task.waker());
+    return registration_->PollReady(direction, cx, waiter);
+  }
+
+  bool IsReady(Direction direction) {
+    Waiter waiter;
+    return PollReady(direction, looker_, &waiter).IsReady();
+  }
+
+  // Counts the system calls.
+  PollResult<absl::StatusOr<size_t>> PollReceive(Context& cx, size_t size,
+                                                 Waiter* waiter = nullptr) {
+    return registration_->PollIo(
+        Direction::kRead, cx, waiter, size,
+        [&] {
+          ++calls_;
+          return recv(a_.get(), buffer_, size, 0);
+        },
+        [](int error) { return absl::ErrnoToStatus(error, "recv"); });
+  }
+
+  TestTask task_, other_, looker_;
+  std::unique_ptr<Reactor> reactor_;
+  OwnedFd a_, b_;
+  std::optional<Registration> registration_;
+  char buffer_[64];
+  int calls_ = 0;
+};
+
+TEST_F(RegistrationTest, IsNotReadyBeforeAnEvent) {
+  EXPECT_FALSE(IsReady(Direction::kRead));
+  EXPECT_FALSE(IsReady(Direction::kWrite));
+  Turn();
+  EXPECT_FALSE(IsReady(Direction::kRead));
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+TEST_F(RegistrationTest, AnEventWakesWhoWaits) {
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  Turn();
+  EXPECT_EQ(task_.wakes(), 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  const auto event = PollReady(Direction::kRead, task_);
+  ASSERT_TRUE(event.IsReady());
+  EXPECT_EQ((*event)->direction(), Direction::kRead);
+  EXPECT_EQ((*event)->ready(), Ready::kReadable);
+}
+
+TEST_F(RegistrationTest, StaysReadyUntilItWouldBlock) {
+  Turn();
+  ASSERT_TRUE(IsReady(Direction::kWrite));
+  const auto event = PollReady(Direction::kWrite, task_);
+  registration_->WouldBlock(**event);
+  EXPECT_FALSE(IsReady(Direction::kWrite));
+}
+
+TEST_F(RegistrationTest, AnEventBetweenTheAttemptAndItsResultIsKept) {
+  WriteTo(b_.get(), "x");
+  Turn();
+  const auto event = PollReady(Direction::kRead, task_);
+  ASSERT_TRUE(event.IsReady());
+  WriteTo(b_.get(), "y");
+  Turn();
+  registration_->WouldBlock(**event);
+  EXPECT_TRUE(IsReady(Direction::kRead));
+}
+
+TEST_F(RegistrationTest, ClosedReadingStaysReadyAfterAShortRead) {
+  WriteTo(b_.get(), "x");
+  shutdown(b_.get(), SHUT_WR);
+  Turn();
+  const auto event = PollReady(Direction::kRead, task_);
+  EXPECT_TRUE((*event)->ready().IsReadClosed());
+  registration_->ClearReady(**event);
+  EXPECT_TRUE(IsReady(Direction::kRead));
+}
+
+// R8: closed states that are wrong, or passing, do not make a reader spin: what
+// the system call says counts.
+TEST_F(RegistrationTest, ClosedReadingIsNotReadyAfterItWouldBlock) {
+  const OwnedFd fresh(
+      socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  registration_ = Register(fresh.get()).value();
+  Turn();
+  // Neither connected nor connecting: the kernel reports a hangup.
+  const auto event = PollReady(Direction::kRead, task_);
+  ASSERT_TRUE(event.IsReady());
+  EXPECT_TRUE((*event)->ready().IsReadClosed());
+  registration_->WouldBlock(**event);
+  EXPECT_FALSE(IsReady(Direction::kRead));
+}
+
+TEST_F(RegistrationTest, AReaderAndAWriterWaitForThemselves) {
+  Turn();
+  const auto event = PollReady(Direction::kWrite, task_);
+  registration_->WouldBlock(**event);
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  ASSERT_TRUE(PollReady(Direction::kWrite, other_).IsPending());
+  b_.Reset();  // the end of both
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(RegistrationTest, SeveralTasksWaitForOneDirection) {
+  Waiter first, second;
+  ASSERT_TRUE(PollReady(Direction::kRead, task_, &first).IsPending());
+  ASSERT_TRUE(PollReady(Direction::kRead, other_, &second).IsPending());
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(RegistrationTest, PollIoMakesNoCallBeforeItIsReady) {
+  Context cx(task_.waker());
+  EXPECT_TRUE(PollReceive(cx, 8).IsPending());
+  EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(RegistrationTest, PollIoGivesWhatTheCallReturns) {
+  WriteTo(b_.get(), "12345");
+  Turn();
+  Context cx(task_.waker());
+  const auto size = PollReceive(cx, 8);
+  ASSERT_TRUE(size.IsReady());
+  EXPECT_EQ(size->value(), 5u);
+  EXPECT_EQ(std::string_view(buffer_, 5), "12345");
+}
+
+TEST_F(RegistrationTest, AShortReadSavesTheCallThatWouldBlock) {
+  WriteTo(b_.get(), "12345");
+  Turn();
+  Context cx(task_.waker());
+  ASSERT_TRUE(PollReceive(cx, 8).IsReady());
+  EXPECT_TRUE(PollReceive(cx, 8).IsPending());
+  EXPECT_EQ(calls_, 1);
+}
+
+TEST_F(RegistrationTest, AFullReadDoesNot) {
+  WriteTo(b_.get(), "12345");
+  Turn();
+  Context cx(task_.waker());
+  ASSERT_TRUE(PollReceive(cx, 5).IsReady());
+  EXPECT_TRUE(PollReceive(cx, 5).IsPending());
+  EXPECT_EQ(calls_, 2);
+}
+
+TEST_F(RegistrationTest, PollIoReadsToTheEnd) {
+  WriteTo(b_.get(), "12345");
+  b_.Reset();
+  Turn();
+  Context cx(task_.waker());
+  EXPECT_EQ(PollReceive(cx, 8)->value(), 5u);
+  EXPECT_EQ(PollReceive(cx, 8)->value(), 0u);
+  EXPECT_EQ(PollReceive(cx, 8)->value(), 0u);
+}
+
+TEST_F(RegistrationTest, PollIoRepeatsWhatWasInterrupted) {
+  Turn();
+  Context cx(task_.waker());
+  int calls = 0;
+  const auto result = registration_->PollIo(
+      Direction::kWrite, cx, nullptr, 0,
+      [&]() -> ssize_t {
+        if (++calls < 3) {
+          errno = EINTR;
+          return -1;
+        }
+        return 9;
+      },
+      [](int error) { return absl::ErrnoToStatus(error, ""); });
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_EQ(result->value(), 9u);
+}
+
+TEST_F(RegistrationTest, PollIoPassesErrorsOnAndStaysReady) {
+  Turn();
+  Context cx(task_.waker());
+  const auto result = registration_->PollIo(
+      Direction::kWrite, cx, nullptr, 0,
+      []() -> ssize_t {
+        errno = EPIPE;
+        return -1;
+      },
+      [](int error) { return absl::ErrnoToStatus(error, "write to it"); });
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+// R13: what is always ready lets others run.
+TEST_F(RegistrationTest, PollIoTakesTheBudget) {
+  Turn();
+  Context cx(task_.waker());
+  uint32_t calls = 0;
+  for (;;) {
+    const auto result = registration_->PollIo(
+        Direction::kWrite, cx, nullptr, 0, [&]() -> ssize_t { return 1; },
+        [](int error) { return absl::ErrnoToStatus(error, ""); });
+    if (result.IsPending()) break;
+    ++calls;
+  }
+  EXPECT_EQ(calls, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+TEST_F(RegistrationTest, WaitingTakesNoBudget) {
+  Context cx(task_.waker());
+  for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) {
+    ASSERT_TRUE(PollReceive(cx, 8).IsPending());
+  }
+  EXPECT_TRUE(cx.HasBudget());
+}
+
+// R7: who waits is let go when the registration ends.
+TEST_F(RegistrationTest, DeregisteringWakesAndLetsGo) {
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  EXPECT_EQ(task_.clones(), 1);
+  EXPECT_TRUE(registration_->Deregister().ok());
+  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.wakes(), 1);
+  const auto event = PollReady(Direction::kRead, task_);
+  ASSERT_TRUE(event.IsReady());
+  EXPECT_EQ(event->status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(registration_->Deregister().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(registration_->handle().IsBound());
+}
+
+TEST_F(RegistrationTest, ADeregisteredSourceCanBeRegisteredAgain) {
+  ASSERT_TRUE(registration_->Deregister().ok());
+  registration_ = Register(a_.get()).value();
+  Turn();
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+// R2, D30: the queue still has events of a descriptor that was closed, but not
+// everywhere, before it was deregistered. They do not reach who has the slot.
+TEST_F(RegistrationTest, EventsOfAZombieReachNobody) {
+  const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
+  a_.Reset();
+  EXPECT_FALSE(registration_->Deregister().ok());  // EBADF
+  auto [c, d] = MakeSocketPair();
+  // The slot that was freed last. Only for reading: its own first event would
+  // come with the zombie's.
+  registration_ = Register(c.get(), Interest::kReadable).value();
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  WriteTo(b_.get(), "x");
+  EXPECT_EQ(reactor_->Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_FALSE(IsReady(Direction::kRead));
+}
+
+// R12.
+TEST_F(RegistrationTest, AFailedRegistrationLeavesNothingBehind) {
+  registration_.reset();
+  ASSERT_TRUE(reactor_->IsIdle());
+  const OwnedFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(Register(file.get()).status().code(),
+            absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(Register(-1).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(reactor_->IsIdle());
+}
+
+TEST_F(RegistrationTest, RegisteringTwiceIsAlreadyExists) {
+  EXPECT_EQ(Register(a_.get()).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  Turn();
+  EXPECT_TRUE(IsReady(Direction::kWrite));  // the first one is unharmed
+}
+
+TEST_F(RegistrationTest, TooManySourcesAreResourceExhausted) {
+  Options options;
+  options.max_sources = 1;
+  Reactor small = Reactor::Create(options).value();
+  auto [c, d] = MakeSocketPair();
+  auto first =
+      Registration::Create(c.get(), Interest::kReadable, small.handle());
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(Registration::Create(d.get(), Interest::kReadable, small.handle())
+                .status()
+                .code(),
+            absl::StatusCode::kResourceExhausted);
+  ASSERT_TRUE(first->Deregister().ok());
+  EXPECT_TRUE(
+      Registration::Create(d.get(), Interest::kReadable, small.handle()).ok());
+}
+
+TEST_F(RegistrationTest, WithoutAReactorIsFailedPrecondition) {
+  EXPECT_EQ(Registration::Create(b_.get(), Interest::kReadable).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(RegistrationTest, TakesTheCurrentReactor) {
+  const ScopedDefault current(reactor_->handle());
+  const auto registration = Registration::Create(b_.get(), Interest::kReadable);
+  ASSERT_TRUE(registration.ok());
+  EXPECT_EQ(registration->handle(), reactor_->handle());
+}
+
+// R5, D32.
+TEST_F(RegistrationTest, AShutdownWakesAllAndIsUnavailable) {
+  Waiter waiter;
+  ASSERT_TRUE(PollReady(Direction::kRead, task_, &waiter).IsPending());
+  ASSERT_TRUE(PollReady(Direction::kWrite, other_).IsPending());
+  reactor_->Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+  const auto event = PollReady(Direction::kRead, task_, &waiter);
+  ASSERT_TRUE(event.IsReady());
+  EXPECT_EQ(event->status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(RegistrationTest, WhatIsReadyIsUnavailableToo) {
+  WriteTo(b_.get(), "x");
+  Turn();
+  reactor_.reset();
+  Context cx(task_.waker());
+  const auto result = PollReceive(cx, 8);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(RegistrationTest, RegisteringAfterAShutdownIsUnavailable) {
+  const Handle handle = reactor_->handle();
+  reactor_.reset();
+  EXPECT_EQ(Registration::Create(b_.get(), Interest::kReadable, handle)
+                .status()
+                .code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(RegistrationTest, OutlivesTheReactor) {
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  reactor_.reset();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(registration_->Deregister().ok());
+}
+
+TEST_F(RegistrationTest, AMovedOneIsTheSame) {
+  Registration moved = *std::move(registration_);
+  registration_ = std::move(moved);
+  Turn();
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+TEST_F(RegistrationTest, IsSmall) {
+  EXPECT_LE(sizeof(Registration), 32u);
+  EXPECT_LE(sizeof(Waiter), 48u);
+  EXPECT_LE(sizeof(internal::Slot), 64u);
+}
+
+}  // namespace
+}  // namespace rouse::reactor
