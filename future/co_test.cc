@@ -6,27 +6,19 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/config.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using ::testing::ElementsAre;
-
-template <class F>
-auto PollOnce(F& future) {
-  const Waker waker;
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // Pending until it is opened; keeps count of its polls.
 class Gate {
@@ -42,20 +34,6 @@ class Gate {
  private:
   bool open_ = false;
   int polls_ = 0;
-};
-
-// Notes its destruction.
-class Local {
- public:
-  Local(std::vector<std::string>* log, std::string name)
-      : log_(log), name_(std::move(name)) {}
-  Local(const Local&) = delete;
-  Local& operator=(const Local&) = delete;
-  ~Local() { log_->push_back(name_); }
-
- private:
-  std::vector<std::string>* log_;
-  std::string name_;
 };
 
 Co<int> Seven() { co_return 7; }
@@ -165,7 +143,7 @@ TEST(Co, MovesBetweenPolls) {
 }
 
 TEST(Co, DestroyedBeforeItsFirstPollDestroysItsParameters) {
-  std::vector<std::string> log;
+  Log log;
   auto body = [](std::unique_ptr<Local>) -> Co<> { co_return; };
   {
     Co<> co = body(std::make_unique<Local>(&log, "parameter"));
@@ -175,17 +153,17 @@ TEST(Co, DestroyedBeforeItsFirstPollDestroysItsParameters) {
 }
 
 TEST(Co, DestroyedWhileSuspendedDestroysLocalsInsideOut) {
-  std::vector<std::string> log;
+  Log log;
   class LoggedGate {
    public:
-    explicit LoggedGate(std::vector<std::string>* log) : local_(log, "leaf") {}
+    explicit LoggedGate(Log* log) : local_(log, "leaf") {}
     PollResult<void> Poll(Context&) { return kPending; }
 
    private:
     Local local_;
   };
   struct Nest {
-    static Co<> Run(std::vector<std::string>* log, int depth) {
+    static Co<> Run(Log* log, int depth) {
       const Local local(log, std::to_string(depth));
       if (depth == 0) {
         co_await LoggedGate(log);
@@ -203,12 +181,12 @@ TEST(Co, DestroyedWhileSuspendedDestroysLocalsInsideOut) {
 }
 
 TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
-  std::vector<std::string> log;
-  auto child = [](std::vector<std::string>* log) -> Co<int> {
+  Log log;
+  auto child = [](Log* log) -> Co<int> {
     const Local local(log, "child");
     co_return 1;
   };
-  auto parent = [&child](std::vector<std::string>* log) -> Co<> {
+  auto parent = [&child](Log* log) -> Co<> {
     const int sum =
         co_await child(log) + (log->push_back("between"), co_await child(log));
     EXPECT_EQ(sum, 2);
@@ -220,7 +198,7 @@ TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
 }
 
 TEST(Co, AssignmentDestroysWhatWasThere) {
-  std::vector<std::string> log;
+  Log log;
   auto body = [](std::unique_ptr<Local>) -> Co<int> { co_return 1; };
   Co<int> old = body(std::make_unique<Local>(&log, "old"));
   Co<int> fresh = Seven();

@@ -5,7 +5,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
@@ -13,21 +12,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using ::testing::ElementsAre;
-
-template <class F>
-auto PollOnce(F& future) {
-  const Waker waker;
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 absl::Status Error() { return absl::NotFoundError("no such row"); }
 
@@ -44,19 +36,6 @@ class After {
  private:
   int left_;
   T outcome_;
-};
-
-class Local {
- public:
-  Local(std::vector<std::string>* log, std::string name)
-      : log_(log), name_(std::move(name)) {}
-  Local(const Local&) = delete;
-  Local& operator=(const Local&) = delete;
-  ~Local() { log_->push_back(name_); }
-
- private:
-  std::vector<std::string>* log_;
-  std::string name_;
 };
 
 // Notes whether what stands behind an OrReturn was reached.
@@ -242,8 +221,7 @@ TEST(OrReturn, AValueClimbsADeepChain) {
   }
 }
 
-Co<absl::StatusOr<int>> Logged(std::vector<std::string>* log, int depth,
-                               int polls) {
+Co<absl::StatusOr<int>> Logged(Log* log, int depth, int polls) {
   const Local outer(log, "outer " + std::to_string(depth));
   const Local inner(log, "inner " + std::to_string(depth));
   if (depth == 0) co_return co_await OrReturn(Child(polls, Error()));
@@ -252,7 +230,7 @@ Co<absl::StatusOr<int>> Logged(std::vector<std::string>* log, int depth,
 
 TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
   for (int polls : {0, 1}) {
-    std::vector<std::string> log;
+    Log log;
     {
       auto co = Logged(&log, 1, polls);
       for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
@@ -266,13 +244,13 @@ TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
 // As when the callee has returned: its locals are gone before its caller, which
 // goes on, does anything.
 TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
-  std::vector<std::string> log;
-  auto callee = [](std::vector<std::string>* log) -> Co<absl::Status> {
+  Log log;
+  auto callee = [](Log* log) -> Co<absl::Status> {
     const Local local(log, "callee");
     co_await OrReturn(Error());
     co_return absl::OkStatus();
   };
-  auto body = [&callee](std::vector<std::string>* log) -> Co<> {
+  auto body = [&callee](Log* log) -> Co<> {
     const absl::Status status = co_await callee(log);
     log->push_back("caller");
     EXPECT_EQ(status, Error());
@@ -283,7 +261,7 @@ TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
 }
 
 TEST(OrReturn, IsDestroyedWhileItWaits) {
-  std::vector<std::string> log;
+  Log log;
   {
     auto co = Logged(&log, 1, 5);
     EXPECT_TRUE(PollOnce(co).IsPending());

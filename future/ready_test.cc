@@ -1,0 +1,79 @@
+#include "rouse/future/ready.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/future/testing.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<ReadyFuture<void>>);
+static_assert(Future<ReadyFuture<int>>);
+static_assert(Future<PendingFuture<void>>);
+
+TEST(Ready, GivesItsValueAtOnce) {
+  auto ready = Ready(std::make_unique<int>(5));
+  EXPECT_EQ(*PollOnce(ready).value(), 5);
+}
+
+TEST(Ready, CopiesAnLvalue) {
+  const std::string text = "a";
+  auto ready = Ready(text);
+  EXPECT_EQ(PollOnce(ready).value(), "a");
+  EXPECT_EQ(text, "a");
+}
+
+TEST(Ready, OfNothingIsReady) {
+  auto ready = Ready();
+  EXPECT_TRUE(PollOnce(ready).IsReady());
+}
+
+PollResult<int> PollInt() { return Ready(5); }
+PollResult<double> PollDouble() { return Ready(5); }
+PollResult<void> PollVoid() { return Ready(); }
+PollResult<std::unique_ptr<int>> PollUnique() {
+  return Ready(std::make_unique<int>(5));
+}
+PollResult<std::optional<int>> PollNone() {
+  return Ready(std::optional<int>());
+}
+
+TEST(Ready, ConvertsToAPollResult) {
+  EXPECT_EQ(PollInt().value(), 5);
+  EXPECT_EQ(PollDouble().value(), 5.0);
+  EXPECT_TRUE(PollVoid().IsReady());
+  EXPECT_EQ(*PollUnique().value(), 5);
+  EXPECT_EQ(PollNone().value(), std::nullopt);
+}
+
+TEST(Pending, IsNeverReady) {
+  auto pending = Pending<int>();
+  EXPECT_TRUE(PollOnce(pending).IsPending());
+  EXPECT_TRUE(PollOnce(pending).IsPending());
+  auto nothing = Pending();
+  EXPECT_TRUE(PollOnce(nothing).IsPending());
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(Ready, PolledTwicePanics) {
+  auto ready = Ready(5);
+  EXPECT_EQ(PollOnce(ready).value(), 5);
+  EXPECT_THROW((void)PollOnce(ready), PanicError);
+  auto nothing = Ready();
+  EXPECT_TRUE(PollOnce(nothing).IsReady());
+  EXPECT_THROW((void)PollOnce(nothing), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse

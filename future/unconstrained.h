@@ -1,0 +1,56 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: unconstrained.h
+// -----------------------------------------------------------------------------
+//
+// Runs a future without the cooperative budget (see context.h):
+//
+//   co_await rouse::Unconstrained(Drain(channel));
+
+#ifndef ROUSE_FUTURE_UNCONSTRAINED_H_
+#define ROUSE_FUTURE_UNCONSTRAINED_H_
+
+#include <utility>
+
+#include "rouse/future/future.h"
+#include "rouse/future/operand.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// UnconstrainedFuture
+//
+// See `Unconstrained()`.
+template <class F>
+class [[nodiscard]] UnconstrainedFuture {
+ public:
+  explicit UnconstrainedFuture(F&& future) : future_(std::forward<F>(future)) {}
+
+  PollResult<FutureOutput<F>> Poll(Context& cx) {
+    const UnconstrainedScope scope(cx);
+    return future_.get().Poll(cx);
+  }
+
+ private:
+  internal::Operand<F> future_;
+};
+
+// Unconstrained()
+//
+// A future that is `future`, and is never made to wait by the budget nor takes
+// any of it. If it is ready forever it keeps all other tasks of its thread from
+// running, and the task cannot be aborted meanwhile.
+//
+// An rvalue is moved in; an lvalue is polled where it is, and outlives the
+// result.
+template <Future F>
+UnconstrainedFuture<F> Unconstrained(F&& future) {
+  return UnconstrainedFuture<F>(std::forward<F>(future));
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_UNCONSTRAINED_H_

@@ -1,0 +1,55 @@
+#include "rouse/future/yield.h"
+
+#include "absl/base/config.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/testing.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<YieldFuture>);
+
+TEST(Yield, IsPendingOnceHavingWokenItsTask) {
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  YieldFuture yield = Yield();
+  EXPECT_TRUE(yield.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(yield.Poll(cx).IsReady());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(task.clones(), 0);
+}
+
+TEST(Yield, LetsACoroutineGoOnLater) {
+  int steps = 0;
+  auto body = [](int& steps) -> Co<> {
+    ++steps;
+    co_await Yield();
+    ++steps;
+  };
+  Co<> co = body(steps);
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  EXPECT_EQ(steps, 1);
+  EXPECT_TRUE(PollOnce(co).IsReady());
+  EXPECT_EQ(steps, 2);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(Yield, PolledAfterItHasFinishedPanics) {
+  YieldFuture yield = Yield();
+  EXPECT_TRUE(PollOnce(yield).IsPending());
+  EXPECT_TRUE(PollOnce(yield).IsReady());
+  EXPECT_THROW((void)PollOnce(yield), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse
