@@ -101,8 +101,8 @@ Waker AtomicWaker::Take() {
   }
   Waker waker = std::move(waker_);
   // An exchange, not a store: a Take that came meanwhile and failed released
-  // through this state, and the next Register must acquire from it (tokio
-  // #7450).
+  // through this state. The next Register must acquire from it (tokio #7450),
+  // and this thread does, so that the task it goes on to wake sees it too.
   state_.exchange(kWaiting, std::memory_order_acq_rel);
   return waker;
 }

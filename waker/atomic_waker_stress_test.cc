@@ -17,7 +17,7 @@
 namespace rouse {
 namespace {
 
-constexpr int kRounds = 60000;
+constexpr int kRounds = 20000;
 constexpr int kSignallers = 2;
 
 // Two flags and one waker; ready when both are set.
