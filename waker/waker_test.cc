@@ -1,5 +1,6 @@
 #include "rouse/waker/waker.h"
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <thread>
