@@ -213,9 +213,7 @@ class Heap {
   }
 
   // Keeps a foreign block for the next batch to its heap.
-  void FreeRemote(Heap* home, Block* block, size_t size_class) {
-    // But for the link, which Drain reads.
-    Poison(block + 1, kClasses.size[size_class] - sizeof(Block));
+  void FreeRemote(Heap* home, Block* block) {
     Batch& batch =
         batches_[(reinterpret_cast<uintptr_t>(home) >> 6) % batches_.size()];
     if (batch.home != home) {
@@ -341,18 +339,23 @@ struct RetireAtThreadExit {
   }
 };
 
+// The heap of this thread, made now if it has none yet; null if it has no more,
+// or there is no memory.
+Heap* CurrentHeap() {
+  if (current_heap == nullptr && !heap_retired) {
+    current_heap = new (std::nothrow) Heap;
+    if (current_heap != nullptr) static thread_local RetireAtThreadExit retire;
+  }
+  return current_heap;
+}
+
 ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size) {
   if (size > FramePool::kMaxPooledSize) return ::operator new(size);
-  if (Heap* heap = current_heap) return heap->Refill(ClassOf(size));
+  if (Heap* heap = CurrentHeap()) return heap->Refill(ClassOf(size));
+  // The thread is running its last destructors: a heap for this block alone.
   Heap* heap = new Heap;
   void* block = heap->Refill(ClassOf(size));
-  if (heap_retired) {
-    // The thread is running its last destructors: this heap is for one block.
-    heap->Retire();
-  } else {
-    current_heap = heap;
-    static thread_local RetireAtThreadExit retire;
-  }
+  heap->Retire();
   return block;
 }
 
@@ -361,9 +364,11 @@ ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size) {
     ::operator delete(block, size);
     return;
   }
+  // But for the link, which is yet to be written and read.
+  Poison(block + 1, kClasses.size[ClassOf(size)] - sizeof(Block));
   Heap* home = Slab::Of(block)->heap;
-  if (Heap* heap = current_heap) {
-    heap->FreeRemote(home, block, ClassOf(size));
+  if (Heap* heap = CurrentHeap()) {
+    heap->FreeRemote(home, block);
   } else {
     home->Return(block, block, 1);
   }
