@@ -1,0 +1,115 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: socket_addr.h
+// -----------------------------------------------------------------------------
+//
+// A `SocketAddr` is where a socket is: an address and a port.
+//
+//   absl::StatusOr<SocketAddr> addr = SocketAddr::Parse("127.0.0.1:7777");
+//   LOG(INFO) << "listening on " << *addr;
+
+#ifndef ROUSE_NET_SOCKET_ADDR_H_
+#define ROUSE_NET_SOCKET_ADDR_H_
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "absl/base/attributes.h"
+#include "absl/status/statusor.h"
+
+namespace rouse {
+
+// SocketAddr
+//
+// IPv4 or IPv6. A value: copyable, comparable, hashable, printable. Part 4 adds
+// the addresses of Unix sockets.
+class SocketAddr {
+ public:
+  // Any IPv4 address, port 0: where a socket is bound that does not care.
+  SocketAddr() : SocketAddr(IPv4({0, 0, 0, 0}, 0)) {}
+
+  // The address's bytes as they are written, first to last.
+  static SocketAddr IPv4(std::array<uint8_t, 4> bytes, uint16_t port);
+
+  // The same. `scope` is the number of the interface for a link-local address.
+  static SocketAddr IPv6(std::array<uint8_t, 16> bytes, uint16_t port,
+                         uint32_t scope = 0);
+
+  // 127.0.0.1. Port 0 lets the system choose one when it is bound.
+  static SocketAddr Localhost(uint16_t port) {
+    return IPv4({127, 0, 0, 1}, port);
+  }
+
+  // Reads "192.0.2.1:80", "[2001:db8::1]:80" or, with the interface's number,
+  // "[fe80::1%2]:80". The port is decimal, 0 to 65535. No names are looked up.
+  // Anything else is InvalidArgument.
+  static absl::StatusOr<SocketAddr> Parse(std::string_view text);
+
+  // From what a system call has filled in. InvalidArgument if it is of another
+  // family, or shorter than its family needs.
+  static absl::StatusOr<SocketAddr> FromSockaddr(const sockaddr* addr,
+                                                 socklen_t size);
+
+  // For a system call; lives as long as this object.
+  const sockaddr* data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return reinterpret_cast<const sockaddr*>(&storage_);
+  }
+  socklen_t size() const {
+    return IsIPv4() ? sizeof storage_.v4 : sizeof storage_.v6;
+  }
+
+  // AF_INET or AF_INET6.
+  int family() const { return storage_.v4.sin_family; }
+  bool IsIPv4() const { return family() == AF_INET; }
+  bool IsIPv6() const { return family() == AF_INET6; }
+
+  uint16_t port() const;
+
+  // The same address with another port.
+  SocketAddr WithPort(uint16_t port) const;
+
+  // Whether packets to it do not leave the machine: 127.0.0.0/8, or ::1.
+  bool IsLoopback() const;
+
+  // As `Parse()` reads it.
+  std::string ToString() const;
+
+  friend bool operator==(const SocketAddr& a, const SocketAddr& b) {
+    return std::memcmp(&a.storage_, &b.storage_, sizeof a.storage_) == 0;
+  }
+
+  template <class H>
+  friend H AbslHashValue(H state, const SocketAddr& addr) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&addr.storage_);
+    return H::combine_contiguous(std::move(state), bytes, sizeof addr.storage_);
+  }
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const SocketAddr& addr) {
+    sink.Append(addr.ToString());
+  }
+
+ private:
+  // What is not used is zero: addresses are compared by their bytes.
+  union Storage {
+    Storage() { std::memset(this, 0, sizeof *this); }
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  };
+
+  explicit SocketAddr(const Storage& storage) : storage_(storage) {}
+
+  Storage storage_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_NET_SOCKET_ADDR_H_

@@ -1,0 +1,88 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: tcp_test_util.h
+// -----------------------------------------------------------------------------
+//
+// What the tests of TCP share.
+
+#ifndef ROUSE_NET_TCP_TEST_UTIL_H_
+#define ROUSE_NET_TCP_TEST_UTIL_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse {
+
+// A thread that is its own runtime: it polls one future and turns the reactor,
+// which is the current one.
+class TcpTest : public reactor::FdTest {
+ protected:
+  TcpTest()
+      : reactor_(std::make_unique<reactor::Reactor>(
+            reactor::Reactor::Create().value())),
+        current_(reactor_->handle()) {}
+
+  // What has happened, happens to the tasks.
+  void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
+
+  // Polls until the future is ready.
+  template <class F>
+  auto Run(F&& future) {
+    for (;;) {
+      auto result = runner_.Poll(future);
+      if (result.IsReady()) return *std::move(result);
+      reactor_->Park();
+    }
+  }
+
+  // Two ends of a connection.
+  std::pair<TcpStream, TcpStream> Connect() {
+    const TcpListener listener =
+        TcpListener::Bind(SocketAddr::Localhost(0)).value();
+    TcpStream client =
+        Run(TcpStream::Connect(listener.local_addr().value())).value();
+    TcpStream server = Run(listener.Accept()).value().stream;
+    return {std::move(client), std::move(server)};
+  }
+
+  // The same of a Unix socket pair, whose bytes arrive as they are sent.
+  std::pair<TcpStream, TcpStream> ConnectAtOnce() {
+    auto [a, b] = reactor::MakeSocketPair();
+    TcpStream first = TcpStream::FromFd(std::move(a)).value();
+    TcpStream second = TcpStream::FromFd(std::move(b)).value();
+    return {std::move(first), std::move(second)};
+  }
+
+  // All that comes until the end.
+  std::string ReadAll(const TcpStream& stream) {
+    std::string all;
+    char buffer[4096];
+    for (;;) {
+      const size_t size = Run(stream.Read(absl::MakeSpan(buffer))).value();
+      if (size == 0) return all;
+      all.append(buffer, size);
+    }
+  }
+
+  // `Run()` has a task of its own, so that wakes of the others can be counted.
+  reactor::TestTask runner_, task_, other_;
+  std::unique_ptr<reactor::Reactor> reactor_;
+  reactor::ScopedDefault current_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_NET_TCP_TEST_UTIL_H_
