@@ -24,6 +24,10 @@
 namespace rouse {
 namespace {
 
+using internal::kFrameSizeClasses;
+
+constexpr size_t kClassCount = internal::FrameSizeClasses::kCount;
+
 // A heap has one owner, the thread whose `current_heap` it is. What other
 // threads touch are the two atomics at its end.
 //
@@ -40,35 +44,6 @@ namespace {
 // negative after every remote free, so none of them can hit zero; after it, a
 // remote free whose blocks are on `remote_` but not yet taken off the balance
 // keeps it above zero.
-
-constexpr size_t kClassCount = 16 + 12 + 8 + 8;
-
-// Class sizes: multiples of 16 to 256, of 64 to 1024, of 128 to 2048, of 256 to
-// 4096; less than a quarter of a block is wasted from 256 bytes on.
-struct SizeClasses {
-  std::array<uint16_t, kClassCount> size{};
-  // Indexed by the size in units of 16 bytes, rounded up.
-  std::array<uint8_t, FramePool::kMaxPooledSize / 16 + 1> of{};
-
-  constexpr SizeClasses() {
-    size_t index = 0;
-    for (size_t bytes = 16; bytes <= FramePool::kMaxPooledSize;
-         bytes += bytes < 256    ? 16
-                  : bytes < 1024 ? 64
-                  : bytes < 2048 ? 128
-                                 : 256) {
-      size[index++] = static_cast<uint16_t>(bytes);
-    }
-    size_t unit = 0;
-    for (size_t c = 0; c < kClassCount; ++c) {
-      for (; unit * 16 <= size[c]; ++unit) of[unit] = static_cast<uint8_t>(c);
-    }
-  }
-};
-constexpr SizeClasses kClasses;
-static_assert(kClasses.size.back() == FramePool::kMaxPooledSize);
-
-size_t ClassOf(size_t size) { return kClasses.of[(size + 15) / 16]; }
 
 class Heap;
 
@@ -178,7 +153,7 @@ class Heap {
   void* Pop(size_t size_class) {
     Block* block = free_[size_class];
     if (ABSL_PREDICT_FALSE(block == nullptr)) return nullptr;
-    Unpoison(block, kClasses.size[size_class]);
+    Unpoison(block, kFrameSizeClasses.size[size_class]);
     free_[size_class] = block->next;
     return block;
   }
@@ -186,14 +161,14 @@ class Heap {
   void Push(Block* block, size_t size_class) {
     block->next = free_[size_class];
     free_[size_class] = block;
-    Poison(block, kClasses.size[size_class]);
+    Poison(block, kFrameSizeClasses.size[size_class]);
   }
 
   // A block where the free list has none.
   void* Refill(size_t size_class) {
     Drain();
     if (void* block = Pop(size_class)) return block;
-    const size_t size = kClasses.size[size_class];
+    const size_t size = kFrameSizeClasses.size[size_class];
     Fresh& fresh = fresh_[size_class];
     if (static_cast<size_t>(fresh.end - fresh.begin) < size) {
       Slab* slab = depot.Take();
@@ -349,23 +324,18 @@ Heap* CurrentHeap() {
   return current_heap;
 }
 
-ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size) {
-  if (size > FramePool::kMaxPooledSize) return ::operator new(size);
-  if (Heap* heap = CurrentHeap()) return heap->Refill(ClassOf(size));
+ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
+  if (Heap* heap = CurrentHeap()) return heap->Refill(size_class);
   // The thread is running its last destructors: a heap for this block alone.
   Heap* heap = new Heap;
-  void* block = heap->Refill(ClassOf(size));
+  void* block = heap->Refill(size_class);
   heap->Retire();
   return block;
 }
 
-ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size) {
-  if (size > FramePool::kMaxPooledSize) {
-    ::operator delete(block, size);
-    return;
-  }
+ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size_class) {
   // But for the link, which is yet to be written and read.
-  Poison(block + 1, kClasses.size[ClassOf(size)] - sizeof(Block));
+  Poison(block + 1, kFrameSizeClasses.size[size_class] - sizeof(Block));
   Heap* home = Slab::Of(block)->heap;
   if (Heap* heap = CurrentHeap()) {
     heap->FreeRemote(home, block);
@@ -376,23 +346,21 @@ ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size) {
 
 }  // namespace
 
-void* FramePool::Allocate(size_t size) {
-  Heap* heap = current_heap;
-  if (ABSL_PREDICT_TRUE(heap != nullptr && size <= kMaxPooledSize)) {
-    if (void* block = heap->Pop(ClassOf(size))) return block;
+void* FramePool::AllocateOfClass(size_t size_class) {
+  if (Heap* heap = current_heap; ABSL_PREDICT_TRUE(heap != nullptr)) {
+    if (void* block = heap->Pop(size_class)) return block;
   }
-  return AllocateSlow(size);
+  return AllocateSlow(size_class);
 }
 
-void FramePool::Free(void* block, size_t size) noexcept {
+void FramePool::FreeOfClass(void* block, size_t size_class) noexcept {
   Heap* heap = current_heap;
   Block* freed = static_cast<Block*>(block);
-  if (ABSL_PREDICT_TRUE(size <= kMaxPooledSize &&
-                        Slab::Of(block)->heap == heap)) {
-    heap->Push(freed, ClassOf(size));
-    return;
+  if (ABSL_PREDICT_TRUE(Slab::Of(block)->heap == heap)) {
+    heap->Push(freed, size_class);
+  } else {
+    FreeSlow(freed, size_class);
   }
-  FreeSlow(freed, size);
 }
 
 void FramePool::FlushRemoteFrees() noexcept {

@@ -17,11 +17,46 @@
 #ifndef ROUSE_BASE_FRAME_POOL_H_
 #define ROUSE_BASE_FRAME_POOL_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 
 #include "absl/base/attributes.h"
 
 namespace rouse {
+
+namespace internal {
+
+// Multiples of 16 to 256, of 64 to 1024, of 128 to 2048, of 256 to 4096: less
+// than a fifth of a block is wasted from 256 bytes on.
+struct FrameSizeClasses {
+  static constexpr size_t kCount = 16 + 12 + 8 + 8;
+  static constexpr size_t kLargest = 4096;
+
+  std::array<uint16_t, kCount> size{};
+  // Indexed by the size in units of 16 bytes, rounded up.
+  std::array<uint8_t, kLargest / 16 + 1> of{};
+
+  constexpr FrameSizeClasses() {
+    size_t index = 0;
+    for (size_t bytes = 16; bytes <= kLargest; bytes += StepFrom(bytes)) {
+      size[index++] = static_cast<uint16_t>(bytes);
+    }
+    size_t unit = 0;
+    for (size_t c = 0; c < kCount; ++c) {
+      for (; unit * 16 <= size[c]; ++unit) of[unit] = static_cast<uint8_t>(c);
+    }
+  }
+
+  static constexpr size_t StepFrom(size_t bytes) {
+    return bytes < 256 ? 16 : bytes < 1024 ? 64 : bytes < 2048 ? 128 : 256;
+  }
+};
+inline constexpr FrameSizeClasses kFrameSizeClasses;
+static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
+
+}  // namespace internal
 
 // FramePool
 //
@@ -49,7 +84,7 @@ namespace rouse {
 class FramePool {
  public:
   // Larger blocks come from `operator new`.
-  static constexpr size_t kMaxPooledSize = 4096;
+  static constexpr size_t kMaxPooledSize = internal::FrameSizeClasses::kLargest;
   // What blocks are aligned to.
   static constexpr size_t kAlignment = 16;
   static constexpr size_t kSlabSize = size_t{64} << 10;
@@ -59,22 +94,36 @@ class FramePool {
 
   // A block of `size` bytes. Throws `std::bad_alloc` (aborts without
   // exceptions) when there is no memory. O(1).
-  //
-  // Never inlined, and so are all functions here: they find the thread's heap,
-  // and a coroutine into which that was inlined might keep its address while it
-  // moves to another thread.
-  ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_RETURNS_NONNULL static void* Allocate(
-      size_t size);
+  ABSL_ATTRIBUTE_RETURNS_NONNULL static void* Allocate(size_t size) {
+    if (size > kMaxPooledSize) return ::operator new(size);
+    return AllocateOfClass(ClassOf(size));
+  }
 
   // Frees what `Allocate(size)` returned, on any thread. O(1).
-  ABSL_ATTRIBUTE_NOINLINE static void Free(void* block, size_t size) noexcept;
+  static void Free(void* block, size_t size) noexcept {
+    if (size > kMaxPooledSize) return ::operator delete(block, size);
+    FreeOfClass(block, ClassOf(size));
+  }
 
   // Sends the blocks of other threads that this one holds back home. For a
   // thread that is about to sleep.
-  ABSL_ATTRIBUTE_NOINLINE static void FlushRemoteFrees() noexcept;
+  static void FlushRemoteFrees() noexcept;
 
   // How many slabs all heaps together have. For tests and metrics.
   static size_t SlabsInUse();
+
+ private:
+  // A constant, where the size is one, as that of a frame is.
+  static constexpr size_t ClassOf(size_t size) {
+    return internal::kFrameSizeClasses.of[(size + 15) / 16];
+  }
+
+  // Not inlined: they find the thread's heap, and a coroutine into which that
+  // was inlined might keep its address while it moves to another thread.
+  ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_RETURNS_NONNULL static void*
+  AllocateOfClass(size_t size_class);
+  ABSL_ATTRIBUTE_NOINLINE static void FreeOfClass(void* block,
+                                                  size_t size_class) noexcept;
 };
 
 }  // namespace rouse

@@ -123,6 +123,13 @@ struct Frame {
   // Resumes a suspended frame until it suspends or finishes.
   void Resume() { handle().resume(); }
 
+  // The context for polling a future that this frame, which runs, awaits.
+  Context& EnterPoll() {
+    Context& context = *root->cx;
+    context.inline_depth() = depth;
+    return context;
+  }
+
   void Finish() { finished = true; }
 
   void Destroy() { handle().destroy(); }
@@ -142,6 +149,8 @@ struct Frame {
   // threw when it was polled.
   std::exception_ptr exception;
 #endif
+  // How many coroutines are on the native stack below this one, while it runs.
+  uint32_t depth = 0;
   bool finished = false;
 };
 
@@ -168,13 +177,17 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 // `RunChain()` is for `PollChain()` alone. Throws nothing: what an awaited
 // future throws goes to the frame that awaits it.
 inline bool RunChain(Frame& root, Context& cx) {
+  const uint32_t depth = cx.inline_depth() + 1;
   Frame* frame = &root;
   if (root.leaf != nullptr) {
     if (!root.leaf->ready(root.leaf, cx)) return false;
     frame = std::exchange(root.leaf, nullptr)->parent;
   }
   for (;;) {
-    if (!frame->finished) frame->Resume();
+    if (!frame->finished) {
+      frame->depth = depth;
+      frame->Resume();
+    }
     if (frame->finished) {
       ChildAwaiterBase* awaiter = frame->awaiter;
       if (awaiter == nullptr) return true;
@@ -195,7 +208,9 @@ inline bool PollChain(Frame& root, Context& cx) {
     PanicPolledWithin();
   root.cx = &cx;
   root.root = &root;
+  const uint32_t depth = cx.inline_depth();
   const bool suspended = RunChain(root, cx);
+  cx.inline_depth() = depth;
   root.cx = nullptr;
   return suspended;
 }
@@ -225,7 +240,7 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   FutureAwaiter(Frame& frame, F& future)
       : Awaiter(frame, &FutureAwaiter::PollAgain), future_(future) {}
 
-  bool await_ready() { return output_.Fill(future_.Poll(*parent->root->cx)); }
+  bool await_ready() { return output_.Fill(future_.Poll(parent->EnterPoll())); }
 
   void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
 
@@ -263,14 +278,12 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
     Frame& root = *parent->root;
     child->root = &root;
     child->awaiter = this;
-    uint32_t& depth = root.cx->inline_depth();
-    if (depth >= kMaxInlineDepth) [[unlikely]] {
+    child->depth = parent->depth + 1;
+    if (child->depth > kMaxInlineDepth) [[unlikely]] {
       root.to_start = this;
       return true;
     }
-    ++depth;
     child->Resume();
-    --depth;
     return !child->finished;
   }
 

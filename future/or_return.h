@@ -15,7 +15,8 @@
 //   }
 //
 // `x` is an `absl::Status`, an `absl::StatusOr<T>`, or a future (a `Co` too) of
-// one of these. The coroutine returns `absl::Status` or `absl::StatusOr`.
+// one of these. The coroutine is a `Co` that returns `absl::Status` or
+// `absl::StatusOr`.
 
 #ifndef ROUSE_FUTURE_OR_RETURN_H_
 #define ROUSE_FUTURE_OR_RETURN_H_
@@ -112,14 +113,17 @@ inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 // Ends the coroutine of `promise`, which is suspended.
 template <class Promise>
 void ReturnError(Promise& promise, absl::Status error) {
-  static_assert(
-      requires { promise.return_value(std::move(error)); },
-      "OrReturn ends the coroutine with an error: let it return absl::Status "
-      "or absl::StatusOr");
-  // As if thrown by a `co_return`.
-  ROUSE_TRY { promise.return_value(std::move(error)); }
-  ROUSE_CATCH_ALL { promise.KeepException(); }
-  promise.Finish();
+  if constexpr (requires { promise.return_value(std::move(error)); }) {
+    // What this throws is as if thrown by a `co_return`.
+    ROUSE_TRY { promise.return_value(std::move(error)); }
+    ROUSE_CATCH_ALL { promise.KeepException(); }
+    promise.Finish();
+  } else {
+    static_assert(
+        sizeof(Promise) == 0,
+        "OrReturn ends the coroutine with an error: let it return absl::Status "
+        "or absl::StatusOr; a Gen returns nothing, and yields the StatusOr");
+  }
 }
 
 // Of a status or a StatusOr: nothing to wait for.
@@ -149,7 +153,7 @@ class FutureOrReturnAwaiter : public Awaiter {
       : Awaiter(promise, &FutureOrReturnAwaiter::PollAgain), future_(future) {}
 
   bool await_ready() {
-    return outcome_.Fill(future_.Poll(*parent->root->cx)) &&
+    return outcome_.Fill(future_.Poll(parent->EnterPoll())) &&
            outcome_.Peek()->ok();
   }
   void await_suspend(std::coroutine_handle<>) {
