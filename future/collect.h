@@ -1,0 +1,74 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: collect.h
+// -----------------------------------------------------------------------------
+//
+// All items of a stream, in a vector:
+//
+//   std::vector<Row> rows = co_await rouse::Collect(std::move(stream));
+
+#ifndef ROUSE_FUTURE_COLLECT_H_
+#define ROUSE_FUTURE_COLLECT_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rouse/base/panic.h"
+#include "rouse/future/operand.h"
+#include "rouse/future/stream.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// CollectFuture
+//
+// See `Collect()`.
+template <class S>
+class [[nodiscard]] CollectFuture {
+ public:
+  using Item = StreamItem<S>;
+
+  explicit CollectFuture(S&& stream)
+      : stream_(std::in_place, std::forward<S>(stream)) {}
+
+  PollResult<std::vector<Item>> Poll(Context& cx) {
+    if (!stream_.has_value()) {
+      Panic("Collect: polled after it has finished; keep what it gave");
+    }
+    for (;;) {
+      PollResult<std::optional<Item>> item = stream_->get().PollNext(cx);
+      if (item.IsPending()) return kPending;
+      if (!item->has_value()) {
+        stream_.reset();
+        return std::move(items_);
+      }
+      items_.push_back(**std::move(item));
+      // There may always be another item: the budget lets others run.
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+    }
+  }
+
+ private:
+  std::optional<internal::Operand<S>> stream_;  // empty once finished
+  std::vector<Item> items_;
+};
+
+// Collect()
+//
+// A future of the items of `stream`, in order, when it has ended. Keeps all in
+// memory; bound it with `Take()` where the stream is not yours. Each item takes
+// a unit of the cooperative budget. Destroying it loses the items so far.
+template <Stream S>
+CollectFuture<S> Collect(S&& stream) {
+  return CollectFuture<S>(std::forward<S>(stream));
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_COLLECT_H_

@@ -1,0 +1,74 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: filter.h
+// -----------------------------------------------------------------------------
+//
+// A stream of some of the items of another:
+//
+//   auto errors = rouse::Filter(std::move(lines), [](const Line& line) {
+//     return line.severity >= Severity::kError;
+//   });
+
+#ifndef ROUSE_FUTURE_FILTER_H_
+#define ROUSE_FUTURE_FILTER_H_
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "rouse/future/operand.h"
+#include "rouse/future/stream.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// FilterStream
+//
+// See `Filter()`.
+template <class S, class F>
+class [[nodiscard]] FilterStream {
+ public:
+  using Item = StreamItem<S>;
+
+  FilterStream(S&& stream, F keep)
+      : stream_(std::forward<S>(stream)), keep_(std::move(keep)) {}
+
+  PollResult<std::optional<Item>> PollNext(Context& cx) {
+    for (;;) {
+      PollResult<std::optional<Item>> item = stream_.get().PollNext(cx);
+      if (item.IsPending()) return item;
+      if (!item->has_value() || std::invoke(keep_, std::as_const(**item))) {
+        return item;
+      }
+      // Dropping items is work that nobody sees: the budget bounds it.
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+    }
+  }
+
+ private:
+  internal::Operand<S> stream_;
+  F keep_;
+};
+
+// Filter()
+//
+// A stream of those items of `stream` for which `keep(item)` is true. `keep`
+// does not wait. Each item that is dropped takes a unit of the cooperative
+// budget.
+template <Stream S, class F>
+  requires std::predicate<std::decay_t<F>&, const StreamItem<S>&>
+FilterStream<S, std::decay_t<F>> Filter(S&& stream, F&& keep) {
+  return FilterStream<S, std::decay_t<F>>(std::forward<S>(stream),
+                                          std::forward<F>(keep));
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_FILTER_H_

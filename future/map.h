@@ -1,0 +1,68 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: map.h
+// -----------------------------------------------------------------------------
+//
+// A stream of what a function makes of each item of another:
+//
+//   auto lengths = rouse::Map(std::move(lines), [](std::string line) {
+//     return line.size();
+//   });
+
+#ifndef ROUSE_FUTURE_MAP_H_
+#define ROUSE_FUTURE_MAP_H_
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "rouse/future/operand.h"
+#include "rouse/future/stream.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// MapStream
+//
+// See `Map()`.
+template <class S, class F>
+class [[nodiscard]] MapStream {
+ public:
+  using Item = std::remove_cvref_t<std::invoke_result_t<F&, StreamItem<S>>>;
+
+  MapStream(S&& stream, F map)
+      : stream_(std::forward<S>(stream)), map_(std::move(map)) {}
+
+  PollResult<std::optional<Item>> PollNext(Context& cx) {
+    PollResult<std::optional<StreamItem<S>>> item = stream_.get().PollNext(cx);
+    if (item.IsPending()) return kPending;
+    if (!item->has_value()) return std::nullopt;
+    return PollResult<std::optional<Item>>(
+        std::in_place, std::invoke(map_, **std::move(item)));
+  }
+
+ private:
+  internal::Operand<S> stream_;
+  F map_;
+};
+
+// Map()
+//
+// A stream of `map(item)` for each item of `stream`. `map` does not wait. What
+// it throws comes out of the poll, and the item is lost.
+template <Stream S, class F>
+  requires(std::invocable<std::decay_t<F>&, StreamItem<S>> &&
+           !std::is_void_v<std::invoke_result_t<F&, StreamItem<S>>>)
+MapStream<S, std::decay_t<F>> Map(S&& stream, F&& map) {
+  return MapStream<S, std::decay_t<F>>(std::forward<S>(stream),
+                                       std::forward<F>(map));
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_MAP_H_
