@@ -1,0 +1,166 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: runtime.h
+// -----------------------------------------------------------------------------
+//
+// A `Runtime` is a scheduler with the drivers that its tasks need: timers and
+// sockets. A program makes one, and runs its main future on it:
+//
+//   rouse::Co<int> Main() { ... }
+//
+//   int main() {
+//     absl::StatusOr<rouse::Runtime> runtime =
+//         rouse::Builder::MultiThread().Build();
+//     if (!runtime.ok()) { ... }
+//     return runtime->BlockOn(Main());
+//   }
+
+#ifndef ROUSE_RUNTIME_RUNTIME_H_
+#define ROUSE_RUNTIME_RUNTIME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/future/future.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// Runtime
+//
+// Made by a `Builder`. Movable.
+//
+// Destroying it shuts it down: tasks are not polled any more, each is destroyed
+// on a thread of the runtime (of a current-thread runtime, on the destroying
+// thread) and its `JoinHandle` gives `kCancelled`; the destructor waits for the
+// polls that are under way and for all threads to end. Sleeps and sockets that
+// others still wait for give `kUnavailable`. Destroying a runtime from one of
+// its own tasks would wait for itself: that is a `Panic()` out of a destructor,
+// which ends the program with its message. Let the last owner be a thread
+// outside.
+//
+// All functions are thread-safe but for moving and destroying.
+class Runtime {
+ public:
+  Runtime(Runtime&& other) noexcept;
+  Runtime& operator=(Runtime&& other) noexcept;
+  ~Runtime();
+
+  // Runs `f`, a future or a callable that returns one, on this thread until it
+  // is ready, and returns its output. It may use all of the runtime. An
+  // exception that leaves it comes out of this call.
+  //
+  // The tasks run on the runtime's threads or, on a current-thread runtime,
+  // here, beside `f`, and only here: they make no progress while nobody is in
+  // `BlockOn()`. If several threads are, one of them runs the tasks.
+  //
+  // Not from inside a task or another `BlockOn()`: it would block what it waits
+  // for, so that is a `Panic()`. Use `co_await`.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto BlockOn(F&& f);
+
+  // Starts a task, from any thread: see `rouse::Spawn()`.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto Spawn(F&& f) {
+    return handle().Spawn(std::forward<F>(f));
+  }
+
+  const Handle& handle() const;
+
+  // See `Handle::Enter()`.
+  EnterGuard Enter() const { return handle().Enter(); }
+
+ private:
+  friend class Builder;
+  struct Inner;
+
+  explicit Runtime(std::unique_ptr<Inner> inner);
+
+  // Calls `poll`, each time that it has woken its context, until it returns
+  // true.
+  void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll);
+
+  std::unique_ptr<Inner> inner_;
+};
+
+// Builder
+//
+// The choices of a runtime. Setters may be chained and called in any order.
+class Builder {
+ public:
+  // Tasks run on threads of the runtime.
+  static Builder MultiThread();
+  // Tasks run on the thread that is in `BlockOn()`, and on no other.
+  static Builder CurrentThread();
+
+  // How many threads run tasks. By default, and for 0, as many as there are
+  // processors for this process. Of no use for a current-thread runtime.
+  Builder& WorkerThreads(size_t count);
+
+  // What the threads are called, before a dash and their number.
+  Builder& ThreadName(std::string name);
+
+  // The seed of all random choices of the scheduler. The default is fixed, so
+  // that runs resemble one another.
+  Builder& Seed(uint64_t seed);
+
+  // The length of a timer tick, from 64 microseconds to one second; 1 ms by
+  // default. Out of range, `Build()` gives `kInvalidArgument`.
+  Builder& TimerResolution(absl::Duration resolution);
+
+  // The clock of timers: for a test, one that is paused. By default the runtime
+  // has one of its own.
+  Builder& WithClock(std::shared_ptr<Clock> clock);
+
+  // Starts the threads. Fails with the status of the system call that did:
+  // `kUnavailable` for want of threads, `kResourceExhausted` of descriptors.
+  absl::StatusOr<Runtime> Build();
+
+ private:
+  explicit Builder(bool multi_thread) : multi_thread_(multi_thread) {}
+
+  bool multi_thread_;
+  size_t worker_threads_ = 0;
+  std::string thread_name_ = "rouse";
+  uint64_t seed_ = 0;
+  absl::Duration timer_resolution_ = absl::Milliseconds(1);
+  std::shared_ptr<Clock> clock_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+template <class F>
+  requires task::Spawnable<std::decay_t<F>>
+auto Runtime::BlockOn(F&& f) {
+  using Main = typename task::SpawnedFuture<std::decay_t<F>>::type;
+  using Output = FutureOutput<Main>;
+  Main main(std::forward<F>(f));
+  PollResult<Output> output = kPending;
+  BlockOnPoll([&main, &output](Context& cx) {
+    output = main.Poll(cx);
+    return output.IsReady();
+  });
+  return static_cast<Output>(std::move(output).value());
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_RUNTIME_RUNTIME_H_

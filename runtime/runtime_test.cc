@@ -1,0 +1,446 @@
+#include "rouse/runtime/runtime.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+// Never ready; notes where it is destroyed.
+class Never {
+ public:
+  explicit Never(std::atomic<int>* destroyed) : destroyed_(destroyed) {}
+  Never(Never&& other) noexcept
+      : destroyed_(std::exchange(other.destroyed_, nullptr)) {}
+  ~Never() {
+    if (destroyed_ != nullptr) destroyed_->fetch_add(1);
+  }
+  PollResult<void> Poll(Context&) { return kPending; }
+
+ private:
+  std::atomic<int>* destroyed_;
+};
+
+// Gives way once.
+class YieldOnce {
+ public:
+  YieldOnce() {}
+  PollResult<void> Poll(Context& cx) {
+    if (std::exchange(yielded_, true)) return {};
+    cx.waker().WakeByRef();
+    return kPending;
+  }
+
+ private:
+  bool yielded_ = false;
+};
+
+Co<int> Add(int a, int b) { co_return a + b; }
+
+Co<int> SumOfTasks(int count) {
+  std::vector<JoinHandle<int>> handles;
+  for (int i = 0; i < count; ++i) handles.push_back(Spawn(Add(i, 1)));
+  int sum = 0;
+  for (JoinHandle<int>& handle : handles) {
+    absl::StatusOr<int> result = co_await handle;
+    sum += *result;
+  }
+  co_return sum;
+}
+
+// What holds for either kind of runtime.
+class RuntimeTest : public ::testing::TestWithParam<bool> {
+ protected:
+  static Builder MakeBuilder() {
+    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
+                      : Builder::CurrentThread();
+  }
+  static Runtime MakeRuntime() {
+    absl::StatusOr<Runtime> runtime = MakeBuilder().Build();
+    EXPECT_THAT(runtime, IsOk());
+    return *std::move(runtime);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeTest, ::testing::Bool(),
+                         [](const auto& info) {
+                           return info.param ? "MultiThread" : "CurrentThread";
+                         });
+
+TEST_P(RuntimeTest, BlockOnGivesTheOutput) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
+}
+
+TEST_P(RuntimeTest, BlockOnTakesACallable) {
+  Runtime runtime = MakeRuntime();
+  auto main = [text = std::string("kept")]() -> Co<std::string> {
+    co_await YieldOnce();
+    co_return text;
+  };
+  EXPECT_EQ(runtime.BlockOn(std::move(main)), "kept");
+}
+
+TEST_P(RuntimeTest, TasksAreJoined) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_EQ(runtime.BlockOn(SumOfTasks(100)), 5050);
+}
+
+TEST_P(RuntimeTest, ASpawnedLambdaKeepsItsCaptures) {
+  Runtime runtime = MakeRuntime();
+  JoinHandle<int> handle = [&runtime] {
+    auto value = std::make_unique<int>(7);
+    auto body = [value = std::move(value)]() -> Co<int> {
+      co_await YieldOnce();
+      co_return *value;
+    };
+    return runtime.Spawn(std::move(body));
+  }();
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)), IsOkAndHolds(7));
+}
+
+TEST_P(RuntimeTest, JoiningFlattensStatusOr) {
+  Runtime runtime = MakeRuntime();
+  auto fails = []() -> Co<absl::StatusOr<int>> {
+    co_return absl::NotFoundError("no");
+  };
+  JoinHandle<absl::StatusOr<int>> handle = runtime.Spawn(fails);
+  absl::StatusOr<int> result = runtime.BlockOn(std::move(handle));
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_P(RuntimeTest, AbortDestroysTheFutureAndTellsTheJoiner) {
+  Runtime runtime = MakeRuntime();
+  std::atomic<int> destroyed{0};
+  JoinHandle<void> handle = runtime.Spawn(Never(&destroyed));
+  handle.Abort();
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST_P(RuntimeTest, AbortAfterTheEndChangesNothing) {
+  Runtime runtime = MakeRuntime();
+  JoinHandle<int> handle = runtime.Spawn(Add(1, 1));
+  auto finish = [&handle]() -> Co<> {
+    while (!handle.IsFinished()) co_await YieldOnce();
+  };
+  runtime.BlockOn(finish);
+  handle.Abort();
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)), IsOkAndHolds(2));
+}
+
+TEST_P(RuntimeTest, ADetachedTaskRunsOn) {
+  Runtime runtime = MakeRuntime();
+  std::atomic<bool> done{false};
+  auto body = [&done]() -> Co<> {
+    for (int i = 0; i < 10; ++i) co_await YieldOnce();
+    done = true;
+  };
+  runtime.Spawn(body);
+  auto wait = [&done]() -> Co<> {
+    while (!done) co_await YieldOnce();
+  };
+  runtime.BlockOn(wait);
+  EXPECT_TRUE(done);
+}
+
+TEST_P(RuntimeTest, DestroyingItCancelsItsTasks) {
+  std::atomic<int> destroyed{0};
+  std::optional<Runtime> runtime(MakeRuntime());
+  JoinHandle<void> handle = runtime->Spawn(Never(&destroyed));
+  for (int i = 0; i < 10; ++i) runtime->Spawn(Never(&destroyed));
+  auto yield = []() -> Co<> { co_await YieldOnce(); };
+  runtime->BlockOn(yield);
+  runtime.reset();
+  EXPECT_EQ(destroyed, 11);
+  const Waker waker;
+  Context cx(waker);
+  EXPECT_THAT(handle.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_P(RuntimeTest, SpawningAfterTheEndGivesACancelledTask) {
+  std::optional<Runtime> runtime(MakeRuntime());
+  const Handle handle = runtime->handle();
+  runtime.reset();
+  JoinHandle<int> task = handle.Spawn(Add(1, 2));
+  const Waker waker;
+  Context cx(waker);
+  EXPECT_THAT(task.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(handle.alive_tasks(), 0u);
+}
+
+TEST_P(RuntimeTest, AWakerMayOutliveIt) {
+  std::optional<Runtime> runtime(MakeRuntime());
+  std::optional<Waker> kept;
+  absl::Notification polled;
+  class Keep {
+   public:
+    Keep(std::optional<Waker>* kept, absl::Notification* polled)
+        : kept_(kept), polled_(polled) {}
+    PollResult<void> Poll(Context& cx) {
+      *kept_ = cx.waker().Clone();
+      polled_->Notify();
+      return kPending;
+    }
+
+   private:
+    std::optional<Waker>* kept_;
+    absl::Notification* polled_;
+  };
+  runtime->Spawn(Keep(&kept, &polled));
+  auto wait = [&polled]() -> Co<> {
+    while (!polled.HasBeenNotified()) co_await YieldOnce();
+  };
+  runtime->BlockOn(wait);
+  runtime.reset();
+  kept->WakeByRef();
+  std::move(*kept).Wake();
+}
+
+TEST_P(RuntimeTest, ATaskSpawnedByADestructorDuringShutdownIsCancelled) {
+  class SpawnsAtTheEnd {
+   public:
+    explicit SpawnsAtTheEnd(std::atomic<int>* destroyed)
+        : destroyed_(destroyed) {}
+    SpawnsAtTheEnd(SpawnsAtTheEnd&& other) noexcept
+        : destroyed_(std::exchange(other.destroyed_, nullptr)) {}
+    ~SpawnsAtTheEnd() {
+      if (destroyed_ != nullptr) Spawn(Never(destroyed_));
+    }
+    PollResult<void> Poll(Context&) { return kPending; }
+
+   private:
+    std::atomic<int>* destroyed_;
+  };
+  std::atomic<int> destroyed{0};
+  {
+    Runtime runtime = MakeRuntime();
+    runtime.Spawn(SpawnsAtTheEnd(&destroyed));
+  }
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST_P(RuntimeTest, SleepsOnThePausedClockThatItIsGiven) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  std::atomic<bool> started{false};
+  auto sleeper = [&started]() -> Co<> {
+    Sleep hour(absl::Hours(1));
+    started = true;
+    co_await hour;
+  };
+  JoinHandle<void> handle = runtime->Spawn(sleeper);
+  auto advance = [&]() -> Co<absl::Status> {
+    while (!started) co_await YieldOnce();
+    for (int i = 0; i < 10; ++i) co_await YieldOnce();
+    EXPECT_FALSE(handle.IsFinished());
+    clock->Advance(absl::Hours(2));
+    co_return co_await handle;
+  };
+  EXPECT_THAT(runtime->BlockOn(advance), IsOk());
+}
+
+TEST_P(RuntimeTest, ManyThreadsMayBeInBlockOn) {
+  Runtime runtime = MakeRuntime();
+  std::atomic<int> sum{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { sum += runtime.BlockOn(SumOfTasks(50)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sum, 4 * 1275);
+}
+
+TEST_P(RuntimeTest, EnterLetsThisThreadSpawn) {
+  Runtime runtime = MakeRuntime();
+  JoinHandle<int> handle = [&runtime] {
+    const EnterGuard guard = runtime.Enter();
+    return Spawn(Add(2, 3));
+  }();
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)), IsOkAndHolds(5));
+  EXPECT_EQ(scheduler::Current(), nullptr);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_P(RuntimeTest, AnExceptionOfATaskGoesToItsJoiner) {
+  Runtime runtime = MakeRuntime();
+  auto throws = []() -> Co<int> {
+    co_await YieldOnce();
+    throw std::runtime_error("went wrong");
+  };
+  JoinHandle<int> handle = runtime.Spawn(throws);
+  auto join = [&handle]() -> Co<absl::StatusOr<int>> {
+    co_return co_await handle;
+  };
+  EXPECT_THAT(runtime.BlockOn(join),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("went wrong")));
+  EXPECT_THROW(std::rethrow_exception(handle.exception()), std::runtime_error);
+  EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
+}
+
+TEST_P(RuntimeTest, AnExceptionOfTheMainFutureComesOutOfBlockOn) {
+  Runtime runtime = MakeRuntime();
+  auto throws = []() -> Co<int> {
+    co_await YieldOnce();
+    throw std::runtime_error("main");
+  };
+  EXPECT_THROW(runtime.BlockOn(throws), std::runtime_error);
+  EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
+}
+
+TEST(Runtime, SpawningWithoutOnePanics) {
+  try {
+    Spawn(Add(1, 2));
+    FAIL() << "Spawn returned";
+  } catch (const PanicError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("there is no runtime on this thread"));
+  }
+}
+
+TEST_P(RuntimeTest, BlockOnInsideATaskPanics) {
+  Runtime runtime = MakeRuntime();
+  auto nested = [&runtime]() -> Co<int> {
+    co_return runtime.BlockOn(Add(1, 1));
+  };
+  JoinHandle<int> handle = runtime.Spawn(nested);
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("use co_await")));
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+TEST_P(RuntimeTest, JoiningTwicePanics) {
+  Runtime runtime = MakeRuntime();
+  JoinHandle<int> handle = runtime.Spawn(Add(1, 1));
+  auto join = [&handle]() -> Co<> { (void)co_await handle; };
+  runtime.BlockOn(join);
+  const Waker waker;
+  Context cx(waker);
+#ifdef ABSL_HAVE_EXCEPTIONS
+  EXPECT_THROW((void)handle.Poll(cx), PanicError);
+#else
+  EXPECT_DEATH((void)handle.Poll(cx), "keep the result");
+#endif
+}
+
+using RuntimeDeathTest = RuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeDeathTest, ::testing::Bool(),
+                         [](const auto& info) {
+                           return info.param ? "MultiThread" : "CurrentThread";
+                         });
+
+TEST_P(RuntimeDeathTest, DestroyingItFromItsOwnTaskPanics) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        std::optional<Runtime> runtime(MakeRuntime());
+        auto suicide = [&runtime]() -> Co<> {
+          runtime.reset();
+          co_return;
+        };
+        (void)runtime->BlockOn(runtime->Spawn(suicide));
+      },
+      "destroyed by one of its own tasks");
+}
+
+TEST(Runtime, TasksRunOnItsThreads) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(2).ThreadName("mine").Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto body = []() -> Co<std::string> {
+    char name[16];
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    co_return name;
+  };
+  absl::StatusOr<std::string> name = runtime->BlockOn(runtime->Spawn(body));
+  EXPECT_THAT(name, IsOkAndHolds(HasSubstr("mine-")));
+}
+
+TEST(Runtime, TwoWorkersRunTwoTasksAtOnce) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(2).Build();
+  ASSERT_THAT(runtime, IsOk());
+  // Each blocks its worker until the other runs.
+  absl::Notification first;
+  absl::Notification second;
+  auto one = [&]() -> Co<> {
+    first.Notify();
+    second.WaitForNotification();
+    co_return;
+  };
+  auto other = [&]() -> Co<> {
+    second.Notify();
+    first.WaitForNotification();
+    co_return;
+  };
+  auto both = [&]() -> Co<> {
+    JoinHandle<void> a = Spawn(one);
+    JoinHandle<void> b = Spawn(other);
+    (void)co_await a;
+    (void)co_await b;
+  };
+  runtime->BlockOn(both);
+}
+
+TEST(Runtime, ACurrentThreadOneRunsTasksInBlockOnAlone) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  std::set<std::thread::id> threads;
+  auto body = [&threads]() -> Co<> {
+    threads.insert(std::this_thread::get_id());
+    co_return;
+  };
+  JoinHandle<void> handle = runtime->Spawn(body);
+  EXPECT_FALSE(handle.IsFinished());
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
+  EXPECT_THAT(threads, ::testing::ElementsAre(std::this_thread::get_id()));
+}
+
+TEST(Builder, RefusesAResolutionOutOfRange) {
+  for (absl::Duration bad : {absl::Microseconds(63), absl::Milliseconds(1001),
+                             absl::ZeroDuration(), absl::InfiniteDuration()}) {
+    EXPECT_THAT(
+        Builder::CurrentThread().TimerResolution(bad).Build(),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64us to 1s")))
+        << bad;
+  }
+}
+
+}  // namespace
+}  // namespace rouse
