@@ -1,0 +1,24 @@
+// rouse_bench WORKLOAD [WORKERS]: runs one workload on Rouse and prints a line
+// `name value unit` for each figure. BENCH_SECS is how long to measure (1).
+// Exits with 2 for a workload that it does not have.
+
+#include <cstdio>
+#include <optional>
+
+#include "rouse/benchmarks/harness.h"
+
+int main(int argc, char** argv) {
+  const std::optional<rouse::bench::Bench> bench =
+      rouse::bench::Bench::FromCommandLine(argc, argv);
+  if (!bench.has_value()) {
+    fputs("usage: rouse_bench WORKLOAD [WORKERS]\n", stderr);
+    return 2;
+  }
+  if (rouse::bench::RunSchedulerWorkload(*bench) ||
+      rouse::bench::RunForkJoinWorkload(*bench) ||
+      rouse::bench::RunTimerWorkload(*bench)) {
+    return 0;
+  }
+  fprintf(stderr, "rouse_bench: no workload '%s'\n", bench->workload().c_str());
+  return 2;
+}

@@ -1,0 +1,191 @@
+// Spawning, joining and yielding, under the names that Tokio's benchmarks use.
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "rouse/benchmarks/harness.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+
+namespace rouse::bench {
+namespace {
+
+constexpr size_t kSpawns = 10'000;
+constexpr size_t kYieldingTasks = 200;
+constexpr size_t kYields = 1'000;
+
+Co<> Nothing() { co_return; }
+
+// The last of `remaining` tasks tells `done`.
+Co<> CountDown(std::atomic<size_t>& remaining, absl::Notification& done) {
+  // Relaxed: the notification orders.
+  if (remaining.fetch_sub(1, std::memory_order_relaxed) == 1) done.Notify();
+  co_return;
+}
+
+Co<> SpawnCountDowns(std::atomic<size_t>& remaining, absl::Notification& done) {
+  for (size_t i = 0; i < kSpawns; ++i) Spawn(CountDown(remaining, done));
+  co_return;
+}
+
+Co<> JoinAll(std::vector<JoinHandle<void>>& handles) {
+  for (JoinHandle<void>& handle : handles) (void)co_await handle;
+  handles.clear();
+}
+
+Co<> SpawnAndJoin(size_t count) {
+  std::vector<JoinHandle<void>> handles;
+  handles.reserve(count);
+  for (size_t i = 0; i < count; ++i) handles.push_back(Spawn(Nothing()));
+  co_await JoinAll(handles);
+}
+
+Co<> YieldTimes(size_t count) {
+  for (size_t i = 0; i < count; ++i) co_await Yield();
+}
+
+Co<> YieldAndCount(absl::BlockingCounter& running) {
+  co_await YieldTimes(kYields);
+  running.DecrementCount();
+}
+
+Co<> SpawnAndJoinYielding() {
+  std::vector<JoinHandle<void>> handles;
+  for (size_t i = 0; i < kYieldingTasks; ++i) {
+    handles.push_back(Spawn(YieldTimes(kYields)));
+  }
+  co_await JoinAll(handles);
+}
+
+Co<> Chain(absl::Notification& done, size_t left) {
+  if (left == 0) {
+    done.Notify();
+  } else {
+    Spawn(Chain(done, left - 1));
+  }
+  co_return;
+}
+
+// 10,000 spawns from the thread that is in BlockOn.
+void SpawnManyLocal(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kSpawns, [&runtime] {
+    std::atomic<size_t> remaining{kSpawns};
+    absl::Notification done;
+    runtime.BlockOn(SpawnCountDowns(remaining, done));
+    done.WaitForNotification();
+  });
+}
+
+// The same from a task.
+void SpawnManyWorker(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kSpawns, [&runtime] {
+    std::atomic<size_t> remaining{kSpawns};
+    absl::Notification done;
+    (void)runtime.BlockOn(runtime.Spawn(SpawnCountDowns(remaining, done)));
+    done.WaitForNotification();
+  });
+}
+
+// A task spawns 10,000 empty tasks and joins them.
+void SpawnJoinWorker(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kSpawns,
+                [&] { bench.RunRoot(runtime, SpawnAndJoin(kSpawns)); });
+}
+
+// Spawns from outside into an idle runtime, then joins.
+void SpawnRemote(const Bench& bench, size_t count) {
+  Runtime runtime = bench.MakeRuntime();
+  std::vector<JoinHandle<void>> handles;
+  handles.reserve(count);
+  bench.Measure(count, [&] {
+    for (size_t i = 0; i < count; ++i) {
+      handles.push_back(runtime.Spawn(Nothing()));
+    }
+    runtime.BlockOn(JoinAll(handles));
+  });
+}
+
+// 200 tasks yield 1,000 times each; an operation is a yield.
+void YieldMany(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kYieldingTasks * kYields, [&runtime] {
+    absl::BlockingCounter running(kYieldingTasks);
+    for (size_t i = 0; i < kYieldingTasks; ++i) {
+      runtime.Spawn(YieldAndCount(running));
+    }
+    running.Wait();
+  });
+}
+
+// A task spawns its successor, 1,000 deep.
+void ChainedSpawn(const Bench& bench) {
+  constexpr size_t kDepth = 1'000;
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kDepth, [&runtime] {
+    absl::Notification done;
+    runtime.Spawn(Chain(done, kDepth));
+    done.WaitForNotification();
+  });
+}
+
+void CurrentThreadSpawnLocal(const Bench& bench) {
+  constexpr size_t kCount = 1'000;
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kCount, [&] { bench.RunRoot(runtime, SpawnAndJoin(kCount)); });
+}
+
+void CurrentThreadYield(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kYieldingTasks * kYields,
+                [&runtime] { runtime.BlockOn(SpawnAndJoinYielding()); });
+}
+
+// One task yields alone.
+void CurrentThreadYieldSingle(const Bench& bench) {
+  constexpr size_t kCount = 10'000;
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kCount, [&runtime] {
+    (void)runtime.BlockOn(runtime.Spawn(YieldTimes(kCount)));
+  });
+}
+
+}  // namespace
+
+bool RunSchedulerWorkload(const Bench& bench) {
+  if (bench.Is("spawn_many_local")) {
+    SpawnManyLocal(bench);
+  } else if (bench.Is("spawn_many_worker")) {
+    SpawnManyWorker(bench);
+  } else if (bench.Is("spawn_join_worker")) {
+    SpawnJoinWorker(bench);
+  } else if (bench.Is("spawn_many_remote_idle")) {
+    SpawnRemote(bench, kSpawns);
+  } else if (bench.Is("yield_many")) {
+    YieldMany(bench);
+  } else if (bench.Is("chained_spawn")) {
+    ChainedSpawn(bench);
+  } else if (bench.Is("ct_spawn_local")) {
+    CurrentThreadSpawnLocal(bench);
+  } else if (bench.Is("ct_spawn_remote_idle")) {
+    SpawnRemote(bench, 1'000);
+  } else if (bench.Is("ct_yield")) {
+    CurrentThreadYield(bench);
+  } else if (bench.Is("ct_yield_single")) {
+    CurrentThreadYieldSingle(bench);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rouse::bench

@@ -1,0 +1,171 @@
+// A million sleeping tasks; arming and cancelling; lateness.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/benchmarks/harness.h"
+#include "rouse/future/co.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::bench {
+namespace {
+
+constexpr size_t kMillion = 1'000'000;
+
+// Polls a sleep once, which arms it, and is ready whatever it answers.
+class Arm {
+ public:
+  explicit Arm(Sleep& sleep) : sleep_(sleep) {}
+  PollResult<void> Poll(Context& cx) {
+    static_cast<void>(sleep_.Poll(cx).IsReady());
+    return {};
+  }
+
+ private:
+  Sleep& sleep_;
+};
+
+Co<> ArmAndDrop(size_t count) {
+  XorShift random;
+  for (size_t i = 0; i < count; ++i) {
+    Sleep sleep(absl::Milliseconds(1 + random.Next() % 1000));
+    co_await Arm(sleep);
+  }
+}
+
+// Creates, polls and drops one timer after another, as timeouts do that do not
+// fire.
+void SequentialCancel(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kMillion,
+                [&] { bench.RunRoot(runtime, ArmAndDrop(kMillion)); });
+}
+
+Co<> JoinTwo(JoinHandle<void> one, JoinHandle<void> other) {
+  (void)co_await one;
+  (void)co_await other;
+}
+
+// The same on two tasks at once: shows what the workers share.
+void SequentialCancelOnTwoWorkers(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kMillion, [&runtime] {
+    JoinHandle<void> one = runtime.Spawn(ArmAndDrop(kMillion / 2));
+    JoinHandle<void> other = runtime.Spawn(ArmAndDrop(kMillion / 2));
+    runtime.BlockOn(JoinTwo(std::move(one), std::move(other)));
+  });
+}
+
+Co<> ArmManyAndDrop() {
+  XorShift random;
+  std::deque<Sleep> sleeps;  // which stay where they are
+  for (size_t i = 0; i < kMillion; ++i) {
+    Sleep& sleep =
+        sleeps.emplace_back(absl::Milliseconds(1000 + random.Next() % 60'000));
+    co_await Arm(sleep);
+  }
+}
+
+// A million timers of 1 to 61 s alive at once, then all dropped.
+void BulkCancel(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kMillion, [&] { bench.RunRoot(runtime, ArmManyAndDrop()); });
+}
+
+Co<> SleepTwoSeconds() { co_await Sleep(absl::Seconds(2)); }
+
+// When all were spawned and when all had finished, from `start`.
+Co<std::pair<double, double>> SpawnSleepers(double start) {
+  std::vector<JoinHandle<void>> handles;
+  handles.reserve(kMillion);
+  for (size_t i = 0; i < kMillion; ++i) {
+    handles.push_back(Spawn(SleepTwoSeconds()));
+  }
+  const double spawned = NowSeconds() - start;
+  for (JoinHandle<void>& handle : handles) (void)co_await handle;
+  co_return std::pair(spawned, NowSeconds() - start);
+}
+
+void MillionSleepers(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  const double resident_before = StatusBytes("VmRSS");
+  const absl::StatusOr<std::pair<double, double>> times =
+      runtime.BlockOn(runtime.Spawn(SpawnSleepers(NowSeconds())));
+  const auto [spawned, finished] = *times;
+  const auto per_task = [](double seconds) { return seconds * 1e9 / kMillion; };
+  bench.Report("wall", finished, "s");
+  bench.Report("overhead_over_2s", per_task(finished - 2.0), "ns/task");
+  bench.Report("spawn_phase", per_task(spawned), "ns/task");
+  bench.Report("rss_per_task",
+               (StatusBytes("VmHWM") - resident_before) / kMillion, "bytes");
+  bench.Report("cpu", per_task(CpuSeconds()), "ns/task");
+}
+
+// How late it is woken, in microseconds.
+Co<double> Lateness(Instant deadline) {
+  co_await SleepUntil(deadline);
+  co_return absl::ToDoubleMicroseconds(Now() - deadline);
+}
+
+Co<std::vector<double>> MeasureLateness(size_t tasks) {
+  XorShift random;
+  const Instant base = Now() + absl::Milliseconds(200);
+  std::vector<JoinHandle<double>> handles;
+  handles.reserve(tasks);
+  for (size_t i = 0; i < tasks; ++i) {
+    handles.push_back(
+        Spawn(Lateness(base + absl::Microseconds(random.Next() % 1'000'000))));
+  }
+  std::vector<double> late;
+  for (JoinHandle<double>& handle : handles) {
+    absl::StatusOr<double> one = co_await handle;
+    late.push_back(*one);
+  }
+  co_return late;
+}
+
+// 100,000 tasks with deadlines spread over one second.
+void ReportLateness(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  absl::StatusOr<std::vector<double>> late =
+      runtime.BlockOn(runtime.Spawn(MeasureLateness(100'000)));
+  std::sort(late->begin(), late->end());
+  bench.Report("p50", (*late)[late->size() / 2], "us");
+  bench.Report("p99", (*late)[late->size() * 99 / 100], "us");
+  bench.Report("max", late->back(), "us");
+}
+
+}  // namespace
+
+bool RunTimerWorkload(const Bench& bench) {
+  if (bench.Is("timer_1m_tasks") || bench.Is("timer_1m_tasks_ct")) {
+    MillionSleepers(bench);
+  } else if (bench.Is("timer_seq_cancel") || bench.Is("timer_seq_cancel_ct")) {
+    SequentialCancel(bench);
+  } else if (bench.Is("timer_seq_cancel_x2")) {
+    SequentialCancelOnTwoWorkers(bench);
+  } else if (bench.Is("timer_bulk_cancel") ||
+             bench.Is("timer_bulk_cancel_ct")) {
+    BulkCancel(bench);
+  } else if (bench.Is("timer_lateness") || bench.Is("timer_lateness_ct")) {
+    ReportLateness(bench);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rouse::bench
