@@ -1,0 +1,46 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: rouse.h
+// -----------------------------------------------------------------------------
+//
+// All that a program on Rouse usually needs, with the target `@rouse//:rouse`. A
+// library does better to name its components, each of which is a target of its
+// own: it then depends on nothing else.
+
+#ifndef ROUSE_ROUSE_H_
+#define ROUSE_ROUSE_H_
+
+// IWYU pragma: begin_exports
+#include "rouse/future/co.h"
+#include "rouse/future/collect.h"
+#include "rouse/future/filter.h"
+#include "rouse/future/future.h"
+#include "rouse/future/gen.h"
+#include "rouse/future/join.h"
+#include "rouse/future/map.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/race.h"
+#include "rouse/future/ready.h"
+#include "rouse/future/select.h"
+#include "rouse/future/stream.h"
+#include "rouse/future/take.h"
+#include "rouse/future/try_join.h"
+#include "rouse/future/unconstrained.h"
+#include "rouse/future/yield.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/timer/timeout.h"
+// IWYU pragma: end_exports
+
+#endif  // ROUSE_ROUSE_H_
