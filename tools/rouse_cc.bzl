@@ -54,10 +54,13 @@ _COPTS = ["-Wall", "-Wextra", "-Werror"] + select({
 
 _FEATURES = ["layering_check", "parse_headers"]
 
+def _include_prefix(package):
+    return "rouse/" + package if package else "rouse"
+
 def _include_all_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name + ".cc")
     ctx.actions.write(out, "".join([
-        "#include \"rouse/%s/%s\"  // IWYU pragma: keep\n" % (ctx.label.package, header)
+        "#include \"%s/%s\"  // IWYU pragma: keep\n" % (_include_prefix(ctx.label.package), header)
         for header in ctx.attr.headers
     ]))
     return [DefaultInfo(files = depset([out]))]
@@ -91,7 +94,7 @@ def rouse_cc_library(name, srcs = [], hdrs = [], copts = [], features = [], **kw
         hdrs = hdrs,
         copts = _COPTS + copts,
         features = _FEATURES + features,
-        include_prefix = "rouse/" + native.package_name(),
+        include_prefix = _include_prefix(native.package_name()),
         **kwargs
     )
 
