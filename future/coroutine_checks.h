@@ -16,9 +16,17 @@
 //   #include "gmock/gmock.h"
 //   ROUSE_END_CORO_WRAPPERS
 //
+//   ROUSE_BEGIN_CORO_WRAPPERS
+//   class MockDatabase : public Database {
+//    public:
+//     MOCK_METHOD(rouse::Co<int>, Count, (std::string table), (override));
+//   };
+//   ROUSE_END_CORO_WRAPPERS
+//
 // Between the two macros every function may return a coroutine, without
-// `ROUSE_CORO_WRAPPER`. The standard library's and Abseil's headers that wrap
-// callables are included so below.
+// `ROUSE_CORO_WRAPPER`, and none is suspected of returning one that dangles.
+// The standard library's and Abseil's headers that wrap callables are included
+// so below.
 
 #ifndef ROUSE_FUTURE_COROUTINE_CHECKS_H_
 #define ROUSE_FUTURE_COROUTINE_CHECKS_H_
@@ -28,9 +36,11 @@
 #endif
 
 #ifdef __clang__
+// What a wrapper calls within may well refer to the wrapper's own locals.
 // clang-format off
-#define ROUSE_BEGIN_CORO_WRAPPERS \
-  _Pragma("clang attribute push(__attribute__((coro_wrapper)),apply_to=function)")
+#define ROUSE_BEGIN_CORO_WRAPPERS                                             \
+  _Pragma("clang attribute push(__attribute__((coro_wrapper,                  \
+           coro_disable_lifetimebound)),apply_to=function)")
 #define ROUSE_END_CORO_WRAPPERS _Pragma("clang attribute pop")
 // clang-format on
 #else
