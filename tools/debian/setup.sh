@@ -31,7 +31,7 @@ apt() {
 # The bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
 # clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
 readonly packages=(
-  bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-skylib
+  bazel-bootstrap bazel-rules-java bazel-skylib
   clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
 )
 
@@ -80,7 +80,8 @@ write_bazelrc() {
   local archives="$1" command
   for command in build fetch query sync; do
     # --distdir: Bazel takes an archive from there, by name and hash, before it tries its URL.
-    # bazel_skylib, rules_java, rules_proto: Bazel's own tools load them; Debian has them packaged.
+    # bazel_skylib: Abseil's and Benchmark's BUILD files load it; Debian has it packaged.
+    # rules_java: every test rule's coverage tools do; Debian has it packaged.
     # rules_cc: not in Debian. In Bazel 4 the C++ rules are built in; ours hands them on.
     # platforms: Debian's copy lacks constraints that Abseil's and Benchmark's BUILD files name.
     # remote_coverage_tools: every test rule names it; upstream's is a download of jars.
@@ -91,7 +92,6 @@ ${command} --override_repository=platforms=${here}/platforms
 ${command} --override_repository=remote_coverage_tools=${here}/remote_coverage_tools
 ${command} --override_repository=rules_cc=${here}/rules_cc
 ${command} --override_repository=rules_java=/usr/share/bazel/rules/java
-${command} --override_repository=rules_proto=/usr/share/bazel/rules/proto
 EOF
   done
   # Without this, Debian's Bazel prints every mount of the sandbox when an action fails.
