@@ -20,7 +20,7 @@ archives="$(dirname "$(rouse/tools/debian/setup.sh bazelrc)")"
 mkdir sources stubs
 for archive in "${archives}"/*/*.tar.gz; do tar -xzf "${archive}" -C sources; done
 
-# Debian's Bazel 7.7 prints every mount of a sandbox in which something fails.
+# What setup.sh says of --nosandbox_debug holds here too.
 flags=(--registry=file:///root/none --lockfile_mode=off --noenable_workspace --nosandbox_debug)
 # Its compiler is newer than ours, and knows other warnings.
 flags+=(--per_file_copt=.*@-Wno-error)
@@ -47,6 +47,7 @@ check rouse/examples/module test "${flags[@]}" //...
 # What only this module's own tests and benchmarks depend on.
 for module in libpfm rules_foreign_cc; do stub "${module}"; done
 real google_benchmark benchmark-
+
 # Whether this Bazel understands every configuration.
 for config in asan tsan ubsan noexcept gcc opt ci; do
   check rouse build --nobuild "--config=${config}" "${flags[@]}" //...
