@@ -88,7 +88,7 @@ class Depot {
   }
 
   void Give(Slab* slab) {
-    Unpoison(slab, FramePool::kSlabSize);
+    Poison(slab + 1, FramePool::kSlabSize - sizeof(Slab));
     const absl::MutexLock lock(&mu_);
     slab->next = free_;
     free_ = slab;

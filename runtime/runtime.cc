@@ -20,6 +20,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
@@ -41,44 +43,70 @@ ABSL_CONST_INIT thread_local const void* running_here = nullptr;
 
 class RunningHere {
  public:
-  explicit RunningHere(const void* runtime) { running_here = runtime; }
+  explicit RunningHere(const void* runtime)
+      : outer_(std::exchange(running_here, runtime)) {}
   RunningHere(const RunningHere&) = delete;
   RunningHere& operator=(const RunningHere&) = delete;
-  ~RunningHere() { running_here = nullptr; }
+  ~RunningHere() { running_here = outer_; }
 
   ABSL_ATTRIBUTE_NOINLINE static const void* Get() { return running_here; }
+
+ private:
+  const void* const outer_;
 };
 
 // The threads that are in `BlockOn()` of a current-thread runtime: one of them
 // has its worker, and hands it on when it leaves.
 class WorkerLoan {
  public:
-  // Takes the worker, or has `unparker` called when it is there to be taken.
-  bool TryTake(const ThreadParker::Unparker& unparker) {
+  // A thread that wants the worker, on its stack.
+  struct Borrower : IntrusiveListNode<> {
+    ThreadParker parker;
+    const ThreadParker::Unparker unparker = parker.unparker();
+  };
+
+  // Takes the worker or, if another thread has it, sees to it that `borrower`
+  // is unparked when there is another chance.
+  bool TryTake(Borrower& borrower) {
     const absl::MutexLock lock(&mu_);
-    if (!taken_) {
-      taken_ = true;
-      return true;
-    }
-    waiting_.push_back(unparker);
+    borrower.Unlink();
+    if (!taken_) return taken_ = true;
+    waiting_.PushBack(&borrower);
     return false;
   }
 
-  void GiveBack() {
-    std::vector<ThreadParker::Unparker> waiting;
-    {
-      const absl::MutexLock lock(&mu_);
-      taken_ = false;
-      waiting.swap(waiting_);
+  // `borrower` has its result without the worker.
+  void Leave(Borrower& borrower) {
+    const absl::MutexLock lock(&mu_);
+    if (borrower.IsLinked()) {
+      borrower.Unlink();
+    } else if (!taken_) {
+      UnparkNext();  // the chance was given to it, who has no use for it
     }
-    // All of them: one that has left meanwhile would not pass it on.
-    for (const ThreadParker::Unparker& unparker : waiting) unparker.Unpark();
+  }
+
+  void GiveBack() {
+    const absl::MutexLock lock(&mu_);
+    taken_ = false;
+    UnparkNext();
+  }
+
+  // Waits for the worker to be back, and keeps it.
+  void TakeForGood() {
+    const absl::MutexLock lock(&mu_);
+    mu_.Await(absl::Condition(+[](bool* taken) { return !*taken; }, &taken_));
+    taken_ = true;
   }
 
  private:
+  void UnparkNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Under the lock, so that the borrower is still there.
+    if (Borrower* next = waiting_.PopFront()) next->unparker.Unpark();
+  }
+
   absl::Mutex mu_;
   bool taken_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<ThreadParker::Unparker> waiting_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<Borrower> waiting_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace
@@ -100,6 +128,7 @@ struct Runtime::Inner {
 
   absl::Status StartThreads(const std::string& name);
   void RunWorker(size_t index);
+  FastRand SplitRand();
   void BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
   void Shutdown();
@@ -108,11 +137,13 @@ struct Runtime::Inner {
   const Handle handle;
   bool multi_thread = false;
 
+  // For main futures.
+  absl::Mutex rand_mu;
+  FastRand rand ABSL_GUARDED_BY(rand_mu);
+
   // Of a multi-thread runtime:
   std::vector<Thread> threads;
   std::atomic<size_t> live_workers{0};
-  absl::Mutex rand_mu;
-  FastRand rand ABSL_GUARDED_BY(rand_mu);
 
   // Of a current-thread runtime:
   WorkerLoan worker_loan;
@@ -120,6 +151,7 @@ struct Runtime::Inner {
 
 absl::Status Runtime::Inner::StartThreads(const std::string& name) {
   const size_t count = scheduler().worker_count();
+  threads.reserve(count);
   // Nothing to order: the threads are yet to start.
   live_workers.store(count, std::memory_order_relaxed);
   for (size_t i = 0; i < count; ++i) {
@@ -146,17 +178,20 @@ void Runtime::Inner::RunWorker(size_t index) {
   }
 }
 
+FastRand Runtime::Inner::SplitRand() {
+  const absl::MutexLock lock(&rand_mu);
+  return rand.Split();
+}
+
 void Runtime::Inner::BlockOnMultiThread(
     absl::FunctionRef<bool(Context&)> poll) {
   ThreadParker parker;
   const ThreadParker::Unparker unparker = parker.unparker();
-  FastRand random = [this] {
-    const absl::MutexLock lock(&rand_mu);
-    return rand.Split();
-  }();
+  FastRand own_rand = SplitRand();
   for (;;) {
-    Context cx(unparker.waker(), &random);
+    Context cx(unparker.waker(), &own_rand);
     if (poll(cx)) return;
+    FramePool::FlushRemoteFrees();
     parker.Park();
   }
 }
@@ -164,14 +199,14 @@ void Runtime::Inner::BlockOnMultiThread(
 void Runtime::Inner::BlockOnCurrentThread(
     absl::FunctionRef<bool(Context&)> poll) {
   scheduler::Worker& worker = scheduler().worker(0);
-  ThreadParker parker;
-  const ThreadParker::Unparker unparker = parker.unparker();
+  WorkerLoan::Borrower borrower;
+  FastRand own_rand = SplitRand();
 
   // Whether the main future has been woken since its last poll. Wakers outlive
   // this call.
   const auto woken = std::make_shared<std::atomic<bool>>(true);
-  const Waker waker =
-      Waker::FromCallable([woken, unparker, shared = handle.shared_, &worker] {
+  const Waker waker = Waker::FromCallable(
+      [woken, unparker = borrower.unparker, shared = handle.shared_, &worker] {
         // Release pairs with the acquire below.
         if (woken->exchange(true, std::memory_order_acq_rel)) return;
         // Whichever this thread is parked in; the other is told in vain.
@@ -183,16 +218,21 @@ void Runtime::Inner::BlockOnCurrentThread(
     // The load spares the exchange, which pairs with the release above.
     if (woken->load(std::memory_order_relaxed) &&
         woken->exchange(false, std::memory_order_acq_rel)) {
-      Context cx(waker, &worker.rand());
+      Context cx(waker, &own_rand);
       finished = poll(cx);
     }
     return finished;
   };
 
-  while (!worker_loan.TryTake(unparker)) {
-    // Another thread runs the tasks, and maybe wakes this future.
-    if (poll_if_woken()) return;
-    parker.Park();
+  {
+    absl::Cleanup leave = [&] { worker_loan.Leave(borrower); };
+    while (!worker_loan.TryTake(borrower)) {
+      // Another thread runs the tasks, and maybe wakes this future.
+      if (poll_if_woken()) return;
+      FramePool::FlushRemoteFrees();
+      borrower.parker.Park();
+    }
+    std::move(leave).Cancel();
   }
   const absl::Cleanup give_back = [this] { worker_loan.GiveBack(); };
   worker.RunUntil(poll_if_woken);
@@ -211,6 +251,8 @@ void Runtime::Inner::Shutdown() {
   if (multi_thread) {
     threads.clear();  // joins
   } else {
+    // A thread that is still in `BlockOn()` panics, and leaves.
+    worker_loan.TakeForGood();
     const RunningHere here(this);
     const EnterGuard enter(handle);
     scheduler().CancelAll();
@@ -239,7 +281,6 @@ void Runtime::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) {
         "your own");
   }
   const RunningHere here(inner_.get());
-  const EnterGuard enter(inner_->handle);
   if (inner_->multi_thread) {
     inner_->BlockOnMultiThread(poll);
   } else {

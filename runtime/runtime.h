@@ -152,6 +152,7 @@ template <class F>
 auto Runtime::BlockOn(F&& f) {
   using Main = typename task::SpawnedFuture<std::decay_t<F>>::type;
   using Output = FutureOutput<Main>;
+  const EnterGuard enter(handle());  // also while `main` is destroyed
   Main main(std::forward<F>(f));
   PollResult<Output> output = kPending;
   BlockOnPoll([&main, &output](Context& cx) {

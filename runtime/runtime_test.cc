@@ -26,6 +26,7 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -296,7 +297,162 @@ TEST_P(RuntimeTest, EnterLetsThisThreadSpawn) {
   EXPECT_EQ(scheduler::Current(), nullptr);
 }
 
+// Whoever dispatches must unpark the workers of another runtime: it does not
+// look into that one's queue afterwards.
+TEST_P(RuntimeTest, ATaskMaySleepOnTheTimerOfAnotherRuntime) {
+  Runtime other = MakeRuntime();
+  Runtime runtime = MakeRuntime();
+  std::optional<wheel::Handle> timer;
+  {
+    const EnterGuard enter = other.Enter();
+    timer = wheel::Handle::Current();
+  }
+  auto sleep = [&timer]() -> Co<> {
+    co_await Sleep(*timer, absl::Milliseconds(1));
+  };
+  JoinHandle<void> handle = runtime.Spawn(sleep);
+  std::atomic<bool> done{false};
+  // A current-thread one drives its timer only inside BlockOn.
+  std::thread driving([&] {
+    auto wait = [&done]() -> Co<> {
+      while (!done) co_await Sleep(absl::Milliseconds(1));
+    };
+    other.BlockOn(wait);
+  });
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)), IsOk());
+  done = true;
+  driving.join();
+}
+
+TEST_P(RuntimeTest, MainFuturesOfSeveralThreadsDrawRandomNumbersApart) {
+  Runtime runtime = MakeRuntime();
+  class Draw {
+   public:
+    Draw() {}
+    PollResult<uint64_t> Poll(Context& cx) {
+      sum_ += cx.rand().Next();
+      if (--left_ == 0) return sum_;
+      cx.waker().WakeByRef();
+      return kPending;
+    }
+
+   private:
+    int left_ = 1000;
+    uint64_t sum_ = 0;
+  };
+  uint64_t sums[2] = {};
+  std::thread other([&] { sums[0] = runtime.BlockOn(Draw()); });
+  sums[1] = runtime.BlockOn(Draw());
+  other.join();
+  EXPECT_NE(sums[0], sums[1]);
+}
+
+TEST_P(RuntimeTest, ManyShortBlockOnsBesideALongOne) {
+  Runtime runtime = MakeRuntime();
+  std::atomic<bool> stop{false};
+  std::thread server([&] {
+    auto main = [&stop]() -> Co<> {
+      while (!stop) co_await Sleep(absl::Milliseconds(1));
+    };
+    runtime.BlockOn(main);
+  });
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(runtime.BlockOn(Add(i, 1)), i + 1);
+    auto yield = [i]() -> Co<int> {
+      co_await YieldOnce();
+      co_return i;
+    };
+    ASSERT_EQ(runtime.BlockOn(yield), i);
+  }
+  stop = true;
+  server.join();
+}
+
+TEST_P(RuntimeTest, AMainFutureMaySpawnInItsDestructor) {
+  class SpawnsAtTheEnd {
+   public:
+    explicit SpawnsAtTheEnd(std::atomic<int>* ran) : ran_(ran) {}
+    SpawnsAtTheEnd(SpawnsAtTheEnd&& other) noexcept
+        : ran_(std::exchange(other.ran_, nullptr)) {}
+    ~SpawnsAtTheEnd() {
+      if (ran_ == nullptr) return;
+      auto body = [ran = ran_]() -> Co<> {
+        ran->fetch_add(1);
+        co_return;
+      };
+      Spawn(body);
+    }
+    PollResult<void> Poll(Context&) { return {}; }
+
+   private:
+    std::atomic<int>* ran_;
+  };
+  Runtime runtime = MakeRuntime();
+  std::atomic<int> ran{0};
+  runtime.BlockOn(SpawnsAtTheEnd(&ran));
+  auto wait = [&ran]() -> Co<> {
+    while (ran == 0) co_await YieldOnce();
+  };
+  runtime.BlockOn(wait);
+  EXPECT_EQ(ran, 1);
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
+
+// Polls a sleep with a waker that throws.
+class SleepThatThrowsWhenDue {
+ public:
+  explicit SleepThatThrowsWhenDue(const Waker* waker)
+      : waker_(waker), sleep_(absl::Milliseconds(1)) {}
+  PollResult<void> Poll(Context& cx) {
+    Context inner(*waker_, cx);
+    static_cast<void>(sleep_.Poll(inner).IsReady());
+    return kPending;
+  }
+
+ private:
+  const Waker* waker_;
+  Sleep sleep_;
+};
+
+TEST(Runtime, AWakerThatThrowsInTheDriverLeavesItUsable) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Waker throws =
+      Waker::FromCallable([] { throw std::runtime_error("waker"); });
+  EXPECT_THROW(runtime->BlockOn(SleepThatThrowsWhenDue(&throws)),
+               std::runtime_error);
+  auto sleep = []() -> Co<> { co_await Sleep(absl::Milliseconds(1)); };
+  runtime->BlockOn(sleep);
+}
+
+TEST(Runtime, AJoinersWakerThatThrowsDoesNotKeepTheTask) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Waker throws =
+      Waker::FromCallable([] { throw std::runtime_error("joiner"); });
+  JoinHandle<int> handle = runtime->Spawn(Add(1, 1));
+  {
+    Context cx(throws);
+    EXPECT_TRUE(handle.Poll(cx).IsPending());
+  }
+  auto yield = []() -> Co<> { co_await YieldOnce(); };
+  EXPECT_THROW(runtime->BlockOn(yield), std::runtime_error);
+  EXPECT_EQ(runtime->handle().alive_tasks(), 0u);
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOkAndHolds(2));
+}
+
+TEST_P(RuntimeTest, BlockOnInsideATaskPanicsAlsoAfterAnotherRuntimeHasGone) {
+  Runtime runtime = MakeRuntime();
+  auto nested = [&runtime]() -> Co<int> {
+    absl::StatusOr<Runtime> inner = Builder::CurrentThread().Build();
+    inner = absl::UnknownError("gone");
+    co_return runtime.BlockOn(Add(1, 1));
+  };
+  JoinHandle<int> handle = runtime.Spawn(nested);
+  EXPECT_THAT(runtime.BlockOn(std::move(handle)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("use co_await")));
+}
 
 TEST_P(RuntimeTest, AnExceptionOfATaskGoesToItsJoiner) {
   Runtime runtime = MakeRuntime();

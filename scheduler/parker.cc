@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/time.h"
 #include "rouse/scheduler/driver.h"
 
@@ -34,8 +35,14 @@ Parker::Parker(SharedDriver& driver)
 
 void Parker::Park() {
   const bool in_driver = driver_.TryHold();
+  // Also if the driver calls a waker that throws.
+  const absl::Cleanup leave = [this, in_driver] {
+    // Acquire pairs with the release of Unpark.
+    state_.exchange(kEmpty, std::memory_order_acquire);
+    if (in_driver) driver_.Release();
+  };
   uint32_t state = kEmpty;
-  // Nothing to order yet: the exchange below acquires.
+  // Nothing to order yet: the exchange above acquires.
   if (state_.compare_exchange_strong(state, in_driver ? kInDriver : kInThread,
                                      std::memory_order_relaxed,
                                      std::memory_order_relaxed)) {
@@ -45,15 +52,12 @@ void Parker::Park() {
       thread_.Park();
     }
   }
-  // Acquire pairs with the release of Unpark.
-  state_.exchange(kEmpty, std::memory_order_acquire);
-  if (in_driver) driver_.Release();
 }
 
 void Parker::PollDriver() {
   if (!driver_.TryHold()) return;
+  const absl::Cleanup release = [this] { driver_.Release(); };
   driver_->ParkFor(absl::ZeroDuration());
-  driver_.Release();
 }
 
 void Parker::Unpark() {

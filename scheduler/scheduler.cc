@@ -33,6 +33,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers,
                      uint64_t seed)
     : driver_(std::move(driver)) {
   FastRand rand(seed);
+  idle_.reserve(workers);
   for (size_t i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, rand.Split()));
   }
@@ -78,16 +79,22 @@ void Scheduler::Resubmit(task::Header* task) { Push(task); }
 
 void Scheduler::Push(task::Header* task) {
   const Worker* here = Worker::Current();
-  const bool will_look = here != nullptr && here->IsDispatching();
+  const bool will_look = here != nullptr && here->IsDispatchingFor(*this);
   Worker* unpark = nullptr;
   {
     const absl::MutexLock lock(&mu_);
     if (!drained_) {
       queue_.Push(std::exchange(task, nullptr));
       if (!will_look) unpark = WorkerToUnpark();
+      // The queue has the caller's reference now, and the task may end, and
+      // with it the runtime, before the worker has been unparked.
+      if (unpark != nullptr) Ref();
     }
   }
-  if (unpark != nullptr) unpark->Unpark();
+  if (unpark != nullptr) {
+    unpark->Unpark();
+    Unref();
+  }
   // A waker came late: the task has been cancelled.
   if (task != nullptr) task::Unref(task);
 }
@@ -137,14 +144,19 @@ void Scheduler::Leave(Worker& worker) {
     const absl::MutexLock lock(&mu_);
     RemoveFromIdle(worker);
     StopSearching(worker);
-    // It may have been unparked for a task that another is now to look for.
-    unpark = WorkerToUnpark();
+    // It may have been unparked for a task that another is now to look for, or
+    // have been the one that would park in the driver.
+    if (!idle_.empty()) unpark = TakeIdleWorker();
   }
   if (unpark != nullptr) unpark->Unpark();
 }
 
 Worker* Scheduler::WorkerToUnpark() {
   if (queue_.IsEmpty() || idle_.empty() || searching_ > 0) return nullptr;
+  return TakeIdleWorker();
+}
+
+Worker* Scheduler::TakeIdleWorker() {
   Worker* worker = idle_.back();
   idle_.pop_back();
   worker->idle_ = false;

@@ -8,8 +8,10 @@
 // A scheduler decides which task runs next, and where. Programs use it through
 // `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this.
 //
-// In this version all workers share one queue under a lock. Part 5 of the plan
-// replaces what is behind this header by local queues that are stolen from.
+// In this version all workers share one queue under a lock, and a worker that
+// has left the driver for a long poll leaves it to nobody: events wait for the
+// next worker that finds the queue empty. Part 5 replaces what is behind this
+// header by local queues that are stolen from, and a driver that is handed on.
 
 #ifndef ROUSE_SCHEDULER_SCHEDULER_H_
 #define ROUSE_SCHEDULER_SCHEDULER_H_
@@ -120,6 +122,8 @@ class Scheduler final : public task::Schedule {
   // A worker to unpark, outside the lock, so that what is in the queue is seen
   // to; null if none is idle, or one that was unparked is still searching.
   Worker* WorkerToUnpark() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // REQUIRES: there is one.
+  Worker* TakeIdleWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StopSearching(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveFromIdle(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

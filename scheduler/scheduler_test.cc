@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/scheduler/current.h"
@@ -151,6 +153,89 @@ TEST_F(SchedulerTest, LosesNoTaskBetweenWorkersThatComeAndGoToSleep) {
   EXPECT_EQ(ran.load(), kRounds * kFan);
   scheduler_->Close();
   for (std::thread& thread : threads) thread.join();
+}
+
+// A driver whose unparker can be held up in the middle.
+class HeldUpDriver {
+ public:
+  struct Control {
+    std::atomic<bool> hold_next{false};
+    absl::Notification held;
+    absl::Notification go_on;
+  };
+
+  class Unparker {
+   public:
+    Unparker(ThreadParker::Unparker below, Control* control)
+        : below_(std::move(below)), control_(control) {}
+    void Unpark() const {
+      if (control_->hold_next.exchange(false)) {
+        control_->held.Notify();
+        control_->go_on.WaitForNotification();
+      }
+      below_.Unpark();
+    }
+
+   private:
+    ThreadParker::Unparker below_;
+    Control* control_;
+  };
+
+  Unparker unparker() { return Unparker(below_.unparker(), &control); }
+  void Park() {
+    if (!parked.HasBeenNotified()) parked.Notify();
+    below_.Park();
+  }
+  void ParkFor(absl::Duration limit) { below_.ParkFor(limit); }
+  void Shutdown() {}
+
+  // Ends a park without the unparker above.
+  void HaveAnEvent() { below_.unparker().Unpark(); }
+
+  Control control;
+  absl::Notification parked;
+
+ private:
+  ThreadParker below_;
+};
+
+// A thread wakes a task, which ends, and with it the scheduler, before that
+// thread has come to unpark a worker.
+TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
+  HeldUpDriver driver;
+  auto* scheduler =
+      new Scheduler(std::make_unique<DriverRef<HeldUpDriver>>(driver), 1, 1);
+  class Gate {
+   public:
+    Gate(std::atomic<bool>* open, Waker* waker) : open_(open), waker_(waker) {}
+    PollResult<void> Poll(Context& cx) {
+      if (*open_) return {};
+      *waker_ = cx.waker().Clone();
+      return kPending;
+    }
+
+   private:
+    std::atomic<bool>* open_;
+    Waker* waker_;
+  };
+  std::atomic<bool> open{false};
+  Waker waker;
+  JoinHandle<void> handle = scheduler->Spawn(Gate(&open, &waker));
+  std::thread worker([scheduler] { scheduler->worker(0).Run(); });
+  driver.parked.WaitForNotification();
+  driver.control.hold_next = true;
+  open = true;
+  std::thread waking([&waker] { std::move(waker).Wake(); });
+  driver.control.held.WaitForNotification();
+  driver.HaveAnEvent();
+  while (!handle.IsFinished()) std::this_thread::yield();
+  handle.Detach();
+  scheduler->Close();
+  worker.join();
+  scheduler->CancelAll();
+  scheduler->Unref();
+  driver.control.go_on.Notify();
+  waking.join();
 }
 
 TEST_F(SchedulerTest, CancelAllDestroysWhatIsSuspendedAndWhatIsQueued) {

@@ -38,11 +38,7 @@ void Worker::RunUntil(absl::FunctionRef<bool()> done) {
   // Also if `done()` throws.
   const absl::Cleanup leave = [this] { scheduler_.Leave(*this); };
   while (!done() && !scheduler_.IsClosed()) {
-    if (++tick_ % kEventInterval == 0) {
-      dispatching_ = true;
-      parker_.PollDriver();
-      dispatching_ = false;
-    }
+    if (++tick_ % kEventInterval == 0) PollDriver();
     if (task::Header* task = scheduler_.Pop(*this)) {
       task::Run(task, &rand_);
     } else {
@@ -51,13 +47,22 @@ void Worker::RunUntil(absl::FunctionRef<bool()> done) {
   }
 }
 
+void Worker::PollDriver() {
+  dispatching_ = true;
+  // A waker may throw.
+  const absl::Cleanup done = [this] { dispatching_ = false; };
+  parker_.PollDriver();
+}
+
 void Worker::Park() {
   if (!scheduler_.PrepareToPark(*this)) return;
   FramePool::FlushRemoteFrees();
   dispatching_ = true;
+  const absl::Cleanup done = [this] {
+    dispatching_ = false;
+    scheduler_.AfterPark(*this);
+  };
   parker_.Park();
-  dispatching_ = false;
-  scheduler_.AfterPark(*this);
 }
 
 }  // namespace rouse::scheduler

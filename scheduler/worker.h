@@ -45,9 +45,11 @@ class Worker {
   // The worker that this thread is running, or null.
   static Worker* Current();
 
-  // Whether the worker's thread is in the driver, waking what is due: the tasks
-  // that it submits it will look for itself.
-  bool IsDispatching() const { return dispatching_; }
+  // Whether the worker's thread is in the driver, waking what is due, and will
+  // look for the tasks of `scheduler` afterwards.
+  bool IsDispatchingFor(const Scheduler& scheduler) const {
+    return dispatching_ && &scheduler_ == &scheduler;
+  }
 
  private:
   friend class Scheduler;
@@ -57,6 +59,7 @@ class Worker {
   // at the usual microsecond a task that is a hundredth.
   static constexpr uint32_t kEventInterval = 61;
 
+  void PollDriver();
   void Park();
 
   Scheduler& scheduler_;

@@ -11,6 +11,7 @@
 #ifndef ROUSE_SCHEDULER_TASK_CELL_H_
 #define ROUSE_SCHEDULER_TASK_CELL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -100,9 +101,9 @@ class Cell final : public Header {
   }
 
  private:
-  static_assert(alignof(F) <= FramePool::kAlignment,
-                "a task is aligned to 16 bytes: hold a future of larger "
-                "alignment through a pointer");
+  static_assert(std::max(alignof(F), alignof(Result)) <= FramePool::kAlignment,
+                "a task is aligned to 16 bytes: hold a future or an output of "
+                "larger alignment through a pointer");
 
   enum class Holds : unsigned char { kFuture, kResult, kException, kNothing };
 

@@ -78,7 +78,8 @@ struct JoinOutcome {
 //
 // Destroying the handle detaches the task. Abandoning an await of it loses
 // nothing: the handle can be awaited again, until it has given its result.
-// Move-only, movable at any time. `Abort()` and `IsFinished()` are thread-safe.
+// Move-only, movable at any time. One thread at a time uses a handle; `Abort()`
+// and `IsFinished()` may run beside one another.
 template <class T>
 class JoinHandle {
  public:

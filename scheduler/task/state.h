@@ -14,7 +14,8 @@
 //                  is the only one that touches the future.
 //   kComplete      the future is gone; the output is there, or was taken.
 //   kNotified      the task is to be polled: it is in a run queue, or, while it
-//                  is running, goes back to one when the poll ends.
+//                  is running, goes back to one when the poll ends. Of no
+//                  meaning when it is complete.
 //   kJoinInterest  a JoinHandle exists. Together with kComplete: the output is
 //                  its to take or to destroy.
 //   kCancelled     the future is to be destroyed instead of polled.
@@ -22,25 +23,34 @@
 // # References
 //
 // One each for the list of all tasks (until completion), a JoinHandle, every
-// waker, and the run queue's or running thread's hold. The last one frees it.
+// waker, and the hold of the run queue or of the thread that took it from
+// there. The last one frees it.
 //
 // # Transitions
 //
-//   who                 from                    to
-//   Start               Notified                Running
-//   Suspend             Running                 (idle)             hold dropped
-//                       Running Notified        Notified           hold kept
-//                       Running Cancelled       the same: the caller cancels
-//   Complete            Running                 Complete
-//   Wake                (idle)                  Notified           to a queue
-//                       Running                 Running Notified
-//                       Notified | Complete     the same
-//   Abort               (idle)                  Notified Cancelled to a queue
-//                       Running                 Running Notified Cancelled
-//                       Notified                Notified Cancelled
-//   TakeOverToCancel    neither Running nor     Running Cancelled
-//                       Complete
-//   DropJoinInterest    JoinInterest            none
+//   who                 from                 to
+//   StartRunning        Notified             Running
+//                       Notified Cancelled   Running Cancelled: to be cancelled
+//                       Running | Complete   the same: another has ended it
+//   SuspendRunning      Running              (idle); the hold is dropped
+//                       Running Notified     Notified; the hold goes to a queue
+//                       Running Cancelled    the same: to be cancelled
+//   CompleteRunning     Running              Complete
+//   Wake, WakeAndDrop   (idle)               Notified; to a queue
+//                       Running              Running Notified
+//                       Notified | Complete  the same
+//   Abort               (idle)               Notified Cancelled; to a queue
+//                       Running              Running Notified Cancelled
+//                       Notified             Notified Cancelled
+//                       Complete | Cancelled the same
+//   TakeOverToCancel    (idle) | Notified    Running Cancelled: to be cancelled
+//                       Running              Running Cancelled: left to its
+//                                            runner
+//                       Complete             the same
+//   DropJoinInterest    JoinInterest         none
+//
+// What a row does not name stays. A task that was taken over keeps kNotified:
+// a queue may still have it, and finds it complete.
 //
 // Every transition is a read-modify-write, also one that changes nothing: a
 // Wake that finds the task notified must still release, for the poll to come

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "absl/cleanup/cleanup.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/waker/context.h"
@@ -43,14 +44,18 @@ constexpr RawWakerVTable kWakerVTable = {
 
 // The output is in place: ends the task, of which the caller has `references`.
 void Complete(Header* task, uint64_t references) {
-  if (task->state.CompleteRunning()) {
+  const bool joined = task->state.CompleteRunning();
+  if (task->scheduler->Release(task)) ++references;
+  // Also if the joiner's waker throws.
+  const absl::Cleanup unref = [task, references] {
+    if (references > 0 && task->state.Unref(references)) {
+      task->vtable->deallocate(task);
+    }
+  };
+  if (joined) {
     task->join_waker.Wake();
   } else {
     task->vtable->drop_output(task);
-  }
-  if (task->scheduler->Release(task)) ++references;
-  if (references > 0 && task->state.Unref(references)) {
-    task->vtable->deallocate(task);
   }
 }
 
