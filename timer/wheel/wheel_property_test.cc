@@ -1,0 +1,163 @@
+// The wheel against an ordered multimap, with seeded random operations.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/timer/wheel/entry.h"
+#include "rouse/timer/wheel/wheel.h"
+
+namespace rouse::wheel {
+namespace {
+
+constexpr int kSeeds = 10;
+
+struct Alarm : Entry {
+  std::optional<std::multimap<uint64_t, Alarm*>::iterator> expected;
+};
+
+class Trial {
+ public:
+  Trial(uint64_t seed, size_t alarms)
+      : trace_(__FILE__, __LINE__, "seed " + std::to_string(seed)),
+        rand_(seed),
+        alarms_(alarms) {}
+
+  ~Trial() {
+    for (Alarm& alarm : alarms_) wheel_.Remove(alarm);
+    EXPECT_EQ(wheel_.NextExpiration(), std::nullopt);
+  }
+
+  // Each magnitude up to 2^bits is as likely as another.
+  uint64_t Magnitude(int bits) {
+    const uint32_t shift = 64 - rand_.Below(bits + 1);
+    return shift == 64 ? 0 : rand_.Next() >> shift;
+  }
+
+  Alarm& AnyAlarm() { return alarms_[rand_.Below(alarms_.size())]; }
+  bool OneIn(uint32_t n) { return rand_.Below(n) == 0; }
+
+  // Sets an alarm up to 2^38 ticks from now, anew if it was set.
+  void Set() {
+    Alarm& alarm = AnyAlarm();
+    Forget(alarm);
+    const uint64_t when = wheel_.elapsed() + Magnitude(38);
+    if (wheel_.Insert(alarm, when)) {
+      alarm.expected = expected_.emplace(when, &alarm);
+    } else {
+      EXPECT_LE(when, wheel_.elapsed());
+    }
+  }
+
+  void Cancel() { Forget(AnyAlarm()); }
+
+  // Goes to `now`, at random with operations between the steps, and checks that
+  // all that is due comes out, in order, and nothing else.
+  void AdvanceTo(uint64_t now, bool disturb) {
+    uint64_t last = 0;
+    for (;;) {
+      const Wheel::Step step = wheel_.Advance(now);
+      if (step.due != nullptr) {
+        auto& alarm = static_cast<Alarm&>(*step.due);
+        ASSERT_TRUE(alarm.expected.has_value()) << "came twice";
+        ASSERT_EQ(*alarm.expected, Earliest(alarm)) << "out of order";
+        const uint64_t when = (*alarm.expected)->first;
+        ASSERT_LE(when, now) << "early";
+        ASSERT_GE(when, last) << "out of order";
+        last = when;
+        expected_.erase(*alarm.expected);
+        alarm.expected.reset();
+      }
+      if (!step.more) break;
+      if (disturb && OneIn(8)) OneIn(2) ? Set() : Cancel();
+    }
+    ASSERT_EQ(wheel_.elapsed(), now);
+    ASSERT_TRUE(expected_.empty() || expected_.begin()->first > now) << "lost";
+  }
+
+  // That whoever sleeps until the next expiration misses nothing.
+  void CheckNextExpiration() {
+    const std::optional<uint64_t> next = wheel_.NextExpiration();
+    ASSERT_EQ(next.has_value(), !expected_.empty());
+    if (!next.has_value()) return;
+    ASSERT_GT(*next, wheel_.elapsed());
+    ASSERT_LE(*next, expected_.begin()->first);
+  }
+
+  uint64_t elapsed() const { return wheel_.elapsed(); }
+  std::optional<uint64_t> next() const { return wheel_.NextExpiration(); }
+  size_t pending() const { return expected_.size(); }
+
+ private:
+  void Forget(Alarm& alarm) {
+    wheel_.Remove(alarm);
+    if (!alarm.expected.has_value()) return;
+    expected_.erase(*alarm.expected);
+    alarm.expected.reset();
+  }
+
+  // The place of `alarm` if it is among the earliest, else the first one's.
+  std::multimap<uint64_t, Alarm*>::iterator Earliest(Alarm& alarm) {
+    const auto first = expected_.begin();
+    return (*alarm.expected)->first == first->first ? *alarm.expected : first;
+  }
+
+  testing::ScopedTrace trace_;
+  FastRand rand_;
+  Wheel wheel_;
+  std::multimap<uint64_t, Alarm*> expected_;
+  std::vector<Alarm> alarms_;
+};
+
+TEST(WheelProperty, AgreesWithAMultimap) {
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    Trial run(seed, 500);
+    for (int i = 0; i < 100'000; ++i) {
+      if (run.OneIn(3)) {
+        run.AdvanceTo(run.elapsed() + run.Magnitude(37), run.OneIn(2));
+      } else if (run.OneIn(4)) {
+        run.Cancel();
+      } else {
+        run.Set();
+      }
+      if (testing::Test::HasFatalFailure()) return;
+      run.CheckNextExpiration();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// T1: tokio #8334. As a driver does that sleeps from one expiration to the
+// next, for a thousand years of 1 ms ticks: each entry comes out on its very
+// tick.
+TEST(WheelProperty, SleepingFromOneExpirationToTheNextMissesNothing) {
+  constexpr uint64_t kYear = uint64_t{1000} * 3600 * 24 * 365;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    Trial run(seed, 50);
+    int expirations = 0;
+    for (;;) {
+      if (run.elapsed() < 1000 * kYear) {
+        if (run.pending() == 0 || run.OneIn(8)) run.Set();
+        if (run.pending() == 0) continue;
+      }
+      if (run.pending() == 0) break;
+      const std::optional<uint64_t> next = run.next();
+      ASSERT_TRUE(next.has_value());
+      run.AdvanceTo(*next - 1, false);
+      if (testing::Test::HasFatalFailure()) return;
+      const size_t before = run.pending();
+      run.AdvanceTo(*next, false);
+      if (testing::Test::HasFatalFailure()) return;
+      if (run.pending() < before) ++expirations;
+    }
+    EXPECT_GT(expirations, 100);
+  }
+}
+
+}  // namespace
+}  // namespace rouse::wheel
