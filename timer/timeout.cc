@@ -1,0 +1,11 @@
+#include "rouse/timer/timeout.h"
+
+#include "absl/status/status.h"
+
+namespace rouse::internal {
+
+absl::Status TimedOut() {
+  return absl::DeadlineExceededError("Timeout: time is up");
+}
+
+}  // namespace rouse::internal

@@ -1,0 +1,163 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: timeout.h
+// -----------------------------------------------------------------------------
+//
+// `Timeout` gives a future some time, and up on it when the time has passed:
+//
+//   absl::StatusOr<Frame> frame =
+//       co_await Timeout(absl::Seconds(5), ReadFrame(stream));
+//   if (absl::IsDeadlineExceeded(frame.status())) ...
+//
+// The future's output becomes a status or a `StatusOr`:
+//
+//   void, absl::Status, SleepResult    ->  absl::Status
+//   absl::StatusOr<T>, any other T     ->  absl::StatusOr<T>
+
+#ifndef ROUSE_TIMER_TIMEOUT_H_
+#define ROUSE_TIMER_TIMEOUT_H_
+
+#include <concepts>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+
+// What a timeout makes of an output of type `T`.
+template <class T>
+struct TimeoutOutput {
+  using type = absl::StatusOr<T>;
+};
+template <class T>
+  requires(std::is_void_v<T> || std::convertible_to<T, absl::Status>)
+struct TimeoutOutput<T> {
+  using type = absl::Status;
+};
+template <class T>
+struct TimeoutOutput<absl::StatusOr<T>> {
+  using type = absl::StatusOr<T>;
+};
+
+// A future, or a reference to one.
+template <class F>
+class FutureSlot {
+ public:
+  explicit FutureSlot(F&& future) : future_(std::move(future)) {}
+  F* get() { return future_.has_value() ? &*future_ : nullptr; }
+  void Clear() { future_.reset(); }
+
+ private:
+  std::optional<F> future_;
+};
+template <class F>
+class FutureSlot<F&> {
+ public:
+  explicit FutureSlot(F& future) : future_(&future) {}
+  F* get() { return future_; }
+  void Clear() { future_ = nullptr; }
+
+ private:
+  F* future_;
+};
+
+absl::Status TimedOut();
+
+}  // namespace internal
+
+// Timeout
+//
+// A future. It polls `F` first: a result that is there is taken, however late
+// it is. If time is up before, it destroys `F`, and so cancels it, and gives
+// `kDeadlineExceeded`; if the driver has gone, it does the same and gives
+// `kUnavailable`.
+//
+// Time is that of a `Sleep`: on the clock of the current driver, to its next
+// tick. It starts when `F` is not ready at the first poll; an `F` that is costs
+// no look at the clock. An `F` that always uses up the task's budget does not
+// keep time from being up.
+//
+// May be moved until it is first polled. Destroying it cancels `F` and the
+// sleep. Given an lvalue it refers to it instead, and cancels nothing but the
+// sleep: the future may be awaited again.
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
+ public:
+  using Output = typename internal::TimeoutOutput<
+      FutureOutput<std::remove_reference_t<F>>>::type;
+
+  Timeout(absl::Duration duration, F&& future)
+      : Timeout(Sleep(duration), std::forward<F>(future)) {}
+
+  // With a sleep of any kind: until an instant, on another driver.
+  Timeout(Sleep sleep, F&& future)
+      : future_(std::forward<F>(future)), sleep_(std::move(sleep)) {}
+
+  PollResult<Output> Poll(Context& cx);
+
+ private:
+  internal::FutureSlot<F> future_;
+  Sleep sleep_;
+};
+
+template <class F>
+Timeout(absl::Duration, F&&) -> Timeout<F>;
+template <class F>
+Timeout(Sleep, F&&) -> Timeout<F>;
+
+// TimeoutAt()
+//
+// The same, until an instant of the current driver's clock.
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+Timeout<F> TimeoutAt(Instant deadline, F&& future) {
+  return Timeout<F>(SleepUntil(deadline), std::forward<F>(future));
+}
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+auto Timeout<F>::Poll(Context& cx) -> PollResult<Output> {
+  auto* future = future_.get();
+  if (future == nullptr) {
+    Panic("Timeout: polled after time was up; make another");
+  }
+  const bool had_budget = cx.HasBudget();
+  auto result = future->Poll(cx);
+  if (result.IsReady()) {
+    if constexpr (std::is_void_v<FutureOutput<std::remove_reference_t<F>>>) {
+      return absl::OkStatus();
+    } else {
+      return Output(*std::move(result));
+    }
+  }
+
+  std::optional<UnconstrainedScope> unconstrained;
+  if (had_budget && !cx.HasBudget()) unconstrained.emplace(cx);
+  PollResult<SleepResult> up = sleep_.Poll(cx);
+  if (up.IsPending()) return kPending;
+  future_.Clear();
+  return Output(up->ok() ? internal::TimedOut() : up->status());
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_TIMER_TIMEOUT_H_
