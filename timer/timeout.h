@@ -5,7 +5,7 @@
 // File: timeout.h
 // -----------------------------------------------------------------------------
 //
-// `Timeout` gives a future some time, and up on it when the time has passed:
+// `Timeout` gives a future some time, and gives up on it after that:
 //
 //   absl::StatusOr<Frame> frame =
 //       co_await Timeout(absl::Seconds(5), ReadFrame(stream));
