@@ -44,22 +44,24 @@ class Interest {
     return Interest(left);
   }
 
-  constexpr bool IsReadable() const { return (bits_ & kReadable.bits_) != 0; }
-  constexpr bool IsWritable() const { return (bits_ & kWritable.bits_) != 0; }
-  constexpr bool IsPriority() const { return (bits_ & kPriority.bits_) != 0; }
+  constexpr bool IsReadable() const { return (bits_ & kReadableBit) != 0; }
+  constexpr bool IsWritable() const { return (bits_ & kWritableBit) != 0; }
+  constexpr bool IsPriority() const { return (bits_ & kPriorityBit) != 0; }
 
   friend constexpr bool operator==(Interest, Interest) = default;
 
  private:
+  enum Bits : unsigned { kReadableBit = 1, kWritableBit = 2, kPriorityBit = 4 };
+
   explicit constexpr Interest(unsigned bits)
       : bits_(static_cast<uint8_t>(bits)) {}
 
   uint8_t bits_;
 };
 
-inline constexpr Interest Interest::kReadable(1);
-inline constexpr Interest Interest::kWritable(2);
-inline constexpr Interest Interest::kPriority(4);
+inline constexpr Interest Interest::kReadable(kReadableBit);
+inline constexpr Interest Interest::kWritable(kWritableBit);
+inline constexpr Interest Interest::kPriority(kPriorityBit);
 
 }  // namespace rouse::reactor
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
@@ -34,12 +35,16 @@ namespace {
 
 constexpr int kThreads = 3;
 
-// Drives the reactor on a thread of its own until it is shut down.
+// Drives the reactor on a thread of its own until it is shut down. Waits in
+// both ways by turns: the kernel has a call for each.
 class Driver {
  public:
   explicit Driver(Reactor& reactor)
       : reactor_(reactor), thread_([this] {
-          while (!reactor_.handle().IsShutDown()) reactor_.Park();
+          while (!reactor_.handle().IsShutDown()) {
+            reactor_.Park();
+            reactor_.ParkFor(absl::Milliseconds(1));
+          }
         }) {}
   ~Driver() {
     reactor_.Shutdown();

@@ -50,29 +50,38 @@ class Ready {
   constexpr Ready& operator|=(Ready other) { return *this = *this | other; }
 
   constexpr bool IsEmpty() const { return bits_ == 0; }
-  constexpr bool IsReadable() const { return Has(kReadable); }
-  constexpr bool IsWritable() const { return Has(kWritable); }
-  constexpr bool IsReadClosed() const { return Has(kReadClosed); }
-  constexpr bool IsWriteClosed() const { return Has(kWriteClosed); }
-  constexpr bool IsPriority() const { return Has(kPriority); }
-  constexpr bool IsError() const { return Has(kError); }
+  constexpr bool IsReadable() const { return Has(kReadableBit); }
+  constexpr bool IsWritable() const { return Has(kWritableBit); }
+  constexpr bool IsReadClosed() const { return Has(kReadClosedBit); }
+  constexpr bool IsWriteClosed() const { return Has(kWriteClosedBit); }
+  constexpr bool IsPriority() const { return Has(kPriorityBit); }
+  constexpr bool IsError() const { return Has(kErrorBit); }
 
   friend constexpr bool operator==(Ready, Ready) = default;
 
  private:
+  enum Bits : unsigned {
+    kReadableBit = 1,
+    kWritableBit = 2,
+    kReadClosedBit = 4,
+    kWriteClosedBit = 8,
+    kPriorityBit = 16,
+    kErrorBit = 32,
+  };
+
   explicit constexpr Ready(unsigned bits) : bits_(static_cast<uint8_t>(bits)) {}
 
-  constexpr bool Has(Ready state) const { return (bits_ & state.bits_) != 0; }
+  constexpr bool Has(unsigned bit) const { return (bits_ & bit) != 0; }
 
   uint8_t bits_ = 0;
 };
 
-inline constexpr Ready Ready::kReadable(1);
-inline constexpr Ready Ready::kWritable(2);
-inline constexpr Ready Ready::kReadClosed(4);
-inline constexpr Ready Ready::kWriteClosed(8);
-inline constexpr Ready Ready::kPriority(16);
-inline constexpr Ready Ready::kError(32);
+inline constexpr Ready Ready::kReadable(kReadableBit);
+inline constexpr Ready Ready::kWritable(kWritableBit);
+inline constexpr Ready Ready::kReadClosed(kReadClosedBit);
+inline constexpr Ready Ready::kWriteClosed(kWriteClosedBit);
+inline constexpr Ready Ready::kPriority(kPriorityBit);
+inline constexpr Ready Ready::kError(kErrorBit);
 
 // What of `ready` concerns `direction`. An error concerns both.
 constexpr Ready Concerning(Direction direction, Ready ready) {
