@@ -29,6 +29,7 @@ jail="$(mktemp -d)"
 trap 'rm -rf "${jail}"' EXIT
 cp -a "${bare}/." "${jail}"
 mkdir "${jail}/repository"
+cat >"${jail}/root/script"
 
 # pivot_root rather than chroot, inside which Bazel's sandbox could not make its namespaces. The
 # mounts go with the namespace, and so does every process, Bazel's server among them.
@@ -45,5 +46,5 @@ unshare --mount --pid --fork -- bash -euc '
   pivot_root . .
   umount -l .
   cd /root
-  exec env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -s
+  exec env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin bash script </dev/null
 ' jail.sh "${jail}" "${here%/tools/debian}"
