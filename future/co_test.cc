@@ -189,8 +189,9 @@ TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
     co_return 1;
   };
   auto parent = [&child](Log* log) -> Co<> {
-    const int sum =
-        co_await child(log) + (log->push_back("between"), co_await child(log));
+    int sum = co_await child(log);
+    log->push_back("between");
+    sum += co_await child(log);
     EXPECT_EQ(sum, 2);
     log->push_back("after");
   };

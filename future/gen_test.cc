@@ -155,8 +155,12 @@ TEST(Gen, IsDestroyedInAnyState) {
     Switch<int> s(&log, "leaf");
     {
       Gen<int> gen = Logged(&log, s);
-      if (polls > 0) EXPECT_EQ(PollNextOnce(gen).value(), 1);
-      if (polls > 1) EXPECT_TRUE(PollNextOnce(gen).IsPending());
+      if (polls > 0) {
+        EXPECT_EQ(PollNextOnce(gen).value(), 1);
+      }
+      if (polls > 1) {
+        EXPECT_TRUE(PollNextOnce(gen).IsPending());
+      }
       if (polls > 2) {
         s.Set(2);
         EXPECT_EQ(PollNextOnce(gen).value(), 2);

@@ -208,7 +208,9 @@ Co<absl::StatusOr<int>> Deep(int depth, int polls, absl::StatusOr<int> end) {
 TEST(OrReturn, AnErrorClimbsADeepChain) {
   for (int polls : {0, 1}) {
     auto co = Deep(100'000, polls, Error());
-    if (polls == 1) EXPECT_TRUE(PollOnce(co).IsPending());
+    if (polls == 1) {
+      EXPECT_TRUE(PollOnce(co).IsPending());
+    }
     EXPECT_EQ(PollOnce(co).value().status(), Error());
   }
 }
@@ -216,7 +218,9 @@ TEST(OrReturn, AnErrorClimbsADeepChain) {
 TEST(OrReturn, AValueClimbsADeepChain) {
   for (int polls : {0, 1}) {
     auto co = Deep(100'000, polls, 1);
-    if (polls == 1) EXPECT_TRUE(PollOnce(co).IsPending());
+    if (polls == 1) {
+      EXPECT_TRUE(PollOnce(co).IsPending());
+    }
     EXPECT_EQ(*PollOnce(co).value(), 100'001);
   }
 }
