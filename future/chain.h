@@ -87,7 +87,7 @@ struct ChildAwaiterBase : Awaiter {
 
 // The part of a promise that is the same for all coroutines.
 struct Frame {
-  Frame() = default;
+  Frame() {}  // NOLINT(modernize-use-equals-default): leaves out what is below
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
@@ -134,24 +134,27 @@ struct Frame {
 
   void Destroy() { handle().destroy(); }
 
+  // What every call of a coroutine initializes is kept small: a child that does
+  // not suspend lives for some ten nanoseconds.
+
   // The frame that is polled for the whole chain; null before the first poll.
   Frame* root = nullptr;
-  // The awaiter of the parent; null for a root.
-  ChildAwaiterBase* awaiter = nullptr;
+  // The awaiter of the parent; null for a root. Set when the frame is started.
+  ChildAwaiterBase* awaiter;
 
-  // Of a root:
-  Awaiter* leaf = nullptr;
-  Context* cx = nullptr;                 // null but during a poll
-  ChildAwaiterBase* to_start = nullptr;  // whose child the root's loop starts
+  // Of a root, set when it is started:
+  Awaiter* leaf;
+  Context* cx;                 // null but during a poll
+  ChildAwaiterBase* to_start;  // whose child the root's loop starts
 
+  // How many coroutines are on the native stack below this one, while it runs.
+  uint32_t depth;
+  bool finished = false;
 #ifdef ABSL_HAVE_EXCEPTIONS
   // What ended the frame; or, while it is suspended in a leaf, what that leaf
   // threw when it was polled.
   std::exception_ptr exception;
 #endif
-  // How many coroutines are on the native stack below this one, while it runs.
-  uint32_t depth = 0;
-  bool finished = false;
 };
 
 [[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicPolledWithin() {
@@ -204,10 +207,15 @@ inline bool RunChain(Frame& root, Context& cx) {
 // Polls the chain of `root`. True: the root has suspended outside any await
 // (it has finished, or it is a generator that has yielded).
 inline bool PollChain(Frame& root, Context& cx) {
-  if (root.cx != nullptr) [[unlikely]]
+  if (!root.started()) {
+    root.root = &root;
+    root.awaiter = nullptr;
+    root.leaf = nullptr;
+    root.to_start = nullptr;
+  } else if (root.cx != nullptr) [[unlikely]] {
     PanicPolledWithin();
+  }
   root.cx = &cx;
-  root.root = &root;
   const uint32_t depth = cx.inline_depth();
   const bool suspended = RunChain(root, cx);
   cx.inline_depth() = depth;
@@ -218,15 +226,17 @@ inline bool PollChain(Frame& root, Context& cx) {
 // Destroys a chain that is not being polled, its deepest frame first: locals go
 // in the reverse order of their making, and the native stack stays flat.
 inline void DestroyChain(Frame& root) {
-  if (root.cx != nullptr) [[unlikely]]
-    PanicDestroyedWithin();
-  if (root.leaf != nullptr) {
-    Frame* frame = root.leaf->parent;
-    while (frame != &root) {
-      ChildAwaiterBase* awaiter = frame->awaiter;
-      awaiter->child = nullptr;
-      frame->Destroy();
-      frame = awaiter->parent;
+  if (root.started()) {
+    if (root.cx != nullptr) [[unlikely]]
+      PanicDestroyedWithin();
+    if (root.leaf != nullptr) {
+      Frame* frame = root.leaf->parent;
+      while (frame != &root) {
+        ChildAwaiterBase* awaiter = frame->awaiter;
+        awaiter->child = nullptr;
+        frame->Destroy();
+        frame = awaiter->parent;
+      }
     }
   }
   root.Destroy();

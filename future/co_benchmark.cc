@@ -26,39 +26,41 @@ void BM_AwaitReadyChild(benchmark::State& state) {
 }
 BENCHMARK(BM_AwaitReadyChild);
 
-// Pending every other time: each poll of the root is a wake and a suspension.
-class Alternating {
+// Ready once after each time that it is set.
+class Flag {
  public:
+  void Set() { set_ = true; }
   PollResult<void> Poll(Context&) {
-    ready_ = !ready_;
-    if (ready_) return kPending;
+    if (!set_) return kPending;
+    set_ = false;
     return {};
   }
 
  private:
-  bool ready_ = false;
+  bool set_ = false;
 };
 
-Co<> AwaitForever() {
-  Alternating leaf;
-  for (;;) co_await leaf;
+Co<> AwaitForever(Flag& flag) {
+  for (;;) co_await flag;
 }
 
-Co<> AwaitAtDepth(int depth) {
+Co<> AwaitAtDepth(Flag& flag, int depth) {
   if (depth == 1) {
-    co_await AwaitForever();
+    co_await AwaitForever(flag);
   } else {
-    co_await AwaitAtDepth(depth - 1);
+    co_await AwaitAtDepth(flag, depth - 1);
   }
 }
 
-// One operation: the root is polled, its leaf is ready, the frame that awaits
-// it is resumed, and awaits the leaf again, which is pending.
+// One operation: the leaf becomes ready and the root is polled, the frame that
+// awaits the leaf is resumed, and awaits it again, which is pending.
 void BM_WakeAndSuspend(benchmark::State& state) {
-  Co<> co = AwaitAtDepth(static_cast<int>(state.range(0)) - 1);
+  Flag flag;
+  Co<> co = AwaitAtDepth(flag, static_cast<int>(state.range(0)) - 1);
   const Waker waker;
   Context cx(waker);
   for (auto _ : state) {
+    flag.Set();
     benchmark::DoNotOptimize(co.Poll(cx).IsReady());
   }
 }
