@@ -20,7 +20,8 @@
 // A child is started by its parent inline, as a call. One that finishes without
 // suspending returns into its parent, which never suspends. Past
 // `kMaxInlineDepth` calls the native stack is unwound instead and the root's
-// loop starts the child.
+// loop starts the child. A chain that is polled by a leaf of another, as in a
+// `Join`, counts for itself.
 //
 // # Invariants, for a chain that is not being polled
 //
@@ -45,11 +46,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/base/attributes.h"
 #include "absl/base/config.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/future/output_slot.h"
 #include "rouse/waker/context.h"
@@ -123,12 +122,8 @@ struct Frame {
   // Resumes a suspended frame until it suspends or finishes.
   void Resume() { handle().resume(); }
 
-  // The context for polling a future that this frame, which runs, awaits.
-  Context& EnterPoll() {
-    Context& context = *root->cx;
-    context.inline_depth() = depth;
-    return context;
-  }
+  // The context of the poll in which this frame runs.
+  Context& context() { return *root->cx; }
 
   void Finish() { finished = true; }
 
@@ -157,17 +152,6 @@ struct Frame {
 #endif
 };
 
-[[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicPolledWithin() {
-  Panic(
-      "a coroutine was polled from within its own poll; a future that it waits "
-      "for may wake it, but not poll it");
-}
-[[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicDestroyedWithin() {
-  Panic(
-      "a coroutine was destroyed from within its own poll; a future that it "
-      "waits for may have it destroyed after, by its owner");
-}
-
 // Rethrows what `frame` has kept, if anything.
 inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -177,70 +161,14 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #endif
 }
 
-// `RunChain()` is for `PollChain()` alone. Throws nothing: what an awaited
-// future throws goes to the frame that awaits it.
-inline bool RunChain(Frame& root, Context& cx) {
-  const uint32_t depth = cx.inline_depth() + 1;
-  Frame* frame = &root;
-  if (root.leaf != nullptr) {
-    if (!root.leaf->ready(root.leaf, cx)) return false;
-    frame = std::exchange(root.leaf, nullptr)->parent;
-  }
-  for (;;) {
-    if (!frame->finished) {
-      frame->depth = depth;
-      frame->Resume();
-    }
-    if (frame->finished) {
-      ChildAwaiterBase* awaiter = frame->awaiter;
-      if (awaiter == nullptr) return true;
-      if (awaiter->ready != nullptr) awaiter->ready(awaiter, cx);
-      frame = awaiter->parent;
-      continue;
-    }
-    if (root.leaf != nullptr) return false;
-    if (root.to_start == nullptr) return true;  // a generator's yield
-    frame = std::exchange(root.to_start, nullptr)->child;
-  }
-}
-
-// Polls the chain of `root`. True: the root has suspended outside any await
-// (it has finished, or it is a generator that has yielded).
-inline bool PollChain(Frame& root, Context& cx) {
-  if (!root.started()) {
-    root.root = &root;
-    root.awaiter = nullptr;
-    root.leaf = nullptr;
-    root.to_start = nullptr;
-  } else if (root.cx != nullptr) [[unlikely]] {
-    PanicPolledWithin();
-  }
-  root.cx = &cx;
-  const uint32_t depth = cx.inline_depth();
-  const bool suspended = RunChain(root, cx);
-  cx.inline_depth() = depth;
-  root.cx = nullptr;
-  return suspended;
-}
+// Polls the chain of `root`. True: the root has suspended outside any await (it
+// has finished, or it is a generator that has yielded). Throws nothing but a
+// panic: what an awaited future throws goes to the frame that awaits it.
+bool PollChain(Frame& root, Context& cx);
 
 // Destroys a chain that is not being polled, its deepest frame first: locals go
 // in the reverse order of their making, and the native stack stays flat.
-inline void DestroyChain(Frame& root) {
-  if (root.started()) {
-    if (root.cx != nullptr) [[unlikely]]
-      PanicDestroyedWithin();
-    if (root.leaf != nullptr) {
-      Frame* frame = root.leaf->parent;
-      while (frame != &root) {
-        ChildAwaiterBase* awaiter = frame->awaiter;
-        awaiter->child = nullptr;
-        frame->Destroy();
-        frame = awaiter->parent;
-      }
-    }
-  }
-  root.Destroy();
-}
+void DestroyChain(Frame& root);
 
 // Awaits a future that is no coroutine. The future stays where it is: a
 // temporary lives in the frame until the end of the full expression.
@@ -250,7 +178,7 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   FutureAwaiter(Frame& frame, F& future)
       : Awaiter(frame, &FutureAwaiter::PollAgain), future_(future) {}
 
-  bool await_ready() { return output_.Fill(future_.Poll(parent->EnterPoll())); }
+  bool await_ready() { return output_.Fill(future_.Poll(parent->context())); }
 
   void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
 

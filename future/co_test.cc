@@ -12,7 +12,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
-#include "rouse/future/chain.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -323,41 +322,6 @@ TEST(Co, ADeepChainIsDestroyedInConstantStack) {
   Gate gate;
   Co<int> co = Deep(gate, 100'000);
   EXPECT_TRUE(PollOnce(co).IsPending());
-}
-
-// Notes how far down the native stack it is polled.
-class StackProbe {
- public:
-  explicit StackProbe(uintptr_t* lowest) : lowest_(*lowest) {}
-  PollResult<int> Poll(Context&) {
-    lowest_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    return 0;
-  }
-
- private:
-  uintptr_t& lowest_;
-};
-
-// Chains that are just deep enough to run inline as a whole, one within the
-// other: each is polled by the last coroutine of the next.
-constexpr int kDepth = internal::kMaxInlineDepth - 1;
-Co<int> Nested(int levels, int depth, uintptr_t* lowest) {
-  if (depth > 0) co_return co_await Nested(levels, depth - 1, lowest);
-  if (levels == 0) co_return co_await StackProbe(lowest);
-  Co<int> inner = Nested(levels - 1, kDepth, lowest);
-  co_return co_await inner;
-}
-
-TEST(Co, ChainsWithinChainsShareTheInlineDepth) {
-  auto stack_of = [](int levels) {
-    uintptr_t lowest = 0;
-    Co<int> co = Nested(levels, kDepth, &lowest);
-    EXPECT_TRUE(PollOnce(co).IsReady());
-    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - lowest;
-  };
-  // A level more costs far less than coroutines to the full inline depth do.
-  const uintptr_t one = stack_of(0);
-  EXPECT_LT((stack_of(20) - one) / 20, one / 2);
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS

@@ -153,7 +153,7 @@ class FutureOrReturnAwaiter : public Awaiter {
       : Awaiter(promise, &FutureOrReturnAwaiter::PollAgain), future_(future) {}
 
   bool await_ready() {
-    return outcome_.Fill(future_.Poll(parent->EnterPoll())) &&
+    return outcome_.Fill(future_.Poll(parent->context())) &&
            outcome_.Peek()->ok();
   }
   void await_suspend(std::coroutine_handle<>) {

@@ -75,9 +75,6 @@ class Context {
   // Whether this poll has budget left.
   bool HasBudget() const { return poll_->unconstrained || poll_->budget > 0; }
 
-  // How many coroutines this poll is running inside one another; kept by `Co`.
-  uint32_t& inline_depth() { return poll_->inline_depth; }
-
  private:
   friend class BudgetUnit;
   friend class UnconstrainedScope;
@@ -86,7 +83,6 @@ class Context {
   // What all contexts of one poll share.
   struct Poll {
     uint32_t budget = kBudgetPerPoll;
-    uint32_t inline_depth = 0;
     bool unconstrained = false;
     FastRand* rand = nullptr;
     FastRand fallback_rand{0};

@@ -237,15 +237,6 @@ TEST(Context, WithoutAGeneratorChoicesAreFixed) {
   EXPECT_NE(first.rand().Next(), FastRand(0).Next());
 }
 
-TEST(Context, PartsShareTheInlineDepth) {
-  const Waker waker;
-  Context cx(waker);
-  EXPECT_EQ(cx.inline_depth(), 0u);
-  Context part(waker, cx);
-  ++part.inline_depth();
-  EXPECT_EQ(cx.inline_depth(), 1u);
-}
-
 TEST(Context, StaysWhereItIs) {
   static_assert(!std::is_copy_constructible_v<Context>);
   static_assert(!std::is_move_constructible_v<Context>);
