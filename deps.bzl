@@ -8,7 +8,7 @@ def rouse_deps():
     maybe(
         http_archive,
         name = "abseil-cpp",
-        # Abseil's own tests, which nobody builds here, know GoogleTest by its older name.
+        # Abseil's status_matchers, for tests, knows GoogleTest by its older name.
         repo_mapping = {"@com_google_googletest": "@googletest"},
         sha256 = "f50e5ac311a81382da7fa75b97310e4b9006474f9560ac46f54a9967f07d4ae3",
         strip_prefix = "abseil-cpp-20240722.0",
