@@ -6,88 +6,113 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
 #include "absl/log/initialize.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "rouse/examples/echo/flag_types.h"
 #include "rouse/examples/echo/server.h"
 #include "rouse/examples/echo/shutdown_signal.h"
-#include "rouse/future/co.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 
-ABSL_FLAG(uint32_t, port, 7777,
+ABSL_FLAG(rouse::echo::Number<65535>, port, {7777},
           "The port to listen on, on 127.0.0.1; 0 lets the system choose.");
-ABSL_FLAG(uint32_t, workers, 0,
+ABSL_FLAG(rouse::echo::Number<1024>, workers, {0},
           "How many threads serve; 0 means one for each processor.");
-ABSL_FLAG(absl::Duration, idle_timeout, absl::Minutes(5),
+ABSL_FLAG(rouse::echo::Wait, idle_timeout, {absl::Minutes(5)},
           "How long a connection may be idle before it is closed; 0 means "
           "forever.");
-ABSL_FLAG(absl::Duration, grace, absl::Seconds(10),
+ABSL_FLAG(rouse::echo::Wait, grace, {absl::Seconds(10)},
           "How long connections may go on after SIGINT or SIGTERM.");
 
 namespace {
 
+using ::rouse::Runtime;
 using ::rouse::echo::Connections;
 using ::rouse::echo::Server;
 using ::rouse::echo::ShutdownSignal;
 
-absl::Status CheckFlags() {
-  if (absl::GetFlag(FLAGS_port) > 65535) {
+// Like `absl::ParseCommandLine()`, which ends the program for a bad value with
+// a line that says so, but does not say what to do about the rest.
+absl::Status ParseFlags(int argc, char** argv) {
+  // Abseil has two lines for this.
+  std::string_view last = argv[argc - 1];
+  if (absl::ConsumePrefix(&last, "--") &&
+      absl::FindCommandLineFlag(last) != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", last, " needs a value: --", last, "=..."));
+  }
+  std::vector<char*> arguments;
+  std::vector<absl::UnrecognizedFlag> unknown;
+  absl::ParseAbseilFlagsOnly(argc, argv, arguments, unknown);
+  if (!unknown.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--port=", absl::GetFlag(FLAGS_port), ": choose one from 0 to 65535"));
+        "there is no flag --", unknown[0].flag_name, "; see --help"));
   }
-  if (absl::GetFlag(FLAGS_idle_timeout) < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("--idle_timeout cannot be negative");
-  }
-  if (absl::GetFlag(FLAGS_grace) < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("--grace cannot be negative");
+  if (arguments.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are only flags, no arguments such as \"",
+                     arguments[1], "\"; see --help"));
   }
   return absl::OkStatus();
 }
 
-absl::Status Run() {
-  if (absl::Status status = CheckFlags(); !status.ok()) return status;
-  absl::StatusOr<ShutdownSignal> signal = ShutdownSignal::Block();
-  if (!signal.ok()) return signal.status();
-  absl::StatusOr<rouse::Runtime> runtime =
-      rouse::Builder::MultiThread()
-          .WorkerThreads(absl::GetFlag(FLAGS_workers))
-          .ThreadName("echo")
-          .Build();
-  if (!runtime.ok()) return runtime.status();
-
-  absl::Duration idle_timeout = absl::GetFlag(FLAGS_idle_timeout);
+absl::StatusOr<Server> Listen(const Runtime& runtime) {
+  absl::Duration idle_timeout = absl::GetFlag(FLAGS_idle_timeout).value;
   if (idle_timeout == absl::ZeroDuration()) {
     idle_timeout = absl::InfiniteDuration();
   }
-  const rouse::EnterGuard enter = runtime->Enter();
-  absl::StatusOr<Server> server =
-      Server::Listen(rouse::SocketAddr::Localhost(
-                         static_cast<uint16_t>(absl::GetFlag(FLAGS_port))),
-                     idle_timeout);
-  if (!server.ok()) {
-    return absl::Status(
-        server.status().code(),
-        absl::StrCat(server.status().message(), "; choose another --port"));
-  }
-  const std::shared_ptr<Connections> connections = server->connections();
-  std::cout << "echo: listening on " << server->local_addr()->ToString()
-            << std::endl;
+  const rouse::EnterGuard enter = runtime.Enter();
+  absl::StatusOr<Server> server = Server::Listen(
+      rouse::SocketAddr::Localhost(
+          static_cast<uint16_t>(absl::GetFlag(FLAGS_port).value)),
+      idle_timeout);
+  if (server.ok()) return server;
+  return absl::Status(
+      server.status().code(),
+      absl::StrCat(server.status().message(), "; choose another --port"));
+}
 
+// When it returns, all connections have ended: those that do not within the
+// grace end with the runtime.
+absl::Status Serve(Runtime runtime, Server server, ShutdownSignal signal) {
   // As a task, so that connections are accepted on a worker.
-  const absl::Status status =
-      runtime->BlockOn(runtime->Spawn(std::move(*server).ServeUntil(
-          std::move(*signal).Wait(), absl::GetFlag(FLAGS_grace))));
+  return runtime.BlockOn(runtime.Spawn(std::move(server).ServeUntil(
+      std::move(signal).Wait(), absl::GetFlag(FLAGS_grace).value)));
+}
+
+absl::Status Run(int argc, char** argv) {
+  if (absl::Status status = ParseFlags(argc, argv); !status.ok()) return status;
+  absl::StatusOr<ShutdownSignal> signal = ShutdownSignal::Block();
+  if (!signal.ok()) return signal.status();
+  absl::StatusOr<Runtime> runtime =
+      rouse::Builder::MultiThread()
+          .WorkerThreads(absl::GetFlag(FLAGS_workers).value)
+          .ThreadName("echo")
+          .Build();
+  if (!runtime.ok()) return runtime.status();
+  absl::StatusOr<Server> server = Listen(*runtime);
+  if (!server.ok()) return server.status();
+  std::cout << "echo: listening on " << server->local_addr()->ToString() << "\n"
+            << std::flush;
+
+  const std::shared_ptr<Connections> connections = server->connections();
+  absl::Status status =
+      Serve(*std::move(runtime), *std::move(server), *std::move(signal));
   std::cout << "echo: served " << connections->served()
-            << " connections, echoed " << connections->bytes() << " bytes"
-            << std::endl;
+            << " connections, echoed " << connections->bytes() << " bytes\n";
   return status;
 }
 
@@ -95,10 +120,9 @@ absl::Status Run() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("A TCP echo server on 127.0.0.1.");
-  absl::ParseCommandLine(argc, argv);
   absl::InitializeLog();
-  const absl::Status status = Run();
+  const absl::Status status = Run(argc, argv);
   if (status.ok()) return EXIT_SUCCESS;
-  std::cerr << "echo: " << status.message() << std::endl;
+  std::cerr << "echo: " << status.message() << "\n";
   return EXIT_FAILURE;
 }

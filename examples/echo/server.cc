@@ -74,18 +74,24 @@ Co<> Connections::AllClosed() {
 namespace {
 
 // A connection ends when its peer has sent its last byte, at an error, or when
-// it is idle for too long; which of these, nobody asks.
-Co<> Echo(TcpStream stream, Connection connection,
+// no byte has moved for too long; which of these, nobody asks. `connection`
+// comes first, and so goes last: when it is counted as closed, it is.
+Co<> Echo(Connection connection, TcpStream stream,
           absl::Duration idle_timeout) {
   char buffer[kBufferSize];
   for (;;) {
     const absl::StatusOr<size_t> size =
         co_await Timeout(idle_timeout, stream.Read(absl::MakeSpan(buffer)));
     if (!size.ok() || *size == 0) co_return;
-    const absl::Status written = co_await Timeout(
-        idle_timeout, stream.WriteAll(std::string_view(buffer, *size)));
-    if (!written.ok()) co_return;
-    connection.Echoed(*size);
+    // `WriteAll()` would not tell how much of it was sent when it fails.
+    std::string_view data(buffer, *size);
+    while (!data.empty()) {
+      const absl::StatusOr<size_t> written =
+          co_await Timeout(idle_timeout, stream.Write(data));
+      if (!written.ok()) co_return;
+      connection.Echoed(*written);
+      data.remove_prefix(*written);
+    }
   }
 }
 
@@ -125,7 +131,7 @@ Co<absl::Status> Server::ServeUntil(Co<absl::Status> stop,
     }
     absl::StatusOr<TcpListener::Accepted>& accepted = std::get<1>(event);
     if (accepted.ok()) {
-      Spawn(Echo(std::move(accepted->stream), Connection(connections_),
+      Spawn(Echo(Connection(connections_), std::move(accepted->stream),
                  idle_timeout_));
       continue;
     }

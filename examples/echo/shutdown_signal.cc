@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -16,6 +15,7 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/waker/context.h"
 
