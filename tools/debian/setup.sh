@@ -30,9 +30,11 @@ apt() {
 
 # The bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
 # clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
+# socat is a client in the tests of //examples/echo.
 readonly packages=(
   bazel-bootstrap bazel-rules-java bazel-skylib
   clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
+  socat
 )
 
 install_packages() {

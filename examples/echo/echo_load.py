@@ -1,0 +1,185 @@
+#!/usr/bin/env -S python3 -B
+"""Loads an echo server with many connections at once, and checks every byte that comes back.
+
+Part of the tests here, and by hand, against a server that runs:
+
+    examples/echo/echo_load.py --port=7777 --connections=1000 --messages=100 --rounds=20
+"""
+
+import argparse
+import random
+import resource
+import selectors
+import socket
+import time
+
+# A prime above the size of any message: messages, and the server's buffer, begin everywhere in it.
+_PATTERN = 4099
+_MAX_MESSAGE = 4096
+
+
+class EchoError(Exception):
+    """The server did what an echo server does not."""
+
+
+class _Connection:
+    """Sends messages cut out of a pattern of its own, over and over, and expects them back.
+
+    As many as `_window` messages are under way at once. Of the first message it makes sure that all
+    connections are served at once: the second one follows when each has its first one back.
+    """
+
+    def __init__(self, load, port, number, messages):
+        rand = random.Random(number)
+        # Twice, so that what begins anywhere within the first is in one piece.
+        self._pattern = memoryview(rand.randbytes(_PATTERN) * 2)
+        self._load = load
+        self._name = f"connection {number}"
+        self._window = (1, 2, 16)[number % 3]
+        self._ends = []
+        end = 0
+        for _ in range(messages):
+            # Most of them are short: each power of two is as likely as the others.
+            end += int(2 ** rand.uniform(0, _MAX_MESSAGE.bit_length() - 1))
+            self._ends.append(end)
+        self._sent = 0
+        self._received = 0
+        self._echoed = 0  # messages
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=load.timeout)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setblocking(False)
+        self._events = selectors.EVENT_READ
+        load.selector.register(self._socket, self._events, self)
+
+    def close(self):
+        self._load.selector.unregister(self._socket)
+        self._socket.close()
+
+    def send(self):
+        """Sends what is to be sent now, and asks to be called again if there is no room for it."""
+        most = len(self._ends) if self._load.all_connected else 1
+        most = min(most, self._echoed + self._window)
+        events = selectors.EVENT_READ
+        try:
+            while self._sent < self._ends[most - 1]:
+                # No further than to the end of this message: each is a write of its own.
+                message = next(end for end in self._ends[self._echoed :] if end > self._sent)
+                self._sent += self._socket.send(self._bytes(self._sent, message - self._sent))
+        except BlockingIOError:
+            events |= selectors.EVENT_WRITE
+        if events != self._events:
+            self._events = events
+            self._load.selector.modify(self._socket, events, self)
+
+    def receive(self):
+        """Checks what has come back. Returns whether that was all and the connection has ended."""
+        try:
+            data = self._socket.recv(_PATTERN)
+        except BlockingIOError:
+            return False
+        total = self._ends[-1]
+        if not data:
+            if self._received != total:
+                raise EchoError(f"{self._name} ended after {self._received} of {total} bytes")
+            return True
+        if self._received + len(data) > self._sent:
+            raise EchoError(f"{self._name} got back more than the {self._sent} bytes it sent")
+        if data != self._bytes(self._received, len(data)):
+            raise EchoError(f"{self._name} got back other bytes, after {self._received}")
+        self._received += len(data)
+        self._load.bytes += len(data)
+        echoed = self._echoed
+        while self._echoed < len(self._ends) and self._ends[self._echoed] <= self._received:
+            self._echoed += 1
+        self._load.count(self._echoed - echoed, is_first=echoed == 0 and self._echoed > 0)
+        if self._received == total:
+            self._socket.shutdown(socket.SHUT_WR)
+        else:
+            self.send()
+        return False
+
+    def _bytes(self, start, size):
+        start %= _PATTERN
+        return self._pattern[start : start + size]
+
+
+class Load:
+    """So many connections, open at once, each of so many messages."""
+
+    def __init__(self, port, connections, messages, timeout):
+        self.timeout = timeout
+        self.selector = selectors.DefaultSelector()
+        self.bytes = 0  # that have come back
+        self.all_connected = False
+        self._port = port
+        self._connections = connections
+        self._messages = messages
+        self._firsts = 0  # connections that have their first message back
+        self._echoed = 0  # messages that are back
+        self._open = []
+
+    def run(self, halfway=lambda: None):
+        """Raises EchoError unless every byte comes back, in order, in time.
+
+        Calls `halfway` when half of the messages are back.
+        """
+        deadline = time.monotonic() + self.timeout
+        self._halfway = halfway
+        try:
+            for number in range(self._connections):
+                connection = _Connection(self, self._port, number, self._messages)
+                self._open.append(connection)
+                connection.send()
+            left = self._connections
+            while left > 0:
+                ready = self.selector.select(deadline - time.monotonic())
+                if time.monotonic() > deadline:
+                    raise EchoError(f"{left} connections have not ended in {self.timeout} s")
+                for key, events in ready:
+                    if events & selectors.EVENT_WRITE:
+                        key.data.send()
+                    if events & selectors.EVENT_READ and key.data.receive():
+                        key.data.close()
+                        self._open.remove(key.data)
+                        left -= 1
+        finally:
+            for connection in self._open:
+                connection.close()
+            self.selector.close()
+
+    def count(self, messages, is_first):
+        """For a connection: so many of its messages are back, the first one among them or not."""
+        self._firsts += is_first
+        if not self.all_connected and self._firsts == self._connections:
+            self.all_connected = True
+            for connection in self._open:
+                connection.send()
+        half = self._connections * self._messages // 2
+        was_halfway = self._echoed >= half
+        self._echoed += messages
+        if self._echoed >= half and not was_halfway:
+            self._halfway()
+
+
+def _main():
+    parser = argparse.ArgumentParser(description="Loads an echo server on 127.0.0.1.")
+    parser.add_argument("--port", type=int, default=7777)
+    parser.add_argument("--connections", type=int, default=1000)
+    parser.add_argument("--messages", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=120, help="of a round, in seconds")
+    flags = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    for _ in range(flags.rounds):
+        started = time.monotonic()
+        load = Load(flags.port, flags.connections, flags.messages, flags.timeout)
+        load.run()
+        seconds = time.monotonic() - started
+        print(
+            f"{flags.connections} connections, {load.bytes} bytes in {seconds:.2f} s", flush=True
+        )
+
+
+if __name__ == "__main__":
+    _main()

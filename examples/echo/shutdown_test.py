@@ -1,0 +1,124 @@
+#!/usr/bin/env -S python3 -B
+"""How the echo server ends: by SIGTERM and SIGINT, when all is served or the grace is over."""
+
+import selectors
+import signal
+import socket
+import time
+import unittest
+
+import echo_load
+import server_under_test
+from server_under_test import DEADLINE, LOCALHOST, Server, echo, wait_for_close
+
+# What is allowed on top of the grace, in seconds: for a busy machine and a sanitizer.
+SLACK = 10.0
+
+
+def is_refused(port):
+    try:
+        # From another address: from its own, a socket might connect to itself where nobody listens.
+        with socket.create_connection((LOCALHOST, port), DEADLINE, ("127.0.0.2", 0)):
+            return False
+    except (ConnectionRefusedError, ConnectionResetError):
+        return True
+
+
+class ShutdownTest(unittest.TestCase):
+    def test_serves_connections_to_their_end_under_load(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number.name):
+                server = Server(self, f"--grace={3 * DEADLINE:.0f}s")
+                load = echo_load.Load(server.port, 300, 100, timeout=2 * DEADLINE)
+                load.run(halfway=lambda: server.signal(number))
+                loaded = time.monotonic()
+                self.assertEqual(server.finish(), (300, load.bytes))
+                self.assertLess(time.monotonic() - loaded, SLACK)
+
+    def test_refuses_new_connections(self):
+        server = Server(self, f"--grace={3 * DEADLINE:.0f}s")
+        old = server.connect()
+        self.assertEqual(echo(old, b"before"), b"before")
+        server.signal()
+        deadline = time.monotonic() + DEADLINE
+        while not is_refused(server.port):
+            self.assertLess(time.monotonic(), deadline, "it goes on accepting")
+        # Not just for a moment, and no matter to those that are open.
+        for _ in range(10):
+            self.assertTrue(is_refused(server.port))
+        self.assertEqual(echo(old, b"after"), b"after")
+        self.assertIsNone(server.process.poll())
+        old.close()
+        self.assertGreaterEqual(server.finish()[1], len(b"before" + b"after"))
+
+    def test_ends_at_once_without_connections(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number.name):
+                server = Server(self, "--grace=1h")
+                connection = server.connect()
+                self.assertEqual(echo(connection, b"hello"), b"hello")
+                connection.close()
+                started = time.monotonic()
+                server.signal(number)
+                self.assertEqual(server.finish(), (1, 5))
+                self.assertLess(time.monotonic() - started, SLACK)
+
+    def test_cuts_connections_after_the_grace(self):
+        server = Server(self, "--grace=500ms")
+        idle = [server.connect() for _ in range(10)]
+        busy = [server.connect() for _ in range(10)]
+        for connection in idle + busy:
+            self.assertEqual(echo(connection, b"hello"), b"hello")
+        signalled = time.monotonic()
+        server.signal()
+        sent, received = self._send_until_closed(busy)
+        for connection in idle:
+            closed = wait_for_close(connection)
+            self.assertGreaterEqual(closed - signalled, 0.5)
+        served, echoed = server.finish()
+        self.assertLess(time.monotonic() - signalled, 0.5 + SLACK)
+        self.assertEqual(served, 20)
+        # What was on its way when the connections were cut is lost.
+        greetings = 20 * len(b"hello")
+        self.assertGreaterEqual(echoed, greetings + received)
+        self.assertLessEqual(echoed, greetings + sent)
+
+    def _send_until_closed(self, connections):
+        """Keeps all of them busy; returns how many bytes it has sent and got back."""
+        sent = received = 0
+        left = len(connections)
+        deadline = time.monotonic() + DEADLINE
+        with selectors.DefaultSelector() as selector:
+            for connection in connections:
+                connection.setblocking(False)
+                selector.register(connection, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            while left > 0:
+                self.assertLess(time.monotonic(), deadline, "they are not cut")
+                for key, events in selector.select(DEADLINE):
+                    size = 0
+                    try:
+                        if events & selectors.EVENT_WRITE:
+                            sent += key.fileobj.send(bytes(1024))
+                        if not events & selectors.EVENT_READ:
+                            continue
+                        size = len(key.fileobj.recv(65536))
+                    except (ConnectionResetError, BrokenPipeError):
+                        pass
+                    received += size
+                    if size == 0:
+                        selector.unregister(key.fileobj)
+                        left -= 1
+        return sent, received
+
+    def test_a_grace_of_zero_cuts_at_once(self):
+        server = Server(self, "--grace=0")
+        connection = server.connect()
+        self.assertEqual(echo(connection, b"hello"), b"hello")
+        started = time.monotonic()
+        server.signal()
+        self.assertEqual(server.finish(), (1, 5))
+        self.assertLess(time.monotonic() - started, SLACK)
+
+
+if __name__ == "__main__":
+    server_under_test.main()
