@@ -201,14 +201,25 @@ TEST_F(TcpStreamTest, PollReadWorksWithoutAFuture) {
   EXPECT_EQ(server.PollWrite(cx, "y")->value(), 1u);
 }
 
-// A read stops before the byte that is out of band, though more has arrived.
+// A read stops before the byte that is out of band, though more has arrived, of
+// which there is no other event.
 TEST_F(TcpStreamTest, OutOfBandDataDoesNotHideWhatFollows) {
   auto [client, server] = Connect();
   ASSERT_EQ(send(client.fd(), "abc", 3, 0), 3);
   ASSERT_EQ(send(client.fd(), "!", 1, MSG_OOB), 1);
   ASSERT_EQ(send(client.fd(), "def", 3, 0), 3);
-  ASSERT_TRUE(client.ShutdownWrite().ok());
-  EXPECT_EQ(ReadAll(server), "abcdef");
+  std::string received;
+  // Ends even if the rest never comes.
+  for (int turns = 0; received.size() < 6 && turns < 100; ++turns) {
+    auto read = server.Read(Buffer());
+    const auto size = task_.Poll(read);
+    if (size.IsReady()) {
+      received.append(buffer_, size->value());
+    } else {
+      reactor_->ParkFor(absl::Milliseconds(10));
+    }
+  }
+  EXPECT_EQ(received, "abcdef");
 }
 
 // R13.

@@ -66,6 +66,7 @@ TEST_F(ReactorTest, SeveralUnparksEndOnePark) {
 // Nobody is parked, so there is nothing in the event queue to show for it.
 TEST_F(ReactorTest, AnUnparkWithNobodyParkedMakesNoEvent) {
   reactor_.unparker().Unpark();
+  reactor_.unparker().Unpark();
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
 }
 
