@@ -64,7 +64,7 @@ class CoAwaits;
 // Co
 //
 // Owns a coroutine. It is lazy: nothing of the body runs before the first poll.
-// `T` may be void, a reference or move-only; it is aligned to 16 bytes or less.
+// `T` may be void, a reference or move-only.
 //
 // Destroying a `Co` at any point cancels it: the future it waits for is
 // cancelled first, then the locals of each coroutine in the chain go, innermost
@@ -75,6 +75,10 @@ class CoAwaits;
 //
 // A `Co` may be moved at any time, also between polls. Polling or awaiting one
 // that was moved from, or has finished, is a `Panic()`.
+//
+// Nothing that lives in a frame, be it the result, a parameter, a local or a
+// future that is awaited, may be aligned to more than 16 bytes. Compilers do
+// not see to it; hold such a thing through a pointer.
 //
 // A frame is one block of `FramePool`. Awaiting allocates nothing else; a wake
 // costs the same at any depth of coroutines that await one another.
@@ -177,6 +181,10 @@ class CoAwaits : public Frame {
     requires Future<std::remove_reference_t<F>>
   FutureAwaiter<std::remove_reference_t<F>> await_transform(
       F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+    static_assert(std::is_lvalue_reference_v<F> ||
+                      alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
+                  "a coroutine frame is aligned to 16 bytes: await a future of "
+                  "larger alignment by reference, and keep it elsewhere");
     return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
   }
 

@@ -14,6 +14,8 @@
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/gen.h"
 #include "rouse/future/or_return.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
@@ -60,6 +62,19 @@ Co<absl::Status> Discard() {
 
 #ifdef ROUSE_NC_AWAIT_OF_NO_FUTURE
 Co<> AwaitInt() { co_await 5; }
+#endif
+
+#ifdef ROUSE_NC_OVERALIGNED_RESULT
+struct alignas(64) Line {};
+Co<Line> MakeLine() { co_return Line(); }
+#endif
+
+#ifdef ROUSE_NC_OVERALIGNED_FUTURE
+struct alignas(64) Line {
+  Line() {}
+  PollResult<int> Poll(Context&) { return 1; }
+};
+Co<int> AwaitLine() { co_return co_await Line(); }
 #endif
 
 #ifdef ROUSE_NC_OR_RETURN_IN_CO_OF_INT

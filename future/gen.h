@@ -56,7 +56,7 @@ class GenPromise;
 //
 // A `Stream` that owns a coroutine. It is lazy: the body runs when the stream
 // is polled, and rests at a `co_yield` until it is polled again. `T` is no
-// reference; it may be move-only, and is aligned to 16 bytes or less.
+// reference; it may be move-only.
 //
 // Destroying a `Gen` at any point cancels it, as it does a `Co`; its locals are
 // destroyed as soon as the body has ended, or else with it.
