@@ -43,7 +43,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "absl/base/config.h"

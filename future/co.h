@@ -37,7 +37,6 @@
 #ifndef ROUSE_FUTURE_CO_H_
 #define ROUSE_FUTURE_CO_H_
 
-#include <concepts>
 #include <coroutine>
 #include <cstdint>
 #include <memory>

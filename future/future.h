@@ -26,21 +26,18 @@
 //
 // * `Poll()` does what can be done now and returns; it never blocks.
 // * Before it answers `kPending` it has arranged for the waker of *this* poll
-// to
-//   be called when there is more to do. Wakers of earlier polls may be
+//   to be called when there is more to do. Wakers of earlier polls may be
 //   forgotten. Being polled without having been woken is allowed.
 // * When it has answered with a value it is finished. Polling it again is a
 //   programming error: `Panic()`.
 // * Destroying it cancels it, at any moment: it deregisters itself, and no
-// waker
-//   is called on its account afterwards.
+//   waker is called on its account afterwards.
 // * It may be moved until its first poll, and not after, unless it says so.
 // * It is polled by one thread at a time, not always the same one.
 
 #ifndef ROUSE_FUTURE_FUTURE_H_
 #define ROUSE_FUTURE_FUTURE_H_
 
-#include <type_traits>
 #include <utility>
 
 #include "rouse/waker/context.h"

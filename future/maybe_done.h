@@ -10,7 +10,6 @@
 #ifndef ROUSE_FUTURE_MAYBE_DONE_H_
 #define ROUSE_FUTURE_MAYBE_DONE_H_
 
-#include <memory>
 #include <utility>
 #include <variant>
 

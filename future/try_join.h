@@ -18,10 +18,10 @@
 #ifndef ROUSE_FUTURE_TRY_JOIN_H_
 #define ROUSE_FUTURE_TRY_JOIN_H_
 
-#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -46,16 +46,16 @@ struct TryJoinTraits {
 template <>
 struct TryJoinTraits<absl::Status> {
   using Value = std::monostate;
-  static const absl::Status& Error(const absl::Status& status) {
-    return status;
+  static const absl::Status* Status(const absl::Status* outcome) {
+    return outcome;
   }
   static Value Take(absl::Status&&) { return {}; }
 };
 template <class T>
 struct TryJoinTraits<absl::StatusOr<T>> {
   using Value = T;
-  static const absl::Status& Error(const absl::StatusOr<T>& result) {
-    return result.status();
+  static const absl::Status* Status(const absl::StatusOr<T>* outcome) {
+    return &outcome->status();
   }
   static T&& Take(absl::StatusOr<T>&& result) { return *std::move(result); }
 };
@@ -116,8 +116,8 @@ class [[nodiscard]] TryJoinFuture {
     auto& child = std::get<I>(*children_);
     if (!child.Poll(cx)) return nullptr;
     using Child = std::remove_reference_t<decltype(child)>;
-    return &internal::TryJoinTraits<typename Child::Output>::Error(
-        *child.output().Peek());
+    return internal::TryJoinTraits<typename Child::Output>::Status(
+        child.output().Peek());
   }
 
   // Empty once finished.
