@@ -41,6 +41,7 @@ constexpr absl::Duration kLogInterval = absl::Seconds(1);
 class Connection {
  public:
   explicit Connection(std::shared_ptr<Connections> all) : all_(std::move(all)) {
+    // Relaxed, and so below: counting up orders nothing.
     all_->open_.fetch_add(1, std::memory_order_relaxed);
     all_->served_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -48,7 +49,8 @@ class Connection {
   Connection& operator=(Connection&&) = delete;
   ~Connection() {
     if (all_ == nullptr) return;
-    // Release: what the connection did comes before it counts as closed.
+    // Release pairs with the acquire in AllClosed: what the connection did
+    // comes before it counts as closed.
     if (all_->open_.fetch_sub(1, std::memory_order_release) == 1) {
       all_->all_closed_.Wake();
     }
