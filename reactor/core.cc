@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -74,8 +75,9 @@ bool Core::IsIdle() const {
   return slots_.used() == 0;
 }
 
-absl::StatusOr<Core::Source> Core::Register(int fd, Interest interest) {
-  Source source;
+absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
+                                     uint32_t& index) {
+  Slot* slot;
   {
     absl::MutexLock lock(&mu_);
     // Under the lock, so that Shutdown finds every slot. Nothing else to order.
@@ -85,36 +87,36 @@ absl::StatusOr<Core::Source> Core::Register(int fd, Interest interest) {
           "the reactor has ", max_sources_,
           " sources, which is its limit; see reactor::Options::max_sources"));
     }
-    source.slot = slots_.Allocate(source.index);
-    if (source.slot == nullptr) {
+    slot = slots_.Allocate(index);
+    if (slot == nullptr) {
       return absl::ResourceExhaustedError("no memory for another source");
     }
   }
   // From here on there may be events. The kernel's lock on the queue orders
   // them behind this call.
-  FdSource os_source(fd);
+  FdSource source(fd);
   absl::Status status = poller_.registry().Register(
-      os_source, MakeToken(source.slot->generation(), source.index), interest);
+      source, MakeToken(slot->generation(), index), interest);
   if (!status.ok()) {
     absl::MutexLock lock(&mu_);
     // There were no events and nobody has seen the slot: it is as new.
-    slots_.Free(source.index);
+    slots_.Free(index);
     return status;
   }
-  return source;
+  return slot;
 }
 
-absl::Status Core::Deregister(int fd, Source source) {
+absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
   // The queue first: afterwards only events that were found before can come,
   // and the end of the generation makes those stale. Even if this fails.
-  FdSource os_source(fd);
-  absl::Status status = poller_.registry().Deregister(os_source);
+  FdSource source(fd);
+  absl::Status status = poller_.registry().Deregister(source);
   WakeBatch woken;
-  const bool reusable = source.slot->Release(woken);
+  const bool reusable = slot->Release(woken);
   {
     absl::MutexLock lock(&mu_);
     if (reusable) {
-      slots_.Free(source.index);
+      slots_.Free(index);
     } else {
       slots_.Retire();
     }
@@ -125,19 +127,24 @@ absl::Status Core::Deregister(int fd, Source source) {
 
 absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
   if (IsShutDown()) return ShutDownError();
-  // Nothing to order yet: what an unpark is about is acquired below.
-  uint32_t state = kEmpty;
-  if (max_wait <= absl::ZeroDuration()) {
-    state = park_state_.load(std::memory_order_relaxed);
-  } else if (!park_state_.compare_exchange_strong(state, kParked,
-                                                  std::memory_order_relaxed,
-                                                  std::memory_order_relaxed)) {
-    max_wait = absl::ZeroDuration();
-  }
-  if (state == kParked) {
+  // Acquire pairs with the release below: the turn before, maybe on another
+  // thread, has left what this one finds.
+  if (turning_.exchange(true, std::memory_order_acquire)) {
     Panic(
         "a reactor was turned by two threads at once; let one turn it and the "
         "others wait for that one");
+  }
+  // Also if a waker throws.
+  const absl::Cleanup turned = [this] {
+    turning_.store(false, std::memory_order_release);
+  };
+  // Nothing to order yet: what an unpark is about is acquired below.
+  uint32_t state = kEmpty;
+  if (max_wait > absl::ZeroDuration() &&
+      !park_state_.compare_exchange_strong(state, kParked,
+                                           std::memory_order_relaxed,
+                                           std::memory_order_relaxed)) {
+    max_wait = absl::ZeroDuration();
   }
 
   absl::Status status = poller_.Poll(events, max_wait);

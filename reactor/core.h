@@ -37,12 +37,6 @@ namespace rouse::reactor::internal {
 // Thread-safe but for `Turn()`.
 class Core {
  public:
-  // A registered source: where it is in the table.
-  struct Source {
-    Slot* slot = nullptr;
-    uint32_t index = 0;
-  };
-
   // Owned by one reference.
   static absl::StatusOr<Core*> New(uint32_t max_sources);
   Core(const Core&) = delete;
@@ -67,9 +61,10 @@ class Core {
   bool IsShutDown() const { return shut_down_.load(std::memory_order_acquire); }
   bool IsIdle() const;
 
-  // As documented at `Registration`.
-  absl::StatusOr<Source> Register(int fd, Interest interest);
-  absl::Status Deregister(int fd, Source source);
+  // As documented at `Registration`. A source is known by its slot, and the
+  // slot's index, which `Register()` sets.
+  absl::StatusOr<Slot*> Register(int fd, Interest interest, uint32_t& index);
+  absl::Status Deregister(int fd, Slot* slot, uint32_t index);
 
   // As documented at `Reactor`.
   absl::StatusOr<size_t> Turn(Events& events, absl::Duration max_wait);
@@ -90,6 +85,8 @@ class Core {
   Atomic<size_t> references_{1};
   // The protocol is in core.cc.
   Atomic<uint32_t> park_state_{0};
+  // Whether a thread is in `Turn()`.
+  Atomic<bool> turning_{false};
   // Set under the lock.
   Atomic<bool> shut_down_{false};
 

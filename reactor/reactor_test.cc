@@ -14,6 +14,7 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
@@ -180,22 +181,26 @@ TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST_F(ReactorTest, TwoThreadsThatTurnItAreAPanic) {
-  std::atomic<bool> refused{false};
-  std::thread other([&] {
-    while (!refused.load()) reactor_.Park();
+  auto [a, b] = MakeSocketPair();
+  const auto registration =
+      Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+  // Keeps the other thread in its turn.
+  absl::Notification entered;
+  absl::Notification go_on;
+  const Waker waker = Waker::FromCallable([&] {
+    entered.Notify();
+    go_on.WaitForNotification();
   });
-  // As soon as the other one is parked.
-  for (;;) {
-    try {
-      reactor_.Turn(absl::ZeroDuration()).IgnoreError();
-    } catch (const std::logic_error&) {
-      break;
-    }
-    std::this_thread::yield();
-  }
-  refused.store(true);
-  reactor_.unparker().Unpark();
+  Context cx(waker);
+  ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
+  std::thread other([&] { reactor_.Park(); });
+  entered.WaitForNotification();
+  EXPECT_THROW(reactor_.Turn(absl::ZeroDuration()).IgnoreError(),
+               std::logic_error);
+  EXPECT_THROW(reactor_.Park(), std::logic_error);
+  go_on.Notify();
   other.join();
+  EXPECT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
 }
 
 TEST_F(ReactorTest, AWakerThatThrowsKeepsNoOtherTaskAsleep) {
