@@ -11,6 +11,7 @@
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/readiness_word.h"
 #include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -27,17 +28,19 @@ absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
         "of a Runtime, or set a reactor::ScopedDefault");
   }
   internal::Core* core = bound->core();
-  absl::StatusOr<Source> source = core->Register(fd, interest);
-  if (!source.ok()) return std::move(source).status();
+  uint32_t index;
+  absl::StatusOr<internal::Slot*> slot = core->Register(fd, interest, index);
+  if (!slot.ok()) return std::move(slot).status();
   core->Ref();
-  return Registration(core, *source, fd);
+  return Registration(core, *slot, index, fd);
 }
 
 Registration& Registration::operator=(Registration&& other) noexcept {
   if (this == &other) return *this;
   Deregister().IgnoreError();
   core_ = std::exchange(other.core_, nullptr);
-  source_ = other.source_;
+  slot_ = other.slot_;
+  index_ = other.index_;
   fd_ = other.fd_;
   return *this;
 }
@@ -50,7 +53,7 @@ absl::Status Registration::Deregister() {
   }
   // Released last, and also if a waker throws.
   const Handle handle = core_->TakeHandle();
-  return std::exchange(core_, nullptr)->Deregister(fd_, source_);
+  return std::exchange(core_, nullptr)->Deregister(fd_, slot_, index_);
 }
 
 Handle Registration::handle() const {
@@ -65,7 +68,7 @@ PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReadySlow(
         absl::FailedPreconditionError("not registered with a reactor"));
   }
   uint64_t word;
-  if (source_.slot->Wait(direction, cx.waker(), waiter, word)) return kPending;
+  if (slot_->Wait(direction, cx.waker(), waiter, word)) return kPending;
   if ((word & internal::ReadinessWord::kShutdown) != 0) {
     return Result(absl::UnavailableError("the reactor has been shut down"));
   }

@@ -101,7 +101,8 @@ class Registration {
 
   Registration(Registration&& other) noexcept
       : core_(std::exchange(other.core_, nullptr)),
-        source_(other.source_),
+        slot_(other.slot_),
+        index_(other.index_),
         fd_(other.fd_) {}
   Registration& operator=(Registration&& other) noexcept;
 
@@ -128,7 +129,7 @@ class Registration {
   // direction is not ready until its next event. No effect if that has come
   // since `event`.
   void WouldBlock(const ReadyEvent& event) const {
-    source_.slot->Lower(event.direction_, event.word_, Ready());
+    slot_->Lower(event.direction_, event.word_, Ready());
   }
 
   // To say that an attempt made after `event` did less than it was asked to, so
@@ -136,7 +137,7 @@ class Registration {
   // on a source that is closed, has had an error or has out-of-band data, of
   // which there might be no other event.
   void ClearReady(const ReadyEvent& event) const {
-    source_.slot->Lower(
+    slot_->Lower(
         event.direction_, event.word_,
         Concerning(event.direction_, Ready::kReadClosed | Ready::kWriteClosed |
                                          Ready::kPriority | Ready::kError));
@@ -163,17 +164,17 @@ class Registration {
                                             OnError&& on_error) const;
 
  private:
-  using Source = internal::Core::Source;
-
-  Registration(internal::Core* core, Source source, int fd)
-      : core_(core), source_(source), fd_(fd) {}
+  Registration(internal::Core* core, internal::Slot* slot, uint32_t index,
+               int fd)
+      : core_(core), slot_(slot), index_(index), fd_(fd) {}
 
   PollResult<absl::StatusOr<ReadyEvent>> PollReadySlow(Direction direction,
                                                        Context& cx,
                                                        Waiter* waiter) const;
 
   internal::Core* core_;  // one reference, or null
-  Source source_;
+  internal::Slot* slot_;
+  uint32_t index_;  // of the slot
   int fd_;
 };
 
@@ -184,7 +185,7 @@ class Registration {
 inline PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
     Direction direction, Context& cx, Waiter* waiter) const {
   if (core_ != nullptr) {
-    const uint64_t word = source_.slot->Load();
+    const uint64_t word = slot_->Load();
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
     if ((word & (edge | internal::ReadinessWord::kShutdown)) == edge) {
       return absl::StatusOr<ReadyEvent>(ReadyEvent(direction, word));

@@ -398,8 +398,8 @@ TEST_F(RegistrationTest, AMovedOneIsTheSame) {
 }
 
 TEST_F(RegistrationTest, IsSmall) {
-  EXPECT_LE(sizeof(Registration), 32u);
-  EXPECT_LE(sizeof(Waiter), 48u);
+  EXPECT_LE(sizeof(Registration), 24u);
+  EXPECT_LE(sizeof(Waiter), 40u);
   EXPECT_LE(sizeof(internal::Slot), 64u);
 }
 

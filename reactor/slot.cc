@@ -16,16 +16,16 @@
 namespace rouse::reactor {
 
 Waiter::Waiter(Waiter&& other) {
-  if (other.slot_ != nullptr) {
+  // Ordered by whatever handed `other` to this thread.
+  if (other.state_.load(std::memory_order_relaxed) != 0) {
     Panic(
         "a future that waits for I/O was moved after it had been polled; move "
         "it before, or keep it behind a pointer");
   }
 }
 
-Waiter::~Waiter() {
-  // Acquire pairs with the release by which the reactor let go of this waiter.
-  if (queued_.load(std::memory_order_acquire)) slot_->Forget(*this);
+void Waiter::Forget() {
+  SlotOf(state_.load(std::memory_order_relaxed))->Forget(*this);
 }
 
 namespace internal {
@@ -47,12 +47,12 @@ size_t IndexOf(Direction direction) { return static_cast<size_t>(direction); }
 
 bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
                 uint64_t& word) {
-  if (waiter != nullptr && waiter->slot_ != this) {
-    // It waited for something else before, or for nothing.
-    if (waiter->queued_.load(std::memory_order_acquire)) {
-      waiter->slot_->Forget(*waiter);
+  if (waiter != nullptr) {
+    // Acquire pairs with the release by which the reactor let go of it.
+    const uintptr_t state = waiter->state_.load(std::memory_order_acquire);
+    if ((state & Waiter::kQueued) != 0 && Waiter::SlotOf(state) != this) {
+      waiter->Forget();
     }
-    waiter->slot_ = this;
   }
   // Cloned before the lock is taken, since it is not this code's, and dropped
   // behind it: what is in `spare` then is what the clone replaced.
@@ -68,12 +68,15 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
       waiter != nullptr ? waiter->waker_ : wakers_[IndexOf(direction)];
   std::swap(place, spare);
   if (waiter != nullptr) {
-    waiter->direction_ = direction;
-    // Ordered by the lock: only its holder changes the flag.
-    if (!waiter->queued_.load(std::memory_order_relaxed)) {
-      waiter->queued_.store(true, std::memory_order_relaxed);
+    // Ordered by the lock, here and below: a queued waiter is its holder's.
+    if ((waiter->state_.load(std::memory_order_relaxed) & Waiter::kQueued) ==
+        0) {
       waiters_.PushBack(waiter);
     }
+    waiter->state_.store(
+        reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
+            (direction == Direction::kWrite ? Waiter::kToWrite : 0),
+        std::memory_order_relaxed);
   }
   word_.Unlock(word | ReadinessWord::WaitersOf(direction));
   return true;
@@ -81,10 +84,11 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
 
 void Slot::Forget(Waiter& waiter) {
   word_.Lock();
-  // Ordered by the lock. An event may have been faster.
-  if (waiter.queued_.load(std::memory_order_relaxed)) {
+  const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
+  // Not if an event has been faster.
+  if ((state & Waiter::kQueued) != 0) {
     waiter.Unlink();
-    waiter.queued_.store(false, std::memory_order_relaxed);
+    waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
   }
   // That somebody may be waiting may now be wrong, which costs the next event a
   // look.
@@ -103,14 +107,18 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
     woken.Push(std::move(waiter->waker_));
     // Release pairs with the acquire of the waiter's owner, to whom it belongs
     // from here on: it may be gone by the next line.
-    waiter->queued_.store(false, std::memory_order_release);
+    waiter->state_.store(
+        waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
+        std::memory_order_release);
   };
   // Those for whom there is no room yet. They are set apart, so that this comes
   // to an end even if those who were woken come back at once; they are still
   // queued, and may be forgotten while the lock is free.
   IntrusiveList<Waiter> rest;
   waiters_.ForEach([&](Waiter* waiter) {
-    if (Concerning(waiter->direction_, ready).IsEmpty()) return;
+    const Direction direction =
+        Waiter::DirectionOf(waiter->state_.load(std::memory_order_relaxed));
+    if (Concerning(direction, ready).IsEmpty()) return;
     waiter->Unlink();
     if (woken.IsFull()) {
       rest.PushBack(waiter);
@@ -140,15 +148,9 @@ void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
   };
   if (!word_.Post(ready, is_current)) return;
   const bool unlocked = TakeWaiters(ready, woken);
-  uint64_t word = word_.Held();
-  if (!unlocked) {
-    for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
-      if (!Concerning(direction, ready).IsEmpty()) {
-        word &= ~ReadinessWord::WaitersOf(direction);
-      }
-    }
-  }
-  word_.Unlock(word);
+  // All that are concerned have been taken, unless others came meanwhile.
+  word_.Unlock(word_.Held() &
+               ~(unlocked ? 0 : ReadinessWord::WaitersOf(ready)));
 }
 
 void Slot::Shutdown(WakeBatch& woken) {

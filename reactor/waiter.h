@@ -19,6 +19,9 @@
 #ifndef ROUSE_REACTOR_WAITER_H_
 #define ROUSE_REACTOR_WAITER_H_
 
+#include <atomic>
+#include <cstdint>
+
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/reactor/ready.h"
@@ -45,19 +48,33 @@ class Waiter : private IntrusiveListNode<> {
   Waiter(Waiter&& other);
   Waiter& operator=(Waiter&&) = delete;
 
-  ~Waiter();
+  ~Waiter() {
+    // Acquire pairs with the release by which the reactor let go of it.
+    if ((state_.load(std::memory_order_acquire) & kQueued) != 0) Forget();
+  }
 
  private:
   friend class internal::Slot;
   friend class IntrusiveList<Waiter>;
 
-  // All but `queued_` belong to the lock of `slot_` while `queued_`, else to
-  // the owner. The last that the reactor does with a waiter is to clear
-  // `queued_`.
+  // `state_` is the slot that it waits at or has waited at last, or 0, and in
+  // the bits that a slot's alignment leaves free:
+  static constexpr uintptr_t kQueued = 1;
+  static constexpr uintptr_t kToWrite = 2;  // the direction
+
+  static internal::Slot* SlotOf(uintptr_t state) {
+    return reinterpret_cast<internal::Slot*>(state & ~(kQueued | kToWrite));
+  }
+  static Direction DirectionOf(uintptr_t state) {
+    return (state & kToWrite) != 0 ? Direction::kWrite : Direction::kRead;
+  }
+
+  void Forget();
+
+  // While `kQueued` is set all of this belongs to the lock of the slot, else to
+  // the owner. The last that the reactor does with a waiter is to clear it.
   Waker waker_;
-  internal::Slot* slot_ = nullptr;
-  Direction direction_ = Direction::kRead;
-  Atomic<bool> queued_{false};
+  Atomic<uintptr_t> state_{0};
 };
 
 }  // namespace rouse::reactor
