@@ -189,10 +189,10 @@ TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
   };
   auto parent = [&child](Log* log) -> Co<> {
     int sum = co_await child(log);
-    log->push_back("between");
+    log->emplace_back("between");
     sum += co_await child(log);
     EXPECT_EQ(sum, 2);
-    log->push_back("after");
+    log->emplace_back("after");
   };
   Co<> co = parent(&log);
   EXPECT_TRUE(PollOnce(co).IsReady());

@@ -6,10 +6,8 @@ ROUSE_BEGIN_CORO_WRAPPERS
 ROUSE_END_CORO_WRAPPERS
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/bind_front.h"

@@ -30,10 +30,10 @@
 #include "rouse/future/race.h"
 #include "rouse/future/select.h"
 #include "rouse/future/stream.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/try_join.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "gtest/gtest.h"
 #include "rouse/future/gen.h"
@@ -10,6 +9,7 @@
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {

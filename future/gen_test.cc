@@ -289,7 +289,7 @@ TEST(Gen, PollingAMovedFromOnePanics) {
 
 TEST(Gen, PollingItFromWithinItsPollPanics) {
   struct Meddler {
-    Meddler() {}
+    explicit Meddler(std::optional<Gen<int>>* gen) : gen(gen) {}
     PollResult<int> Poll(Context& cx) {
       (void)(*gen)->PollNext(cx);
       return 1;
@@ -298,8 +298,7 @@ TEST(Gen, PollingItFromWithinItsPollPanics) {
   };
   std::optional<Gen<int>> gen;
   auto body = [](std::optional<Gen<int>>* gen) -> Gen<int> {
-    Meddler meddler;
-    meddler.gen = gen;
+    Meddler meddler(gen);
     co_yield co_await meddler;
   };
   gen.emplace(body(&gen));

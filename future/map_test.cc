@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "gtest/gtest.h"
 #include "rouse/future/gen.h"

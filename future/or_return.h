@@ -112,7 +112,7 @@ inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 
 // Ends the coroutine of `promise`, which is suspended.
 template <class Promise>
-void ReturnError(Promise& promise, absl::Status error) {
+void ReturnError(Promise& promise, absl::Status&& error) {
   if constexpr (requires { promise.return_value(std::move(error)); }) {
     // What this throws is as if thrown by a `co_return`.
     ROUSE_TRY { promise.return_value(std::move(error)); }

@@ -5,10 +5,10 @@
 
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/future/future.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {

@@ -12,6 +12,7 @@
 #include "rouse/future/ready.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {

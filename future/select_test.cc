@@ -1,11 +1,12 @@
 #include "rouse/future/select.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "absl/base/config.h"
@@ -20,6 +21,7 @@
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -91,7 +93,7 @@ TEST(Select, CancelsTheLosersBeforeTheCoroutineGoesOn) {
   auto body = [](Log* log, Switch<int>& a, Switch<int>& b) -> Co<> {
     auto select = Select(a.future(), b.future());
     co_await select;
-    log->push_back("body");
+    log->emplace_back("body");
   };
   Co<> co = body(&log, a, b);
   EXPECT_TRUE(PollOnce(co).IsPending());

@@ -3,13 +3,11 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/co.h"
-#include "rouse/future/future.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"

@@ -1,7 +1,6 @@
 #include "rouse/future/take.h"
 
 #include <optional>
-#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

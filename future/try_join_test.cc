@@ -3,7 +3,6 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "absl/base/config.h"

@@ -8,6 +8,7 @@
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
