@@ -1,7 +1,7 @@
 #include "rouse/net/socket.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
+#include <netinet/in.h>  // IWYU pragma: keep: IPPROTO_TCP
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/types.h>

@@ -141,10 +141,10 @@ std::string SocketAddr::ToString() const {
     return absl::StrCat(host, ":", port());
   }
   inet_ntop(AF_INET6, &storage_.v6.sin6_addr, host, sizeof host);
-  if (storage_.v6.sin6_scope_id == 0) {
+  if (scope() == 0) {
     return absl::StrCat("[", host, "]:", port());
   }
-  return absl::StrCat("[", host, "%", storage_.v6.sin6_scope_id, "]:", port());
+  return absl::StrCat("[", host, "%", scope(), "]:", port());
 }
 
 }  // namespace rouse

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
@@ -83,13 +84,14 @@ class SocketAddr {
   std::string ToString() const;
 
   friend bool operator==(const SocketAddr& a, const SocketAddr& b) {
-    return std::memcmp(&a.storage_, &b.storage_, sizeof a.storage_) == 0;
+    return a.family() == b.family() && a.port() == b.port() &&
+           a.bytes() == b.bytes() && a.scope() == b.scope();
   }
 
   template <class H>
   friend H AbslHashValue(H state, const SocketAddr& addr) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&addr.storage_);
-    return H::combine_contiguous(std::move(state), bytes, sizeof addr.storage_);
+    return H::combine(std::move(state), addr.family(), addr.port(),
+                      addr.bytes(), addr.scope());
   }
 
   template <class Sink>
@@ -98,7 +100,7 @@ class SocketAddr {
   }
 
  private:
-  // What is not used is zero: addresses are compared by their bytes.
+  // What is not used is zero.
   union Storage {
     Storage() { std::memset(this, 0, sizeof *this); }
     sockaddr_in v4;
@@ -106,6 +108,18 @@ class SocketAddr {
   };
 
   explicit SocketAddr(const Storage& storage) : storage_(storage) {}
+
+  // The address alone, without the port.
+  std::string_view bytes() const {
+    return IsIPv4() ? std::string_view(
+                          reinterpret_cast<const char*>(&storage_.v4.sin_addr),
+                          sizeof storage_.v4.sin_addr)
+                    : std::string_view(
+                          reinterpret_cast<const char*>(&storage_.v6.sin6_addr),
+                          sizeof storage_.v6.sin6_addr);
+  }
+  // 0 for IPv4.
+  uint32_t scope() const { return IsIPv4() ? 0 : storage_.v6.sin6_scope_id; }
 
   Storage storage_;
 };

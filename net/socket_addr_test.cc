@@ -4,8 +4,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "absl/hash/hash_testing.h"

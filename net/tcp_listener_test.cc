@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"

@@ -30,7 +30,7 @@ std::pair<OwnedFd, OwnedFd> MakePair() {
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) !=
       0) {
-    abort();
+    std::abort();
   }
   return {OwnedFd(fds[0]), OwnedFd(fds[1])};
 }
@@ -42,11 +42,11 @@ void BM_BareReadOfReadySocket(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     for (int i = 0; i < 100; ++i) {
-      if (send(b.get(), kMessage.data(), 32, 0) != 32) abort();
+      if (send(b.get(), kMessage.data(), 32, 0) != 32) std::abort();
     }
     state.ResumeTiming();
     for (int i = 0; i < 100; ++i) {
-      if (recv(a.get(), buffer, sizeof buffer, 0) != 32) abort();
+      if (recv(a.get(), buffer, sizeof buffer, 0) != 32) std::abort();
     }
   }
   state.SetItemsProcessed(state.iterations() * 100);
@@ -64,14 +64,14 @@ void BM_ReadOfReadySocket(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     for (int i = 0; i < 100; ++i) {
-      if (send(b.get(), kMessage.data(), 32, 0) != 32) abort();
+      if (send(b.get(), kMessage.data(), 32, 0) != 32) std::abort();
     }
-    if (!reactor.Turn(absl::ZeroDuration()).ok()) abort();
+    if (!reactor.Turn(absl::ZeroDuration()).ok()) std::abort();
     Context cx(waker);
     state.ResumeTiming();
     for (int i = 0; i < 100; ++i) {
       auto read = stream.Read(absl::MakeSpan(buffer));
-      if (!read.Poll(cx).IsReady()) abort();
+      if (!read.Poll(cx).IsReady()) std::abort();
     }
   }
   state.SetItemsProcessed(state.iterations() * 100);
@@ -100,13 +100,13 @@ void BM_EchoOnEpoll(benchmark::State& state) {
   epoll_ctl(epoll.get(), EPOLL_CTL_ADD, a.get(), &event);
   char buffer[1024];
   for (auto _ : state) {
-    if (send(b.get(), kMessage.data(), 64, 0) != 64) abort();
-    if (epoll_wait(epoll.get(), &event, 1, -1) != 1) abort();
+    if (send(b.get(), kMessage.data(), 64, 0) != 64) std::abort();
+    if (epoll_wait(epoll.get(), &event, 1, -1) != 1) std::abort();
     const ssize_t size = recv(a.get(), buffer, sizeof buffer, 0);
     if (send(a.get(), buffer, static_cast<size_t>(size), MSG_NOSIGNAL) != 64) {
-      abort();
+      std::abort();
     }
-    if (recv(b.get(), buffer, sizeof buffer, 0) != 64) abort();
+    if (recv(b.get(), buffer, sizeof buffer, 0) != 64) std::abort();
   }
 }
 BENCHMARK(BM_EchoOnEpoll);
@@ -121,17 +121,17 @@ void BM_EchoOnReactor(benchmark::State& state) {
   const Waker waker = Waker::FromCallable([&woken] { woken = true; });
   const auto poll = [&] {
     Context cx(waker);
-    if (server.Poll(cx).IsReady()) abort();
+    if (server.Poll(cx).IsReady()) std::abort();
   };
   poll();
   char buffer[1024];
   for (auto _ : state) {
-    if (send(b.get(), kMessage.data(), 64, 0) != 64) abort();
+    if (send(b.get(), kMessage.data(), 64, 0) != 64) std::abort();
     do {
-      if (!reactor.Turn(absl::InfiniteDuration()).ok()) abort();
+      if (!reactor.Turn(absl::InfiniteDuration()).ok()) std::abort();
     } while (!std::exchange(woken, false));
     poll();
-    if (recv(b.get(), buffer, sizeof buffer, 0) != 64) abort();
+    if (recv(b.get(), buffer, sizeof buffer, 0) != 64) std::abort();
   }
 }
 BENCHMARK(BM_EchoOnReactor);
@@ -148,16 +148,16 @@ void BM_AcceptOnReactor(benchmark::State& state) {
     // Resets, so that ports do not run out.
     const linger now = {1, 0};
     setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    if (connect(client.get(), addr.data(), addr.size()) != 0) abort();
+    if (connect(client.get(), addr.data(), addr.size()) != 0) std::abort();
     for (;;) {
       Context cx(waker);
       auto accept = listener.Accept();
       const auto accepted = accept.Poll(cx);
       if (accepted.IsReady()) {
-        if (!accepted->ok()) abort();
+        if (!accepted->ok()) std::abort();
         break;
       }
-      if (!reactor.Turn(absl::InfiniteDuration()).ok()) abort();
+      if (!reactor.Turn(absl::InfiniteDuration()).ok()) std::abort();
     }
   }
 }

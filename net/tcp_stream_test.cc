@@ -1,11 +1,11 @@
 #include "rouse/net/tcp_stream.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -225,7 +225,7 @@ TEST_F(TcpStreamTest, OutOfBandDataDoesNotHideWhatFollows) {
 // R13.
 TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [client, server] = Connect();
-  const std::string bytes(2 * kBudgetPerPoll, 'x');
+  const std::string bytes(size_t{2} * kBudgetPerPoll, 'x');
   ASSERT_TRUE(Run(client.WriteAll(bytes)).ok());
   Context cx(task_.waker());
   uint32_t reads = 0;

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"

@@ -47,8 +47,8 @@ class PollEvented {
     return PollEvented(std::move(io), *std::move(registration));
   }
 
-  PollEvented(PollEvented&&) = default;
-  PollEvented& operator=(PollEvented&& other) {
+  PollEvented(PollEvented&&) noexcept = default;
+  PollEvented& operator=(PollEvented&& other) noexcept {
     // In this order: what was here is deregistered before it is closed.
     registration_ = std::move(other.registration_);
     io_ = std::move(other.io_);

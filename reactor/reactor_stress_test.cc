@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <thread>

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
 #include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/test_util.h"
@@ -166,9 +167,9 @@ TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   // One for the queue, none for the waker; then none at all.
   OwnedFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  for (const int room : {1, 0}) {
+  for (const rlim_t room : {1, 0}) {
     rlimit less = limit;
-    less.rlim_cur = static_cast<rlim_t>(highest.get() + 1 + room);
+    less.rlim_cur = static_cast<rlim_t>(highest.get()) + 1 + room;
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
     const absl::Status status = Reactor::Create().status();
     EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -29,7 +29,7 @@ std::pair<OwnedFd, OwnedFd> MakeSocketPair() {
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) !=
       0) {
-    abort();
+    std::abort();
   }
   return {OwnedFd(fds[0]), OwnedFd(fds[1])};
 }
@@ -111,12 +111,12 @@ void BM_WakeThroughTheKernel(benchmark::State& state) {
   };
   for (auto _ : state) {
     for (auto& connection : connections) {
-      if (read(*connection)) abort();
-      if (send(connection->theirs.get(), &byte, 1, 0) != 1) abort();
+      if (read(*connection)) std::abort();
+      if (send(connection->theirs.get(), &byte, 1, 0) != 1) std::abort();
     }
-    if (!reactor.Turn(absl::InfiniteDuration()).ok()) abort();
+    if (!reactor.Turn(absl::InfiniteDuration()).ok()) std::abort();
     for (auto& connection : connections) {
-      if (!read(*connection)) abort();
+      if (!read(*connection)) std::abort();
     }
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));

@@ -1,7 +1,6 @@
 #include "rouse/reactor/selector.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <thread>

@@ -15,6 +15,7 @@
 
 namespace rouse::reactor {
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): see the declaration
 Waiter::Waiter(Waiter&& other) {
   // Ordered by whatever handed `other` to this thread.
   if (other.state_.load(std::memory_order_relaxed) != 0) {

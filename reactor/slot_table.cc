@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "rouse/base/atomic.h"
 #include "rouse/reactor/slot.h"
 
 namespace rouse::reactor::internal {

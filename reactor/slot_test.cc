@@ -1,8 +1,8 @@
 #include "rouse/reactor/slot.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -151,7 +151,7 @@ TEST_F(SlotTest, WaitersThatComeBackAreNotWokenTwice) {
   EXPECT_EQ(wakes, kWaiters);
   // Those that came back are not forgotten either.
   again = Waker();
-  EXPECT_EQ(waiters.size(), size_t{2 * kWaiters});
+  EXPECT_EQ(waiters.size(), size_t{2} * kWaiters);
 }
 
 TEST_F(SlotTest, DestroyedWaiterIsNotWoken) {

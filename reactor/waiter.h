@@ -45,6 +45,7 @@ class Waiter : private IntrusiveListNode<> {
 
   // So that a future can be moved before it is polled. Panics if `other` has
   // waited already: futures stay where they are once they were polled.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   Waiter(Waiter&& other);
   Waiter& operator=(Waiter&&) = delete;
 
