@@ -1,6 +1,6 @@
 #include <atomic>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>

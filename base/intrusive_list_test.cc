@@ -1,7 +1,9 @@
 #include "rouse/base/intrusive_list.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,7 @@ absl::StatusOr<Thread> Thread::Start(std::string_view name,
       error != 0) {
     return absl::ErrnoToStatus(error, absl::StrCat("pthread_create of ", name));
   }
-  start.release();
+  (void)start.release();
   return Thread(handle);
 }
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"

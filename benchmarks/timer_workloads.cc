@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -29,6 +29,7 @@
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
+#include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"

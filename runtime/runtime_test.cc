@@ -1,6 +1,8 @@
 #include "rouse/runtime/runtime.h"
 
 #include <atomic>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
@@ -57,7 +58,7 @@ class Never {
 // Gives way once.
 class YieldOnce {
  public:
-  YieldOnce() {}
+  YieldOnce() = default;
   PollResult<void> Poll(Context& cx) {
     if (std::exchange(yielded_, true)) return {};
     cx.waker().WakeByRef();
@@ -328,7 +329,7 @@ TEST_P(RuntimeTest, MainFuturesOfSeveralThreadsDrawRandomNumbersApart) {
   Runtime runtime = MakeRuntime();
   class Draw {
    public:
-    Draw() {}
+    Draw() = default;
     PollResult<uint64_t> Poll(Context& cx) {
       sum_ += cx.rand().Next();
       if (--left_ == 0) return sum_;

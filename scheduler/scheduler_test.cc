@@ -1,6 +1,7 @@
 #include "rouse/scheduler/scheduler.h"
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/scheduler/current.h"
@@ -72,7 +74,7 @@ TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {
 TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
   class YieldOnce {
    public:
-    YieldOnce() {}
+    YieldOnce() = default;
     PollResult<void> Poll(Context& cx) {
       if (std::exchange(yielded_, true)) return {};
       cx.waker().WakeByRef();

@@ -75,6 +75,7 @@ TEST(ThreadParkerStress, ManyUnparkers) {
       for (int i = 1; i <= kRounds; ++i) {
         done[t].store(i, std::memory_order_relaxed);
         // By a reference of its own, which may be the last to use the parker.
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
         const ThreadParker::Unparker copy = unparker;
         copy.Unpark();
       }

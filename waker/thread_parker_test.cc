@@ -128,6 +128,7 @@ TEST(ThreadParker, AnUnparkerOutlivesTheParker) {
   Waker waker = unparker.waker().Clone();
   parker.reset();
   unparker.Unpark();
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const ThreadParker::Unparker copy = unparker;
   copy.Unpark();
   std::move(waker).Wake();

@@ -1,7 +1,5 @@
 #include "rouse/waker/wake_list.h"
 
-#include <cstddef>
-#include <deque>
 #include <stdexcept>
 #include <vector>
 

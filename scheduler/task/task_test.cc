@@ -1,7 +1,9 @@
 #include "rouse/scheduler/task/task.h"
 
 #include <atomic>
+#include <cstddef>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,11 +14,11 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
-#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/co.h"
+#include "rouse/future/future.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/waker/context.h"
