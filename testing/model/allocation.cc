@@ -1,0 +1,74 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// operator new and delete, for a program with models: while a model runs, the
+// checker knows every block, and keeps what is freed until the execution ends,
+// so that no address is used twice. Linked always.
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "absl/base/config.h"
+#include "rouse/testing/model/execution.h"
+
+namespace {
+
+using rouse::model::Execution;
+
+void* Allocate(size_t size, size_t alignment) {
+  void* block = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
+                    ? std::malloc(size)
+                    : std::aligned_alloc(
+                          alignment, (size + alignment - 1) & ~(alignment - 1));
+  if (block != nullptr && Execution::tracks_memory()) {
+    Execution::current()->Allocated(block, size);
+  }
+  return block;
+}
+
+void* AllocateOrThrow(size_t size, size_t alignment) {
+  // As malloc(0) may give null.
+  void* block = Allocate(size == 0 ? 1 : size, alignment);
+  if (block != nullptr) return block;
+#ifdef ABSL_HAVE_EXCEPTIONS
+  throw std::bad_alloc();
+#else
+  std::abort();
+#endif
+}
+
+void Free(void* block) {
+  if (block == nullptr) return;
+  if (Execution::tracks_memory() && Execution::current()->Freed(block)) return;
+  std::free(block);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return AllocateOrThrow(size, 1); }
+void* operator new[](size_t size) { return AllocateOrThrow(size, 1); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return AllocateOrThrow(size, static_cast<size_t>(alignment));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return Allocate(size == 0 ? 1 : size, 1);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return Allocate(size == 0 ? 1 : size, 1);
+}
+void operator delete(void* block) noexcept { Free(block); }
+void operator delete[](void* block) noexcept { Free(block); }
+void operator delete(void* block, size_t) noexcept { Free(block); }
+void operator delete[](void* block, size_t) noexcept { Free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { Free(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { Free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept {
+  Free(block);
+}
+void operator delete[](void* block, size_t, std::align_val_t) noexcept {
+  Free(block);
+}

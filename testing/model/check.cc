@@ -1,0 +1,207 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/testing/model/check.h"
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/log/check.h"
+#include "absl/log/log.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "rouse/testing/model/execution.h"
+#include "rouse/testing/model/fiber.h"
+#include "rouse/testing/model/mutation.h"
+#include "rouse/testing/model/search.h"
+
+namespace rouse::model {
+namespace {
+
+// What a replay string begins with: the version of its encoding.
+constexpr std::string_view kReplayPrefix = "m1:";
+
+Strategy StrategyOf(Mode mode) {
+  switch (mode) {
+    case Mode::kExhaustive:
+      return Strategy::kReduced;
+    case Mode::kNaive:
+      return Strategy::kNaive;
+    case Mode::kBounded:
+      return Strategy::kBounded;
+    case Mode::kRandom:
+      return Strategy::kRandom;
+  }
+  return Strategy::kReduced;
+}
+
+Execution::Config ExecutionConfig(const Options& options) {
+  return {.max_steps = options.max_steps,
+          .spurious_failures = options.spurious_failures,
+          .fibers = options.system_threads ? Fiber::Kind::kThread
+                                           : Fiber::Kind::kStack};
+}
+
+// Runs the execution that `decisions` says, and writes its trace down.
+Result Replay(const Options& options, std::string_view decisions,
+              Mutation* mutation, absl::FunctionRef<void()> body,
+              absl::FunctionRef<bool()> failed_otherwise) {
+  Search search({.strategy = Strategy::kReplay, .replay = decisions});
+  Execution execution(ExecutionConfig(options), search, mutation);
+  execution.EnableTrace();
+  Result result;
+  const Execution::Outcome outcome = execution.Run(body);
+  result.executions = 1;
+  result.trace = execution.Trace();
+  if (outcome == Execution::Outcome::kFailed) {
+    result.failed = true;
+    result.message = execution.failure();
+  } else if (failed_otherwise()) {
+    result.failed = true;
+    result.message = "an expectation does not hold";
+  }
+  return result;
+}
+
+Result Explore(const Options& options, Mutation* mutation,
+               absl::FunctionRef<void()> body,
+               absl::FunctionRef<bool()> failed_otherwise) {
+  if (!options.replay.empty()) {
+    std::string_view decisions = options.replay;
+    CHECK(absl::ConsumePrefix(&decisions, kReplayPrefix) &&
+          Search::CanDecode(decisions))
+        << "not a replay string of this version: " << options.replay;
+    return Replay(options, decisions, mutation, body, failed_otherwise);
+  }
+
+  Search search({.strategy = StrategyOf(options.mode),
+                 .preemptions = options.preemption_bound,
+                 .depth = options.pct_depth,
+                 .seed = options.seed,
+                 .replay = {}});
+  Execution execution(ExecutionConfig(options), search, mutation);
+  const bool timed = options.max_time != absl::InfiniteDuration();
+  const absl::Time deadline = absl::Now() + options.max_time;
+  Result result;
+  for (;;) {
+    const Execution::Outcome outcome = execution.Run(body);
+    ++(outcome == Execution::Outcome::kPruned ? result.pruned
+                                              : result.executions);
+    if (outcome == Execution::Outcome::kFailed) {
+      result.failed = true;
+      result.message = execution.failure();
+    } else if (failed_otherwise()) {
+      result.failed = true;
+      result.message = "an expectation does not hold";
+    }
+    if (result.failed) break;
+    const bool more =
+        search.EndExecution(execution.unfinished(), execution.next());
+    if (search.diverged()) {
+      result.failed = true;
+      result.message =
+          "not deterministic: the body did not do the same again, though every "
+          "decision was the same";
+      return result;
+    }
+    if (!more) {
+      result.complete = !search.truncated();
+      return result;
+    }
+    if (result.executions + result.pruned >= options.max_executions ||
+        (timed && absl::Now() > deadline)) {
+      return result;
+    }
+  }
+
+  const std::string decisions = search.Encoded();
+  result.replay = absl::StrCat(kReplayPrefix, decisions);
+  result.trace =
+      Replay(options, decisions, mutation, body, failed_otherwise).trace;
+  return result;
+}
+
+std::string NameOf(const Mutation::Change& change) {
+  const std::string_view file = change.place.file;
+  std::string name = absl::StrCat(change.place.function, " at ",
+                                  file.substr(file.rfind('/') + 1), ":",
+                                  change.place.line, ": ");
+  if (change.torn) return absl::StrCat(name, "torn");
+  switch (change.place.role) {
+    case Role::kLoad:
+      absl::StrAppend(&name, "load ");
+      break;
+    case Role::kStore:
+      absl::StrAppend(&name, "store ");
+      break;
+    case Role::kModify:
+      absl::StrAppend(&name, "modify ");
+      break;
+    case Role::kFailure:
+      absl::StrAppend(&name, "failure ");
+      break;
+    case Role::kFence:
+      absl::StrAppend(&name, "fence ");
+      break;
+  }
+  return absl::StrCat(name, Name(change.from), " -> ", Name(change.to));
+}
+
+}  // namespace
+
+Result Check(const Options& options, absl::FunctionRef<void()> body,
+             absl::FunctionRef<bool()> failed_otherwise) {
+  return Explore(options, nullptr, body, failed_otherwise);
+}
+
+void Require(bool condition, std::string_view what,
+             std::source_location where) {
+  if (condition) return;
+  const std::string_view file = where.file_name();
+  std::string message =
+      absl::StrCat("required at ", file.substr(file.rfind('/') + 1), ":",
+                   where.line(), what.empty() ? "" : ": ", what);
+  Execution* execution = Execution::current();
+  CHECK(execution != nullptr) << message;
+  execution->Fail(std::move(message));
+}
+
+int Choose(int count) {
+  CHECK(Execution::current() != nullptr) << "Choose() is for models";
+  return Execution::current()->Choose(count);
+}
+
+std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
+                                 std::string_view files,
+                                 absl::FunctionRef<bool()> failed_otherwise) {
+  Mutation seen{std::string(files)};
+  for (const Model& model : models) {
+    Explore(model.options, &seen, model.body, failed_otherwise);
+  }
+  std::vector<Mutant> mutants;
+  for (const Mutation::Change& change : seen.Changes()) {
+    Mutant& mutant = mutants.emplace_back();
+    mutant.name = NameOf(change);
+    for (const Model& model : models) {
+      Mutation mutation{std::string(files)};
+      mutation.Apply(change);
+      const Result result =
+          Explore(model.options, &mutation, model.body, failed_otherwise);
+      mutant.executions += result.executions + result.pruned;
+      if (!result.failed) continue;
+      mutant.killed = true;
+      mutant.message = result.message;
+      break;
+    }
+  }
+  return mutants;
+}
+
+}  // namespace rouse::model

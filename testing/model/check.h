@@ -1,0 +1,161 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: check.h
+// -----------------------------------------------------------------------------
+//
+// A model checker for lock-free code: runs a small test in every way that the
+// C++20 memory model allows, or as many as it is told to.
+//
+//   rouse::model::Result result = rouse::model::Check({}, [] {
+//     rouse::model::Atomic<bool> ready(false);
+//     rouse::model::Cell<int> data(0);
+//     rouse::model::Thread other([&] {
+//       data.Write() = 42;
+//       ready.store(true, std::memory_order_relaxed);  // should release
+//     });
+//     if (ready.load(std::memory_order_acquire)) {
+//       rouse::model::Require(data.Read() == 42);
+//     }
+//     other.Join();
+//   });
+//   std::cout << result.message << result.trace;   // a data race
+//
+// In a GoogleTest, use model_test.h. How to write a model, and how to read what
+// the checker prints: docs/model.md. What the memory model is: memory.h.
+
+#ifndef ROUSE_TESTING_MODEL_CHECK_H_
+#define ROUSE_TESTING_MODEL_CHECK_H_
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+
+namespace rouse::model {
+
+// How much of a model to explore.
+enum class Mode {
+  // Every execution; of those that differ only in the order of independent
+  // steps, one.
+  kExhaustive,
+  // The same without that reduction. To check the checker.
+  kNaive,
+  // Every execution in which threads are preempted (made to wait though they
+  // could go on) at most `preemption_bound` times.
+  kBounded,
+  // `max_executions` at random: a bug that takes d ordering constraints is
+  // found
+  // in each with a probability of at least 1 / (threads * steps^(d-1)), for
+  // d = `pct_depth` (Burckhardt et al., "A Randomized Scheduler with
+  // Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+  kRandom,
+};
+
+// Options
+struct Options {
+  Mode mode = Mode::kExhaustive;
+  int preemption_bound = 2;
+  int pct_depth = 3;
+  uint64_t seed = 1;
+
+  // The exploration is cut off after so many executions, or so much time;
+  // `Result::complete` then says so. kRandom makes so many and is not complete.
+  uint64_t max_executions = 50'000'000;
+  absl::Duration max_time = absl::InfiniteDuration();
+
+  // An execution with more steps is taken for a livelock.
+  int max_steps = 10'000;
+
+  // How often each thread's weak compare-exchanges fail, and its waits return,
+  // for no reason, in one execution.
+  int spurious_failures = 1;
+
+  // Every thread of the model is one of the system's, and only one runs at a
+  // time: slow, but a debugger can follow it.
+  bool system_threads = false;
+
+  // Runs the one execution that a failure has named.
+  std::string replay = {};
+};
+
+// Result
+struct Result {
+  bool failed = false;
+  std::string message;  // what is wrong
+  std::string trace;    // a line for each step of the failing execution
+  std::string replay;   // for Options::replay
+
+  uint64_t executions = 0;  // to the end
+  uint64_t pruned = 0;      // found, on the way, to be equivalent to another
+  // Whether all executions that the mode promises were explored.
+  bool complete = false;
+};
+
+// Check
+//
+// Runs `body` again and again. It must do the same each time, but for what the
+// checker decides: no clock, no random numbers, no system threads. What it
+// starts with Thread (thread.h) it need not join. Stops at the first failure:
+//
+//   - a data race on a Cell, or on an object's making or end;
+//   - use after free, double free, a leak, of what holds an atomic or a mutex;
+//   - deadlock, with what each thread waits for: a lost wake-up is one;
+//   - livelock: `max_steps`, or a spin loop that nothing will end;
+//   - an exception that leaves a thread; `Require(false)`;
+//   - a body that does not do the same each time.
+//
+// `failed_otherwise` is asked after each execution. One call at a time in a
+// process.
+Result Check(
+    const Options& options, absl::FunctionRef<void()> body,
+    absl::FunctionRef<bool()> failed_otherwise = [] { return false; });
+
+// Require
+//
+// Fails the execution under way, unless `condition`. Outside of a model, aborts
+// the program.
+void Require(bool condition, std::string_view what = "",
+             std::source_location where = std::source_location::current());
+
+// Choose
+//
+// One of `count` possibilities (62 at the most), all of which are explored:
+// what the environment may do. In a model only.
+int Choose(int count);
+
+// Mutant
+//
+// The code under test with one memory order made one step weaker, or with one
+// read-modify-write torn into a load and a store.
+struct Mutant {
+  std::string name;  // "Unlock: exchange at atomic_waker.cc:105: ..."
+  bool killed = false;
+  std::string message;  // of what killed it
+  uint64_t executions = 0;
+};
+
+// One model among several that are to kill mutants together.
+struct Model {
+  Options options;
+  void (*body)();
+};
+
+// CheckMutants
+//
+// Makes every mutant of the atomic operations in source files whose path
+// contains `files`, as far as the models run into them, and checks the models
+// on each until one fails. A mutant that survives is either equivalent, because
+// the order is stronger than need be, or shows what no model tests.
+std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
+                                 std::string_view files,
+                                 absl::FunctionRef<bool()> failed_otherwise);
+
+}  // namespace rouse::model
+
+#endif  // ROUSE_TESTING_MODEL_CHECK_H_

@@ -1,0 +1,971 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/testing/model/execution.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
+#include "absl/log/check.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "rouse/testing/model/fiber.h"
+#include "rouse/testing/model/memory.h"
+#include "rouse/testing/model/mutation.h"
+#include "rouse/testing/model/search.h"
+#include "rouse/testing/model/vector_clock.h"
+
+namespace rouse::model {
+namespace {
+
+// The object that every start of a thread writes: its number depends on it.
+constexpr int kThreadNumbers = 0;
+
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string Where(const Site& site) {
+  return absl::StrCat(BaseName(site.file_name()), ":", site.line());
+}
+
+}  // namespace
+
+Execution::Execution(const Config& config, Search& search, Mutation* mutation)
+    : config_(config),
+      search_(search),
+      mutation_(mutation),
+      host_(Fiber::Main(config.fibers)) {}
+
+Execution::~Execution() { CHECK(current_ == nullptr); }
+
+ThreadSet Execution::unfinished() const {
+  ThreadSet threads;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state != State::kFinished) threads.Insert(i);
+  }
+  return threads;
+}
+
+Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
+  CHECK(current_ == nullptr) << "a model within a model";
+  if (++number_ == 0) ++number_;
+  memory_.Clear();
+  search_.BeginExecution();
+  steps_ = 0;
+  memory_.step = -1;
+  draining_ = false;
+  failed_ = false;
+  failure_.clear();
+  object_count_ = 0;
+  plain_.clear();
+  events_.clear();
+  next_.fill(Footprint());
+  for (int i = 0; i < thread_count_; ++i) threads_[i].state = State::kUnborn;
+
+  NewObject(nullptr, 0, "threads", Site::current());
+  thread_count_ = 1;
+  live_ = 1;
+  running_ = 0;
+  Thread& main = threads_[0];
+  main.state = State::kReady;
+  main.operation = Operation{};
+  main.spurious_left = config_.spurious_failures;
+  main.watched.clear();
+  main.body = body;
+  if (main.fiber == nullptr) {
+    main.fiber = Fiber::New(config_.fibers, [this] { RunThread(0); });
+  }
+  current_ = this;
+  host_->SwitchTo(*main.fiber);
+  current_ = nullptr;
+  tracks_memory_ = false;
+
+  bool pruned = draining_;
+  if (!failed_ && !draining_) CheckLeaks();
+  EndExecution();
+  if (live_ > 0) {
+    // What is left on the stacks stays there for ever.
+    for (Thread& thread : threads_) thread.fiber.reset();
+  }
+  if (failed_) return Outcome::kFailed;
+  return pruned ? Outcome::kPruned : Outcome::kFinished;
+}
+
+void Execution::EndExecution() {
+  allocations_.clear();
+  for (void* block : kept_) std::free(block);
+  kept_.clear();
+}
+
+void Execution::CheckLeaks() {
+  // A block counts if it holds an atomic or a mutex: caches that the libraries
+  // keep do not.
+  for (const auto& [block, allocation] : allocations_) {
+    if (allocation.freed) continue;
+    const char* begin = static_cast<const char*>(block);
+    for (int i = 0; i < object_count_; ++i) {
+      const Object& object = objects_[i];
+      const char* address = static_cast<const char*>(object.address);
+      if (object.destroyed || object.maker < 0 || address < begin ||
+          address >= begin + allocation.size) {
+        continue;
+      }
+      failed_ = true;
+      failure_ =
+          absl::StrFormat("leak: a block of %d bytes with %s was never freed",
+                          allocation.size, Describe(i));
+      return;
+    }
+  }
+}
+
+void Execution::Fail(std::string message) {
+  const Inside inside;
+  failed_ = true;
+  failure_ = std::move(message);
+  self().fiber->SwitchTo(*host_);
+  std::abort();  // Nobody switches back to a failed execution.
+}
+
+// ---- Threads.
+
+void Execution::RunThread(int thread) {
+  for (;;) {
+    tracks_memory_ = true;
+#ifdef ABSL_HAVE_EXCEPTIONS
+    try {
+      std::move(threads_[thread].body)();
+    } catch (const std::exception& e) {
+      Fail(absl::StrCat("an exception left thread ", thread, ": ", e.what()));
+    } catch (...) {
+      Fail(absl::StrCat("an exception left thread ", thread));
+    }
+#else
+    std::move(threads_[thread].body)();
+#endif
+    threads_[thread].body = nullptr;
+    while (!self().locals.empty()) {
+      // Out of the list first: a destructor may look for another one.
+      std::shared_ptr<void> last = std::move(self().locals.back().value);
+      self().locals.pop_back();
+      last.reset();
+    }
+    const Inside inside;
+    Finish();
+  }
+}
+
+// Returns in the next execution that has this thread.
+void Execution::Finish() {
+  self().state = State::kFinished;
+  next_[running_] = Footprint();
+  --live_;
+  if (starter_ >= 0) {
+    const int starter = std::exchange(starter_, -1);
+    SwitchTo(starter);
+    return;
+  }
+  Schedule();
+}
+
+int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
+  const Inside inside;
+  Step({.object = kThreadNumbers, .writes = true}, "spawn", -1, site);
+  const int number = thread_count_++;
+  if (number >= kMaxThreads) {
+    Fail(absl::StrCat("a model has ", kMaxThreads, " threads at the most"));
+  }
+  Thread& thread = threads_[number];
+  thread.state = State::kStarting;
+  thread.operation = Operation{.site = site};
+  thread.spurious_left = config_.spurious_failures;
+  thread.watched.clear();
+  thread.body = std::move(body);
+  thread.spawned = site;
+  ++live_;
+  if (tracing_) Note(absl::StrCat("spawns thread ", number), site);
+  memory_.Tick(running_);
+  memory_.StartThread(number, running_);
+  search_.Order(running_, number);
+  if (thread.fiber == nullptr) {
+    thread.fiber =
+        Fiber::New(config_.fibers, [this, number] { RunThread(number); });
+  }
+  // It runs to its first step, which nobody else can tell from here.
+  const int outer = std::exchange(starter_, running_);
+  CHECK_EQ(outer, -1);
+  SwitchTo(number);
+  return number;
+}
+
+void Execution::Join(int thread, const Site& site) {
+  const Inside inside;
+  if (threads_[thread].state != State::kFinished) {
+    self().operation = {"join", -1, site};
+    self().state = State::kJoining;
+    self().waits_for = thread;
+    next_[running_] = Footprint();
+    if (starter_ >= 0) {
+      SwitchTo(std::exchange(starter_, -1));
+    } else {
+      Schedule();
+    }
+    self().state = State::kReady;
+  }
+  memory_.JoinThread(running_, thread);
+  search_.Order(thread, running_);
+  if (tracing_) Note(absl::StrCat("joins thread ", thread), site);
+}
+
+void Execution::SwitchTo(int thread) {
+  if (thread == running_) return;
+  Fiber& from = *self().fiber;
+  running_ = thread;
+  from.SwitchTo(*threads_[thread].fiber);
+}
+
+bool Execution::Enabled(const Thread& thread) const {
+  switch (thread.state) {
+    case State::kReady:
+      return true;
+    case State::kJoining:
+      return threads_[thread.waits_for].state == State::kFinished;
+    case State::kLocking:
+      return objects_[thread.waits_for].owner < 0;
+    case State::kAsleep:
+      return thread.woken;
+    case State::kSpinning: {
+      const int number = static_cast<int>(&thread - threads_.data());
+      return std::ranges::any_of(thread.watched, [&](int location) {
+        return memory_.CanAdvance(number, location);
+      });
+    }
+    case State::kUnborn:
+    case State::kStarting:
+    case State::kFinished:
+      break;
+  }
+  return false;
+}
+
+// Whether what this thread does can be seen by no other: they have all ended,
+// and before this.
+bool Execution::Alone() const {
+  if (live_ > 1) return false;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (i != running_ && !search_.Ordered(i, running_)) return false;
+  }
+  return true;
+}
+
+void Execution::Step(const Footprint& footprint, std::string_view name,
+                     int object, const Site& site) {
+  Thread& thread = self();
+  thread.operation = {name, object, site};
+  if (++steps_ > config_.max_steps) {
+    if (draining_) {
+      // It is not this execution that is of interest.
+      self().fiber->SwitchTo(*host_);
+    }
+    Fail(absl::StrFormat(
+        "livelock: %d steps and no end, the last at %s. A loop that waits for "
+        "another thread must call rouse::SpinHint()",
+        config_.max_steps, Where(site)));
+  }
+  if (starter_ >= 0) {
+    // The first step of a thread: its parent goes on.
+    thread.state =
+        thread.state == State::kLocking ? State::kLocking : State::kReady;
+    next_[running_] = footprint;
+    SwitchTo(std::exchange(starter_, -1));
+  } else if (!Alone()) {
+    next_[running_] = footprint;
+    Schedule();
+  }
+  ++memory_.step;
+}
+
+// Lets the search choose, and returns when this thread has been chosen.
+void Execution::Schedule() {
+  for (;;) {
+    ThreadSet enabled;
+    for (int i = 0; i < thread_count_; ++i) {
+      if (Enabled(threads_[i])) enabled.Insert(i);
+    }
+    if (enabled.empty()) {
+      if (live_ == 0) {
+        self().fiber->SwitchTo(*host_);
+        return;
+      }
+      NobodyCanGoOn();
+      continue;
+    }
+    int next = Search::kPruned;
+    if (!draining_) next = search_.ChooseThread(enabled, running_, next_);
+    if (next == Search::kPruned) {
+      // An equivalent has been seen: on to the end, so that what the threads
+      // have on their stacks is destroyed.
+      draining_ = true;
+      next = DrainNext(enabled);
+    }
+    SwitchTo(next);
+    return;
+  }
+}
+
+int Execution::DrainNext(ThreadSet enabled) const {
+  for (int i = 1; i <= kMaxThreads; ++i) {
+    const int thread = (running_ + i) % kMaxThreads;
+    if (enabled.Contains(thread)) return thread;
+  }
+  return enabled.First();
+}
+
+// Time passes, if it is that which somebody waits for; else this is the end.
+void Execution::NobodyCanGoOn() {
+  bool any = false;
+  for (int i = 0; i < thread_count_; ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state != State::kAsleep || !thread.timed) continue;
+    thread.timed_out = true;
+    thread.woken = true;
+    any = true;
+  }
+  if (any) {
+    // The same as if the time had been up when it fell asleep, which is another
+    // outcome of that step.
+    draining_ = true;
+    return;
+  }
+  bool spins = false;
+  std::string text;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state == State::kFinished) continue;
+    if (threads_[i].state == State::kSpinning) spins = true;
+    absl::StrAppend(&text, "\n    thread ", i, " ", Waiting(i));
+  }
+  Fail(absl::StrCat(spins ? "livelock: nothing will change what is spun on"
+                          : "deadlock: nobody can go on",
+                    text));
+}
+
+std::string Execution::Waiting(int number) const {
+  const Thread& thread = threads_[number];
+  const std::string at = Where(thread.operation.site);
+  switch (thread.state) {
+    case State::kJoining:
+      return absl::StrCat("joins thread ", thread.waits_for, " at ", at);
+    case State::kLocking: {
+      const Object& mutex = objects_[thread.waits_for];
+      return absl::StrCat("locks ", Describe(thread.waits_for), " at ", at,
+                          mutex.owner == number
+                              ? ", which it holds itself"
+                              : absl::StrCat(", held by thread ", mutex.owner));
+    }
+    case State::kAsleep:
+      return absl::StrCat("sleeps in ", thread.operation.name, " on ",
+                          Describe(thread.operation.object), " at ", at,
+                          ", and nobody wakes it");
+    case State::kSpinning:
+      return absl::StrCat("spins at ", at);
+    default:
+      return absl::StrCat("is at ", at);
+  }
+}
+
+void Execution::Yield(const Site& site) {
+  const Inside inside;
+  Step({}, "yield", -1, site);
+}
+
+void Execution::SpinHint(const Site& site) {
+  const Inside inside;
+  Thread& thread = self();
+  if (thread.watched.empty()) {
+    Step({}, "spin", -1, site);
+    return;
+  }
+  thread.state = State::kSpinning;
+  if (!Enabled(thread)) {
+    thread.operation = {"spin", -1, site};
+    next_[running_] = thread.watched.size() == 1
+                          ? Footprint{.object = thread.watched[0]}
+                          : Footprint{.any_write = true};
+    if (starter_ >= 0) {
+      SwitchTo(std::exchange(starter_, -1));
+    } else {
+      Schedule();
+    }
+    if (tracing_) Note("spins, until something has changed", site);
+  }
+  thread.state = State::kReady;
+  for (const int location : thread.watched) {
+    memory_.Advance(running_, location);
+  }
+  thread.watched.clear();
+}
+
+int Execution::Choose(int count) {
+  return draining_ ? 0 : search_.Choose(count);
+}
+
+bool Execution::MayFailSpuriously() const {
+  return threads_[running_].spurious_left > 0;
+}
+
+void Execution::Watch(int object) {
+  std::vector<int>& watched = self().watched;
+  if (std::ranges::find(watched, object) == watched.end()) {
+    watched.push_back(object);
+  }
+}
+
+// ---- Objects.
+
+int Execution::NewObject(const void* address, uint64_t value,
+                         std::string_view kind, const Site& site) {
+  const int number = memory_.NewLocation(value);
+  CHECK_EQ(number, object_count_);
+  if (object_count_ == static_cast<int>(objects_.size())) {
+    objects_.emplace_back();
+  }
+  Object& object = objects_[object_count_++];
+  object.address = address;
+  object.kind = kind;
+  object.made = site;
+  object.maker = -1;
+  object.made_at = 0;
+  object.destroyed = false;
+  object.accesses = VectorClock();
+  object.owner = -1;
+  object.view.Clear();
+  object.waiters.clear();
+  return number;
+}
+
+void Execution::Construct(ObjectHandle& handle, const void* address,
+                          uint64_t value, std::string_view kind,
+                          const Site& site) {
+  const Inside inside;
+  handle.id = NewObject(address, value, kind, site);
+  handle.execution = number_;
+  Object& object = objects_[handle.id];
+  object.maker = running_;
+  object.made_at = memory_.Tick(running_);
+}
+
+int Execution::Resolve(ObjectHandle& handle, const void* address,
+                       uint64_t initial, std::string_view kind,
+                       const Site& site) {
+  if (handle.execution != number_) {
+    handle.id = NewObject(address, initial, kind, site);
+    handle.execution = number_;
+  }
+  return handle.id;
+}
+
+void Execution::CheckAlive(int number, const Site& site) {
+  Object& object = objects_[number];
+  if (object.destroyed) {
+    Fail(
+        absl::StrFormat("use after free: thread %d uses %s, which is gone, at "
+                        "%s",
+                        running_, Describe(number), Where(site)));
+  }
+  const VectorClock& happened = memory_.happened(running_);
+  if (object.maker >= 0 && happened[object.maker] < object.made_at) {
+    Fail(absl::StrFormat(
+        "data race: thread %d uses %s at %s, and its making by thread %d does "
+        "not happen before",
+        running_, Describe(number), Where(site), object.maker));
+  }
+  object.accesses[running_] = memory_.Tick(running_);
+}
+
+void Execution::End(Object& object, std::string_view how, const Site& site) {
+  if (object.destroyed) return;
+  const VectorClock& happened = memory_.happened(running_);
+  for (int thread = 0; thread < thread_count_; ++thread) {
+    if (thread == running_ || object.accesses[thread] <= happened[thread]) {
+      continue;
+    }
+    Fail(absl::StrFormat(
+        "data race: thread %d %s %s at %s, and its use by thread %d does not "
+        "happen before",
+        running_, how, Describe(static_cast<int>(&object - objects_.data())),
+        Where(site), thread));
+  }
+  object.destroyed = true;
+}
+
+void Execution::Destroy(ObjectHandle& handle, const Site& site) {
+  if (handle.execution != number_) return;
+  const Inside inside;
+  if (objects_[handle.id].destroyed) {
+    Fail(absl::StrFormat("double free: thread %d destroys %s again at %s",
+                         running_, Describe(handle.id), Where(site)));
+  }
+  End(objects_[handle.id], "destroys", site);
+}
+
+std::string Execution::Describe(int number) const {
+  if (number < 0) return "nothing";
+  const Object& object = objects_[number];
+  return absl::StrCat(object.kind, " #", number, " of ", Where(object.made));
+}
+
+std::string Execution::ReadFrom(int object, int message) const {
+  const int step = memory_.message(object, message).step;
+  if (step < 0) return "the first value";
+  return absl::StrCat("of step ", step);
+}
+
+uint64_t Execution::Load(ObjectHandle& handle, const void* address,
+                         uint64_t initial, std::memory_order order,
+                         const Site& site) {
+  const Inside inside;
+  if (mutation_ != nullptr) {
+    order = mutation_->OrderAt(site, Role::kLoad, order);
+  }
+  const int object = Resolve(handle, address, initial, "atomic", site);
+  Step({.object = object, .seq_cst = order == std::memory_order_seq_cst},
+       "load", object, site);
+  CheckAlive(object, site);
+  const Memory::Access access = memory_.Load(
+      running_, object, order, [this](int n) { return Choose(n); });
+  Watch(object);
+  if (tracing_) {
+    Note(absl::StrFormat("%s.load(%s) = %d, %s", Describe(object), Name(order),
+                         access.value, ReadFrom(object, access.read)),
+         site);
+  }
+  return access.value;
+}
+
+void Execution::Store(ObjectHandle& handle, const void* address,
+                      uint64_t initial, uint64_t value, std::memory_order order,
+                      const Site& site) {
+  const Inside inside;
+  if (mutation_ != nullptr) {
+    order = mutation_->OrderAt(site, Role::kStore, order);
+  }
+  const int object = Resolve(handle, address, initial, "atomic", site);
+  Step({.object = object,
+        .writes = true,
+        .seq_cst = order == std::memory_order_seq_cst},
+       "store", object, site);
+  CheckAlive(object, site);
+  const Memory::Access access = memory_.Store(
+      running_, object, value, order, [this](int n) { return Choose(n); });
+  if (tracing_) {
+    Note(absl::StrFormat(
+             "%s.store(%d, %s)%s", Describe(object), value, Name(order),
+             access.place == 0
+                 ? ""
+                 : absl::StrCat(", ", access.place, " before the newest")),
+         site);
+  }
+}
+
+uint64_t Execution::Modify(ObjectHandle& handle, const void* address,
+                           uint64_t initial, std::memory_order order,
+                           absl::FunctionRef<uint64_t(uint64_t)> change,
+                           std::string_view name, const Site& site) {
+  const Inside inside;
+  if (mutation_ != nullptr) {
+    order = mutation_->OrderAt(site, Role::kModify, order);
+    if (mutation_->TornAt(site)) {
+      const auto half = [order](bool load) {
+        if (order == std::memory_order_acq_rel) {
+          return load ? std::memory_order_acquire : std::memory_order_release;
+        }
+        if (order ==
+            (load ? std::memory_order_release : std::memory_order_acquire)) {
+          return std::memory_order_relaxed;
+        }
+        return order;
+      };
+      const uint64_t value = Load(handle, address, initial, half(true), site);
+      Store(handle, address, initial, change(value), half(false), site);
+      return value;
+    }
+  }
+  const int object = Resolve(handle, address, initial, "atomic", site);
+  Step({.object = object,
+        .writes = true,
+        .seq_cst = order == std::memory_order_seq_cst},
+       name, object, site);
+  CheckAlive(object, site);
+  const Memory::Access access = memory_.Modify(
+      running_, object, order, change, [this](int n) { return Choose(n); });
+  Watch(object);
+  if (tracing_) {
+    Note(absl::StrFormat("%s.%s(%s): %d, %s, becomes %d", Describe(object),
+                         name, Name(order), access.value,
+                         ReadFrom(object, access.read), access.stored),
+         site);
+  }
+  return access.value;
+}
+
+bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
+                                uint64_t initial, uint64_t& expected,
+                                uint64_t desired, std::memory_order success,
+                                std::memory_order failure, bool weak,
+                                const Site& site) {
+  const Inside inside;
+  if (mutation_ != nullptr) {
+    failure = mutation_->OrderAt(site, Role::kFailure, failure);
+    success = mutation_->OrderAt(site, Role::kModify, success);
+    if (mutation_->TornAt(site)) {
+      const uint64_t value = Load(handle, address, initial, failure, site);
+      if (value == expected) {
+        Store(handle, address, initial, desired,
+              success == std::memory_order_acq_rel ||
+                      success == std::memory_order_acquire
+                  ? std::memory_order_release
+                  : success,
+              site);
+        return true;
+      }
+      expected = value;
+      return false;
+    }
+  }
+  const int object = Resolve(handle, address, initial, "atomic", site);
+  Step({.object = object,
+        .writes = true,
+        .seq_cst = success == std::memory_order_seq_cst ||
+                   failure == std::memory_order_seq_cst},
+       "compare_exchange", object, site);
+  CheckAlive(object, site);
+  const Memory::Access access = memory_.CompareExchange(
+      running_, object, expected, desired, success, failure,
+      weak && MayFailSpuriously(), [this](int n) { return Choose(n); });
+  const bool succeeded = access.written >= 0;
+  if (!succeeded && access.value == expected) --self().spurious_left;
+  Watch(object);
+  if (tracing_) {
+    const std::string read =
+        absl::StrFormat("%d, %s,", access.value, ReadFrom(object, access.read));
+    Note(absl::StrFormat("%s.compare_exchange_%s(%d, %d, %s, %s): %s",
+                         Describe(object), weak ? "weak" : "strong", expected,
+                         desired, Name(success), Name(failure),
+                         succeeded ? absl::StrCat(read, " becomes ", desired)
+                         : access.value == expected
+                             ? absl::StrCat(read, " fails for no reason")
+                             : absl::StrCat(read, " differs")),
+         site);
+  }
+  expected = access.value;
+  return succeeded;
+}
+
+void Execution::Fence(std::memory_order order, const Site& site) {
+  const Inside inside;
+  if (mutation_ != nullptr) {
+    order = mutation_->OrderAt(site, Role::kFence, order);
+  }
+  if (order == std::memory_order_seq_cst) {
+    Step({.seq_cst = true}, "fence", -1, site);
+  }
+  memory_.Fence(running_, order);
+  if (tracing_) Note(absl::StrCat("fence(", Name(order), ")"), site);
+}
+
+// ---- Plain data.
+
+void Execution::ReadPlain(const void* address, const Site& site) {
+  AccessPlain(address, false, site);
+}
+
+void Execution::WritePlain(const void* address, const Site& site) {
+  AccessPlain(address, true, site);
+}
+
+void Execution::AccessPlain(const void* address, bool write, const Site& site) {
+  const Inside inside;
+  PlainData& data = plain_[address];
+  const VectorClock& happened = memory_.happened(running_);
+  for (int other = 0; other < thread_count_; ++other) {
+    if (other == running_) continue;
+    const bool after_write = data.writes[other] > happened[other];
+    const bool after_read = write && data.reads[other] > happened[other];
+    if (!after_write && !after_read) continue;
+    Fail(absl::StrFormat(
+        "data race: thread %d %s plain data at %s, and thread %d %s it at %s; "
+        "neither happens before the other",
+        running_, write ? "writes" : "reads", Where(site), other,
+        after_write ? "wrote" : "read",
+        Where(after_write ? data.last_write : data.last_read)));
+  }
+  const uint16_t now = memory_.Tick(running_);
+  if (write) {
+    data.writes[running_] = now;
+    data.last_write = site;
+  } else {
+    data.reads[running_] = now;
+    data.last_read = site;
+  }
+  if (tracing_) {
+    Note(absl::StrCat(write ? "writes" : "reads", " plain data"), site);
+  }
+}
+
+// ---- Mutexes.
+
+bool Execution::Holds(const ObjectHandle& handle) const {
+  return handle.execution == number_ && objects_[handle.id].owner == running_;
+}
+
+void Execution::Lock(ObjectHandle& handle, const void* address,
+                     const Site& site) {
+  const Inside inside;
+  const int object = Resolve(handle, address, 0, "mutex", site);
+  self().waits_for = object;
+  self().state = State::kLocking;
+  if (Alone() && !Enabled(self())) {
+    self().operation = {"lock", object, site};
+    NobodyCanGoOn();
+  }
+  Step({.object = object, .writes = true}, "lock", object, site);
+  self().state = State::kReady;
+  CheckAlive(object, site);
+  objects_[object].owner = running_;
+  memory_.Subscribe(running_, objects_[object].view, /*happens=*/true);
+  if (tracing_) Note(absl::StrCat("locks ", Describe(object)), site);
+}
+
+bool Execution::TryLock(ObjectHandle& handle, const void* address,
+                        const Site& site) {
+  const Inside inside;
+  const int object = Resolve(handle, address, 0, "mutex", site);
+  Step({.object = object, .writes = true}, "try_lock", object, site);
+  CheckAlive(object, site);
+  const bool locked = objects_[object].owner < 0;
+  if (locked) {
+    objects_[object].owner = running_;
+    memory_.Subscribe(running_, objects_[object].view, /*happens=*/true);
+  }
+  if (tracing_) {
+    Note(absl::StrCat(locked ? "locks " : "finds locked ", Describe(object)),
+         site);
+  }
+  return locked;
+}
+
+void Execution::Unlock(ObjectHandle& handle, const void* address,
+                       const Site& site) {
+  const Inside inside;
+  const int object = Resolve(handle, address, 0, "mutex", site);
+  Step({.object = object, .writes = true}, "unlock", object, site);
+  CheckAlive(object, site);
+  if (objects_[object].owner != running_) {
+    Fail(absl::StrFormat("thread %d unlocks %s at %s without holding it",
+                         running_, Describe(object), Where(site)));
+  }
+  memory_.Publish(running_, objects_[object].view, /*happens=*/true);
+  objects_[object].owner = -1;
+  if (tracing_) Note(absl::StrCat("unlocks ", Describe(object)), site);
+}
+
+// ---- Queues of waiting threads.
+
+// For a thread that is in the queue: sleeps until woken. Or, as the search
+// decides, leaves the queue at once. False if time is up.
+bool Execution::Sleep(int queue, bool timed, std::string_view name,
+                      const Site& site) {
+  Thread& thread = self();
+  thread.state = State::kAsleep;
+  thread.timed = timed;
+  thread.operation = {name, queue, site};
+  next_[running_] = Footprint();
+  if (!thread.woken) Schedule();
+  thread.state = State::kReady;
+  std::erase(objects_[queue].waiters, running_);
+  if (tracing_) {
+    Note(thread.timed_out ? "finds its time up" : "is woken", site);
+  }
+  return !thread.timed_out;
+}
+
+bool Execution::FutexWait(ObjectHandle& word, ObjectHandle& queue_handle,
+                          const void* address, uint64_t initial,
+                          uint64_t expected, bool timed, const Site& site) {
+  const Inside inside;
+  const int object = Resolve(word, address, initial, "atomic", site);
+  const int queue = Resolve(queue_handle, nullptr, 0, "futex", site);
+  Step({.object = object, .queue = queue}, "futex wait", object, site);
+  CheckAlive(object, site);
+  // The kernel looks under a lock that the wakers take too. That orders what is
+  // read; nothing promises that it synchronizes.
+  memory_.Subscribe(running_, objects_[queue].view, /*happens=*/false);
+  const Memory::Access access =
+      memory_.Load(running_, object, std::memory_order_relaxed,
+                   [this](int n) { return Choose(n); });
+  memory_.Publish(running_, objects_[queue].view, /*happens=*/false);
+  Watch(object);
+  if (access.value != expected) {
+    if (tracing_) {
+      Note(absl::StrFormat("futex wait on %s: %d, %s, is not %d",
+                           Describe(object), access.value,
+                           ReadFrom(object, access.read), expected),
+           site);
+    }
+    return true;
+  }
+  const bool spurious = MayFailSpuriously();
+  const int outcome = Choose(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
+  if (outcome != 0) {
+    const bool woken = spurious && outcome == 1;
+    if (woken) --self().spurious_left;
+    if (tracing_) {
+      Note(absl::StrFormat(
+               "futex wait on %s %s", Describe(object),
+               woken ? "returns for no reason" : "finds its time up"),
+           site);
+    }
+    return woken;
+  }
+  if (tracing_) {
+    Note(absl::StrFormat("futex wait on %s: is %d, sleeps", Describe(object),
+                         expected),
+         site);
+  }
+  self().woken = false;
+  self().timed_out = false;
+  objects_[queue].waiters.push_back(running_);
+  return Sleep(queue, timed, "futex wait", site);
+}
+
+bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
+                              ObjectHandle& mutex, const void* mutex_address,
+                              bool timed, const Site& site) {
+  bool woken = true;
+  {
+    const Inside inside;
+    const int queue =
+        Resolve(queue_handle, address, 0, "condition variable", site);
+    if (!Holds(mutex)) {
+      Fail(absl::StrFormat("thread %d waits on %s at %s without the mutex",
+                           running_, Describe(queue), Where(site)));
+    }
+    Step({.queue = queue}, "wait", queue, site);
+    CheckAlive(queue, site);
+    const bool spurious = MayFailSpuriously();
+    const int outcome = Choose(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
+    self().woken = outcome != 0;
+    self().timed_out = outcome != 0 && !(spurious && outcome == 1);
+    if (outcome != 0 && !self().timed_out) --self().spurious_left;
+    if (outcome == 0) objects_[queue].waiters.push_back(running_);
+    if (tracing_) Note(absl::StrCat("waits on ", Describe(queue)), site);
+    Unlock(mutex, mutex_address, site);
+    woken = Sleep(queue, timed, "wait", site);
+  }
+  Lock(mutex, mutex_address, site);
+  return woken;
+}
+
+void Execution::Wake(ObjectHandle& queue_handle, const void* address, int count,
+                     const Site& site) {
+  const Inside inside;
+  const int queue =
+      Resolve(queue_handle, address, 0,
+              address == nullptr ? "futex" : "condition variable", site);
+  Step({.queue = queue}, "wake", queue, site);
+  CheckAlive(queue, site);
+  Object& object = objects_[queue];
+  memory_.Subscribe(running_, object.view, /*happens=*/false);
+  memory_.Publish(running_, object.view, /*happens=*/false);
+  for (; count > 0 && !object.waiters.empty(); --count) {
+    const int index = Choose(static_cast<int>(object.waiters.size()));
+    const int woken = object.waiters[index];
+    object.waiters.erase(object.waiters.begin() + index);
+    threads_[woken].woken = true;
+    search_.Order(running_, woken);
+    if (tracing_) {
+      Note(absl::StrCat("wakes thread ", woken, " on ", Describe(queue)), site);
+    }
+  }
+}
+
+// ---- Thread-local objects.
+
+void* Execution::ThreadLocal(const void* key,
+                             absl::FunctionRef<std::shared_ptr<void>()> make) {
+  for (const Local& local : self().locals) {
+    if (local.key == key) return local.value.get();
+  }
+  std::shared_ptr<void> value = make();
+  void* address = value.get();
+  const Inside inside;
+  self().locals.push_back({key, std::move(value)});
+  return address;
+}
+
+// ---- Memory.
+
+void Execution::Allocated(void* block, size_t size) {
+  const Inside inside;
+  allocations_[block] = {.size = size, .freed = false, .number = 0};
+}
+
+bool Execution::Freed(void* block) {
+  const Inside inside;
+  const auto found = allocations_.find(block);
+  if (found == allocations_.end()) return false;
+  Allocation& allocation = found->second;
+  if (allocation.freed) {
+    Fail(
+        absl::StrFormat("double free: thread %d frees a block of %d bytes "
+                        "again",
+                        running_, allocation.size));
+  }
+  allocation.freed = true;
+  kept_.push_back(block);
+  const char* begin = static_cast<const char*>(block);
+  const char* end = begin + allocation.size;
+  for (int i = 0; i < object_count_; ++i) {
+    const char* address = static_cast<const char*>(objects_[i].address);
+    if (address >= begin && address < end) {
+      End(objects_[i], "frees", objects_[i].made);
+    }
+  }
+  for (const auto& [address, data] : plain_) {
+    if (address >= begin && address < end) {
+      AccessPlain(address, true, data.last_write);
+    }
+  }
+  return true;
+}
+
+// ---- The trace.
+
+void Execution::Note(std::string text, const Site& site) {
+  events_.push_back({running_, memory_.step, std::move(text), site});
+}
+
+std::string Execution::Trace() const {
+  std::string trace;
+  for (const Event& event : events_) {
+    absl::StrAppendFormat(&trace, "  %3d  %*sthread %d  %s  [%s]\n", event.step,
+                          2 * event.thread, "", event.thread, event.text,
+                          Where(event.site));
+  }
+  return trace;
+}
+
+}  // namespace rouse::model

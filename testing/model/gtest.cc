@@ -1,0 +1,136 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/testing/model/gtest.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest-spi.h"
+#include "gtest/gtest.h"
+#include "rouse/testing/model/check.h"
+
+namespace rouse::model::internal {
+namespace {
+
+std::map<std::string, std::vector<Model>, std::less<>>& Models() {
+  static auto& models =
+      *new std::map<std::string, std::vector<Model>, std::less<>>;
+  return models;
+}
+
+std::string_view Extent(const Options& options, const Result& result) {
+  if (!options.replay.empty()) return "replayed";
+  if (options.mode == Mode::kRandom) return "at random";
+  if (!result.complete) return "cut off";
+  return options.mode == Mode::kBounded ? "bounded" : "exhaustive";
+}
+
+std::string Report(const Result& result) {
+  return absl::StrCat(
+      result.message, "\n  after ", result.executions + result.pruned,
+      " executions, in this one (the threads' steps in their order):\n",
+      result.trace,
+      result.replay.empty()
+          ? ""
+          : absl::StrCat("  to run it again: ROUSE_MODEL_REPLAY=",
+                         result.replay));
+}
+
+}  // namespace
+
+bool Register(std::string_view suite, const Model& model) {
+  Models()[std::string(suite)].push_back(model);
+  return true;
+}
+
+void RunTest(const Options& options, void (*body)()) {
+  Options with_replay = options;
+  if (const char* replay = std::getenv("ROUSE_MODEL_REPLAY")) {
+    with_replay.replay = replay;
+  }
+  const absl::Time start = absl::Now();
+  const Result result =
+      Check(with_replay, body, [] { return testing::Test::HasFailure(); });
+  const std::string_view extent = Extent(with_replay, result);
+  std::cout << "[  MODEL   ] " << result.executions << " executions, "
+            << result.pruned << " pruned, " << extent << ", "
+            << absl::ToInt64Milliseconds(absl::Now() - start) << " ms\n";
+  testing::Test::RecordProperty("executions", absl::StrCat(result.executions));
+  testing::Test::RecordProperty("pruned", absl::StrCat(result.pruned));
+  testing::Test::RecordProperty("extent", std::string(extent));
+  if (result.failed) {
+    GTEST_FAIL() << Report(result);
+  } else if (extent == "cut off") {
+    GTEST_FAIL() << "cut off after " << result.executions + result.pruned
+                 << " executions: make the model smaller, or choose another "
+                    "mode, or a higher limit";
+  }
+}
+
+void RunMutants(std::string_view suite, std::string_view files,
+                const std::vector<std::string_view>& survivors) {
+  const auto models = Models().find(suite);
+  ASSERT_NE(models, Models().end()) << "no models in suite " << suite;
+  const absl::Time start = absl::Now();
+  // Expectations in the bodies fail where a mutant is killed: caught here.
+  testing::TestPartResultArray caught;
+  std::vector<Mutant> mutants;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::
+            INTERCEPT_ONLY_CURRENT_THREAD,
+        &caught);
+    int seen = 0;
+    mutants = CheckMutants(models->second, files, [&] {
+      const bool failed = caught.size() > seen;
+      seen = caught.size();
+      return failed;
+    });
+  }
+  EXPECT_FALSE(mutants.empty()) << "no atomic operation in " << files;
+
+  int killed = 0;
+  int64_t executions = 0;
+  std::vector<bool> met(survivors.size());
+  for (const Mutant& mutant : mutants) {
+    executions += static_cast<int64_t>(mutant.executions);
+    bool tolerated = false;
+    for (size_t i = 0; i < survivors.size(); ++i) {
+      const std::string_view name =
+          survivors[i].substr(0, survivors[i].rfind(':'));
+      if (!absl::StrContains(mutant.name, name)) continue;
+      tolerated = true;
+      if (!mutant.killed) met[i] = true;
+    }
+    if (mutant.killed) {
+      ++killed;
+      std::cout << "[  KILLED  ] " << mutant.name << ": "
+                << mutant.message.substr(0, mutant.message.find('\n')) << "\n";
+    } else if (tolerated) {
+      std::cout << "[ SURVIVES ] " << mutant.name << " (as expected)\n";
+    } else {
+      ADD_FAILURE() << "no model of " << suite << " fails on the mutant "
+                    << mutant.name;
+    }
+  }
+  for (size_t i = 0; i < survivors.size(); ++i) {
+    EXPECT_TRUE(met[i]) << "no mutant survives as expected: " << survivors[i];
+  }
+  std::cout << "[  MODEL   ] " << killed << " of " << mutants.size()
+            << " mutants killed, " << executions << " executions, "
+            << absl::ToInt64Milliseconds(absl::Now() - start) << " ms\n";
+  testing::Test::RecordProperty("mutants", absl::StrCat(mutants.size()));
+  testing::Test::RecordProperty("killed", killed);
+}
+
+}  // namespace rouse::model::internal

@@ -1,0 +1,75 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: gtest.h
+// -----------------------------------------------------------------------------
+//
+// Models as GoogleTests.
+//
+//   MODEL_TEST(AtomicWaker, LosesNoWake) {
+//     AtomicWaker cell;
+//     ...
+//   }
+//   MODEL_TEST(Channel, Large, .mode = rouse::model::Mode::kBounded,
+//              .preemption_bound = 3) {
+//     ...
+//   }
+//   // Each weakening of atomic_waker.{h,cc} fails one of the suite's models.
+//   MODEL_MUTANTS(AtomicWaker, "waker/atomic_waker");
+//
+// A model in the exhaustive or the bounded mode fails if it was cut off. An
+// EXPECT_ in its body ends it like a Require(). How much was explored is
+// printed and recorded as test properties.
+//
+// A failure prints a replay string. To run that one execution again:
+//
+//   tools/bazel test //waker:atomic_waker_model_test --test_filter=Suite.Name \
+//       --test_env=ROUSE_MODEL_REPLAY=m1:...
+
+#ifndef ROUSE_TESTING_MODEL_GTEST_H_
+#define ROUSE_TESTING_MODEL_GTEST_H_
+
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rouse/testing/model/check.h"
+
+// MODEL_TEST(Suite, Name) { body }
+// MODEL_TEST(Suite, Name, options as designated initializers...) { body }
+#define MODEL_TEST(suite, name, ...)                                        \
+  static void RouseModel_##suite##_##name();                                \
+  [[maybe_unused]] static const bool kRouseModel_##suite##_##name =         \
+      ::rouse::model::internal::Register(                                   \
+          #suite, {::rouse::model::Options{__VA_ARGS__},                    \
+                   &RouseModel_##suite##_##name});                          \
+  TEST(suite, name) {                                                       \
+    ::rouse::model::internal::RunTest(::rouse::model::Options{__VA_ARGS__}, \
+                                      &RouseModel_##suite##_##name);        \
+  }                                                                         \
+  static void RouseModel_##suite##_##name()
+
+// MODEL_MUTANTS(Suite, "files")
+// MODEL_MUTANTS(Suite, "files", {"part of a mutant's name: a reason", ...})
+//
+// The models of `Suite` in this program kill every mutant (`CheckMutants`, in
+// check.h) of the operations in source files whose path contains `files`. The
+// survivors that are meant to be have their names begin with an entry of the
+// list, up to its last colon; what follows that is the reason.
+#define MODEL_MUTANTS(suite, files, ...)                                \
+  TEST(suite, KillsMutants) {                                           \
+    ::rouse::model::internal::RunMutants(#suite, files, {__VA_ARGS__}); \
+  }                                                                     \
+  static_assert(true)
+
+namespace rouse::model::internal {
+
+bool Register(std::string_view suite, const Model& model);
+void RunTest(const Options& options, void (*body)());
+void RunMutants(std::string_view suite, std::string_view files,
+                const std::vector<std::string_view>& survivors);
+
+}  // namespace rouse::model::internal
+
+#endif  // ROUSE_TESTING_MODEL_GTEST_H_

@@ -1,0 +1,127 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: mutex.h
+// -----------------------------------------------------------------------------
+//
+// `absl::Mutex` and `absl::CondVar` for a model. Code under test names
+// `rouse::Mutex` and its like (base/mutex.h).
+
+#ifndef ROUSE_TESTING_MODEL_MUTEX_H_
+#define ROUSE_TESTING_MODEL_MUTEX_H_
+
+#include <climits>
+#include <type_traits>
+
+#include "absl/base/const_init.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "rouse/testing/model/execution.h"
+
+namespace rouse::model {
+
+// Mutex
+//
+// Not recursive. Outside of a model it does nothing.
+class ABSL_LOCKABLE Mutex {
+ public:
+  constexpr explicit Mutex(Site site = Site::current()) {
+    if (!std::is_constant_evaluated()) {
+      if (Execution* execution = Execution::current()) {
+        execution->Construct(handle_, this, 0, "mutex", site);
+      }
+    }
+  }
+  constexpr explicit Mutex(absl::ConstInitType) {}
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  ~Mutex() {
+    if (Execution* execution = Execution::current()) {
+      execution->Destroy(handle_, Site::current());
+    }
+  }
+
+  void Lock(Site site = Site::current()) ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    if (Execution* execution = Execution::current()) {
+      execution->Lock(handle_, this, site);
+    }
+  }
+  bool TryLock(Site site = Site::current())
+      ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    Execution* execution = Execution::current();
+    return execution == nullptr || execution->TryLock(handle_, this, site);
+  }
+  void Unlock(Site site = Site::current()) ABSL_UNLOCK_FUNCTION() {
+    if (Execution* execution = Execution::current()) {
+      execution->Unlock(handle_, this, site);
+    }
+  }
+  void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
+    Execution* execution = Execution::current();
+    if (execution != nullptr && !execution->Holds(handle_)) {
+      execution->Fail("a mutex is not held that must be");
+    }
+  }
+
+ private:
+  friend class CondVar;
+
+  ObjectHandle handle_;
+};
+
+// MutexLock
+class ABSL_SCOPED_LOCKABLE MutexLock {
+ public:
+  explicit MutexLock(Mutex* mutex, Site site = Site::current())
+      ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
+      : mutex_(*mutex), site_(site) {
+    mutex_.Lock(site);
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(site_); }
+
+ private:
+  Mutex& mutex_;
+  const Site site_;
+};
+
+// CondVar
+class CondVar {
+ public:
+  constexpr CondVar() = default;
+  CondVar(const CondVar&) = delete;
+  CondVar& operator=(const CondVar&) = delete;
+
+  void Wait(Mutex* mutex, Site site = Site::current()) {
+    WaitFor(*mutex, /*timed=*/false, site);
+  }
+  // Whether time was up: which it may be at any moment, unless `timeout` is
+  // infinite.
+  bool WaitWithTimeout(Mutex* mutex, absl::Duration timeout,
+                       Site site = Site::current()) {
+    return !WaitFor(*mutex, timeout != absl::InfiniteDuration(), site);
+  }
+  void Signal(Site site = Site::current()) { Wake(1, site); }
+  void SignalAll(Site site = Site::current()) { Wake(INT_MAX, site); }
+
+ private:
+  bool WaitFor(Mutex& mutex, bool timed, const Site& site) {
+    Execution* execution = Execution::current();
+    return execution == nullptr ||
+           execution->ConditionWait(handle_, this, mutex.handle_, &mutex, timed,
+                                    site);
+  }
+  void Wake(int count, const Site& site) {
+    if (Execution* execution = Execution::current()) {
+      execution->Wake(handle_, this, count, site);
+    }
+  }
+
+  ObjectHandle handle_;
+};
+
+}  // namespace rouse::model
+
+#endif  // ROUSE_TESTING_MODEL_MUTEX_H_
