@@ -14,8 +14,9 @@
 //     co_return co_await rouse::OrReturn(Parse(row));
 //   }
 //
-// `x` is an `absl::Status`, an `absl::StatusOr<T>`, or a future (a `Co` too) of
-// one of these. The coroutine is a `Co` that returns `absl::Status` or
+// `x` is an `absl::Status`, an `absl::StatusOr<T>`, what has an `ok()` and
+// converts to `absl::Status` (a `SleepResult`), or a future (a `Co` too) of one
+// of these. The coroutine is a `Co` that returns `absl::Status` or
 // `absl::StatusOr`.
 
 #ifndef ROUSE_FUTURE_OR_RETURN_H_
@@ -75,7 +76,15 @@ internal::OrReturnOperand<X> OrReturn(X&& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
 
 namespace internal {
 
-// Only the error of an rvalue is moved out: another's is its owner's.
+// `absl::Status`, and what says whether it is one that is OK before it is made.
+template <class T>
+concept StatusLike =
+    std::convertible_to<const T&, absl::Status> && requires(const T& outcome) {
+      { outcome.ok() } -> std::same_as<bool>;
+    };
+
+// Only the error of an rvalue is moved out: another's is its owner's. What is
+// like a status is converted to one, here and only if it is an error.
 inline absl::Status ErrorOf(absl::Status&& status) { return std::move(status); }
 inline absl::Status ErrorOf(const absl::Status& status) { return status; }
 template <class T>
@@ -87,7 +96,8 @@ absl::Status ErrorOf(const absl::StatusOr<T>& result) {
   return result.status();
 }
 
-inline void ValueOf(const absl::Status&) {}
+template <StatusLike T>
+void ValueOf(const T&) {}
 template <class T>
 T ValueOf(absl::StatusOr<T>&& result) {
   return *std::move(result);
@@ -106,7 +116,7 @@ const T& ValueOf(const absl::StatusOr<T>& result) {
 }
 
 template <class T>
-inline constexpr bool kIsOutcome = std::same_as<T, absl::Status>;
+inline constexpr bool kIsOutcome = StatusLike<T>;
 template <class T>
 inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 
@@ -126,7 +136,7 @@ void ReturnError(Promise& promise, absl::Status&& error) {
   }
 }
 
-// Of a status or a StatusOr: nothing to wait for.
+// Of a status, what is like one, or a StatusOr: nothing to wait for.
 template <class Promise, class X>
 class OutcomeAwaiter {
  public:

@@ -154,6 +154,63 @@ TEST(OrReturn, AwaitsAFutureOfAStatus) {
   }
 }
 
+// As `SleepResult`: is no status, but has an `ok()` and converts to one.
+class Done {
+ public:
+  explicit Done(bool ok) : ok_(ok) {}
+  bool ok() const { return ok_; }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator absl::Status() const { return ok_ ? absl::OkStatus() : Error(); }
+
+ private:
+  bool ok_;
+};
+
+TEST(OrReturn, TakesWhatConvertsToAStatus) {
+  auto body = [](const Done& done) -> Co<absl::StatusOr<int>> {
+    static_assert(std::is_void_v<decltype(internal::ValueOf(done))>);
+    co_await OrReturn(done);
+    co_await OrReturn(Done(done));
+    co_return 1;
+  };
+  const Done ok(true);
+  const Done failed(false);
+  auto good = body(ok);
+  auto bad = body(failed);
+  EXPECT_EQ(*PollOnce(good).value(), 1);
+  EXPECT_EQ(PollOnce(bad).value().status(), Error());
+}
+
+TEST(OrReturn, AwaitsAFutureOfWhatConvertsToAStatus) {
+  auto body = [](int polls, bool ok) -> Co<absl::StatusOr<int>> {
+    After<Done> future(polls, Done(ok));
+    co_await OrReturn(future);
+    co_return 1;
+  };
+  for (int polls : {0, 1}) {
+    auto good = body(polls, true);
+    auto bad = body(polls, false);
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_TRUE(PollOnce(good).IsPending());
+      EXPECT_TRUE(PollOnce(bad).IsPending());
+    }
+    EXPECT_EQ(*PollOnce(good).value(), 1);
+    EXPECT_EQ(PollOnce(bad).value().status(), Error());
+  }
+}
+
+TEST(OrReturn, AwaitsAChildOfWhatConvertsToAStatus) {
+  auto child = [](bool ok) -> Co<Done> { co_return Done(ok); };
+  auto body = [&child](bool ok) -> Co<absl::Status> {
+    co_await OrReturn(child(ok));
+    co_return absl::AlreadyExistsError("went on");
+  };
+  auto good = body(true);
+  auto bad = body(false);
+  EXPECT_TRUE(absl::IsAlreadyExists(PollOnce(good).value()));
+  EXPECT_EQ(PollOnce(bad).value(), Error());
+}
+
 Co<absl::StatusOr<int>> Child(int polls, absl::StatusOr<int> outcome) {
   After<absl::StatusOr<int>> future(polls, std::move(outcome));
   co_return co_await future;

@@ -17,6 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/or_return.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
@@ -375,6 +377,23 @@ TEST(SleepResult, ConvertsToAStatus) {
   const absl::Status gone = SleepResult(false);
   EXPECT_TRUE(ok.ok());
   EXPECT_EQ(gone.code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(SleepTest, OrReturnEndsACoroutineWhoseDriverHasGone) {
+  auto body = []() -> Co<absl::Status> {
+    co_await OrReturn(Sleep(absl::Seconds(1)));
+    co_return absl::AlreadyExistsError("went on");
+  };
+  const Waker waker = task_.NewWaker();
+  Context cx(waker);
+  Co<absl::Status> woken = body();
+  Co<absl::Status> cut_short = body();
+  ASSERT_TRUE(woken.Poll(cx).IsPending());
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(absl::IsAlreadyExists(woken.Poll(cx).value()));
+  ASSERT_TRUE(cut_short.Poll(cx).IsPending());
+  driver_.reset();
+  EXPECT_TRUE(absl::IsUnavailable(cut_short.Poll(cx).value()));
 }
 
 TEST_F(SleepTest, EndingTakesAUnitOfTheBudget) {
