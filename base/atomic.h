@@ -18,16 +18,19 @@
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/atomic.h"
 #else
-
 #include <atomic>
+#endif
 
 namespace rouse {
 
+#ifdef ROUSE_MODEL
+template <class T>
+using Atomic = model::Atomic<T>;
+#else
 template <class T>
 using Atomic = std::atomic<T>;
+#endif
 
 }  // namespace rouse
-
-#endif  // ROUSE_MODEL
 
 #endif  // ROUSE_BASE_ATOMIC_H_

@@ -1,5 +1,7 @@
 #include "rouse/base/futex.h"
 
+#ifndef ROUSE_MODEL
+
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -36,3 +38,5 @@ void FutexWakeOne(Atomic<uint32_t>& word) {
 }
 
 }  // namespace rouse
+
+#endif  // ROUSE_MODEL

@@ -16,7 +16,18 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/futex.h"
+#endif
+
 namespace rouse {
+
+#ifdef ROUSE_MODEL
+
+using model::FutexWait;
+using model::FutexWakeOne;
+
+#else
 
 // FutexWait()
 //
@@ -33,6 +44,8 @@ void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
 // Wakes one thread that waits on `word`, if there is one. The thread that waits
 // may have gone and `word` with it: the address is not read.
 void FutexWakeOne(Atomic<uint32_t>& word);
+
+#endif  // ROUSE_MODEL
 
 }  // namespace rouse
 

@@ -1,5 +1,7 @@
 #include "rouse/base/thread.h"
 
+#ifndef ROUSE_MODEL
+
 #include <pthread.h>
 
 #include <memory>
@@ -53,3 +55,5 @@ void Thread::Join() {
 }
 
 }  // namespace rouse
+
+#endif  // ROUSE_MODEL

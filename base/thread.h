@@ -23,7 +23,31 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/thread.h"
+#endif
+
 namespace rouse {
+
+#ifdef ROUSE_MODEL
+
+class Thread {
+ public:
+  static absl::StatusOr<Thread> Start(
+      std::string_view /*name*/, absl::AnyInvocable<void() &&> body,
+      model::Site site = model::Site::current()) {
+    return Thread(model::Thread(std::move(body), site));
+  }
+
+  void Join() { thread_.Join(); }
+
+ private:
+  explicit Thread(model::Thread thread) : thread_(std::move(thread)) {}
+
+  model::Thread thread_;
+};
+
+#else
 
 // Thread
 //
@@ -52,6 +76,8 @@ class Thread {
 
   std::optional<pthread_t> handle_;
 };
+
+#endif  // ROUSE_MODEL
 
 }  // namespace rouse
 

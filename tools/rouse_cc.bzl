@@ -33,6 +33,12 @@ What the rules see to, so that BUILD files need not:
     some source of the same target that clang checks a header's layering. So a library of headers alone
     gets a source that includes them; any other's own source includes its header first.
 *   C++20 comes from .bazelrc; there is no -std, -O or -march here.
+*   Every library `x` has a twin `x_model`, for models (see docs/model.md): the same sources on the model
+    checker's atomics. Its `deps` are the twins of x's. Nothing builds it but what depends on it.
+
+A twin's code is in another namespace, so that a program which mixes twins with what they are twins of
+does not link: `ROUSE_MODEL` comes with `rouse` defined as `rouse_model`. Whatever depends on the checker
+gets both definitions, its own sources included.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
@@ -71,13 +77,46 @@ _include_all = rule(
     doc = "Writes a source that includes headers of its own package.",
 )
 
-def rouse_cc_library(name, srcs = [], hdrs = [], copts = [], features = [], **kwargs):
+# What the model checker itself is compiled with, and thereby all that depends on it.
+MODEL_DEFINES = [
+    "ROUSE_MODEL",
+    "rouse=rouse_model",
+]
+
+# Millions of executions are too many for code that is not optimized.
+MODEL_COPTS = ["-O2"]
+
+_MODEL = "//testing/model"
+
+def _twin(label):
+    """The label of the twin of a library; itself for what has none."""
+    if label.startswith("@") or label.startswith(_MODEL):
+        return label
+    if ":" in label:
+        return label + "_model"
+    return label + ":" + label.split("/")[-1] + "_model"
+
+def rouse_cc_library(
+        name,
+        srcs = [],
+        hdrs = [],
+        deps = [],
+        model_deps = [],
+        twin = True,
+        tags = [],
+        copts = [],
+        features = [],
+        **kwargs):
     """A cc_library whose headers are included as `rouse/<package>/<file>.h`.
 
     Args:
       name: the target; named like its one header.
       srcs: sources.
       hdrs: headers.
+      deps: what sources and headers include.
+      model_deps: what they include besides with `ROUSE_MODEL` defined.
+      twin: whether there is a `<name>_model`.
+      tags: as for cc_library.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
       **kwargs: as for cc_library.
@@ -92,11 +131,25 @@ def rouse_cc_library(name, srcs = [], hdrs = [], copts = [], features = [], **kw
         name = name,
         srcs = srcs,
         hdrs = hdrs,
+        deps = deps,
+        tags = tags,
         copts = _COPTS + copts,
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
         **kwargs
     )
+    if twin:
+        cc_library(
+            name = name + "_model",
+            srcs = srcs,
+            hdrs = hdrs,
+            deps = [_twin(label) for label in deps] + model_deps,
+            tags = tags + ["manual"],
+            copts = _COPTS + MODEL_COPTS + copts,
+            features = _FEATURES + features,
+            include_prefix = _include_prefix(native.package_name()),
+            **kwargs
+        )
 
 def rouse_cc_binary(name, copts = [], features = [], **kwargs):
     """A cc_binary with this workspace's warnings.
@@ -136,6 +189,28 @@ def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], feat
         features = _FEATURES + features,
         linkstatic = True,
         deps = deps + gtest,
+        **kwargs
+    )
+
+def rouse_model_test(name, deps = [], copts = [], tags = [], **kwargs):
+    """A test of models: its deps are taken from the twins. It need not name the checker's gtest.h.
+
+    Args:
+      name: the target; the library's name and `_model_test`.
+      deps: libraries, as another test of them would name them.
+      copts: further flags, for this target alone.
+      tags: besides "model".
+      **kwargs: as for rouse_cc_test.
+    """
+    rouse_cc_test(
+        name = name,
+        deps = [_twin(label) for label in deps] + [
+            _MODEL,
+            _MODEL + ":check",
+            _MODEL + ":gtest",
+        ],
+        copts = MODEL_COPTS + copts,
+        tags = ["model"] + tags,
         **kwargs
     )
 

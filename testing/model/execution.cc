@@ -453,6 +453,7 @@ int Execution::NewObject(const void* address, uint64_t value,
   object.owner = -1;
   object.view.Clear();
   object.waiters.clear();
+  object.futex = -1;
   return number;
 }
 
@@ -802,12 +803,20 @@ bool Execution::Sleep(int queue, bool timed, std::string_view name,
   return !thread.timed_out;
 }
 
-bool Execution::FutexWait(ObjectHandle& word, ObjectHandle& queue_handle,
-                          const void* address, uint64_t initial,
-                          uint64_t expected, bool timed, const Site& site) {
+int Execution::FutexQueue(int object, const Site& site) {
+  if (objects_[object].futex < 0) {
+    const int queue = NewObject(nullptr, 0, "futex", site);
+    objects_[object].futex = queue;
+  }
+  return objects_[object].futex;
+}
+
+bool Execution::FutexWait(ObjectHandle& word, const void* address,
+                          uint64_t initial, uint64_t expected, bool timed,
+                          const Site& site) {
   const Inside inside;
   const int object = Resolve(word, address, initial, "atomic", site);
-  const int queue = Resolve(queue_handle, nullptr, 0, "futex", site);
+  const int queue = FutexQueue(object, site);
   Step({.object = object, .queue = queue}, "futex wait", object, site);
   CheckAlive(object, site);
   // The kernel looks under a lock that the wakers take too. That orders what is
@@ -879,14 +888,24 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
   return woken;
 }
 
-void Execution::Wake(ObjectHandle& queue_handle, const void* address, int count,
-                     const Site& site) {
+void Execution::FutexWake(ObjectHandle& word, const void* address,
+                          uint64_t initial, int count, const Site& site) {
   const Inside inside;
-  const int queue =
-      Resolve(queue_handle, address, 0,
-              address == nullptr ? "futex" : "condition variable", site);
-  Step({.queue = queue}, "wake", queue, site);
+  // The kernel uses the address alone: the word may be gone.
+  Wake(FutexQueue(Resolve(word, address, initial, "atomic", site), site), count,
+       site);
+}
+
+void Execution::ConditionWake(ObjectHandle& handle, const void* address,
+                              int count, const Site& site) {
+  const Inside inside;
+  const int queue = Resolve(handle, address, 0, "condition variable", site);
   CheckAlive(queue, site);
+  Wake(queue, count, site);
+}
+
+void Execution::Wake(int queue, int count, const Site& site) {
+  Step({.queue = queue}, "wake", queue, site);
   Object& object = objects_[queue];
   memory_.Subscribe(running_, object.view, /*happens=*/false);
   memory_.Publish(running_, object.view, /*happens=*/false);

@@ -125,16 +125,17 @@ class Execution {
   // Waits until woken, unless `word` does not have the value `expected`, or, as
   // the search decides, for no reason, or because time is up where `timed`.
   // Returns false for the last.
-  bool FutexWait(ObjectHandle& word, ObjectHandle& queue, const void* address,
-                 uint64_t initial, uint64_t expected, bool timed,
-                 const Site& site);
+  bool FutexWait(ObjectHandle& word, const void* address, uint64_t initial,
+                 uint64_t expected, bool timed, const Site& site);
+  // Wakes up to `count` of the waiting threads, any ones.
+  void FutexWake(ObjectHandle& word, const void* address, uint64_t initial,
+                 int count, const Site& site);
   // The same on a condition variable, with the mutex free meanwhile.
   bool ConditionWait(ObjectHandle& queue, const void* address,
                      ObjectHandle& mutex, const void* mutex_address, bool timed,
                      const Site& site);
-  // Wakes up to `count` waiting threads, any ones.
-  void Wake(ObjectHandle& queue, const void* address, int count,
-            const Site& site);
+  void ConditionWake(ObjectHandle& queue, const void* address, int count,
+                     const Site& site);
 
   // Nothing that this thread has read has changed: waits until something has.
   void SpinHint(const Site& site);
@@ -211,6 +212,8 @@ class Execution {
     int owner = -1;
     View view;  // also of a queue
     std::vector<int> waiters;
+    // Of an atomic: the queue of those that wait on it as a futex, or -1.
+    int futex = -1;
   };
 
   struct PlainData {
@@ -267,6 +270,8 @@ class Execution {
   void Finish();
   bool MayFailSpuriously() const;
   void Watch(int object);
+  int FutexQueue(int object, const Site& site);
+  void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
   void AccessPlain(const void* address, bool write, const Site& site);
   void CheckLeaks();

@@ -115,7 +115,7 @@ class CondVar {
   }
   void Wake(int count, const Site& site) {
     if (Execution* execution = Execution::current()) {
-      execution->Wake(handle_, this, count, site);
+      execution->ConditionWake(handle_, this, count, site);
     }
   }
 

@@ -1,0 +1,56 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: cell.h
+// -----------------------------------------------------------------------------
+//
+// Plain data that lock-free code hands from thread to thread. In a product it is
+// just that; in a `*_model` target the model checker sees every access, and
+// finds those that race.
+//
+//   Cell<Waker> waker_;   // of the thread that holds the lock bit
+//
+//   waker_.Write() = std::move(waker);
+//   if (waker_.Read().WillWake(other)) ...
+
+#ifndef ROUSE_BASE_CELL_H_
+#define ROUSE_BASE_CELL_H_
+
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/cell.h"
+#else
+#include <utility>
+#endif
+
+namespace rouse {
+
+#ifdef ROUSE_MODEL
+
+template <class T>
+using Cell = model::Cell<T>;
+
+#else
+
+// Cell
+//
+// Not thread-safe: that it need not be is what the code around it sees to. A
+// reference is for the access at hand: do not keep it.
+template <class T>
+class Cell {
+ public:
+  constexpr Cell() = default;
+  constexpr explicit Cell(T value) : value_(std::move(value)) {}
+
+  const T& Read() const { return value_; }
+  T& Write() { return value_; }
+
+ private:
+  T value_{};
+};
+
+#endif  // ROUSE_MODEL
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_CELL_H_

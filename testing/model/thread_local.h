@@ -1,0 +1,42 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: thread_local.h
+// -----------------------------------------------------------------------------
+//
+// Thread-local objects for a model: each of its threads has its own. Code under
+// test names `rouse::ThreadLocal` (base/thread_local.h).
+
+#ifndef ROUSE_TESTING_MODEL_THREAD_LOCAL_H_
+#define ROUSE_TESTING_MODEL_THREAD_LOCAL_H_
+
+#include <memory>
+
+#include "rouse/testing/model/execution.h"
+
+namespace rouse::model {
+
+// ThreadLocal
+//
+// Made when a thread first asks for it, destroyed when the thread ends, the
+// last first. Outside of a model there is one for the whole program.
+template <class T, class Tag>
+class ThreadLocal {
+ public:
+  ThreadLocal() = delete;
+
+  static T& Get() {
+    Execution* execution = Execution::current();
+    if (execution == nullptr) return outside_;
+    return *static_cast<T*>(execution->ThreadLocal(
+        &outside_, [] { return std::shared_ptr<void>(std::make_shared<T>()); }));
+  }
+
+ private:
+  static inline T outside_;
+};
+
+}  // namespace rouse::model
+
+#endif  // ROUSE_TESTING_MODEL_THREAD_LOCAL_H_
