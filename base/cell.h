@@ -5,8 +5,8 @@
 // File: cell.h
 // -----------------------------------------------------------------------------
 //
-// Plain data that lock-free code hands from thread to thread. In a product it is
-// just that; in a `*_model` target the model checker sees every access, and
+// Plain data that lock-free code hands from thread to thread. In a product it
+// is just that; in a `*_model` target the model checker sees every access, and
 // finds those that race.
 //
 //   Cell<Waker> waker_;   // of the thread that holds the lock bit

@@ -7,10 +7,13 @@
 //
 // Thread-local objects that a model checker can give to each of its threads.
 //
-//   Heap*& CurrentHeap() { return ThreadLocal<Heap*, class CurrentHeapTag>::Get(); }
+//   Heap*& CurrentHeap() {
+//     return ThreadLocal<Heap*, class CurrentHeapTag>::Get();
+//   }
 //
 // Code that a coroutine may inline must not call `Get()`: the compiler may keep
-// the address over a suspension, after which the coroutine is on another thread.
+// the address over a suspension, after which the coroutine is on another
+// thread.
 
 #ifndef ROUSE_BASE_THREAD_LOCAL_H_
 #define ROUSE_BASE_THREAD_LOCAL_H_
