@@ -57,8 +57,9 @@ void AtomicWaker::Register(const Waker& waker) {
     // Cloned under the lock, for only its holder can tell that no clone is
     // needed. Nobody ever waits for this lock: what `clone` calls may come back
     // to the cell, finds it held, and leaves its note.
-    if (!waker_.WillWake(waker)) {
-      replaced = std::exchange(waker_, waker.Clone());
+    if (!waker_.Read().WillWake(waker)) {
+      Waker clone = waker.Clone();
+      replaced = std::exchange(waker_.Write(), std::move(clone));
     }
   }
   ROUSE_CATCH_ALL {
@@ -77,17 +78,16 @@ void AtomicWaker::Register(const Waker& waker) {
 void AtomicWaker::Unlock() {
   uint32_t state = kRegistering;
   // Release pairs with the acquire of the next Take or Register, which reads
-  // `waker_`. Acquire, needed on failure, pairs with the release of the Take
-  // that came meanwhile.
-  if (state_.compare_exchange_strong(state, kWaiting, std::memory_order_acq_rel,
-                                     std::memory_order_acquire)) {
+  // `waker_`. Relaxed on failure: the exchange below acquires.
+  if (state_.compare_exchange_strong(state, kWaiting, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
     return;
   }
   // The state is kRegistering|kWaking and nobody else changes it: a Take came
   // and left the waking to this thread.
-  Waker waker = std::move(waker_);
-  // Acquire also from a Take that has come since the look above. A store would
-  // not, and would cut the release sequences of the Takes that came.
+  Waker waker = std::move(waker_.Write());
+  // Acquire pairs with the release of the Take that came, whose wake this is. A
+  // store would cut the release sequences of the Takes that came.
   state_.exchange(kWaiting, std::memory_order_acq_rel);
   std::move(waker).Wake();
 }
@@ -99,11 +99,11 @@ Waker AtomicWaker::Take() {
   if (state_.fetch_or(kWaking, std::memory_order_acq_rel) != kWaiting) {
     return Waker();
   }
-  Waker waker = std::move(waker_);
-  // An exchange, not a store: a Take that came meanwhile and failed released
-  // through this state. The next Register must acquire from it (tokio #7450),
-  // and this thread does, so that the task it goes on to wake sees it too.
-  state_.exchange(kWaiting, std::memory_order_acq_rel);
+  Waker waker = std::move(waker_.Write());
+  // Release as in Unlock. An exchange, not a store: a Take that came meanwhile
+  // and failed released through this state, and the next Register must acquire
+  // from it (tokio #7450).
+  state_.exchange(kWaiting, std::memory_order_release);
   return waker;
 }
 

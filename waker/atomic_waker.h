@@ -37,6 +37,7 @@
 #include <cstdint>
 
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -86,7 +87,7 @@ class AtomicWaker {
 
   // The protocol is in atomic_waker.cc.
   Atomic<uint32_t> state_{0};
-  Waker waker_;
+  Cell<Waker> waker_;
 };
 
 }  // namespace rouse

@@ -84,6 +84,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   main.operation = Operation{};
   main.spurious_left = config_.spurious_failures;
   main.watched.clear();
+  main.hint_file = nullptr;
   main.body = body;
   if (main.fiber == nullptr) {
     main.fiber = Fiber::New(config_.fibers, [this] { RunThread(0); });
@@ -193,6 +194,7 @@ int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   thread.operation = Operation{.site = site};
   thread.spurious_left = config_.spurious_failures;
   thread.watched.clear();
+  thread.hint_file = nullptr;
   thread.body = std::move(body);
   thread.spawned = site;
   ++live_;
@@ -394,7 +396,14 @@ void Execution::Yield(const Site& site) {
 void Execution::SpinHint(const Site& site) {
   const Inside inside;
   Thread& thread = self();
-  if (thread.watched.empty()) {
+  // What was read before the loop is none of the loop's business: whether the
+  // thread will see news of that is what a model may be about.
+  const bool loops = thread.hint_line == site.line() &&
+                     thread.hint_file == site.file_name();
+  thread.hint_line = site.line();
+  thread.hint_file = site.file_name();
+  if (!loops || thread.watched.empty()) {
+    thread.watched.clear();
     Step({}, "spin", -1, site);
     return;
   }
@@ -404,12 +413,8 @@ void Execution::SpinHint(const Site& site) {
     next_[running_] = thread.watched.size() == 1
                           ? Footprint{.object = thread.watched[0]}
                           : Footprint{.any_write = true};
-    if (starter_ >= 0) {
-      SwitchTo(std::exchange(starter_, -1));
-    } else {
-      Schedule();
-    }
-    if (tracing_) Note("spins, until something has changed", site);
+    Schedule();
+    if (tracing_) Note("has spun until something changed", site);
   }
   thread.state = State::kReady;
   for (const int location : thread.watched) {

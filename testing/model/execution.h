@@ -137,7 +137,9 @@ class Execution {
   void ConditionWake(ObjectHandle& queue, const void* address, int count,
                      const Site& site);
 
-  // Nothing that this thread has read has changed: waits until something has.
+  // The second time in turn from one place: what this thread has read since the
+  // last time was not what it waits for; waits until something of it changes,
+  // and does not read the same again.
   void SpinHint(const Site& site);
   // A step that touches nothing: lets others go first.
   void Yield(const Site& site);
@@ -193,7 +195,9 @@ class Execution {
     bool woken = false;
     bool timed_out = false;
     int spurious_left = 0;
-    std::vector<int> watched;  // locations read since the last SpinHint
+    std::vector<int> watched;         // locations read since the last SpinHint
+    const char* hint_file = nullptr;  // where that was
+    unsigned hint_line = 0;
     absl::AnyInvocable<void() &&> body;
     std::vector<Local> locals;
     std::unique_ptr<Fiber> fiber;

@@ -55,6 +55,9 @@ class Thread {
   int number_;
 };
 
+// The number of the calling thread; the main body has 0. In a model only.
+inline int ThreadNumber() { return Execution::current()->running(); }
+
 // For a loop that waits for another thread to change what it has read: such a
 // loop must call it, each time round.
 inline void SpinHint(Site site = Site::current()) {

@@ -1,0 +1,265 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "rouse/base/atomic.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Cell;
+using model::Require;
+using model::Thread;
+
+// A task's flag: whether it was woken. What happened before the wake happens
+// before a look that finds it.
+class Flag {
+ public:
+  Waker waker() {
+    return Waker::FromCallable(
+        [this] { woken_.store(true, std::memory_order_release); });
+  }
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+
+ private:
+  Atomic<bool> woken_{false};
+};
+
+// The one that waits: registers, then looks.
+bool RegisterAndLook(AtomicWaker& cell, const Atomic<bool>& signal,
+                     const Waker& waker) {
+  cell.Register(waker);
+  return signal.load(std::memory_order_relaxed);
+}
+
+void Signal(AtomicWaker& cell, Atomic<bool>& signal) {
+  signal.store(true, std::memory_order_relaxed);
+  cell.Wake();
+}
+
+MODEL_TEST(AtomicWaker, AWakeIsSeenOrCalled) {
+  AtomicWaker cell;
+  Atomic<bool> signal(false);
+  Flag flag;
+  Thread waking([&] { Signal(cell, signal); });
+  const bool seen = RegisterAndLook(cell, signal, flag.waker());
+  waking.Join();
+  Require(seen || flag.woken());
+}
+
+MODEL_TEST(AtomicWaker, TwoWakesAreSeenOrCalled) {
+  AtomicWaker cell;
+  Atomic<bool> first(false);
+  Atomic<bool> second(false);
+  Flag flag;
+  Thread one([&] { Signal(cell, first); });
+  Thread two([&] { Signal(cell, second); });
+  const Waker waker = flag.waker();
+  cell.Register(waker);
+  const bool seen_first = first.load(std::memory_order_relaxed);
+  const bool seen_second = second.load(std::memory_order_relaxed);
+  one.Join();
+  two.Join();
+  Require((seen_first && seen_second) || flag.woken());
+}
+
+// tokio #7450: a Wake that finds the cell locked by another Wake goes away, and
+// what it did before is owed to the next Register all the same.
+MODEL_TEST(AtomicWaker, ARegisterSeesWhatAWakeThatFoundTheCellLockedDid) {
+  AtomicWaker cell;
+  Atomic<bool> first(false);
+  Atomic<bool> second(false);
+  Flag before;
+  cell.Register(before.waker());
+  Thread one([&] { Signal(cell, first); });
+  Thread two([&] { Signal(cell, second); });
+  Flag after;
+  cell.Register(after.waker());
+  const bool seen = first.load(std::memory_order_relaxed) &&
+                    second.load(std::memory_order_relaxed);
+  one.Join();
+  two.Join();
+  Require(seen || after.woken());
+}
+
+MODEL_TEST(AtomicWaker, AWokenTaskSeesWhatCameBeforeTheWake) {
+  AtomicWaker cell;
+  Cell<int> data(0);
+  Flag flag;
+  Thread waking([&] {
+    data.Write() = 1;
+    cell.Wake();
+  });
+  cell.Register(flag.waker());
+  if (flag.woken()) Require(data.Read() == 1);
+}
+
+// A Wake that finds the cell registering leaves itself to the Register.
+MODEL_TEST(AtomicWaker, ARegisterThatWakesSeesWhatTheWakeDid) {
+  AtomicWaker cell;
+  Cell<int> data(0);
+  bool woken = false;  // from within Register
+  Thread waking([&] {
+    data.Write() = 1;
+    cell.Wake();
+  });
+  cell.Register(Waker::FromCallable([&] {
+    if (model::ThreadNumber() == 0) woken = true;
+  }));
+  if (woken) Require(data.Read() == 1);
+}
+
+// A task that polls until it has seen both: if a wake is lost it spins for
+// ever.
+MODEL_TEST(AtomicWaker, ATaskThatWaitsForTwoEnds) {
+  AtomicWaker cell;
+  Atomic<bool> first(false);
+  Atomic<bool> second(false);
+  Atomic<bool> woken(false);
+  Thread one([&] { Signal(cell, first); });
+  Thread two([&] { Signal(cell, second); });
+  const Waker waker = Waker::FromCallable(
+      [&] { woken.store(true, std::memory_order_release); });
+  for (;;) {
+    cell.Register(waker);
+    if (first.load(std::memory_order_relaxed) &&
+        second.load(std::memory_order_relaxed)) {
+      break;
+    }
+    // Woken by its own Register it looks again: in time it sees news.
+    do {
+      model::SpinHint();
+    } while (!woken.load(std::memory_order_relaxed));
+    woken.exchange(false, std::memory_order_acquire);
+  }
+}
+
+MODEL_TEST(AtomicWaker, OneOfTwoTakesGetsTheWaker) {
+  AtomicWaker cell;
+  Flag flag;
+  cell.Register(flag.waker());
+  int taken = 0;
+  Thread other([&] {
+    if (!cell.Take().IsNoop()) ++taken;
+  });
+  const bool here = !cell.Take().IsNoop();
+  other.Join();
+  Require(taken + (here ? 1 : 0) == 1);
+}
+
+MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheOneBefore) {
+  AtomicWaker cell;
+  Flag before;
+  Flag after;
+  cell.Register(before.waker());
+  Thread taking([&] { cell.Take().Wake(); });
+  cell.Register(after.waker());
+  taking.Join();
+  const bool is_empty = cell.Take().IsNoop();
+  // A Register that was passed over has been woken; one that was not is there.
+  Require(after.woken() || !is_empty);
+}
+
+MODEL_TEST(AtomicWaker, ARegisterOfTheSameTaskKeepsItsWaker) {
+  AtomicWaker cell;
+  Atomic<bool> signal(false);
+  Flag flag;
+  const Waker waker = flag.waker();
+  cell.Register(waker);
+  Thread waking([&] { Signal(cell, signal); });
+  const bool seen = RegisterAndLook(cell, signal, waker);
+  waking.Join();
+  Require(seen || flag.woken());
+}
+
+MODEL_TEST(AtomicWaker, TwoRegistersLoseNoWakerAndLeakNone) {
+  AtomicWaker cell;
+  Flag one_flag;
+  Flag two_flag;
+  Thread other([&] { cell.Register(two_flag.waker()); });
+  cell.Register(one_flag.waker());
+  other.Join();
+  cell.Wake();
+  Require(one_flag.woken() != two_flag.woken());
+}
+
+// The task that is woken destroys the cell.
+MODEL_TEST(AtomicWaker, IsNotTouchedOnceItHasBegunToWake) {
+  auto cell = std::make_unique<AtomicWaker>();
+  Atomic<bool> woken(false);
+  cell->Register(Waker::FromCallable(
+      [&] { woken.store(true, std::memory_order_release); }));
+  AtomicWaker* raw = cell.get();
+  Thread waking([raw] { raw->Wake(); });
+  while (!woken.load(std::memory_order_acquire)) model::SpinHint();
+  cell.reset();
+}
+
+MODEL_TEST(AtomicWaker, DropsItsWakerOnce) {
+  auto cell = std::make_unique<AtomicWaker>();
+  Flag flag;
+  Thread registering([&] { cell->Register(flag.waker()); });
+  Thread taking([&] { cell->Take().Reset(); });
+  registering.Join();
+  taking.Join();
+  cell.reset();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+// Clones throw; everything else is the waker's below.
+class Unclonable {
+ public:
+  explicit Unclonable(Atomic<int>& wakes) : wakes_(wakes) {}
+  Waker waker() { return Waker(RawWaker{this, &kVTable}); }
+
+ private:
+  static RawWaker Clone(void*) { throw 1; }
+  static void Wake(void* data) {
+    static_cast<Unclonable*>(data)->wakes_.fetch_add(1,
+                                                     std::memory_order_relaxed);
+  }
+  static void Drop(void*) {}
+
+  static constexpr RawWakerVTable kVTable = {&Clone, &Wake, &Wake, &Drop};
+
+  Atomic<int>& wakes_;
+};
+
+MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
+  AtomicWaker cell;
+  Flag before;
+  cell.Register(before.waker());
+  Atomic<bool> signal(false);
+  Atomic<int> wakes(0);
+  Unclonable unclonable(wakes);
+  Thread waking([&] { Signal(cell, signal); });
+  try {
+    cell.Register(unclonable.waker());
+  } catch (int) {
+  }
+  waking.Join();
+  // The wake was for the waker before, or for the one that was being cloned.
+  Require(before.woken() || wakes.load(std::memory_order_relaxed) == 1);
+  Flag after;
+  cell.Register(after.waker());
+  cell.Wake();
+  Require(after.woken());
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+MODEL_MUTANTS(AtomicWaker, "waker/atomic_waker.");
+
+}  // namespace
+}  // namespace rouse
