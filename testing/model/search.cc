@@ -74,6 +74,24 @@ uint64_t Search::Random() {
   return random_ * 0x2545F4914F6CDD1Du >> 16;
 }
 
+// What kind of step each of the threads would take: in all executions that came
+// to a node the same. Not which object: one from before the execution may have
+// another number in the next.
+uint64_t Search::Shape(ThreadSet enabled,
+                       const std::array<Footprint, kMaxThreads>& next) {
+  uint64_t shape = 0;
+  for (int thread = 0; thread < kMaxThreads; ++thread) {
+    if (!enabled.Contains(thread)) continue;
+    const Footprint& step = next[thread];
+    const unsigned kind = (step.object != Footprint::kNothing ? 1u : 0u) |
+                          (step.writes ? 2u : 0u) | (step.seq_cst ? 4u : 0u) |
+                          (step.queue != Footprint::kNothing ? 8u : 0u) |
+                          (step.any_write ? 16u : 0u);
+    shape |= uint64_t{kind} << (thread * 8);
+  }
+  return shape;
+}
+
 int Search::ChooseThread(ThreadSet enabled, int current,
                          const std::array<Footprint, kMaxThreads>& next) {
   const size_t at = position_;
@@ -82,7 +100,8 @@ int Search::ChooseThread(ThreadSet enabled, int current,
     Node& node = path_[at];
     if (config_.strategy == Strategy::kReplay) {
       if (!enabled.Contains(node.chosen)) diverged_ = true;
-    } else if (!node.is_thread || !(node.enabled == enabled)) {
+    } else if (!node.is_thread || !(node.enabled == enabled) ||
+               node.shape != Shape(enabled, next)) {
       diverged_ = true;
     }
     if (diverged_) return kPruned;
@@ -91,6 +110,7 @@ int Search::ChooseThread(ThreadSet enabled, int current,
     if (config_.strategy == Strategy::kReplay) return kPruned;
     chosen = Fresh(enabled, current, next);
     if (chosen == kPruned) return kPruned;
+    path_[at].shape = Shape(enabled, next);
   }
   position_ = at + 1;
   ++thread_decisions_;

@@ -139,6 +139,7 @@ class Search {
     ThreadSet done;       // explored, or being explored
     ThreadSet backtrack;  // to be explored
     ThreadSet sleep;
+    uint64_t shape;  // of the steps that could be taken
   };
   struct Step {
     Footprint footprint;
@@ -153,6 +154,8 @@ class Search {
     VectorClock reads;
   };
 
+  static uint64_t Shape(ThreadSet enabled,
+                        const std::array<Footprint, kMaxThreads>& next);
   int Fresh(ThreadSet enabled, int current,
             const std::array<Footprint, kMaxThreads>& next);
   int FreshReduced(Node& node, int current,
