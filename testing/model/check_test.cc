@@ -1,110 +1,227 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// How much Check() explores, and what it says of that. Which outcomes there are
+// is for litmus_test, what goes wrong for failures_test.
 
 #include "rouse/testing/model/check.h"
 
 #include <atomic>
-#include <memory>
+#include <cstdint>
 #include <set>
-#include <tuple>
+#include <string>
+#include <utility>
 
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/gtest.h"
-#include "rouse/testing/model/mutex.h"
 #include "rouse/testing/model/thread.h"
 
 namespace rouse::model {
 namespace {
 
-using std::memory_order_acquire;
-using std::memory_order_relaxed;
-using std::memory_order_release;
-using std::memory_order_seq_cst;
-using testing::HasSubstr;
+using enum std::memory_order;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
-TEST(CheckTest, FindsEveryOutcomeOfStoreBuffering) {
-  std::set<std::tuple<int, int>> outcomes;
-  const Result result = Check({}, [&] {
-    Atomic<int> x(0);
-    Atomic<int> y(0);
-    int a = -1;
-    int b = -1;
-    Thread one([&] {
-      x.store(1, memory_order_relaxed);
-      a = y.load(memory_order_relaxed);
+using Pairs = std::set<std::pair<int, int>>;
+
+// Store buffering.
+void Cross(Pairs& outcomes) {
+  Atomic<int> x = 0;
+  Atomic<int> y = 0;
+  int a = -1;
+  int b = -1;
+  {
+    const Thread one([&] {
+      x.store(1, relaxed);
+      a = y.load(relaxed);
     });
-    Thread two([&] {
-      y.store(1, memory_order_relaxed);
-      b = x.load(memory_order_relaxed);
+    const Thread two([&] {
+      y.store(1, relaxed);
+      b = x.load(relaxed);
     });
-    one.Join();
-    two.Join();
-    outcomes.insert({a, b});
-  });
-  EXPECT_FALSE(result.failed) << result.message << result.trace;
-  EXPECT_TRUE(result.complete);
+  }
+  outcomes.insert({a, b});
+}
+
+TEST(CheckTest, ExploresEveryOutcome) {
+  for (const Options& options :
+       {Options{.mode = Mode::kExhaustive}, Options{.mode = Mode::kNaive},
+        Options{.system_threads = true}}) {
+    Pairs outcomes;
+    const Result result = Check(options, [&] { Cross(outcomes); });
+    EXPECT_FALSE(result.failed) << result.message << result.trace;
+    EXPECT_TRUE(result.complete);
+    EXPECT_THAT(result.message, IsEmpty());
+    EXPECT_THAT(result.trace, IsEmpty());
+    EXPECT_THAT(result.replay, IsEmpty());
+    EXPECT_THAT(outcomes, ElementsAre(std::pair(0, 0), std::pair(0, 1),
+                                      std::pair(1, 0), std::pair(1, 1)));
+  }
+}
+
+TEST(CheckTest, ReductionSavesExecutions) {
+  Pairs outcomes;
+  const auto body = [&] { Cross(outcomes); };
+  const Result reduced = Check({}, body);
+  const Result naive = Check({.mode = Mode::kNaive}, body);
+  EXPECT_LT(reduced.executions + reduced.pruned, naive.executions / 4);
+  EXPECT_EQ(naive.pruned, 0);
+}
+
+TEST(CheckTest, IsCutOffByANumberOfExecutions) {
+  Pairs outcomes;
+  const auto body = [&] { Cross(outcomes); };
+  const Result cut = Check({.max_executions = 3}, body);
+  EXPECT_EQ(cut.executions + cut.pruned, 3);
+  EXPECT_FALSE(cut.complete);
+  EXPECT_FALSE(cut.failed);
+  const Result whole = Check({.max_executions = 1'000}, body);
+  EXPECT_TRUE(whole.complete);
+}
+
+TEST(CheckTest, IsCutOffByTime) {
+  Pairs outcomes;
+  const Result cut =
+      Check({.max_time = -absl::InfiniteDuration()}, [&] { Cross(outcomes); });
+  EXPECT_EQ(cut.executions + cut.pruned, 1);
+  EXPECT_FALSE(cut.complete);
+}
+
+TEST(CheckTest, AtRandomIsNeverComplete) {
+  Pairs outcomes;
+  const Result result = Check({.mode = Mode::kRandom, .max_executions = 1'000},
+                              [&] { Cross(outcomes); });
+  EXPECT_EQ(result.executions, 1'000);
+  EXPECT_FALSE(result.complete);
   EXPECT_EQ(outcomes.size(), 4);
-  std::cout << result.executions << " " << result.pruned << "\n";
 }
 
-void PassMessage(std::memory_order publish) {
-  Cell<int> data(0);
-  Atomic<bool> ready(false);
-  Thread other([&] {
-    data.Write() = 42;
-    ready.store(true, publish);
+TEST(CheckTest, TheSeedDecidesWhatIsRandom) {
+  const auto first = [](uint64_t seed) {
+    return Check({.mode = Mode::kRandom, .seed = seed, .max_executions = 1'000},
+                 [] {
+                   Atomic<int> x = 0;
+                   const Thread one([&] { x.fetch_add(1); });
+                   const Thread two([&] { x.fetch_add(1); });
+                   Require(x.load() != 1);
+                 })
+        .replay;
+  };
+  EXPECT_EQ(first(1), first(1));
+  std::set<std::string> replays;
+  for (uint64_t seed = 1; seed <= 10; ++seed) replays.insert(first(seed));
+  EXPECT_GT(replays.size(), 1);
+}
+
+// A thread takes three steps while the other is between two of its own.
+void NeedsPreemptions(int count) {
+  Atomic<int> x = 0;
+  const Thread other([&] {
+    for (int i = 0; i < 4; ++i) x.fetch_add(1);
   });
-  if (ready.load(memory_order_acquire)) Require(data.Read() == 42);
+  int between = 0;
+  int last = x.load();
+  for (int i = 0; i < 3; ++i) {
+    const int now = x.load();
+    if (now != last) ++between;
+    last = now;
+  }
+  Require(between < count);
 }
 
-TEST(CheckTest, FindsADataRace) {
-  EXPECT_FALSE(Check({}, [] { PassMessage(memory_order_release); }).failed);
-  const Result result = Check({}, [] { PassMessage(memory_order_relaxed); });
-  EXPECT_TRUE(result.failed);
-  EXPECT_THAT(result.message, HasSubstr("data race"));
-  std::cout << result.message << "\n" << result.trace << result.replay << "\n";
-  EXPECT_EQ(Check({.replay = result.replay},
-                  [] { PassMessage(memory_order_relaxed); })
-                .message,
-            result.message);
+TEST(CheckTest, ABoundOfPreemptionsIsOne) {
+  // Each change but the first, at the spawn, takes one of each thread.
+  const auto found = [](int count, int bound) {
+    return Check({.mode = Mode::kBounded, .preemption_bound = bound},
+                 [&] { NeedsPreemptions(count); });
+  };
+  EXPECT_TRUE(found(1, 0).complete);
+  EXPECT_TRUE(found(1, 2).failed);
+  EXPECT_TRUE(found(3, 2).complete);
+  EXPECT_TRUE(found(3, 6).failed);
 }
 
-TEST(CheckTest, FindsADeadlock) {
-  const Result result = Check({}, [] {
-    Mutex a;
-    Mutex b;
-    Thread other([&] {
-      const MutexLock first(&a);
-      const MutexLock second(&b);
-    });
-    const MutexLock first(&b);
-    const MutexLock second(&a);
+TEST(CheckTest, ChooseTriesEveryPossibility) {
+  Pairs outcomes;
+  const Result result = Check({}, [&] {
+    const int first = Choose(3);
+    outcomes.insert({first, first == 0 ? Choose(2) : -1});
   });
-  EXPECT_TRUE(result.failed);
-  EXPECT_THAT(result.message, HasSubstr("deadlock"));
-  std::cout << result.message << "\n" << result.trace << result.replay << "\n";
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.executions, 4);
+  EXPECT_THAT(outcomes, ElementsAre(std::pair(0, 0), std::pair(0, 1),
+                                    std::pair(1, -1), std::pair(2, -1)));
 }
 
-TEST(CheckTest, FindsALeak) {
-  const Result result = Check({}, [] {
-    auto* leaked = new Atomic<int>(1);
-    leaked->load();
+TEST(CheckTest, WhatIsFromBeforeBeginsAnewEachTime) {
+  Atomic<int> x = 5;
+  const Result result = Check({}, [&] {
+    Require(x.load() == 5);
+    const Thread other([&] { x.store(6); });
+    x.store(7);
   });
-  EXPECT_THAT(result.message, HasSubstr("leak"));
+  EXPECT_FALSE(result.failed) << result.message;
+  EXPECT_EQ(x.load(), 5);
+}
+
+TEST(CheckTest, AtomicsAreVariablesOutsideOfAModel) {
+  Atomic<int> x = 1;
+  EXPECT_EQ(x.exchange(2), 1);
+  EXPECT_EQ(x.fetch_add(3), 2);
+  int expected = 4;
+  EXPECT_FALSE(x.compare_exchange_strong(expected, 9));
+  EXPECT_EQ(expected, 5);
+  EXPECT_TRUE(x.compare_exchange_weak(expected, 9));
+  AtomicThreadFence(seq_cst);
+  EXPECT_EQ(x.load(), 9);
+}
+
+TEST(CheckTest, AnExecutionEndsWithItsLastThread) {
+  Pairs outcomes;
+  Atomic<int> x = 0;
+  const Result result = Check({}, [&] {
+    Thread other([&] { outcomes.insert({x.load(), 0}); });
+    other.Detach();
+    x.store(1);
+  });
+  EXPECT_TRUE(result.complete) << result.message << result.trace;
+  EXPECT_THAT(outcomes, ElementsAre(std::pair(0, 0), std::pair(1, 0)));
 }
 
 MODEL_TEST(Gtest, Spins) {
   Atomic<int> turn(0);
-  Thread other([&] {
-    while (turn.load(memory_order_acquire) != 1) SpinHint();
-    turn.store(2, memory_order_release);
+  const Thread other([&] {
+    while (turn.load(acquire) != 1) SpinHint();
+    turn.store(2, release);
   });
-  turn.store(1, memory_order_release);
-  while (turn.load(memory_order_acquire) != 2) SpinHint();
+  turn.store(1, release);
+  while (turn.load(acquire) != 2) SpinHint();
 }
+
+MODEL_TEST(Gtest, IsBounded, .mode = Mode::kBounded, .preemption_bound = 1) {
+  Atomic<int> x = 0;
+  {
+    const Thread one([&] { x.fetch_add(1, relaxed); });
+    const Thread two([&] { x.fetch_add(1, relaxed); });
+  }
+  EXPECT_EQ(x.load(), 2);
+}
+
+MODEL_TEST(Mutants, PassesAMessage) {
+  Cell<int> data(0);
+  Atomic<bool> ready = false;
+  const Thread other([&] {
+    data.Write() = 42;
+    ready.store(true, release);
+  });
+  if (ready.load(acquire)) EXPECT_EQ(data.Read(), 42);
+}
+MODEL_MUTANTS(Mutants, "model/check_test.cc");
 
 }  // namespace
 }  // namespace rouse::model

@@ -1,0 +1,525 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every kind of failure is found, in every mode, is called what it is, and is
+// run again from its replay string.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/base/thread_annotations.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/testing/model/atomic.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/futex.h"
+#include "rouse/testing/model/mutex.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse::model {
+namespace {
+
+using enum std::memory_order;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+struct Failure {
+  std::string name;
+  void (*body)();
+  std::vector<std::string> words;  // of the message, which the first begins
+  int max_steps = 10'000;
+};
+
+void PrintTo(const Failure& failure, std::ostream* out) {
+  *out << failure.name;
+}
+
+class FailureTest : public testing::TestWithParam<Failure> {
+ protected:
+  static Result Run(Options options) {
+    options.max_steps = GetParam().max_steps;
+    return Check(options, GetParam().body);
+  }
+};
+
+TEST_P(FailureTest, IsFoundAndCalledWhatItIs) {
+  const Result result = Run({});
+  EXPECT_TRUE(result.failed);
+  EXPECT_FALSE(result.complete);
+  EXPECT_THAT(result.message, StartsWith(GetParam().words.front()));
+  for (const std::string& word : GetParam().words) {
+    EXPECT_THAT(result.message, HasSubstr(word));
+  }
+  EXPECT_GE(result.executions, 1);
+}
+
+TEST_P(FailureTest, IsReplayed) {
+  const Result found = Run({});
+  ASSERT_THAT(found.replay, StartsWith("m1:"));
+  const Result replayed = Run({.replay = found.replay});
+  EXPECT_TRUE(replayed.failed);
+  EXPECT_EQ(replayed.message, found.message);
+  EXPECT_EQ(replayed.trace, found.trace);
+  EXPECT_EQ(replayed.executions, 1);
+  EXPECT_EQ(replayed.pruned, 0);
+}
+
+TEST_P(FailureTest, IsTheSameOnSystemThreads) {
+  const Result expected = Run({});
+  const Result result = Run({.system_threads = true});
+  EXPECT_TRUE(result.failed);
+  EXPECT_EQ(result.message, expected.message);
+  EXPECT_EQ(result.trace, expected.trace);
+  EXPECT_EQ(result.replay, expected.replay);
+  EXPECT_EQ(result.executions, expected.executions);
+  EXPECT_EQ(result.pruned, expected.pruned);
+}
+
+TEST_P(FailureTest, IsFoundInTheOtherModes) {
+  for (const Options& options :
+       {Options{.mode = Mode::kNaive}, Options{.mode = Mode::kBounded},
+        Options{.mode = Mode::kRandom, .max_executions = 10'000}}) {
+    const Result result = Run(options);
+    EXPECT_TRUE(result.failed) << static_cast<int>(options.mode);
+    EXPECT_THAT(result.message, StartsWith(GetParam().words.front()));
+    EXPECT_EQ(Run({.replay = result.replay}).message, result.message);
+  }
+}
+
+// ---- Data races.
+
+void ReadRacesWithWrite() {
+  Cell<int> data(0);
+  const Thread other([&] { data.Write() = 1; });
+  data.Read();
+}
+
+void WriteRacesWithWrite() {
+  Cell<int> data(0);
+  const Thread other([&] { data.Write() = 1; });
+  data.Write() = 2;
+}
+
+void WriteRacesWithRead() {
+  Cell<int> data(0);
+  const Thread other([&] { data.Read(); });
+  data.Write() = 1;
+}
+
+void ReadRacesAfterARelaxedFlag() {
+  Cell<int> data(0);
+  Atomic<bool> ready = false;
+  const Thread other([&] {
+    data.Write() = 42;
+    ready.store(true, relaxed);
+  });
+  if (ready.load(acquire)) Require(data.Read() == 42);
+}
+
+void UseRacesWithMaking() {
+  Atomic<bool> made = false;
+  std::unique_ptr<Atomic<int>> object;
+  Thread other([&] {
+    object = std::make_unique<Atomic<int>>(1);
+    made.store(true, relaxed);
+  });
+  if (made.load(acquire)) object->load(relaxed);
+  other.Join();
+}
+
+void EndRacesWithUse() {
+  auto used = std::make_unique<Atomic<int>>(1);
+  Atomic<bool> done = false;
+  Thread other([&] {
+    used->store(2, relaxed);
+    done.store(true, relaxed);
+  });
+  if (done.load(relaxed)) used.reset();
+  other.Join();
+}
+
+// ---- Memory.
+
+void UseAfterFree() {
+  auto owned = std::make_unique<Atomic<int>>(1);
+  const Atomic<int>* used = owned.get();
+  Atomic<bool> gone = false;
+  const Thread other([&] {
+    if (gone.load(acquire)) used->load(relaxed);
+  });
+  owned.reset();
+  gone.store(true, release);
+}
+
+void FreeAfterFree() {
+  void* const block = ::operator new(16);
+  const auto free = [&] { ::operator delete(block); };
+  Thread other(free);
+  other.Join();
+  free();
+}
+
+// Both of two owners may take themselves for the last, or neither.
+void CountsReferencesByLoadAndStore() {
+  Atomic<int> references = 2;
+  Atomic<int> frees = 0;
+  void* const block = ::operator new(16);
+  const auto drop = [&] {
+    const int left = references.load() - 1;
+    references.store(left);
+    if (references.load() != 0) return;
+    frees.fetch_add(1);
+    ::operator delete(block);
+  };
+  {
+    const Thread other(drop);
+    drop();
+  }
+  if (frees.load() == 0) ::operator delete(block);
+}
+
+void DestroysTwice() {
+  alignas(Atomic<int>) std::array<std::byte, sizeof(Atomic<int>)> storage;
+  auto* object = new (storage.data()) Atomic<int>(1);
+  std::destroy_at(object);
+  std::destroy_at(object);
+}
+
+void Leaks() {
+  const Atomic<int>* leaked = new Atomic<int>(1);
+  leaked->load();
+}
+
+// ---- Deadlock.
+
+void LocksInTwoOrders() {
+  Mutex a;
+  Mutex b;
+  const Thread other([&] {
+    const MutexLock first(&a);
+    const MutexLock second(&b);
+  });
+  const MutexLock first(&b);
+  const MutexLock second(&a);
+}
+
+void LocksTwice() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Mutex mutex;
+  mutex.Lock();
+  mutex.Lock();
+}
+
+void JoinsWhoWaitsForItsLock() {
+  Mutex mutex;
+  Thread other([&] { const MutexLock lock(&mutex); });
+  const MutexLock lock(&mutex);
+  other.Join();
+}
+
+void JoinsInACircle() {
+  Atomic<bool> started = false;
+  Mutex mutex;
+  CondVar changed;
+  bool joined = false;
+  std::optional<Thread> one;
+  std::optional<Thread> two;
+  const auto join = [&](std::optional<Thread>& other) {
+    while (!started.load(acquire)) SpinHint();
+    other->Join();
+    const MutexLock lock(&mutex);
+    joined = true;
+    changed.SignalAll();
+  };
+  one.emplace([&] { join(two); });
+  two.emplace([&] { join(one); });
+  started.store(true, release);
+  const MutexLock lock(&mutex);
+  while (!joined) changed.Wait(&mutex);
+}
+
+// The condition is looked at without the mutex.
+void LosesAConditionVariablesWake() {
+  Mutex mutex;
+  CondVar changed;
+  Atomic<bool> ready = false;
+  const Thread other([&] {
+    ready.store(true);
+    changed.Signal();
+  });
+  while (!ready.load()) {
+    const MutexLock lock(&mutex);
+    changed.Wait(&mutex);
+  }
+}
+
+// One is woken, and it is the wrong one.
+void SignalsOneOfTwo() {
+  Mutex mutex;
+  CondVar changed;
+  int turn = 0;
+  const auto wait_for = [&](int mine) {
+    const MutexLock lock(&mutex);
+    while (turn < mine) changed.Wait(&mutex);
+  };
+  const Thread one([&] { wait_for(1); });
+  const Thread two([&] { wait_for(2); });
+  for (int i = 0; i < 2; ++i) {
+    const MutexLock lock(&mutex);
+    ++turn;
+    changed.Signal();
+  }
+}
+
+// Wakes, and then makes that known for which it wakes.
+void LosesAFutexWake() {
+  Atomic<uint32_t> word = 0;
+  const Thread other([&] {
+    FutexWakeOne(word);
+    word.store(1);
+  });
+  while (word.load() == 0) FutexWait(word, 0);
+}
+
+// ---- Livelock.
+
+void SpinsWithoutAHint() {
+  Atomic<bool> ready = false;
+  const Thread other([&] { ready.store(true); });
+  while (!ready.load()) {
+  }
+}
+
+void SpinsForEver() {
+  Atomic<bool> ready = false;
+  Atomic<bool> unrelated = false;
+  const Thread other([&] { unrelated.store(true); });
+  while (!ready.load()) SpinHint();
+}
+
+void SpinsOnOneAnother() {
+  Atomic<bool> one = false;
+  Atomic<bool> two = false;
+  const Thread other([&] {
+    while (!one.load()) SpinHint();
+    two.store(true);
+  });
+  while (!two.load()) SpinHint();
+  one.store(true);
+}
+
+// ---- What a thread does wrong by itself.
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+void Throws() {
+  const Thread other([] { throw std::runtime_error("boom"); });
+}
+
+void ThrowsWhatIsNoException() { throw 42; }
+#endif
+
+void RequiresInVain() {
+  Atomic<int> x = 0;
+  const Thread other([&] { x.store(1); });
+  Require(x.load() == 0, "x is still what it was");
+}
+
+void UnlocksWhatItDoesNotHold() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Mutex mutex;
+  mutex.Unlock();
+}
+
+void WaitsWithoutTheMutex() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Mutex mutex;
+  CondVar changed;
+  changed.Wait(&mutex);
+}
+
+void AssertsThatItHolds() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Mutex mutex;
+  const MutexLock lock(&mutex);
+  const Thread other([&] { mutex.AssertHeld(); });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Failures, FailureTest,
+    testing::Values(
+        Failure{"ReadRacesWithWrite",
+                &ReadRacesWithWrite,
+                {"data race: ", "thread 0 reads plain data at failures_test.cc",
+                 "thread 1 wrote it at failures_test.cc",
+                 "neither happens before the other"}},
+        Failure{
+            "WriteRacesWithWrite",
+            &WriteRacesWithWrite,
+            {"data race: ", "thread 0 writes plain data", "thread 1 wrote"}},
+        Failure{"WriteRacesWithRead",
+                &WriteRacesWithRead,
+                {"data race: ", "thread 0 writes plain data", "thread 1 read"}},
+        Failure{"ReadRacesAfterARelaxedFlag",
+                &ReadRacesAfterARelaxedFlag,
+                {"data race: ", "thread 0 reads plain data", "thread 1 wrote"}},
+        Failure{"UseRacesWithMaking",
+                &UseRacesWithMaking,
+                {"data race: ", "thread 0 uses atomic #",
+                 "its making by thread 1 does not happen before"}},
+        Failure{"EndRacesWithUse",
+                &EndRacesWithUse,
+                {"data race: ", "thread 0 destroys atomic #",
+                 "its use by thread 1 does not happen before"}},
+        Failure{
+            "UseAfterFree",
+            &UseAfterFree,
+            {"use after free: ", "thread 1 uses atomic #", "which is gone"}},
+        Failure{"FreeAfterFree",
+                &FreeAfterFree,
+                {"double free: ", "thread 0 frees a block of 16 bytes again"}},
+        Failure{"CountsReferencesByLoadAndStore",
+                &CountsReferencesByLoadAndStore,
+                {"double free: ", "frees a block of 16 bytes again"}},
+        Failure{"DestroysTwice",
+                &DestroysTwice,
+                {"double free: ", "thread 0 destroys atomic #", "again"}},
+        Failure{"Leaks",
+                &Leaks,
+                {"leak: ", "with atomic #", "of failures_test.cc",
+                 "was never freed"}},
+        Failure{"LocksInTwoOrders",
+                &LocksInTwoOrders,
+                {"deadlock: ", "thread 0 locks mutex #", "held by thread 1",
+                 "thread 1 locks mutex #", "held by thread 0"}},
+        Failure{
+            "LocksTwice",
+            &LocksTwice,
+            {"deadlock: ", "thread 0 locks mutex #", "which it holds itself"}},
+        Failure{"JoinsWhoWaitsForItsLock",
+                &JoinsWhoWaitsForItsLock,
+                {"deadlock: ", "thread 0 joins thread 1",
+                 "thread 1 locks mutex #", "held by thread 0"}},
+        Failure{"JoinsInACircle",
+                &JoinsInACircle,
+                {"deadlock: ", "thread 0 sleeps in wait",
+                 "thread 1 joins thread 2", "thread 2 joins thread 1"}},
+        Failure{"LosesAConditionVariablesWake",
+                &LosesAConditionVariablesWake,
+                {"deadlock: ", "thread 0 sleeps in wait on condition variable",
+                 "nobody wakes it"}},
+        Failure{"SignalsOneOfTwo",
+                &SignalsOneOfTwo,
+                {"deadlock: ", "sleeps in wait on condition variable",
+                 "thread 0 joins thread"}},
+        Failure{"LosesAFutexWake",
+                &LosesAFutexWake,
+                {"deadlock: ", "thread 0 sleeps in futex wait on",
+                 "nobody wakes it"}},
+        Failure{"SpinsWithoutAHint",
+                &SpinsWithoutAHint,
+                {"livelock: ", "100 steps and no end", "SpinHint"},
+                100},
+        Failure{"SpinsForEver",
+                &SpinsForEver,
+                {"livelock: ", "nothing will change what is spun on",
+                 "thread 0 spins at failures_test.cc"}},
+        Failure{"SpinsOnOneAnother",
+                &SpinsOnOneAnother,
+                {"livelock: ", "thread 0 spins", "thread 1 spins"}},
+#ifdef ABSL_HAVE_EXCEPTIONS
+        Failure{"Throws", &Throws, {"an exception left thread 1: boom"}},
+        Failure{"ThrowsWhatIsNoException",
+                &ThrowsWhatIsNoException,
+                {"an exception left thread 0"}},
+#endif
+        Failure{"RequiresInVain",
+                &RequiresInVain,
+                {"required at failures_test.cc:", ": x is still what it was"}},
+        Failure{"UnlocksWhatItDoesNotHold",
+                &UnlocksWhatItDoesNotHold,
+                {"thread 0 unlocks mutex #", "without holding it"}},
+        Failure{
+            "WaitsWithoutTheMutex",
+            &WaitsWithoutTheMutex,
+            {"thread 0 waits on condition variable #", "without the mutex"}},
+        Failure{"AssertsThatItHolds",
+                &AssertsThatItHolds,
+                {"a mutex is not held that must be"}}),
+    [](const testing::TestParamInfo<Failure>& info) {
+      return info.param.name;
+    });
+
+// ---- What is no failure of the program's.
+
+TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {
+  const Result result = Check({}, &ReadRacesAfterARelaxedFlag);
+  EXPECT_THAT(result.trace, HasSubstr("thread 0  spawns thread 1"));
+  EXPECT_THAT(result.trace, HasSubstr(".store(1, relaxed)"));
+  EXPECT_THAT(result.trace, HasSubstr(".load(acquire) = 1, of step "));
+  EXPECT_THAT(result.trace, HasSubstr("[failures_test.cc:"));
+}
+
+TEST(FailureTest, WhatFailsOtherwiseFails) {
+  bool failed = false;
+  const auto body = [&] {
+    Atomic<int> x = 0;
+    const Thread other([&] { x.store(1); });
+    failed = x.load() != 0;  // as an EXPECT_ would
+  };
+  const auto failed_otherwise = [&] { return failed; };
+  const Result result = Check({}, body, failed_otherwise);
+  EXPECT_TRUE(result.failed);
+  EXPECT_THAT(result.message, HasSubstr("an expectation does not hold"));
+  EXPECT_THAT(result.trace, Not(IsEmpty()));
+  EXPECT_EQ(Check({.replay = result.replay}, body, failed_otherwise).message,
+            result.message);
+}
+
+TEST(FailureTest, ABodyMustDoTheSameEachTime) {
+  int times = 0;
+  const Result result = Check({}, [&] {
+    Atomic<int> x = 0;
+    ++times;
+    const Thread other([&] { x.store(1); });
+    if (times % 2 == 0) x.store(2);
+    x.load();
+  });
+  EXPECT_TRUE(result.failed);
+  EXPECT_FALSE(result.complete);
+  EXPECT_THAT(result.message, HasSubstr("not deterministic"));
+}
+
+TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
+  const auto with = [](int count) {
+    return Check({}, [count] {
+      std::vector<Thread> threads;
+      threads.reserve(count);
+      for (int i = 0; i < count; ++i) threads.emplace_back([] {});
+    });
+  };
+  EXPECT_FALSE(with(7).failed);
+  EXPECT_THAT(with(8).message, HasSubstr("threads at the most"));
+}
+
+TEST(FailureDeathTest, AReplayStringMustBeOne) {
+  EXPECT_DEATH(Check({.replay = "nonsense"}, &Leaks), "not a replay string");
+  EXPECT_DEATH(Check({.replay = "m0:"}, &Leaks), "not a replay string");
+}
+
+TEST(FailureDeathTest, ARequirementOutsideOfAModelAborts) {
+  Require(true);
+  EXPECT_DEATH(Require(false, "the reason"), "the reason");
+}
+
+}  // namespace
+}  // namespace rouse::model
