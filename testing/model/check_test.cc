@@ -219,7 +219,9 @@ MODEL_TEST(Mutants, PassesAMessage) {
     data.Write() = 42;
     ready.store(true, release);
   });
-  if (ready.load(acquire)) EXPECT_EQ(data.Read(), 42);
+  if (ready.load(acquire)) {
+    EXPECT_EQ(data.Read(), 42);
+  }
 }
 MODEL_MUTANTS(Mutants, "model/check_test.cc");
 
