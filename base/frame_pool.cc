@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/config.h"
@@ -14,8 +15,10 @@
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/log/log.h"
-#include "absl/synchronization/mutex.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/mutex.h"
+#include "rouse/base/thread_local.h"
 
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
@@ -28,7 +31,7 @@ using internal::kFrameSizeClasses;
 
 constexpr size_t kClassCount = internal::FrameSizeClasses::kCount;
 
-// A heap has one owner, the thread whose `current_heap` it is. What other
+// A heap has one owner, the thread whose `CurrentHeap()` it is. What other
 // threads touch are the two atomics at its end.
 //
 //   remote_   A stack of blocks that other threads have freed. Pushed by any
@@ -49,12 +52,12 @@ class Heap;
 
 // A free block. The link is all of it that is used.
 struct Block {
-  Block* next;
+  Cell<Block*> next;
 };
 
 // The first bytes of a slab; its blocks, all of one class, follow.
 struct alignas(64) Slab {
-  Heap* heap;
+  Cell<Heap*> heap;
   Slab* next;  // of its heap, or of the depot's free ones
   size_t size_class;
 
@@ -79,7 +82,7 @@ void Unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t size) {
 class Depot {
  public:
   Slab* Take() {
-    const absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     if (free_ == nullptr) Grow();
     Slab* slab = free_;
     free_ = slab->next;
@@ -89,14 +92,14 @@ class Depot {
 
   void Give(Slab* slab) {
     Poison(slab + 1, FramePool::kSlabSize - sizeof(Slab));
-    const absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     slab->next = free_;
     free_ = slab;
     --in_use_;
   }
 
   size_t in_use() {
-    const absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     return in_use_;
   }
 
@@ -137,7 +140,7 @@ class Depot {
 #endif
   }
 
-  absl::Mutex mu_{absl::kConstInit};
+  Mutex mu_{absl::kConstInit};
   Slab* free_ ABSL_GUARDED_BY(mu_) = nullptr;
   size_t in_use_ ABSL_GUARDED_BY(mu_) = 0;
 };
@@ -154,12 +157,12 @@ class Heap {
     Block* block = free_[size_class];
     if (ABSL_PREDICT_FALSE(block == nullptr)) return nullptr;
     Unpoison(block, kFrameSizeClasses.size[size_class]);
-    free_[size_class] = block->next;
+    free_[size_class] = block->next.Read();
     return block;
   }
 
   void Push(Block* block, size_t size_class) {
-    block->next = free_[size_class];
+    block->next.Write() = free_[size_class];
     free_[size_class] = block;
     Poison(block, kFrameSizeClasses.size[size_class]);
   }
@@ -172,10 +175,10 @@ class Heap {
     Fresh& fresh = fresh_[size_class];
     if (static_cast<size_t>(fresh.end - fresh.begin) < size) {
       Slab* slab = depot.Take();
-      slab->heap = this;
+      slab->heap.Write() = this;
       slab->size_class = size_class;
-      slab->next = slabs_;
-      slabs_ = slab;
+      slab->next = slabs_.Read();
+      slabs_.Write() = slab;
       fresh.begin = reinterpret_cast<char*>(slab + 1);
       fresh.end = reinterpret_cast<char*>(slab) + FramePool::kSlabSize;
       Poison(fresh.begin, fresh.end - fresh.begin);
@@ -211,7 +214,7 @@ class Heap {
     for (size_t c = 0; c < kClassCount; ++c) {
       for (Block* block = free_[c]; block != nullptr;) {
         Unpoison(block, sizeof(Block));
-        block = block->next;
+        block = block->next.Read();
         ++in_free_lists;
       }
     }
@@ -230,7 +233,7 @@ class Heap {
   void Return(Block* first, Block* last, int64_t count) {
     Block* head = remote_.load(std::memory_order_relaxed);
     do {
-      last->next = head;
+      last->next.Write() = head;
       // Release pairs with the acquire of Drain, which reads the links; the
       // blocks' last use comes before their next.
     } while (!remote_.compare_exchange_weak(
@@ -250,7 +253,7 @@ class Heap {
     size_t count = 0;
 
     void Add(Block* block) {
-      block->next = first;
+      block->next.Write() = first;
       first = block;
       if (count++ == 0) last = block;
     }
@@ -268,10 +271,8 @@ class Heap {
   };
 
   ~Heap() {
-    while (slabs_ != nullptr) {
-      Slab* slab = slabs_;
-      slabs_ = slab->next;
-      depot.Give(slab);
+    for (Slab* slab = slabs_.Read(); slab != nullptr;) {
+      depot.Give(std::exchange(slab, slab->next));
     }
   }
 
@@ -282,7 +283,7 @@ class Heap {
     // Acquire pairs with the release of Return.
     Block* block = remote_.exchange(nullptr, std::memory_order_acquire);
     while (block != nullptr) {
-      Block* next = block->next;
+      Block* next = block->next.Read();
       ++drained_;
       Push(block, Slab::Of(block)->size_class);
       block = next;
@@ -292,7 +293,7 @@ class Heap {
   std::array<Block*, kClassCount> free_{};
   std::array<Fresh, kClassCount> fresh_{};
   std::array<Batch, 16> batches_{};
-  Slab* slabs_ = nullptr;
+  Cell<Slab*> slabs_;
   int64_t given_out_ = 0;  // blocks cut from slabs
   int64_t drained_ = 0;    // blocks that came back remotely
 
@@ -301,31 +302,32 @@ class Heap {
 };
 
 // Null until the thread first allocates, and after its end.
-ABSL_CONST_INIT thread_local Heap* current_heap = nullptr;
-// Whether the thread has ended as far as its heap goes.
-ABSL_CONST_INIT thread_local bool heap_retired = false;
+Heap*& CurrentHeap() { return ThreadLocal<Heap*, class CurrentHeapTag>::Get(); }
+
+// Whether the thread has had its heap, and is running its last destructors.
+bool& HeapRetired() { return ThreadLocal<bool, class HeapRetiredTag>::Get(); }
 
 struct RetireAtThreadExit {
   ~RetireAtThreadExit() {
-    Heap* heap = current_heap;
-    current_heap = nullptr;
-    heap_retired = true;
+    Heap* heap = std::exchange(CurrentHeap(), nullptr);
+    HeapRetired() = true;
     heap->Retire();
   }
 };
 
-// The heap of this thread, made now if it has none yet; null if it has no more,
-// or there is no memory.
-Heap* CurrentHeap() {
-  if (current_heap == nullptr && !heap_retired) {
-    current_heap = new (std::nothrow) Heap;
-    if (current_heap != nullptr) static thread_local RetireAtThreadExit retire;
+// Null if there is none and can be none.
+Heap* CurrentOrNewHeap() {
+  Heap*& heap = CurrentHeap();
+  if (heap == nullptr && !HeapRetired()) {
+    heap = new (std::nothrow) Heap;
+    if (heap != nullptr)
+      ThreadLocal<RetireAtThreadExit, class RetireTag>::Get();
   }
-  return current_heap;
+  return heap;
 }
 
 ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
-  if (Heap* heap = CurrentHeap()) return heap->Refill(size_class);
+  if (Heap* heap = CurrentOrNewHeap()) return heap->Refill(size_class);
   // The thread is running its last destructors: a heap for this block alone.
   Heap* heap = new Heap;
   void* block = heap->Refill(size_class);
@@ -336,8 +338,8 @@ ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
 ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size_class) {
   // But for the link, which is yet to be written and read.
   Poison(block + 1, kFrameSizeClasses.size[size_class] - sizeof(Block));
-  Heap* home = Slab::Of(block)->heap;
-  if (Heap* heap = CurrentHeap()) {
+  Heap* home = Slab::Of(block)->heap.Read();
+  if (Heap* heap = CurrentOrNewHeap()) {
     heap->FreeRemote(home, block);
   } else {
     home->Return(block, block, 1);
@@ -347,16 +349,16 @@ ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size_class) {
 }  // namespace
 
 void* FramePool::AllocateOfClass(size_t size_class) {
-  if (Heap* heap = current_heap; ABSL_PREDICT_TRUE(heap != nullptr)) {
+  if (Heap* heap = CurrentHeap(); ABSL_PREDICT_TRUE(heap != nullptr)) {
     if (void* block = heap->Pop(size_class)) return block;
   }
   return AllocateSlow(size_class);
 }
 
 void FramePool::FreeOfClass(void* block, size_t size_class) noexcept {
-  Heap* heap = current_heap;
+  Heap* heap = CurrentHeap();
   Block* freed = static_cast<Block*>(block);
-  if (ABSL_PREDICT_TRUE(Slab::Of(block)->heap == heap)) {
+  if (ABSL_PREDICT_TRUE(Slab::Of(block)->heap.Read() == heap)) {
     heap->Push(freed, size_class);
   } else {
     FreeSlow(freed, size_class);
@@ -364,7 +366,7 @@ void FramePool::FreeOfClass(void* block, size_t size_class) noexcept {
 }
 
 void FramePool::FlushRemoteFrees() noexcept {
-  if (Heap* heap = current_heap) heap->FlushRemoteFrees();
+  if (Heap* heap = CurrentHeap()) heap->FlushRemoteFrees();
 }
 
 size_t FramePool::SlabsInUse() { return depot.in_use(); }

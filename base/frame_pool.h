@@ -88,7 +88,11 @@ class FramePool {
   // What blocks are aligned to.
   static constexpr size_t kAlignment = 16;
   static constexpr size_t kSlabSize = size_t{64} << 10;
+#ifdef ROUSE_MODEL
+  static constexpr size_t kRemoteBatch = 2;
+#else
   static constexpr size_t kRemoteBatch = 32;
+#endif
 
   FramePool() = delete;
 

@@ -60,6 +60,14 @@ void* operator new(size_t size, const std::nothrow_t&) noexcept {
 void* operator new[](size_t size, const std::nothrow_t&) noexcept {
   return Allocate(size == 0 ? 1 : size, 1);
 }
+void* operator new(size_t size, std::align_val_t alignment,
+                   const std::nothrow_t&) noexcept {
+  return Allocate(size == 0 ? 1 : size, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment,
+                     const std::nothrow_t&) noexcept {
+  return Allocate(size == 0 ? 1 : size, static_cast<size_t>(alignment));
+}
 void operator delete(void* block) noexcept { Free(block); }
 void operator delete[](void* block) noexcept { Free(block); }
 void operator delete(void* block, size_t) noexcept { Free(block); }

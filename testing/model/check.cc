@@ -3,6 +3,7 @@
 
 #include "rouse/testing/model/check.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <source_location>
 #include <string>
@@ -14,6 +15,9 @@
 #include "absl/log/check.h"
 #include "absl/log/log.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -128,9 +132,27 @@ Result Explore(const Options& options, Mutation* mutation,
   return result;
 }
 
+// "Class::Function", of what a compiler calls a function.
+std::string ShortName(std::string_view function) {
+  std::string name;
+  int depth = 0;
+  for (const char c : absl::StrReplaceAll(
+           function, {{"(anonymous namespace)", "anonymous"}})) {
+    if (c == '(' && depth == 0) break;
+    if (c == '<') ++depth;
+    if (depth == 0) name += c == ' ' ? ':' : c;
+    if (c == '>') --depth;
+  }
+  const std::vector<std::string_view> parts =
+      absl::StrSplit(name, ':', absl::SkipEmpty());
+  const size_t from = parts.size() < 2 ? 0 : parts.size() - 2;
+  return absl::StrJoin(parts.begin() + static_cast<ptrdiff_t>(from),
+                       parts.end(), "::");
+}
+
 std::string NameOf(const Mutation::Change& change) {
   const std::string_view file = change.place.file;
-  std::string name = absl::StrCat(change.place.function, " at ",
+  std::string name = absl::StrCat(ShortName(change.place.function), " at ",
                                   file.substr(file.rfind('/') + 1), ":",
                                   change.place.line, ": ");
   if (change.torn) return absl::StrCat(name, "torn");
@@ -183,7 +205,9 @@ std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  absl::FunctionRef<bool()> failed_otherwise) {
   Mutation seen{std::string(files)};
   for (const Model& model : models) {
-    Explore(model.options, &seen, model.body, failed_otherwise);
+    if (Explore(model.options, &seen, model.body, failed_otherwise).failed) {
+      return {};
+    }
   }
   std::vector<Mutant> mutants;
   for (const Mutation::Change& change : seen.Changes()) {

@@ -151,7 +151,8 @@ struct Model {
 // Makes every mutant of the atomic operations in source files whose path
 // contains `files`, as far as the models run into them, and checks the models
 // on each until one fails. A mutant that survives is either equivalent, because
-// the order is stronger than need be, or shows what no model tests.
+// the order is stronger than need be, or shows what no model tests. Nothing is
+// returned if a model fails on the code as it is.
 std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  std::string_view files,
                                  absl::FunctionRef<bool()> failed_otherwise);

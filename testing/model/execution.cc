@@ -61,7 +61,10 @@ ThreadSet Execution::unfinished() const {
 
 Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   CHECK(current_ == nullptr) << "a model within a model";
-  if (++number_ == 0) ++number_;
+  // No other execution of the program has it: global objects remember theirs.
+  static uint32_t last_number = 0;
+  if (++last_number == 0) ++last_number;
+  number_ = last_number;
   memory_.Clear();
   search_.BeginExecution();
   steps_ = 0;
@@ -97,12 +100,21 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   bool pruned = draining_;
   if (!failed_ && !draining_) CheckLeaks();
   EndExecution();
-  if (live_ > 0) {
-    // What is left on the stacks stays there for ever.
-    for (Thread& thread : threads_) thread.fiber.reset();
-  }
+  if (live_ > 0) Abandon();
   if (failed_) return Outcome::kFailed;
   return pruned ? Outcome::kPruned : Outcome::kFinished;
+}
+
+// What an execution that did not end has left, on its stacks and elsewhere, is
+// never destroyed: destructors that run in no execution would do harm.
+void Execution::Abandon() {
+  for (Thread& thread : threads_) {
+    thread.fiber.reset();
+    new absl::AnyInvocable<void() &&>(std::move(thread.body));
+    new std::vector<Local>(std::move(thread.locals));
+    thread.body = nullptr;
+    thread.locals.clear();
+  }
 }
 
 void Execution::EndExecution() {
@@ -273,20 +285,23 @@ bool Execution::Alone() const {
   return true;
 }
 
+void Execution::Count(const Site& site) {
+  if (++steps_ <= config_.max_steps) return;
+  if (draining_) {
+    // It is not this execution that is of interest.
+    self().fiber->SwitchTo(*host_);
+  }
+  Fail(absl::StrFormat(
+      "livelock: %d steps and no end, the last at %s. A loop that waits for "
+      "another thread must call SpinHint()",
+      config_.max_steps, Where(site)));
+}
+
 void Execution::Step(const Footprint& footprint, std::string_view name,
                      int object, const Site& site) {
   Thread& thread = self();
   thread.operation = {name, object, site};
-  if (++steps_ > config_.max_steps) {
-    if (draining_) {
-      // It is not this execution that is of interest.
-      self().fiber->SwitchTo(*host_);
-    }
-    Fail(absl::StrFormat(
-        "livelock: %d steps and no end, the last at %s. A loop that waits for "
-        "another thread must call rouse::SpinHint()",
-        config_.max_steps, Where(site)));
-  }
+  Count(site);
   if (starter_ >= 0) {
     // The first step of a thread: its parent goes on.
     thread.state =
@@ -398,8 +413,8 @@ void Execution::SpinHint(const Site& site) {
   Thread& thread = self();
   // What was read before the loop is none of the loop's business: whether the
   // thread will see news of that is what a model may be about.
-  const bool loops = thread.hint_line == site.line() &&
-                     thread.hint_file == site.file_name();
+  const bool loops =
+      thread.hint_line == site.line() && thread.hint_file == site.file_name();
   thread.hint_line = site.line();
   thread.hint_file = site.file_name();
   if (!loops || thread.watched.empty()) {
@@ -704,7 +719,15 @@ void Execution::WritePlain(const void* address, const Site& site) {
 
 void Execution::AccessPlain(const void* address, bool write, const Site& site) {
   const Inside inside;
-  PlainData& data = plain_[address];
+  Count(site);
+  const auto [entry, is_new] = plain_.try_emplace(address);
+  PlainData& data = entry->second;
+  if (data.freed || (is_new && InFreedBlock(address))) {
+    Fail(
+        absl::StrFormat("use after free: thread %d uses plain data in a block "
+                        "that has been freed, at %s",
+                        running_, Where(site)));
+  }
   const VectorClock& happened = memory_.happened(running_);
   for (int other = 0; other < thread_count_; ++other) {
     if (other == running_) continue;
@@ -944,7 +967,15 @@ void* Execution::ThreadLocal(const void* key,
 
 void Execution::Allocated(void* block, size_t size) {
   const Inside inside;
-  allocations_[block] = {.size = size, .freed = false, .number = 0};
+  allocations_[block] = {.size = size, .freed = false};
+}
+
+bool Execution::InFreedBlock(const void* address) const {
+  return std::ranges::any_of(kept_, [&](const void* block) {
+    const char* begin = static_cast<const char*>(block);
+    return address >= begin &&
+           address < begin + allocations_.find(block)->second.size;
+  });
 }
 
 bool Execution::Freed(void* block) {
@@ -968,9 +999,10 @@ bool Execution::Freed(void* block) {
       End(objects_[i], "frees", objects_[i].made);
     }
   }
-  for (const auto& [address, data] : plain_) {
+  for (auto& [address, data] : plain_) {
     if (address >= begin && address < end) {
       AccessPlain(address, true, data.last_write);
+      data.freed = true;
     }
   }
   return true;

@@ -225,12 +225,12 @@ class Execution {
     VectorClock writes;
     Site last_read;
     Site last_write;
+    bool freed = false;
   };
 
   struct Allocation {
     size_t size = 0;
     bool freed = false;
-    uint64_t number = 0;
   };
 
   struct Event {
@@ -264,6 +264,8 @@ class Execution {
   // this thread's to take.
   void Step(const Footprint& footprint, std::string_view name, int object,
             const Site& site);
+  // Fails an execution that has gone on for too long.
+  void Count(const Site& site);
   void Schedule();
   void SwitchTo(int thread);
   bool Enabled(const Thread& thread) const;
@@ -278,7 +280,9 @@ class Execution {
   void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
   void AccessPlain(const void* address, bool write, const Site& site);
+  bool InFreedBlock(const void* address) const;
   void CheckLeaks();
+  void Abandon();
   void EndExecution();
   std::string Describe(int object) const;
   std::string Waiting(int thread) const;
@@ -307,7 +311,7 @@ class Execution {
   std::vector<Object> objects_;
   int object_count_ = 0;
   absl::flat_hash_map<const void*, PlainData> plain_;
-  absl::flat_hash_map<void*, Allocation> allocations_;
+  absl::flat_hash_map<const void*, Allocation> allocations_;
   std::vector<void*> kept_;
   bool tracing_ = false;
   std::vector<Event> events_;

@@ -97,7 +97,8 @@ void RunMutants(std::string_view suite, std::string_view files,
       return failed;
     });
   }
-  EXPECT_FALSE(mutants.empty()) << "no atomic operation in " << files;
+  EXPECT_FALSE(mutants.empty()) << "no atomic operation in " << files
+                                << ", or a model fails without any mutation";
 
   int killed = 0;
   int64_t executions = 0;

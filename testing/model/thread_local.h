@@ -29,8 +29,9 @@ class ThreadLocal {
   static T& Get() {
     Execution* execution = Execution::current();
     if (execution == nullptr) return outside_;
-    return *static_cast<T*>(execution->ThreadLocal(
-        &outside_, [] { return std::shared_ptr<void>(std::make_shared<T>()); }));
+    return *static_cast<T*>(execution->ThreadLocal(&outside_, [] {
+      return std::shared_ptr<void>(std::make_shared<T>());
+    }));
   }
 
  private:

@@ -1,0 +1,148 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "rouse/base/frame_pool.h"
+#include "rouse/testing/model/atomic.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse {
+namespace {
+
+using model::Cell;
+using model::Thread;
+
+constexpr size_t kSize = 64;
+
+// A block whose content is checked for races: whoever gets it next must come
+// after whoever had it.
+class Frame {
+ public:
+  Frame() : content_(static_cast<Content*>(FramePool::Allocate(kSize))) {
+    content_->value.Write() = 1;
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() {
+    content_->value.Write() = 0;
+    FramePool::Free(content_, kSize);
+  }
+
+  const void* block() const { return content_; }
+
+ private:
+  struct Content {
+    void* link;  // the pool's, while the block is free
+    Cell<int> value;
+  };
+
+  Content* const content_;
+};
+
+// In all of these a heap that is deleted too early, twice or never is found
+// too.
+
+MODEL_TEST(FramePool, AFrameFreedElsewhereComesHome) {
+  auto frame = std::make_unique<Frame>();
+  Thread other([&] {
+    frame.reset();
+    FramePool::FlushRemoteFrees();
+  });
+  const Frame one;
+  const Frame two;
+  other.Join();
+  const Frame three;
+}
+
+MODEL_TEST(FramePool, AHeapOutlivesItsThread) {
+  std::optional<Frame> first;
+  std::optional<Frame> second;
+  Thread owner([&] {
+    first.emplace();
+    second.emplace();
+  });
+  owner.Join();
+  first.reset();
+  second.reset();
+}
+
+MODEL_TEST(FramePool, AThreadEndsWhileItsFramesAreFreed) {
+  model::Atomic<Frame*> handed_over(nullptr);
+  Thread owner([&] {
+    handed_over.store(new Frame, std::memory_order_release);
+    const Frame another;
+  });
+  Frame* frame;
+  while ((frame = handed_over.load(std::memory_order_acquire)) == nullptr) {
+    model::SpinHint();
+  }
+  delete frame;
+  FramePool::FlushRemoteFrees();
+}
+
+MODEL_TEST(FramePool, TwoThreadsFreeFramesOfAThird) {
+  auto one_frame = std::make_unique<Frame>();
+  auto two_frame = std::make_unique<Frame>();
+  Thread one([&] { one_frame.reset(); });
+  Thread two([&] { two_frame.reset(); });
+  const Frame another;
+}
+
+MODEL_TEST(FramePool, LosesNoBlock) {
+  std::set<const void*> blocks;
+  auto one_frame = std::make_unique<Frame>();
+  auto two_frame = std::make_unique<Frame>();
+  blocks.insert({one_frame->block(), two_frame->block()});
+  Thread one([&] { one_frame.reset(); });
+  Thread two([&] { two_frame.reset(); });
+  blocks.insert(Frame().block());
+  one.Join();
+  two.Join();
+  // All of them are home: as many again are the same.
+  std::vector<std::unique_ptr<Frame>> frames;
+  while (frames.size() < blocks.size()) {
+    frames.push_back(std::make_unique<Frame>());
+    model::Require(blocks.contains(frames.back()->block()), "a block is lost");
+  }
+}
+
+MODEL_TEST(FramePool, ABatchComesHomeWhole) {
+  std::array<std::optional<Frame>, FramePool::kRemoteBatch> frames;
+  for (auto& frame : frames) frame.emplace();
+  Thread other([&] {
+    for (auto& frame : frames) frame.reset();
+  });
+  // As many again: some of them may be those that came home.
+  std::array<Frame, FramePool::kRemoteBatch> more;
+}
+
+MODEL_TEST(FramePool, ThreadsFreeEachOthersFrames) {
+  std::optional<Frame> mine(std::in_place);
+  model::Atomic<Frame*> handed_over(nullptr);
+  Thread other([&] {
+    mine.reset();
+    handed_over.store(new Frame, std::memory_order_release);
+  });
+  if (Frame* frame = handed_over.load(std::memory_order_acquire)) {
+    delete frame;
+  } else {
+    other.Join();
+    delete handed_over.load(std::memory_order_relaxed);
+  }
+}
+
+MODEL_MUTANTS(FramePool, "base/frame_pool.");
+
+}  // namespace
+}  // namespace rouse
