@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <utility>
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
