@@ -3,7 +3,8 @@
 //
 // operator new and delete, for a program with models: while a model runs, the
 // checker knows every block, and keeps what is freed until the execution ends,
-// so that no address is used twice. Linked always.
+// so that no address is used twice. Linked always, but under ThreadSanitizer,
+// whose runtime has its own.
 
 #include <cstddef>
 #include <cstdlib>
@@ -11,6 +12,8 @@
 
 #include "absl/base/config.h"
 #include "rouse/testing/model/execution.h"
+
+#ifndef ABSL_HAVE_THREAD_SANITIZER
 
 namespace {
 
@@ -80,3 +83,5 @@ void operator delete(void* block, size_t, std::align_val_t) noexcept {
 void operator delete[](void* block, size_t, std::align_val_t) noexcept {
   Free(block);
 }
+
+#endif  // ABSL_HAVE_THREAD_SANITIZER

@@ -108,10 +108,14 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
 // What an execution that did not end has left, on its stacks and elsewhere, is
 // never destroyed: destructors that run in no execution would do harm.
 void Execution::Abandon() {
+  struct Remains {
+    absl::AnyInvocable<void() &&> body;
+    std::vector<Local> locals;
+  };
+  static auto& remains = *new std::vector<Remains>;  // not leaked, but kept
   for (Thread& thread : threads_) {
-    thread.fiber.reset();
-    new absl::AnyInvocable<void() &&>(std::move(thread.body));
-    new std::vector<Local>(std::move(thread.locals));
+    if (thread.fiber != nullptr) thread.fiber.release()->Abandon();
+    remains.push_back({std::move(thread.body), std::move(thread.locals)});
     thread.body = nullptr;
     thread.locals.clear();
   }
@@ -197,10 +201,10 @@ void Execution::Finish() {
 int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   const Inside inside;
   Step({.object = kThreadNumbers, .writes = true}, "spawn", -1, site);
-  const int number = thread_count_++;
-  if (number >= kMaxThreads) {
+  if (thread_count_ == kMaxThreads) {
     Fail(absl::StrCat("a model has ", kMaxThreads, " threads at the most"));
   }
+  const int number = thread_count_++;
   Thread& thread = threads_[number];
   thread.state = State::kStarting;
   thread.operation = Operation{.site = site};
@@ -927,13 +931,12 @@ void Execution::FutexWake(ObjectHandle& word, const void* address,
 void Execution::ConditionWake(ObjectHandle& handle, const void* address,
                               int count, const Site& site) {
   const Inside inside;
-  const int queue = Resolve(handle, address, 0, "condition variable", site);
-  CheckAlive(queue, site);
-  Wake(queue, count, site);
+  Wake(Resolve(handle, address, 0, "condition variable", site), count, site);
 }
 
 void Execution::Wake(int queue, int count, const Site& site) {
   Step({.queue = queue}, "wake", queue, site);
+  CheckAlive(queue, site);
   Object& object = objects_[queue];
   memory_.Subscribe(running_, object.view, /*happens=*/false);
   memory_.Publish(running_, object.view, /*happens=*/false);

@@ -27,6 +27,9 @@
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
+#ifdef ABSL_HAVE_LEAK_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 #ifdef ABSL_HAVE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -118,6 +121,15 @@ class StackFiber final : public Fiber {
     __tsan_destroy_fiber(sanitizer_fiber_);
 #endif
     munmap(mapped_, mapped_size_);
+  }
+
+  void Abandon() override {
+#ifdef ABSL_HAVE_LEAK_SANITIZER
+    // What the stack refers to is not leaked: it is being looked at.
+    __lsan_register_root_region(stack_, kStackSize);
+    mapped_ = nullptr;
+#endif
+    delete this;
   }
 
   void SwitchTo(Fiber& to) override {

@@ -32,12 +32,17 @@
 //
 // Sequential consistency: one global view. An access of that order goes behind
 // neither its thread's view of the location nor the global one, and leaves its
-// message there; a fence joins the whole of both into both. The order S of the
-// standard is the order of execution.
+// message there; a fence joins the whole of both into both.
 //
-// What is not modelled: load buffering. A load never returns a store that has
-// not been executed yet. (RC11 forbids that too; no processor does it to code
-// that depends on the values.)
+// # What is not modelled
+//
+// Load buffering: a load never returns a store that has not been executed yet.
+// (RC11 forbids that too; no processor does it to code that depends on the
+// values.)
+//
+// An order S, of all that is sequentially consistent, that is not the order of
+// execution. In x.store(1, seq_cst); y.store(1, relaxed) the standard lets
+// another thread see y and then, by a seq_cst load, not x. Here none does.
 //
 // The scheme is that of the promise-free fragment of Kang et al., "A Promising
 // Semantics for Relaxed-Memory Concurrency" (POPL 2017), with the fences of

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
@@ -221,8 +222,12 @@ std::optional<Outcomes> OutcomesOf(const Program& program, Mode mode,
 class RandomPrograms : public testing::TestWithParam<int> {};
 
 TEST_P(RandomPrograms, HaveTheSameOutcomesWithAndWithoutReduction) {
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
+  constexpr int kPrograms = 50;
+#else
   constexpr int kPrograms = 500;
-  constexpr uint64_t kNaiveLimit = 30'000;
+#endif
+  constexpr uint64_t kNaiveLimit = 10'000;
   uint64_t naive_executions = 0;
   uint64_t reduced_executions = 0;
   int compared = 0;

@@ -20,7 +20,7 @@ namespace rouse::model {
 // ThreadLocal
 //
 // Made when a thread first asks for it, destroyed when the thread ends, the
-// last first. Outside of a model there is one for the whole program.
+// last first. Outside of a model there is one, for ever, for the whole program.
 template <class T, class Tag>
 class ThreadLocal {
  public:
@@ -28,14 +28,16 @@ class ThreadLocal {
 
   static T& Get() {
     Execution* execution = Execution::current();
-    if (execution == nullptr) return outside_;
-    return *static_cast<T*>(execution->ThreadLocal(&outside_, [] {
-      return std::shared_ptr<void>(std::make_shared<T>());
-    }));
+    if (execution == nullptr) {
+      static T& outside = *new T();
+      return outside;
+    }
+    return *static_cast<T*>(execution->ThreadLocal(
+        &key_, [] { return std::shared_ptr<void>(std::make_shared<T>()); }));
   }
 
  private:
-  static inline T outside_;
+  static inline char key_;
 };
 
 }  // namespace rouse::model
