@@ -15,6 +15,7 @@
 #include <semaphore>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/base/config.h"
 #include "absl/log/check.h"
@@ -25,6 +26,7 @@
 #endif
 
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef ABSL_HAVE_LEAK_SANITIZER
@@ -81,6 +83,40 @@ struct HandledExceptions {
   static constexpr size_t kSize = sizeof(void*) + sizeof(unsigned int);
 };
 
+// Stacks, each behind a page that an overflow hits. Mapping one costs as much
+// as many executions: they are used again, and never unmapped.
+class StackCache {
+ public:
+  char* Take() {
+    if (free_.empty()) return Map();
+    char* stack = free_.back();
+    free_.pop_back();
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+    // The frames of its last use were never left.
+    ASAN_UNPOISON_MEMORY_REGION(stack, kStackSize);
+#endif
+    return stack;
+  }
+  void Give(char* stack) { free_.push_back(stack); }
+
+ private:
+  static char* Map() {
+    const size_t page = static_cast<size_t>(getpagesize());
+    void* mapped = mmap(nullptr, page + kStackSize, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    CHECK(mapped != MAP_FAILED) << "no memory for a model's stack";
+    CHECK_EQ(mprotect(mapped, page, PROT_NONE), 0);
+    return static_cast<char*>(mapped) + page;
+  }
+
+  std::vector<char*> free_;
+};
+
+StackCache& Stacks() {
+  static auto& stacks = *new StackCache;
+  return stacks;
+}
+
 class StackFiber final : public Fiber {
  public:
   StackFiber() {
@@ -89,15 +125,8 @@ class StackFiber final : public Fiber {
 #endif
   }
 
-  explicit StackFiber(std::function<void()> body) : body_(std::move(body)) {
-    const size_t page = static_cast<size_t>(getpagesize());
-    mapped_size_ = kStackSize + page;
-    mapped_ = mmap(nullptr, mapped_size_, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    CHECK(mapped_ != MAP_FAILED) << "no memory for a model's stack";
-    // An overflow hits this page.
-    CHECK_EQ(mprotect(mapped_, page, PROT_NONE), 0);
-    stack_ = static_cast<char*>(mapped_) + page;
+  explicit StackFiber(std::function<void()> body)
+      : body_(std::move(body)), stack_(Stacks().Take()) {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
     sanitizer_fiber_ = __tsan_create_fiber(0);
 #endif
@@ -116,18 +145,18 @@ class StackFiber final : public Fiber {
   }
 
   ~StackFiber() override {
-    if (mapped_ == nullptr) return;
+    if (body_ == nullptr) return;
 #ifdef ABSL_HAVE_THREAD_SANITIZER
     __tsan_destroy_fiber(sanitizer_fiber_);
 #endif
-    munmap(mapped_, mapped_size_);
+    if (stack_ != nullptr) Stacks().Give(stack_);
   }
 
   void Abandon() override {
 #ifdef ABSL_HAVE_LEAK_SANITIZER
     // What the stack refers to is not leaked: it is being looked at.
     __lsan_register_root_region(stack_, kStackSize);
-    mapped_ = nullptr;
+    stack_ = nullptr;
 #endif
     delete this;
   }
@@ -183,9 +212,7 @@ class StackFiber final : public Fiber {
   void* sanitizer_fiber_;
 #endif
 
-  std::function<void()> body_;
-  void* mapped_ = nullptr;
-  size_t mapped_size_ = 0;
+  std::function<void()> body_;  // null: the thread's own
   char* stack_ = nullptr;
   [[maybe_unused]] size_t size_ = kStackSize;
 #ifdef __x86_64__
