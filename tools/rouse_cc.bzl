@@ -37,8 +37,8 @@ What the rules see to, so that BUILD files need not:
     checker's atomics. Its `deps` are the twins of x's. Nothing builds it but what depends on it.
 
 A twin's code is in another namespace, so that a program which mixes twins with what they are twins of
-does not link: `ROUSE_MODEL` comes with `rouse` defined as `rouse_model`. Whatever depends on the checker
-gets both definitions, its own sources included.
+does not link: `ROUSE_MODEL` comes with `rouse` defined as `rouse_model`. Whatever depends on a twin or on
+the checker gets both definitions.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
@@ -145,6 +145,7 @@ def rouse_cc_library(
             hdrs = hdrs,
             deps = [_twin(label) for label in deps] + model_deps,
             tags = tags + ["manual"],
+            defines = MODEL_DEFINES,
             copts = _COPTS + MODEL_COPTS + copts,
             features = _FEATURES + features,
             include_prefix = _include_prefix(native.package_name()),

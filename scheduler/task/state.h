@@ -117,10 +117,10 @@ class State {
   // By the running thread, when the output is in place. Whether a JoinHandle
   // takes the output; else it is for the caller to destroy.
   bool CompleteRunning() {
-    // Release pairs with the acquire of IsComplete and DropJoinInterest.
-    // Acquire: of what the joiner did before it dropped its interest.
+    // Release pairs with the acquire of IsComplete and DropJoinInterest: the
+    // output is visible. A joiner that has gone left nothing to be seen.
     const uint64_t before =
-        word_.fetch_xor(kRunning | kComplete, std::memory_order_acq_rel);
+        word_.fetch_xor(kRunning | kComplete, std::memory_order_release);
     ABSL_ASSERT((before & kRunning) != 0 && (before & kComplete) == 0);
     return (before & kJoinInterest) != 0;
   }
@@ -176,9 +176,9 @@ class State {
 
   // By the JoinHandle. Whether the output is there and the caller's to destroy.
   bool DropJoinInterest() {
-    // Acquire pairs with the release of Complete, release with its acquire.
+    // Acquire pairs with the release of CompleteRunning: the output is visible.
     const uint64_t before =
-        word_.fetch_and(~kJoinInterest, std::memory_order_acq_rel);
+        word_.fetch_and(~kJoinInterest, std::memory_order_acquire);
     return (before & kComplete) != 0;
   }
 

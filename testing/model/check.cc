@@ -202,8 +202,9 @@ int Choose(int count) {
 
 std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  std::string_view files,
+                                 std::string_view except,
                                  absl::FunctionRef<bool()> failed_otherwise) {
-  Mutation seen{std::string(files)};
+  Mutation seen{std::string(files), std::string(except)};
   for (const Model& model : models) {
     if (Explore(model.options, &seen, model.body, failed_otherwise).failed) {
       return {};
@@ -214,7 +215,7 @@ std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
     Mutant& mutant = mutants.emplace_back();
     mutant.name = NameOf(change);
     for (const Model& model : models) {
-      Mutation mutation{std::string(files)};
+      Mutation mutation{std::string(files), std::string(except)};
       mutation.Apply(change);
       const Result result =
           Explore(model.options, &mutation, model.body, failed_otherwise);

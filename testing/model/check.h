@@ -107,7 +107,8 @@ struct Result {
 //   - use after free, double free, a leak, of what holds an atomic or a mutex;
 //   - deadlock, with what each thread waits for: a lost wake-up is one;
 //   - livelock: `max_steps`, or a spin loop that nothing will end;
-//   - an exception that leaves a thread; `Require(false)`;
+//   - an exception that leaves a thread; `Require(false)`; abort(), and with it
+//     a CHECK or an assert that fails;
 //   - a body that does not do the same each time.
 //
 // `failed_otherwise` is asked after each execution. One call at a time in a
@@ -155,6 +156,7 @@ struct Model {
 // returned if a model fails on the code as it is.
 std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  std::string_view files,
+                                 std::string_view except,
                                  absl::FunctionRef<bool()> failed_otherwise);
 
 }  // namespace rouse::model

@@ -3,6 +3,8 @@
 
 #include "rouse/testing/model/execution.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -41,6 +43,23 @@ std::string Where(const Site& site) {
   return absl::StrCat(BaseName(site.file_name()), ":", site.line());
 }
 
+// A failed CHECK or assert of the code under test is one of the model's. The
+// handler never returns, so the signal must not stay blocked.
+void FailOnAbort() {
+  static const bool installed = [] {
+    struct sigaction action = {};
+    action.sa_flags = SA_NODEFER;
+    action.sa_handler = [](int) {
+      if (Execution* execution = Execution::current()) {
+        execution->Fail("the code under test has aborted");
+      }
+      // Returning from the handler ends the program.
+    };
+    return sigaction(SIGABRT, &action, nullptr) == 0;
+  }();
+  CHECK(installed);
+}
+
 }  // namespace
 
 Execution::Execution(const Config& config, Search& search, Mutation* mutation)
@@ -61,6 +80,7 @@ ThreadSet Execution::unfinished() const {
 
 Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   CHECK(current_ == nullptr) << "a model within a model";
+  FailOnAbort();
   // No other execution of the program has it: global objects remember theirs.
   static uint32_t last_number = 0;
   if (++last_number == 0) ++last_number;

@@ -79,6 +79,7 @@ void RunTest(const Options& options, void (*body)()) {
 }
 
 void RunMutants(std::string_view suite, std::string_view files,
+                std::string_view test_file,
                 const std::vector<std::string_view>& survivors) {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
   GTEST_SKIP() << "some mutants do nothing but leak, and with ThreadSanitizer "
@@ -96,7 +97,7 @@ void RunMutants(std::string_view suite, std::string_view files,
             INTERCEPT_ONLY_CURRENT_THREAD,
         &caught);
     int seen = 0;
-    mutants = CheckMutants(models->second, files, [&] {
+    mutants = CheckMutants(models->second, files, test_file, [&] {
       const bool failed = caught.size() > seen;
       seen = caught.size();
       return failed;

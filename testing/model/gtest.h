@@ -54,13 +54,14 @@
 // MODEL_MUTANTS(Suite, "files", {"part of a mutant's name: a reason", ...})
 //
 // The models of `Suite` in this program kill every mutant (`CheckMutants`, in
-// check.h) of the operations in source files whose path contains `files`. The
-// survivors that are meant to be have their names begin with an entry of the
-// list, up to its last colon; what follows that is the reason.
-#define MODEL_MUTANTS(suite, files, ...)                                \
-  TEST(suite, KillsMutants) {                                           \
-    ::rouse::model::internal::RunMutants(#suite, files, {__VA_ARGS__}); \
-  }                                                                     \
+// check.h) of the operations in source files whose path contains `files`, this
+// one excepted. The survivors that are meant to be have their names begin with
+// an entry of the list, up to its last colon; what follows that is the reason.
+#define MODEL_MUTANTS(suite, files, ...)                          \
+  TEST(suite, KillsMutants) {                                     \
+    ::rouse::model::internal::RunMutants(#suite, files, __FILE__, \
+                                         {__VA_ARGS__});          \
+  }                                                               \
   static_assert(true)
 
 namespace rouse::model::internal {
@@ -68,6 +69,7 @@ namespace rouse::model::internal {
 bool Register(std::string_view suite, const Model& model);
 void RunTest(const Options& options, void (*body)());
 void RunMutants(std::string_view suite, std::string_view files,
+                std::string_view test_file,
                 const std::vector<std::string_view>& survivors);
 
 }  // namespace rouse::model::internal

@@ -79,7 +79,8 @@ std::memory_order Mutation::OrderAt(const std::source_location& site, Role role,
   if (change_ != nullptr) {
     return Matches(site, role) && !change_->torn ? change_->to : order;
   }
-  if (absl::StrContains(site.file_name(), files_)) {
+  if (absl::StrContains(site.file_name(), files_) &&
+      site.file_name() != except_) {
     seen_.try_emplace({.file = site.file_name(),
                        .line = site.line(),
                        .column = site.column(),

@@ -54,8 +54,10 @@ class Mutation {
     bool torn = false;  // the orders are meaningless then
   };
 
-  // Only operations in files whose path contains `files` are of interest.
-  explicit Mutation(std::string files) : files_(std::move(files)) {}
+  // Only operations in files whose path contains `files` are of interest, and
+  // of these not the one named `except`.
+  explicit Mutation(std::string files, std::string except)
+      : files_(std::move(files)), except_(std::move(except)) {}
 
   // From now on, applies `change`.
   void Apply(const Change& change) { change_ = &change; }
@@ -73,6 +75,7 @@ class Mutation {
   bool Matches(const std::source_location& site, Role role) const;
 
   const std::string files_;
+  const std::string except_;
   const Change* change_ = nullptr;
   std::map<Place, std::memory_order> seen_;
 };

@@ -1,0 +1,354 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task from its start to the last of its references, with the threads that
+// run, wake, abort, join and drop it at once. What is lost, destroyed twice or
+// never freed the checker finds by itself.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/futex.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// A queue for the one task of a model. It orders nothing: that what a waking
+// thread did is visible to the poll is for the task's state to see to.
+class OneTaskSchedule final : public Schedule {
+ public:
+  void Submit(Header*) override {
+    Require(queued_.exchange(1, std::memory_order_relaxed) == 0,
+            "the task is in the queue twice");
+    model::FutexWakeOne(queued_);
+  }
+  void Resubmit(Header* task) override { Submit(task); }
+  bool Release(Header* task) override {
+    return listed_.exchange(nullptr, std::memory_order_relaxed) == task;
+  }
+
+  template <class F>
+  JoinHandle<FutureOutput<F>> Start(F future) {
+    task_ = new Cell<F>(this, 1, std::move(future));
+    listed_.store(task_, std::memory_order_relaxed);
+    queued_.store(1, std::memory_order_relaxed);
+    return JoinHandle<FutureOutput<F>>(task_);
+  }
+
+  // Runs the task if it is queued.
+  bool RunNext() {
+    if (queued_.exchange(0, std::memory_order_relaxed) == 0) return false;
+    FastRand rand(1);
+    task::Run(task_, &rand);
+    return true;
+  }
+
+  // Runs the task, whenever it is queued, until it has ended. No other thread
+  // does. If it is never woken that is a deadlock.
+  template <class T>
+  void RunToEnd(const JoinHandle<T>& handle) {
+    while (!handle.IsFinished()) {
+      while (!RunNext()) model::FutexWait(queued_, 0);
+    }
+  }
+
+  void ShutDown() {
+    Header* task = listed_.exchange(nullptr, std::memory_order_relaxed);
+    if (task == nullptr) return;
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+
+ private:
+  Header* task_ = nullptr;
+  Atomic<uint32_t> queued_{0};
+  Atomic<Header*> listed_{nullptr};
+};
+
+// Every task has a reference; the model has the first.
+class ScheduleOwner {
+ public:
+  ScheduleOwner() = default;
+  ScheduleOwner(const ScheduleOwner&) = delete;
+  ScheduleOwner& operator=(const ScheduleOwner&) = delete;
+  ~ScheduleOwner() { schedule_->Unref(); }
+  OneTaskSchedule* operator->() const { return schedule_; }
+
+ private:
+  OneTaskSchedule* const schedule_ = new OneTaskSchedule;
+};
+
+// What a future waits for.
+struct Event {
+  void Signal() {
+    data.Write() = 7;
+    open.store(true, std::memory_order_relaxed);
+    waker.Wake();
+  }
+
+  AtomicWaker waker;
+  Atomic<bool> open{false};
+  PlainInt data{0};
+};
+
+// Ready with 7 when its event has been signalled. Its polls and its end must
+// not race.
+class Wait {
+ public:
+  Wait(Event& event, PlainInt& uses) : event_(&event), uses_(&uses) {}
+  Wait(Wait&& other) noexcept
+      : event_(std::exchange(other.event_, nullptr)), uses_(other.uses_) {}
+  Wait& operator=(Wait&&) = delete;
+  ~Wait() {
+    if (event_ != nullptr) ++uses_->Write();
+  }
+
+  PollResult<int> Poll(Context& cx) {
+    ++uses_->Write();
+    event_->waker.Register(cx.waker());
+    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
+    return 7;
+  }
+
+ private:
+  Event* event_;
+  PlainInt* uses_;
+};
+
+// An output whose making, moves and end must not race.
+class Output {
+ public:
+  explicit Output(PlainInt& alive) : alive_(&alive), value_(7) {
+    ++alive_->Write();
+  }
+  Output(Output&& other) noexcept
+      : alive_(other.alive_), value_(other.value_.Read()) {
+    ++alive_->Write();
+  }
+  Output& operator=(Output&& other) noexcept {
+    value_.Write() = other.value_.Read();
+    return *this;
+  }
+  ~Output() {
+    value_.Write() = 0;
+    --alive_->Write();
+  }
+  int value() const { return value_.Read(); }
+
+ private:
+  PlainInt* alive_;
+  PlainInt value_;
+};
+
+// Ready at its second poll: wakes itself at the first.
+class YieldOnce {
+ public:
+  explicit YieldOnce(PlainInt& alive) : alive_(&alive) {}
+  PollResult<Output> Poll(Context& cx) {
+    if (std::exchange(yielded_, true)) return Output(*alive_);
+    cx.waker().WakeByRef();
+    return kPending;
+  }
+
+ private:
+  PlainInt* alive_;
+  bool yielded_ = false;
+};
+
+template <class T>
+std::optional<JoinResult<T>> PollOnce(JoinHandle<T>& handle,
+                                      const Waker& waker = Waker()) {
+  Context cx(waker);
+  PollResult<JoinResult<T>> result = handle.Poll(cx);
+  if (result.IsPending()) return std::nullopt;
+  return std::move(result).value();
+}
+
+MODEL_TEST(Task, IsWokenWhileItRunsOrRests, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+  Thread signalling([&] { event.Signal(); });
+  schedule->RunToEnd(handle);
+  Require(**PollOnce(handle) == 7);
+}
+
+// tokio #7622: a wake that finds the task notified must still publish.
+MODEL_TEST(Task, APollSeesWhatCameBeforeEveryWake, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  Atomic<int> signals(0);
+  // Ready when both have signalled. Does not look at the waker's cell again.
+  class Both {
+   public:
+    Both(std::optional<Waker>* waker, Atomic<int>* signals)
+        : waker_(waker), signals_(signals) {}
+    PollResult<int> Poll(Context& cx) {
+      if (!waker_->has_value()) *waker_ = cx.waker().Clone();
+      if (signals_->load(std::memory_order_relaxed) != 3) return kPending;
+      return 7;
+    }
+
+   private:
+    std::optional<Waker>* waker_;
+    Atomic<int>* signals_;
+  };
+  std::optional<Waker> waker;
+  JoinHandle<int> handle = schedule->Start(Both(&waker, &signals));
+  schedule->RunNext();
+  signals.fetch_or(1, std::memory_order_relaxed);
+  waker->WakeByRef();
+  Thread other([&, clone = waker->Clone()]() mutable {
+    signals.fetch_or(2, std::memory_order_relaxed);
+    std::move(clone).Wake();
+  });
+  schedule->RunToEnd(handle);
+  waker.reset();
+}
+
+MODEL_TEST(Task, IsPolledByOneThreadAtATime) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+  Thread worker([&] { schedule->RunNext(); });
+  schedule->RunNext();
+  event.Signal();
+  worker.Join();
+  schedule->RunToEnd(handle);
+}
+
+MODEL_TEST(Task, IsAbortedOnlyByTheThreadThatRunsIt, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+  Thread aborting([&] { handle.Abort(); });
+  schedule->RunToEnd(handle);
+  aborting.Join();
+  Require((*PollOnce(handle)).status().code() == absl::StatusCode::kCancelled);
+}
+
+MODEL_TEST(Task, IsAbortedAndWokenAtOnce, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+  schedule->RunNext();
+  Thread aborting([&] { handle.Abort(); });
+  event.Signal();
+  schedule->RunToEnd(handle);
+  aborting.Join();
+  const JoinResult<int> result = *PollOnce(handle);
+  Require(result.ok() ? *result == 7
+                      : result.status().code() == absl::StatusCode::kCancelled);
+}
+
+MODEL_TEST(Task, WakesItsJoiner, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  PlainInt alive(0);
+  Atomic<bool> woken(false);
+  JoinHandle<Output> handle = schedule->Start(YieldOnce(alive));
+  Thread worker([&] {
+    schedule->RunNext();
+    schedule->RunNext();
+  });
+  const Waker waker = Waker::FromCallable(
+      [&] { woken.store(true, std::memory_order_release); });
+  {
+    std::optional<JoinResult<Output>> result;
+    while (!(result = PollOnce(handle, waker)).has_value()) {
+      while (!woken.load(std::memory_order_acquire)) model::SpinHint();
+    }
+    Require((**result).value() == 7);
+  }
+  worker.Join();
+  Require(alive.Read() == 0);
+}
+
+// The output is destroyed once, by the task or by the handle.
+MODEL_TEST(Task, IsDetachedWhileItEnds) {
+  const ScheduleOwner schedule;
+  PlainInt alive(0);
+  std::optional<JoinHandle<Output>> handle = schedule->Start(YieldOnce(alive));
+  Thread worker([&] {
+    schedule->RunNext();
+    schedule->RunNext();
+  });
+  handle.reset();
+  worker.Join();
+  Require(alive.Read() == 0);
+}
+
+MODEL_TEST(Task, LeavesItsScheduleLast) {
+  PlainInt alive(0);
+  std::optional<ScheduleOwner> schedule(std::in_place);
+  std::optional<JoinHandle<Output>> handle =
+      (*schedule)->Start(YieldOnce(alive));
+  (*schedule)->RunNext();
+  (*schedule)->RunNext();
+  Thread detaching([&] { handle.reset(); });
+  // As another task that starts and ends.
+  (*schedule)->Ref();
+  (*schedule)->Unref();
+  schedule.reset();
+}
+
+MODEL_TEST(Task, IsShutDownWhileItIsWokenAndRun, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+  schedule->RunNext();
+  Thread signalling([&] { event.Signal(); });
+  Thread stopping([&] { schedule->ShutDown(); });
+  schedule->RunNext();
+  signalling.Join();
+  stopping.Join();
+  // Somebody has ended it; what is in the queue is a hold to be dropped.
+  Require(handle.IsFinished());
+  schedule->RunNext();
+}
+
+MODEL_TEST(Task, EndsWithItsLastWaker) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt uses(0);
+  {
+    const JoinHandle<int> handle = schedule->Start(Wait(event, uses));
+    schedule->RunNext();
+    handle.Abort();
+    Thread worker([&] { schedule->RunNext(); });
+    // The event still has the waker: of a task that has ended, it does nothing.
+    event.Signal();
+  }
+  schedule->RunNext();
+}
+
+MODEL_MUTANTS(Task, "scheduler/task/");
+
+}  // namespace
+}  // namespace rouse::task
