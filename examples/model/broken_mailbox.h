@@ -1,0 +1,48 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: broken_mailbox.h
+// -----------------------------------------------------------------------------
+//
+// mailbox.h with a bug; see docs/model.md.
+
+#ifndef ROUSE_EXAMPLES_MODEL_BROKEN_MAILBOX_H_
+#define ROUSE_EXAMPLES_MODEL_BROKEN_MAILBOX_H_
+
+#include <atomic>
+#include <optional>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+
+namespace rouse::examples {
+
+// BrokenMailbox
+//
+// Room for one letter, from one thread to one other.
+class BrokenMailbox {
+ public:
+  // Whether there was room.
+  bool Put(int letter) {
+    if (full_.load(std::memory_order_acquire)) return false;
+    letter_.Write() = letter;
+    full_.store(true, std::memory_order_relaxed);  // should release
+    return true;
+  }
+
+  std::optional<int> Take() {
+    if (!full_.load(std::memory_order_acquire)) return std::nullopt;
+    const int letter = letter_.Read();
+    full_.store(false, std::memory_order_release);
+    return letter;
+  }
+
+ private:
+  Cell<int> letter_;
+  Atomic<bool> full_{false};
+};
+
+}  // namespace rouse::examples
+
+#endif  // ROUSE_EXAMPLES_MODEL_BROKEN_MAILBOX_H_
