@@ -311,7 +311,7 @@ class Execution {
   std::vector<Object> objects_;
   int object_count_ = 0;
   absl::flat_hash_map<const void*, PlainData> plain_;
-  absl::flat_hash_map<const void*, Allocation> allocations_;
+  absl::flat_hash_map<void*, Allocation> allocations_;
   std::vector<void*> kept_;
   bool tracing_ = false;
   std::vector<Event> events_;

@@ -50,6 +50,17 @@ void PrintTo(const Failure& failure, std::ostream* out) {
 
 class FailureTest : public testing::TestWithParam<Failure> {
  protected:
+#ifdef ABSL_HAVE_THREAD_SANITIZER
+  // The checker does not see what is allocated.
+  void SetUp() override {
+    for (const std::string name :
+         {"UseAfterFree", "FreeAfterFree", "CountsReferencesByLoadAndStore",
+          "DestroysTwice", "Leaks"}) {
+      if (GetParam().name == name) GTEST_SKIP() << "not with ThreadSanitizer";
+    }
+  }
+#endif
+
   static Result Run(Options options) {
     options.max_steps = GetParam().max_steps;
     return Check(options, GetParam().body);

@@ -29,9 +29,6 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef ABSL_HAVE_LEAK_SANITIZER
-#include <sanitizer/lsan_interface.h>
-#endif
 #ifdef ABSL_HAVE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -149,16 +146,7 @@ class StackFiber final : public Fiber {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
     __tsan_destroy_fiber(sanitizer_fiber_);
 #endif
-    if (stack_ != nullptr) Stacks().Give(stack_);
-  }
-
-  void Abandon() override {
-#ifdef ABSL_HAVE_LEAK_SANITIZER
-    // What the stack refers to is not leaked: it is being looked at.
-    __lsan_register_root_region(stack_, kStackSize);
-    stack_ = nullptr;
-#endif
-    delete this;
+    Stacks().Give(stack_);
   }
 
   void SwitchTo(Fiber& to) override {

@@ -30,12 +30,9 @@ class Fiber {
 
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
-  // For one whose body has nothing on its stack that wants to be destroyed. (A
-  // system thread is left behind, asleep.)
+  // For a fiber that has been switched away from. What is on its stack is not
+  // destroyed. (A system thread is left behind, asleep.)
   virtual ~Fiber() = default;
-
-  // Deletes the fiber, and leaves what is on its stack as it is.
-  virtual void Abandon() { delete this; }
 
   // Runs `to` in place of this one, the one that runs. Returns when something
   // switches back.

@@ -54,9 +54,10 @@
 // MODEL_MUTANTS(Suite, "files", {"part of a mutant's name: a reason", ...})
 //
 // The models of `Suite` in this program kill every mutant (`CheckMutants`, in
-// check.h) of the operations in source files whose path contains `files`, this
-// one excepted. The survivors that are meant to be have their names begin with
-// an entry of the list, up to its last colon; what follows that is the reason.
+// check.h) of the operations in source files whose path contains `files`; not
+// in this one, unless its path ends with `files`. The names of those that are
+// meant to survive contain an entry of the list, up to its last colon; what
+// follows that is the reason.
 #define MODEL_MUTANTS(suite, files, ...)                          \
   TEST(suite, KillsMutants) {                                     \
     ::rouse::model::internal::RunMutants(#suite, files, __FILE__, \
