@@ -1,0 +1,17 @@
+// The stack as it is in a product, which has nothing of the model checker.
+
+#include "stack/stack.h"
+
+#include <thread>
+
+int main() {
+  consumer::Stack<int, 8> stack;
+  std::thread other([&] {
+    for (int i = 0; i < 4; ++i) stack.Push(1);
+  });
+  for (int i = 0; i < 4; ++i) stack.Push(1);
+  other.join();
+  int sum = 0;
+  while (const auto value = stack.Pop()) sum += *value;
+  return sum == 8 ? 0 : 1;
+}

@@ -1,0 +1,42 @@
+#ifndef STACK_SYNC_H_
+#define STACK_SYNC_H_
+
+// What the stack is written on: std's atomics and plain data, or the model
+// checker's. Whatever depends on the checker has ROUSE_MODEL defined.
+
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/atomic.h"
+#include "rouse/testing/model/cell.h"
+#else
+#include <atomic>
+#endif
+
+namespace consumer {
+
+#ifdef ROUSE_MODEL
+
+template <class T>
+using Atomic = rouse::model::Atomic<T>;
+template <class T>
+using Cell = rouse::model::Cell<T>;
+
+#else
+
+template <class T>
+using Atomic = std::atomic<T>;
+
+template <class T>
+class Cell {
+ public:
+  const T& Read() const { return value_; }
+  T& Write() { return value_; }
+
+ private:
+  T value_{};
+};
+
+#endif  // ROUSE_MODEL
+
+}  // namespace consumer
+
+#endif  // STACK_SYNC_H_
