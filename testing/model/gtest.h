@@ -57,7 +57,8 @@
 // check.h) of the operations in source files whose path contains `files`; not
 // in this one, unless its path ends with `files`. The names of those that are
 // meant to survive contain an entry of the list, up to its last colon; what
-// follows that is the reason.
+// follows that is the reason. Skipped under AddressSanitizer and
+// ThreadSanitizer, which end the program where the checker would go on.
 #define MODEL_MUTANTS(suite, files, ...)                          \
   TEST(suite, KillsMutants) {                                     \
     ::rouse::model::internal::RunMutants(#suite, files, __FILE__, \
