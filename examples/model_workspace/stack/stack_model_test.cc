@@ -17,7 +17,8 @@ using rouse::model::Thread;
 
 // What `stack` has, and `values`, in order.
 template <class Stack>
-std::vector<int> All(Stack& stack, std::vector<std::optional<int>> values) {
+std::vector<int> All(Stack& stack,
+                     const std::vector<std::optional<int>>& values) {
   std::vector<int> all;
   for (const std::optional<int>& value : values) {
     if (value) all.push_back(*value);
