@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <utility>
 
 #include "absl/base/config.h"
 #include "rouse/base/atomic.h"

@@ -33,7 +33,9 @@ namespace rouse::model {
 // bytes and no padding. Outside of a model it is a plain variable.
 template <class T>
 class Atomic {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): also of a pointer
+  static constexpr size_t kSize = sizeof(T);
+  static_assert(std::is_trivially_copyable_v<T> && kSize <= 8,
                 "the model checker has atomics of eight bytes at the most");
 
  public:
@@ -157,12 +159,12 @@ class Atomic {
  private:
   static uint64_t Word(T value) {
     uint64_t word = 0;
-    std::memcpy(&word, &value, sizeof(T));
+    std::memcpy(&word, static_cast<const void*>(&value), kSize);
     return word;
   }
   static T Value(uint64_t word) {
     T value;
-    std::memcpy(&value, &word, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), &word, kSize);
     return value;
   }
 

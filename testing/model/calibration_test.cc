@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "gmock/gmock.h"

@@ -4,7 +4,6 @@
 #include "rouse/testing/model/check.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <source_location>
 #include <string>
 #include <string_view>

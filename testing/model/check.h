@@ -22,7 +22,7 @@
 //   });
 //   std::cout << result.message << result.trace;   // a data race
 //
-// In a GoogleTest, use model_test.h. How to write a model, and how to read what
+// In a GoogleTest, use gtest.h. How to write a model, and how to read what
 // the checker prints: docs/model.md. What the memory model is: memory.h.
 
 #ifndef ROUSE_TESTING_MODEL_CHECK_H_
@@ -49,9 +49,8 @@ enum class Mode {
   // Every execution in which threads are preempted (made to wait though they
   // could go on) at most `preemption_bound` times.
   kBounded,
-  // `max_executions` at random: a bug that takes d ordering constraints is
-  // found
-  // in each with a probability of at least 1 / (threads * steps^(d-1)), for
+  // `max_executions` at random. Each finds a bug that takes d ordering
+  // constraints with a probability of at least 1 / (threads * steps^(d-1)), for
   // d = `pct_depth` (Burckhardt et al., "A Randomized Scheduler with
   // Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
   kRandom,

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -759,6 +760,9 @@ void Execution::AccessPlain(const void* address, bool write, const Site& site) {
                         "that has been freed, at %s",
                         running_, Where(site)));
   }
+  if (tracing_) {
+    Note(absl::StrCat(write ? "writes" : "reads", " plain data"), site);
+  }
   const VectorClock& happened = memory_.happened(running_);
   for (int other = 0; other < thread_count_; ++other) {
     if (other == running_) continue;
@@ -779,9 +783,6 @@ void Execution::AccessPlain(const void* address, bool write, const Site& site) {
   } else {
     data.reads[running_] = now;
     data.last_read = site;
-  }
-  if (tracing_) {
-    Note(absl::StrCat(write ? "writes" : "reads", " plain data"), site);
   }
 }
 

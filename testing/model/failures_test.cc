@@ -14,7 +14,6 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/config.h"
@@ -61,9 +60,10 @@ class FailureTest : public testing::TestWithParam<Failure> {
   }
 #endif
 
-  static Result Run(Options options) {
-    options.max_steps = GetParam().max_steps;
-    return Check(options, GetParam().body);
+  static Result Run(const Options& options) {
+    Options with_limit = options;
+    with_limit.max_steps = GetParam().max_steps;
+    return Check(with_limit, GetParam().body);
   }
 };
 

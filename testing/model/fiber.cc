@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -132,7 +131,7 @@ class StackFiber final : public Fiber {
     *--top = nullptr;  // the return address of Enter; aligns as a call does
     *--top = reinterpret_cast<void*>(&Enter);
     for (int i = 0; i < 6; ++i) *--top = nullptr;
-    saved_ = top;
+    saved_ = static_cast<void*>(top);
 #else
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <string>
@@ -31,6 +32,7 @@ std::map<std::string, std::vector<Model>, std::less<>>& Models() {
 
 std::string_view Extent(const Options& options, const Result& result) {
   if (!options.replay.empty()) return "replayed";
+  if (result.failed) return "failed";
   if (options.mode == Mode::kRandom) return "at random";
   if (!result.complete) return "cut off";
   return options.mode == Mode::kBounded ? "bounded" : "exhaustive";

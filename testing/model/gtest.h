@@ -51,12 +51,12 @@
   static void RouseModel_##suite##_##name()
 
 // MODEL_MUTANTS(Suite, "files")
-// MODEL_MUTANTS(Suite, "files", {"part of a mutant's name: a reason", ...})
+// MODEL_MUTANTS(Suite, "files", "part of a mutant's name: a reason", ...)
 //
 // The models of `Suite` in this program kill every mutant (`CheckMutants`, in
 // check.h) of the operations in source files whose path contains `files`; not
 // in this one, unless its path ends with `files`. The names of those that are
-// meant to survive contain an entry of the list, up to its last colon; what
+// meant to survive contain one of the entries, up to its last colon; what
 // follows that is the reason. Skipped under AddressSanitizer and
 // ThreadSanitizer, which end the program where the checker would go on.
 #define MODEL_MUTANTS(suite, files, ...)                          \

@@ -154,6 +154,9 @@ TEST_P(LitmusTest, HasTheseOutcomesWithoutReduction) {
   EXPECT_EQ(OutcomesOf(GetParam(), Mode::kNaive), GetParam().outcomes);
 }
 
+// The programs below are handed on by value.
+// NOLINTBEGIN(performance-unnecessary-value-param)
+
 // What a thread does, as a list of small steps.
 template <class... Steps>
 Body Do(Steps... steps) {
@@ -1206,6 +1209,8 @@ INSTANTIATE_TEST_SUITE_P(
         Algorithm{"StackThatDoesNotAcquire", &Stack<release, relaxed>,
                   "data race"}),
     NameOfAlgorithm);
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 }  // namespace
 }  // namespace rouse::model

@@ -84,8 +84,8 @@ std::memory_order Mutation::OrderAt(const std::source_location& site, Role role,
     seen_.try_emplace({.file = site.file_name(),
                        .line = site.line(),
                        .column = site.column(),
-                       .function = site.function_name(),
-                       .role = role},
+                       .role = role,
+                       .function = site.function_name()},
                       order);
   }
   return order;

@@ -14,11 +14,11 @@
 #define ROUSE_TESTING_MODEL_MUTATION_H_
 
 #include <atomic>
-#include <compare>
 #include <map>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,10 +41,13 @@ class Mutation {
     std::string file;
     unsigned line;
     unsigned column;
-    std::string function;
     Role role;
+    std::string function = {};  // says no more than the others
 
-    auto operator<=>(const Place& other) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(file, line, column, role) <
+             std::tie(other.file, other.line, other.column, other.role);
+    }
   };
 
   struct Change {

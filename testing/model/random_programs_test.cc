@@ -8,9 +8,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -19,7 +19,6 @@
 
 #include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
 #include "rouse/testing/model/check.h"

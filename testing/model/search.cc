@@ -10,8 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "rouse/testing/model/vector_clock.h"
 
 namespace rouse::model {

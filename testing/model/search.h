@@ -45,7 +45,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "rouse/testing/model/vector_clock.h"
 
 namespace rouse::model {
