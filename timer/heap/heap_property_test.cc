@@ -1,0 +1,181 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A `Heap` beside a `std::multimap`: millions of operations at random, after
+// each of which the two agree.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/timer/heap/heap.h"
+#include "rouse/timer/instant.h"
+
+namespace rouse::heap {
+namespace {
+
+// What the two hold, by the numbers of their entries.
+class Pair {
+ public:
+  explicit Pair(uint32_t keys) : keys_(keys) {}
+
+  size_t size() const { return live_.size(); }
+
+  void Push(FastRand& rand) {
+    const Instant key = RandomKey(rand);
+    const size_t number = entries_.size();
+    entries_.push_back({.slot = heap_.Push(key, number),
+                        .expected = expected_.emplace(key, number)});
+    AddLive(number);
+  }
+
+  void Remove(FastRand& rand) {
+    if (live_.empty()) return;
+    const size_t number = live_[rand.Below(static_cast<uint32_t>(size()))];
+    const auto removed = heap_.Remove(entries_[number].slot);
+    ASSERT_EQ(removed.value, number);
+    ASSERT_EQ(removed.key, entries_[number].expected->first);
+    Forget(number);
+  }
+
+  void Update(FastRand& rand) {
+    if (live_.empty()) return;
+    const size_t number = live_[rand.Below(static_cast<uint32_t>(size()))];
+    const Instant key = RandomKey(rand);
+    heap_.Update(entries_[number].slot, key);
+    expected_.erase(entries_[number].expected);
+    entries_[number].expected = expected_.emplace(key, number);
+    ASSERT_EQ(heap_.key(entries_[number].slot), key);
+  }
+
+  // Pops up to `count` entries. Of those with one key either may be first.
+  void Pop(uint32_t count) {
+    for (; count > 0 && !live_.empty(); --count) {
+      const auto popped = heap_.Pop();
+      ASSERT_EQ(popped.key, expected_.begin()->first);
+      ASSERT_EQ(popped.key, entries_[popped.value].expected->first);
+      Forget(popped.value);
+    }
+  }
+
+  void Compare() const {
+    ASSERT_EQ(heap_.size(), expected_.size());
+    if (expected_.empty()) {
+      ASSERT_EQ(heap_.Peek(), nullptr);
+    } else {
+      ASSERT_EQ(*heap_.Peek(), expected_.begin()->first);
+    }
+  }
+
+  bool IsConsistent() const { return heap_.IsConsistent(); }
+
+ private:
+  using Expected = std::multimap<Instant, size_t>;
+
+  struct Known {
+    Heap<Instant, size_t>::Slot slot;
+    Expected::iterator expected;
+    size_t in_live = 0;
+  };
+
+  Instant RandomKey(FastRand& rand) const {
+    return Instant::FromNanoseconds(rand.Below(keys_));
+  }
+
+  void AddLive(size_t number) {
+    entries_[number].in_live = live_.size();
+    live_.push_back(number);
+  }
+
+  void Forget(size_t number) {
+    expected_.erase(entries_[number].expected);
+    const size_t place = entries_[number].in_live;
+    live_[place] = live_.back();
+    entries_[live_[place]].in_live = place;
+    live_.pop_back();
+  }
+
+  uint32_t keys_;
+  Heap<Instant, size_t> heap_;
+  Expected expected_;
+  std::vector<Known> entries_;
+  std::vector<size_t> live_;
+};
+
+// `keys`: how many different ones there are. `limit`: about how many entries.
+void Try(uint64_t seed, int operations, uint32_t keys, size_t limit) {
+  SCOPED_TRACE(seed);
+  FastRand rand(seed);
+  Pair pair(keys);
+  for (int i = 0; i < operations; ++i) {
+    switch (rand.Below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        if (pair.size() < limit) {
+          pair.Push(rand);
+          break;
+        }
+        [[fallthrough]];
+      case 3:
+        pair.Remove(rand);
+        break;
+      case 4:
+      case 5:
+      case 6:
+        pair.Update(rand);
+        break;
+      default:
+        pair.Pop(rand.Below(3));
+        break;
+    }
+    pair.Compare();
+    if (testing::Test::HasFatalFailure()) return;
+    if (i % 4096 == 0) {
+      ASSERT_TRUE(pair.IsConsistent());
+    }
+  }
+  ASSERT_TRUE(pair.IsConsistent());
+  pair.Pop(static_cast<uint32_t>(pair.size()));
+  pair.Compare();
+}
+
+constexpr int kOperations = 1'000'000;
+
+TEST(HeapProperty, AFewEntries) { Try(1, kOperations, 1u << 30, 8); }
+
+TEST(HeapProperty, ManyEntries) { Try(2, kOperations, 1u << 30, 10'000); }
+
+TEST(HeapProperty, ManyEqualKeys) { Try(3, kOperations, 16, 1'000); }
+
+TEST(HeapProperty, SmallHeapsAreConsistentAfterEveryOperation) {
+  for (uint64_t seed = 0; seed < 2'000; ++seed) {
+    SCOPED_TRACE(seed);
+    FastRand rand(seed);
+    Pair pair(10);
+    for (int i = 0; i < 50; ++i) {
+      switch (rand.Below(4)) {
+        case 0:
+        case 1:
+          pair.Push(rand);
+          break;
+        case 2:
+          pair.Remove(rand);
+          break;
+        default:
+          pair.Update(rand);
+          break;
+      }
+      pair.Compare();
+      ASSERT_TRUE(pair.IsConsistent());
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rouse::heap
