@@ -78,13 +78,13 @@ _include_all = rule(
 )
 
 # What the model checker itself is compiled with, and thereby all that depends on it.
-MODEL_DEFINES = [
+_MODEL_DEFINES = [
     "ROUSE_MODEL",
     "rouse=rouse_model",
 ]
 
 # Millions of executions are too many for code that is not optimized.
-MODEL_COPTS = ["-O2"]
+_MODEL_COPTS = ["-O2"]
 
 _MODEL = "//testing/model"
 
@@ -102,7 +102,7 @@ def rouse_cc_library(
         hdrs = [],
         deps = [],
         model_deps = [],
-        twin = True,
+        checker = False,
         tags = [],
         copts = [],
         features = [],
@@ -115,7 +115,7 @@ def rouse_cc_library(
       hdrs: headers.
       deps: what sources and headers include.
       model_deps: what they include besides with `ROUSE_MODEL` defined.
-      twin: whether there is a `<name>_model`.
+      checker: whether it is a part of the model checker, which has no twin.
       tags: as for cc_library.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
@@ -133,20 +133,21 @@ def rouse_cc_library(
         hdrs = hdrs,
         deps = deps,
         tags = tags,
-        copts = _COPTS + copts,
+        copts = _COPTS + (_MODEL_COPTS if checker else []) + copts,
+        defines = _MODEL_DEFINES if checker else [],
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
         **kwargs
     )
-    if twin:
+    if not checker:
         cc_library(
             name = name + "_model",
             srcs = srcs,
             hdrs = hdrs,
             deps = [_twin(label) for label in deps] + model_deps,
             tags = tags + ["manual"],
-            defines = MODEL_DEFINES,
-            copts = _COPTS + MODEL_COPTS + copts,
+            defines = _MODEL_DEFINES,
+            copts = _COPTS + _MODEL_COPTS + copts,
             features = _FEATURES + features,
             include_prefix = _include_prefix(native.package_name()),
             **kwargs
@@ -210,7 +211,7 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], **kwargs):
             _MODEL + ":check",
             _MODEL + ":gtest",
         ],
-        copts = MODEL_COPTS + copts,
+        copts = _MODEL_COPTS + copts,
         tags = ["model"] + tags,
         **kwargs
     )

@@ -19,9 +19,11 @@
 
 #include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
 #include "rouse/testing/model/check.h"
+#include "rouse/testing/model/futex.h"
 #include "rouse/testing/model/mutex.h"
 #include "rouse/testing/model/thread.h"
 
@@ -40,6 +42,8 @@ struct Instruction {
     kFence,
     kLocked,     // a load and a store under the mutex
     kTryLocked,  // the same, if it is free
+    kWait,       // sleeps while the location is 0, or until time is up; loads
+    kWake,
   };
   Kind kind;
   int location;
@@ -83,7 +87,7 @@ Program RandomProgram(uint32_t seed) {
       Instruction instruction{};
       instruction.location = static_cast<int>(below(kLocations));
       instruction.value = ++value;
-      switch (below(14)) {
+      switch (below(16)) {
         case 0:
         case 1:
         case 2:
@@ -117,6 +121,12 @@ Program RandomProgram(uint32_t seed) {
         case 12:
           instruction.kind = Instruction::kLocked;
           break;
+        case 13:
+          instruction.kind = Instruction::kWait;
+          break;
+        case 14:
+          instruction.kind = Instruction::kWake;
+          break;
         default:
           instruction.kind = Instruction::kTryLocked;
           break;
@@ -129,7 +139,8 @@ Program RandomProgram(uint32_t seed) {
 
 std::string Describe(const Program& program) {
   constexpr std::array kNames = {"load", "store", "exchange", "add",
-                                 "cas",  "fence", "locked",   "try_locked"};
+                                 "cas",  "fence", "locked",   "try_locked",
+                                 "wait", "wake"};
   std::string text;
   for (const auto& thread : program) {
     for (const Instruction& i : thread) {
@@ -142,26 +153,27 @@ std::string Describe(const Program& program) {
 }
 
 struct Shared {
-  std::array<Atomic<int>, kLocations> locations;
+  std::array<Atomic<uint32_t>, kLocations> locations;
   Mutex mutex;
 };
 
+// What it reads, or -1.
 int Run(const Instruction& i, Shared& shared) {
-  Atomic<int>& location = shared.locations[i.location];
+  Atomic<uint32_t>& location = shared.locations[i.location];
   switch (i.kind) {
     case Instruction::kLoad:
-      return location.load(i.order);
+      return static_cast<int>(location.load(i.order));
     case Instruction::kStore:
       location.store(i.value, i.order);
       return -1;
     case Instruction::kExchange:
-      return location.exchange(i.value, i.order);
+      return static_cast<int>(location.exchange(i.value, i.order));
     case Instruction::kAdd:
-      return location.fetch_add(100, i.order);
+      return static_cast<int>(location.fetch_add(100, i.order));
     case Instruction::kCompareExchange: {
-      int expected = 0;
+      uint32_t expected = 0;
       location.compare_exchange_strong(expected, i.value, i.order);
-      return expected;
+      return static_cast<int>(expected);
     }
     case Instruction::kFence:
       AtomicThreadFence(i.order);
@@ -173,11 +185,17 @@ int Run(const Instruction& i, Shared& shared) {
       } else if (!shared.mutex.TryLock()) {
         return -2;
       }
-      const int value = location.load(std::memory_order_relaxed);
+      const uint32_t value = location.load(std::memory_order_relaxed);
       location.store(i.value, std::memory_order_relaxed);
       shared.mutex.Unlock();
-      return value;
+      return static_cast<int>(value);
     }
+    case Instruction::kWait:
+      FutexWait(location, 0, absl::Milliseconds(1));
+      return static_cast<int>(location.load(std::memory_order_relaxed));
+    case Instruction::kWake:
+      FutexWakeOne(location);
+      return -1;
   }
   return -1;
 }
@@ -206,7 +224,7 @@ std::optional<Outcomes> OutcomesOf(const Program& program, Mode mode,
       outcome.insert(outcome.end(), values.begin(), values.end());
     }
     for (const auto& location : shared.locations) {
-      outcome.push_back(location.load());
+      outcome.push_back(static_cast<int>(location.load()));
     }
     // Not in the body of a thread: a set allocates, and keeps.
     outcomes.insert(outcome);
