@@ -17,7 +17,8 @@ Core& RequireCurrentCore() {
   Core* core = CurrentCore();
   if (core == nullptr) {
     Panic(
-        "Sleep: this thread has no timer driver; poll it inside a Runtime or "
+        "Sleep, Interval: this thread has no timer driver; poll it inside a "
+        "Runtime or "
         "within the scope of a wheel::ScopedDefault, or give it a "
         "wheel::Handle");
   }
@@ -34,7 +35,8 @@ Registration::Registration(Core& core) : core_(&core), owns_reference_(true) {
 Registration::Registration(Registration&& other) {
   if (other.state() != State::kIdle) {
     Panic(
-        "Sleep: moved after it was polled; move it before, or keep it in a "
+        "Sleep, Interval: moved after it was polled; move it before, or keep "
+        "it in a "
         "std::unique_ptr");
   }
   core_ = std::exchange(other.core_, nullptr);

@@ -104,6 +104,7 @@ class Registration : public Entry {
   void Reset(Instant deadline);
 
   // Null until bound.
+  Core* core() const { return core_; }
   Clock* clock() const;
 
  private:
