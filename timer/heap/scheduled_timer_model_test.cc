@@ -1,0 +1,283 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A node between its delay's thread and its timer's.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/timer/heap/arc_list.h"
+#include "rouse/timer/heap/ref_counted.h"
+#include "rouse/timer/heap/scheduled_timer.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::heap {
+namespace {
+
+using model::Require;
+using model::Thread;
+using State = ScheduledTimer::State;
+
+Instant At(int nanoseconds) { return Instant::FromNanoseconds(nanoseconds); }
+
+// A timer for one node: a heap of one.
+class OneNodeTimer {
+ public:
+  void Push(const Ref<ScheduledTimer>& node) {
+    if (changed_.Push(node) == PushResult::kSealed) node->Invalidate();
+  }
+
+  void AdvanceTo(Instant now) {
+    Drain();
+    if (!armed_.has_value() || armed_->deadline > now) return;
+    const ScheduledTimer::Armed armed = *armed_;
+    armed_.reset();
+    node_->Fire(armed.generation);
+  }
+
+  // The timer goes.
+  void Stop() {
+    ArcList<ScheduledTimer>::Batch batch = changed_.TakeAndSeal();
+    while (const Ref<ScheduledTimer> node = batch.Pop()) node->Invalidate();
+    if (armed_.has_value()) node_->Invalidate();
+  }
+
+  bool IsArmed() const { return armed_.has_value(); }
+
+ private:
+  void Drain() {
+    ArcList<ScheduledTimer>::Batch batch = changed_.TakeAll();
+    while (Ref<ScheduledTimer> node = batch.Pop()) {
+      armed_ = node->Look();
+      // Of this thread alone.
+      ++node->registration().generation;
+      node_ = std::move(node);
+    }
+  }
+
+  ArcList<ScheduledTimer> changed_;
+  Ref<ScheduledTimer> node_;
+  std::optional<ScheduledTimer::Armed> armed_;
+};
+
+// Whether a task was woken.
+class Flag {
+ public:
+  Waker waker() {
+    return Waker::FromCallable(
+        [this] { woken_.store(true, std::memory_order_release); });
+  }
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+
+ private:
+  Atomic<bool> woken_{false};
+};
+
+State Poll(ScheduledTimer& node) { return node.Poll(Waker()); }
+
+// Defect 1 of the seed: it fires at the old deadline, after the reset has
+// returned. Time stands between the two deadlines.
+MODEL_TEST(ScheduledTimer, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
+  OneNodeTimer timer;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  Thread delay([&] {
+    Require(node->Reset(At(100)));
+    // Not even before the timer hears of it.
+    Require(Poll(*node) == State::kWaiting);
+    timer.Push(node);
+    Require(Poll(*node) == State::kWaiting);
+  });
+  timer.AdvanceTo(At(50));
+  timer.AdvanceTo(At(50));
+  delay.Join();
+  timer.AdvanceTo(At(99));
+  Require(Poll(*node) == State::kWaiting);
+  timer.AdvanceTo(At(100));
+  Require(Poll(*node) == State::kFired);
+}
+
+// The same of a node that the timer has in its heap already.
+MODEL_TEST(ScheduledTimer, Defect1AResetMeetsAFire) {
+  OneNodeTimer timer;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  timer.AdvanceTo(At(0));
+  Thread delay([&] {
+    Require(node->Reset(At(100)));
+    timer.Push(node);
+    Require(Poll(*node) == State::kWaiting);
+  });
+  timer.AdvanceTo(At(50));
+  delay.Join();
+  timer.AdvanceTo(At(99));
+  Require(Poll(*node) == State::kWaiting);
+  timer.AdvanceTo(At(100));
+  Require(Poll(*node) == State::kFired);
+}
+
+// Two resets, of which the timer may see half of the second.
+MODEL_TEST(ScheduledTimer, Defect1TwoResetsMeetAFire) {
+  OneNodeTimer timer;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(100));
+  timer.Push(node);
+  Thread delay([&] {
+    node->Reset(At(10));
+    timer.Push(node);
+    node->Reset(At(100));
+    timer.Push(node);
+    Require(Poll(*node) == State::kWaiting);
+  });
+  timer.AdvanceTo(At(50));
+  delay.Join();
+  timer.AdvanceTo(At(50));
+  Require(Poll(*node) == State::kWaiting);
+  timer.AdvanceTo(At(100));
+  Require(Poll(*node) == State::kFired);
+}
+
+MODEL_TEST(ScheduledTimer, AResetToAnEarlierDeadlineIsNotLost) {
+  OneNodeTimer timer;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(100));
+  timer.Push(node);
+  Thread delay([&] {
+    node->Reset(At(10));
+    timer.Push(node);
+  });
+  timer.AdvanceTo(At(50));
+  delay.Join();
+  timer.AdvanceTo(At(50));
+  Require(Poll(*node) == State::kFired);
+}
+
+MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
+  OneNodeTimer timer;
+  Flag task;
+  Cell<int> data;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  State state = State::kWaiting;
+  Thread delay([&] {
+    state = node->Poll(task.waker());
+    if (state == State::kFired) Require(data.Read() == 1);
+  });
+  data.Write() = 1;
+  timer.AdvanceTo(At(10));
+  delay.Join();
+  Require(state == State::kFired || task.woken());
+  Require(Poll(*node) == State::kFired);
+}
+
+MODEL_TEST(ScheduledTimer, AnInvalidationIsSeenOrWakes) {
+  OneNodeTimer timer;
+  Flag task;
+  Cell<int> data;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  State state = State::kWaiting;
+  Thread delay([&] {
+    state = node->Poll(task.waker());
+    if (state == State::kInvalid) Require(data.Read() == 1);
+  });
+  data.Write() = 1;
+  timer.Stop();
+  delay.Join();
+  Require(state == State::kInvalid || task.woken());
+  Require(Poll(*node) == State::kInvalid);
+}
+
+// A task that has registered and resets goes on waiting: it is woken in the
+// end.
+MODEL_TEST(ScheduledTimer, AWakeIsNotLostToAReset) {
+  OneNodeTimer timer;
+  Flag task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  Require(node->Poll(task.waker()) == State::kWaiting);
+  Thread delay([&] {
+    node->Reset(At(20));
+    timer.Push(node);
+  });
+  timer.AdvanceTo(At(20));
+  delay.Join();
+  timer.AdvanceTo(At(20));
+  Require(task.woken());
+}
+
+MODEL_TEST(ScheduledTimer, AResetMeetsTheEndOfTheTimer) {
+  OneNodeTimer timer;
+  Flag task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  timer.AdvanceTo(At(0));
+  Require(node->Poll(task.waker()) == State::kWaiting);
+  Thread delay([&] {
+    if (node->Reset(At(20))) timer.Push(node);
+  });
+  timer.Stop();
+  delay.Join();
+  Require(Poll(*node) == State::kInvalid);
+  Require(task.woken());
+}
+
+// Defect 2 of the seed: a delay that has fired, and whose timer goes, is reset
+// and has fired still.
+MODEL_TEST(ScheduledTimer, Defect2AResetOfAFiredNodeMeetsTheEndOfTheTimer) {
+  OneNodeTimer timer;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  timer.AdvanceTo(At(10));
+  // In the list once more, as after a reset that was looked at before its push.
+  timer.Push(node);
+  Thread delay([&] {
+    if (node->Reset(At(20))) timer.Push(node);
+    Require(Poll(*node) != State::kFired);
+  });
+  timer.Stop();
+  delay.Join();
+  Require(Poll(*node) == State::kInvalid);
+}
+
+// A cancelled node does not fire, and the timer lets go of it.
+MODEL_TEST(ScheduledTimer, ACancellationMeetsAFire) {
+  OneNodeTimer timer;
+  Flag task;
+  Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  timer.AdvanceTo(At(0));
+  Require(node->Poll(task.waker()) == State::kWaiting);
+  Thread delay([&] {
+    if (node->Cancel()) timer.Push(node);
+    node.Reset();
+  });
+  timer.AdvanceTo(At(10));
+  delay.Join();
+  timer.AdvanceTo(At(0));
+  Require(!timer.IsArmed());
+}
+
+MODEL_TEST(ScheduledTimer, ACancellationMeetsTheEndOfTheTimer) {
+  OneNodeTimer timer;
+  Flag task;
+  Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  timer.Push(node);
+  Require(node->Poll(task.waker()) == State::kWaiting);
+  Thread delay([&] {
+    if (node->Cancel()) timer.Push(node);
+    node.Reset();
+  });
+  timer.Stop();
+  delay.Join();
+}
+
+MODEL_MUTANTS(ScheduledTimer, "timer/heap/scheduled_timer.");
+
+}  // namespace
+}  // namespace rouse::heap

@@ -1,0 +1,132 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/timer/heap/scheduled_timer.h"
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/timer/heap/ref_counted.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::heap {
+namespace {
+
+using State = ScheduledTimer::State;
+using Armed = ScheduledTimer::Armed;
+
+Instant At(int milliseconds) {
+  return Instant() + absl::Milliseconds(milliseconds);
+}
+
+State Look(ScheduledTimer& node) { return node.Poll(Waker()); }
+
+TEST(ScheduledTimer, WaitsAtFirst) {
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  EXPECT_EQ(Look(*node), State::kWaiting);
+  EXPECT_EQ(node->deadline(), At(10));
+  EXPECT_FALSE(node->registration().slot.has_value());
+  ASSERT_TRUE(node->Look().has_value());
+  EXPECT_EQ(node->Look()->deadline, At(10));
+}
+
+TEST(ScheduledTimer, FiresOnceAndWakes) {
+  CountingWaker task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
+  const Armed armed = *node->Look();
+  node->Fire(armed.generation);
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(Look(*node), State::kFired);
+  // There is nothing left to fire.
+  EXPECT_FALSE(node->Look().has_value());
+  node->Fire(armed.generation);
+  EXPECT_EQ(task.wakes(), 1);
+}
+
+TEST(ScheduledTimer, AResetOutdatesWhatWasLookedAt) {
+  CountingWaker task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
+  const Armed old = *node->Look();
+  EXPECT_TRUE(node->Reset(At(20)));
+  node->Fire(old.generation);
+  EXPECT_EQ(task.wakes(), 0);
+  EXPECT_EQ(Look(*node), State::kWaiting);
+  const Armed armed = *node->Look();
+  EXPECT_NE(armed.generation, old.generation);
+  EXPECT_EQ(armed.deadline, At(20));
+  node->Fire(armed.generation);
+  EXPECT_EQ(Look(*node), State::kFired);
+}
+
+TEST(ScheduledTimer, AResetUndoesAFire) {
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  node->Fire(node->Look()->generation);
+  EXPECT_TRUE(node->Reset(At(20)));
+  EXPECT_EQ(Look(*node), State::kWaiting);
+  EXPECT_EQ(node->Look()->deadline, At(20));
+}
+
+TEST(ScheduledTimer, IsInvalidForEver) {
+  CountingWaker task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
+  const Armed armed = *node->Look();
+  node->Invalidate();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(Look(*node), State::kInvalid);
+  node->Fire(armed.generation);
+  EXPECT_EQ(Look(*node), State::kInvalid);
+  EXPECT_FALSE(node->Look().has_value());
+  EXPECT_FALSE(node->Reset(At(20)));
+  EXPECT_EQ(Look(*node), State::kInvalid);
+  node->Invalidate();
+  EXPECT_EQ(task.wakes(), 1);
+}
+
+// What has fired has fired; but one that is then reset has not.
+TEST(ScheduledTimer, AFiredOneIsInvalidOnceItIsReset) {
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  node->Fire(node->Look()->generation);
+  node->Invalidate();
+  EXPECT_EQ(Look(*node), State::kFired);
+  EXPECT_FALSE(node->Reset(At(20)));
+  EXPECT_EQ(Look(*node), State::kInvalid);
+}
+
+TEST(ScheduledTimer, ACancelledOneDropsItsWakerAndIsSilent) {
+  CountingWaker task;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
+  const Armed armed = *node->Look();
+  EXPECT_TRUE(node->Cancel());
+  EXPECT_EQ(task.live(), 0);
+  node->Fire(armed.generation);
+  node->Invalidate();
+  EXPECT_FALSE(node->Look().has_value());
+  EXPECT_EQ(task.wakes(), 0);
+}
+
+TEST(ScheduledTimer, TheTimerNeedNotHearOfACancelledOneThatHasEnded) {
+  const Ref<ScheduledTimer> fired = MakeRef<ScheduledTimer>(At(10));
+  fired->Fire(fired->Look()->generation);
+  EXPECT_FALSE(fired->Cancel());
+  const Ref<ScheduledTimer> invalid = MakeRef<ScheduledTimer>(At(10));
+  invalid->Invalidate();
+  EXPECT_FALSE(invalid->Cancel());
+}
+
+// Defect 10 of the seed: on 32 bits its generation has 30. After 2^30 resets
+// what was looked at before them all would fire.
+TEST(ScheduledTimer, Defect10GenerationsDoNotWrapAtThirtyBits) {
+  static_assert(sizeof(Armed::generation) == 8);
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
+  const Armed old = *node->Look();
+  for (int i = 0; i < 1000; ++i) node->Reset(At(i));
+  EXPECT_EQ(node->Look()->generation, old.generation + 1000);
+}
+
+}  // namespace
+}  // namespace rouse::heap
