@@ -1,0 +1,309 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: delay_queue.h
+// -----------------------------------------------------------------------------
+//
+// A `DelayQueue` holds values until their time comes, and gives them one after
+// another. Here, sessions that end when they are not used:
+//
+//   DelayQueue<SessionId> idle;
+//   session.key = idle.Insert(session.id, absl::Minutes(30));
+//   ...
+//   idle.Reset(session.key, absl::Minutes(30));       // it is used
+//   ...
+//   while (auto expired = co_await Next(idle)) Close(expired->value);
+//
+// One task waits for many deadlines, where a `Sleep` for each would want a task
+// for each.
+
+#ifndef ROUSE_TIMER_DELAY_QUEUE_H_
+#define ROUSE_TIMER_DELAY_QUEUE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "rouse/base/panic.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/wheel/handle.h"
+#include "rouse/timer/wheel/registration.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// DelayKey
+//
+// Names an entry of one `DelayQueue`, from its insertion until it has expired
+// or was removed. From then on it names nothing, whatever else comes to the
+// place of that entry: each has a generation of its own, of 64 bits, and so
+// none comes again. A default key names nothing, and a key of one queue means
+// nothing to another.
+class DelayKey {
+ public:
+  DelayKey() = default;
+
+  friend bool operator==(const DelayKey&, const DelayKey&) = default;
+
+  template <class H>
+  friend H AbslHashValue(H h, const DelayKey& key) {
+    return H::combine(std::move(h), key.slot_, key.generation_);
+  }
+
+ private:
+  friend class DelayQueueBase;
+  template <class T>
+  friend class DelayQueue;
+
+  DelayKey(size_t slot, uint64_t generation)
+      : slot_(slot), generation_(generation) {}
+
+  size_t slot_ = 0;
+  uint64_t generation_ = 0;  // 0 for no entry
+};
+
+// DelayQueueBase
+//
+// What does not depend on the type of the values; see `DelayQueue`.
+//
+// A heap and not a wheel: entries come in the order of their deadlines and not
+// of their ticks, nothing has to move while time passes, and so the task is
+// woken for what expires and for nothing else. Four children for each node, as
+// that touches half as many cache lines on the way down as two. A new entry, or
+// one that is put off, rarely moves more than a level or two.
+class DelayQueueBase {
+ public:
+  DelayQueueBase(const DelayQueueBase&) = delete;
+  DelayQueueBase& operator=(const DelayQueueBase&) = delete;
+
+  // How many entries there are.
+  size_t Len() const { return heap_.size(); }
+  bool IsEmpty() const { return heap_.empty(); }
+
+  // Whether `key` names an entry.
+  bool Contains(DelayKey key) const;
+
+  // When that entry expires; nothing if `key` names none.
+  std::optional<Instant> Deadline(DelayKey key) const;
+
+  // The entry that expires next; nothing if there is none.
+  std::optional<DelayKey> Peek() const;
+
+  // Lets the entry expire at another time, `delay` from now. False, and nothing
+  // else happens, if `key` names none. O(log n) at worst, see above.
+  bool Reset(DelayKey key, absl::Duration delay) {
+    return ResetAt(key, Now() + delay);
+  }
+  bool ResetAt(DelayKey key, Instant deadline);
+
+ protected:
+  explicit DelayQueueBase(const wheel::Handle& handle)
+      : clock_(handle.clock()), registration_(handle.core()) {}
+  ~DelayQueueBase() = default;
+
+  Instant Now() const { return clock_.Now(); }
+
+  // Returns the slot that the next entry will have, and makes room for it.
+  size_t PrepareInsert();
+  // Inserts the entry with that slot. Throws nothing.
+  DelayKey CommitInsert(size_t slot, Instant deadline);
+
+  // REQUIRES: `key` names an entry.
+  void Erase(DelayKey key);
+  void EraseAll();
+
+  // Whether the head has expired. Ready with false: the driver has gone.
+  PollResult<bool> PollHead(Context& cx);
+
+  void ReserveSlots(size_t count);
+  size_t SlotCapacity() const {
+    return std::min(slots_.capacity(), heap_.capacity());
+  }
+
+ private:
+  struct Slot {
+    uint64_t generation = 0;  // 0 while free
+    // In the heap or, while free, the next free slot.
+    size_t position = kNone;
+  };
+  struct Item {
+    Instant deadline;
+    uint64_t generation;  // in the order of insertion
+    size_t slot;
+
+    friend bool operator<(const Item& a, const Item& b) {
+      if (a.deadline != b.deadline) return a.deadline < b.deadline;
+      return a.generation < b.generation;
+    }
+  };
+  static constexpr size_t kNone = ~size_t{0};
+  static constexpr size_t kArity = 4;
+
+  void Put(size_t position, const Item& item);
+  void SiftUp(size_t position);
+  void SiftDown(size_t position);
+  void Sift(size_t position);
+  void WakeForNearerHead();
+
+  // The registration keeps it alive.
+  const Clock& clock_;
+  std::vector<Slot> slots_;
+  std::vector<Item> heap_;
+  size_t first_free_ = kNone;
+  uint64_t last_generation_ = 0;
+  bool has_ended_ = false;
+
+  // While a task waits, this does, for `armed_for_`: that is at or before the
+  // deadline of the head. With no head it is `Instant::Max()`, so that the task
+  // is told if the driver goes.
+  Instant armed_for_;
+  wheel::internal::Registration registration_;
+};
+
+// DelayQueue
+//
+// A stream of entries that have expired, the earliest deadline first; those
+// with the same deadline in the order of their insertion.
+//
+// # Time
+//
+// Deadlines are on the clock of the driver that it was made with. No entry
+// expires before its deadline, and each does at the first tick of the driver at
+// or after it (see Sleep for how late that may be). Whoever polls later gets
+// all that has expired meanwhile. A deadline that has passed is fine, and one
+// beyond the end of the clock never comes.
+//
+// # The stream
+//
+// Waits while the queue is empty: it ends only when the driver has gone, and
+// then for good. What is left can still be removed.
+//
+// A task that waits needs no poll to be woken for what changes: an entry that
+// is inserted, or reset, to expire before all others is noticed at once. If the
+// first entry is removed or put off, the task may be woken once at the earlier
+// time, and find nothing; in turn, that costs no lock. One task at a time
+// waits, and it is the one that polled last.
+//
+// Each entry that is given takes a unit of the task's budget. A `Next()` that
+// is destroyed before it is ready takes no entry.
+//
+// # Use
+//
+// It is for one thread at a time, and neither copied nor moved. Destroying it
+// destroys the entries. `Insert`, `Reset`, `TryRemove` and expiring are
+// O(log n), and only `Insert` allocates, if `Len()` is `Capacity()`.
+template <class T>
+class [[nodiscard]] DelayQueue : public DelayQueueBase {
+ public:
+  // An entry that has left the queue.
+  struct Expired {
+    DelayKey key;      // names nothing any more
+    Instant deadline;  // when it was to expire
+    T value;
+  };
+
+  // With the current driver; without one, a `Panic()`.
+  DelayQueue() : DelayQueue(wheel::Handle::Current()) {}
+  explicit DelayQueue(const wheel::Handle& handle) : DelayQueueBase(handle) {}
+
+  // Inserts `value`, to expire `delay` from now.
+  DelayKey Insert(T value, absl::Duration delay) {
+    return InsertAt(std::move(value), Now() + delay);
+  }
+  DelayKey InsertAt(T value, Instant deadline);
+
+  // Removes an entry; nothing if `key` names none.
+  std::optional<Expired> TryRemove(DelayKey key);
+  // The same, for a key that does name one; else a `Panic()`.
+  Expired Remove(DelayKey key);
+
+  // The value of an entry; null if `key` names none. Valid until something is
+  // inserted, or the entry leaves the queue.
+  T* Get(DelayKey key) {
+    return Contains(key) ? &*values_[key.slot_] : nullptr;
+  }
+
+  // Removes all entries. O(n).
+  void Clear();
+
+  // How many entries fit without an allocation.
+  size_t Capacity() const {
+    return std::min(SlotCapacity(), values_.capacity());
+  }
+  // Makes room for `count` entries, those that are there included.
+  void Reserve(size_t count);
+
+  PollResult<std::optional<Expired>> PollNext(Context& cx);
+
+ private:
+  std::vector<std::optional<T>> values_;  // by slot
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+template <class T>
+DelayKey DelayQueue<T>::InsertAt(T value, Instant deadline) {
+  const size_t slot = PrepareInsert();
+  if (slot == values_.size()) {
+    values_.emplace_back(std::move(value));
+  } else {
+    values_[slot].emplace(std::move(value));
+  }
+  return CommitInsert(slot, deadline);
+}
+
+template <class T>
+auto DelayQueue<T>::TryRemove(DelayKey key) -> std::optional<Expired> {
+  const std::optional<Instant> deadline = Deadline(key);
+  if (!deadline.has_value()) return std::nullopt;
+  std::optional<T>& place = values_[key.slot_];
+  std::optional<Expired> removed(Expired{key, *deadline, *std::move(place)});
+  Erase(key);
+  place.reset();
+  return removed;
+}
+
+template <class T>
+auto DelayQueue<T>::Remove(DelayKey key) -> Expired {
+  std::optional<Expired> removed = TryRemove(key);
+  if (!removed.has_value()) {
+    Panic(
+        "DelayQueue::Remove: the entry has expired or was removed; call "
+        "TryRemove if that may be");
+  }
+  return *std::move(removed);
+}
+
+template <class T>
+void DelayQueue<T>::Clear() {
+  EraseAll();
+  // By slot, and all are free now.
+  for (std::optional<T>& value : values_) value.reset();
+}
+
+template <class T>
+void DelayQueue<T>::Reserve(size_t count) {
+  ReserveSlots(count);
+  values_.reserve(count);
+}
+
+template <class T>
+auto DelayQueue<T>::PollNext(Context& cx)
+    -> PollResult<std::optional<Expired>> {
+  const PollResult<bool> head = PollHead(cx);
+  if (head.IsPending()) return kPending;
+  if (!*head) return std::nullopt;
+  return TryRemove(*Peek());
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_TIMER_DELAY_QUEUE_H_
