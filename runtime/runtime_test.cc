@@ -589,6 +589,19 @@ TEST(Runtime, ACurrentThreadOneRunsTasksInBlockOnAlone) {
   EXPECT_THAT(threads, ::testing::ElementsAre(std::this_thread::get_id()));
 }
 
+TEST(Builder, TheTimersHaveTheResolutionThatItIsGiven) {
+  auto resolution = []() -> Co<absl::Duration> {
+    co_return wheel::Handle::Current().resolution();
+  };
+  absl::StatusOr<Runtime> standard = Builder::CurrentThread().Build();
+  ASSERT_THAT(standard, IsOk());
+  EXPECT_EQ(standard->BlockOn(resolution), absl::Milliseconds(1));
+  absl::StatusOr<Runtime> fine =
+      Builder::CurrentThread().TimerResolution(absl::Microseconds(64)).Build();
+  ASSERT_THAT(fine, IsOk());
+  EXPECT_EQ(fine->BlockOn(resolution), absl::Microseconds(64));
+}
+
 TEST(Builder, RefusesAResolutionOutOfRange) {
   for (absl::Duration bad : {absl::Microseconds(63), absl::Milliseconds(1001),
                              absl::ZeroDuration(), absl::InfiniteDuration()}) {
