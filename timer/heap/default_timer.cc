@@ -1,0 +1,43 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/timer/heap/default_timer.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/const_init.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/mutex.h"
+#include "rouse/timer/heap/helper_thread.h"
+#include "rouse/timer/heap/timer_handle.h"
+
+namespace rouse::heap {
+namespace {
+
+// Of starting the thread, so that no two are started.
+ABSL_CONST_INIT Mutex start_mu(absl::kConstInit);
+
+}  // namespace
+
+TimerHandle DefaultTimer() {
+  if (std::optional<TimerHandle> fallback = TimerHandle::GlobalFallback()) {
+    return *std::move(fallback);
+  }
+  const MutexLock lock(&start_mu);
+  if (std::optional<TimerHandle> fallback = TimerHandle::GlobalFallback()) {
+    return *std::move(fallback);
+  }
+  absl::StatusOr<HelperThread> helper = HelperThread::Start();
+  if (!helper.ok()) return TimerHandle::Defunct(helper.status());
+  TimerHandle handle = helper->handle();
+  if (handle.SetAsGlobalFallback().ok()) {
+    std::move(*helper).Forget();
+    return handle;
+  }
+  // Somebody has set another one meanwhile. The thread ends here.
+  return *TimerHandle::GlobalFallback();
+}
+
+}  // namespace rouse::heap
