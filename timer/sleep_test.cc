@@ -1,7 +1,5 @@
-// The traps are those of Tokio's timers, by the numbers of its issues. Those
-// that are not here: T1, T2, T3, T5 and T7 are in the tests of wheel/; T9 and
-// T10 are of DelayQueue, T14 is a change that was reverted for its cost, T16 is
-// of Interval, T20 of a clock that advances by itself, T21 of the heap timer.
+// The traps are those of Tokio's timers, by the numbers of its issues. All of
+// them are in wheel/traps_test.cc; some are here again, from close by.
 
 #include "rouse/timer/sleep.h"
 
