@@ -1,0 +1,73 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/timer/heap/interval.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/heap/default_timer.h"
+#include "rouse/timer/heap/timer_handle.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::heap {
+
+Instant internal::NextTick(Instant last, Instant now,
+                           int64_t period_nanoseconds) {
+  const Instant next = last.PlusNanoseconds(period_nanoseconds);
+  if (next > now) return next;
+  // Unsigned: the two may be as far apart as the clock reaches.
+  const uint64_t since_last = static_cast<uint64_t>(now.nanoseconds()) -
+                              static_cast<uint64_t>(last.nanoseconds());
+  const auto since_tick = static_cast<int64_t>(
+      since_last % static_cast<uint64_t>(period_nanoseconds));
+  return now.PlusNanoseconds(period_nanoseconds - since_tick);
+}
+
+absl::StatusOr<Interval> Interval::Create(absl::Duration period) {
+  return Create(DefaultTimer(), period);
+}
+
+absl::StatusOr<Interval> Interval::Create(const TimerHandle& handle,
+                                          absl::Duration period) {
+  return CreateAt(handle, handle.clock().Now() + period, period);
+}
+
+absl::StatusOr<Interval> Interval::CreateAt(const TimerHandle& handle,
+                                            Instant start,
+                                            absl::Duration period) {
+  const int64_t nanoseconds = absl::ToInt64Nanoseconds(period);
+  if (nanoseconds <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
+                     "; it is a nanosecond at the least"));
+  }
+  return Interval(handle, start, nanoseconds);
+}
+
+PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
+  if (!status_.ok()) return std::optional<Instant>();
+  PollResult<absl::Status> up = delay_.Poll(cx);
+  if (up.IsPending()) return kPending;
+  if (!up->ok()) {
+    status_ = *std::move(up);
+    return std::optional<Instant>();
+  }
+  const Instant tick = delay_.FiresAt();
+  // Should the timer have gone, the next poll says so: this tick was.
+  delay_
+      .ResetAt(
+          internal::NextTick(tick, handle_.clock().Now(), period_nanoseconds_))
+      .IgnoreError();
+  return std::optional<Instant>(tick);
+}
+
+}  // namespace rouse::heap

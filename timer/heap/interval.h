@@ -1,0 +1,82 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: interval.h
+// -----------------------------------------------------------------------------
+//
+// `Interval` is a stream of ticks, for a program that has no runtime:
+//
+//   absl::StatusOr<heap::Interval> interval =
+//       heap::Interval::Create(absl::Seconds(1));
+//   if (!interval.ok()) return interval.status();
+//   while (std::optional<Instant> tick = co_await Next(*interval)) Sample();
+//   return interval->status();   // the timer has gone
+
+#ifndef ROUSE_TIMER_HEAP_INTERVAL_H_
+#define ROUSE_TIMER_HEAP_INTERVAL_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/timer_handle.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::heap {
+
+namespace internal {
+// The first tick after `now` of those that are whole periods after `last`, and
+// after `last` itself. The period is positive.
+Instant NextTick(Instant last, Instant now, int64_t period_nanoseconds);
+}  // namespace internal
+
+// Interval
+//
+// Each item is the instant for which its tick was planned, on the clock of the
+// timer; none comes before. Ticks stay at whole periods from the first. Those
+// that nobody has come for when the next is due are left out: there is one, and
+// then those that lie ahead. What lies beyond the end of the clock never comes.
+//
+// The stream ends when the timer has gone: `status()` says so.
+//
+// It may be moved at any time, and is for one thread at a time. Destroying it
+// cancels it. Cost: a `Delay`, which is reset for every tick.
+class Interval {
+ public:
+  // Its first tick is a period from now. `kInvalidArgument` if the period is
+  // less than a nanosecond.
+  static absl::StatusOr<Interval> Create(absl::Duration period);
+  static absl::StatusOr<Interval> Create(const TimerHandle& handle,
+                                         absl::Duration period);
+  // The same with the first tick at `start`.
+  static absl::StatusOr<Interval> CreateAt(const TimerHandle& handle,
+                                           Instant start,
+                                           absl::Duration period);
+
+  PollResult<std::optional<Instant>> PollNext(Context& cx);
+
+  // OK; `kUnavailable` when the stream has ended.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Interval(TimerHandle handle, Instant start, int64_t period_nanoseconds)
+      : handle_(std::move(handle)),
+        delay_(handle_, start),
+        period_nanoseconds_(period_nanoseconds) {}
+
+  TimerHandle handle_;
+  Delay delay_;
+  int64_t period_nanoseconds_;
+  absl::Status status_;
+};
+
+}  // namespace rouse::heap
+
+#endif  // ROUSE_TIMER_HEAP_INTERVAL_H_

@@ -1,0 +1,188 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/timer/heap/interval.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/stream.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/heap/timer.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::heap {
+namespace {
+
+using internal::NextTick;
+
+constexpr int64_t kMaxNanoseconds = std::numeric_limits<int64_t>::max();
+
+static_assert(Stream<Interval>);
+
+Instant At(int64_t nanoseconds) {
+  return Instant::FromNanoseconds(nanoseconds);
+}
+
+class IntervalTest : public testing::Test {
+ protected:
+  IntervalTest() : clock_(std::make_shared<Clock>()) {
+    clock_->Pause();
+    start_ = clock_->Now();
+    timer_.emplace(clock_);
+  }
+
+  Interval Every(int milliseconds) {
+    absl::StatusOr<Interval> interval =
+        Interval::Create(timer_->handle(), absl::Milliseconds(milliseconds));
+    EXPECT_TRUE(interval.ok()) << interval.status();
+    return *std::move(interval);
+  }
+
+  void Advance(int milliseconds) {
+    clock_->Advance(absl::Milliseconds(milliseconds));
+    timer_->Advance();
+  }
+
+  Instant After(int milliseconds) const {
+    return start_ + absl::Milliseconds(milliseconds);
+  }
+
+  static PollResult<std::optional<Instant>> Poll(Interval& interval,
+                                                 const Waker& waker = Waker()) {
+    Context cx(waker);
+    return interval.PollNext(cx);
+  }
+
+  std::shared_ptr<Clock> clock_;
+  Instant start_;
+  std::optional<Timer> timer_;
+};
+
+// The seed's tests "single" and "two_times".
+TEST_F(IntervalTest, TicksAPeriodFromNowAndOnceMore) {
+  CountingWaker task;
+  Interval interval = Every(10);
+  EXPECT_TRUE(Poll(interval, task.NewWaker()).IsPending());
+  Advance(9);
+  EXPECT_EQ(task.wakes(), 0);
+  Advance(1);
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(*Poll(interval), After(10));
+  EXPECT_TRUE(Poll(interval, task.NewWaker()).IsPending());
+  Advance(10);
+  EXPECT_EQ(task.wakes(), 2);
+  EXPECT_EQ(*Poll(interval), After(20));
+}
+
+TEST_F(IntervalTest, StartsWhenItIsToldTo) {
+  absl::StatusOr<Interval> interval =
+      Interval::CreateAt(timer_->handle(), After(3), absl::Milliseconds(10));
+  ASSERT_TRUE(interval.ok());
+  Advance(3);
+  EXPECT_EQ(*Poll(*interval), After(3));
+  Advance(10);
+  EXPECT_EQ(*Poll(*interval), After(13));
+}
+
+TEST_F(IntervalTest, LeavesOutTheTicksThatWereMissed) {
+  Interval interval = Every(10);
+  Advance(35);
+  EXPECT_EQ(*Poll(interval), After(10));
+  EXPECT_TRUE(Poll(interval).IsPending());
+  Advance(4);
+  EXPECT_TRUE(Poll(interval).IsPending());
+  Advance(1);
+  EXPECT_EQ(*Poll(interval), After(40));
+}
+
+TEST_F(IntervalTest, EndsWhenTheTimerGoes) {
+  CountingWaker task;
+  Interval interval = Every(10);
+  EXPECT_TRUE(Poll(interval, task.NewWaker()).IsPending());
+  timer_.reset();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(interval.status().ok());
+  for (int i = 0; i < 2; ++i) {
+    const PollResult<std::optional<Instant>> end = Poll(interval);
+    ASSERT_TRUE(end.IsReady());
+    EXPECT_EQ(*end, std::nullopt);
+    EXPECT_TRUE(absl::IsUnavailable(interval.status()));
+  }
+}
+
+// The tick has been: it is not lost with the timer.
+TEST_F(IntervalTest, GivesTheLastTickBeforeItEnds) {
+  Interval interval = Every(10);
+  Advance(10);
+  timer_.reset();
+  EXPECT_EQ(*Poll(interval), After(10));
+  EXPECT_EQ(*Poll(interval), std::nullopt);
+}
+
+// Defect 4 of the seed: a division by zero.
+TEST_F(IntervalTest, Defect4AZeroPeriodIsInvalid) {
+  for (const absl::Duration period :
+       {absl::ZeroDuration(), -absl::Seconds(1), -absl::InfiniteDuration(),
+        absl::Nanoseconds(1) / 2}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(
+        Interval::Create(timer_->handle(), period).status()));
+  }
+}
+
+TEST_F(IntervalTest, Defect4APeriodBeyondTheClockIsNever) {
+  absl::StatusOr<Interval> interval =
+      Interval::Create(timer_->handle(), absl::InfiniteDuration());
+  ASSERT_TRUE(interval.ok());
+  Advance(1'000'000'000);
+  EXPECT_TRUE(Poll(*interval).IsPending());
+  EXPECT_EQ(timer_->NextEvent(), Instant::Max());
+}
+
+// The seed's tests of `next_interval`: norm, fast_forward.
+TEST(NextTick, IsThePeriodAfterTheLastOrTheFirstAfterNow) {
+  EXPECT_EQ(NextTick(At(1), At(1), 10), At(11));
+  EXPECT_EQ(NextTick(At(7), At(10), 10), At(17));
+  EXPECT_EQ(NextTick(At(1), At(11), 10), At(21));
+  EXPECT_EQ(NextTick(At(1), At(1000), 10), At(1001));
+  EXPECT_EQ(NextTick(At(1), At(1001), 10), At(1011));
+  // A tick that is taken before its time, by another's clock.
+  EXPECT_EQ(NextTick(At(20), At(15), 10), At(30));
+}
+
+// Defect 4 of the seed: more than 2^32 missed ticks, where it panics. (Its test
+// of that, large_skip, expects it to.)
+TEST(NextTick, Defect4AnyNumberOfTicksMayBeMissed) {
+  const int64_t now = int64_t{1} << 40;
+  EXPECT_EQ(NextTick(At(0), At(now), 1), At(now + 1));
+  EXPECT_EQ(NextTick(At(0), At(now), 2), At(now + 2));
+  EXPECT_EQ(NextTick(At(1), At(now), 2), At(now + 1));
+  // From one end of the clock to the other.
+  EXPECT_EQ(NextTick(At(std::numeric_limits<int64_t>::min()), At(0), 4), At(4));
+  EXPECT_EQ(NextTick(At(std::numeric_limits<int64_t>::min()),
+                     At(kMaxNanoseconds - 1), 1),
+            Instant::Max());
+}
+
+// Defect 4 of the seed: an overflow.
+TEST(NextTick, Defect4SaturatesAtTheEndOfTheClock) {
+  EXPECT_EQ(NextTick(At(5), At(10), kMaxNanoseconds), Instant::Max());
+  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 2), 4),
+            At(kMaxNanoseconds - 1));
+  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 1), 4),
+            Instant::Max());
+}
+
+}  // namespace
+}  // namespace rouse::heap
