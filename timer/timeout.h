@@ -19,65 +19,18 @@
 #ifndef ROUSE_TIMER_TIMEOUT_H_
 #define ROUSE_TIMER_TIMEOUT_H_
 
-#include <concepts>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/poll_timeout.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
-
-namespace internal {
-
-// What a timeout makes of an output of type `T`.
-template <class T>
-struct TimeoutOutput {
-  using type = absl::StatusOr<T>;
-};
-template <class T>
-  requires(std::is_void_v<T> || std::convertible_to<T, absl::Status>)
-struct TimeoutOutput<T> {
-  using type = absl::Status;
-};
-template <class T>
-struct TimeoutOutput<absl::StatusOr<T>> {
-  using type = absl::StatusOr<T>;
-};
-
-// A future, or a reference to one.
-template <class F>
-class FutureSlot {
- public:
-  explicit FutureSlot(F&& future) : future_(std::move(future)) {}
-  F* get() { return future_.has_value() ? &*future_ : nullptr; }
-  void Clear() { future_.reset(); }
-
- private:
-  std::optional<F> future_;
-};
-template <class F>
-class FutureSlot<F&> {
- public:
-  explicit FutureSlot(F& future) : future_(&future) {}
-  F* get() { return future_; }
-  void Clear() { future_ = nullptr; }
-
- private:
-  F* future_;
-};
-
-absl::Status TimedOut();
-
-}  // namespace internal
 
 // Timeout
 //
@@ -136,26 +89,10 @@ Timeout<F> TimeoutAt(Instant deadline, F&& future) {
 template <class F>
   requires Future<std::remove_reference_t<F>>
 auto Timeout<F>::Poll(Context& cx) -> PollResult<Output> {
-  auto* future = future_.get();
-  if (future == nullptr) {
-    Panic("Timeout: polled after time was up; make another");
-  }
-  const bool had_budget = cx.HasBudget();
-  auto result = future->Poll(cx);
-  if (result.IsReady()) {
-    if constexpr (std::is_void_v<FutureOutput<std::remove_reference_t<F>>>) {
-      return absl::OkStatus();
-    } else {
-      return Output(*std::move(result));
-    }
-  }
-
-  std::optional<UnconstrainedScope> unconstrained;
-  if (had_budget && !cx.HasBudget()) unconstrained.emplace(cx);
-  PollResult<SleepResult> up = sleep_.Poll(cx);
-  if (up.IsPending()) return kPending;
-  future_.Clear();
-  return Output(up->ok() ? internal::TimedOut() : up->status());
+  return internal::PollTimeout<Output>(future_, cx, [this](Context& inner) {
+    return sleep_.Poll(inner).Transform(
+        [](SleepResult up) { return up.status(); });
+  });
 }
 
 }  // namespace rouse

@@ -1,4 +1,4 @@
-#include "rouse/timer/timeout.h"
+#include "rouse/timer/poll_timeout.h"
 
 #include "absl/status/status.h"
 

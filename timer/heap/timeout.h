@@ -1,0 +1,124 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: timeout.h
+// -----------------------------------------------------------------------------
+//
+// `Timeout` gives a future some time, and gives up on it after that, in a
+// program that has no runtime:
+//
+//   absl::StatusOr<Reply> reply =
+//       BlockOn(heap::Timeout(absl::Seconds(5), Ask(server)));
+//   if (absl::IsDeadlineExceeded(reply.status())) ...
+//
+// The future's output becomes a status or a `StatusOr`, as with the `Timeout`
+// of a runtime ("rouse/timer/timeout.h").
+
+#ifndef ROUSE_TIMER_HEAP_TIMEOUT_H_
+#define ROUSE_TIMER_HEAP_TIMEOUT_H_
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/time/time.h"
+#include "rouse/future/future.h"
+#include "rouse/timer/heap/default_timer.h"
+#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/timer_handle.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/poll_timeout.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::heap {
+
+// Timeout
+//
+// A future. It polls `F` first: a result that is there is taken, however late
+// it is. If time is up before, it destroys `F`, and so cancels it, and gives
+// `kDeadlineExceeded`; if there is no timer, it does the same and gives
+// `kUnavailable`.
+//
+// Time is that of a `Delay`, but it starts when `F` is not ready at the first
+// poll: an `F` that is costs nothing. An `F` that always uses up the task's
+// budget does not keep time from being up.
+//
+// May be moved until it is first polled. Destroying it cancels `F` and the
+// delay. Given an lvalue it refers to it instead, and cancels nothing but the
+// delay: the future may be awaited again.
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
+ public:
+  using Output = typename rouse::internal::TimeoutOutput<
+      FutureOutput<std::remove_reference_t<F>>>::type;
+
+  // With the `DefaultTimer()`.
+  Timeout(absl::Duration duration, F&& future)
+      : future_(std::forward<F>(future)), until_(duration) {}
+  // With the timer of `handle`.
+  Timeout(TimerHandle handle, absl::Duration duration, F&& future)
+      : future_(std::forward<F>(future)),
+        handle_(std::move(handle)),
+        until_(duration) {}
+
+  PollResult<Output> Poll(Context& cx) {
+    return rouse::internal::PollTimeout<Output>(future_, cx,
+                                                [this](Context& inner) {
+                                                  if (!delay_.has_value())
+                                                    Start();
+                                                  return delay_->Poll(inner);
+                                                });
+  }
+
+ private:
+  template <class G>
+    requires Future<std::remove_reference_t<G>>
+  friend Timeout<G> TimeoutAt(TimerHandle handle, Instant deadline, G&& future);
+  template <class G>
+    requires Future<std::remove_reference_t<G>>
+  friend Timeout<G> TimeoutAt(Instant deadline, G&& future);
+
+  Timeout(std::optional<TimerHandle> handle, Instant deadline, F&& future)
+      : future_(std::forward<F>(future)),
+        handle_(std::move(handle)),
+        until_(deadline) {}
+
+  void Start() {
+    const TimerHandle handle = handle_.has_value() ? *handle_ : DefaultTimer();
+    std::visit([&](auto until) { delay_.emplace(handle, until); }, until_);
+  }
+
+  rouse::internal::FutureSlot<F> future_;
+  std::optional<TimerHandle> handle_;
+  std::variant<absl::Duration, Instant> until_;
+  std::optional<Delay> delay_;  // from the first poll at which F is pending
+};
+
+template <class F>
+Timeout(absl::Duration, F&&) -> Timeout<F>;
+template <class F>
+Timeout(TimerHandle, absl::Duration, F&&) -> Timeout<F>;
+
+// TimeoutAt()
+//
+// The same, until an instant of the timer's clock.
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+Timeout<F> TimeoutAt(TimerHandle handle, Instant deadline, F&& future) {
+  return Timeout<F>(std::optional<TimerHandle>(std::move(handle)), deadline,
+                    std::forward<F>(future));
+}
+template <class F>
+  requires Future<std::remove_reference_t<F>>
+Timeout<F> TimeoutAt(Instant deadline, F&& future) {
+  return Timeout<F>(std::optional<TimerHandle>(), deadline,
+                    std::forward<F>(future));
+}
+
+}  // namespace rouse::heap
+
+#endif  // ROUSE_TIMER_HEAP_TIMEOUT_H_

@@ -1,0 +1,100 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: poll_timeout.h
+// -----------------------------------------------------------------------------
+//
+// For timer/: what all timeouts have in common, however they wait.
+
+#ifndef ROUSE_TIMER_POLL_TIMEOUT_H_
+#define ROUSE_TIMER_POLL_TIMEOUT_H_
+
+#include <concepts>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::internal {
+
+// What a timeout makes of an output of type `T`.
+template <class T>
+struct TimeoutOutput {
+  using type = absl::StatusOr<T>;
+};
+template <class T>
+  requires(std::is_void_v<T> || std::convertible_to<T, absl::Status>)
+struct TimeoutOutput<T> {
+  using type = absl::Status;
+};
+template <class T>
+struct TimeoutOutput<absl::StatusOr<T>> {
+  using type = absl::StatusOr<T>;
+};
+
+// A future, or a reference to one.
+template <class F>
+class FutureSlot {
+ public:
+  explicit FutureSlot(F&& future) : future_(std::move(future)) {}
+  F* get() { return future_.has_value() ? &*future_ : nullptr; }
+  void Clear() { future_.reset(); }
+
+ private:
+  std::optional<F> future_;
+};
+template <class F>
+class FutureSlot<F&> {
+ public:
+  explicit FutureSlot(F& future) : future_(&future) {}
+  F* get() { return future_; }
+  void Clear() { future_ = nullptr; }
+
+ private:
+  F* future_;
+};
+
+absl::Status TimedOut();
+
+// PollTimeout()
+//
+// Polls the future and then, if it is not ready, `poll_time`, a function of a
+// `Context&` that is ready with a status: OK when time is up, or else why there
+// will be no waiting for it. Then the future is destroyed.
+//
+// A future that uses up the budget does not keep time from being up.
+template <class Output, class F, class PollTime>
+PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
+                               PollTime&& poll_time) {
+  auto* future = slot.get();
+  if (future == nullptr) {
+    Panic("Timeout: polled after time was up; make another");
+  }
+  const bool had_budget = cx.HasBudget();
+  auto result = future->Poll(cx);
+  if (result.IsReady()) {
+    if constexpr (std::is_void_v<FutureOutput<std::remove_reference_t<F>>>) {
+      return absl::OkStatus();
+    } else {
+      return Output(*std::move(result));
+    }
+  }
+
+  std::optional<UnconstrainedScope> unconstrained;
+  if (had_budget && !cx.HasBudget()) unconstrained.emplace(cx);
+  PollResult<absl::Status> up = poll_time(cx);
+  if (up.IsPending()) return kPending;
+  slot.Clear();
+  return Output(up->ok() ? TimedOut() : *std::move(up));
+}
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_TIMER_POLL_TIMEOUT_H_
