@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "absl/base/macros.h"
-#include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/registration.h"
 #include "rouse/waker/context.h"

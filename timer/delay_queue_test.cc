@@ -420,7 +420,9 @@ TEST_F(DelayQueueTest, AnEntryTakesAUnitOfTheBudget) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 struct Fragile {
   explicit Fragile(bool* broken) : broken(broken) {}
-  Fragile(const Fragile& other) : broken(other.broken) {
+  Fragile(const Fragile&) = default;
+  // NOLINTNEXTLINE(bugprone-exception-escape,performance-noexcept-move-constructor)
+  Fragile(Fragile&& other) : broken(other.broken) {
     if (*broken) throw std::runtime_error("no");
   }
   bool* broken;

@@ -332,7 +332,7 @@ TEST_F(TrapsTest, T12StaysWithItsDriver) {
 }
 
 // #8093: a wheel overflowed the stack while it was made.
-static_assert(sizeof(Wheel) <= 8 * 1024);
+static_assert(sizeof(Wheel) <= 8192);
 TEST_F(TrapsTest, T13AWheelIsSmallAndMadeInPlace) {
   const auto wheel = std::make_unique<Wheel>(7);
   EXPECT_EQ(wheel->elapsed(), 7);
