@@ -5,9 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "rouse/base/frame_pool.h"
@@ -66,11 +64,11 @@ MODEL_TEST(FramePool, AFrameFreedElsewhereComesHome) {
 }
 
 MODEL_TEST(FramePool, AHeapOutlivesItsThread) {
-  std::optional<Frame> first;
-  std::optional<Frame> second;
+  std::unique_ptr<Frame> first;
+  std::unique_ptr<Frame> second;
   Thread owner([&] {
-    first.emplace();
-    second.emplace();
+    first = std::make_unique<Frame>();
+    second = std::make_unique<Frame>();
   });
   owner.Join();
   first.reset();
@@ -118,8 +116,8 @@ MODEL_TEST(FramePool, LosesNoBlock) {
 }
 
 MODEL_TEST(FramePool, ABatchComesHomeWhole) {
-  std::array<std::optional<Frame>, FramePool::kRemoteBatch> frames;
-  for (auto& frame : frames) frame.emplace();
+  std::array<std::unique_ptr<Frame>, FramePool::kRemoteBatch> frames;
+  for (auto& frame : frames) frame = std::make_unique<Frame>();
   Thread other([&] {
     for (auto& frame : frames) frame.reset();
   });
@@ -128,7 +126,7 @@ MODEL_TEST(FramePool, ABatchComesHomeWhole) {
 }
 
 MODEL_TEST(FramePool, ThreadsFreeEachOthersFrames) {
-  std::optional<Frame> mine(std::in_place);
+  auto mine = std::make_unique<Frame>();
   model::Atomic<Frame*> handed_over(nullptr);
   Thread other([&] {
     mine.reset();
