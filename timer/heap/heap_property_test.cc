@@ -4,7 +4,6 @@
 // A `Heap` beside a `std::multimap`: millions of operations at random, after
 // each of which the two agree.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
