@@ -69,6 +69,11 @@ Result Replay(const Options& options, std::string_view decisions,
   } else if (failed_otherwise()) {
     result.failed = true;
     result.message = "an expectation does not hold";
+  } else if (search.diverged()) {
+    result.failed = true;
+    result.message =
+        "the replay string is not one of this model, or the body is not "
+        "deterministic";
   }
   return result;
 }

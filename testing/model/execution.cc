@@ -104,6 +104,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   thread_count_ = 1;
   live_ = 1;
   running_ = 0;
+  starter_ = -1;
   Thread& main = threads_[0];
   main.state = State::kReady;
   main.operation = Operation{};
@@ -391,6 +392,7 @@ void Execution::NobodyCanGoOn() {
     if (thread.state != State::kAsleep || !thread.timed) continue;
     thread.timed_out = true;
     thread.woken = true;
+    std::erase(objects_[thread.operation.object].waiters, i);
     any = true;
   }
   if (any) {

@@ -77,7 +77,9 @@ bool Mutation::Matches(const std::source_location& site, Role role) const {
 std::memory_order Mutation::OrderAt(const std::source_location& site, Role role,
                                     std::memory_order order) {
   if (change_ != nullptr) {
-    return Matches(site, role) && !change_->torn ? change_->to : order;
+    return Matches(site, role) && !change_->torn && order == change_->from
+               ? change_->to
+               : order;
   }
   if (absl::StrContains(site.file_name(), files_) &&
       site.file_name() != except_) {

@@ -192,6 +192,10 @@ int Search::FreshRandom(ThreadSet enabled) {
 
 int Search::Choose(int count) {
   if (count == 1) return 0;
+  if (count > static_cast<int>(kDigits.size())) {
+    truncated_ = true;
+    count = static_cast<int>(kDigits.size());
+  }
   const size_t at = position_++;
   if (at < path_.size()) {
     const Node& node = path_[at];
@@ -205,9 +209,7 @@ int Search::Choose(int count) {
     return node.chosen;
   }
   Node node{};
-  if (count > static_cast<int>(kDigits.size())) truncated_ = true;
-  node.count =
-      static_cast<uint8_t>(std::min(count, static_cast<int>(kDigits.size())));
+  node.count = static_cast<uint8_t>(count);
   if (config_.strategy == Strategy::kRandom && Random() % 2 == 0) {
     node.chosen = static_cast<uint8_t>(Random() % node.count);
   }
