@@ -31,6 +31,7 @@
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/driver.h"
+#include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
@@ -171,6 +172,7 @@ absl::Status Runtime::Inner::StartThreads(const std::string& name) {
 void Runtime::Inner::RunWorker(size_t index) {
   const RunningHere here(this);
   const EnterGuard enter(handle);
+  const wheel::ScopedDefault own_shard(driver.handle(), index);
   scheduler().worker(index).Run();
   // The last one destroys the tasks that are left, on a thread of the runtime.
   // Acquire and release: it follows all that the others did.
@@ -336,6 +338,7 @@ absl::StatusOr<Runtime> Builder::Build() {
   wheel::Options timer;
   timer.resolution = timer_resolution_;
   timer.clock = clock_;
+  timer.shards = workers;
   Runtime runtime(std::make_unique<Runtime::Inner>(timer, *std::move(reactor),
                                                    workers, seed_));
   runtime.inner_->multi_thread = multi_thread_;

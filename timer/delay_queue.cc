@@ -149,15 +149,11 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
         return true;
       }
     }
-    State state = registration_.Wait(cx.waker());
-    if (state == State::kElapsed) {
-      registration_.Reset(deadline);  // it is idle now
-      state = State::kIdle;
-    }
-    if (state == State::kIdle) {
-      state = registration_.Arm(deadline, cx.waker());
+    if (registration_.state() != State::kWaiting) {
+      registration_.Reset(deadline);
       armed_for_ = deadline;
     }
+    const State state = registration_.Wait(cx.waker());
     if (state == State::kWaiting) return kPending;
     if (state == State::kShutDown) {
       has_ended_ = true;

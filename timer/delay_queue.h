@@ -105,7 +105,7 @@ class DelayQueueBase {
 
  protected:
   explicit DelayQueueBase(const wheel::Handle& handle)
-      : clock_(handle.clock()), registration_(handle.core()) {}
+      : clock_(handle.clock()), registration_(handle.core(), Instant::Max()) {}
   ~DelayQueueBase() = default;
 
   Instant Now() const { return clock_.Now(); }

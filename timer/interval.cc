@@ -31,51 +31,37 @@ absl::StatusOr<Interval> Interval::Create(absl::Duration period,
         absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
                      "; choose one of a nanosecond or more"));
   }
-  if (options.handle.has_value()) {
-    return Interval(nanoseconds, options, options.handle->core());
-  }
   return Interval(nanoseconds, options);
 }
 
-Interval::Interval(int64_t period, const IntervalOptions& options)
-    : missed_ticks_(options.missed_ticks),
-      is_relative_(!options.start.has_value()),
-      next_(options.start.value_or(Instant())),
-      period_(period) {}
+Interval::Registration Interval::First(const IntervalOptions& options) {
+  if (!options.handle.has_value()) {
+    return options.start.has_value() ? Registration(*options.start)
+                                     : Registration(0);
+  }
+  wheel::internal::Core& core = options.handle->core();
+  return options.start.has_value() ? Registration(core, *options.start)
+                                   : Registration(core, 0);
+}
 
-Interval::Interval(int64_t period, const IntervalOptions& options,
-                   wheel::internal::Core& core)
-    : Registration(core),
+Interval::Interval(int64_t period, const IntervalOptions& options)
+    : Registration(First(options)),
       missed_ticks_(options.missed_ticks),
-      is_relative_(!options.start.has_value()),
-      next_(options.start.value_or(Instant())),
       period_(period) {}
 
 PollResult<absl::StatusOr<Instant>> Interval::PollTick(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
 
-  State state = Wait(cx.waker());
-  if (state == State::kIdle) {
-    if (is_relative_) {
-      Instant next;
-      state = ArmAfter(next_.nanoseconds(), cx.waker(), next);
-      next_ = next;
-      is_relative_ = false;
-    } else {
-      state = Arm(next_, cx.waker());
-    }
-    has_begun_ = true;
-  }
+  const State state = Wait(cx.waker());
   if (state == State::kWaiting) return kPending;
   unit->MadeProgress();
   if (state == State::kShutDown) {
     return absl::StatusOr<Instant>(
         absl::UnavailableError("Interval: the timer driver has shut down"));
   }
-  const Instant tick = next_;
-  next_ = After(tick);
-  Registration::Reset(next_);  // it is idle until the next poll
+  const Instant tick = deadline();
+  Registration::Reset(After(tick));  // it is idle until the next poll
   return absl::StatusOr<Instant>(tick);
 }
 
@@ -90,9 +76,11 @@ PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
 Instant Interval::After(Instant tick) const {
   const Instant planned = tick.PlusNanoseconds(period_);
   if (missed_ticks_ == MissedTicks::kBurst) return planned;
-  const Instant now = clock()->Now();
+  const Instant now = core().clock().Now();
   if (missed_ticks_ == MissedTicks::kDelay) {
-    if (now - tick <= kTolerance * core()->resolution()) return planned;
+    if (now - tick <=
+        kTolerance * absl::Nanoseconds(core().ticks().resolution()))
+      return planned;
     return now.PlusNanoseconds(period_);
   }
   if (now < planned) return planned;
@@ -104,21 +92,19 @@ Instant Interval::After(Instant tick) const {
 }
 
 void Interval::ResetAfter(absl::Duration delay) {
-  if (has_begun_) return ResetAt(clock()->Now() + delay);
-  next_ = Instant() + delay;
-  is_relative_ = true;
+  if (has_begun()) return ResetAt(core().clock().Now() + delay);
+  Registration::ResetAfter(absl::ToInt64Nanoseconds(delay));
 }
 
 void Interval::ResetAt(Instant next) {
   // One whose driver has gone stays as it is, and says so.
-  if (state() != State::kShutDown) Registration::Reset(next);
-  next_ = next;
-  is_relative_ = false;
+  if (state() == State::kShutDown) return SetDeadline(next);
+  Registration::Reset(next);
 }
 
 std::optional<Instant> Interval::NextTick() const {
-  if (is_relative_) return std::nullopt;
-  return next_;
+  if (is_relative()) return std::nullopt;
+  return deadline();
 }
 
 }  // namespace rouse

@@ -129,18 +129,16 @@ class Interval : private wheel::internal::Registration {
   std::optional<Instant> NextTick() const;
 
  private:
+  using Registration = wheel::internal::Registration;
+
+  static Registration First(const IntervalOptions& options);
+
   Interval(int64_t period, const IntervalOptions& options);
-  Interval(int64_t period, const IntervalOptions& options,
-           wheel::internal::Core& core);
 
   Instant After(Instant tick) const;
 
+  // The deadline is the next tick.
   MissedTicks missed_ticks_;
-  bool has_begun_ = false;
-  bool is_relative_;
-  // The next tick or, if `is_relative_`, as far from `Instant()` as that will
-  // be from the first poll.
-  Instant next_;
   int64_t period_;  // nanoseconds
 };
 

@@ -28,18 +28,7 @@ PollResult<SleepResult> Sleep::Poll(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
 
-  State state = Wait(cx.waker());
-  if (state == State::kIdle) {
-    if (is_relative_) {
-      Instant deadline;
-      state = ArmAfter(time_.nanoseconds(), cx.waker(), deadline);
-      time_ = deadline;
-      is_relative_ = false;
-    } else {
-      state = Arm(time_, cx.waker());
-    }
-    has_begun_ = true;
-  }
+  const State state = Wait(cx.waker());
   if (state == State::kWaiting) return kPending;
   unit->MadeProgress();
   has_ended_ = true;
@@ -48,20 +37,17 @@ PollResult<SleepResult> Sleep::Poll(Context& cx) {
 
 void Sleep::Reset(Instant deadline) {
   Registration::Reset(deadline);
-  time_ = deadline;
-  is_relative_ = false;
   has_ended_ = false;
 }
 
 void Sleep::Reset(absl::Duration duration) {
-  if (has_begun_) return Reset(clock()->Now() + duration);
-  time_ = Instant() + duration;
-  is_relative_ = true;
+  ResetAfter(absl::ToInt64Nanoseconds(duration));
+  has_ended_ = false;
 }
 
 std::optional<Instant> Sleep::Deadline() const {
-  if (is_relative_) return std::nullopt;
-  return time_;
+  if (is_relative()) return std::nullopt;
+  return deadline();
 }
 
 Instant Now() { return wheel::Handle::Current().clock().Now(); }

@@ -23,7 +23,6 @@
 #ifndef ROUSE_TIMER_SLEEP_H_
 #define ROUSE_TIMER_SLEEP_H_
 
-#include <cstdint>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -90,12 +89,10 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
     : private wheel::internal::Registration {
  public:
   explicit Sleep(absl::Duration duration)
-      : is_relative_(true), time_(Instant() + duration) {}
+      : Registration(absl::ToInt64Nanoseconds(duration)) {}
   // With the driver of `handle`, whichever is current.
   Sleep(const wheel::Handle& handle, absl::Duration duration)
-      : Registration(handle.core()),
-        is_relative_(true),
-        time_(Instant() + duration) {}
+      : Registration(handle.core(), absl::ToInt64Nanoseconds(duration)) {}
 
   // Panics if it was polled.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
@@ -106,7 +103,8 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
 
   // Begins again, with another end. May be called at any time. If a task waits
   // for this sleep it goes on waiting and needs no poll to be woken at the new
-  // time. One that has ended is to be polled again.
+  // time. One that has ended is to be polled again. Putting an end off takes no
+  // lock.
   void Reset(Instant deadline);
   // The same, for `duration` from now or, before the first poll, from then.
   void Reset(absl::Duration duration);
@@ -116,24 +114,17 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
   std::optional<Instant> Deadline() const;
 
   // Whether it has ended by the passing of time.
-  bool IsElapsed() const { return state() == State::kElapsed; }
+  using Registration::IsElapsed;
 
  private:
   friend Sleep SleepUntil(Instant deadline);
   friend Sleep SleepUntil(const wheel::Handle& handle, Instant deadline);
 
-  explicit Sleep(Instant deadline) : time_(deadline) {}
+  explicit Sleep(Instant deadline) : Registration(deadline) {}
   Sleep(const wheel::Handle& handle, Instant deadline)
-      : Registration(handle.core()), time_(deadline) {}
+      : Registration(handle.core(), deadline) {}
 
-  // In this order all fits into 64 bytes: the flags are in what is left of the
-  // base class's last word.
-  bool has_begun_ = false;
   bool has_ended_ = false;
-  bool is_relative_ = false;
-  // The deadline or, if `is_relative_`, as far from `Instant()` as the deadline
-  // will be from the first poll.
-  Instant time_;
 };
 
 // SleepUntil()

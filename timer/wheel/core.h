@@ -14,68 +14,57 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
-#include "absl/base/thread_annotations.h"
+#include "absl/base/optimization.h"
 #include "absl/functional/any_invocable.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/timer/clock.h"
-#include "rouse/timer/instant.h"
-#include "rouse/timer/wheel/registration.h"
-#include "rouse/timer/wheel/wheel.h"
-#include "rouse/waker/waker.h"
+#include "rouse/timer/wheel/next_wake.h"
+#include "rouse/timer/wheel/shard.h"
+#include "rouse/timer/wheel/ticks.h"
 
 namespace rouse::wheel::internal {
 
 // Core
 //
-// A wheel with its lock, its clock and the way to wake its driver. Counted:
-// the driver, each handle and some registrations own a reference (see
+// The shards of a driver, its clock and the way to wake it. Counted: the
+// driver, each handle and some registrations own a reference (see
 // registration.h).
-//
-// Part 3 replaces the one wheel by wheels per worker.
-//
-// # No deadline is slept through
-//
-// `parked_until_` is the tick until which the driver has decided, under the
-// lock, to sleep; 0 while it is awake or has been told to wake up. Who inserts
-// an entry for an earlier tick sets it to 0 and unparks the driver when the
-// lock is free. The driver decides anew before it parks again. An unpark that
-// comes before the park is kept (see park.h), so none is lost between the
-// decision and the park, and no other insertion makes a system call.
 class Core {
  public:
-  using State = Registration::State;
   using Unpark = std::shared_ptr<const absl::AnyInvocable<void() const>>;
 
   // Owned by one reference, the driver's. A `Panic()` if `resolution` is less
-  // than 64 µs or more than 1 s.
+  // than 64 µs or more than 1 s, or `shards` is 0.
   static Core* New(std::shared_ptr<Clock> clock, absl::Duration resolution,
-                   Unpark unpark);
+                   size_t shards, Unpark unpark);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  void Ref() {
+  void Ref(size_t count = 1) {
     // Relaxed: the caller has a reference, so the count cannot reach zero.
-    references_.fetch_add(1, std::memory_order_relaxed);
+    references_.fetch_add(count, std::memory_order_relaxed);
   }
-  void Unref() {
+  void Unref(size_t count = 1) {
     // Release pairs with the acquire of the last one: use comes before delete.
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (references_.fetch_sub(count, std::memory_order_acq_rel) == count) {
+      delete this;
+    }
   }
 
   Clock& clock() const { return *clock_; }
-  absl::Duration resolution() const { return absl::Nanoseconds(resolution_); }
-  bool IsShutDown() const;
+  const Ticks& ticks() const { return ticks_; }
+  Shard& shard(size_t index) { return *shards_[index]; }
+  // The shard of a thread that has none of its own: another one each time.
+  Shard& NextShard();
+  bool IsShutDown() { return shard(0).IsShutDown(); }
 
-  // For registrations, see there. Insert leaves the state and the waker to the
-  // caller if it does not return kWaiting.
-  State Insert(Registration& registration, Instant deadline, Waker waker);
-  State ReplaceWaker(Registration& registration, Waker waker);
-  void Remove(Registration& registration);
-  // False if the registration does not wait any more.
-  bool Move(Registration& registration, Instant deadline);
+  // For who has inserted for `tick`: wakes the driver if it sleeps for longer.
+  void UnparkFor(uint64_t tick) {
+    if (next_wake_.MustUnpark(tick)) (*unpark_)();
+  }
 
   // For the driver, which parks between the two, for as long as the first one
   // says: it is not more than `limit`, and ends at or after the beginning of a
@@ -88,40 +77,27 @@ class Core {
   void Shutdown();
 
  private:
-  class Batch;
-
-  Core(std::shared_ptr<Clock> clock, int64_t resolution, Unpark unpark);
+  Core(std::shared_ptr<Clock> clock, const Ticks& ticks, size_t shards,
+       Unpark unpark);
   ~Core() = default;
 
-  // Ticks are counted from the clock's origin, so that all drivers of a clock
-  // tick together. The first tick that begins at or after `t`: what is due then
-  // is not early.
-  uint64_t TickAtOrAfter(Instant t) const;
-  // The tick that has begun at `t`.
-  uint64_t TickAt(Instant t) const;
-  Instant StartOf(uint64_t tick) const;
-
-  // Whether the driver must be told that there is an entry for `tick`.
-  bool MustUnpark(uint64_t tick) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
   const std::shared_ptr<Clock> clock_;
-  const uint64_t resolution_;  // nanoseconds
+  const Ticks ticks_;
   const Unpark unpark_;
+  std::vector<std::unique_ptr<Shard>> shards_;
 
   Atomic<size_t> references_{1};
-
-  mutable absl::Mutex mu_;
-  bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
-  uint64_t parked_until_ ABSL_GUARDED_BY(mu_) = 0;
-  Wheel wheel_ ABSL_GUARDED_BY(mu_);
+  Atomic<size_t> next_shard_{0};
+  // Read at every insertion, and seldom written.
+  ABSL_CACHELINE_ALIGNED NextWake next_wake_;
 };
 
-// The core of the thread's current handle, which keeps it alive; null if there
+// The shard of the thread's current handle, which keeps it alive; null if there
 // is no current handle.
-Core* CurrentCore();
+Shard* CurrentShard();
 
-// Makes `core` the current one, and returns the one before.
-Core* ExchangeCurrentCore(Core* core);
+// Makes `shard` the current one, and returns the one before.
+Shard* ExchangeCurrentShard(Shard* shard);
 
 }  // namespace rouse::wheel::internal
 

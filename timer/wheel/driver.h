@@ -18,6 +18,7 @@
 #ifndef ROUSE_TIMER_WHEEL_DRIVER_H_
 #define ROUSE_TIMER_WHEEL_DRIVER_H_
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -41,6 +42,11 @@ struct Options {
   // The clock to go by, shared with whoever else wants to; null for one of the
   // driver's own.
   std::shared_ptr<Clock> clock = nullptr;
+
+  // In how many parts, of about 6 KiB, the driver keeps its sleepers, each
+  // under a lock of its own. As many as there are threads that sleep often at
+  // the same time; a turn of the driver looks at each.
+  size_t shards = 1;
 };
 
 // Driver
@@ -62,8 +68,8 @@ class Driver {
  public:
   using Unparker = typename P::Unparker;
 
-  // Makes the driver below from `park_args`. A `Panic()` if the resolution is
-  // out of range.
+  // Makes the driver below from `park_args`. A `Panic()` if an option is out of
+  // range.
   template <class... Args>
   explicit Driver(Options options = {}, Args&&... park_args)
       : park_(std::forward<Args>(park_args)...),
@@ -71,7 +77,8 @@ class Driver {
                                         : std::make_shared<Clock>()),
         unpark_(std::make_shared<absl::AnyInvocable<void() const>>(
             [unparker = park_.unparker()] { unparker.Unpark(); })),
-        core_(internal::Core::New(clock_, options.resolution, unpark_)) {
+        core_(internal::Core::New(clock_, options.resolution, options.shards,
+                                  unpark_)) {
     clock_->AddListener(unpark_);
   }
   Driver(const Driver&) = delete;

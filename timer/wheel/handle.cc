@@ -1,5 +1,6 @@
 #include "rouse/timer/wheel/handle.h"
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/core.h"
+#include "rouse/timer/wheel/shard.h"
 
 namespace rouse::wheel {
 
@@ -20,34 +22,41 @@ Handle::~Handle() {
 }
 
 Handle Handle::Current() {
-  internal::Core* core = internal::CurrentCore();
-  if (core == nullptr) {
+  internal::Shard* shard = internal::CurrentShard();
+  if (shard == nullptr) {
     Panic(
         "wheel::Handle::Current: this thread has no timer driver; call it "
         "inside a Runtime or within the scope of a wheel::ScopedDefault");
   }
-  return Handle(*core);
+  return Handle(shard->core());
 }
 
 std::optional<Handle> Handle::TryCurrent() {
-  internal::Core* core = internal::CurrentCore();
-  if (core == nullptr) return std::nullopt;
-  return Handle(*core);
+  internal::Shard* shard = internal::CurrentShard();
+  if (shard == nullptr) return std::nullopt;
+  return Handle(shard->core());
 }
 
 Clock& Handle::clock() const { return core_->clock(); }
 
-absl::Duration Handle::resolution() const { return core_->resolution(); }
+absl::Duration Handle::resolution() const {
+  return absl::Nanoseconds(core_->ticks().resolution());
+}
 
 bool Handle::IsShutDown() const { return core_->IsShutDown(); }
 
 ScopedDefault::ScopedDefault(Handle handle)
     : handle_(std::move(handle)),
-      outer_(internal::ExchangeCurrentCore(&handle_.core())) {}
+      outer_(internal::ExchangeCurrentShard(&handle_.core().NextShard())) {}
+
+ScopedDefault::ScopedDefault(Handle handle, size_t shard)
+    : handle_(std::move(handle)),
+      outer_(internal::ExchangeCurrentShard(&handle_.core().shard(shard))) {}
 
 ScopedDefault::~ScopedDefault() {
-  internal::Core* ended = internal::ExchangeCurrentCore(outer_);
-  ABSL_ASSERT(ended == &handle_.core() && "scopes end innermost first");
+  internal::Shard* ended = internal::ExchangeCurrentShard(outer_);
+  ABSL_ASSERT(&ended->core() == &handle_.core() &&
+              "scopes end innermost first");
   static_cast<void>(ended);
 }
 

@@ -17,6 +17,7 @@
 #ifndef ROUSE_TIMER_WHEEL_HANDLE_H_
 #define ROUSE_TIMER_WHEEL_HANDLE_H_
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -29,6 +30,7 @@ namespace rouse::wheel {
 
 namespace internal {
 class Core;
+class Shard;
 }  // namespace internal
 
 // Handle
@@ -83,13 +85,16 @@ class Handle {
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);
+  // For a thread that has a shard of the driver to itself, as each worker of a
+  // runtime does. REQUIRES: `shard` < `Options::shards`.
+  ScopedDefault(Handle handle, size_t shard);
   ScopedDefault(const ScopedDefault&) = delete;
   ScopedDefault& operator=(const ScopedDefault&) = delete;
   ~ScopedDefault();
 
  private:
   const Handle handle_;
-  internal::Core* const outer_;
+  internal::Shard* const outer_;
 };
 
 // WithDefault()

@@ -8,71 +8,97 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/core.h"
+#include "rouse/timer/wheel/shard.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::wheel::internal {
 namespace {
 
-Core& RequireCurrentCore() {
-  Core* core = CurrentCore();
-  if (core == nullptr) {
-    Panic(
-        "Sleep, Interval: this thread has no timer driver; poll it inside a "
-        "Runtime or "
-        "within the scope of a wheel::ScopedDefault, or give it a "
-        "wheel::Handle");
+// Where to wait: in the shard of this thread, if it is one of the driver that
+// the registration is bound to, or else in `bound`.
+Shard& ShardFor(Shard* bound) {
+  Shard* current = CurrentShard();
+  if (bound == nullptr) {
+    if (current == nullptr) {
+      Panic(
+          "Sleep, Interval: this thread has no timer driver; poll it inside a "
+          "Runtime or within the scope of a wheel::ScopedDefault, or give it a "
+          "wheel::Handle");
+    }
+    return *current;
   }
-  return *core;
+  if (current != nullptr && &current->core() == &bound->core()) return *current;
+  return *bound;
 }
 
 }  // namespace
 
-Registration::Registration(Core& core) : core_(&core), owns_reference_(true) {
+Registration::Registration(Core& core, Instant deadline)
+    : Registration(deadline) {
+  shard_ = &core.shard(0);
+  owns_reference_ = true;
   core.Ref();
 }
 
+Registration::Registration(Core& core, int64_t nanoseconds)
+    : Registration(core, Instant::FromNanoseconds(nanoseconds)) {
+  is_relative_ = true;
+}
+
 // NOLINTNEXTLINE(performance-noexcept-move-constructor)
-Registration::Registration(Registration&& other) {
+Registration::Registration(Registration&& other)
+    : deadline_(other.deadline().nanoseconds()),
+      is_relative_(other.is_relative_) {
   if (other.state() != State::kIdle) {
     Panic(
         "Sleep, Interval: moved after it was polled; move it before, or keep "
-        "it in a "
-        "std::unique_ptr");
+        "it in a std::unique_ptr");
   }
-  core_ = std::exchange(other.core_, nullptr);
+  shard_ = std::exchange(other.shard_, nullptr);
   owns_reference_ = std::exchange(other.owns_reference_, false);
 }
 
-Clock* Registration::clock() const {
-  return core_ == nullptr ? nullptr : &core_->clock();
+Core& Registration::core() const { return shard_->core(); }
+
+Registration::State Registration::WaitAnew(State state, const Waker& waker) {
+  if (state == State::kWaiting) {
+    state = shard_->ReplaceWaker(*this, waker.Clone());
+  }
+  if (state == State::kIdle || (state == State::kElapsed && put_off_ &&
+                                core().clock().Now() < deadline())) {
+    return Arm(waker);
+  }
+  return state;
 }
 
-Registration::State Registration::Arm(Instant deadline, const Waker& waker) {
-  Core& core = core_ != nullptr ? *core_ : RequireCurrentCore();
-  return ArmIn(core, core.clock().Now(), deadline, waker);
-}
-
-Registration::State Registration::ArmAfter(int64_t nanoseconds,
-                                           const Waker& waker,
-                                           Instant& deadline) {
-  Core& core = core_ != nullptr ? *core_ : RequireCurrentCore();
+Registration::State Registration::Arm(const Waker& waker) {
+  Shard& shard = ShardFor(shard_);
+  Core& core = shard.core();
   const Instant now = core.clock().Now();
-  deadline = now.PlusNanoseconds(nanoseconds);
-  return ArmIn(core, now, deadline, waker);
-}
+  const Instant deadline =
+      is_relative_ ? now.PlusNanoseconds(this->deadline().nanoseconds())
+                   : this->deadline();
+  // Before anything changes: it may throw.
+  Waker clone = deadline > now ? waker.Clone() : Waker();
 
-Registration::State Registration::ArmIn(Core& core, Instant now,
-                                        Instant deadline, const Waker& waker) {
+  SetDeadline(deadline);
+  is_relative_ = false;
+  has_begun_ = true;
+  put_off_ = false;
   State state = State::kElapsed;
   if (deadline > now) {
-    Waker clone = waker.Clone();
-    core_ = &core;
-    state = core.Insert(*this, deadline, std::move(clone));
-    // From here on the driver may have been at work on this object.
-    if (state == State::kWaiting) return state;
+    const uint64_t tick = core.ticks().AtOrAfter(deadline);
+    shard_ = &shard;
+    state = shard.Insert(*this, tick, std::move(clone));
+    // Until the driver goes the core is alive, and from then on by a reference
+    // of this registration.
+    if (state == State::kWaiting) {
+      core.UnparkFor(tick);
+      return state;
+    }
   }
   // Not linked, so it owns a reference.
-  core_ = &core;
+  shard_ = &shard;
   if (!owns_reference_) {
     owns_reference_ = true;
     core.Ref();
@@ -82,19 +108,44 @@ Registration::State Registration::ArmIn(Core& core, Instant now,
   return state;
 }
 
-Registration::State Registration::ReplaceWaker(const Waker& waker) {
-  return core_->ReplaceWaker(*this, waker.Clone());
-}
-
 void Registration::Reset(Instant deadline) {
-  if (state() == State::kWaiting && core_->Move(*this, deadline)) return;
+  if (state() == State::kWaiting) {
+    if (deadline >= this->deadline()) {
+      SetDeadline(deadline);
+      put_off_ = true;
+      return;
+    }
+    const uint64_t tick = core().ticks().AtOrAfter(deadline);
+    Waker due;
+    if (shard_->Move(*this, deadline, tick, due)) {
+      put_off_ = false;
+      if (state() == State::kWaiting) core().UnparkFor(tick);
+      std::move(due).Wake();
+      return;
+    }
+  }
+  SetDeadline(deadline);
+  is_relative_ = false;
   // Relaxed: only the owner reads it.
   state_.store(State::kIdle, std::memory_order_relaxed);
 }
 
+void Registration::ResetAfter(int64_t nanoseconds) {
+  if (has_begun_) {
+    return Reset(core().clock().Now().PlusNanoseconds(nanoseconds));
+  }
+  SetDeadline(Instant::FromNanoseconds(nanoseconds));
+  is_relative_ = true;
+}
+
+bool Registration::IsElapsed() const {
+  return state() == State::kElapsed &&
+         (!put_off_ || core().clock().Now() >= deadline());
+}
+
 void Registration::Cancel() {
-  if (state() == State::kWaiting) core_->Remove(*this);
-  if (owns_reference_) core_->Unref();
+  if (state() == State::kWaiting) shard_->Remove(*this);
+  if (owns_reference_) core().Unref();
 }
 
 }  // namespace rouse::wheel::internal

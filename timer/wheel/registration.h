@@ -23,21 +23,22 @@
 namespace rouse::wheel::internal {
 
 class Core;
+class Shard;
 
 // Registration
 //
-// An entry with a waker, in the wheel of one driver. All members are for the
-// owner, one thread at a time; only the driver works on it from elsewhere.
+// A deadline, and an entry with a waker in a shard of one driver. All members
+// are for the owner, one thread at a time; only the driver works on it from
+// elsewhere.
 //
 // # Who touches what
 //
 // While the state is kWaiting the entry is linked, and this object belongs to
-// the holder of the core's lock:
+// the holder of the shard's lock:
 //
 //   kIdle -> kWaiting                 the owner, under the lock
 //   kWaiting -> kElapsed, kShutDown   the driver, under the lock. It unlinks
-//   the
-//                                     entry and takes the waker first; the
+//                                     the entry and takes the waker first; the
 //                                     store is the last it ever does to the
 //                                     object
 //   kWaiting -> kIdle                 the owner cancels, under the lock
@@ -49,6 +50,16 @@ class Core;
 // `waker_` is written by the owner alone, under the lock while the state is
 // kWaiting; the driver copies its bits. So the owner may compare it with
 // another waker without the lock.
+//
+// # Putting off without the lock
+//
+// The entry is placed at the tick of `deadline_` or an earlier one. The driver
+// looks at `deadline_` when that tick comes, and places the entry anew if it is
+// later. So to put the deadline off the owner only stores it, and notes that it
+// did. The driver may have read the one before and be about to store kElapsed:
+// then the waker is called for nothing, and the owner, who finds kElapsed and
+// the note, asks the clock and waits anew. Nothing orders the two, and nothing
+// needs to.
 //
 // # What keeps the core alive
 //
@@ -64,65 +75,96 @@ class Registration : public Entry {
   enum class State : uint8_t {
     kIdle,      // in no wheel
     kWaiting,   // in the wheel; the waker will be called
-    kElapsed,   // the deadline has come
+    kElapsed,   // a deadline has come
     kShutDown,  // the driver has gone
   };
 
-  // To be bound to the driver that is current when it is first armed.
-  Registration() {}
-  // Bound to the driver of `core`.
-  explicit Registration(Core& core);
+  // For `deadline`, with the driver that is current at the first `Wait()`.
+  explicit Registration(Instant deadline)
+      : deadline_(deadline.nanoseconds()), is_relative_(false) {}
+  // For `nanoseconds` after the first `Wait()`.
+  explicit Registration(int64_t nanoseconds)
+      : deadline_(nanoseconds), is_relative_(true) {}
+  // The same with the driver of `core`.
+  Registration(Core& core, Instant deadline);
+  Registration(Core& core, int64_t nanoseconds);
   // A `Panic()` unless `other` is idle.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
   Registration(Registration&& other);
   Registration& operator=(Registration&&) = delete;
   // Cancels. O(1).
   ~Registration() {
-    if (core_ != nullptr) Cancel();
+    if (shard_ != nullptr) Cancel();
   }
 
-  // Acquire pairs with the release of the driver.
-  State state() const { return state_.load(std::memory_order_acquire); }
-
-  // Waits for `deadline`. Returns kWaiting, or how the wait has ended already.
-  // The first time, binds to the current driver unless bound; without one, a
-  // `Panic()`. REQUIRES: the state is kIdle.
-  State Arm(Instant deadline, const Waker& waker);
-
-  // The same for `nanoseconds` from now; stores the deadline.
-  State ArmAfter(int64_t nanoseconds, const Waker& waker, Instant& deadline);
-
-  // Calls `waker` in place of the one before. Returns the state.
+  // Waits for the deadline, and has `waker` called when it has come, in place
+  // of the one before. kWaiting, or how the wait has ended: never kIdle. The
+  // first time, binds to the current driver unless bound; without one, a
+  // `Panic()`.
   State Wait(const Waker& waker) {
     const State now = state();
-    if (now != State::kWaiting || waker_.WillWake(waker)) return now;
-    return ReplaceWaker(waker);
+    if (now == State::kWaiting && waker_.WillWake(waker)) return now;
+    return WaitAnew(now, waker);
   }
 
-  // Waits for `deadline` instead. The waker stays; it is called if `deadline`
-  // has come. A registration that does not wait becomes kIdle.
+  // Lets it wait for `deadline` instead. If it waits, the waker stays; it is
+  // called if `deadline` has come. No lock if `deadline` is not earlier than
+  // the one before. Else the next `Wait()` begins anew.
   void Reset(Instant deadline);
+  // The same, for `nanoseconds` from now or, before the first `Wait()`, from
+  // then.
+  void ResetAfter(int64_t nanoseconds);
 
-  // Null until bound.
-  Core* core() const { return core_; }
-  Clock* clock() const;
+  // Acquire pairs with the release of the driver. kElapsed may be due to a
+  // deadline that has been put off meanwhile.
+  State state() const { return state_.load(std::memory_order_acquire); }
+
+  // Whether the deadline has come and the driver has said so.
+  bool IsElapsed() const;
+
+  // Whether the deadline is still relative to a `Wait()` to come, and then
+  // `deadline()` is as far from `Instant()`.
+  bool is_relative() const { return is_relative_; }
+  Instant deadline() const {
+    // Relaxed: the owner has written it; for the driver, see above.
+    return Instant::FromNanoseconds(deadline_.load(std::memory_order_relaxed));
+  }
+
+  // REQUIRES: bound: it was made with a core, or has waited.
+  Core& core() const;
+
+ protected:
+  // Whether there was a `Wait()` that needed the clock.
+  bool has_begun() const { return has_begun_; }
+
+  // Without any effect on a wait.
+  void SetDeadline(Instant deadline) {
+    // Relaxed: see above.
+    deadline_.store(deadline.nanoseconds(), std::memory_order_relaxed);
+  }
 
  private:
-  friend class Core;
+  friend class Shard;
 
-  State ArmIn(Core& core, Instant now, Instant deadline, const Waker& waker);
-  State ReplaceWaker(const Waker& waker);
+  State WaitAnew(State state, const Waker& waker);
+  State Arm(const Waker& waker);
   void Cancel();
 
-  Core* core_ = nullptr;
+  Shard* shard_ = nullptr;
   // Exists while the state is kWaiting.
   union {
     Waker waker_;
   };
+  // Nanoseconds of an instant, or of a duration if `is_relative_`.
+  Atomic<int64_t> deadline_;
   Atomic<State> state_{State::kIdle};
-  // Whether it owns a reference to `core_`. The driver writes it, under the
+  // Whether it owns a reference to the core. The driver writes it, under the
   // lock, while the state is kWaiting.
   bool owns_reference_ = false;
+  bool is_relative_;
+  bool has_begun_ = false;
+  // Whether the deadline was put off since the lock was last held.
+  bool put_off_ = false;
 };
 
 }  // namespace rouse::wheel::internal

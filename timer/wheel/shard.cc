@@ -1,0 +1,156 @@
+#include "rouse/timer/wheel/shard.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/spin_lock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/wheel/core.h"
+#include "rouse/timer/wheel/entry.h"
+#include "rouse/timer/wheel/registration.h"
+#include "rouse/timer/wheel/wheel.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::wheel::internal {
+
+void Shard::Batch::Add(Registration& registration, State state) {
+  // A second waker of the same bits: the first one's life ends here, without a
+  // destructor.
+  wakers_.Push(Waker(registration.waker_.raw()));
+  if (!registration.owns_reference_) {
+    registration.owns_reference_ = true;
+    TakeReference();
+  }
+  // Release pairs with the acquire of Registration::state(). After this the
+  // registration may be gone.
+  registration.state_.store(state, std::memory_order_release);
+}
+
+// Counts for a whole batch at once.
+void Shard::Batch::TakeReference() {
+  if (spare_references_ == 0) {
+    spare_references_ = WakeList::kCapacity;
+    core_.Ref(spare_references_);
+  }
+  --spare_references_;
+}
+
+Shard::Batch::~Batch() {
+  // The driver has one beyond these.
+  if (spare_references_ != 0) core_.Unref(spare_references_);
+}
+
+Shard::State Shard::Insert(Registration& registration, uint64_t tick,
+                           Waker waker) {
+  const SpinLockHolder lock(mu_);
+  if (shut_down_) return State::kShutDown;
+  if (!wheel_.Insert(registration, tick)) return State::kElapsed;
+  std::construct_at(&registration.waker_, std::move(waker));
+  // Relaxed: only the owner reads it without the lock, and it is the owner who
+  // calls.
+  registration.state_.store(State::kWaiting, std::memory_order_relaxed);
+  return State::kWaiting;
+}
+
+Shard::State Shard::ReplaceWaker(Registration& registration, Waker waker) {
+  // When the lock is free, `waker` goes: the one before, or the new one.
+  const SpinLockHolder lock(mu_);
+  // Acquire: if the driver has stored it, the caller may free the registration.
+  const State state = registration.state_.load(std::memory_order_acquire);
+  if (state == State::kWaiting) std::swap(registration.waker_, waker);
+  return state;
+}
+
+void Shard::Remove(Registration& registration) {
+  Waker waker;  // dropped when the lock is free
+  // The shard may go as soon as the lock is free. Unlocking does not mind.
+  const SpinLockHolder lock(mu_);
+  // Relaxed, here and below: the driver writes it under the lock.
+  if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
+    return;
+  }
+  wheel_.Remove(registration);
+  waker = Waker(registration.waker_.raw());
+  // Relaxed: only the owner reads it from here on.
+  registration.state_.store(State::kIdle, std::memory_order_relaxed);
+}
+
+bool Shard::Move(Registration& registration, Instant deadline, uint64_t tick,
+                 Waker& due) {
+  const SpinLockHolder lock(mu_);
+  if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
+    return false;
+  }
+  // Relaxed: the driver reads it under the lock.
+  registration.deadline_.store(deadline.nanoseconds(),
+                               std::memory_order_relaxed);
+  // One that is placed for an earlier tick is placed anew when that comes.
+  if (tick >= registration.when()) return true;
+  wheel_.Remove(registration);
+  if (wheel_.Insert(registration, tick)) return true;
+  // Not linked any more.
+  if (!registration.owns_reference_) {
+    registration.owns_reference_ = true;
+    core_.Ref();
+  }
+  due = Waker(registration.waker_.raw());
+  // Relaxed: as in Remove.
+  registration.state_.store(State::kElapsed, std::memory_order_relaxed);
+  return true;
+}
+
+std::optional<uint64_t> Shard::NextExpiration() {
+  const SpinLockHolder lock(mu_);
+  return wheel_.NextExpiration();
+}
+
+void Shard::Fire(uint64_t now, Batch& batch) {
+  int put_off = 0;
+  mu_.Lock();
+  for (;;) {
+    const Wheel::Step step = wheel_.Advance(now);
+    if (!step.more) break;
+    if (step.due != nullptr) {
+      auto& registration = static_cast<Registration&>(*step.due);
+      const Instant deadline = registration.deadline();
+      if (deadline > ticks_.StartOf(registration.when()) &&
+          wheel_.Insert(registration, ticks_.AtOrAfter(deadline))) {
+        // Its owner has put it off.
+        if (++put_off % Wheel::kMovesPerStep != 0) continue;
+      } else {
+        batch.Add(registration, State::kElapsed);
+        if (!batch.IsFull()) continue;
+      }
+    }
+    // After a full batch, or entries that have moved, others have their turn.
+    mu_.Unlock();
+    batch.Wake();
+    mu_.Lock();
+  }
+  mu_.Unlock();
+}
+
+void Shard::Shutdown(Batch& batch) {
+  mu_.Lock();
+  shut_down_ = true;
+  while (Entry* entry = wheel_.PopAny()) {
+    batch.Add(static_cast<Registration&>(*entry), State::kShutDown);
+    if (!batch.IsFull()) continue;
+    mu_.Unlock();
+    batch.Wake();
+    mu_.Lock();
+  }
+  mu_.Unlock();
+}
+
+bool Shard::IsShutDown() {
+  const SpinLockHolder lock(mu_);
+  return shut_down_;
+}
+
+}  // namespace rouse::wheel::internal

@@ -1,0 +1,107 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: shard.h
+// -----------------------------------------------------------------------------
+//
+// For timer/ itself: a wheel with its lock. A driver has one for each worker,
+// so that threads that sleep and cancel at once do not meet.
+
+#ifndef ROUSE_TIMER_WHEEL_SHARD_H_
+#define ROUSE_TIMER_WHEEL_SHARD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/spin_lock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/wheel/registration.h"
+#include "rouse/timer/wheel/ticks.h"
+#include "rouse/timer/wheel/wheel.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::wheel::internal {
+
+class Core;
+
+// Shard
+//
+// Thread-safe. Lives as long as its core.
+class ABSL_CACHELINE_ALIGNED Shard {
+ public:
+  using State = Registration::State;
+
+  // Registrations whose wait has ended, with the lock held, and whose wakers
+  // are called when it is free.
+  class Batch {
+   public:
+    explicit Batch(Core& core) : core_(core) {}
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch();
+
+   private:
+    friend class Shard;
+
+    // REQUIRES: `registration` is not linked any more; there is room.
+    void Add(Registration& registration, State state);
+    bool IsFull() const { return wakers_.IsFull(); }
+    void Wake() { wakers_.WakeAll(); }
+    void TakeReference();
+
+    Core& core_;
+    size_t spare_references_ = 0;
+    WakeList wakers_;
+  };
+
+  Shard(Core& core, const Ticks& ticks, uint64_t now)
+      : core_(core), ticks_(ticks), wheel_(now) {}
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  Core& core() const { return core_; }
+
+  // ---- For registrations, see there. O(1), and nobody's code is called.
+
+  // Leaves the state and the waker to the caller if it does not return
+  // kWaiting.
+  State Insert(Registration& registration, uint64_t tick, Waker waker);
+  State ReplaceWaker(Registration& registration, Waker waker);
+  void Remove(Registration& registration);
+  // Lets it wait for `deadline`, at `tick`, instead. False if it does not wait
+  // any more. If it is due at once, its waker is put into `due`.
+  bool Move(Registration& registration, Instant deadline, uint64_t tick,
+            Waker& due);
+
+  // ---- For the driver.
+
+  std::optional<uint64_t> NextExpiration();
+
+  // Ends the waits for what is due at the tick `now`, and calls their wakers
+  // but for those that `batch` still holds.
+  void Fire(uint64_t now, Batch& batch);
+
+  // Ends all waits, and those that come later.
+  void Shutdown(Batch& batch);
+  bool IsShutDown();
+
+  // Calls the wakers that `batch` holds.
+  static void Flush(Batch& batch) { batch.Wake(); }
+
+ private:
+  Core& core_;
+  const Ticks ticks_;
+
+  SpinLock mu_;
+  bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
+  Wheel wheel_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace rouse::wheel::internal
+
+#endif  // ROUSE_TIMER_WHEEL_SHARD_H_
