@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/instant.h"
 
@@ -18,9 +18,13 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 
 int64_t SystemNanoseconds() {
+#ifdef ROUSE_MODEL
+  return 0;  // a model has no time but what it advances the clock by
+#else
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+#endif
 }
 
 // The time of a clock that runs.
@@ -68,7 +72,7 @@ Instant Clock::Now() const {
 
 // Waits for the change to end.
 Instant Clock::SlowNow() const {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   // Relaxed: `mu_` orders these with the changes, which hold it.
   const int64_t base = base_.load(std::memory_order_relaxed);
   return paused_.load(std::memory_order_relaxed)
@@ -89,7 +93,7 @@ void Clock::Set(bool paused, int64_t base) {
 }
 
 void Clock::Pause() {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   // Relaxed, here and below: only the holder of `mu_` writes.
   if (paused_.load(std::memory_order_relaxed)) return;
   BeginChange();
@@ -104,7 +108,7 @@ void Clock::Pause() {
 
 void Clock::Resume() {
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     if (!paused_.load(std::memory_order_relaxed)) return;
     BeginChange();
     Set(false, base_.load(std::memory_order_relaxed) - SystemNanoseconds());
@@ -117,7 +121,7 @@ void Clock::Advance(absl::Duration d) {
     Panic("Clock::Advance by less than zero: a clock only goes forward");
   }
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     BeginChange();
     Set(paused_.load(std::memory_order_relaxed),
         (Instant::FromNanoseconds(base_.load(std::memory_order_relaxed)) + d)
@@ -132,12 +136,12 @@ bool Clock::IsPaused() const {
 }
 
 void Clock::AddListener(Listener listener) {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   listeners_.push_back(std::move(listener));
 }
 
 void Clock::RemoveListener(const Listener& listener) {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   auto it = std::find(listeners_.begin(), listeners_.end(), listener);
   if (it != listeners_.end()) listeners_.erase(it);
 }
@@ -145,7 +149,7 @@ void Clock::RemoveListener(const Listener& listener) {
 void Clock::CallListeners() {
   std::vector<Listener> listeners;
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     listeners = listeners_;
   }
   for (const Listener& listener : listeners) (*listener)();

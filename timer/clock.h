@@ -26,9 +26,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/mutex.h"
 #include "rouse/timer/instant.h"
 
 namespace rouse {
@@ -91,7 +91,7 @@ class Clock {
   // Nanoseconds: what is added to the system's time or, while paused, the time.
   Atomic<int64_t> base_{0};
 
-  mutable absl::Mutex mu_;
+  mutable Mutex mu_;
   std::vector<Listener> listeners_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -55,11 +55,12 @@ class NextWake {
   // For the driver, one thread at a time. Nothing to order: the shards' locks
   // do.
   void BeginDeciding() { until_.store(kDeciding, std::memory_order_relaxed); }
-  // False if it must not sleep at all: it has been unparked.
+  // False if it need not try to sleep: it has been unparked. If that comes
+  // between the two steps, the park uses the unpark up.
   bool Decide(uint64_t tick) {
-    uint64_t deciding = kDeciding;
-    return until_.compare_exchange_strong(
-        deciding, tick, std::memory_order_relaxed, std::memory_order_relaxed);
+    if (until_.load(std::memory_order_relaxed) == kAwake) return false;
+    until_.store(tick, std::memory_order_relaxed);
+    return true;
   }
   void Clear() { until_.store(kAwake, std::memory_order_relaxed); }
 

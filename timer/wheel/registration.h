@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/entry.h"
@@ -103,7 +104,7 @@ class Registration : public Entry {
   // `Panic()`.
   State Wait(const Waker& waker) {
     const State now = state();
-    if (now == State::kWaiting && waker_.WillWake(waker)) return now;
+    if (now == State::kWaiting && waker_.Read().WillWake(waker)) return now;
     return WaitAnew(now, waker);
   }
 
@@ -153,7 +154,7 @@ class Registration : public Entry {
   Shard* shard_ = nullptr;
   // Exists while the state is kWaiting.
   union {
-    Waker waker_;
+    Cell<Waker> waker_;
   };
   // Nanoseconds of an instant, or of a duration if `is_relative_`.
   Atomic<int64_t> deadline_;

@@ -21,7 +21,7 @@ namespace rouse::wheel::internal {
 void Shard::Batch::Add(Registration& registration, State state) {
   // A second waker of the same bits: the first one's life ends here, without a
   // destructor.
-  wakers_.Push(Waker(registration.waker_.raw()));
+  wakers_.Push(Waker(registration.waker_.Read().raw()));
   if (!registration.owns_reference_) {
     registration.owns_reference_ = true;
     TakeReference();
@@ -60,9 +60,9 @@ Shard::State Shard::Insert(Registration& registration, uint64_t tick,
 Shard::State Shard::ReplaceWaker(Registration& registration, Waker waker) {
   // When the lock is free, `waker` goes: the one before, or the new one.
   const SpinLockHolder lock(mu_);
-  // Acquire: if the driver has stored it, the caller may free the registration.
-  const State state = registration.state_.load(std::memory_order_acquire);
-  if (state == State::kWaiting) std::swap(registration.waker_, waker);
+  // Relaxed, here and below: the driver writes it under the lock.
+  const State state = registration.state_.load(std::memory_order_relaxed);
+  if (state == State::kWaiting) std::swap(registration.waker_.Write(), waker);
   return state;
 }
 
@@ -70,12 +70,11 @@ void Shard::Remove(Registration& registration) {
   Waker waker;  // dropped when the lock is free
   // The shard may go as soon as the lock is free. Unlocking does not mind.
   const SpinLockHolder lock(mu_);
-  // Relaxed, here and below: the driver writes it under the lock.
   if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
     return;
   }
   wheel_.Remove(registration);
-  waker = Waker(registration.waker_.raw());
+  waker = Waker(registration.waker_.Read().raw());
   // Relaxed: only the owner reads it from here on.
   registration.state_.store(State::kIdle, std::memory_order_relaxed);
 }
@@ -98,7 +97,7 @@ bool Shard::Move(Registration& registration, Instant deadline, uint64_t tick,
     registration.owns_reference_ = true;
     core_.Ref();
   }
-  due = Waker(registration.waker_.raw());
+  due = Waker(registration.waker_.Read().raw());
   // Relaxed: as in Remove.
   registration.state_.store(State::kElapsed, std::memory_order_relaxed);
   return true;

@@ -1,0 +1,250 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The owner of a registration against the driver that fires it, or goes; and
+// insertions against a driver that is about to sleep.
+
+#include <memory>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/wheel/core.h"
+#include "rouse/timer/wheel/registration.h"
+#include "rouse/timer/wheel/shard.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::wheel::internal {
+namespace {
+
+using model::Require;
+using model::Thread;
+using State = Registration::State;
+
+constexpr Instant AfterTicks(int ticks) {
+  return Instant::FromNanoseconds(int64_t{1'000'000} * ticks);
+}
+
+// How often a task was woken.
+class Task {
+ public:
+  Waker waker() {
+    return Waker::FromCallable(
+        [this] { wakes_.fetch_add(1, std::memory_order_relaxed); });
+  }
+  int wakes() const { return wakes_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<int> wakes_{0};
+};
+
+// A driver without a loop, in the hands of the model. Its clock stands at 0.
+class TestDriver {
+ public:
+  explicit TestDriver(int shards = 1)
+      : core_(Core::New(
+            clock_, absl::Milliseconds(1), shards,
+            std::make_shared<absl::AnyInvocable<void() const>>(
+                [unparker = parker_.unparker()] { unparker.Unpark(); }))) {}
+  TestDriver(const TestDriver&) = delete;
+  TestDriver& operator=(const TestDriver&) = delete;
+  ~TestDriver() {
+    if (core_ != nullptr) End();
+  }
+
+  Core& operator*() { return *core_; }
+  Core* operator->() { return core_; }
+
+  void PassTick() { clock_->Advance(absl::Milliseconds(1)); }
+  void Park() { parker_.Park(); }
+
+  // Goes as wheel::Driver does.
+  void End() {
+    Core* core = std::exchange(core_, nullptr);
+    core->Shutdown();
+    core->Unref();
+  }
+
+ private:
+  const std::shared_ptr<Clock> clock_ = std::make_shared<Clock>();
+  ThreadParker parker_;
+  Core* core_;
+};
+
+// While it lives, a shard is that of this thread.
+class InShard {
+ public:
+  explicit InShard(Shard& shard) : outer_(ExchangeCurrentShard(&shard)) {}
+  InShard(const InShard&) = delete;
+  InShard& operator=(const InShard&) = delete;
+  ~InShard() { ExchangeCurrentShard(outer_); }
+
+ private:
+  Shard* const outer_;
+};
+
+MODEL_TEST(WheelCore, ACancelledRegistrationMayBeFreed) {
+  TestDriver driver;
+  Task task;
+  const InShard here(driver->shard(0));
+  auto registration = std::make_unique<Registration>(AfterTicks(1));
+  Require(registration->Wait(task.waker()) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  registration.reset();
+  turn.Join();
+  Require(task.wakes() <= 1);
+}
+
+MODEL_TEST(WheelCore, OneThatHasElapsedMayBeFreedOrArmedAnew) {
+  TestDriver driver;
+  Task task;
+  const InShard here(driver->shard(0));
+  auto registration = std::make_unique<Registration>(AfterTicks(1));
+  Require(registration->Wait(task.waker()) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  if (registration->state() == State::kElapsed) {
+    registration->Reset(AfterTicks(2));
+    Require(registration->Wait(task.waker()) == State::kWaiting);
+  }
+  registration.reset();
+}
+
+MODEL_TEST(WheelCore, AWakerThatTookThePlaceOfAnotherIsCalled) {
+  TestDriver driver;
+  Task first;
+  Task second;
+  const InShard here(driver->shard(0));
+  Registration registration(AfterTicks(1));
+  Require(registration.Wait(first.waker()) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  const State state = registration.Wait(second.waker());
+  turn.Join();
+  Require(first.wakes() + second.wakes() == 1);
+  Require((state == State::kWaiting) == (second.wakes() == 1));
+  Require(registration.state() == State::kElapsed);
+}
+
+MODEL_TEST(WheelCore, OneThatWasPutOffDoesNotElapseEarly) {
+  TestDriver driver;
+  Task task;
+  const Waker waker = task.waker();
+  const InShard here(driver->shard(0));
+  Registration registration(AfterTicks(1));
+  Require(registration.Wait(waker) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  registration.Reset(AfterTicks(2));
+  Require(!registration.IsElapsed());
+  Require(registration.Wait(waker) == State::kWaiting);
+  turn.Join();
+  // Whether the turn called the waker for nothing or not.
+  Require(!registration.IsElapsed());
+  const int wakes = task.wakes();
+  Require(registration.Wait(waker) == State::kWaiting);
+  driver.PassTick();
+  driver->EndPark();
+  Require(task.wakes() == wakes + 1);
+  Require(registration.IsElapsed());
+}
+
+MODEL_TEST(WheelCore, OneThatWasBroughtForwardIsWoken) {
+  TestDriver driver;
+  Task task;
+  const Waker waker = task.waker();
+  const InShard here(driver->shard(0));
+  Registration registration(AfterTicks(2));
+  Require(registration.Wait(waker) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  registration.Reset(AfterTicks(1));
+  turn.Join();
+  driver->EndPark();
+  Require(task.wakes() == 1);
+  Require(registration.IsElapsed());
+}
+
+MODEL_TEST(WheelCore, OneOutlivesItsDriver) {
+  TestDriver driver;
+  Task task;
+  auto registration = std::make_unique<Registration>(AfterTicks(1));
+  {
+    const InShard here(driver->shard(0));
+    Require(registration->Wait(task.waker()) == State::kWaiting);
+  }
+  Thread end([&] { driver.End(); });
+  registration.reset();
+}
+
+MODEL_TEST(WheelCore, OneIsResetWhileItsDriverGoes) {
+  TestDriver driver;
+  Task task;
+  Registration registration(AfterTicks(2));
+  {
+    const InShard here(driver->shard(0));
+    Require(registration.Wait(task.waker()) == State::kWaiting);
+  }
+  Thread end([&] { driver.End(); });
+  registration.Reset(AfterTicks(1));
+  end.Join();
+  Require(registration.Wait(task.waker()) == State::kShutDown);
+}
+
+MODEL_TEST(WheelCore, TwoBindAndUnbindAtOnce) {
+  TestDriver driver;
+  Thread other([&] { Registration registration(*driver, AfterTicks(1)); });
+  {
+    Registration registration(*driver, AfterTicks(1));
+  }
+  other.Join();
+}
+
+// A driver that sleeps until a tick is not woken by it here: without an unpark
+// it sleeps for good, which is a deadlock.
+void SleepThroughNothing(TestDriver& driver) {
+  while (driver->BeginPark(absl::InfiniteDuration()) > absl::Milliseconds(1)) {
+    driver.Park();
+    driver->EndPark();
+  }
+}
+
+MODEL_TEST(WheelCore, NoInsertionIsSleptThrough) {
+  TestDriver driver(2);
+  Task task;
+  Registration late(AfterTicks(10));
+  {
+    const InShard here(driver->shard(0));
+    Require(late.Wait(task.waker()) == State::kWaiting);
+  }
+  Thread sleeping([&] { SleepThroughNothing(driver); });
+  Registration soon(AfterTicks(1));
+  const InShard here(driver->shard(1));
+  Require(soon.Wait(task.waker()) == State::kWaiting);
+  sleeping.Join();
+}
+
+MODEL_TEST(WheelCore, NoDeadlineBroughtForwardIsSleptThrough) {
+  TestDriver driver;
+  Task task;
+  const InShard here(driver->shard(0));
+  Registration registration(AfterTicks(10));
+  Require(registration.Wait(task.waker()) == State::kWaiting);
+  Thread sleeping([&] { SleepThroughNothing(driver); });
+  registration.Reset(AfterTicks(1));
+  sleeping.Join();
+}
+
+MODEL_MUTANTS(WheelCore, "timer/wheel/",
+              "NextWake::: has models of its own, in next_wake_model_test.cc");
+
+}  // namespace
+}  // namespace rouse::wheel::internal

@@ -1,0 +1,109 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+
+#include "rouse/base/cell.h"
+#include "rouse/base/mutex.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/timer/wheel/next_wake.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::wheel::internal {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// A driver whose shards keep one tick each. One that sleeps is not woken by the
+// clock here: without an unpark it sleeps for good, which is a deadlock.
+class SleepyDriver {
+ public:
+  static constexpr uint64_t kLate = 100;
+
+  // Until it sees an entry for `tick`.
+  void SleepUntil(uint64_t tick) {
+    while (Turn() > tick) {
+    }
+  }
+
+  void Insert(int shard, uint64_t tick) {
+    shards_[shard].Insert(tick);
+    if (next_wake_.MustUnpark(tick)) unparker_.Unpark();
+  }
+
+ private:
+  class Shard {
+   public:
+    void Insert(uint64_t tick) {
+      const MutexLock lock(&mu_);
+      next_.Write() = std::min(next_.Read(), tick);
+    }
+    uint64_t Next() {
+      const MutexLock lock(&mu_);
+      return next_.Read();
+    }
+
+   private:
+    Mutex mu_;
+    Cell<uint64_t> next_{kLate};
+  };
+
+  uint64_t Turn() {
+    next_wake_.BeginDeciding();
+    uint64_t next = kLate;
+    for (Shard& shard : shards_) next = std::min(next, shard.Next());
+    if (next_wake_.Decide(next) && next > 1) parker_.Park();
+    next_wake_.Clear();
+    return next;
+  }
+
+  NextWake next_wake_;
+  Shard shards_[2];
+  ThreadParker parker_;
+  const ThreadParker::Unparker unparker_ = parker_.unparker();
+};
+
+MODEL_TEST(NextWake, NoInsertionIsSleptThrough) {
+  SleepyDriver driver;
+  Thread sleeping([&] { driver.SleepUntil(1); });
+  driver.Insert(0, 1);
+  sleeping.Join();
+}
+
+MODEL_TEST(NextWake, NorOneOfTwoIntoOneShard, .mode = model::Mode::kBounded) {
+  SleepyDriver driver;
+  Thread sleeping([&] { driver.SleepUntil(1); });
+  Thread other([&] { driver.Insert(0, 2); });
+  driver.Insert(0, 1);
+  sleeping.Join();
+}
+
+MODEL_TEST(NextWake, NorOneOfTwoIntoTwoShards, .mode = model::Mode::kBounded) {
+  SleepyDriver driver;
+  Thread sleeping([&] { driver.SleepUntil(1); });
+  Thread other([&] { driver.Insert(1, 2); });
+  driver.Insert(0, 1);
+  sleeping.Join();
+}
+
+// One of those who insert pays for the unpark, however many there are.
+MODEL_TEST(NextWake, OneOfTwoUnparks) {
+  NextWake next_wake;
+  next_wake.BeginDeciding();
+  bool first = false;
+  Thread other([&] { first = next_wake.MustUnpark(1); });
+  const bool second = next_wake.MustUnpark(2);
+  other.Join();
+  Require(first != second);
+  Require(!next_wake.Decide(3));
+  Require(!next_wake.MustUnpark(1));
+}
+
+MODEL_MUTANTS(NextWake, "timer/wheel/next_wake");
+
+}  // namespace
+}  // namespace rouse::wheel::internal
