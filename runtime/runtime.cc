@@ -192,8 +192,12 @@ void Runtime::Inner::BlockOnMultiThread(
   const ThreadParker::Unparker unparker = parker.unparker();
   FastRand own_rand = SplitRand();
   for (;;) {
-    Context cx(unparker.waker(), &own_rand);
-    if (poll(cx)) return;
+    {
+      // The workers do not see that this thread has something to do.
+      const Clock::AutoAdvanceHold hold(driver.clock());
+      Context cx(unparker.waker(), &own_rand);
+      if (poll(cx)) return;
+    }
     FramePool::FlushRemoteFrees();
     parker.Park();
   }

@@ -277,6 +277,46 @@ TEST_P(RuntimeTest, SleepsOnThePausedClockThatItIsGiven) {
   EXPECT_THAT(runtime->BlockOn(advance), IsOk());
 }
 
+// A year of hours in no time, and not a tick more than that.
+TEST_P(RuntimeTest, SleepsOnAClockThatAdvancesByItself) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  auto sleeper = []() -> Co<> {
+    for (int i = 0; i < 365; ++i) co_await Sleep(absl::Hours(24));
+  };
+  JoinHandle<void> handle = runtime->Spawn(sleeper);
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
+  EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
+}
+
+// T20: what a task can still do comes before time passes.
+TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  auto sleeper = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
+  auto busy = [&clock]() -> Co<Instant> {
+    for (int i = 0; i < 1000; ++i) co_await YieldOnce();
+    co_return clock->Now();
+  };
+  auto both = [&]() -> Co<Instant> {
+    JoinHandle<void> sleeps = Spawn(sleeper());
+    JoinHandle<Instant> works = Spawn(busy());
+    const absl::StatusOr<Instant> done = co_await works;
+    (void)co_await sleeps;
+    co_return *done;
+  };
+  EXPECT_EQ(runtime->BlockOn(both()), start);
+  EXPECT_EQ(clock->Now(), start + absl::Hours(1));
+}
+
 TEST_P(RuntimeTest, ManyThreadsMayBeInBlockOn) {
   Runtime runtime = MakeRuntime();
   std::atomic<int> sum{0};

@@ -8,6 +8,7 @@
 #include "rouse/base/frame_pool.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -35,8 +36,12 @@ ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return current_worker; }
 
 void Worker::RunUntil(absl::FunctionRef<bool()> done) {
   const Here here(this);
+  HoldClock();
   // Also if `done()` throws.
-  const absl::Cleanup leave = [this] { scheduler_.Leave(*this); };
+  const absl::Cleanup leave = [this] {
+    scheduler_.Leave(*this);
+    clock_hold_.reset();
+  };
   while (!done() && !scheduler_.IsClosed()) {
     if (++tick_ % kEventInterval == 0) PollDriver();
     if (task::Header* task = scheduler_.Pop(*this)) {
@@ -54,11 +59,22 @@ void Worker::PollDriver() {
   parker_.PollDriver();
 }
 
+void Worker::HoldClock() {
+  // One worker alone is the one that parks.
+  if (scheduler_.worker_count() == 1) return;
+  if (Clock* clock = scheduler_.driver()->clock()) clock_hold_.emplace(*clock);
+}
+
 void Worker::Park() {
+  // A clock that advances by itself comes after what has happened.
+  Clock* clock = scheduler_.driver()->clock();
+  if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   if (!scheduler_.PrepareToPark(*this)) return;
   FramePool::FlushRemoteFrees();
   dispatching_ = true;
+  clock_hold_.reset();
   const absl::Cleanup done = [this] {
+    HoldClock();
     dispatching_ = false;
     scheduler_.AfterPark(*this);
   };

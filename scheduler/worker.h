@@ -12,11 +12,13 @@
 #define ROUSE_SCHEDULER_WORKER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/scheduler/scheduler.h"
+#include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 
@@ -61,12 +63,15 @@ class Worker {
 
   void PollDriver();
   void Park();
+  void HoldClock();
 
   Scheduler& scheduler_;
   FastRand rand_;
   Parker parker_;
   uint32_t tick_ = 0;
   bool dispatching_ = false;
+  // While this worker runs, a clock that others may find idle stands still.
+  std::optional<Clock::AutoAdvanceHold> clock_hold_;
   // Under the scheduler's lock.
   bool idle_ = false;
   bool searching_ = false;

@@ -130,6 +130,43 @@ void Clock::Advance(absl::Duration d) {
   CallListeners();
 }
 
+void Clock::AdvanceTo(Instant t) {
+  {
+    const MutexLock lock(&mu_);
+    const bool paused = paused_.load(std::memory_order_relaxed);
+    const int64_t base = base_.load(std::memory_order_relaxed);
+    const Instant now =
+        paused ? Instant::FromNanoseconds(base) : SystemNow(base);
+    if (t <= now) return;
+    BeginChange();
+    Set(paused, (Instant::FromNanoseconds(base) + (t - now)).nanoseconds());
+  }
+  CallListeners();
+}
+
+void Clock::SetAutoAdvance(bool on) {
+  // Nothing to order: whoever sees it also asks whether the clock is paused.
+  auto_advance_.store(on, std::memory_order_relaxed);
+  if (on) CallListeners();
+}
+
+bool Clock::AdvancesByItself() const {
+  return auto_advance_.load(std::memory_order_relaxed) && IsPaused();
+}
+
+bool Clock::IsAutoAdvancing() const {
+  // Acquire pairs with the release of Release.
+  return AdvancesByItself() && holds_.load(std::memory_order_acquire) == 0;
+}
+
+void Clock::Release() {
+  // Release pairs with the acquire of IsAutoAdvancing.
+  if (holds_.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+      auto_advance_.load(std::memory_order_relaxed)) {
+    CallListeners();
+  }
+}
+
 bool Clock::IsPaused() const {
   // Nothing depends on it: it may change as soon as it is known.
   return paused_.load(std::memory_order_relaxed);

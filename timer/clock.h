@@ -15,11 +15,18 @@
 //   clock->Advance(absl::Hours(1));
 //   driver.ParkFor(absl::ZeroDuration());   // wakes the sleeper
 //
+// or let it move by itself whenever there is nothing to do but wait:
+//
+//   clock->Pause();
+//   clock->SetAutoAdvance(true);
+//   ... a program that sleeps for hours, run in milliseconds ...
+//
 // Nothing else in Rouse reads the operating system's clock.
 
 #ifndef ROUSE_TIMER_CLOCK_H_
 #define ROUSE_TIMER_CLOCK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -58,7 +65,7 @@ class Clock {
   // tick, and a sleep of a second ends with an advance by a second.
   //
   // A driver that has nothing due blocks for as long as its clock is paused,
-  // or until it is unparked.
+  // or until it is unparked, unless the clock advances by itself.
   void Pause();
 
   // Lets the clock go on from where it stands. Does nothing to one that runs.
@@ -69,7 +76,32 @@ class Clock {
   // Saturates at `Instant::Max()`. A negative `d` is a `Panic()`.
   void Advance(absl::Duration d);
 
+  // The same to `t`. Does nothing if `t` has come.
+  void AdvanceTo(Instant t);
+
   bool IsPaused() const;
+
+  // Whether the clock, while it is paused, advances by itself: a driver that
+  // parks with nothing due moves it to its next deadline, or by the limit of
+  // the park, instead of blocking. False at first.
+  //
+  // A runtime moves it when all of its workers have nothing to do and the
+  // operating system has no event, and so never past what a task may still do.
+  // What goes on elsewhere, on threads of your own or in another process, is
+  // not waited for; see `AutoAdvanceHold`.
+  void SetAutoAdvance(bool on);
+
+  // Whether it does, now or when nobody holds it any more.
+  bool AdvancesByItself() const;
+
+  // Whether a driver that has nothing due should move the clock now: it is
+  // paused, advances by itself, and nobody holds it.
+  bool IsAutoAdvancing() const;
+
+  // While one of these lives, the clock does not advance by itself: for a
+  // thread whose work tasks wait for. When the last one goes the drivers look
+  // again.
+  class AutoAdvanceHold;
 
   // For drivers. A listener is called after each `Advance()` and `Resume()`, on
   // the thread of that call, and should have its driver look at the clock. It
@@ -80,6 +112,7 @@ class Clock {
   void RemoveListener(const Listener& listener);
 
  private:
+  void Release();
   Instant SlowNow() const;
   void Set(bool paused, int64_t base) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -91,8 +124,28 @@ class Clock {
   // Nanoseconds: what is added to the system's time or, while paused, the time.
   Atomic<int64_t> base_{0};
 
+  Atomic<bool> auto_advance_{false};
+  Atomic<int> holds_{0};
+
   mutable Mutex mu_;
   std::vector<Listener> listeners_ ABSL_GUARDED_BY(mu_);
+};
+
+class [[nodiscard(
+    "the clock is held for as long as this lives")]] Clock::AutoAdvanceHold {
+ public:
+  // `clock` outlives it.
+  explicit AutoAdvanceHold(Clock& clock) : clock_(clock) {
+    // Acquire and release, here and in Release: what was done with the clock
+    // held comes before what is done when it has advanced.
+    clock_.holds_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  AutoAdvanceHold(const AutoAdvanceHold&) = delete;
+  AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
+  ~AutoAdvanceHold() { clock_.Release(); }
+
+ private:
+  Clock& clock_;
 };
 
 }  // namespace rouse

@@ -151,5 +151,54 @@ TEST(Clock, NeverGoesBackwardsForAllThreadsTakenTogether) {
   second.join();
 }
 
+TEST(Clock, AdvancesToAnInstantThatIsYetToCome) {
+  Clock clock;
+  clock.Pause();
+  const Instant paused = clock.Now();
+  clock.AdvanceTo(paused + absl::Seconds(2));
+  EXPECT_EQ(clock.Now(), paused + absl::Seconds(2));
+  clock.AdvanceTo(paused + absl::Seconds(1));
+  EXPECT_EQ(clock.Now(), paused + absl::Seconds(2));
+}
+
+TEST(Clock, AdvancesToAnInstantWhileItRuns) {
+  Clock clock;
+  const Instant later = clock.Now() + absl::Hours(1);
+  clock.AdvanceTo(later);
+  EXPECT_GE(clock.Now(), later);
+}
+
+TEST(Clock, AdvancesByItselfOnlyWhilePaused) {
+  Clock clock;
+  EXPECT_FALSE(clock.IsAutoAdvancing());
+  clock.SetAutoAdvance(true);
+  EXPECT_FALSE(clock.IsAutoAdvancing());
+  clock.Pause();
+  EXPECT_TRUE(clock.IsAutoAdvancing());
+  clock.SetAutoAdvance(false);
+  EXPECT_FALSE(clock.IsAutoAdvancing());
+}
+
+TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  int looks = 0;
+  clock.AddListener(std::make_shared<absl::AnyInvocable<void() const>>(
+      [&looks] { ++looks; }));
+  {
+    const Clock::AutoAdvanceHold one(clock);
+    {
+      const Clock::AutoAdvanceHold other(clock);
+      EXPECT_FALSE(clock.IsAutoAdvancing());
+    }
+    EXPECT_FALSE(clock.IsAutoAdvancing());
+    EXPECT_TRUE(clock.AdvancesByItself());
+    EXPECT_EQ(looks, 0);
+  }
+  EXPECT_TRUE(clock.IsAutoAdvancing());
+  EXPECT_EQ(looks, 1);
+}
+
 }  // namespace
 }  // namespace rouse

@@ -75,6 +75,15 @@ absl::Duration Core::BeginPark(absl::Duration limit) {
     next_wake_.Clear();
     return absl::ZeroDuration();
   }
+  if (clock_->IsAutoAdvancing()) {
+    Instant target = now + limit;
+    if (next != kNever) target = std::min(target, ticks_.StartOf(next));
+    if (target != Instant::Max()) {
+      next_wake_.Clear();
+      clock_->AdvanceTo(target);
+      return absl::ZeroDuration();
+    }
+  }
   if (!next_wake_.Decide(std::min(next, ticks_.AtOrAfter(now + limit)))) {
     return absl::ZeroDuration();
   }

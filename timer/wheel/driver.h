@@ -103,7 +103,10 @@ class Driver {
   Unparker unparker() { return park_.unparker(); }
 
   // Blocks until the next deadline, an unpark or an event of the driver below;
-  // then wakes the sleepers that are due.
+  // then wakes the sleepers that are due. If the clock advances by itself (see
+  // clock.h), moves it to the next deadline and blocks only if there is none:
+  // the caller has asked the driver below for events before, with
+  // `ParkFor(absl::ZeroDuration())`, if they are to come first.
   void Park() { ParkFor(absl::InfiniteDuration()); }
 
   // The same, for `limit` at the most. With a `limit` of zero or less does not

@@ -13,9 +13,6 @@
 //        thread of the caller. The race is run in sleep_stress_test.cc.
 //   T14  (#6584, reverted by #6715: sharding that made a runtime of many
 //        workers slower). A change that was given up; nothing here is sharded.
-//   T20  (#3492, #5115, a paused clock that advanced by itself although a task
-//        had been woken from elsewhere or ran on another thread). A paused
-//        clock is moved by `Advance()` and by nothing else; see T20 below.
 //   T21  (the races of a timer's generation with its heap) is of the heap
 //        timer. A sleep has no generation: its deadline changes under the lock
 //        under which it fires.
@@ -433,6 +430,68 @@ TEST_F(TrapsTest, T20APausedClockIsMovedByNothingElse) {
   driver_->ParkFor(absl::Seconds(2));
   EXPECT_EQ(clock_->Now(), start);
   EXPECT_EQ(task_.wakes(), 0);
+}
+
+// Whoever asked for it by `SetAutoAdvance()` has the clock moved to the next
+// deadline, and not past it.
+TEST_F(TrapsTest, T20AClockThatAdvancesByItselfStopsAtEachDeadline) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  Sleep near(absl::Seconds(1));
+  Sleep far(absl::Hours(1));
+  ASSERT_TRUE(IsPending(near));
+  ASSERT_TRUE(IsPending(far));
+  // It may stop on the way too, where entries move to a finer level.
+  while (task_.wakes() < 1) driver_->Park();
+  EXPECT_EQ(clock_->Now(), start + absl::Seconds(1));
+  while (task_.wakes() < 2) driver_->Park();
+  EXPECT_EQ(clock_->Now(), start + absl::Hours(1));
+  for (const absl::Duration d : below_.parks) {
+    EXPECT_EQ(d, absl::ZeroDuration());
+  }
+}
+
+TEST_F(TrapsTest, T20AClockThatAdvancesByItselfKeepsToTheLimitOfAPark) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  Sleep sleep(absl::Hours(1));
+  ASSERT_TRUE(IsPending(sleep));
+  driver_->ParkFor(absl::Seconds(1));
+  EXPECT_EQ(clock_->Now(), start + absl::Seconds(1));
+  EXPECT_EQ(task_.wakes(), 0);
+}
+
+TEST_F(TrapsTest, T20AClockIsNotMovedByAParkThatDoesNotBlock) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  Sleep sleep(absl::Seconds(1));
+  ASSERT_TRUE(IsPending(sleep));
+  driver_->ParkFor(absl::ZeroDuration());
+  EXPECT_EQ(clock_->Now(), start);
+}
+
+TEST_F(TrapsTest, T20AClockIsNotMovedWhileAnotherThreadHoldsIt) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  Sleep sleep(absl::Seconds(1));
+  ASSERT_TRUE(IsPending(sleep));
+  {
+    const Clock::AutoAdvanceHold hold(*clock_);
+    driver_->Park();
+    EXPECT_EQ(clock_->Now(), start);
+    EXPECT_EQ(task_.wakes(), 0);
+  }
+  while (task_.wakes() == 0) driver_->Park();
+  EXPECT_EQ(clock_->Now(), start + absl::Seconds(1));
+}
+
+TEST_F(TrapsTest, T20AClockThatAdvancesByItselfBlocksWithNoDeadline) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  driver_->Park();
+  EXPECT_EQ(clock_->Now(), start);
+  EXPECT_EQ(below_.parks,
+            std::vector<absl::Duration>(1, absl::InfiniteDuration()));
 }
 
 }  // namespace
