@@ -63,17 +63,23 @@ Result Replay(const Options& options, std::string_view decisions,
   const Execution::Outcome outcome = execution.Run(body);
   result.executions = 1;
   result.trace = execution.Trace();
-  if (outcome == Execution::Outcome::kFailed) {
-    result.failed = true;
-    result.message = execution.failure();
-  } else if (failed_otherwise()) {
-    result.failed = true;
-    result.message = "an expectation does not hold";
-  } else if (search.diverged()) {
+  const bool failed_elsewhere = failed_otherwise();
+  // One that fails may well do so before the string's end: something has been
+  // mended, and something else not.
+  if (outcome != Execution::Outcome::kFailed && !failed_elsewhere) {
+    search.EndExecution(execution.unfinished(), execution.next());
+  }
+  if (search.diverged()) {
     result.failed = true;
     result.message =
-        "the replay string is not one of this model, or the body is not "
-        "deterministic";
+        "the replay string is not one of this model as it is now, or the body "
+        "is not deterministic";
+  } else if (outcome == Execution::Outcome::kFailed) {
+    result.failed = true;
+    result.message = execution.failure();
+  } else if (failed_elsewhere) {
+    result.failed = true;
+    result.message = "an expectation does not hold";
   }
   return result;
 }

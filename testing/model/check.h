@@ -79,7 +79,9 @@ struct Options {
   // time: slow, but a debugger can follow it.
   bool system_threads = false;
 
-  // Runs the one execution that a failure has named.
+  // Runs the one execution that a failure has named. A string that has other
+  // decisions than this model, or more of them, is a failure; one that is none
+  // at all ends the program.
   std::string replay = {};
 };
 

@@ -522,6 +522,40 @@ TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
   EXPECT_THAT(with(8).message, HasSubstr("threads at the most"));
 }
 
+// Two threads, with a store each.
+void StoresTwice() {
+  Atomic<int> x = 0;
+  const Thread other([&] { x.store(1); });
+  x.store(2);
+}
+
+TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
+  const std::string message = "the replay string is not one of this model";
+  // Of a thread that there is not; and of more steps than there are.
+  for (const std::string replay : {"m1:7", "m1:0000000000000000000000"}) {
+    const Result result = Check({.replay = replay}, &StoresTwice);
+    EXPECT_TRUE(result.failed) << replay;
+    EXPECT_THAT(result.message, HasSubstr(message)) << replay;
+    EXPECT_FALSE(result.complete) << replay;
+  }
+}
+
+TEST(FailureTest, AReplayOfWhatHasBeenMendedPasses) {
+  bool mended = false;
+  const auto body = [&] {
+    Atomic<int> x = 0;
+    const Thread other([&] { x.store(1); });
+    const int seen = x.load();
+    Require(mended || seen == 0);
+  };
+  const Result found = Check({}, body);
+  ASSERT_TRUE(found.failed);
+  mended = true;
+  const Result replayed = Check({.replay = found.replay}, body);
+  EXPECT_FALSE(replayed.failed) << replayed.message;
+  EXPECT_FALSE(replayed.complete);
+}
+
 TEST(FailureDeathTest, AReplayStringMustBeOne) {
   EXPECT_DEATH(Check({.replay = "nonsense"}, &Leaks), "not a replay string");
   EXPECT_DEATH(Check({.replay = "m0:"}, &Leaks), "not a replay string");

@@ -320,6 +320,8 @@ bool Search::EndExecution(ThreadSet unfinished,
     case Strategy::kRandom:
       return true;
     case Strategy::kReplay:
+      // The program has come to its end before the decisions have.
+      if (position_ < path_.size()) diverged_ = true;
       return false;
     case Strategy::kReduced:
       for (int thread = 0; thread < kMaxThreads; ++thread) {
