@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/base/config.h"
+#include "absl/debugging/leak_check.h"
 #include "absl/log/check.h"
 #include "absl/log/log.h"
 
@@ -217,6 +218,8 @@ class ThreadFiber final : public Fiber {
   explicit ThreadFiber(std::function<void()> body) {
     // The state outlives the fiber, for the thread that may sleep on it.
     std::thread([state = state_, body = std::move(body)] {
+      // As in Execution::Run(): it counts for each system thread.
+      const absl::LeakCheckDisabler disabler;
       state->baton.acquire();
       body();
     }).detach();
