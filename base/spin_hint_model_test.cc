@@ -39,6 +39,23 @@ MODEL_TEST(SpinHint, ASpinLockExcludes) {
   model::Require(count.Read() == 2);
 }
 
+// Two that spin store the same again and again: neither keeps the other awake.
+MODEL_TEST(SpinHint, ASpinLockExcludesTwoOthers) {
+  SpinLock lock;
+  Cell<int> count(0);
+  const auto increment = [&] {
+    lock.Lock();
+    ++count.Write();
+    lock.Unlock();
+  };
+  model::Thread one(increment);
+  model::Thread two(increment);
+  increment();
+  one.Join();
+  two.Join();
+  model::Require(count.Read() == 3);
+}
+
 MODEL_MUTANTS(SpinHint, "base/spin_hint_model_test.cc");
 
 }  // namespace

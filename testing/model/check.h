@@ -68,7 +68,8 @@ struct Options {
   uint64_t max_executions = 50'000'000;
   absl::Duration max_time = absl::InfiniteDuration();
 
-  // An execution with more steps is taken for a livelock.
+  // An execution with more steps is taken for a livelock. Not more than 16,000:
+  // that ends the program.
   int max_steps = 10'000;
 
   // How often each thread's weak compare-exchanges fail, and its waits return,
@@ -105,7 +106,8 @@ struct Result {
 // starts with Thread (thread.h) it need not join. Stops at the first failure:
 //
 //   - a data race on a Cell, or on an object's making or end;
-//   - use after free, double free, a leak, of what holds an atomic or a mutex;
+//   - use after free, double free, a leak, of what holds an atomic, a mutex or
+//     a condition variable;
 //   - deadlock, with what each thread waits for: a lost wake-up is one;
 //   - livelock: `max_steps`, or a spin loop that nothing will end;
 //   - an exception that leaves a thread; `Require(false)`; abort(), and with it

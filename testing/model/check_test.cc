@@ -6,8 +6,13 @@
 
 #include "rouse/testing/model/check.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
 #include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/futex.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 
@@ -167,6 +173,81 @@ TEST(CheckTest, WhatIsFromBeforeBeginsAnewEachTime) {
   });
   EXPECT_FALSE(result.failed) << result.message;
   EXPECT_EQ(x.load(), 5);
+}
+
+// Not a constant: it is made when a thread first comes by.
+Atomic<int>& Static() {
+  static Atomic<int> atomic(ThreadNumber());
+  return atomic;
+}
+
+TEST(CheckTest, AFunctionsStaticObjectIsFromBefore) {
+  // Thread 1 makes it on the way to its first step, in the first execution of
+  // the first round.
+  for (int round = 0; round < 2; ++round) {
+    const Result result = Check({}, [&] {
+      Thread other([] { Static().fetch_add(1, relaxed); });
+      Static().fetch_add(1, relaxed);
+      other.Join();
+      Require(Static().load(relaxed) == 3);
+    });
+    EXPECT_TRUE(result.complete) << result.message << result.trace;
+  }
+}
+
+TEST(CheckTest, AFutexWakeDoesNotTouchTheWord) {
+  const Result result = Check({}, [] {
+    using Word = Atomic<uint32_t>;
+    alignas(Word) std::array<std::byte, sizeof(Word)> storage;
+    Word* word = new (storage.data()) Word(1);
+    FutexWait(*word, 0);
+    std::destroy_at(word);
+    storage.fill(std::byte{0xEE});
+    FutexWakeOne(*word);
+    Require(std::ranges::count(storage, std::byte{0xEE}) == sizeof(Word));
+  });
+  EXPECT_TRUE(result.complete) << result.message << result.trace;
+}
+
+// The word ends with the wait; the wake may come later.
+TEST(CheckTest, AFutexWakeMayComeAfterTheWord) {
+  const Result result = Check({}, [] {
+    auto word = std::make_unique<Atomic<uint32_t>>(0);
+    Thread other([address = word.get()] {
+      address->store(1, release);
+      FutexWakeOne(*address);
+    });
+    while (word->load(acquire) == 0) FutexWait(*word, 0);
+    word.reset();
+    other.Join();
+  });
+  EXPECT_TRUE(result.complete) << result.message << result.trace;
+}
+
+// As many steps as there may be, each of the kind that moves the clock most:
+// were it to wrap, the second write would be taken for one before the first.
+TEST(CheckTest, ClocksDoNotWrap) {
+  const Result result = Check({.max_steps = 16'000}, [] {
+    Cell<int> data(0);
+    Atomic<uint32_t> word = 0;
+    Atomic<int> stage = 0;
+    Thread other([&] {
+      for (int i = 0; i < 7'000; ++i) FutexWait(word, 1);
+      stage.store(1, release);
+      for (int i = 0; i < 8'900; ++i) FutexWait(word, 1);
+      data.Write() = 1;
+      stage.store(2, relaxed);
+    });
+    while (stage.load(acquire) == 0) SpinHint();
+    while (stage.load(relaxed) != 2) SpinHint();
+    data.Read();
+    other.Join();
+  });
+  EXPECT_THAT(result.message, testing::StartsWith("data race"));
+}
+
+TEST(CheckDeathTest, HasALimitOfSteps) {
+  EXPECT_DEATH(Check({.max_steps = 16'001}, [] {}), "Options::max_steps");
 }
 
 TEST(CheckTest, AtomicsAreVariablesOutsideOfAModel) {

@@ -13,6 +13,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,10 +27,12 @@
 #include "absl/log/check.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "rouse/testing/model/fiber.h"
 #include "rouse/testing/model/memory.h"
 #include "rouse/testing/model/mutation.h"
 #include "rouse/testing/model/search.h"
+#include "rouse/testing/model/static_storage.h"
 #include "rouse/testing/model/vector_clock.h"
 
 namespace rouse::model {
@@ -36,6 +40,14 @@ namespace {
 
 // The object that every start of a thread writes: its number depends on it.
 constexpr int kThreadNumbers = 0;
+
+constexpr std::string_view kMutex = "mutex";
+
+// A step moves its thread's clock, of sixteen bits, by four at the most.
+constexpr int kMostSteps = 16'000;
+
+// How many calls of SpinHint() one round of a loop may have.
+constexpr size_t kLongestLap = 4;
 
 std::string_view BaseName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -68,7 +80,10 @@ Execution::Execution(const Config& config, Search& search, Mutation* mutation)
     : config_(config),
       search_(search),
       mutation_(mutation),
-      host_(Fiber::Main(config.fibers)) {}
+      host_(Fiber::Main(config.fibers)) {
+  CHECK_LE(config.max_steps, kMostSteps)
+      << "Options::max_steps is more than a model's clocks can count";
+}
 
 Execution::~Execution() { CHECK(current_ == nullptr); }
 
@@ -96,6 +111,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   failure_.clear();
   object_count_ = 0;
   plain_.clear();
+  futexes_.clear();
   events_.clear();
   next_.fill(Footprint());
   for (int i = 0; i < thread_count_; ++i) threads_[i].state = State::kUnborn;
@@ -110,7 +126,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   main.operation = Operation{};
   main.spurious_left = config_.spurious_failures;
   main.watched.clear();
-  main.hint_file = nullptr;
+  main.rounds.clear();
   main.body = body;
   if (main.fiber == nullptr) {
     main.fiber = Fiber::New(config_.fibers, [this] { RunThread(0); });
@@ -156,15 +172,16 @@ void Execution::EndExecution() {
 }
 
 void Execution::CheckLeaks() {
-  // A block counts if it holds an atomic or a mutex: caches that the libraries
-  // keep do not.
-  for (const auto& [block, allocation] : allocations_) {
-    if (allocation.freed) continue;
-    const char* begin = static_cast<const char*>(block);
-    for (int i = 0; i < object_count_; ++i) {
-      const Object& object = objects_[i];
-      const char* address = static_cast<const char*>(object.address);
-      if (object.destroyed || object.maker < 0 || address < begin ||
+  // A block counts if it holds an atomic or the like: caches that the libraries
+  // keep do not. In the order in which those were made, as every execution has
+  // other addresses.
+  for (int i = 0; i < object_count_; ++i) {
+    const Object& object = objects_[i];
+    if (object.destroyed || object.maker < 0) continue;
+    const char* address = static_cast<const char*>(object.address);
+    for (const auto& [block, allocation] : allocations_) {
+      const char* begin = static_cast<const char*>(block);
+      if (allocation.freed || address < begin ||
           address >= begin + allocation.size) {
         continue;
       }
@@ -239,7 +256,7 @@ int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   thread.operation = Operation{.site = site};
   thread.spurious_left = config_.spurious_failures;
   thread.watched.clear();
-  thread.hint_file = nullptr;
+  thread.rounds.clear();
   thread.body = std::move(body);
   thread.spawned = site;
   ++live_;
@@ -296,8 +313,11 @@ bool Execution::Enabled(const Thread& thread) const {
       return thread.woken;
     case State::kSpinning: {
       const int number = static_cast<int>(&thread - threads_.data());
-      return std::ranges::any_of(thread.watched, [&](int location) {
-        return memory_.CanAdvance(number, location);
+      return std::ranges::any_of(thread.watched, [&](const Watched& watched) {
+        const Object& object = objects_[watched.object];
+        return object.kind == kMutex
+                   ? object.owner < 0
+                   : memory_.CanAdvance(number, watched.object, watched.value);
       });
     }
     case State::kUnborn:
@@ -326,7 +346,8 @@ void Execution::Count(const Site& site) {
   }
   Fail(absl::StrFormat(
       "livelock: %d steps and no end, the last at %s. A loop that waits for "
-      "another thread must call SpinHint()",
+      "another thread must call SpinHint() in each round, and read the same "
+      "atomics in each",
       config_.max_steps, Where(site)));
 }
 
@@ -430,8 +451,17 @@ std::string Execution::Waiting(int number) const {
       return absl::StrCat("sleeps in ", thread.operation.name, " on ",
                           Describe(thread.operation.object), " at ", at,
                           ", and nobody wakes it");
-    case State::kSpinning:
-      return absl::StrCat("spins at ", at);
+    case State::kSpinning: {
+      std::set<int> objects;
+      for (const Watched& watched : thread.watched) {
+        objects.insert(watched.object);
+      }
+      return absl::StrCat(
+          "spins at ", at, " on ",
+          absl::StrJoin(objects, " and ", [this](std::string* out, int object) {
+            absl::StrAppend(out, Describe(object));
+          }));
+    }
     default:
       return absl::StrCat("is at ", at);
   }
@@ -446,30 +476,64 @@ void Execution::SpinHint(const Site& site) {
   const Inside inside;
   Thread& thread = self();
   // What was read before the loop is none of the loop's business: whether the
-  // thread will see news of that is what a model may be about.
-  const bool loops =
-      thread.hint_line == site.line() && thread.hint_file == site.file_name();
-  thread.hint_line = site.line();
-  thread.hint_file = site.file_name();
-  if (!loops || thread.watched.empty()) {
+  // thread will see news of that is what a model may be about. So the first
+  // round is never enough.
+  size_t lap = 0;
+  if (!thread.watched.empty()) {
+    if (thread.rounds.size() == 2 * kLongestLap) {
+      thread.rounds.erase(thread.rounds.begin());
+    }
+    thread.rounds.push_back(
+        {site.file_name(), site.line(), std::move(thread.watched)});
     thread.watched.clear();
+    lap = Lap(thread.rounds);
+  }
+  if (lap == 0) {
     Step({}, "spin", -1, site);
     return;
+  }
+  Count(site);
+  for (const Round& round : std::span(thread.rounds).last(lap)) {
+    thread.watched.insert(thread.watched.end(), round.watched.begin(),
+                          round.watched.end());
   }
   thread.state = State::kSpinning;
   if (!Enabled(thread)) {
     thread.operation = {"spin", -1, site};
-    next_[running_] = thread.watched.size() == 1
-                          ? Footprint{.object = thread.watched[0]}
-                          : Footprint{.any_write = true};
+    const int first = thread.watched.front().object;
+    const bool alone = std::ranges::all_of(
+        thread.watched,
+        [&](const Watched& watched) { return watched.object == first; });
+    next_[running_] =
+        alone ? Footprint{.object = first} : Footprint{.any_write = true};
     Schedule();
     if (tracing_) Note("has spun until something changed", site);
   }
   thread.state = State::kReady;
-  for (const int location : thread.watched) {
-    memory_.Advance(running_, location);
+  for (const Watched& watched : thread.watched) {
+    memory_.Advance(running_, watched.object, watched.value);
   }
   thread.watched.clear();
+}
+
+size_t Execution::Lap(const std::vector<Round>& rounds) {
+  // The first round of a loop begins with what was read before the loop.
+  const auto repeats = [](const Round& round, const Round& before) {
+    const size_t size = round.watched.size();
+    return round.line == before.line && round.file == before.file &&
+           size <= before.watched.size() &&
+           std::ranges::equal(round.watched,
+                              std::span(before.watched).last(size), {},
+                              &Watched::object, &Watched::object);
+  };
+  for (size_t lap = 1; lap <= rounds.size() / 2; ++lap) {
+    const auto last = rounds.end() - static_cast<ptrdiff_t>(lap);
+    if (std::equal(last, rounds.end(), last - static_cast<ptrdiff_t>(lap),
+                   repeats)) {
+      return lap;
+    }
+  }
+  return 0;
 }
 
 int Execution::Choose(int count) {
@@ -480,11 +544,21 @@ bool Execution::MayFailSpuriously() const {
   return threads_[running_].spurious_left > 0;
 }
 
-void Execution::Watch(int object) {
-  std::vector<int>& watched = self().watched;
-  if (std::ranges::find(watched, object) == watched.end()) {
-    watched.push_back(object);
+void Execution::WatchRead(int object, uint64_t value) {
+  std::vector<Watched>& watched = self().watched;
+  const auto found = std::ranges::find(watched, object, &Watched::object);
+  if (found == watched.end()) {
+    watched.push_back({object, value});
+  } else {
+    // Of several values the first: that another one came after it is news.
+    std::rotate(found, found + 1, watched.end());
   }
+}
+
+void Execution::WatchWrite(int object, uint64_t value) {
+  std::vector<Watched>& watched = self().watched;
+  const auto found = std::ranges::find(watched, object, &Watched::object);
+  if (found != watched.end()) found->value = value;
 }
 
 // ---- Objects.
@@ -507,7 +581,6 @@ int Execution::NewObject(const void* address, uint64_t value,
   object.owner = -1;
   object.view.Clear();
   object.waiters.clear();
-  object.futex = -1;
   return number;
 }
 
@@ -515,9 +588,13 @@ void Execution::Construct(ObjectHandle& handle, const void* address,
                           uint64_t value, std::string_view kind,
                           const Site& site) {
   const Inside inside;
+  Count(site);
   handle.id = NewObject(address, value, kind, site);
   handle.execution = number_;
   Object& object = objects_[handle.id];
+  // Of a function's static object: later executions find it made, and in this
+  // one the compiler's guard, which is not seen, orders the making.
+  if (InStaticStorage(address)) return;
   object.maker = running_;
   object.made_at = memory_.Tick(running_);
 }
@@ -601,7 +678,7 @@ uint64_t Execution::Load(ObjectHandle& handle, const void* address,
   CheckAlive(object, site);
   const Memory::Access access = memory_.Load(
       running_, object, order, [this](int n) { return Choose(n); });
-  Watch(object);
+  WatchRead(object, access.value);
   if (tracing_) {
     Note(absl::StrFormat("%s.load(%s) = %d, %s", Describe(object), Name(order),
                          access.value, ReadFrom(object, access.read)),
@@ -625,6 +702,7 @@ void Execution::Store(ObjectHandle& handle, const void* address,
   CheckAlive(object, site);
   const Memory::Access access = memory_.Store(
       running_, object, value, order, [this](int n) { return Choose(n); });
+  WatchWrite(object, value);
   if (tracing_) {
     Note(absl::StrFormat(
              "%s.store(%d, %s)%s", Describe(object), value, Name(order),
@@ -666,7 +744,8 @@ uint64_t Execution::Modify(ObjectHandle& handle, const void* address,
   CheckAlive(object, site);
   const Memory::Access access = memory_.Modify(
       running_, object, order, change, [this](int n) { return Choose(n); });
-  Watch(object);
+  WatchRead(object, access.value);
+  WatchWrite(object, access.stored);
   if (tracing_) {
     Note(absl::StrFormat("%s.%s(%s): %d, %s, becomes %d", Describe(object),
                          name, Name(order), access.value,
@@ -711,8 +790,15 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
       running_, object, expected, desired, success, failure,
       weak && MayFailSpuriously(), [this](int n) { return Choose(n); });
   const bool succeeded = access.written >= 0;
-  if (!succeeded && access.value == expected) --self().spurious_left;
-  Watch(object);
+  WatchRead(object, access.value);
+  if (succeeded) {
+    WatchWrite(object, desired);
+  } else if (access.value == expected) {
+    --self().spurious_left;
+    // The next round of a loop may be another though nothing has changed.
+    self().watched.clear();
+    self().rounds.clear();
+  }
   if (tracing_) {
     const std::string read =
         absl::StrFormat("%d, %s,", access.value, ReadFrom(object, access.read));
@@ -736,6 +822,8 @@ void Execution::Fence(std::memory_order order, const Site& site) {
   }
   if (order == std::memory_order_seq_cst) {
     Step({.seq_cst = true}, "fence", -1, site);
+  } else {
+    Count(site);
   }
   memory_.Fence(running_, order);
   if (tracing_) Note(absl::StrCat("fence(", Name(order), ")"), site);
@@ -797,7 +885,7 @@ bool Execution::Holds(const ObjectHandle& handle) const {
 void Execution::Lock(ObjectHandle& handle, const void* address,
                      const Site& site) {
   const Inside inside;
-  const int object = Resolve(handle, address, 0, "mutex", site);
+  const int object = Resolve(handle, address, 0, kMutex, site);
   self().waits_for = object;
   self().state = State::kLocking;
   if (Alone() && !Enabled(self())) {
@@ -815,13 +903,15 @@ void Execution::Lock(ObjectHandle& handle, const void* address,
 bool Execution::TryLock(ObjectHandle& handle, const void* address,
                         const Site& site) {
   const Inside inside;
-  const int object = Resolve(handle, address, 0, "mutex", site);
+  const int object = Resolve(handle, address, 0, kMutex, site);
   Step({.object = object, .writes = true}, "try_lock", object, site);
   CheckAlive(object, site);
   const bool locked = objects_[object].owner < 0;
   if (locked) {
     objects_[object].owner = running_;
     memory_.Subscribe(running_, objects_[object].view, /*happens=*/true);
+  } else {
+    WatchRead(object, 0);
   }
   if (tracing_) {
     Note(absl::StrCat(locked ? "locks " : "finds locked ", Describe(object)),
@@ -833,7 +923,7 @@ bool Execution::TryLock(ObjectHandle& handle, const void* address,
 void Execution::Unlock(ObjectHandle& handle, const void* address,
                        const Site& site) {
   const Inside inside;
-  const int object = Resolve(handle, address, 0, "mutex", site);
+  const int object = Resolve(handle, address, 0, kMutex, site);
   Step({.object = object, .writes = true}, "unlock", object, site);
   CheckAlive(object, site);
   if (objects_[object].owner != running_) {
@@ -865,12 +955,10 @@ bool Execution::Sleep(int queue, bool timed, std::string_view name,
   return !thread.timed_out;
 }
 
-int Execution::FutexQueue(int object, const Site& site) {
-  if (objects_[object].futex < 0) {
-    const int queue = NewObject(nullptr, 0, "futex", site);
-    objects_[object].futex = queue;
-  }
-  return objects_[object].futex;
+int Execution::FutexQueue(const void* address, const Site& site) {
+  const auto [entry, is_new] = futexes_.try_emplace(address, -1);
+  if (is_new) entry->second = NewObject(nullptr, 0, "futex", site);
+  return entry->second;
 }
 
 bool Execution::FutexWait(ObjectHandle& word, const void* address,
@@ -878,7 +966,7 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
                           const Site& site) {
   const Inside inside;
   const int object = Resolve(word, address, initial, "atomic", site);
-  const int queue = FutexQueue(object, site);
+  const int queue = FutexQueue(address, site);
   Step({.object = object, .queue = queue}, "futex wait", object, site);
   CheckAlive(object, site);
   // The kernel looks under a lock that the wakers take too. That orders what is
@@ -888,7 +976,7 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
       memory_.Load(running_, object, std::memory_order_relaxed,
                    [this](int n) { return Choose(n); });
   memory_.Publish(running_, objects_[queue].view, /*happens=*/false);
-  Watch(object);
+  WatchRead(object, access.value);
   if (access.value != expected) {
     if (tracing_) {
       Note(absl::StrFormat("futex wait on %s: %d, %s, is not %d",
@@ -950,12 +1038,9 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
   return woken;
 }
 
-void Execution::FutexWake(ObjectHandle& word, const void* address,
-                          uint64_t initial, int count, const Site& site) {
+void Execution::FutexWake(const void* address, int count, const Site& site) {
   const Inside inside;
-  // The kernel uses the address alone: the word may be gone.
-  Wake(FutexQueue(Resolve(word, address, initial, "atomic", site), site), count,
-       site);
+  Wake(FutexQueue(address, site), count, site);
 }
 
 void Execution::ConditionWake(ObjectHandle& handle, const void* address,
@@ -1032,11 +1117,15 @@ bool Execution::Freed(void* block) {
       End(objects_[i], "frees", objects_[i].made);
     }
   }
+  // The map's order is another in each execution; that in the block is not.
+  std::vector<std::pair<const void*, PlainData*>> held;
   for (auto& [address, data] : plain_) {
-    if (address >= begin && address < end) {
-      AccessPlain(address, true, data.last_write);
-      data.freed = true;
-    }
+    if (address >= begin && address < end) held.emplace_back(address, &data);
+  }
+  std::ranges::sort(held);
+  for (const auto& [address, data] : held) {
+    AccessPlain(address, true, data->last_write);
+    data->freed = true;
   }
   return true;
 }

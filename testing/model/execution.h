@@ -127,9 +127,9 @@ class Execution {
   // Returns false for the last.
   bool FutexWait(ObjectHandle& word, const void* address, uint64_t initial,
                  uint64_t expected, bool timed, const Site& site);
-  // Wakes up to `count` of the waiting threads, any ones.
-  void FutexWake(ObjectHandle& word, const void* address, uint64_t initial,
-                 int count, const Site& site);
+  // Wakes up to `count` of the threads that wait at the address, any ones. As
+  // in the kernel, the word itself may be gone.
+  void FutexWake(const void* address, int count, const Site& site);
   // The same on a condition variable, with the mutex free meanwhile.
   bool ConditionWait(ObjectHandle& queue, const void* address,
                      ObjectHandle& mutex, const void* mutex_address, bool timed,
@@ -137,9 +137,12 @@ class Execution {
   void ConditionWake(ObjectHandle& queue, const void* address, int count,
                      const Site& site);
 
-  // The second time in turn from one place: what this thread has read since the
-  // last time was not what it waits for; waits until something of it changes,
-  // and does not read the same again.
+  // In a loop: what this thread has read in the last round was not what it
+  // waits for; waits until something of it changes, and does not read the same
+  // again. (A failed `TryLock()` reads too.) It is a loop when this round has
+  // read what the one before read last, and ends at the same place; or, of a
+  // loop with several places, when this lap of rounds and the lap before are
+  // such.
   void SpinHint(const Site& site);
   // A step that touches nothing: lets others go first.
   void Yield(const Site& site);
@@ -187,6 +190,19 @@ class Execution {
     std::shared_ptr<void> value;
   };
 
+  // What a thread has read since the last SpinHint.
+  struct Watched {
+    int object;
+    // What it would read again, if no other thread wrote.
+    uint64_t value;
+  };
+  // What it read between one SpinHint and another, and where the second is.
+  struct Round {
+    const char* file;
+    unsigned line;
+    std::vector<Watched> watched;
+  };
+
   struct Thread {
     State state = State::kUnborn;
     Operation operation;
@@ -195,9 +211,8 @@ class Execution {
     bool woken = false;
     bool timed_out = false;
     int spurious_left = 0;
-    std::vector<int> watched;         // locations read since the last SpinHint
-    const char* hint_file = nullptr;  // where that was
-    unsigned hint_line = 0;
+    std::vector<Watched> watched;  // in the order of their last reads
+    std::vector<Round> rounds;     // the last ones that were not empty
     absl::AnyInvocable<void() &&> body;
     std::vector<Local> locals;
     std::unique_ptr<Fiber> fiber;
@@ -208,7 +223,7 @@ class Execution {
     const void* address = nullptr;
     std::string_view kind;
     Site made;
-    int maker = -1;  // -1: before the execution
+    int maker = -1;  // -1: before the execution, or nobody knows
     uint16_t made_at = 0;
     bool destroyed = false;
     VectorClock accesses;
@@ -216,8 +231,6 @@ class Execution {
     int owner = -1;
     View view;  // also of a queue
     std::vector<int> waiters;
-    // Of an atomic: the queue of those that wait on it as a futex, or -1.
-    int futex = -1;
   };
 
   struct PlainData {
@@ -275,8 +288,12 @@ class Execution {
   void RunThread(int thread);
   void Finish();
   bool MayFailSpuriously() const;
-  void Watch(int object);
-  int FutexQueue(int object, const Site& site);
+  // Notes what the thread has read, or written itself.
+  void WatchRead(int object, uint64_t value);
+  void WatchWrite(int object, uint64_t value);
+  // How many of the last rounds are one lap of a loop, or 0.
+  static size_t Lap(const std::vector<Round>& rounds);
+  int FutexQueue(const void* address, const Site& site);
   void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
   void AccessPlain(const void* address, bool write, const Site& site);
@@ -310,6 +327,7 @@ class Execution {
   std::string failure_;
   std::vector<Object> objects_;
   int object_count_ = 0;
+  absl::flat_hash_map<const void*, int> futexes_;  // the queue's object
   absl::flat_hash_map<const void*, PlainData> plain_;
   absl::flat_hash_map<void*, Allocation> allocations_;
   std::vector<void*> kept_;

@@ -18,6 +18,7 @@
 
 #include "absl/base/config.h"
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
@@ -54,7 +55,8 @@ class FailureTest : public testing::TestWithParam<Failure> {
   void SetUp() override {
     for (const std::string name :
          {"UseAfterFree", "FreeAfterFree", "CountsReferencesByLoadAndStore",
-          "DestroysTwice", "Leaks"}) {
+          "DestroysTwice", "Leaks", "LeaksSeveral", "LeaksAConditionVariable",
+          "SignalsWhatIsGone"}) {
       if (GetParam().name == name) GTEST_SKIP() << "not with ThreadSanitizer";
     }
   }
@@ -215,6 +217,33 @@ void Leaks() {
   leaked->load();
 }
 
+// The first that was made is named, in whatever order they are looked at.
+void LeaksSeveral() {
+  for (const size_t size : {3, 1, 4, 2, 5}) {
+    auto* leaked = new std::vector<std::unique_ptr<Atomic<int>>>;
+    leaked->reserve(size);
+    while (leaked->size() < size) {
+      leaked->push_back(std::make_unique<Atomic<int>>(1));
+    }
+  }
+}
+
+void LeaksAConditionVariable() {
+  CondVar* leaked = new CondVar;
+  leaked->SignalAll();
+}
+
+void SignalsWhatIsGone() {
+  auto owned = std::make_unique<CondVar>();
+  CondVar* used = owned.get();
+  Atomic<bool> gone = false;
+  const Thread other([&] {
+    if (gone.load(acquire)) used->Signal();
+  });
+  owned.reset();
+  gone.store(true, release);
+}
+
 // ---- Deadlock.
 
 void LocksInTwoOrders() {
@@ -332,6 +361,49 @@ void SpinsOnOneAnother() {
   one.store(true);
 }
 
+// In each round it reads one at one place, and the other at another.
+void SpinsAtTwoPlaces() {
+  Atomic<bool> one = false;
+  Atomic<bool> two = false;
+  const Thread other([&] { one.store(false); });
+  for (;;) {
+    if (one.load()) break;
+    SpinHint();
+    if (two.load()) break;
+    SpinHint();
+  }
+}
+
+void SpinsOnItsOwnMutex() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Mutex mutex;
+  mutex.Lock();
+  while (!mutex.TryLock()) SpinHint();
+}
+
+// A thread that spins need not see what is there for a moment.
+void SpinsPastAPulse() {
+  Atomic<bool> pulse = false;
+  const Thread other([&] {
+    pulse.store(true);
+    pulse.store(false);
+  });
+  while (!pulse.load()) SpinHint();
+}
+
+// No round is like the one before.
+void SpinsOnSomethingElseEachTime() {
+  std::array<Atomic<bool>, 9> flags = {};
+  for (size_t i = 0; !flags[i].load(); i = (i + 1) % flags.size()) SpinHint();
+}
+
+void FencesForEver() {
+  for (;;) AtomicThreadFence(acquire);
+}
+
+void MakesAtomicsForEver() {
+  for (;;) const Atomic<int> atomic = 1;
+}
+
 // ---- What a thread does wrong by itself.
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -408,6 +480,15 @@ INSTANTIATE_TEST_SUITE_P(
                 &Leaks,
                 {"leak: ", "with atomic #", "of failures_test.cc",
                  "was never freed"}},
+        Failure{
+            "LeaksSeveral", &LeaksSeveral, {"leak: ", "with atomic #1 of "}},
+        Failure{"LeaksAConditionVariable",
+                &LeaksAConditionVariable,
+                {"leak: ", "with condition variable #1 of failures_test.cc"}},
+        Failure{"SignalsWhatIsGone",
+                &SignalsWhatIsGone,
+                {"use after free: ", "thread 1 uses condition variable #",
+                 "which is gone"}},
         Failure{"LocksInTwoOrders",
                 &LocksInTwoOrders,
                 {"deadlock: ", "thread 0 locks mutex #", "held by thread 1",
@@ -447,6 +528,31 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"SpinsOnOneAnother",
                 &SpinsOnOneAnother,
                 {"livelock: ", "thread 0 spins", "thread 1 spins"}},
+        Failure{"SpinsAtTwoPlaces",
+                &SpinsAtTwoPlaces,
+                {"livelock: ", "nothing will change what is spun on",
+                 "thread 0 spins at failures_test.cc", "on atomic #1 of",
+                 "and atomic #2 of"}},
+        Failure{"SpinsOnItsOwnMutex",
+                &SpinsOnItsOwnMutex,
+                {"livelock: ", "nothing will change what is spun on",
+                 "thread 0 spins at failures_test.cc", "on mutex #1 of"}},
+        Failure{"SpinsPastAPulse",
+                &SpinsPastAPulse,
+                {"livelock: ", "nothing will change what is spun on"}},
+        Failure{"SpinsOnSomethingElseEachTime",
+                &SpinsOnSomethingElseEachTime,
+                {"livelock: ", "100 steps and no end",
+                 "read the same atomics in each"},
+                100},
+        Failure{"FencesForEver",
+                &FencesForEver,
+                {"livelock: ", "100 steps and no end"},
+                100},
+        Failure{"MakesAtomicsForEver",
+                &MakesAtomicsForEver,
+                {"livelock: ", "100 steps and no end"},
+                100},
 #ifdef ABSL_HAVE_EXCEPTIONS
         Failure{"Throws", &Throws, {"an exception left thread 1: boom"}},
         Failure{"ThrowsWhatIsNoException",
@@ -478,6 +584,34 @@ TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {
   EXPECT_THAT(result.trace, HasSubstr(".store(1, relaxed)"));
   EXPECT_THAT(result.trace, HasSubstr(".load(acquire) = 1, of step "));
   EXPECT_THAT(result.trace, HasSubstr("[failures_test.cc:"));
+}
+
+// Of several the one at the lowest address, in every execution.
+TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
+#ifdef ABSL_HAVE_THREAD_SANITIZER
+  GTEST_SKIP() << "the checker does not see what is freed";
+#endif
+  struct Block {
+    std::array<Cell<int>, 8> cells;
+  };
+  const Site first = Site::current();
+  const Site others = Site::current();
+  const auto body = [&] {
+    auto block = std::make_unique<Block>();
+    Atomic<bool> written = false;
+    Thread other([&] {
+      for (size_t i = block->cells.size(); i-- > 0;) {
+        block->cells[i].Write(i == 0 ? first : others) = 1;
+      }
+      written.store(true, relaxed);
+    });
+    if (written.load(relaxed)) block.reset();
+    other.Join();
+  };
+  const Result result = Check({}, body);
+  EXPECT_THAT(result.message, StartsWith("data race: "));
+  EXPECT_THAT(result.message,
+              HasSubstr(absl::StrCat("failures_test.cc:", first.line())));
 }
 
 TEST(FailureTest, WhatFailsOtherwiseFails) {

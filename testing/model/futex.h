@@ -30,9 +30,11 @@ inline void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
   }
 }
 
+// Wakes one of those that wait for the word at this address. The word itself is
+// not touched: it may be gone.
 inline void FutexWakeOne(Atomic<uint32_t>& word, Site site = Site::current()) {
   if (Execution* execution = Execution::current()) {
-    execution->FutexWake(word.handle(), &word, word.initial(), 1, site);
+    execution->FutexWake(&word, 1, site);
   }
 }
 

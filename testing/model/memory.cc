@@ -262,17 +262,26 @@ uint64_t Memory::Newest(int location) const {
   return at.messages[at.order[at.count - 1]].value;
 }
 
-bool Memory::CanAdvance(int thread, int location) const {
+int Memory::News(int thread, int location, uint64_t value) const {
   const Location& at = locations_[location];
-  return at.position[threads_[thread].current[location]] + 1 < at.count;
+  int position = at.position[threads_[thread].current[location]];
+  for (; position < at.count; ++position) {
+    if (at.messages[at.order[position]].value != value) {
+      return at.order[position];
+    }
+  }
+  return -1;
 }
 
-void Memory::Advance(int thread, int location) {
-  const Location& at = locations_[location];
-  const int position = at.position[threads_[thread].current[location]];
-  if (position + 1 == at.count) return;
-  threads_[thread].current.Set(location, at.order[position + 1]);
-  Raise(threads_[thread].acquired, location, at.order[position + 1]);
+bool Memory::CanAdvance(int thread, int location, uint64_t value) const {
+  return News(thread, location, value) >= 0;
+}
+
+void Memory::Advance(int thread, int location, uint64_t value) {
+  const int news = News(thread, location, value);
+  if (news < 0) return;
+  Raise(threads_[thread].current, location, news);
+  Raise(threads_[thread].acquired, location, news);
 }
 
 void Memory::Publish(int thread, View& into, bool happens) {

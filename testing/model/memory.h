@@ -137,10 +137,10 @@ class Memory {
 
   // The newest value in modification order.
   uint64_t Newest(int location) const;
-  // Whether there is a newer message than the one that `thread` must at least
-  // read, and: from now on, let it read no older one than the next.
-  bool CanAdvance(int thread, int location) const;
-  void Advance(int thread, int location);
+  // Whether there is a message with another value than `value` that `thread`
+  // may read, and: from now on, let it read no older one than the first such.
+  bool CanAdvance(int thread, int location, uint64_t value) const;
+  void Advance(int thread, int location, uint64_t value);
 
   // For what orders accesses through the kernel (a futex's bucket lock) or by
   // definition (a mutex). `happens` also orders plain data.
@@ -178,6 +178,9 @@ class Memory {
 
   // The first position in modification order that an access may read.
   int Floor(int thread, int location, std::memory_order order) const;
+  // The first message with another value than `value` that `thread` may read,
+  // or -1.
+  int News(int thread, int location, uint64_t value) const;
   // Whether a read-modify-write reads the message at a position.
   bool Taken(const Location& location, int position) const;
   void Join(View& into, const View& from);

@@ -88,11 +88,25 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 };
 
 // CondVar
+//
+// Its end must come after every use of it: a `Signal()` outside of the mutex
+// may find it gone.
 class CondVar {
  public:
-  constexpr CondVar() = default;
+  constexpr explicit CondVar(Site site = Site::current()) {
+    if (!std::is_constant_evaluated()) {
+      if (Execution* execution = Execution::current()) {
+        execution->Construct(handle_, this, 0, "condition variable", site);
+      }
+    }
+  }
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
+  ~CondVar() {
+    if (Execution* execution = Execution::current()) {
+      execution->Destroy(handle_, Site::current());
+    }
+  }
 
   void Wait(Mutex* mutex, Site site = Site::current()) {
     WaitFor(*mutex, /*timed=*/false, site);
