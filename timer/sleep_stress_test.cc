@@ -1,6 +1,6 @@
 // Threads that arm, reset and drop sleeps while another one drives, on the real
 // clock. What must hold: nothing ends early, nothing is lost, nothing is
-// touched that has gone (the sanitizers look).
+// touched that has gone (the sanitizers look). See stress_time.h for how long.
 
 #include <atomic>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/testing/stress_time.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -26,8 +27,18 @@ namespace {
 
 using Driver = wheel::Driver<ThreadParker>;
 
-constexpr int kThreads = 4;
-constexpr absl::Duration kRunTime = absl::Milliseconds(300);
+constexpr int kThreads = 16;
+
+// How long each of the four tests takes.
+absl::Duration RunTime() { return StressTime(absl::Milliseconds(300), 4); }
+
+// Fewer shards than threads, so that threads meet in them.
+wheel::Options Fine() {
+  wheel::Options options;
+  options.resolution = absl::Microseconds(64);
+  options.shards = 5;
+  return options;
+}
 
 // Parks in a driver until it is told to stop.
 class DriverThread {
@@ -82,14 +93,14 @@ bool NotYet(const Clock& clock, Instant start, absl::Duration run_time) {
 
 // T2: tokio #6682. A sleep that is lost hangs the test.
 TEST(SleepStress, EverySleepEndsAndNoneEarly) {
-  Driver driver({.resolution = absl::Microseconds(64)});
+  Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
   const Instant start = clock.Now();
   RunThreads([&](FastRand rand) {
     const wheel::ScopedDefault current(driver.handle());
     Task task;
-    while (NotYet(clock, start, kRunTime)) {
+    while (NotYet(clock, start, RunTime())) {
       const auto duration = absl::Microseconds(rand.Below(500));
       const Instant before = clock.Now();
       Sleep sleep(duration);
@@ -101,7 +112,7 @@ TEST(SleepStress, EverySleepEndsAndNoneEarly) {
 
 // T11: tokio #8252.
 TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
-  Driver driver({.resolution = absl::Microseconds(64)});
+  Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
   const Instant start = clock.Now();
@@ -109,7 +120,7 @@ TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
     const wheel::ScopedDefault current(driver.handle());
     Task task;
     std::optional<Sleep> sleeps[16];
-    while (NotYet(clock, start, kRunTime)) {
+    while (NotYet(clock, start, RunTime())) {
       std::optional<Sleep>& sleep = sleeps[rand.Below(16)];
       // Deadlines about now, so that the driver is often at work on them.
       const auto duration = absl::Microseconds(rand.Below(200));
@@ -139,13 +150,13 @@ TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
 }
 
 TEST(SleepStress, MovesFromTaskToTaskWhileItFires) {
-  Driver driver({.resolution = absl::Microseconds(64)});
+  Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
   const Instant start = clock.Now();
   RunThreads([&](FastRand rand) {
     Task tasks[2];
-    while (NotYet(clock, start, kRunTime)) {
+    while (NotYet(clock, start, RunTime())) {
       Sleep sleep(driver.handle(), absl::Microseconds(rand.Below(200)));
       bool ready = false;
       for (uint32_t polls = rand.Below(50); polls > 0 && !ready; --polls) {
@@ -159,9 +170,10 @@ TEST(SleepStress, MovesFromTaskToTaskWhileItFires) {
 }
 
 TEST(SleepStress, TheDriverGoesInTheMiddle) {
-  for (int round = 0; round < 30; ++round) {
-    auto driver = std::make_unique<Driver>(
-        wheel::Options{.resolution = absl::Microseconds(64)});
+  const Clock clock;
+  const Instant start = clock.Now();
+  while (NotYet(clock, start, RunTime())) {
+    auto driver = std::make_unique<Driver>(Fine());
     const wheel::Handle handle = driver->handle();
     std::thread going([&] {
       {

@@ -1,0 +1,37 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: stress_time.h
+// -----------------------------------------------------------------------------
+//
+// How long a stress test presses: a moment in CI, and as long as one likes by
+// hand:
+//
+//   tools/bazel test --config=tsan --test_env=ROUSE_STRESS_SECONDS=20
+//       //timer:sleep_stress_test
+
+#ifndef ROUSE_TESTING_STRESS_TIME_H_
+#define ROUSE_TESTING_STRESS_TIME_H_
+
+#include <cstdlib>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/time.h"
+
+namespace rouse {
+
+// StressTime()
+//
+// A share of `ROUSE_STRESS_SECONDS`, for one of `tests` tests that run one
+// after another; `usual` if that is not set.
+inline absl::Duration StressTime(absl::Duration usual, int tests = 1) {
+  const char* const value = std::getenv("ROUSE_STRESS_SECONDS");
+  double seconds;
+  if (value == nullptr || !absl::SimpleAtod(value, &seconds)) return usual;
+  return absl::Seconds(seconds) / tests;
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_TESTING_STRESS_TIME_H_
