@@ -51,7 +51,8 @@ class Thread {
 
 // Thread
 //
-// Joined when it is destroyed. Move-only.
+// Joined when it is destroyed. Move-only. Its timed waits are as exact as the
+// system can make them (on Linux, a timer slack of 1 ns).
 class Thread {
  public:
   // Runs `body` on a new thread. The system shows the first 15 bytes of `name`.

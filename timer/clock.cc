@@ -1,8 +1,9 @@
 #include "rouse/timer/clock.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -21,9 +22,9 @@ int64_t SystemNanoseconds() {
 #ifdef ROUSE_MODEL
   return 0;  // a model has no time but what it advances the clock by
 #else
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 #endif
 }
 

@@ -1,11 +1,9 @@
 #include "rouse/timer/wheel/wheel.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <optional>
 
-#include "absl/base/macros.h"
 #include "rouse/timer/wheel/entry.h"
 #include "rouse/timer/wheel/level.h"
 
@@ -16,44 +14,6 @@ static constexpr int kOverflow = Wheel::kLevels;
 
 // The digit in which the two differ; `kOverflow` or more if it is above them
 // all. REQUIRES: they differ.
-int Wheel::LevelOf(uint64_t elapsed, uint64_t when) {
-  return (static_cast<int>(std::bit_width(elapsed ^ when)) - 1) / kBitsPerLevel;
-}
-
-int Wheel::SlotOf(int level, uint64_t when) {
-  return static_cast<int>((when >> (level * kBitsPerLevel)) &
-                          (Level::kSlots - 1));
-}
-
-bool Wheel::Insert(Entry& entry, uint64_t when) {
-  ABSL_ASSERT(!entry.IsLinked());
-  entry.when_ = when;
-  if (when <= elapsed_) return false;
-  Place(entry);
-  return true;
-}
-
-// REQUIRES: entry.when_ > elapsed_
-void Wheel::Place(Entry& entry) {
-  const int level = LevelOf(elapsed_, entry.when_);
-  if (level >= kOverflow) {
-    overflow_.PushBack(&entry);
-  } else {
-    levels_[level].Insert(entry, SlotOf(level, entry.when_));
-  }
-}
-
-void Wheel::Remove(Entry& entry) {
-  if (!entry.IsLinked()) return;
-  entry.Unlink();
-  // If it was in a slot it was in this one: slots are emptied before the
-  // present reaches them, so level and slot are still those of its placing. If
-  // it was in a list the slot is some other, and is only looked at.
-  if (entry.when_ <= elapsed_) return;
-  const int level = LevelOf(elapsed_, entry.when_);
-  if (level < kOverflow) levels_[level].OnUnlinked(SlotOf(level, entry.when_));
-}
-
 std::optional<Wheel::Position> Wheel::NextSlot() const {
   for (int level = 0; level < kLevels; ++level) {
     if (levels_[level].IsEmpty()) continue;

@@ -48,9 +48,11 @@
 #ifndef ROUSE_TIMER_WHEEL_WHEEL_H_
 #define ROUSE_TIMER_WHEEL_WHEEL_H_
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
+#include "absl/base/macros.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/timer/wheel/entry.h"
 #include "rouse/timer/wheel/level.h"
@@ -118,8 +120,14 @@ class Wheel {
     uint64_t start;
   };
 
-  static int LevelOf(uint64_t elapsed, uint64_t when);
-  static int SlotOf(int level, uint64_t when);
+  static int LevelOf(uint64_t elapsed, uint64_t when) {
+    return (static_cast<int>(std::bit_width(elapsed ^ when)) - 1) /
+           kBitsPerLevel;
+  }
+  static int SlotOf(int level, uint64_t when) {
+    return static_cast<int>((when >> (level * kBitsPerLevel)) &
+                            (Level::kSlots - 1));
+  }
 
   std::optional<Position> NextSlot() const;
   void Place(Entry& entry);
@@ -134,6 +142,34 @@ class Wheel {
   IntrusiveList<Entry> overflow_;
   Level levels_[kLevels];
 };
+
+inline bool Wheel::Insert(Entry& entry, uint64_t when) {
+  ABSL_ASSERT(!entry.IsLinked());
+  entry.when_ = when;
+  if (when <= elapsed_) return false;
+  Place(entry);
+  return true;
+}
+
+inline void Wheel::Place(Entry& entry) {
+  const int level = LevelOf(elapsed_, entry.when_);
+  if (level >= kLevels) {
+    overflow_.PushBack(&entry);
+  } else {
+    levels_[level].Insert(entry, SlotOf(level, entry.when_));
+  }
+}
+
+inline void Wheel::Remove(Entry& entry) {
+  if (!entry.IsLinked()) return;
+  entry.Unlink();
+  // If it was in a slot it was in this one: slots are emptied before the
+  // present reaches them, so level and slot are still those of its placing. If
+  // it was in a list the slot is some other, and is only looked at.
+  if (entry.when_ <= elapsed_) return;
+  const int level = LevelOf(elapsed_, entry.when_);
+  if (level < kLevels) levels_[level].OnUnlinked(SlotOf(level, entry.when_));
+}
 
 }  // namespace rouse::wheel
 
