@@ -40,6 +40,7 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/stream_timeout.h"
 #include "rouse/timer/timeout.h"
 // IWYU pragma: end_exports
 

@@ -39,7 +39,7 @@ struct TimeoutOutput<absl::StatusOr<T>> {
   using type = absl::StatusOr<T>;
 };
 
-// A future, or a reference to one.
+// A future or a stream, or a reference to one.
 template <class F>
 class FutureSlot {
  public:

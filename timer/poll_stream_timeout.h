@@ -1,0 +1,137 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: poll_stream_timeout.h
+// -----------------------------------------------------------------------------
+//
+// For timer/: what all timeouts of streams have in common, however they wait.
+
+#ifndef ROUSE_TIMER_POLL_STREAM_TIMEOUT_H_
+#define ROUSE_TIMER_POLL_STREAM_TIMEOUT_H_
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "rouse/future/stream.h"
+#include "rouse/timer/poll_timeout.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// AfterTimeout
+//
+// What a `StreamTimeout` does when it has said that time is up.
+enum class AfterTimeout {
+  // Waits for the item, however long: between two items there is one error.
+  kWait,
+  // Gives the item the same time once more: an error each time that it is up.
+  kRepeat,
+};
+
+namespace internal {
+
+// TimedStream
+//
+// A stream, and a time that limits it. `Time` waits:
+//
+//   void Start();                          from now on; again, if it was
+//   started PollResult<absl::Status> Poll(cx);     of what was started: OK when
+//   time is
+//                                          up, else why there is no waiting
+//   void Stop();                           for good
+template <class S, class Time>
+class TimedStream {
+ public:
+  using Item =
+      typename TimeoutOutput<StreamItem<std::remove_reference_t<S>>>::type;
+
+  // The time is for each item.
+  TimedStream(S&& stream, Time time, AfterTimeout after)
+      : stream_(std::forward<S>(stream)),
+        time_(std::move(time)),
+        after_(after) {}
+  // It is for all of them.
+  TimedStream(S&& stream, Time time)
+      : stream_(std::forward<S>(stream)),
+        time_(std::move(time)),
+        is_for_all_(true) {}
+
+  PollResult<std::optional<Item>> PollNext(Context& cx) {
+    if (stream_.get() == nullptr) return std::nullopt;
+    return is_for_all_ ? PollAll(cx) : PollEach(cx);
+  }
+
+ private:
+  enum class State {
+    kIdle,     // time does not run
+    kRunning,  // it runs, or has run out and nobody knows
+    kUp,       // it was up, and does not limit this item any more
+  };
+
+  PollResult<std::optional<Item>> PollEach(Context& cx) {
+    const bool had_budget = cx.HasBudget();
+    auto item = stream_.get()->PollNext(cx);
+    if (item.IsReady()) {
+      state_ = State::kIdle;
+      return Give(*std::move(item));
+    }
+    if (state_ == State::kUp) return kPending;
+    std::optional<UnconstrainedScope> unconstrained;
+    if (had_budget && !cx.HasBudget()) unconstrained.emplace(cx);
+    PollResult<absl::Status> up = PollTime(cx);
+    if (up.IsPending()) return kPending;
+    state_ = after_ == AfterTimeout::kWait ? State::kUp : State::kIdle;
+    if (up->ok()) return std::optional<Item>(TimedOut());
+    End();
+    return std::optional<Item>(*std::move(up));
+  }
+
+  // Time first: a stream that is always ready would never find it up.
+  PollResult<std::optional<Item>> PollAll(Context& cx) {
+    PollResult<absl::Status> up = PollTime(cx);
+    if (up.IsReady()) {
+      End();
+      return std::optional<Item>(up->ok() ? TimedOut() : *std::move(up));
+    }
+    auto item = stream_.get()->PollNext(cx);
+    if (item.IsPending()) return kPending;
+    return Give(*std::move(item));
+  }
+
+  PollResult<absl::Status> PollTime(Context& cx) {
+    if (state_ == State::kIdle) {
+      time_.Start();
+      state_ = State::kRunning;
+    }
+    return time_.Poll(cx);
+  }
+
+  PollResult<std::optional<Item>> Give(
+      std::optional<StreamItem<std::remove_reference_t<S>>> item) {
+    if (!item.has_value()) {
+      End();
+      return std::nullopt;
+    }
+    return PollResult<std::optional<Item>>(std::in_place, *std::move(item));
+  }
+
+  void End() {
+    stream_.Clear();
+    time_.Stop();
+  }
+
+  FutureSlot<S> stream_;
+  Time time_;
+  AfterTimeout after_ = AfterTimeout::kWait;
+  bool is_for_all_ = false;
+  State state_ = State::kIdle;
+};
+
+}  // namespace internal
+}  // namespace rouse
+
+#endif  // ROUSE_TIMER_POLL_STREAM_TIMEOUT_H_

@@ -1,0 +1,200 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is the wheel's; what all timeouts of streams have in common is tried in
+// heap/stream_timeout_test.
+
+#include "rouse/timer/stream_timeout.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/gen.h"
+#include "rouse/future/stream.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/timer/wheel/driver.h"
+#include "rouse/timer/wheel/handle.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::shared_ptr<Clock> PausedClock() {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  return clock;
+}
+
+// An item after each of the durations.
+Gen<int> Items(std::vector<absl::Duration> durations) {
+  int i = 0;
+  for (const absl::Duration duration : durations) {
+    co_await Sleep(duration);
+    co_yield ++i;
+  }
+}
+
+class StreamTimeoutTest : public testing::Test {
+ protected:
+  template <class F>
+  auto Poll(F& future) {
+    const Waker waker = task_.NewWaker();
+    Context cx(waker);
+    return future.Poll(cx);
+  }
+  template <class S>
+  auto PollNext(S& stream) {
+    const Waker waker = task_.NewWaker();
+    Context cx(waker);
+    return stream.PollNext(cx);
+  }
+
+  void Pass(absl::Duration d) {
+    driver_.clock().Advance(d);
+    driver_.ParkFor(absl::ZeroDuration());
+  }
+
+  wheel::Driver<ThreadParker> driver_{{.clock = PausedClock()}};
+  wheel::ScopedDefault current_{driver_.handle()};
+  CountingWaker task_;
+};
+
+// 0 stands for a timeout, -1 for another error.
+template <class S>
+Co<void> TakeAll(S& timed, std::vector<int>& taken) {
+  while (auto item = co_await Next(timed)) {
+    const bool is_up = absl::IsDeadlineExceeded(item->status());
+    taken.push_back(item->ok() ? **item : is_up ? 0 : -1);
+  }
+}
+
+TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
+  std::vector<int> taken;
+  StreamTimeout timed(absl::Seconds(1),
+                      Items({absl::Milliseconds(500), absl::Seconds(5),
+                             absl::Milliseconds(999), absl::Seconds(2)}));
+  Co<void> task = TakeAll(timed, taken);
+  while (Poll(task).IsPending()) Pass(absl::Milliseconds(500));
+  EXPECT_THAT(taken, ElementsAre(1, 0, 2, 3, 0, 4));
+}
+
+TEST_F(StreamTimeoutTest, TellsOfEachPeriodIfItIsToldTo) {
+  std::vector<int> taken;
+  StreamTimeout timed(absl::Seconds(1), Items({absl::Milliseconds(3500)}),
+                      AfterTimeout::kRepeat);
+  Co<void> task = TakeAll(timed, taken);
+  while (Poll(task).IsPending()) Pass(absl::Milliseconds(500));
+  EXPECT_THAT(taken, ElementsAre(0, 0, 0, 1));
+}
+
+TEST_F(StreamTimeoutTest, AtEndsTheWholeStream) {
+  std::vector<int> taken;
+  auto timed = StreamTimeoutAt(
+      Now() + absl::Milliseconds(2500),
+      Items({absl::Seconds(1), absl::Seconds(1), absl::Seconds(1)}));
+  Co<void> task = TakeAll(timed, taken);
+  while (Poll(task).IsPending()) Pass(absl::Milliseconds(500));
+  EXPECT_THAT(taken, ElementsAre(1, 2, 0));
+}
+
+TEST_F(StreamTimeoutTest, WakesAtTheEndOfTheTimeAndNotBefore) {
+  StreamTimeout timed(absl::Seconds(1), Items({absl::InfiniteDuration()}));
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  Pass(absl::Milliseconds(999));
+  EXPECT_EQ(task_.wakes(), 0);
+  Pass(absl::Milliseconds(1));
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
+}
+
+TEST_F(StreamTimeoutTest, MayBeMovedBeforeItIsPolled) {
+  StreamTimeout from(absl::Seconds(1), Items({absl::InfiniteDuration()}));
+  StreamTimeout timed = std::move(from);
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
+}
+
+TEST_F(StreamTimeoutTest, ItsEndIsTheEndOfTheSleep) {
+  StreamTimeout timed(absl::Seconds(10), Items({absl::Seconds(1)}));
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  Pass(absl::Seconds(1));
+  EXPECT_EQ(***PollNext(timed), 1);
+  EXPECT_FALSE(PollNext(timed)->has_value());
+  EXPECT_EQ(task_.live(), 0);
+}
+
+TEST_F(StreamTimeoutTest, IsToldThatTheDriverHasGone) {
+  wheel::Driver<ThreadParker> other({.clock = PausedClock()});
+  StreamTimeout timed(other.handle(), absl::Seconds(1),
+                      Items({absl::InfiniteDuration()}));
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  other.Shutdown();
+  EXPECT_TRUE(absl::IsUnavailable((*PollNext(timed))->status()));
+  EXPECT_FALSE(PollNext(timed)->has_value());
+}
+
+TEST_F(StreamTimeoutTest, TakesAnotherDriver) {
+  wheel::Driver<ThreadParker> other({.clock = PausedClock()});
+  auto never = Items({absl::InfiniteDuration()});
+  auto at = StreamTimeoutAt(other.handle(),
+                            other.clock().Now() + absl::Seconds(1), never);
+  ASSERT_TRUE(PollNext(at).IsPending());
+  Pass(absl::Seconds(1));
+  ASSERT_TRUE(PollNext(at).IsPending());
+  other.clock().Advance(absl::Seconds(1));
+  other.ParkFor(absl::ZeroDuration());
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(at))->status()));
+}
+
+// Uses up all of the budget, whenever it is polled, and has no item.
+class Greedy {
+ public:
+  PollResult<std::optional<int>> PollNext(Context& cx) {
+    for (;;) {
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+    }
+  }
+};
+
+TEST_F(StreamTimeoutTest, AStreamThatUsesUpTheBudgetDoesNotHoldTimeUp) {
+  StreamTimeout timed(absl::Seconds(1), Greedy());
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
+}
+
+// Always has an item, and asks for no budget.
+class Endless {
+ public:
+  PollResult<std::optional<int>> PollNext(Context&) {
+    return std::optional<int>(1);
+  }
+};
+
+TEST_F(StreamTimeoutTest, AtEndsAStreamThatIsAlwaysReady) {
+  auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(***PollNext(timed), 1);
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
+  EXPECT_FALSE(PollNext(timed)->has_value());
+}
+
+}  // namespace
+}  // namespace rouse
