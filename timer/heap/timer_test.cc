@@ -3,11 +3,8 @@
 
 #include "rouse/timer/heap/timer.h"
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +12,6 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/fast_rand.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -173,88 +169,6 @@ TEST(Timer, MayBeUsedByAWakerThatItCalls) {
   EXPECT_TRUE(IsReady(first));
   EXPECT_TRUE(Poll(second).IsPending());
   EXPECT_EQ(timer.NextEvent(), At(100));
-}
-
-// All the operations at random, beside a multimap: nothing fires early, late,
-// twice or not at all.
-TEST(TimerProperty, AgreesWithAMultimap) {
-  using Expected = std::multimap<Instant, int>;
-  struct Alarm {
-    std::optional<Delay> delay;
-    std::optional<Expected::iterator> expected;
-    int wakes = 0;
-    int expected_wakes = 0;
-  };
-  for (const uint64_t seed : {1, 2, 3, 4}) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    FastRand rand(seed);
-    Timer timer;
-    Expected expected;
-    std::vector<Alarm> alarms(100);
-    int wakes = 0;
-    int expected_wakes = 0;
-    Instant now;
-    const auto random_deadline = [&] {
-      return now.PlusNanoseconds(
-          static_cast<int64_t>(rand.Next() >> (24 + rand.Below(40))));
-    };
-    const auto wait = [&](int i) {
-      const PollResult<absl::Status> result =
-          Poll(*alarms[i].delay, Waker::FromCallable([&wakes, &alarms, i] {
-            ++wakes;
-            ++alarms[i].wakes;
-          }));
-      ASSERT_TRUE(result.IsPending());
-    };
-    const auto forget = [&](Alarm& alarm) {
-      if (alarm.expected.has_value()) expected.erase(*alarm.expected);
-      alarm.expected.reset();
-    };
-    for (int step = 0; step < 250'000; ++step) {
-      const int i = static_cast<int>(rand.Below(100));
-      Alarm& alarm = alarms[i];
-      switch (rand.Below(8)) {
-        case 0:
-        case 1:
-          forget(alarm);
-          alarm.delay.reset();
-          break;
-        case 2:
-        case 3:
-        case 4: {
-          const Instant deadline = random_deadline();
-          forget(alarm);
-          if (alarm.delay.has_value()) {
-            ASSERT_TRUE(alarm.delay->ResetAt(deadline).ok());
-          } else {
-            alarm.delay.emplace(timer.handle(), deadline);
-          }
-          wait(i);
-          alarm.expected = expected.emplace(deadline, i);
-          break;
-        }
-        default:
-          now = now.PlusNanoseconds(
-              static_cast<int64_t>(rand.Next() >> (24 + rand.Below(40))));
-          timer.AdvanceTo(now);
-          while (!expected.empty() && expected.begin()->first <= now) {
-            Alarm& due = alarms[expected.begin()->second];
-            ++due.expected_wakes;
-            ++expected_wakes;
-            ASSERT_EQ(due.wakes, due.expected_wakes) << "step " << step;
-            ASSERT_TRUE(IsReady(*due.delay));
-            forget(due);
-          }
-          // And nobody else.
-          ASSERT_EQ(wakes, expected_wakes) << "step " << step;
-      }
-      const std::optional<Instant> next = timer.NextEvent();
-      ASSERT_EQ(next.has_value(), !expected.empty());
-      if (next.has_value()) {
-        ASSERT_EQ(*next, expected.begin()->first);
-      }
-    }
-  }
 }
 
 }  // namespace
