@@ -142,7 +142,9 @@ TEST(ArcList, TakesTheLastAndSeals) {
 
 // The list this one comes from left a refused node enqueued: a second push
 // answered that it was, and nobody ever saw the node.
-TEST(ArcList, ARefusedNodeIsNotEnqueued) {
+// Defect 3 of the seed: a refused node stays marked as enqueued, and the next
+// push of it is answered as if it were in the list.
+TEST(ArcList, Defect3ARefusedNodeIsNotEnqueued) {
   ArcList<Node> list;
   EXPECT_TRUE(list.TakeAndSeal().IsEmpty());
   const Ref<Node> node = MakeRef<Node>(1);

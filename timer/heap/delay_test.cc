@@ -194,8 +194,9 @@ TEST(Delay, WhatHasEndedHasEndedThoughTheTimerGo) {
   EXPECT_TRUE(IsReady(delay));
 }
 
-// Defect 3 of the seed: the second push of a node into a sealed list is
-// answered as if it had been taken, and the delay waits for ever.
+// Defect 3 of the seed, as a delay would meet it: the second push of a node
+// into a sealed list is answered as if it had been taken, and the delay waits
+// for ever. (The list itself is tried in arc_list_test.)
 TEST(Delay, Defect3AllResetsAfterTheTimerHasGoneAreUnavailable) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));

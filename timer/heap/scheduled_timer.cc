@@ -57,7 +57,6 @@ namespace {
 
 constexpr uint64_t kFired = 1;
 constexpr uint64_t kInvalid = 2;
-constexpr uint64_t kOneGeneration = 4;
 
 ScheduledTimer::State StateOf(uint64_t state) {
   // Invalid second: what has fired has fired, though the timer go thereafter.

@@ -68,8 +68,10 @@ class ScheduledTimer : public RefCounted<ScheduledTimer>, public ArcListNode {
     uint64_t generation = 0;
   };
 
-  explicit ScheduledTimer(Instant deadline)
-      : deadline_(deadline.nanoseconds()) {}
+  // `generation`: where to begin; for tests.
+  explicit ScheduledTimer(Instant deadline, uint64_t generation = 0)
+      : state_(generation * kOneGeneration),
+        deadline_(deadline.nanoseconds()) {}
 
   // For the delay's thread.
 
@@ -111,8 +113,10 @@ class ScheduledTimer : public RefCounted<ScheduledTimer>, public ArcListNode {
   void Invalidate();
 
  private:
-  // The protocol is in scheduled_timer.cc.
-  Atomic<uint64_t> state_{0};
+  // The protocol is in scheduled_timer.cc. Below a generation are two bits.
+  static constexpr uint64_t kOneGeneration = 4;
+
+  Atomic<uint64_t> state_;
   Atomic<int64_t> deadline_;
   AtomicWaker waker_;
   Cell<Registration> registration_;

@@ -121,11 +121,29 @@ TEST(ScheduledTimer, TheTimerNeedNotHearOfACancelledOneThatHasEnded) {
 // Defect 10 of the seed: on 32 bits its generation has 30. After 2^30 resets
 // what was looked at before them all would fire.
 TEST(ScheduledTimer, Defect10GenerationsDoNotWrapAtThirtyBits) {
-  static_assert(sizeof(Armed::generation) == 8);
+  constexpr uint64_t kWrap = uint64_t{1} << 30;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   const Armed old = *node->Look();
-  for (int i = 0; i < 1000; ++i) node->Reset(At(i));
-  EXPECT_EQ(node->Look()->generation, old.generation + 1000);
+  // As if it were the same node, after all resets but one.
+  const Ref<ScheduledTimer> later =
+      MakeRef<ScheduledTimer>(At(10), old.generation + kWrap - 1);
+  EXPECT_TRUE(later->Reset(At(20)));
+  later->Fire(old.generation);
+  EXPECT_EQ(later->Poll(Waker()), State::kWaiting);
+  EXPECT_EQ(later->Look()->generation, kWrap);
+  later->Fire(kWrap);
+  EXPECT_EQ(later->Poll(Waker()), State::kFired);
+}
+
+// Nor does the last of all generations touch the other bits.
+TEST(ScheduledTimer, TheLastGenerationIsOneLikeAnyOther) {
+  constexpr uint64_t kLast = (uint64_t{1} << 62) - 1;
+  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10), kLast);
+  EXPECT_EQ(node->Poll(Waker()), State::kWaiting);
+  node->Fire(node->Look()->generation);
+  EXPECT_EQ(node->Poll(Waker()), State::kFired);
+  EXPECT_TRUE(node->Reset(At(20)));
+  EXPECT_EQ(node->Poll(Waker()), State::kWaiting);
 }
 
 }  // namespace
