@@ -182,6 +182,7 @@ TEST(NextTick, Defect4SaturatesAtTheEndOfTheClock) {
             At(kMaxNanoseconds - 1));
   EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 1), 4),
             Instant::Max());
+  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(0), 10), Instant::Max());
 }
 
 }  // namespace

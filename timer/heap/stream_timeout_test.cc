@@ -218,13 +218,25 @@ TEST_F(HeapStreamTimeoutTest, Defect6TheEndOfTheStreamEndsTheDelay) {
   EXPECT_EQ(task_.wakes(), 0);
 }
 
-// Defect 6 of the seed: an item resets the timer though the next is there.
+// Defect 6 of the seed: the timer runs from the beginning, and an item resets
+// it though the next is there.
 TEST_F(HeapStreamTimeoutTest, Defect6ItemsThatAreThereNeedNoTimer) {
-  const TimerHandle handle = timer_->handle();
-  timer_.reset();
-  StreamTimeout timed(handle, absl::Milliseconds(10), source());
+  StreamTimeout timed = Timed();
+  EXPECT_EQ(timer_->NextEvent(), std::nullopt);
   *queue_ = {1, 2, 3, std::nullopt};
-  for (int i = 1; i <= 3; ++i) EXPECT_EQ(***Poll(timed), i);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(***Poll(timed), i);
+    EXPECT_EQ(timer_->NextEvent(), std::nullopt);
+  }
+  EXPECT_TRUE(HasEnded(timed));
+  EXPECT_EQ(timer_->NextEvent(), std::nullopt);
+}
+
+TEST_F(HeapStreamTimeoutTest, ItemsThatAreThereAreGivenWithoutATimer) {
+  StreamTimeout timed = Timed();
+  timer_.reset();
+  *queue_ = {1, std::nullopt};
+  EXPECT_EQ(***Poll(timed), 1);
   EXPECT_TRUE(HasEnded(timed));
 }
 
