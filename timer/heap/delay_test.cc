@@ -152,10 +152,10 @@ TEST(Delay, IsResetForATimeFromNow) {
   EXPECT_EQ(delay.FiresAt(), clock->Now() + absl::Milliseconds(10));
 }
 
-// Defect 1 of the seed, in one thread: the timer has the old deadline in its
-// heap, has not heard of the reset, and advances. (All the interleavings are in
+// The timer has the old deadline in its heap, has not heard of the reset, and
+// advances. (Defect 1 of the seed takes two threads that meet: see
 // scheduled_timer_model_test.)
-TEST(Delay, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
+TEST(Delay, AResetThatHasReturnedIsNotFollowedByAFire) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(10));
