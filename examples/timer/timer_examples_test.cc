@@ -1,0 +1,155 @@
+// The examples of docs/timer.md, which are run here. That the two agree is what
+// timer_doc_test is for.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/gen.h"
+#include "rouse/future/stream.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/timeout.h"
+#include "rouse/timer/heap/timer.h"
+#include "rouse/timer/heap/timer_handle.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/timer/stream_timeout.h"
+#include "rouse/timer/wheel/driver.h"
+#include "rouse/timer/wheel/handle.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace {
+
+// A server that is in no hurry.
+rouse::Co<std::string> Ask(std::string question) {
+  if (!(co_await rouse::heap::Delay(absl::Hours(1))).ok()) co_return "";
+  co_return question + "!";
+}
+
+// Heap, with the helper thread.
+
+absl::StatusOr<std::string> AskForAMoment(std::string question) {
+  rouse::heap::Timeout answer(absl::Milliseconds(10), Ask(std::move(question)));
+  return rouse::BlockOn(answer);
+}
+
+TEST(Heap, GivesUpOnAServer) {
+  EXPECT_TRUE(absl::IsDeadlineExceeded(AskForAMoment("Why").status()));
+}
+
+// Heap, in a loop of one's own.
+
+class Loop {
+ public:
+  rouse::heap::TimerHandle timer() const { return timer_.handle(); }
+
+  // Until `task` is done. Waits for nothing but time; a real one waits for its
+  // own events as well, and is woken from that by `waker`.
+  template <class Future>
+  void Run(Future task) {
+    const rouse::ThreadParker::Unparker unparker = parker_.unparker();
+    rouse::Context cx(unparker.waker());
+    while (task.Poll(cx).IsPending()) {
+      static_cast<void>(timer_.Poll(cx));  // a new delay wakes this thread
+      timer_.Advance();                    // fires what is due
+      const std::optional<rouse::Instant> next = timer_.NextEvent();
+      if (next.has_value()) {
+        parker_.ParkFor(*next - timer_.clock().Now());
+      } else {
+        parker_.Park();
+      }
+    }
+  }
+
+ private:
+  rouse::heap::Timer timer_;
+  rouse::ThreadParker parker_;
+};
+
+TEST(Heap, RunsInALoopOfOnesOwn) {
+  Loop loop;
+  rouse::heap::Delay delay(loop.timer(), absl::Milliseconds(2));
+  const rouse::Instant end = delay.FiresAt();
+  loop.Run(std::move(delay));
+  EXPECT_GE(loop.timer().clock().Now(), end);
+}
+
+// Wheel, in a runtime.
+
+rouse::Co<int> CountUntilQuiet(auto messages) {
+  rouse::StreamTimeout timed(absl::Seconds(30), std::move(messages));
+  int count = 0;
+  while (auto message = co_await rouse::Next(timed)) {
+    if (absl::IsDeadlineExceeded(message->status())) break;  // quiet
+    ++count;
+  }
+  co_return count;
+}
+
+rouse::Gen<std::string> Messages() {
+  co_yield "one";
+  co_await rouse::Sleep(absl::Seconds(29));
+  co_yield "two";
+  co_await rouse::Sleep(absl::Minutes(29));
+  co_yield "three";
+}
+
+// Wheel, by itself.
+
+class Node {
+ public:
+  rouse::wheel::Handle timer() const { return driver_.handle(); }
+
+  template <class Future>
+  void Run(Future task) {
+    const rouse::wheel::ScopedDefault current(driver_.handle());
+    const auto unparker = driver_.unparker();
+    rouse::Context cx(unparker.waker());
+    while (task.Poll(cx).IsPending()) driver_.Park();
+  }
+
+ private:
+  rouse::wheel::Driver<rouse::ThreadParker> driver_{
+      {.resolution = absl::Milliseconds(1)}};
+};
+
+TEST(Wheel, RunsByItself) {
+  Node node;
+  const rouse::Instant end = node.timer().clock().Now() + absl::Milliseconds(2);
+  node.Run(rouse::Sleep(absl::Milliseconds(2)));
+  EXPECT_GE(node.timer().clock().Now(), end);
+}
+
+// A test on a paused clock.
+
+TEST(Sessions, AreQuietAfterHalfAMinute) {
+  auto clock = std::make_shared<rouse::Clock>();
+  clock->Pause();
+  rouse::wheel::Driver<rouse::ThreadParker> driver({.clock = clock});
+  const rouse::wheel::ScopedDefault current(driver.handle());
+  const rouse::Waker waker;
+
+  rouse::Co<int> count = CountUntilQuiet(Messages());
+  std::optional<int> result;
+  for (int seconds = 0; !result.has_value(); ++seconds) {
+    ASSERT_LE(seconds, 59);  // 29 until the second, and 30 without a third
+    rouse::Context cx(waker);
+    auto polled = count.Poll(cx);
+    if (polled.IsReady()) result = *polled;
+    clock->Advance(absl::Seconds(1));      // takes no time
+    driver.ParkFor(absl::ZeroDuration());  // wakes who is due
+  }
+  EXPECT_EQ(result, 2);
+}
+
+}  // namespace
