@@ -54,7 +54,7 @@ class Loop {
   rouse::heap::TimerHandle timer() const { return timer_.handle(); }
 
   // Until `task` is done. Waits for nothing but time; a real one waits for its
-  // own events as well, and is woken from that by `waker`.
+  // own events as well, and is woken from that by the waker.
   template <class Future>
   void Run(Future task) {
     const rouse::ThreadParker::Unparker unparker = parker_.unparker();
