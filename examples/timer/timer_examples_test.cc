@@ -32,8 +32,8 @@ namespace {
 
 // A server that is in no hurry.
 rouse::Co<std::string> Ask(std::string question) {
-  if (!(co_await rouse::heap::Delay(absl::Hours(1))).ok()) co_return "";
-  co_return question + "!";
+  absl::Status waited = co_await rouse::heap::Delay(absl::Hours(1));
+  co_return waited.ok() ? question + "!" : waited.ToString();
 }
 
 // Heap, with the helper thread.
