@@ -27,6 +27,7 @@
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {

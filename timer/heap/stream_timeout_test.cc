@@ -127,7 +127,7 @@ TEST_F(HeapStreamTimeoutTest, TellsWhenTimeIsUpAndGoesOn) {
   Advance(1);
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_TRUE(IsTimedOut(timed));
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
 }
 
@@ -140,7 +140,7 @@ TEST_F(HeapStreamTimeoutTest, TellsOnceForEachItem) {
     EXPECT_TRUE(IsPending(timed));
     Advance(1000);
     EXPECT_TRUE(IsPending(timed));
-    queue_->push_back(i);
+    queue_->emplace_back(i);
     EXPECT_EQ(***Poll(timed), i);
   }
 }
@@ -158,7 +158,7 @@ TEST_F(HeapStreamTimeoutTest, TellsAgainAndAgainIfItIsToldTo) {
     Advance(1);
     EXPECT_TRUE(IsTimedOut(timed));
   }
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
 }
 
@@ -166,7 +166,7 @@ TEST_F(HeapStreamTimeoutTest, GivesAnItemThatIsThereHoweverLateItIs) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
   Advance(100);
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
   // And the time that was up was that item's.
   EXPECT_TRUE(IsPending(timed));
@@ -177,7 +177,7 @@ TEST_F(HeapStreamTimeoutTest, EachItemHasAllOfTheTime) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(IsPending(timed));
     Advance(9);
-    queue_->push_back(i);
+    queue_->emplace_back(i);
     EXPECT_EQ(***Poll(timed), i);
   }
 }
@@ -189,7 +189,7 @@ TEST_F(HeapStreamTimeoutTest, TimeStartsWhenAnItemIsWaitedFor) {
     Advance(100);
     EXPECT_TRUE(IsPending(timed));
     EXPECT_EQ(timer_->NextEvent(), clock_->Now() + absl::Milliseconds(10));
-    queue_->push_back(i);
+    queue_->emplace_back(i);
     EXPECT_EQ(***Poll(timed), i);
   }
 }
@@ -210,7 +210,7 @@ TEST_F(HeapStreamTimeoutTest, Defect6TheEndOfTheStreamEndsTheDelay) {
   EXPECT_TRUE(IsPending(timed));
   EXPECT_TRUE(timer_->NextEvent().has_value());
   Advance(5);
-  queue_->push_back(std::nullopt);
+  queue_->emplace_back(std::nullopt);
   EXPECT_TRUE(HasEnded(timed));
   EXPECT_EQ(timer_->NextEvent(), std::nullopt);
   EXPECT_EQ(task_.live(), 0);
@@ -255,7 +255,7 @@ TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerHasGoneBetweenTwoItems) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
   timer_.reset();
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
   EXPECT_EQ(ErrorOf(timed), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(HasEnded(timed));
@@ -277,23 +277,23 @@ TEST_F(HeapStreamTimeoutTest, LeavesAStreamThatItRefersTo) {
     timer_.reset();
     EXPECT_EQ(ErrorOf(timed), absl::StatusCode::kUnavailable);
   }
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(**Poll(kept), 1);
 }
 
 TEST_F(HeapStreamTimeoutTest, AtGivesWhatComesBeforeItsInstant) {
   auto timed = StreamTimeoutAt(
       timer_->handle(), clock_->Now() + absl::Milliseconds(10), source());
-  queue_->push_back(1);
+  queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
   Advance(9);
-  queue_->push_back(2);
+  queue_->emplace_back(2);
   EXPECT_EQ(***Poll(timed), 2);
   EXPECT_TRUE(IsPending(timed));
   Advance(1);
   EXPECT_EQ(task_.wakes(), 1);
   // Though there is one.
-  queue_->push_back(3);
+  queue_->emplace_back(3);
   EXPECT_TRUE(IsTimedOut(timed));
   EXPECT_EQ(queue_.use_count(), 1);
   EXPECT_TRUE(HasEnded(timed));
