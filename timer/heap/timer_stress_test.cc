@@ -6,11 +6,10 @@
 // ends early, none is lost (or else the test does not end), and nothing is
 // touched that has gone (the sanitizers look).
 //
-// It takes `ROUSE_STRESS_SECONDS`, and a second for each test without.
+// See stress_time.h for how long it takes.
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -19,11 +18,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/block_on.h"
+#include "rouse/testing/stress_time.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/helper_thread.h"
@@ -40,14 +39,7 @@ constexpr int kThreads = 16;
 constexpr int kTests = 2;
 
 // How long one test takes.
-absl::Duration RunTime() {
-  double seconds;
-  if (const char* const value = std::getenv("ROUSE_STRESS_SECONDS");
-      value != nullptr && absl::SimpleAtod(value, &seconds)) {
-    return absl::Seconds(seconds) / kTests;
-  }
-  return absl::Seconds(1);
-}
+absl::Duration RunTime() { return StressTime(absl::Seconds(1), kTests); }
 
 HelperThread StartOn(std::shared_ptr<Clock> clock) {
   absl::StatusOr<HelperThread> helper = HelperThread::Start(std::move(clock));
