@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/helper_thread.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
@@ -112,20 +116,24 @@ void MillionSleepers(const Bench& bench) {
   bench.Report("cpu", per_task(CpuSeconds()), "ns/task");
 }
 
-// How late it is woken, in microseconds.
-Co<double> Lateness(Instant deadline) {
-  co_await SleepUntil(deadline);
-  co_return absl::ToDoubleMicroseconds(Now() - deadline);
+// How late they are woken, in microseconds. `Until(Instant)` is a future.
+template <class Until>
+Co<double> Lateness(const Clock& clock, Until until, Instant deadline) {
+  auto wait = until(deadline);
+  (void)co_await wait;
+  co_return absl::ToDoubleMicroseconds(clock.Now() - deadline);
 }
 
-Co<std::vector<double>> MeasureLateness(size_t tasks) {
+template <class Until>
+Co<std::vector<double>> MeasureLateness(const Clock& clock, Until until,
+                                        size_t tasks) {
   XorShift random;
-  const Instant base = Now() + absl::Milliseconds(200);
+  const Instant base = clock.Now() + absl::Milliseconds(200);
   std::vector<JoinHandle<double>> handles;
   handles.reserve(tasks);
   for (size_t i = 0; i < tasks; ++i) {
-    handles.push_back(
-        Spawn(Lateness(base + absl::Microseconds(random.Next() % 1'000'000))));
+    handles.push_back(Spawn(Lateness(
+        clock, until, base + absl::Microseconds(random.Next() % 1'000'000))));
   }
   std::vector<double> late;
   for (JoinHandle<double>& handle : handles) {
@@ -136,14 +144,33 @@ Co<std::vector<double>> MeasureLateness(size_t tasks) {
 }
 
 // 100,000 tasks with deadlines spread over one second.
-void ReportLateness(const Bench& bench) {
-  Runtime runtime = bench.MakeRuntime();
+template <class Until>
+void ReportLateness(const Bench& bench, Runtime& runtime, const Clock& clock,
+                    Until until) {
   absl::StatusOr<std::vector<double>> late =
-      runtime.BlockOn(runtime.Spawn(MeasureLateness(100'000)));
+      runtime.BlockOn(runtime.Spawn(MeasureLateness(clock, until, 100'000)));
   std::sort(late->begin(), late->end());
   bench.Report("p50", (*late)[late->size() / 2], "us");
   bench.Report("p99", (*late)[late->size() * 99 / 100], "us");
+  bench.Report("p999", (*late)[late->size() * 999 / 1000], "us");
   bench.Report("max", late->back(), "us");
+}
+
+void WheelLateness(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  ReportLateness(bench, runtime, runtime.handle().clock(),
+                 [](Instant deadline) { return SleepUntil(deadline); });
+}
+
+// The same with the heap timer on its helper thread.
+void HeapLateness(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  const auto clock = std::make_shared<Clock>();
+  absl::StatusOr<heap::HelperThread> helper = heap::HelperThread::Start(clock);
+  ReportLateness(bench, runtime, *clock,
+                 [handle = helper->handle()](Instant deadline) {
+                   return heap::Delay(handle, deadline);
+                 });
 }
 
 }  // namespace
@@ -159,7 +186,9 @@ bool RunTimerWorkload(const Bench& bench) {
              bench.Is("timer_bulk_cancel_ct")) {
     BulkCancel(bench);
   } else if (bench.Is("timer_lateness") || bench.Is("timer_lateness_ct")) {
-    ReportLateness(bench);
+    WheelLateness(bench);
+  } else if (bench.Is("timer_heap_lateness")) {
+    HeapLateness(bench);
   } else {
     return false;
   }
