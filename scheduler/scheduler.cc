@@ -17,18 +17,6 @@
 
 namespace rouse::scheduler {
 
-void Scheduler::RunQueue::Push(task::Header* task) {
-  task->next_in_queue = nullptr;
-  (first_ == nullptr ? first_ : last_->next_in_queue) = task;
-  last_ = task;
-}
-
-task::Header* Scheduler::RunQueue::Pop() {
-  task::Header* task = first_;
-  if (task != nullptr) first_ = task->next_in_queue;
-  return task;
-}
-
 Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers,
                      uint64_t seed)
     : driver_(std::move(driver)) {
@@ -52,7 +40,14 @@ size_t Scheduler::alive_tasks() const {
   return task_count_;
 }
 
+Worker* Scheduler::OnlyWorkerHere() {
+  if (workers_.size() != 1) return nullptr;
+  Worker* here = Worker::Current();
+  return here == workers_.front().get() ? here : nullptr;
+}
+
 void Scheduler::Adopt(task::Header* task) {
+  Worker* const only = OnlyWorkerHere();
   Worker* unpark = nullptr;
   bool adopted = false;
   {
@@ -62,8 +57,12 @@ void Scheduler::Adopt(task::Header* task) {
       adopted = true;
       tasks_.PushBack(task);
       ++task_count_;
-      queue_.Push(task);
-      unpark = WorkerToUnpark();
+      if (only != nullptr) {
+        only->own_queue_.Push(task);
+      } else {
+        queue_.Push(task);
+        unpark = WorkerToUnpark();
+      }
     }
   }
   if (unpark != nullptr) unpark->Unpark();
@@ -78,6 +77,9 @@ void Scheduler::Submit(task::Header* task) { Push(task); }
 void Scheduler::Resubmit(task::Header* task) { Push(task); }
 
 void Scheduler::Push(task::Header* task) {
+  if (Worker* const only = OnlyWorkerHere()) {
+    return only->own_queue_.Push(task);
+  }
   const Worker* here = Worker::Current();
   const bool will_look = here != nullptr && here->IsDispatchingFor(*this);
   Worker* unpark = nullptr;
@@ -108,6 +110,14 @@ bool Scheduler::Release(task::Header* task) {
 }
 
 task::Header* Scheduler::Pop(Worker& worker) {
+  if (worker_count() == 1) {
+    if (worker.own_queue_.IsEmpty() || worker.IsTimeToShare()) {
+      const absl::MutexLock lock(&mu_);
+      worker.own_queue_.Append(queue_);
+      StopSearching(worker);
+    }
+    return worker.own_queue_.Pop();
+  }
   Worker* unpark = nullptr;
   task::Header* task;
   {
@@ -124,7 +134,8 @@ task::Header* Scheduler::Pop(Worker& worker) {
 bool Scheduler::PrepareToPark(Worker& worker) {
   const absl::MutexLock lock(&mu_);
   // Relaxed: written under the lock.
-  if (!queue_.IsEmpty() || closed_.load(std::memory_order_relaxed)) {
+  if (!queue_.IsEmpty() || !worker.own_queue_.IsEmpty() ||
+      closed_.load(std::memory_order_relaxed)) {
     return false;
   }
   StopSearching(worker);
@@ -142,6 +153,9 @@ void Scheduler::Leave(Worker& worker) {
   Worker* unpark = nullptr;
   {
     const absl::MutexLock lock(&mu_);
+    // Before those who came meanwhile.
+    worker.own_queue_.Append(queue_);
+    queue_.Append(worker.own_queue_);
     RemoveFromIdle(worker);
     StopSearching(worker);
     // It may have been unparked for a task that another is now to look for, or

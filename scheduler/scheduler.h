@@ -8,9 +8,10 @@
 // A scheduler decides which task runs next, and where. Programs use it through
 // `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this.
 //
-// In this version all workers share one queue under a lock, and a worker that
-// has left the driver for a long poll leaves it to nobody: events wait for the
-// next worker that finds the queue empty. Part 5 replaces what is behind this
+// In this version several workers share one queue under a lock, and a worker
+// that has left the driver for a long poll leaves it to nobody: events wait for
+// the next worker that finds the queue empty. One worker alone has a queue of
+// its own besides, for what its tasks wake. Part 5 replaces what is behind this
 // header by local queues that are stolen from, and a driver that is handed on.
 
 #ifndef ROUSE_SCHEDULER_SCHEDULER_H_
@@ -29,6 +30,7 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
@@ -100,22 +102,14 @@ class Scheduler final : public task::Schedule {
   bool Release(task::Header* task) override;
 
  private:
-  // First in, first out, through `Header::next_in_queue`.
-  class RunQueue {
-   public:
-    bool IsEmpty() const { return first_ == nullptr; }
-    void Push(task::Header* task);
-    task::Header* Pop();
-
-   private:
-    task::Header* first_ = nullptr;
-    task::Header* last_ = nullptr;
-  };
-
   static task::TaskId NextTaskId();
 
   // Takes over a new task, with the references of the list and the queue.
   void Adopt(task::Header* task);
+
+  // The worker of this thread, if it is this scheduler's only one: it need not
+  // be told of what it is to run.
+  Worker* OnlyWorkerHere();
 
   void Push(task::Header* task);
 

@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/parker.h"
+#include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/timer/clock.h"
 
@@ -60,6 +61,11 @@ class Worker {
   // does not keep I/O and timers waiting. Each such turn costs a system call;
   // at the usual microsecond a task that is a hundredth.
   static constexpr uint32_t kEventInterval = 61;
+  // After how many tasks a worker with a queue of its own looks into the shared
+  // one.
+  static constexpr uint32_t kSharedQueueInterval = 31;
+
+  bool IsTimeToShare() const { return tick_ % kSharedQueueInterval == 0; }
 
   void PollDriver();
   void Park();
@@ -69,6 +75,8 @@ class Worker {
   FastRand rand_;
   Parker parker_;
   uint32_t tick_ = 0;
+  // What is woken on its own thread, if it is the only worker.
+  RunQueue own_queue_;
   bool dispatching_ = false;
   // While this worker runs, a clock that others may find idle stands still.
   std::optional<Clock::AutoAdvanceHold> clock_hold_;
