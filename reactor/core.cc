@@ -98,9 +98,8 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
   absl::Status status = poller_.registry().Register(
       source, MakeToken(slot->generation(), index), interest);
   if (!status.ok()) {
-    absl::MutexLock lock(&mu_);
     // There were no events and nobody has seen the slot: it is as new.
-    slots_.Free(index);
+    FreeSlot(index, /*reusable=*/true);
     return status;
   }
   return slot;
@@ -112,7 +111,13 @@ absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
   FdSource source(fd);
   absl::Status status = poller_.registry().Deregister(source);
   WakeBatch woken;
-  const bool reusable = slot->Release(woken);
+  FreeSlot(index, slot->Release(woken));
+  woken.Finish();
+  return status;
+}
+
+void Core::FreeSlot(uint32_t index, bool reusable) {
+  bool unpark;
   {
     absl::MutexLock lock(&mu_);
     if (reusable) {
@@ -120,9 +125,9 @@ absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
     } else {
       slots_.Retire();
     }
+    unpark = unpark_when_idle_ && slots_.used() == 0;
   }
-  woken.Finish();
-  return status;
+  if (unpark) Unpark();
 }
 
 absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
@@ -194,6 +199,26 @@ void Core::Shutdown() {
     if (shut_down_.exchange(true, std::memory_order_release)) return;
     bound = slots_.bound();
   }
+  WakeAll(bound);
+}
+
+bool Core::ShutdownIfIdle() {
+  uint32_t bound;
+  {
+    absl::MutexLock lock(&mu_);
+    if (slots_.used() != 0) {
+      unpark_when_idle_ = true;
+      return false;
+    }
+    // As in Shutdown.
+    if (shut_down_.exchange(true, std::memory_order_release)) return true;
+    bound = slots_.bound();
+  }
+  WakeAll(bound);
+  return true;
+}
+
+void Core::WakeAll(uint32_t bound) {
   // No slot is allocated any more, and a slot that is free can be told too.
   WakeBatch woken;
   for (uint32_t index = 0; index < bound; ++index) {

@@ -71,9 +71,20 @@ class Core {
   void Unpark();
   void Shutdown();
 
+  // Shuts down if no source is registered, and returns whether it has. If not,
+  // the reactor is unparked when the last one goes: for a thread that parks
+  // until it may end.
+  bool ShutdownIfIdle();
+
  private:
   Core(Poller poller, EventWaker waker, uint32_t max_sources);
   ~Core() = default;
+
+  // Takes back a slot whose source has gone.
+  void FreeSlot(uint32_t index, bool reusable);
+
+  // The second half of a shutdown: tells all that wait at slots below `bound`.
+  void WakeAll(uint32_t bound);
 
   // Hands the events to their slots.
   void Dispatch(const Events& events);
@@ -91,6 +102,8 @@ class Core {
   Atomic<bool> shut_down_{false};
 
   mutable absl::Mutex mu_;
+  // Whether somebody waits for the last source to go.
+  bool unpark_when_idle_ ABSL_GUARDED_BY(mu_) = false;
   // Guarded by `mu_`, but for `Get()`.
   SlotTable slots_;
 };

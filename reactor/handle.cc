@@ -1,24 +1,33 @@
 #include "rouse/reactor/handle.h"
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/core.h"
 
 namespace rouse::reactor {
 namespace {
 
-// Kept alive by the innermost `ScopedDefault` of the thread.
-thread_local internal::Core* current_core = nullptr;
+// The innermost one of the thread.
+thread_local const ScopedDefault* current_scope = nullptr;
+
+// Null, and then for ever the owner of one reference.
+ABSL_CONST_INIT Atomic<internal::Core*> fallback{nullptr};
 
 // Not inlined: a compiler may keep the address of a thread-local variable
 // across a suspension of a coroutine, which may go on elsewhere.
-ABSL_ATTRIBUTE_NOINLINE internal::Core* GetCurrent() { return current_core; }
+ABSL_ATTRIBUTE_NOINLINE const ScopedDefault* GetCurrent() {
+  return current_scope;
+}
 
-ABSL_ATTRIBUTE_NOINLINE internal::Core* SetCurrent(internal::Core* core) {
-  return std::exchange(current_core, core);
+ABSL_ATTRIBUTE_NOINLINE const ScopedDefault* SetCurrent(
+    const ScopedDefault* scope) {
+  return std::exchange(current_scope, scope);
 }
 
 }  // namespace
@@ -42,7 +51,35 @@ Handle Handle::Current() {
 }
 
 std::optional<Handle> Handle::TryCurrent() {
-  internal::Core* core = GetCurrent();
+  const ScopedDefault* scope = GetCurrent();
+  if (scope == nullptr || !scope->handle_.IsBound()) return std::nullopt;
+  return scope->handle_;
+}
+
+absl::Status Handle::SetFallback() const {
+  if (!IsBound()) {
+    return absl::FailedPreconditionError(
+        "reactor::Handle::SetFallback() of an unbound handle; take it from a "
+        "Reactor");
+  }
+  core_->Ref();
+  internal::Core* expected = nullptr;
+  // Release pairs with the acquire of TryFallback, which uses the core. Relaxed
+  // if it fails: the other one is not looked at.
+  if (!fallback.compare_exchange_strong(expected, core_,
+                                        std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    core_->Unref();
+    return absl::AlreadyExistsError(
+        "there is a fallback reactor already; set one before the first socket "
+        "is opened without a reactor");
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Handle> Handle::TryFallback() {
+  // Acquire pairs with the release of SetFallback.
+  internal::Core* core = fallback.load(std::memory_order_acquire);
   if (core == nullptr) return std::nullopt;
   return core->NewHandle();
 }
@@ -52,8 +89,10 @@ bool Handle::IsShutDown() const {
 }
 
 ScopedDefault::ScopedDefault(Handle handle)
-    : handle_(std::move(handle)), outer_(SetCurrent(handle_.core())) {}
+    : handle_(std::move(handle)), outer_(SetCurrent(this)) {}
 
 ScopedDefault::~ScopedDefault() { SetCurrent(outer_); }
+
+bool ScopedDefault::IsActive() { return GetCurrent() != nullptr; }
 
 }  // namespace rouse::reactor

@@ -21,6 +21,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
+
 namespace rouse::reactor {
 
 namespace internal {
@@ -39,7 +41,7 @@ class Core;
 class Handle {
  public:
   // Refers to no reactor yet: stands for the one that is current where the
-  // handle is used. Part 4 adds a reactor in the background for where none is.
+  // handle is used or, where none is, for the fallback (fallback.h).
   Handle() = default;
 
   Handle(const Handle& other);
@@ -55,6 +57,20 @@ class Handle {
   static Handle Current();
   // The same, or nothing.
   static std::optional<Handle> TryCurrent();
+
+  // Makes this handle's reactor the fallback of the whole process, for as long
+  // as that lives: for threads without a current reactor. Once, and before
+  // somebody has needed one.
+  //
+  //   AlreadyExists        there is a fallback already
+  //   FailedPrecondition   the handle is unbound
+  //
+  // Thread-safe. After the reactor has gone, what takes the fallback is
+  // Unavailable.
+  absl::Status SetFallback() const;
+
+  // What was set by that, or started by `FallbackHandle()`, if anything was.
+  static std::optional<Handle> TryFallback();
 
   // Whether this handle refers to a reactor.
   bool IsBound() const { return core_ != nullptr; }
@@ -79,9 +95,10 @@ class Handle {
 
 // ScopedDefault
 //
-// While it lives, `handle` is the current one of the thread that made it; an
-// unbound one hides what was current. Scopes nest: each ends on its own thread,
-// the innermost first.
+// While it lives, `handle` is the current one of the thread that made it. An
+// unbound one hides what was current, and the fallback too: what needs a
+// reactor then fails. Scopes nest: each ends on its own thread, the innermost
+// first.
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);
@@ -89,9 +106,14 @@ class ScopedDefault {
   ScopedDefault& operator=(const ScopedDefault&) = delete;
   ~ScopedDefault();
 
+  // Whether this thread is within a scope.
+  static bool IsActive();
+
  private:
   const Handle handle_;
-  internal::Core* const outer_;
+  const ScopedDefault* const outer_;
+
+  friend class Handle;
 };
 
 // WithDefault()

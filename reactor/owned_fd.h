@@ -42,6 +42,9 @@ class OwnedFd {
   // The descriptor, or -1. It stays owned.
   int get() const { return fd_; }
 
+  // The same, by the name that all have who own one: see `reactor::HasFd`.
+  int fd() const { return fd_; }
+
   // Gives the descriptor to the caller.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 

@@ -41,6 +41,13 @@ class PollEvented {
   // then.
   static absl::StatusOr<PollEvented> Create(T io, Interest interest,
                                             const Handle& handle = Handle()) {
+    return TryCreate(std::move(io), interest, handle);
+  }
+
+  // The same, for who wants to go on with `io` where it cannot be registered:
+  // on failure it is left as it was.
+  static absl::StatusOr<PollEvented> TryCreate(
+      T&& io, Interest interest, const Handle& handle = Handle()) {
     absl::StatusOr<Registration> registration =
         Registration::Create(io.fd(), interest, handle);
     if (!registration.ok()) return std::move(registration).status();

@@ -96,5 +96,18 @@ TEST_F(PollEventedTest, WhatCannotBeRegisteredIsClosed) {
   EXPECT_EQ(recv(b.get(), &byte, 1, 0), 0);
 }
 
+TEST_F(PollEventedTest, WhatIsOnlyTriedIsKeptOnFailure) {
+  auto [a, b] = MakeSocketPair();
+  reactor_.Shutdown();
+  Io io(std::move(a));
+  const auto evented = PollEvented<Io>::TryCreate(
+      std::move(io), Interest::kReadable, reactor_.handle());
+  EXPECT_EQ(evented.status().code(), absl::StatusCode::kUnavailable);
+  WriteTo(b.get(), "x");
+  char byte;
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what this is about
+  EXPECT_EQ(recv(io.fd(), &byte, 1, 0), 1);
+}
+
 }  // namespace
 }  // namespace rouse::reactor

@@ -1,12 +1,12 @@
 #include "rouse/reactor/registration.h"
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/core.h"
+#include "rouse/reactor/fallback.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/readiness_word.h"
@@ -20,13 +20,8 @@ namespace rouse::reactor {
 
 absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
                                                   const Handle& handle) {
-  std::optional<Handle> bound =
-      handle.IsBound() ? handle : Handle::TryCurrent();
-  if (!bound.has_value()) {
-    return absl::FailedPreconditionError(
-        "there is no current reactor on this thread; open sockets from a task "
-        "of a Runtime, or set a reactor::ScopedDefault");
-  }
+  const absl::StatusOr<Handle> bound = BindHandle(handle);
+  if (!bound.ok()) return bound.status();
   internal::Core* core = bound->core();
   uint32_t index;
   absl::StatusOr<internal::Slot*> slot = core->Register(fd, interest, index);

@@ -89,9 +89,9 @@ class ReadyEvent {
 class Registration {
  public:
   // Registers `fd`, which should be non-blocking, with `handle`'s reactor or,
-  // if unbound, the current one.
+  // if unbound, the one that `BindHandle()` finds (fallback.h).
   //
-  //   FailedPrecondition   there is no current reactor
+  //   FailedPrecondition   there is to be none here
   //   Unavailable          the reactor has been shut down
   //   ResourceExhausted    it has its limit of sources; or see `Registry`
   //

@@ -340,7 +340,8 @@ TEST_F(RegistrationTest, TooManySourcesAreResourceExhausted) {
       Registration::Create(d.get(), Interest::kReadable, small.handle()).ok());
 }
 
-TEST_F(RegistrationTest, WithoutAReactorIsFailedPrecondition) {
+TEST_F(RegistrationTest, WhereThereIsToBeNoReactorIsFailedPrecondition) {
+  const ScopedDefault none((Handle()));
   EXPECT_EQ(Registration::Create(b_.get(), Interest::kReadable).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }

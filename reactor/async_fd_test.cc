@@ -1,0 +1,346 @@
+#include "rouse/reactor/async_fd.h"
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/ready_guard.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/waker/context.h"
+
+namespace rouse::reactor {
+namespace {
+
+class AsyncFdTest : public FdTest {
+ protected:
+  AsyncFdTest() : reactor_(Reactor::Create().value()) {
+    std::tie(a_, b_) = MakeSocketPair();
+  }
+
+  AsyncFd<OwnedFd> Make(Interest interest = Interest::kReadable |
+                                            Interest::kWritable) {
+    return AsyncFd<OwnedFd>::Create(std::move(a_), interest, reactor_.handle())
+        .value();
+  }
+
+  void Turn() { ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok()); }
+
+  template <class F>
+  bool IsPending(F future) {
+    return looker_.Poll(future).IsPending();
+  }
+
+  TestTask task_, other_, looker_;
+  Reactor reactor_;
+  OwnedFd a_, b_;
+};
+
+TEST_F(AsyncFdTest, WaitsUntilItIsReadable) {
+  const auto async = Make();
+  auto readable = async.Readable();
+  ASSERT_TRUE(task_.Poll(readable).IsPending());
+  Turn();
+  EXPECT_EQ(task_.wakes(), 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  const auto guard = task_.Poll(readable);
+  ASSERT_TRUE(guard.IsReady());
+  EXPECT_EQ((*guard)->ready(), Ready::kReadable);
+}
+
+TEST_F(AsyncFdTest, StaysReadyUntilItIsCleared) {
+  const auto async = Make();
+  Turn();
+  auto writable = async.Writable();
+  const auto guard = task_.Poll(writable);
+  ASSERT_TRUE(guard.IsReady());
+  (*guard)->RetainReady();
+  EXPECT_FALSE(IsPending(async.Writable()));
+  (*guard)->ClearReady();
+  EXPECT_TRUE(IsPending(async.Writable()));
+}
+
+TEST_F(AsyncFdTest, AGuardDoesNotUndoALaterEvent) {
+  const auto async = Make();
+  WriteTo(b_.get(), "x");
+  Turn();
+  auto readable = async.Readable();
+  const auto guard = task_.Poll(readable);
+  WriteTo(b_.get(), "y");
+  Turn();
+  (*guard)->ClearReady();
+  EXPECT_FALSE(IsPending(async.Readable()));
+}
+
+TEST_F(AsyncFdTest, TryIoGivesWhatTheCallReturns) {
+  const auto async = Make();
+  WriteTo(b_.get(), "12345");
+  Turn();
+  auto readable = async.Readable();
+  const auto guard = task_.Poll(readable);
+  char buffer[8];
+  const auto size = (*guard)->TryIo(
+      "recv", [&] { return recv(async.fd(), buffer, sizeof buffer, 0); });
+  ASSERT_TRUE(size.has_value());
+  EXPECT_EQ(size->value(), 5u);
+  // Less than was asked for, but it is not said that this means anything.
+  EXPECT_FALSE(IsPending(async.Readable()));
+}
+
+TEST_F(AsyncFdTest, TryIoClearsWhatWouldBlock) {
+  const auto async = Make();
+  WriteTo(b_.get(), "x");
+  Turn();
+  auto either = async.Ready(Interest::kReadable | Interest::kWritable);
+  const auto guard = task_.Poll(either);
+  ASSERT_TRUE(guard.IsReady());
+  EXPECT_EQ((*guard)->ready(), Ready::kReadable | Ready::kWritable);
+  const auto result = (*guard)->TryIo("this", []() -> ssize_t {
+    errno = EAGAIN;
+    return -1;
+  });
+  EXPECT_FALSE(result.has_value());
+  EXPECT_TRUE(IsPending(async.Readable()));
+  EXPECT_TRUE(IsPending(async.Writable()));
+}
+
+TEST_F(AsyncFdTest, TryIoNamesTheCallThatFailed) {
+  const auto async = Make();
+  Turn();
+  auto writable = async.Writable();
+  const auto guard = task_.Poll(writable);
+  int calls = 0;
+  const auto result = (*guard)->TryIo("ioctl of it", [&]() -> ssize_t {
+    errno = ++calls == 1 ? EINTR : EPIPE;
+    return -1;
+  });
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(result->status().message().substr(0, 11), "ioctl of it");
+  EXPECT_EQ(calls, 2);
+  EXPECT_FALSE(IsPending(async.Writable()));
+}
+
+TEST_F(AsyncFdTest, EitherDirectionWakesWhoWaitsForBoth) {
+  const auto async = Make();
+  Turn();
+  {
+    auto writable = async.Writable();
+    (*task_.Poll(writable))->ClearReady();
+  }
+  auto either = async.Ready(Interest::kReadable | Interest::kWritable);
+  ASSERT_TRUE(task_.Poll(either).IsPending());
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_GE(task_.wakes(), 1);
+  EXPECT_TRUE(task_.Poll(either).IsReady());
+}
+
+TEST_F(AsyncFdTest, OneDirectionCanBeCleared) {
+  const auto async = Make();
+  WriteTo(b_.get(), "x");
+  Turn();
+  auto either = async.Ready(Interest::kReadable | Interest::kWritable);
+  const auto guard = task_.Poll(either);
+  (*guard)->ClearReady(Direction::kWrite);
+  EXPECT_FALSE(IsPending(async.Readable()));
+  EXPECT_TRUE(IsPending(async.Writable()));
+}
+
+TEST_F(AsyncFdTest, OutOfBandDataCountsAsReading) {
+  const auto async = Make(Interest::kPriority);
+  auto priority = async.Ready(Interest::kPriority);
+  ASSERT_TRUE(task_.Poll(priority).IsPending());
+  WriteTo(b_.get(), "x");  // not asked for
+  Turn();
+  EXPECT_EQ(task_.wakes(), 0);
+  b_.Reset();
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(task_.Poll(priority).IsReady());
+}
+
+TEST_F(AsyncFdTest, IoWaitsAndThenMakesTheCall) {
+  const auto async = Make();
+  char byte = 0;
+  int calls = 0;
+  auto io = async.Io(Direction::kRead, "recv", [&] {
+    ++calls;
+    return recv(async.fd(), &byte, 1, 0);
+  });
+  ASSERT_TRUE(task_.Poll(io).IsPending());
+  EXPECT_EQ(calls, 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  const auto size = task_.Poll(io);
+  ASSERT_TRUE(size.IsReady());
+  EXPECT_EQ(size->value(), 1u);
+  EXPECT_EQ(byte, 'x');
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(AsyncFdTest, IoIsRepeatedAfterAnEventThatPromisedTooMuch) {
+  const auto async = Make();
+  char byte;
+  int calls = 0;
+  auto io = async.Io(Direction::kRead, "recv", [&] {
+    ++calls;
+    return recv(async.fd(), &byte, 1, 0);
+  });
+  ASSERT_TRUE(task_.Poll(io).IsPending());
+  WriteTo(b_.get(), "x");
+  Turn();
+  ASSERT_EQ(recv(async.fd(), &byte, 1, 0), 1);  // somebody else was faster
+  ASSERT_TRUE(task_.Poll(io).IsPending());
+  EXPECT_EQ(calls, 1);
+  WriteTo(b_.get(), "y");
+  Turn();
+  EXPECT_TRUE(task_.Poll(io).IsReady());
+  EXPECT_EQ(task_.wakes(), 2);
+}
+
+TEST_F(AsyncFdTest, IoNamesTheCallThatFailed) {
+  const auto async = Make();
+  Turn();
+  auto io = async.Io(Direction::kWrite, "write to it", []() -> ssize_t {
+    errno = EPIPE;
+    return -1;
+  });
+  const auto result = task_.Poll(io);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_EQ(result->status().message().substr(0, 11), "write to it");
+}
+
+// An eventfd is no socket, and is full at a counter.
+TEST_F(AsyncFdTest, ServesWhatIsNoSocket) {
+  const auto async =
+      AsyncFd<OwnedFd>::Create(OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+                               Interest::kReadable, reactor_.handle())
+          .value();
+  uint64_t count = 0;
+  auto io = async.Io(Direction::kRead, "read of an eventfd",
+                     [&] { return read(async.fd(), &count, sizeof count); });
+  ASSERT_TRUE(task_.Poll(io).IsPending());
+  const uint64_t three = 3;
+  ASSERT_EQ(write(async.fd(), &three, sizeof three), 8);
+  Turn();
+  ASSERT_TRUE(task_.Poll(io).IsReady());
+  EXPECT_EQ(count, 3u);
+}
+
+TEST_F(AsyncFdTest, BorrowsADescriptor) {
+  {
+    const auto async = AsyncFd<FdSource>::Create(
+        FdSource(a_.get()), Interest::kReadable, reactor_.handle());
+    ASSERT_TRUE(async.ok());
+  }
+  WriteTo(b_.get(), "x");
+  char byte;
+  EXPECT_EQ(recv(a_.get(), &byte, 1, 0), 1);
+}
+
+TEST_F(AsyncFdTest, AnyNumberOfTasksWait) {
+  const auto async = Make();
+  auto first = async.Readable();
+  auto second = async.Readable();
+  ASSERT_TRUE(task_.Poll(first).IsPending());
+  ASSERT_TRUE(other_.Poll(second).IsPending());
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(AsyncFdTest, ADestroyedFutureLetsGo) {
+  const auto async = Make();
+  {
+    auto readable = async.Readable();
+    ASSERT_TRUE(task_.Poll(readable).IsPending());
+    EXPECT_EQ(task_.clones(), 1);
+  }
+  EXPECT_EQ(task_.clones(), 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_FALSE(IsPending(async.Readable()));
+}
+
+TEST_F(AsyncFdTest, ReadinessTakesTheBudget) {
+  const auto async = Make();
+  Turn();
+  Context cx(task_.waker());
+  uint32_t ready = 0;
+  for (;; ++ready) {
+    auto writable = async.Writable();
+    if (writable.Poll(cx).IsPending()) break;
+  }
+  EXPECT_EQ(ready, kBudgetPerPoll);
+}
+
+TEST_F(AsyncFdTest, AShutdownOfTheReactorIsUnavailable) {
+  const auto async = Make();
+  auto readable = async.Readable();
+  auto io = async.Io(Direction::kRead, "none", [] { return ssize_t{1}; });
+  ASSERT_TRUE(task_.Poll(readable).IsPending());
+  ASSERT_TRUE(other_.Poll(io).IsPending());
+  reactor_.Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(task_.Poll(readable)->status()));
+  EXPECT_TRUE(absl::IsUnavailable(other_.Poll(io)->status()));
+}
+
+TEST_F(AsyncFdTest, WhatIsOnlyTriedIsKeptOnFailure) {
+  reactor_.Shutdown();
+  const int fd = a_.get();
+  const auto async = AsyncFd<OwnedFd>::TryCreate(
+      std::move(a_), Interest::kReadable, reactor_.handle());
+  EXPECT_TRUE(absl::IsUnavailable(async.status()));
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what this is about
+  EXPECT_EQ(a_.get(), fd);
+}
+
+TEST_F(AsyncFdTest, GivesBackWhatItHas) {
+  const int fd = a_.get();
+  auto async = Make();
+  const OwnedFd back = std::move(async).IntoInner();
+  EXPECT_EQ(back.get(), fd);
+  EXPECT_TRUE(reactor_.IsIdle());
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(AsyncFdTest, AFinishedFutureThatIsPolledIsAPanic) {
+  const auto async = Make();
+  Turn();
+  auto writable = async.Writable();
+  ASSERT_TRUE(task_.Poll(writable).IsReady());
+  EXPECT_THROW((void)task_.Poll(writable), std::logic_error);
+  auto io = async.Io(Direction::kWrite, "none", [] { return ssize_t{1}; });
+  ASSERT_TRUE(task_.Poll(io).IsReady());
+  EXPECT_THROW((void)task_.Poll(io), std::logic_error);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse::reactor

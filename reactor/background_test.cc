@@ -1,0 +1,157 @@
+#include "rouse/reactor/background.h"
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/ready_guard.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse::reactor {
+namespace {
+
+class BackgroundTest : public FdTest {
+ protected:
+  static Background Start() {
+    return Background::Start(Reactor::Create().value()).value();
+  }
+
+  static AsyncFd<OwnedFd> Register(OwnedFd fd, const Handle& handle) {
+    return AsyncFd<OwnedFd>::Create(std::move(fd), Interest::kReadable, handle)
+        .value();
+  }
+};
+
+TEST_F(BackgroundTest, DrivesItsReactor) {
+  const Background background = Start();
+  auto [a, b] = MakeSocketPair();
+  const auto async = Register(std::move(a), background.handle());
+  std::thread writing([fd = b.get()] { WriteTo(fd, "x"); });
+  EXPECT_TRUE(BlockOn(async.Readable()).ok());
+  writing.join();
+}
+
+TEST_F(BackgroundTest, DestroyingItTellsWhoWaits) {
+  std::optional<Background> background(Start());
+  auto [a, b] = MakeSocketPair();
+  const auto async = Register(std::move(a), background->handle());
+  TestTask task;
+  auto readable = async.Readable();
+  ASSERT_TRUE(task.Poll(readable).IsPending());
+  background.reset();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(task.Poll(readable)->status()));
+}
+
+TEST_F(BackgroundTest, ShutdownNowDoesNotWaitForSources) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  auto [a, b] = MakeSocketPair();
+  const auto async = Register(std::move(a), handle);
+  BlockOn(std::move(background).ShutdownNow());
+  EXPECT_TRUE(handle.IsShutDown());
+  EXPECT_TRUE(absl::IsUnavailable(BlockOn(async.Readable()).status()));
+}
+
+TEST_F(BackgroundTest, ShutdownOnIdleEndsWhereThereIsNoSource) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  BlockOn(std::move(background).ShutdownOnIdle());
+  EXPECT_TRUE(handle.IsShutDown());
+}
+
+// The last source goes without an event that would end the park.
+TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  auto [a, b] = MakeSocketPair();
+  std::optional<AsyncFd<OwnedFd>> first(Register(std::move(a), handle));
+  auto shutdown = std::move(background).ShutdownOnIdle();
+  TestTask task;
+  ASSERT_TRUE(task.Poll(shutdown).IsPending());
+  // Until then all works, and more may come.
+  std::optional<AsyncFd<OwnedFd>> second(Register(std::move(b), handle));
+  WriteTo(first->fd(), "x");
+  EXPECT_TRUE(BlockOn(second->Readable()).ok());
+  first.reset();
+  EXPECT_FALSE(handle.IsShutDown());
+  second.reset();
+  BlockOn(std::move(shutdown));
+  EXPECT_TRUE(handle.IsShutDown());
+}
+
+// A registration that fails was a source for a moment.
+TEST_F(BackgroundTest, AFailedRegistrationDoesNotKeepItFromEnding) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  auto shutdown = std::move(background).ShutdownOnIdle();
+  std::thread failing([&handle] {
+    while (!handle.IsShutDown()) {
+      EXPECT_FALSE(
+          AsyncFd<OwnedFd>::Create(OwnedFd(), Interest::kReadable, handle)
+              .ok());
+    }
+  });
+  BlockOn(std::move(shutdown));
+  failing.join();
+}
+
+TEST_F(BackgroundTest, AShutdownThatIsDestroyedWaitsForNoSource) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  auto [a, b] = MakeSocketPair();
+  const auto async = Register(std::move(a), handle);
+  {
+    auto shutdown = std::move(background).ShutdownOnIdle();
+    TestTask task;
+    EXPECT_TRUE(task.Poll(shutdown).IsPending());
+    const auto moved = std::move(shutdown);
+  }
+  EXPECT_TRUE(handle.IsShutDown());
+}
+
+TEST_F(BackgroundTest, NoThreadIsUnavailable) {
+  pthread_attr_t before;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  pthread_attr_t huge;
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 46), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  Reactor reactor = Reactor::Create().value();
+  const Handle handle = reactor.handle();
+  EXPECT_TRUE(
+      absl::IsUnavailable(Background::Start(std::move(reactor)).status()));
+  EXPECT_TRUE(handle.IsShutDown());
+  ASSERT_EQ(pthread_setattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_attr_destroy(&before), 0);
+  ASSERT_EQ(pthread_attr_destroy(&huge), 0);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(BackgroundTest, AFinishedShutdownThatIsPolledIsAPanic) {
+  Background background = Start();
+  auto shutdown = std::move(background).ShutdownNow();
+  BlockOn(shutdown);
+  TestTask task;
+  EXPECT_THROW((void)task.Poll(shutdown), std::logic_error);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse::reactor

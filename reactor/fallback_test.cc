@@ -1,0 +1,79 @@
+#include "rouse/reactor/fallback.h"
+
+#include <sys/resource.h>
+
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/ready_guard.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse::reactor {
+namespace {
+
+TEST(BindHandle, PrefersWhatItIsGiven) {
+  const Reactor given = Reactor::Create().value();
+  const Reactor current = Reactor::Create().value();
+  const ScopedDefault scope(current.handle());
+  EXPECT_EQ(BindHandle(given.handle()).value(), given.handle());
+  EXPECT_EQ(BindHandle(Handle()).value(), current.handle());
+}
+
+TEST(BindHandle, AnUnboundDefaultForbidsTheFallback) {
+  const ScopedDefault none((Handle()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(BindHandle(Handle()).status()));
+}
+
+TEST(SetFallback, OfAnUnboundHandleIsFailedPrecondition) {
+  EXPECT_TRUE(absl::IsFailedPrecondition(Handle().SetFallback()));
+}
+
+// The fallback is the whole process's: hence one test.
+TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
+  // UBSan needs a descriptor to look at an object for the first time.
+  ASSERT_TRUE(Reactor::Create().ok());
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  rlimit none = limit;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status failed = FallbackHandle().status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
+  EXPECT_FALSE(Handle::TryFallback().has_value());
+
+  // The next ones get one thread, and one only.
+  Handle handles[4];
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  for (Handle& handle : handles) {
+    threads.emplace_back([&handle] { handle = BindHandle(Handle()).value(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Handle& handle : handles) EXPECT_EQ(handle, handles[0]);
+  EXPECT_EQ(Handle::TryFallback(), handles[0]);
+
+  // It drives what is made without a handle.
+  auto [a, b] = MakeSocketPair();
+  const auto async = AsyncFd<FdSource>::Create(FdSource(a.get()));
+  ASSERT_TRUE(async.ok()) << async.status();
+  WriteTo(b.get(), "x");
+  EXPECT_TRUE(BlockOn(async->Readable()).ok());
+
+  // It is too late for another.
+  const Reactor reactor = Reactor::Create().value();
+  EXPECT_TRUE(absl::IsAlreadyExists(reactor.handle().SetFallback()));
+}
+
+}  // namespace
+}  // namespace rouse::reactor

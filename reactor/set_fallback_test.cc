@@ -1,0 +1,33 @@
+// A fallback of one's own: a test apart, since a process has but one.
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/fallback.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse::reactor {
+namespace {
+
+TEST(SetFallback, IsTheReactorOfThoseWhoHaveNone) {
+  auto [a, b] = MakeSocketPair();
+  {
+    const Reactor reactor = Reactor::Create().value();
+    ASSERT_TRUE(reactor.handle().SetFallback().ok());
+    EXPECT_EQ(FallbackHandle().value(), reactor.handle());
+    const auto async = AsyncFd<FdSource>::Create(FdSource(a.get()));
+    ASSERT_TRUE(async.ok()) << async.status();
+    EXPECT_FALSE(reactor.IsIdle());
+    EXPECT_TRUE(absl::IsAlreadyExists(reactor.handle().SetFallback()));
+  }
+  // It stays the fallback, of no use to anybody.
+  EXPECT_TRUE(absl::IsUnavailable(
+      AsyncFd<FdSource>::Create(FdSource(a.get())).status()));
+}
+
+}  // namespace
+}  // namespace rouse::reactor
