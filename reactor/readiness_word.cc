@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/futex.h"
+#include "rouse/base/spin_hint.h"
 #include "rouse/reactor/ready.h"
 
 namespace rouse::reactor::internal {
@@ -19,14 +20,6 @@ constexpr int kSpins = 100;
 // the priority of this thread is higher. Long against a look, short against
 // what a thread waits for a processor anyway.
 constexpr absl::Duration kSleep = absl::Microseconds(50);
-
-void SpinHint() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ __volatile__("yield" ::: "memory");
-#endif
-}
 
 }  // namespace
 

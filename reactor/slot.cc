@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/readiness_word.h"
@@ -65,14 +66,14 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
     word_.Unlock(word);
     return false;
   }
-  Waker& place =
+  Cell<Waker>& place =
       waiter != nullptr ? waiter->waker_ : wakers_[IndexOf(direction)];
-  std::swap(place, spare);
+  std::swap(place.Write(), spare);
   if (waiter != nullptr) {
     // Ordered by the lock, here and below: a queued waiter is its holder's.
     if ((waiter->state_.load(std::memory_order_relaxed) & Waiter::kQueued) ==
         0) {
-      waiters_.PushBack(waiter);
+      waiters_.Write().PushBack(waiter);
     }
     waiter->state_.store(
         reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
@@ -88,24 +89,26 @@ void Slot::Forget(Waiter& waiter) {
   const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
   // Not if an event has been faster.
   if ((state & Waiter::kQueued) != 0) {
+    // Its neighbours change too, wherever they are.
+    waiters_.Write();
     waiter.Unlink();
     waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
   }
   // That somebody may be waiting may now be wrong, which costs the next event a
   // look.
   word_.Unlock(word_.Held());
-  waiter.waker_.Reset();
+  waiter.waker_.Write().Reset();
 }
 
 bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     if (Concerning(direction, ready).IsEmpty()) continue;
-    Waker& waker = wakers_[IndexOf(direction)];
+    Waker& waker = wakers_[IndexOf(direction)].Write();
     if (!waker.IsNoop()) woken.Push(std::move(waker));
   }
 
   const auto take = [&woken](Waiter* waiter) {
-    woken.Push(std::move(waiter->waker_));
+    woken.Push(std::move(waiter->waker_.Write()));
     // Release pairs with the acquire of the waiter's owner, to whom it belongs
     // from here on: it may be gone by the next line.
     waiter->state_.store(
@@ -116,7 +119,7 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
   // to an end even if those who were woken come back at once; they are still
   // queued, and may be forgotten while the lock is free.
   IntrusiveList<Waiter> rest;
-  waiters_.ForEach([&](Waiter* waiter) {
+  waiters_.Write().ForEach([&](Waiter* waiter) {
     const Direction direction =
         Waiter::DirectionOf(waiter->state_.load(std::memory_order_relaxed));
     if (Concerning(direction, ready).IsEmpty()) return;

@@ -16,6 +16,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/reactor/readiness_word.h"
 #include "rouse/reactor/ready.h"
@@ -90,12 +91,14 @@ class alignas(64) Slot {
   Atomic<uint32_t> generation_{0};
   // The next free slot's index; belongs to the table.
   uint32_t next_free_ = 0;
-  IntrusiveList<Waiter> waiters_ ABSL_GUARDED_BY(word_);
+  Cell<IntrusiveList<Waiter>> waiters_ ABSL_GUARDED_BY(word_);
   // Of who polls without a waiter, by direction.
-  Waker wakers_[2] ABSL_GUARDED_BY(word_);
+  Cell<Waker> wakers_[2] ABSL_GUARDED_BY(word_);
 };
 
+#ifndef ROUSE_MODEL
 static_assert(sizeof(void*) != 8 || sizeof(Slot) == 64);
+#endif
 
 }  // namespace rouse::reactor::internal
 

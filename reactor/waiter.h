@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/waker/waker.h"
@@ -36,9 +37,9 @@ class Slot;
 // Waiter
 //
 // Waits for one thing at a time, and may be used again for the next. Its
-// destructor stops it waiting; afterwards no waker is called on its account.
-// Used by one thread at a time. It must not outlive the `Registration` it
-// waits for.
+// destructor stops it waiting; only a wake that has already begun may come
+// after that. Used by one thread at a time. It must not outlive the
+// `Registration` it waits for.
 class Waiter : private IntrusiveListNode<> {
  public:
   Waiter() = default;
@@ -74,7 +75,7 @@ class Waiter : private IntrusiveListNode<> {
 
   // While `kQueued` is set all of this belongs to the lock of the slot, else to
   // the owner. The last that the reactor does with a waiter is to clear it.
-  Waker waker_;
+  Cell<Waker> waker_;
   Atomic<uintptr_t> state_{0};
 };
 

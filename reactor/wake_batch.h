@@ -27,7 +27,14 @@ namespace rouse::reactor::internal {
 // dropped.
 class WakeBatch {
  public:
-  bool IsFull() const { return list_.IsFull(); }
+#ifdef ROUSE_MODEL
+  // So few that it is full in a model too.
+  static constexpr size_t kCapacity = 2;
+#else
+  static constexpr size_t kCapacity = WakeList::kCapacity;
+#endif
+
+  bool IsFull() const { return size_ == kCapacity; }
 
   // REQUIRES: not full.
   void Push(Waker waker) {
@@ -37,7 +44,7 @@ class WakeBatch {
 
   // Wakes what has been pushed unless `count` more fit. As `WakeAll()`.
   void MakeRoom(size_t count) {
-    if (size_ + count > WakeList::kCapacity) WakeAll();
+    if (size_ + count > kCapacity) WakeAll();
   }
 
   // Wakes what has been pushed. Not under a lock. Does not throw.
