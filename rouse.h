@@ -37,6 +37,8 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/signal/ctrl_c.h"
+#include "rouse/signal/signal.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"

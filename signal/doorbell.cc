@@ -1,0 +1,132 @@
+#include "rouse/signal/doorbell.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/const_init.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/mutex.h"
+#include "rouse/reactor/owned_fd.h"
+
+namespace rouse::internal {
+namespace {
+
+// Lives as long as the process: a handler may run at any time.
+struct Doorbell {
+  // An eventfd, or -1 while there is no handler. Set once, before that is
+  // installed.
+  Atomic<int> fd{-1};
+  Atomic<uint64_t> count{0};
+  // What handled the signal before. Written before the handler is installed.
+  struct sigaction previous = {};
+};
+
+static_assert(std::atomic<int>::is_always_lock_free);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+Doorbell doorbells[NSIG];
+
+// Of installing.
+ABSL_CONST_INIT Mutex install_mu(absl::kConstInit);
+
+// Async-signal-safe: atomics and write(2) alone.
+void Handle(int number, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  Doorbell& doorbell = doorbells[number];
+  // Release pairs with the acquire of CountOf: what the signal's sender, if it
+  // is in this process, has done is visible to who hears of it.
+  doorbell.count.fetch_add(1, std::memory_order_release);
+  const uint64_t one = 1;
+  // Every write is an edge, whatever the counter was. Acquire pairs with the
+  // release in Install. It cannot fail: nothing fills 64 bits one by one.
+  static_cast<void>(
+      !write(doorbell.fd.load(std::memory_order_acquire), &one, sizeof one));
+  const struct sigaction& previous = doorbell.previous;
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(number, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(number);
+  }
+  errno = saved_errno;
+}
+
+absl::Status ErrorOf(const char* call, int number) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(call, " for signal ", number));
+}
+
+// REQUIRES: `install_mu` is held.
+absl::Status Install(int number, Doorbell& doorbell) {
+  if (sigaction(number, nullptr, &doorbell.previous) != 0) {
+    return ErrorOf("sigaction", number);
+  }
+  OwnedFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd.IsValid()) return ErrorOf("eventfd", number);
+  // Release pairs with the acquire of Handle.
+  doorbell.fd.store(fd.get(), std::memory_order_release);
+  struct sigaction action = {};
+  action.sa_sigaction = &Handle;
+  // So that system calls of other code go on as if there had been nothing.
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, &action, nullptr) != 0) {
+    absl::Status status = ErrorOf("sigaction", number);
+    // Nothing to order: no handler was installed, and the lock is held.
+    doorbell.fd.store(-1, std::memory_order_relaxed);
+    return status;
+  }
+  static_cast<void>(fd.Release());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<OwnedFd> ListenTo(int number) {
+  switch (number) {
+    case SIGKILL:
+    case SIGSTOP:
+      return absl::InvalidArgumentError(absl::StrCat(
+          "signal ", number, " cannot be listened to: no process is told"));
+    case SIGSEGV:
+    case SIGILL:
+    case SIGFPE:
+    case SIGBUS:
+      return absl::InvalidArgumentError(absl::StrCat(
+          "signal ", number,
+          " cannot be listened to: the code that caused it cannot go on"));
+    default:
+      break;
+  }
+  if (number <= 0 || number >= NSIG) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no signal ", number));
+  }
+  Doorbell& doorbell = doorbells[number];
+  const MutexLock lock(&install_mu);
+  // Changes under the lock alone: nothing to order, here and below.
+  if (doorbell.fd.load(std::memory_order_relaxed) < 0) {
+    absl::Status status = Install(number, doorbell);
+    if (!status.ok()) return status;
+  }
+  OwnedFd fd(
+      fcntl(doorbell.fd.load(std::memory_order_relaxed), F_DUPFD_CLOEXEC, 0));
+  if (!fd.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
+  return fd;
+}
+
+uint64_t CountOf(int number) {
+  // Acquire pairs with the release of Handle.
+  return doorbells[number].count.load(std::memory_order_acquire);
+}
+
+}  // namespace rouse::internal

@@ -1,0 +1,73 @@
+#include "rouse/signal/signal.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/signal/doorbell.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+using reactor::AsyncFd;
+
+absl::StatusOr<Signal> Signal::Create(int number,
+                                      const reactor::Handle& handle) {
+  absl::StatusOr<OwnedFd> fd = internal::ListenTo(number);
+  if (!fd.ok()) return std::move(fd).status();
+  // Before it is registered: what comes from here on is told.
+  const uint64_t seen = internal::CountOf(number);
+  absl::StatusOr<AsyncFd<OwnedFd>> doorbell = AsyncFd<OwnedFd>::Create(
+      *std::move(fd), reactor::Interest::kReadable, handle);
+  if (!doorbell.ok()) return std::move(doorbell).status();
+  return Signal(number, seen, *std::move(doorbell));
+}
+
+PollResult<absl::Status> Signal::PollRecv(Context& cx,
+                                          reactor::Waiter* waiter) {
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  const reactor::Registration& registration = doorbell_.registration();
+  for (;;) {
+    PollResult<absl::StatusOr<reactor::ReadyEvent>> event =
+        registration.PollReady(reactor::Direction::kRead, cx, waiter);
+    if (event.IsPending()) return kPending;
+    if (!event->ok()) {
+      unit->MadeProgress();
+      return (*std::move(event)).status();
+    }
+    // Before the look, so that what comes behind it is another event.
+    registration.WouldBlock(**event);
+    const uint64_t count = internal::CountOf(number_);
+    if (count != seen_) {
+      seen_ = count;
+      unit->MadeProgress();
+      return absl::OkStatus();
+    }
+  }
+}
+
+Signal::RecvFuture Signal::Recv() { return RecvFuture(*this); }
+
+PollResult<absl::Status> Signal::RecvFuture::Poll(Context& cx) {
+  if (signal_ == nullptr) {
+    Panic(
+        "Signal::Recv() was polled after it had given its result; make another "
+        "one");
+  }
+  PollResult<absl::Status> result = signal_->PollRecv(cx, &waiter_);
+  if (result.IsReady()) signal_ = nullptr;
+  return result;
+}
+
+}  // namespace rouse

@@ -1,0 +1,286 @@
+#include "rouse/signal/signal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/base/atomic.h"
+#include "rouse/future/block_on.h"
+#include "rouse/reactor/background.h"
+#include "rouse/reactor/fault_util.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/signal/ctrl_c.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+using reactor::Reactor;
+using reactor::TestTask;
+
+class SignalTest : public testing::Test {
+ protected:
+  SignalTest() : reactor_(Reactor::Create().value()) {}
+
+  Signal Listen(int number) {
+    return Signal::Create(number, reactor_.handle()).value();
+  }
+
+  void Turn() { ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok()); }
+
+  // Whether a signal has come.
+  bool HasCome(Signal& signal) {
+    Turn();
+    auto recv = signal.Recv();
+    const auto result = looker_.Poll(recv);
+    return result.IsReady() && result->ok();
+  }
+
+  TestTask task_, other_, looker_;
+  Reactor reactor_;
+};
+
+TEST_F(SignalTest, WakesWhoWaits) {
+  Signal signal = Listen(SIGUSR1);
+  auto recv = signal.Recv();
+  ASSERT_TRUE(task_.Poll(recv).IsPending());
+  Turn();
+  const int wakes = task_.wakes();
+  ASSERT_TRUE(task_.Poll(recv).IsPending());
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  Turn();
+  EXPECT_EQ(task_.wakes(), wakes + 1);
+  const auto result = task_.Poll(recv);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_TRUE(result->ok());
+}
+
+TEST_F(SignalTest, EveryListenerIsTold) {
+  Signal first = Listen(SIGUSR1);
+  Signal second = Listen(SIGUSR1);
+  Reactor reactor = Reactor::Create().value();
+  Signal elsewhere = Signal::Create(SIGUSR1, reactor.handle()).value();
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  EXPECT_TRUE(HasCome(first));
+  EXPECT_TRUE(HasCome(second));
+  ASSERT_TRUE(reactor.Turn(absl::ZeroDuration()).ok());
+  EXPECT_TRUE(HasCome(elsewhere));
+  EXPECT_FALSE(HasCome(first));
+}
+
+TEST_F(SignalTest, OtherNumbersAreOthers) {
+  Signal signal = Listen(SIGUSR1);
+  Signal other = Listen(SIGUSR2);
+  ASSERT_EQ(raise(SIGUSR2), 0);
+  EXPECT_FALSE(HasCome(signal));
+  EXPECT_TRUE(HasCome(other));
+}
+
+TEST_F(SignalTest, WhatComesWhileNobodyWaitsIsKeptOnce) {
+  Signal signal = Listen(SIGUSR1);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(raise(SIGUSR1), 0);
+  EXPECT_TRUE(HasCome(signal));
+  EXPECT_FALSE(HasCome(signal));
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, WhatCameBeforeIsNotTold) {
+  {
+    const Signal signal = Listen(SIGUSR1);
+    ASSERT_EQ(raise(SIGUSR1), 0);
+  }
+  Signal signal = Listen(SIGUSR1);
+  EXPECT_FALSE(HasCome(signal));
+}
+
+TEST_F(SignalTest, ADestroyedRecvLosesNothing) {
+  Signal signal = Listen(SIGUSR1);
+  {
+    auto recv = signal.Recv();
+    ASSERT_TRUE(task_.Poll(recv).IsPending());
+    ASSERT_EQ(raise(SIGUSR1), 0);
+    Turn();
+  }
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, AMovedOneIsTheSame) {
+  Signal signal = Listen(SIGUSR1);
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  Signal moved = std::move(signal);
+  EXPECT_TRUE(HasCome(moved));
+  EXPECT_EQ(moved.number(), SIGUSR1);
+}
+
+TEST_F(SignalTest, PollRecvWorksWithoutAFuture) {
+  Signal signal = Listen(SIGUSR1);
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  Turn();
+  Context cx(task_.waker());
+  EXPECT_TRUE(signal.PollRecv(cx).IsReady());
+  EXPECT_TRUE(signal.PollRecv(cx).IsPending());
+}
+
+TEST_F(SignalTest, WhatCannotBeListenedToIsInvalid) {
+  for (const int number :
+       {-1, 0, NSIG, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(
+        Signal::Create(number, reactor_.handle()).status()))
+        << number;
+  }
+}
+
+Atomic<int> handled{0};
+void HandleBefore(int /*number*/) {
+  // Of this thread: nothing to order.
+  handled.fetch_add(1, std::memory_order_relaxed);
+  errno = EDOM;
+}
+
+TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
+  struct sigaction before = {};
+  before.sa_handler = &HandleBefore;
+  ASSERT_EQ(sigaction(SIGWINCH, &before, nullptr), 0);
+  Signal signal = Listen(SIGWINCH);
+  errno = 0;
+  ASSERT_EQ(raise(SIGWINCH), 0);
+  EXPECT_EQ(errno, 0) << "a handler must not be noticed";
+  EXPECT_EQ(handled.load(std::memory_order_relaxed), 1);
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
+  static Atomic<pid_t> sender{0};
+  struct sigaction before = {};
+  before.sa_flags = SA_SIGINFO;
+  before.sa_sigaction = [](int, siginfo_t* info, void*) {
+    sender.store(info->si_pid, std::memory_order_relaxed);
+  };
+  ASSERT_EQ(sigaction(SIGURG, &before, nullptr), 0);
+  Signal signal = Listen(SIGURG);
+  ASSERT_EQ(raise(SIGURG), 0);
+  EXPECT_EQ(sender.load(std::memory_order_relaxed), getpid());
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, AShutdownOfTheReactorIsUnavailable) {
+  Signal signal = Listen(SIGUSR1);
+  auto recv = signal.Recv();
+  ASSERT_TRUE(task_.Poll(recv).IsPending());
+  reactor_.Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(*task_.Poll(recv)));
+  EXPECT_TRUE(
+      absl::IsUnavailable(Signal::Create(SIGUSR1, reactor_.handle()).status()));
+}
+
+TEST_F(SignalTest, LeavesNoDescriptorBehind) {
+  {
+    const Signal signal = Listen(SIGUSR1);
+  }
+  const size_t before = reactor::CountOpenFds();
+  for (int i = 0; i < 3; ++i) {
+    const Signal signal = Listen(SIGUSR1);
+    EXPECT_EQ(reactor::CountOpenFds(), before + 1);
+  }
+  EXPECT_EQ(reactor::CountOpenFds(), before);
+}
+
+TEST_F(SignalTest, OutOfDescriptorsIsResourceExhausted) {
+  const size_t before = reactor::CountOpenFds();
+  for (const int call : {SYS_eventfd2, SYS_fcntl}) {
+    // The first of these is made once for each number.
+    const int number = call == SYS_eventfd2 ? SIGTTIN : SIGUSR1;
+    {
+      const Signal open = Listen(SIGUSR1);
+    }
+    const size_t open_before = reactor::CountOpenFds();
+    if (!reactor::WithFailingCalls({call}, EMFILE, [&] {
+          EXPECT_TRUE(absl::IsResourceExhausted(
+              Signal::Create(number, reactor_.handle()).status()));
+        })) {
+      GTEST_SKIP() << "no filters of system calls here";
+    }
+    EXPECT_EQ(reactor::CountOpenFds(), open_before);
+  }
+  EXPECT_GE(reactor::CountOpenFds(), before);
+  // And can be tried again.
+  Signal signal = Listen(SIGTTIN);
+  ASSERT_EQ(raise(SIGTTIN), 0);
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, CtrlCIsSIGINT) {
+  auto ctrl_c = CtrlC(reactor_.handle());
+  // From the call on, not only from the first poll.
+  ASSERT_EQ(raise(SIGINT), 0);
+  Turn();
+  const auto result = task_.Poll(ctrl_c);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_TRUE(result->ok());
+}
+
+TEST_F(SignalTest, CtrlCTellsWhyItCannotWait) {
+  reactor_.Shutdown();
+  auto ctrl_c = CtrlC(reactor_.handle());
+  const auto result = task_.Poll(ctrl_c);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_TRUE(absl::IsUnavailable(*result));
+}
+
+// Each side waits for the other: a lost signal would end the test here.
+TEST_F(SignalTest, NoSignalIsLost) {
+  constexpr int kRounds = 2000;
+  const reactor::Background background =
+      reactor::Background::Start(std::move(reactor_)).value();
+  Signal signal = Signal::Create(SIGUSR1, background.handle()).value();
+  Atomic<int> answered{0};
+  std::thread waiting([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      ASSERT_TRUE(BlockOn(signal.Recv()).ok());
+      answered.store(round, std::memory_order_release);
+    }
+  });
+  for (int round = 1; round <= kRounds; ++round) {
+    ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+    while (answered.load(std::memory_order_acquire) < round) {
+      std::this_thread::yield();
+    }
+  }
+  waiting.join();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(SignalTest, AFinishedFutureThatIsPolledIsAPanic) {
+  Signal signal = Listen(SIGUSR1);
+  auto ctrl_c = CtrlC(reactor_.handle());
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  ASSERT_EQ(raise(SIGINT), 0);
+  Turn();
+  auto recv = signal.Recv();
+  ASSERT_TRUE(task_.Poll(recv).IsReady());
+  EXPECT_THROW((void)task_.Poll(recv), std::logic_error);
+  ASSERT_TRUE(task_.Poll(ctrl_c).IsReady());
+  EXPECT_THROW((void)task_.Poll(ctrl_c), std::logic_error);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse
