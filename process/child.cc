@@ -1,0 +1,177 @@
+#include "rouse/process/child.h"
+
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/future/join.h"
+#include "rouse/future/or_return.h"
+#include "rouse/process/child_pipe.h"
+#include "rouse/process/exit_status.h"
+#include "rouse/process/reaper.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+absl::Status WaitError(int error, pid_t pid) {
+  return absl::ErrnoToStatus(
+      error,
+      absl::StrCat("waitpid for child ", pid,
+                   error == ECHILD ? "; does the program ignore SIGCHLD, or "
+                                     "wait for any child?"
+                                   : ""));
+}
+
+Co<absl::StatusOr<std::string>> ReadToEnd(std::optional<ChildStdout> pipe) {
+  std::string all;
+  if (!pipe.has_value()) co_return all;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    auto read = pipe->Read(absl::MakeSpan(buffer));
+    const size_t size = co_await OrReturn(read);
+    if (size == 0) break;
+    all.append(buffer.data(), size);
+  }
+  co_return all;
+}
+
+Co<absl::StatusOr<ProcessOutput>> Collect(Child child) {
+  Co<absl::StatusOr<std::string>> out = ReadToEnd(child.TakeStdout());
+  Co<absl::StatusOr<std::string>> err = ReadToEnd(child.TakeStderr());
+  auto wait = child.Wait();
+  auto all = Join(std::move(out), std::move(err), std::move(wait));
+  auto [read_out, read_err, status] = co_await std::move(all);
+  if (!read_out.ok()) co_return read_out.status();
+  if (!read_err.ok()) co_return read_err.status();
+  if (!status.ok()) co_return status.status();
+  co_return ProcessOutput(*status, *std::move(read_out), *std::move(read_err));
+}
+
+}  // namespace
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)),
+      kill_on_drop_(other.kill_on_drop_),
+      status_(other.status_),
+      pidfd_(std::move(other.pidfd_)),
+      stdin_(std::exchange(other.stdin_, std::nullopt)),
+      stdout_(std::exchange(other.stdout_, std::nullopt)),
+      stderr_(std::exchange(other.stderr_, std::nullopt)) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  if (this == &other) return *this;
+  Abandon();
+  pid_ = std::exchange(other.pid_, 0);
+  kill_on_drop_ = other.kill_on_drop_;
+  status_ = other.status_;
+  pidfd_ = std::move(other.pidfd_);
+  stdin_ = std::exchange(other.stdin_, std::nullopt);
+  stdout_ = std::exchange(other.stdout_, std::nullopt);
+  stderr_ = std::exchange(other.stderr_, std::nullopt);
+  return *this;
+}
+
+Child::~Child() { Abandon(); }
+
+void Child::Abandon() {
+  if (pid_ == 0 || status_.has_value()) return;
+  // The number is the child's until it has been waited for.
+  if (kill_on_drop_) kill(pid_, SIGKILL);
+  internal::ReapLater(pid_, std::move(pidfd_));
+}
+
+std::optional<ChildStdin> Child::TakeStdin() {
+  return std::exchange(stdin_, std::nullopt);
+}
+
+std::optional<ChildStdout> Child::TakeStdout() {
+  return std::exchange(stdout_, std::nullopt);
+}
+
+std::optional<ChildStderr> Child::TakeStderr() {
+  return std::exchange(stderr_, std::nullopt);
+}
+
+int Child::Look() {
+  if (status_.has_value()) return 0;
+  int raw;
+  const pid_t ended = waitpid(pid_, &raw, WNOHANG);
+  if (ended < 0) return -1;
+  if (ended == 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  status_.emplace(raw);
+  return 0;
+}
+
+PollResult<absl::StatusOr<ExitStatus>> Child::PollWait(
+    Context& cx, reactor::Waiter* waiter) {
+  using Result = absl::StatusOr<ExitStatus>;
+  if (status_.has_value()) return Result(*status_);
+  PollResult<absl::StatusOr<size_t>> ended = pidfd_.registration().PollIo(
+      reactor::Direction::kRead, cx, waiter, /*full=*/0,
+      [this] { return ssize_t{Look()}; },
+      [this](int error) { return WaitError(error, pid_); });
+  if (ended.IsPending()) return kPending;
+  if (!ended->ok()) return Result((*std::move(ended)).status());
+  return Result(*status_);
+}
+
+absl::StatusOr<std::optional<ExitStatus>> Child::TryWait() {
+  if (Look() == 0) return status_;
+  if (errno == EAGAIN) return std::nullopt;
+  return WaitError(errno, pid_);
+}
+
+Child::WaitFuture Child::Wait() { return WaitFuture(*this); }
+
+PollResult<absl::StatusOr<ExitStatus>> Child::WaitFuture::Poll(Context& cx) {
+  if (child_ == nullptr) {
+    Panic(
+        "Child::Wait() was polled after it had given its result; make another "
+        "one");
+  }
+  child_->stdin_.reset();
+  PollResult<absl::StatusOr<ExitStatus>> result =
+      child_->PollWait(cx, &waiter_);
+  if (result.IsReady()) child_ = nullptr;
+  return result;
+}
+
+Co<absl::StatusOr<ProcessOutput>> Child::WaitWithOutput() && {
+  return Collect(std::move(*this));
+}
+
+absl::Status Child::SendSignal(int number) {
+  if (pid_ == 0 || status_.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("signal ", number, " to a child that has ended"));
+  }
+  if (kill(pid_, number) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno,
+                             absl::StrCat("kill(", pid_, ", ", number, ")"));
+}
+
+absl::Status Child::Kill() { return SendSignal(SIGKILL); }
+
+}  // namespace rouse

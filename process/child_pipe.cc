@@ -1,0 +1,153 @@
+#include "rouse/process/child_pipe.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using reactor::AsyncFd;
+using reactor::Direction;
+using reactor::Interest;
+
+[[noreturn]] void PanicFinished(std::string_view future) {
+  Panic(absl::StrCat(future,
+                     " was polled after it had given its result; make another "
+                     "one"));
+}
+
+absl::StatusOr<AsyncFd<OwnedFd>> Adopt(OwnedFd fd, Interest interest,
+                                       const reactor::Handle& handle) {
+  const int flags = fcntl(fd.get(), F_GETFL);
+  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
+    return absl::ErrnoToStatus(errno, "fcntl of a child's pipe");
+  }
+  return AsyncFd<OwnedFd>::Create(std::move(fd), interest, handle);
+}
+
+// write(2) without the signal. There is no flag that says so for a pipe: the
+// signal, which would be this thread's, is blocked for so long, and taken away
+// if this write has raised it.
+ssize_t WriteQuietly(int fd, std::string_view data) {
+  sigset_t sigpipe, before, pending;
+  sigemptyset(&sigpipe);
+  sigaddset(&sigpipe, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+  const ssize_t result = write(fd, data.data(), data.size());
+  const int error = errno;
+  if (result < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    const timespec none = {};
+    while (sigtimedwait(&sigpipe, nullptr, &none) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ChildStdin> ChildStdin::FromFd(OwnedFd fd,
+                                              const reactor::Handle& handle) {
+  absl::StatusOr<AsyncFd<OwnedFd>> pipe =
+      Adopt(std::move(fd), Interest::kWritable, handle);
+  if (!pipe.ok()) return std::move(pipe).status();
+  return ChildStdin(*std::move(pipe));
+}
+
+PollResult<absl::StatusOr<size_t>> ChildStdin::PollWrite(
+    Context& cx, std::string_view data, reactor::Waiter* waiter) const {
+  if (data.empty()) return absl::StatusOr<size_t>(0);
+  return pipe_.registration().PollIo(
+      Direction::kWrite, cx, waiter, data.size(),
+      [&] { return WriteQuietly(fd(), data); },
+      [](int error) {
+        return absl::ErrnoToStatus(error, "write to a child's standard input");
+      });
+}
+
+ChildStdin::WriteFuture ChildStdin::Write(std::string_view data) const {
+  return WriteFuture(*this, data);
+}
+
+ChildStdin::WriteAllFuture ChildStdin::WriteAll(std::string_view data) const {
+  return WriteAllFuture(*this, data);
+}
+
+PollResult<absl::StatusOr<size_t>> ChildStdin::WriteFuture::Poll(Context& cx) {
+  if (pipe_ == nullptr) PanicFinished("ChildStdin::Write()");
+  auto result = pipe_->PollWrite(cx, data_, &waiter_);
+  if (result.IsReady()) pipe_ = nullptr;
+  return result;
+}
+
+PollResult<absl::Status> ChildStdin::WriteAllFuture::Poll(Context& cx) {
+  if (pipe_ == nullptr) PanicFinished("ChildStdin::WriteAll()");
+  while (!data_.empty()) {
+    auto written = pipe_->PollWrite(cx, data_, &waiter_);
+    if (written.IsPending()) return kPending;
+    if (!written->ok()) {
+      pipe_ = nullptr;
+      return (*std::move(written)).status();
+    }
+    data_.remove_prefix(**written);
+  }
+  pipe_ = nullptr;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChildStdout> ChildStdout::FromFd(OwnedFd fd,
+                                                const reactor::Handle& handle) {
+  absl::StatusOr<AsyncFd<OwnedFd>> pipe =
+      Adopt(std::move(fd), Interest::kReadable, handle);
+  if (!pipe.ok()) return std::move(pipe).status();
+  return ChildStdout(*std::move(pipe));
+}
+
+PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
+    Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
+  if (buffer.empty()) return absl::StatusOr<size_t>(0);
+  return pipe_.registration().PollIo(
+      Direction::kRead, cx, waiter, buffer.size(),
+      [&] { return read(fd(), buffer.data(), buffer.size()); },
+      [](int error) {
+        return absl::ErrnoToStatus(error, "read of a child's output");
+      });
+}
+
+ChildStdout::ReadFuture ChildStdout::Read(absl::Span<char> buffer) const {
+  return ReadFuture(*this, buffer);
+}
+
+PollResult<absl::StatusOr<size_t>> ChildStdout::ReadFuture::Poll(Context& cx) {
+  if (pipe_ == nullptr) PanicFinished("ChildStdout::Read()");
+  auto result = pipe_->PollRead(cx, buffer_, &waiter_);
+  if (result.IsReady()) pipe_ = nullptr;
+  return result;
+}
+
+}  // namespace rouse

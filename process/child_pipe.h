@@ -1,0 +1,165 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: child_pipe.h
+// -----------------------------------------------------------------------------
+//
+// The pipes to the standard streams of a `Child`:
+//
+//   std::optional<ChildStdin> input = child.TakeStdin();
+//   co_await OrReturn(input->WriteAll("one line\n"));
+//   input.reset();   // the child reads to the end
+//
+//   std::optional<ChildStdout> output = child.TakeStdout();
+//   size_t size = co_await OrReturn(output->Read(absl::MakeSpan(buffer)));
+
+#ifndef ROUSE_PROCESS_CHILD_PIPE_H_
+#define ROUSE_PROCESS_CHILD_PIPE_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/reactor/async_fd.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// ChildStdin
+//
+// The writing end. Movable, but not while a future of it lives; const members
+// are thread-safe. Destroying it tells the child that there is no more.
+//
+// Each operation is a future that does nothing before it is polled, borrows the
+// pipe and the data, and allocates nothing. Destroying `Write()` before it is
+// ready means that nothing was written; `WriteAll()` may have written a part.
+//
+// FailedPrecondition: the child has closed its end, or has ended (EPIPE; no
+// SIGPIPE is raised). Unavailable: the reactor has been shut down.
+class ChildStdin {
+ public:
+  class WriteFuture;
+  class WriteAllFuture;
+
+  // Takes over the writing end of a pipe and makes it non-blocking.
+  static absl::StatusOr<ChildStdin> FromFd(
+      OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
+
+  // Writes at least one byte of `data`, as many as can be written now. Gives
+  // `absl::StatusOr<size_t>`: 0 only if `data` is empty.
+  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Writes all of `data`. Gives `absl::Status`.
+  WriteAllFuture WriteAll(std::string_view data) const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // The same for futures of your own. Without a `waiter` the task that polled
+  // last is woken.
+  PollResult<absl::StatusOr<size_t>> PollWrite(
+      Context& cx, std::string_view data,
+      reactor::Waiter* waiter = nullptr) const;
+
+  // The descriptor. It stays owned.
+  int fd() const { return pipe_.fd(); }
+
+  // Takes the descriptor out; it stays non-blocking.
+  OwnedFd IntoFd() && { return std::move(pipe_).IntoInner(); }
+
+ private:
+  explicit ChildStdin(reactor::AsyncFd<OwnedFd> pipe)
+      : pipe_(std::move(pipe)) {}
+
+  reactor::AsyncFd<OwnedFd> pipe_;
+};
+
+// ChildStdout
+//
+// The reading end of the child's standard output, or of its standard error. As
+// `ChildStdin`. Destroying it makes the child's next write fail.
+class ChildStdout {
+ public:
+  class ReadFuture;
+
+  // Takes over the reading end of a pipe and makes it non-blocking.
+  static absl::StatusOr<ChildStdout> FromFd(
+      OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
+
+  // Reads what there is, up to the size of `buffer`, as soon as there is
+  // anything. Gives `absl::StatusOr<size_t>`: 0 when all who had the other end
+  // have closed it, or the buffer is empty. Destroying the future before it is
+  // ready means that nothing was read.
+  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  PollResult<absl::StatusOr<size_t>> PollRead(
+      Context& cx, absl::Span<char> buffer,
+      reactor::Waiter* waiter = nullptr) const;
+
+  int fd() const { return pipe_.fd(); }
+  OwnedFd IntoFd() && { return std::move(pipe_).IntoInner(); }
+
+ private:
+  explicit ChildStdout(reactor::AsyncFd<OwnedFd> pipe)
+      : pipe_(std::move(pipe)) {}
+
+  reactor::AsyncFd<OwnedFd> pipe_;
+};
+
+using ChildStderr = ChildStdout;
+
+// The futures, for those who have to name them. Polling one that is finished is
+// a `Panic()`. They may be moved until they are polled.
+
+class [[nodiscard]] ChildStdin::WriteFuture {
+ public:
+  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
+
+ private:
+  friend class ChildStdin;
+  WriteFuture(const ChildStdin& pipe, std::string_view data)
+      : pipe_(&pipe), data_(data) {}
+
+  const ChildStdin* pipe_;  // null when finished
+  std::string_view data_;
+  reactor::Waiter waiter_;
+};
+
+class [[nodiscard]] ChildStdin::WriteAllFuture {
+ public:
+  PollResult<absl::Status> Poll(Context& cx);
+
+ private:
+  friend class ChildStdin;
+  WriteAllFuture(const ChildStdin& pipe, std::string_view data)
+      : pipe_(&pipe), data_(data) {}
+
+  const ChildStdin* pipe_;  // null when finished
+  std::string_view data_;   // what is left
+  reactor::Waiter waiter_;
+};
+
+class [[nodiscard]] ChildStdout::ReadFuture {
+ public:
+  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
+
+ private:
+  friend class ChildStdout;
+  ReadFuture(const ChildStdout& pipe, absl::Span<char> buffer)
+      : pipe_(&pipe), buffer_(buffer) {}
+
+  const ChildStdout* pipe_;  // null when finished
+  absl::Span<char> buffer_;
+  reactor::Waiter waiter_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_PROCESS_CHILD_PIPE_H_

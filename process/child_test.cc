@@ -1,0 +1,322 @@
+#include "rouse/process/child.h"
+
+#include <signal.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/process/child_pipe.h"
+#include "rouse/process/command.h"
+#include "rouse/process/exit_status.h"
+#include "rouse/process/process_test_util.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+class ChildTest : public ProcessTest {
+ protected:
+  // Runs until its input ends, and says what it got.
+  static Child SpawnCat(bool kill_on_drop = false) {
+    return Command("cat")
+        .Stdin(Stdio::Piped())
+        .Stdout(Stdio::Piped())
+        .KillOnDrop(kill_on_drop)
+        .Spawn()
+        .value();
+  }
+
+  void AwaitNoChildren() {
+    while (!HasNoChildren()) reactor_->Park();
+  }
+};
+
+TEST_F(ChildTest, BytesGoBothWays) {
+  Child child = SpawnCat();
+  std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  ASSERT_TRUE(input.has_value() && output.has_value());
+  EXPECT_FALSE(child.TakeStdin().has_value());
+  EXPECT_FALSE(child.TakeStderr().has_value());
+  ASSERT_TRUE(Run(input->WriteAll("ping")).ok());
+  char buffer[16];
+  ASSERT_EQ(Run(output->Read(absl::MakeSpan(buffer))).value(), 4u);
+  EXPECT_EQ(std::string_view(buffer, 4), "ping");
+  input.reset();
+  EXPECT_EQ(Run(output->Read(absl::MakeSpan(buffer))).value(), 0u);
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+}
+
+TEST_F(ChildTest, MoreThanFitsIsWritten) {
+  Child child = SpawnCat();
+  std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  const std::string data(1000000, 'x');
+  size_t received = 0;
+  {
+    auto write = input->WriteAll(data);
+    char buffer[4096];
+    while (task_.Poll(write).IsPending()) {
+      auto read = output->Read(absl::MakeSpan(buffer));
+      const auto size = runner_.Poll(read);
+      if (size.IsPending()) {
+        reactor_->Park();
+      } else {
+        received += size->value();
+      }
+    }
+  }
+  input.reset();
+  EXPECT_EQ(received + ReadAll(*output).size(), data.size());
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+}
+
+TEST_F(ChildTest, WaitClosesTheInput) {
+  Child child = SpawnCat();
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+  EXPECT_FALSE(child.TakeStdin().has_value());
+}
+
+TEST_F(ChildTest, WaitGivesTheSameAgain) {
+  Child child = Shell("exit 7").Spawn().value();
+  EXPECT_EQ(Run(child.Wait())->code(), 7);
+  EXPECT_EQ(Run(child.Wait())->code(), 7);
+  EXPECT_EQ(child.TryWait().value()->code(), 7);
+}
+
+TEST_F(ChildTest, TryWaitDoesNotWait) {
+  Child child = SpawnCat();
+  EXPECT_EQ(child.TryWait().value(), std::nullopt);
+  child.TakeStdin().reset();
+  auto wait = child.Wait();
+  while (child.TryWait().value() == std::nullopt) reactor_->Park();
+  EXPECT_TRUE(child.TryWait().value()->IsSuccess());
+  EXPECT_TRUE(Run(wait)->IsSuccess());
+}
+
+TEST_F(ChildTest, ADestroyedWaitChangesNothing) {
+  Child child = SpawnCat();
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  {
+    auto wait = child.Wait();
+    ASSERT_TRUE(task_.Poll(wait).IsPending());
+  }
+  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(child.TryWait().value(), std::nullopt);
+  EXPECT_TRUE(child.Kill().ok());
+  EXPECT_EQ(Run(child.Wait())->signal(), SIGKILL);
+}
+
+TEST_F(ChildTest, PollWaitClosesNothing) {
+  Child child = SpawnCat();
+  Context cx(task_.waker());
+  EXPECT_TRUE(child.PollWait(cx).IsPending());
+  EXPECT_TRUE(child.TakeStdin().has_value());
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+}
+
+TEST_F(ChildTest, SignalsReachIt) {
+  Child child = SpawnCat();
+  EXPECT_TRUE(child.SendSignal(SIGTERM).ok());
+  EXPECT_EQ(Run(child.Wait())->signal(), SIGTERM);
+  EXPECT_TRUE(absl::IsFailedPrecondition(child.SendSignal(SIGTERM)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(child.Kill()));
+}
+
+// No SIGPIPE either, which would end this test.
+TEST_F(ChildTest, WritingToAChildThatHasEndedIsAnError) {
+  Child child = SpawnCat();
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  ASSERT_TRUE(child.Kill().ok());
+  ASSERT_TRUE(Run(child.Wait()).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Run(input->Write("x")).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Run(input->WriteAll("x"))));
+}
+
+// One that was pending before is not taken away.
+TEST_F(ChildTest, AnotherSIGPIPEStaysPending) {
+  Child child = SpawnCat();
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  ASSERT_TRUE(child.Kill().ok());
+  ASSERT_TRUE(Run(child.Wait()).ok());
+  sigset_t sigpipe, before, pending;
+  sigemptyset(&sigpipe);
+  sigaddset(&sigpipe, SIGPIPE);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
+  ASSERT_EQ(raise(SIGPIPE), 0);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Run(input->Write("x")).status()));
+  ASSERT_EQ(sigpending(&pending), 0);
+  EXPECT_EQ(sigismember(&pending, SIGPIPE), 1);
+  int number;
+  ASSERT_EQ(sigwait(&sigpipe, &number), 0);
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+}
+
+TEST_F(ChildTest, EmptyBuffersAreNoEnd) {
+  Child child = SpawnCat();
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  EXPECT_EQ(Run(input->Write("")).value(), 0u);
+  EXPECT_EQ(Run(output->Read({})).value(), 0u);
+  EXPECT_TRUE(child.Kill().ok());
+  EXPECT_TRUE(Run(child.Wait()).ok());
+}
+
+TEST_F(ChildTest, WaitWithOutputGivesWhatWasNotTaken) {
+  Child child = Shell("echo out; echo err >&2")
+                    .Stdout(Stdio::Piped())
+                    .Stderr(Stdio::Piped())
+                    .Spawn()
+                    .value();
+  const std::optional<ChildStdout> out = child.TakeStdout();
+  const ProcessOutput output = Run(std::move(child).WaitWithOutput()).value();
+  EXPECT_EQ(output.out, "");
+  EXPECT_EQ(output.err, "err\n");
+  EXPECT_EQ(ReadAll(*out), "out\n");
+}
+
+// One that is destroyed while it runs, and ends later.
+TEST_F(ChildTest, ADestroyedChildGoesOnAndIsReaped) {
+  std::optional<ChildStdin> input;
+  std::optional<ChildStdout> output;
+  {
+    Child child = SpawnCat();
+    input = child.TakeStdin();
+    output = child.TakeStdout();
+  }
+  ASSERT_TRUE(Run(input->WriteAll("still here")).ok());
+  input.reset();
+  EXPECT_EQ(ReadAll(*output), "still here");
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, OneThatHasEndedIsReapedAtOnce) {
+  {
+    Child child = Command("true").Stdout(Stdio::Piped()).Spawn().value();
+    const std::optional<ChildStdout> output = child.TakeStdout();
+    EXPECT_EQ(ReadAll(*output), "");
+  }
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, KillOnDropKills) {
+  std::optional<ChildStdin> input;
+  std::optional<ChildStdout> output;
+  {
+    Child child = SpawnCat(/*kill_on_drop=*/true);
+    input = child.TakeStdin();
+    output = child.TakeStdout();
+  }
+  EXPECT_EQ(ReadAll(*output), "");
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, AssignmentAbandonsTheOneBefore) {
+  Child child = SpawnCat(/*kill_on_drop=*/true);
+  child = Shell("exit 5").Spawn().value();
+  EXPECT_EQ(Run(child.Wait())->code(), 5);
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, AMovedOneIsTheSame) {
+  Child child = SpawnCat(/*kill_on_drop=*/true);
+  const pid_t pid = child.pid();
+  Child moved = std::move(child);
+  EXPECT_EQ(moved.pid(), pid);
+  EXPECT_TRUE(moved.TakeStdout().has_value());
+  EXPECT_TRUE(Run(moved.Wait())->IsSuccess());
+}
+
+// Who outlives the reactor is reaped by whoever comes by next.
+TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
+  std::optional<ChildStdin> input;
+  {
+    reactor::Reactor gone = reactor::Reactor::Create().value();
+    Child child =
+        Command("cat").Stdin(Stdio::Piped()).Spawn(gone.handle()).value();
+    input = child.TakeStdin();
+  }
+  EXPECT_FALSE(HasNoChildren());
+  input.reset();
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(ChildTest, WhoseStatusWasTakenAwayIsAnError) {
+  Child child = Command("true").Spawn().value();
+  ASSERT_EQ(waitpid(child.pid(), nullptr, 0), child.pid());
+  const absl::Status status = Run(child.Wait()).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("SIGCHLD"), std::string::npos) << status;
+  EXPECT_FALSE(child.TryWait().ok());
+}
+
+TEST_F(ChildTest, AShutdownOfTheReactorIsUnavailable) {
+  Child child = SpawnCat(/*kill_on_drop=*/true);
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  auto wait = child.Wait();
+  ASSERT_TRUE(task_.Poll(wait).IsPending());
+  reactor_->Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(task_.Poll(wait)->status()));
+  auto write = input->Write("x");
+  EXPECT_TRUE(absl::IsUnavailable(task_.Poll(write)->status()));
+  // What needs no reactor works.
+  EXPECT_TRUE(child.Kill().ok());
+  siginfo_t info;
+  ASSERT_EQ(
+      waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT),
+      0);
+  EXPECT_EQ(child.TryWait().value()->signal(), SIGKILL);
+}
+
+TEST_F(ChildTest, ManyAtOnce) {
+  std::vector<Child> children;
+  for (int i = 0; i < 20; ++i) {
+    children.push_back(Shell("exit " + std::to_string(i)).Spawn().value());
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Run(children[static_cast<size_t>(i)].Wait())->code(), i);
+  }
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(ChildTest, AFinishedFutureThatIsPolledIsAPanic) {
+  Child child = SpawnCat();
+  const std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  ASSERT_TRUE(child.Kill().ok());
+  auto wait = child.Wait();
+  ASSERT_TRUE(Run(wait).ok());
+  EXPECT_THROW((void)task_.Poll(wait), std::logic_error);
+  auto read = output->Read({});
+  ASSERT_TRUE(Run(read).ok());
+  EXPECT_THROW((void)task_.Poll(read), std::logic_error);
+  auto write = input->Write("");
+  ASSERT_TRUE(Run(write).ok());
+  EXPECT_THROW((void)task_.Poll(write), std::logic_error);
+  auto write_all = input->WriteAll("");
+  ASSERT_TRUE(Run(write_all).ok());
+  EXPECT_THROW((void)task_.Poll(write_all), std::logic_error);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse

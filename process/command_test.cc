@@ -1,0 +1,239 @@
+#include "rouse/process/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "rouse/process/child.h"
+#include "rouse/process/exit_status.h"
+#include "rouse/process/process_test_util.h"
+#include "rouse/reactor/fault_util.h"
+#include "rouse/reactor/owned_fd.h"
+
+namespace rouse {
+namespace {
+
+using CommandTest = ProcessTest;
+
+TEST_F(CommandTest, RunGivesTheExitCode) {
+  EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
+  const ExitStatus status = Run(Shell("exit 3").Run()).value();
+  EXPECT_FALSE(status.IsSuccess());
+  EXPECT_EQ(status.code(), 3);
+  EXPECT_EQ(status.signal(), std::nullopt);
+  EXPECT_EQ(absl::StrCat(status), "exit code 3");
+}
+
+TEST_F(CommandTest, RunGivesTheSignal) {
+  const ExitStatus status = Run(Shell("kill -TERM $$").Run()).value();
+  EXPECT_FALSE(status.IsSuccess());
+  EXPECT_EQ(status.code(), std::nullopt);
+  EXPECT_EQ(status.signal(), SIGTERM);
+  EXPECT_EQ(absl::StrCat(status), "signal 15");
+}
+
+TEST_F(CommandTest, OutputGivesWhatIsWritten) {
+  const ProcessOutput output =
+      Run(Shell("echo out; echo err >&2; exit 1").Output()).value();
+  EXPECT_EQ(output.out, "out\n");
+  EXPECT_EQ(output.err, "err\n");
+  EXPECT_EQ(output.status.code(), 1);
+}
+
+// More than both pipes hold, by turns.
+TEST_F(CommandTest, OutputReadsBothAtOnce) {
+  const ProcessOutput output =
+      Run(Shell("head -c 200000 /dev/zero >&2; head -c 300000 /dev/zero; "
+                "head -c 200000 /dev/zero >&2")
+              .Output())
+          .value();
+  EXPECT_EQ(output.err.size(), 400000u);
+  EXPECT_EQ(output.out.size(), 300000u);
+}
+
+TEST_F(CommandTest, OutputHasNoInput) {
+  const ProcessOutput output = Run(Command("cat").Output()).value();
+  EXPECT_TRUE(output.status.IsSuccess());
+  EXPECT_EQ(output.out, "");
+}
+
+TEST_F(CommandTest, OutputLeavesWhatWasSaid) {
+  const ProcessOutput output =
+      Run(Shell("echo out; echo err >&2").Stderr(Stdio::Null()).Output())
+          .value();
+  EXPECT_EQ(output.out, "out\n");
+  EXPECT_EQ(output.err, "");
+}
+
+TEST_F(CommandTest, ArgumentsArePassedAsTheyAre) {
+  const ProcessOutput output =
+      Run(Command("printf").Args({"%s|", "a b", "$HOME"}).Arg("'*'").Output())
+          .value();
+  EXPECT_EQ(output.out, "a b|$HOME|'*'|");
+}
+
+TEST_F(CommandTest, TheEnvironmentIsInheritedAndChanged) {
+  ASSERT_EQ(setenv("ROUSE_KEPT", "kept", 1), 0);
+  ASSERT_EQ(setenv("ROUSE_GONE", "gone", 1), 0);
+  const ProcessOutput output =
+      Run(Shell("echo $ROUSE_KEPT,$ROUSE_GONE,$ROUSE_NEW")
+              .Env("ROUSE_NEW", "new=1")
+              .EnvRemove("ROUSE_GONE")
+              .Output())
+          .value();
+  EXPECT_EQ(output.out, "kept,,new=1\n");
+}
+
+TEST_F(CommandTest, TheEnvironmentCanBeCleared) {
+  const ProcessOutput output = Run(Command("env")
+                                       .Env("BEFORE", "1")
+                                       .EnvClear()
+                                       .Env("AFTER", "2")
+                                       .Output())
+                                   .value();
+  EXPECT_EQ(output.out, "AFTER=2\n");
+}
+
+TEST_F(CommandTest, RunsWhereItIsTold) {
+  EXPECT_EQ(Run(Command("pwd").CurrentDir("/").Output())->out, "/\n");
+}
+
+TEST_F(CommandTest, WhatDoesNotExistIsNotFound) {
+  const absl::Status status = Command("no-such-program").Spawn().status();
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
+  EXPECT_NE(status.message().find("'no-such-program'"), std::string::npos);
+  EXPECT_TRUE(absl::IsNotFound(
+      Command("true").CurrentDir("/no/such/directory").Spawn().status()));
+  EXPECT_TRUE(absl::IsNotFound(Run(Command("/no/such").Run()).status()));
+  EXPECT_TRUE(absl::IsNotFound(Run(Command("/no/such").Output()).status()));
+}
+
+TEST_F(CommandTest, WhatMayNotBeRunIsPermissionDenied) {
+  EXPECT_TRUE(absl::IsPermissionDenied(Command("/").Spawn().status()));
+}
+
+TEST_F(CommandTest, WhatCannotBePassedOnIsInvalid) {
+  const std::string zero("a\0b", 3);
+  for (const Command& command :
+       {Command(zero), Command("true").Arg(zero),
+        Command("true").Env("KEY", zero), Command("true").CurrentDir(zero),
+        Command("true").Env("", "x"), Command("true").Env("A=B", "x")}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(command.Spawn().status()));
+  }
+}
+
+TEST_F(CommandTest, AStreamCanBeADescriptor) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const OwnedFd reading(ends[0]);
+  {
+    const Command command =
+        Command("echo").Arg("hello").Stdout(Stdio::FromFd(OwnedFd(ends[1])));
+    EXPECT_TRUE(Run(command.Run())->IsSuccess());
+    EXPECT_TRUE(Run(command.Run())->IsSuccess());
+  }
+  char buffer[64];
+  EXPECT_EQ(read(reading.get(), buffer, sizeof buffer), 12);
+  EXPECT_EQ(read(reading.get(), buffer, sizeof buffer), 0);
+}
+
+// Where this process has none of the standard streams, its own descriptors
+// have their numbers.
+TEST_F(CommandTest, SourcesMayHaveTheNumbersOfStandardStreams) {
+  const OwnedFd saved_in(fcntl(0, F_DUPFD_CLOEXEC, 10));
+  const OwnedFd saved_out(fcntl(1, F_DUPFD_CLOEXEC, 10));
+  close(0);
+  close(1);
+  const auto output = Run(Shell("echo out; echo err >&2").Output());
+  ASSERT_EQ(dup2(saved_in.get(), 0), 0);
+  ASSERT_EQ(dup2(saved_out.get(), 1), 1);
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_EQ(output->out, "out\n");
+  EXPECT_EQ(output->err, "err\n");
+}
+
+TEST_F(CommandTest, TheChildGetsNoOtherDescriptor) {
+  auto [a, b] = reactor::MakeSocketPair();
+  const ProcessOutput output =
+      Run(Shell("ls /proc/self/fd | wc -l").Output()).value();
+  // Three streams, and the directory that is read.
+  EXPECT_EQ(output.out, "4\n");
+}
+
+TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
+  // A writer that is told by SIGPIPE, which is blocked here.
+  sigset_t sigpipe, before;
+  sigemptyset(&sigpipe);
+  sigaddset(&sigpipe, SIGPIPE);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
+  const ExitStatus status = Run(Shell("kill -PIPE $$").Run()).value();
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+  EXPECT_EQ(status.signal(), SIGPIPE);
+}
+
+TEST_F(CommandTest, CanHaveAProcessGroupOfItsOwn) {
+  absl::StatusOr<Child> child =
+      Command("cat").Stdin(Stdio::Piped()).ProcessGroup(0).Spawn();
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_EQ(getpgid(child->pid()), child->pid());
+  EXPECT_TRUE(Run(child->Wait())->IsSuccess());
+}
+
+TEST_F(CommandTest, ADestroyedRunIsReaped) {
+  {
+    auto run = Shell("exit 0").Run();
+    (void)task_.Poll(run);
+  }
+  while (!HasNoChildren()) reactor_->Park();
+}
+
+TEST_F(CommandTest, WithoutAReactorNothingIsStarted) {
+  const reactor::ScopedDefault none((reactor::Handle()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Command("true").Spawn().status()));
+}
+
+TEST_F(CommandTest, AfterAShutdownNothingIsStarted) {
+  reactor_->Shutdown();
+  EXPECT_TRUE(absl::IsUnavailable(Command("true").Spawn().status()));
+  EXPECT_TRUE(HasNoChildren());
+}
+
+TEST_F(CommandTest, WhatTheSystemRefusesLeavesNothing) {
+  ASSERT_TRUE(Run(Command("true").Run()).ok());
+  const Command command = Command("cat")
+                              .Stdin(Stdio::Piped())
+                              .Stdout(Stdio::Piped())
+                              .Stderr(Stdio::Null());
+  const std::pair<int, int> faults[] = {
+      {SYS_pipe2, EMFILE},
+      {SYS_fcntl, EMFILE},
+      {SYS_epoll_ctl, ENOSPC},
+      {SYS_pidfd_open, EMFILE},
+  };
+  for (const auto& [call, error] : faults) {
+    const size_t before = reactor::CountOpenFds();
+    if (!reactor::WithFailingCalls({call}, error, [&] {
+          EXPECT_TRUE(absl::IsResourceExhausted(
+              command.Spawn(reactor_->handle()).status()));
+        })) {
+      GTEST_SKIP() << "no filters of system calls here";
+    }
+    EXPECT_EQ(reactor::CountOpenFds(), before);
+    EXPECT_TRUE(HasNoChildren());
+  }
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,80 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: process_test_util.h
+// -----------------------------------------------------------------------------
+//
+// What the tests of process/ share.
+
+#ifndef ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
+#define ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
+
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/process/child_pipe.h"
+#include "rouse/process/command.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
+
+namespace rouse {
+
+// A reactor that is current, descriptors that are counted, and, at the end, no
+// child that is left.
+class ProcessTest : public reactor::FdTest {
+ protected:
+  ProcessTest()
+      : reactor_(std::make_unique<reactor::Reactor>(
+            reactor::Reactor::Create().value())),
+        current_(reactor_->handle()) {}
+  ~ProcessTest() override { EXPECT_TRUE(HasNoChildren()); }
+
+  // Whether there is none, not even a zombie.
+  static bool HasNoChildren() {
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+           errno == ECHILD;
+  }
+
+  // Polls until the future is ready.
+  template <class F>
+  auto Run(F&& future) {
+    for (;;) {
+      auto result = runner_.Poll(future);
+      if (result.IsReady()) return *std::move(result);
+      reactor_->Park();
+    }
+  }
+
+  std::string ReadAll(const ChildStdout& pipe) {
+    std::string all;
+    char buffer[64];
+    for (;;) {
+      const size_t size = Run(pipe.Read(absl::MakeSpan(buffer))).value();
+      if (size == 0) return all;
+      all.append(buffer, size);
+    }
+  }
+
+  static Command Shell(std::string script) {
+    return Command("sh").Arg("-c").Arg(std::move(script));
+  }
+
+  // `Run()` has a task of its own, so that wakes of the other can be counted.
+  reactor::TestTask runner_, task_;
+  std::unique_ptr<reactor::Reactor> reactor_;
+  reactor::ScopedDefault current_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
