@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Each C++ example of a document is a part of the sources, but for indentation.
+
+quotes_test.py DOCUMENT SOURCE...
+"""
+
+import re
+import sys
+
+
+def lines_of(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def main():
+    document, *sources = sys.argv[1:]
+    with open(document, encoding="utf-8") as file:
+        examples = re.findall(r"^```c\+\+\n(.*?)^```", file.read(), re.S | re.M)
+    if not examples:
+        sys.exit(f"{document}: no example found")
+    known = []
+    for source in sources:
+        with open(source, encoding="utf-8") as file:
+            known.append("\n".join(["", *lines_of(file.read()), ""]))
+    missing = 0
+    for example in examples:
+        quote = "\n".join(["", *lines_of(example), ""])
+        if not any(quote in text for text in known):
+            missing += 1
+            print(f"{document}: not in {' '.join(sources)}:\n{example}")
+    if missing:
+        sys.exit(1)
+    print(f"{len(examples)} examples")
+
+
+if __name__ == "__main__":
+    main()
