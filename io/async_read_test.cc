@@ -1,0 +1,81 @@
+#include "rouse/io/async_read.h"
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/io/test_util.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+// Notes where its callers wait.
+class WithWaiter {
+ public:
+  class Waiter {};
+
+  PollResult<absl::StatusOr<size_t>> PollRead(Context&, absl::Span<char>,
+                                              Waiter* waiter = nullptr) const {
+    waiter_ = waiter;
+    return kPending;
+  }
+  PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
+      Context&, Waiter* waiter = nullptr) const {
+    waiter_ = waiter;
+    return kPending;
+  }
+  void Consume(size_t) const {}
+
+  const Waiter* waiter() const { return waiter_; }
+
+ private:
+  mutable const Waiter* waiter_ = nullptr;
+};
+
+class ReturnsInt {
+ public:
+  PollResult<int> PollRead(Context&, absl::Span<char>);
+};
+
+static_assert(AsyncRead<ScriptedReader>);
+static_assert(AsyncRead<ScriptedReader&>);
+static_assert(!AsyncRead<const ScriptedReader>);
+static_assert(!AsyncBufRead<ScriptedReader>);
+static_assert(AsyncRead<const WithWaiter>);
+static_assert(AsyncBufRead<const WithWaiter&>);
+static_assert(!AsyncRead<ReturnsInt>);
+static_assert(!AsyncRead<int>);
+static_assert(std::is_same_v<IoWaiter<const WithWaiter&>, WithWaiter::Waiter>);
+static_assert(std::is_empty_v<IoWaiter<ScriptedReader>>);
+
+class AsyncReadTest : public IoTest {};
+
+TEST_F(AsyncReadTest, AWaiterIsPassedOn) {
+  Context cx(waker_.get());
+  const WithWaiter reader;
+  IoWaiter<WithWaiter> waiter;
+  EXPECT_TRUE(PollRead(reader, cx, {}, &waiter).IsPending());
+  EXPECT_EQ(reader.waiter(), &waiter);
+  EXPECT_TRUE(PollFillBuf(reader, cx, nullptr).IsPending());
+  EXPECT_EQ(reader.waiter(), nullptr);
+  EXPECT_TRUE(PollFillBuf(reader, cx, &waiter).IsPending());
+  EXPECT_EQ(reader.waiter(), &waiter);
+}
+
+TEST_F(AsyncReadTest, WhoHasNoWaiterGetsNone) {
+  Context cx(waker_.get());
+  ScriptedReader reader("abc");
+  IoWaiter<ScriptedReader> waiter;
+  char buffer[2];
+  EXPECT_EQ(PollRead(reader, cx, absl::MakeSpan(buffer), &waiter)->value(), 2u);
+  EXPECT_EQ(std::string_view(buffer, 2), "ab");
+}
+
+}  // namespace
+}  // namespace rouse

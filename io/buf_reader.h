@@ -1,0 +1,166 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: buf_reader.h
+// -----------------------------------------------------------------------------
+//
+// Reads in large pieces, and gives out small ones:
+//
+//   rouse::BufReader reader(stream);             // refers to `stream`
+//   rouse::BufReader reader(std::move(stream));  // owns it
+//   std::string line;
+//   while (co_await rouse::OrReturn(rouse::ReadLine(reader, line))) ...
+
+#ifndef ROUSE_IO_BUF_READER_H_
+#define ROUSE_IO_BUF_READER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// BufReader
+//
+// An `AsyncBufRead` on an `R`, which it owns or, if `R` is a reference, refers
+// to. Where `R` can be written to, so can this: it passes that on. One
+// allocation, when it is made. Movable, but not while a future of it lives.
+//
+// Not thread-safe: one task reads. If `R` allows it, another one may write at
+// the same time.
+//
+// Nothing is lost when a future is destroyed: what was read is in the buffer.
+// It is lost when the `BufReader` is destroyed, or its stream is taken out; see
+// `buffered()`.
+//
+// Errors are those of the stream.
+template <class R>
+class BufReader {
+  static_assert(AsyncRead<R>);
+
+ public:
+  static constexpr size_t kDefaultCapacity = 8192;  // bytes
+
+  using Waiter = IoWaiter<R>;
+
+  explicit BufReader(R&& inner, size_t capacity = kDefaultCapacity)
+      : inner_(std::forward<R>(inner)),
+        capacity_(capacity),
+        buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {
+    if (capacity == 0) Panic("BufReader: a capacity of 0; make it 1 or more");
+  }
+
+  PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
+      Context& cx, Waiter* waiter = nullptr) ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    using Result = absl::StatusOr<std::string_view>;
+    if (begin_ < end_) {
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+      return Result(buffered());
+    }
+    auto size = rouse::PollRead(
+        inner_, cx, absl::MakeSpan(buffer_.get(), capacity_), waiter);
+    if (size.IsPending()) return kPending;
+    if (!size->ok()) return Result((*std::move(size)).status());
+    begin_ = 0;
+    end_ = **size;
+    return Result(buffered());
+  }
+
+  // Panics if there are not as many bytes in the buffer.
+  void Consume(size_t size) {
+    if (size > end_ - begin_) {
+      Panic("BufReader: more consumed than there is; see PollFillBuf()");
+    }
+    begin_ += size;
+  }
+
+  // A buffer at least as large as its own is filled by the stream itself.
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) {
+    if (begin_ == end_ && buffer.size() >= capacity_) {
+      return rouse::PollRead(inner_, cx, buffer, waiter);
+    }
+    if (buffer.empty()) return absl::StatusOr<size_t>(0);
+    auto bytes = PollFillBuf(cx, waiter);
+    if (bytes.IsPending()) return kPending;
+    if (!bytes->ok()) {
+      return absl::StatusOr<size_t>((*std::move(bytes)).status());
+    }
+    const size_t size = std::min((*bytes)->size(), buffer.size());
+    if (size > 0) std::memcpy(buffer.data(), (*bytes)->data(), size);
+    Consume(size);
+    return absl::StatusOr<size_t>(size);
+  }
+
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr)
+    requires AsyncWrite<R>
+  {
+    return rouse::PollWrite(inner_, cx, data, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr)
+    requires AsyncWrite<R>
+  {
+    return rouse::PollWriteVectored(inner_, cx, parts, waiter);
+  }
+  PollResult<absl::Status> PollFlush(Context& cx, Waiter* waiter = nullptr)
+    requires AsyncWrite<R>
+  {
+    return rouse::PollFlush(inner_, cx, waiter);
+  }
+  PollResult<absl::Status> PollShutdown(Context& cx, Waiter* waiter = nullptr)
+    requires AsyncWrite<R>
+  {
+    return rouse::PollShutdown(inner_, cx, waiter);
+  }
+
+  // What has been read and not been taken.
+  std::string_view buffered() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return std::string_view(buffer_.get() + begin_, end_ - begin_);
+  }
+
+  // The stream. What is read from it directly is missing here.
+  std::remove_reference_t<R>& inner() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return inner_;
+  }
+
+  // Takes the stream out. What is `buffered()` is lost.
+  R IntoInner() && { return std::forward<R>(inner_); }
+
+ private:
+  R inner_;
+  size_t capacity_;
+  std::unique_ptr<char[]> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+template <class R>
+BufReader(R&&) -> BufReader<R>;
+template <class R>
+BufReader(R&&, size_t) -> BufReader<R>;
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_BUF_READER_H_

@@ -1,0 +1,147 @@
+#include "rouse/io/buf_reader.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/duplex.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/read.h"
+#include "rouse/io/read_to_end.h"
+#include "rouse/io/test_util.h"
+#include "rouse/io/write.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+static_assert(AsyncBufRead<BufReader<ScriptedReader>>);
+static_assert(AsyncBufRead<BufReader<ScriptedReader&>&>);
+static_assert(!AsyncWrite<BufReader<ScriptedReader>>);
+static_assert(AsyncWrite<BufReader<DuplexStream>>);
+
+class BufReaderTest : public IoTest {
+ protected:
+  // What is in the buffer, after it was filled if it was empty.
+  template <class R>
+  std::string Peek(R& reader) {
+    Context cx(waker_.get());
+    return std::string(reader.PollFillBuf(cx)->value());
+  }
+
+  char buffer_[16];
+};
+
+TEST_F(BufReaderTest, RefersToAnLvalueAndOwnsAnRvalue) {
+  ScriptedReader stream("abc");
+  BufReader refers(stream);
+  static_assert(std::is_same_v<decltype(refers), BufReader<ScriptedReader&>>);
+  EXPECT_EQ(&refers.inner(), &stream);
+  BufReader owns(std::move(stream), 2);
+  static_assert(std::is_same_v<decltype(owns), BufReader<ScriptedReader>>);
+  EXPECT_EQ(Peek(owns), "ab");
+  ScriptedReader back = std::move(owns).IntoInner();
+  EXPECT_EQ(Run(Read(back, absl::MakeSpan(buffer_))).value(), 1u);
+}
+
+TEST_F(BufReaderTest, ManyReadsAreOneOfTheStream) {
+  ScriptedReader stream("abcdef");
+  BufReader reader(stream);
+  for (const char c : std::string_view("abcdef")) {
+    ASSERT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 1))).value(), 1u);
+    EXPECT_EQ(buffer_[0], c);
+  }
+  EXPECT_EQ(stream.polls(), 1);
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 0u);
+}
+
+TEST_F(BufReaderTest, ALargeReadGoesPastTheBuffer) {
+  ScriptedReader stream("abcdefgh");
+  BufReader reader(stream, 4);
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 6u);
+  EXPECT_EQ(reader.buffered(), "");
+  // But not past what is in it.
+  EXPECT_EQ(Peek(reader), "gh");
+  stream.Bytes("ij");
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 2u);
+  EXPECT_EQ(std::string_view(buffer_, 2), "gh");
+}
+
+TEST_F(BufReaderTest, AnEmptyReadTakesNothing) {
+  ScriptedReader stream("abc");
+  BufReader reader(stream);
+  EXPECT_EQ(Run(Read(reader, {})).value(), 0u);
+  EXPECT_EQ(stream.polls(), 0);
+}
+
+TEST_F(BufReaderTest, BytesStayUntilTheyAreConsumed) {
+  ScriptedReader stream("abcdef");
+  BufReader reader(stream, 4);
+  EXPECT_EQ(Peek(reader), "abcd");
+  EXPECT_EQ(Peek(reader), "abcd");
+  reader.Consume(3);
+  EXPECT_EQ(Peek(reader), "d");
+  reader.Consume(1);
+  EXPECT_EQ(Peek(reader), "ef");
+  reader.Consume(2);
+  EXPECT_EQ(Peek(reader), "");
+  EXPECT_EQ(Peek(reader), "");
+}
+
+TEST_F(BufReaderTest, AnErrorIsPassedOnAndLeavesTheBuffer) {
+  ScriptedReader stream;
+  stream.Error(absl::UnavailableError("reset"));
+  BufReader reader(stream);
+  Context cx(waker_.get());
+  EXPECT_EQ(reader.PollFillBuf(cx)->status(), absl::UnavailableError("reset"));
+  EXPECT_EQ(reader.buffered(), "");
+  stream.Error(absl::UnavailableError("again"));
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 1))).status(),
+            absl::UnavailableError("again"));
+}
+
+TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
+  auto [near, far] = Duplex(16);
+  BufReader reader(near);
+  const std::string_view parts[] = {"b", "c"};
+  EXPECT_EQ(Run(Write(reader, "a")).value(), 1u);
+  EXPECT_EQ(Run(WriteVectored(reader, parts)).value(), 2u);
+  EXPECT_TRUE(Run(Flush(reader)).ok());
+  EXPECT_TRUE(Run(Shutdown(reader)).ok());
+  std::string received;
+  EXPECT_EQ(Run(ReadToEnd(far, received)).value(), 3u);
+  EXPECT_EQ(received, "abc");
+}
+
+// R13: also what comes out of the buffer counts.
+TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
+  ScriptedReader stream(std::string(2 * kBudgetPerPoll, 'x'));
+  BufReader reader(stream);
+  Context cx(waker_.get());
+  uint32_t reads = 0;
+  while (reader.PollRead(cx, absl::MakeSpan(buffer_, 1)).IsReady()) ++reads;
+  EXPECT_EQ(reads, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(BufReaderTest, ConsumingWhatIsNotThereIsAPanic) {
+  ScriptedReader stream("abc");
+  BufReader reader(stream);
+  EXPECT_EQ(Peek(reader), "abc");
+  EXPECT_THROW(reader.Consume(4), PanicError);
+  EXPECT_THROW(BufReader(stream, 0), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

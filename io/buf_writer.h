@@ -1,0 +1,181 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: buf_writer.h
+// -----------------------------------------------------------------------------
+//
+// Gathers small writes into large ones:
+//
+//   rouse::BufWriter writer(stream);             // refers to `stream`
+//   rouse::BufWriter writer(std::move(stream));  // owns it
+//   for (const Row& row : rows) {
+//     co_await rouse::OrReturn(rouse::WriteAll(writer, row.text));
+//   }
+//   co_await rouse::OrReturn(rouse::Flush(writer));
+
+#ifndef ROUSE_IO_BUF_WRITER_H_
+#define ROUSE_IO_BUF_WRITER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// BufWriter
+//
+// An `AsyncWrite` on a `W`, which it owns or, if `W` is a reference, refers to.
+// Where `W` can be read from, so can this: it passes that on, and flushes
+// nothing for it. One allocation, when it is made. Movable, but not while a
+// future of it lives.
+//
+// Not thread-safe: one task writes. If `W` allows it, another one may read at
+// the same time.
+//
+// Nothing is lost when a future is destroyed: what was taken is in the buffer.
+// It is lost when the `BufWriter` is destroyed: a destructor cannot wait. Call
+// `Flush()` or `Shutdown()` first.
+//
+// Errors are those of the stream, each reported by whichever write or flush
+// comes upon it; the bytes that it is about stay in the buffer.
+template <class W>
+class BufWriter {
+  static_assert(AsyncWrite<W>);
+
+ public:
+  static constexpr size_t kDefaultCapacity = 8192;  // bytes
+
+  using Waiter = IoWaiter<W>;
+
+  explicit BufWriter(W&& inner, size_t capacity = kDefaultCapacity)
+      : inner_(std::forward<W>(inner)),
+        capacity_(capacity),
+        buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {
+    if (capacity == 0) Panic("BufWriter: a capacity of 0; make it 1 or more");
+  }
+
+  // What does not fit into an empty buffer is passed on at once.
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr) {
+    return PollWriteVectored(cx, absl::MakeConstSpan(&data, 1), waiter);
+  }
+
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) {
+    using Result = absl::StatusOr<size_t>;
+    size_t size = 0;
+    for (const std::string_view part : parts) size += part.size();
+    if (size > capacity_ - end_) {
+      auto drained = PollDrain(cx, waiter);
+      if (drained.IsPending()) return kPending;
+      if (!drained->ok()) return Result(*std::move(drained));
+      if (size >= capacity_) {
+        return rouse::PollWriteVectored(inner_, cx, parts, waiter);
+      }
+    }
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    for (const std::string_view part : parts) {
+      if (part.empty()) continue;
+      std::memcpy(buffer_.get() + end_, part.data(), part.size());
+      end_ += part.size();
+    }
+    if (size > 0) unit->MadeProgress();
+    return Result(size);
+  }
+
+  PollResult<absl::Status> PollFlush(Context& cx, Waiter* waiter = nullptr) {
+    auto drained = PollDrain(cx, waiter);
+    if (drained.IsPending() || !drained->ok()) return drained;
+    return rouse::PollFlush(inner_, cx, waiter);
+  }
+
+  PollResult<absl::Status> PollShutdown(Context& cx, Waiter* waiter = nullptr) {
+    auto drained = PollDrain(cx, waiter);
+    if (drained.IsPending() || !drained->ok()) return drained;
+    return rouse::PollShutdown(inner_, cx, waiter);
+  }
+
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr)
+    requires AsyncRead<W>
+  {
+    return rouse::PollRead(inner_, cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
+      Context& cx, Waiter* waiter = nullptr)
+    requires AsyncBufRead<W>
+  {
+    return rouse::PollFillBuf(inner_, cx, waiter);
+  }
+  void Consume(size_t size)
+    requires AsyncBufRead<W>
+  {
+    inner_.Consume(size);
+  }
+
+  // What has been taken and not been written.
+  std::string_view buffered() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return std::string_view(buffer_.get() + begin_, end_ - begin_);
+  }
+
+  // The stream. What is written to it directly overtakes what is buffered.
+  std::remove_reference_t<W>& inner() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return inner_;
+  }
+
+  // Takes the stream out. What is `buffered()` is lost.
+  W IntoInner() && { return std::forward<W>(inner_); }
+
+ private:
+  // Empties the buffer into the stream.
+  PollResult<absl::Status> PollDrain(Context& cx, Waiter* waiter) {
+    while (begin_ < end_) {
+      auto size = rouse::PollWrite(inner_, cx, buffered(), waiter);
+      if (size.IsPending()) return kPending;
+      if (!size->ok()) return (*std::move(size)).status();
+      if (**size == 0) {
+        return absl::InternalError(
+            "BufWriter: the writer takes nothing; it must be pending then");
+      }
+      begin_ += **size;
+    }
+    begin_ = 0;
+    end_ = 0;
+    return absl::OkStatus();
+  }
+
+  W inner_;
+  size_t capacity_;
+  std::unique_ptr<char[]> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+template <class W>
+BufWriter(W&&) -> BufWriter<W>;
+template <class W>
+BufWriter(W&&, size_t) -> BufWriter<W>;
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_BUF_WRITER_H_

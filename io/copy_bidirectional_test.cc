@@ -1,0 +1,155 @@
+#include "rouse/io/copy_bidirectional.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/io/buf_reader.h"
+#include "rouse/io/duplex.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/read.h"
+#include "rouse/io/test_util.h"
+#include "rouse/io/write_all.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<CopyBidirectionalFuture<DuplexStream, DuplexStream>>);
+
+// A client and a server, each with a connection to the proxy between them.
+class CopyBidirectionalTest : public IoTest {
+ protected:
+  std::string ReadSome(DuplexStream& stream) {
+    char buffer[64];
+    auto read = Read(stream, absl::MakeSpan(buffer));
+    auto size = Poll(read);
+    if (size.IsPending()) return "pending";
+    return std::string(buffer, size->value());
+  }
+
+  std::pair<DuplexStream, DuplexStream> client_ = Duplex(16);
+  std::pair<DuplexStream, DuplexStream> server_ = Duplex(16);
+};
+
+TEST_F(CopyBidirectionalTest, BothWaysUntilBothHaveEnded) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  auto proxy = CopyBidirectional(a, b);
+  ASSERT_TRUE(Poll(proxy).IsPending());
+
+  ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
+  EXPECT_EQ(task_.wakes(), 1);
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_EQ(ReadSome(server), "request");
+  ASSERT_TRUE(Run(Shutdown(client)).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_EQ(ReadSome(server), "");
+
+  // The way back goes on.
+  ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_EQ(ReadSome(client), "answer");
+  EXPECT_EQ(ReadSome(client), "pending");
+  ASSERT_TRUE(Run(Shutdown(server)).ok());
+  const auto copied = Poll(proxy);
+  ASSERT_TRUE(copied.IsReady());
+  EXPECT_EQ((*copied)->a_to_b, 7u);
+  EXPECT_EQ((*copied)->b_to_a, 6u);
+  EXPECT_EQ(ReadSome(client), "");
+}
+
+TEST_F(CopyBidirectionalTest, AFullSideDoesNotHoldUpTheOther) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  auto proxy = CopyBidirectional(a, b);
+  // More than the server's side holds.
+  const std::string block(16, 'x');
+  ASSERT_TRUE(Run(WriteAll(client, block)).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  ASSERT_TRUE(Run(WriteAll(client, block)).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_EQ(ReadSome(client), "answer");
+  EXPECT_EQ(ReadSome(server), block);
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_EQ(ReadSome(server), block);
+}
+
+TEST_F(CopyBidirectionalTest, AnErrorEndsBoth) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  auto proxy = CopyBidirectional(a, b);
+  ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  {
+    DuplexStream gone = std::move(server);
+  }
+  // Its end goes to the client; writing to it fails.
+  ASSERT_TRUE(Run(WriteAll(client, "another")).ok());
+  EXPECT_EQ(Poll(proxy)->status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(proxy.copied().a_to_b, 7u);
+}
+
+TEST_F(CopyBidirectionalTest, AnErrorOfTheWayBackEndsBoth) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  auto proxy = CopyBidirectional(a, b);
+  ASSERT_TRUE(Poll(proxy).IsPending());
+  {
+    DuplexStream gone = std::move(client);
+  }
+  ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
+  EXPECT_EQ(Poll(proxy)->status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CopyBidirectionalTest, DestroyedItWaitsNoMore) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  {
+    auto proxy = CopyBidirectional(a, b);
+    ASSERT_TRUE(Poll(proxy).IsPending());
+    EXPECT_EQ(task_.live(), 2);
+  }
+  EXPECT_EQ(task_.live(), 0);
+  ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
+  ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
+  EXPECT_EQ(task_.wakes(), 0);
+}
+
+TEST_F(CopyBidirectionalTest, DestroyedItLosesNothingOfBufReaders) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  BufReader buffered_a(a);
+  BufReader buffered_b(b);
+  const std::string block(16, 'x');
+  ASSERT_TRUE(Run(WriteAll(b, block)).ok());  // so that there is no room
+  ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
+  {
+    auto proxy = CopyBidirectional(buffered_a, buffered_b);
+    ASSERT_TRUE(Poll(proxy).IsPending());
+  }
+  EXPECT_EQ(buffered_a.buffered(), "request");
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(CopyBidirectionalTest, PolledAfterItsEndIsAPanic) {
+  auto& [client, a] = client_;
+  auto& [b, server] = server_;
+  ASSERT_TRUE(Run(Shutdown(client)).ok());
+  ASSERT_TRUE(Run(Shutdown(server)).ok());
+  auto proxy = CopyBidirectional(a, b);
+  ASSERT_TRUE(Poll(proxy).IsReady());
+  EXPECT_THROW((void)Poll(proxy), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,130 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: copy_loop.h
+// -----------------------------------------------------------------------------
+//
+// What `Copy` and `CopyBidirectional` share: one direction of copying. Internal
+// to this folder.
+
+#ifndef ROUSE_IO_COPY_LOOP_H_
+#define ROUSE_IO_COPY_LOOP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::internal {
+
+// CopyLoop
+//
+// Polled with the same `reader` and `writer` each time. Ready when the reader
+// has ended and all is written and flushed.
+template <class R, class W>
+class CopyLoop {
+ public:
+  PollResult<absl::Status> Poll(Context& cx, R& reader, W& writer) {
+    for (;;) {
+      if (!ended_) {
+        PollResult<absl::StatusOr<std::string_view>> bytes = Fill(cx, reader);
+        if (bytes.IsPending()) {
+          // Nobody waits for bytes that wait for more. An error is reported
+          // here as nothing else would.
+          if (!unflushed_) return kPending;
+          PollResult<absl::Status> flushed = Flush(cx, writer);
+          if (flushed.IsReady() && !flushed->ok()) return flushed;
+          return kPending;
+        }
+        if (!bytes->ok()) return (*std::move(bytes)).status();
+        if (!(*bytes)->empty()) {
+          auto size = PollWrite(writer, cx, **bytes, &write_waiter_);
+          if (size.IsPending()) return kPending;
+          if (!size->ok()) return (*std::move(size)).status();
+          if (**size == 0) {
+            return absl::InternalError(
+                "Copy: the writer takes nothing; it must be pending then");
+          }
+          Consume(reader, **size);
+          copied_ += **size;
+          unflushed_ = true;
+          continue;
+        }
+        ended_ = true;
+        buffer_.reset();
+      }
+      if (!unflushed_) return absl::OkStatus();
+      return Flush(cx, writer);
+    }
+  }
+
+  // How many bytes have been written.
+  uint64_t copied() const { return copied_; }
+
+ private:
+  // Small enough to stay in a core's cache, and large enough that the system
+  // calls do not count.
+  static constexpr size_t kCapacity = size_t{16} << 10;  // bytes
+
+  // What is to be written next; empty if that was all.
+  PollResult<absl::StatusOr<std::string_view>> Fill(Context& cx, R& reader) {
+    using Result = absl::StatusOr<std::string_view>;
+    if constexpr (AsyncBufRead<R>) {
+      return PollFillBuf(reader, cx, &read_waiter_);
+    } else {
+      if (begin_ == end_) {
+        if (buffer_ == nullptr) {
+          buffer_ = std::make_unique_for_overwrite<char[]>(kCapacity);
+        }
+        auto size =
+            PollRead(reader, cx, absl::MakeSpan(buffer_.get(), kCapacity),
+                     &read_waiter_);
+        if (size.IsPending()) return kPending;
+        if (!size->ok()) return Result((*std::move(size)).status());
+        begin_ = 0;
+        end_ = **size;
+      }
+      return Result(std::string_view(buffer_.get() + begin_, end_ - begin_));
+    }
+  }
+
+  void Consume(R& reader, size_t size) {
+    if constexpr (AsyncBufRead<R>) {
+      reader.Consume(size);
+    } else {
+      begin_ += size;
+    }
+  }
+
+  PollResult<absl::Status> Flush(Context& cx, W& writer) {
+    PollResult<absl::Status> status = PollFlush(writer, cx, &write_waiter_);
+    if (status.IsReady()) unflushed_ = false;
+    return status;
+  }
+
+  // Unused if the reader has a buffer.
+  std::unique_ptr<char[]> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+
+  uint64_t copied_ = 0;
+  bool ended_ = false;
+  bool unflushed_ = false;
+  [[no_unique_address]] IoWaiter<R> read_waiter_;
+  [[no_unique_address]] IoWaiter<W> write_waiter_;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_IO_COPY_LOOP_H_

@@ -1,0 +1,64 @@
+#include "rouse/io/duplex.h"
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/memory_pipe.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+DuplexStream& DuplexStream::operator=(DuplexStream&& other) noexcept {
+  // What was here is closed now, not when `other` is destroyed.
+  DuplexStream replaced(std::move(other));
+  std::swap(in_, replaced.in_);
+  std::swap(out_, replaced.out_);
+  return *this;
+}
+
+PollResult<absl::StatusOr<size_t>> DuplexStream::PollRead(
+    Context& cx, absl::Span<char> buffer, Waiter* waiter) const {
+  return in_->PollRead(cx, buffer, waiter);
+}
+
+PollResult<absl::StatusOr<size_t>> DuplexStream::PollWrite(
+    Context& cx, std::string_view data, Waiter* waiter) const {
+  return out_->PollWrite(cx, absl::MakeConstSpan(&data, 1), waiter);
+}
+
+PollResult<absl::StatusOr<size_t>> DuplexStream::PollWriteVectored(
+    Context& cx, absl::Span<const std::string_view> parts,
+    Waiter* waiter) const {
+  return out_->PollWrite(cx, parts, waiter);
+}
+
+PollResult<absl::Status> DuplexStream::PollFlush(Context&) const {
+  return absl::OkStatus();
+}
+
+PollResult<absl::Status> DuplexStream::PollShutdown(Context&) const {
+  out_->CloseWriter();
+  return absl::OkStatus();
+}
+
+void DuplexStream::Close() {
+  if (in_ == nullptr) return;
+  in_->CloseReader();
+  out_->CloseWriter();
+}
+
+std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity) {
+  if (capacity == 0) Panic("Duplex: a capacity of 0; make it 1 or more");
+  auto there = std::make_shared<internal::MemoryPipe>(capacity);
+  auto back = std::make_shared<internal::MemoryPipe>(capacity);
+  return {DuplexStream(back, there), DuplexStream(there, back)};
+}
+
+}  // namespace rouse

@@ -1,0 +1,91 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: duplex.h
+// -----------------------------------------------------------------------------
+//
+// A connection inside the program, for tests and for parts that talk to each
+// other as if over a network:
+//
+//   auto [client, server] = rouse::Duplex(64);
+//   rouse::Spawn(Serve(std::move(server)));
+//   co_await rouse::OrReturn(rouse::WriteAll(client, "hello\n"));
+
+#ifndef ROUSE_IO_DUPLEX_H_
+#define ROUSE_IO_DUPLEX_H_
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/io/memory_pipe.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// DuplexStream
+//
+// One end of a connection: `AsyncRead` and `AsyncWrite`. What is written to one
+// end is read from the other one, in order. Movable, but not while a future of
+// it lives.
+//
+// Const members are thread-safe, and the ends may be on different threads. One
+// task reads from an end and one writes to it; of several, the one that polled
+// last is woken.
+//
+// Destroying an end ends the stream for the other one, which still reads what
+// was written before.
+//
+// Writing fails with FailedPrecondition once the other end has gone, or after
+// `PollShutdown()`. There are no other errors.
+class DuplexStream {
+ public:
+  using Waiter = internal::MemoryPipeWaiter;
+
+  DuplexStream(DuplexStream&&) = default;
+  DuplexStream& operator=(DuplexStream&& other) noexcept;
+  ~DuplexStream() { Close(); }
+
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) const;
+  // Pending while as much as the capacity has not been read.
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) const;
+  // Always ready: what is written can be read at once.
+  PollResult<absl::Status> PollFlush(Context& cx) const;
+  PollResult<absl::Status> PollShutdown(Context& cx) const;
+
+ private:
+  friend std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity);
+
+  using Pipe = internal::MemoryPipe;
+
+  DuplexStream(std::shared_ptr<Pipe> in, std::shared_ptr<Pipe> out)
+      : in_(std::move(in)), out_(std::move(out)) {}
+
+  void Close();
+
+  std::shared_ptr<Pipe> in_;  // null if moved from
+  std::shared_ptr<Pipe> out_;
+};
+
+// Duplex()
+//
+// Both ends of a connection that holds up to `capacity` bytes each way, at
+// least 1.
+std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity);
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_DUPLEX_H_

@@ -1,0 +1,109 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: memory_pipe.h
+// -----------------------------------------------------------------------------
+//
+// One direction of a `Duplex`: bytes in memory between one end that writes and
+// one that reads. Internal to this folder.
+
+#ifndef ROUSE_IO_MEMORY_PIPE_H_
+#define ROUSE_IO_MEMORY_PIPE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/base/mutex.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::internal {
+
+class MemoryPipe;
+
+// MemoryPipeWaiter
+//
+// A future's place to wait for a pipe, which outlives it. Its destructor stops
+// it waiting. Can be moved until it has waited; then that is a `Panic()`.
+class MemoryPipeWaiter {
+ public:
+  MemoryPipeWaiter() = default;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  MemoryPipeWaiter(MemoryPipeWaiter&& other);
+  MemoryPipeWaiter& operator=(MemoryPipeWaiter&&) = delete;
+  ~MemoryPipeWaiter();
+
+ private:
+  friend class MemoryPipe;
+
+  MemoryPipe* pipe_ = nullptr;  // where it waits or has waited
+};
+
+// MemoryPipe
+//
+// Thread-safe. The contracts are those of `AsyncRead` and `AsyncWrite`.
+class MemoryPipe {
+ public:
+  using Waiter = MemoryPipeWaiter;
+
+  // `capacity` is in bytes, at least 1.
+  explicit MemoryPipe(size_t capacity)
+      : capacity_(capacity),
+        buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
+  MemoryPipe(const MemoryPipe&) = delete;
+  MemoryPipe& operator=(const MemoryPipe&) = delete;
+
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter);
+  PollResult<absl::StatusOr<size_t>> PollWrite(
+      Context& cx, absl::Span<const std::string_view> parts, Waiter* waiter);
+
+  // The reader gets what there is, and then the end.
+  void CloseWriter();
+  // The writer is refused.
+  void CloseReader();
+
+ private:
+  friend class MemoryPipeWaiter;
+
+  // A task that waits for the other end. `owner`, which may be null, forgets
+  // it when it is destroyed.
+  struct Slot {
+    Waker waker;
+    const Waiter* owner = nullptr;
+  };
+
+  // Without the lock: makes ready what `Store()` stores.
+  void Prepare(Context& cx, Waker& own, Waiter* waiter);
+  // Leaves in `waker` what was in `slot`.
+  static void Store(Slot& slot, Waker& waker, const Waiter* waiter);
+
+  // No waker is called on account of `waiter` any more.
+  void Forget(const Waiter* waiter);
+
+  size_t TakeFront(absl::Span<char> buffer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  size_t AddBack(std::string_view data) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const size_t capacity_;
+  Mutex mu_;
+  // A ring: `size_` bytes from `begin_` on.
+  const std::unique_ptr<char[]> buffer_ ABSL_GUARDED_BY(mu_);
+  size_t begin_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t size_ ABSL_GUARDED_BY(mu_) = 0;
+  bool writer_closed_ ABSL_GUARDED_BY(mu_) = false;
+  bool reader_closed_ ABSL_GUARDED_BY(mu_) = false;
+  Slot reader_ ABSL_GUARDED_BY(mu_);
+  Slot writer_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_IO_MEMORY_PIPE_H_

@@ -1,0 +1,89 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: read_exact.h
+// -----------------------------------------------------------------------------
+//
+// Reads as many bytes as a buffer holds:
+//
+//   char header[8];
+//   co_await rouse::OrReturn(
+//       rouse::ReadExact(reader, absl::MakeSpan(header)));
+
+#ifndef ROUSE_IO_READ_EXACT_H_
+#define ROUSE_IO_READ_EXACT_H_
+
+#include <cstddef>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// ReadExactFuture
+//
+// See `ReadExact()`.
+template <class R>
+class [[nodiscard]] ReadExactFuture {
+ public:
+  ReadExactFuture(R& reader, absl::Span<char> buffer)
+      : reader_(&reader), buffer_(buffer) {}
+
+  PollResult<absl::Status> Poll(Context& cx) {
+    if (reader_ == nullptr) {
+      Panic("ReadExact: polled after it has finished; make a new one");
+    }
+    while (filled_ < buffer_.size()) {
+      auto size = PollRead(*reader_, cx, buffer_.subspan(filled_), &waiter_);
+      if (size.IsPending()) return kPending;
+      if (!size->ok()) {
+        reader_ = nullptr;
+        return (*std::move(size)).status();
+      }
+      if (**size == 0) {
+        reader_ = nullptr;
+        return absl::OutOfRangeError(
+            absl::StrCat("ReadExact: the stream ended after ", filled_, " of ",
+                         buffer_.size(), " bytes"));
+      }
+      filled_ += **size;
+    }
+    reader_ = nullptr;
+    return absl::OkStatus();
+  }
+
+  // How many bytes of the buffer have been read, at any time.
+  size_t filled() const { return filled_; }
+
+ private:
+  R* reader_;  // null when finished
+  absl::Span<char> buffer_;
+  size_t filled_ = 0;
+  [[no_unique_address]] IoWaiter<R> waiter_;
+};
+
+// ReadExact()
+//
+// Fills `buffer`. Gives `absl::Status`: OutOfRange if the stream ends before
+// that, or the error of the stream.
+//
+// Destroying it before it is ready loses nothing as long as `buffer` is kept:
+// its first `filled()` bytes have been read. To wait for something else at the
+// same time, keep the future and poll it by reference.
+template <AsyncRead R>
+ReadExactFuture<R> ReadExact(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                             absl::Span<char> buffer) {
+  return ReadExactFuture<R>(reader, buffer);
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_READ_EXACT_H_

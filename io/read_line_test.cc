@@ -1,0 +1,93 @@
+#include "rouse/io/read_line.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/future/future.h"
+#include "rouse/io/buf_reader.h"
+#include "rouse/io/test_util.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<ReadLineFuture<BufReader<ScriptedReader>>>);
+
+class ReadLineTest : public IoTest {
+ protected:
+  // The next line in quotes, or what there is instead.
+  template <class R>
+  std::string Next(R& reader) {
+    std::string line;
+    const auto result = Run(ReadLine(reader, line, 8));
+    if (!result.ok()) return result.status().ToString();
+    return *result ? "'" + line + "'" : "end" + line;
+  }
+};
+
+TEST_F(ReadLineTest, LinesEndWithEitherEnd) {
+  ScriptedReader stream("one\ntwo\r\n\n\r\nthr\ree\nlast");
+  BufReader reader(stream);
+  EXPECT_EQ(Next(reader), "'one'");
+  EXPECT_EQ(Next(reader), "'two'");
+  EXPECT_EQ(Next(reader), "''");
+  EXPECT_EQ(Next(reader), "''");
+  EXPECT_EQ(Next(reader), "'thr\ree'");
+  EXPECT_EQ(Next(reader), "'last'");
+  EXPECT_EQ(Next(reader), "end");
+  EXPECT_EQ(Next(reader), "end");
+}
+
+TEST_F(ReadLineTest, AnEndInTwoPiecesIsOne) {
+  ScriptedReader stream;
+  stream.Bytes("one\r").Pending().Bytes("\ntwo");
+  BufReader reader(stream);
+  EXPECT_EQ(Next(reader), "'one'");
+  EXPECT_EQ(Next(reader), "'two'");
+}
+
+TEST_F(ReadLineTest, ACarriageReturnAtTheEndOfTheStreamStays) {
+  ScriptedReader stream("one\r");
+  BufReader reader(stream);
+  EXPECT_EQ(Next(reader), "'one\r'");
+  EXPECT_EQ(Next(reader), "end");
+}
+
+TEST_F(ReadLineTest, DestroyedItLosesNothing) {
+  ScriptedReader stream;
+  stream.Bytes("one\r").Pending().Bytes("\n");
+  BufReader reader(stream);
+  std::string line;
+  {
+    auto read = ReadLine(reader, line);
+    ASSERT_TRUE(Poll(read).IsPending());
+  }
+  EXPECT_TRUE(Run(ReadLine(reader, line)).value());
+  EXPECT_EQ(line, "one");
+}
+
+TEST_F(ReadLineTest, DestroyedBeforeTheEndOfTheStreamItLosesNothing) {
+  ScriptedReader stream;
+  stream.Bytes("one").Pending();
+  BufReader reader(stream);
+  std::string line;
+  {
+    auto read = ReadLine(reader, line);
+    ASSERT_TRUE(Poll(read).IsPending());
+  }
+  EXPECT_TRUE(Run(ReadLine(reader, line)).value());
+  EXPECT_EQ(line, "one");
+}
+
+TEST_F(ReadLineTest, ALongLineIsResourceExhausted) {
+  ScriptedReader stream("1234567\n12345678\n");
+  BufReader reader(stream);
+  EXPECT_EQ(Next(reader), "'1234567'");
+  std::string line;
+  EXPECT_EQ(Run(ReadLine(reader, line, 8)).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(line, "12345678");
+}
+
+}  // namespace
+}  // namespace rouse

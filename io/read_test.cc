@@ -1,0 +1,56 @@
+#include "rouse/io/read.h"
+
+#include <string_view>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/io/test_util.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<ReadFuture<ScriptedReader>>);
+
+class ReadTest : public IoTest {
+ protected:
+  char buffer_[8];
+};
+
+TEST_F(ReadTest, GivesWhatThereIs) {
+  ScriptedReader reader;
+  reader.Bytes("abc").Bytes("def");
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_, 3), "abc");
+}
+
+TEST_F(ReadTest, Waits) {
+  ScriptedReader reader;
+  reader.Pending().Bytes("x");
+  auto read = Read(reader, absl::MakeSpan(buffer_));
+  EXPECT_TRUE(Poll(read).IsPending());
+  EXPECT_EQ(Poll(read)->value(), 1u);
+}
+
+TEST_F(ReadTest, TheEndIsZeroAndAnErrorIsPassedOn) {
+  ScriptedReader reader;
+  reader.Error(absl::UnavailableError("reset"));
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).status(),
+            absl::UnavailableError("reset"));
+  EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 0u);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(ReadTest, PolledAfterItsEndIsAPanic) {
+  ScriptedReader reader;
+  auto read = Read(reader, absl::MakeSpan(buffer_));
+  ASSERT_TRUE(Poll(read).IsReady());
+  EXPECT_THROW((void)Poll(read), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,144 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: read_to_end.h
+// -----------------------------------------------------------------------------
+//
+// Reads all that there is:
+//
+//   std::string body;
+//   co_await rouse::OrReturn(rouse::ReadToEnd(reader, body, 1 << 20));
+
+#ifndef ROUSE_IO_READ_TO_END_H_
+#define ROUSE_IO_READ_TO_END_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+
+// A string that bytes are read into the end of. While this lives, the string
+// is longer than what has been read.
+class GrowingString {
+ public:
+  explicit GrowingString(std::string& text)
+      : text_(&text), begin_(text.size()), end_(text.size()) {}
+  GrowingString(GrowingString&& other) noexcept
+      : text_(std::exchange(other.text_, nullptr)),
+        begin_(other.begin_),
+        end_(other.end_) {}
+  GrowingString& operator=(GrowingString&&) = delete;
+  ~GrowingString() { Finish(); }
+
+  // How much has been added.
+  size_t added() const { return end_ - begin_; }
+
+  // Room for at least one byte and at most `limit`.
+  absl::Span<char> Room(size_t limit) {
+    constexpr size_t kMin = 512;
+    constexpr size_t kMax = 1 << 20;
+    if (text_->size() == end_) {
+      // To what is allocated already, or by a part of what has been read.
+      const size_t spare = text_->capacity() - end_;
+      const size_t more = std::max(spare, std::clamp(end_, kMin, kMax));
+      text_->resize(end_ + std::min(more, limit));
+    }
+    const size_t room = std::min(text_->size() - end_, limit);
+    return absl::MakeSpan(text_->data() + end_, room);
+  }
+
+  void Add(size_t size) { end_ += size; }
+
+  // Cuts off what has not been filled.
+  void Finish() {
+    if (text_ != nullptr) std::exchange(text_, nullptr)->resize(end_);
+  }
+
+ private:
+  std::string* text_;  // null when finished
+  size_t begin_;
+  size_t end_;
+};
+
+}  // namespace internal
+
+// ReadToEndFuture
+//
+// See `ReadToEnd()`.
+template <class R>
+class [[nodiscard]] ReadToEndFuture {
+ public:
+  ReadToEndFuture(R& reader, std::string& out, size_t limit)
+      : reader_(&reader), out_(out), limit_(limit) {}
+
+  PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
+    using Result = absl::StatusOr<size_t>;
+    if (reader_ == nullptr) {
+      Panic("ReadToEnd: polled after it has finished; make a new one");
+    }
+    for (;;) {
+      // One byte more than the limit tells whether that was all.
+      const size_t left = limit_ - out_.added();
+      auto size =
+          PollRead(*reader_, cx, out_.Room(std::max(left, left + 1)), &waiter_);
+      if (size.IsPending()) return kPending;
+      if (!size->ok()) return Finish(*std::move(size));
+      if (**size == 0) return Finish(out_.added());
+      out_.Add(**size);
+      if (out_.added() > limit_) {
+        return Finish(Result(absl::ResourceExhaustedError(absl::StrCat(
+            "ReadToEnd: there are more than ", limit_, " bytes"))));
+      }
+    }
+  }
+
+ private:
+  absl::StatusOr<size_t> Finish(absl::StatusOr<size_t> result) {
+    out_.Finish();
+    reader_ = nullptr;
+    return result;
+  }
+
+  R* reader_;  // null when finished
+  internal::GrowingString out_;
+  size_t limit_;
+  [[no_unique_address]] IoWaiter<R> waiter_;
+};
+
+// ReadToEnd()
+//
+// Adds to `out` what comes until the stream ends. Gives
+// `absl::StatusOr<size_t>`, the number of bytes added: ResourceExhausted as
+// soon as there are more than `limit`, or the error of the stream. What was
+// read before an error is in `out`, which may hold one byte more than `limit`.
+//
+// While the future lives `out` is its own. Destroying it before it is ready
+// leaves in `out` what was read, so that nothing is lost.
+template <AsyncRead R>
+ReadToEndFuture<R> ReadToEnd(
+    R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
+    std::string& out ABSL_ATTRIBUTE_LIFETIME_BOUND,
+    size_t limit = std::numeric_limits<size_t>::max()) {
+  return ReadToEndFuture<R>(reader, out, limit);
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_READ_TO_END_H_

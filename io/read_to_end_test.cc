@@ -1,0 +1,108 @@
+#include "rouse/io/read_to_end.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/io/test_util.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<ReadToEndFuture<ScriptedReader>>);
+
+class ReadToEndTest : public IoTest {};
+
+TEST_F(ReadToEndTest, AddsAllToTheString) {
+  ScriptedReader reader;
+  reader.Bytes("abc").Pending().Bytes("def");
+  std::string out = "> ";
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), 6u);
+  EXPECT_EQ(out, "> abcdef");
+}
+
+TEST_F(ReadToEndTest, NothingIsNothing) {
+  ScriptedReader reader;
+  std::string out;
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), 0u);
+  EXPECT_EQ(out, "");
+}
+
+TEST_F(ReadToEndTest, GrowsAsMuchAsItTakes) {
+  std::string sent(3'000'000, '\0');
+  for (size_t i = 0; i < sent.size(); ++i) {
+    sent[i] = static_cast<char>(i * 2654435761u >> 13);
+  }
+  ScriptedReader reader(sent);
+  std::string out;
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), sent.size());
+  EXPECT_EQ(out, sent);
+  // In large pieces.
+  EXPECT_LT(reader.polls(), 30);
+}
+
+TEST_F(ReadToEndTest, ExactlyTheLimitIsAllowed) {
+  ScriptedReader reader("abcd");
+  std::string out = "12345";
+  EXPECT_EQ(Run(ReadToEnd(reader, out, 4)).value(), 4u);
+  EXPECT_EQ(out, "12345abcd");
+}
+
+TEST_F(ReadToEndTest, MoreThanTheLimitIsResourceExhausted) {
+  ScriptedReader reader("abcdefgh");
+  std::string out;
+  EXPECT_EQ(Run(ReadToEnd(reader, out, 4)).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(out, "abcde");
+}
+
+TEST_F(ReadToEndTest, WhatCameBeforeAnErrorIsKept) {
+  ScriptedReader reader;
+  reader.Bytes("abc").Error(absl::UnavailableError("reset"));
+  std::string out;
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).status(),
+            absl::UnavailableError("reset"));
+  EXPECT_EQ(out, "abc");
+}
+
+TEST_F(ReadToEndTest, DestroyedItLosesNothing) {
+  ScriptedReader reader;
+  reader.Bytes("abc").Pending().Bytes("def");
+  std::string out;
+  {
+    auto read = ReadToEnd(reader, out);
+    ASSERT_TRUE(Poll(read).IsPending());
+  }
+  EXPECT_EQ(out, "abc");
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), 3u);
+  EXPECT_EQ(out, "abcdef");
+}
+
+TEST_F(ReadToEndTest, DestroyedBeforeItBeganItChangesNothing) {
+  ScriptedReader reader("abc");
+  std::string out = "1";
+  {
+    auto read = ReadToEnd(reader, out);
+    auto moved = std::move(read);
+  }
+  EXPECT_EQ(out, "1");
+  EXPECT_EQ(reader.polls(), 0);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(ReadToEndTest, PolledAfterItsEndIsAPanic) {
+  ScriptedReader reader;
+  std::string out;
+  auto read = ReadToEnd(reader, out);
+  ASSERT_TRUE(Poll(read).IsReady());
+  EXPECT_THROW((void)Poll(read), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,85 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: write_all.h
+// -----------------------------------------------------------------------------
+//
+// Writes all of some bytes:
+//
+//   co_await rouse::OrReturn(rouse::WriteAll(writer, "hello\n"));
+
+#ifndef ROUSE_IO_WRITE_ALL_H_
+#define ROUSE_IO_WRITE_ALL_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// WriteAllFuture
+//
+// See `WriteAll()`.
+template <class W>
+class [[nodiscard]] WriteAllFuture {
+ public:
+  WriteAllFuture(W& writer, std::string_view data)
+      : writer_(&writer), data_(data) {}
+
+  PollResult<absl::Status> Poll(Context& cx) {
+    if (writer_ == nullptr) {
+      Panic("WriteAll: polled after it has finished; make a new one");
+    }
+    while (!data_.empty()) {
+      auto size = PollWrite(*writer_, cx, data_, &waiter_);
+      if (size.IsPending()) return kPending;
+      if (!size->ok()) return Finish((*std::move(size)).status());
+      if (**size == 0) {
+        return Finish(absl::InternalError(
+            "WriteAll: the writer takes nothing; it must be pending then"));
+      }
+      data_.remove_prefix(**size);
+    }
+    return Finish(absl::OkStatus());
+  }
+
+  // How many bytes are not written yet, at any time.
+  size_t left() const { return data_.size(); }
+
+ private:
+  absl::Status Finish(absl::Status status) {
+    writer_ = nullptr;
+    return status;
+  }
+
+  W* writer_;              // null when finished
+  std::string_view data_;  // what is left
+  [[no_unique_address]] IoWaiter<W> waiter_;
+};
+
+// WriteAll()
+//
+// Writes all of `data`. Gives `absl::Status`, the error of the writer; after
+// one it is not known how much has arrived. A writer with a buffer has to be
+// flushed, see `Flush()`.
+//
+// Destroying it before it is ready may leave a part written, all but the last
+// `left()` bytes.
+template <AsyncWrite W>
+WriteAllFuture<W> WriteAll(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                           std::string_view data) {
+  return WriteAllFuture<W>(writer, data);
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_WRITE_ALL_H_

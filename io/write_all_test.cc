@@ -1,0 +1,67 @@
+#include "rouse/io/write_all.h"
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/io/test_util.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<WriteAllFuture<ScriptedWriter>>);
+
+class WriteAllTest : public IoTest {
+ protected:
+  ScriptedWriter writer_;
+};
+
+TEST_F(WriteAllTest, WritesPieceByPiece) {
+  writer_.TakeAtMost(2);
+  writer_.BePendingInTurns();
+  EXPECT_TRUE(Run(WriteAll(writer_, "abcde")).ok());
+  EXPECT_EQ(writer_.written(), "abcde");
+  EXPECT_EQ(writer_.writes(), 3);
+}
+
+TEST_F(WriteAllTest, NothingIsAtOnce) {
+  writer_.Block();
+  EXPECT_TRUE(Run(WriteAll(writer_, "")).ok());
+}
+
+TEST_F(WriteAllTest, TellsWhatIsLeft) {
+  writer_.TakeAtMost(2);
+  writer_.BePendingInTurns();
+  auto write = WriteAll(writer_, "abcde");
+  EXPECT_EQ(write.left(), 5u);
+  ASSERT_TRUE(Poll(write).IsPending());
+  ASSERT_TRUE(Poll(write).IsPending());
+  EXPECT_EQ(write.left(), 3u);
+  EXPECT_EQ(writer_.written(), "ab");
+}
+
+TEST_F(WriteAllTest, AnErrorIsPassedOn) {
+  writer_.TakeAtMost(2);
+  writer_.BePendingInTurns();
+  auto write = WriteAll(writer_, "abcde");
+  ASSERT_TRUE(Poll(write).IsPending());
+  writer_.Error(absl::UnavailableError("reset"));
+  EXPECT_EQ(*Poll(write), absl::UnavailableError("reset"));
+}
+
+TEST_F(WriteAllTest, AWriterThatTakesNothingIsInternal) {
+  writer_.TakeAtMost(0);
+  EXPECT_EQ(Run(WriteAll(writer_, "a")).code(), absl::StatusCode::kInternal);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(WriteAllTest, PolledAfterItsEndIsAPanic) {
+  auto write = WriteAll(writer_, "abc");
+  ASSERT_TRUE(Poll(write).IsReady());
+  EXPECT_THROW((void)Poll(write), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,64 @@
+#include "rouse/io/write.h"
+
+#include <string_view>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/io/test_util.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<WriteFuture<ScriptedWriter>>);
+static_assert(Future<WriteVectoredFuture<ScriptedWriter>>);
+
+class WriteTest : public IoTest {
+ protected:
+  ScriptedWriter writer_;
+};
+
+TEST_F(WriteTest, WritesWhatItCan) {
+  writer_.TakeAtMost(2);
+  EXPECT_EQ(Run(Write(writer_, "abc")).value(), 2u);
+  EXPECT_EQ(writer_.written(), "ab");
+}
+
+TEST_F(WriteTest, WaitsAndDestroyedHasWrittenNothing) {
+  writer_.Block();
+  {
+    auto write = Write(writer_, "abc");
+    EXPECT_TRUE(Poll(write).IsPending());
+  }
+  EXPECT_EQ(writer_.written(), "");
+}
+
+TEST_F(WriteTest, PartsGoInOneCall) {
+  const std::string_view parts[] = {"ab", "", "cd"};
+  EXPECT_EQ(Run(WriteVectored(writer_, parts)).value(), 4u);
+  EXPECT_EQ(writer_.written(), "abcd");
+  EXPECT_EQ(writer_.writes(), 1);
+}
+
+TEST_F(WriteTest, AnErrorIsPassedOn) {
+  writer_.Error(absl::UnavailableError("reset"));
+  EXPECT_EQ(Run(Write(writer_, "abc")).status(),
+            absl::UnavailableError("reset"));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(WriteTest, PolledAfterItsEndIsAPanic) {
+  auto write = Write(writer_, "abc");
+  ASSERT_TRUE(Poll(write).IsReady());
+  EXPECT_THROW((void)Poll(write), PanicError);
+  const std::string_view parts[] = {"ab"};
+  auto vectored = WriteVectored(writer_, parts);
+  ASSERT_TRUE(Poll(vectored).IsReady());
+  EXPECT_THROW((void)Poll(vectored), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse
