@@ -134,6 +134,16 @@ bool SocketAddr::IsLoopback() const {
   return IN6_IS_ADDR_LOOPBACK(&storage_.v6.sin6_addr);
 }
 
+bool SocketAddr::IsUnspecified() const {
+  if (IsIPv4()) return storage_.v4.sin_addr.s_addr == 0;
+  return IN6_IS_ADDR_UNSPECIFIED(&storage_.v6.sin6_addr);
+}
+
+bool SocketAddr::IsMulticast() const {
+  if (IsIPv4()) return ntohl(storage_.v4.sin_addr.s_addr) >> 28 == 14;
+  return IN6_IS_ADDR_MULTICAST(&storage_.v6.sin6_addr);
+}
+
 std::string SocketAddr::ToString() const {
   char host[INET6_ADDRSTRLEN];
   if (IsIPv4()) {

@@ -30,8 +30,8 @@ namespace rouse {
 
 // SocketAddr
 //
-// IPv4 or IPv6. A value: copyable, comparable, hashable, printable. Part 4 adds
-// the addresses of Unix sockets.
+// IPv4 or IPv6. A value: copyable, comparable, hashable, printable. Unix
+// sockets have a `UnixAddr`.
 class SocketAddr {
  public:
   // Any IPv4 address, port 0: where a socket is bound that does not care.
@@ -80,6 +80,15 @@ class SocketAddr {
   // Whether packets to it do not leave the machine: 127.0.0.0/8, or ::1.
   bool IsLoopback() const;
 
+  // Whether it stands for any address of the machine: 0.0.0.0, or ::.
+  bool IsUnspecified() const;
+
+  // Whether it is that of a group: 224.0.0.0/4, or ff00::/8.
+  bool IsMulticast() const;
+
+  // The number of the interface of an IPv6 address; 0 if none is given.
+  uint32_t scope() const { return IsIPv4() ? 0 : storage_.v6.sin6_scope_id; }
+
   // As `Parse()` reads it.
   std::string ToString() const;
 
@@ -118,8 +127,6 @@ class SocketAddr {
                           reinterpret_cast<const char*>(&storage_.v6.sin6_addr),
                           sizeof storage_.v6.sin6_addr);
   }
-  // 0 for IPv4.
-  uint32_t scope() const { return IsIPv4() ? 0 : storage_.v6.sin6_scope_id; }
 
   Storage storage_;
 };

@@ -133,6 +133,28 @@ TEST(SocketAddr, KnowsTheLoopback) {
   EXPECT_FALSE(SocketAddr::Parse("[::2]:1").value().IsLoopback());
 }
 
+TEST(SocketAddr, KnowsWhatStandsForAny) {
+  EXPECT_TRUE(SocketAddr().IsUnspecified());
+  EXPECT_TRUE(SocketAddr::Parse("[::]:1").value().IsUnspecified());
+  EXPECT_FALSE(SocketAddr::Localhost(1).IsUnspecified());
+  EXPECT_FALSE(SocketAddr::Parse("[::1]:1").value().IsUnspecified());
+}
+
+TEST(SocketAddr, KnowsGroups) {
+  EXPECT_TRUE(SocketAddr::IPv4({224, 0, 0, 1}, 1).IsMulticast());
+  EXPECT_TRUE(SocketAddr::IPv4({239, 255, 0, 1}, 1).IsMulticast());
+  EXPECT_FALSE(SocketAddr::IPv4({240, 0, 0, 1}, 1).IsMulticast());
+  EXPECT_FALSE(SocketAddr::IPv4({223, 0, 0, 1}, 1).IsMulticast());
+  EXPECT_TRUE(SocketAddr::Parse("[ff02::1]:1").value().IsMulticast());
+  EXPECT_FALSE(SocketAddr::Parse("[fe80::1]:1").value().IsMulticast());
+}
+
+TEST(SocketAddr, HasTheScope) {
+  EXPECT_EQ(SocketAddr::Parse("[fe80::1%3]:1").value().scope(), 3u);
+  EXPECT_EQ(SocketAddr::Parse("[fe80::1]:1").value().scope(), 0u);
+  EXPECT_EQ(SocketAddr::Localhost(1).scope(), 0u);
+}
+
 TEST(SocketAddr, IsAnyAtFirst) {
   EXPECT_EQ(SocketAddr().ToString(), "0.0.0.0:0");
 }
