@@ -1,12 +1,13 @@
 #include "rouse/net/socket.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>  // IWYU pragma: keep: IPPROTO_TCP
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,57 +16,73 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/net/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
 namespace {
 
-absl::Status SetOption(int fd, int level, int option, int value,
-                       std::string_view name) {
-  if (setsockopt(fd, level, option, &value, sizeof value) == 0) {
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno, absl::StrCat("setsockopt(", name, ")"));
-}
+// More than that in one call gains nothing.
+constexpr size_t kMaxParts = 64;
 
 // Of getsockname and getpeername.
 using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
 
-absl::StatusOr<SocketAddr> GetName(int fd, NameCall call,
-                                   std::string_view name) {
-  sockaddr_storage addr;
-  socklen_t size = sizeof addr;
-  if (call(fd, reinterpret_cast<sockaddr*>(&addr), &size) != 0) {
+template <class Addr>
+absl::StatusOr<Addr> GetName(int fd, NameCall call, std::string_view name) {
+  RawAddr addr;
+  if (call(fd, addr.data(), &addr.size) != 0) {
     return absl::ErrnoToStatus(errno, name);
   }
-  return SocketAddr::FromSockaddr(reinterpret_cast<sockaddr*>(&addr), size);
+  return Addr::FromSockaddr(addr.data(), addr.size);
 }
 
-absl::Status NamedError(int error, std::string_view call,
-                        const absl::StatusOr<SocketAddr>& addr) {
-  if (!addr.ok()) return absl::ErrnoToStatus(error, call);
-  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", *addr));
+absl::Status NamedError(int error, std::string_view call, int fd,
+                        NameCall name) {
+  RawAddr addr;
+  if (name(fd, addr.data(), &addr.size) != 0) {
+    return absl::ErrnoToStatus(error, call);
+  }
+  const std::string text = addr.data()->sa_family == AF_UNIX
+                               ? addr.ToUnixAddr().ToString()
+                               : addr.ToSocketAddr().ToString();
+  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
 }
 
 }  // namespace
 
-absl::StatusOr<Socket> Socket::Open(const SocketAddr& addr) {
-  OwnedFd fd(socket(addr.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                    IPPROTO_TCP));
-  if (!fd.IsValid()) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("socket for ", addr));
-  }
+SocketAddr RawAddr::ToSocketAddr() const {
+  return SocketAddr::FromSockaddr(data(), size).value_or(SocketAddr());
+}
+
+UnixAddr RawAddr::ToUnixAddr() const {
+  return UnixAddr::FromSockaddr(data(), size).value_or(UnixAddr());
+}
+
+absl::StatusOr<Socket> Socket::Open(int family, int type) {
+  OwnedFd fd(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "socket");
   return Socket(std::move(fd));
 }
 
-absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd) {
-  int type;
-  socklen_t size = sizeof type;
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
+absl::StatusOr<std::pair<Socket, Socket>> Socket::OpenPair(int family,
+                                                           int type) {
+  int fds[2];
+  if (socketpair(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  return std::pair(Socket(OwnedFd(fds[0])), Socket(OwnedFd(fds[1])));
+}
+
+absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
+  int found;
+  socklen_t size = sizeof found;
+  if (getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &found, &size) != 0) {
     return absl::ErrnoToStatus(errno, "getsockopt(SO_TYPE)");
   }
-  if (type != SOCK_STREAM) {
-    return absl::InvalidArgumentError("not a stream socket");
+  if (found != type) {
+    return absl::InvalidArgumentError(
+        type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
   }
   const int flags = fcntl(fd.get(), F_GETFL);
   if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
@@ -77,43 +94,34 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd) {
   return Socket(std::move(fd));
 }
 
-absl::Status Socket::Bind(const SocketAddr& addr) const {
-  absl::Status status =
-      SetOption(fd(), SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-  if (!status.ok()) return status;
-  if (bind(fd(), addr.data(), addr.size()) == 0) return absl::OkStatus();
+absl::Status Socket::BindError(const std::string& addr) {
   return absl::ErrnoToStatus(errno, absl::StrCat("bind to ", addr));
 }
 
-absl::Status Socket::Listen() const {
-  if (listen(fd(), SOMAXCONN) == 0) return absl::OkStatus();
+absl::Status Socket::Listen(int backlog) const {
+  if (listen(fd(), backlog) == 0) return absl::OkStatus();
   return ErrorAtLocal(errno, "listen on");
 }
 
-absl::Status Socket::ShutdownWrite() const {
-  if (shutdown(fd(), SHUT_WR) == 0) return absl::OkStatus();
+absl::Status Socket::Shutdown(int how) const {
+  if (shutdown(fd(), how) == 0) return absl::OkStatus();
   return ErrorAtPeer(errno, "shutdown of the connection to");
 }
 
-absl::Status Socket::SetNoDelay(bool on) const {
-  return SetOption(fd(), IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0, "TCP_NODELAY");
-}
-
-absl::StatusOr<bool> Socket::NoDelay() const {
-  int on;
-  socklen_t size = sizeof on;
-  if (getsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, &size) != 0) {
-    return absl::ErrnoToStatus(errno, "getsockopt(TCP_NODELAY)");
-  }
-  return on != 0;
-}
-
 absl::StatusOr<SocketAddr> Socket::LocalAddr() const {
-  return GetName(fd(), &getsockname, "getsockname");
+  return GetName<SocketAddr>(fd(), &getsockname, "getsockname");
 }
 
 absl::StatusOr<SocketAddr> Socket::PeerAddr() const {
-  return GetName(fd(), &getpeername, "getpeername");
+  return GetName<SocketAddr>(fd(), &getpeername, "getpeername");
+}
+
+absl::StatusOr<UnixAddr> Socket::LocalUnixAddr() const {
+  return GetName<UnixAddr>(fd(), &getsockname, "getsockname");
+}
+
+absl::StatusOr<UnixAddr> Socket::PeerUnixAddr() const {
+  return GetName<UnixAddr>(fd(), &getpeername, "getpeername");
 }
 
 int Socket::TakeError() const {
@@ -123,38 +131,42 @@ int Socket::TakeError() const {
   return error;
 }
 
-int Socket::Connect(const SocketAddr& addr) const {
-  return connect(fd(), addr.data(), addr.size());
-}
-
-int Socket::Accept(Socket& socket, SocketAddr& addr) const {
-  sockaddr_storage peer;
-  socklen_t size = sizeof peer;
-  OwnedFd accepted(accept4(fd(), reinterpret_cast<sockaddr*>(&peer), &size,
-                           SOCK_NONBLOCK | SOCK_CLOEXEC));
+int Socket::Accept(Socket& socket, RawAddr& peer) const {
+  peer.size = sizeof peer.storage;
+  OwnedFd accepted(
+      accept4(fd(), peer.data(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!accepted.IsValid()) return -1;
-  absl::StatusOr<SocketAddr> parsed =
-      SocketAddr::FromSockaddr(reinterpret_cast<sockaddr*>(&peer), size);
-  // A peer without an address that we know, of an adopted listener.
-  addr = parsed.ok() ? *parsed : SocketAddr();
   socket = Socket(std::move(accepted));
   return 0;
 }
 
-ssize_t Socket::Receive(absl::Span<char> buffer) const {
-  return recv(fd(), buffer.data(), buffer.size(), 0);
+ssize_t Socket::Receive(absl::Span<char> buffer, int flags) const {
+  return recv(fd(), buffer.data(), buffer.size(), flags);
 }
 
 ssize_t Socket::Send(std::string_view data) const {
   return send(fd(), data.data(), data.size(), MSG_NOSIGNAL);
 }
 
+ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
+  iovec vectors[kMaxParts];
+  msghdr message = {};
+  message.msg_iov = vectors;
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;
+    if (message.msg_iovlen == kMaxParts) break;
+    vectors[message.msg_iovlen++] = {const_cast<char*>(part.data()),
+                                     part.size()};
+  }
+  return sendmsg(fd(), &message, MSG_NOSIGNAL);
+}
+
 absl::Status Socket::ErrorAtPeer(int error, std::string_view call) const {
-  return NamedError(error, call, PeerAddr());
+  return NamedError(error, call, fd(), &getpeername);
 }
 
 absl::Status Socket::ErrorAtLocal(int error, std::string_view call) const {
-  return NamedError(error, call, LocalAddr());
+  return NamedError(error, call, fd(), &getsockname);
 }
 
 }  // namespace rouse::internal

@@ -10,8 +10,10 @@
 #ifndef ROUSE_NET_SOCKET_H_
 #define ROUSE_NET_SOCKET_H_
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,9 +21,30 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/net/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
+
+// RawAddr
+//
+// An address of any family, as a system call fills it in.
+struct RawAddr {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): by the call
+  RawAddr() : size(sizeof storage) {}
+
+  sockaddr* data() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* data() const {
+    return reinterpret_cast<const sockaddr*>(&storage);
+  }
+
+  // Where it is of another kind, the default: a peer of an adopted socket.
+  SocketAddr ToSocketAddr() const;
+  UnixAddr ToUnixAddr() const;
+
+  sockaddr_storage storage;
+  socklen_t size;
+};
 
 // Socket
 //
@@ -33,38 +56,51 @@ class Socket {
  public:
   Socket() = default;
 
-  // A TCP socket of the family of `addr`.
-  static absl::StatusOr<Socket> Open(const SocketAddr& addr);
+  // As socket(2) and socketpair(2).
+  static absl::StatusOr<Socket> Open(int family, int type);
+  static absl::StatusOr<std::pair<Socket, Socket>> OpenPair(int family,
+                                                            int type);
 
   // Takes over a socket, and makes it non-blocking and closed on exec.
-  // InvalidArgument if it is no stream socket.
-  static absl::StatusOr<Socket> Adopt(OwnedFd fd);
+  // InvalidArgument if it is not of `type`.
+  static absl::StatusOr<Socket> Adopt(OwnedFd fd, int type);
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }
 
-  // With SO_REUSEADDR, so that a server can be started again at once.
-  absl::Status Bind(const SocketAddr& addr) const;
-  // With the longest queue that the system allows.
-  absl::Status Listen() const;
-  absl::Status ShutdownWrite() const;
-  absl::Status SetNoDelay(bool on) const;
-  absl::StatusOr<bool> NoDelay() const;
+  // `Addr` is a `SocketAddr` or a `UnixAddr`.
+  template <class Addr>
+  absl::Status Bind(const Addr& addr) const {
+    if (bind(fd(), addr.data(), addr.size()) == 0) return absl::OkStatus();
+    return BindError(addr.ToString());
+  }
+  // `backlog`: how many connections may wait to be accepted.
+  absl::Status Listen(int backlog = SOMAXCONN) const;
+  // `how` as of shutdown(2).
+  absl::Status Shutdown(int how) const;
   absl::StatusOr<SocketAddr> LocalAddr() const;
   absl::StatusOr<SocketAddr> PeerAddr() const;
+  absl::StatusOr<UnixAddr> LocalUnixAddr() const;
+  absl::StatusOr<UnixAddr> PeerUnixAddr() const;
 
   // Takes the socket's pending error: 0 if there is none.
   int TakeError() const;
 
   // 0 or -1. EINPROGRESS, and EINTR: under way, ends when writable.
-  int Connect(const SocketAddr& addr) const;
+  template <class Addr>
+  int Connect(const Addr& addr) const {
+    return connect(fd(), addr.data(), addr.size());
+  }
 
-  // On success sets `socket` and `addr` and returns 0.
-  int Accept(Socket& socket, SocketAddr& addr) const;
+  // On success sets `socket` and `peer` and returns 0.
+  int Accept(Socket& socket, RawAddr& peer) const;
 
-  ssize_t Receive(absl::Span<char> buffer) const;
+  // `flags` as of recv(2).
+  ssize_t Receive(absl::Span<char> buffer, int flags = 0) const;
   // EPIPE comes without SIGPIPE.
   ssize_t Send(std::string_view data) const;
+  // The same, of the first parts that fit into one call.
+  ssize_t SendParts(absl::Span<const std::string_view> parts) const;
 
   // The status of a failed call, such as "recv from 192.0.2.1:80".
   absl::Status ErrorAtPeer(int error, std::string_view call) const;
@@ -72,6 +108,8 @@ class Socket {
 
  private:
   explicit Socket(OwnedFd fd) : fd_(std::move(fd)) {}
+
+  static absl::Status BindError(const std::string& addr);
 
   OwnedFd fd_;
 };

@@ -60,6 +60,9 @@ class TcpListener {
   };
 
   // Listens on `addr`; port 0 lets the system choose one, see `local_addr()`.
+  // For options that are set before, and for the length of the queue, there is
+  // `TcpSocket`.
+  //
   // The address of a server that has just ended can be taken at once
   // (SO_REUSEADDR); that of one that runs cannot.
   //
@@ -115,9 +118,14 @@ class TcpListener {
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:
+  friend class TcpSocket;
+
   using Evented = reactor::PollEvented<internal::Socket>;
 
   explicit TcpListener(Evented evented) : evented_(std::move(evented)) {}
+
+  static absl::StatusOr<TcpListener> FromSocket(internal::Socket socket,
+                                                const reactor::Handle& handle);
 
   const internal::Socket& io() const { return evented_.io(); }
 

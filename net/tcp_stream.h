@@ -16,9 +16,14 @@
 //         stream.Read(absl::MakeSpan(buffer)));
 //     ...
 //   }
+//
+// It is `AsyncRead` and `AsyncWrite`: all that rouse/io has works on it. To
+// read and to write in different tasks there is "rouse/net/split.h".
 
 #ifndef ROUSE_NET_TCP_STREAM_H_
 #define ROUSE_NET_TCP_STREAM_H_
+
+#include <sys/socket.h>
 
 #include <cstddef>
 #include <optional>
@@ -26,14 +31,19 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/read.h"
+#include "rouse/io/write.h"
+#include "rouse/io/write_all.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/net/stream_io.h"
+#include "rouse/net/tcp_options.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -69,17 +79,29 @@ namespace rouse {
 //
 // Every operation takes the task's cooperative budget (see context.h), so that
 // a peer that sends without end does not keep the thread.
-class TcpStream {
+class TcpStream : public TcpOptions<TcpStream> {
  public:
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
+
   class ConnectFuture;
-  class ReadFuture;
-  class WriteFuture;
-  class WriteAllFuture;
+  class PeekFuture;
+  using ReadFuture = rouse::ReadFuture<const TcpStream>;
+  using WriteFuture = rouse::WriteFuture<const TcpStream>;
+  using WriteVectoredFuture = rouse::WriteVectoredFuture<const TcpStream>;
+  using WriteAllFuture = rouse::WriteAllFuture<const TcpStream>;
 
   // Connects to `addr`. Gives `absl::StatusOr<TcpStream>`. The connection is
   // driven by `handle`'s reactor or, if unbound, the one that is current where
   // the future is polled first. Destroying the future gives the attempt up.
+  // For options that are set before, there is `TcpSocket`.
   static ConnectFuture Connect(SocketAddr addr,
+                               reactor::Handle handle = reactor::Handle());
+
+  // The same with the first of `addrs` that can be connected to, one after the
+  // other. If there is none, gives the error of the last; InvalidArgument if
+  // `addrs` is empty.
+  static ConnectFuture Connect(absl::Span<const SocketAddr> addrs,
                                reactor::Handle handle = reactor::Handle());
 
   // Takes over a connected stream socket and makes it non-blocking. On failure
@@ -93,35 +115,73 @@ class TcpStream {
   // Reads what there is, up to the size of `buffer`, as soon as there is
   // anything. Gives `absl::StatusOr<size_t>`: 0 when the peer has written its
   // last, or the buffer is empty.
-  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ReadFuture(*this, buffer);
+  }
+
+  // The same, but the bytes stay, and are read again.
+  PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Writes at least one byte of `data`, as many as can be written now. Gives
   // `absl::StatusOr<size_t>`: 0 only if `data` is empty. That it is written
   // means that the system has it, not that the peer has.
-  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteFuture(*this, data);
+  }
+
+  // The same of several parts in one system call, which takes the first 64.
+  WriteVectoredFuture WriteVectored(absl::Span<const std::string_view> parts)
+      const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteVectoredFuture(*this, parts);
+  }
 
   // Writes all of `data`. Gives `absl::Status`; after an error it is not known
   // how much was written.
   WriteAllFuture WriteAll(std::string_view data) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND;
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteAllFuture(*this, data);
+  }
 
-  // The same for futures of your own. Without a `waiter` there is one task that
-  // reads and one that writes: the one that polled last is woken.
-  PollResult<absl::StatusOr<size_t>> PollRead(
-      Context& cx, absl::Span<char> buffer,
-      reactor::Waiter* waiter = nullptr) const;
-  PollResult<absl::StatusOr<size_t>> PollWrite(
-      Context& cx, std::string_view data,
-      reactor::Waiter* waiter = nullptr) const;
+  // The same for futures of your own: a `TcpStream` is `AsyncRead` and
+  // `AsyncWrite`. Without a `waiter` there is one task that reads and one that
+  // writes: the one that polled last is woken.
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) const {
+    return internal::PollStreamRead(evented_, cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollPeek(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) const {
+    return internal::PollStreamPeek(evented_, cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr) const {
+    return internal::PollStreamWrite(evented_, cx, data, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) const {
+    return internal::PollStreamWriteVectored(evented_, cx, parts, waiter);
+  }
+  // Always ready: nothing is kept here.
+  PollResult<absl::Status> PollFlush(Context&) const {
+    return absl::OkStatus();
+  }
+  // As `ShutdownWrite()`, always ready. OK, too, if the connection has ended.
+  PollResult<absl::Status> PollShutdown(Context&) const {
+    return internal::PollStreamShutdown(evented_);
+  }
 
   // Tells the peer that nothing more will be written: it reads to the end. What
   // was written is delivered first. Reading goes on.
-  absl::Status ShutdownWrite() const { return io().ShutdownWrite(); }
+  absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
 
-  // Whether small writes are sent at once (TCP_NODELAY) instead of being
-  // gathered while data is unacknowledged. Off in a new connection.
-  absl::Status SetNoDelay(bool on) const { return io().SetNoDelay(on); }
-  absl::StatusOr<bool> NoDelay() const { return io().NoDelay(); }
+  // Reads come to an end, also one that waits, once what has arrived has been
+  // read. The peer does not hear of it. FailedPrecondition, as for
+  // `ShutdownWrite()`, if the connection has ended.
+  absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 
   // The address of this end, and of the other one. Fail on a connection that
   // has been reset.
@@ -136,8 +196,9 @@ class TcpStream {
 
  private:
   friend class TcpListener;
+  friend class TcpSocket;
 
-  using Evented = reactor::PollEvented<internal::Socket>;
+  using Evented = internal::EventedSocket;
 
   explicit TcpStream(Evented evented) : evented_(std::move(evented)) {}
 
@@ -154,45 +215,17 @@ class TcpStream {
 // a `Panic()`. They may be moved until they are polled.
 // -----------------------------------------------------------------------------
 
-class [[nodiscard]] TcpStream::ReadFuture {
+class [[nodiscard]] TcpStream::PeekFuture {
  public:
   PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
 
  private:
   friend class TcpStream;
-  ReadFuture(const TcpStream& stream, absl::Span<char> buffer)
+  PeekFuture(const TcpStream& stream, absl::Span<char> buffer)
       : stream_(&stream), buffer_(buffer) {}
 
   const TcpStream* stream_;  // null when finished
   absl::Span<char> buffer_;
-  reactor::Waiter waiter_;
-};
-
-class [[nodiscard]] TcpStream::WriteFuture {
- public:
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
-
- private:
-  friend class TcpStream;
-  WriteFuture(const TcpStream& stream, std::string_view data)
-      : stream_(&stream), data_(data) {}
-
-  const TcpStream* stream_;  // null when finished
-  std::string_view data_;
-  reactor::Waiter waiter_;
-};
-
-class [[nodiscard]] TcpStream::WriteAllFuture {
- public:
-  PollResult<absl::Status> Poll(Context& cx);
-
- private:
-  friend class TcpStream;
-  WriteAllFuture(const TcpStream& stream, std::string_view data)
-      : stream_(&stream), data_(data) {}
-
-  const TcpStream* stream_;  // null when finished
-  std::string_view data_;    // what is left
   reactor::Waiter waiter_;
 };
 
@@ -202,14 +235,28 @@ class [[nodiscard]] TcpStream::ConnectFuture {
 
  private:
   friend class TcpStream;
-  ConnectFuture(const SocketAddr& addr, reactor::Handle handle)
-      : addr_(addr), handle_(std::move(handle)) {}
+  friend class TcpSocket;
 
-  // Opens the socket and asks for the connection.
-  absl::StatusOr<TcpStream> Start() const;
+  // `socket`, if there is one, has no connection yet, and `addrs` is one.
+  ConnectFuture(absl::Span<const SocketAddr> addrs, reactor::Handle handle,
+                std::optional<internal::Socket> socket)
+      : addrs_(addrs.begin(), addrs.end()),
+        handle_(std::move(handle)),
+        socket_(std::move(socket)) {}
 
-  SocketAddr addr_;
+  const SocketAddr& addr() const { return addrs_[tried_]; }
+
+  // Opens the socket and asks for the connection to `addr()`.
+  absl::StatusOr<TcpStream> Start();
+
+  // One attempt. Ready: how it ended.
+  PollResult<absl::StatusOr<TcpStream>> PollAttempt(Context& cx);
+
+  // One address is the usual number, and needs no allocation.
+  absl::InlinedVector<SocketAddr, 1> addrs_;
+  size_t tried_ = 0;  // of `addrs_`, in vain
   reactor::Handle handle_;
+  std::optional<internal::Socket> socket_;
   std::optional<TcpStream> stream_;  // while it is being connected
   bool finished_ = false;
   reactor::Waiter waiter_;  // gone before the stream is

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
@@ -19,6 +20,9 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/io/buf_reader.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/read_line.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_test_util.h"
@@ -35,6 +39,8 @@ static_assert(Future<TcpStream::ConnectFuture>);
 static_assert(Future<TcpStream::ReadFuture>);
 static_assert(Future<TcpStream::WriteFuture>);
 static_assert(Future<TcpStream::WriteAllFuture>);
+static_assert(Future<TcpStream::WriteVectoredFuture>);
+static_assert(Future<TcpStream::PeekFuture>);
 
 class TcpStreamTest : public TcpTest {
  protected:
@@ -222,6 +228,76 @@ TEST_F(TcpStreamTest, OutOfBandDataDoesNotHideWhatFollows) {
   EXPECT_EQ(received, "abcdef");
 }
 
+TEST_F(TcpStreamTest, PeekingLeavesTheBytes) {
+  auto [client, server] = Connect();
+  auto first = server.Peek(Buffer(2));
+  Turn();
+  ASSERT_TRUE(task_.Poll(first).IsPending());
+  ASSERT_TRUE(Run(client.WriteAll("abcd")).ok());
+  EXPECT_EQ(Run(first).value(), 2u);
+  // Less than asked for, but there is more to read.
+  EXPECT_EQ(Run(server.Peek(Buffer())).value(), 4u);
+  EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
+  EXPECT_EQ(Run(server.Read(Buffer())).value(), 4u);
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  EXPECT_EQ(Run(server.Peek(Buffer())).value(), 0u);
+  EXPECT_EQ(Run(server.Peek({})).value(), 0u);
+}
+
+TEST_F(TcpStreamTest, PartsGoInOrder) {
+  auto [client, server] = Connect();
+  const std::string_view parts[] = {"ab", "", "cd", "e"};
+  EXPECT_EQ(Run(client.WriteVectored(parts)).value(), 5u);
+  EXPECT_EQ(Run(client.WriteVectored({})).value(), 0u);
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  EXPECT_EQ(ReadAll(server), "abcde");
+}
+
+TEST_F(TcpStreamTest, OfVeryManyPartsTheFirstAreWritten) {
+  auto [client, server] = Connect();
+  const std::vector<std::string_view> parts(1000, "x");
+  EXPECT_EQ(Run(client.WriteVectored(parts)).value(), 64u);
+}
+
+TEST_F(TcpStreamTest, ShuttingDownTwiceIsAllowed) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(Shutdown(client)).ok());
+  ASSERT_TRUE(Run(Shutdown(client)).ok());
+  EXPECT_EQ(ReadAll(server), "");
+}
+
+TEST_F(TcpStreamTest, ShuttingDownWhatHasEndedIsAllowed) {
+  auto [client, server] = Connect();
+  {
+    TcpStream closed = std::move(client);
+    ResetOnClose(closed);
+  }
+  EXPECT_FALSE(Run(server.Read(Buffer())).ok());
+  EXPECT_FALSE(server.ShutdownWrite().ok());
+  EXPECT_TRUE(Run(Shutdown(server)).ok());
+}
+
+TEST_F(TcpStreamTest, ReadingCanBeEnded) {
+  auto [client, server] = Connect();
+  auto read = server.Read(Buffer());
+  Turn();
+  ASSERT_TRUE(task_.Poll(read).IsPending());
+  ASSERT_TRUE(server.ShutdownRead().ok());
+  EXPECT_EQ(Run(read).value(), 0u);
+  ASSERT_TRUE(Run(server.WriteAll("x")).ok());
+  EXPECT_EQ(Run(client.Read(Buffer())).value(), 1u);
+}
+
+TEST_F(TcpStreamTest, WhatReadsAndWritesStreamsTakesIt) {
+  auto [client, server] = Connect();
+  BufReader lines(server);
+  ASSERT_TRUE(Run(client.WriteAll("one\ntwo\n")).ok());
+  std::string line;
+  EXPECT_TRUE(Run(ReadLine(lines, line)).value());
+  EXPECT_EQ(line, "one");
+  EXPECT_TRUE(Run(Flush(client)).ok());
+}
+
 // R13.
 TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [client, server] = Connect();
@@ -255,6 +331,41 @@ TEST_F(TcpStreamTest, ARefusedConnectionIsUnavailable) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(status.message().find(nobody.ToString()), std::string_view::npos)
       << status;
+}
+
+TEST_F(TcpStreamTest, OfSeveralAddressesTheFirstThatAnswersIsTaken) {
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  SocketAddr addrs[] = {SocketAddr::Localhost(0), SocketAddr::Localhost(0),
+                        listener.local_addr().value(),
+                        SocketAddr::Localhost(1)};
+  for (SocketAddr& addr : absl::MakeSpan(addrs, 2)) {
+    const TcpListener gone =
+        TcpListener::Bind(SocketAddr::Localhost(0)).value();
+    addr = gone.local_addr().value();
+  }
+  const absl::StatusOr<TcpStream> stream = Run(TcpStream::Connect(addrs));
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_EQ(stream->peer_addr().value(), listener.local_addr().value());
+}
+
+TEST_F(TcpStreamTest, IfNoAddressAnswersTheLastErrorIsGiven) {
+  SocketAddr addrs[3];
+  for (SocketAddr& addr : addrs) {
+    const TcpListener gone =
+        TcpListener::Bind(SocketAddr::Localhost(0)).value();
+    addr = gone.local_addr().value();
+  }
+  const absl::Status status = Run(TcpStream::Connect(addrs)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find(addrs[2].ToString()), std::string_view::npos)
+      << status;
+}
+
+TEST_F(TcpStreamTest, NoAddressIsInvalidArgument) {
+  EXPECT_EQ(
+      Run(TcpStream::Connect(absl::Span<const SocketAddr>())).status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(TcpStreamTest, AnAttemptToConnectCanBeGivenUp) {
@@ -418,6 +529,10 @@ TEST_F(TcpStreamTest, AFinishedFutureThatIsPolledIsAPanic) {
   auto read = client.Read(Buffer());
   ASSERT_TRUE(Run(read).ok());
   EXPECT_THROW((void)task_.Poll(read), PanicError);
+  auto peek = client.Peek(Buffer());
+  client.ShutdownRead().IgnoreError();
+  ASSERT_TRUE(Run(peek).ok());
+  EXPECT_THROW((void)task_.Poll(peek), PanicError);
   auto connect = TcpStream::Connect(SocketAddr::Localhost(0));
   Run(connect).IgnoreError();
   EXPECT_THROW((void)task_.Poll(connect), PanicError);
