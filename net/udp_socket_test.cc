@@ -1,0 +1,372 @@
+#include "rouse/net/udp_socket.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_test_util.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<UdpSocket::RecvFuture>);
+static_assert(Future<UdpSocket::RecvFromFuture>);
+static_assert(Future<UdpSocket::SendFuture>);
+static_assert(Future<UdpSocket::RecvBatchFuture>);
+static_assert(Future<UdpSocket::SendBatchFuture>);
+
+class UdpSocketTest : public TcpTest {
+ protected:
+  static UdpSocket Open() {
+    return UdpSocket::Bind(SocketAddr::Localhost(0)).value();
+  }
+
+  absl::Span<char> Buffer(size_t size = sizeof buffer_) {
+    return absl::MakeSpan(buffer_, size);
+  }
+  std::string_view Text(size_t size) { return {buffer_, size}; }
+
+  UdpSocket a_ = Open();
+  UdpSocket b_ = Open();
+  SocketAddr a_addr_ = a_.local_addr().value();
+  SocketAddr b_addr_ = b_.local_addr().value();
+  char buffer_[64];
+};
+
+TEST_F(UdpSocketTest, ADatagramArrivesWithItsSender) {
+  EXPECT_EQ(Run(a_.SendTo("ping", b_addr_)).value(), 4u);
+  const UdpSocket::Received received = Run(b_.RecvFrom(Buffer())).value();
+  EXPECT_EQ(Text(received.size), "ping");
+  EXPECT_EQ(received.peer, a_addr_);
+  EXPECT_FALSE(received.truncated);
+}
+
+TEST_F(UdpSocketTest, WaitsForADatagram) {
+  auto receive = b_.RecvFrom(Buffer());
+  Turn();
+  ASSERT_TRUE(task_.Poll(receive).IsPending());
+  EXPECT_EQ(Run(a_.SendTo("x", b_addr_)).value(), 1u);
+  EXPECT_EQ(Run(receive).value().size, 1u);
+}
+
+TEST_F(UdpSocketTest, ADestroyedReceiveTakesNothingAndLetsGo) {
+  {
+    auto receive = b_.RecvFrom(Buffer());
+    Turn();
+    ASSERT_TRUE(other_.Poll(receive).IsPending());
+    EXPECT_EQ(other_.clones(), 1);
+  }
+  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(Run(a_.SendTo("x", b_addr_)).value(), 1u);
+  EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
+}
+
+TEST_F(UdpSocketTest, SmallDatagramsDoNotHideThoseBehindThem) {
+  for (const std::string_view data : {"1", "2", "3"}) {
+    ASSERT_TRUE(Run(a_.SendTo(data, b_addr_)).ok());
+  }
+  for (const std::string_view data : {"1", "2", "3"}) {
+    ASSERT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
+    EXPECT_EQ(Text(1), data);
+  }
+}
+
+TEST_F(UdpSocketTest, WhatIsTooLargeForTheBufferIsCut) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Run(a_.SendTo("abcdef", b_addr_)).ok());
+  }
+  const UdpSocket::Received received = Run(b_.RecvFrom(Buffer(4))).value();
+  EXPECT_EQ(Text(received.size), "abcd");
+  EXPECT_TRUE(received.truncated);
+  EXPECT_EQ(Run(b_.Recv(Buffer(4))).value(), 4u);
+  auto none = b_.Recv(Buffer());
+  EXPECT_TRUE(task_.Poll(none).IsPending());
+}
+
+TEST_F(UdpSocketTest, ADatagramOfNoBytesIsOne) {
+  EXPECT_EQ(Run(a_.SendTo("", b_addr_)).value(), 0u);
+  ASSERT_TRUE(Run(a_.SendTo("x", b_addr_)).ok());
+  EXPECT_EQ(Run(b_.RecvFrom(Buffer())).value().size, 0u);
+  EXPECT_EQ(Run(b_.RecvFrom(Buffer())).value().size, 1u);
+}
+
+TEST_F(UdpSocketTest, PeekingLeavesTheDatagram) {
+  ASSERT_TRUE(Run(a_.SendTo("ping", b_addr_)).ok());
+  const UdpSocket::Received peeked = Run(b_.PeekFrom(Buffer(2))).value();
+  EXPECT_EQ(peeked.size, 2u);
+  EXPECT_TRUE(peeked.truncated);
+  EXPECT_EQ(peeked.peer, a_addr_);
+  EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 4u);
+}
+
+TEST_F(UdpSocketTest, AConnectedSocketHearsItsPeerOnly) {
+  EXPECT_FALSE(a_.peer_addr().ok());
+  ASSERT_TRUE(a_.Connect(b_addr_).ok());
+  EXPECT_EQ(a_.peer_addr().value(), b_addr_);
+  const UdpSocket stranger = Open();
+  ASSERT_TRUE(Run(stranger.SendTo("no", a_addr_)).ok());
+  ASSERT_TRUE(Run(b_.SendTo("yes", a_addr_)).ok());
+  ASSERT_EQ(Run(a_.Recv(Buffer())).value(), 3u);
+  EXPECT_EQ(Text(3), "yes");
+  EXPECT_EQ(Run(a_.Send("back")).value(), 4u);
+  EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 4u);
+}
+
+TEST_F(UdpSocketTest, SendingWithoutAPeerIsInvalidArgument) {
+  EXPECT_EQ(Run(a_.Send("x")).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(UdpSocketTest, ThatNobodyIsThereIsHeardLater) {
+  SocketAddr nobody;
+  {
+    const UdpSocket gone = Open();
+    nobody = gone.local_addr().value();
+  }
+  ASSERT_TRUE(a_.Connect(nobody).ok());
+  ASSERT_TRUE(Run(a_.Send("x")).ok());
+  EXPECT_EQ(Run(a_.Recv(Buffer())).status().code(),
+            absl::StatusCode::kUnavailable);
+  // It goes on working.
+  ASSERT_TRUE(a_.Connect(b_addr_).ok());
+  ASSERT_TRUE(Run(a_.Send("x")).ok());
+  EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
+}
+
+TEST_F(UdpSocketTest, ADatagramCanBeTooLarge) {
+  const std::string data(70'000, 'x');
+  const absl::Status status = Run(a_.SendTo(data, b_addr_)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find(b_addr_.ToString()), std::string_view::npos)
+      << status;
+  ASSERT_TRUE(a_.Connect(b_addr_).ok());
+  EXPECT_EQ(Run(a_.Send(data)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(UdpSocketTest, BatchesGoAndCome) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 5; ++i) texts.push_back(absl::StrCat("datagram ", i));
+  std::vector<UdpSocket::Outgoing> out;
+  for (const std::string& text : texts) out.emplace_back(text, b_addr_);
+  ASSERT_EQ(Run(a_.SendBatch(out)).value(), 5u);
+
+  char buffers[8][16];
+  std::vector<UdpSocket::Incoming> in;
+  for (auto& buffer : buffers) in.emplace_back(absl::MakeSpan(buffer));
+  in[1].buffer = in[1].buffer.first(4);
+  size_t received = 0;
+  while (received < 5) {
+    const auto rest = absl::MakeSpan(in).subspan(received);
+    const size_t count = Run(b_.RecvBatch(rest)).value();
+    ASSERT_GT(count, 0u);
+    received += count;
+  }
+  EXPECT_EQ(received, 5u);
+  for (size_t i = 0; i < 5; ++i) {
+    const std::string_view text(in[i].buffer.data(), in[i].size);
+    EXPECT_EQ(text, i == 1 ? "data" : texts[i]);
+    EXPECT_EQ(in[i].truncated, i == 1);
+    EXPECT_EQ(in[i].peer, a_addr_);
+  }
+}
+
+TEST_F(UdpSocketTest, ABatchWaits) {
+  UdpSocket::Incoming in{Buffer()};
+  auto receive = b_.RecvBatch(absl::MakeSpan(&in, 1));
+  Turn();
+  ASSERT_TRUE(task_.Poll(receive).IsPending());
+  ASSERT_TRUE(Run(a_.SendTo("x", b_addr_)).ok());
+  EXPECT_EQ(Run(receive).value(), 1u);
+  EXPECT_EQ(in.size, 1u);
+}
+
+TEST_F(UdpSocketTest, ABatchHasALimitAndMayBeEmpty) {
+  const std::vector<UdpSocket::Outgoing> out(UdpSocket::kMaxBatch + 10,
+                                             UdpSocket::Outgoing("x", b_addr_));
+  EXPECT_EQ(Run(a_.SendBatch(out)).value(), UdpSocket::kMaxBatch);
+  EXPECT_EQ(Run(a_.SendBatch({})).value(), 0u);
+  EXPECT_EQ(Run(b_.RecvBatch({})).value(), 0u);
+}
+
+TEST_F(UdpSocketTest, ABatchEndsBeforeWhatFails) {
+  const std::string large(70'000, 'x');
+  const UdpSocket::Outgoing out[] = {UdpSocket::Outgoing("x", b_addr_),
+                                     UdpSocket::Outgoing(large, b_addr_),
+                                     UdpSocket::Outgoing("z", b_addr_)};
+  EXPECT_EQ(Run(a_.SendBatch(out)).value(), 1u);
+  EXPECT_FALSE(Run(a_.SendBatch(absl::MakeConstSpan(out).subspan(1))).ok());
+}
+
+// R13.
+TEST_F(UdpSocketTest, AFloodOfDatagramsLetsOthersRun) {
+  ASSERT_TRUE(b_.SetReceiveBufferSize(1 << 20).ok());
+  for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
+    ASSERT_TRUE(Run(a_.SendTo("x", b_addr_)).ok());
+  }
+  Turn();
+  Context cx(task_.waker());
+  uint32_t received = 0;
+  while (b_.PollRecvFrom(cx, Buffer()).IsReady()) ++received;
+  EXPECT_EQ(received, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+  Context sending(other_.waker());
+  uint32_t sent = 0;
+  while (a_.PollSendTo(sending, "x", b_addr_).IsReady()) ++sent;
+  EXPECT_EQ(sent, kBudgetPerPoll);
+}
+
+TEST_F(UdpSocketTest, EachDatagramGoesToOneOfSeveralTasks) {
+  char x, y;
+  auto first = b_.Recv(absl::MakeSpan(&x, 1));
+  auto second = b_.Recv(absl::MakeSpan(&y, 1));
+  Turn();
+  ASSERT_TRUE(task_.Poll(first).IsPending());
+  ASSERT_TRUE(other_.Poll(second).IsPending());
+  ASSERT_TRUE(Run(a_.SendTo("1", b_addr_)).ok());
+  ASSERT_TRUE(Run(a_.SendTo("2", b_addr_)).ok());
+  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
+  ASSERT_EQ(task_.Poll(first)->value(), 1u);
+  ASSERT_EQ(other_.Poll(second)->value(), 1u);
+  EXPECT_EQ((std::set<char>{x, y}), (std::set<char>{'1', '2'}));
+}
+
+TEST_F(UdpSocketTest, AGroupIsJoinedAndLeft) {
+  const SocketAddr group = SocketAddr::IPv4({239, 255, 77, 7}, 0);
+  const uint32_t loopback = if_nametoindex("lo");
+  const UdpSocket member = UdpSocket::Bind(SocketAddr()).value();
+  const absl::Status joined = member.JoinMulticast(group, loopback);
+  if (!joined.ok()) GTEST_SKIP() << "no groups here: " << joined;
+  EXPECT_EQ(member.JoinMulticast(group, loopback).code(),
+            absl::StatusCode::kAlreadyExists);
+  ASSERT_TRUE(a_.SetMulticastInterface(loopback).ok());
+  const SocketAddr to = group.WithPort(member.local_addr()->port());
+  const absl::StatusOr<size_t> sent = Run(a_.SendTo("all", to));
+  if (!sent.ok()) GTEST_SKIP() << "no route to groups: " << sent.status();
+  const UdpSocket::Received received = Run(member.RecvFrom(Buffer())).value();
+  EXPECT_EQ(Text(received.size), "all");
+  EXPECT_EQ(received.peer.port(), a_addr_.port());
+
+  ASSERT_TRUE(member.LeaveMulticast(group, loopback).ok());
+  EXPECT_EQ(member.LeaveMulticast(group, loopback).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(UdpSocketTest, AnIPv6GroupIsJoinedAndLeft) {
+  const SocketAddr group = SocketAddr::Parse("[ff01::77:7]:0").value();
+  const uint32_t loopback = if_nametoindex("lo");
+  const absl::StatusOr<UdpSocket> member =
+      UdpSocket::Bind(SocketAddr::Parse("[::]:0").value());
+  if (!member.ok()) GTEST_SKIP() << "no IPv6 here: " << member.status();
+  const absl::Status joined = member->JoinMulticast(group, loopback);
+  if (!joined.ok()) GTEST_SKIP() << "no groups here: " << joined;
+  ASSERT_TRUE(member->SetMulticastInterface(loopback).ok());
+  const SocketAddr to = group.WithPort(member->local_addr()->port());
+  const absl::StatusOr<size_t> sent = Run(member->SendTo("all", to));
+  if (!sent.ok()) GTEST_SKIP() << "no route to groups: " << sent.status();
+  EXPECT_EQ(Run(member->Recv(Buffer())).value(), 3u);
+  EXPECT_TRUE(member->LeaveMulticast(group, loopback).ok());
+  EXPECT_EQ(member->LeaveMulticast(group, loopback).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(UdpSocketTest, WhatIsNoGroupIsInvalidArgument) {
+  EXPECT_EQ(a_.JoinMulticast(SocketAddr::Localhost(1)).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(UdpSocketTest, OptionsAreAsTheyAreSet) {
+  EXPECT_TRUE(a_.MulticastLoop().value());
+  ASSERT_TRUE(a_.SetMulticastLoop(false).ok());
+  EXPECT_FALSE(a_.MulticastLoop().value());
+  EXPECT_EQ(a_.MulticastTtl().value(), 1);
+  ASSERT_TRUE(a_.SetMulticastTtl(4).ok());
+  EXPECT_EQ(a_.MulticastTtl().value(), 4);
+  ASSERT_TRUE(a_.SetTtl(5).ok());
+  EXPECT_EQ(a_.Ttl().value(), 5);
+  EXPECT_FALSE(a_.Broadcast().value());
+  ASSERT_TRUE(a_.SetBroadcast(true).ok());
+  EXPECT_TRUE(a_.Broadcast().value());
+  ASSERT_TRUE(a_.SetSendBufferSize(20'000).ok());
+  EXPECT_EQ(a_.SendBufferSize().value(), 40'000);
+  ASSERT_TRUE(a_.SetReceiveBufferSize(20'000).ok());
+  EXPECT_EQ(a_.ReceiveBufferSize().value(), 40'000);
+  EXPECT_FALSE(a_.SetTtl(256).ok());
+  ASSERT_TRUE(a_.SetMulticastInterface(0).ok());
+  EXPECT_FALSE(a_.SetMulticastInterface(1 << 30).ok());
+}
+
+TEST_F(UdpSocketTest, AnAddressInUseIsFailedPrecondition) {
+  EXPECT_EQ(UdpSocket::Bind(a_addr_).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(UdpSocketTest, AdoptsAndGivesBack) {
+  const int fd = a_.fd();
+  OwnedFd taken = std::move(a_).IntoFd();
+  EXPECT_EQ(taken.get(), fd);
+  const absl::StatusOr<UdpSocket> adopted = UdpSocket::FromFd(std::move(taken));
+  ASSERT_TRUE(adopted.ok()) << adopted.status();
+  EXPECT_EQ(adopted->local_addr().value(), a_addr_);
+  OwnedFd tcp(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(UdpSocket::FromFd(std::move(tcp)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(UdpSocketTest, IsClosedOnExecAndDoesNotBlock) {
+  EXPECT_EQ(fcntl(a_.fd(), F_GETFD), FD_CLOEXEC);
+  EXPECT_NE(fcntl(a_.fd(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST_F(UdpSocketTest, NeedsAReactor) {
+  const reactor::ScopedDefault none((reactor::Handle()));
+  EXPECT_EQ(UdpSocket::Bind(SocketAddr::Localhost(0)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(
+      UdpSocket::Bind(SocketAddr::Localhost(0), reactor_->handle()).ok());
+}
+
+TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
+  auto receive = a_.RecvFrom(Buffer());
+  Turn();
+  ASSERT_TRUE(task_.Poll(receive).IsPending());
+  reactor_->Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(task_.Poll(receive)->status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(UdpSocketTest, AFinishedFutureThatIsPolledIsAPanic) {
+  auto send = a_.SendTo("x", b_addr_);
+  ASSERT_TRUE(Run(send).ok());
+  EXPECT_THROW((void)task_.Poll(send), PanicError);
+  auto receive = b_.RecvFrom(Buffer());
+  ASSERT_TRUE(Run(receive).ok());
+  EXPECT_THROW((void)task_.Poll(receive), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse
