@@ -1,0 +1,123 @@
+#include "rouse/net/pipe.h"
+
+#include <fcntl.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/net/pipe_io.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+using internal::PipeEnd;
+using reactor::Direction;
+using reactor::Interest;
+
+static_assert(AsyncRead<const PipeReader>);
+static_assert(AsyncWrite<const PipeWriter>);
+
+absl::StatusOr<PipeReader> PipeReader::FromEnd(PipeEnd end,
+                                               const reactor::Handle& handle) {
+  absl::StatusOr<Evented> evented =
+      Evented::Create(std::move(end), Interest::kReadable, handle);
+  if (!evented.ok()) return std::move(evented).status();
+  return PipeReader(*std::move(evented));
+}
+
+absl::StatusOr<PipeReader> PipeReader::OpenFifo(const std::string& path,
+                                                bool keep_open,
+                                                const reactor::Handle& handle) {
+  absl::StatusOr<PipeEnd> end =
+      PipeEnd::OpenFifo(path, keep_open ? O_RDWR : O_RDONLY);
+  if (!end.ok()) return std::move(end).status();
+  return FromEnd(*std::move(end), handle);
+}
+
+absl::StatusOr<PipeReader> PipeReader::FromFd(OwnedFd fd,
+                                              const reactor::Handle& handle) {
+  absl::StatusOr<PipeEnd> end = PipeEnd::Adopt(std::move(fd), O_RDONLY);
+  if (!end.ok()) return std::move(end).status();
+  return FromEnd(*std::move(end), handle);
+}
+
+PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
+                                                        absl::Span<char> buffer,
+                                                        Waiter* waiter) const {
+  if (buffer.empty()) return absl::StatusOr<size_t>(0);
+  return evented_.registration().PollIo(
+      Direction::kRead, cx, waiter, buffer.size(),
+      [&] { return evented_.io().Read(buffer); },
+      [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
+}
+
+absl::StatusOr<PipeWriter> PipeWriter::FromEnd(PipeEnd end,
+                                               const reactor::Handle& handle) {
+  absl::StatusOr<Evented> evented =
+      Evented::Create(std::move(end), Interest::kWritable, handle);
+  if (!evented.ok()) return std::move(evented).status();
+  return PipeWriter(*std::move(evented));
+}
+
+absl::StatusOr<PipeWriter> PipeWriter::OpenFifo(const std::string& path,
+                                                const reactor::Handle& handle) {
+  absl::StatusOr<PipeEnd> end = PipeEnd::OpenFifo(path, O_WRONLY);
+  if (!end.ok()) return std::move(end).status();
+  return FromEnd(*std::move(end), handle);
+}
+
+absl::StatusOr<PipeWriter> PipeWriter::FromFd(OwnedFd fd,
+                                              const reactor::Handle& handle) {
+  absl::StatusOr<PipeEnd> end = PipeEnd::Adopt(std::move(fd), O_WRONLY);
+  if (!end.ok()) return std::move(end).status();
+  return FromEnd(*std::move(end), handle);
+}
+
+PollResult<absl::StatusOr<size_t>> PipeWriter::PollWrite(Context& cx,
+                                                         std::string_view data,
+                                                         Waiter* waiter) const {
+  return PollWriteVectored(cx, absl::MakeConstSpan(&data, 1), waiter);
+}
+
+PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
+    Context& cx, absl::Span<const std::string_view> parts,
+    Waiter* waiter) const {
+  size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  if (size == 0) return absl::StatusOr<size_t>(0);
+  // A pipe takes up to PIPE_BUF bytes as one, and refuses them although it has
+  // room for less: that it has taken a part of more says nothing of others.
+  constexpr size_t kNeverShort = 0;
+  return evented_.registration().PollIo(
+      Direction::kWrite, cx, waiter, kNeverShort,
+      [&] { return evented_.io().Write(parts); },
+      [](int error) { return absl::ErrnoToStatus(error, "write to a pipe"); });
+}
+
+absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
+    const reactor::Handle& handle) {
+  auto ends = PipeEnd::OpenPair();
+  if (!ends.ok()) return std::move(ends).status();
+  absl::StatusOr<PipeReader> reader =
+      PipeReader::FromEnd(std::move(ends->first), handle);
+  if (!reader.ok()) return std::move(reader).status();
+  absl::StatusOr<PipeWriter> writer =
+      PipeWriter::FromEnd(std::move(ends->second), handle);
+  if (!writer.ok()) return std::move(writer).status();
+  return std::pair(*std::move(reader), *std::move(writer));
+}
+
+}  // namespace rouse

@@ -1,0 +1,143 @@
+#include "rouse/net/unix_datagram.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/net/datagram_io.h"
+#include "rouse/net/socket.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using internal::EventedSocket;
+using internal::Socket;
+
+// Stands for a receiver whose queue is full. sendto(2) itself answers it for
+// sockets of other families only.
+constexpr int kReceiverIsFull = ENOBUFS;
+
+// Whether the socket has room for what it sends. For one that is connected that
+// is also up to the peer.
+bool IsWritable(int fd) {
+  pollfd polled = {fd, POLLOUT, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0;
+}
+
+}  // namespace
+
+absl::StatusOr<UnixDatagram> UnixDatagram::FromSocket(
+    Socket socket, const reactor::Handle& handle) {
+  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
+      std::move(socket), internal::kDatagramInterest, handle);
+  if (!evented.ok()) return std::move(evented).status();
+  return UnixDatagram(*std::move(evented));
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::Bind(const UnixAddr& addr,
+                                                const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  absl::Status status = socket->Bind(addr);
+  if (!status.ok()) return status;
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::Unbound(
+    const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> UnixDatagram::Pair(
+    const reactor::Handle& handle) {
+  auto sockets = Socket::OpenPair(AF_UNIX, SOCK_DGRAM);
+  if (!sockets.ok()) return std::move(sockets).status();
+  absl::StatusOr<UnixDatagram> first =
+      FromSocket(std::move(sockets->first), handle);
+  if (!first.ok()) return std::move(first).status();
+  absl::StatusOr<UnixDatagram> second =
+      FromSocket(std::move(sockets->second), handle);
+  if (!second.ok()) return std::move(second).status();
+  return std::pair(*std::move(first), *std::move(second));
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::FromFd(
+    OwnedFd fd, const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::Status UnixDatagram::Connect(const UnixAddr& addr) const {
+  if (io().Connect(addr) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+}
+
+PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
+    Context& cx, std::string_view data, const UnixAddr& to,
+    reactor::Waiter* waiter) const {
+  // A short one is whole all the same.
+  constexpr size_t kNeverShort = 0;
+  return evented_.registration().PollIo(
+      reactor::Direction::kWrite, cx, waiter, kNeverShort,
+      [&] {
+        const ssize_t size = sendto(fd(), data.data(), data.size(),
+                                    MSG_NOSIGNAL, to.data(), to.size());
+        // To wait would be for ever: the socket is writable as it is, so there
+        // will be no event.
+        if (size < 0 && errno == EAGAIN) {
+          errno = IsWritable(fd()) ? kReceiverIsFull : EAGAIN;
+        }
+        return size;
+      },
+      [&](int error) {
+        if (error == kReceiverIsFull) {
+          return absl::ResourceExhaustedError(
+              absl::StrCat("sendto ", to,
+                           ": the receiver's queue is full; send again later, "
+                           "or connect to it to wait"));
+        }
+        return internal::SendError(error, absl::StrCat("sendto ", to));
+      });
+}
+
+PollResult<absl::StatusOr<UnixDatagram::Received>> UnixDatagram::PollRecvFrom(
+    Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
+  using Result = absl::StatusOr<Received>;
+  auto received = internal::PollReceiveFrom(evented_, cx, buffer, 0, waiter);
+  if (received.IsPending()) return kPending;
+  if (!received->ok()) return Result((*std::move(received)).status());
+  const internal::RawReceived& raw = **received;
+  return Result(Received(raw.size, raw.peer.ToUnixAddr(), raw.truncated));
+}
+
+PollResult<absl::StatusOr<size_t>> UnixDatagram::RecvOp::operator()(
+    const UnixDatagram& socket, Context& cx, reactor::Waiter* waiter) {
+  auto received = socket.PollRecvFrom(cx, buffer, waiter);
+  if (received.IsPending()) return kPending;
+  if (!received->ok()) {
+    return absl::StatusOr<size_t>((*std::move(received)).status());
+  }
+  return absl::StatusOr<size_t>((*received)->size);
+}
+
+}  // namespace rouse

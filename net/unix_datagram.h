@@ -1,0 +1,201 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: unix_datagram.h
+// -----------------------------------------------------------------------------
+//
+// A `UnixDatagram` sends datagrams to other processes of this machine, which
+// arrive whole and in order:
+//
+//   rouse::UnixDatagram socket =
+//       co_await rouse::OrReturn(rouse::UnixDatagram::Unbound());
+//   co_await rouse::OrReturn(socket.SendTo(line, log_addr));
+
+#ifndef ROUSE_NET_UNIX_DATAGRAM_H_
+#define ROUSE_NET_UNIX_DATAGRAM_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/net/datagram_io.h"
+#include "rouse/net/io_future.h"
+#include "rouse/net/peer_credentials.h"
+#include "rouse/net/socket.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+// UnixDatagram
+//
+// Thread-safety, cancelling and budget are those of `UdpSocket`. A path that it
+// was bound to stays in the file system when it is destroyed.
+//
+// Where the receiver's queue is full, sending waits. The system tells when
+// there is room again only to a socket that is connected to that receiver; for
+// any other, `SendTo()` fails then: send again later, or connect.
+//
+// # Errors
+//
+// Those of the system call, through `absl::ErrnoToStatus()`, among them
+//
+//   NotFound             there is no such path
+//   Unavailable          nobody is bound there (any more)
+//   ResourceExhausted    see above
+//   FailedPrecondition   `Send()` without a peer
+//   InvalidArgument      a datagram that is too large
+class UnixDatagram {
+ private:
+  struct RecvOp;
+  struct RecvFromOp;
+  struct SendOp;
+
+ public:
+  // What is known of a datagram besides its bytes.
+  struct Received {
+    Received(size_t size, const UnixAddr& peer, bool truncated)
+        : size(size), peer(peer), truncated(truncated) {}
+
+    size_t size;  // in the buffer
+    UnixAddr peer;
+    bool truncated;  // there was more
+  };
+
+  using RecvFuture = internal::IoFuture<UnixDatagram, RecvOp>;
+  using RecvFromFuture = internal::IoFuture<UnixDatagram, RecvFromOp>;
+  using SendFuture = internal::IoFuture<UnixDatagram, SendOp>;
+
+  // Receives at `addr`. Errors as of `UnixListener::Bind()`.
+  static absl::StatusOr<UnixDatagram> Bind(
+      const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
+
+  // Has no name, so that nobody can send to it.
+  static absl::StatusOr<UnixDatagram> Unbound(
+      const reactor::Handle& handle = reactor::Handle());
+
+  // Two without a name that are connected to each other.
+  static absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> Pair(
+      const reactor::Handle& handle = reactor::Handle());
+
+  // Takes over a datagram socket and makes it non-blocking. On failure it is
+  // closed.
+  static absl::StatusOr<UnixDatagram> FromFd(
+      OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
+
+  UnixDatagram(UnixDatagram&&) = default;
+  UnixDatagram& operator=(UnixDatagram&&) = default;
+
+  // From now on `Send()` sends to `addr`, and nothing is received from
+  // elsewhere.
+  absl::Status Connect(const UnixAddr& addr) const;
+
+  // Sends one datagram. Gives `absl::StatusOr<size_t>`, the size of `data`.
+  SendFuture SendTo(std::string_view data,
+                    const UnixAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return SendFuture(*this, SendOp(data, &to));
+  }
+  SendFuture Send(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return SendFuture(*this, SendOp(data, nullptr));
+  }
+
+  // Receives one datagram. `RecvFrom()` gives `absl::StatusOr<Received>`,
+  // `Recv()` gives `absl::StatusOr<size_t>`, the number of bytes in the buffer.
+  // What does not fit into it is lost.
+  RecvFromFuture RecvFrom(absl::Span<char> buffer) const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return RecvFromFuture(*this, RecvFromOp(buffer));
+  }
+  RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return RecvFuture(*this, RecvOp(buffer));
+  }
+
+  // The same for futures of your own. Without a `waiter` there is one task that
+  // receives and one that sends: the one that polled last is woken.
+  PollResult<absl::StatusOr<size_t>> PollSendTo(
+      Context& cx, std::string_view data, const UnixAddr& to,
+      reactor::Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollSend(
+      Context& cx, std::string_view data,
+      reactor::Waiter* waiter = nullptr) const {
+    return internal::PollSend(evented_, cx, data, waiter);
+  }
+  PollResult<absl::StatusOr<Received>> PollRecvFrom(
+      Context& cx, absl::Span<char> buffer,
+      reactor::Waiter* waiter = nullptr) const;
+
+  // Of a pair: others have no one peer.
+  absl::StatusOr<PeerCredentials> GetPeerCredentials() const {
+    return internal::PeerCredentialsOf(fd());
+  }
+
+  // The address of this end, and of that which it is connected to:
+  // FailedPrecondition if it is not.
+  absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
+  absl::StatusOr<UnixAddr> peer_addr() const { return io().PeerUnixAddr(); }
+
+  // The descriptor. It stays owned.
+  int fd() const { return io().fd(); }
+
+  // Takes the descriptor out; it stays non-blocking.
+  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
+
+ private:
+  struct RecvOp {
+    static constexpr std::string_view kName = "UnixDatagram::Recv()";
+    explicit RecvOp(absl::Span<char> buffer) : buffer(buffer) {}
+    PollResult<absl::StatusOr<size_t>> operator()(const UnixDatagram& socket,
+                                                  Context& cx,
+                                                  reactor::Waiter* waiter);
+    absl::Span<char> buffer;
+  };
+  struct RecvFromOp {
+    static constexpr std::string_view kName = "UnixDatagram::RecvFrom()";
+    explicit RecvFromOp(absl::Span<char> buffer) : buffer(buffer) {}
+    PollResult<absl::StatusOr<Received>> operator()(const UnixDatagram& socket,
+                                                    Context& cx,
+                                                    reactor::Waiter* waiter) {
+      return socket.PollRecvFrom(cx, buffer, waiter);
+    }
+    absl::Span<char> buffer;
+  };
+  struct SendOp {
+    static constexpr std::string_view kName = "UnixDatagram::Send()";
+    SendOp(std::string_view data, const UnixAddr* to)
+        : data(data), is_connected(to == nullptr) {
+      if (to != nullptr) this->to = *to;
+    }
+    PollResult<absl::StatusOr<size_t>> operator()(const UnixDatagram& socket,
+                                                  Context& cx,
+                                                  reactor::Waiter* waiter) {
+      if (is_connected) return socket.PollSend(cx, data, waiter);
+      return socket.PollSendTo(cx, data, to, waiter);
+    }
+    std::string_view data;
+    UnixAddr to;
+    bool is_connected;
+  };
+
+  explicit UnixDatagram(internal::EventedSocket evented)
+      : evented_(std::move(evented)) {}
+
+  static absl::StatusOr<UnixDatagram> FromSocket(internal::Socket socket,
+                                                 const reactor::Handle& handle);
+
+  const internal::Socket& io() const { return evented_.io(); }
+
+  internal::EventedSocket evented_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_NET_UNIX_DATAGRAM_H_
