@@ -1,0 +1,263 @@
+#include "rouse/io/framed.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/stream.h"
+#include "rouse/io/duplex.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/length_codec.h"
+#include "rouse/io/line_codec.h"
+#include "rouse/io/read.h"
+#include "rouse/io/test_util.h"
+#include "rouse/io/write_all.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+using ::testing::ElementsAre;
+
+using Reading = Framed<ScriptedReader&, LineCodec>;
+using Writing = Framed<ScriptedWriter&, LineCodec>;
+static_assert(Stream<Reading>);
+static_assert(!Stream<Writing>);
+static_assert(Future<Writing::SendFuture>);
+static_assert(Future<Writing::FlushFuture>);
+
+class FramedTest : public IoTest {
+ protected:
+  // All items.
+  template <class F>
+  std::vector<std::string> ReadFrames(F& framed) {
+    std::vector<std::string> frames;
+    for (;;) {
+      std::optional<absl::StatusOr<std::string>> frame = Run(Next(framed));
+      if (!frame.has_value()) return frames;
+      frames.push_back(frame->ok()
+                           ? "'" + **frame + "'"
+                           : absl::StatusCodeToString(frame->status().code()));
+    }
+  }
+};
+
+TEST_F(FramedTest, RefersToAnLvalueAndOwnsAnRvalue) {
+  ScriptedReader stream("one\n");
+  Framed refers(stream, LineCodec());
+  static_assert(std::is_same_v<decltype(refers), Reading>);
+  EXPECT_EQ(&refers.stream(), &stream);
+  Framed owns(std::move(stream), LineCodec());
+  static_assert(
+      std::is_same_v<decltype(owns), Framed<ScriptedReader, LineCodec>>);
+  EXPECT_THAT(ReadFrames(owns), ElementsAre("'one'"));
+}
+
+TEST_F(FramedTest, GivesFramesHoweverTheyArrive) {
+  ScriptedReader stream;
+  stream.Bytes("on").Pending().Bytes("e\ntw").Pending().Bytes("o\nthree\nlast");
+  Framed framed(stream, LineCodec());
+  EXPECT_THAT(ReadFrames(framed),
+              ElementsAre("'one'", "'two'", "'three'", "'last'"));
+  // And then none, however often it is asked.
+  EXPECT_FALSE(Run(Next(framed)).has_value());
+}
+
+TEST_F(FramedTest, ADestroyedNextLosesNothing) {
+  ScriptedReader stream;
+  stream.Bytes("on").Pending().Bytes("e\n");
+  Framed framed(stream, LineCodec());
+  {
+    auto next = Next(framed);
+    ASSERT_TRUE(Poll(next).IsPending());
+  }
+  EXPECT_EQ(framed.buffered(), "on");
+  EXPECT_THAT(ReadFrames(framed), ElementsAre("'one'"));
+}
+
+TEST_F(FramedTest, AnErrorOfTheCodecIsAboutOneFrame) {
+  ScriptedReader stream("1234\n12345678\nx\n");
+  Framed framed(stream, LineCodec(4));
+  EXPECT_THAT(ReadFrames(framed),
+              ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'x'"));
+}
+
+TEST_F(FramedTest, AnErrorOfTheStreamIsTheLastItem) {
+  ScriptedReader stream;
+  stream.Bytes("one\nt").Error(absl::UnavailableError("reset")).Bytes("wo\n");
+  Framed framed(stream, LineCodec());
+  EXPECT_THAT(ReadFrames(framed), ElementsAre("'one'", "UNAVAILABLE"));
+}
+
+TEST_F(FramedTest, AnEndWithinAFrameIsAnError) {
+  ScriptedReader stream(std::string_view("\0\0\0\1x\0\0\0\2y", 10));
+  Framed framed(stream, LengthCodec());
+  EXPECT_THAT(ReadFrames(framed), ElementsAre("'x'", "OUT_OF_RANGE"));
+}
+
+TEST_F(FramedTest, ALongFrameComesWhole) {
+  std::string sent(1'000'000, '\0');
+  for (size_t i = 0; i < sent.size(); ++i) {
+    sent[i] = static_cast<char>(i * 2654435761u >> 13);
+  }
+  std::string bytes;
+  ASSERT_TRUE(LengthCodec().Encode(sent, bytes).ok());
+  ScriptedReader stream(bytes + bytes);
+  Framed framed(stream, LengthCodec());
+  for (int i = 0; i < 2; ++i) {
+    auto frame = Run(Next(framed));
+    ASSERT_TRUE(frame.has_value() && frame->ok());
+    EXPECT_TRUE(**frame == sent);
+  }
+  EXPECT_FALSE(Run(Next(framed)).has_value());
+}
+
+TEST_F(FramedTest, ManySmallFramesDoNotMakeTheBufferGrow) {
+  ScriptedReader stream;
+  for (int i = 0; i < 1000; ++i) stream.Bytes(std::string(99, 'x') + "\n12");
+  Framed framed(stream, LineCodec());
+  for (int i = 0; i < 1000; ++i) {
+    auto frame = Run(Next(framed));
+    ASSERT_TRUE(frame.has_value() && frame->ok());
+    ASSERT_LE(framed.buffered().size(), 8192u);
+  }
+}
+
+TEST_F(FramedTest, SendsFrames) {
+  ScriptedWriter stream;
+  stream.TakeAtMost(2);
+  stream.BePendingInTurns();
+  Framed framed(stream, LineCodec());
+  EXPECT_TRUE(Run(framed.Send("one")).ok());
+  EXPECT_TRUE(Run(framed.Send(std::string("two"))).ok());
+  EXPECT_EQ(stream.written(), "one\ntwo\n");
+  EXPECT_EQ(stream.flushed(), 8u);
+}
+
+TEST_F(FramedTest, WhatIsFedIsSentWithTheNext) {
+  ScriptedWriter stream;
+  Framed framed(stream, LineCodec());
+  EXPECT_TRUE(framed.Feed("one").ok());
+  EXPECT_TRUE(framed.Feed("two").ok());
+  EXPECT_EQ(framed.unsent(), 8u);
+  EXPECT_EQ(stream.written(), "");
+  EXPECT_TRUE(Run(framed.Flush()).ok());
+  EXPECT_EQ(stream.written(), "one\ntwo\n");
+  EXPECT_EQ(stream.writes(), 1);
+  EXPECT_EQ(framed.unsent(), 0u);
+}
+
+TEST_F(FramedTest, ADestroyedSendTearsNoFrame) {
+  ScriptedWriter stream;
+  stream.TakeAtMost(2);
+  stream.BePendingInTurns();
+  Framed framed(stream, LineCodec());
+  {
+    auto never_polled = framed.Send("zero");
+    auto send = framed.Send("one");
+    ASSERT_TRUE(Poll(send).IsPending());
+    ASSERT_TRUE(Poll(send).IsPending());
+  }
+  EXPECT_EQ(stream.written(), "on");
+  EXPECT_TRUE(Run(framed.Send("two")).ok());
+  EXPECT_EQ(stream.written(), "one\ntwo\n");
+}
+
+TEST_F(FramedTest, AFrameThatIsRefusedIsNotSent) {
+  ScriptedWriter stream;
+  Framed framed(stream, LineCodec(4));
+  EXPECT_EQ(Run(framed.Send("12345")).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(framed.Feed("a\nb").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Run(framed.Send("1234")).ok());
+  EXPECT_EQ(stream.written(), "1234\n");
+}
+
+TEST_F(FramedTest, ErrorsOfWritingArePassedOn) {
+  ScriptedWriter stream;
+  Framed framed(stream, LineCodec());
+  stream.Error(absl::UnavailableError("reset"));
+  EXPECT_EQ(Run(framed.Send("one")), absl::UnavailableError("reset"));
+  stream.TakeAtMost(0);
+  EXPECT_EQ(Run(framed.Flush()).code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(FramedTest, GivesTheStreamBack) {
+  auto [near, far] = Duplex(64);
+  ASSERT_TRUE(Run(WriteAll(far, "one\n")).ok());
+  Framed framed(std::move(near), LineCodec());
+  EXPECT_EQ(Run(Next(framed))->value(), "one");
+  DuplexStream stream = std::move(framed).IntoInner();
+  ASSERT_TRUE(Run(WriteAll(far, "rest")).ok());
+  char buffer[8];
+  EXPECT_EQ(Run(Read(stream, absl::MakeSpan(buffer))).value(), 4u);
+}
+
+Co<absl::Status> Echo(DuplexStream stream) {
+  Framed connection(std::move(stream), LineCodec());
+  while (auto line = co_await Next(connection)) {
+    co_await OrReturn(line->status());
+    co_await OrReturn(connection.Send(**line + "!"));
+  }
+  co_return absl::OkStatus();
+}
+
+TEST_F(FramedTest, ACoroutineServesWithIt) {
+  auto [near, far] = Duplex(64);
+  Co<absl::Status> echo = Echo(std::move(near));
+  ASSERT_TRUE(Poll(echo).IsPending());
+  ASSERT_TRUE(Run(WriteAll(far, "one\ntwo\n")).ok());
+  ASSERT_TRUE(Run(Shutdown(far)).ok());
+  EXPECT_TRUE(Run(echo).ok());
+  Framed answers(far, LineCodec());
+  echo = Echo(Duplex(1).first);  // the first one's end has gone
+  EXPECT_THAT(ReadFrames(answers), ElementsAre("'one!'", "'two!'"));
+}
+
+// R13.
+TEST_F(FramedTest, ManyFramesLetOthersRun) {
+  std::string text;
+  for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) text += "x\n";
+  ScriptedReader stream(text);
+  Framed framed(stream, LineCodec());
+  Context cx(waker_.get());
+  uint32_t frames = 0;
+  while (framed.PollNext(cx).IsReady()) ++frames;
+  EXPECT_GT(frames, 0u);
+  EXPECT_LE(frames, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(FramedTest, PolledAfterItsEndIsAPanic) {
+  ScriptedWriter stream;
+  Framed framed(stream, LineCodec(4));
+  auto send = framed.Send("one");
+  ASSERT_TRUE(Poll(send).IsReady());
+  EXPECT_THROW((void)Poll(send), PanicError);
+  auto refused = framed.Send("12345");
+  ASSERT_TRUE(Poll(refused).IsReady());
+  EXPECT_THROW((void)Poll(refused), PanicError);
+  auto flush = framed.Flush();
+  ASSERT_TRUE(Poll(flush).IsReady());
+  EXPECT_THROW((void)Poll(flush), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

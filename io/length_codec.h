@@ -1,0 +1,62 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: length_codec.h
+// -----------------------------------------------------------------------------
+//
+// Frames of any bytes, each with its length before it:
+//
+//   rouse::Framed connection(std::move(stream), rouse::LengthCodec());
+//   co_await rouse::OrReturn(connection.Send(message.SerializeAsString()));
+
+#ifndef ROUSE_IO_LENGTH_CODEC_H_
+#define ROUSE_IO_LENGTH_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace rouse {
+
+// LengthCodec
+//
+// A `Codec` whose frames have their length in front, as an unsigned number of
+// `length_size` bytes, the most significant first. That does not count itself.
+//
+//   ResourceExhausted   a frame has more than `max_size` bytes. It is passed
+//                       over, without being kept, as it comes: the next frame
+//                       is the one behind it. Whoever does not want to receive
+//                       all of it ends the connection.
+//   OutOfRange          the stream has ended within a frame
+//   InvalidArgument     of `Encode()`: the frame has more than `max_size` bytes
+class LengthCodec {
+ public:
+  using Frame = std::string;
+
+  static constexpr size_t kDefaultMaxSize = size_t{8} << 20;  // bytes
+
+  // Panics if `length_size` is not 1, 2, 4 or 8. A `max_size` that the length
+  // cannot express is what it can.
+  explicit LengthCodec(size_t max_size = kDefaultMaxSize,
+                       size_t length_size = 4);
+
+  absl::StatusOr<std::optional<std::string>> Decode(std::string_view& bytes);
+  absl::StatusOr<std::optional<std::string>> DecodeEnd(std::string_view& bytes);
+  absl::Status Encode(std::string_view frame, std::string& out) const;
+
+ private:
+  size_t max_size_;
+  size_t length_size_;
+  // Of a frame that was too long, which has been reported.
+  uint64_t to_pass_over_ = 0;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_LENGTH_CODEC_H_

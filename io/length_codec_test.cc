@@ -1,0 +1,134 @@
+#include "rouse/io/length_codec.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/io/codec.h"
+
+namespace rouse {
+namespace {
+
+using ::testing::ElementsAre;
+
+static_assert(Codec<LengthCodec>);
+
+std::string Describe(const absl::StatusOr<std::optional<std::string>>& frame) {
+  if (!frame.ok()) return absl::StatusCodeToString(frame.status().code());
+  return frame->has_value() ? "'" + **frame + "'" : "";
+}
+
+// What comes of `text` if it arrives `step` bytes at a time.
+std::vector<std::string> Decode(LengthCodec codec, std::string_view text,
+                                size_t step) {
+  std::vector<std::string> frames;
+  std::string buffer;
+  while (!text.empty()) {
+    buffer += text.substr(0, step);
+    text.remove_prefix(std::min(step, text.size()));
+    for (;;) {
+      std::string_view bytes = buffer;
+      const std::string frame = Describe(codec.Decode(bytes));
+      buffer = std::string(bytes);
+      if (frame.empty()) break;
+      frames.push_back(frame);
+    }
+  }
+  for (;;) {
+    std::string_view bytes = buffer;
+    const std::string frame = Describe(codec.DecodeEnd(bytes));
+    buffer = std::string(bytes);
+    if (frame.empty()) return frames;
+    frames.push_back(frame);
+  }
+}
+
+std::string Encode(const LengthCodec& codec, std::string_view frame) {
+  std::string out;
+  EXPECT_TRUE(codec.Encode(frame, out).ok());
+  return out;
+}
+
+TEST(LengthCodecTest, TheLengthIsInFrontTheMostSignificantByteFirst) {
+  EXPECT_EQ(Encode(LengthCodec(), "ab"), std::string("\0\0\0\2ab", 6));
+  EXPECT_EQ(Encode(LengthCodec(9, 1), "ab"), "\2ab");
+  EXPECT_EQ(Encode(LengthCodec(999, 2), std::string(258, 'x')).substr(0, 3),
+            "\1\2x");
+  EXPECT_EQ(Encode(LengthCodec(9, 8), ""), std::string(8, '\0'));
+}
+
+TEST(LengthCodecTest, WhatIsEncodedIsDecodedHoweverItArrives) {
+  for (const size_t length_size : {1, 2, 4, 8}) {
+    const LengthCodec codec(100, length_size);
+    const std::string text = absl::StrCat(
+        Encode(codec, "one"), Encode(codec, ""), Encode(codec, "three"));
+    for (size_t step = 1; step <= text.size(); ++step) {
+      EXPECT_THAT(Decode(codec, text, step),
+                  ElementsAre("'one'", "''", "'three'"));
+    }
+  }
+}
+
+TEST(LengthCodecTest, AFrameThatIsTooLongIsOneErrorHoweverItArrives) {
+  const LengthCodec codec(4);
+  const LengthCodec other(100);
+  const std::string text =
+      absl::StrCat(Encode(codec, "1234"), Encode(other, "12345"),
+                   Encode(codec, "x"), Encode(other, std::string(50, 'y')));
+  for (size_t step = 1; step <= text.size(); ++step) {
+    EXPECT_THAT(Decode(codec, text, step),
+                ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'x'",
+                            "RESOURCE_EXHAUSTED"))
+        << step;
+  }
+}
+
+TEST(LengthCodecTest, AnEndWithinAFrameIsOutOfRange) {
+  const std::string text = Encode(LengthCodec(), "one");
+  for (size_t size = 1; size < text.size(); ++size) {
+    EXPECT_THAT(Decode(LengthCodec(), text.substr(0, size), 100),
+                ElementsAre("OUT_OF_RANGE"));
+  }
+  EXPECT_THAT(Decode(LengthCodec(2), text.substr(0, 6), 100),
+              ElementsAre("RESOURCE_EXHAUSTED", "OUT_OF_RANGE"));
+}
+
+TEST(LengthCodecTest, TheLargestLengthIsNoFrame) {
+  for (const size_t length_size : {1, 2, 4, 8}) {
+    LengthCodec codec(100, length_size);
+    const std::string text(length_size, '\xff');
+    std::string_view bytes = text;
+    EXPECT_EQ(codec.Decode(bytes).status().code(),
+              absl::StatusCode::kResourceExhausted);
+  }
+}
+
+TEST(LengthCodecTest, TooMuchIsInvalidArgument) {
+  std::string out;
+  EXPECT_EQ(LengthCodec(4).Encode("12345", out).code(),
+            absl::StatusCode::kInvalidArgument);
+  // What the length cannot express.
+  EXPECT_EQ(LengthCodec(1000, 1).Encode(std::string(256, 'x'), out).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(out, "");
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST(LengthCodecTest, OtherSizesArePanics) {
+  EXPECT_THROW(LengthCodec(4, 3), PanicError);
+  EXPECT_THROW(LengthCodec(4, 0), PanicError);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,62 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: line_codec.h
+// -----------------------------------------------------------------------------
+//
+// Frames that are lines of text:
+//
+//   rouse::Framed connection(std::move(stream), rouse::LineCodec());
+//   co_await rouse::OrReturn(connection.Send("HELO example.org"));
+
+#ifndef ROUSE_IO_LINE_CODEC_H_
+#define ROUSE_IO_LINE_CODEC_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace rouse {
+
+// LineCodec
+//
+// A `Codec` whose frames are lines without their ends. Lines end with "\n" or
+// "\r\n", the last one also with the stream; they are written with "\n". That
+// they are text is not checked.
+//
+//   ResourceExhausted   a line has more than `max_size` bytes. It is passed
+//   over,
+//                       without being kept: the next frame is the line behind
+//                       it
+//   InvalidArgument     of `Encode()`: there is an end of line in the frame, or
+//                       a "\r" at its end, or it has more than `max_size` bytes
+class LineCodec {
+ public:
+  using Frame = std::string;
+
+  static constexpr size_t kDefaultMaxSize = 8192;  // bytes
+
+  explicit LineCodec(size_t max_size = kDefaultMaxSize) : max_size_(max_size) {}
+
+  absl::StatusOr<std::optional<std::string>> Decode(std::string_view& bytes);
+  absl::StatusOr<std::optional<std::string>> DecodeEnd(std::string_view& bytes);
+  absl::Status Encode(std::string_view line, std::string& out) const;
+
+ private:
+  absl::Status TooLong() const;
+
+  size_t max_size_;
+  // Of the bytes given last, how many have no end of line in them.
+  size_t searched_ = 0;
+  // In a line that was too long, which has been reported.
+  bool passing_over_ = false;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_IO_LINE_CODEC_H_
