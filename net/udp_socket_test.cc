@@ -263,11 +263,12 @@ TEST_F(UdpSocketTest, AGroupIsJoinedAndLeft) {
   ASSERT_TRUE(a_.SetMulticastInterface(loopback).ok());
   const SocketAddr to = group.WithPort(member.local_addr()->port());
   const absl::StatusOr<size_t> sent = Run(a_.SendTo("all", to));
-  if (!sent.ok()) GTEST_SKIP() << "no route to groups: " << sent.status();
-  const UdpSocket::Received received = Run(member.RecvFrom(Buffer())).value();
-  EXPECT_EQ(Text(received.size), "all");
-  EXPECT_EQ(received.peer.port(), a_addr_.port());
-
+  // Not every machine has a route to them.
+  if (sent.ok()) {
+    const UdpSocket::Received received = Run(member.RecvFrom(Buffer())).value();
+    EXPECT_EQ(Text(received.size), "all");
+    EXPECT_EQ(received.peer.port(), a_addr_.port());
+  }
   ASSERT_TRUE(member.LeaveMulticast(group, loopback).ok());
   EXPECT_EQ(member.LeaveMulticast(group, loopback).code(),
             absl::StatusCode::kNotFound);
@@ -284,8 +285,10 @@ TEST_F(UdpSocketTest, AnIPv6GroupIsJoinedAndLeft) {
   ASSERT_TRUE(member->SetMulticastInterface(loopback).ok());
   const SocketAddr to = group.WithPort(member->local_addr()->port());
   const absl::StatusOr<size_t> sent = Run(member->SendTo("all", to));
-  if (!sent.ok()) GTEST_SKIP() << "no route to groups: " << sent.status();
-  EXPECT_EQ(Run(member->Recv(Buffer())).value(), 3u);
+  // Not every machine has a route to them.
+  if (sent.ok()) {
+    EXPECT_EQ(Run(member->Recv(Buffer())).value(), 3u);
+  }
   EXPECT_TRUE(member->LeaveMulticast(group, loopback).ok());
   EXPECT_EQ(member->LeaveMulticast(group, loopback).code(),
             absl::StatusCode::kNotFound);
