@@ -1,0 +1,382 @@
+// The examples of net.md, word for word (net_doc_test.py sees to that), and
+// tests that run them.
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/stream.h"
+#include "rouse/future/try_join.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/buf_reader.h"
+#include "rouse/io/buf_writer.h"
+#include "rouse/io/copy_bidirectional.h"
+#include "rouse/io/duplex.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/framed.h"
+#include "rouse/io/length_codec.h"
+#include "rouse/io/line_codec.h"
+#include "rouse/io/read_exact.h"
+#include "rouse/io/read_line.h"
+#include "rouse/io/read_to_end.h"
+#include "rouse/io/write_all.h"
+#include "rouse/net/peer_credentials.h"
+#include "rouse/net/pipe.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/split.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_options.h"
+#include "rouse/net/tcp_socket.h"
+#include "rouse/net/tcp_stream.h"
+#include "rouse/net/udp_socket.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/net/unix_listener.h"
+#include "rouse/net/unix_stream.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace {
+
+rouse::Co<absl::StatusOr<std::string>> Ask(rouse::SocketAddr addr,
+                                           std::string_view question) {
+  rouse::TcpStream stream =
+      co_await rouse::OrReturn(rouse::TcpStream::Connect(addr));
+  co_await rouse::OrReturn(stream.WriteAll(question));
+  co_await rouse::OrReturn(stream.ShutdownWrite());
+  std::string answer;
+  co_await rouse::OrReturn(rouse::ReadToEnd(stream, answer, 1 << 20));
+  co_return answer;
+}
+
+rouse::Co<absl::Status> Echo(rouse::TcpStream stream) {
+  char buffer[4096];
+  for (;;) {
+    size_t size = co_await rouse::OrReturn(stream.Read(absl::MakeSpan(buffer)));
+    if (size == 0) co_return absl::OkStatus();
+    std::string_view data(buffer, size);
+    co_await rouse::OrReturn(stream.WriteAll(data));
+  }
+}
+
+rouse::Co<absl::Status> ServeOne(const rouse::TcpListener& listener) {
+  rouse::TcpListener::Accepted accepted =
+      co_await rouse::OrReturn(listener.Accept());
+  co_return co_await Echo(std::move(accepted.stream));
+}
+
+rouse::Co<absl::StatusOr<std::vector<std::string>>> ReadHeaders(
+    rouse::AsyncBufRead auto& reader) {
+  std::vector<std::string> headers;
+  for (;;) {
+    std::string line;
+    bool found = co_await rouse::OrReturn(rouse::ReadLine(reader, line, 8192));
+    if (!found) co_return absl::OutOfRangeError("no empty line");
+    if (line.empty()) co_return headers;
+    headers.push_back(std::move(line));
+  }
+}
+
+rouse::Co<absl::Status> WriteTable(const rouse::TcpStream& stream,
+                                   absl::Span<const std::string> rows) {
+  rouse::BufWriter writer(stream);
+  for (const std::string& row : rows) {
+    co_await rouse::OrReturn(rouse::WriteAll(writer, row));
+    co_await rouse::OrReturn(rouse::WriteAll(writer, "\n"));
+  }
+  co_return co_await rouse::Flush(writer);
+}
+
+rouse::Co<absl::Status> Forward(rouse::TcpStream client,
+                                rouse::SocketAddr server_addr) {
+  rouse::TcpStream server =
+      co_await rouse::OrReturn(rouse::TcpStream::Connect(server_addr));
+  rouse::BytesCopied copied =
+      co_await rouse::OrReturn(rouse::CopyBidirectional(client, server));
+  absl::PrintF("%d bytes there, %d back\n", copied.a_to_b, copied.b_to_a);
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::Status> Shout(rouse::TcpStream stream) {
+  rouse::Framed connection(std::move(stream), rouse::LineCodec(1024));
+  while (auto line = co_await rouse::Next(connection)) {
+    if (absl::IsResourceExhausted(line->status())) {
+      co_await rouse::OrReturn(connection.Send("that was too long"));
+      continue;
+    }
+    co_await rouse::OrReturn(line->status());
+    std::string answer = absl::AsciiStrToUpper(**line);
+    co_await rouse::OrReturn(connection.Send(std::move(answer)));
+  }
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::Status> Receive(rouse::OwnedReadHalf<rouse::TcpStream> half,
+                                std::string& messages) {
+  rouse::Framed frames(std::move(half), rouse::LengthCodec());
+  while (auto message = co_await rouse::Next(frames)) {
+    co_await rouse::OrReturn(message->status());
+    messages += **message;
+  }
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::Status> SendHello(
+    rouse::OwnedWriteHalf<rouse::TcpStream> half) {
+  rouse::Framed frames(std::move(half), rouse::LengthCodec());
+  co_return co_await frames.Send("hello");
+}
+
+rouse::Co<absl::Status> Chat(rouse::TcpStream stream, std::string& messages) {
+  auto [reader, writer] = rouse::IntoSplit(std::move(stream));
+  co_await rouse::OrReturn(rouse::TryJoin(Receive(std::move(reader), messages),
+                                          SendHello(std::move(writer))));
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::StatusOr<rouse::TcpListener>> ListenOnAll(
+    rouse::SocketAddr addr) {
+  rouse::TcpSocket socket =
+      co_await rouse::OrReturn(rouse::TcpSocket::Open(addr));
+  co_await rouse::OrReturn(socket.SetReuseAddr(true));
+  co_await rouse::OrReturn(socket.SetReusePort(true));
+  co_await rouse::OrReturn(socket.Bind(addr));
+  co_return std::move(socket).Listen(/*backlog=*/128);
+}
+
+rouse::Co<absl::StatusOr<rouse::TcpStream>> ConnectToAny(
+    absl::Span<const rouse::SocketAddr> addrs) {
+  rouse::TcpStream stream =
+      co_await rouse::OrReturn(rouse::TcpStream::Connect(addrs));
+  rouse::KeepAlive keep_alive;
+  keep_alive.idle = absl::Minutes(1);
+  co_await rouse::OrReturn(stream.SetKeepAlive(keep_alive));
+  co_await rouse::OrReturn(stream.SetNoDelay(true));
+  co_return stream;
+}
+
+rouse::Co<absl::Status> AnswerOne(const rouse::UdpSocket& socket) {
+  char buffer[1500];
+  rouse::UdpSocket::Received received =
+      co_await rouse::OrReturn(socket.RecvFrom(absl::MakeSpan(buffer)));
+  std::string_view data(buffer, received.size);
+  co_await rouse::OrReturn(socket.SendTo(data, received.peer));
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::StatusOr<size_t>> Drain(const rouse::UdpSocket& socket) {
+  std::vector<std::string> buffers(32, std::string(1500, '\0'));
+  std::vector<rouse::UdpSocket::Incoming> batch;
+  for (std::string& buffer : buffers) {
+    batch.emplace_back(absl::MakeSpan(buffer));
+  }
+  co_return co_await socket.RecvBatch(absl::MakeSpan(batch));
+}
+
+rouse::Co<absl::Status> ServeMyself(const rouse::UnixListener& listener) {
+  rouse::UnixListener::Accepted accepted =
+      co_await rouse::OrReturn(listener.Accept());
+  rouse::PeerCredentials peer =
+      co_await rouse::OrReturn(accepted.stream.GetPeerCredentials());
+  if (peer.uid != getuid()) co_return absl::PermissionDeniedError("go away");
+  co_return co_await accepted.stream.WriteAll("welcome\n");
+}
+
+rouse::Co<absl::StatusOr<std::string>> ThroughAPipe(std::string_view text) {
+  auto [reader, writer] = co_await rouse::OrReturn(rouse::MakePipe());
+  {
+    rouse::PipeWriter closing = std::move(writer);
+    co_await rouse::OrReturn(rouse::WriteAll(closing, text));
+  }
+  std::string all;
+  co_await rouse::OrReturn(rouse::ReadToEnd(reader, all));
+  co_return all;
+}
+
+absl::StatusOr<rouse::TcpListener> Inherit(int descriptor) {
+  return rouse::TcpListener::FromFd(rouse::OwnedFd(descriptor));
+}
+
+class Rot13 {
+ public:
+  explicit Rot13(rouse::TcpStream inner) : inner_(std::move(inner)) {}
+
+  rouse::PollResult<absl::StatusOr<size_t>> PollRead(rouse::Context& cx,
+                                                     absl::Span<char> buffer) {
+    auto size = inner_.PollRead(cx, buffer);
+    if (size.IsPending() || !size->ok()) return size;
+    for (char& c : buffer.first(**size)) {
+      const char first = absl::ascii_islower(c) ? 'a' : 'A';
+      if (absl::ascii_isalpha(c)) {
+        c = static_cast<char>((c - first + 13) % 26 + first);
+      }
+    }
+    return size;
+  }
+
+ private:
+  rouse::TcpStream inner_;
+};
+static_assert(rouse::AsyncRead<Rot13>);
+
+TEST(Headers, EndWithAnEmptyLine) {
+  auto [client, server] = rouse::Duplex(1024);
+  rouse::BufReader reader(std::move(server));
+  ASSERT_TRUE(
+      rouse::BlockOn(rouse::WriteAll(client, "Host: a\r\nAge: 1\r\n\r\n"))
+          .ok());
+  EXPECT_EQ(rouse::BlockOn(ReadHeaders(reader)).value().size(), 2u);
+}
+
+// What the examples need, and what they do.
+
+class NetExamplesTest : public ::testing::Test {
+ protected:
+  template <class F>
+  auto Run(F&& future) {
+    const rouse::Waker waker;
+    for (;;) {
+      rouse::Context cx(waker);
+      auto result = future.Poll(cx);
+      if (result.IsReady()) return *std::move(result);
+      reactor_.ParkFor(absl::Milliseconds(10));
+    }
+  }
+
+  std::pair<rouse::TcpStream, rouse::TcpStream> Connect() {
+    rouse::TcpStream client = Run(rouse::TcpStream::Connect(addr_)).value();
+    auto accepted = Run(listener_.Accept()).value();
+    return {std::move(client), std::move(accepted.stream)};
+  }
+
+  rouse::reactor::Reactor reactor_ = rouse::reactor::Reactor::Create().value();
+  rouse::reactor::ScopedDefault current_{reactor_.handle()};
+  rouse::TcpListener listener_ =
+      rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0)).value();
+  rouse::SocketAddr addr_ = listener_.local_addr().value();
+};
+
+TEST_F(NetExamplesTest, AskAndEcho) {
+  const auto both =
+      Run(rouse::TryJoin(Ask(addr_, "hello"), ServeOne(listener_)));
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(std::get<0>(*both), "hello");
+}
+
+TEST_F(NetExamplesTest, WriteTable) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(WriteTable(client, {"a", "b"})).ok());
+  char buffer[4];
+  ASSERT_TRUE(Run(rouse::ReadExact(server, absl::MakeSpan(buffer))).ok());
+  EXPECT_EQ(std::string_view(buffer, 4), "a\nb\n");
+}
+
+TEST_F(NetExamplesTest, Forward) {
+  const rouse::TcpListener proxy =
+      rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0)).value();
+  rouse::TcpStream client =
+      Run(rouse::TcpStream::Connect(proxy.local_addr().value())).value();
+  auto accepted = Run(proxy.Accept()).value();
+  ASSERT_TRUE(Run(client.WriteAll("hello")).ok());
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  const auto both = Run(rouse::TryJoin(
+      Forward(std::move(accepted.stream), addr_), ServeOne(listener_)));
+  ASSERT_TRUE(both.ok()) << both.status();
+  std::string answer;
+  EXPECT_TRUE(Run(rouse::ReadToEnd(client, answer)).ok());
+  EXPECT_EQ(answer, "hello");
+}
+
+TEST_F(NetExamplesTest, Shout) {
+  auto [client, server] = Connect();
+  const std::string text =
+      absl::StrCat("hello\n", std::string(2000, 'x'), "\nbye\n");
+  ASSERT_TRUE(Run(client.WriteAll(text)).ok());
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  ASSERT_TRUE(Run(Shout(std::move(server))).ok());
+  std::string answer;
+  EXPECT_TRUE(Run(rouse::ReadToEnd(client, answer)).ok());
+  EXPECT_EQ(answer, "HELLO\nthat was too long\nBYE\n");
+}
+
+TEST_F(NetExamplesTest, Chat) {
+  auto [client, server] = Connect();
+  std::string to_client, to_server;
+  const auto both = Run(rouse::TryJoin(Chat(std::move(client), to_client),
+                                       Chat(std::move(server), to_server)));
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(to_client, "hello");
+  EXPECT_EQ(to_server, "hello");
+}
+
+TEST_F(NetExamplesTest, Sockets) {
+  const auto listener = Run(ListenOnAll(rouse::SocketAddr::Localhost(0)));
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const rouse::SocketAddr addrs[] = {listener->local_addr().value(), addr_};
+  const auto stream = Run(ConnectToAny(addrs));
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_TRUE(stream->NoDelay().value());
+}
+
+TEST_F(NetExamplesTest, Datagrams) {
+  const auto a = rouse::UdpSocket::Bind(rouse::SocketAddr::Localhost(0));
+  const auto b = rouse::UdpSocket::Bind(rouse::SocketAddr::Localhost(0));
+  ASSERT_TRUE(Run(a->SendTo("x", b->local_addr().value())).ok());
+  ASSERT_TRUE(Run(AnswerOne(*b)).ok());
+  EXPECT_EQ(Run(Drain(*a)).value(), 1u);
+}
+
+TEST_F(NetExamplesTest, UnixSockets) {
+  const auto listener = rouse::UnixListener::Bind(
+      rouse::UnixAddr::FromAbstractName(absl::StrCat("rouse_doc_", getpid()))
+          .value());
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const rouse::UnixStream stream =
+      Run(rouse::UnixStream::Connect(listener->local_addr().value())).value();
+  ASSERT_TRUE(Run(ServeMyself(*listener)).ok());
+  std::string text;
+  EXPECT_TRUE(Run(rouse::ReadToEnd(stream, text)).ok());
+  EXPECT_EQ(text, "welcome\n");
+}
+
+TEST_F(NetExamplesTest, Pipes) {
+  EXPECT_EQ(Run(ThroughAPipe("hello")).value(), "hello");
+}
+
+TEST_F(NetExamplesTest, AdoptedDescriptors) {
+  rouse::OwnedFd fd = std::move(listener_).IntoFd();
+  const auto adopted = Inherit(fd.Release());
+  ASSERT_TRUE(adopted.ok()) << adopted.status();
+  EXPECT_EQ(adopted->local_addr().value(), addr_);
+}
+
+TEST_F(NetExamplesTest, StreamsOfYourOwn) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(client.WriteAll("Uryyb!\n")).ok());
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  rouse::BufReader reader(Rot13(std::move(server)));
+  std::string line;
+  EXPECT_TRUE(Run(rouse::ReadLine(reader, line)).value());
+  EXPECT_EQ(line, "Hello!");
+}
+
+}  // namespace
