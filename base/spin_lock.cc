@@ -13,14 +13,14 @@ namespace rouse {
 namespace {
 
 // Passes some time before the lock is asked for again.
-void BackOff([[maybe_unused]] int round) {
+void BackOff([[maybe_unused]] int& rounds) {
 #ifndef ROUSE_MODEL
   constexpr int kSpins = 100;
   constexpr int kYields = 20;
-  if (round >= kSpins + kYields) {
+  if (rounds == kSpins + kYields) {
     return std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  if (round >= kSpins) return std::this_thread::yield();
+  if (rounds++ >= kSpins) return std::this_thread::yield();
 #endif
   SpinHint();
 }
@@ -28,11 +28,11 @@ void BackOff([[maybe_unused]] int round) {
 }  // namespace
 
 void SpinLock::SlowLock() {
+  int rounds = 0;
   // The load keeps the holder's cache line where it is. Relaxed: TryLock
   // acquires.
-  for (int round = 0; locked_.load(std::memory_order_relaxed) || !TryLock();
-       ++round) {
-    BackOff(round);
+  while (locked_.load(std::memory_order_relaxed) || !TryLock()) {
+    BackOff(rounds);
   }
 }
 

@@ -30,7 +30,7 @@ namespace rouse {
 // One read-modify-write for a pair of `Lock()` and `Unlock()`, half of what a
 // mutex costs that can be slept on. For that, who finds it locked asks again:
 // at once at first, then after it has let other threads run, then after sleeps
-// of some ten microseconds. So a holder that is preempted, even by one of a
+// of 50 microseconds. So a holder that is preempted, even by one of a
 // higher priority that wants the lock, is waited for and not starved.
 //
 // Not fair, not recursive.

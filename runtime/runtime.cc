@@ -26,6 +26,7 @@
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/held_clock.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
@@ -37,6 +38,9 @@
 #include "rouse/waker/waker.h"
 
 namespace rouse {
+
+using internal::HeldClock;
+
 namespace {
 
 // The runtime that this thread runs tasks or a main future of; it must neither
@@ -191,11 +195,20 @@ void Runtime::Inner::BlockOnMultiThread(
   ThreadParker parker;
   const ThreadParker::Unparker unparker = parker.unparker();
   FastRand own_rand = SplitRand();
+  const std::shared_ptr<HeldClock> held = HeldClock::For(handle);
+  const absl::Cleanup end = [&held] {
+    if (held != nullptr) held->End();
+  };
+  const Waker waker = held == nullptr ? unparker.waker().Clone()
+                                      : Waker::FromCallable([held, unparker] {
+                                          held->OnWake();
+                                          unparker.Unpark();
+                                        });
   for (;;) {
     {
-      // The workers do not see that this thread has something to do.
-      const Clock::AutoAdvanceHold hold(driver.clock());
-      Context cx(unparker.waker(), &own_rand);
+      const HeldClock::Hold hold =
+          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+      Context cx(waker, &own_rand);
       if (poll(cx)) return;
     }
     FramePool::FlushRemoteFrees();
@@ -212,8 +225,14 @@ void Runtime::Inner::BlockOnCurrentThread(
   // Whether the main future has been woken since its last poll. Wakers outlive
   // this call.
   const auto woken = std::make_shared<std::atomic<bool>>(true);
-  const Waker waker = Waker::FromCallable(
-      [woken, unparker = borrower.unparker, shared = handle.shared_, &worker] {
+  const std::shared_ptr<HeldClock> held = HeldClock::For(handle);
+  const absl::Cleanup end = [&held] {
+    if (held != nullptr) held->End();
+  };
+  const Waker waker =
+      Waker::FromCallable([woken, held, unparker = borrower.unparker,
+                           shared = handle.shared_, &worker] {
+        if (held != nullptr) held->OnWake();
         // Release pairs with the acquire below.
         if (woken->exchange(true, std::memory_order_acq_rel)) return;
         // Whichever this thread is parked in; the other is told in vain.
@@ -225,6 +244,8 @@ void Runtime::Inner::BlockOnCurrentThread(
     // The load spares the exchange, which pairs with the release above.
     if (woken->load(std::memory_order_relaxed) &&
         woken->exchange(false, std::memory_order_acq_rel)) {
+      const HeldClock::Hold hold =
+          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
       Context cx(waker, &own_rand);
       finished = poll(cx);
     }

@@ -293,6 +293,54 @@ TEST_P(RuntimeTest, SleepsOnAClockThatAdvancesByItself) {
   EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
 }
 
+// T20: nor does it pass what a main future can still do, which is woken by a
+// worker that then parks.
+TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
+  for (int round = 0; round < 50; ++round) {
+    auto clock = std::make_shared<Clock>();
+    clock->Pause();
+    clock->SetAutoAdvance(true);
+    absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+    ASSERT_THAT(runtime, IsOk());
+    const Instant start = clock->Now();
+    auto day = []() -> Co<> { co_await Sleep(absl::Hours(24)); };
+    JoinHandle<void> other = runtime->Spawn(day);
+    auto main = [&clock]() -> Co<Instant> {
+      co_await Sleep(absl::Hours(1));
+      co_return clock->Now();
+    };
+    ASSERT_EQ(runtime->BlockOn(main()), start + absl::Hours(1));
+  }
+}
+
+TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  std::atomic<bool> started{false};
+  std::atomic<bool> polling{false};
+  std::thread first([&] {
+    auto main = [&]() -> Co<> {
+      started = true;
+      while (!polling) co_await YieldOnce();
+      co_await Sleep(absl::Hours(1));
+    };
+    runtime->BlockOn(main());
+  });
+  while (!started) std::this_thread::yield();
+  auto main = [&]() -> Co<Instant> {
+    polling = true;
+    // A long poll.
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+    co_return clock->Now();
+  };
+  EXPECT_EQ(runtime->BlockOn(main()), start);
+  first.join();
+}
+
 // T20: what a task can still do comes before time passes.
 TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
   auto clock = std::make_shared<Clock>();

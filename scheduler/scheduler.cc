@@ -14,6 +14,7 @@
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker.h"
+#include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 
@@ -132,6 +133,8 @@ task::Header* Scheduler::Pop(Worker& worker) {
 }
 
 bool Scheduler::PrepareToPark(Worker& worker) {
+  // Ends when the lock is free.
+  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold;
   const absl::MutexLock lock(&mu_);
   // Relaxed: written under the lock.
   if (!queue_.IsEmpty() || !worker.own_queue_.IsEmpty() ||
@@ -141,15 +144,25 @@ bool Scheduler::PrepareToPark(Worker& worker) {
   StopSearching(worker);
   worker.idle_ = true;
   idle_.push_back(&worker);
+  clock_hold = std::move(worker.clock_hold_);
   return true;
 }
 
-void Scheduler::AfterPark(Worker& worker) {
+void Scheduler::LeaveIdle(Worker& worker) {
   const absl::MutexLock lock(&mu_);
   RemoveFromIdle(worker);
+  HoldClock(worker);
+}
+
+void Scheduler::HoldClock(Worker& worker) {
+  Clock* const clock = driver_->clock();
+  if (clock == nullptr || !clock->HasAutoAdvance()) return;
+  if (worker.clock_hold_ != nullptr) return;
+  worker.clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock);
 }
 
 void Scheduler::Leave(Worker& worker) {
+  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold;
   Worker* unpark = nullptr;
   {
     const absl::MutexLock lock(&mu_);
@@ -161,6 +174,7 @@ void Scheduler::Leave(Worker& worker) {
     // It may have been unparked for a task that another is now to look for, or
     // have been the one that would park in the driver.
     if (!idle_.empty()) unpark = TakeIdleWorker();
+    clock_hold = std::move(worker.clock_hold_);
   }
   if (unpark != nullptr) unpark->Unpark();
 }
@@ -176,6 +190,7 @@ Worker* Scheduler::TakeIdleWorker() {
   worker->idle_ = false;
   worker->searching_ = true;
   ++searching_;
+  HoldClock(*worker);
   return worker;
 }
 

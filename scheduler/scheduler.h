@@ -79,8 +79,9 @@ class Scheduler final : public task::Schedule {
   // Whether `worker` may park: there is nothing to run, and a task that is
   // submitted from now on unparks it or another.
   bool PrepareToPark(Worker& worker);
-  // `worker` has parked, or has stopped running.
-  void AfterPark(Worker& worker);
+  // `worker` runs: it begins, or has parked.
+  void LeaveIdle(Worker& worker);
+  // `worker` has stopped running.
   void Leave(Worker& worker);
 
   // ---- For the runtime.
@@ -120,6 +121,10 @@ class Scheduler final : public task::Schedule {
   Worker* TakeIdleWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StopSearching(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveFromIdle(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // From when a worker is taken from the idle ones until it is idle again, the
+  // driver's clock does not advance by itself: so it never does while a task
+  // can run. (A task is only queued where a worker is not idle, or is taken.)
+  void HoldClock(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   SharedDriver driver_;
   // As long-lived as the scheduler: a thread that submits a task may unpark a

@@ -36,12 +36,9 @@ ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return current_worker; }
 
 void Worker::RunUntil(absl::FunctionRef<bool()> done) {
   const Here here(this);
-  HoldClock();
+  scheduler_.LeaveIdle(*this);
   // Also if `done()` throws.
-  const absl::Cleanup leave = [this] {
-    scheduler_.Leave(*this);
-    clock_hold_.reset();
-  };
+  const absl::Cleanup leave = [this] { scheduler_.Leave(*this); };
   while (!done() && !scheduler_.IsClosed()) {
     if (++tick_ % kEventInterval == 0) PollDriver();
     if (task::Header* task = scheduler_.Pop(*this)) {
@@ -59,12 +56,6 @@ void Worker::PollDriver() {
   parker_.PollDriver();
 }
 
-void Worker::HoldClock() {
-  // One worker alone is the one that parks.
-  if (scheduler_.worker_count() == 1) return;
-  if (Clock* clock = scheduler_.driver()->clock()) clock_hold_.emplace(*clock);
-}
-
 void Worker::Park() {
   // A clock that advances by itself comes after what has happened.
   Clock* clock = scheduler_.driver()->clock();
@@ -72,11 +63,9 @@ void Worker::Park() {
   if (!scheduler_.PrepareToPark(*this)) return;
   FramePool::FlushRemoteFrees();
   dispatching_ = true;
-  clock_hold_.reset();
   const absl::Cleanup done = [this] {
-    HoldClock();
     dispatching_ = false;
-    scheduler_.AfterPark(*this);
+    scheduler_.LeaveIdle(*this);
   };
   parker_.Park();
 }

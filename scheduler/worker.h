@@ -12,7 +12,7 @@
 #define ROUSE_SCHEDULER_WORKER_H_
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/fast_rand.h"
@@ -69,7 +69,6 @@ class Worker {
 
   void PollDriver();
   void Park();
-  void HoldClock();
 
   Scheduler& scheduler_;
   FastRand rand_;
@@ -78,11 +77,11 @@ class Worker {
   // What is woken on its own thread, if it is the only worker.
   RunQueue own_queue_;
   bool dispatching_ = false;
-  // While this worker runs, a clock that others may find idle stands still.
-  std::optional<Clock::AutoAdvanceHold> clock_hold_;
   // Under the scheduler's lock.
   bool idle_ = false;
   bool searching_ = false;
+  // While it is not idle, if the driver's clock advances by itself.
+  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold_;
 };
 
 }  // namespace rouse::scheduler

@@ -94,17 +94,21 @@ void Clock::Set(bool paused, int64_t base) {
 }
 
 void Clock::Pause() {
-  const MutexLock lock(&mu_);
-  // Relaxed, here and below: only the holder of `mu_` writes.
-  if (paused_.load(std::memory_order_relaxed)) return;
-  BeginChange();
-  const int64_t now =
-      SystemNow(base_.load(std::memory_order_relaxed)).nanoseconds();
-  // Up to a whole millisecond, unless that is beyond the end of time.
-  const int64_t rest = now % kMillisecond;
-  Set(true, Instant::FromNanoseconds(now)
-                .PlusNanoseconds(rest == 0 ? 0 : kMillisecond - rest)
-                .nanoseconds());
+  {
+    const MutexLock lock(&mu_);
+    // Relaxed, here and below: only the holder of `mu_` writes.
+    if (paused_.load(std::memory_order_relaxed)) return;
+    BeginChange();
+    const int64_t now =
+        SystemNow(base_.load(std::memory_order_relaxed)).nanoseconds();
+    // Up to a whole millisecond, unless that is beyond the end of time.
+    const int64_t rest = now % kMillisecond;
+    Set(true, Instant::FromNanoseconds(now)
+                  .PlusNanoseconds(rest == 0 ? 0 : kMillisecond - rest)
+                  .nanoseconds());
+  }
+  // Else those that sleep may go on, until the clock is moved.
+  if (HasAutoAdvance()) CallListeners();
 }
 
 void Clock::Resume() {
@@ -134,38 +138,59 @@ void Clock::Advance(absl::Duration d) {
 void Clock::AdvanceTo(Instant t) {
   {
     const MutexLock lock(&mu_);
-    const bool paused = paused_.load(std::memory_order_relaxed);
-    const int64_t base = base_.load(std::memory_order_relaxed);
-    const Instant now =
-        paused ? Instant::FromNanoseconds(base) : SystemNow(base);
-    if (t <= now) return;
-    BeginChange();
-    Set(paused, (Instant::FromNanoseconds(base) + (t - now)).nanoseconds());
+    MoveTo(t);
   }
   CallListeners();
 }
 
+void Clock::MoveTo(Instant t) {
+  const bool paused = paused_.load(std::memory_order_relaxed);
+  const int64_t base = base_.load(std::memory_order_relaxed);
+  const Instant now = paused ? Instant::FromNanoseconds(base) : SystemNow(base);
+  if (t <= now) return;
+  BeginChange();
+  Set(paused, (Instant::FromNanoseconds(base) + (t - now)).nanoseconds());
+}
+
 void Clock::SetAutoAdvance(bool on) {
-  // Nothing to order: whoever sees it also asks whether the clock is paused.
-  auto_advance_.store(on, std::memory_order_relaxed);
-  if (on) CallListeners();
+  {
+    const MutexLock lock(&mu_);
+    auto_advance_.store(on, std::memory_order_relaxed);
+  }
+  CallListeners();
 }
 
-bool Clock::AdvancesByItself() const {
-  return auto_advance_.load(std::memory_order_relaxed) && IsPaused();
+bool Clock::HasAutoAdvance() const {
+  // Relaxed: who goes on to move the clock asks again under the lock.
+  return auto_advance_.load(std::memory_order_relaxed);
 }
 
-bool Clock::IsAutoAdvancing() const {
-  // Acquire pairs with the release of Release.
-  return AdvancesByItself() && holds_.load(std::memory_order_acquire) == 0;
+bool Clock::AdvancesByItself() const { return HasAutoAdvance() && IsPaused(); }
+
+void Clock::AutoAdvanceTo(Instant t) {
+  {
+    const MutexLock lock(&mu_);
+    if (!AdvancesByItself()) return;
+    if (holds_ > 0) {
+      held_back_ = true;
+      return;
+    }
+    MoveTo(t);
+  }
+  CallListeners();
+}
+
+void Clock::Hold() {
+  const MutexLock lock(&mu_);
+  ++holds_;
 }
 
 void Clock::Release() {
-  // Release pairs with the acquire of IsAutoAdvancing.
-  if (holds_.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
-      auto_advance_.load(std::memory_order_relaxed)) {
-    CallListeners();
+  {
+    const MutexLock lock(&mu_);
+    if (--holds_ > 0 || !std::exchange(held_back_, false)) return;
   }
+  CallListeners();
 }
 
 bool Clock::IsPaused() const {

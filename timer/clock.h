@@ -26,7 +26,6 @@
 #ifndef ROUSE_TIMER_CLOCK_H_
 #define ROUSE_TIMER_CLOCK_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -83,37 +82,44 @@ class Clock {
 
   // Whether the clock, while it is paused, advances by itself: a driver that
   // parks with nothing due moves it to its next deadline, or by the limit of
-  // the park, instead of blocking. False at first.
+  // the park, instead of blocking. It stops where a deadline was that has been
+  // put off or cancelled, too. False at first; to be set before anything runs
+  // that goes by the clock.
   //
-  // A runtime moves it when all of its workers have nothing to do and the
-  // operating system has no event, and so never past what a task may still do.
-  // What goes on elsewhere, on threads of your own or in another process, is
-  // not waited for; see `AutoAdvanceHold`.
+  // A runtime moves it when none of its tasks can run and the operating system
+  // has no event for them. What goes on elsewhere, on threads of your own, in
+  // another runtime or in another process, is not waited for: see
+  // `AutoAdvanceHold`. Of several drivers that share a clock, each moves it to
+  // the deadline that is next for itself.
   void SetAutoAdvance(bool on);
 
-  // Whether it does, now or when nobody holds it any more.
+  bool HasAutoAdvance() const;
+
+  // Whether it has, and is paused.
   bool AdvancesByItself() const;
 
-  // Whether a driver that has nothing due should move the clock now: it is
-  // paused, advances by itself, and nobody holds it.
-  bool IsAutoAdvancing() const;
-
   // While one of these lives, the clock does not advance by itself: for a
-  // thread whose work tasks wait for. When the last one goes the drivers look
-  // again.
+  // thread whose work tasks wait for.
   class AutoAdvanceHold;
 
-  // For drivers. A listener is called after each `Advance()` and `Resume()`, on
-  // the thread of that call, and should have its driver look at the clock. It
-  // may still be called once while it is being removed, by a call that has
-  // begun before.
+  // For drivers: moves the clock to `t` if it advances by itself and nobody
+  // holds it. Without effect if somebody does; the listeners are called when
+  // the last hold has gone.
+  void AutoAdvanceTo(Instant t);
+
+  // For drivers. A listener is called when the clock has been changed other
+  // than by the passing of time, on the thread that did it, and should have its
+  // driver look at the clock. While it is being removed it may still be called
+  // by calls that have begun before.
   using Listener = std::shared_ptr<const absl::AnyInvocable<void() const>>;
   void AddListener(Listener listener);
   void RemoveListener(const Listener& listener);
 
  private:
+  void Hold();
   void Release();
   Instant SlowNow() const;
+  void MoveTo(Instant t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Set(bool paused, int64_t base) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CallListeners();
@@ -124,10 +130,13 @@ class Clock {
   // Nanoseconds: what is added to the system's time or, while paused, the time.
   Atomic<int64_t> base_{0};
 
+  // Written under `mu_`.
   Atomic<bool> auto_advance_{false};
-  Atomic<int> holds_{0};
 
   mutable Mutex mu_;
+  int holds_ ABSL_GUARDED_BY(mu_) = 0;
+  // Whether a hold has kept a driver from moving the clock.
+  bool held_back_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<Listener> listeners_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -135,11 +144,7 @@ class [[nodiscard(
     "the clock is held for as long as this lives")]] Clock::AutoAdvanceHold {
  public:
   // `clock` outlives it.
-  explicit AutoAdvanceHold(Clock& clock) : clock_(clock) {
-    // Acquire and release, here and in Release: what was done with the clock
-    // held comes before what is done when it has advanced.
-    clock_.holds_.fetch_add(1, std::memory_order_acq_rel);
-  }
+  explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }
   AutoAdvanceHold(const AutoAdvanceHold&) = delete;
   AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
   ~AutoAdvanceHold() { clock_.Release(); }

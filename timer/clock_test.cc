@@ -170,19 +170,26 @@ TEST(Clock, AdvancesToAnInstantWhileItRuns) {
 
 TEST(Clock, AdvancesByItselfOnlyWhilePaused) {
   Clock clock;
-  EXPECT_FALSE(clock.IsAutoAdvancing());
   clock.SetAutoAdvance(true);
-  EXPECT_FALSE(clock.IsAutoAdvancing());
+  EXPECT_FALSE(clock.AdvancesByItself());
+  const Instant hour = clock.Now() + absl::Hours(1);
+  clock.AutoAdvanceTo(hour);
+  EXPECT_LT(clock.Now(), hour);
   clock.Pause();
-  EXPECT_TRUE(clock.IsAutoAdvancing());
+  EXPECT_TRUE(clock.AdvancesByItself());
+  clock.AutoAdvanceTo(hour);
+  EXPECT_EQ(clock.Now(), hour);
   clock.SetAutoAdvance(false);
-  EXPECT_FALSE(clock.IsAutoAdvancing());
+  EXPECT_FALSE(clock.AdvancesByItself());
+  clock.AutoAdvanceTo(hour + absl::Hours(1));
+  EXPECT_EQ(clock.Now(), hour);
 }
 
 TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
+  const Instant start = clock.Now();
   int looks = 0;
   clock.AddListener(std::make_shared<absl::AnyInvocable<void() const>>(
       [&looks] { ++looks; }));
@@ -190,14 +197,31 @@ TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
     const Clock::AutoAdvanceHold one(clock);
     {
       const Clock::AutoAdvanceHold other(clock);
-      EXPECT_FALSE(clock.IsAutoAdvancing());
+      clock.AutoAdvanceTo(start + absl::Seconds(1));
     }
-    EXPECT_FALSE(clock.IsAutoAdvancing());
-    EXPECT_TRUE(clock.AdvancesByItself());
+    clock.AutoAdvanceTo(start + absl::Seconds(1));
+    EXPECT_EQ(clock.Now(), start);
     EXPECT_EQ(looks, 0);
   }
-  EXPECT_TRUE(clock.IsAutoAdvancing());
+  // Who was held back is told that it may.
   EXPECT_EQ(looks, 1);
+  clock.AutoAdvanceTo(start + absl::Seconds(1));
+  EXPECT_EQ(clock.Now(), start + absl::Seconds(1));
+}
+
+// Else the workers of a runtime, which hold it in turn, would never come to
+// rest.
+TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  int looks = 0;
+  clock.AddListener(std::make_shared<absl::AnyInvocable<void() const>>(
+      [&looks] { ++looks; }));
+  {
+    const Clock::AutoAdvanceHold hold(clock);
+  }
+  EXPECT_EQ(looks, 0);
 }
 
 }  // namespace

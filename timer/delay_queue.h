@@ -112,7 +112,8 @@ class DelayQueueBase {
 
   // Returns the slot that the next entry will have, and makes room for it.
   size_t PrepareInsert();
-  // Inserts the entry with that slot. Throws nothing.
+  // Inserts the entry with that slot. It is in also if this throws, as the
+  // waker of the task that waits may.
   DelayKey CommitInsert(size_t slot, Instant deadline);
 
   // REQUIRES: `key` names an entry.

@@ -81,10 +81,10 @@ class IntervalTick;
 // Nothing is armed between a tick and the next poll, so that an interval that
 // is not polled wakes nobody; and one that lags behind allocates nothing.
 //
-// When the driver has gone, ticks that are overdue still come; then `Tick()`
-// gives `kUnavailable`, for good, and the stream ends. Polling for the first
-// time on a thread without a current driver, and without
-// one in the options, is a `Panic()`.
+// When the driver has gone, ticks that were overdue before they were waited for
+// still come; then `Tick()` gives `kUnavailable`, for good, and the stream
+// ends. Polling for the first time on a thread without a current driver, and
+// without one in the options, is a `Panic()`.
 //
 // May be moved while no tick is waited for; moving it then is a `Panic()`.
 // Destroying it cancels. Polling, resetting and cancelling are O(1). It is for

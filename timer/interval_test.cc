@@ -108,6 +108,20 @@ TEST_F(IntervalTest, TicksAPeriodApart) {
   }
 }
 
+TEST_F(IntervalTest, GoesOnWhenItIsMoved) {
+  Interval first = Make(absl::Milliseconds(100));
+  const Waker waker = task_.NewWaker();
+  Context cx(waker);
+  ASSERT_TRUE(first.PollTick(cx).IsReady());
+  Interval second = std::move(first);
+  EXPECT_EQ(second.NextTick(), start_ + absl::Milliseconds(100));
+  PassMs(50);
+  second.Reset();
+  EXPECT_EQ(second.NextTick(), start_ + absl::Milliseconds(150));
+  PassMs(100);
+  EXPECT_THAT(Take(second), ElementsAre(150));
+}
+
 TEST_F(IntervalTest, StartsAtAnInstant) {
   Interval interval =
       Make(absl::Milliseconds(100), {.start = start_ + absl::Milliseconds(30)});

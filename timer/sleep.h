@@ -77,8 +77,9 @@ class SleepResult {
 //
 // # Use
 //
-// It may be moved until it is first polled; moving it later is a `Panic()`, and
-// so is polling one that has ended and was not reset, and polling one for the
+// It may be moved while no task waits for it: until it is first polled, and
+// after it has ended and was reset. Moving it otherwise is a `Panic()`, and so
+// is polling one that has ended and was not reset, and polling one for the
 // first time on a thread without a current driver.
 //
 // Destroying it cancels it. Sleeping and cancelling are O(1) and allocate

@@ -4,25 +4,26 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/time/time.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_local.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/shard.h"
 #include "rouse/timer/wheel/ticks.h"
+#include "rouse/timer/wheel/wheel.h"
 
 namespace rouse::wheel::internal {
 namespace {
 
-// Later than every tick that an instant can have.
-constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max() - 1;
+constexpr uint64_t kNever = Wheel::kNever;
 
 constexpr int64_t kFinestResolution = 64'000;  // nanoseconds
 constexpr int64_t kCoarsestResolution = 1'000'000'000;
@@ -63,7 +64,7 @@ Shard& Core::NextShard() {
 
 absl::Duration Core::BeginPark(absl::Duration limit) {
   if (limit <= absl::ZeroDuration()) return absl::ZeroDuration();
-  // Should the clock stop or go on meanwhile: it unparks the driver.
+  // Should the clock be changed meanwhile: it unparks the driver.
   const bool paused = clock_->IsPaused();
   const Instant now = clock_->Now();
   next_wake_.BeginDeciding();
@@ -75,12 +76,12 @@ absl::Duration Core::BeginPark(absl::Duration limit) {
     next_wake_.Clear();
     return absl::ZeroDuration();
   }
-  if (clock_->IsAutoAdvancing()) {
+  if (clock_->AdvancesByItself()) {
     Instant target = now + limit;
     if (next != kNever) target = std::min(target, ticks_.StartOf(next));
-    if (target != Instant::Max()) {
+    if (target != Instant::Max()) clock_->AutoAdvanceTo(target);
+    if (clock_->Now() != now) {
       next_wake_.Clear();
-      clock_->AdvanceTo(target);
       return absl::ZeroDuration();
     }
   }
@@ -100,9 +101,18 @@ void Core::EndPark() {
 }
 
 void Core::Shutdown() {
+  // A waker that throws keeps nobody asleep: this has no next time.
+  std::exception_ptr first;
   Shard::Batch batch(*this);
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->Shutdown(batch);
-  Shard::Flush(batch);
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    while (shard->ShutDownSome(batch)) {
+      ROUSE_TRY { Shard::Flush(batch); }
+      ROUSE_CATCH_ALL {
+        if (first == nullptr) first = std::current_exception();
+      }
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(std::move(first));
 }
 
 ABSL_ATTRIBUTE_NOINLINE Shard* CurrentShard() {

@@ -208,6 +208,86 @@ MODEL_TEST(WheelCore, TwoBindAndUnbindAtOnce) {
   other.Join();
 }
 
+MODEL_TEST(WheelCore, OneThatWasPutOffIsBroughtForward) {
+  TestDriver driver;
+  Task task;
+  const Waker waker = task.waker();
+  const InShard here(driver->shard(0));
+  Registration registration(AfterTicks(1));
+  Require(registration.Wait(waker) == State::kWaiting);
+  driver.PassTick();
+  Thread turn([&] { driver->EndPark(); });
+  registration.Reset(AfterTicks(3));
+  registration.Reset(AfterTicks(2));
+  turn.Join();
+  Require(!registration.IsElapsed());
+  Require(registration.Wait(waker) == State::kWaiting);
+  const int wakes = task.wakes();
+  driver.PassTick();
+  driver->EndPark();
+  Require(task.wakes() == wakes + 1);
+  Require(registration.IsElapsed());
+}
+
+MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverGoes) {
+  TestDriver driver;
+  Task first;
+  Task second;
+  Registration registration(AfterTicks(1));
+  {
+    const InShard here(driver->shard(0));
+    Require(registration.Wait(first.waker()) == State::kWaiting);
+  }
+  Thread end([&] { driver.End(); });
+  const State state = registration.Wait(second.waker());
+  end.Join();
+  Require(first.wakes() + second.wakes() == 1);
+  Require((state == State::kWaiting) == (second.wakes() == 1));
+  Require(registration.state() == State::kShutDown);
+}
+
+MODEL_TEST(WheelCore, OneIsPutOffAndFreedWhileItsDriverGoes) {
+  TestDriver driver;
+  Task task;
+  auto registration = std::make_unique<Registration>(AfterTicks(1));
+  {
+    const InShard here(driver->shard(0));
+    Require(registration->Wait(task.waker()) == State::kWaiting);
+  }
+  Thread end([&] { driver.End(); });
+  registration->Reset(AfterTicks(3));
+  registration->Reset(AfterTicks(2));
+  registration.reset();
+}
+
+MODEL_TEST(WheelCore, OneIsPutOffAgainWhileItsDriverGoes) {
+  TestDriver driver;
+  Task task;
+  auto registration = std::make_unique<Registration>(AfterTicks(1));
+  {
+    const InShard here(driver->shard(0));
+    Require(registration->Wait(task.waker()) == State::kWaiting);
+  }
+  driver.PassTick();
+  registration->Reset(AfterTicks(2));
+  Thread turn([&] { driver->EndPark(); });
+  driver->Shutdown();
+  turn.Join();
+  Require(task.wakes() == 1);
+  Require(registration->state() == State::kShutDown);
+}
+
+MODEL_TEST(WheelCore, AHeldClockStandsStill) {
+  const auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  Thread driver([&] { clock->AutoAdvanceTo(AfterTicks(1)); });
+  const Clock::AutoAdvanceHold hold(*clock);
+  const Instant now = clock->Now();
+  driver.Join();
+  Require(clock->Now() == now);
+}
+
 // A driver that sleeps until a tick is not woken by it here: without an unpark
 // it sleeps for good, which is a deadlock.
 void SleepThroughNothing(TestDriver& driver) {

@@ -22,6 +22,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "rouse/timer/clock.h"
@@ -88,7 +89,6 @@ class Driver {
   ~Driver() {
     clock_->RemoveListener(unpark_);
     core_->Shutdown();
-    core_->Unref();
   }
 
   // For sleeping with this driver.
@@ -124,15 +124,19 @@ class Driver {
   // Wakes all sleepers; they, and those that come later, are told that the
   // driver has gone (`kUnavailable`). Then shuts down the driver below.
   void Shutdown() {
+    // Also if a waker throws.
+    const absl::Cleanup below = [this] { park_.Shutdown(); };
     core_->Shutdown();
-    park_.Shutdown();
   }
 
  private:
   P park_;
   const std::shared_ptr<Clock> clock_;
   const internal::Core::Unpark unpark_;
-  internal::Core* const core_;  // one reference
+  struct Unref {
+    void operator()(internal::Core* core) const { core->Unref(); }
+  };
+  const std::unique_ptr<internal::Core, Unref> core_;  // one reference
 };
 
 }  // namespace rouse::wheel

@@ -16,6 +16,7 @@
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/park.h"
@@ -327,6 +328,24 @@ TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleep) {
   driver_.Park();
   EXPECT_EQ(notes_.parks.back(), absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 100);
+}
+
+// 100 are more than the driver wakes at a time, and two shards more than one.
+TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleepAtShutdown) {
+  Notes notes;
+  Driver<FakePark> driver({.clock = clock_, .shards = 2}, &notes);
+  std::vector<Sleep> sleeps;
+  sleeps.reserve(100);
+  for (int i = 0; i < 100; ++i) {
+    const ScopedDefault current(driver.handle(), i % 2);
+    sleeps.emplace_back(absl::Seconds(5));
+    ASSERT_TRUE(IsPending(sleeps.back()));
+  }
+  task_.OnWake([] { throw std::runtime_error("no"); });
+  EXPECT_THROW(driver.Shutdown(), std::runtime_error);
+  task_.OnWake([] {});
+  EXPECT_EQ(task_.wakes(), 100);
+  EXPECT_EQ(notes.shutdowns, 1);
 }
 #endif
 

@@ -48,7 +48,8 @@ namespace rouse::wheel::internal {
 //   kAwake                              it has been told to wake, or has woken;
 //                                       it decides anew before it sleeps again
 //
-// One of those who insert sets kAwake, and it alone unparks the driver. While
+// One of those who insert sets kAwake, and it alone unparks the driver: should
+// it be preempted between the two, the others rely on it all the same. While
 // the driver does not change its mind, an insertion only reads.
 class NextWake {
  public:

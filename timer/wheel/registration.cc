@@ -56,6 +56,7 @@ Registration::Registration(Registration&& other)
   }
   shard_ = std::exchange(other.shard_, nullptr);
   owns_reference_ = std::exchange(other.owns_reference_, false);
+  has_begun_ = std::exchange(other.has_begun_, false);
 }
 
 Core& Registration::core() const { return shard_->core(); }

@@ -134,17 +134,17 @@ void Shard::Fire(uint64_t now, Batch& batch) {
   mu_.Unlock();
 }
 
-void Shard::Shutdown(Batch& batch) {
-  mu_.Lock();
+bool Shard::ShutDownSome(Batch& batch) {
+  const SpinLockHolder lock(mu_);
   shut_down_ = true;
-  while (Entry* entry = wheel_.PopAny()) {
+  bool any = false;
+  while (!batch.IsFull()) {
+    Entry* const entry = wheel_.PopAny();
+    if (entry == nullptr) break;
     batch.Add(static_cast<Registration&>(*entry), State::kShutDown);
-    if (!batch.IsFull()) continue;
-    mu_.Unlock();
-    batch.Wake();
-    mu_.Lock();
+    any = true;
   }
-  mu_.Unlock();
+  return any;
 }
 
 bool Shard::IsShutDown() {

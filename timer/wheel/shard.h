@@ -86,8 +86,9 @@ class ABSL_CACHELINE_ALIGNED Shard {
   // but for those that `batch` still holds.
   void Fire(uint64_t now, Batch& batch);
 
-  // Ends all waits, and those that come later.
-  void Shutdown(Batch& batch);
+  // Ends as many waits as `batch` has room for, and all that come later; false
+  // if there was none.
+  bool ShutDownSome(Batch& batch);
   bool IsShutDown();
 
   // Calls the wakers that `batch` holds.

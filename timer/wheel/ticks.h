@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "rouse/timer/instant.h"
+#include "rouse/timer/wheel/wheel.h"
 
 namespace rouse::wheel::internal {
 
@@ -32,7 +33,9 @@ class Ticks {
   int64_t resolution() const { return static_cast<int64_t>(resolution_); }
 
   // The first tick that begins at or after `t`: what is due then is not early.
+  // For `Instant::Max()`, none.
   uint64_t AtOrAfter(Instant t) const {
+    if (t == Instant::Max()) return Wheel::kNever;
     const uint64_t nanoseconds = Nanoseconds(t);
     return nanoseconds / resolution_ + (nanoseconds % resolution_ != 0);
   }
@@ -40,8 +43,8 @@ class Ticks {
   // The tick that has begun at `t`.
   uint64_t At(Instant t) const { return Nanoseconds(t) / resolution_; }
 
-  // REQUIRES: `tick` is at most `AtOrAfter(Instant::Max())`, which is the last
-  // of all: 64 bits hold the product.
+  // REQUIRES: `tick` is one that some instant before the last has, so that 64
+  // bits hold the product.
   Instant StartOf(uint64_t tick) const {
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     return Instant::FromNanoseconds(

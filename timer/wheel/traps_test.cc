@@ -6,16 +6,20 @@
 // These cannot arise here, or have no test here:
 //
 //   T2   (#6682, sharded wheels that computed the next wake outside their
-//        locks). There is one wheel and one lock, and the next wake is decided
-//        under it (core.h). The race is run in sleep_stress_test.cc.
+//        locks). Here it is decided while each shard's lock is taken in turn,
+//        and announced before the first (next_wake.h). The race is modelled in
+//        next_wake_model_test.cc, and run in sleep_stress_test.cc.
 //   T11  (#8252, a cancellation that races with a remote insertion). Nothing is
 //        inserted or cancelled by a message: both happen under the lock, on the
 //        thread of the caller. The race is run in sleep_stress_test.cc.
 //   T14  (#6584, reverted by #6715: sharding that made a runtime of many
-//        workers slower). A change that was given up; nothing here is sharded.
+//        workers slower, by a random shard for each sleep and a search of all
+//        of them for the next wake). A worker's sleeps are in its own shard,
+//        and the next wake is one bit scan and one lock that nobody wants, for
+//        each.
 //   T21  (the races of a timer's generation with its heap) is of the heap
-//        timer. A sleep has no generation: its deadline changes under the lock
-//        under which it fires.
+//        timer. A sleep has no generation: what is put off while it fires is
+//        armed anew (registration.h; modelled in core_model_test.cc).
 
 #include <cstddef>
 #include <cstdint>
@@ -216,10 +220,10 @@ TEST_F(TrapsTest, T6ResetBetweenFiringAndPolling) {
   EXPECT_FALSE(IsPending(sleep));
 }
 
-// #5710: a deadline overflowed to a value that stood for something else. No
-// tick does here: the last one is a tick too.
+// #5710: a deadline overflowed to a value that stood for something else. The
+// one tick that does here is that of `Instant::Max()`, which means the same.
 TEST_F(TrapsTest, T7TheLastDeadlinesAreDeadlines) {
-  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  constexpr uint64_t kLast = Wheel::kNever - 1;
   for (const uint64_t when : {kLast, kLast - 1, kLast - 2, kLast - 3}) {
     Wheel wheel(kLast - 10);
     Entry entry;
@@ -492,6 +496,38 @@ TEST_F(TrapsTest, T20AClockThatAdvancesByItselfBlocksWithNoDeadline) {
   EXPECT_EQ(clock_->Now(), start);
   EXPECT_EQ(below_.parks,
             std::vector<absl::Duration>(1, absl::InfiniteDuration()));
+}
+
+TEST_F(TrapsTest, T20ASleepWithoutEndDoesNotMoveTheClock) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  Sleep forever(absl::InfiniteDuration());
+  ASSERT_TRUE(IsPending(forever));
+  driver_->Park();
+  EXPECT_EQ(below_.parks.back(), absl::InfiniteDuration());
+  EXPECT_EQ(clock_->Now(), start);
+}
+
+TEST_F(TrapsTest, T20AnEmptyQueueDoesNotMoveTheClock) {
+  clock_->SetAutoAdvance(true);
+  const Instant start = clock_->Now();
+  DelayQueue<int> queue;
+  EXPECT_EQ(Poll(queue), std::nullopt);
+  driver_->Park();
+  EXPECT_EQ(clock_->Now(), start);
+}
+
+TEST_F(TrapsTest, T20AParkedDriverIsToldThatTheClockIsPaused) {
+  clock_->Resume();
+  clock_->SetAutoAdvance(true);
+  Sleep sleep(absl::Hours(1));
+  ASSERT_TRUE(IsPending(sleep));
+  below_.during_park = [&] {
+    const int before = below_.unparks;
+    clock_->Pause();
+    EXPECT_GT(below_.unparks, before);
+  };
+  driver_->Park();
 }
 
 }  // namespace

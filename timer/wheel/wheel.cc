@@ -12,8 +12,6 @@ namespace rouse::wheel {
 // The level that stands for the overflow.
 static constexpr int kOverflow = Wheel::kLevels;
 
-// The digit in which the two differ; `kOverflow` or more if it is above them
-// all. REQUIRES: they differ.
 std::optional<Wheel::Position> Wheel::NextSlot() const {
   for (int level = 0; level < kLevels; ++level) {
     if (levels_[level].IsEmpty()) continue;
@@ -80,7 +78,8 @@ Entry* Wheel::PopAny() {
       moving_.Append(overflow_);
     }
   }
-  return moving_.PopFront();
+  if (Entry* entry = moving_.PopFront()) return entry;
+  return never_.PopFront();
 }
 
 }  // namespace rouse::wheel

@@ -50,6 +50,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "absl/base/macros.h"
@@ -68,6 +69,9 @@ class Wheel {
   static constexpr int kBitsPerLevel = 6;
   // What lies beyond a multiple of this many ticks is kept in the overflow.
   static constexpr uint64_t kReach = uint64_t{1} << (kLevels * kBitsPerLevel);
+  // A tick that does not come: what is inserted for it stays until it is
+  // removed, and counts for nothing else.
+  static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
   // How many entries one step moves to finer levels at the most.
   static constexpr int kMovesPerStep = 64;
 
@@ -95,7 +99,7 @@ class Wheel {
   void Remove(Entry& entry);
 
   // The tick to which the wheel should next be advanced: the present if there
-  // is more to do for it, or else one after it; none if the wheel is empty.
+  // is more to do for it, or else one after it; none if no entry will be due.
   // No entry is due before. O(1).
   std::optional<uint64_t> NextExpiration() const;
 
@@ -120,6 +124,8 @@ class Wheel {
     uint64_t start;
   };
 
+  // The digit in which the two differ; `kLevels` or more if it is above them
+  // all. REQUIRES: they differ.
   static int LevelOf(uint64_t elapsed, uint64_t when) {
     return (static_cast<int>(std::bit_width(elapsed ^ when)) - 1) /
            kBitsPerLevel;
@@ -140,6 +146,8 @@ class Wheel {
   IntrusiveList<Entry> moving_;
   // For ticks that differ from `elapsed_` above the levels' digits.
   IntrusiveList<Entry> overflow_;
+  // For `kNever`.
+  IntrusiveList<Entry> never_;
   Level levels_[kLevels];
 };
 
@@ -153,7 +161,9 @@ inline bool Wheel::Insert(Entry& entry, uint64_t when) {
 
 inline void Wheel::Place(Entry& entry) {
   const int level = LevelOf(elapsed_, entry.when_);
-  if (level >= kLevels) {
+  if (entry.when_ == kNever) {
+    never_.PushBack(&entry);
+  } else if (level >= kLevels) {
     overflow_.PushBack(&entry);
   } else {
     levels_[level].Insert(entry, SlotOf(level, entry.when_));

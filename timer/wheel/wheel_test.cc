@@ -203,9 +203,25 @@ TEST(Wheel, WhatIsBeyondItsReachDoesNotShadowWhatIsNear) {
   }
 }
 
-// T7: tokio #5710. No tick is taken for anything else.
+TEST(Wheel, WhatIsForNeverStaysUntilItIsRemoved) {
+  Wheel wheel(3);
+  Entry never;
+  Entry other;
+  ASSERT_TRUE(wheel.Insert(never, Wheel::kNever));
+  EXPECT_EQ(wheel.NextExpiration(), std::nullopt);
+  ASSERT_TRUE(wheel.Insert(other, 5));
+  EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(uint64_t{5})));
+  EXPECT_THAT(AdvanceTo(wheel, Wheel::kNever - 1), ElementsAre(&other));
+  EXPECT_TRUE(never.IsLinked());
+  wheel.Remove(never);
+  EXPECT_EQ(wheel.PopAny(), nullptr);
+  ASSERT_TRUE(wheel.Insert(never, Wheel::kNever));
+  EXPECT_EQ(wheel.PopAny(), &never);
+}
+
+// T7: tokio #5710. No tick but kNever is taken for anything else.
 TEST(Wheel, TheLastTicksAreTicksToo) {
-  constexpr uint64_t kLast = ~uint64_t{0};
+  constexpr uint64_t kLast = Wheel::kNever - 1;
   Wheel wheel(3);
   Entry last;
   Entry last_but_one;

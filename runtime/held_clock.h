@@ -1,0 +1,76 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: held_clock.h
+// -----------------------------------------------------------------------------
+//
+// For runtime/ itself: a clock that advances by itself must not do so between
+// the wake of a main future, which no scheduler knows, and the end of its poll.
+
+#ifndef ROUSE_RUNTIME_HELD_CLOCK_H_
+#define ROUSE_RUNTIME_HELD_CLOCK_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/timer/clock.h"
+
+namespace rouse::internal {
+
+// HeldClock
+//
+// Shared by a call of `BlockOn()` and its wakers, which outlive it.
+// Thread-safe.
+class HeldClock {
+ public:
+  using Hold = std::unique_ptr<Clock::AutoAdvanceHold>;
+
+  // Null if the clock does not advance by itself: nothing is to be done then.
+  static std::shared_ptr<HeldClock> For(const Handle& handle) {
+    if (!handle.clock().HasAutoAdvance()) return nullptr;
+    return std::make_shared<HeldClock>(handle);
+  }
+
+  explicit HeldClock(const Handle& handle) : handle_(handle) {}
+  HeldClock(const HeldClock&) = delete;
+  HeldClock& operator=(const HeldClock&) = delete;
+
+  // Holds the clock for a poll to come. To be called before the thread that
+  // polls is told.
+  void OnWake() {
+    const absl::MutexLock lock(&mu_);
+    if (!ended_ && hold_ == nullptr) hold_ = NewHold();
+  }
+
+  // The hold of the wake that led to this poll, or else a new one.
+  Hold BeginPoll() {
+    const absl::MutexLock lock(&mu_);
+    return hold_ != nullptr ? std::move(hold_) : NewHold();
+  }
+
+  // There are no more polls.
+  void End() {
+    Hold last;
+    const absl::MutexLock lock(&mu_);
+    ended_ = true;
+    last = std::move(hold_);
+  }
+
+ private:
+  Hold NewHold() {
+    return std::make_unique<Clock::AutoAdvanceHold>(handle_.clock());
+  }
+
+  const Handle handle_;  // keeps the clock
+  absl::Mutex mu_;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  Hold hold_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_RUNTIME_HELD_CLOCK_H_
