@@ -114,6 +114,7 @@ std::optional<ChildStderr> Child::TakeStderr() {
 int Child::Look() {
   if (status_.has_value()) return 0;
   int raw;
+  // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has WNOHANG
   const pid_t ended = waitpid(pid_, &raw, WNOHANG);
   if (ended < 0) return -1;
   if (ended == 0) {

@@ -1,8 +1,9 @@
 #include "rouse/process/child.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
-#include <memory>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -13,7 +14,6 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/process/child_pipe.h"
@@ -40,6 +40,13 @@ class ChildTest : public ProcessTest {
 
   void AwaitNoChildren() {
     while (!HasNoChildren()) reactor_->Park();
+  }
+
+  // Blocks until a child has ended, and leaves it to be waited for.
+  static void AwaitZombie() {
+    siginfo_t info;
+    // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has the flags
+    ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
   }
 };
 
@@ -250,8 +257,7 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   }
   EXPECT_FALSE(HasNoChildren());
   input.reset();
-  siginfo_t info;
-  ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+  AwaitZombie();
   EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
   EXPECT_TRUE(HasNoChildren());
 }
@@ -278,10 +284,7 @@ TEST_F(ChildTest, AShutdownOfTheReactorIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(task_.Poll(write)->status()));
   // What needs no reactor works.
   EXPECT_TRUE(child.Kill().ok());
-  siginfo_t info;
-  ASSERT_EQ(
-      waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT),
-      0);
+  AwaitZombie();
   EXPECT_EQ(child.TryWait().value()->signal(), SIGKILL);
 }
 

@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,7 +20,9 @@
 #include "rouse/process/exit_status.h"
 #include "rouse/process/process_test_util.h"
 #include "rouse/reactor/fault_util.h"
+#include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/test_util.h"
 
 namespace rouse {
 namespace {

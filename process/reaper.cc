@@ -33,7 +33,10 @@ std::vector<pid_t>& Strays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(strays_mu) {
 
 // Whether there is nothing left to wait for: it has been reaped now, or, by an
 // error, by somebody else.
-bool Reap(pid_t pid) { return waitpid(pid, nullptr, WNOHANG) != 0; }
+bool Reap(pid_t pid) {
+  // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has WNOHANG
+  return waitpid(pid, nullptr, WNOHANG) != 0;
+}
 
 struct Orphan {
   Orphan(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd)

@@ -16,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"

@@ -18,7 +18,6 @@
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/ready_guard.h"
 #include "rouse/reactor/test_util.h"
 
 namespace rouse::reactor {

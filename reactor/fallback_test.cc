@@ -11,10 +11,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
-#include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/ready_guard.h"
 #include "rouse/reactor/source.h"
 #include "rouse/reactor/test_util.h"
 

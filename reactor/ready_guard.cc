@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/interest.h"

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/const_init.h"

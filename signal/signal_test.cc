@@ -20,7 +20,6 @@
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/background.h"
 #include "rouse/reactor/fault_util.h"
-#include "rouse/reactor/handle.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/test_util.h"
 #include "rouse/signal/ctrl_c.h"
@@ -165,7 +164,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
 }
 
 TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
-  static Atomic<pid_t> sender{0};
+  static Atomic<int> sender{0};
   struct sigaction before = {};
   before.sa_flags = SA_SIGINFO;
   before.sa_sigaction = [](int, siginfo_t* info, void*) {
