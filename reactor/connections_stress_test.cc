@@ -121,7 +121,9 @@ class Connection {
       }
       ASSERT_TRUE(size->ok()) << size->status();
       ASSERT_EQ(**size, pending_);
-      if (pending_ == 1) ASSERT_EQ(byte, byte_) << "somebody else's";
+      if (pending_ == 1) {
+        ASSERT_EQ(byte, byte_) << "somebody else's";
+      }
       pending_ = 0;
       return;
     }
