@@ -82,12 +82,23 @@ absl::StatusOr<ChildStdin> ChildStdin::FromFd(OwnedFd fd,
 PollResult<absl::StatusOr<size_t>> ChildStdin::PollWrite(
     Context& cx, std::string_view data, reactor::Waiter* waiter) const {
   if (data.empty()) return absl::StatusOr<size_t>(0);
+  // A pipe refuses what it would have to take as one though it has room for
+  // less: that it has taken a part says nothing of the rest.
   return pipe_.registration().PollIo(
-      Direction::kWrite, cx, waiter, data.size(),
+      Direction::kWrite, cx, waiter, /*full=*/0,
       [&] { return WriteQuietly(fd(), data); },
       [](int error) {
         return absl::ErrnoToStatus(error, "write to a child's standard input");
       });
+}
+
+PollResult<absl::StatusOr<size_t>> ChildStdin::PollWriteVectored(
+    Context& cx, absl::Span<const std::string_view> parts,
+    reactor::Waiter* waiter) const {
+  for (const std::string_view part : parts) {
+    if (!part.empty()) return PollWrite(cx, part, waiter);
+  }
+  return absl::StatusOr<size_t>(0);
 }
 
 ChildStdin::WriteFuture ChildStdin::Write(std::string_view data) const {

@@ -47,6 +47,7 @@ namespace rouse {
 // SIGPIPE is raised). Unavailable: the reactor has been shut down.
 class ChildStdin {
  public:
+  using Waiter = reactor::Waiter;
   class WriteFuture;
   class WriteAllFuture;
 
@@ -62,11 +63,22 @@ class ChildStdin {
   WriteAllFuture WriteAll(std::string_view data) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // The same for futures of your own. Without a `waiter` the task that polled
-  // last is woken.
-  PollResult<absl::StatusOr<size_t>> PollWrite(
-      Context& cx, std::string_view data,
-      reactor::Waiter* waiter = nullptr) const;
+  // The same for futures of your own: as `AsyncWrite` (io/async_write.h) says,
+  // with one difference: a pipe cannot be shut down but by closing it.
+  // `PollShutdown()` does nothing: destroy the pipe. Without a `waiter` the
+  // task that polled last is woken.
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) const;
+  PollResult<absl::Status> PollFlush(Context&) const {
+    return absl::OkStatus();
+  }
+  PollResult<absl::Status> PollShutdown(Context&) const {
+    return absl::OkStatus();
+  }
 
   // The descriptor. It stays owned.
   int fd() const { return pipe_.fd(); }
@@ -87,6 +99,7 @@ class ChildStdin {
 // `ChildStdin`. Destroying it makes the child's next write fail.
 class ChildStdout {
  public:
+  using Waiter = reactor::Waiter;
   class ReadFuture;
 
   // Takes over the reading end of a pipe and makes it non-blocking.
@@ -99,9 +112,10 @@ class ChildStdout {
   // ready means that nothing was read.
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  PollResult<absl::StatusOr<size_t>> PollRead(
-      Context& cx, absl::Span<char> buffer,
-      reactor::Waiter* waiter = nullptr) const;
+  // The same for futures of your own: see `AsyncRead` (io/async_read.h).
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) const;
 
   int fd() const { return pipe_.fd(); }
   OwnedFd IntoFd() && { return std::move(pipe_).IntoInner(); }

@@ -14,8 +14,11 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
@@ -140,6 +143,28 @@ TEST_F(ChildTest, SignalsReachIt) {
   EXPECT_EQ(Run(child.Wait())->signal(), SIGTERM);
   EXPECT_TRUE(absl::IsFailedPrecondition(child.SendSignal(SIGTERM)));
   EXPECT_TRUE(absl::IsFailedPrecondition(child.Kill()));
+}
+
+static_assert(AsyncWrite<ChildStdin>);
+static_assert(AsyncRead<ChildStdout>);
+
+TEST_F(ChildTest, PartsAreWrittenOneAfterTheOther) {
+  Child child = SpawnCat();
+  std::optional<ChildStdin> input = child.TakeStdin();
+  const std::optional<ChildStdout> output = child.TakeStdout();
+  const std::string_view all[] = {"", "one ", "two"};
+  Context cx(task_.waker());
+  EXPECT_EQ(input->PollWriteVectored(cx, {})->value(), 0u);
+  ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok());
+  EXPECT_EQ(input->PollWriteVectored(cx, all)->value(), 4u);
+  EXPECT_EQ(input->PollWriteVectored(cx, absl::MakeConstSpan(all).subspan(2))
+                ->value(),
+            3u);
+  EXPECT_TRUE(input->PollFlush(cx)->ok());
+  EXPECT_TRUE(input->PollShutdown(cx)->ok());
+  input.reset();
+  EXPECT_EQ(ReadAll(*output), "one two");
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
 }
 
 // No SIGPIPE either, which would end this test.

@@ -3,12 +3,9 @@
 // somebody waits for comes, none reaches a stranger, nothing is left open, and
 // nothing is touched that has gone (the sanitizers look).
 //
-// The long form, for a minute:
-//
-//   tools/bazel test --config=tsan --test_env=ROUSE_STRESS_SECONDS=60
-//       //reactor:connections_stress_test
+// See stress_time.h for how long it takes. If that is said there are ten
+// thousand connections, or as many as there may be descriptors for.
 
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -23,7 +20,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -36,6 +32,7 @@
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/test_util.h"
 #include "rouse/reactor/waiter.h"
+#include "rouse/testing/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -44,26 +41,17 @@ namespace {
 
 constexpr size_t kThreads = 16;
 
-struct Form {
-  absl::Duration run_time = absl::Milliseconds(300);
-  size_t connections = 1000;
-};
+constexpr absl::Duration kUsualTime = absl::Milliseconds(300);
+constexpr size_t kUsualConnections = 1000;
 
-// As many connections as there may be descriptors, ten thousand at the most.
-Form LongForm(int seconds) {
+// Raises the limit of descriptors as far as it goes.
+size_t ManyConnections() {
   rlimit limit;
   EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   limit.rlim_cur = limit.rlim_max;
   EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
   const size_t pairs = static_cast<size_t>(limit.rlim_max) / 2 - 100;
-  return {absl::Seconds(seconds), std::min<size_t>(10000, pairs)};
-}
-
-Form ChooseForm() {
-  const char* const text = getenv("ROUSE_STRESS_SECONDS");
-  int seconds;
-  if (text == nullptr || !absl::SimpleAtoi(text, &seconds)) return Form();
-  return LongForm(seconds);
+  return std::min<size_t>(10000, pairs);
 }
 
 // A connection, of which this end is registered. It remembers what has been
@@ -187,18 +175,20 @@ size_t RunShare(const Reactor& reactor, size_t share, absl::Time end,
 using ConnectionsStressTest = FdTest;
 
 TEST_F(ConnectionsStressTest, TheyComeAndGo) {
-  const Form form = ChooseForm();
+  const absl::Duration run_time = StressTime(kUsualTime);
+  const size_t connections =
+      run_time == kUsualTime ? kUsualConnections : ManyConnections();
   Reactor reactor = Reactor::Create().value();
   std::thread driving([&reactor] {
     while (!reactor.handle().IsShutDown()) reactor.Park();
   });
-  const absl::Time end = absl::Now() + form.run_time;
+  const absl::Time end = absl::Now() + run_time;
   Atomic<size_t> made{0};
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       // Nothing to order: read after the joins.
-      made.fetch_add(RunShare(reactor, form.connections / kThreads, end, i + 1),
+      made.fetch_add(RunShare(reactor, connections / kThreads, end, i + 1),
                      std::memory_order_relaxed);
     });
   }
