@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,7 +34,7 @@
 namespace rouse {
 
 bool IsInstalled(std::string_view program) {
-  const char* path = std::getenv("PATH");
+  const char* path = getenv("PATH");
   if (path == nullptr) return false;
   for (const std::string_view directory : absl::StrSplit(path, ':')) {
     if (access(absl::StrCat(directory, "/", program).c_str(), X_OK) == 0) {

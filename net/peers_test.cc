@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -99,7 +98,8 @@ Co<absl::StatusOr<std::string>> Ask(const Stream& stream,
 class WithServer : public PeersTest {
  protected:
   // Runs `server` and a peer with `args`; gives the peer's output.
-  std::string Serve(Co<absl::Status> server, std::vector<std::string> args,
+  std::string Serve(Co<absl::Status> server,
+                    const std::vector<std::string>& args,
                     std::string_view input) {
     PeerProcess peer(args);
     auto both = Run(TryJoin(std::move(server), peer.Communicate(input)));

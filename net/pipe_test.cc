@@ -240,7 +240,8 @@ TEST_F(PipeTest, EndsAreClosedOnExecAndDoNotBlock) {
 // R13.
 TEST_F(PipeTest, APipeThatIsNeverEmptyLetsOthersRun) {
   auto [reader, writer] = Make();
-  ASSERT_TRUE(Run(WriteAll(writer, std::string(2 * kBudgetPerPoll, 'x'))).ok());
+  ASSERT_TRUE(
+      Run(WriteAll(writer, std::string(size_t{2} * kBudgetPerPoll, 'x'))).ok());
   Turn();
   Context cx(task_.waker());
   uint32_t reads = 0;

@@ -1,6 +1,5 @@
 // What goes through `CopyBidirectional()` arrives as it was sent.
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -176,7 +176,8 @@ TEST_F(UnixStreamTest, SocketsAreClosedOnExecAndDoNotBlock) {
 // R13.
 TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [a, b] = Pair();
-  ASSERT_TRUE(Run(a.WriteAll(std::string(2 * kBudgetPerPoll, 'x'))).ok());
+  ASSERT_TRUE(
+      Run(a.WriteAll(std::string(size_t{2} * kBudgetPerPoll, 'x'))).ok());
   Turn();
   Context cx(task_.waker());
   uint32_t reads = 0;
