@@ -120,7 +120,8 @@ class CopyLoop {
 
   uint64_t copied_ = 0;
   bool ended_ = false;
-  bool unflushed_ = false;
+  // At first too: another copy may have been given up before it had flushed.
+  bool unflushed_ = true;
   [[no_unique_address]] IoWaiter<R> read_waiter_;
   [[no_unique_address]] IoWaiter<W> write_waiter_;
 };

@@ -102,6 +102,20 @@ TEST_F(CopyTest, DestroyedItLosesNothingOfABufReader) {
   EXPECT_EQ(writer_.written(), "abcdef");
 }
 
+TEST_F(CopyTest, DestroyedBeforeItHasFlushedTheNextOneDoes) {
+  BufWriter buffered(writer_);
+  BufReader reader(reader_.Bytes("abc"));
+  {
+    writer_.Block();
+    auto copy = Copy(reader, buffered);
+    ASSERT_TRUE(Poll(copy).IsPending());
+    EXPECT_EQ(copy.copied(), 3u);
+    writer_.Block(false);
+  }
+  EXPECT_EQ(Run(Copy(reader, buffered)).value(), 0u);
+  EXPECT_EQ(writer_.written(), "abc");
+}
+
 // R13.
 TEST_F(CopyTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) reader_.Bytes("x");
