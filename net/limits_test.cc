@@ -1,0 +1,123 @@
+// What becomes of descriptors where the reactor takes no more of them, or the
+// system has no more: none is left open, which the fixture checks.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/net/pipe.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_socket.h"
+#include "rouse/net/udp_socket.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/net/unix_datagram.h"
+#include "rouse/net/unix_listener.h"
+#include "rouse/net/unix_stream.h"
+#include "rouse/net/unix_test_util.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+
+namespace rouse {
+namespace {
+
+constexpr auto kResourceExhausted = absl::StatusCode::kResourceExhausted;
+
+class LimitsTest : public UnixTest {
+ protected:
+  // A reactor with room for so many sources.
+  static reactor::Reactor Small(int sources) {
+    reactor::Options options;
+    options.max_sources = sources;
+    return reactor::Reactor::Create(options).value();
+  }
+};
+
+TEST_F(LimitsTest, OfAPairNeitherIsLeft) {
+  const reactor::Reactor small = Small(1);
+  EXPECT_EQ(UnixStream::Pair(small.handle()).status().code(),
+            kResourceExhausted);
+  EXPECT_EQ(UnixDatagram::Pair(small.handle()).status().code(),
+            kResourceExhausted);
+  EXPECT_EQ(MakePipe(small.handle()).status().code(), kResourceExhausted);
+  // Nor does the reactor keep one.
+  EXPECT_TRUE(UnixDatagram::Unbound(small.handle()).ok());
+}
+
+TEST_F(LimitsTest, WhatCannotBeRegisteredIsClosed) {
+  const reactor::Reactor small = Small(1);
+  const UdpSocket only =
+      UdpSocket::Bind(SocketAddr::Localhost(0), small.handle()).value();
+  EXPECT_EQ(
+      UdpSocket::Bind(SocketAddr::Localhost(0), small.handle()).status().code(),
+      kResourceExhausted);
+  EXPECT_EQ(
+      UnixDatagram::Bind(NewAbstractAddr(), small.handle()).status().code(),
+      kResourceExhausted);
+  EXPECT_EQ(
+      UnixListener::Bind(NewAbstractAddr(), small.handle()).status().code(),
+      kResourceExhausted);
+  const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
+  const UnixAddr addr = listener.local_addr().value();
+  EXPECT_EQ(Run(UnixStream::Connect(addr, small.handle())).status().code(),
+            kResourceExhausted);
+  TcpSocket socket = TcpSocket::Open(SocketAddr::Localhost(0)).value();
+  ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+  EXPECT_EQ(std::move(socket).Listen(1, small.handle()).status().code(),
+            kResourceExhausted);
+}
+
+TEST_F(LimitsTest, AConnectionThatCannotBeRegisteredIsClosed) {
+  reactor::Reactor small = Small(1);
+  const UnixListener listener =
+      UnixListener::Bind(NewAbstractAddr(), small.handle()).value();
+  const UnixStream client =
+      Run(UnixStream::Connect(listener.local_addr().value())).value();
+  ASSERT_EQ(small.Turn(absl::InfiniteDuration()).value(), 1u);
+  auto accept = listener.Accept();
+  EXPECT_EQ(task_.Poll(accept)->status().code(), kResourceExhausted);
+  EXPECT_EQ(Run(client.Read(Buffer())).value(), 0u);
+}
+
+TEST_F(LimitsTest, OutOfDescriptorsNothingCanBeOpened) {
+  const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
+  const UnixAddr addr = listener.local_addr().value();
+  const UnixAddr other = NewAbstractAddr();
+  const auto open_all = [&](absl::StatusCode code) {
+    EXPECT_EQ(UdpSocket::Bind(SocketAddr::Localhost(0)).status().code(), code);
+    EXPECT_EQ(TcpSocket::Open(SocketAddr::Localhost(0)).status().code(), code);
+    EXPECT_EQ(UnixListener::Bind(other).status().code(), code);
+    EXPECT_EQ(UnixDatagram::Bind(other).status().code(), code);
+    EXPECT_EQ(UnixStream::Pair().status().code(), code);
+    EXPECT_EQ(UnixDatagram::Pair().status().code(), code);
+    EXPECT_EQ(MakePipe().status().code(), code);
+    EXPECT_EQ(Run(UnixStream::Connect(addr)).status().code(), code);
+  };
+  // UBSan needs a descriptor to look at an object for the first time.
+  open_all(absl::StatusCode::kOk);
+  std::vector<OwnedFd> fillers;
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    // Fills the gaps below the limit.
+    rlimit less = before;
+    const OwnedFd highest(dup(0));
+    less.rlim_cur = static_cast<rlim_t>(highest.get());
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
+  }
+  for (;;) {
+    OwnedFd filler(dup(0));
+    if (!filler.IsValid()) break;
+    fillers.push_back(std::move(filler));
+  }
+  open_all(kResourceExhausted);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+}  // namespace
+}  // namespace rouse
