@@ -20,6 +20,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"

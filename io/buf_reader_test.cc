@@ -1,5 +1,6 @@
 #include "rouse/io/buf_reader.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -124,7 +125,7 @@ TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
 
 // R13: also what comes out of the buffer counts.
 TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
-  ScriptedReader stream(std::string(2 * kBudgetPerPoll, 'x'));
+  ScriptedReader stream(std::string(size_t{2} * kBudgetPerPoll, 'x'));
   BufReader reader(stream);
   Context cx(waker_.get());
   uint32_t reads = 0;

@@ -174,7 +174,7 @@ TEST_F(DuplexTest, AFutureThatAnotherOneReplacedForgetsOnlyItself) {
 
 // R13.
 TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOthersRun) {
-  auto [a, b] = Duplex(2 * kBudgetPerPoll);
+  auto [a, b] = Duplex(size_t{2} * kBudgetPerPoll);
   Context writing(waker_.get());
   uint32_t writes = 0;
   while (a.PollWrite(writing, "x").IsReady()) ++writes;

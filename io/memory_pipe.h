@@ -12,7 +12,6 @@
 #define ROUSE_IO_MEMORY_PIPE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 
