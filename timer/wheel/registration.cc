@@ -79,27 +79,22 @@ Registration::State Registration::Arm(const Waker& waker) {
   const Instant deadline =
       is_relative_ ? now.PlusNanoseconds(this->deadline().nanoseconds())
                    : this->deadline();
-  // Before anything changes: it may throw.
-  Waker clone = deadline > now ? waker.Clone() : Waker();
-
-  SetDeadline(deadline);
-  is_relative_ = false;
-  has_begun_ = true;
-  put_off_ = false;
   State state = State::kElapsed;
   if (deadline > now) {
+    Waker clone = waker.Clone();  // before anything changes: it may throw
+    Begin(shard, deadline);
     const uint64_t tick = core.ticks().AtOrAfter(deadline);
-    shard_ = &shard;
-    state = shard.Insert(*this, tick, std::move(clone));
+    state = shard.Insert(*this, tick, clone);
     // Until the driver goes the core is alive, and from then on by a reference
     // of this registration.
     if (state == State::kWaiting) {
       core.UnparkFor(tick);
       return state;
     }
+  } else {
+    Begin(shard, deadline);
   }
   // Not linked, so it owns a reference.
-  shard_ = &shard;
   if (!owns_reference_) {
     owns_reference_ = true;
     core.Ref();
@@ -107,6 +102,14 @@ Registration::State Registration::Arm(const Waker& waker) {
   // Relaxed: only the owner reads it.
   state_.store(state, std::memory_order_relaxed);
   return state;
+}
+
+void Registration::Begin(Shard& shard, Instant deadline) {
+  shard_ = &shard;
+  SetDeadline(deadline);
+  is_relative_ = false;
+  has_begun_ = true;
+  put_off_ = false;
 }
 
 void Registration::Reset(Instant deadline) {

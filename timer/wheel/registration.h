@@ -149,6 +149,7 @@ class Registration : public Entry {
 
   State WaitAnew(State state, const Waker& waker);
   State Arm(const Waker& waker);
+  void Begin(Shard& shard, Instant deadline);
   void Cancel();
 
   Shard* shard_ = nullptr;

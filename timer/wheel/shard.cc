@@ -46,7 +46,7 @@ Shard::Batch::~Batch() {
 }
 
 Shard::State Shard::Insert(Registration& registration, uint64_t tick,
-                           Waker waker) {
+                           Waker& waker) {
   const SpinLockHolder lock(mu_);
   if (shut_down_) return State::kShutDown;
   if (!wheel_.Insert(registration, tick)) return State::kElapsed;

@@ -68,9 +68,8 @@ class ABSL_CACHELINE_ALIGNED Shard {
 
   // ---- For registrations, see there. O(1), and nobody's code is called.
 
-  // Leaves the state and the waker to the caller if it does not return
-  // kWaiting.
-  State Insert(Registration& registration, uint64_t tick, Waker waker);
+  // Takes `waker` and sets the state if it returns kWaiting, and only then.
+  State Insert(Registration& registration, uint64_t tick, Waker& waker);
   State ReplaceWaker(Registration& registration, Waker waker);
   void Remove(Registration& registration);
   // Lets it wait for `deadline`, at `tick`, instead. False if it does not wait
