@@ -66,8 +66,8 @@ class TcpListener {
   // The address of a server that has just ended can be taken at once
   // (SO_REUSEADDR); that of one that runs cannot.
   //
-  //   FailedPrecondition   the address is in use (EADDRINUSE), or there is no
-  //                        reactor
+  //   FailedPrecondition   the address is in use (EADDRINUSE), or the
+  //                        current reactor handle is bound to none
   //   AlreadyExists        it is not an address of this machine (EADDRNOTAVAIL)
   //   PermissionDenied     the port is for the administrator
   //   ResourceExhausted    out of descriptors or memory
