@@ -26,6 +26,7 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"

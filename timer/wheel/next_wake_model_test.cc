@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/mutex.h"
 #include "rouse/testing/model/check.h"
@@ -23,6 +25,11 @@ using model::Thread;
 class SleepyDriver {
  public:
   static constexpr uint64_t kLate = 100;
+
+  // One that `announces_late` is wrong: it says that it decides when it has
+  // looked.
+  explicit SleepyDriver(bool announces_late = false)
+      : announces_late_(announces_late) {}
 
   // Until it sees an entry for `tick`.
   void SleepUntil(uint64_t tick) {
@@ -53,14 +60,16 @@ class SleepyDriver {
   };
 
   uint64_t Turn() {
-    next_wake_.BeginDeciding();
+    if (!announces_late_) next_wake_.BeginDeciding();
     uint64_t next = kLate;
     for (Shard& shard : shards_) next = std::min(next, shard.Next());
+    if (announces_late_) next_wake_.BeginDeciding();
     if (next_wake_.Decide(next) && next > 1) parker_.Park();
     next_wake_.Clear();
     return next;
   }
 
+  const bool announces_late_;
   NextWake next_wake_;
   Shard shards_[2];
   ThreadParker parker_;
@@ -88,6 +97,19 @@ MODEL_TEST(NextWake, NorOneOfTwoIntoTwoShards, .mode = model::Mode::kBounded) {
   Thread other([&] { driver.Insert(1, 2); });
   driver.Insert(0, 1);
   sleeping.Join();
+}
+
+// The order of the steps is what it rests on, as no access has an order of its
+// own for `KillsMutants` to weaken.
+TEST(NextWake, ADriverThatAnnouncesTooLateSleepsThroughOne) {
+  const model::Result result = model::Check({}, [] {
+    SleepyDriver driver(/*announces_late=*/true);
+    Thread sleeping([&] { driver.SleepUntil(1); });
+    driver.Insert(0, 1);
+    sleeping.Join();
+  });
+  EXPECT_TRUE(result.failed);
+  EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
 }
 
 // One of those who insert pays for the unpark, however many there are.
