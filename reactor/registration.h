@@ -168,6 +168,8 @@ class Registration {
                int fd)
       : core_(core), slot_(slot), index_(index), fd_(fd) {}
 
+  // The readiness word if `direction` is ready, else 0.
+  uint64_t WordIfReady(Direction direction) const;
   PollResult<absl::StatusOr<ReadyEvent>> PollReadySlow(Direction direction,
                                                        Context& cx,
                                                        Waiter* waiter) const;
@@ -182,14 +184,18 @@ class Registration {
 // Implementation details follow.
 // -----------------------------------------------------------------------------
 
+inline uint64_t Registration::WordIfReady(Direction direction) const {
+  if (core_ == nullptr) return 0;
+  const uint64_t word = slot_->Load();
+  const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
+  return (word & (edge | internal::ReadinessWord::kShutdown)) == edge ? word
+                                                                      : 0;
+}
+
 inline PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
     Direction direction, Context& cx, Waiter* waiter) const {
-  if (core_ != nullptr) {
-    const uint64_t word = slot_->Load();
-    const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
-    if ((word & (edge | internal::ReadinessWord::kShutdown)) == edge) {
-      return absl::StatusOr<ReadyEvent>(ReadyEvent(direction, word));
-    }
+  if (const uint64_t word = WordIfReady(direction); word != 0) {
+    return absl::StatusOr<ReadyEvent>(ReadyEvent(direction, word));
   }
   return PollReadySlow(direction, cx, waiter);
 }
@@ -202,17 +208,22 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   for (;;) {
-    PollResult<absl::StatusOr<ReadyEvent>> event =
-        PollReady(direction, cx, waiter);
-    if (event.IsPending()) return kPending;
-    if (!event->ok()) return Result((*std::move(event)).status());
+    uint64_t word = WordIfReady(direction);
+    if (word == 0) {
+      PollResult<absl::StatusOr<ReadyEvent>> event =
+          PollReadySlow(direction, cx, waiter);
+      if (event.IsPending()) return kPending;
+      if (!event->ok()) return Result((*std::move(event)).status());
+      word = (*event)->word_;
+    }
+    const ReadyEvent event(direction, word);
     ssize_t result;
     do {
       result = attempt();
     } while (result < 0 && errno == EINTR);
     if (result >= 0) {
       const auto done = static_cast<size_t>(result);
-      if (done > 0 && done < full) ClearReady(**event);
+      if (done > 0 && done < full) ClearReady(event);
       unit->MadeProgress();
       return Result(done);
     }
@@ -221,7 +232,7 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
       unit->MadeProgress();
       return Result(std::forward<OnError>(on_error)(error));
     }
-    WouldBlock(**event);
+    WouldBlock(event);
   }
 }
 
