@@ -21,6 +21,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "rouse/runtime/runtime.h"
 
 namespace rouse::bench {
@@ -44,9 +45,10 @@ bool Bench::IsCurrentThread() const {
   return absl::StartsWith(workload_, "ct_") || absl::EndsWith(workload_, "_ct");
 }
 
-Runtime Bench::MakeRuntime() const {
+Runtime Bench::MakeRuntime(absl::Duration timer_resolution) const {
   Builder builder =
       IsCurrentThread() ? Builder::CurrentThread() : Builder::MultiThread();
+  builder.TimerResolution(timer_resolution);
   absl::StatusOr<Runtime> runtime = builder.WorkerThreads(workers_).Build();
   CHECK_OK(runtime.status());
   return *std::move(runtime);

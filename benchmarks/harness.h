@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 
@@ -35,7 +36,8 @@ class Bench {
   bool IsCurrentThread() const;
 
   // A runtime of the kind that the workload's name asks for.
-  Runtime MakeRuntime() const;
+  Runtime MakeRuntime(
+      absl::Duration timer_resolution = absl::Milliseconds(1)) const;
 
   // Runs `root` where tasks run: on a worker, or inside `BlockOn()` of a
   // current-thread runtime.

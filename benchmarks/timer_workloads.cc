@@ -147,8 +147,8 @@ Co<std::vector<double>> MeasureLateness(const Clock& clock, Until until,
 template <class Until>
 void ReportLateness(const Bench& bench, Runtime& runtime, const Clock& clock,
                     Until until) {
-  absl::StatusOr<std::vector<double>> late =
-      runtime.BlockOn(runtime.Spawn(MeasureLateness(clock, until, 100'000)));
+  absl::StatusOr<std::vector<double>> late = runtime.BlockOn(
+      runtime.Spawn(MeasureLateness(clock, std::move(until), 100'000)));
   std::sort(late->begin(), late->end());
   bench.Report("p50", (*late)[late->size() / 2], "us");
   bench.Report("p99", (*late)[late->size() * 99 / 100], "us");
@@ -156,8 +156,8 @@ void ReportLateness(const Bench& bench, Runtime& runtime, const Clock& clock,
   bench.Report("max", late->back(), "us");
 }
 
-void WheelLateness(const Bench& bench) {
-  Runtime runtime = bench.MakeRuntime();
+void WheelLateness(const Bench& bench, absl::Duration resolution) {
+  Runtime runtime = bench.MakeRuntime(resolution);
   ReportLateness(bench, runtime, runtime.handle().clock(),
                  [](Instant deadline) { return SleepUntil(deadline); });
 }
@@ -186,7 +186,10 @@ bool RunTimerWorkload(const Bench& bench) {
              bench.Is("timer_bulk_cancel_ct")) {
     BulkCancel(bench);
   } else if (bench.Is("timer_lateness") || bench.Is("timer_lateness_ct")) {
-    WheelLateness(bench);
+    WheelLateness(bench, absl::Milliseconds(1));
+  } else if (bench.Is("timer_lateness_64us") ||
+             bench.Is("timer_lateness_64us_ct")) {
+    WheelLateness(bench, absl::Microseconds(64));
   } else if (bench.Is("timer_heap_lateness")) {
     HeapLateness(bench);
   } else {

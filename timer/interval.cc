@@ -24,7 +24,7 @@ constexpr int kTolerance = 5;
 }  // namespace
 
 absl::StatusOr<Interval> Interval::Create(absl::Duration period,
-                                          IntervalOptions options) {
+                                          const IntervalOptions& options) {
   const int64_t nanoseconds = absl::ToInt64Nanoseconds(period);
   if (nanoseconds <= 0) {
     return absl::InvalidArgumentError(

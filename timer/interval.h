@@ -95,7 +95,7 @@ class Interval : private wheel::internal::Registration {
  public:
   // `kInvalidArgument` if `period` is less than a nanosecond.
   static absl::StatusOr<Interval> Create(absl::Duration period,
-                                         IntervalOptions options = {});
+                                         const IntervalOptions& options = {});
 
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
   Interval(Interval&&) = default;

@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <ostream>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -594,8 +595,8 @@ TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
   struct Block {
     std::array<Cell<int>, 8> cells;
   };
-  const Site first = Site::current();
-  const Site others = Site::current();
+  const auto first = std::source_location::current();
+  const auto others = std::source_location::current();
   const auto body = [&] {
     auto block = std::make_unique<Block>();
     Atomic<bool> written = false;

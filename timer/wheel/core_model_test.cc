@@ -4,6 +4,8 @@
 // The owner of a registration against the driver that fires it, or goes; and
 // insertions against a driver that is about to sleep.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "rouse/timer/wheel/shard.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
