@@ -46,9 +46,8 @@ std::shared_ptr<Clock> PausedClock() {
   return clock;
 }
 
-Interval Make(absl::Duration period, IntervalOptions options = {}) {
-  absl::StatusOr<Interval> interval =
-      Interval::Create(period, std::move(options));
+Interval Make(absl::Duration period, const IntervalOptions& options = {}) {
+  absl::StatusOr<Interval> interval = Interval::Create(period, options);
   EXPECT_TRUE(interval.ok()) << interval.status();
   return *std::move(interval);
 }
