@@ -1,6 +1,9 @@
 #include "rouse/base/thread.h"
 
 #include <pthread.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <memory>
 #include <string>
@@ -31,6 +34,17 @@ TEST(Thread, TakesAMoveOnlyBody) {
   thread->Join();
   EXPECT_EQ(got, 7);
 }
+
+#ifdef __linux__
+TEST(Thread, WaitsWithoutSlack) {
+  int slack = -1;
+  absl::StatusOr<Thread> thread = Thread::Start(
+      "test", [&slack] { slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); });
+  ASSERT_TRUE(thread.ok()) << thread.status();
+  thread->Join();
+  EXPECT_EQ(slack, 1);
+}
+#endif
 
 TEST(Thread, HasItsNameCutToFifteenBytes) {
   std::string name;
