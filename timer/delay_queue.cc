@@ -131,9 +131,7 @@ void DelayQueueBase::WakeForNearerHead() {
   // In any other state the task has been woken, or none waits.
   if (registration_.state() != State::kWaiting) return;
   const Instant deadline = heap_.front().deadline;
-  if (deadline >= armed_for_) return;
-  armed_for_ = deadline;
-  registration_.Reset(deadline);
+  if (deadline < registration_.deadline()) registration_.Reset(deadline);
 }
 
 PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
@@ -151,7 +149,6 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
     }
     if (registration_.state() != State::kWaiting) {
       registration_.Reset(deadline);
-      armed_for_ = deadline;
     }
     const State state = registration_.Wait(cx.waker());
     if (state == State::kWaiting) return kPending;
@@ -161,7 +158,8 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
     }
     // The deadline has come just now: look again.
     if (heap_.empty()) {
-      // This is the end of the clock's time, where nothing can be armed.
+      // The deadline was that of an entry that has been removed, or the clock
+      // is at the end of its time, where nothing can be armed.
       cx.waker().WakeByRef();
       return kPending;
     }

@@ -161,10 +161,9 @@ class DelayQueueBase {
   uint64_t last_generation_ = 0;
   bool has_ended_ = false;
 
-  // While a task waits, this does, for `armed_for_`: that is at or before the
-  // deadline of the head. With no head it is `Instant::Max()`, so that the task
-  // is told if the driver goes.
-  Instant armed_for_;
+  // While a task waits, this does, for the deadline of the head or an earlier
+  // one. With no head that is `Instant::Max()`, so that the task is told if the
+  // driver goes.
   wheel::internal::Registration registration_;
 };
 
