@@ -81,14 +81,18 @@ void Scheduler::Push(task::Header* task) {
   if (Worker* const only = OnlyWorkerHere()) {
     return only->own_queue_.Push(task);
   }
-  const Worker* here = Worker::Current();
+  Worker* const here = Worker::Current();
   const bool will_look = here != nullptr && here->IsDispatchingFor(*this);
   Worker* unpark = nullptr;
   {
     const absl::MutexLock lock(&mu_);
     if (!drained_) {
       queue_.Push(std::exchange(task, nullptr));
-      if (!will_look) unpark = WorkerToUnpark();
+      if (will_look) {
+        HoldClock(*here);
+      } else {
+        unpark = WorkerToUnpark();
+      }
       // The queue has the caller's reference now, and the task may end, and
       // with it the runtime, before the worker has been unparked.
       if (unpark != nullptr) Ref();

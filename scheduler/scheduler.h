@@ -121,9 +121,9 @@ class Scheduler final : public task::Schedule {
   Worker* TakeIdleWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StopSearching(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveFromIdle(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // From when a worker is taken from the idle ones until it is idle again, the
-  // driver's clock does not advance by itself: so it never does while a task
-  // can run. (A task is only queued where a worker is not idle, or is taken.)
+  // Until `worker` is idle again the driver's clock does not advance by itself:
+  // so it never does while a task can run. (A task is only queued where a
+  // worker is not idle, is taken from the idle ones, or is dispatching.)
   void HoldClock(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   SharedDriver driver_;
