@@ -20,7 +20,9 @@ constexpr int64_t kMillisecond = 1'000'000;
 
 int64_t SystemNanoseconds() {
 #ifdef ROUSE_MODEL
-  return 0;  // a model has no time but what it advances the clock by
+  // A model has no time but what it advances the clock by. Not 0, so that a
+  // reading which takes a running clock for a paused one shows.
+  return kMillisecond;
 #else
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -82,8 +84,9 @@ Instant Clock::SlowNow() const {
 }
 
 void Clock::BeginChange() {
-  // Acquire keeps what follows behind it.
-  version_.fetch_add(1, std::memory_order_acq_rel);
+  // Acquire keeps the reading of the system's clock behind it. It need not
+  // release: who sees what Set stores sees this too.
+  version_.fetch_add(1, std::memory_order_acquire);
 }
 
 void Clock::Set(bool paused, int64_t base) {
@@ -138,23 +141,25 @@ void Clock::Advance(absl::Duration d) {
 void Clock::AdvanceTo(Instant t) {
   {
     const MutexLock lock(&mu_);
-    MoveTo(t);
+    if (!MoveTo(t)) return;
   }
   CallListeners();
 }
 
-void Clock::MoveTo(Instant t) {
+bool Clock::MoveTo(Instant t) {
   const bool paused = paused_.load(std::memory_order_relaxed);
   const int64_t base = base_.load(std::memory_order_relaxed);
   const Instant now = paused ? Instant::FromNanoseconds(base) : SystemNow(base);
-  if (t <= now) return;
+  if (t <= now) return false;
   BeginChange();
   Set(paused, (Instant::FromNanoseconds(base) + (t - now)).nanoseconds());
+  return true;
 }
 
 void Clock::SetAutoAdvance(bool on) {
   {
     const MutexLock lock(&mu_);
+    // Relaxed: `mu_` orders it for whoever moves the clock.
     auto_advance_.store(on, std::memory_order_relaxed);
   }
   CallListeners();
@@ -175,7 +180,7 @@ void Clock::AutoAdvanceTo(Instant t) {
       held_back_ = true;
       return;
     }
-    MoveTo(t);
+    if (!MoveTo(t)) return;
   }
   CallListeners();
 }

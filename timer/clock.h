@@ -119,7 +119,8 @@ class Clock {
   void Hold();
   void Release();
   Instant SlowNow() const;
-  void MoveTo(Instant t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // False if `t` has come already.
+  bool MoveTo(Instant t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Set(bool paused, int64_t base) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CallListeners();

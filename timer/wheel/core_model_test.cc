@@ -30,8 +30,9 @@ using model::Require;
 using model::Thread;
 using State = Registration::State;
 
+// From where a model's clock stands.
 constexpr Instant AfterTicks(int ticks) {
-  return Instant::FromNanoseconds(int64_t{1'000'000} * ticks);
+  return Instant::FromNanoseconds(int64_t{1'000'000} * (1 + ticks));
 }
 
 // How often a task was woken.
@@ -47,7 +48,7 @@ class Task {
   Atomic<int> wakes_{0};
 };
 
-// A driver without a loop, in the hands of the model. Its clock stands at 0.
+// A driver without a loop, in the hands of the model.
 class TestDriver {
  public:
   explicit TestDriver(int shards = 1)
