@@ -97,7 +97,7 @@ void Core::EndPark() {
   const uint64_t now = ticks_.At(clock_->Now());
   Shard::Batch batch(*this);
   for (const std::unique_ptr<Shard>& shard : shards_) shard->Fire(now, batch);
-  Shard::Flush(batch);
+  batch.Wake();
 }
 
 void Core::Shutdown() {
@@ -106,7 +106,7 @@ void Core::Shutdown() {
   Shard::Batch batch(*this);
   for (const std::unique_ptr<Shard>& shard : shards_) {
     while (shard->ShutDownSome(batch)) {
-      ROUSE_TRY { Shard::Flush(batch); }
+      ROUSE_TRY { batch.Wake(); }
       ROUSE_CATCH_ALL {
         if (first == nullptr) first = std::current_exception();
       }

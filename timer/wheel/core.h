@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
@@ -56,7 +57,10 @@ class Core {
 
   Clock& clock() const { return *clock_; }
   const Ticks& ticks() const { return ticks_; }
-  Shard& shard(size_t index) { return *shards_[index]; }
+  Shard& shard(size_t index) {
+    ABSL_ASSERT(index < shards_.size());
+    return *shards_[index];
+  }
   // The shard of a thread that has none of its own: another one each time.
   Shard& NextShard();
   bool IsShutDown() { return shard(0).IsShutDown(); }

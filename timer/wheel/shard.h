@@ -45,13 +45,15 @@ class ABSL_CACHELINE_ALIGNED Shard {
     Batch& operator=(const Batch&) = delete;
     ~Batch();
 
+    // Calls the wakers. REQUIRES: no shard's lock is held.
+    void Wake() { wakers_.WakeAll(); }
+
    private:
     friend class Shard;
 
     // REQUIRES: `registration` is not linked any more; there is room.
     void Add(Registration& registration, State state);
     bool IsFull() const { return wakers_.IsFull(); }
-    void Wake() { wakers_.WakeAll(); }
     void TakeReference();
 
     Core& core_;
@@ -89,9 +91,6 @@ class ABSL_CACHELINE_ALIGNED Shard {
   // if there was none.
   bool ShutDownSome(Batch& batch);
   bool IsShutDown();
-
-  // Calls the wakers that `batch` holds.
-  static void Flush(Batch& batch) { batch.Wake(); }
 
  private:
   Core& core_;
