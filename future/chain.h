@@ -177,7 +177,9 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   FutureAwaiter(Frame& frame, F& future)
       : Awaiter(frame, &FutureAwaiter::PollAgain), future_(future) {}
 
-  bool await_ready() { return output_.Fill(future_.Poll(parent->context())); }
+  bool await_ready() {
+    return output_.FillBy([this] { return future_.Poll(parent->context()); });
+  }
 
   void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
 
@@ -189,7 +191,10 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
  private:
   static bool PollAgain(Awaiter* awaiter, Context& cx) {
     FutureAwaiter* self = static_cast<FutureAwaiter*>(awaiter);
-    ROUSE_TRY { return self->output_.Fill(self->future_.Poll(cx)); }
+    ROUSE_TRY {
+      return self->output_.FillBy(
+          [self, &cx] { return self->future_.Poll(cx); });
+    }
     ROUSE_CATCH_ALL { self->parent->KeepException(); }
     return true;
   }

@@ -39,7 +39,8 @@ class MaybeDone {
     if (future == nullptr) return true;
     PollResult<Output> result = future->get().Poll(cx);
     if (result.IsPending()) return false;
-    state_.template emplace<1>().Fill(std::move(result));
+    state_.template emplace<1>().FillBy(
+        [&result] { return std::move(result); });
     return true;
   }
 

@@ -163,8 +163,9 @@ class FutureOrReturnAwaiter : public Awaiter {
       : Awaiter(promise, &FutureOrReturnAwaiter::PollAgain), future_(future) {}
 
   bool await_ready() {
-    return outcome_.Fill(future_.Poll(parent->context())) &&
-           outcome_.Peek()->ok();
+    return outcome_.FillBy([this] {
+      return future_.Poll(parent->context());
+    }) && outcome_.Peek()->ok();
   }
   void await_suspend(std::coroutine_handle<>) {
     if (outcome_.IsFull()) {
@@ -186,7 +187,8 @@ class FutureOrReturnAwaiter : public Awaiter {
   static bool PollAgain(Awaiter* awaiter, Context& cx) {
     auto* self = static_cast<FutureOrReturnAwaiter*>(awaiter);
     ROUSE_TRY {
-      if (!self->outcome_.Fill(self->future_.Poll(cx))) return false;
+      const auto poll = [self, &cx] { return self->future_.Poll(cx); };
+      if (!self->outcome_.FillBy(poll)) return false;
       if (!self->outcome_.Peek()->ok()) self->EndParent();
     }
     ROUSE_CATCH_ALL { self->parent->KeepException(); }

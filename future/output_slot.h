@@ -11,9 +11,10 @@
 #define ROUSE_FUTURE_OUTPUT_SLOT_H_
 
 #include <memory>
-#include <optional>
+#include <new>
 #include <utility>
 
+#include "rouse/base/exceptions.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
@@ -25,34 +26,52 @@ namespace rouse::internal {
 template <class T>
 class OutputSlot {
  public:
-  // Keeps what `result` has, if it is ready. Whether it is.
-  bool Fill(PollResult<T> result) {
-    if (result.IsPending()) return false;
-    value_.emplace(std::move(result).value());
-    return true;
+  // Keeps what `poll()`, a `PollResult<T>`, has, if it is ready. Whether it is.
+  // REQUIRES: the slot is empty.
+  template <class Poll>
+  bool FillBy(Poll poll) {
+    return Make(poll);
   }
+  // REQUIRES: the slot is empty.
   template <class U>
   void Emplace(U&& value) {
-    value_.emplace(std::forward<U>(value));
+    const auto make = [&value] {
+      return PollResult<T>(std::in_place, std::forward<U>(value));
+    };
+    Make(make);
   }
 
-  bool IsFull() const { return value_.has_value(); }
+  bool IsFull() const { return result_.IsReady(); }
 
   // The output, moved out of the slot, which counts as full still.
   // REQUIRES: the slot is full.
-  T&& Take() { return *std::move(value_); }
+  T&& Take() { return *std::move(result_); }
 
   // Null if empty.
-  T* Peek() { return value_.has_value() ? &*value_ : nullptr; }
+  T* Peek() { return result_.IsReady() ? &*result_ : nullptr; }
 
  private:
-  std::optional<T> value_;
+  // The result is made where it stays: moving it shows, where every `co_await`
+  // passes. What is there before is pending and has nothing to destroy.
+  template <class MakeResult>
+  bool Make(MakeResult& make) {
+    void* const place = &result_;
+    ROUSE_TRY { ::new (place) PollResult<T>(make()); }
+    ROUSE_CATCH_ALL {
+      ::new (place) PollResult<T>(kPending);
+      ROUSE_RETHROW;
+    }
+    return result_.IsReady();
+  }
+  PollResult<T> result_ = kPending;
 };
 
 template <class T>
 class OutputSlot<T&> {
  public:
-  bool Fill(PollResult<T&> result) {
+  template <class Poll>
+  bool FillBy(Poll poll) {
+    const PollResult<T&> result = poll();
     if (result.IsPending()) return false;
     value_ = &result.value();
     return true;
@@ -70,8 +89,9 @@ class OutputSlot<T&> {
 template <>
 class OutputSlot<void> {
  public:
-  bool Fill(PollResult<void> result) {
-    full_ = result.IsReady();
+  template <class Poll>
+  bool FillBy(Poll poll) {
+    full_ = poll().IsReady();
     return full_;
   }
 
