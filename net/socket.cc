@@ -140,14 +140,6 @@ int Socket::Accept(Socket& socket, RawAddr& peer) const {
   return 0;
 }
 
-ssize_t Socket::Receive(absl::Span<char> buffer, int flags) const {
-  return recv(fd(), buffer.data(), buffer.size(), flags);
-}
-
-ssize_t Socket::Send(std::string_view data) const {
-  return send(fd(), data.data(), data.size(), MSG_NOSIGNAL);
-}
-
 ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
   iovec vectors[kMaxParts];
   msghdr message = {};

@@ -95,10 +95,15 @@ class Socket {
   // On success sets `socket` and `peer` and returns 0.
   int Accept(Socket& socket, RawAddr& peer) const;
 
+  // Inlined, as each return after a system call is mispredicted.
   // `flags` as of recv(2).
-  ssize_t Receive(absl::Span<char> buffer, int flags = 0) const;
+  ssize_t Receive(absl::Span<char> buffer, int flags = 0) const {
+    return recv(fd(), buffer.data(), buffer.size(), flags);
+  }
   // EPIPE comes without SIGPIPE.
-  ssize_t Send(std::string_view data) const;
+  ssize_t Send(std::string_view data) const {
+    return send(fd(), data.data(), data.size(), MSG_NOSIGNAL);
+  }
   // The same, of the first parts that fit into one call.
   ssize_t SendParts(absl::Span<const std::string_view> parts) const;
 
