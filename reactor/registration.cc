@@ -55,17 +55,19 @@ Handle Registration::handle() const {
   return core_ == nullptr ? Handle() : core_->NewHandle();
 }
 
-PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReadySlow(
+absl::Status Registration::CannotBecomeReady() const {
+  return core_ == nullptr
+             ? absl::FailedPreconditionError("not registered with a reactor")
+             : absl::UnavailableError("the reactor has been shut down");
+}
+
+PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
     Direction direction, Context& cx, Waiter* waiter) const {
   using Result = absl::StatusOr<ReadyEvent>;
-  if (core_ == nullptr) {
-    return Result(
-        absl::FailedPreconditionError("not registered with a reactor"));
-  }
-  uint64_t word;
-  if (slot_->Wait(direction, cx.waker(), waiter, word)) return kPending;
-  if ((word & internal::ReadinessWord::kShutdown) != 0) {
-    return Result(absl::UnavailableError("the reactor has been shut down"));
+  uint64_t word = WordIfReady(direction);
+  if (word == 0) {
+    if (Wait(direction, cx, waiter, word)) return kPending;
+    if (!IsReady(direction, word)) return Result(CannotBecomeReady());
   }
   return Result(ReadyEvent(direction, word));
 }

@@ -168,11 +168,23 @@ class Registration {
                int fd)
       : core_(core), slot_(slot), index_(index), fd_(fd) {}
 
+  static bool IsReady(Direction direction, uint64_t word) {
+    const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
+    return (word & (edge | internal::ReadinessWord::kShutdown)) == edge;
+  }
   // The readiness word if `direction` is ready, else 0.
-  uint64_t WordIfReady(Direction direction) const;
-  PollResult<absl::StatusOr<ReadyEvent>> PollReadySlow(Direction direction,
-                                                       Context& cx,
-                                                       Waiter* waiter) const;
+  uint64_t WordIfReady(Direction direction) const {
+    if (core_ == nullptr) return 0;
+    const uint64_t word = slot_->Load();
+    return IsReady(direction, word) ? word : 0;
+  }
+  // As `Slot::Wait()`; false also if there is nothing to wait for.
+  bool Wait(Direction direction, Context& cx, Waiter* waiter,
+            uint64_t& word) const {
+    return core_ != nullptr && slot_->Wait(direction, cx.waker(), waiter, word);
+  }
+  // Why there is nothing to wait for.
+  absl::Status CannotBecomeReady() const;
 
   internal::Core* core_;  // one reference, or null
   internal::Slot* slot_;
@@ -184,22 +196,6 @@ class Registration {
 // Implementation details follow.
 // -----------------------------------------------------------------------------
 
-inline uint64_t Registration::WordIfReady(Direction direction) const {
-  if (core_ == nullptr) return 0;
-  const uint64_t word = slot_->Load();
-  const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
-  return (word & (edge | internal::ReadinessWord::kShutdown)) == edge ? word
-                                                                      : 0;
-}
-
-inline PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
-    Direction direction, Context& cx, Waiter* waiter) const {
-  if (const uint64_t word = WordIfReady(direction); word != 0) {
-    return absl::StatusOr<ReadyEvent>(ReadyEvent(direction, word));
-  }
-  return PollReadySlow(direction, cx, waiter);
-}
-
 template <class Attempt, class OnError>
 PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     Direction direction, Context& cx, Waiter* waiter, size_t full,
@@ -210,11 +206,8 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
   for (;;) {
     uint64_t word = WordIfReady(direction);
     if (word == 0) {
-      PollResult<absl::StatusOr<ReadyEvent>> event =
-          PollReadySlow(direction, cx, waiter);
-      if (event.IsPending()) return kPending;
-      if (!event->ok()) return Result((*std::move(event)).status());
-      word = (*event)->word_;
+      if (Wait(direction, cx, waiter, word)) return kPending;
+      if (!IsReady(direction, word)) return Result(CannotBecomeReady());
     }
     const ReadyEvent event(direction, word);
     ssize_t result;
