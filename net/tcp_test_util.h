@@ -38,13 +38,30 @@ class TcpTest : public reactor::FdTest {
   // What has happened, happens to the tasks.
   void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
 
+  // How often the tasks have been woken, all of them together.
+  int wakes() const {
+    return runner_.wakes() + task_.wakes() + other_.wakes();
+  }
+
+  // For after polls that were all pending, before which there were `wakes`:
+  // waits for what they wait for. A task that they have woken, such as one
+  // without budget, does not wait.
+  void ParkUnlessWokenSince(int wakes) {
+    if (this->wakes() == wakes) {
+      reactor_->Park();
+    } else {
+      Turn();
+    }
+  }
+
   // Polls until the future is ready.
   template <class F>
   auto Run(F&& future) {
     for (;;) {
+      const int before = wakes();
       auto result = runner_.Poll(future);
       if (result.IsReady()) return *std::move(result);
-      reactor_->Park();
+      ParkUnlessWokenSince(before);
     }
   }
 
