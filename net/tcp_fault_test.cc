@@ -92,10 +92,11 @@ TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
 }
 
 TEST_F(TcpFaultTest, OutOfDescriptorsNothingCanBeOpened) {
+  const SocketAddr addr = listener_.local_addr().value();
   // UBSan needs a descriptor to look at an object for the first time.
-  EXPECT_FALSE(Run(TcpStream::Connect(SocketAddr::Localhost(9))).ok());
+  EXPECT_TRUE(Run(TcpStream::Connect(addr)).ok());
   const NoDescriptors none;
-  EXPECT_EQ(Run(TcpStream::Connect(SocketAddr::Localhost(9))).status().code(),
+  EXPECT_EQ(Run(TcpStream::Connect(addr)).status().code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(TcpListener::Bind(SocketAddr::Localhost(0)).status().code(),
             absl::StatusCode::kResourceExhausted);
