@@ -1,11 +1,7 @@
 // What becomes of descriptors where the reactor takes no more of them, or the
 // system has no more: none is left open, which the fixture checks.
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -13,6 +9,7 @@
 #include "rouse/net/pipe.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_socket.h"
+#include "rouse/net/tcp_test_util.h"
 #include "rouse/net/udp_socket.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/net/unix_datagram.h"
@@ -20,7 +17,6 @@
 #include "rouse/net/unix_stream.h"
 #include "rouse/net/unix_test_util.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 
 namespace rouse {
@@ -100,23 +96,8 @@ TEST_F(LimitsTest, OutOfDescriptorsNothingCanBeOpened) {
   };
   // UBSan needs a descriptor to look at an object for the first time.
   open_all(absl::StatusCode::kOk);
-  std::vector<OwnedFd> fillers;
-  rlimit before;
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  {
-    // Fills the gaps below the limit.
-    rlimit less = before;
-    const OwnedFd highest(dup(0));
-    less.rlim_cur = static_cast<rlim_t>(highest.get());
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
-  }
-  for (;;) {
-    OwnedFd filler(dup(0));
-    if (!filler.IsValid()) break;
-    fillers.push_back(std::move(filler));
-  }
+  const NoDescriptors none;
   open_all(kResourceExhausted);
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace

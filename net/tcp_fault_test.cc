@@ -2,20 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +17,7 @@
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
 #include "rouse/net/tcp_test_util.h"
+#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/waker/context.h"
@@ -32,28 +25,7 @@
 namespace rouse {
 namespace {
 
-// While it lives no descriptor can be opened.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-    // Fills the gaps below the limit.
-    rlimit less = before_;
-    const OwnedFd highest(dup(0));
-    less.rlim_cur = static_cast<rlim_t>(highest.get());
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
-    for (;;) {
-      OwnedFd filler(dup(0));
-      if (!filler.IsValid()) break;
-      fillers_.push_back(std::move(filler));
-    }
-  }
-  ~NoDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
-
- private:
-  rlimit before_;
-  std::vector<OwnedFd> fillers_;
-};
+using reactor::WithFailingCalls;
 
 class TcpFaultTest : public TcpTest {
  protected:
@@ -134,37 +106,11 @@ TEST_F(TcpFaultTest, ADescriptorClosedBehindItsBackIsAnError) {
   EXPECT_FALSE(Run(server.Read(absl::MakeSpan(buffer))).ok());
 }
 
-#if defined(__x86_64__)
-
-// Runs `body` on a thread whose calls of `number` all fail with `error`. False
-// if that is not allowed here.
-template <class Body>
-bool WithFailingCall(int number, int error, Body body) {
-  bool allowed = false;
-  std::thread thread([&] {
-    const sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0,
-                 1),
-        BPF_STMT(BPF_RET | BPF_K,
-                 SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program = {sizeof filter / sizeof filter[0],
-                                const_cast<sock_filter*>(filter)};
-    allowed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-              prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-    if (allowed) body();
-  });
-  thread.join();
-  return allowed;
-}
-
 TEST_F(TcpFaultTest, EveryLackIsResourceExhausted) {
   const OwnedFd client = ConnectToListener();
   Turn();
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
-    const bool allowed = WithFailingCall(SYS_accept4, error, [&] {
+    const bool allowed = WithFailingCalls({SYS_accept4}, error, [&] {
       auto accept = listener_.Accept();
       const auto accepted = task_.Poll(accept);
       ASSERT_TRUE(accepted.IsReady());
@@ -180,7 +126,7 @@ TEST_F(TcpFaultTest, AnAbortedConnectionIsPassedOver) {
   const OwnedFd client = ConnectToListener();
   Turn();
   for (const int error : {ECONNABORTED, EPROTO, ENETDOWN}) {
-    const bool allowed = WithFailingCall(SYS_accept4, error, [&] {
+    const bool allowed = WithFailingCalls({SYS_accept4}, error, [&] {
       // However many there are, the task lets others run.
       Context cx(task_.waker());
       const int wakes = task_.wakes();
@@ -196,7 +142,7 @@ TEST_F(TcpFaultTest, AnAbortedConnectionIsPassedOver) {
 TEST_F(TcpFaultTest, WhatIsWrongWithTheListenerIsReported) {
   const OwnedFd client = ConnectToListener();
   Turn();
-  const bool allowed = WithFailingCall(SYS_accept4, EBADF, [&] {
+  const bool allowed = WithFailingCalls({SYS_accept4}, EBADF, [&] {
     auto accept = listener_.Accept();
     const auto accepted = task_.Poll(accept);
     ASSERT_TRUE(accepted.IsReady());
@@ -211,7 +157,7 @@ TEST_F(TcpFaultTest, WhatIsWrongWithTheListenerIsReported) {
 TEST_F(TcpFaultTest, WhatCannotBeRegisteredIsClosed) {
   const OwnedFd client = ConnectToListener();
   Turn();
-  const bool allowed = WithFailingCall(SYS_epoll_ctl, ENOSPC, [&] {
+  const bool allowed = WithFailingCalls({SYS_epoll_ctl}, ENOSPC, [&] {
     auto accept = listener_.Accept();
     EXPECT_EQ(task_.Poll(accept)->status().code(),
               absl::StatusCode::kResourceExhausted);
@@ -224,8 +170,6 @@ TEST_F(TcpFaultTest, WhatCannotBeRegisteredIsClosed) {
   char byte;
   EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
 }
-
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -10,9 +10,13 @@
 #ifndef ROUSE_NET_TCP_TEST_UTIL_H_
 #define ROUSE_NET_TCP_TEST_UTIL_H_
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -21,10 +25,36 @@
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/test_util.h"
 
 namespace rouse {
+
+// While it lives no descriptor can be opened.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    // Fills the gaps below the limit.
+    rlimit less = before_;
+    const OwnedFd highest(dup(0));
+    less.rlim_cur = static_cast<rlim_t>(highest.get());
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
+    for (;;) {
+      OwnedFd filler(dup(0));
+      if (!filler.IsValid()) break;
+      fillers_.push_back(std::move(filler));
+    }
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_;
+  std::vector<OwnedFd> fillers_;
+};
 
 // A thread that is its own runtime: it polls one future and turns the reactor,
 // which is the current one.
@@ -39,9 +69,7 @@ class TcpTest : public reactor::FdTest {
   void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
 
   // How often the tasks have been woken, all of them together.
-  int wakes() const {
-    return runner_.wakes() + task_.wakes() + other_.wakes();
-  }
+  int wakes() const { return runner_.wakes() + task_.wakes() + other_.wakes(); }
 
   // For after polls that were all pending, before which there were `wakes`:
   // waits for what they wait for. A task that they have woken, such as one
