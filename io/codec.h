@@ -24,8 +24,11 @@
 //       return absl::OutOfRangeError("the stream ended within a record");
 //     }
 //     absl::Status Encode(const Frame& frame, std::string& out) {
-//       if (frame.size() != 8) return absl::InvalidArgumentError("not 8
-//       bytes"); out += frame; return absl::OkStatus();
+//       if (frame.size() != 8) {
+//         return absl::InvalidArgumentError("a record has 8 bytes");
+//       }
+//       out += frame;
+//       return absl::OkStatus();
 //     }
 //   };
 //

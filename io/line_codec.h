@@ -29,10 +29,8 @@ namespace rouse {
 // "\r\n", the last one also with the stream; they are written with "\n". That
 // they are text is not checked.
 //
-//   ResourceExhausted   a line has more than `max_size` bytes. It is passed
-//   over,
-//                       without being kept: the next frame is the line behind
-//                       it
+//   ResourceExhausted   a line has more than `max_size` bytes. It is not kept
+//                       but passed over: the next frame is the line behind it
 //   InvalidArgument     of `Encode()`: there is an end of line in the frame, or
 //                       a "\r" at its end, or it has more than `max_size` bytes
 class LineCodec {

@@ -93,13 +93,12 @@ class TcpListener {
   // it was waiting, is not reported: the next one is taken. What is, concerns
   // the listener, which stays usable:
   //
-  //   ResourceExhausted   out of descriptors or memory (EMFILE, ENFILE,
-  //   ENOBUFS,
-  //                       ENOMEM). The connection goes on waiting, and the next
-  //                       `Accept()` tries again at once: a loop should wait a
-  //                       little, or close something, before it does. Or the
-  //                       reactor has its limit of sources; then the connection
-  //                       has been closed.
+  //   ResourceExhausted   out of descriptors (EMFILE, ENFILE) or memory
+  //                       (ENOBUFS, ENOMEM). The connection goes on waiting,
+  //                       and the next `Accept()` tries again at once: a loop
+  //                       should wait a little, or close something, before it
+  //                       does. Or the reactor has its limit of sources; then
+  //                       the connection has been closed.
   //   Unavailable         the reactor has been shut down
   AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 

@@ -60,8 +60,8 @@ class UnixListener {
   // Listens at `addr`.
   //
   //   FailedPrecondition   the path exists, or the name is in use
-  //                        (EADDRINUSE), or the current
-  //                        reactor handle is bound to none
+  //                        (EADDRINUSE), or the current reactor handle is
+  //                        bound to none
   //   NotFound             there is no such directory
   //   PermissionDenied     it may not be written to
   //   ResourceExhausted    out of descriptors or memory
