@@ -18,10 +18,10 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/copy_loop.h"
+#include "rouse/io/io_future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -36,9 +36,7 @@ class [[nodiscard]] CopyFuture {
   CopyFuture(R& reader, W& writer) : reader_(&reader), writer_(&writer) {}
 
   PollResult<absl::StatusOr<uint64_t>> Poll(Context& cx) {
-    if (reader_ == nullptr) {
-      Panic("Copy: polled after it has finished; make a new one");
-    }
+    if (reader_ == nullptr) internal::PanicFinished("Copy");
     PollResult<absl::Status> status = loop_.Poll(cx, *reader_, *writer_);
     if (status.IsPending()) return kPending;
     reader_ = nullptr;

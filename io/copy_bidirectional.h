@@ -20,10 +20,10 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/copy_loop.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -82,9 +82,7 @@ class [[nodiscard]] CopyBidirectionalFuture {
 
   PollResult<absl::StatusOr<BytesCopied>> Poll(Context& cx) {
     using Result = absl::StatusOr<BytesCopied>;
-    if (a_ == nullptr) {
-      Panic("CopyBidirectional: polled after it has finished; make a new one");
-    }
+    if (a_ == nullptr) internal::PanicFinished("CopyBidirectional");
     PollResult<absl::Status> there = a_to_b_.Poll(cx, *a_, *b_);
     if (there.IsReady() && !there->ok()) {
       a_ = nullptr;

@@ -15,59 +15,57 @@
 #ifndef ROUSE_IO_FLUSH_H_
 #define ROUSE_IO_FLUSH_H_
 
+#include <string_view>
+
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
+namespace internal {
+
+struct FlushOp {
+  static constexpr std::string_view kName = "Flush";
+
+  FlushOp() = default;
+
+  template <class W>
+  PollResult<absl::Status> operator()(W& writer, Context& cx,
+                                      IoWaiter<W>* waiter) const {
+    return PollFlush(writer, cx, waiter);
+  }
+};
+
+struct ShutdownOp {
+  static constexpr std::string_view kName = "Shutdown";
+
+  ShutdownOp() = default;
+
+  template <class W>
+  PollResult<absl::Status> operator()(W& writer, Context& cx,
+                                      IoWaiter<W>* waiter) const {
+    return PollShutdown(writer, cx, waiter);
+  }
+};
+
+}  // namespace internal
+
 // FlushFuture
 //
 // See `Flush()`.
 template <class W>
-class [[nodiscard]] FlushFuture {
- public:
-  explicit FlushFuture(W& writer) : writer_(&writer) {}
-
-  PollResult<absl::Status> Poll(Context& cx) {
-    if (writer_ == nullptr) {
-      Panic("Flush: polled after it has finished; make a new one");
-    }
-    auto status = PollFlush(*writer_, cx, &waiter_);
-    if (status.IsReady()) writer_ = nullptr;
-    return status;
-  }
-
- private:
-  W* writer_;  // null when finished
-  [[no_unique_address]] IoWaiter<W> waiter_;
-};
+using FlushFuture = internal::IoFuture<W, internal::FlushOp>;
 
 // ShutdownFuture
 //
 // See `Shutdown()`.
 template <class W>
-class [[nodiscard]] ShutdownFuture {
- public:
-  explicit ShutdownFuture(W& writer) : writer_(&writer) {}
-
-  PollResult<absl::Status> Poll(Context& cx) {
-    if (writer_ == nullptr) {
-      Panic("Shutdown: polled after it has finished; make a new one");
-    }
-    auto status = PollShutdown(*writer_, cx, &waiter_);
-    if (status.IsReady()) writer_ = nullptr;
-    return status;
-  }
-
- private:
-  W* writer_;  // null when finished
-  [[no_unique_address]] IoWaiter<W> waiter_;
-};
+using ShutdownFuture = internal::IoFuture<W, internal::ShutdownOp>;
 
 // Flush()
 //

@@ -31,10 +31,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/codec.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -66,12 +66,21 @@ template <class S, class C>
 class Framed {
   static_assert(Codec<C>);
 
+  struct FlushOp {
+    static constexpr std::string_view kName = "Framed::Flush()";
+    FlushOp() = default;
+    PollResult<absl::Status> operator()(Framed& framed, Context& cx,
+                                        IoWaiter<S>* waiter) const {
+      return framed.PollFlush(cx, waiter);
+    }
+  };
+
  public:
   using Frame = typename C::Frame;
   using Waiter = IoWaiter<S>;
 
   class SendFuture;
-  class FlushFuture;
+  using FlushFuture = internal::IoFuture<Framed, FlushOp>;
 
   explicit Framed(S&& stream, C codec = C())
       : stream_(std::forward<S>(stream)), codec_(std::move(codec)) {}
@@ -231,25 +240,6 @@ Framed(S&&, C) -> Framed<S, C>;
 // As all futures: polling one that is finished is a `Panic()`, and they may be
 // moved until they are polled.
 template <class S, class C>
-class [[nodiscard]] Framed<S, C>::FlushFuture {
- public:
-  explicit FlushFuture(Framed& framed) : framed_(&framed) {}
-
-  PollResult<absl::Status> Poll(Context& cx) {
-    if (framed_ == nullptr) {
-      Panic("Framed: a flush was polled after it has finished; make a new one");
-    }
-    auto status = framed_->PollFlush(cx, &waiter_);
-    if (status.IsReady()) framed_ = nullptr;
-    return status;
-  }
-
- private:
-  Framed* framed_;  // null when finished
-  [[no_unique_address]] Waiter waiter_;
-};
-
-template <class S, class C>
 class [[nodiscard]] Framed<S, C>::SendFuture {
  public:
   SendFuture(Framed& framed, Frame frame)
@@ -263,9 +253,7 @@ class [[nodiscard]] Framed<S, C>::SendFuture {
         return status;
       }
     }
-    if (framed_ == nullptr) {
-      Panic("Framed: a send was polled after it has finished; make a new one");
-    }
+    if (framed_ == nullptr) internal::PanicFinished("Framed::Send()");
     auto status = flush_.Poll(cx);
     if (status.IsReady()) framed_ = nullptr;
     return status;

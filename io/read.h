@@ -15,41 +15,42 @@
 #define ROUSE_IO_READ_H_
 
 #include <cstddef>
+#include <string_view>
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
+namespace internal {
+
+struct ReadOp {
+  static constexpr std::string_view kName = "Read";
+
+  explicit ReadOp(absl::Span<char> buffer) : buffer(buffer) {}
+
+  template <class R>
+  PollResult<absl::StatusOr<size_t>> operator()(R& reader, Context& cx,
+                                                IoWaiter<R>* waiter) const {
+    return PollRead(reader, cx, buffer, waiter);
+  }
+
+  absl::Span<char> buffer;
+};
+
+}  // namespace internal
+
 // ReadFuture
 //
 // See `Read()`.
 template <class R>
-class [[nodiscard]] ReadFuture {
- public:
-  ReadFuture(R& reader, absl::Span<char> buffer)
-      : reader_(&reader), buffer_(buffer) {}
-
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
-    if (reader_ == nullptr) {
-      Panic("Read: polled after it has finished; make a new one");
-    }
-    auto size = PollRead(*reader_, cx, buffer_, &waiter_);
-    if (size.IsReady()) reader_ = nullptr;
-    return size;
-  }
-
- private:
-  R* reader_;  // null when finished
-  absl::Span<char> buffer_;
-  [[no_unique_address]] IoWaiter<R> waiter_;
-};
+using ReadFuture = internal::IoFuture<R, internal::ReadOp>;
 
 // Read()
 //

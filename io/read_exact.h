@@ -20,8 +20,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -38,9 +38,7 @@ class [[nodiscard]] ReadExactFuture {
       : reader_(&reader), buffer_(buffer) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    if (reader_ == nullptr) {
-      Panic("ReadExact: polled after it has finished; make a new one");
-    }
+    if (reader_ == nullptr) internal::PanicFinished("ReadExact");
     while (filled_ < buffer_.size()) {
       auto size = PollRead(*reader_, cx, buffer_.subspan(filled_), &waiter_);
       if (size.IsPending()) return kPending;

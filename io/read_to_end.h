@@ -24,8 +24,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -90,9 +90,7 @@ class [[nodiscard]] ReadToEndFuture {
 
   PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
     using Result = absl::StatusOr<size_t>;
-    if (reader_ == nullptr) {
-      Panic("ReadToEnd: polled after it has finished; make a new one");
-    }
+    if (reader_ == nullptr) internal::PanicFinished("ReadToEnd");
     for (;;) {
       // One byte more than the limit tells whether that was all.
       const size_t left = limit_ - out_.added();

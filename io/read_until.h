@@ -27,8 +27,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -46,9 +46,7 @@ class [[nodiscard]] ReadUntilFuture {
 
   PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
     using Result = absl::StatusOr<size_t>;
-    if (reader_ == nullptr) {
-      Panic("ReadUntil: polled after it has finished; make a new one");
-    }
+    if (reader_ == nullptr) internal::PanicFinished("ReadUntil");
     for (;;) {
       auto bytes = PollFillBuf(*reader_, cx, &waiter_);
       if (bytes.IsPending()) return kPending;

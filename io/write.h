@@ -21,61 +21,58 @@
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
+namespace internal {
+
+struct WriteOp {
+  static constexpr std::string_view kName = "Write";
+
+  explicit WriteOp(std::string_view data) : data(data) {}
+
+  template <class W>
+  PollResult<absl::StatusOr<size_t>> operator()(W& writer, Context& cx,
+                                                IoWaiter<W>* waiter) const {
+    return PollWrite(writer, cx, data, waiter);
+  }
+
+  std::string_view data;
+};
+
+struct WriteVectoredOp {
+  static constexpr std::string_view kName = "WriteVectored";
+
+  explicit WriteVectoredOp(absl::Span<const std::string_view> parts)
+      : parts(parts) {}
+
+  template <class W>
+  PollResult<absl::StatusOr<size_t>> operator()(W& writer, Context& cx,
+                                                IoWaiter<W>* waiter) const {
+    return PollWriteVectored(writer, cx, parts, waiter);
+  }
+
+  absl::Span<const std::string_view> parts;
+};
+
+}  // namespace internal
+
 // WriteFuture
 //
 // See `Write()`.
 template <class W>
-class [[nodiscard]] WriteFuture {
- public:
-  WriteFuture(W& writer, std::string_view data)
-      : writer_(&writer), data_(data) {}
-
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
-    if (writer_ == nullptr) {
-      Panic("Write: polled after it has finished; make a new one");
-    }
-    auto size = PollWrite(*writer_, cx, data_, &waiter_);
-    if (size.IsReady()) writer_ = nullptr;
-    return size;
-  }
-
- private:
-  W* writer_;  // null when finished
-  std::string_view data_;
-  [[no_unique_address]] IoWaiter<W> waiter_;
-};
+using WriteFuture = internal::IoFuture<W, internal::WriteOp>;
 
 // WriteVectoredFuture
 //
 // See `WriteVectored()`.
 template <class W>
-class [[nodiscard]] WriteVectoredFuture {
- public:
-  WriteVectoredFuture(W& writer, absl::Span<const std::string_view> parts)
-      : writer_(&writer), parts_(parts) {}
-
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
-    if (writer_ == nullptr) {
-      Panic("WriteVectored: polled after it has finished; make a new one");
-    }
-    auto size = PollWriteVectored(*writer_, cx, parts_, &waiter_);
-    if (size.IsReady()) writer_ = nullptr;
-    return size;
-  }
-
- private:
-  W* writer_;  // null when finished
-  absl::Span<const std::string_view> parts_;
-  [[no_unique_address]] IoWaiter<W> waiter_;
-};
+using WriteVectoredFuture = internal::IoFuture<W, internal::WriteVectoredOp>;
 
 // Write()
 //

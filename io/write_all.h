@@ -18,8 +18,8 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -36,9 +36,7 @@ class [[nodiscard]] WriteAllFuture {
       : writer_(&writer), data_(data) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    if (writer_ == nullptr) {
-      Panic("WriteAll: polled after it has finished; make a new one");
-    }
+    if (writer_ == nullptr) internal::PanicFinished("WriteAll");
     while (!data_.empty()) {
       auto size = PollWrite(*writer_, cx, data_, &waiter_);
       if (size.IsPending()) return kPending;

@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/panic.h"
 #include "rouse/net/acceptor.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
@@ -62,22 +61,6 @@ PollResult<absl::StatusOr<TcpListener::Accepted>> TcpListener::PollAccept(
       std::move((*accepted)->socket), evented_.registration().handle());
   if (!stream.ok()) return Result(std::move(stream).status());
   return Result(Accepted(*std::move(stream), peer));
-}
-
-TcpListener::AcceptFuture TcpListener::Accept() const {
-  return AcceptFuture(*this);
-}
-
-PollResult<absl::StatusOr<TcpListener::Accepted>>
-TcpListener::AcceptFuture::Poll(Context& cx) {
-  if (listener_ == nullptr) {
-    Panic(
-        "TcpListener::Accept() was polled after it had given its result; make "
-        "another one");
-  }
-  auto result = listener_->PollAccept(cx, &waiter_);
-  if (result.IsReady()) listener_ = nullptr;
-  return result;
 }
 
 }  // namespace rouse

@@ -22,10 +22,12 @@
 #ifndef ROUSE_NET_TCP_LISTENER_H_
 #define ROUSE_NET_TCP_LISTENER_H_
 
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_stream.h"
@@ -47,8 +49,15 @@ namespace rouse {
 // Const members are thread-safe: several tasks may accept at once, and each
 // connection goes to one of them.
 class TcpListener {
+ private:
+  struct AcceptOp;
+
  public:
-  class AcceptFuture;
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
+
+  // For those who have to name it. As the futures of `TcpStream`.
+  using AcceptFuture = internal::IoFuture<const TcpListener, AcceptOp>;
 
   // A connection, and where it comes from.
   struct Accepted {
@@ -100,12 +109,14 @@ class TcpListener {
   //                       does. Or the reactor has its limit of sources; then
   //                       the connection has been closed.
   //   Unavailable         the reactor has been shut down
-  AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return AcceptFuture(*this);
+  }
 
   // The same for futures of your own. Without a `waiter` there is one task that
   // accepts: the one that polled last is woken.
   PollResult<absl::StatusOr<Accepted>> PollAccept(
-      Context& cx, reactor::Waiter* waiter = nullptr) const;
+      Context& cx, Waiter* waiter = nullptr) const;
 
   // Where it listens, with the port that was chosen.
   absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
@@ -119,6 +130,15 @@ class TcpListener {
  private:
   friend class TcpSocket;
 
+  struct AcceptOp {
+    static constexpr std::string_view kName = "TcpListener::Accept()";
+    AcceptOp() = default;
+    auto operator()(const TcpListener& listener, Context& cx,
+                    Waiter* waiter) const {
+      return listener.PollAccept(cx, waiter);
+    }
+  };
+
   using Evented = reactor::PollEvented<internal::Socket>;
 
   explicit TcpListener(Evented evented) : evented_(std::move(evented)) {}
@@ -129,19 +149,6 @@ class TcpListener {
   const internal::Socket& io() const { return evented_.io(); }
 
   Evented evented_;
-};
-
-// As the futures of `TcpStream`.
-class [[nodiscard]] TcpListener::AcceptFuture {
- public:
-  PollResult<absl::StatusOr<Accepted>> Poll(Context& cx);
-
- private:
-  friend class TcpListener;
-  explicit AcceptFuture(const TcpListener& listener) : listener_(&listener) {}
-
-  const TcpListener* listener_;  // null when finished
-  reactor::Waiter waiter_;
 };
 
 }  // namespace rouse

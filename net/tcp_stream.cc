@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/stream_io.h"
@@ -32,12 +32,6 @@ using internal::Socket;
 using reactor::Direction;
 
 static_assert(AsyncRead<const TcpStream> && AsyncWrite<const TcpStream>);
-
-[[noreturn]] void PanicFinished(std::string_view future) {
-  Panic(absl::StrCat(future,
-                     " was polled after it had given its result; make another "
-                     "one"));
-}
 
 }  // namespace
 
@@ -64,17 +58,6 @@ TcpStream::ConnectFuture TcpStream::Connect(SocketAddr addr,
 TcpStream::ConnectFuture TcpStream::Connect(absl::Span<const SocketAddr> addrs,
                                             reactor::Handle handle) {
   return ConnectFuture(addrs, std::move(handle), std::nullopt);
-}
-
-TcpStream::PeekFuture TcpStream::Peek(absl::Span<char> buffer) const {
-  return PeekFuture(*this, buffer);
-}
-
-PollResult<absl::StatusOr<size_t>> TcpStream::PeekFuture::Poll(Context& cx) {
-  if (stream_ == nullptr) PanicFinished("TcpStream::Peek()");
-  auto result = stream_->PollPeek(cx, buffer_, &waiter_);
-  if (result.IsReady()) stream_ = nullptr;
-  return result;
 }
 
 absl::StatusOr<TcpStream> TcpStream::ConnectFuture::Start() {
@@ -120,7 +103,7 @@ PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::PollAttempt(
 PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::Poll(
     Context& cx) {
   using Result = absl::StatusOr<TcpStream>;
-  if (finished_) PanicFinished("TcpStream::Connect()");
+  if (finished_) internal::PanicFinished("TcpStream::Connect()");
   if (addrs_.empty()) {
     finished_ = true;
     return Result(absl::InvalidArgumentError(

@@ -35,6 +35,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/io_future.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
@@ -80,12 +81,17 @@ namespace rouse {
 // Every operation takes the task's cooperative budget (see context.h), so that
 // a peer that sends without end does not keep the thread.
 class TcpStream : public TcpOptions<TcpStream> {
+ private:
+  struct PeekOp;
+
  public:
   // The place of a future among those that wait: see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
+  // The futures, for those who have to name them. Polling one that is finished
+  // is a `Panic()`. They may be moved until they are polled.
   class ConnectFuture;
-  class PeekFuture;
+  using PeekFuture = internal::IoFuture<const TcpStream, PeekOp>;
   using ReadFuture = rouse::ReadFuture<const TcpStream>;
   using WriteFuture = rouse::WriteFuture<const TcpStream>;
   using WriteVectoredFuture = rouse::WriteVectoredFuture<const TcpStream>;
@@ -120,7 +126,9 @@ class TcpStream : public TcpOptions<TcpStream> {
   }
 
   // The same, but the bytes stay, and are read again.
-  PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return PeekFuture(*this, buffer);
+  }
 
   // Writes at least one byte of `data`, as many as can be written now. Gives
   // `absl::StatusOr<size_t>`: 0 only if `data` is empty. That it is written
@@ -198,6 +206,16 @@ class TcpStream : public TcpOptions<TcpStream> {
   friend class TcpListener;
   friend class TcpSocket;
 
+  struct PeekOp {
+    static constexpr std::string_view kName = "TcpStream::Peek()";
+    explicit PeekOp(absl::Span<char> buffer) : buffer(buffer) {}
+    auto operator()(const TcpStream& stream, Context& cx,
+                    Waiter* waiter) const {
+      return stream.PollPeek(cx, buffer, waiter);
+    }
+    absl::Span<char> buffer;
+  };
+
   using Evented = internal::EventedSocket;
 
   explicit TcpStream(Evented evented) : evented_(std::move(evented)) {}
@@ -208,25 +226,6 @@ class TcpStream : public TcpOptions<TcpStream> {
   const internal::Socket& io() const { return evented_.io(); }
 
   Evented evented_;
-};
-
-// -----------------------------------------------------------------------------
-// The futures, for those who have to name them. Polling one that is finished is
-// a `Panic()`. They may be moved until they are polled.
-// -----------------------------------------------------------------------------
-
-class [[nodiscard]] TcpStream::PeekFuture {
- public:
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
-
- private:
-  friend class TcpStream;
-  PeekFuture(const TcpStream& stream, absl::Span<char> buffer)
-      : stream_(&stream), buffer_(buffer) {}
-
-  const TcpStream* stream_;  // null when finished
-  absl::Span<char> buffer_;
-  reactor::Waiter waiter_;
 };
 
 class [[nodiscard]] TcpStream::ConnectFuture {

@@ -31,8 +31,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/datagram_io.h"
-#include "rouse/net/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/socket_option.h"
@@ -86,6 +86,9 @@ class UdpSocket {
   struct SendBatchOp;
 
  public:
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
+
   // What is known of a datagram besides its bytes.
   struct Received {
     Received(size_t size, const SocketAddr& peer, bool truncated)
@@ -121,11 +124,11 @@ class UdpSocket {
 
   // The futures, for those who have to name them. Polling one that is finished
   // is a `Panic()`. They may be moved until they are polled.
-  using RecvFuture = internal::IoFuture<UdpSocket, RecvOp>;
-  using RecvFromFuture = internal::IoFuture<UdpSocket, RecvFromOp>;
-  using SendFuture = internal::IoFuture<UdpSocket, SendOp>;
-  using RecvBatchFuture = internal::IoFuture<UdpSocket, RecvBatchOp>;
-  using SendBatchFuture = internal::IoFuture<UdpSocket, SendBatchOp>;
+  using RecvFuture = internal::IoFuture<const UdpSocket, RecvOp>;
+  using RecvFromFuture = internal::IoFuture<const UdpSocket, RecvFromOp>;
+  using SendFuture = internal::IoFuture<const UdpSocket, SendOp>;
+  using RecvBatchFuture = internal::IoFuture<const UdpSocket, RecvBatchOp>;
+  using SendBatchFuture = internal::IoFuture<const UdpSocket, SendBatchOp>;
 
   // Receives at `addr`; port 0 lets the system choose one, see `local_addr()`.
   // Errors as of `TcpListener::Bind()`.

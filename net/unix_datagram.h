@@ -23,8 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/datagram_io.h"
-#include "rouse/net/io_future.h"
 #include "rouse/net/peer_credentials.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/unix_addr.h"
@@ -61,6 +61,9 @@ class UnixDatagram {
   struct SendOp;
 
  public:
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
+
   // What is known of a datagram besides its bytes.
   struct Received {
     Received(size_t size, const UnixAddr& peer, bool truncated)
@@ -71,9 +74,9 @@ class UnixDatagram {
     bool truncated;  // there was more
   };
 
-  using RecvFuture = internal::IoFuture<UnixDatagram, RecvOp>;
-  using RecvFromFuture = internal::IoFuture<UnixDatagram, RecvFromOp>;
-  using SendFuture = internal::IoFuture<UnixDatagram, SendOp>;
+  using RecvFuture = internal::IoFuture<const UnixDatagram, RecvOp>;
+  using RecvFromFuture = internal::IoFuture<const UnixDatagram, RecvFromOp>;
+  using SendFuture = internal::IoFuture<const UnixDatagram, SendOp>;
 
   // Receives at `addr`. Errors as of `UnixListener::Bind()`.
   static absl::StatusOr<UnixDatagram> Bind(

@@ -23,7 +23,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "rouse/net/io_future.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/stream_io.h"
 #include "rouse/net/unix_addr.h"
@@ -46,7 +46,11 @@ class UnixListener {
   struct AcceptOp;
 
  public:
-  using AcceptFuture = internal::IoFuture<UnixListener, AcceptOp>;
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
+
+  // For those who have to name it. As the futures of `TcpStream`.
+  using AcceptFuture = internal::IoFuture<const UnixListener, AcceptOp>;
 
   // A connection, and where it comes from, usually without a name.
   struct Accepted {
@@ -79,13 +83,13 @@ class UnixListener {
   // Waits for the next connection, as `TcpListener::Accept()`, with the same
   // errors. Gives `absl::StatusOr<Accepted>`.
   AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return AcceptFuture(*this, AcceptOp());
+    return AcceptFuture(*this);
   }
 
   // The same for futures of your own. Without a `waiter` there is one task that
   // accepts: the one that polled last is woken.
   PollResult<absl::StatusOr<Accepted>> PollAccept(
-      Context& cx, reactor::Waiter* waiter = nullptr) const;
+      Context& cx, Waiter* waiter = nullptr) const;
 
   // Where it listens.
   absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
@@ -100,8 +104,8 @@ class UnixListener {
   struct AcceptOp {
     static constexpr std::string_view kName = "UnixListener::Accept()";
     AcceptOp() = default;
-    PollResult<absl::StatusOr<Accepted>> operator()(
-        const UnixListener& listener, Context& cx, reactor::Waiter* waiter) {
+    auto operator()(const UnixListener& listener, Context& cx,
+                    Waiter* waiter) const {
       return listener.PollAccept(cx, waiter);
     }
   };

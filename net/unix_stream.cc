@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/stream_io.h"
 #include "rouse/net/unix_addr.h"
@@ -62,11 +62,7 @@ UnixStream::ConnectFuture UnixStream::Connect(const UnixAddr& addr,
 PollResult<absl::StatusOr<UnixStream>> UnixStream::ConnectFuture::Poll(
     Context& cx) {
   using Result = absl::StatusOr<UnixStream>;
-  if (finished_) {
-    Panic(
-        "UnixStream::Connect() was polled after it had given its result; make "
-        "another one");
-  }
+  if (finished_) internal::PanicFinished("UnixStream::Connect()");
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   unit->MadeProgress();

@@ -58,6 +58,7 @@ class UnixStream {
   // The place of a future among those that wait: see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
+  // The futures, as those of `TcpStream`.
   class ConnectFuture;
   using ReadFuture = rouse::ReadFuture<const UnixStream>;
   using WriteFuture = rouse::WriteFuture<const UnixStream>;
@@ -161,7 +162,6 @@ class UnixStream {
   internal::EventedSocket evented_;
 };
 
-// As the futures of `TcpStream`.
 class [[nodiscard]] UnixStream::ConnectFuture {
  public:
   PollResult<absl::StatusOr<UnixStream>> Poll(Context& cx);
