@@ -30,7 +30,7 @@ constexpr size_t kNeverShort = 0;
 
 }  // namespace
 
-PollResult<absl::StatusOr<RawReceived>> PollReceiveFrom(
+PollResult<absl::StatusOr<RawReceived>> PollReceiveRaw(
     const EventedSocket& socket, Context& cx, absl::Span<char> buffer,
     int flags, reactor::Waiter* waiter) {
   using Result = absl::StatusOr<RawReceived>;

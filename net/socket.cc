@@ -44,20 +44,12 @@ absl::Status NamedError(int error, std::string_view call, int fd,
     return absl::ErrnoToStatus(error, call);
   }
   const std::string text = addr.data()->sa_family == AF_UNIX
-                               ? addr.ToUnixAddr().ToString()
-                               : addr.ToSocketAddr().ToString();
+                               ? addr.To<UnixAddr>().ToString()
+                               : addr.To<SocketAddr>().ToString();
   return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
 }
 
 }  // namespace
-
-SocketAddr RawAddr::ToSocketAddr() const {
-  return SocketAddr::FromSockaddr(data(), size).value_or(SocketAddr());
-}
-
-UnixAddr RawAddr::ToUnixAddr() const {
-  return UnixAddr::FromSockaddr(data(), size).value_or(UnixAddr());
-}
 
 absl::StatusOr<Socket> Socket::Open(int family, int type) {
   OwnedFd fd(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

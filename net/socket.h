@@ -38,9 +38,12 @@ struct RawAddr {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
 
-  // Where it is of another kind, the default: a peer of an adopted socket.
-  SocketAddr ToSocketAddr() const;
-  UnixAddr ToUnixAddr() const;
+  // As a `SocketAddr` or a `UnixAddr`. Where it is of another kind, the
+  // default: a peer of an adopted socket.
+  template <class Addr>
+  Addr To() const {
+    return Addr::FromSockaddr(data(), size).value_or(Addr());
+  }
 
   sockaddr_storage storage;
   socklen_t size;

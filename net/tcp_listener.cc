@@ -56,7 +56,7 @@ PollResult<absl::StatusOr<TcpListener::Accepted>> TcpListener::PollAccept(
   auto accepted = internal::PollAcceptSocket(evented_, cx, waiter);
   if (accepted.IsPending()) return kPending;
   if (!accepted->ok()) return Result((*std::move(accepted)).status());
-  const SocketAddr peer = (*accepted)->peer.ToSocketAddr();
+  const SocketAddr peer = (*accepted)->peer.To<SocketAddr>();
   absl::StatusOr<TcpStream> stream = TcpStream::FromSocket(
       std::move((*accepted)->socket), evented_.registration().handle());
   if (!stream.ok()) return Result(std::move(stream).status());

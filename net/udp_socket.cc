@@ -118,26 +118,15 @@ PollResult<absl::StatusOr<size_t>> UdpSocket::PollSendTo(
       });
 }
 
-PollResult<absl::StatusOr<UdpSocket::Received>> UdpSocket::PollReceive(
-    Context& cx, absl::Span<char> buffer, int flags,
-    reactor::Waiter* waiter) const {
-  using Result = absl::StatusOr<Received>;
-  auto received =
-      internal::PollReceiveFrom(evented_, cx, buffer, flags, waiter);
-  if (received.IsPending()) return kPending;
-  if (!received->ok()) return Result((*std::move(received)).status());
-  const internal::RawReceived& raw = **received;
-  return Result(Received(raw.size, raw.peer.ToSocketAddr(), raw.truncated));
-}
-
 PollResult<absl::StatusOr<UdpSocket::Received>> UdpSocket::PollRecvFrom(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  return PollReceive(cx, buffer, 0, waiter);
+  return internal::PollReceive<Received>(evented_, cx, buffer, 0, waiter);
 }
 
 PollResult<absl::StatusOr<UdpSocket::Received>> UdpSocket::PollPeekFrom(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  return PollReceive(cx, buffer, MSG_PEEK, waiter);
+  return internal::PollReceive<Received>(evented_, cx, buffer, MSG_PEEK,
+                                         waiter);
 }
 
 PollResult<absl::StatusOr<size_t>> UdpSocket::PollRecvBatch(
@@ -232,38 +221,6 @@ absl::Status UdpSocket::SetMulticastInterface(uint32_t interface) const {
     return absl::OkStatus();
   }
   return internal::OptionError("IP_MULTICAST_IF");
-}
-
-PollResult<absl::StatusOr<size_t>> UdpSocket::RecvOp::operator()(
-    const UdpSocket& socket, Context& cx, reactor::Waiter* waiter) {
-  auto received = socket.PollRecvFrom(cx, buffer, waiter);
-  if (received.IsPending()) return kPending;
-  if (!received->ok()) {
-    return absl::StatusOr<size_t>((*std::move(received)).status());
-  }
-  return absl::StatusOr<size_t>((*received)->size);
-}
-
-PollResult<absl::StatusOr<UdpSocket::Received>>
-UdpSocket::RecvFromOp::operator()(const UdpSocket& socket, Context& cx,
-                                  reactor::Waiter* waiter) {
-  return socket.PollReceive(cx, buffer, peek ? MSG_PEEK : 0, waiter);
-}
-
-PollResult<absl::StatusOr<size_t>> UdpSocket::SendOp::operator()(
-    const UdpSocket& socket, Context& cx, reactor::Waiter* waiter) {
-  if (is_connected) return socket.PollSend(cx, data, waiter);
-  return socket.PollSendTo(cx, data, to, waiter);
-}
-
-PollResult<absl::StatusOr<size_t>> UdpSocket::RecvBatchOp::operator()(
-    const UdpSocket& socket, Context& cx, reactor::Waiter* waiter) {
-  return socket.PollRecvBatch(cx, batch, waiter);
-}
-
-PollResult<absl::StatusOr<size_t>> UdpSocket::SendBatchOp::operator()(
-    const UdpSocket& socket, Context& cx, reactor::Waiter* waiter) {
-  return socket.PollSendBatch(cx, batch, waiter);
 }
 
 }  // namespace rouse

@@ -79,9 +79,6 @@ namespace rouse {
 // Every operation takes the task's cooperative budget (see context.h).
 class UdpSocket {
  private:
-  struct RecvOp;
-  struct RecvFromOp;
-  struct SendOp;
   struct RecvBatchOp;
   struct SendBatchOp;
 
@@ -124,9 +121,14 @@ class UdpSocket {
 
   // The futures, for those who have to name them. Polling one that is finished
   // is a `Panic()`. They may be moved until they are polled.
-  using RecvFuture = internal::IoFuture<const UdpSocket, RecvOp>;
-  using RecvFromFuture = internal::IoFuture<const UdpSocket, RecvFromOp>;
-  using SendFuture = internal::IoFuture<const UdpSocket, SendOp>;
+  using RecvFuture = internal::IoFuture<const UdpSocket, internal::RecvOp>;
+  using RecvFromFuture =
+      internal::IoFuture<const UdpSocket, internal::RecvFromOp>;
+  using PeekFromFuture =
+      internal::IoFuture<const UdpSocket, internal::PeekFromOp>;
+  using SendFuture = internal::IoFuture<const UdpSocket, internal::SendOp>;
+  using SendToFuture =
+      internal::IoFuture<const UdpSocket, internal::SendToOp<SocketAddr>>;
   using RecvBatchFuture = internal::IoFuture<const UdpSocket, RecvBatchOp>;
   using SendBatchFuture = internal::IoFuture<const UdpSocket, SendBatchOp>;
 
@@ -149,29 +151,29 @@ class UdpSocket {
   absl::Status Connect(const SocketAddr& addr) const;
 
   // Sends one datagram. Gives `absl::StatusOr<size_t>`, the size of `data`.
-  SendFuture SendTo(std::string_view data,
-                    const SocketAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, SendOp(data, &to));
+  SendToFuture SendTo(std::string_view data, const SocketAddr& to) const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return SendToFuture(*this, data, to);
   }
   SendFuture Send(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, SendOp(data, nullptr));
+    return SendFuture(*this, data);
   }
 
   // Receives one datagram. Gives `absl::StatusOr<Received>`. `PeekFrom()`
   // leaves it to be received again.
   RecvFromFuture RecvFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFromFuture(*this, RecvFromOp(buffer, /*peek=*/false));
+    return RecvFromFuture(*this, buffer);
   }
-  RecvFromFuture PeekFrom(absl::Span<char> buffer) const
+  PeekFromFuture PeekFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFromFuture(*this, RecvFromOp(buffer, /*peek=*/true));
+    return PeekFromFuture(*this, buffer);
   }
 
   // The same without the sender. Gives `absl::StatusOr<size_t>`, the number of
   // bytes in the buffer.
   RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFuture(*this, RecvOp(buffer));
+    return RecvFuture(*this, buffer);
   }
 
   // Receives, in one system call, as many datagrams as there are, at least one
@@ -179,7 +181,7 @@ class UdpSocket {
   // `batch`, from the front, have been filled in.
   RecvBatchFuture RecvBatch(absl::Span<Incoming> batch) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvBatchFuture(*this, RecvBatchOp(batch));
+    return RecvBatchFuture(*this, batch);
   }
 
   // Sends, in one system call, as many datagrams of `batch` as can be sent now,
@@ -188,31 +190,29 @@ class UdpSocket {
   // that begins with it.
   SendBatchFuture SendBatch(absl::Span<const Outgoing> batch) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendBatchFuture(*this, SendBatchOp(batch));
+    return SendBatchFuture(*this, batch);
   }
 
   // The same for futures of your own. Without a `waiter` there is one task that
   // receives and one that sends: the one that polled last is woken.
-  PollResult<absl::StatusOr<size_t>> PollSendTo(
-      Context& cx, std::string_view data, const SocketAddr& to,
-      reactor::Waiter* waiter = nullptr) const;
-  PollResult<absl::StatusOr<size_t>> PollSend(
-      Context& cx, std::string_view data,
-      reactor::Waiter* waiter = nullptr) const {
+  PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
+                                                std::string_view data,
+                                                const SocketAddr& to,
+                                                Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollSend(Context& cx,
+                                              std::string_view data,
+                                              Waiter* waiter = nullptr) const {
     return internal::PollSend(evented_, cx, data, waiter);
   }
   PollResult<absl::StatusOr<Received>> PollRecvFrom(
-      Context& cx, absl::Span<char> buffer,
-      reactor::Waiter* waiter = nullptr) const;
+      Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<Received>> PollPeekFrom(
-      Context& cx, absl::Span<char> buffer,
-      reactor::Waiter* waiter = nullptr) const;
+      Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<size_t>> PollRecvBatch(
-      Context& cx, absl::Span<Incoming> batch,
-      reactor::Waiter* waiter = nullptr) const;
+      Context& cx, absl::Span<Incoming> batch, Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<size_t>> PollSendBatch(
       Context& cx, absl::Span<const Outgoing> batch,
-      reactor::Waiter* waiter = nullptr) const;
+      Waiter* waiter = nullptr) const;
 
   // Groups. `group` is a multicast address of the socket's family, its port
   // does not matter; `interface` is the number of the interface, and 0 lets the
@@ -289,51 +289,22 @@ class UdpSocket {
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:
-  struct RecvOp {
-    static constexpr std::string_view kName = "UdpSocket::Recv()";
-    explicit RecvOp(absl::Span<char> buffer) : buffer(buffer) {}
-    PollResult<absl::StatusOr<size_t>> operator()(const UdpSocket& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter);
-    absl::Span<char> buffer;
-  };
-  struct RecvFromOp {
-    static constexpr std::string_view kName = "UdpSocket::RecvFrom()";
-    RecvFromOp(absl::Span<char> buffer, bool peek)
-        : buffer(buffer), peek(peek) {}
-    PollResult<absl::StatusOr<Received>> operator()(const UdpSocket& socket,
-                                                    Context& cx,
-                                                    reactor::Waiter* waiter);
-    absl::Span<char> buffer;
-    bool peek;
-  };
-  struct SendOp {
-    static constexpr std::string_view kName = "UdpSocket::Send()";
-    SendOp(std::string_view data, const SocketAddr* to)
-        : data(data), is_connected(to == nullptr) {
-      if (to != nullptr) this->to = *to;
-    }
-    PollResult<absl::StatusOr<size_t>> operator()(const UdpSocket& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter);
-    std::string_view data;
-    SocketAddr to;
-    bool is_connected;
-  };
   struct RecvBatchOp {
-    static constexpr std::string_view kName = "UdpSocket::RecvBatch()";
+    static constexpr std::string_view kName = "RecvBatch";
     explicit RecvBatchOp(absl::Span<Incoming> batch) : batch(batch) {}
-    PollResult<absl::StatusOr<size_t>> operator()(const UdpSocket& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter);
+    auto operator()(const UdpSocket& socket, Context& cx,
+                    Waiter* waiter) const {
+      return socket.PollRecvBatch(cx, batch, waiter);
+    }
     absl::Span<Incoming> batch;
   };
   struct SendBatchOp {
-    static constexpr std::string_view kName = "UdpSocket::SendBatch()";
+    static constexpr std::string_view kName = "SendBatch";
     explicit SendBatchOp(absl::Span<const Outgoing> batch) : batch(batch) {}
-    PollResult<absl::StatusOr<size_t>> operator()(const UdpSocket& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter);
+    auto operator()(const UdpSocket& socket, Context& cx,
+                    Waiter* waiter) const {
+      return socket.PollSendBatch(cx, batch, waiter);
+    }
     absl::Span<const Outgoing> batch;
   };
 
@@ -342,10 +313,6 @@ class UdpSocket {
 
   static absl::StatusOr<UdpSocket> FromSocket(internal::Socket socket,
                                               const reactor::Handle& handle);
-
-  PollResult<absl::StatusOr<Received>> PollReceive(
-      Context& cx, absl::Span<char> buffer, int flags,
-      reactor::Waiter* waiter) const;
 
   const internal::Socket& io() const { return evented_.io(); }
 

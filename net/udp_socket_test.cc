@@ -33,6 +33,8 @@ namespace {
 static_assert(Future<UdpSocket::RecvFuture>);
 static_assert(Future<UdpSocket::RecvFromFuture>);
 static_assert(Future<UdpSocket::SendFuture>);
+static_assert(Future<UdpSocket::SendToFuture>);
+static_assert(Future<UdpSocket::PeekFromFuture>);
 static_assert(Future<UdpSocket::RecvBatchFuture>);
 static_assert(Future<UdpSocket::SendBatchFuture>);
 

@@ -122,22 +122,7 @@ PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
 
 PollResult<absl::StatusOr<UnixDatagram::Received>> UnixDatagram::PollRecvFrom(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  using Result = absl::StatusOr<Received>;
-  auto received = internal::PollReceiveFrom(evented_, cx, buffer, 0, waiter);
-  if (received.IsPending()) return kPending;
-  if (!received->ok()) return Result((*std::move(received)).status());
-  const internal::RawReceived& raw = **received;
-  return Result(Received(raw.size, raw.peer.ToUnixAddr(), raw.truncated));
-}
-
-PollResult<absl::StatusOr<size_t>> UnixDatagram::RecvOp::operator()(
-    const UnixDatagram& socket, Context& cx, reactor::Waiter* waiter) {
-  auto received = socket.PollRecvFrom(cx, buffer, waiter);
-  if (received.IsPending()) return kPending;
-  if (!received->ok()) {
-    return absl::StatusOr<size_t>((*std::move(received)).status());
-  }
-  return absl::StatusOr<size_t>((*received)->size);
+  return internal::PollReceive<Received>(evented_, cx, buffer, 0, waiter);
 }
 
 }  // namespace rouse

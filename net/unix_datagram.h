@@ -55,11 +55,6 @@ namespace rouse {
 //   FailedPrecondition   `Send()` without a peer
 //   InvalidArgument      a datagram that is too large
 class UnixDatagram {
- private:
-  struct RecvOp;
-  struct RecvFromOp;
-  struct SendOp;
-
  public:
   // The place of a future among those that wait: see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
@@ -74,9 +69,13 @@ class UnixDatagram {
     bool truncated;  // there was more
   };
 
-  using RecvFuture = internal::IoFuture<const UnixDatagram, RecvOp>;
-  using RecvFromFuture = internal::IoFuture<const UnixDatagram, RecvFromOp>;
-  using SendFuture = internal::IoFuture<const UnixDatagram, SendOp>;
+  // For those who have to name them. As the futures of `UdpSocket`.
+  using RecvFuture = internal::IoFuture<const UnixDatagram, internal::RecvOp>;
+  using RecvFromFuture =
+      internal::IoFuture<const UnixDatagram, internal::RecvFromOp>;
+  using SendFuture = internal::IoFuture<const UnixDatagram, internal::SendOp>;
+  using SendToFuture =
+      internal::IoFuture<const UnixDatagram, internal::SendToOp<UnixAddr>>;
 
   // Receives at `addr`. Errors as of `UnixListener::Bind()`.
   static absl::StatusOr<UnixDatagram> Bind(
@@ -103,12 +102,12 @@ class UnixDatagram {
   absl::Status Connect(const UnixAddr& addr) const;
 
   // Sends one datagram. Gives `absl::StatusOr<size_t>`, the size of `data`.
-  SendFuture SendTo(std::string_view data,
-                    const UnixAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, SendOp(data, &to));
+  SendToFuture SendTo(std::string_view data,
+                      const UnixAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return SendToFuture(*this, data, to);
   }
   SendFuture Send(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, SendOp(data, nullptr));
+    return SendFuture(*this, data);
   }
 
   // Receives one datagram. `RecvFrom()` gives `absl::StatusOr<Received>`,
@@ -116,25 +115,25 @@ class UnixDatagram {
   // What does not fit into it is lost.
   RecvFromFuture RecvFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFromFuture(*this, RecvFromOp(buffer));
+    return RecvFromFuture(*this, buffer);
   }
   RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFuture(*this, RecvOp(buffer));
+    return RecvFuture(*this, buffer);
   }
 
   // The same for futures of your own. Without a `waiter` there is one task that
   // receives and one that sends: the one that polled last is woken.
-  PollResult<absl::StatusOr<size_t>> PollSendTo(
-      Context& cx, std::string_view data, const UnixAddr& to,
-      reactor::Waiter* waiter = nullptr) const;
-  PollResult<absl::StatusOr<size_t>> PollSend(
-      Context& cx, std::string_view data,
-      reactor::Waiter* waiter = nullptr) const {
+  PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
+                                                std::string_view data,
+                                                const UnixAddr& to,
+                                                Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollSend(Context& cx,
+                                              std::string_view data,
+                                              Waiter* waiter = nullptr) const {
     return internal::PollSend(evented_, cx, data, waiter);
   }
   PollResult<absl::StatusOr<Received>> PollRecvFrom(
-      Context& cx, absl::Span<char> buffer,
-      reactor::Waiter* waiter = nullptr) const;
+      Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
 
   // Of a pair: others have no one peer.
   absl::StatusOr<PeerCredentials> GetPeerCredentials() const {
@@ -153,41 +152,6 @@ class UnixDatagram {
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:
-  struct RecvOp {
-    static constexpr std::string_view kName = "UnixDatagram::Recv()";
-    explicit RecvOp(absl::Span<char> buffer) : buffer(buffer) {}
-    PollResult<absl::StatusOr<size_t>> operator()(const UnixDatagram& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter);
-    absl::Span<char> buffer;
-  };
-  struct RecvFromOp {
-    static constexpr std::string_view kName = "UnixDatagram::RecvFrom()";
-    explicit RecvFromOp(absl::Span<char> buffer) : buffer(buffer) {}
-    PollResult<absl::StatusOr<Received>> operator()(const UnixDatagram& socket,
-                                                    Context& cx,
-                                                    reactor::Waiter* waiter) {
-      return socket.PollRecvFrom(cx, buffer, waiter);
-    }
-    absl::Span<char> buffer;
-  };
-  struct SendOp {
-    static constexpr std::string_view kName = "UnixDatagram::Send()";
-    SendOp(std::string_view data, const UnixAddr* to)
-        : data(data), is_connected(to == nullptr) {
-      if (to != nullptr) this->to = *to;
-    }
-    PollResult<absl::StatusOr<size_t>> operator()(const UnixDatagram& socket,
-                                                  Context& cx,
-                                                  reactor::Waiter* waiter) {
-      if (is_connected) return socket.PollSend(cx, data, waiter);
-      return socket.PollSendTo(cx, data, to, waiter);
-    }
-    std::string_view data;
-    UnixAddr to;
-    bool is_connected;
-  };
-
   explicit UnixDatagram(internal::EventedSocket evented)
       : evented_(std::move(evented)) {}
 

@@ -27,6 +27,7 @@ namespace {
 static_assert(Future<UnixDatagram::RecvFuture>);
 static_assert(Future<UnixDatagram::RecvFromFuture>);
 static_assert(Future<UnixDatagram::SendFuture>);
+static_assert(Future<UnixDatagram::SendToFuture>);
 
 class UnixDatagramTest : public UnixTest {
  protected:

@@ -55,7 +55,7 @@ PollResult<absl::StatusOr<UnixListener::Accepted>> UnixListener::PollAccept(
   auto accepted = internal::PollAcceptSocket(evented_, cx, waiter);
   if (accepted.IsPending()) return kPending;
   if (!accepted->ok()) return Result((*std::move(accepted)).status());
-  const UnixAddr peer = (*accepted)->peer.ToUnixAddr();
+  const UnixAddr peer = (*accepted)->peer.To<UnixAddr>();
   absl::StatusOr<UnixStream> stream = UnixStream::FromSocket(
       std::move((*accepted)->socket), evented_.registration().handle());
   if (!stream.ok()) return Result(std::move(stream).status());
