@@ -70,7 +70,8 @@ class BufWriter {
     if (capacity == 0) Panic("BufWriter: a capacity of 0; make it 1 or more");
   }
 
-  // What does not fit into an empty buffer is passed on at once.
+  // What is as large as the buffer, or larger, is passed on at once, after what
+  // is in the buffer: it would only be copied there.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) {
@@ -87,9 +88,9 @@ class BufWriter {
       auto drained = PollDrain(cx, waiter);
       if (drained.IsPending()) return kPending;
       if (!drained->ok()) return Result(*std::move(drained));
-      if (size >= capacity_) {
-        return rouse::PollWriteVectored(inner_, cx, parts, waiter);
-      }
+    }
+    if (size >= capacity_) {
+      return rouse::PollWriteVectored(inner_, cx, parts, waiter);
     }
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;

@@ -71,6 +71,28 @@ TEST_F(BufWriterTest, ALargeWriteGoesPastTheBuffer) {
   EXPECT_EQ(stream_.writes(), 2);
 }
 
+TEST_F(BufWriterTest, AWriteAsLargeAsTheBufferGoesPastIt) {
+  BufWriter writer(stream_, 4);
+  ASSERT_TRUE(Run(WriteAll(writer, "abcd")).ok());
+  EXPECT_EQ(stream_.written(), "abcd");
+  EXPECT_EQ(writer.buffered(), "");
+  const std::string_view parts[] = {"ef", "gh"};
+  EXPECT_EQ(Run(WriteVectored(writer, parts)).value(), 4u);
+  EXPECT_EQ(stream_.written(), "abcdefgh");
+  // Also behind something else.
+  ASSERT_TRUE(Run(WriteAll(writer, "i")).ok());
+  ASSERT_TRUE(Run(WriteAll(writer, "jklm")).ok());
+  EXPECT_EQ(stream_.written(), "abcdefghijklm");
+  EXPECT_EQ(stream_.writes(), 4);
+}
+
+TEST_F(BufWriterTest, AWriteThatIsOneByteLessIsKept) {
+  BufWriter writer(stream_, 4);
+  ASSERT_TRUE(Run(WriteAll(writer, "abc")).ok());
+  EXPECT_EQ(writer.buffered(), "abc");
+  EXPECT_EQ(stream_.writes(), 0);
+}
+
 TEST_F(BufWriterTest, PartsAreGatheredOrPassedOnTogether) {
   BufWriter writer(stream_, 4);
   const std::string_view small[] = {"a", "", "b"};
