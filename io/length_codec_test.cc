@@ -1,20 +1,17 @@
 #include "rouse/io/length_codec.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/io/codec.h"
+#include "rouse/io/test_util.h"
 
 namespace rouse {
 namespace {
@@ -22,36 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 
 static_assert(Codec<LengthCodec>);
-
-std::string Describe(const absl::StatusOr<std::optional<std::string>>& frame) {
-  if (!frame.ok()) return absl::StatusCodeToString(frame.status().code());
-  return frame->has_value() ? "'" + **frame + "'" : "";
-}
-
-// What comes of `text` if it arrives `step` bytes at a time.
-std::vector<std::string> Decode(LengthCodec codec, std::string_view text,
-                                size_t step) {
-  std::vector<std::string> frames;
-  std::string buffer;
-  while (!text.empty()) {
-    buffer += text.substr(0, step);
-    text.remove_prefix(std::min(step, text.size()));
-    for (;;) {
-      std::string_view bytes = buffer;
-      const std::string frame = Describe(codec.Decode(bytes));
-      buffer = std::string(bytes);
-      if (frame.empty()) break;
-      frames.push_back(frame);
-    }
-  }
-  for (;;) {
-    std::string_view bytes = buffer;
-    const std::string frame = Describe(codec.DecodeEnd(bytes));
-    buffer = std::string(bytes);
-    if (frame.empty()) return frames;
-    frames.push_back(frame);
-  }
-}
 
 std::string Encode(const LengthCodec& codec, std::string_view frame) {
   std::string out;
@@ -73,7 +40,7 @@ TEST(LengthCodecTest, WhatIsEncodedIsDecodedHoweverItArrives) {
     const std::string text = absl::StrCat(
         Encode(codec, "one"), Encode(codec, ""), Encode(codec, "three"));
     for (size_t step = 1; step <= text.size(); ++step) {
-      EXPECT_THAT(Decode(codec, text, step),
+      EXPECT_THAT(DecodeInSteps(codec, text, step),
                   ElementsAre("'one'", "''", "'three'"));
     }
   }
@@ -86,7 +53,7 @@ TEST(LengthCodecTest, AFrameThatIsTooLongIsOneErrorHoweverItArrives) {
       absl::StrCat(Encode(codec, "1234"), Encode(other, "12345"),
                    Encode(codec, "x"), Encode(other, std::string(50, 'y')));
   for (size_t step = 1; step <= text.size(); ++step) {
-    EXPECT_THAT(Decode(codec, text, step),
+    EXPECT_THAT(DecodeInSteps(codec, text, step),
                 ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'x'",
                             "RESOURCE_EXHAUSTED"))
         << step;
@@ -96,10 +63,10 @@ TEST(LengthCodecTest, AFrameThatIsTooLongIsOneErrorHoweverItArrives) {
 TEST(LengthCodecTest, AnEndWithinAFrameIsOutOfRange) {
   const std::string text = Encode(LengthCodec(), "one");
   for (size_t size = 1; size < text.size(); ++size) {
-    EXPECT_THAT(Decode(LengthCodec(), text.substr(0, size), 100),
+    EXPECT_THAT(DecodeInSteps(LengthCodec(), text.substr(0, size), 100),
                 ElementsAre("OUT_OF_RANGE"));
   }
-  EXPECT_THAT(Decode(LengthCodec(2), text.substr(0, 6), 100),
+  EXPECT_THAT(DecodeInSteps(LengthCodec(2), text.substr(0, 6), 100),
               ElementsAre("RESOURCE_EXHAUSTED", "OUT_OF_RANGE"));
 }
 

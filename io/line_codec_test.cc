@@ -1,17 +1,14 @@
 #include "rouse/io/line_codec.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/io/codec.h"
+#include "rouse/io/test_util.h"
 
 namespace rouse {
 namespace {
@@ -20,57 +17,28 @@ using ::testing::ElementsAre;
 
 static_assert(Codec<LineCodec>);
 
-std::string Describe(const absl::StatusOr<std::optional<std::string>>& frame) {
-  if (!frame.ok()) return absl::StatusCodeToString(frame.status().code());
-  return frame->has_value() ? "'" + **frame + "'" : "";
-}
-
-// What comes of `text` if it arrives `step` bytes at a time.
-std::vector<std::string> Decode(LineCodec codec, std::string_view text,
-                                size_t step) {
-  std::vector<std::string> lines;
-  std::string buffer;
-  while (!text.empty()) {
-    buffer += text.substr(0, step);
-    text.remove_prefix(std::min(step, text.size()));
-    for (;;) {
-      std::string_view bytes = buffer;
-      const std::string line = Describe(codec.Decode(bytes));
-      buffer = std::string(bytes);
-      if (line.empty()) break;
-      lines.push_back(line);
-    }
-  }
-  for (;;) {
-    std::string_view bytes = buffer;
-    const std::string line = Describe(codec.DecodeEnd(bytes));
-    buffer = std::string(bytes);
-    if (line.empty()) return lines;
-    lines.push_back(line);
-  }
-}
-
 TEST(LineCodecTest, LinesEndWithEitherEndHoweverTheyArrive) {
   for (size_t step = 1; step < 30; ++step) {
     EXPECT_THAT(
-        Decode(LineCodec(), "one\ntwo\r\n\n\r\nthr\ree\nlast", step),
+        DecodeInSteps(LineCodec(), "one\ntwo\r\n\n\r\nthr\ree\nlast", step),
         ElementsAre("'one'", "'two'", "''", "''", "'thr\ree'", "'last'"))
         << step;
-    EXPECT_THAT(Decode(LineCodec(), "one\n", step), ElementsAre("'one'"));
-    EXPECT_THAT(Decode(LineCodec(), "", step), ElementsAre());
+    EXPECT_THAT(DecodeInSteps(LineCodec(), "one\n", step),
+                ElementsAre("'one'"));
+    EXPECT_THAT(DecodeInSteps(LineCodec(), "", step), ElementsAre());
   }
 }
 
 TEST(LineCodecTest, ALineThatIsTooLongIsOneErrorHoweverItArrives) {
   for (size_t step = 1; step < 40; ++step) {
     EXPECT_THAT(
-        Decode(LineCodec(4), "1234\n12345\n1234\r\n1234567890\nx", step),
+        DecodeInSteps(LineCodec(4), "1234\n12345\n1234\r\n1234567890\nx", step),
         ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'1234'",
                     "RESOURCE_EXHAUSTED", "'x'"))
         << step;
-    EXPECT_THAT(Decode(LineCodec(4), "1234567890", step),
+    EXPECT_THAT(DecodeInSteps(LineCodec(4), "1234567890", step),
                 ElementsAre("RESOURCE_EXHAUSTED"));
-    EXPECT_THAT(Decode(LineCodec(4), "12345", step),
+    EXPECT_THAT(DecodeInSteps(LineCodec(4), "12345", step),
                 ElementsAre("RESOURCE_EXHAUSTED"));
   }
 }

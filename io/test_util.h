@@ -14,10 +14,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,6 +58,40 @@ class IoTest : public ::testing::Test {
   CountingWaker task_;
   BorrowedWaker waker_{task_.raw()};
 };
+
+// What a codec answers, for a comparison: "'frame'", the name of the error's
+// code, or nothing for `std::nullopt`.
+inline std::string Describe(
+    const absl::StatusOr<std::optional<std::string>>& frame) {
+  if (!frame.ok()) return absl::StatusCodeToString(frame.status().code());
+  return frame->has_value() ? "'" + **frame + "'" : "";
+}
+
+// What a `codec` of strings makes of `text` if it arrives `step` bytes at a
+// time, and then ends.
+template <class C>
+std::vector<std::string> DecodeInSteps(C codec, std::string_view text,
+                                       size_t step) {
+  std::vector<std::string> frames;
+  std::string buffer;
+  // Until there is no more in what has arrived.
+  const auto decode = [&](auto call) {
+    for (;;) {
+      std::string_view bytes = buffer;
+      const std::string frame = Describe((codec.*call)(bytes));
+      buffer = std::string(bytes);
+      if (frame.empty()) return;
+      frames.push_back(frame);
+    }
+  };
+  while (!text.empty()) {
+    buffer += text.substr(0, step);
+    text.remove_prefix(std::min(step, text.size()));
+    decode(&C::Decode);
+  }
+  decode(&C::DecodeEnd);
+  return frames;
+}
 
 // Gives what it was told to, one thing for each `PollRead()`, and then the end.
 // Takes a unit of the budget.
