@@ -33,6 +33,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/waiter.h"
+#include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -151,13 +152,10 @@ class BufWriter {
   // Empties the buffer into the stream.
   PollResult<absl::Status> PollDrain(Context& cx, Waiter* waiter) {
     while (begin_ < end_) {
-      auto size = rouse::PollWrite(inner_, cx, buffered(), waiter);
+      auto size =
+          internal::PollWriteSome(inner_, cx, buffered(), waiter, "BufWriter");
       if (size.IsPending()) return kPending;
       if (!size->ok()) return (*std::move(size)).status();
-      if (**size == 0) {
-        return absl::InternalError(
-            "BufWriter: the writer takes nothing; it must be pending then");
-      }
       begin_ += **size;
     }
     begin_ = 0;

@@ -23,6 +23,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/waiter.h"
+#include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -49,13 +50,10 @@ class CopyLoop {
         }
         if (!bytes->ok()) return (*std::move(bytes)).status();
         if (!(*bytes)->empty()) {
-          auto size = PollWrite(writer, cx, **bytes, &write_waiter_);
+          auto size =
+              PollWriteSome(writer, cx, **bytes, &write_waiter_, "Copy");
           if (size.IsPending()) return kPending;
           if (!size->ok()) return (*std::move(size)).status();
-          if (**size == 0) {
-            return absl::InternalError(
-                "Copy: the writer takes nothing; it must be pending then");
-          }
           Consume(reader, **size);
           copied_ += **size;
           unflushed_ = true;

@@ -36,6 +36,7 @@
 #include "rouse/io/codec.h"
 #include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
+#include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -149,13 +150,9 @@ class Framed {
   {
     while (sent_ < out_.size()) {
       const std::string_view left = std::string_view(out_).substr(sent_);
-      auto size = rouse::PollWrite(stream_, cx, left, waiter);
+      auto size = internal::PollWriteSome(stream_, cx, left, waiter, "Framed");
       if (size.IsPending()) return kPending;
       if (!size->ok()) return (*std::move(size)).status();
-      if (**size == 0) {
-        return absl::InternalError(
-            "Framed: the writer takes nothing; it must be pending then");
-      }
       sent_ += **size;
     }
     out_.clear();

@@ -21,6 +21,7 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/io_future.h"
 #include "rouse/io/waiter.h"
+#include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -38,13 +39,10 @@ class [[nodiscard]] WriteAllFuture {
   PollResult<absl::Status> Poll(Context& cx) {
     if (writer_ == nullptr) internal::PanicFinished("WriteAll");
     while (!data_.empty()) {
-      auto size = PollWrite(*writer_, cx, data_, &waiter_);
+      auto size =
+          internal::PollWriteSome(*writer_, cx, data_, &waiter_, "WriteAll");
       if (size.IsPending()) return kPending;
       if (!size->ok()) return Finish((*std::move(size)).status());
-      if (**size == 0) {
-        return Finish(absl::InternalError(
-            "WriteAll: the writer takes nothing; it must be pending then"));
-      }
       data_.remove_prefix(**size);
     }
     return Finish(absl::OkStatus());

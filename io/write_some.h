@@ -1,0 +1,46 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: write_some.h
+// -----------------------------------------------------------------------------
+//
+// For those of this folder that write until all is written: a write that gets
+// on. Internal to this folder.
+
+#ifndef ROUSE_IO_WRITE_SOME_H_
+#define ROUSE_IO_WRITE_SOME_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::internal {
+
+// PollWriteSome()
+//
+// As `PollWrite()` of `data` that is not empty, but Internal where the writer
+// takes nothing without being pending: its caller, `name`, would never end.
+template <AsyncWrite W>
+PollResult<absl::StatusOr<size_t>> PollWriteSome(W& writer, Context& cx,
+                                                 std::string_view data,
+                                                 IoWaiter<W>* waiter,
+                                                 std::string_view name) {
+  auto size = PollWrite(writer, cx, data, waiter);
+  if (size.IsReady() && size->ok() && **size == 0) {
+    return absl::StatusOr<size_t>(absl::InternalError(absl::StrCat(
+        name, ": the writer takes nothing; it must be pending then")));
+  }
+  return size;
+}
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_IO_WRITE_SOME_H_
