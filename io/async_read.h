@@ -66,9 +66,14 @@ concept AsyncRead = requires(R& reader, Context& cx, absl::Span<char> buffer) {
 // looked at before it is taken; the usual one is `BufReader`.
 //
 // `PollFillBuf(cx)` answers the bytes in the buffer, and if there are none
-// reads some first. Empty: the stream has ended. They stay, and are answered
-// again, until `Consume(n)` takes the first `n`, of those that were answered.
-// Both invalidate earlier answers.
+// reads some first. Empty: the stream has ended, and is so from then on. They
+// stay, and are answered again, until `Consume(n)` takes the first `n`, at most
+// as many as were answered. Each of the three calls invalidates earlier
+// answers.
+//
+// While it is pending it has taken nothing, and the task is woken as after
+// `PollRead()`; errors are as there. It takes a unit of the budget, also if the
+// bytes are there already. `Consume()` waits for nothing and cannot fail.
 template <class R>
 concept AsyncBufRead =
     AsyncRead<R> && requires(R& reader, Context& cx, size_t size) {

@@ -54,15 +54,21 @@ namespace rouse {
 // complete it answers `std::nullopt`, and is called again with more behind the
 // same bytes; it may take a part of them all the same, and remember what it
 // needs of that. An error is for one frame: it has taken the bytes of that, or
-// remembers to, and is called again for the next one.
+// remembers to, and is called again for the next one. What it answers, a frame
+// or an error, must not be an answer to the same bytes for ever. The bytes are
+// there during the call only: a frame does not refer to them.
 //
 // `DecodeEnd(bytes)` is the same where the stream has ended and no more will
-// come. It is called until it answers `std::nullopt`.
+// come. It is called, also without bytes, until it answers `std::nullopt`; what
+// it leaves then belongs to no frame.
 //
-// `Encode(frame, out)` adds the bytes of a frame to `out`. With an error it
-// adds nothing.
+// `Encode(frame, out)` adds the bytes of a frame to `out`, behind what is
+// there. With an error it adds nothing.
 //
-// None of them waits.
+// None of them waits, and one task at a time calls them. Errors are passed on
+// as they are. By convention a frame above the limit is ResourceExhausted when
+// it is read and InvalidArgument when it is written, and one that is cut off by
+// the end of the stream is OutOfRange.
 template <class C>
 concept Codec = requires(C& codec, const typename C::Frame& frame,
                          std::string_view& bytes, std::string& out) {

@@ -72,7 +72,8 @@ class [[nodiscard]] ReadLineFuture {
 // error of the stream. That it is text is not checked.
 //
 // Destroying it before it is ready loses nothing: what was read is in `line`,
-// and another `ReadLine()` with the same `line` goes on from there.
+// and another `ReadLine()` with the same `line` goes on from there. Its limit
+// begins anew: it is for what it adds itself.
 template <AsyncBufRead R>
 ReadLineFuture<R> ReadLine(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                            std::string& line ABSL_ATTRIBUTE_LIFETIME_BOUND,

@@ -92,7 +92,9 @@ class [[nodiscard]] ReadUntilFuture {
 // of which `limit` have been added; or the error of the stream.
 //
 // Destroying it before it is ready loses nothing: what was read is in `out`,
-// and another `ReadUntil()` with the same `out` goes on from there.
+// and another `ReadUntil()` with the same `out` goes on from there. Each one
+// counts only what it adds itself: so the number that it gives, and the limit,
+// begin anew. Compare `out.size()` where the record as a whole has a limit.
 template <AsyncBufRead R>
 ReadUntilFuture<R> ReadUntil(
     R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND, char delimiter,

@@ -56,14 +56,18 @@ class PipeReader {
 
   // Opens a FIFO; does not wait for a writer. With `keep_open` it is opened for
   // writing too, so that it never ends.
-  // NotFound if there is none, InvalidArgument if it is something else.
+  //
+  //   NotFound           there is no such path
+  //   InvalidArgument    what is there is no FIFO
+  //   PermissionDenied   it may not be read, or, to keep it open, not written
   static absl::StatusOr<PipeReader> OpenFifo(
       const std::string& path, bool keep_open = false,
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over the reading end of a pipe and makes it non-blocking, for whoever
-  // shares its open file too. InvalidArgument if it is not one. On failure it
-  // is closed.
+  // shares its open file too. InvalidArgument if it is no pipe, or not open for
+  // reading; FailedPrecondition if it is no open descriptor. On failure it is
+  // closed.
   static absl::StatusOr<PipeReader> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
@@ -109,13 +113,17 @@ class PipeWriter {
  public:
   using Waiter = reactor::Waiter;
 
-  // Opens a FIFO. NotFound if there is none, or nobody has it open for reading:
-  // try again later. InvalidArgument if it is something else.
+  // Opens a FIFO.
+  //
+  //   NotFound           there is no such path; or nobody has it open for
+  //                      reading, then try again later
+  //   InvalidArgument    what is there is no FIFO
+  //   PermissionDenied   it may not be written
   static absl::StatusOr<PipeWriter> OpenFifo(
       const std::string& path,
       const reactor::Handle& handle = reactor::Handle());
 
-  // As of `PipeReader`, with the writing end.
+  // As of `PipeReader`, with the end that is open for writing.
   static absl::StatusOr<PipeWriter> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -102,7 +102,9 @@ class TcpOptions {
     return internal::GetOption(fd(), internal::SocketOption::kReceiveBuffer);
   }
 
-  // How many routers a packet may pass, 1 to 255 (IP_TTL, IPV6_UNICAST_HOPS).
+  // How many hops a packet may take, 1 to 255: one more than the routers it may
+  // pass, so that with 1 it stays in the local network (IP_TTL, and for IPv6
+  // IPV6_UNICAST_HOPS). The system's number, usually 64, in a new socket.
   absl::Status SetTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kTtl, hops);
   }

@@ -235,8 +235,9 @@ class UdpSocket {
     return internal::GetOption(fd(), internal::IpOption::kMulticastLoop);
   }
 
-  // How many routers a datagram to a group may pass, and one, 0 to 255. 1 at
-  // first: it stays in the local network.
+  // How many hops a datagram to a group may take, 0 to 255: one more than the
+  // routers it may pass. 1 at first: it stays in the local network. With 0 it
+  // does not leave this machine.
   absl::Status SetMulticastTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kMulticastTtl, hops);
   }
@@ -244,7 +245,8 @@ class UdpSocket {
     return internal::GetOption(fd(), internal::IpOption::kMulticastTtl);
   }
 
-  // How many routers any other datagram may pass, 1 to 255.
+  // The same for any other datagram, 1 to 255. The system's number, usually 64,
+  // at first.
   absl::Status SetTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kTtl, hops);
   }
