@@ -1,4 +1,4 @@
-// The examples of net.md, word for word (net_doc_test.py sees to that), and
+// The examples of net.md, word for word (net_quotes_test sees to that), and
 // tests that run them.
 
 #include <unistd.h>

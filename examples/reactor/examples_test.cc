@@ -1,4 +1,5 @@
-// The examples of docs/reactor.md, which quotes_test.py compares with these.
+// The examples of docs/reactor.md, which reactor_quotes_test compares with
+// these.
 
 #include <signal.h>
 #include <sys/eventfd.h>

@@ -1,5 +1,5 @@
 // The examples of docs/timer.md, which are run here. That the two agree is what
-// timer_doc_test is for.
+// timer_quotes_test is for.
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Each C++ example of a document is a part of the sources, but for indentation.
+"""Each C++ example of a document is, word for word, in one of the sources, which a test compiles and runs.
 
 quotes_test.py DOCUMENT SOURCE...
+
+Whole lines are compared. How far they are indented, and empty ones, do not matter.
 """
 
 import re
