@@ -105,7 +105,7 @@ class PipeReader {
 // As `PipeReader`. Writing is FailedPrecondition (EPIPE) when nobody has the
 // pipe open for reading any more; the signal SIGPIPE that goes with it does not
 // come, whatever the program has made of it. That costs two more system calls
-// for each write.
+// for each write, or three on a thread that has the signal blocked.
 //
 // Up to 4096 bytes (PIPE_BUF) are written as one: what others write to the same
 // pipe does not come between them.

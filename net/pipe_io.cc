@@ -1,11 +1,8 @@
 #include "rouse/net/pipe_io.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,49 +14,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "rouse/io/adopt_fd.h"
+#include "rouse/io/quiet_write.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
 namespace {
 
-// More than that in one call gains nothing.
-constexpr int kMaxParts = 64;
-
 bool IsPipe(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
-
-// While it lives SIGPIPE does not reach this thread. One that has come
-// meanwhile is taken back.
-class NoSigPipe {
- public:
-  NoSigPipe() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-  }
-  NoSigPipe(const NoSigPipe&) = delete;
-  NoSigPipe& operator=(const NoSigPipe&) = delete;
-  ~NoSigPipe() {
-    // If it was blocked before it is its owner's business, also whether one is
-    // pending.
-    if (sigismember(&before_, SIGPIPE) == 1) return;
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  // After a write that has failed with EPIPE.
-  void TakeBack() const {
-    if (sigismember(&before_, SIGPIPE) == 1) return;
-    const timespec now = {};
-    while (sigtimedwait(&sigpipe_, nullptr, &now) < 0 && errno == EINTR) {
-    }
-  }
-
- private:
-  sigset_t sigpipe_;
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -92,12 +57,8 @@ absl::StatusOr<PipeEnd> PipeEnd::Adopt(OwnedFd fd, int mode) {
                                           ? "not the reading end of a pipe"
                                           : "not the writing end of a pipe");
   }
-  if (fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
-    return absl::ErrnoToStatus(errno, "fcntl(O_NONBLOCK)");
-  }
-  if (fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "fcntl(FD_CLOEXEC)");
-  }
+  const absl::Status status = AdoptFd(fd.get());
+  if (!status.ok()) return status;
   return PipeEnd(std::move(fd));
 }
 
@@ -106,23 +67,7 @@ ssize_t PipeEnd::Read(absl::Span<char> buffer) const {
 }
 
 ssize_t PipeEnd::Write(absl::Span<const std::string_view> parts) const {
-  iovec vectors[kMaxParts];
-  int count = 0;
-  for (const std::string_view part : parts) {
-    if (part.empty()) continue;
-    if (count == kMaxParts) break;
-    vectors[count++] = {const_cast<char*>(part.data()), part.size()};
-  }
-  ssize_t size;
-  int error;
-  {
-    const NoSigPipe no_signal;
-    size = writev(fd(), vectors, count);
-    error = errno;
-    if (size < 0 && error == EPIPE) no_signal.TakeBack();
-  }
-  errno = error;
-  return size;
+  return QuietWrite(fd(), parts);
 }
 
 }  // namespace rouse::internal

@@ -43,7 +43,7 @@ class PipeEnd {
   OwnedFd IntoFd() && { return std::move(fd_); }
 
   ssize_t Read(absl::Span<char> buffer) const;
-  // EPIPE comes without SIGPIPE.
+  // As `QuietWrite()`.
   ssize_t Write(absl::Span<const std::string_view> parts) const;
 
  private:

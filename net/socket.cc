@@ -1,12 +1,9 @@
 #include "rouse/net/socket.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,15 +12,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "rouse/io/adopt_fd.h"
+#include "rouse/io/io_vectors.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
 namespace {
-
-// More than that in one call gains nothing.
-constexpr size_t kMaxParts = 64;
 
 // Of getsockname and getpeername.
 using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
@@ -76,13 +72,8 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
     return absl::InvalidArgumentError(
         type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
   }
-  const int flags = fcntl(fd.get(), F_GETFL);
-  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
-    return absl::ErrnoToStatus(errno, "fcntl(O_NONBLOCK)");
-  }
-  if (fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "fcntl(FD_CLOEXEC)");
-  }
+  const absl::Status status = AdoptFd(fd.get());
+  if (!status.ok()) return status;
   return Socket(std::move(fd));
 }
 
@@ -133,15 +124,10 @@ int Socket::Accept(Socket& socket, RawAddr& peer) const {
 }
 
 ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
-  iovec vectors[kMaxParts];
+  IoVectors vectors(parts);
   msghdr message = {};
-  message.msg_iov = vectors;
-  for (const std::string_view part : parts) {
-    if (part.empty()) continue;
-    if (message.msg_iovlen == kMaxParts) break;
-    vectors[message.msg_iovlen++] = {const_cast<char*>(part.data()),
-                                     part.size()};
-  }
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = static_cast<size_t>(vectors.size());
   return sendmsg(fd(), &message, MSG_NOSIGNAL);
 }
 

@@ -1,0 +1,69 @@
+#include "rouse/io/quiet_write.h"
+
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "rouse/io/io_vectors.h"
+
+namespace rouse::internal {
+namespace {
+
+// While it lives SIGPIPE does not reach this thread.
+class NoSigPipe {
+ public:
+  NoSigPipe() {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+    // Only one that was blocked before can be pending: else it had come.
+    if (sigismember(&before_, SIGPIPE) == 1) {
+      sigset_t pending;
+      sigpending(&pending);
+      was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    }
+  }
+  NoSigPipe(const NoSigPipe&) = delete;
+  NoSigPipe& operator=(const NoSigPipe&) = delete;
+  ~NoSigPipe() {
+    if (sigismember(&before_, SIGPIPE) == 1) return;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  // After a write that has failed with EPIPE. Signals do not add up: one that
+  // was pending is the owner's, and still the only one.
+  void TakeBack() const {
+    if (was_pending_) return;
+    const timespec now = {};
+    while (sigtimedwait(&sigpipe_, nullptr, &now) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  sigset_t sigpipe_;
+  sigset_t before_;
+  bool was_pending_ = false;
+};
+
+}  // namespace
+
+ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts) {
+  IoVectors vectors(parts);
+  ssize_t size;
+  int error;
+  {
+    const NoSigPipe no_signal;
+    size = writev(fd, vectors.data(), vectors.size());
+    error = errno;
+    if (size < 0 && error == EPIPE) no_signal.TakeBack();
+  }
+  errno = error;
+  return size;
+}
+
+}  // namespace rouse::internal

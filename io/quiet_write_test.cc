@@ -1,0 +1,135 @@
+#include "rouse/io/quiet_write.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+
+namespace rouse {
+namespace {
+
+using internal::QuietWrite;
+
+sigset_t SigPipe() {
+  sigset_t sigpipe;
+  sigemptyset(&sigpipe);
+  sigaddset(&sigpipe, SIGPIPE);
+  return sigpipe;
+}
+
+bool IsBlocked() {
+  sigset_t blocked;
+  EXPECT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
+  return sigismember(&blocked, SIGPIPE) == 1;
+}
+
+bool IsPending() {
+  sigset_t pending;
+  EXPECT_EQ(sigpending(&pending), 0);
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+// A pipe. The signals that come are counted.
+class QuietWriteTest : public ::testing::Test {
+ protected:
+  QuietWriteTest() {
+    EXPECT_EQ(pipe2(fds_, O_CLOEXEC), 0);
+    signals_ = 0;
+    struct sigaction count = {};
+    count.sa_handler = [](int) { signals_ = signals_ + 1; };
+    EXPECT_EQ(sigaction(SIGPIPE, &count, &before_), 0);
+  }
+  ~QuietWriteTest() override {
+    CloseReader();
+    close(fds_[1]);
+    EXPECT_EQ(sigaction(SIGPIPE, &before_, nullptr), 0);
+  }
+
+  void CloseReader() {
+    if (fds_[0] >= 0) close(fds_[0]);
+    fds_[0] = -1;
+  }
+
+  ssize_t Write(std::string_view data) {
+    return QuietWrite(fds_[1], absl::MakeConstSpan(&data, 1));
+  }
+
+  // A write that nobody will read.
+  void WriteInVain() {
+    CloseReader();
+    errno = 0;
+    EXPECT_EQ(Write("x"), -1);
+    EXPECT_EQ(errno, EPIPE);
+  }
+
+  static inline volatile sig_atomic_t signals_ = 0;
+  int fds_[2] = {-1, -1};
+  struct sigaction before_;
+};
+
+TEST_F(QuietWriteTest, WritesThePartsAsOne) {
+  const std::string_view parts[] = {"he", "", "llo"};
+  EXPECT_EQ(QuietWrite(fds_[1], parts), 5);
+  char buffer[8];
+  ASSERT_EQ(read(fds_[0], buffer, sizeof buffer), 5);
+  EXPECT_EQ(std::string_view(buffer, 5), "hello");
+  EXPECT_FALSE(IsBlocked());
+}
+
+TEST_F(QuietWriteTest, NoSignalComes) {
+  WriteInVain();
+  EXPECT_EQ(signals_, 0);
+  EXPECT_FALSE(IsBlocked());
+  EXPECT_FALSE(IsPending());
+}
+
+TEST_F(QuietWriteTest, AnotherErrorIsPassedOn) {
+  errno = 0;
+  const std::string_view data = "x";
+  EXPECT_EQ(QuietWrite(fds_[0], absl::MakeConstSpan(&data, 1)), -1);
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_FALSE(IsBlocked());
+}
+
+TEST_F(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
+  const sigset_t sigpipe = SigPipe();
+  sigset_t before;
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
+  WriteInVain();
+  EXPECT_TRUE(IsBlocked());
+  EXPECT_FALSE(IsPending());
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+  EXPECT_EQ(signals_, 0);
+}
+
+TEST_F(QuietWriteTest, OneThatWasPendingStays) {
+  const sigset_t sigpipe = SigPipe();
+  sigset_t before;
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
+  ASSERT_EQ(raise(SIGPIPE), 0);
+  WriteInVain();
+  EXPECT_TRUE(IsPending());
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+  EXPECT_EQ(signals_, 1);
+}
+
+TEST_F(QuietWriteTest, OneThatIsIgnoredStaysSo) {
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  ASSERT_EQ(sigaction(SIGPIPE, &ignore, nullptr), 0);
+  WriteInVain();
+  struct sigaction now;
+  ASSERT_EQ(sigaction(SIGPIPE, nullptr, &now), 0);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
+  EXPECT_FALSE(IsPending());
+}
+
+}  // namespace
+}  // namespace rouse
