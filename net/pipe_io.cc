@@ -26,6 +26,14 @@ bool IsPipe(int fd) {
   return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
+// Whether open(2) has failed with `error` since there is something else: a
+// directory, or a socket. ENXIO is also of a FIFO that nobody reads.
+bool IsOtherKind(const std::string& path, int error) {
+  struct stat status;
+  return (error == EISDIR || error == ENXIO) &&
+         stat(path.c_str(), &status) == 0 && !S_ISFIFO(status.st_mode);
+}
+
 }  // namespace
 
 absl::StatusOr<std::pair<PipeEnd, PipeEnd>> PipeEnd::OpenPair() {
@@ -38,11 +46,12 @@ absl::StatusOr<std::pair<PipeEnd, PipeEnd>> PipeEnd::OpenPair() {
 
 absl::StatusOr<PipeEnd> PipeEnd::OpenFifo(const std::string& path, int mode) {
   OwnedFd fd(open(path.c_str(), mode | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.IsValid()) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("open the FIFO ", path));
-  }
-  if (!IsPipe(fd.get())) {
+  const int error = errno;
+  if (fd.IsValid() ? !IsPipe(fd.get()) : IsOtherKind(path, error)) {
     return absl::InvalidArgumentError(absl::StrCat("not a FIFO: ", path));
+  }
+  if (!fd.IsValid()) {
+    return absl::ErrnoToStatus(error, absl::StrCat("open the FIFO ", path));
   }
   return PipeEnd(std::move(fd));
 }

@@ -24,6 +24,8 @@
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/net/unix_datagram.h"
 #include "rouse/net/unix_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -193,8 +195,19 @@ TEST_F(PipeTest, AFifoThatIsKeptOpenDoesNotEnd) {
 TEST_F(PipeTest, WhatIsNoFifo) {
   EXPECT_EQ(PipeReader::OpenFifo(NewPath()).status().code(),
             absl::StatusCode::kNotFound);
-  EXPECT_EQ(PipeReader::OpenFifo("/dev/null").status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PipeWriter::OpenFifo(NewPath()).status().code(),
+            absl::StatusCode::kNotFound);
+  const UnixAddr socket = NewPathAddr();
+  const UnixDatagram bound = UnixDatagram::Bind(socket).value();
+  for (const std::string& path :
+       {std::string("/dev/null"), std::string("/tmp"), socket.ToString()}) {
+    EXPECT_EQ(PipeReader::OpenFifo(path).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << path;
+    EXPECT_EQ(PipeWriter::OpenFifo(path).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << path;
+  }
 }
 
 TEST_F(PipeTest, AdoptsAnEndAndGivesItBack) {
