@@ -10,12 +10,10 @@
 #ifndef ROUSE_NET_SOCKET_OPTION_H_
 #define ROUSE_NET_SOCKET_OPTION_H_
 
-#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
 namespace rouse::internal {
 
