@@ -5,7 +5,6 @@
 
 #include "absl/status/statusor.h"
 #include "rouse/net/socket.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/waiter.h"
@@ -38,8 +37,7 @@ bool IsOfOneConnection(int error) {
 }  // namespace
 
 PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
-    const reactor::PollEvented<Socket>& listener, Context& cx,
-    reactor::Waiter* waiter) {
+    const EventedSocket& listener, Context& cx, reactor::Waiter* waiter) {
   using Result = absl::StatusOr<AcceptedSocket>;
   const reactor::Registration& registration = listener.registration();
   // Each turn of the loop that makes progress takes a unit, so that connections

@@ -14,7 +14,6 @@
 
 #include "absl/status/statusor.h"
 #include "rouse/net/socket.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -35,8 +34,7 @@ struct AcceptedSocket {
 // Waits for the next connection. What is wrong with a single one is not
 // reported, see `TcpListener::Accept()`.
 PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
-    const reactor::PollEvented<Socket>& listener, Context& cx,
-    reactor::Waiter* waiter);
+    const EventedSocket& listener, Context& cx, reactor::Waiter* waiter);
 
 }  // namespace rouse::internal
 

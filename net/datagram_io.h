@@ -19,14 +19,11 @@
 #include "absl/types/span.h"
 #include "rouse/net/socket.h"
 #include "rouse/reactor/interest.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
-
-using EventedSocket = reactor::PollEvented<Socket>;
 
 inline constexpr reactor::Interest kDatagramInterest =
     reactor::Interest::kReadable | reactor::Interest::kWritable;

@@ -23,6 +23,7 @@
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/poll_evented.h"
 
 namespace rouse::internal {
 
@@ -121,6 +122,9 @@ class Socket {
 
   OwnedFd fd_;
 };
+
+// One that tasks wait for.
+using EventedSocket = reactor::PollEvented<Socket>;
 
 }  // namespace rouse::internal
 

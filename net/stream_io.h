@@ -18,14 +18,11 @@
 #include "absl/types/span.h"
 #include "rouse/net/socket.h"
 #include "rouse/reactor/interest.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
-
-using EventedSocket = reactor::PollEvented<Socket>;
 
 // Priority, since a read stops short of out-of-band data: only who knows that
 // there is some knows that such a read has not emptied the socket.

@@ -21,6 +21,7 @@
 
 namespace rouse {
 
+using internal::EventedSocket;
 using internal::Socket;
 
 absl::StatusOr<TcpListener> TcpListener::Bind(const SocketAddr& addr,
@@ -44,8 +45,8 @@ absl::StatusOr<TcpListener> TcpListener::FromFd(OwnedFd fd,
 
 absl::StatusOr<TcpListener> TcpListener::FromSocket(
     Socket socket, const reactor::Handle& handle) {
-  absl::StatusOr<Evented> evented =
-      Evented::Create(std::move(socket), reactor::Interest::kReadable, handle);
+  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
+      std::move(socket), reactor::Interest::kReadable, handle);
   if (!evented.ok()) return std::move(evented).status();
   return TcpListener(*std::move(evented));
 }

@@ -33,7 +33,6 @@
 #include "rouse/net/tcp_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -139,16 +138,15 @@ class TcpListener {
     }
   };
 
-  using Evented = reactor::PollEvented<internal::Socket>;
-
-  explicit TcpListener(Evented evented) : evented_(std::move(evented)) {}
+  explicit TcpListener(internal::EventedSocket evented)
+      : evented_(std::move(evented)) {}
 
   static absl::StatusOr<TcpListener> FromSocket(internal::Socket socket,
                                                 const reactor::Handle& handle);
 
   const internal::Socket& io() const { return evented_.io(); }
 
-  Evented evented_;
+  internal::EventedSocket evented_;
 };
 
 }  // namespace rouse

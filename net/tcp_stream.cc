@@ -28,6 +28,7 @@
 namespace rouse {
 namespace {
 
+using internal::EventedSocket;
 using internal::Socket;
 using reactor::Direction;
 
@@ -37,8 +38,8 @@ static_assert(AsyncRead<const TcpStream> && AsyncWrite<const TcpStream>);
 
 absl::StatusOr<TcpStream> TcpStream::FromSocket(Socket socket,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<Evented> evented =
-      Evented::Create(std::move(socket), internal::kStreamInterest, handle);
+  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
+      std::move(socket), internal::kStreamInterest, handle);
   if (!evented.ok()) return std::move(evented).status();
   return TcpStream(*std::move(evented));
 }

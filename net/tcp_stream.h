@@ -216,16 +216,15 @@ class TcpStream : public TcpOptions<TcpStream> {
     absl::Span<char> buffer;
   };
 
-  using Evented = internal::EventedSocket;
-
-  explicit TcpStream(Evented evented) : evented_(std::move(evented)) {}
+  explicit TcpStream(internal::EventedSocket evented)
+      : evented_(std::move(evented)) {}
 
   static absl::StatusOr<TcpStream> FromSocket(internal::Socket socket,
                                               const reactor::Handle& handle);
 
   const internal::Socket& io() const { return evented_.io(); }
 
-  Evented evented_;
+  internal::EventedSocket evented_;
 };
 
 class [[nodiscard]] TcpStream::ConnectFuture {
