@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "rouse/net/ip_options.h"
 #include "rouse/net/socket_option.h"
 
 namespace rouse {
@@ -46,11 +47,10 @@ absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd);
 
 // TcpOptions
 //
-// The base class of a `Socket` that has an `fd()`. All of it is thread-safe.
-// Errors are those of the system calls: InvalidArgument for a value that is out
-// of range, FailedPrecondition for a descriptor that has been closed.
+// The base class of a `Socket` that has an `fd()`. All of it is thread-safe,
+// and errors are those of `IpOptions`, which it adds to.
 template <class Socket>
-class TcpOptions {
+class TcpOptions : public IpOptions<Socket> {
  public:
   // Whether small writes are sent at once (TCP_NODELAY) instead of being
   // gathered while data is unacknowledged. Off in a new connection.
@@ -81,35 +81,6 @@ class TcpOptions {
   }
   absl::StatusOr<std::optional<absl::Duration>> Linger() const {
     return internal::GetLinger(fd());
-  }
-
-  // The sizes of the kernel's buffers in bytes. Linux makes them twice what was
-  // asked for, at least some thousand and at most a limit of the system, and
-  // answers what they are. The window of a connection is agreed on when it is
-  // made: set what is to be large before, on a `TcpSocket`.
-  absl::Status SetSendBufferSize(int bytes) const {
-    return internal::SetOption(fd(), internal::SocketOption::kSendBuffer,
-                               bytes);
-  }
-  absl::StatusOr<int> SendBufferSize() const {
-    return internal::GetOption(fd(), internal::SocketOption::kSendBuffer);
-  }
-  absl::Status SetReceiveBufferSize(int bytes) const {
-    return internal::SetOption(fd(), internal::SocketOption::kReceiveBuffer,
-                               bytes);
-  }
-  absl::StatusOr<int> ReceiveBufferSize() const {
-    return internal::GetOption(fd(), internal::SocketOption::kReceiveBuffer);
-  }
-
-  // How many hops a packet may take, 1 to 255: one more than the routers it may
-  // pass, so that with 1 it stays in the local network (IP_TTL, and for IPv6
-  // IPV6_UNICAST_HOPS). The system's number, usually 64, in a new socket.
-  absl::Status SetTtl(int hops) const {
-    return internal::SetOption(fd(), internal::IpOption::kTtl, hops);
-  }
-  absl::StatusOr<int> Ttl() const {
-    return internal::GetOption(fd(), internal::IpOption::kTtl);
   }
 
  protected:

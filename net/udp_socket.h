@@ -33,6 +33,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/io_future.h"
 #include "rouse/net/datagram_io.h"
+#include "rouse/net/ip_options.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/socket_option.h"
@@ -77,7 +78,7 @@ namespace rouse {
 // reactor has been shut down.
 //
 // Every operation takes the task's cooperative budget (see context.h).
-class UdpSocket {
+class UdpSocket : public IpOptions<UdpSocket> {
  private:
   struct RecvBatchOp;
   struct SendBatchOp;
@@ -237,21 +238,12 @@ class UdpSocket {
 
   // How many hops a datagram to a group may take, 0 to 255: one more than the
   // routers it may pass. 1 at first: it stays in the local network. With 0 it
-  // does not leave this machine.
+  // does not leave this machine. For any other datagram there is `SetTtl()`.
   absl::Status SetMulticastTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kMulticastTtl, hops);
   }
   absl::StatusOr<int> MulticastTtl() const {
     return internal::GetOption(fd(), internal::IpOption::kMulticastTtl);
-  }
-
-  // The same for any other datagram, 1 to 255. The system's number, usually 64,
-  // at first.
-  absl::Status SetTtl(int hops) const {
-    return internal::SetOption(fd(), internal::IpOption::kTtl, hops);
-  }
-  absl::StatusOr<int> Ttl() const {
-    return internal::GetOption(fd(), internal::IpOption::kTtl);
   }
 
   // Whether it may send to a broadcast address. Off at first.
@@ -260,23 +252,6 @@ class UdpSocket {
   }
   absl::StatusOr<bool> Broadcast() const {
     return internal::GetOption(fd(), internal::SocketOption::kBroadcast);
-  }
-
-  // As of `TcpOptions`. What does not fit into the buffer that receives is
-  // lost.
-  absl::Status SetSendBufferSize(int bytes) const {
-    return internal::SetOption(fd(), internal::SocketOption::kSendBuffer,
-                               bytes);
-  }
-  absl::StatusOr<int> SendBufferSize() const {
-    return internal::GetOption(fd(), internal::SocketOption::kSendBuffer);
-  }
-  absl::Status SetReceiveBufferSize(int bytes) const {
-    return internal::SetOption(fd(), internal::SocketOption::kReceiveBuffer,
-                               bytes);
-  }
-  absl::StatusOr<int> ReceiveBufferSize() const {
-    return internal::GetOption(fd(), internal::SocketOption::kReceiveBuffer);
   }
 
   // The address of this end, and of that which it is connected to:
