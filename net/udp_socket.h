@@ -33,6 +33,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/io_future.h"
 #include "rouse/net/datagram_io.h"
+#include "rouse/net/datagram_ops.h"
 #include "rouse/net/ip_options.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"

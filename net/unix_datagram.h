@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/io_future.h"
 #include "rouse/net/datagram_io.h"
+#include "rouse/net/datagram_ops.h"
 #include "rouse/net/peer_credentials.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/unix_addr.h"
