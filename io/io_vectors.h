@@ -29,8 +29,7 @@ class IoVectors {
   // More than that in one call gains nothing.
   static constexpr size_t kMaxParts = 64;
 
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): as far as it is
-  // used
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `size()`
   explicit IoVectors(absl::Span<const std::string_view> parts) {
     for (const std::string_view part : parts) {
       if (part.empty()) continue;
