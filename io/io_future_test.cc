@@ -18,7 +18,9 @@ namespace {
 
 // Remembers who has waited with what.
 struct Door {
-  struct Waiter {};
+  struct Waiter {
+    std::unique_ptr<int> only_moves;
+  };
 
   bool is_open = false;
   const Waiter* waiter = nullptr;

@@ -1,5 +1,6 @@
 #include "rouse/io/io_vectors.h"
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
