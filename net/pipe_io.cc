@@ -66,7 +66,7 @@ absl::StatusOr<PipeEnd> PipeEnd::Adopt(OwnedFd fd, int mode) {
                                           ? "not the reading end of a pipe"
                                           : "not the writing end of a pipe");
   }
-  const absl::Status status = AdoptFd(fd.get());
+  absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;
   return PipeEnd(std::move(fd));
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,7 +73,7 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
     return absl::InvalidArgumentError(
         type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
   }
-  const absl::Status status = AdoptFd(fd.get());
+  absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;
   return Socket(std::move(fd));
 }
