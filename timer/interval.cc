@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/next_tick.h"
 #include "rouse/timer/wheel/core.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/timer/wheel/registration.h"
@@ -83,12 +84,7 @@ Instant Interval::After(Instant tick) const {
       return planned;
     return now.PlusNanoseconds(period_);
   }
-  if (now < planned) return planned;
-  // `now` is not before `tick`, so 64 bits without a sign hold the distance.
-  const uint64_t late = static_cast<uint64_t>(now.nanoseconds()) -
-                        static_cast<uint64_t>(tick.nanoseconds());
-  const auto period = static_cast<uint64_t>(period_);
-  return now.PlusNanoseconds(static_cast<int64_t>(period - late % period));
+  return internal::NextTick(tick, now, period_);
 }
 
 void Interval::ResetAfter(absl::Duration delay) {

@@ -15,22 +15,11 @@
 #include "rouse/timer/heap/default_timer.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/next_tick.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::heap {
-
-Instant internal::NextTick(Instant last, Instant now,
-                           int64_t period_nanoseconds) {
-  const Instant next = last.PlusNanoseconds(period_nanoseconds);
-  if (next > now) return next;
-  // Unsigned: the two may be as far apart as the clock reaches.
-  const uint64_t since_last = static_cast<uint64_t>(now.nanoseconds()) -
-                              static_cast<uint64_t>(last.nanoseconds());
-  const auto since_tick = static_cast<int64_t>(
-      since_last % static_cast<uint64_t>(period_nanoseconds));
-  return now.PlusNanoseconds(period_nanoseconds - since_tick);
-}
 
 absl::StatusOr<Interval> Interval::Create(absl::Duration period) {
   return Create(DefaultTimer(), period);
@@ -62,11 +51,10 @@ PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
     return std::optional<Instant>();
   }
   const Instant tick = delay_.FiresAt();
+  const Instant next = rouse::internal::NextTick(tick, handle_.clock().Now(),
+                                                 period_nanoseconds_);
   // Should the timer have gone, the next poll says so: this tick was.
-  delay_
-      .ResetAt(
-          internal::NextTick(tick, handle_.clock().Now(), period_nanoseconds_))
-      .IgnoreError();
+  delay_.ResetAt(next).IgnoreError();
   return std::optional<Instant>(tick);
 }
 

@@ -31,12 +31,6 @@
 
 namespace rouse::heap {
 
-namespace internal {
-// The first tick after `now` of those that are whole periods after `last`, and
-// after `last` itself. The period is positive.
-Instant NextTick(Instant last, Instant now, int64_t period_nanoseconds);
-}  // namespace internal
-
 // Interval
 //
 // Each item is the instant for which its tick was planned, on the clock of the

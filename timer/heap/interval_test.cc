@@ -3,8 +3,6 @@
 
 #include "rouse/timer/heap/interval.h"
 
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -25,15 +23,7 @@
 namespace rouse::heap {
 namespace {
 
-using internal::NextTick;
-
-constexpr int64_t kMaxNanoseconds = std::numeric_limits<int64_t>::max();
-
 static_assert(Stream<Interval>);
-
-Instant At(int64_t nanoseconds) {
-  return Instant::FromNanoseconds(nanoseconds);
-}
 
 class IntervalTest : public testing::Test {
  protected:
@@ -148,41 +138,6 @@ TEST_F(IntervalTest, Defect4APeriodBeyondTheClockIsNever) {
   Advance(1'000'000'000);
   EXPECT_TRUE(Poll(*interval).IsPending());
   EXPECT_EQ(timer_->NextEvent(), Instant::Max());
-}
-
-// The seed's tests of `next_interval`: norm, fast_forward.
-TEST(NextTick, IsThePeriodAfterTheLastOrTheFirstAfterNow) {
-  EXPECT_EQ(NextTick(At(1), At(1), 10), At(11));
-  EXPECT_EQ(NextTick(At(7), At(10), 10), At(17));
-  EXPECT_EQ(NextTick(At(1), At(11), 10), At(21));
-  EXPECT_EQ(NextTick(At(1), At(1000), 10), At(1001));
-  EXPECT_EQ(NextTick(At(1), At(1001), 10), At(1011));
-  // A tick that is taken before its time, by another's clock.
-  EXPECT_EQ(NextTick(At(20), At(15), 10), At(30));
-}
-
-// Defect 4 of the seed: more than 2^32 missed ticks, where it panics. (Its test
-// of that, large_skip, expects it to.)
-TEST(NextTick, Defect4AnyNumberOfTicksMayBeMissed) {
-  const int64_t now = int64_t{1} << 40;
-  EXPECT_EQ(NextTick(At(0), At(now), 1), At(now + 1));
-  EXPECT_EQ(NextTick(At(0), At(now), 2), At(now + 2));
-  EXPECT_EQ(NextTick(At(1), At(now), 2), At(now + 1));
-  // From one end of the clock to the other.
-  EXPECT_EQ(NextTick(At(std::numeric_limits<int64_t>::min()), At(0), 4), At(4));
-  EXPECT_EQ(NextTick(At(std::numeric_limits<int64_t>::min()),
-                     At(kMaxNanoseconds - 1), 1),
-            Instant::Max());
-}
-
-// Defect 4 of the seed: an overflow.
-TEST(NextTick, Defect4SaturatesAtTheEndOfTheClock) {
-  EXPECT_EQ(NextTick(At(5), At(10), kMaxNanoseconds), Instant::Max());
-  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 2), 4),
-            At(kMaxNanoseconds - 1));
-  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 1), 4),
-            Instant::Max());
-  EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(0), 10), Instant::Max());
 }
 
 }  // namespace
