@@ -28,13 +28,10 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "rouse/future/stream.h"
-#include "rouse/timer/heap/default_timer.h"
-#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/delay_time.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/poll_stream_timeout.h"  // IWYU pragma: export
@@ -42,36 +39,6 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::heap {
-
-namespace internal {
-
-// How a stream's timeout waits, see TimedStream.
-class DelayTime {
- public:
-  // No handle: with the default timer, when it comes to that.
-  DelayTime(std::optional<TimerHandle> handle,
-            std::variant<absl::Duration, Instant> until)
-      : handle_(std::move(handle)), until_(until) {}
-
-  void Start() {
-    if (delay_.has_value()) {
-      // If the timer has gone the poll will say so.
-      delay_->Reset(std::get<absl::Duration>(until_)).IgnoreError();
-      return;
-    }
-    const TimerHandle handle = handle_.has_value() ? *handle_ : DefaultTimer();
-    std::visit([&](auto until) { delay_.emplace(handle, until); }, until_);
-  }
-  PollResult<absl::Status> Poll(Context& cx) { return delay_->Poll(cx); }
-  void Stop() { delay_.reset(); }
-
- private:
-  std::optional<TimerHandle> handle_;
-  std::variant<absl::Duration, Instant> until_;
-  std::optional<Delay> delay_;
-};
-
-}  // namespace internal
 
 // StreamTimeout
 //

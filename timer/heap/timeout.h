@@ -21,12 +21,10 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "absl/time/time.h"
 #include "rouse/future/future.h"
-#include "rouse/timer/heap/default_timer.h"
-#include "rouse/timer/heap/delay.h"
+#include "rouse/timer/heap/delay_time.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/poll_timeout.h"
@@ -58,20 +56,18 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
 
   // With the `DefaultTimer()`.
   Timeout(absl::Duration duration, F&& future)
-      : future_(std::forward<F>(future)), until_(duration) {}
+      : future_(std::forward<F>(future)), time_(std::nullopt, duration) {}
   // With the timer of `handle`.
   Timeout(TimerHandle handle, absl::Duration duration, F&& future)
-      : future_(std::forward<F>(future)),
-        handle_(std::move(handle)),
-        until_(duration) {}
+      : future_(std::forward<F>(future)), time_(std::move(handle), duration) {}
 
   PollResult<Output> Poll(Context& cx) {
-    return rouse::internal::PollTimeout<Output>(future_, cx,
-                                                [this](Context& inner) {
-                                                  if (!delay_.has_value())
-                                                    Start();
-                                                  return delay_->Poll(inner);
-                                                });
+    // It starts at the first poll at which F is pending.
+    const auto poll_time = [this](Context& inner) {
+      if (!time_.has_started()) time_.Start();
+      return time_.Poll(inner);
+    };
+    return rouse::internal::PollTimeout<Output>(future_, cx, poll_time);
   }
 
  private:
@@ -83,19 +79,10 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
   friend Timeout<G> TimeoutAt(Instant deadline, G&& future);
 
   Timeout(std::optional<TimerHandle> handle, Instant deadline, F&& future)
-      : future_(std::forward<F>(future)),
-        handle_(std::move(handle)),
-        until_(deadline) {}
-
-  void Start() {
-    const TimerHandle handle = handle_.has_value() ? *handle_ : DefaultTimer();
-    std::visit([&](auto until) { delay_.emplace(handle, until); }, until_);
-  }
+      : future_(std::forward<F>(future)), time_(std::move(handle), deadline) {}
 
   rouse::internal::FutureSlot<F> future_;
-  std::optional<TimerHandle> handle_;
-  std::variant<absl::Duration, Instant> until_;
-  std::optional<Delay> delay_;  // from the first poll at which F is pending
+  internal::DelayTime time_;
 };
 
 template <class F>
