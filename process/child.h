@@ -8,8 +8,9 @@
 // A `Child` is a process that a `Command` (command.h) has started:
 //
 //   absl::StatusOr<Child> child =
-//   Command("sort").Stdin(Stdio::Piped()).Spawn(); if (!child.ok()) co_return
-//   child.status(); std::optional<ChildStdin> input = child->TakeStdin();
+//       Command("sort").Stdin(Stdio::Piped()).Spawn();
+//   if (!child.ok()) co_return child.status();
+//   std::optional<ChildStdin> input = child->TakeStdin();
 //   co_await OrReturn(input->WriteAll("b\na\n"));
 //   input.reset();
 //   ExitStatus status = co_await OrReturn(child->Wait());

@@ -11,8 +11,8 @@
 //   absl::StatusOr<EventWaker> waker =
 //       EventWaker::Create(poller.registry(), kWake);
 //   std::thread other([&] { waker->Wake(); });
-//   poller.Poll(events, absl::InfiniteDuration());  // returns an event of
-//   kWake
+//   // Returns an event of kWake.
+//   absl::Status status = poller.Poll(events, absl::InfiniteDuration());
 
 #ifndef ROUSE_REACTOR_EVENT_WAKER_H_
 #define ROUSE_REACTOR_EVENT_WAKER_H_

@@ -8,8 +8,7 @@
 // How long a stress test presses: a moment in CI, and as long as one likes by
 // hand:
 //
-//   tools/bazel test --config=tsan --test_env=ROUSE_STRESS_SECONDS=20
-//       //timer:sleep_stress_test
+//   tools/bazel test --test_env=ROUSE_STRESS_SECONDS=20 //timer/...
 
 #ifndef ROUSE_TESTING_STRESS_TIME_H_
 #define ROUSE_TESTING_STRESS_TIME_H_

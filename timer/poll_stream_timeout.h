@@ -38,11 +38,12 @@ namespace internal {
 //
 // A stream, and a time that limits it. `Time` waits:
 //
-//   void Start();                          from now on; again, if it was
-//   started PollResult<absl::Status> Poll(cx);     of what was started: OK when
-//   time is
-//                                          up, else why there is no waiting
-//   void Stop();                           for good
+//   // From now on; again, if it was started.
+//   void Start();
+//   // Of what was started: OK when time is up, else why there is no waiting.
+//   PollResult<absl::Status> Poll(Context& cx);
+//   // For good.
+//   void Stop();
 template <class S, class Time>
 class TimedStream {
  public:
