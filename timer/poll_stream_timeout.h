@@ -54,19 +54,26 @@ class TimedStream {
   TimedStream(S&& stream, Time time, AfterTimeout after)
       : stream_(std::forward<S>(stream)),
         time_(std::move(time)),
-        after_(after) {}
+        limit_(after == AfterTimeout::kWait ? Limit::kEachOnce
+                                            : Limit::kEachAgain) {}
   // It is for all of them.
   TimedStream(S&& stream, Time time)
       : stream_(std::forward<S>(stream)),
         time_(std::move(time)),
-        is_for_all_(true) {}
+        limit_(Limit::kAll) {}
 
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     if (stream_.get() == nullptr) return std::nullopt;
-    return is_for_all_ ? PollAll(cx) : PollEach(cx);
+    return limit_ == Limit::kAll ? PollAll(cx) : PollEach(cx);
   }
 
  private:
+  // What the time is for.
+  enum class Limit {
+    kEachOnce,   // each item, of which one error is given
+    kEachAgain,  // each item, which is given the same time after each error
+    kAll,        // all items together
+  };
   enum class State {
     kIdle,     // time does not run
     kRunning,  // it runs, or has run out and nobody knows
@@ -85,7 +92,7 @@ class TimedStream {
     if (had_budget && !cx.HasBudget()) unconstrained.emplace(cx);
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsPending()) return kPending;
-    state_ = after_ == AfterTimeout::kWait ? State::kUp : State::kIdle;
+    state_ = limit_ == Limit::kEachOnce ? State::kUp : State::kIdle;
     if (up->ok()) return std::optional<Item>(TimedOut());
     End();
     return std::optional<Item>(*std::move(up));
@@ -127,8 +134,7 @@ class TimedStream {
 
   FutureSlot<S> stream_;
   Time time_;
-  AfterTimeout after_ = AfterTimeout::kWait;
-  bool is_for_all_ = false;
+  Limit limit_;
   State state_ = State::kIdle;
 };
 
