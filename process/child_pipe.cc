@@ -13,9 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/base/panic.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
@@ -32,12 +30,6 @@ namespace {
 using reactor::AsyncFd;
 using reactor::Direction;
 using reactor::Interest;
-
-[[noreturn]] void PanicFinished(std::string_view future) {
-  Panic(absl::StrCat(future,
-                     " was polled after it had given its result; make another "
-                     "one"));
-}
 
 absl::StatusOr<AsyncFd<OwnedFd>> Adopt(OwnedFd fd, Interest interest,
                                        const reactor::Handle& handle) {
@@ -101,36 +93,6 @@ PollResult<absl::StatusOr<size_t>> ChildStdin::PollWriteVectored(
   return absl::StatusOr<size_t>(0);
 }
 
-ChildStdin::WriteFuture ChildStdin::Write(std::string_view data) const {
-  return WriteFuture(*this, data);
-}
-
-ChildStdin::WriteAllFuture ChildStdin::WriteAll(std::string_view data) const {
-  return WriteAllFuture(*this, data);
-}
-
-PollResult<absl::StatusOr<size_t>> ChildStdin::WriteFuture::Poll(Context& cx) {
-  if (pipe_ == nullptr) PanicFinished("ChildStdin::Write()");
-  auto result = pipe_->PollWrite(cx, data_, &waiter_);
-  if (result.IsReady()) pipe_ = nullptr;
-  return result;
-}
-
-PollResult<absl::Status> ChildStdin::WriteAllFuture::Poll(Context& cx) {
-  if (pipe_ == nullptr) PanicFinished("ChildStdin::WriteAll()");
-  while (!data_.empty()) {
-    auto written = pipe_->PollWrite(cx, data_, &waiter_);
-    if (written.IsPending()) return kPending;
-    if (!written->ok()) {
-      pipe_ = nullptr;
-      return (*std::move(written)).status();
-    }
-    data_.remove_prefix(**written);
-  }
-  pipe_ = nullptr;
-  return absl::OkStatus();
-}
-
 absl::StatusOr<ChildStdout> ChildStdout::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
   absl::StatusOr<AsyncFd<OwnedFd>> pipe =
@@ -148,17 +110,6 @@ PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
       [](int error) {
         return absl::ErrnoToStatus(error, "read of a child's output");
       });
-}
-
-ChildStdout::ReadFuture ChildStdout::Read(absl::Span<char> buffer) const {
-  return ReadFuture(*this, buffer);
-}
-
-PollResult<absl::StatusOr<size_t>> ChildStdout::ReadFuture::Poll(Context& cx) {
-  if (pipe_ == nullptr) PanicFinished("ChildStdout::Read()");
-  auto result = pipe_->PollRead(cx, buffer_, &waiter_);
-  if (result.IsReady()) pipe_ = nullptr;
-  return result;
 }
 
 }  // namespace rouse

@@ -25,6 +25,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/read.h"
+#include "rouse/io/write.h"
+#include "rouse/io/write_all.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -39,17 +42,19 @@ namespace rouse {
 // The writing end. Movable, but not while a future of it lives; const members
 // are thread-safe. Destroying it tells the child that there is no more.
 //
-// Each operation is a future that does nothing before it is polled, borrows the
-// pipe and the data, and allocates nothing. Destroying `Write()` before it is
-// ready means that nothing was written; `WriteAll()` may have written a part.
+// Each operation is a future of io/ that does nothing before it is polled,
+// borrows the pipe and the data, and allocates nothing. It may be moved until
+// it is polled; polling it when it is finished is a `Panic()`. Destroying
+// `Write()` before it is ready means that nothing was written; `WriteAll()` may
+// have written a part.
 //
 // FailedPrecondition: the child has closed its end, or has ended (EPIPE; no
 // SIGPIPE is raised). Unavailable: the reactor has been shut down.
 class ChildStdin {
  public:
   using Waiter = reactor::Waiter;
-  class WriteFuture;
-  class WriteAllFuture;
+  using WriteFuture = rouse::WriteFuture<const ChildStdin>;
+  using WriteAllFuture = rouse::WriteAllFuture<const ChildStdin>;
 
   // Takes over the writing end of a pipe and makes it non-blocking.
   static absl::StatusOr<ChildStdin> FromFd(
@@ -57,11 +62,15 @@ class ChildStdin {
 
   // Writes at least one byte of `data`, as many as can be written now. Gives
   // `absl::StatusOr<size_t>`: 0 only if `data` is empty.
-  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteFuture(*this, data);
+  }
 
   // Writes all of `data`. Gives `absl::Status`.
   WriteAllFuture WriteAll(std::string_view data) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND;
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteAllFuture(*this, data);
+  }
 
   // The same for futures of your own: as `AsyncWrite` (io/async_write.h) says,
   // with one difference: a pipe cannot be shut down but by closing it.
@@ -100,7 +109,7 @@ class ChildStdin {
 class ChildStdout {
  public:
   using Waiter = reactor::Waiter;
-  class ReadFuture;
+  using ReadFuture = rouse::ReadFuture<const ChildStdout>;
 
   // Takes over the reading end of a pipe and makes it non-blocking.
   static absl::StatusOr<ChildStdout> FromFd(
@@ -110,7 +119,9 @@ class ChildStdout {
   // anything. Gives `absl::StatusOr<size_t>`: 0 when all who had the other end
   // have closed it, or the buffer is empty. Destroying the future before it is
   // ready means that nothing was read.
-  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ReadFuture(*this, buffer);
+  }
 
   // The same for futures of your own: see `AsyncRead` (io/async_read.h).
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
@@ -128,51 +139,6 @@ class ChildStdout {
 };
 
 using ChildStderr = ChildStdout;
-
-// The futures, for those who have to name them. Polling one that is finished is
-// a `Panic()`. They may be moved until they are polled.
-
-class [[nodiscard]] ChildStdin::WriteFuture {
- public:
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
-
- private:
-  friend class ChildStdin;
-  WriteFuture(const ChildStdin& pipe, std::string_view data)
-      : pipe_(&pipe), data_(data) {}
-
-  const ChildStdin* pipe_;  // null when finished
-  std::string_view data_;
-  reactor::Waiter waiter_;
-};
-
-class [[nodiscard]] ChildStdin::WriteAllFuture {
- public:
-  PollResult<absl::Status> Poll(Context& cx);
-
- private:
-  friend class ChildStdin;
-  WriteAllFuture(const ChildStdin& pipe, std::string_view data)
-      : pipe_(&pipe), data_(data) {}
-
-  const ChildStdin* pipe_;  // null when finished
-  std::string_view data_;   // what is left
-  reactor::Waiter waiter_;
-};
-
-class [[nodiscard]] ChildStdout::ReadFuture {
- public:
-  PollResult<absl::StatusOr<size_t>> Poll(Context& cx);
-
- private:
-  friend class ChildStdout;
-  ReadFuture(const ChildStdout& pipe, absl::Span<char> buffer)
-      : pipe_(&pipe), buffer_(buffer) {}
-
-  const ChildStdout* pipe_;  // null when finished
-  absl::Span<char> buffer_;
-  reactor::Waiter waiter_;
-};
 
 }  // namespace rouse
 
