@@ -4,7 +4,6 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <optional>
@@ -15,11 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/or_return.h"
+#include "rouse/io/read_to_end.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/process/reaper.h"
@@ -41,22 +40,19 @@ absl::Status WaitError(int error, pid_t pid) {
                                    : ""));
 }
 
-Co<absl::StatusOr<std::string>> ReadToEnd(std::optional<ChildStdout> pipe) {
-  std::string all;
-  if (!pipe.has_value()) co_return all;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    auto read = pipe->Read(absl::MakeSpan(buffer));
-    const size_t size = co_await OrReturn(read);
-    if (size == 0) break;
-    all.append(buffer.data(), size);
+// What is left in a pipe, if there is one.
+Co<absl::StatusOr<std::string>> ReadRest(std::optional<ChildStdout> pipe) {
+  std::string rest;
+  if (pipe.has_value()) {
+    auto read = ReadToEnd(*pipe, rest);
+    co_await OrReturn(read);
   }
-  co_return all;
+  co_return rest;
 }
 
 Co<absl::StatusOr<ProcessOutput>> Collect(Child child) {
-  Co<absl::StatusOr<std::string>> out = ReadToEnd(child.TakeStdout());
-  Co<absl::StatusOr<std::string>> err = ReadToEnd(child.TakeStderr());
+  Co<absl::StatusOr<std::string>> out = ReadRest(child.TakeStdout());
+  Co<absl::StatusOr<std::string>> err = ReadRest(child.TakeStderr());
   auto wait = child.Wait();
   auto all = Join(std::move(out), std::move(err), std::move(wait));
   auto [read_out, read_err, status] = co_await std::move(all);
