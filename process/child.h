@@ -53,12 +53,25 @@ struct ProcessOutput {
 // Movable, but not while a future of it lives. For one task at a time.
 //
 // Destroying it does not end the process, unless `Command::KillOnDrop()` says
-// so, and does not wait. In any case the process becomes no zombie: when it
-// ends it is waited for in the background, by the reactor that the child was
-// started with.
+// so, and does not wait.
 //
-// That asks that nobody else waits for it: a program that ignores SIGCHLD, or
-// waits for any child, takes the status away, which is then an error here.
+// # Zombies
+//
+// A process that has ended is a zombie, which keeps its number, until it has
+// been waited for: by `Wait()`, `PollWait()` or `TryWait()`, or, if the `Child`
+// was destroyed before one of these told the end,
+//
+//   - by the destructor, if it had ended by then;
+//   - else by the reactor that the child was started with, on the thread that
+//     turns it, as soon as it turns after the end;
+//   - else, if that reactor has been shut down before, by the next call that
+//     starts a child or destroys one, in any thread, and finds that it has
+//     ended. If there is none it stays a zombie for as long as this process
+//     lives.
+//
+// All of this asks that nobody else waits for it: a program that ignores
+// SIGCHLD, or waits for any child, takes the status away, which is then an
+// error here, and frees the number for another process.
 class Child {
  public:
   class WaitFuture;
@@ -99,11 +112,17 @@ class Child {
   // coroutine destroys the child.
   Co<absl::StatusOr<ProcessOutput>> WaitWithOutput() &&;
 
-  // Sends it a signal; that it has ended, and was waited for, is
-  // FailedPrecondition.
+  // Sends it a signal. Needs no reactor, and does not block. OK, and without
+  // effect, for one that has ended and was not waited for yet.
+  //
+  //   InvalidArgument      there is no such signal
+  //   PermissionDenied     the process has become another user's
+  //   FailedPrecondition   it was waited for here: there is nobody to tell
+  //   NotFound             somebody else has waited for it, see above; if the
+  //                        number is in use again, that process is told
   absl::Status SendSignal(int number);
 
-  // Ends it by SIGKILL. `Wait()` tells when it has ended.
+  // Ends it by SIGKILL, as `SendSignal()`. `Wait()` tells when it has ended.
   absl::Status Kill();
 
  private:

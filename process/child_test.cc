@@ -1,8 +1,10 @@
 #include "rouse/process/child.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -23,6 +25,7 @@
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/process/process_test_util.h"
+#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/waker/context.h"
 
@@ -145,6 +148,34 @@ TEST_F(ChildTest, SignalsReachIt) {
   EXPECT_TRUE(absl::IsFailedPrecondition(child.Kill()));
 }
 
+TEST_F(ChildTest, ASignalThatDoesNotExistIsInvalid) {
+  Child child = SpawnCat();
+  EXPECT_TRUE(absl::IsInvalidArgument(child.SendSignal(-1)));
+  EXPECT_TRUE(absl::IsInvalidArgument(child.SendSignal(NSIG)));
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+}
+
+TEST_F(ChildTest, WhyASignalCannotBeSentIsTold) {
+  Child child = SpawnCat();
+  absl::Status another_users, gone;
+  const bool done =
+      reactor::WithFailingCalls({SYS_kill}, EPERM,
+                                [&] { another_users = child.Kill(); }) &&
+      reactor::WithFailingCalls({SYS_kill}, ESRCH,
+                                [&] { gone = child.Kill(); });
+  EXPECT_TRUE(Run(child.Wait())->IsSuccess());
+  if (!done) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_TRUE(absl::IsPermissionDenied(another_users)) << another_users;
+  EXPECT_TRUE(absl::IsNotFound(gone)) << gone;
+}
+
+TEST_F(ChildTest, ASignalToAZombieHasNoEffect) {
+  Child child = Shell("exit 3").Spawn().value();
+  AwaitZombie();
+  EXPECT_TRUE(child.SendSignal(SIGTERM).ok());
+  EXPECT_EQ(Run(child.Wait())->code(), 3);
+}
+
 static_assert(AsyncWrite<ChildStdin>);
 static_assert(AsyncRead<ChildStdout>);
 
@@ -231,6 +262,18 @@ TEST_F(ChildTest, ADestroyedChildGoesOnAndIsReaped) {
   ASSERT_TRUE(Run(input->WriteAll("still here")).ok());
   input.reset();
   EXPECT_EQ(ReadAll(*output), "still here");
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, ADestroyedChildIsAZombieUntilTheReactorTurns) {
+  std::optional<ChildStdin> input;
+  {
+    Child child = SpawnCat();
+    input = child.TakeStdin();
+  }
+  input.reset();
+  AwaitZombie();
+  EXPECT_FALSE(HasNoChildren());
   AwaitNoChildren();
 }
 
