@@ -203,18 +203,12 @@ void Core::Shutdown() {
 }
 
 bool Core::ShutdownIfIdle() {
-  uint32_t bound;
-  {
-    absl::MutexLock lock(&mu_);
-    if (slots_.used() != 0) {
-      unpark_when_idle_ = true;
-      return false;
-    }
-    // As in Shutdown.
-    if (shut_down_.exchange(true, std::memory_order_release)) return true;
-    bound = slots_.bound();
-  }
-  WakeAll(bound);
+  absl::MutexLock lock(&mu_);
+  unpark_when_idle_ = slots_.used() != 0;
+  if (unpark_when_idle_) return false;
+  // As in Shutdown. But nobody has to be told: no source is registered, so none
+  // waits for one, and who would park is the caller.
+  shut_down_.store(true, std::memory_order_release);
   return true;
 }
 

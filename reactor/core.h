@@ -72,7 +72,7 @@ class Core {
   void Shutdown();
 
   // Shuts down if no source is registered, and returns whether it has. If not,
-  // the reactor is unparked when the last one goes: for a thread that parks
+  // the reactor is unparked when the last one goes. For the thread that parks,
   // until it may end.
   bool ShutdownIfIdle();
 
