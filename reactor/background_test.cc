@@ -97,13 +97,19 @@ TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
 TEST_F(BackgroundTest, AFailedRegistrationDoesNotKeepItFromEnding) {
   Background background = Start();
   const Handle handle = background.handle();
+  auto [a, b] = MakeSocketPair();
+  // Without it the thread might end before one has failed.
+  std::optional<AsyncFd<OwnedFd>> source(Register(std::move(a), handle));
   auto shutdown = std::move(background).ShutdownOnIdle();
-  std::thread failing([&handle] {
-    while (!handle.IsShutDown()) {
-      EXPECT_FALSE(
-          AsyncFd<OwnedFd>::Create(OwnedFd(), Interest::kReadable, handle)
-              .ok());
-    }
+  std::thread failing([&handle, &source] {
+    const auto fail = [&handle] {
+      return AsyncFd<OwnedFd>::Create(OwnedFd(), Interest::kReadable, handle)
+          .status();
+    };
+    EXPECT_TRUE(absl::IsFailedPrecondition(fail()));
+    EXPECT_FALSE(handle.IsShutDown());
+    source.reset();
+    while (!handle.IsShutDown()) EXPECT_FALSE(fail().ok());
   });
   BlockOn(std::move(shutdown));
   failing.join();
