@@ -191,6 +191,42 @@ MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
   Require(found || task.woken());
 }
 
+// As a `Signal` does: what there is to find is counted before its event, and
+// looked for after the clear. Nothing tells, as an attempt would, that the look
+// was too early.
+void LookAfterTheClear(int events) {
+  Slot slot;
+  Post(slot, 0, Ready::kReadable);
+  Atomic<int> count(0);
+  Thread reporting([&] {
+    for (int i = 1; i <= events; ++i) {
+      count.store(i, std::memory_order_relaxed);
+      Post(slot, 0, Ready::kReadable);
+    }
+  });
+  Task task;
+  Waiter waiter;
+  int found;
+  uint64_t word = slot.Load();
+  do {
+    slot.Lower(Direction::kRead, word, Ready());
+    found = count.load(std::memory_order_relaxed);
+  } while (found < events &&
+           !slot.Wait(Direction::kRead, task.waker(), &waiter, word));
+  reporting.Join();
+  Require(found == events || task.woken());
+}
+
+MODEL_TEST(Slot, ALookAfterTheClearMissesNothing, .spurious_failures = 0) {
+  LookAfterTheClear(/*events=*/1);
+}
+
+MODEL_TEST(Slot, ALookAfterTheClearMissesNoneOfTwo,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  LookAfterTheClear(/*events=*/2);
+}
+
 MODEL_TEST(Slot, AShutdownIsSeenOrWakes, .spurious_failures = 0) {
   Slot slot;
   Thread ending([&] { Shutdown(slot); });
