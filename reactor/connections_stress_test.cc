@@ -3,8 +3,9 @@
 // somebody waits for comes, none reaches a stranger, nothing is left open, and
 // nothing is touched that has gone (the sanitizers look).
 //
-// See stress_time.h for how long it takes. If that is said there are ten
-// thousand connections, or as many as there may be descriptors for.
+// See stress_time.h for how long it takes, and stress_seed.h for what is
+// random. If the time is said there are ten thousand connections, or as many as
+// there may be descriptors for.
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -32,6 +33,7 @@
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/test_util.h"
 #include "rouse/reactor/waiter.h"
+#include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"
@@ -131,6 +133,7 @@ class Connection {
 // One thread's share of the connections. Returns how many it has had.
 size_t RunShare(const Reactor& reactor, size_t share, absl::Time end,
                 uint64_t seed) {
+  SCOPED_TRACE(seed);
   FastRand rand(seed);
   TestTask idle;
   ThreadParker parker;
@@ -176,6 +179,8 @@ using ConnectionsStressTest = FdTest;
 
 TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   const absl::Duration run_time = StressTime(kUsualTime);
+  // Each thread has one of its own, from this on.
+  const uint64_t seed = StressSeed();
   const size_t connections =
       run_time == kUsualTime ? kUsualConnections : ManyConnections();
   Reactor reactor = Reactor::Create().value();
@@ -188,7 +193,7 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       // Nothing to order: read after the joins.
-      made.fetch_add(RunShare(reactor, connections / kThreads, end, i + 1),
+      made.fetch_add(RunShare(reactor, connections / kThreads, end, seed + i),
                      std::memory_order_relaxed);
     });
   }

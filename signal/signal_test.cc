@@ -159,6 +159,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
   errno = 0;
   ASSERT_EQ(raise(SIGWINCH), 0);
   EXPECT_EQ(errno, 0) << "a handler must not be noticed";
+  // As above: raise() has returned after the handler.
   EXPECT_EQ(handled.load(std::memory_order_relaxed), 1);
   EXPECT_TRUE(HasCome(signal));
 }
@@ -168,11 +169,13 @@ TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
   struct sigaction before = {};
   before.sa_flags = SA_SIGINFO;
   before.sa_sigaction = [](int, siginfo_t* info, void*) {
+    // Of the thread that raises it, which looks afterwards: nothing to order.
     sender.store(info->si_pid, std::memory_order_relaxed);
   };
   ASSERT_EQ(sigaction(SIGURG, &before, nullptr), 0);
   Signal signal = Listen(SIGURG);
   ASSERT_EQ(raise(SIGURG), 0);
+  // As in the handler.
   EXPECT_EQ(sender.load(std::memory_order_relaxed), getpid());
   EXPECT_TRUE(HasCome(signal));
 }
@@ -252,11 +255,14 @@ TEST_F(SignalTest, NoSignalIsLost) {
   std::thread waiting([&] {
     for (int round = 1; round <= kRounds; ++round) {
       ASSERT_TRUE(BlockOn(signal.Recv()).ok());
+      // Release pairs with the acquire below: the next signal is sent after
+      // all that was done about this one.
       answered.store(round, std::memory_order_release);
     }
   });
   for (int round = 1; round <= kRounds; ++round) {
     ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+    // Acquire pairs with the release above.
     while (answered.load(std::memory_order_acquire) < round) {
       std::this_thread::yield();
     }
