@@ -9,21 +9,21 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
-#include "rouse/reactor/event_waker.h"
+#include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
-#include "rouse/reactor/poller.h"
 #include "rouse/reactor/slot.h"
-#include "rouse/reactor/source.h"
 #include "rouse/reactor/token.h"
 #include "rouse/reactor/wake_batch.h"
 
 namespace rouse::reactor::internal {
 namespace {
 
+// # Parking
+//
 // `park_state_`:
 //
 //   kEmpty     nobody waits in the poller, nothing to tell.
@@ -38,6 +38,24 @@ namespace {
 // No unpark is lost: one that comes before kParked makes the turn not wait, and
 // one that comes after it makes an event, which ends a wait that has begun and
 // one that will. An event that comes too late ends the next wait early.
+//
+// # The end
+//
+// `shut_down_` is set once, under `mu_`, and before the shutdown unparks.
+//
+//   - Who registers looks at it under the same lock. Either that is refused, or
+//     the slot is one of those that the shutdown goes through afterwards. There
+//     the slot's lock decides: who waits is woken, who comes later is told.
+//   - A turn looks at it first. For one that is too early to see it the unpark
+//     is yet to come, and ends its wait. What uses up the unpark sees the flag,
+//     so the next turn is refused.
+//
+// # The end of the last source
+//
+// `unpark_when_idle_` and the number of sources change under `mu_`. Either
+// `ShutdownIfIdle()` finds that there is none, or it has asked for the unpark
+// before the last one goes. That comes after it, and so ends the park that its
+// caller begins next.
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;
@@ -56,22 +74,17 @@ absl::Status ShutDownError() {
 
 }  // namespace
 
-Core::Core(Poller poller, EventWaker waker, uint32_t max_sources)
-    : poller_(std::move(poller)),
-      waker_(std::move(waker)),
-      max_sources_(max_sources) {}
+Core::Core(EventQueue queue, uint32_t max_sources)
+    : queue_(std::move(queue)), max_sources_(max_sources) {}
 
 absl::StatusOr<Core*> Core::New(uint32_t max_sources) {
-  absl::StatusOr<Poller> poller = Poller::Create();
-  if (!poller.ok()) return std::move(poller).status();
-  absl::StatusOr<EventWaker> waker =
-      EventWaker::Create(poller->registry(), kWakeToken);
-  if (!waker.ok()) return std::move(waker).status();
-  return new Core(*std::move(poller), *std::move(waker), max_sources);
+  absl::StatusOr<EventQueue> queue = EventQueue::Open(kWakeToken);
+  if (!queue.ok()) return std::move(queue).status();
+  return new Core(*std::move(queue), max_sources);
 }
 
 bool Core::IsIdle() const {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   return slots_.used() == 0;
 }
 
@@ -79,7 +92,7 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
                                      uint32_t& index) {
   Slot* slot;
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     // Under the lock, so that Shutdown finds every slot. Nothing else to order.
     if (shut_down_.load(std::memory_order_relaxed)) return ShutDownError();
     if (slots_.used() >= max_sources_) {
@@ -94,9 +107,8 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
   }
   // From here on there may be events. The kernel's lock on the queue orders
   // them behind this call.
-  FdSource source(fd);
-  absl::Status status = poller_.registry().Register(
-      source, MakeToken(slot->generation(), index), interest);
+  absl::Status status =
+      queue_.Register(fd, MakeToken(slot->generation(), index), interest);
   if (!status.ok()) {
     // There were no events and nobody has seen the slot: it is as new.
     FreeSlot(index, /*reusable=*/true);
@@ -108,8 +120,7 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
 absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
   // The queue first: afterwards only events that were found before can come,
   // and the end of the generation makes those stale. Even if this fails.
-  FdSource source(fd);
-  absl::Status status = poller_.registry().Deregister(source);
+  absl::Status status = queue_.Deregister(fd);
   WakeBatch woken;
   FreeSlot(index, slot->Release(woken));
   woken.Finish();
@@ -119,7 +130,7 @@ absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
 void Core::FreeSlot(uint32_t index, bool reusable) {
   bool unpark;
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
     if (reusable) {
       slots_.Free(index);
     } else {
@@ -152,7 +163,7 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
     max_wait = absl::ZeroDuration();
   }
 
-  absl::Status status = poller_.Poll(events, max_wait);
+  absl::Status status = queue_.Wait(events, max_wait);
   // Before the dispatch, so that who is woken by it and unparks need not make a
   // system call. Acquire pairs with the release of Unpark.
   if (max_wait > absl::ZeroDuration()) {
@@ -187,23 +198,25 @@ void Core::Unpark() {
   if (park_state_.exchange(kNotified, std::memory_order_release) != kParked) {
     return;
   }
-  absl::Status status = waker_.Wake();
+  absl::Status status = queue_.Interrupt();
   if (!status.ok()) Panic(absl::StrCat("cannot unpark: ", status.message()));
 }
 
 void Core::Shutdown() {
   uint32_t bound;
   {
-    absl::MutexLock lock(&mu_);
+    const MutexLock lock(&mu_);
+    // Changes under the lock alone: nothing to order.
+    if (shut_down_.load(std::memory_order_relaxed)) return;
     // Release pairs with the acquire of IsShutDown.
-    if (shut_down_.exchange(true, std::memory_order_release)) return;
+    shut_down_.store(true, std::memory_order_release);
     bound = slots_.bound();
   }
   WakeAll(bound);
 }
 
 bool Core::ShutdownIfIdle() {
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   unpark_when_idle_ = slots_.used() != 0;
   if (unpark_when_idle_) return false;
   // As in Shutdown. But nobody has to be told: no source is registered, so none

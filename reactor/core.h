@@ -17,14 +17,13 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
-#include "rouse/reactor/event_waker.h"
+#include "rouse/base/mutex.h"
+#include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
-#include "rouse/reactor/poller.h"
 #include "rouse/reactor/slot.h"
 #include "rouse/reactor/slot_table.h"
 #include "rouse/reactor/token.h"
@@ -77,7 +76,7 @@ class Core {
   bool ShutdownIfIdle();
 
  private:
-  Core(Poller poller, EventWaker waker, uint32_t max_sources);
+  Core(EventQueue queue, uint32_t max_sources);
   ~Core() = default;
 
   // Takes back a slot whose source has gone.
@@ -89,19 +88,18 @@ class Core {
   // Hands the events to their slots.
   void Dispatch(const Events& events);
 
-  Poller poller_;
-  const EventWaker waker_;
+  EventQueue queue_;
   const uint32_t max_sources_;
 
   Atomic<size_t> references_{1};
-  // The protocol is in core.cc.
+  // How the following work together is said in core.cc.
   Atomic<uint32_t> park_state_{0};
   // Whether a thread is in `Turn()`.
   Atomic<bool> turning_{false};
   // Set under the lock.
   Atomic<bool> shut_down_{false};
 
-  mutable absl::Mutex mu_;
+  mutable Mutex mu_;
   // Whether somebody waits for the last source to go.
   bool unpark_when_idle_ ABSL_GUARDED_BY(mu_) = false;
   // Guarded by `mu_`, but for `Get()`.

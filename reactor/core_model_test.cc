@@ -1,0 +1,333 @@
+// The thread that turns a reactor against those that unpark it, register with
+// it, and shut it down. In all of these an unpark that is lost is a deadlock.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/config.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/core.h"
+#include "rouse/reactor/events.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/readiness_word.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+struct Release {
+  void operator()(Core* core) const { core->Unref(); }
+};
+// One reference.
+using CoreRef = std::unique_ptr<Core, Release>;
+
+CoreRef NewCore() { return CoreRef(Core::New(/*max_sources=*/4).value()); }
+
+CoreRef Share(const CoreRef& core) {
+  core->Ref();
+  return CoreRef(core.get());
+}
+
+// False after a shutdown.
+bool Turn(Core& core, absl::Duration max_wait = absl::InfiniteDuration()) {
+  Events events(1);
+  return core.Turn(events, max_wait).ok();
+}
+
+// As a thread does that has nothing else to do.
+void RunUntilIdle(Core& core) {
+  while (!core.ShutdownIfIdle()) Require(Turn(core));
+}
+
+// A source, or the refusal of one. Nothing ever happens to it.
+class Source {
+ public:
+  explicit Source(Core& core, int fd = 1)
+      : core_(core),
+        fd_(fd),
+        slot_(core.Register(fd, Interest::kReadable, index_)) {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  ~Source() {
+    if (slot_.ok()) core_.Deregister(fd_, *slot_, index_).IgnoreError();
+  }
+
+  bool ok() const { return slot_.ok(); }
+  Slot& slot() { return **slot_; }
+
+ private:
+  Core& core_;
+  const int fd_;
+  uint32_t index_;
+  const absl::StatusOr<Slot*> slot_;
+};
+
+// Somebody who waits for a source; it goes before that does.
+class Task {
+ public:
+  // False if it was told that the reactor has been shut down.
+  bool Wait(Source& source) {
+    uint64_t word;
+    const Waker waker = Waker::FromCallable(
+        [this] { woken_.store(true, std::memory_order_relaxed); });
+    if (source.slot().Wait(Direction::kRead, waker, &waiter_, word)) {
+      return true;
+    }
+    Require((word & ReadinessWord::kShutdown) != 0);
+    return false;
+  }
+
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  Waiter waiter_;
+};
+
+MODEL_TEST(ReactorCore, AnUnparkBeforeDuringOrAfterEndsThePark,
+           .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  Cell<int> data(0);
+  Thread other([&] {
+    data.Write() = 1;
+    core->Unpark();
+  });
+  Turn(*core);
+  Require(data.Read() == 1);
+  other.Join();
+}
+
+// The second unpark finds the first one's note: what came before it is visible
+// all the same.
+MODEL_TEST(ReactorCore, ATurnSeesWhatCameBeforeEveryUnparkItUsesUp,
+           .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  Atomic<int> done(0);
+  const auto unpark = [&](int bit) {
+    return [&done, &core, bit] {
+      done.fetch_or(bit, std::memory_order_relaxed);
+      core->Unpark();
+    };
+  };
+  Thread one(unpark(1));
+  Thread two(unpark(2));
+  while (done.load(std::memory_order_relaxed) != 3) Turn(*core);
+  one.Join();
+  two.Join();
+}
+
+MODEL_TEST(ReactorCore, EachUnparkIsWorthOnePark) {
+  const CoreRef core = NewCore();
+  Atomic<bool> parked(false);
+  Thread other([&] {
+    core->Unpark();
+    while (!parked.load(std::memory_order_acquire)) model::SpinHint();
+    core->Unpark();
+  });
+  Turn(*core);
+  parked.store(true, std::memory_order_release);
+  Turn(*core);
+  other.Join();
+}
+
+void UsesUpAnUnparkOrLeavesIt(absl::Duration max_wait) {
+  const CoreRef core = NewCore();
+  Atomic<bool> unparked(false);
+  Thread other([&] {
+    unparked.store(true, std::memory_order_relaxed);
+    core->Unpark();
+  });
+  Turn(*core, max_wait);
+  // A turn that has used up the unpark sees what came before. Then this one
+  // would not end.
+  while (!unparked.load(std::memory_order_relaxed)) Turn(*core);
+  other.Join();
+}
+
+MODEL_TEST(ReactorCore, ATimedTurnUsesUpAnUnparkOrLeavesIt) {
+  UsesUpAnUnparkOrLeavesIt(absl::Milliseconds(1));
+}
+
+MODEL_TEST(ReactorCore, ATurnThatDoesNotWaitUsesUpAnUnparkOrLeavesIt) {
+  UsesUpAnUnparkOrLeavesIt(absl::ZeroDuration());
+}
+
+MODEL_TEST(ReactorCore, AShutdownEndsThePark) {
+  const CoreRef core = NewCore();
+  Thread ending([&] { core->Shutdown(); });
+  while (Turn(*core)) {
+  }
+  ending.Join();
+}
+
+MODEL_TEST(ReactorCore, OfTwoShutdownsOneWakes) {
+  const CoreRef core = NewCore();
+  Source source(*core);
+  Task task;
+  Require(task.Wait(source));
+  Thread ending([&] { core->Shutdown(); });
+  core->Shutdown();
+  ending.Join();
+  Require(task.woken());
+}
+
+MODEL_TEST(ReactorCore, NoSourceIsShutDownForBeingIdle) {
+  const CoreRef core = NewCore();
+  bool idle = false;
+  Thread ending([&] { idle = core->ShutdownIfIdle(); });
+  const Source source(*core);
+  ending.Join();
+  Require(source.ok() != idle);
+  Require(core->IsShutDown() == idle);
+}
+
+MODEL_TEST(ReactorCore, TheLastSourceThatGoesEndsThePark,
+           .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  auto source = std::make_unique<Source>(*core);
+  Thread driving([&] { RunUntilIdle(*core); });
+  source.reset();
+  driving.Join();
+  Require(core->IsShutDown());
+}
+
+// It was one for a moment.
+MODEL_TEST(ReactorCore, ASourceThatIsRefusedEndsThePark,
+           .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  Thread driving([&] { RunUntilIdle(*core); });
+  {
+    const Source refused(*core, /*fd=*/-1);
+    Require(!refused.ok());
+  }
+  driving.Join();
+}
+
+MODEL_TEST(ReactorCore, WhoFindsItShutDownSeesWhatCameBefore) {
+  const CoreRef core = NewCore();
+  Cell<int> data(0);
+  Thread ending([&] {
+    data.Write() = 1;
+    core->Shutdown();
+  });
+  if (core->IsShutDown()) Require(data.Read() == 1);
+  ending.Join();
+}
+
+MODEL_TEST(ReactorCore, WhoFindsItShutDownForBeingIdleSeesWhatCameBefore) {
+  const CoreRef core = NewCore();
+  Cell<int> data(0);
+  Thread ending([&] {
+    data.Write() = 1;
+    Require(core->ShutdownIfIdle());
+  });
+  if (core->IsShutDown()) Require(data.Read() == 1);
+  ending.Join();
+}
+
+MODEL_TEST(ReactorCore, TheLastReferenceFreesIt) {
+  CoreRef core = NewCore();
+  Thread other([mine = Share(core)]() mutable {
+    Turn(*mine, absl::ZeroDuration());
+    mine.reset();
+  });
+  core.reset();
+}
+
+MODEL_TEST(ReactorCore, NoReferenceIsLost) {
+  CoreRef core = NewCore();
+  Thread other([&core] { const CoreRef mine = Share(core); });
+  {
+    const CoreRef mine = Share(core);
+  }
+  other.Join();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+// One after the other they may, and find what the other has left.
+MODEL_TEST(ReactorCore, TwoDoNotTurnAtOnce) {
+  const CoreRef core = NewCore();
+  Atomic<int> turns(0);
+  const auto turn = [&] {
+    try {
+      Turn(*core, absl::ZeroDuration());
+      turns.fetch_add(1, std::memory_order_relaxed);
+    } catch (const PanicError&) {
+    }
+  };
+  Thread other(turn);
+  turn();
+  other.Join();
+  Require(turns.load(std::memory_order_relaxed) >= 1);
+}
+
+#endif
+
+// The largest come last: most mutants are killed before.
+
+MODEL_TEST(ReactorCore, AShutdownTellsAllWhoWait, .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  Source first(*core);
+  Source second(*core);
+  Task early;
+  Task late;
+  Require(early.Wait(first));
+  Thread ending([&] { core->Shutdown(); });
+  const bool waits = late.Wait(second);
+  ending.Join();
+  Require(early.woken());
+  Require(late.woken() == waits);
+}
+
+MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrToldOfTheShutdown,
+           .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  Thread ending([&] { core->Shutdown(); });
+  Source source(*core);
+  if (!source.ok()) {
+    Require(core->IsShutDown());
+    return ending.Join();
+  }
+  Task task;
+  const bool waits = task.Wait(source);
+  ending.Join();
+  Require(task.woken() == waits);
+}
+
+// The same of a slot that has served another source.
+MODEL_TEST(ReactorCore, OneOfASlotThatWasFreeIsToo, .spurious_failures = 0) {
+  const CoreRef core = NewCore();
+  {
+    const Source before(*core);
+  }
+  Thread ending([&] { core->Shutdown(); });
+  Source source(*core);
+  if (!source.ok()) return ending.Join();
+  Task task;
+  const bool waits = task.Wait(source);
+  ending.Join();
+  Require(task.woken() == waits);
+}
+
+// Without exceptions a panic is a failure, and nothing tests `turning_`.
+#ifdef ABSL_HAVE_EXCEPTIONS
+MODEL_MUTANTS(ReactorCore, "reactor/core.");
+#endif
+
+}  // namespace
+}  // namespace rouse::reactor::internal
