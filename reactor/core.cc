@@ -41,7 +41,7 @@ namespace {
 //
 // # The end
 //
-// `shut_down_` is set once, under `mu_`, and before the shutdown unparks.
+// `shut_down_` is set under `mu_`, before the shutdown unparks, and stays.
 //
 //   - Who registers looks at it under the same lock. Either that is refused, or
 //     the slot is one of those that the shutdown goes through afterwards. There
