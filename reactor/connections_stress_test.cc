@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -131,11 +132,10 @@ class Connection {
 };
 
 // One thread's share of the connections. Returns how many it has had.
-size_t RunShare(const Reactor& reactor, size_t share, absl::Time end,
-                uint64_t seed) {
+size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
+                absl::Time end, uint64_t seed) {
   SCOPED_TRACE(seed);
   FastRand rand(seed);
-  TestTask idle;
   ThreadParker parker;
   size_t made = 0;
   std::vector<std::unique_ptr<Connection>> connections(share);
@@ -183,6 +183,9 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   const uint64_t seed = StressSeed();
   const size_t connections =
       run_time == kUsualTime ? kUsualConnections : ManyConnections();
+  // One for each thread. They go after the thread that drives, which may be
+  // about to wake one though its waiter has gone.
+  std::array<TestTask, kThreads> idle;
   Reactor reactor = Reactor::Create().value();
   std::thread driving([&reactor] {
     while (!reactor.handle().IsShutDown()) reactor.Park();
@@ -193,8 +196,9 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       // Nothing to order: read after the joins.
-      made.fetch_add(RunShare(reactor, connections / kThreads, end, seed + i),
-                     std::memory_order_relaxed);
+      made.fetch_add(
+          RunShare(reactor, idle[i], connections / kThreads, end, seed + i),
+          std::memory_order_relaxed);
     });
   }
   for (std::thread& thread : threads) thread.join();
