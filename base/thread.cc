@@ -2,17 +2,21 @@
 
 #ifndef ROUSE_MODEL
 
+#include <limits.h>
 #include <pthread.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,14 +45,23 @@ void* RunThread(void* data) {
 }  // namespace
 
 absl::StatusOr<Thread> Thread::Start(std::string_view name,
-                                     absl::AnyInvocable<void() &&> body) {
+                                     absl::AnyInvocable<void() &&> body,
+                                     size_t stack_size) {
   auto start = std::make_unique<struct Start>();
   // The system refuses a longer one.
   start->name = std::string(name.substr(0, 15));
   start->body = std::move(body);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  const absl::Cleanup done = [&] { pthread_attr_destroy(&attributes); };
+  if (stack_size != 0) {
+    pthread_attr_setstacksize(
+        &attributes,
+        std::max(stack_size, static_cast<size_t>(PTHREAD_STACK_MIN)));
+  }
   pthread_t handle;
   if (const int error =
-          pthread_create(&handle, nullptr, &RunThread, start.get());
+          pthread_create(&handle, &attributes, &RunThread, start.get());
       error != 0) {
     return absl::ErrnoToStatus(error, absl::StrCat("pthread_create of ", name));
   }
@@ -59,6 +72,12 @@ absl::StatusOr<Thread> Thread::Start(std::string_view name,
 void Thread::Join() {
   if (handle_.has_value()) {
     pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
+  }
+}
+
+void Thread::Detach() {
+  if (handle_.has_value()) {
+    pthread_detach(*std::exchange(handle_, std::nullopt));
   }
 }
 

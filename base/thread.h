@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -35,11 +36,12 @@ class Thread {
  public:
   static absl::StatusOr<Thread> Start(
       std::string_view /*name*/, absl::AnyInvocable<void() &&> body,
-      model::Site site = model::Site::current()) {
+      size_t /*stack_size*/ = 0, model::Site site = model::Site::current()) {
     return Thread(model::Thread(std::move(body), site));
   }
 
   void Join() { thread_.Join(); }
+  void Detach() { thread_.Detach(); }
 
  private:
   explicit Thread(model::Thread thread) : thread_(std::move(thread)) {}
@@ -56,10 +58,12 @@ class Thread {
 class Thread {
  public:
   // Runs `body` on a new thread. The system shows the first 15 bytes of `name`.
-  // Fails as `pthread_create` does: kUnavailable where there can be no more
-  // threads. `body` is then destroyed without having run.
+  // `stack_size` is in bytes, and at least what the system asks for; 0 is the
+  // system's default. Fails as `pthread_create` does: kUnavailable where there
+  // can be no more threads. `body` is then destroyed without having run.
   static absl::StatusOr<Thread> Start(std::string_view name,
-                                      absl::AnyInvocable<void() &&> body);
+                                      absl::AnyInvocable<void() &&> body,
+                                      size_t stack_size = 0);
 
   Thread(Thread&& other) noexcept
       : handle_(std::exchange(other.handle_, std::nullopt)) {}
@@ -71,6 +75,9 @@ class Thread {
 
   // Waits for the thread to end. Does nothing the second time.
   void Join();
+
+  // Lets the thread go on by itself: there is nothing to join any more.
+  void Detach();
 
  private:
   explicit Thread(pthread_t handle) : handle_(handle) {}

@@ -5,11 +5,14 @@
 #include <sys/prctl.h>
 #endif
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 namespace rouse {
@@ -57,6 +60,46 @@ TEST(Thread, HasItsNameCutToFifteenBytes) {
   ASSERT_TRUE(thread.ok()) << thread.status();
   thread->Join();
   EXPECT_EQ(name, "a-name-that-is-");
+}
+
+TEST(Thread, HasTheStackThatItIsGiven) {
+  size_t size = 0;
+  absl::StatusOr<Thread> thread = Thread::Start(
+      "test",
+      [&size] {
+        pthread_attr_t attributes;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstacksize(&attributes, &size);
+        pthread_attr_destroy(&attributes);
+      },
+      /*stack_size=*/1 << 20);
+  ASSERT_TRUE(thread.ok()) << thread.status();
+  thread->Join();
+  EXPECT_EQ(size, 1u << 20);
+}
+
+TEST(Thread, WithMoreStackThanThereIsDoesNotStart) {
+  bool ran = false;
+  absl::StatusOr<Thread> thread =
+      Thread::Start("test", [&ran] { ran = true; }, size_t{1} << 50);
+  EXPECT_TRUE(absl::IsUnavailable(thread.status())) << thread.status();
+  EXPECT_FALSE(ran);
+}
+
+TEST(Thread, GoesOnByItselfWhenItIsDetached) {
+  absl::Notification ended;
+  {
+    absl::Notification detached;
+    absl::StatusOr<Thread> thread = Thread::Start("test", [&] {
+      detached.WaitForNotification();
+      ended.Notify();
+    });
+    ASSERT_TRUE(thread.ok()) << thread.status();
+    thread->Detach();
+    thread->Join();  // of nothing
+    detached.Notify();
+    ended.WaitForNotification();
+  }
 }
 
 TEST(Thread, MovesLeaveNothingToJoin) {

@@ -30,12 +30,6 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers,
 
 Scheduler::~Scheduler() = default;
 
-task::TaskId Scheduler::NextTaskId() {
-  ABSL_CONST_INIT static Atomic<task::TaskId> last{0};
-  // Relaxed: an id orders nothing.
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
 size_t Scheduler::alive_tasks() const {
   const absl::MutexLock lock(&mu_);
   return task_count_;

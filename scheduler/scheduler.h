@@ -56,7 +56,8 @@ class Scheduler final : public task::Schedule {
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f) {
     using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
-    auto* task = new task::Cell<Future>(this, NextTaskId(), std::forward<F>(f));
+    auto* task =
+        new task::Cell<Future>(this, task::NextTaskId(), std::forward<F>(f));
     JoinHandle<FutureOutput<Future>> handle(task);
     Adopt(task);
     return handle;
@@ -103,8 +104,6 @@ class Scheduler final : public task::Schedule {
   bool Release(task::Header* task) override;
 
  private:
-  static task::TaskId NextTaskId();
-
   // Takes over a new task, with the references of the list and the queue.
   void Adopt(task::Header* task);
 

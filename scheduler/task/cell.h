@@ -135,6 +135,10 @@ class Cell final : public Header {
         absl::StrCat("task ", task->id, " was cancelled")));
   }
 
+  static void Fail(Header* task, const absl::Status& error) {
+    From(task)->Finish(error);
+  }
+
   static void TakeOutput(Header* task, void* outcome) {
     Cell* cell = From(task);
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
@@ -190,8 +194,8 @@ class Cell final : public Header {
     }
   }
 
-  static constexpr VTable kVTable = {&Poll, &Cancel, &TakeOutput, &DropOutput,
-                                     &Deallocate};
+  static constexpr VTable kVTable = {&Poll,       &Cancel,     &Fail,
+                                     &TakeOutput, &DropOutput, &Deallocate};
 
   Holds holds_ = Holds::kFuture;
   union {

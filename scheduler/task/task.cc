@@ -1,8 +1,12 @@
 #include "rouse/scheduler/task/task.h"
 
+#include <atomic>
 #include <cstdint>
 
+#include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/waker/context.h"
@@ -61,6 +65,12 @@ void Complete(Header* task, uint64_t references) {
 
 }  // namespace
 
+TaskId NextTaskId() {
+  ABSL_CONST_INIT static Atomic<TaskId> last{0};
+  // Relaxed: an id orders nothing.
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 void Run(Header* task, FastRand* rand) {
   switch (task->state.StartRunning()) {
     case State::Start::kSkip:
@@ -97,6 +107,12 @@ void Run(Header* task, FastRand* rand) {
 void Shutdown(Header* task) {
   if (!task->state.TakeOverToCancel()) return;
   task->vtable->cancel(task);
+  Complete(task, 0);
+}
+
+void Fail(Header* task, const absl::Status& error) {
+  if (!task->state.TakeOverToCancel()) return;
+  task->vtable->fail(task, error);
   Complete(task, 0);
 }
 

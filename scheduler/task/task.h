@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/scheduler/task/state.h"
@@ -25,6 +26,9 @@ namespace rouse::task {
 
 // Names a task within its process; never reused, never 0.
 using TaskId = uint64_t;
+
+// One that no task has had. Thread-safe.
+TaskId NextTaskId();
 
 struct Header;
 
@@ -63,6 +67,8 @@ struct VTable {
   bool (*poll)(Header*, Context&);
   // Destroys the future and makes "cancelled" the output.
   void (*cancel)(Header*);
+  // The same with another error.
+  void (*fail)(Header*, const absl::Status& error);
   // Moves the output to `*result`, a JoinOutcome<T> of the future's T.
   void (*take_output)(Header*, void* result);
   void (*drop_output)(Header*);
@@ -98,6 +104,9 @@ void Run(Header* task, FastRand* rand);
 // caller must be a thread on which its future may be destroyed. Takes no
 // reference.
 void Shutdown(Header* task);
+
+// The same, but the output is `error`.
+void Fail(Header* task, const absl::Status& error);
 
 // Asks for `task` to be cancelled, by a thread that runs tasks. Any thread.
 void Abort(Header* task);

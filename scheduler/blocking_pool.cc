@@ -1,0 +1,332 @@
+#include "rouse/scheduler/blocking_pool.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutex.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread.h"
+#include "rouse/base/thread_local.h"
+#include "rouse/scheduler/run_queue.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/timer/clock.h"
+
+namespace rouse::scheduler {
+
+// # Who comes to what is in the queue
+//
+// All of it is under one lock. A thread of the pool is
+//
+//   busy      with a call, after which it looks into the queue;
+//   sleeping  in the list of sleepers;
+//   coming    woken or started for what is in the queue, and yet to look.
+//
+// `serving_` counts them all. A thread leaves the list of sleepers once: when
+// it is taken out for work, and so is coming, or when its time is up, and it
+// ends. So a timeout, a wake and a shutdown that meet are counted once, and a
+// wake-up without a cause not at all.
+//
+// Who adds to the queue has a thread come unless there are as many on their way
+// as there is work in it: first a sleeper, then, below the limit, a new one. A
+// thread sleeps only if it finds the queue empty. Hence
+//
+//   where there is a sleeper, no more work is in the queue than threads come;
+//   where there is work in the queue, a thread is busy or comes,
+//
+// but for a thread that could not be started when no other was there: then the
+// work is taken out again.
+//
+// Threads are started under the lock. That is a few microseconds on the way to
+// the limit, and no thread can end before it is known how it is to be joined.
+
+// A thread, from its start to its end.
+struct BlockingPool::Member : IntrusiveListNode<> {
+  std::optional<Thread> thread;
+};
+
+// A thread that waits for work, on its stack.
+struct BlockingPool::Sleeper : IntrusiveListNode<> {
+  CondVar woken;
+};
+
+namespace {
+
+// The pool of this thread, or null. Not inlined: see base/thread_local.h.
+ABSL_ATTRIBUTE_NOINLINE const BlockingPool*& PoolHere() {
+  return ThreadLocal<const BlockingPool*, class PoolHereTag>::Get();
+}
+
+}  // namespace
+
+void BlockingPool::ShutDown::operator()(BlockingPool* pool) const {
+  pool->Shutdown();
+  pool->Unref();
+}
+
+BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
+  if (options.max_threads == 0) {
+    Panic("BlockingPool: max_threads is 0; give it 1 or more");
+  }
+  return Owner(new BlockingPool(std::move(options)));
+}
+
+BlockingPool::BlockingPool(BlockingOptions options)
+    : options_(std::move(options)) {}
+
+BlockingPool::~BlockingPool() = default;
+
+void BlockingPool::SetThreadScope(ThreadScope scope) {
+  auto shared = std::make_shared<const ThreadScope>(std::move(scope));
+  const MutexLock lock(&mu_);
+  thread_scope_.swap(shared);
+}
+
+BlockingPool::Metrics BlockingPool::metrics() const {
+  const MutexLock lock(&mu_);
+  Metrics metrics;
+  metrics.threads = serving_;
+  metrics.idle_threads = sleeping_;
+  metrics.queue_depth = queue_depth_;
+  return metrics;
+}
+
+void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
+  bool closed;
+  absl::Status failed;
+  {
+    const MutexLock lock(&mu_);
+    closed = closed_;
+    if (!closed) {
+      queue_.Push(task);
+      ++queue_depth_;
+      if (mandatory) mandatory_.PushBack(task);
+      if (work_++ == 0 && options_.clock != nullptr &&
+          options_.clock->HasAutoAdvance()) {
+        clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*options_.clock);
+      }
+      failed = CallThread();
+      if (!failed.ok()) {
+        // There is no thread, so there was no work either.
+        queue_.Pop();
+        --queue_depth_;
+        task->Unlink();
+      }
+    }
+  }
+  if (closed) {
+    task::Shutdown(task);
+    task::Unref(task);
+  } else if (!failed.ok()) {
+    task::Fail(task, failed);
+    task::Unref(task);
+    WorkEnded(1);
+  }
+}
+
+absl::Status BlockingPool::CallThread() {
+  if (coming_ >= queue_depth_) return absl::OkStatus();
+  if (!sleepers_.IsEmpty()) {
+    WakeSleeper();
+    return absl::OkStatus();
+  }
+  if (serving_ >= options_.max_threads) return absl::OkStatus();
+  absl::Status started = StartThread();
+  return serving_ > 0 ? absl::OkStatus() : started;
+}
+
+void BlockingPool::WakeSleeper() {
+  Sleeper* sleeper = sleepers_.PopBack();
+  --sleeping_;
+  ++coming_;
+  // Under the lock, so that it is still there.
+  sleeper->woken.Signal();
+}
+
+absl::Status BlockingPool::StartThread() {
+  auto member = std::make_unique<Member>();
+  Ref();  // the thread's
+  absl::StatusOr<Thread> thread = Thread::Start(
+      absl::StrCat(options_.thread_name, "-", threads_started_),
+      [this, self = member.get(), scope = thread_scope_]() mutable {
+        RunThread(self, std::move(scope));
+      },
+      options_.thread_stack_size);
+  if (!thread.ok()) {
+    Unref();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "SpawnBlocking: no thread could be started, and none is there (",
+        thread.status().message(),
+        "); raise the limit of threads, or use fewer"));
+  }
+  ++threads_started_;
+  ++serving_;
+  ++coming_;
+  member->thread = *std::move(thread);
+  members_.PushBack(member.release());
+  return absl::OkStatus();
+}
+
+void BlockingPool::RunThread(Member* self,
+                             std::shared_ptr<const ThreadScope> scope) {
+  PoolHere() = this;
+  {
+    std::shared_ptr<void> guard;
+    if (scope != nullptr) guard = (*scope)();
+    scope.reset();
+    if (options_.on_thread_start) options_.on_thread_start();
+    Serve();
+    if (options_.on_thread_stop) options_.on_thread_stop();
+  }
+  FramePool::FlushRemoteFrees();
+  Leave(self);
+  PoolHere() = nullptr;
+  Unref();
+}
+
+void BlockingPool::Serve() {
+  task::Header* task = WaitForWork(/*coming=*/true);
+  while (task != nullptr) {
+    task::Run(task, nullptr);
+    task = NextWork();
+    if (task != nullptr) continue;
+    FramePool::FlushRemoteFrees();
+    task = WaitForWork(/*coming=*/false);
+  }
+}
+
+task::Header* BlockingPool::NextWork() {
+  ClockHold released;  // when the lock is free
+  const MutexLock lock(&mu_);
+  released = EndWork(1);
+  return Pop();
+}
+
+task::Header* BlockingPool::WaitForWork(bool coming) {
+  const MutexLock lock(&mu_);
+  for (;;) {
+    if (coming) --coming_;
+    if (task::Header* task = Pop()) return task;
+    if (closed_) break;
+    Sleeper self;
+    sleepers_.PushBack(&self);
+    ++sleeping_;
+    while (self.IsLinked()) {
+      // Woken without a cause, it waits anew.
+      if (self.woken.WaitWithTimeout(&mu_, options_.keep_alive)) break;
+    }
+    if (self.IsLinked()) {
+      // Nobody has taken it out: its time is up.
+      self.Unlink();
+      --sleeping_;
+      break;
+    }
+    coming = true;
+  }
+  --serving_;
+  return nullptr;
+}
+
+task::Header* BlockingPool::Pop() {
+  task::Header* task = queue_.Pop();
+  if (task == nullptr) return nullptr;
+  --queue_depth_;
+  task->Unlink();
+  return task;
+}
+
+void BlockingPool::Leave(Member* self) {
+  const std::unique_ptr<Member> owned(self);
+  // Joined when the lock is free: it is about to end.
+  std::optional<Thread> before;
+  const MutexLock lock(&mu_);
+  self->Unlink();
+  if (detached_) {
+    self->thread->Detach();
+  } else {
+    before = std::exchange(last_ended_, *std::move(self->thread));
+  }
+  if (members_.IsEmpty()) no_members_.SignalAll();
+}
+
+void BlockingPool::Close() {
+  RunQueue cancelled;
+  size_t count = 0;
+  std::shared_ptr<const ThreadScope> scope;
+  {
+    const MutexLock lock(&mu_);
+    if (std::exchange(closed_, true)) return;
+    scope = std::move(thread_scope_);
+    RunQueue mandatory;
+    while (task::Header* task = queue_.Pop()) {
+      if (task->IsLinked()) {
+        mandatory.Push(task);
+      } else {
+        cancelled.Push(task);
+        ++count;
+      }
+    }
+    queue_.Append(mandatory);
+    queue_depth_ -= count;
+    // They find no work and end. A thread that comes for what has been
+    // cancelled does the same.
+    while (!sleepers_.IsEmpty()) WakeSleeper();
+  }
+  while (task::Header* task = cancelled.Pop()) {
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+  WorkEnded(count);
+}
+
+bool BlockingPool::Shutdown(absl::Duration limit) {
+  Close();
+  // It would wait for itself, or for one that waits for it.
+  if (PoolHere() == this) limit = absl::ZeroDuration();
+  std::optional<Thread> last;  // joined when the lock is free
+  const MutexLock lock(&mu_);
+  while (!members_.IsEmpty() && limit > absl::ZeroDuration()) {
+    if (no_members_.WaitWithTimeout(&mu_, limit)) break;
+  }
+  if (members_.IsEmpty()) {
+    last.swap(last_ended_);
+    return true;
+  }
+  detached_ = true;
+  members_.ForEach([](Member* member) { member->thread->Detach(); });
+  if (last_ended_.has_value()) last_ended_->Detach();
+  last_ended_.reset();
+  return false;
+}
+
+BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
+  work_ -= count;
+  return work_ == 0 ? std::move(clock_hold_) : nullptr;
+}
+
+void BlockingPool::WorkEnded(size_t count) {
+  ClockHold released;  // when the lock is free
+  const MutexLock lock(&mu_);
+  released = EndWork(count);
+}
+
+void BlockingPool::Submit(task::Header*) {
+  Panic("BlockingPool: a call was woken, which only a future can be");
+}
+
+void BlockingPool::Resubmit(task::Header* task) { Submit(task); }
+
+bool BlockingPool::Release(task::Header*) {
+  // There is no list of all tasks, but they are made with a reference for it.
+  return true;
+}
+
+}  // namespace rouse::scheduler

@@ -1,0 +1,222 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: blocking_pool.h
+// -----------------------------------------------------------------------------
+//
+// A `BlockingPool` has threads for calls that block, which a task must not:
+//
+//   BlockingPool::Owner pool = BlockingPool::Create();
+//   JoinHandle<std::string> text = pool->Spawn([] { return ReadAll("a.txt");
+//   }); absl::StatusOr<std::string> result = co_await text;
+//
+// A runtime has one: see `SpawnBlocking()`, in spawn_blocking.h. Alone, it
+// needs nothing else of a runtime.
+
+#ifndef ROUSE_SCHEDULER_BLOCKING_POOL_H_
+#define ROUSE_SCHEDULER_BLOCKING_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutex.h"
+#include "rouse/base/thread.h"
+#include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/run_queue.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/timer/clock.h"
+
+namespace rouse::scheduler {
+
+// BlockingOptions
+struct BlockingOptions {
+  // How many threads may run calls at one time; at least 1. The rest waits: a
+  // program that has this many calls waiting for one another stands still.
+  size_t max_threads = 512;
+
+  // How long a thread waits for work before it ends, in real time, whatever
+  // `clock` says. Zero or less: no time at all. May be infinite.
+  absl::Duration keep_alive = absl::Seconds(10);
+
+  // What the threads are called, before a dash and their number.
+  std::string thread_name = "rouse-blk";
+
+  // In bytes; 0 is the system's default, 8 MiB as a rule. What is not used
+  // costs address space alone.
+  size_t thread_stack_size = 0;
+
+  // Called on every thread, before its first call and after its last. They must
+  // not throw.
+  std::function<void()> on_thread_start = {};
+  std::function<void()> on_thread_stop = {};
+
+  // If it advances by itself it does not while there is work in the pool. (A
+  // call that then waits for a timer of this clock waits for ever.)
+  std::shared_ptr<Clock> clock = {};
+};
+
+// BlockingPool
+//
+// Starts no thread before there is work. A call takes the thread that went idle
+// last, or else a new one, or else, at the limit, waits for its turn, first in,
+// first out. There is no limit to how many wait. No lock is held while a call
+// runs.
+//
+// Thread-safe. Held by its owner, its threads and its tasks.
+class BlockingPool final : public task::Schedule {
+ public:
+  // Shuts the pool down, and waits for all of its threads.
+  struct ShutDown {
+    void operator()(BlockingPool* pool) const;
+  };
+  using Owner = std::unique_ptr<BlockingPool, ShutDown>;
+
+  // `max_threads` of 0 is a `Panic()`.
+  static Owner Create(BlockingOptions options = {});
+
+  // Calls `f`, once, on a thread of the pool; `JoinHandle<R>` gives what it
+  // returns. An exception that leaves `f` is the `JoinHandle`'s. `f` and what
+  // it holds are destroyed on the thread that ran it, before its result can be
+  // had. One allocation, from `FramePool`; O(1).
+  //
+  // `Abort()` before the call has begun cancels it, as soon as a thread comes
+  // to it; a call that has begun runs to its end, and the handle gives its
+  // result. Dropping the handle detaches the call.
+  //
+  // Beside what `JoinHandle` says, joining gives
+  //
+  //   kCancelled          the pool was shut down before the call had begun;
+  //   kResourceExhausted  no thread could be started, and there is none that
+  //                       would come to it. `f` has not run, and is destroyed
+  //                       here. (Where there is a thread, the call waits.)
+  template <class F>
+    requires BlockingCallable<std::decay_t<F>>
+  auto Spawn(F&& f) {
+    return Start(std::forward<F>(f), /*mandatory=*/false);
+  }
+
+  // The same, but a call that was spawned before the shutdown runs in any case:
+  // for what must not be lost, such as a last write.
+  template <class F>
+    requires BlockingCallable<std::decay_t<F>>
+  auto SpawnMandatory(F&& f) {
+    return Start(std::forward<F>(f), /*mandatory=*/true);
+  }
+
+  // Takes no more work: it is cancelled at once, on the thread that spawns it.
+  // Cancels what has not begun, on this thread, unless it is mandatory. Does
+  // nothing the second time.
+  void Close();
+
+  // Closes the pool and waits until all of its threads have ended, or for
+  // `limit`, of real time. Whether they have. If not, they finish what they
+  // have begun, and all that is mandatory, by themselves; nobody waits for them
+  // again, and the end of the program does not either.
+  //
+  // Called on a thread of the pool it waits for nobody.
+  bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
+
+  struct Metrics {
+    size_t threads = 0;       // idle ones too
+    size_t idle_threads = 0;  // that wait for work
+    size_t queue_depth = 0;   // calls that wait for a thread
+  };
+  Metrics metrics() const;
+
+  // For a runtime: `scope` is called on every thread before all else, and what
+  // it returns is destroyed there after all else. `Close()` forgets it. To be
+  // set before there is work.
+  using ThreadScope = std::function<std::shared_ptr<void>()>;
+  void SetThreadScope(ThreadScope scope);
+
+  // task::Schedule:
+  void Submit(task::Header* task) override;
+  void Resubmit(task::Header* task) override;
+  bool Release(task::Header* task) override;
+
+ private:
+  struct Member;
+  struct Sleeper;
+  using ClockHold = std::unique_ptr<Clock::AutoAdvanceHold>;
+
+  explicit BlockingPool(BlockingOptions options);
+  ~BlockingPool() override;
+
+  template <class F>
+  auto Start(F&& f, bool mandatory) {
+    using Call = BlockingCall<std::decay_t<F>>;
+    auto* task =
+        new task::Cell<Call>(this, task::NextTaskId(), std::forward<F>(f));
+    JoinHandle<typename Call::Output> handle(task);
+    Enqueue(task, mandatory);
+    return handle;
+  }
+
+  void Enqueue(task::Header* task, bool mandatory);
+  // Sees to it that a thread comes to the last one in the queue, if it can.
+  absl::Status CallThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeSleeper() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // What a thread does.
+  void RunThread(Member* self, std::shared_ptr<const ThreadScope> scope);
+  void Serve();
+  // When a call has ended. Null: there is no more.
+  task::Header* NextWork();
+  // Null: the thread's time is up.
+  task::Header* WaitForWork(bool coming);
+  void Leave(Member* self);
+
+  task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // So much work has ended, one way or the other.
+  void WorkEnded(size_t count);
+  // The same; what it gives is to be destroyed when the lock is free.
+  ClockHold EndWork(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const BlockingOptions options_;
+
+  mutable Mutex mu_;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  RunQueue queue_ ABSL_GUARDED_BY(mu_);
+  size_t queue_depth_ ABSL_GUARDED_BY(mu_) = 0;
+  // Those in the queue that run also after `Close()`.
+  IntrusiveList<task::Header, task::AllTasksTag> mandatory_
+      ABSL_GUARDED_BY(mu_);
+
+  // The protocol is in blocking_pool.cc.
+  size_t serving_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t coming_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t sleeping_ ABSL_GUARDED_BY(mu_) = 0;
+  IntrusiveList<Sleeper> sleepers_ ABSL_GUARDED_BY(mu_);
+
+  // All threads but those that have nothing left to do but to end.
+  IntrusiveList<Member> members_ ABSL_GUARDED_BY(mu_);
+  CondVar no_members_;
+  bool detached_ ABSL_GUARDED_BY(mu_) = false;
+  // Each thread that ends joins the one that did so before it.
+  std::optional<Thread> last_ended_ ABSL_GUARDED_BY(mu_);
+  uint64_t threads_started_ ABSL_GUARDED_BY(mu_) = 0;
+  std::shared_ptr<const ThreadScope> thread_scope_ ABSL_GUARDED_BY(mu_);
+
+  // Work that has not ended, and what it keeps from advancing.
+  size_t work_ ABSL_GUARDED_BY(mu_) = 0;
+  ClockHold clock_hold_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_BLOCKING_POOL_H_

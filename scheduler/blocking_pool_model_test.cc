@@ -1,0 +1,198 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that fall asleep, are woken, run out of time and are shut down while
+// work comes. A timed wait of a model may end at any moment. Work that nobody
+// comes to is a deadlock here.
+//
+// The pool has no atomics of its own, and so no mutants: what it shares is
+// under one lock.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/scheduler/blocking_pool.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/futex.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Mode;
+using model::Require;
+using model::Thread;
+
+// Counts calls, and waits for them.
+class Count {
+ public:
+  void Add() {
+    count_.fetch_add(1, std::memory_order_release);
+    model::FutexWakeOne(count_);
+  }
+  void WaitFor(uint32_t count) {
+    for (;;) {
+      const uint32_t now = count_.load(std::memory_order_acquire);
+      if (now >= count) return;
+      model::FutexWait(count_, now);
+    }
+  }
+  uint32_t now() const { return count_.load(std::memory_order_acquire); }
+
+ private:
+  Atomic<uint32_t> count_{0};
+};
+
+BlockingPool::Owner Pool(size_t max_threads) {
+  BlockingOptions options;
+  options.max_threads = max_threads;
+  return BlockingPool::Create(std::move(options));
+}
+
+void RequireEmpty(const BlockingPool& pool) {
+  const BlockingPool::Metrics metrics = pool.metrics();
+  Require(metrics.threads == 0 && metrics.idle_threads == 0 &&
+          metrics.queue_depth == 0);
+}
+
+absl::Status ResultOf(JoinHandle<void>& handle) {
+  const Waker waker;
+  Context cx(waker);
+  return handle.Poll(cx).value();
+}
+
+// Tokio's first pool lost the work that was spawned while its thread's time ran
+// out (#1560).
+MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  for (uint32_t i = 1; i <= 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+    count.WaitFor(i);
+  }
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, WorkOfTwoThreadsIsDone, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2);
+  Count count;
+  Thread other([&] { pool->Spawn([&count] { count.Add(); }).Detach(); });
+  pool->Spawn([&count] { count.Add(); }).Detach();
+  pool->Spawn([&count] { count.Add(); }).Detach();
+  count.WaitFor(3);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// Nor does a busy thread that comes back make a woken one be forgotten.
+MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
+           .mode = Mode::kBounded, .preemption_bound = 2) {
+  BlockingOptions options;
+  options.max_threads = 2;
+  options.keep_alive = absl::InfiniteDuration();
+  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  Count count;
+  for (int i = 0; i < 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+  }
+  count.WaitFor(2);
+  for (int i = 0; i < 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+  }
+  count.WaitFor(4);
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
+           .preemption_bound = 2) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  model::Cell<int> calls(0);
+  auto call = [&] {
+    ++calls.Write();
+    count.Add();
+  };
+  Thread other([&] { pool->Spawn(call).Detach(); });
+  pool->Spawn(call).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  Require(calls.Read() == 2);
+}
+
+// Tokio #7922: a wake and a shutdown that meet were counted twice.
+MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
+           .mode = Mode::kBounded, .preemption_bound = 2) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  pool->Spawn([&count] { count.Add(); }).Detach();
+  count.WaitFor(1);
+  Thread closing([&] { Require(pool->Shutdown()); });
+  JoinHandle<void> handle = pool->Spawn([&count] { count.Add(); });
+  closing.Join();
+  Require(handle.IsFinished());
+  const absl::Status result = ResultOf(handle);
+  Require(result.ok() ? count.now() == 2 : absl::IsCancelled(result));
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  JoinHandle<void> first = pool->SpawnMandatory([&count] { count.Add(); });
+  Thread other([&] {
+    JoinHandle<void> second = pool->SpawnMandatory([&count] { count.Add(); });
+    second.Detach();
+  });
+  Require(pool->Shutdown());
+  Require(first.IsFinished() && ResultOf(first).ok());
+  other.Join();
+  Require(count.now() >= 1);
+  RequireEmpty(*pool);
+}
+
+// The last of the threads frees the pool.
+MODEL_TEST(BlockingPool, GoesOnInTheBackground, .mode = Mode::kBounded,
+           .preemption_bound = 2) {
+  BlockingPool::Owner pool = Pool(2);
+  for (int i = 0; i < 2; ++i) pool->SpawnMandatory([] {}).Detach();
+  pool->Shutdown(absl::ZeroDuration());
+  pool.reset();
+}
+
+MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
+           .preemption_bound = 2) {
+  BlockingPool::Owner pool = Pool(2);
+  BlockingPool* const raw = pool.get();
+  JoinHandle<void> other = raw->Spawn([] {});
+  raw->Spawn([pool = std::move(pool)]() mutable { pool.reset(); }).Detach();
+}
+
+// Each thread that ends joins the one before it, whichever that is.
+MODEL_TEST(BlockingPool, ThreadsThatEndTogetherAreAllJoined,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(3);
+  for (int i = 0; i < 3; ++i) pool->Spawn([] {}).Detach();
+  Require(pool->Shutdown());
+  RequireEmpty(*pool);
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
