@@ -8,19 +8,17 @@
 // The pool has no atomics of its own, and so no mutants: what it shares is
 // under one lock.
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "rouse/base/atomic.h"
+#include "rouse/base/mutex.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
-#include "rouse/testing/model/futex.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/waker/context.h"
@@ -37,20 +35,23 @@ using model::Thread;
 class Count {
  public:
   void Add() {
-    count_.fetch_add(1, std::memory_order_release);
-    model::FutexWakeOne(count_);
+    const MutexLock lock(&mu_);
+    ++count_;
+    changed_.SignalAll();
   }
-  void WaitFor(uint32_t count) {
-    for (;;) {
-      const uint32_t now = count_.load(std::memory_order_acquire);
-      if (now >= count) return;
-      model::FutexWait(count_, now);
-    }
+  void WaitFor(int count) {
+    const MutexLock lock(&mu_);
+    while (count_ < count) changed_.Wait(&mu_);
   }
-  uint32_t now() const { return count_.load(std::memory_order_acquire); }
+  int now() {
+    const MutexLock lock(&mu_);
+    return count_;
+  }
 
  private:
-  Atomic<uint32_t> count_{0};
+  Mutex mu_;
+  CondVar changed_;
+  int count_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 BlockingPool::Owner Pool(size_t max_threads) {
@@ -73,10 +74,12 @@ absl::Status ResultOf(JoinHandle<void>& handle) {
 
 // Tokio's first pool lost the work that was spawned while its thread's time ran
 // out (#1560).
-MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone) {
+MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
   Count count;
-  for (uint32_t i = 1; i <= 2; ++i) {
+  for (int i = 1; i <= 2; ++i) {
     pool->Spawn([&count] { count.Add(); }).Detach();
     count.WaitFor(i);
   }
@@ -84,14 +87,19 @@ MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone) {
   RequireEmpty(*pool);
 }
 
-MODEL_TEST(BlockingPool, WorkOfTwoThreadsIsDone, .mode = Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(2);
   Count count;
-  Thread other([&] { pool->Spawn([&count] { count.Add(); }).Detach(); });
-  pool->Spawn([&count] { count.Add(); }).Detach();
-  pool->Spawn([&count] { count.Add(); }).Detach();
-  count.WaitFor(3);
+  // One alone would wait for ever.
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  Thread other([&] { pool->Spawn(meet).Detach(); });
+  pool->Spawn(meet).Detach();
+  count.WaitFor(2);
   other.Join();
   pool->Shutdown();
   RequireEmpty(*pool);
@@ -99,7 +107,8 @@ MODEL_TEST(BlockingPool, WorkOfTwoThreadsIsDone, .mode = Mode::kBounded,
 
 // Nor does a busy thread that comes back make a woken one be forgotten.
 MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
-           .mode = Mode::kBounded, .preemption_bound = 2) {
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
   BlockingOptions options;
   options.max_threads = 2;
   options.keep_alive = absl::InfiniteDuration();
@@ -118,7 +127,7 @@ MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
 }
 
 MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
-           .preemption_bound = 2) {
+           .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
   Count count;
   model::Cell<int> calls(0);
@@ -136,7 +145,8 @@ MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
 
 // Tokio #7922: a wake and a shutdown that meet were counted twice.
 MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
-           .mode = Mode::kBounded, .preemption_bound = 2) {
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
   Count count;
   pool->Spawn([&count] { count.Add(); }).Detach();

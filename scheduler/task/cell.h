@@ -95,10 +95,12 @@ class Cell final : public Header {
   }
   ~Cell() {}
 
+#ifndef ROUSE_MODEL  // where the pool's own steps would multiply a task's
   static void* operator new(size_t size) { return FramePool::Allocate(size); }
   static void operator delete(void* cell, size_t size) {
     FramePool::Free(cell, size);
   }
+#endif
 
  private:
   static_assert(std::max(alignof(F), alignof(Result)) <= FramePool::kAlignment,
