@@ -30,8 +30,8 @@ class BlockingCall {
  public:
   using Output = std::invoke_result_t<F>;
   static_assert(!Future<Output>,
-                "this returns a future, which nobody would poll: give it to "
-                "Spawn(), or call BlockOn() inside");
+                "this returns a future, which nobody would poll, and which may "
+                "outlive what it refers to: use Spawn(), or BlockOn() inside");
 
   explicit BlockingCall(F&& f) : f_(std::move(f)) {}
   explicit BlockingCall(const F& f) : f_(f) {}

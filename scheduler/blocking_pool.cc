@@ -293,14 +293,14 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
   if (PoolHere() == this) limit = absl::ZeroDuration();
   std::optional<Thread> last;  // joined when the lock is free
   const MutexLock lock(&mu_);
-  while (!members_.IsEmpty() && limit > absl::ZeroDuration()) {
+  while (!members_.IsEmpty() && !detached_ && limit > absl::ZeroDuration()) {
     if (no_members_.WaitWithTimeout(&mu_, limit)) break;
   }
   if (members_.IsEmpty()) {
     last.swap(last_ended_);
     return true;
   }
-  detached_ = true;
+  if (std::exchange(detached_, true)) return false;
   members_.ForEach([](Member* member) { member->thread->Detach(); });
   if (last_ended_.has_value()) last_ended_->Detach();
   last_ended_.reset();

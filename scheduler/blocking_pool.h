@@ -78,7 +78,8 @@ struct BlockingOptions {
 // Thread-safe. Held by its owner, its threads and its tasks.
 class BlockingPool final : public task::Schedule {
  public:
-  // Shuts the pool down, and waits for all of its threads.
+  // Shuts the pool down, and waits for all of its threads; after a `Shutdown()`
+  // that has reached its limit, for none.
   struct ShutDown {
     void operator()(BlockingPool* pool) const;
   };

@@ -97,7 +97,9 @@ void Press(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kSpawners; ++i) {
       spawners.push_back(std::make_unique<Spawner>(*pool, seed++));
-      threads.emplace_back([&, i] { spawners[i]->RunUntil(stop); });
+    }
+    for (const auto& spawner : spawners) {
+      threads.emplace_back([&] { spawner->RunUntil(stop); });
     }
     absl::SleepFor(absl::Milliseconds(20));
     if (close_amid) pool->Close();
