@@ -16,13 +16,17 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/handle.h"
@@ -35,16 +39,40 @@ namespace internal {
 
 // What the handles of one runtime share. Outlives the runtime.
 struct RuntimeShared {
-  RuntimeShared(scheduler::Scheduler* scheduler, wheel::Handle timer,
+  // Takes over a reference to `scheduler`, and makes one to `blocking`.
+  RuntimeShared(scheduler::Scheduler* scheduler,
+                scheduler::BlockingPool* blocking, wheel::Handle timer,
                 reactor::Handle reactor)
       : scheduler(scheduler),
+        blocking(blocking),
         timer(std::move(timer)),
-        reactor(std::move(reactor)) {}
-  ~RuntimeShared() { scheduler->Unref(); }
+        reactor(std::move(reactor)) {
+    blocking->Ref();
+  }
+  RuntimeShared(const RuntimeShared&) = delete;
+  RuntimeShared& operator=(const RuntimeShared&) = delete;
+  ~RuntimeShared() {
+    blocking->Unref();
+    scheduler->Unref();
+  }
 
-  scheduler::Scheduler* const scheduler;  // one reference
+  scheduler::Scheduler* const scheduler;
+  scheduler::BlockingPool* const blocking;
   const wheel::Handle timer;
   const reactor::Handle reactor;
+};
+
+// Names the runtime of this thread. Guards nest.
+class ScopedRuntime {
+ public:
+  // `shared` outlives the guard.
+  explicit ScopedRuntime(const std::shared_ptr<const RuntimeShared>& shared);
+  ScopedRuntime(const ScopedRuntime&) = delete;
+  ScopedRuntime& operator=(const ScopedRuntime&) = delete;
+  ~ScopedRuntime();
+
+ private:
+  const std::shared_ptr<const RuntimeShared>* const outer_;
 };
 
 }  // namespace internal
@@ -55,6 +83,12 @@ struct RuntimeShared {
 // that is spawned then is cancelled at once, and joining it gives `kCancelled`.
 class Handle {
  public:
+  // The runtime of this thread: in a task, a blocking call or `BlockOn()`, and
+  // where a guard of `Enter()` lives. A `Panic()` if there is none.
+  static Handle Current();
+  // The same; nothing if there is none.
+  static std::optional<Handle> TryCurrent();
+
   // Starts a task, from any thread: see `rouse::Spawn()`.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
@@ -62,8 +96,24 @@ class Handle {
     return shared_->scheduler->Spawn(std::forward<F>(f));
   }
 
+  // Makes a call that blocks, on a thread for such calls: see
+  // `rouse::SpawnBlocking()`.
+  template <class F>
+    requires scheduler::BlockingCallable<std::decay_t<F>>
+  auto SpawnBlocking(F&& f) const {
+    return shared_->blocking->Spawn(std::forward<F>(f));
+  }
+
+  // The same; what was spawned before the runtime is shut down runs in any
+  // case, even if it has not begun then.
+  template <class F>
+    requires scheduler::BlockingCallable<std::decay_t<F>>
+  auto SpawnMandatoryBlocking(F&& f) const {
+    return shared_->blocking->SpawnMandatory(std::forward<F>(f));
+  }
+
   // Makes the runtime the current one of this thread until the guard goes:
-  // `Spawn()`, `Sleep` and sockets find it.
+  // `Spawn()`, `SpawnBlocking()`, `Sleep` and sockets find it.
   EnterGuard Enter() const;
 
   // The clock that the runtime's timers go by.
@@ -73,6 +123,11 @@ class Handle {
 
   // How many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }
+
+  // What the threads for blocking calls are doing.
+  scheduler::BlockingPool::Metrics blocking_metrics() const {
+    return shared_->blocking->metrics();
+  }
 
  private:
   friend class EnterGuard;
@@ -92,7 +147,9 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
  public:
   explicit EnterGuard(const Handle& handle)
       : shared_(handle.shared_),
+        current_(shared_),
         scheduler_(*shared_->scheduler),
+        blocking_(*shared_->blocking),
         timer_(shared_->timer),
         reactor_(shared_->reactor) {}
   EnterGuard(const EnterGuard&) = delete;
@@ -100,7 +157,9 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
 
  private:
   const std::shared_ptr<const internal::RuntimeShared> shared_;
+  const internal::ScopedRuntime current_;
   const scheduler::ScopedDefault scheduler_;
+  const scheduler::ScopedBlockingPool blocking_;
   const wheel::ScopedDefault timer_;
   const reactor::ScopedDefault reactor_;
 };

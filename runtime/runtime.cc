@@ -27,6 +27,7 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/held_clock.h"
+#include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
@@ -121,14 +122,19 @@ struct Runtime::Inner {
   using DriverStack = wheel::Driver<reactor::Reactor>;
 
   Inner(const wheel::Options& timer, reactor::Reactor reactor, size_t workers,
-        uint64_t seed)
+        uint64_t seed, scheduler::BlockingOptions blocking_options)
       : driver(timer, std::move(reactor)),
+        blocking(scheduler::BlockingPool::Create(std::move(blocking_options))),
         handle(std::make_shared<internal::RuntimeShared>(
             new scheduler::Scheduler(
                 std::make_unique<scheduler::DriverRef<DriverStack>>(driver),
                 workers, seed),
-            driver.handle(), driver.park().handle())),
-        rand(FastRand(seed).Split()) {}
+            blocking.get(), driver.handle(), driver.park().handle())),
+        rand(FastRand(seed).Split()) {
+    // Forgotten when the pool is closed, and with it the handle.
+    blocking->SetThreadScope(
+        [handle = handle] { return std::make_shared<EnterGuard>(handle); });
+  }
 
   scheduler::Scheduler& scheduler() { return *handle.shared_->scheduler; }
 
@@ -137,9 +143,10 @@ struct Runtime::Inner {
   FastRand SplitRand();
   void BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
-  void Shutdown();
+  bool Shutdown(absl::Duration limit);
 
   DriverStack driver;
+  const scheduler::BlockingPool::Owner blocking;
   const Handle handle;
   bool multi_thread = false;
 
@@ -269,12 +276,13 @@ void Runtime::Inner::BlockOnCurrentThread(
   }
 }
 
-void Runtime::Inner::Shutdown() {
+bool Runtime::Inner::Shutdown(absl::Duration limit) {
   if (RunningHere::Get() == this) {
     Panic(
         "Runtime: destroyed by one of its own tasks, for which the destructor "
         "would wait; let a thread outside the runtime be its last owner");
   }
+  blocking->Close();
   scheduler().Close();
   if (multi_thread) {
     threads.clear();  // joins
@@ -285,7 +293,9 @@ void Runtime::Inner::Shutdown() {
     const EnterGuard enter(handle);
     scheduler().CancelAll();
   }
+  // Also for what blocking calls wait for.
   driver.Shutdown();
+  return blocking->Shutdown(limit);
 }
 
 Runtime::Runtime(std::unique_ptr<Inner> inner) : inner_(std::move(inner)) {}
@@ -295,7 +305,12 @@ Runtime& Runtime::operator=(Runtime&& other) noexcept {
   return *this;
 }
 Runtime::~Runtime() {
-  if (inner_ != nullptr) inner_->Shutdown();
+  if (inner_ != nullptr) inner_->Shutdown(absl::InfiniteDuration());
+}
+
+bool Runtime::ShutdownTimeout(absl::Duration limit) && {
+  const std::unique_ptr<Inner> inner = std::move(inner_);
+  return inner->Shutdown(limit);
 }
 
 const Handle& Runtime::handle() const { return inner_->handle; }
@@ -344,12 +359,27 @@ Builder& Builder::WithClock(std::shared_ptr<Clock> clock) {
   return *this;
 }
 
+Builder& Builder::MaxBlockingThreads(size_t count) {
+  blocking_.max_threads = count;
+  return *this;
+}
+
+Builder& Builder::ThreadKeepAlive(absl::Duration keep_alive) {
+  blocking_.keep_alive = keep_alive;
+  return *this;
+}
+
 absl::StatusOr<Runtime> Builder::Build() {
   if (timer_resolution_ < absl::Microseconds(64) ||
       timer_resolution_ > absl::Seconds(1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "TimerResolution(", absl::FormatDuration(timer_resolution_),
         "): choose one from 64us to 1s"));
+  }
+  if (blocking_.max_threads == 0) {
+    return absl::InvalidArgumentError(
+        "MaxBlockingThreads(0): choose 1 or more; none is started before it is "
+        "needed");
   }
   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
   if (!reactor.ok()) return reactor.status();
@@ -362,10 +392,13 @@ absl::StatusOr<Runtime> Builder::Build() {
   }
   wheel::Options timer;
   timer.resolution = timer_resolution_;
-  timer.clock = clock_;
+  timer.clock = clock_ != nullptr ? clock_ : std::make_shared<Clock>();
   timer.shards = workers;
-  Runtime runtime(std::make_unique<Runtime::Inner>(timer, *std::move(reactor),
-                                                   workers, seed_));
+  scheduler::BlockingOptions blocking = blocking_;
+  blocking.thread_name = absl::StrCat(thread_name_, "-blk");
+  blocking.clock = timer.clock;
+  Runtime runtime(std::make_unique<Runtime::Inner>(
+      timer, *std::move(reactor), workers, seed_, std::move(blocking)));
   runtime.inner_->multi_thread = multi_thread_;
   if (multi_thread_) {
     absl::Status started = runtime.inner_->StartThreads(thread_name_);

@@ -34,6 +34,8 @@
 #include "absl/time/time.h"
 #include "rouse/future/future.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -44,14 +46,22 @@ namespace rouse {
 //
 // Made by a `Builder`. Movable.
 //
-// Destroying it shuts it down: tasks are not polled any more, each is destroyed
-// on a thread of the runtime (of a current-thread runtime, on the destroying
-// thread) and its `JoinHandle` gives `kCancelled`; the destructor waits for the
-// polls that are under way and for all threads to end. Sleeps and sockets that
-// others still wait for give `kUnavailable`. Destroying a runtime from one of
-// its own tasks would wait for itself: that is a `Panic()` out of a destructor,
-// which ends the program with its message. Let the last owner be a thread
-// outside.
+// Destroying it shuts it down, in this order:
+//
+//   1. Blocking calls are not taken any more, and those that have not begun are
+//      cancelled, unless they are mandatory.
+//   2. Tasks are not polled any more. Each is destroyed on a thread of the
+//      runtime (of a current-thread runtime, on the destroying thread), and its
+//      `JoinHandle` gives `kCancelled`. The destructor waits for the polls that
+//      are under way.
+//   3. Sleeps and sockets that others still wait for give `kUnavailable`.
+//   4. The destructor waits for the blocking calls that are under way or
+//      mandatory, however long they take: see `ShutdownTimeout()`.
+//
+// Destroying a runtime from one of its own tasks would wait for itself: that is
+// a `Panic()` out of a destructor, which ends the program with its message. Let
+// the last owner be a thread outside. A blocking call may be the last owner,
+// too; then blocking calls are not waited for.
 //
 // All functions are thread-safe but for moving and destroying.
 class Runtime {
@@ -79,6 +89,25 @@ class Runtime {
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f) {
     return handle().Spawn(std::forward<F>(f));
+  }
+
+  // Makes a call that blocks: see `rouse::SpawnBlocking()`.
+  template <class F>
+    requires scheduler::BlockingCallable<std::decay_t<F>>
+  auto SpawnBlocking(F&& f) {
+    return handle().SpawnBlocking(std::forward<F>(f));
+  }
+
+  // Shuts the runtime down as the destructor does, but waits for blocking calls
+  // no longer than `limit`, in real time. Whether they have ended. If not, they
+  // go on by themselves, with `kUnavailable` from all that they wait for; the
+  // end of the program ends them. The polls of tasks that are under way are
+  // waited for in any case. The runtime is as one that was moved from.
+  bool ShutdownTimeout(absl::Duration limit) &&;
+
+  // The same without waiting for blocking calls at all.
+  void ShutdownBackground() && {
+    std::move(*this).ShutdownTimeout(absl::ZeroDuration());
   }
 
   const Handle& handle() const;
@@ -128,8 +157,17 @@ class Builder {
   // has one of its own.
   Builder& WithClock(std::shared_ptr<Clock> clock);
 
-  // Starts the threads. Fails with the status of the system call that did:
-  // `kUnavailable` for want of threads, `kResourceExhausted` of descriptors.
+  // How many threads for blocking calls there may be, beside those that run
+  // tasks; at least 1, 512 by default. They are started when they are needed.
+  Builder& MaxBlockingThreads(size_t count);
+
+  // How long such a thread waits for another call before it ends, in real time;
+  // 10 seconds by default. May be zero, or infinite.
+  Builder& ThreadKeepAlive(absl::Duration keep_alive);
+
+  // Starts the threads that run tasks. Fails with the status of the system call
+  // that did: `kUnavailable` for want of threads, `kResourceExhausted` of
+  // descriptors.
   absl::StatusOr<Runtime> Build();
 
  private:
@@ -141,6 +179,7 @@ class Builder {
   uint64_t seed_ = 0;
   absl::Duration timer_resolution_ = absl::Milliseconds(1);
   std::shared_ptr<Clock> clock_;
+  scheduler::BlockingOptions blocking_;
 };
 
 // -----------------------------------------------------------------------------
