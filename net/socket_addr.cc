@@ -1,6 +1,7 @@
 #include "rouse/net/socket_addr.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -35,6 +36,18 @@ std::optional<uint32_t> ParseNumber(std::string_view text, uint32_t limit) {
   return number;
 }
 
+// An interface's number, or its name.
+std::optional<uint32_t> ParseScope(std::string_view text) {
+  const std::optional<uint32_t> number =
+      ParseNumber(text, std::numeric_limits<uint32_t>::max());
+  if (number.has_value()) return number;
+  const std::string name(text);
+  if (name.find('\0') != std::string::npos) return std::nullopt;
+  // 0 is none.
+  const uint32_t index = if_nametoindex(name.c_str());
+  return index != 0 ? std::optional<uint32_t>(index) : std::nullopt;
+}
+
 template <size_t kSize>
 std::optional<std::array<uint8_t, kSize>> ParseBytes(int family,
                                                      std::string_view text) {
@@ -67,8 +80,7 @@ std::optional<SocketAddr> ParseAddr(std::string_view text) {
   std::optional<uint32_t> scope = 0;
   const size_t percent = host.find('%');
   if (percent != std::string_view::npos) {
-    scope = ParseNumber(host.substr(percent + 1),
-                        std::numeric_limits<uint32_t>::max());
+    scope = ParseScope(host.substr(percent + 1));
     host = host.substr(0, percent);
   }
   const auto bytes = ParseBytes<16>(AF_INET6, host);

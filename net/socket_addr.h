@@ -49,9 +49,10 @@ class SocketAddr {
     return IPv4({127, 0, 0, 1}, port);
   }
 
-  // Reads "192.0.2.1:80", "[2001:db8::1]:80" or, with the interface's number,
-  // "[fe80::1%2]:80". The port is decimal, 0 to 65535. No names are looked up.
-  // Anything else is InvalidArgument.
+  // Reads "192.0.2.1:80", "[2001:db8::1]:80" or, with the number or the name of
+  // an interface of this machine, "[fe80::1%2]:80" and "[fe80::1%eth0]:80". The
+  // port is decimal, 0 to 65535. No names of hosts are looked up: for that
+  // there is "rouse/net/lookup_host.h". Anything else is InvalidArgument.
   static absl::StatusOr<SocketAddr> Parse(std::string_view text);
 
   // From what a system call has filled in. InvalidArgument if it is of another

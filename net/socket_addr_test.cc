@@ -1,5 +1,6 @@
 #include "rouse/net/socket_addr.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -38,6 +39,11 @@ TEST(SocketAddr, ParsesAScope) {
             3u);
 }
 
+TEST(SocketAddr, ParsesAScopeByName) {
+  EXPECT_EQ(SocketAddr::Parse("[fe80::1%lo]:1").value().scope(),
+            if_nametoindex("lo"));
+}
+
 TEST(SocketAddr, FormatsAsItParses) {
   for (const std::string_view text :
        {"127.0.0.1:0", "255.255.255.255:65535", "[::]:80", "[2001:db8::1]:443",
@@ -72,7 +78,7 @@ TEST(SocketAddr, RefusesWhatIsNoAddress) {
                                       "[:80",
                                       "[127.0.0.1]:80",
                                       "[::1%]:80",
-                                      "[::1%eth0]:80",
+                                      "[::1%no-such-one]:80",
                                       "[::1%4294967296]:80",
                                       "[:::1]:80",
                                       "127.0.0.1:99999999999999999999"}) {

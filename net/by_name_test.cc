@@ -1,0 +1,99 @@
+#include "rouse/net/by_name.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
+#include "rouse/net/udp_socket.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+
+class ByNameTest : public ::testing::Test {
+ protected:
+  template <class F>
+  auto Run(F&& future) {
+    return runtime_.BlockOn(std::forward<F>(future));
+  }
+
+  Runtime runtime_ = Builder::CurrentThread().Build().value();
+  const EnterGuard enter_ = runtime_.Enter();
+};
+
+TEST_F(ByNameTest, ConnectsToAName) {
+  TcpListener listener = Run(ListenTcp("localhost:0")).value();
+  const SocketAddr addr = listener.local_addr().value();
+  EXPECT_TRUE(addr.IsLoopback());
+  EXPECT_NE(addr.port(), 0);
+  TcpStream client =
+      Run(ConnectTcp(absl::StrCat("localhost:", addr.port()))).value();
+  EXPECT_THAT(client.peer_addr(), IsOkAndHolds(addr));
+}
+
+TEST_F(ByNameTest, TriesAllAddresses) {
+  // Where "localhost" is ::1 too, that is refused first.
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  const SocketAddr addr = listener.local_addr().value();
+  absl::StatusOr<TcpStream> stream =
+      Run(ConnectTcp(absl::StrCat("localhost:", addr.port())));
+  EXPECT_THAT(stream, IsOk());
+}
+
+TEST_F(ByNameTest, ConnectsToAnAddress) {
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  EXPECT_THAT(Run(ConnectTcp(listener.local_addr().value().ToString())),
+              IsOk());
+  EXPECT_EQ(runtime_.handle().blocking_metrics().threads, 0u);
+}
+
+TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {
+  SocketAddr gone;
+  {
+    const TcpListener listener =
+        TcpListener::Bind(SocketAddr::Localhost(0)).value();
+    gone = listener.local_addr().value();
+  }
+  EXPECT_THAT(Run(ConnectTcp(gone.ToString())),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       ::testing::HasSubstr(gone.ToString())));
+}
+
+TEST_F(ByNameTest, GivesTheErrorOfTheLookup) {
+  EXPECT_THAT(Run(ConnectTcp("localhost")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Run(ListenTcp(":80")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Run(BindUdp("")), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(ByNameTest, GivesTheErrorOfTheLastAddress) {
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  EXPECT_THAT(Run(ListenTcp(listener.local_addr().value().ToString())),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(ByNameTest, BindsADatagramSocket) {
+  const UdpSocket socket = Run(BindUdp("localhost:0")).value();
+  const SocketAddr addr = socket.local_addr().value();
+  EXPECT_TRUE(addr.IsLoopback());
+  EXPECT_NE(addr.port(), 0);
+}
+
+}  // namespace
+}  // namespace rouse
