@@ -36,6 +36,8 @@
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write_all.h"
+#include "rouse/net/by_name.h"
+#include "rouse/net/lookup_host.h"
 #include "rouse/net/peer_credentials.h"
 #include "rouse/net/pipe.h"
 #include "rouse/net/socket_addr.h"
@@ -51,6 +53,8 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -151,6 +155,19 @@ rouse::Co<absl::Status> Chat(rouse::TcpStream stream, std::string& messages) {
   co_await rouse::OrReturn(rouse::TryJoin(Receive(std::move(reader), messages),
                                           SendHello(std::move(writer))));
   co_return absl::OkStatus();
+}
+
+rouse::Co<absl::StatusOr<rouse::TcpStream>> ConnectInTime(std::string server) {
+  co_return co_await rouse::Timeout(absl::Seconds(10),
+                                    rouse::ConnectTcp(std::move(server)));
+}
+
+rouse::Co<absl::StatusOr<std::vector<rouse::SocketAddr>>> IPv4Of(
+    std::string host) {
+  std::vector<rouse::SocketAddr> addrs =
+      co_await rouse::OrReturn(rouse::LookupHost(host, 443));
+  std::erase_if(addrs, [](const auto& addr) { return !addr.IsIPv4(); });
+  co_return addrs;
 }
 
 rouse::Co<absl::StatusOr<rouse::TcpListener>> ListenOnAll(
@@ -335,6 +352,17 @@ TEST_F(NetExamplesTest, Sockets) {
   const auto stream = Run(ConnectToAny(addrs));
   ASSERT_TRUE(stream.ok()) << stream.status();
   EXPECT_TRUE(stream->NoDelay().value());
+}
+
+TEST_F(NetExamplesTest, Names) {
+  rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
+  const auto stream =
+      runtime.BlockOn(ConnectInTime(absl::StrCat("localhost:", addr_.port())));
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_EQ(stream->peer_addr().value(), addr_);
+  const auto addrs = runtime.BlockOn(IPv4Of("127.0.0.1"));
+  ASSERT_TRUE(addrs.ok()) << addrs.status();
+  EXPECT_EQ(addrs->size(), 1u);
 }
 
 TEST_F(NetExamplesTest, Datagrams) {
