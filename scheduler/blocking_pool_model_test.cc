@@ -179,7 +179,7 @@ MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
 
 // The last of the threads frees the pool.
 MODEL_TEST(BlockingPool, GoesOnInTheBackground, .mode = Mode::kBounded,
-           .preemption_bound = 2) {
+           .preemption_bound = 1) {
   BlockingPool::Owner pool = Pool(2);
   for (int i = 0; i < 2; ++i) pool->SpawnMandatory([] {}).Detach();
   pool->Shutdown(absl::ZeroDuration());
@@ -187,7 +187,7 @@ MODEL_TEST(BlockingPool, GoesOnInTheBackground, .mode = Mode::kBounded,
 }
 
 MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
-           .preemption_bound = 2) {
+           .preemption_bound = 1) {
   BlockingPool::Owner pool = Pool(2);
   BlockingPool* const raw = pool.get();
   JoinHandle<void> other = raw->Spawn([] {});
@@ -196,7 +196,7 @@ MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
 
 // Each thread that ends joins the one before it, whichever that is.
 MODEL_TEST(BlockingPool, ThreadsThatEndTogetherAreAllJoined,
-           .mode = Mode::kBounded, .preemption_bound = 2,
+           .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(3);
   for (int i = 0; i < 3; ++i) pool->Spawn([] {}).Detach();
