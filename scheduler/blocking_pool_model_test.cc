@@ -54,9 +54,11 @@ class Count {
   int count_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-BlockingPool::Owner Pool(size_t max_threads) {
+BlockingPool::Owner Pool(size_t max_threads,
+                         absl::Duration keep_alive = absl::Seconds(1)) {
   BlockingOptions options;
   options.max_threads = max_threads;
+  options.keep_alive = keep_alive;
   return BlockingPool::Create(std::move(options));
 }
 
@@ -90,7 +92,7 @@ MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
 MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(2);
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
   // One alone would wait for ever.
   auto meet = [&count] {
@@ -109,10 +111,7 @@ MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
 MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
-  BlockingOptions options;
-  options.max_threads = 2;
-  options.keep_alive = absl::InfiniteDuration();
-  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
   for (int i = 0; i < 2; ++i) {
     pool->Spawn([&count] { count.Add(); }).Detach();
