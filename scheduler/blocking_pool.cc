@@ -300,8 +300,8 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
     last.swap(last_ended_);
     return true;
   }
+  // From now on threads that end detach themselves.
   if (std::exchange(detached_, true)) return false;
-  members_.ForEach([](Member* member) { member->thread->Detach(); });
   if (last_ended_.has_value()) last_ended_->Detach();
   last_ended_.reset();
   return false;
