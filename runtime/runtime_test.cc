@@ -305,8 +305,8 @@ TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
     ASSERT_THAT(runtime, IsOk());
     const Instant start = clock->Now();
     auto day = []() -> Co<> { co_await Sleep(absl::Hours(24)); };
-    JoinHandle<void> other = runtime->Spawn(day);
-    auto main = [&clock]() -> Co<Instant> {
+    auto main = [&]() -> Co<Instant> {
+      JoinHandle<void> other = Spawn(day);
       co_await Sleep(absl::Hours(1));
       co_return clock->Now();
     };

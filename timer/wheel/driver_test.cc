@@ -67,8 +67,6 @@ static_assert(rouse::Park<Driver<Driver<ThreadParker>>>);
 
 class DriverTest : public testing::Test {
  protected:
-  DriverTest() { clock_->Pause(); }
-
   // Polls `sleep`, for `task_`; whether it is pending.
   bool IsPending(Sleep& sleep) { return IsPending(sleep, task_); }
   static bool IsPending(Sleep& sleep, CountingWaker& task) {
@@ -81,7 +79,14 @@ class DriverTest : public testing::Test {
     return Sleep(driver_.handle(), duration);
   }
 
-  std::shared_ptr<Clock> clock_ = std::make_shared<Clock>();
+  // Paused before the driver looks at it.
+  static std::shared_ptr<Clock> PausedClock() {
+    auto clock = std::make_shared<Clock>();
+    clock->Pause();
+    return clock;
+  }
+
+  std::shared_ptr<Clock> clock_ = PausedClock();
   Notes notes_;
   CountingWaker task_;
   Driver<FakePark> driver_{{.clock = clock_}, &notes_};
