@@ -2,13 +2,8 @@
 
 #include <unistd.h>
 
-#include <utility>
-
 namespace rouse {
 
-void OwnedFd::Reset(int fd) {
-  const int old = std::exchange(fd_, fd);
-  if (old >= 0) close(old);
-}
+void OwnedFd::Close(int fd) { close(fd); }
 
 }  // namespace rouse

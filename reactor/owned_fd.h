@@ -50,9 +50,13 @@ class OwnedFd {
 
   // Closes the descriptor and takes over `fd`. An error of close(2) is ignored:
   // on Linux the descriptor is gone even then.
-  void Reset(int fd = -1);
+  void Reset(int fd = -1) {
+    if (const int old = std::exchange(fd_, fd); old >= 0) Close(old);
+  }
 
  private:
+  static void Close(int fd);
+
   int fd_ = -1;
 };
 

@@ -32,15 +32,13 @@ absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
 
 Registration& Registration::operator=(Registration&& other) noexcept {
   if (this == &other) return *this;
-  Deregister().IgnoreError();
+  if (core_ != nullptr) Deregister().IgnoreError();
   core_ = std::exchange(other.core_, nullptr);
   slot_ = other.slot_;
   index_ = other.index_;
   fd_ = other.fd_;
   return *this;
 }
-
-Registration::~Registration() { Deregister().IgnoreError(); }
 
 absl::Status Registration::Deregister() {
   if (core_ == nullptr) {

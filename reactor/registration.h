@@ -107,7 +107,10 @@ class Registration {
   Registration& operator=(Registration&& other) noexcept;
 
   // As `Deregister()`.
-  ~Registration();
+  ~Registration() {
+    // Inlined for one that was moved from, which has no error to make either.
+    if (core_ != nullptr) Deregister().IgnoreError();
+  }
 
   // Ends the registration. Whoever still waits is woken. Not thread-safe.
   // Answers the errors of `Registry::Deregister()`, after which the
