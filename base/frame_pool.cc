@@ -199,10 +199,13 @@ class Heap {
       batch.home = home;
     }
     batch.Add(block);
+    has_batches_ = true;
     if (batch.count == FramePool::kRemoteBatch) batch.Send();
   }
 
   void FlushRemoteFrees() {
+    // Asked before every park.
+    if (!std::exchange(has_batches_, false)) return;
     for (Batch& batch : batches_) batch.Send();
   }
 
@@ -293,6 +296,7 @@ class Heap {
   std::array<Block*, kClassCount> free_{};
   std::array<Fresh, kClassCount> fresh_{};
   std::array<Batch, 16> batches_{};
+  bool has_batches_ = false;
   Cell<Slab*> slabs_;
   int64_t given_out_ = 0;  // blocks cut from slabs
   int64_t drained_ = 0;    // blocks that came back remotely
