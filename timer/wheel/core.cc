@@ -64,14 +64,19 @@ Shard& Core::NextShard() {
 
 absl::Duration Core::BeginPark(absl::Duration limit) {
   if (limit <= absl::ZeroDuration()) return absl::ZeroDuration();
-  // Should the clock be changed meanwhile: it unparks the driver.
-  const bool paused = clock_->IsPaused();
-  const Instant now = clock_->Now();
   next_wake_.BeginDeciding();
   uint64_t next = kNever;
   for (const std::unique_ptr<Shard>& shard : shards_) {
     next = std::min(next, shard->NextExpiration().value_or(kNever));
   }
+  if (next == kNever && limit == absl::InfiniteDuration() &&
+      !clock_->AdvancesByItself()) {
+    // Nothing to reckon with the time, which takes longer than all this.
+    return next_wake_.Decide(kNever) ? limit : absl::ZeroDuration();
+  }
+  // Should the clock be changed meanwhile: it unparks the driver.
+  const bool paused = clock_->IsPaused();
+  const Instant now = clock_->Now();
   if (next <= ticks_.At(now)) {
     next_wake_.Clear();
     return absl::ZeroDuration();
