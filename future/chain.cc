@@ -1,8 +1,10 @@
 #include "rouse/future/chain.h"
 
+#include <exception>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/config.h"
 #include "rouse/base/panic.h"
 #include "rouse/waker/context.h"
 
@@ -43,6 +45,12 @@ bool RunFrom(Frame* frame, Frame& root, Context& cx) {
 }
 
 }  // namespace
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+void Rethrow(Frame& frame) {
+  std::rethrow_exception(std::exchange(frame.exception, nullptr));
+}
+#endif
 
 bool PollChain(Frame& root, Context& cx) {
   bool suspended;

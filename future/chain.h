@@ -151,11 +151,17 @@ struct Frame {
 #endif
 };
 
+#ifdef ABSL_HAVE_EXCEPTIONS
+// Out of line, or each place where this may happen costs every frame, which is
+// where the exception would be on its way, a word.
+[[noreturn]] void Rethrow(Frame& frame);
+#endif
+
 // Rethrows what `frame` has kept, if anything.
 inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #ifdef ABSL_HAVE_EXCEPTIONS
   if (frame.exception != nullptr) [[unlikely]] {
-    std::rethrow_exception(std::exchange(frame.exception, nullptr));
+    Rethrow(frame);
   }
 #endif
 }
@@ -287,7 +293,11 @@ class ResultSlot<void> {
   void return_void() {}
 
  protected:
-  OutputSlot<void> result_;
+  // That the coroutine has finished is all there is to know.
+  struct NoResult {
+    void Take() const {}
+  };
+  [[no_unique_address]] NoResult result_;
 };
 
 }  // namespace rouse::internal
