@@ -22,11 +22,10 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/co.h"
+#include "rouse/future/yield.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/timer/clock.h"
-#include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -54,20 +53,6 @@ class Never {
 
  private:
   std::atomic<int>* destroyed_;
-};
-
-// Gives way once.
-class YieldOnce {
- public:
-  YieldOnce() = default;
-  PollResult<void> Poll(Context& cx) {
-    if (std::exchange(yielded_, true)) return {};
-    cx.waker().WakeByRef();
-    return kPending;
-  }
-
- private:
-  bool yielded_ = false;
 };
 
 Co<int> Add(int a, int b) { co_return a + b; }
@@ -110,7 +95,7 @@ TEST_P(RuntimeTest, BlockOnGivesTheOutput) {
 TEST_P(RuntimeTest, BlockOnTakesACallable) {
   Runtime runtime = MakeRuntime();
   auto main = [text = std::string("kept")]() -> Co<std::string> {
-    co_await YieldOnce();
+    co_await Yield();
     co_return text;
   };
   EXPECT_EQ(runtime.BlockOn(std::move(main)), "kept");
@@ -126,7 +111,7 @@ TEST_P(RuntimeTest, ASpawnedLambdaKeepsItsCaptures) {
   JoinHandle<int> handle = [&runtime] {
     auto value = std::make_unique<int>(7);
     auto body = [value = std::move(value)]() -> Co<int> {
-      co_await YieldOnce();
+      co_await Yield();
       co_return *value;
     };
     return runtime.Spawn(std::move(body));
@@ -158,7 +143,7 @@ TEST_P(RuntimeTest, AbortAfterTheEndChangesNothing) {
   Runtime runtime = MakeRuntime();
   JoinHandle<int> handle = runtime.Spawn(Add(1, 1));
   auto finish = [&handle]() -> Co<> {
-    while (!handle.IsFinished()) co_await YieldOnce();
+    while (!handle.IsFinished()) co_await Yield();
   };
   runtime.BlockOn(finish);
   handle.Abort();
@@ -169,12 +154,12 @@ TEST_P(RuntimeTest, ADetachedTaskRunsOn) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> done{false};
   auto body = [&done]() -> Co<> {
-    for (int i = 0; i < 10; ++i) co_await YieldOnce();
+    for (int i = 0; i < 10; ++i) co_await Yield();
     done = true;
   };
   runtime.Spawn(body);
   auto wait = [&done]() -> Co<> {
-    while (!done) co_await YieldOnce();
+    while (!done) co_await Yield();
   };
   runtime.BlockOn(wait);
   EXPECT_TRUE(done);
@@ -185,7 +170,7 @@ TEST_P(RuntimeTest, DestroyingItCancelsItsTasks) {
   std::optional<Runtime> runtime(MakeRuntime());
   JoinHandle<void> handle = runtime->Spawn(Never(&destroyed));
   for (int i = 0; i < 10; ++i) runtime->Spawn(Never(&destroyed));
-  auto yield = []() -> Co<> { co_await YieldOnce(); };
+  auto yield = []() -> Co<> { co_await Yield(); };
   runtime->BlockOn(yield);
   runtime.reset();
   EXPECT_EQ(destroyed, 11);
@@ -225,7 +210,7 @@ TEST_P(RuntimeTest, AWakerMayOutliveIt) {
   };
   runtime->Spawn(Keep(&kept, &polled));
   auto wait = [&polled]() -> Co<> {
-    while (!polled.HasBeenNotified()) co_await YieldOnce();
+    while (!polled.HasBeenNotified()) co_await Yield();
   };
   runtime->BlockOn(wait);
   runtime.reset();
@@ -254,116 +239,6 @@ TEST_P(RuntimeTest, ATaskSpawnedByADestructorDuringShutdownIsCancelled) {
     runtime.Spawn(SpawnsAtTheEnd(&destroyed));
   }
   EXPECT_EQ(destroyed, 1);
-}
-
-TEST_P(RuntimeTest, SleepsOnThePausedClockThatItIsGiven) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
-  ASSERT_THAT(runtime, IsOk());
-  std::atomic<bool> started{false};
-  auto sleeper = [&started]() -> Co<> {
-    Sleep hour(absl::Hours(1));
-    started = true;
-    co_await hour;
-  };
-  JoinHandle<void> handle = runtime->Spawn(sleeper);
-  auto advance = [&]() -> Co<absl::Status> {
-    while (!started) co_await YieldOnce();
-    for (int i = 0; i < 10; ++i) co_await YieldOnce();
-    EXPECT_FALSE(handle.IsFinished());
-    clock->Advance(absl::Hours(2));
-    co_return co_await handle;
-  };
-  EXPECT_THAT(runtime->BlockOn(advance), IsOk());
-}
-
-// A year of hours in no time, and not a tick more than that.
-TEST_P(RuntimeTest, SleepsOnAClockThatAdvancesByItself) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
-  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
-  ASSERT_THAT(runtime, IsOk());
-  const Instant start = clock->Now();
-  auto sleeper = []() -> Co<> {
-    for (int i = 0; i < 365; ++i) co_await Sleep(absl::Hours(24));
-  };
-  JoinHandle<void> handle = runtime->Spawn(sleeper);
-  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
-  EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
-}
-
-// T20: nor does it pass what a main future can still do, which is woken by a
-// worker that then parks.
-TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
-  for (int round = 0; round < 50; ++round) {
-    auto clock = std::make_shared<Clock>();
-    clock->Pause();
-    clock->SetAutoAdvance(true);
-    absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
-    ASSERT_THAT(runtime, IsOk());
-    const Instant start = clock->Now();
-    auto day = []() -> Co<> { co_await Sleep(absl::Hours(24)); };
-    auto main = [&]() -> Co<Instant> {
-      JoinHandle<void> other = Spawn(day);
-      co_await Sleep(absl::Hours(1));
-      co_return clock->Now();
-    };
-    ASSERT_EQ(runtime->BlockOn(main()), start + absl::Hours(1));
-  }
-}
-
-TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
-  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
-  ASSERT_THAT(runtime, IsOk());
-  const Instant start = clock->Now();
-  std::atomic<bool> started{false};
-  std::atomic<bool> polling{false};
-  std::thread first([&] {
-    auto main = [&]() -> Co<> {
-      started = true;
-      while (!polling) co_await YieldOnce();
-      co_await Sleep(absl::Hours(1));
-    };
-    runtime->BlockOn(main());
-  });
-  while (!started) std::this_thread::yield();
-  auto main = [&]() -> Co<Instant> {
-    polling = true;
-    // A long poll.
-    for (int i = 0; i < 100; ++i) std::this_thread::yield();
-    co_return clock->Now();
-  };
-  EXPECT_EQ(runtime->BlockOn(main()), start);
-  first.join();
-}
-
-// T20: what a task can still do comes before time passes.
-TEST_P(RuntimeTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
-  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
-  ASSERT_THAT(runtime, IsOk());
-  const Instant start = clock->Now();
-  auto sleeper = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
-  auto busy = [&clock]() -> Co<Instant> {
-    for (int i = 0; i < 1000; ++i) co_await YieldOnce();
-    co_return clock->Now();
-  };
-  auto both = [&]() -> Co<Instant> {
-    JoinHandle<void> sleeps = Spawn(sleeper());
-    JoinHandle<Instant> works = Spawn(busy());
-    const absl::StatusOr<Instant> done = co_await works;
-    (void)co_await sleeps;
-    co_return *done;
-  };
-  EXPECT_EQ(runtime->BlockOn(both()), start);
-  EXPECT_EQ(clock->Now(), start + absl::Hours(1));
 }
 
 TEST_P(RuntimeTest, ManyThreadsMayBeInBlockOn) {
@@ -449,7 +324,7 @@ TEST_P(RuntimeTest, ManyShortBlockOnsBesideALongOne) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_EQ(runtime.BlockOn(Add(i, 1)), i + 1);
     auto yield = [i]() -> Co<int> {
-      co_await YieldOnce();
+      co_await Yield();
       co_return i;
     };
     ASSERT_EQ(runtime.BlockOn(yield), i);
@@ -481,7 +356,7 @@ TEST_P(RuntimeTest, AMainFutureMaySpawnInItsDestructor) {
   std::atomic<int> ran{0};
   runtime.BlockOn(SpawnsAtTheEnd(&ran));
   auto wait = [&ran]() -> Co<> {
-    while (ran == 0) co_await YieldOnce();
+    while (ran == 0) co_await Yield();
   };
   runtime.BlockOn(wait);
   EXPECT_EQ(ran, 1);
@@ -526,7 +401,7 @@ TEST(Runtime, AJoinersWakerThatThrowsDoesNotKeepTheTask) {
     Context cx(throws);
     EXPECT_TRUE(handle.Poll(cx).IsPending());
   }
-  auto yield = []() -> Co<> { co_await YieldOnce(); };
+  auto yield = []() -> Co<> { co_await Yield(); };
   EXPECT_THROW(runtime->BlockOn(yield), std::runtime_error);
   EXPECT_EQ(runtime->handle().alive_tasks(), 0u);
   EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOkAndHolds(2));
@@ -547,7 +422,7 @@ TEST_P(RuntimeTest, BlockOnInsideATaskPanicsAlsoAfterAnotherRuntimeHasGone) {
 TEST_P(RuntimeTest, AnExceptionOfATaskGoesToItsJoiner) {
   Runtime runtime = MakeRuntime();
   auto throws = []() -> Co<int> {
-    co_await YieldOnce();
+    co_await Yield();
     throw std::runtime_error("went wrong");
   };
   JoinHandle<int> handle = runtime.Spawn(throws);
@@ -563,7 +438,7 @@ TEST_P(RuntimeTest, AnExceptionOfATaskGoesToItsJoiner) {
 TEST_P(RuntimeTest, AnExceptionOfTheMainFutureComesOutOfBlockOn) {
   Runtime runtime = MakeRuntime();
   auto throws = []() -> Co<int> {
-    co_await YieldOnce();
+    co_await Yield();
     throw std::runtime_error("main");
   };
   EXPECT_THROW(runtime.BlockOn(throws), std::runtime_error);

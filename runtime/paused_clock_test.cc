@@ -1,0 +1,151 @@
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+
+// A runtime on a clock that stands, of either kind.
+class PausedClockTest : public ::testing::TestWithParam<bool> {
+ protected:
+  static Builder MakeBuilder() {
+    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
+                      : Builder::CurrentThread();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PausedClockTest, ::testing::Bool(),
+                         [](const auto& info) {
+                           return info.param ? "MultiThread" : "CurrentThread";
+                         });
+
+TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  std::atomic<bool> started{false};
+  auto sleeper = [&started]() -> Co<> {
+    Sleep hour(absl::Hours(1));
+    started = true;
+    co_await hour;
+  };
+  JoinHandle<void> handle = runtime->Spawn(sleeper);
+  auto advance = [&]() -> Co<absl::Status> {
+    while (!started) co_await Yield();
+    for (int i = 0; i < 10; ++i) co_await Yield();
+    EXPECT_FALSE(handle.IsFinished());
+    clock->Advance(absl::Hours(2));
+    co_return co_await handle;
+  };
+  EXPECT_THAT(runtime->BlockOn(advance), IsOk());
+}
+
+// A year of hours in no time, and not a tick more than that.
+TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  auto sleeper = []() -> Co<> {
+    for (int i = 0; i < 365; ++i) co_await Sleep(absl::Hours(24));
+  };
+  JoinHandle<void> handle = runtime->Spawn(sleeper);
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
+  EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
+}
+
+// T20: nor does it pass what a main future can still do, which is woken by a
+// worker that then parks.
+TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
+  for (int round = 0; round < 50; ++round) {
+    auto clock = std::make_shared<Clock>();
+    clock->Pause();
+    clock->SetAutoAdvance(true);
+    absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+    ASSERT_THAT(runtime, IsOk());
+    const Instant start = clock->Now();
+    auto day = []() -> Co<> { co_await Sleep(absl::Hours(24)); };
+    auto main = [&]() -> Co<Instant> {
+      JoinHandle<void> other = Spawn(day);
+      co_await Sleep(absl::Hours(1));
+      co_return clock->Now();
+    };
+    ASSERT_EQ(runtime->BlockOn(main()), start + absl::Hours(1));
+  }
+}
+
+TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  std::atomic<bool> started{false};
+  std::atomic<bool> polling{false};
+  std::thread first([&] {
+    auto main = [&]() -> Co<> {
+      started = true;
+      while (!polling) co_await Yield();
+      co_await Sleep(absl::Hours(1));
+    };
+    runtime->BlockOn(main());
+  });
+  while (!started) std::this_thread::yield();
+  auto main = [&]() -> Co<Instant> {
+    polling = true;
+    // A long poll.
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+    co_return clock->Now();
+  };
+  EXPECT_EQ(runtime->BlockOn(main()), start);
+  first.join();
+}
+
+// T20: what a task can still do comes before time passes.
+TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  auto sleeper = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
+  auto busy = [&clock]() -> Co<Instant> {
+    for (int i = 0; i < 1000; ++i) co_await Yield();
+    co_return clock->Now();
+  };
+  auto both = [&]() -> Co<Instant> {
+    JoinHandle<void> sleeps = Spawn(sleeper());
+    JoinHandle<Instant> works = Spawn(busy());
+    const absl::StatusOr<Instant> done = co_await works;
+    (void)co_await sleeps;
+    co_return *done;
+  };
+  EXPECT_EQ(runtime->BlockOn(both()), start);
+  EXPECT_EQ(clock->Now(), start + absl::Hours(1));
+}
+
+}  // namespace
+}  // namespace rouse
