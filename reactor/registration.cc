@@ -9,7 +9,6 @@
 #include "rouse/reactor/fallback.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
-#include "rouse/reactor/readiness_word.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/slot.h"
 #include "rouse/reactor/waiter.h"

@@ -220,7 +220,7 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     if (result >= 0) {
       const auto done = static_cast<size_t>(result);
       if (done > 0 && done < full) ClearReady(event);
-      unit->MadeProgress();
+      unit->MadeProgress(done);
       return Result(done);
     }
     const int error = errno;

@@ -300,15 +300,15 @@ TEST(BlockingPool, CallsItsHooksAroundAllElse) {
   {
     const BlockingPool::Owner pool = BlockingPool::Create({
         .max_threads = 1,
-        .on_thread_start = [&log] { log.push_back("start"); },
-        .on_thread_stop = [&log] { log.push_back("stop"); },
+        .on_thread_start = [&log] { log.emplace_back("start"); },
+        .on_thread_stop = [&log] { log.emplace_back("stop"); },
     });
     pool->SetThreadScope([&log]() -> std::shared_ptr<void> {
-      log.push_back("enter");
+      log.emplace_back("enter");
       return std::shared_ptr<void>(&log,
-                                   [&log](void*) { log.push_back("leave"); });
+                                   [&log](void*) { log.emplace_back("leave"); });
     });
-    EXPECT_THAT(BlockOn(pool->Spawn([&log] { log.push_back("call"); })),
+    EXPECT_THAT(BlockOn(pool->Spawn([&log] { log.emplace_back("call"); })),
                 IsOk());
   }
   EXPECT_THAT(log, ElementsAre("enter", "start", "call", "stop", "leave"));

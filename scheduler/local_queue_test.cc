@@ -4,7 +4,6 @@
 #include "rouse/scheduler/local_queue.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <thread>

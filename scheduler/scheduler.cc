@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/base/attributes.h"
 #include "absl/synchronization/mutex.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"

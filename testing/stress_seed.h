@@ -31,7 +31,7 @@ inline uint64_t StressSeed(uint64_t usual = 1) {
       value != nullptr && !absl::SimpleAtoi(value, &seed)) {
     seed = usual;
   }
-  std::cout << "[   SEED   ] ROUSE_STRESS_SEED=" << seed << std::endl;
+  std::cout << "[   SEED   ] ROUSE_STRESS_SEED=" << seed << "\n" << std::flush;
   return seed;
 }
 

@@ -1,6 +1,6 @@
 #include "rouse/testing/stress_seed.h"
 
-#include <cstdlib>
+#include <stdlib.h>  // setenv
 
 #include "gtest/gtest.h"
 

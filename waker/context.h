@@ -22,12 +22,18 @@
 //     return bytes;
 //   }
 //
+// What moves many bytes at once says how many, since that takes longer:
+// `unit->MadeProgress(bytes)`. So no poll lasts much longer than 128 small
+// system calls, and a task that sends without end gives way while what it has
+// sent is still in the cache for whoever reads it.
+//
 // With no unit left `PollProceed()` wakes the task and is pending, so the task
 // goes to the back of its queue.
 
 #ifndef ROUSE_WAKER_CONTEXT_H_
 #define ROUSE_WAKER_CONTEXT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -42,6 +48,10 @@ class BudgetUnit;
 
 // How many units of progress one poll of a task may make.
 inline constexpr uint32_t kBudgetPerPoll = 128;
+
+// How many bytes count as a unit, where bytes are moved. To copy so many takes
+// about as long as a small system call.
+inline constexpr size_t kBytesPerUnit = 4096;
 
 // Context
 //
@@ -106,8 +116,16 @@ class [[nodiscard]] BudgetUnit {
     if (poll_ != nullptr) ++poll_->budget;
   }
 
-  // Keeps the unit.
-  void MadeProgress() { poll_ = nullptr; }
+  // Keeps the unit. Of progress that moved `bytes`, takes one more for each
+  // `kBytesPerUnit` of them, as far as there are any: a poll that moves much
+  // lasts no longer than one that makes as many small calls as it may.
+  void MadeProgress(size_t bytes = 0) {
+    if (poll_ == nullptr) return;
+    const size_t more = bytes / kBytesPerUnit;
+    poll_->budget -=
+        more < poll_->budget ? static_cast<uint32_t>(more) : poll_->budget;
+    poll_ = nullptr;
+  }
 
  private:
   friend PollResult<BudgetUnit> PollProceed(Context& cx);

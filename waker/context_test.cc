@@ -1,5 +1,6 @@
 #include "rouse/waker/context.h"
 
+#include <cstddef>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -110,6 +111,41 @@ TEST(Context, AMovedUnitThatMadeProgressIsKept) {
     moved.MadeProgress();
   }
   EXPECT_EQ(Drain(cx), 127);
+}
+
+TEST(Context, ManyBytesAreManyUnits) {
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  PollProceed(cx)->MadeProgress(10 * kBytesPerUnit + 1);
+  EXPECT_EQ(Drain(cx), 128 - 11);
+}
+
+TEST(Context, FewerBytesThanAUnitAreOne) {
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  PollProceed(cx)->MadeProgress(kBytesPerUnit - 1);
+  EXPECT_EQ(Drain(cx), 128 - 1);
+}
+
+TEST(Context, MoreBytesThanThereAreUnitsUseUpThose) {
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  PollProceed(cx)->MadeProgress(size_t{1} << 40);
+  EXPECT_FALSE(cx.HasBudget());
+}
+
+TEST(Context, UnconstrainedBytesTakeNothing) {
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  {
+    const UnconstrainedScope unconstrained(cx);
+    PollProceed(cx)->MadeProgress(size_t{1} << 40);
+  }
+  EXPECT_EQ(Drain(cx), 128);
 }
 
 TEST(Context, AnInnerUnitsProgressSurvivesAPendingOuterOne) {

@@ -1,4 +1,4 @@
-// The examples of docs/blocking.md, word for word (blocking_doc_test sees to
+// The examples of docs/blocking.md, word for word (blocking_quotes_test sees to
 // that), and tests that run them.
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <optional>
 #include <string>
