@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "rouse/net/acceptor.h"
 #include "rouse/net/socket.h"
-#include "rouse/net/stream_io.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/net/unix_stream.h"
 #include "rouse/reactor/handle.h"
