@@ -359,6 +359,32 @@ TEST(Co, AnExceptionGoesThroughTheChain) {
   EXPECT_THROW((void)PollOnce(co), std::runtime_error);
 }
 
+// Its destructor leaves the `co_return` before it.
+struct ThrowsAtTheEnd {
+  ~ThrowsAtTheEnd() noexcept(false) { throw std::runtime_error("end"); }
+};
+
+Co<std::shared_ptr<int>> ReturnTwice(std::shared_ptr<int> first,
+                                     std::shared_ptr<int> second) {
+  try {
+    ThrowsAtTheEnd at_the_end;
+    co_return first;
+  } catch (const std::runtime_error&) {
+  }
+  co_return second;
+}
+
+TEST(Co, TheLastResultReplacesTheOneBefore) {
+  auto first = std::make_shared<int>(1);
+  auto second = std::make_shared<int>(2);
+  {
+    Co<std::shared_ptr<int>> co = ReturnTwice(first, second);
+    EXPECT_EQ(*PollOnce(co), second);
+  }
+  EXPECT_EQ(first.use_count(), 1);
+  EXPECT_EQ(second.use_count(), 1);
+}
+
 TEST(Co, AnExceptionOfAChildCanBeCaught) {
   auto body = []() -> Co<int> {
     try {

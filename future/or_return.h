@@ -211,11 +211,16 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
   bool await_suspend(std::coroutine_handle<> frame) {
     return Base::await_suspend(frame) || EndParent();
   }
-  decltype(auto) await_resume() { return ValueOf(Base::await_resume()); }
+  decltype(auto) await_resume() {
+    RethrowFrom(*this->parent);
+    return ValueOf(Base::await_resume());
+  }
 
  private:
   static bool OnFinished(Awaiter* awaiter, Context&) {
-    static_cast<ChildOrReturnAwaiter*>(awaiter)->EndParent();
+    auto* self = static_cast<ChildOrReturnAwaiter*>(awaiter);
+    ROUSE_TRY { self->EndParent(); }
+    ROUSE_CATCH_ALL { self->parent->KeepException(); }
     return true;
   }
 

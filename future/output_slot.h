@@ -32,9 +32,11 @@ class OutputSlot {
   bool FillBy(Poll poll) {
     return Make(poll);
   }
-  // REQUIRES: the slot is empty.
+  // In place of what is there: a `co_return` may be left by a destructor that
+  // throws, and another one come after it.
   template <class U>
   void Emplace(U&& value) {
+    if (result_.IsReady()) std::destroy_at(&result_);
     const auto make = [&value] {
       return PollResult<T>(std::in_place, std::forward<U>(value));
     };
@@ -73,7 +75,7 @@ class OutputSlot<T&> {
   bool FillBy(Poll poll) {
     const PollResult<T&> result = poll();
     if (result.IsPending()) return false;
-    value_ = &result.value();
+    value_ = std::addressof(result.value());
     return true;
   }
   void Emplace(T& value) { value_ = std::addressof(value); }

@@ -158,8 +158,9 @@ class Registration {
   // Right for the bytes of a stream; wrong for calls that return less than
   // there is, such as receiving a datagram.
   //
-  // Takes a unit of the task's budget (see context.h). No allocation, and no
-  // lock unless it has to wait.
+  // Takes a unit of the task's budget (see context.h) and, unless `full` is 0,
+  // those for as many bytes as the result says. No allocation, and no lock
+  // unless it has to wait.
   template <class Attempt, class OnError>
   PollResult<absl::StatusOr<size_t>> PollIo(Direction direction, Context& cx,
                                             Waiter* waiter, size_t full,
@@ -220,7 +221,7 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     if (result >= 0) {
       const auto done = static_cast<size_t>(result);
       if (done > 0 && done < full) ClearReady(event);
-      unit->MadeProgress(done);
+      unit->MadeProgress(full > 0 ? done : 0);
       return Result(done);
     }
     const int error = errno;

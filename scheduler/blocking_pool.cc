@@ -1,6 +1,7 @@
 #include "rouse/scheduler/blocking_pool.h"
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/mutex.h"
@@ -280,11 +282,17 @@ void BlockingPool::Close() {
     // cancelled does the same.
     while (!sleepers_.IsEmpty()) WakeSleeper();
   }
+  // A joiner's waker that throws keeps no other call from being cancelled.
+  std::exception_ptr first;
   while (task::Header* task = cancelled.Pop()) {
-    task::Shutdown(task);
+    ROUSE_TRY { task::Shutdown(task); }
+    ROUSE_CATCH_ALL {
+      if (first == nullptr) first = std::current_exception();
+    }
     task::Unref(task);
   }
   WorkEnded(count);
+  if (first != nullptr) std::rethrow_exception(std::move(first));
 }
 
 bool BlockingPool::Shutdown(absl::Duration limit) {

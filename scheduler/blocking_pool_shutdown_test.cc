@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/synchronization/notification.h"
@@ -17,6 +19,8 @@
 #include "rouse/future/block_on.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -55,6 +59,24 @@ class BlockingPoolShutdownTest : public ::testing::Test {
   });
   std::optional<JoinHandle<int>> busy_;
 };
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(BlockingPoolShutdownTest, AJoinersWakerThatThrowsKeepsNoCallWaiting) {
+  JoinHandle<void> first = pool_->Spawn([] {});
+  JoinHandle<void> second = pool_->Spawn([] {});
+  const Waker throws =
+      Waker::FromCallable([] { throw std::runtime_error("joiner"); });
+  {
+    Context cx(throws);
+    EXPECT_TRUE(first.Poll(cx).IsPending());
+  }
+  EXPECT_THROW(pool_->Close(), std::runtime_error);
+  EXPECT_THAT(BlockOn(std::move(first)), StatusIs(kCancelled));
+  EXPECT_THAT(BlockOn(std::move(second)), StatusIs(kCancelled));
+  end_.Notify();
+  EXPECT_TRUE(pool_->Shutdown());
+}
+#endif
 
 TEST_F(BlockingPoolShutdownTest, CancelsWhatHasNotBegun) {
   bool ran = false;

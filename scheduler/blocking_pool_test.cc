@@ -305,8 +305,8 @@ TEST(BlockingPool, CallsItsHooksAroundAllElse) {
     });
     pool->SetThreadScope([&log]() -> std::shared_ptr<void> {
       log.emplace_back("enter");
-      return std::shared_ptr<void>(&log,
-                                   [&log](void*) { log.emplace_back("leave"); });
+      return std::shared_ptr<void>(
+          &log, [&log](void*) { log.emplace_back("leave"); });
     });
     EXPECT_THAT(BlockOn(pool->Spawn([&log] { log.emplace_back("call"); })),
                 IsOk());

@@ -103,19 +103,25 @@ class LocalQueue {
   }
 
   // Takes half of what waits in `victim`, rounded up. Returns the first of
-  // them, and puts the rest last here. Null if there is nothing, another thief
-  // is at it, or more than half of this queue is in use.
+  // them, and puts the rest last here, in the order that Push promises: who
+  // steals looks for sleepers afterwards, too. Null if there is nothing,
+  // another thief is at it, or more than half of this queue is in use.
   T* StealFrom(LocalQueue& victim);
 
   // ---- For any thread.
 
   // How many wait. Out of date by the time it returns.
   uint32_t Size() const {
-    // Nothing to order in the first. See Push for the second.
+    // Nothing to order: it is out of date in any case.
     const uint32_t real = RealOf(head_.load(std::memory_order_relaxed));
-    return Between(real, tail_.load(std::memory_order_seq_cst));
+    return Between(real, tail_.load(std::memory_order_relaxed));
   }
-  bool IsEmpty() const { return Size() == 0; }
+  bool IsEmpty() const {
+    // A `real` that is out of date is not beyond that of now, so it is `tail`
+    // only if the queue was empty. See Push for the order of `tail`.
+    return RealOf(head_.load(std::memory_order_relaxed)) ==
+           tail_.load(std::memory_order_seq_cst);
+  }
 
  private:
   static constexpr uint32_t kHalf = kCapacity / 2;
@@ -184,8 +190,8 @@ void LocalQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
     for (uint32_t i = kHalf; i < kCapacity; ++i) {
       overflow(std::as_const(Place(tail + i)).Read());
     }
-    // As above; nobody need be told of what has been here before.
-    tail_.store(tail + kHalf, std::memory_order_release);
+    // As above: for a moment there was nothing to be seen here.
+    tail_.exchange(tail + kHalf, std::memory_order_seq_cst);
     overflow(element);
     return;
   }
@@ -264,9 +270,9 @@ T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim) {
     Place(tail + i - 1).Write() = std::as_const(victim.Place(from + i)).Read();
   }
   victim.Release();
-  // As in Push. Nobody need be told: these have been waiting already.
+  // As in Push: while they were on their way they were in neither queue.
   if (count > 1) {
-    tail_.store(tail + count - 1, std::memory_order_release);
+    tail_.exchange(tail + count - 1, std::memory_order_seq_cst);
   }
   return first;
 }

@@ -137,6 +137,61 @@ MODEL_TEST(LocalQueue, HidesNothingFromOneWhoFallsAsleep) {
   world.RequireTaken();
 }
 
+// The same where what the sleeper sees of the head may be long out of date.
+MODEL_TEST(LocalQueue, HidesNothingThatComesLater) {
+  World<2> world;
+  Atomic<bool> asleep{false};
+  bool found = false;
+  Thread sleeper([&] {
+    asleep.store(true, std::memory_order_seq_cst);
+    found = !world.queue.IsEmpty();
+  });
+  world.Push(2);
+  world.Pop(2);
+  world.Push(1);
+  const bool woken = asleep.load(std::memory_order_seq_cst);
+  sleeper.Join();
+  Require(found || woken);
+  world.RequireTaken();
+}
+
+// The same for what an overflow brings back.
+MODEL_TEST(LocalQueue, HidesNothingThatItBringsBack) {
+  World<2> world;
+  Atomic<bool> asleep{false};
+  bool found = false;
+  world.Push(2);
+  Thread sleeper([&] {
+    asleep.store(true, std::memory_order_seq_cst);
+    found = !world.queue.IsEmpty();
+  });
+  world.Push(1);
+  const bool woken = asleep.load(std::memory_order_seq_cst);
+  sleeper.Join();
+  Require(found || woken);
+  world.RequireTaken();
+}
+
+// The same for what a thief has put into its own queue.
+MODEL_TEST(LocalQueue, HidesNothingThatWasStolen) {
+  World<4> world;
+  World<4> thief;
+  Atomic<bool> asleep{false};
+  bool found = false;
+  world.Push(3);
+  Thread sleeper([&] {
+    asleep.store(true, std::memory_order_seq_cst);
+    found = !thief.queue.IsEmpty();
+  });
+  Task* const first = thief.queue.StealFrom(world.queue);
+  const bool woken = asleep.load(std::memory_order_seq_cst);
+  sleeper.Join();
+  Require(found || woken);
+  Take(first);
+  thief.Pop();
+  world.RequireTaken();
+}
+
 MODEL_TEST(LocalQueue, IsNeverLongerThanItsCapacity) {
   World<2> world;
   Thread reader([&] { Require(world.queue.Size() <= 2); });
