@@ -158,9 +158,9 @@ class Registration {
   // Right for the bytes of a stream; wrong for calls that return less than
   // there is, such as receiving a datagram.
   //
-  // Takes a unit of the task's budget (see context.h) and, unless `full` is 0,
-  // those for as many bytes as the result says. No allocation, and no lock
-  // unless it has to wait.
+  // Takes a unit of the task's budget (see context.h) and, for a write whose
+  // `full` is not 0, those for as many bytes as the result says. No allocation,
+  // and no lock unless it has to wait.
   template <class Attempt, class OnError>
   PollResult<absl::StatusOr<size_t>> PollIo(Direction direction, Context& cx,
                                             Waiter* waiter, size_t full,
@@ -221,7 +221,9 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     if (result >= 0) {
       const auto done = static_cast<size_t>(result);
       if (done > 0 && done < full) ClearReady(event);
-      unit->MadeProgress(full > 0 ? done : 0);
+      // Shorter turns make writers over many sockets faster, readers slower.
+      const bool writes = direction == Direction::kWrite && full > 0;
+      unit->MadeProgress(writes ? done : 0);
       return Result(done);
     }
     const int error = errno;
