@@ -1,19 +1,16 @@
 #include "rouse/process/child_pipe.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/types.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
-#include <ctime>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/adopt_fd.h"
+#include "rouse/io/quiet_write.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
@@ -33,32 +30,9 @@ using reactor::Interest;
 
 absl::StatusOr<AsyncFd<OwnedFd>> Adopt(OwnedFd fd, Interest interest,
                                        const reactor::Handle& handle) {
-  const int flags = fcntl(fd.get(), F_GETFL);
-  if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
-    return absl::ErrnoToStatus(errno, "fcntl of a child's pipe");
-  }
+  absl::Status adopted = internal::AdoptFd(fd.get());
+  if (!adopted.ok()) return adopted;
   return AsyncFd<OwnedFd>::Create(std::move(fd), interest, handle);
-}
-
-// write(2) without the signal. There is no flag that says so for a pipe: the
-// signal, which would be this thread's, is blocked for so long, and taken away
-// if this write has raised it.
-ssize_t WriteQuietly(int fd, std::string_view data) {
-  sigset_t sigpipe, before, pending;
-  sigemptyset(&sigpipe);
-  sigaddset(&sigpipe, SIGPIPE);
-  sigpending(&pending);
-  pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-  const ssize_t result = write(fd, data.data(), data.size());
-  const int error = errno;
-  if (result < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
-    const timespec none = {};
-    while (sigtimedwait(&sigpipe, nullptr, &none) < 0 && errno == EINTR) {
-    }
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return result;
 }
 
 }  // namespace
@@ -78,7 +52,7 @@ PollResult<absl::StatusOr<size_t>> ChildStdin::PollWrite(
   // less: that it has taken a part says nothing of the rest.
   return pipe_.registration().PollIo(
       Direction::kWrite, cx, waiter, /*full=*/0,
-      [&] { return WriteQuietly(fd(), data); },
+      [&] { return internal::QuietWrite(fd(), absl::MakeConstSpan(&data, 1)); },
       [](int error) {
         return absl::ErrnoToStatus(error, "write to a child's standard input");
       });
