@@ -19,7 +19,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "rouse/base/panic.h"
+#include "rouse/io/io_future.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/spawn_blocking.h"
@@ -190,11 +190,7 @@ absl::Status LookupHostFuture::Start() {
 }
 
 PollResult<Result> LookupHostFuture::Poll(Context& cx) {
-  if (finished_) {
-    Panic(
-        "LookupHost() was polled after it had given its result; make another "
-        "one");
-  }
+  if (finished_) internal::PanicFinished("LookupHost");
   if (!lookup_.has_value()) {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
