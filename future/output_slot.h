@@ -21,7 +21,7 @@ namespace rouse::internal {
 
 // OutputSlot
 //
-// Empty, then filled once with a `T`, a reference or nothing. Other than a
+// Empty, then filled with a `T`, a reference or nothing. Other than a
 // `PollResult` it is never assigned to, so `T` need only be movable.
 template <class T>
 class OutputSlot {
@@ -30,17 +30,24 @@ class OutputSlot {
   // REQUIRES: the slot is empty.
   template <class Poll>
   bool FillBy(Poll poll) {
-    return Make(poll);
+    // Made where it stays: moving it shows, where every `co_await` passes. What
+    // is there before is pending and has nothing to destroy.
+    void* const place = &result_;
+    ROUSE_TRY { ::new (place) PollResult<T>(poll()); }
+    ROUSE_CATCH_ALL {
+      ::new (place) PollResult<T>(kPending);
+      ROUSE_RETHROW;
+    }
+    return result_.IsReady();
   }
   // In place of what is there: a `co_return` may be left by a destructor that
   // throws, and another one come after it.
   template <class U>
   void Emplace(U&& value) {
     if (result_.IsReady()) std::destroy_at(&result_);
-    const auto make = [&value] {
+    FillBy([&value] {
       return PollResult<T>(std::in_place, std::forward<U>(value));
-    };
-    Make(make);
+    });
   }
 
   bool IsFull() const { return result_.IsReady(); }
@@ -53,18 +60,6 @@ class OutputSlot {
   T* Peek() { return result_.IsReady() ? &*result_ : nullptr; }
 
  private:
-  // The result is made where it stays: moving it shows, where every `co_await`
-  // passes. What is there before is pending and has nothing to destroy.
-  template <class MakeResult>
-  bool Make(MakeResult& make) {
-    void* const place = &result_;
-    ROUSE_TRY { ::new (place) PollResult<T>(make()); }
-    ROUSE_CATCH_ALL {
-      ::new (place) PollResult<T>(kPending);
-      ROUSE_RETHROW;
-    }
-    return result_.IsReady();
-  }
   PollResult<T> result_ = kPending;
 };
 
