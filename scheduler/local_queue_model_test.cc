@@ -120,75 +120,54 @@ MODEL_TEST(LocalQueue, IsStolenFromWhileItSteals, .mode = model::Mode::kBounded,
   for (int i = 0; i < 3; ++i) Require(victim.tasks[i].taken.Read() == 1);
 }
 
-// Of one who pushes and then looks for sleepers, and one who falls asleep and
-// then looks for work, at least one sees the other (tokio #1768).
-MODEL_TEST(LocalQueue, HidesNothingFromOneWhoFallsAsleep) {
-  World<2> world;
+// Of one who does `act()`, which puts something into `queue`, and then looks
+// for sleepers, and one who falls asleep and then looks for work, at least one
+// sees the other (tokio #1768).
+template <class Queue, class Act>
+void RequireNothingHidden(Queue& queue, Act act) {
   Atomic<bool> asleep{false};
   bool found = false;
   Thread sleeper([&] {
     asleep.store(true, std::memory_order_seq_cst);
-    found = !world.queue.IsEmpty();
+    found = !queue.IsEmpty();
   });
-  world.Push(1);
+  act();
   const bool woken = asleep.load(std::memory_order_seq_cst);
   sleeper.Join();
   Require(found || woken);
+}
+
+MODEL_TEST(LocalQueue, HidesNothingThatIsPushed) {
+  World<2> world;
+  RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-// The same where what the sleeper sees of the head may be long out of date.
+// What the sleeper sees of the head may be long out of date.
 MODEL_TEST(LocalQueue, HidesNothingThatComesLater) {
   World<2> world;
-  Atomic<bool> asleep{false};
-  bool found = false;
-  Thread sleeper([&] {
-    asleep.store(true, std::memory_order_seq_cst);
-    found = !world.queue.IsEmpty();
+  RequireNothingHidden(world.queue, [&] {
+    world.Push(2);
+    world.Pop(2);
+    world.Push(1);
   });
-  world.Push(2);
-  world.Pop(2);
-  world.Push(1);
-  const bool woken = asleep.load(std::memory_order_seq_cst);
-  sleeper.Join();
-  Require(found || woken);
   world.RequireTaken();
 }
 
-// The same for what an overflow brings back.
-MODEL_TEST(LocalQueue, HidesNothingThatItBringsBack) {
+MODEL_TEST(LocalQueue, HidesNothingThatAnOverflowBringsBack) {
   World<2> world;
-  Atomic<bool> asleep{false};
-  bool found = false;
   world.Push(2);
-  Thread sleeper([&] {
-    asleep.store(true, std::memory_order_seq_cst);
-    found = !world.queue.IsEmpty();
-  });
-  world.Push(1);
-  const bool woken = asleep.load(std::memory_order_seq_cst);
-  sleeper.Join();
-  Require(found || woken);
+  RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-// The same for what a thief has put into its own queue.
 MODEL_TEST(LocalQueue, HidesNothingThatWasStolen) {
   World<4> world;
   World<4> thief;
-  Atomic<bool> asleep{false};
-  bool found = false;
   world.Push(3);
-  Thread sleeper([&] {
-    asleep.store(true, std::memory_order_seq_cst);
-    found = !thief.queue.IsEmpty();
-  });
-  Task* const first = thief.queue.StealFrom(world.queue);
-  const bool woken = asleep.load(std::memory_order_seq_cst);
-  sleeper.Join();
-  Require(found || woken);
-  Take(first);
-  thief.Pop();
+  RequireNothingHidden(thief.queue,
+                       [&] { Take(thief.queue.StealFrom(world.queue)); });
+  Take(thief.queue.Pop());
   world.RequireTaken();
 }
 
