@@ -22,6 +22,7 @@
 #include "rouse/future/co.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -41,24 +42,9 @@ constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
 
 Co<int> Add(int a, int b) { co_return a + b; }
 
-// What holds for either kind of runtime.
-class RuntimeBlockingTest : public ::testing::TestWithParam<bool> {
- protected:
-  static Builder MakeBuilder() {
-    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
-                      : Builder::CurrentThread();
-  }
-  static Runtime MakeRuntime() {
-    absl::StatusOr<Runtime> runtime = MakeBuilder().Build();
-    EXPECT_THAT(runtime, IsOk());
-    return *std::move(runtime);
-  }
-};
-
+using RuntimeBlockingTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeBlockingTest, ::testing::Bool(),
-                         [](const auto& info) {
-                           return info.param ? "MultiThread" : "CurrentThread";
-                         });
+                         &KindOfRuntime);
 
 TEST_P(RuntimeBlockingTest, StartsNoThreadBeforeItIsUsed) {
   Runtime runtime = MakeRuntime();
@@ -164,9 +150,7 @@ TEST_P(RuntimeBlockingTest, IdleThreadsEndAfterTheTimeThatIsSet) {
 }
 
 TEST_P(RuntimeBlockingTest, AClockThatAdvancesByItselfWaitsForCalls) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   const Instant start = clock->Now();

@@ -12,6 +12,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/clock.h"
@@ -23,19 +24,9 @@ namespace {
 
 using ::absl_testing::IsOk;
 
-// A runtime on a clock that stands, of either kind.
-class PausedClockTest : public ::testing::TestWithParam<bool> {
- protected:
-  static Builder MakeBuilder() {
-    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
-                      : Builder::CurrentThread();
-  }
-};
-
+using PausedClockTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, PausedClockTest, ::testing::Bool(),
-                         [](const auto& info) {
-                           return info.param ? "MultiThread" : "CurrentThread";
-                         });
+                         &KindOfRuntime);
 
 TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
   auto clock = std::make_shared<Clock>();
@@ -61,9 +52,7 @@ TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
 
 // A year of hours in no time, and not a tick more than that.
 TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   const Instant start = clock->Now();
@@ -79,9 +68,7 @@ TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
 // worker that then parks.
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
   for (int round = 0; round < 50; ++round) {
-    auto clock = std::make_shared<Clock>();
-    clock->Pause();
-    clock->SetAutoAdvance(true);
+    const std::shared_ptr<Clock> clock = AutoAdvancingClock();
     absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
     ASSERT_THAT(runtime, IsOk());
     const Instant start = clock->Now();
@@ -96,9 +83,7 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
 }
 
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   const Instant start = clock->Now();
@@ -125,9 +110,7 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
 
 // T20: what a task can still do comes before time passes.
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   const Instant start = clock->Now();

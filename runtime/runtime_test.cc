@@ -24,6 +24,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/sleep.h"
@@ -68,24 +69,8 @@ Co<int> SumOfTasks(int count) {
   co_return sum;
 }
 
-// What holds for either kind of runtime.
-class RuntimeTest : public ::testing::TestWithParam<bool> {
- protected:
-  static Builder MakeBuilder() {
-    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
-                      : Builder::CurrentThread();
-  }
-  static Runtime MakeRuntime() {
-    absl::StatusOr<Runtime> runtime = MakeBuilder().Build();
-    EXPECT_THAT(runtime, IsOk());
-    return *std::move(runtime);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeTest, ::testing::Bool(),
-                         [](const auto& info) {
-                           return info.param ? "MultiThread" : "CurrentThread";
-                         });
+using RuntimeTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeTest, ::testing::Bool(), &KindOfRuntime);
 
 TEST_P(RuntimeTest, BlockOnGivesTheOutput) {
   Runtime runtime = MakeRuntime();
@@ -482,9 +467,7 @@ TEST_P(RuntimeTest, JoiningTwicePanics) {
 
 using RuntimeDeathTest = RuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeDeathTest, ::testing::Bool(),
-                         [](const auto& info) {
-                           return info.param ? "MultiThread" : "CurrentThread";
-                         });
+                         &KindOfRuntime);
 
 TEST_P(RuntimeDeathTest, DestroyingItFromItsOwnTaskPanics) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

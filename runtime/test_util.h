@@ -1,0 +1,58 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: test_util.h
+// -----------------------------------------------------------------------------
+//
+// For the tests of this folder.
+
+#ifndef ROUSE_RUNTIME_TEST_UTIL_H_
+#define ROUSE_RUNTIME_TEST_UTIL_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/timer/clock.h"
+
+namespace rouse {
+
+// What holds for either kind of runtime: the parameter says whether it is
+// multi-threaded.
+//
+//   using MyTest = EitherRuntimeTest;
+//   INSTANTIATE_TEST_SUITE_P(Kinds, MyTest, testing::Bool(), &KindOfRuntime);
+class EitherRuntimeTest : public testing::TestWithParam<bool> {
+ protected:
+  static Builder MakeBuilder() {
+    return GetParam() ? std::move(Builder::MultiThread().WorkerThreads(2))
+                      : Builder::CurrentThread();
+  }
+  static Runtime MakeRuntime() {
+    absl::StatusOr<Runtime> runtime = MakeBuilder().Build();
+    EXPECT_THAT(runtime, absl_testing::IsOk());
+    return *std::move(runtime);
+  }
+};
+
+inline std::string KindOfRuntime(const testing::TestParamInfo<bool>& info) {
+  return info.param ? "MultiThread" : "CurrentThread";
+}
+
+// A paused clock that advances by itself.
+inline std::shared_ptr<Clock> AutoAdvancingClock() {
+  auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  return clock;
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_RUNTIME_TEST_UTIL_H_
