@@ -24,6 +24,7 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -43,12 +44,6 @@ using Driver = wheel::Driver<ThreadParker>;
 static_assert(Stream<DelayQueue<int>>);
 static_assert(std::same_as<StreamItem<DelayQueue<std::string>>,
                            DelayQueue<std::string>::Expired>);
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
-}
 
 class DelayQueueTest : public testing::Test {
  protected:

@@ -18,6 +18,7 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -39,12 +40,6 @@ static_assert(
     std::same_as<FutureOutput<IntervalTick>, absl::StatusOr<Instant>>);
 static_assert(Stream<Interval>);
 static_assert(std::same_as<StreamItem<Interval>, Instant>);
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
-}
 
 Interval Make(absl::Duration period, const IntervalOptions& options = {}) {
   absl::StatusOr<Interval> interval = Interval::Create(period, options);

@@ -20,6 +20,7 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -37,12 +38,6 @@ PollResult<SleepResult> Poll(Sleep& sleep, CountingWaker& task) {
   const Waker waker = task.NewWaker();
   Context cx(waker);
   return sleep.Poll(cx);
-}
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
 }
 
 class SleepTest : public testing::Test {

@@ -20,6 +20,7 @@
 #include "rouse/future/gen.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
@@ -33,12 +34,6 @@ namespace rouse {
 namespace {
 
 using ::testing::ElementsAre;
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
-}
 
 // An item after each of the durations.
 Gen<int> Items(std::vector<absl::Duration> durations) {

@@ -12,6 +12,7 @@
 #include "rouse/future/co.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
@@ -50,12 +51,6 @@ static_assert(std::same_as<Timeout<Sleep>::Output, absl::Status>);
 static_assert(std::same_as<OutputFor<int>, absl::StatusOr<int>>);
 static_assert(
     std::same_as<OutputFor<absl::StatusOr<int>>, absl::StatusOr<int>>);
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
-}
 
 class TimeoutTest : public testing::Test {
  protected:

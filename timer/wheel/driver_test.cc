@@ -15,6 +15,7 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -77,13 +78,6 @@ class DriverTest : public testing::Test {
 
   Sleep For(absl::Duration duration) {
     return Sleep(driver_.handle(), duration);
-  }
-
-  // Paused before the driver looks at it.
-  static std::shared_ptr<Clock> PausedClock() {
-    auto clock = std::make_shared<Clock>();
-    clock->Pause();
-    return clock;
   }
 
   std::shared_ptr<Clock> clock_ = PausedClock();
