@@ -18,6 +18,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 
 namespace rouse::scheduler {
@@ -86,7 +87,7 @@ class Spawner {
 void Press(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
   const absl::Time end =
       absl::Now() + StressTime(absl::Milliseconds(400), /*tests=*/3);
-  uint64_t seed = 1;
+  uint64_t seed = StressSeed();
   do {
     BlockingOptions options;
     options.keep_alive = keep_alive;

@@ -26,11 +26,9 @@ namespace rouse {
 // `ROUSE_STRESS_SEED`; `usual` if that is not set, or no number. Prints it, so
 // that it can be had again.
 inline uint64_t StressSeed(uint64_t usual = 1) {
-  uint64_t seed = usual;
-  if (const char* const value = std::getenv("ROUSE_STRESS_SEED");
-      value != nullptr && !absl::SimpleAtoi(value, &seed)) {
-    seed = usual;
-  }
+  uint64_t seed;
+  const char* const value = std::getenv("ROUSE_STRESS_SEED");
+  if (value == nullptr || !absl::SimpleAtoi(value, &seed)) seed = usual;
   std::cout << "[   SEED   ] ROUSE_STRESS_SEED=" << seed << "\n" << std::flush;
   return seed;
 }
