@@ -152,8 +152,8 @@ struct Frame {
 };
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-// Out of line, or each place where this may happen costs every frame, which is
-// where the exception would be on its way, a word.
+// Out of line: inlined at a `co_await`, it costs the frame a word, in which the
+// exception is on its way.
 [[noreturn]] void Rethrow(Frame& frame);
 #endif
 

@@ -408,6 +408,34 @@ TEST(OrReturn, AResultThatThrowsEndsTheCoroutineWithTheException) {
   }
 }
 
+// An error that cannot be said.
+class Unspeakable {
+ public:
+  bool ok() const { return false; }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator absl::Status() const { throw std::runtime_error("unspeakable"); }
+};
+
+TEST(OrReturn, AnErrorThatThrowsIsThrownWhereItIsAwaited) {
+  for (int polls : {0, 1}) {
+    auto child = [](int polls) -> Co<Unspeakable> {
+      co_await After<int>(polls, 0);
+      co_return Unspeakable();
+    };
+    auto body = [&child](int polls) -> Co<absl::Status> {
+      try {
+        co_await OrReturn(child(polls));
+      } catch (const std::runtime_error&) {
+        co_return absl::AbortedError("caught");
+      }
+      co_return absl::OkStatus();
+    };
+    Co<absl::Status> co = body(polls);
+    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_TRUE(absl::IsAborted(*PollOnce(co)));
+  }
+}
+
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace

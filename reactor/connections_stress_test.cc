@@ -179,7 +179,7 @@ using ConnectionsStressTest = FdTest;
 
 TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   const absl::Duration run_time = StressTime(kUsualTime);
-  // Each thread has one of its own, from this on.
+  // Thread i has `seed + i`.
   const uint64_t seed = StressSeed();
   const size_t connections =
       run_time == kUsualTime ? kUsualConnections : ManyConnections();

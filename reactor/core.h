@@ -71,8 +71,8 @@ class Core {
   void Shutdown();
 
   // Shuts down if no source is registered, and returns whether it has. If not,
-  // the reactor is unparked when the last one goes. For the thread that parks,
-  // until it may end.
+  // the reactor is unparked when the last one goes. REQUIRES: the caller is the
+  // thread that turns the reactor, and does so again until this is true.
   bool ShutdownIfIdle();
 
  private:

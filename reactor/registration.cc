@@ -16,6 +16,13 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::reactor {
+namespace {
+
+absl::Status NotRegisteredError() {
+  return absl::FailedPreconditionError("not registered with a reactor");
+}
+
+}  // namespace
 
 absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
                                                   const Handle& handle) {
@@ -41,7 +48,7 @@ Registration& Registration::operator=(Registration&& other) noexcept {
 
 absl::Status Registration::Deregister() {
   if (core_ == nullptr) {
-    return absl::FailedPreconditionError("not registered with a reactor");
+    return NotRegisteredError();
   }
   // Released last, and also if a waker throws.
   const Handle handle = core_->TakeHandle();
@@ -54,7 +61,7 @@ Handle Registration::handle() const {
 
 absl::Status Registration::CannotBecomeReady() const {
   return core_ == nullptr
-             ? absl::FailedPreconditionError("not registered with a reactor")
+             ? NotRegisteredError()
              : absl::UnavailableError("the reactor has been shut down");
 }
 

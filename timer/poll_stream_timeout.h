@@ -38,7 +38,7 @@ namespace internal {
 //
 // A stream, and a time that limits it. `Time` waits:
 //
-//   // From now on; again, if it was started.
+//   // Begins the time, from now on; anew if it has begun.
 //   void Start();
 //   // Of what was started: OK when time is up, else why there is no waiting.
 //   PollResult<absl::Status> Poll(Context& cx);

@@ -22,10 +22,9 @@
 //     return bytes;
 //   }
 //
-// What moves many bytes at once says how many, since that takes longer:
-// `unit->MadeProgress(bytes)`. So no poll lasts much longer than 128 small
-// system calls, and a task that sends without end gives way while what it has
-// sent is still in the cache for whoever reads it.
+// What writes a stream may say how many bytes, since many take longer:
+// `unit->MadeProgress(bytes)`. So a task that sends without end gives way while
+// what it has sent is still in the cache for whoever reads it.
 //
 // With no unit left `PollProceed()` wakes the task and is pending, so the task
 // goes to the back of its queue.
@@ -33,6 +32,7 @@
 #ifndef ROUSE_WAKER_CONTEXT_H_
 #define ROUSE_WAKER_CONTEXT_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -117,13 +117,11 @@ class [[nodiscard]] BudgetUnit {
   }
 
   // Keeps the unit. Of progress that moved `bytes`, takes one more for each
-  // `kBytesPerUnit` of them, as far as there are any: a poll that moves much
-  // lasts no longer than one that makes as many small calls as it may.
+  // `kBytesPerUnit` of them, as far as there are any.
   void MadeProgress(size_t bytes = 0) {
     if (poll_ == nullptr) return;
-    const size_t more = bytes / kBytesPerUnit;
-    poll_->budget -=
-        more < poll_->budget ? static_cast<uint32_t>(more) : poll_->budget;
+    poll_->budget -= static_cast<uint32_t>(
+        std::min<size_t>(bytes / kBytesPerUnit, poll_->budget));
     poll_ = nullptr;
   }
 

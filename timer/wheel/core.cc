@@ -71,7 +71,8 @@ absl::Duration Core::BeginPark(absl::Duration limit) {
   }
   if (next == kNever && limit == absl::InfiniteDuration() &&
       !clock_->AdvancesByItself()) {
-    // Nothing to reckon with the time, which takes longer than all this.
+    // No deadline and no limit: the time is of no use, and to read it takes
+    // longer than all the rest.
     return next_wake_.Decide(kNever) ? limit : absl::ZeroDuration();
   }
   // Should the clock be changed meanwhile: it unparks the driver.
