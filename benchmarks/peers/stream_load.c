@@ -3,10 +3,9 @@
 //
 //   source   CONNECTIONS take what the server writes; nothing is copied here
 //   sink     CONNECTIONS send from memory that is not copied here either
-//   accept   CONNECTIONS are kept in flight: connect, send a byte, wait until
-//   it
-//            is back and the server has closed, reset. Each is waited for in
-//            the order in which they began.
+//   accept   CONNECTIONS are kept in flight: connect, send a byte, wait
+//            until it is back and the server has closed, reset. Each is
+//            waited for in the order in which they began.
 //
 // Prints one line of figures, `name value unit` each. Latency is from the call
 // of connect to the server's close. CPU time is that of the server.
@@ -90,7 +89,10 @@ static void report(uint64_t work, const char* rate, double per,
   const struct reading ended = read_now(work);
   const double elapsed = (ended.at - begun.at) / 1e9;
   const double done = ended.work - begun.work;
-  if (begun.at == 0 || done == 0) fail("nothing was done");
+  if (begun.at == 0 || done == 0) {
+    fputs("stream_load: nothing was done\n", stderr);
+    exit(1);
+  }
   const double user = ended.user - begun.user;
   const double cpu = user + ended.system - begun.system;
   printf("%s %.0f /s server_cpu %.0f ns/%s server_user %.0f ns/%s ", rate,
