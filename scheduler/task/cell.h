@@ -103,6 +103,10 @@ class Cell final : public Header {
 #endif
 
  private:
+  static_assert(std::is_void_v<Output> ||
+                    std::is_nothrow_destructible_v<Output>,
+                "the output of a task must not throw when it is destroyed: "
+                "that may happen where nobody can catch it");
   static_assert(std::max(alignof(F), alignof(Result)) <= FramePool::kAlignment,
                 "a task is aligned to 16 bytes: hold a future or an output of "
                 "larger alignment through a pointer");
@@ -111,34 +115,31 @@ class Cell final : public Header {
 
   static Cell* From(Header* task) { return static_cast<Cell*>(task); }
 
-  static bool Poll(Header* task, Context& cx) {
+  static Outcome Poll(Header* task, Context& cx) {
     Cell* cell = From(task);
     ROUSE_TRY {
       PollResult<Output> output = cell->future_.Poll(cx);
-      if (output.IsPending()) return false;
+      if (output.IsPending()) return Outcome::kPending;
       if constexpr (std::is_void_v<Output>) {
         cell->Finish(absl::OkStatus());
       } else {
         cell->Finish(std::move(output).value());
       }
     }
-    ROUSE_CATCH_ALL {
-#ifdef ABSL_HAVE_EXCEPTIONS
-      cell->Drop();
-      std::construct_at(&cell->exception_, std::current_exception());
-      cell->holds_ = Holds::kException;
-#endif
-    }
-    return true;
+    ROUSE_CATCH_ALL { return cell->FinishWithException(); }
+    return Outcome::kReady;
   }
 
-  static void Cancel(Header* task) {
-    From(task)->Finish(absl::CancelledError(
-        absl::StrCat("task ", task->id, " was cancelled")));
+  static Outcome Cancel(Header* task) {
+    return Fail(task, absl::CancelledError(
+                          absl::StrCat("task ", task->id, " was cancelled")));
   }
 
-  static void Fail(Header* task, const absl::Status& error) {
-    From(task)->Finish(error);
+  static Outcome Fail(Header* task, const absl::Status& error) {
+    Cell* cell = From(task);
+    ROUSE_TRY { cell->Finish(error); }
+    ROUSE_CATCH_ALL { return cell->FinishWithException(); }
+    return Outcome::kReady;
   }
 
   static void TakeOutput(Header* task, void* outcome) {
@@ -178,6 +179,22 @@ class Cell final : public Header {
     Drop();
     std::construct_at(&result_, std::move(value));
     holds_ = Holds::kResult;
+  }
+
+  // The same in a handler, with what is being handled.
+  Outcome FinishWithException() {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    // Two exceptions: the first one counts, the second comes from a destructor
+    // that is run because of it.
+    std::exception_ptr exception = std::current_exception();
+    try {
+      Drop();
+    } catch (...) {
+    }
+    std::construct_at(&exception_, std::move(exception));
+    holds_ = Holds::kException;
+#endif
+    return Outcome::kThrew;
   }
 
   void Drop() {

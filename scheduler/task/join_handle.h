@@ -22,7 +22,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
+#include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -84,12 +86,14 @@ template <class T>
 class JoinHandle {
  public:
   // Takes over a reference.
-  explicit JoinHandle(task::Header* task) : task_(task) {}
+  explicit JoinHandle(task::Header* task) : task_(task), id_(task->id) {}
   JoinHandle(JoinHandle&& other) noexcept
       : task_(std::exchange(other.task_, nullptr)),
+        id_(other.id_),
         exception_(std::move(other.exception_)) {}
   JoinHandle& operator=(JoinHandle&& other) noexcept {
     std::swap(task_, other.task_);
+    std::swap(id_, other.id_);
     std::swap(exception_, other.exception_);
     return *this;
   }
@@ -103,17 +107,12 @@ class JoinHandle {
     }
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
-    if (!task_->state.IsComplete()) {
-      task_->join_waker.Register(cx.waker());
-      // The task may have completed between the two.
-      if (!task_->state.IsComplete()) return kPending;
-    }
+    if (!task::PollJoin(task_, cx.waker())) return kPending;
     unit->MadeProgress();
     task::JoinOutcome<T> outcome;
     task_->vtable->take_output(task_, &outcome);
     exception_ = std::move(outcome.exception);
-    task_->state.DropJoinInterest();
-    task::Unref(std::exchange(task_, nullptr));
+    task::DropHandleOfTaken(std::exchange(task_, nullptr));
     return std::move(outcome.result);
   }
 
@@ -130,23 +129,25 @@ class JoinHandle {
     return task_ == nullptr || task_->state.IsComplete();
   }
 
-  // The task's id. REQUIRES: the result has not been taken.
-  task::TaskId id() const { return task_->id; }
+  // For others that may abort the task. Of no effect after the result was
+  // taken.
+  AbortHandle abort_handle() const { return AbortHandle(task_, id_); }
+
+  // The task's id, also after the result was taken.
+  TaskId id() const { return id_; }
 
   // The exception that ended the task, after the result was taken; else null.
   std::exception_ptr exception() const { return exception_; }
 
-  // Lets the task run on by itself; its result is dropped.
+  // Lets the task run on by itself; its result is dropped, here if it is there
+  // already, and so is the waker of the last poll.
   void Detach() {
-    if (task_ == nullptr) return;
-    // The joining task may be waiting for nothing else: do not keep it alive.
-    task_->join_waker.Take().Reset();
-    if (task_->state.DropJoinInterest()) task_->vtable->drop_output(task_);
-    task::Unref(std::exchange(task_, nullptr));
+    if (task_ != nullptr) task::DropHandle(std::exchange(task_, nullptr));
   }
 
  private:
   task::Header* task_;
+  TaskId id_;
   std::exception_ptr exception_;
 };
 

@@ -5,7 +5,7 @@
 // File: state.h
 // -----------------------------------------------------------------------------
 //
-// The state word of a task: five bits and a reference count. Internal to the
+// The state word of a task: six bits and a reference count. Internal to the
 // scheduler.
 //
 // # Bits
@@ -19,6 +19,8 @@
 //   kJoinInterest  a JoinHandle exists. Together with kComplete: the output is
 //                  its to take or to destroy.
 //   kCancelled     the future is to be destroyed instead of polled.
+//   kJoinWaker     there is a waker to be called on completion. Never changes
+//                  once the task is complete.
 //
 // # References
 //
@@ -35,7 +37,8 @@
 //   SuspendRunning      Running              (idle); the hold is dropped
 //                       Running Notified     Notified; the hold goes to a queue
 //                       Running Cancelled    the same: to be cancelled
-//   CompleteRunning     Running              Complete
+//   CompleteRunning     Running              Complete; drops references if
+//                                            nothing is left to be done
 //   Wake, WakeAndDrop   (idle)               Notified; to a queue
 //                       Running              Running Notified
 //                       Notified | Complete  the same
@@ -47,7 +50,14 @@
 //                       Running              Running Cancelled: left to its
 //                                            runner
 //                       Complete             the same
-//   DropJoinInterest    JoinInterest         none
+//   SetJoinWaker        (none)               JoinWaker
+//                       Complete             the same
+//   TakeJoinWaker       JoinWaker            (none)
+//                       Complete             the same
+//   DropHandle          JoinInterest         (none); the waker and the
+//   reference
+//                         and JoinWaker      of the handle are dropped
+//                       Complete             the same
 //
 // What a row does not name stays. A task that was taken over keeps kNotified:
 // a queue may still have it, and finds it complete.
@@ -58,9 +68,34 @@
 //
 // # Who destroys the output
 //
-// Complete and DropJoinInterest are read-modify-writes of one word, so one
-// comes first. Complete after DropJoinInterest: the running thread. Otherwise:
-// the one that drops the interest.
+// CompleteRunning and DropHandle are read-modify-writes of one word, so one
+// comes first. If that is DropHandle, the running thread; it may do so before
+// it completes the task, for nobody can become interested again. Otherwise the
+// handle, which takes the output or drops it, and then its reference.
+//
+// # Who owns the join waker
+//
+// It is two plain words in the header, and the reference that they stand for.
+//
+//   1. Only the handle writes the words, and only while kJoinWaker is clear.
+//   2. While it is set the words stay what they are. The handle may read them,
+//      and so may the thread that completes the task.
+//   3. Whoever completes the task and finds kJoinWaker set has the reference.
+//      It uses that up by waking, so that nothing is left to be dropped; the
+//      words stay, and stand for nothing any more.
+//   4. In any other case the reference is the handle's: when TakeJoinWaker or
+//      DropHandle has cleared kJoinWaker, or SetJoinWaker has come too late.
+//   5. A handle that finds the task complete leaves words and reference alone.
+//
+// So a waker goes when its handle goes, if that is before completion (tokio
+// #6986), and else when it is called. If the handle goes between the two the
+// reference of the running thread keeps the words (tokio #2096).
+//
+// A handle that finds kJoinWaker set, and the task not complete, may compare
+// its waker with the words by rule 2, even if the task completes meanwhile. If
+// they are the same it need do nothing: completion comes after, and calls it.
+// That the poll which is called for finds the task complete is for the waker's
+// executor to see to: what comes before a wake happens before that poll.
 
 #ifndef ROUSE_SCHEDULER_TASK_STATE_H_
 #define ROUSE_SCHEDULER_TASK_STATE_H_
@@ -82,7 +117,7 @@ class State {
   State() : word_(3 * kReference | kJoinInterest | kNotified) {}
 
   bool IsComplete() const {
-    // Acquire pairs with the release of Complete: the output is visible.
+    // Acquire pairs with the release of CompleteRunning: the output is visible.
     return (word_.load(std::memory_order_acquire) & kComplete) != 0;
   }
 
@@ -114,15 +149,36 @@ class State {
     });
   }
 
-  // By the running thread, when the output is in place. Whether a JoinHandle
-  // takes the output; else it is for the caller to destroy.
-  bool CompleteRunning() {
-    // Release pairs with the acquire of IsComplete and DropJoinInterest: the
-    // output is visible. A joiner that has gone left nothing to be seen.
-    const uint64_t before =
-        word_.fetch_xor(kRunning | kComplete, std::memory_order_release);
-    ABSL_ASSERT((before & kRunning) != 0 && (before & kComplete) == 0);
-    return (before & kJoinInterest) != 0;
+  enum class Complete { kDone, kLast, kWakeJoiner, kDropOutput };
+
+  // By the running thread, when the output is in place, or has been dropped
+  // because there is no handle.
+  //
+  //   kDone        `references` of the caller's have been dropped, and the task
+  //                may be gone.
+  //   kLast        The same, and the caller is to free it.
+  //   kWakeJoiner  They are still the caller's, which has the join waker.
+  //   kDropOutput  They are still the caller's, which is to drop the output.
+  Complete CompleteRunning(uint64_t references, bool output_dropped) {
+    // In Update: release, for the output; acquire, for the waker.
+    return Update([=](uint64_t& word) {
+      ABSL_ASSERT((word & kRunning) != 0 && (word & kComplete) == 0);
+      word ^= kRunning | kComplete;
+      if ((word & kJoinInterest) != 0) {
+        if ((word & kJoinWaker) != 0) return Complete::kWakeJoiner;
+      } else if (!output_dropped) {
+        return Complete::kDropOutput;
+      }
+      word -= references * kReference;
+      return word < kReference ? Complete::kLast : Complete::kDone;
+    });
+  }
+
+  // Whether there is a JoinHandle. Once false it stays so.
+  bool HasJoinInterest() const {
+    // Relaxed: what the handle did is of no concern to the one who asks, until
+    // it is the last.
+    return (word_.load(std::memory_order_relaxed) & kJoinInterest) != 0;
   }
 
   // Whether the caller must put the task into a queue, with a new reference.
@@ -174,12 +230,61 @@ class State {
     });
   }
 
-  // By the JoinHandle. Whether the output is there and the caller's to destroy.
-  bool DropJoinInterest() {
+  enum class Join { kComplete, kWakerSet, kWakerNotSet };
+
+  // By the JoinHandle.
+  Join JoinState() const {
     // Acquire pairs with the release of CompleteRunning: the output is visible.
-    const uint64_t before =
-        word_.fetch_and(~kJoinInterest, std::memory_order_acquire);
-    return (before & kComplete) != 0;
+    const uint64_t word = word_.load(std::memory_order_acquire);
+    if ((word & kComplete) != 0) return Join::kComplete;
+    return (word & kJoinWaker) != 0 ? Join::kWakerSet : Join::kWakerNotSet;
+  }
+
+  // By the JoinHandle, which has written the join waker. False if the task is
+  // complete: the output is there, and the waker still the handle's.
+  bool SetJoinWaker() {
+    return Update([](uint64_t& word) {
+      if ((word & kComplete) != 0) return false;
+      word |= kJoinWaker;
+      return true;
+    });
+  }
+
+  // By the JoinHandle: the join waker is its own again. False if the task is
+  // complete: the output is there, and the waker not the handle's.
+  bool TakeJoinWaker() {
+    return Update([](uint64_t& word) {
+      if ((word & kComplete) != 0) return false;
+      word &= ~kJoinWaker;
+      return true;
+    });
+  }
+
+  enum class Drop { kDone, kDropWaker, kComplete };
+
+  // By the JoinHandle, as its last act but what this calls for.
+  //
+  //   kDone       Its reference is dropped, and the task may be gone.
+  //   kDropWaker  The same, and the join waker is the caller's to drop.
+  //   kComplete   The output is the caller's, and the reference still.
+  Drop DropHandle() {
+    return Update([](uint64_t& word) {
+      if ((word & kComplete) != 0) return Drop::kComplete;
+      const bool waker = (word & kJoinWaker) != 0;
+      word &= ~(kJoinInterest | kJoinWaker);
+      // The list of all tasks has a reference: this is not the last.
+      ABSL_ASSERT(word >= 2 * kReference);
+      word -= kReference;
+      return waker ? Drop::kDropWaker : Drop::kDone;
+    });
+  }
+
+  // Whether the caller's reference is the only one, so that it need not be
+  // counted down. (Nobody else could count up.)
+  bool IsOnlyReference() const {
+    // Acquire pairs with the release of Unref and of Update: use comes before
+    // the end.
+    return word_.load(std::memory_order_acquire) < 2 * kReference;
   }
 
   void Ref() {
@@ -205,6 +310,7 @@ class State {
   static constexpr uint64_t kNotified = 4;
   static constexpr uint64_t kJoinInterest = 8;
   static constexpr uint64_t kCancelled = 16;
+  static constexpr uint64_t kJoinWaker = 32;
   static constexpr uint64_t kReference = 64;
 
   // `change` edits the word and says what came of it.
@@ -216,7 +322,8 @@ class State {
       uint64_t next = word;
       const auto result = change(next);
       // Release: what a waking thread did, or a poll left in the future, is
-      // visible to the thread that polls next. Acquire: the other half of it.
+      // visible to the thread that polls next; the output and the join waker
+      // to whoever gets them. Acquire: the other half of it.
       if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
         return result;

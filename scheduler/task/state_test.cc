@@ -53,31 +53,93 @@ TEST(State, TheLastWakerOfACompleteTaskFreesIt) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();
-  state.CompleteRunning();
-  EXPECT_FALSE(state.Unref(3));
+  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  EXPECT_FALSE(state.IsOnlyReference());
+  EXPECT_FALSE(state.Unref());
+  EXPECT_TRUE(state.IsOnlyReference());
   EXPECT_EQ(state.WakeAndDrop(), State::WakeByValue::kLast);
 }
 
-TEST(State, CompletionLeavesTheOutputToAJoiner) {
+TEST(State, CompletionLeavesTheOutputToAHandle) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_FALSE(state.IsComplete());
-  EXPECT_TRUE(state.CompleteRunning());
+  EXPECT_EQ(state.JoinState(), State::Join::kWakerNotSet);
+  EXPECT_TRUE(state.HasJoinInterest());
+  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
   EXPECT_TRUE(state.IsComplete());
-  EXPECT_TRUE(state.DropJoinInterest());
+  EXPECT_EQ(state.JoinState(), State::Join::kComplete);
+  EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
+  EXPECT_TRUE(state.IsOnlyReference());
 }
 
-TEST(State, CompletionWithoutAJoinerLeavesItToTheRunner) {
+TEST(State, CompletionWithoutAHandleLeavesTheOutputToTheRunner) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  EXPECT_FALSE(state.DropJoinInterest());
-  EXPECT_FALSE(state.CompleteRunning());
+  EXPECT_EQ(state.DropHandle(), State::Drop::kDone);
+  EXPECT_FALSE(state.HasJoinInterest());
+  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDropOutput);
+  EXPECT_TRUE(state.Unref(2));
+}
+
+TEST(State, CompletionWithoutAHandleOrAnOutputIsTheEnd) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_EQ(state.DropHandle(), State::Drop::kDone);
+  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kLast);
+}
+
+TEST(State, ATaskThatEndsWithoutAHandleMayHaveWakersLeft) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  state.Ref();
+  ASSERT_EQ(state.DropHandle(), State::Drop::kDone);
+  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kDone);
+  EXPECT_TRUE(state.Unref());
+}
+
+TEST(State, CompletionGivesTheJoinWakerToTheRunner) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  EXPECT_TRUE(state.SetJoinWaker());
+  EXPECT_EQ(state.JoinState(), State::Join::kWakerSet);
+  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kWakeJoiner);
+  // Neither of them is the handle's any more.
+  EXPECT_FALSE(state.TakeJoinWaker());
+  EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
+  EXPECT_FALSE(state.Unref());
+  EXPECT_TRUE(state.Unref(2));
+}
+
+TEST(State, AJoinWakerThatWasTakenBackIsNotCalled) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_TRUE(state.SetJoinWaker());
+  EXPECT_TRUE(state.TakeJoinWaker());
+  EXPECT_EQ(state.JoinState(), State::Join::kWakerNotSet);
+  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+}
+
+TEST(State, AJoinWakerThatComesTooLateIsNotTaken) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  EXPECT_FALSE(state.SetJoinWaker());
+}
+
+// tokio #6986
+TEST(State, AHandleThatGoesBeforeCompletionTakesItsWakerAlong) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_TRUE(state.SetJoinWaker());
+  EXPECT_EQ(state.DropHandle(), State::Drop::kDropWaker);
+  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kLast);
 }
 
 TEST(State, ACompleteTaskIsNotWokenOrAborted) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  state.CompleteRunning();
+  state.CompleteRunning(2, false);
   EXPECT_FALSE(state.Wake());
   EXPECT_FALSE(state.Abort());
   EXPECT_FALSE(state.TakeOverToCancel());
@@ -103,7 +165,6 @@ TEST(State, AbortOfARunningTaskIsLeftToItsRunner) {
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_FALSE(state.Abort());
   EXPECT_EQ(state.SuspendRunning(), State::Suspend::kCancel);
-  state.CompleteRunning();
 }
 
 TEST(State, ShutdownTakesAQueuedTaskOver) {

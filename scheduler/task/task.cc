@@ -1,13 +1,12 @@
 #include "rouse/scheduler/task/task.h"
 
-#include <atomic>
 #include <cstdint>
 
-#include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/task/state.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
@@ -15,6 +14,10 @@ namespace rouse::task {
 namespace {
 
 Header* From(void* data) { return static_cast<Header*>(data); }
+
+void Unref(Header* task, uint64_t references) {
+  if (task->state.Unref(references)) task->vtable->deallocate(task);
+}
 
 constexpr RawWakerVTable kWakerVTable = {
     // clone
@@ -42,86 +45,136 @@ constexpr RawWakerVTable kWakerVTable = {
       if (task->state.Wake()) task->scheduler->Submit(task);
     },
     // drop
-    [](void* data) { Unref(From(data)); },
+    [](void* data) { Unref(From(data), 1); },
 };
 
-// The output is in place: ends the task, of which the caller has `references`.
-void Complete(Header* task, uint64_t references) {
-  const bool joined = task->state.CompleteRunning();
+// The output is in place, by way of `outcome`: ends the task, of which the
+// caller has `references`.
+void Complete(Header* task, Outcome outcome, uint64_t references) {
+  if (outcome == Outcome::kThrew) task->scheduler->Threw(task);
+  const bool detached = !task->state.HasJoinInterest();
+  if (detached) task->vtable->drop_output(task);
+  // First, so that whoever knows of the end does not find the task there, and
+  // that all references go at once.
   if (task->scheduler->Release(task)) ++references;
-  // Also if the joiner's waker throws.
-  const absl::Cleanup unref = [task, references] {
-    if (references > 0 && task->state.Unref(references)) {
+  switch (task->state.CompleteRunning(references, detached)) {
+    case State::Complete::kDone:
+      break;
+    case State::Complete::kLast:
       task->vtable->deallocate(task);
+      break;
+    case State::Complete::kWakeJoiner: {
+      // Also if the joiner's waker throws.
+      const absl::Cleanup unref = [=] { Unref(task, references); };
+      Waker(task->join_waker.Read()).Wake();
+      break;
     }
-  };
-  if (joined) {
-    task->join_waker.Wake();
-  } else {
-    task->vtable->drop_output(task);
+    case State::Complete::kDropOutput:
+      task->vtable->drop_output(task);
+      Unref(task, references);
+      break;
   }
+}
+
+void Cancel(Header* task, uint64_t references) {
+  Complete(task, task->vtable->cancel(task), references);
 }
 
 }  // namespace
 
-TaskId NextTaskId() {
-  // Relaxed: an id orders nothing. So it is no business of the model checker's,
-  // either.
-  ABSL_CONST_INIT static std::atomic<TaskId> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
 void Run(Header* task, FastRand* rand) {
+  const ScopedTaskId here(task->id);
   switch (task->state.StartRunning()) {
     case State::Start::kSkip:
-      Unref(task);
-      return;
+      return Unref(task);
     case State::Start::kCancel:
-      task->vtable->cancel(task);
-      Complete(task, 1);
-      return;
+      return Cancel(task, 1);
     case State::Start::kPoll:
       break;
   }
   {
     const BorrowedWaker waker(RawWakerOf(task));
     Context cx(waker.get(), rand);
-    if (task->vtable->poll(task, cx)) {
-      Complete(task, 1);
-      return;
-    }
+    const Outcome outcome = task->vtable->poll(task, cx);
+    if (outcome != Outcome::kPending) return Complete(task, outcome, 1);
   }
   switch (task->state.SuspendRunning()) {
     case State::Suspend::kIdle:
-      break;
+      return;
     case State::Suspend::kReschedule:
-      task->scheduler->Resubmit(task);
-      break;
+      return task->scheduler->Resubmit(task);
     case State::Suspend::kCancel:
-      task->vtable->cancel(task);
-      Complete(task, 1);
-      break;
+      return Cancel(task, 1);
   }
 }
 
 void Shutdown(Header* task) {
   if (!task->state.TakeOverToCancel()) return;
-  task->vtable->cancel(task);
-  Complete(task, 0);
+  const ScopedTaskId here(task->id);
+  Cancel(task, 0);
 }
 
 void Fail(Header* task, const absl::Status& error) {
   if (!task->state.TakeOverToCancel()) return;
-  task->vtable->fail(task, error);
-  Complete(task, 0);
+  const ScopedTaskId here(task->id);
+  Complete(task, task->vtable->fail(task, error), 0);
 }
 
 void Abort(Header* task) {
   if (task->state.Abort()) task->scheduler->Submit(task);
 }
 
-void Unref(Header* task) {
-  if (task->state.Unref()) task->vtable->deallocate(task);
+void Unref(Header* task) { Unref(task, 1); }
+
+bool PollJoin(Header* task, const Waker& waker) {
+  const State::Join join = task->state.JoinState();
+  if (join == State::Join::kComplete) return true;
+  const RawWaker before = task->join_waker.Read();
+  const bool is_set = join == State::Join::kWakerSet;
+  if (is_set && before.data == waker.raw().data &&
+      before.vtable == waker.raw().vtable) {
+    return false;
+  }
+  // May throw: nothing has been done yet.
+  const RawWaker clone = waker.raw().vtable->clone(waker.raw().data);
+  bool complete = is_set && !task->state.TakeJoinWaker();
+  // Empty, or what is not wanted, to be dropped last.
+  Waker unused;
+  if (complete) {
+    unused = Waker(clone);
+  } else {
+    if (is_set) unused = Waker(before);
+    task->join_waker.Write() = clone;
+    if (!task->state.SetJoinWaker()) {
+      complete = true;
+      const Waker too_late(clone);
+    }
+  }
+  unused.Reset();
+  return complete;
+}
+
+void DropHandle(Header* task) {
+  const RawWaker waker = task->join_waker.Read();
+  switch (task->state.DropHandle()) {
+    case State::Drop::kDone:
+      break;
+    case State::Drop::kDropWaker:
+      Waker(waker).Reset();
+      break;
+    case State::Drop::kComplete:
+      task->vtable->drop_output(task);
+      DropHandleOfTaken(task);
+      break;
+  }
+}
+
+void DropHandleOfTaken(Header* task) {
+  if (task->state.IsOnlyReference()) {
+    task->vtable->deallocate(task);
+  } else {
+    Unref(task);
+  }
 }
 
 RawWaker RawWakerOf(Header* task) { return {task, &kWakerVTable}; }

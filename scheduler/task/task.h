@@ -15,20 +15,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/scheduler/task/state.h"
-#include "rouse/waker/atomic_waker.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::task {
-
-// Names a task within its process; never reused, never 0.
-using TaskId = uint64_t;
-
-// One that no task has had. Thread-safe.
-TaskId NextTaskId();
 
 struct Header;
 
@@ -42,9 +38,13 @@ class Schedule {
   virtual void Submit(Header* task) = 0;
   // The same for a task that was woken while it ran: goes behind all others.
   virtual void Resubmit(Header* task) = 0;
-  // Takes a task that is complete off the list of all tasks. Whether it was
-  // there; the caller then drops that reference too.
+  // Takes a task that is about to complete, its future gone, off the list of
+  // all tasks. Whether it was there; the caller then drops that reference too.
   virtual bool Release(Header* task) = 0;
+  // An exception has ended `task`: it left a poll, or the destructor of the
+  // future. It is in place as the task's output, but nobody has been told yet.
+  // On the thread that runs the task, before `Release()`. Must not throw.
+  virtual void Threw(Header* task) { static_cast<void>(task); }
 
   void Ref() {
     // Relaxed: the caller has a reference.
@@ -59,16 +59,19 @@ class Schedule {
   Atomic<uint64_t> references_{1};
 };
 
+// What came of a step of the future. Unless it is pending it is gone, and the
+// output in its place: its own, or the exception.
+enum class Outcome : unsigned char { kPending, kReady, kThrew };
+
 // What depends on the type of the future. Called by the thread that runs the
 // task, but for the last three, whose callers `State` names.
 struct VTable {
-  // Polls the future; when it is ready puts its output in its place and
-  // returns true. An exception counts as an output.
-  bool (*poll)(Header*, Context&);
-  // Destroys the future and makes "cancelled" the output.
-  void (*cancel)(Header*);
+  Outcome (*poll)(Header*, Context&);
+  // Destroys the future and makes "cancelled" the output, or the exception
+  // that the future's destructor throws. Never kPending.
+  Outcome (*cancel)(Header*);
   // The same with another error.
-  void (*fail)(Header*, const absl::Status& error);
+  Outcome (*fail)(Header*, const absl::Status& error);
   // Moves the output to `*result`, a JoinOutcome<T> of the future's T.
   void (*take_output)(Header*, void* result);
   void (*drop_output)(Header*);
@@ -92,8 +95,8 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   const TaskId id;
   // The run queue's link; belongs to it.
   Header* next_in_queue = nullptr;
-  // Woken when the task completes.
-  AtomicWaker join_waker;
+  // Woken when the task completes. `State` says whose it is.
+  Cell<RawWaker> join_waker;
 };
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does
@@ -112,6 +115,19 @@ void Fail(Header* task, const absl::Status& error);
 void Abort(Header* task);
 
 void Unref(Header* task);
+
+// ---- For the JoinHandle.
+
+// Whether `task` is complete; if not, `waker` is woken when it is. A waker that
+// would wake the same as the last one costs a load.
+bool PollJoin(Header* task, const Waker& waker);
+
+// Drops the handle's reference, and with it the output and the waker. In this
+// order, so that nothing is lost if dropping the waker throws.
+void DropHandle(Header* task);
+
+// The same when the output has been taken, or dropped, by the handle.
+void DropHandleOfTaken(Header* task);
 
 // The handle of a waker on `task`, without a reference.
 RawWaker RawWakerOf(Header* task);

@@ -14,6 +14,7 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/future.h"
+#include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
@@ -93,6 +94,7 @@ class ScheduleOwner {
   ScheduleOwner(const ScheduleOwner&) = delete;
   ScheduleOwner& operator=(const ScheduleOwner&) = delete;
   ~ScheduleOwner() { schedule_->Unref(); }
+  OneTaskSchedule* get() const { return schedule_; }
   OneTaskSchedule* operator->() const { return schedule_; }
 
  private:
@@ -161,19 +163,31 @@ class Output {
   PlainInt value_;
 };
 
-// Ready at its second poll: wakes itself at the first.
-class YieldOnce {
+// Ready with an output when its event has been signalled.
+class Produce {
  public:
-  explicit YieldOnce(PlainInt& alive) : alive_(&alive) {}
+  Produce(Event& event, PlainInt& alive) : event_(&event), alive_(&alive) {}
   PollResult<Output> Poll(Context& cx) {
-    if (std::exchange(yielded_, true)) return Output(*alive_);
-    cx.waker().WakeByRef();
-    return kPending;
+    if (!event_->open.load(std::memory_order_relaxed)) {
+      event_->waker.Register(cx.waker());
+      if (!event_->open.load(std::memory_order_relaxed)) return kPending;
+    }
+    return Output(*alive_);
   }
 
  private:
+  Event* event_;
   PlainInt* alive_;
-  bool yielded_ = false;
+};
+
+// Ready with an output at once.
+class ProduceAtOnce {
+ public:
+  explicit ProduceAtOnce(PlainInt& alive) : alive_(&alive) {}
+  PollResult<Output> Poll(Context&) { return Output(*alive_); }
+
+ private:
+  PlainInt* alive_;
 };
 
 template <class T>
@@ -266,21 +280,181 @@ MODEL_TEST(Task, IsAbortedAndWokenAtOnce, .spurious_failures = 0) {
                       : result.status().code() == absl::StatusCode::kCancelled);
 }
 
-MODEL_TEST(Task, WakesItsJoiner, .spurious_failures = 0) {
-  const ScheduleOwner schedule;
-  PlainInt alive(0);
-  Atomic<bool> woken(false);
-  JoinHandle<Output> handle = schedule->Start(YieldOnce(alive));
-  Thread worker([&] {
-    schedule->RunNext();
-    schedule->RunNext();
+// One who joins a task that is suspended, in one of several ways, while another
+// thread does something to the task.
+class Joiner {
+ public:
+  // Polls the handle for the first time, again with the same waker, again with
+  // another, drops it, or drops it when it has a waker. All are explored.
+  Joiner() : way_(static_cast<Way>(model::Choose(5))), schedule_() {
+    handle_ = schedule_->Start(Produce(event_, alive_));
+    schedule_->RunNext();
+    if (way_ != kRegister && way_ != kDrop) Poll(0);
+  }
+  Joiner(const Joiner&) = delete;
+  Joiner& operator=(const Joiner&) = delete;
+
+  // By the thread that has made it.
+  void Act() {
+    switch (way_) {
+      case kRegister:
+      case kRegisterAgain:
+        return Poll(0);
+      case kRegisterAnother:
+        return Poll(1);
+      case kDrop:
+      case kDropWithWaker:
+        return handle_.reset();
+    }
+  }
+
+  // When the task has ended, and the other threads too.
+  void Finish() {
+    if (handle_.has_value()) {
+      // Who was told to wait has been told that the wait is over.
+      if (waits_with_.has_value()) {
+        Require(woken_[*waits_with_].load(std::memory_order_relaxed),
+                "the joiner was not woken");
+        Poll(0);
+      }
+      Require(!waits_with_.has_value(), "the joiner waits for ever");
+      handle_.reset();
+    }
+    Require(alive_.Read() == 0);
+  }
+
+  OneTaskSchedule& schedule() { return *schedule_.get(); }
+  Event& event() { return event_; }
+  AbortHandle abort_handle() const { return handle_->abort_handle(); }
+
+ private:
+  enum Way {
+    kRegister,
+    kRegisterAgain,
+    kRegisterAnother,
+    kDrop,
+    kDropWithWaker
+  };
+
+  void Poll(int with) {
+    Context cx(wakers_[with]);
+    PollResult<JoinResult<Output>> result = handle_->Poll(cx);
+    if (result.IsPending()) {
+      waits_with_ = with;
+      return;
+    }
+    waits_with_.reset();
+    const JoinResult<Output> output = std::move(result).value();
+    Require(output.ok() ? output->value() == 7
+                        : absl::IsCancelled(output.status()));
+  }
+
+  const Way way_;
+  const ScheduleOwner schedule_;
+  Event event_;
+  PlainInt alive_{0};
+  std::optional<JoinHandle<Output>> handle_;
+  std::optional<int> waits_with_;
+  Atomic<bool> woken_[2] = {{false}, {false}};
+  // Of these none may be left, either.
+  const Waker wakers_[2] = {Waker::FromCallable([this] {
+                              woken_[0].store(true, std::memory_order_relaxed);
+                            }),
+                            Waker::FromCallable([this] {
+                              woken_[1].store(true, std::memory_order_relaxed);
+                            })};
+};
+
+// Trap S20 (tokio #2096, #2044, #6986): whoever joins is woken, and each waker
+// and each output is dropped once, by one.
+MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
+  Joiner joiner;
+  joiner.event().Signal();
+  Thread worker([&] { joiner.schedule().RunNext(); });
+  joiner.Act();
+  worker.Join();
+  joiner.Finish();
+}
+
+MODEL_TEST(Task, IsWokenWhileItIsJoined) {
+  Joiner joiner;
+  Thread signalling([&] { joiner.event().Signal(); });
+  joiner.Act();
+  signalling.Join();
+  joiner.schedule().RunNext();
+  joiner.Finish();
+}
+
+MODEL_TEST(Task, IsAbortedWhileItIsJoined) {
+  Joiner joiner;
+  Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
+  joiner.Act();
+  aborting.Join();
+  joiner.schedule().RunNext();
+  joiner.Finish();
+}
+
+// Trap S18 (tokio #3672).
+MODEL_TEST(Task, IsShutDownWhileItIsJoined, .spurious_failures = 0) {
+  Joiner joiner;
+  Thread stopping([&] { joiner.schedule().ShutDown(); });
+  joiner.Act();
+  stopping.Join();
+  joiner.Finish();
+  joiner.event().waker.Take().Reset();
+}
+
+MODEL_TEST(Task, EndsAndIsAbortedWhileItIsJoined, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  Joiner joiner;
+  joiner.event().Signal();
+  Thread worker([&] { joiner.schedule().RunNext(); });
+  Thread aborting([&, abort = joiner.abort_handle()] {
+    abort.Abort();
+    abort.IsFinished();
   });
-  const Waker waker = Waker::FromCallable(
-      [&] { woken.store(true, std::memory_order_release); });
+  joiner.Act();
+  worker.Join();
+  aborting.Join();
+  joiner.Finish();
+}
+
+// Trap S18 (tokio #3159).
+MODEL_TEST(Task, IsAbortedAndShutDownWhileItIsJoined,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  Joiner joiner;
+  Thread stopping([&] { joiner.schedule().ShutDown(); });
+  Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
+  joiner.Act();
+  stopping.Join();
+  aborting.Join();
+  // What may be in the queue is a hold to be dropped.
+  joiner.schedule().RunNext();
+  joiner.Finish();
+  joiner.event().waker.Take().Reset();
+}
+
+MODEL_TEST(Task, WakesItsJoinerWhoThenTakesTheOutput, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt alive(0);
+  Atomic<uint32_t> woken(0);
+  JoinHandle<Output> handle = schedule->Start(Produce(event, alive));
+  schedule->RunNext();
+  event.Signal();
+  Thread worker([&] { schedule->RunNext(); });
+  const Waker waker = Waker::FromCallable([&] {
+    // As every executor does: a wake comes before the poll that it leads to.
+    woken.store(1, std::memory_order_release);
+    model::FutexWakeOne(woken);
+  });
   {
     std::optional<JoinResult<Output>> result;
     while (!(result = PollOnce(handle, waker)).has_value()) {
-      while (!woken.load(std::memory_order_acquire)) model::SpinHint();
+      while (woken.load(std::memory_order_acquire) == 0) {
+        model::FutexWait(woken, 0);
+      }
     }
     Require((**result).value() == 7);
   }
@@ -288,26 +462,20 @@ MODEL_TEST(Task, WakesItsJoiner, .spurious_failures = 0) {
   Require(alive.Read() == 0);
 }
 
-// The output is destroyed once, by the task or by the handle.
-MODEL_TEST(Task, IsDetachedWhileItEnds) {
+MODEL_TEST(Task, WhatItDidIsSeenWhereItIsSeenFinished) {
   const ScheduleOwner schedule;
   PlainInt alive(0);
-  std::optional<JoinHandle<Output>> handle = schedule->Start(YieldOnce(alive));
-  Thread worker([&] {
-    schedule->RunNext();
-    schedule->RunNext();
-  });
-  handle.reset();
-  worker.Join();
-  Require(alive.Read() == 0);
+  JoinHandle<Output> handle = schedule->Start(ProduceAtOnce(alive));
+  Thread worker([&] { schedule->RunNext(); });
+  while (!handle.IsFinished()) model::SpinHint();
+  Require(alive.Read() == 1);
 }
 
 MODEL_TEST(Task, LeavesItsScheduleLast) {
   PlainInt alive(0);
   std::optional<ScheduleOwner> schedule(std::in_place);
   std::optional<JoinHandle<Output>> handle =
-      (*schedule)->Start(YieldOnce(alive));
-  (*schedule)->RunNext();
+      (*schedule)->Start(ProduceAtOnce(alive));
   (*schedule)->RunNext();
   Thread detaching([&] { handle.reset(); });
   // As another task that starts and ends.

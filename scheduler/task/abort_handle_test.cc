@@ -1,0 +1,179 @@
+#include "rouse/scheduler/task/abort_handle.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::StatusIs;
+
+// Queues its tasks until the test runs them.
+class ManualSchedule final : public task::Schedule {
+ public:
+  void Submit(task::Header* task) override { queue_.push_back(task); }
+  void Resubmit(task::Header* task) override { queue_.push_back(task); }
+  bool Release(task::Header*) override { return true; }
+
+  template <class F>
+  JoinHandle<FutureOutput<F>> Start(F future) {
+    auto* task = new task::Cell<F>(this, 7, std::move(future));
+    queue_.push_back(task);
+    return JoinHandle<FutureOutput<F>>(task);
+  }
+  void RunAll() {
+    FastRand rand(1);
+    while (!queue_.empty()) {
+      task::Header* task = queue_.front();
+      queue_.pop_front();
+      task::Run(task, &rand);
+    }
+  }
+
+ private:
+  std::deque<task::Header*> queue_;
+};
+
+// Ready when it is told to be; holds `token`, and gives it.
+class Gate {
+ public:
+  Gate(const bool* open, std::shared_ptr<int> token)
+      : open_(open), token_(std::move(token)) {}
+  PollResult<std::shared_ptr<int>> Poll(Context&) {
+    if (*open_) return token_;
+    return kPending;
+  }
+
+ private:
+  const bool* open_;
+  std::shared_ptr<int> token_;
+};
+
+class AbortHandleTest : public ::testing::Test {
+ protected:
+  using Handle = JoinHandle<std::shared_ptr<int>>;
+
+  // Every task has let go of its scheduler, or the leak check will tell.
+  ~AbortHandleTest() override { schedule_->Unref(); }
+
+  Handle Start() { return schedule_->Start(Gate(&open_, token_)); }
+
+  static PollResult<JoinResult<std::shared_ptr<int>>> PollOnce(Handle& handle) {
+    const Waker waker;
+    Context cx(waker);
+    return handle.Poll(cx);
+  }
+
+  ManualSchedule* schedule_ = new ManualSchedule;
+  bool open_ = false;
+  std::shared_ptr<int> token_ = std::make_shared<int>(1);
+};
+
+TEST_F(AbortHandleTest, EndsTheTaskOnTheThreadThatRunsIt) {
+  Handle handle = Start();
+  const AbortHandle abort = handle.abort_handle();
+  schedule_->RunAll();
+  abort.Abort();
+  EXPECT_FALSE(abort.IsFinished());
+  EXPECT_EQ(token_.use_count(), 2);
+  schedule_->RunAll();
+  EXPECT_TRUE(abort.IsFinished());
+  EXPECT_EQ(token_.use_count(), 1);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_F(AbortHandleTest, WorksOnADetachedTask) {
+  const AbortHandle abort = Start().abort_handle();
+  schedule_->RunAll();
+  EXPECT_EQ(token_.use_count(), 2);
+  abort.Abort();
+  schedule_->RunAll();
+  EXPECT_EQ(token_.use_count(), 1);
+}
+
+TEST_F(AbortHandleTest, DroppingItDoesNothing) {
+  Handle handle = Start();
+  handle.abort_handle();
+  open_ = true;
+  schedule_->RunAll();
+  EXPECT_TRUE(PollOnce(handle).value().ok());
+}
+
+// Trap S18 (tokio #3159): the end has come already.
+TEST_F(AbortHandleTest, DoesNothingToATaskThatHasEnded) {
+  Handle handle = Start();
+  const AbortHandle abort = handle.abort_handle();
+  open_ = true;
+  schedule_->RunAll();
+  abort.Abort();
+  schedule_->RunAll();
+  EXPECT_TRUE(PollOnce(handle).value().ok());
+  abort.Abort();
+  EXPECT_TRUE(abort.IsFinished());
+}
+
+// Trap S18 (tokio #3672).
+TEST_F(AbortHandleTest, DoesNothingTheSecondTime) {
+  Handle handle = Start();
+  const AbortHandle abort = handle.abort_handle();
+  schedule_->RunAll();
+  abort.Abort();
+  abort.Abort();
+  handle.Abort();
+  schedule_->RunAll();
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_F(AbortHandleTest, KeepsNeitherFutureNorOutput) {
+  std::optional<Handle> handle = Start();
+  const AbortHandle abort = handle->abort_handle();
+  open_ = true;
+  schedule_->RunAll();
+  EXPECT_EQ(token_.use_count(), 2);  // the output
+  handle.reset();
+  EXPECT_EQ(token_.use_count(), 1);
+  EXPECT_TRUE(abort.IsFinished());
+  EXPECT_EQ(abort.id(), 7u);
+}
+
+TEST_F(AbortHandleTest, CopiesAndMovesAreOfTheSameTask) {
+  Handle handle = Start();
+  AbortHandle first = handle.abort_handle();
+  AbortHandle copy = first;
+  const AbortHandle moved = std::move(first);
+  EXPECT_EQ(moved.id(), 7u);
+  EXPECT_FALSE(moved.IsFinished());
+  copy = moved;
+  EXPECT_EQ(copy.id(), 7u);
+  copy.Abort();
+  schedule_->RunAll();
+  EXPECT_TRUE(moved.IsFinished());
+}
+
+TEST_F(AbortHandleTest, OfATaskWhoseResultWasTakenIsFinished) {
+  Handle handle = Start();
+  open_ = true;
+  schedule_->RunAll();
+  ASSERT_TRUE(PollOnce(handle).value().ok());
+  const AbortHandle abort = handle.abort_handle();
+  EXPECT_TRUE(abort.IsFinished());
+  EXPECT_EQ(abort.id(), 7u);
+  abort.Abort();
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,46 @@
+#include "rouse/scheduler/task/task_id.h"
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/thread_local.h"
+
+namespace rouse {
+namespace {
+
+// 0: none. Not inlined: see base/thread_local.h.
+ABSL_ATTRIBUTE_NOINLINE TaskId* Current() {
+  return &ThreadLocal<TaskId, class CurrentTaskIdTag>::Get();
+}
+
+}  // namespace
+
+std::optional<TaskId> CurrentTaskId() {
+  const TaskId id = *Current();
+  if (id == 0) return std::nullopt;
+  return id;
+}
+
+namespace task {
+
+TaskId NextTaskId() {
+  // A thread takes as many at a time, so that spawning shares no cache line.
+  constexpr TaskId kBlock = 256;
+  ABSL_CONST_INIT static std::atomic<TaskId> next_block{0};
+  ABSL_CONST_INIT thread_local TaskId last = 0;
+  if (last % kBlock == 0) {
+    // Relaxed: an id orders nothing. So it is no business of the model
+    // checker's, either.
+    last = next_block.fetch_add(kBlock, std::memory_order_relaxed);
+  }
+  return ++last;
+}
+
+ScopedTaskId::ScopedTaskId(TaskId id)
+    : current_(Current()), outer_(std::exchange(*current_, id)) {}
+
+}  // namespace task
+
+}  // namespace rouse

@@ -1,0 +1,63 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: task_id.h
+// -----------------------------------------------------------------------------
+//
+// A `TaskId` names a task in logs and statistics:
+//
+//   LOG(INFO) << "task " << handle.id() << " reads " << path;
+//
+//   if (std::optional<rouse::TaskId> id = rouse::CurrentTaskId()) {
+//     usage[*id] += bytes;
+//   }
+
+#ifndef ROUSE_SCHEDULER_TASK_TASK_ID_H_
+#define ROUSE_SCHEDULER_TASK_TASK_ID_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace rouse {
+
+// TaskId
+//
+// Unique within a process and never used again, also by another runtime; never
+// 0. It says nothing of the order in which tasks were spawned.
+using TaskId = uint64_t;
+
+// CurrentTaskId()
+//
+// The task that this thread is polling, or whose future it is destroying.
+// Nothing elsewhere: in the future of `Runtime::BlockOn()`, which is no task,
+// and on threads of one's own. Where a task polls another itself, the inner
+// one. Never fails; costs about as much as reading a thread-local variable.
+std::optional<TaskId> CurrentTaskId();
+
+namespace task {
+
+using ::rouse::TaskId;
+
+// One that no task has had. Thread-safe.
+TaskId NextTaskId();
+
+// Makes `id` the current task of this thread. Scopes nest.
+class ScopedTaskId {
+ public:
+  explicit ScopedTaskId(TaskId id);
+  ScopedTaskId(const ScopedTaskId&) = delete;
+  ScopedTaskId& operator=(const ScopedTaskId&) = delete;
+  ~ScopedTaskId() { *current_ = outer_; }
+
+ private:
+  // This thread's. A scope stays on one thread.
+  TaskId* const current_;
+  const TaskId outer_;
+};
+
+}  // namespace task
+
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_TASK_TASK_ID_H_
