@@ -93,10 +93,12 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   const VTable* const vtable;
   Schedule* const scheduler;
   const TaskId id;
+  // Which of the shards of all tasks it is in; belongs to them.
+  uint32_t shard = 0;
   // The run queue's link; belongs to it.
   Header* next_in_queue = nullptr;
   // Woken when the task completes. `State` says whose it is.
-  Cell<RawWaker> join_waker;
+  rouse::Cell<RawWaker> join_waker;
 };
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does

@@ -1,0 +1,94 @@
+#include "rouse/scheduler/task/owned_tasks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/spin_lock.h"
+#include "rouse/scheduler/task/task.h"
+
+namespace rouse::task {
+namespace {
+
+// By the thread that holds the lock. Relaxed: `size()` promises no order.
+void Count(Atomic<size_t>& size, size_t change) {
+  size.store(size.load(std::memory_order_relaxed) + change,
+             std::memory_order_relaxed);
+}
+
+}  // namespace
+
+OwnedTasks::OwnedTasks(size_t shards)
+    : mask_(std::bit_ceil(std::max<size_t>(shards, 1)) - 1),
+      shards_(new Shard[mask_ + 1]) {}
+
+bool OwnedTasks::Add(Header* task, size_t shard) {
+  task->shard = static_cast<uint32_t>(shard & mask_);
+  Shard& home = shards_[task->shard];
+  const SpinLockHolder lock(home.mu);
+  if (home.closed.Read()) return false;
+  home.tasks.PushBack(task);
+  Count(home.size, 1);
+  return true;
+}
+
+bool OwnedTasks::Remove(Header* task) {
+  Shard& home = shards_[task->shard];
+  const SpinLockHolder lock(home.mu);
+  if (!task->IsLinked()) return false;
+  task->Unlink();
+  Count(home.size, size_t{0} - 1);
+  return true;
+}
+
+Header* OwnedTasks::Shard::PopFront() {
+  const SpinLockHolder lock(mu);
+  Header* task = tasks.PopFront();
+  if (task != nullptr) Count(size, size_t{0} - 1);
+  return task;
+}
+
+void OwnedTasks::CloseAndShutdownAll(size_t start) {
+  for (size_t i = 0; i < shards(); ++i) {
+    Shard& shard = shards_[i];
+    const SpinLockHolder lock(shard.mu);
+    shard.closed.Write() = true;
+  }
+  std::exception_ptr first;
+  for (size_t i = 0; i < shards(); ++i) {
+    Shard& shard = shards_[(start + i) & mask_];
+    while (Header* task = shard.PopFront()) {
+      ROUSE_TRY { Shutdown(task); }
+      ROUSE_CATCH_ALL {
+        if (first == nullptr) first = std::current_exception();
+      }
+      Unref(task);
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(std::move(first));
+}
+
+size_t OwnedTasks::size() const {
+  size_t size = 0;
+  for (size_t i = 0; i < shards(); ++i) {
+    // Relaxed: see the contract.
+    size += shards_[i].size.load(std::memory_order_relaxed);
+  }
+  return size;
+}
+
+void OwnedTasks::ForEach(absl::FunctionRef<void(Header&)> visit) {
+  for (size_t i = 0; i < shards(); ++i) {
+    Shard& shard = shards_[i];
+    const SpinLockHolder lock(shard.mu);
+    shard.tasks.ForEach([visit](Header* task) { visit(*task); });
+  }
+}
+
+}  // namespace rouse::task

@@ -1,0 +1,101 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: owned_tasks.h
+// -----------------------------------------------------------------------------
+//
+// All tasks of a scheduler that have not ended, so that it can cancel them when
+// it is shut down, and list them. Internal to the scheduler.
+//
+//   bool Adopt(Header* task) {
+//     if (tasks_.Add(task, this_worker)) return true;
+//     task::Shutdown(task);        // too late: the scheduler is closed
+//     task::Unref(task);           // the set's
+//     return false;
+//   }
+//   bool Release(Header* task) override { return tasks_.Remove(task); }
+
+#ifndef ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
+#define ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/spin_lock.h"
+#include "rouse/scheduler/task/task.h"
+
+namespace rouse::task {
+
+// OwnedTasks
+//
+// A set in shards, each with a lock and a cache line of its own, so that
+// workers that spawn and finish tasks in their own shards do not meet.
+//
+// Thread-safe. No lock is held while a task is cancelled or destroyed.
+class OwnedTasks {
+ public:
+  // Rounds `shards` up to a power of two.
+  explicit OwnedTasks(size_t shards);
+  OwnedTasks(const OwnedTasks&) = delete;
+  OwnedTasks& operator=(const OwnedTasks&) = delete;
+  // REQUIRES: there is no task left.
+  ~OwnedTasks() = default;
+
+  // Takes over the set's reference to a new task. Any number does for `shard`.
+  // False when the set is closed: the reference is still the caller's, which
+  // cancels the task. O(1).
+  //
+  // A task is either added, and `CloseAndShutdownAll()` finds it there, or
+  // refused: the shard is closed and added to under the same lock.
+  bool Add(Header* task, size_t shard);
+
+  // Whether `task` was there; its reference is the caller's then. False too for
+  // one that was never added. O(1).
+  bool Remove(Header* task);
+
+  // Takes no more tasks, and cancels those that there are, on this thread,
+  // those of the shard `start` first. A task that another thread is running
+  // ends there, at the end of its poll.
+  //
+  // May be called by several threads at once, best with a start for each: they
+  // share the work. When one of them returns the set is empty, but others may
+  // still be cancelling what they have taken. If a joiner's waker throws, the
+  // rest is cancelled all the same, and the first exception passed on.
+  void CloseAndShutdownAll(size_t start);
+
+  // How many tasks there are. While others add and remove, a number that may
+  // never have been right, but is not off by more than they have done
+  // meanwhile. Takes no lock. O(shards).
+  size_t size() const;
+
+  // Calls `visit` for every task, under the lock of its shard: `visit` must be
+  // short, and neither use the set nor drop the last reference to a task. What
+  // is added and removed meanwhile may be visited or not.
+  void ForEach(absl::FunctionRef<void(Header&)> visit);
+
+  size_t shards() const { return mask_ + 1; }
+
+ private:
+  struct alignas(64) Shard {
+    Header* PopFront();
+
+    SpinLock mu;
+    rouse::Cell<bool> closed ABSL_GUARDED_BY(mu){false};
+    IntrusiveList<Header, AllTasksTag> tasks ABSL_GUARDED_BY(mu);
+    // Written under the lock, so that relaxed loads and stores do.
+    Atomic<size_t> size{0};
+  };
+
+  const size_t mask_;
+  const std::unique_ptr<Shard[]> shards_;
+};
+
+}  // namespace rouse::task
+
+#endif  // ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_

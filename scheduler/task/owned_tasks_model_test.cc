@@ -1,0 +1,161 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks that come and end while the set of them is closed. A task that nobody
+// ends, or that is freed twice or never, the checker finds.
+//
+// The set has no orders of its own to weaken: it is as good as its locks. The
+// mutants are those of the lock.
+
+#include <cstddef>
+#include <utility>
+
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/owned_tasks.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::task {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// Ready at its first poll. Counts its end, which must not race.
+class Once {
+ public:
+  explicit Once(PlainInt* ended) : ended_(ended) {}
+  Once(Once&& other) noexcept : ended_(std::exchange(other.ended_, nullptr)) {}
+  Once& operator=(Once&&) = delete;
+  ~Once() {
+    if (ended_ != nullptr) ++ended_->Write();
+  }
+  PollResult<void> Poll(Context&) { return {}; }
+
+ private:
+  PlainInt* ended_;
+};
+
+class ModelSchedule final : public Schedule {
+ public:
+  explicit ModelSchedule(size_t shards) : tasks(shards) {}
+  void Submit(Header*) override { Require(false, "nobody wakes"); }
+  void Resubmit(Header*) override { Require(false, "nobody wakes"); }
+  bool Release(Header* task) override { return tasks.Remove(task); }
+
+  OwnedTasks tasks;
+};
+
+// A task that is added when it is made, or not.
+class TestTask {
+ public:
+  explicit TestTask(ModelSchedule* schedule)
+      : task_(new Cell<Once>(schedule, 1, Once(&ended_))), handle_(task_) {}
+
+  // As a scheduler does it. Whether the task is to be run.
+  bool Add(OwnedTasks& tasks, size_t shard) {
+    if (tasks.Add(task_, shard)) return true;
+    task::Shutdown(task_);
+    task::Unref(task_);
+    task::Unref(task_);
+    return false;
+  }
+  void Run() {
+    FastRand rand(1);
+    task::Run(task_, &rand);
+  }
+  // Drops the queue's hold.
+  void Dequeue() { task::Unref(task_); }
+
+  void RequireEnded() {
+    Require(handle_.IsFinished(), "nobody ends the task");
+    Require(ended_.Read() == 1);
+  }
+
+ private:
+  PlainInt ended_{0};
+  Header* const task_;
+  JoinHandle<void> handle_;
+};
+
+class Model {
+ public:
+  explicit Model(size_t shards) : schedule(new ModelSchedule(shards)) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  ~Model() {
+    Require(schedule->tasks.size() == 0);
+    schedule->Unref();
+  }
+
+  ModelSchedule* const schedule;
+};
+
+// Trap S18: a task is either found by the one who closes, or refused.
+MODEL_TEST(OwnedTasks, ATaskComesWhileTheyAreClosed, .spurious_failures = 0) {
+  Model model(2);
+  TestTask task(model.schedule);
+  Thread closing([&] { model.schedule->tasks.CloseAndShutdownAll(0); });
+  if (task.Add(model.schedule->tasks, 1)) task.Dequeue();
+  closing.Join();
+  task.RequireEnded();
+}
+
+// Its reference goes once, whoever takes it off.
+MODEL_TEST(OwnedTasks, ATaskEndsWhileTheyAreClosed,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Model model(1);
+  TestTask task(model.schedule);
+  Require(task.Add(model.schedule->tasks, 0));
+  Thread closing([&] { model.schedule->tasks.CloseAndShutdownAll(0); });
+  task.Run();
+  closing.Join();
+  task.RequireEnded();
+}
+
+MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  Model model(1);
+  TestTask first(model.schedule);
+  TestTask second(model.schedule);
+  Require(first.Add(model.schedule->tasks, 0));
+  Require(second.Add(model.schedule->tasks, 0));
+  first.Dequeue();
+  second.Dequeue();
+  Thread closing([&] { model.schedule->tasks.CloseAndShutdownAll(0); });
+  model.schedule->tasks.CloseAndShutdownAll(0);
+  Require(model.schedule->tasks.size() == 0);
+  closing.Join();
+  first.RequireEnded();
+  second.RequireEnded();
+}
+
+MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Model model(1);
+  TestTask first(model.schedule);
+  TestTask second(model.schedule);
+  Thread other([&] {
+    Require(first.Add(model.schedule->tasks, 0));
+    first.Run();
+  });
+  Require(second.Add(model.schedule->tasks, 0));
+  second.Run();
+  other.Join();
+  first.RequireEnded();
+  second.RequireEnded();
+}
+
+MODEL_MUTANTS(OwnedTasks, "base/spin_lock.h");
+
+}  // namespace
+}  // namespace rouse::task
