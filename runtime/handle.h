@@ -25,6 +25,7 @@
 #include "rouse/scheduler/blocking_call.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
@@ -36,6 +37,8 @@ namespace rouse {
 class EnterGuard;
 
 namespace internal {
+
+class RuntimeInner;
 
 // What the handles of one runtime share. Outlives the runtime.
 struct RuntimeShared {
@@ -124,6 +127,9 @@ class Handle {
   // How many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }
 
+  // What the runtime has done so far.
+  scheduler::Metrics metrics() const { return shared_->scheduler->metrics(); }
+
   // What the threads for blocking calls are doing.
   scheduler::BlockingPool::Metrics blocking_metrics() const {
     return shared_->blocking->metrics();
@@ -131,7 +137,7 @@ class Handle {
 
  private:
   friend class EnterGuard;
-  friend class Runtime;
+  friend class internal::RuntimeInner;
 
   explicit Handle(std::shared_ptr<const internal::RuntimeShared> shared)
       : shared_(std::move(shared)) {}

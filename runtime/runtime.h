@@ -35,12 +35,20 @@
 #include "rouse/future/future.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/scheduler/blocking_call.h"
-#include "rouse/scheduler/blocking_pool.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
+
+namespace internal {
+class RuntimeInner;
+struct RuntimeOptions;
+}  // namespace internal
 
 // Runtime
 //
@@ -112,25 +120,29 @@ class Runtime {
 
   const Handle& handle() const;
 
+  // What the runtime has done so far: see `scheduler::Metrics`.
+  scheduler::Metrics metrics() const { return handle().metrics(); }
+
   // See `Handle::Enter()`.
   EnterGuard Enter() const { return handle().Enter(); }
 
  private:
   friend class Builder;
-  struct Inner;
 
-  explicit Runtime(std::unique_ptr<Inner> inner);
+  explicit Runtime(std::unique_ptr<internal::RuntimeInner> inner);
 
   // Calls `poll`, each time that it has woken its context, until it returns
   // true.
   void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll);
 
-  std::unique_ptr<Inner> inner_;
+  std::unique_ptr<internal::RuntimeInner> inner_;
 };
 
 // Builder
 //
-// The choices of a runtime. Setters may be chained and called in any order.
+// The choices of a runtime. Setters may be chained and called in any order; the
+// last call of one counts. Movable, and reusable: each `Build()` makes another
+// runtime.
 class Builder {
  public:
   // Tasks run on threads of the runtime.
@@ -138,48 +150,108 @@ class Builder {
   // Tasks run on the thread that is in `BlockOn()`, and on no other.
   static Builder CurrentThread();
 
-  // How many threads run tasks. By default, and for 0, as many as there are
+  Builder(Builder&& other) noexcept;
+  Builder& operator=(Builder&& other) noexcept;
+  ~Builder();
+
+  // ---- Threads.
+
+  // How many threads run tasks. By default, and for 0, the number in the
+  // environment variable ROUSE_WORKER_THREADS, or else as many as there are
   // processors for this process. Of no use for a current-thread runtime.
   Builder& WorkerThreads(size_t count);
 
-  // What the threads are called, before a dash and their number.
-  Builder& ThreadName(std::string name);
-
-  // The seed of all random choices of the scheduler. The default is fixed, so
-  // that runs resemble one another.
-  Builder& Seed(uint64_t seed);
-
-  // The length of a timer tick, from 64 microseconds to one second; 1 ms by
-  // default. Out of range, `Build()` gives `kInvalidArgument`.
-  Builder& TimerResolution(absl::Duration resolution);
-
-  // The clock of timers: for a test, one that is paused. By default the runtime
-  // has one of its own.
-  Builder& WithClock(std::shared_ptr<Clock> clock);
-
   // How many threads for blocking calls there may be, beside those that run
   // tasks; at least 1, 512 by default. They are started when they are needed.
+  // As many again may be started for `BlockInPlace()`.
   Builder& MaxBlockingThreads(size_t count);
 
   // How long such a thread waits for another call before it ends, in real time;
   // 10 seconds by default. May be zero, or infinite.
   Builder& ThreadKeepAlive(absl::Duration keep_alive);
 
-  // Starts the threads that run tasks. Fails with the status of the system call
-  // that did: `kUnavailable` for want of threads, `kResourceExhausted` of
+  // What the threads are called, before a dash and their number.
+  Builder& ThreadName(std::string name);
+
+  // The size of their stacks in bytes. By default, and for 0, the system's.
+  Builder& ThreadStackSize(size_t bytes);
+
+  // Called on each thread of the runtime before its first task or blocking
+  // call, and after its last. They must not throw.
+  Builder& OnThreadStart(std::function<void()> call);
+  Builder& OnThreadStop(std::function<void()> call);
+
+  // ---- Which task runs next.
+
+  // The seed of all random choices of the scheduler. The default is fixed, so
+  // that runs resemble one another. With one worker and a paused clock they are
+  // the same.
+  Builder& Seed(uint64_t seed);
+
+  // Whether what a task wakes runs right after it, ahead of what has waited
+  // longer; three times in a row at the most. By default it does in a
+  // multi-thread runtime: what was passed on is still in the processor's cache.
+  Builder& LifoSlot(bool on);
+
+  // After how many polls a thread looks for I/O and timers although it has
+  // tasks to run; 61 by default. Larger is cheaper, smaller is sooner. Not 0.
+  Builder& EventInterval(uint32_t polls);
+
+  // After how many polls a thread looks for tasks from outside although it has
+  // its own. By default, and for 0, the runtime chooses, so that it looks about
+  // every 200 microseconds; or 31 polls where there is one thread.
+  Builder& GlobalQueueInterval(uint32_t polls);
+
+  // By when others see to it that I/O, timers, and a task that was to run next
+  // do not wait any longer for a thread that is stuck in a long poll, in real
+  // time; 10 milliseconds by default. (The rest of its tasks can be taken over
+  // at any time.) Above zero; infinite saves the thread that does this. Of no
+  // use for a current-thread runtime, nor with a clock that is paused when the
+  // runtime is built: a simulation must not depend on real time.
+  Builder& LongPollBound(absl::Duration bound);
+
+  // What becomes of the runtime when an exception leaves a task.
+  Builder& OnUnhandledException(UnhandledException then);
+
+  // ---- Observing it.
+
+  // Called when a thread that runs tasks has none left, before it sleeps, and
+  // when it goes on. They may spawn and wake tasks; they must not throw, nor
+  // must the following.
+  Builder& OnThreadPark(std::function<void()> call);
+  Builder& OnThreadUnpark(std::function<void()> call);
+
+  // Called with a task's id: when it is spawned, on the spawning thread;
+  // before and after each poll; and when it has ended, in whatever way.
+  Builder& OnTaskSpawn(std::function<void(task::TaskId)> call);
+  Builder& BeforeTaskPoll(std::function<void(task::TaskId)> call);
+  Builder& AfterTaskPoll(std::function<void(task::TaskId)> call);
+  Builder& OnTaskTerminate(std::function<void(task::TaskId)> call);
+
+  // Counts polls by their length, for some 20 ns each: see
+  // `WorkerMetrics::poll_times`. Off by default.
+  Builder& PollTimeHistogram(bool on);
+
+  // ---- Time.
+
+  // The length of a timer tick, from 64 microseconds to one second; 1 ms by
+  // default.
+  Builder& TimerResolution(absl::Duration resolution);
+
+  // The clock of timers: for a test, one that is paused. By default each
+  // runtime has one of its own.
+  Builder& WithClock(std::shared_ptr<Clock> clock);
+
+  // Starts the threads that run tasks. Fails with `kInvalidArgument` for a
+  // choice that is out of its range; and with the status of the system call
+  // that failed: `kUnavailable` for want of threads, `kResourceExhausted` of
   // descriptors.
   absl::StatusOr<Runtime> Build();
 
  private:
-  explicit Builder(bool multi_thread) : multi_thread_(multi_thread) {}
+  explicit Builder(bool multi_thread);
 
-  bool multi_thread_;
-  size_t worker_threads_ = 0;
-  std::string thread_name_ = "rouse";
-  uint64_t seed_ = 0;
-  absl::Duration timer_resolution_ = absl::Milliseconds(1);
-  std::shared_ptr<Clock> clock_;
-  scheduler::BlockingOptions blocking_;
+  std::unique_ptr<internal::RuntimeOptions> options_;
 };
 
 // -----------------------------------------------------------------------------

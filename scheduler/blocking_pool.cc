@@ -260,14 +260,14 @@ void BlockingPool::Leave(Member* self) {
 }
 
 void BlockingPool::Close() {
-  RunQueue cancelled;
+  RunQueue<task::Header> cancelled;
   size_t count = 0;
   std::shared_ptr<const ThreadScope> scope;
   {
     const MutexLock lock(&mu_);
     if (std::exchange(closed_, true)) return;
     scope = std::move(thread_scope_);
-    RunQueue mandatory;
+    RunQueue<task::Header> mandatory;
     while (task::Header* task = queue_.Pop()) {
       if (task->IsLinked()) {
         mandatory.Push(task);

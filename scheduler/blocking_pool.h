@@ -192,7 +192,7 @@ class BlockingPool final : public task::Schedule {
 
   mutable Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  RunQueue queue_ ABSL_GUARDED_BY(mu_);
+  RunQueue<task::Header> queue_ ABSL_GUARDED_BY(mu_);
   size_t queue_depth_ ABSL_GUARDED_BY(mu_) = 0;
   // Those in the queue that run also after `Close()`.
   IntrusiveList<task::Header, task::AllTasksTag> mandatory_

@@ -73,6 +73,9 @@ class SharedDriver {
            !held_.exchange(true, std::memory_order_acquire);
   }
 
+  // Whether some thread does. Out of date by the time it returns.
+  bool IsHeld() const { return held_.load(std::memory_order_relaxed); }
+
   // REQUIRES: the caller holds it.
   void Release() {
     // Release pairs with the acquire of TryHold.

@@ -12,42 +12,41 @@
 
 #include <utility>
 
-#include "rouse/scheduler/task/task.h"
-
 namespace rouse::scheduler {
 
 // RunQueue
 //
-// First in, first out, through `Header::next_in_queue`; owns a reference to
-// each task. Not thread-safe. All operations are O(1).
+// First in, first out, through `T::next_in_queue`; owns nothing. Not
+// thread-safe. All operations are O(1).
+template <class T>
 class RunQueue {
  public:
   bool IsEmpty() const { return first_ == nullptr; }
 
-  void Push(task::Header* task) {
-    task->next_in_queue = nullptr;
-    (first_ == nullptr ? first_ : last_->next_in_queue) = task;
-    last_ = task;
+  void Push(T* element) {
+    element->next_in_queue = nullptr;
+    (first_ == nullptr ? first_ : last_->next_in_queue) = element;
+    last_ = element;
   }
 
   // The one that has waited longest, or null.
-  task::Header* Pop() {
-    task::Header* task = first_;
-    if (task != nullptr) first_ = task->next_in_queue;
-    return task;
+  T* Pop() {
+    T* element = first_;
+    if (element != nullptr) first_ = element->next_in_queue;
+    return element;
   }
 
   // Moves all that is in `other` behind what is here.
   void Append(RunQueue& other) {
     if (other.IsEmpty()) return;
-    task::Header* first = std::exchange(other.first_, nullptr);
+    T* first = std::exchange(other.first_, nullptr);
     (first_ == nullptr ? first_ : last_->next_in_queue) = first;
     last_ = other.last_;
   }
 
  private:
-  task::Header* first_ = nullptr;
-  task::Header* last_ = nullptr;
+  T* first_ = nullptr;
+  T* last_ = nullptr;
 };
 
 }  // namespace rouse::scheduler

@@ -1,238 +1,187 @@
 #include "rouse/scheduler/scheduler.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
-#include "rouse/base/atomic.h"
+#include "absl/log/log.h"
+#include "rouse/base/cycle_clock.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/panic.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
+namespace {
 
-Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers,
-                     uint64_t seed)
-    : driver_(std::move(driver)) {
-  FastRand rand(seed);
-  idle_.reserve(workers);
-  for (size_t i = 0; i < workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(*this, rand.Split()));
+// More than there can be tasks.
+constexpr uint64_t kWorkersCount = uint64_t{1} << 62;
+
+size_t CheckedWorkers(const Options& options) {
+  if (options.workers == 0) {
+    Panic("Scheduler: no workers; there must be one at least");
+  }
+  return options.workers;
+}
+
+}  // namespace
+
+// # References
+//
+// Each task has one. To count them, every worker keeps a number of its own for
+// the tasks made and freed on its thread, and other threads use the shared
+// count: no two workers write to the same place. The shared count alone says
+// nothing then, so it begins with kWorkersCount, which stands for the workers'
+// numbers until Finish() puts the sum of them in its place.
+
+Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
+    : Schedule(kWorkersCount),
+      options_(std::move(options)),
+      observes_polls_(options_.poll_time_histogram ||
+                      options_.hooks.before_task_poll != nullptr ||
+                      options_.hooks.after_task_poll != nullptr),
+      cycles_per_nanosecond_(CycleClock::PerNanosecond()),
+      driver_(std::move(driver)),
+      queues_(*this, CheckedWorkers(options_)),
+      tasks_(options_.workers) {
+  FastRand rand(options_.seed);
+  for (size_t i = 0; i < options_.workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i, rand.Split()));
   }
 }
 
 Scheduler::~Scheduler() = default;
 
-size_t Scheduler::alive_tasks() const {
-  const absl::MutexLock lock(&mu_);
-  return task_count_;
+Worker* Scheduler::WorkerHere() {
+  Worker* const here = Worker::Current();
+  return here != nullptr && &here->scheduler() == this ? here : nullptr;
 }
 
-Worker* Scheduler::OnlyWorkerHere() {
-  if (workers_.size() != 1) return nullptr;
-  Worker* here = Worker::Current();
-  return here == workers_.front().get() ? here : nullptr;
+void Scheduler::OnTaskMade() {
+  if (Worker* const here = WorkerHere()) {
+    here->CountTask(1);
+  } else {
+    Ref();
+  }
+}
+
+void Scheduler::OnTaskFreed() {
+  if (Worker* const here = WorkerHere()) {
+    here->CountTask(-1);
+  } else {
+    Unref();
+  }
 }
 
 void Scheduler::Adopt(task::Header* task) {
-  Worker* const only = OnlyWorkerHere();
-  Worker* unpark = nullptr;
-  bool adopted = false;
-  {
-    const absl::MutexLock lock(&mu_);
-    // Relaxed: written under the lock.
-    if (!closed_.load(std::memory_order_relaxed)) {
-      adopted = true;
-      tasks_.PushBack(task);
-      ++task_count_;
-      if (only != nullptr) {
-        only->own_queue_.Push(task);
-      } else {
-        queue_.Push(task);
-        unpark = WorkerToUnpark();
-      }
-    }
+  if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->id);
+  Worker* const here = WorkerHere();
+  // What comes from outside goes to any.
+  const size_t shard = here != nullptr ? here->index() : task->id;
+  if (!tasks_.Add(task, shard)) {
+    task::Shutdown(task);
+    task::Unref(task);  // the queue's
+    task::Unref(task);  // the list's
+    return;
   }
-  if (unpark != nullptr) unpark->Unpark();
-  if (adopted) return;
-  task::Shutdown(task);
-  task::Unref(task);  // the queue's
-  task::Unref(task);  // the list's
+  if (here != nullptr) {
+    here->Schedule(task);
+  } else {
+    SubmitFromOutside(task);
+  }
 }
 
-void Scheduler::Submit(task::Header* task) { Push(task); }
-
-void Scheduler::Resubmit(task::Header* task) { Push(task); }
-
-void Scheduler::Push(task::Header* task) {
-  if (Worker* const only = OnlyWorkerHere()) {
-    return only->own_queue_.Push(task);
+void Scheduler::Submit(task::Header* task) {
+  if (Worker* const here = WorkerHere()) {
+    here->Schedule(task);
+  } else {
+    SubmitFromOutside(task);
   }
-  Worker* const here = Worker::Current();
-  const bool will_look = here != nullptr && here->IsDispatchingFor(*this);
-  Worker* unpark = nullptr;
+}
+
+void Scheduler::Resubmit(task::Header* task) {
+  if (Worker* const here = WorkerHere()) {
+    here->ScheduleLast(task);
+  } else {
+    SubmitFromOutside(task);
+  }
+}
+
+void Scheduler::SubmitFromOutside(task::Header* task) {
+  // The queue has the caller's reference then, and the task may end, and with
+  // it the runtime, before a worker has been unparked.
+  Ref();
   {
-    const absl::MutexLock lock(&mu_);
-    if (!drained_) {
-      queue_.Push(std::exchange(task, nullptr));
-      if (will_look) {
-        HoldClock(*here);
-      } else {
-        unpark = WorkerToUnpark();
-      }
-      // The queue has the caller's reference now, and the task may end, and
-      // with it the runtime, before the worker has been unparked.
-      if (unpark != nullptr) Ref();
-    }
+    // Until the task is some worker's.
+    Clock* const clock = driver_->clock();
+    std::optional<Clock::AutoAdvanceHold> hold;
+    if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
+    queues_.Inject(task);
   }
-  if (unpark != nullptr) {
-    unpark->Unpark();
-    Unref();
-  }
-  // A waker came late: the task has been cancelled.
-  if (task != nullptr) task::Unref(task);
+  Unref();
+}
+
+void Scheduler::UnparkWorker(size_t worker) {
+  workers_[worker]->HoldClock();
+  workers_[worker]->Unpark();
 }
 
 bool Scheduler::Release(task::Header* task) {
-  const absl::MutexLock lock(&mu_);
-  if (!task->IsLinked()) return false;
-  task->Unlink();
-  --task_count_;
-  return true;
-}
-
-task::Header* Scheduler::Pop(Worker& worker) {
-  if (worker_count() == 1) {
-    if (worker.own_queue_.IsEmpty() || worker.IsTimeToShare()) {
-      const absl::MutexLock lock(&mu_);
-      worker.own_queue_.Append(queue_);
-      StopSearching(worker);
-    }
-    return worker.own_queue_.Pop();
+  const bool owned = tasks_.Remove(task);
+  if (options_.hooks.on_task_terminate) {
+    options_.hooks.on_task_terminate(task->id);
   }
-  Worker* unpark = nullptr;
-  task::Header* task;
-  {
-    const absl::MutexLock lock(&mu_);
-    task = queue_.Pop();
-    if (task == nullptr) return nullptr;
-    StopSearching(worker);
-    unpark = WorkerToUnpark();
+  return owned;
+}
+
+void Scheduler::Threw(task::Header* task) {
+  switch (options_.unhandled_exception) {
+    case UnhandledException::kIgnore:
+      break;
+    case UnhandledException::kShutdownRuntime:
+      // Release pairs with the acquire of IsClosedByException.
+      closed_by_exception_.store(true, std::memory_order_release);
+      Close();
+      if (options_.on_closed_by_exception) options_.on_closed_by_exception();
+      break;
+    case UnhandledException::kAbort:
+      LOG(ERROR) << "task " << task->id
+                 << " ended with an exception, and the runtime's policy for "
+                    "unhandled exceptions is to abort";
+      std::abort();
   }
-  if (unpark != nullptr) unpark->Unpark();
-  return task;
 }
 
-bool Scheduler::PrepareToPark(Worker& worker) {
-  // Ends when the lock is free.
-  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold;
-  const absl::MutexLock lock(&mu_);
-  // Relaxed: written under the lock.
-  if (!queue_.IsEmpty() || !worker.own_queue_.IsEmpty() ||
-      closed_.load(std::memory_order_relaxed)) {
-    return false;
+Metrics Scheduler::metrics() const {
+  Metrics metrics;
+  metrics.workers.reserve(workers_.size());
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    metrics.workers.push_back(worker->metrics());
   }
-  StopSearching(worker);
-  worker.idle_ = true;
-  idle_.push_back(&worker);
-  clock_hold = std::move(worker.clock_hold_);
-  return true;
+  metrics.alive_tasks = alive_tasks();
+  metrics.inject_queue_depth = queues_.inject_depth();
+  return metrics;
 }
 
-void Scheduler::LeaveIdle(Worker& worker) {
-  const absl::MutexLock lock(&mu_);
-  RemoveFromIdle(worker);
-  HoldClock(worker);
-}
+void Scheduler::Close() { queues_.Close(); }
 
-void Scheduler::HoldClock(Worker& worker) {
-  Clock* const clock = driver_->clock();
-  if (clock == nullptr || !clock->HasAutoAdvance()) return;
-  if (worker.clock_hold_ != nullptr) return;
-  worker.clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock);
-}
+void Scheduler::CancelTasks(size_t start) { tasks_.CloseAndShutdownAll(start); }
 
-void Scheduler::Leave(Worker& worker) {
-  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold;
-  Worker* unpark = nullptr;
-  {
-    const absl::MutexLock lock(&mu_);
-    // Before those who came meanwhile.
-    worker.own_queue_.Append(queue_);
-    queue_.Append(worker.own_queue_);
-    RemoveFromIdle(worker);
-    StopSearching(worker);
-    // It may have been unparked for a task that another is now to look for, or
-    // have been the one that would park in the driver.
-    if (!idle_.empty()) unpark = TakeIdleWorker();
-    clock_hold = std::move(worker.clock_hold_);
+void Scheduler::Finish() {
+  queues_.Drain();
+  int64_t tasks = 0;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    tasks += worker->tasks();
   }
-  if (unpark != nullptr) unpark->Unpark();
-}
-
-Worker* Scheduler::WorkerToUnpark() {
-  if (queue_.IsEmpty() || idle_.empty() || searching_ > 0) return nullptr;
-  return TakeIdleWorker();
-}
-
-Worker* Scheduler::TakeIdleWorker() {
-  Worker* worker = idle_.back();
-  idle_.pop_back();
-  worker->idle_ = false;
-  worker->searching_ = true;
-  ++searching_;
-  HoldClock(*worker);
-  return worker;
-}
-
-void Scheduler::StopSearching(Worker& worker) {
-  if (std::exchange(worker.searching_, false)) --searching_;
-}
-
-void Scheduler::RemoveFromIdle(Worker& worker) {
-  if (!std::exchange(worker.idle_, false)) return;
-  idle_.erase(std::find(idle_.begin(), idle_.end(), &worker));
-}
-
-void Scheduler::Close() {
-  // Unparked under the lock: a worker that is in the list has not left yet.
-  const absl::MutexLock lock(&mu_);
-  // Release pairs with the acquire of IsClosed.
-  closed_.store(true, std::memory_order_release);
-  for (Worker* worker : idle_) worker->Unpark();
-}
-
-void Scheduler::CancelAll() {
-  for (;;) {
-    task::Header* task;
-    {
-      const absl::MutexLock lock(&mu_);
-      task = tasks_.PopFront();
-      if (task == nullptr) break;
-      --task_count_;
-    }
-    task::Shutdown(task);
-    task::Unref(task);
-  }
-  // What is still queued is complete, and only held by the queue.
-  for (;;) {
-    task::Header* task;
-    {
-      const absl::MutexLock lock(&mu_);
-      task = queue_.Pop();
-      if (task == nullptr) {
-        drained_ = true;
-        return;
-      }
-    }
-    task::Unref(task);
-  }
+  Unref(kWorkersCount - static_cast<uint64_t>(tasks));
 }
 
 }  // namespace rouse::scheduler

@@ -6,34 +6,53 @@
 // -----------------------------------------------------------------------------
 //
 // A scheduler decides which task runs next, and where. Programs use it through
-// `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this.
+// `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this, as
+// docs/park_stack.md does.
 //
-// In this version several workers share one queue under a lock, and a worker
-// that has left the driver for a long poll leaves it to nobody: events wait for
-// the next worker that finds the queue empty. One worker alone has a queue of
-// its own besides, for what its tasks wake. Part 5 replaces what is behind this
-// header by local queues that are stolen from, and a driver that is handed on.
+// Each worker has a run queue of its own, from which the others steal when they
+// have nothing to do (run_queues.h says which task comes next, and idle.h who
+// is woken for it). One worker at a time parks in the driver, the others on
+// futexes (parker.h). A worker that is stuck in a long poll is stood in for by
+// others (watchdog.h).
+//
+// # The end
+//
+//   Close()      no task is polled any more, and the workers leave. Tasks that
+//                are spawned are not run from now on.
+//   CancelTasks()each worker's thread, when it has left: destroys tasks, all of
+//                them beside one another. What is spawned now is cancelled at
+//                once. A task that a thread is still polling, in
+//                `BlockInPlace()`, is cancelled by that thread.
+//   Finish()     the last one: what is still in the queues is complete, and
+//                goes.
+//
+// Who is to be told that a task goes is told in each of these: none waits for
+// another, and what comes late finds the queues closed, or all tasks complete.
 
 #ifndef ROUSE_SCHEDULER_SCHEDULER_H_
 #define ROUSE_SCHEDULER_SCHEDULER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/intrusive_list.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/driver.h"
-#include "rouse/scheduler/run_queue.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/run_queues.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/owned_tasks.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
 
@@ -44,14 +63,15 @@ class Worker;
 // Shared by its runtime, its workers and its tasks. Thread-safe.
 class Scheduler final : public task::Schedule {
  public:
+  using Queues = RunQueues<task::Header, Scheduler>;
+
   // Starts with one reference, the caller's. Its workers are there and run
-  // nothing until a thread calls `Worker::Run()`. `seed` is that of their
-  // random choices.
-  Scheduler(std::unique_ptr<AnyDriver> driver, size_t workers, uint64_t seed);
+  // nothing until a thread calls `Worker::Run()`.
+  explicit Scheduler(std::unique_ptr<AnyDriver> driver, Options options = {});
   ~Scheduler() override;
 
   // Makes a task of `f`, which is a future or a callable that returns one.
-  // After `Close()` the task is cancelled at once.
+  // After the scheduler has been closed it is not run, and is cancelled.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f) {
@@ -64,83 +84,101 @@ class Scheduler final : public task::Schedule {
   }
 
   SharedDriver& driver() { return driver_; }
+  const Options& options() const { return options_; }
 
   size_t worker_count() const { return workers_.size(); }
   Worker& worker(size_t index) { return *workers_[index]; }
 
-  // How many tasks have not ended.
-  size_t alive_tasks() const;
+  // How many tasks have not ended. O(workers).
+  size_t alive_tasks() const { return tasks_.size(); }
+  Metrics metrics() const;
 
-  // ---- For workers.
+  // ---- The end: see above.
 
-  // The task that has waited longest, with the queue's hold on it, or null.
-  // A `worker` that finds one while others are left wakes another worker.
-  task::Header* Pop(Worker& worker);
-
-  // Whether `worker` may park: there is nothing to run, and a task that is
-  // submitted from now on unparks it or another.
-  bool PrepareToPark(Worker& worker);
-  // `worker` runs: it begins, or has parked.
-  void LeaveIdle(Worker& worker);
-  // `worker` has stopped running.
-  void Leave(Worker& worker);
-
-  // ---- For the runtime.
-
-  // No task runs any more, and new ones are cancelled. Unparks all workers.
   void Close();
-  bool IsClosed() const {
-    // Acquire pairs with the release of Close.
-    return closed_.load(std::memory_order_acquire);
+  bool IsClosed() const { return queues_.IsClosed(); }
+  // Whether an exception did it: see `UnhandledException`.
+  bool IsClosedByException() const {
+    // Acquire pairs with the release of Threw.
+    return closed_by_exception_.load(std::memory_order_acquire);
+  }
+  // To be called after `Close()`, on a thread that tasks may be destroyed on.
+  // `start` tells the threads apart that do so at the same time.
+  void CancelTasks(size_t start);
+  // To be called once, when no worker runs, after all `CancelTasks()`.
+  void Finish();
+  // Both, for a scheduler whose workers are not run any more.
+  void CancelAll() {
+    CancelTasks(0);
+    Finish();
   }
 
-  // Cancels all tasks, on this thread. To be called once, after `Close()`, when
-  // no worker is running a task.
-  void CancelAll();
+  // ---- For workers, and the watchdog.
+
+  Queues& queues() { return queues_; }
+  const Queues& queues() const { return queues_; }
+  // Whether somebody wants to know of each poll.
+  bool observes_polls() const { return observes_polls_; }
+  double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
+
+  // Has `watcher` unparked when a worker has been parked and is awake again,
+  // after `AwaitWorker()`. To be called before the workers run; the last thread
+  // that runs one uses it.
+  void SetWatcher(ThreadParker::Unparker watcher) {
+    watcher_ = std::move(watcher);
+  }
+  // By the watcher, which then looks whether all workers are asleep before it
+  // parks.
+  void AwaitWorker() {
+    // Sequentially consistent, as what OnWorkerAwake says.
+    awaited_.store(true, std::memory_order_seq_cst);
+  }
+  // A worker has been parked.
+  void OnWorkerAwake() {
+    // Sequentially consistent, as the worker's awakening before it, and what
+    // the watcher does: either it finds the worker awake or is found to wait.
+    if (ABSL_PREDICT_FALSE(awaited_.load(std::memory_order_seq_cst)) &&
+        awaited_.exchange(false, std::memory_order_relaxed)) {
+      watcher_->Unpark();
+    }
+  }
+
+  // ---- For the queues.
+
+  void UnparkWorker(size_t worker);
+  void Discard(task::Header* task) { task::Unref(task); }
 
   // task::Schedule:
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
   bool Release(task::Header* task) override;
+  void Threw(task::Header* task) override;
+  void OnTaskMade() override;
+  void OnTaskFreed() override;
 
  private:
   // Takes over a new task, with the references of the list and the queue.
   void Adopt(task::Header* task);
 
-  // The worker of this thread, if it is this scheduler's only one: it need not
-  // be told of what it is to run.
-  Worker* OnlyWorkerHere();
+  // The worker of this thread, if it is one of this scheduler's.
+  Worker* WorkerHere();
 
-  void Push(task::Header* task);
+  // For a task from another thread than a worker's.
+  void SubmitFromOutside(task::Header* task);
 
-  // A worker to unpark, outside the lock, so that what is in the queue is seen
-  // to; null if none is idle, or one that was unparked is still searching.
-  Worker* WorkerToUnpark() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // REQUIRES: there is one.
-  Worker* TakeIdleWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void StopSearching(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void RemoveFromIdle(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Until `worker` is idle again the driver's clock does not advance by itself:
-  // so it never does while a task can run. (A task is only queued where a
-  // worker is not idle, is taken from the idle ones, or is dispatching.)
-  void HoldClock(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
+  const Options options_;
+  const bool observes_polls_;
+  const double cycles_per_nanosecond_;
   SharedDriver driver_;
+  Queues queues_;
   // As long-lived as the scheduler: a thread that submits a task may unpark a
   // worker that has just left.
   std::vector<std::unique_ptr<Worker>> workers_;
-  Atomic<bool> closed_{false};
+  task::OwnedTasks tasks_;
+  Atomic<bool> closed_by_exception_{false};
 
-  mutable absl::Mutex mu_;
-  RunQueue queue_ ABSL_GUARDED_BY(mu_);
-  IntrusiveList<task::Header, task::AllTasksTag> tasks_ ABSL_GUARDED_BY(mu_);
-  size_t task_count_ ABSL_GUARDED_BY(mu_) = 0;
-  // Parked, or about to be; the last one parked is the first to be unparked.
-  std::vector<Worker*> idle_ ABSL_GUARDED_BY(mu_);
-  // Unparked for a task and not yet back with one.
-  size_t searching_ ABSL_GUARDED_BY(mu_) = 0;
-  // `CancelAll()` is through: nobody looks into the queue any more.
-  bool drained_ ABSL_GUARDED_BY(mu_) = false;
+  std::optional<ThreadParker::Unparker> watcher_;
+  Atomic<bool> awaited_{false};
 };
 
 }  // namespace rouse::scheduler

@@ -56,8 +56,9 @@ class SchedulerTest : public ::testing::Test {
   }
 
   ThreadParker bottom_;
-  Scheduler* scheduler_ = new Scheduler(
-      std::make_unique<DriverRef<ThreadParker>>(bottom_), kWorkers, 1);
+  Scheduler* scheduler_ =
+      new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottom_),
+                    {.workers = kWorkers});
 };
 
 TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {
@@ -206,7 +207,7 @@ class HeldUpDriver {
 TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
   HeldUpDriver driver;
   auto* scheduler =
-      new Scheduler(std::make_unique<DriverRef<HeldUpDriver>>(driver), 1, 1);
+      new Scheduler(std::make_unique<DriverRef<HeldUpDriver>>(driver));
   class Gate {
    public:
     Gate(std::atomic<bool>* open, Waker* waker) : open_(open), waker_(waker) {}

@@ -1,11 +1,26 @@
 #include "rouse/scheduler/worker.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cycle_clock.h"
+#include "rouse/base/fast_rand.h"
 #include "rouse/base/frame_pool.h"
+#include "rouse/base/panic.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/poll_times.h"
+#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
@@ -13,61 +28,320 @@
 namespace rouse::scheduler {
 namespace {
 
-ABSL_CONST_INIT thread_local Worker* current_worker = nullptr;
+// How often a worker that chooses for itself looks into the shared queue: after
+// so many nanoseconds, as far as its polls can be foreseen.
+constexpr double kSharedQueuePeriod = 200'000;
+// But after no fewer polls than this, so that the lock is not what it is busy
+// with, and no more.
+constexpr uint32_t kMinSharedInterval = 2;
+constexpr uint32_t kMaxSharedInterval = 127;
+// To begin with.
+constexpr uint32_t kSharedInterval = 61;
+// Of a worker alone, which takes all there is at one time.
+constexpr uint32_t kSoloSharedInterval = 31;
+// How much the latest polls count in their mean length.
+constexpr double kLatest = 0.1;
 
-// Names the worker of this thread.
-class Here {
- public:
-  explicit Here(Worker* worker)
-      : outer_(std::exchange(current_worker, worker)) {}
-  Here(const Here&) = delete;
-  Here& operator=(const Here&) = delete;
-  ~Here() { current_worker = outer_; }
+uint32_t FirstSharedInterval(const Options& options) {
+  if (options.global_queue_interval != 0) return options.global_queue_interval;
+  return options.workers == 1 ? kSoloSharedInterval : kSharedInterval;
+}
 
- private:
-  Worker* const outer_;
-};
+// By the only thread that writes `count`. Relaxed: it orders nothing.
+void Add(Atomic<uint64_t>& count, uint64_t change) {
+  count.store(count.load(std::memory_order_relaxed) + change,
+              std::memory_order_relaxed);
+}
 
 }  // namespace
 
-// Not inlined: a coroutine might keep the variable's address while it moves to
-// another thread.
-ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return current_worker; }
+// What a thread knows of the worker that it runs.
+class Worker::Here {
+ public:
+  explicit Here(Worker& worker)
+      : worker_(&worker), rand_(worker.rand_), outer_(current) {
+    current = this;
+  }
+  Here(const Here&) = delete;
+  Here& operator=(const Here&) = delete;
+  ~Here() {
+    if (worker_ != nullptr) worker_->rand_ = rand_;
+    current = outer_;
+  }
 
-void Worker::RunUntil(absl::FunctionRef<bool()> done) {
-  const Here here(this);
-  scheduler_.LeaveIdle(*this);
-  // Also if `done()` throws.
-  const absl::Cleanup leave = [this] { scheduler_.Leave(*this); };
+  // Not inlined: a coroutine might keep the variable's address while it moves
+  // to another thread.
+  ABSL_ATTRIBUTE_NOINLINE static Here* Get() { return current; }
+
+  // Null once the worker is no longer this thread's.
+  Worker* worker() const { return worker_; }
+
+  // A poll may use it to its end, with or without the worker.
+  FastRand& rand() { return rand_; }
+
+  void GiveAway() {
+    worker_->rand_ = rand_.Split();
+    worker_ = nullptr;
+  }
+  void TakeBack(Worker* worker) { worker_ = worker; }
+
+ private:
+  ABSL_CONST_INIT static thread_local Here* current;
+
+  Worker* worker_;
+  FastRand rand_;
+  Here* const outer_;
+};
+
+ABSL_CONST_INIT thread_local Worker::Here* Worker::Here::current = nullptr;
+
+Worker* Worker::Current() {
+  const Here* const here = Here::Get();
+  return here != nullptr ? here->worker() : nullptr;
+}
+
+Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
+    : scheduler_(scheduler),
+      index_(index),
+      rand_(rand),
+      parker_(scheduler.driver()),
+      shared_interval_(FirstSharedInterval(scheduler.options())),
+      poll_times_(scheduler.options().poll_time_histogram
+                      ? std::make_unique<PollTimes>()
+                      : nullptr) {}
+
+bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
+  Here here(*this);
+  HoldClock();
+  StartMeasuring();
+  // Also if `done()` or a waker throws.
+  const absl::Cleanup leave = [this, &here] {
+    if (here.worker() == nullptr) return;
+    scheduler_.queues().Leave(index_);
+    // It may be the one that would have parked in the driver.
+    scheduler_.queues().WakeAny();
+    MeasurePolls();
+    ReleaseClock();
+  };
+  const uint32_t event_interval = scheduler_.options().event_interval;
   while (!done() && !scheduler_.IsClosed()) {
-    if (++tick_ % kEventInterval == 0) PollDriver();
-    if (task::Header* task = scheduler_.Pop(*this)) {
-      task::Run(task, &rand_);
+    if (tick() - last_maintained_ >= event_interval) Maintain();
+    if (task::Header* const task = Next()) {
+      scheduler_.queues().EndSearching(index_);
+      Execute(task, here);
+      if (here.worker() == nullptr) return false;
     } else {
       Park();
     }
   }
+  return true;
+}
+
+task::Header* Worker::Next() {
+  Scheduler::Queues& queues = scheduler_.queues();
+  if (tick() - last_shared_ >= shared_interval_) {
+    last_shared_ = tick();
+    if (task::Header* const task = queues.PopShared(index_)) return task;
+  }
+  if (task::Header* const task = queues.PopNext(index_)) return task;
+  if (task::Header* const task = queues.Pop(index_)) return task;
+  return queues.Steal(index_, rand_);
+}
+
+void Worker::Execute(task::Header* task, const Here& here) {
+  FastRand& rand = const_cast<Here&>(here).rand();
+  while (task != nullptr) {
+    Poll(task, rand);
+    if (here.worker() == nullptr) return;
+    task = scheduler_.queues().PopNext(index_);
+    if (task != nullptr) ++lifo_polls_;
+  }
+  lifo_polls_ = 0;
+}
+
+void Worker::Poll(task::Header* task, FastRand& rand) {
+  Add(tick_, 1);
+  if (ABSL_PREDICT_TRUE(!scheduler_.observes_polls())) {
+    task::Run(task, &rand);
+    return;
+  }
+  const Hooks& hooks = scheduler_.options().hooks;
+  PollTimes* const times = poll_times_.get();
+  const task::TaskId id = task->id;
+  if (hooks.before_task_poll) hooks.before_task_poll(id);
+  const uint64_t start = CycleClock::Now();
+  task::Run(task, &rand);
+  // Not if the worker was given away: another thread counts there now.
+  if (times != nullptr && Current() == this) {
+    times->Count(CycleClock::Now() - start);
+  }
+  if (hooks.after_task_poll) hooks.after_task_poll(id);
+}
+
+bool Worker::UsesSlot() const {
+  return scheduler_.options().lifo_slot && lifo_polls_ < kMaxLifoPolls;
+}
+
+void Worker::Schedule(task::Header* task) {
+  Scheduler::Queues& queues = scheduler_.queues();
+  if (ABSL_PREDICT_FALSE(dispatching_)) {
+    // The worker is not idle any more, and tells others when it has all.
+    HoldClock();
+    queues.Push(index_, task, /*wake=*/false);
+  } else if (UsesSlot()) {
+    queues.PushNext(index_, task);
+  } else {
+    queues.Push(index_, task, /*wake=*/true);
+  }
+}
+
+void Worker::ScheduleLast(task::Header* task) {
+  Scheduler::Queues& queues = scheduler_.queues();
+  // Alone in the queue, it is what this worker takes next.
+  queues.Push(index_, task, /*wake=*/queues.local_depth(index_) > 0);
+}
+
+void Worker::Maintain() {
+  last_maintained_ = tick();
+  MeasurePolls();
+  PollDriver();
 }
 
 void Worker::PollDriver() {
   dispatching_ = true;
-  // A waker may throw.
-  const absl::Cleanup done = [this] { dispatching_ = false; };
-  parker_.PollDriver();
+  {
+    // A waker may throw.
+    const absl::Cleanup done = [this] { dispatching_ = false; };
+    parker_.PollDriver();
+  }
+  AfterDispatch();
+}
+
+void Worker::AfterDispatch() {
+  if (scheduler_.queues().local_depth(index_) > 1) scheduler_.queues().Wake();
 }
 
 void Worker::Park() {
   // A clock that advances by itself comes after what has happened.
-  Clock* clock = scheduler_.driver()->clock();
+  Clock* const clock = scheduler_.driver()->clock();
   if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
-  if (!scheduler_.PrepareToPark(*this)) return;
-  FramePool::FlushRemoteFrees();
-  dispatching_ = true;
-  const absl::Cleanup done = [this] {
-    dispatching_ = false;
-    scheduler_.LeaveIdle(*this);
-  };
-  parker_.Park();
+  const Hooks& hooks = scheduler_.options().hooks;
+  if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) hooks.before_park();
+  if (scheduler_.queues().Sleep(index_)) {
+    ReleaseClock();
+    FramePool::FlushRemoteFrees();
+    MeasurePolls();
+    Add(parks_, 1);
+    dispatching_ = true;
+    const absl::Cleanup done = [this] {
+      dispatching_ = false;
+      scheduler_.queues().Awake(index_);
+      HoldClock();
+      scheduler_.OnWorkerAwake();
+      if (scheduler_.queues().local_depth(index_) == 0) Add(noop_parks_, 1);
+      StartMeasuring();
+      AfterDispatch();
+    };
+    parker_.Park();
+  }
+  if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
+}
+
+void Worker::HoldClock() {
+  Clock* const clock = scheduler_.driver()->clock();
+  if (clock == nullptr || !clock->HasAutoAdvance()) return;
+  const absl::MutexLock lock(&clock_mu_);
+  if (clock_hold_ != nullptr) return;
+  clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock);
+}
+
+void Worker::ReleaseClock() {
+  Clock* const clock = scheduler_.driver()->clock();
+  if (clock == nullptr) return;
+  // Ends when the lock is free.
+  std::unique_ptr<Clock::AutoAdvanceHold> hold;
+  const absl::MutexLock lock(&clock_mu_);
+  // Whoever has woken the worker meanwhile relies on it.
+  const bool woken = !scheduler_.queues().idle().IsAsleep(index_) &&
+                     !scheduler_.IsClosed() && Current() == this;
+  if (!woken) hold = std::move(clock_hold_);
+}
+
+void Worker::StartMeasuring() {
+  busy_since_ = measured_since_ = CycleClock::Now();
+  measured_tick_ = tick();
+}
+
+void Worker::MeasurePolls() {
+  const uint64_t now = CycleClock::Now();
+  Add(busy_cycles_, now - std::exchange(busy_since_, now));
+  const uint64_t cycles = now - std::exchange(measured_since_, now);
+  const uint64_t polls = tick() - std::exchange(measured_tick_, tick());
+  if (polls == 0) return;
+  const double latest =
+      static_cast<double>(cycles) / static_cast<double>(polls);
+  const uint64_t before = mean_poll_cycles_.load(std::memory_order_relaxed);
+  const double mean =
+      before == 0 ? latest
+                  : static_cast<double>(before) +
+                        kLatest * (latest - static_cast<double>(before));
+  mean_poll_cycles_.store(static_cast<uint64_t>(mean),
+                          std::memory_order_relaxed);
+  const Options& options = scheduler_.options();
+  if (options.global_queue_interval != 0 || options.workers == 1) return;
+  const double interval = kSharedQueuePeriod *
+                          scheduler_.cycles_per_nanosecond() /
+                          std::max(mean, 1.0);
+  shared_interval_ = static_cast<uint32_t>(
+      std::clamp(interval, static_cast<double>(kMinSharedInterval),
+                 static_cast<double>(kMaxSharedInterval)));
+}
+
+WorkerMetrics Worker::metrics() const {
+  const Scheduler::Queues& queues = scheduler_.queues();
+  WorkerMetrics metrics;
+  metrics.polls = tick();
+  metrics.steals = queues.steals(index_);
+  metrics.steal_operations = queues.steal_operations(index_);
+  metrics.overflows = queues.overflows(index_);
+  metrics.parks = parks_.load(std::memory_order_relaxed);
+  metrics.noop_parks = noop_parks_.load(std::memory_order_relaxed);
+  metrics.forced_yields = forced_yields_.load(std::memory_order_relaxed);
+  metrics.busy =
+      CycleClock::ToDuration(busy_cycles_.load(std::memory_order_relaxed));
+  metrics.mean_poll_time =
+      CycleClock::ToDuration(mean_poll_cycles_.load(std::memory_order_relaxed));
+  metrics.local_queue_depth = queues.local_depth(index_);
+  if (poll_times_ != nullptr) metrics.poll_times = poll_times_->Read();
+  return metrics;
+}
+
+BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
+  Worker::Here* const here = Worker::Here::Get();
+  // Not a worker's thread, or one that has given its worker away already.
+  if (here == nullptr || here->worker() == nullptr) return;
+  Worker& worker = *here->worker();
+  const Options& options = worker.scheduler_.options();
+  if (options.run_elsewhere == nullptr) {
+    Panic(
+        "BlockInPlace: a current-thread runtime has no other thread to run its "
+        "tasks meanwhile; use SpawnBlocking, or a multi-thread runtime");
+  }
+  // What it would run next is not to wait for this thread (tokio #6596).
+  worker.scheduler_.queues().GiveUpNext(worker.index_);
+  worker.lifo_polls_ = 0;
+  worker.MeasurePolls();
+  worker_ = &worker;
+  const size_t index = worker.index_;
+  here->GiveAway();
+  worker.Offer();
+  options.run_elsewhere(index);
+}
+
+BlockingSection::~BlockingSection() {
+  if (worker_ == nullptr || !worker_->TakeOver()) return;
+  Worker::Here::Get()->TakeBack(worker_);
+  worker_->StartMeasuring();
 }
 
 }  // namespace rouse::scheduler

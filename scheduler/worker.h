@@ -5,83 +5,171 @@
 // File: worker.h
 // -----------------------------------------------------------------------------
 //
-// A worker takes tasks from its scheduler and polls them, on one thread.
-// Internal to the scheduler and the runtime.
+// A worker takes tasks from its scheduler and polls them, on one thread at a
+// time. Internal to the scheduler and the runtime.
 
 #ifndef ROUSE_SCHEDULER_WORKER_H_
 #define ROUSE_SCHEDULER_WORKER_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
-#include "rouse/scheduler/run_queue.h"
-#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/poll_times.h"
+#include "rouse/scheduler/running_here.h"
+#include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 
+class Scheduler;
+
 class Worker {
  public:
   // `scheduler` outlives the worker.
-  Worker(Scheduler& scheduler, FastRand rand)
-      : scheduler_(scheduler), rand_(rand), parker_(scheduler.driver()) {}
+  Worker(Scheduler& scheduler, size_t index, FastRand rand);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Runs tasks until the scheduler is closed.
-  void Run() {
-    RunUntil([] { return false; });
+  // Runs tasks until the scheduler is closed. False: the worker was given away
+  // meanwhile, by `BlockInPlace()`, and is another thread's to run.
+  bool Run() {
+    return RunUntil([] { return false; });
   }
 
   // Runs tasks until `done()`, which is asked before every task and after every
   // park, or until the scheduler is closed.
-  void RunUntil(absl::FunctionRef<bool()> done);
+  bool RunUntil(absl::FunctionRef<bool()> done);
 
   // Any thread.
   void Unpark() { parker_.Unpark(); }
 
-  FastRand& rand() { return rand_; }
-
   // The worker that this thread is running, or null.
   static Worker* Current();
 
-  // Whether the worker's thread is in the driver, waking what is due, and will
-  // look for the tasks of `scheduler` afterwards.
-  bool IsDispatchingFor(const Scheduler& scheduler) const {
-    return dispatching_ && &scheduler_ == &scheduler;
+  Scheduler& scheduler() const { return scheduler_; }
+  size_t index() const { return index_; }
+
+  // ---- Being run by one thread after another.
+
+  // Lets the next thread that calls `TakeOver()` run the worker. The caller
+  // does not touch it any more.
+  void Offer() {
+    // Release pairs with the acquire of TakeOver: the worker is as it was left.
+    offered_.store(true, std::memory_order_release);
+  }
+  // Whether the worker was offered, and is the caller's to run. Any thread.
+  bool TakeOver() {
+    return offered_.exchange(false, std::memory_order_acquire);
   }
 
+  // ---- For the scheduler, on the worker's thread.
+
+  // Takes a task that was woken or spawned.
+  void Schedule(task::Header* task);
+  // Takes a task that is to run again after the others.
+  void ScheduleLast(task::Header* task);
+
+  // Counts a task that this thread has made, or freed (-1).
+  void CountTask(int64_t change) { tasks_ += change; }
+
+  // ---- For the scheduler, on any thread.
+
+  // Until the worker is idle again the driver's clock does not advance by
+  // itself: so it never does while a task can run. (A task is only queued where
+  // a worker is not idle, is taken from the idle ones, or is dispatching.)
+  void HoldClock();
+
+  // Grows with each poll.
+  uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
+
+  WorkerMetrics metrics() const;
+
+  // When no thread runs it.
+  int64_t tasks() const { return tasks_; }
+
  private:
-  friend class Scheduler;
+  friend class BlockingSection;
+  class Here;
 
-  // After how many tasks the driver is asked for events, so that a full queue
-  // does not keep I/O and timers waiting. Each such turn costs a system call;
-  // at the usual microsecond a task that is a hundredth.
-  static constexpr uint32_t kEventInterval = 61;
-  // After how many tasks a worker with a queue of its own looks into the shared
-  // one.
-  static constexpr uint32_t kSharedQueueInterval = 31;
+  // How often in a row the next task may come from the slot: two tasks that
+  // wake each other must not keep all others from running (tokio #5712).
+  static constexpr int kMaxLifoPolls = 3;
 
-  bool IsTimeToShare() const { return tick_ % kSharedQueueInterval == 0; }
-
-  void PollDriver();
+  bool UsesSlot() const;
+  task::Header* Next();
+  // Polls `task`, and what it wakes. The worker may be gone when it returns.
+  void Execute(task::Header* task, const Here& here);
+  void Poll(task::Header* task, FastRand& rand);
   void Park();
+  // Between polls, every so often.
+  void Maintain();
+  void PollDriver();
+  // The driver has woken tasks: others may have some.
+  void AfterDispatch();
+  void ReleaseClock();
+  void StartMeasuring();
+  void MeasurePolls();
 
   Scheduler& scheduler_;
+  const size_t index_;
   FastRand rand_;
   Parker parker_;
-  uint32_t tick_ = 0;
-  // What is woken on its own thread, if it is the only worker.
-  RunQueue own_queue_;
+  Atomic<bool> offered_{true};
+
+  // The thread is in the driver, waking what is due, and will look for tasks
+  // afterwards.
   bool dispatching_ = false;
-  // Under the scheduler's lock.
-  bool idle_ = false;
-  bool searching_ = false;
+  int lifo_polls_ = 0;
+  // When it last looked for events, and into the shared queue; by `tick_`.
+  uint64_t last_maintained_ = 0;
+  uint64_t last_shared_ = 0;
+  uint32_t shared_interval_;
+  // Tasks made on this thread, less those freed on it.
+  int64_t tasks_ = 0;
+
+  // Counts: written by the worker alone, read by any thread, ordering nothing.
+  Atomic<uint64_t> tick_{0};
+  Atomic<uint64_t> parks_{0};
+  Atomic<uint64_t> noop_parks_{0};
+  Atomic<uint64_t> forced_yields_{0};
+  Atomic<uint64_t> busy_cycles_{0};
+  Atomic<uint64_t> mean_poll_cycles_{0};
+  uint64_t busy_since_ = 0;
+  uint64_t measured_since_ = 0;
+  uint64_t measured_tick_ = 0;
+  const std::unique_ptr<PollTimes> poll_times_;  // null: not asked for
+
   // While it is not idle, if the driver's clock advances by itself.
-  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold_;
+  absl::Mutex clock_mu_;
+  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold_
+      ABSL_GUARDED_BY(clock_mu_);
+};
+
+// BlockingSection
+//
+// While it lives, the worker of this thread, if there is one, may be run by
+// another, so that this thread may block. At its end this thread takes the
+// worker back; if another runs it already, this thread ends its poll without a
+// worker, and its `Run()` returns false.
+class BlockingSection {
+ public:
+  BlockingSection();
+  BlockingSection(const BlockingSection&) = delete;
+  BlockingSection& operator=(const BlockingSection&) = delete;
+  ~BlockingSection();
+
+ private:
+  const RunningHere may_block_;
+  Worker* worker_;  // that was given away; or null
 };
 
 }  // namespace rouse::scheduler

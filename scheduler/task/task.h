@@ -32,6 +32,11 @@ struct Header;
 // be called after the runtime has gone.
 class Schedule {
  public:
+  // With one reference, the caller's, and so many more.
+  explicit Schedule(uint64_t more_references = 0)
+      : references_(1 + more_references) {}
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
   virtual ~Schedule() = default;
 
   // Queues a task, with the caller's reference. Any thread.
@@ -46,17 +51,27 @@ class Schedule {
   // On the thread that runs the task, before `Release()`. Must not throw.
   virtual void Threw(Header* task) { static_cast<void>(task); }
 
+  // A task has been made, which has a reference; it has been freed, and its
+  // reference is gone: that may have been the last one.
+  virtual void OnTaskMade() { Ref(); }
+  virtual void OnTaskFreed() { Unref(); }
+
   void Ref() {
     // Relaxed: the caller has a reference.
     references_.fetch_add(1, std::memory_order_relaxed);
   }
-  void Unref() {
+  void Unref() { Unref(1); }
+
+ protected:
+  void Unref(uint64_t count) {
     // Release pairs with the acquire of the last one: use comes before delete.
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (references_.fetch_sub(count, std::memory_order_acq_rel) == count) {
+      delete this;
+    }
   }
 
  private:
-  Atomic<uint64_t> references_{1};
+  Atomic<uint64_t> references_;
 };
 
 // What came of a step of the future. Unless it is pending it is gone, and the
@@ -85,9 +100,9 @@ struct AllTasksTag;
 struct Header : IntrusiveListNode<AllTasksTag> {
   Header(const VTable* vtable, Schedule* scheduler, TaskId id)
       : vtable(vtable), scheduler(scheduler), id(id) {
-    scheduler->Ref();
+    scheduler->OnTaskMade();
   }
-  ~Header() { scheduler->Unref(); }
+  ~Header() { scheduler->OnTaskFreed(); }
 
   State state;
   const VTable* const vtable;

@@ -1,0 +1,284 @@
+#include "rouse/runtime/inner.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/held_clock.h"
+#include "rouse/scheduler/blocking_pool.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/running_here.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/watchdog.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/timer/wheel/handle.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::internal {
+
+using scheduler::BlockingOptions;
+using scheduler::BlockingPool;
+using scheduler::RunningHere;
+
+namespace {
+
+BlockingOptions Named(BlockingOptions options, const std::string& name) {
+  options.thread_name = name;
+  return options;
+}
+
+// As many as there are calls that block at one time, beside the workers; and
+// they do not hold the clock, as those calls do.
+BlockingOptions ForStandIns(const RuntimeOptions& options) {
+  BlockingOptions stand_ins = Named(options.blocking, options.thread_name);
+  stand_ins.max_threads += options.scheduler.workers;
+  stand_ins.clock = nullptr;
+  return stand_ins;
+}
+
+}  // namespace
+
+RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
+    : options_(std::move(options)),
+      driver_(options_.timer, std::move(reactor)),
+      blocking_(BlockingPool::Create(Named(
+          options_.blocking, absl::StrCat(options_.thread_name, "-blk")))),
+      handle_(std::make_shared<RuntimeShared>(
+          new scheduler::Scheduler(
+              std::make_unique<scheduler::DriverRef<DriverStack>>(driver_),
+              WithCallbacks(options_.scheduler)),
+          blocking_.get(), driver_.handle(), driver_.park().handle())),
+      rand_(FastRand(options_.scheduler.seed).Split()) {
+  // Forgotten when the pool is closed, and with it the handle.
+  blocking_->SetThreadScope(
+      [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
+}
+
+scheduler::Options RuntimeInner::WithCallbacks(scheduler::Options options) {
+  options.on_closed_by_exception = [this] { OnClosedByException(); };
+  if (options_.multi_thread) {
+    options.run_elsewhere = [this](size_t index) { RunElsewhere(index); };
+  }
+  return options;
+}
+
+absl::Status RuntimeInner::StartThreads() {
+  const size_t count = scheduler().worker_count();
+  stand_ins_ = BlockingPool::Create(ForStandIns(options_));
+  if (options_.scheduler.long_poll_bound != absl::InfiniteDuration()) {
+    absl::StatusOr<std::unique_ptr<scheduler::Watchdog>> watchdog =
+        scheduler::Watchdog::Start(
+            scheduler(), options_.scheduler.long_poll_bound,
+            absl::StrCat(options_.thread_name, "-dog"), [handle = handle_] {
+              return std::make_shared<EnterGuard>(handle);
+            });
+    if (!watchdog.ok()) return watchdog.status();
+    watchdog_ = *std::move(watchdog);
+  }
+  threads_.reserve(count);
+  // Nothing to order: the threads are yet to start.
+  live_workers_.store(count, std::memory_order_relaxed);
+  for (size_t i = 0; i < count; ++i) {
+    absl::StatusOr<Thread> thread = Thread::Start(
+        absl::StrCat(options_.thread_name, "-", i),
+        [this, i] {
+          const BlockingOptions& as = options_.blocking;
+          if (as.on_thread_start) as.on_thread_start();
+          RunWorker(i);
+          if (as.on_thread_stop) as.on_thread_stop();
+        },
+        options_.blocking.thread_stack_size);
+    if (!thread.ok()) {
+      // Those that did start end with the runtime.
+      live_workers_.fetch_sub(count - i, std::memory_order_acq_rel);
+      return thread.status();
+    }
+    threads_.push_back(*std::move(thread));
+  }
+  return absl::OkStatus();
+}
+
+void RuntimeInner::RunWorker(size_t index) {
+  scheduler::Worker& worker = scheduler().worker(index);
+  // Else whoever offered it has taken it back.
+  if (!worker.TakeOver()) return;
+  const RunningHere here(this);
+  const EnterGuard enter(handle_);
+  const wheel::ScopedDefault own_shard(driver_.handle(), index);
+  // Else this thread has blocked, and another runs the worker now.
+  if (!worker.Run()) return;
+  scheduler().CancelTasks(index);
+  // Acquire and release: the last one follows all that the others did.
+  if (live_workers_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    scheduler().Finish();
+    finished_ = true;
+  }
+}
+
+void RuntimeInner::RunElsewhere(size_t index) {
+  stand_ins_->SpawnMandatory([this, index] { RunWorker(index); }).Detach();
+}
+
+FastRand RuntimeInner::SplitRand() {
+  const absl::MutexLock lock(&main_mu_);
+  return rand_.Split();
+}
+
+void RuntimeInner::OnClosedByException() {
+  const absl::MutexLock lock(&main_mu_);
+  main_futures_.ForEach(
+      [](MainFuture* main) { main->parker.unparker().Unpark(); });
+}
+
+void RuntimeInner::PanicInBlockOn() {
+  Panic(scheduler().IsClosedByException()
+            ? "BlockOn: a task ended with an exception, and the runtime was "
+              "built to shut down then: see its JoinHandle, or "
+              "Builder::OnUnhandledException"
+            : "BlockOn: the runtime was destroyed meanwhile; keep it until "
+              "then");
+}
+
+void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
+  if (RunningHere::MustNotBlock()) {
+    Panic(
+        "BlockOn: called inside a task or another BlockOn, where it would "
+        "block the thread that has to make progress; use co_await, "
+        "BlockInPlace, or a thread of your own");
+  }
+  const RunningHere here(this);
+  if (options_.multi_thread) {
+    BlockOnMultiThread(poll);
+  } else {
+    BlockOnCurrentThread(poll);
+  }
+}
+
+void RuntimeInner::BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll) {
+  MainFuture main;
+  const ThreadParker::Unparker unparker = main.parker.unparker();
+  FastRand own_rand{0};
+  {
+    const absl::MutexLock lock(&main_mu_);
+    own_rand = rand_.Split();
+    main_futures_.PushBack(&main);
+  }
+  const std::shared_ptr<HeldClock> held = HeldClock::For(handle_);
+  const absl::Cleanup end = [this, &main, &held] {
+    if (held != nullptr) held->End();
+    const absl::MutexLock lock(&main_mu_);
+    main.Unlink();
+  };
+  const Waker waker = held == nullptr ? unparker.waker().Clone()
+                                      : Waker::FromCallable([held, unparker] {
+                                          held->OnWake();
+                                          unparker.Unpark();
+                                        });
+  for (;;) {
+    {
+      const HeldClock::Hold hold =
+          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+      Context cx(waker, &own_rand);
+      if (poll(cx)) return;
+    }
+    if (scheduler().IsClosedByException()) PanicInBlockOn();
+    FramePool::FlushRemoteFrees();
+    main.parker.Park();
+  }
+}
+
+void RuntimeInner::BlockOnCurrentThread(
+    absl::FunctionRef<bool(Context&)> poll) {
+  scheduler::Worker& worker = scheduler().worker(0);
+  WorkerLoan::Borrower borrower;
+  FastRand own_rand = SplitRand();
+
+  // Whether the main future has been woken since its last poll. Wakers outlive
+  // this call.
+  const auto woken = std::make_shared<std::atomic<bool>>(true);
+  const std::shared_ptr<HeldClock> held = HeldClock::For(handle_);
+  const absl::Cleanup end = [&held] {
+    if (held != nullptr) held->End();
+  };
+  const Waker waker =
+      Waker::FromCallable([woken, held, unparker = borrower.unparker,
+                           shared = handle_.shared_, &worker] {
+        if (held != nullptr) held->OnWake();
+        // Release pairs with the acquire below.
+        if (woken->exchange(true, std::memory_order_acq_rel)) return;
+        // Whichever this thread is parked in; the other is told in vain.
+        unparker.Unpark();
+        worker.Unpark();
+      });
+  bool finished = false;
+  const auto poll_if_woken = [&] {
+    // The load spares the exchange, which pairs with the release above.
+    if (woken->load(std::memory_order_relaxed) &&
+        woken->exchange(false, std::memory_order_acq_rel)) {
+      const HeldClock::Hold hold =
+          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+      Context cx(waker, &own_rand);
+      finished = poll(cx);
+    }
+    return finished;
+  };
+
+  {
+    absl::Cleanup leave = [&] { worker_loan_.Leave(borrower); };
+    while (!worker_loan_.TryTake(borrower)) {
+      // Another thread runs the tasks, and maybe wakes this future.
+      if (poll_if_woken()) return;
+      FramePool::FlushRemoteFrees();
+      borrower.parker.Park();
+    }
+    std::move(leave).Cancel();
+  }
+  const absl::Cleanup give_back = [this] { worker_loan_.GiveBack(); };
+  worker.RunUntil(poll_if_woken);
+  if (!finished) PanicInBlockOn();
+}
+
+bool RuntimeInner::Shutdown(absl::Duration limit) {
+  if (RunningHere::Runs(this)) {
+    Panic(
+        "Runtime: destroyed by one of its own tasks, for which the destructor "
+        "would wait; let a thread outside the runtime be its last owner");
+  }
+  blocking_->Close();
+  scheduler().Close();
+  if (options_.multi_thread) {
+    threads_.clear();  // joins
+    if (stand_ins_ != nullptr) stand_ins_->Shutdown();
+    watchdog_ = nullptr;
+    // If not all workers could be started there may be none that would do it.
+    if (!finished_) scheduler().CancelAll();
+  } else {
+    // A thread that is still in `BlockOn()` panics, and leaves.
+    worker_loan_.TakeForGood();
+    const RunningHere here(this);
+    const EnterGuard enter(handle_);
+    scheduler().CancelAll();
+  }
+  // Also for what blocking calls wait for.
+  driver_.Shutdown();
+  return blocking_->Shutdown(limit);
+}
+
+}  // namespace rouse::internal

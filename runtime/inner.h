@@ -1,0 +1,123 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: inner.h
+// -----------------------------------------------------------------------------
+//
+// For runtime/ itself: what a `Runtime` consists of, and how it is shut down.
+
+#ifndef ROUSE_RUNTIME_INNER_H_
+#define ROUSE_RUNTIME_INNER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/thread.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/worker_loan.h"
+#include "rouse/scheduler/blocking_pool.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/watchdog.h"
+#include "rouse/timer/wheel/driver.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::internal {
+
+// RuntimeOptions
+//
+// What a `Builder` has collected.
+struct RuntimeOptions {
+  bool multi_thread = false;
+  wheel::Options timer = {};
+  scheduler::Options scheduler = {};
+  // Of the calls that block. The threads that run tasks are like these threads,
+  // but for their name.
+  scheduler::BlockingOptions blocking = {};
+  std::string thread_name = {};
+};
+
+// RuntimeInner
+//
+// The park stack, the scheduler on top of it, and the threads.
+class RuntimeInner {
+ public:
+  RuntimeInner(RuntimeOptions options, reactor::Reactor reactor);
+  RuntimeInner(const RuntimeInner&) = delete;
+  RuntimeInner& operator=(const RuntimeInner&) = delete;
+
+  const Handle& handle() const { return handle_; }
+
+  // Of a multi-thread runtime: to be called once. Those that did start end with
+  // `Shutdown()`.
+  absl::Status StartThreads();
+
+  // Calls `poll`, each time that it has woken its context, until it returns
+  // true.
+  void BlockOn(absl::FunctionRef<bool(Context&)> poll);
+
+  // See `Runtime`. To be called once.
+  bool Shutdown(absl::Duration limit);
+
+ private:
+  using DriverStack = wheel::Driver<reactor::Reactor>;
+
+  // A thread that is in `BlockOn()` of a multi-thread runtime.
+  struct MainFuture : IntrusiveListNode<> {
+    ThreadParker parker;
+  };
+
+  scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
+
+  scheduler::Options WithCallbacks(scheduler::Options options);
+  void RunWorker(size_t index);
+  // Has a worker run that its thread has offered.
+  void RunElsewhere(size_t index);
+  void OnClosedByException();
+
+  FastRand SplitRand();
+  void BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll);
+  void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
+  // If the main future can not be waited for any more.
+  [[noreturn]] void PanicInBlockOn();
+
+  const RuntimeOptions options_;
+  DriverStack driver_;
+  const scheduler::BlockingPool::Owner blocking_;
+  const Handle handle_;
+
+  // For main futures.
+  absl::Mutex main_mu_;
+  FastRand rand_ ABSL_GUARDED_BY(main_mu_);
+  IntrusiveList<MainFuture> main_futures_ ABSL_GUARDED_BY(main_mu_);
+
+  // Of a multi-thread runtime:
+  std::unique_ptr<scheduler::Watchdog> watchdog_;
+  std::vector<Thread> threads_;
+  // For workers whose threads block.
+  scheduler::BlockingPool::Owner stand_ins_;
+  std::atomic<size_t> live_workers_{0};
+  bool finished_ = false;  // by the last of them, which is then joined
+
+  // Of a current-thread runtime:
+  WorkerLoan worker_loan_;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_RUNTIME_INNER_H_

@@ -1,0 +1,71 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: metrics.h
+// -----------------------------------------------------------------------------
+//
+// What a scheduler has done so far:
+//
+//   scheduler::Metrics metrics = runtime.metrics();
+//   for (const scheduler::WorkerMetrics& worker : metrics.workers) {
+//     LOG(INFO) << worker.polls << " polls, busy for " << worker.busy;
+//   }
+//
+// Each worker counts for itself, in memory of its own, with plain stores; to
+// read the counts disturbs nobody, and they are of about the same moment. They
+// begin at zero, and do not wrap in any time that matters.
+
+#ifndef ROUSE_SCHEDULER_METRICS_H_
+#define ROUSE_SCHEDULER_METRICS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace rouse::scheduler {
+
+// So many polls took `from` or longer, and less than twice as long.
+struct PollTimeBucket {
+  absl::Duration from;
+  uint64_t polls = 0;
+};
+
+struct WorkerMetrics {
+  // Polls of tasks; cancelling one counts, too.
+  uint64_t polls = 0;
+  // Tasks taken from other workers, and how often some were.
+  uint64_t steals = 0;
+  uint64_t steal_operations = 0;
+  // Tasks that did not fit into the worker's queue.
+  uint64_t overflows = 0;
+  // How often the worker has parked; and of these, come back for nothing.
+  uint64_t parks = 0;
+  uint64_t noop_parks = 0;
+  // How often a poll ended because its budget was used up.
+  uint64_t forced_yields = 0;
+  // Time not parked, as of the last time that the worker parked, and the mean
+  // length of a poll lately, what lies between polls included: by the
+  // processor's clock, whatever the scheduler's own says.
+  absl::Duration busy;
+  absl::Duration mean_poll_time;
+  // Tasks that wait in its queue now.
+  size_t local_queue_depth = 0;
+  // Polls by their length, if `Options::poll_time_histogram` says so; else
+  // empty. Each bucket is twice as wide as the one before.
+  std::vector<PollTimeBucket> poll_times;
+};
+
+struct Metrics {
+  std::vector<WorkerMetrics> workers;
+  // Tasks that have not ended.
+  size_t alive_tasks = 0;
+  // Tasks that wait in the shared queue now.
+  size_t inject_queue_depth = 0;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_METRICS_H_

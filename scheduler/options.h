@@ -1,0 +1,103 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: options.h
+// -----------------------------------------------------------------------------
+//
+// The choices of a scheduler. Programs make them with a `Builder`, in
+// runtime.h.
+
+#ifndef ROUSE_SCHEDULER_OPTIONS_H_
+#define ROUSE_SCHEDULER_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "absl/time/time.h"
+#include "rouse/scheduler/task/task.h"
+
+namespace rouse {
+
+// UnhandledException
+//
+// What becomes of the runtime when an exception leaves a task. (Its JoinHandle
+// has the exception in any case.)
+enum class UnhandledException : unsigned char {
+  // Other tasks go on.
+  kIgnore,
+  // No task is polled any more: all are cancelled, and every `BlockOn()` ends
+  // with a `Panic()`.
+  kShutdownRuntime,
+  // The program is aborted.
+  kAbort,
+};
+
+namespace scheduler {
+
+// Hooks
+//
+// Calls at the turning points of a scheduler, each on the thread that it is
+// about. Empty ones cost a branch. They are called outside of locks and may
+// spawn and wake tasks; they must not throw.
+struct Hooks {
+  // A worker has nothing to do, and is about to park; and goes on, whether it
+  // has parked or found something meanwhile.
+  std::function<void()> before_park = {};
+  std::function<void()> after_unpark = {};
+  // A task has been spawned, on the spawning thread, before it can run; is
+  // about to be polled; was polled; and has ended, in whatever way.
+  std::function<void(task::TaskId)> on_task_spawn = {};
+  std::function<void(task::TaskId)> before_task_poll = {};
+  std::function<void(task::TaskId)> after_task_poll = {};
+  std::function<void(task::TaskId)> on_task_terminate = {};
+};
+
+// Options
+struct Options {
+  // How many workers there are; at least 1.
+  size_t workers = 1;
+
+  // The seed of their random choices: whom to steal from, which branch of a
+  // `Select` goes first.
+  uint64_t seed = 0;
+
+  // Whether the task that was woken last runs next. (With few exceptions; see
+  // lifo_slot.h.) If not, tasks of a worker run in the order they were woken.
+  bool lifo_slot = true;
+
+  // After how many polls a worker asks the driver for events, so that a full
+  // queue does not keep I/O and timers waiting. Each costs a system call; at
+  // the usual microsecond a poll that is a hundredth.
+  uint32_t event_interval = 61;
+
+  // After how many polls a worker looks into the shared queue before its own. 0
+  // has it choose by the length of its polls, so that it looks about every 200
+  // microseconds. A worker alone, which takes all of it at one time, looks
+  // every 31 polls then.
+  uint32_t global_queue_interval = 0;
+
+  // By when others see to I/O, timers and tasks that a worker keeps waiting by
+  // a long poll, in real time: see watchdog.h. Infinite: never. Only where
+  // there are threads of the scheduler's own to see to it.
+  absl::Duration long_poll_bound = absl::InfiniteDuration();
+
+  UnhandledException unhandled_exception = UnhandledException::kIgnore;
+  // Called after an exception has closed the scheduler, on the task's thread.
+  std::function<void()> on_closed_by_exception = {};
+
+  // Whether polls are counted by their length.
+  bool poll_time_histogram = false;
+
+  Hooks hooks = {};
+
+  // Has `Worker::Run()` called for a worker on another thread, which the caller
+  // is about to block. Without it, `BlockInPlace()` is a `Panic()`.
+  std::function<void(size_t worker)> run_elsewhere = {};
+};
+
+}  // namespace scheduler
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_OPTIONS_H_

@@ -1,0 +1,174 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/run_queues.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// Written before it is pushed and when it is run: a second run, or one that is
+// not ordered behind the push, is a race or a failure.
+struct Task {
+  Cell<int> runs{0};
+  Task* next_in_queue = nullptr;
+};
+
+// Workers of a scheduler, without all that is not about the queues. When
+// `total` tasks have run the queues are closed.
+class World {
+ public:
+  using Queues = RunQueues<Task, World, 2>;
+
+  World(size_t workers, int total)
+      : queues(*this, workers), parkers(workers), left(total) {}
+
+  // Host:
+  void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
+  void Discard(Task*) { Require(false); }
+
+  void Run(Task* task) {
+    ++task->runs.Write();
+    if (left.fetch_sub(1, std::memory_order_relaxed) == 1) queues.Close();
+  }
+
+  // What a worker does until the queues are closed.
+  void Work(size_t worker) {
+    FastRand rand(0);
+    while (!queues.IsClosed()) {
+      Task* task = queues.PopNext(worker);
+      if (task == nullptr) task = queues.Pop(worker);
+      if (task == nullptr) task = queues.Steal(worker, rand);
+      if (task != nullptr) {
+        queues.EndSearching(worker);
+        Run(task);
+      } else if (queues.Sleep(worker)) {
+        parkers[worker].Park();
+        queues.Awake(worker);
+      }
+    }
+  }
+
+  void RequireAllHaveRun(int count) {
+    for (int i = 0; i < count; ++i) Require(tasks[i].runs.Read() == 1);
+  }
+
+  Task tasks[4];
+  Queues queues;
+  std::vector<ThreadParker> parkers;
+  Atomic<int> left;
+};
+
+// A worker alone, and a thread that has work for it while it goes to sleep.
+MODEL_TEST(RunQueues, AWorkerAloneMissesNoTask, .mode = model::Mode::kBounded,
+           .preemption_bound = 2) {
+  World world(1, 2);
+  Thread worker([&] { world.Work(0); });
+  world.queues.Inject(&world.tasks[0]);
+  world.queues.Inject(&world.tasks[1]);
+  worker.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// One of the two is woken, or is searching, or finds the task before it sleeps.
+MODEL_TEST(RunQueues, AnInjectedTaskIsFoundByOneOfTwo,
+           .mode = model::Mode::kBounded, .preemption_bound = 1) {
+  World world(2, 1);
+  Thread one([&] { world.Work(0); });
+  Thread two([&] { world.Work(1); });
+  world.queues.Inject(&world.tasks[0]);
+  one.Join();
+  two.Join();
+  world.RequireAllHaveRun(1);
+}
+
+// The second task comes while the first is being looked for.
+MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
+           .mode = model::Mode::kBounded, .preemption_bound = 1) {
+  World world(2, 2);
+  Thread one([&] { world.Work(0); });
+  Thread two([&] { world.Work(1); });
+  world.queues.Inject(&world.tasks[0]);
+  world.queues.Inject(&world.tasks[1]);
+  one.Join();
+  two.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// A worker that pushes and does not come back to its queue: the other one takes
+// all of it, however the two go to sleep and wake.
+MODEL_TEST(RunQueues, WhatABusyWorkerPushesIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2) {
+  World world(2, 2);
+  Thread thief([&] { world.Work(1); });
+  world.queues.Push(0, &world.tasks[0], /*wake=*/true);
+  world.queues.Push(0, &world.tasks[1], /*wake=*/true);
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// The queue is full: tasks move to the shared one beside the thief.
+MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
+           .preemption_bound = 1) {
+  World world(2, 3);
+  Thread thief([&] { world.Work(1); });
+  for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
+    world.queues.Push(0, task, /*wake=*/true);
+  }
+  thief.Join();
+  world.RequireAllHaveRun(3);
+}
+
+// The first gives way to the second, and is found by the other worker; the
+// watchdog takes the second out of the slot, for its worker does not come back.
+MODEL_TEST(RunQueues, TheWatchdogRescuesWhatWaitsInTheSlot,
+           .mode = model::Mode::kBounded, .preemption_bound = 2) {
+  World world(2, 2);
+  Thread thief([&] { world.Work(1); });
+  world.queues.PushNext(0, &world.tasks[0]);
+  world.queues.PushNext(0, &world.tasks[1]);
+  world.queues.Rescue(0);
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// The watchdog and the worker want the same slot.
+MODEL_TEST(RunQueues, ATaskOfTheSlotIsRunOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 2) {
+  World world(1, 1);
+  world.queues.PushNext(0, &world.tasks[0]);
+  Thread watchdog([&] { world.queues.Rescue(0); });
+  world.Work(0);
+  watchdog.Join();
+  world.RequireAllHaveRun(1);
+}
+
+// Whoever sleeps, or is about to, sees that it is over.
+MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
+           .preemption_bound = 1) {
+  World world(2, 1);
+  Thread one([&] { world.Work(0); });
+  Thread two([&] { world.Work(1); });
+  world.queues.Close();
+  one.Join();
+  two.Join();
+}
+
+MODEL_MUTANTS(RunQueues, "scheduler/");
+
+}  // namespace
+}  // namespace rouse::scheduler

@@ -1,0 +1,92 @@
+#include "rouse/scheduler/watchdog.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/memory/memory.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/base/thread.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/worker.h"
+
+namespace rouse::scheduler {
+
+absl::StatusOr<std::unique_ptr<Watchdog>> Watchdog::Start(
+    Scheduler& scheduler, absl::Duration bound, const std::string& name,
+    std::function<std::shared_ptr<void>()> scope) {
+  std::unique_ptr<Watchdog> watchdog =
+      absl::WrapUnique(new Watchdog(scheduler, bound));
+  scheduler.SetWatcher(watchdog->parker_.unparker());
+  absl::StatusOr<Thread> thread =
+      Thread::Start(name, [self = watchdog.get(), scope = std::move(scope)] {
+        const std::shared_ptr<void> here = scope ? scope() : nullptr;
+        self->Run();
+      });
+  if (!thread.ok()) return thread.status();
+  watchdog->thread_ = *std::move(thread);
+  return watchdog;
+}
+
+Watchdog::Watchdog(Scheduler& scheduler, absl::Duration bound)
+    : scheduler_(scheduler),
+      period_(bound / 2),
+      ticks_(scheduler.worker_count(), 0) {}
+
+Watchdog::~Watchdog() {
+  // Nothing to order: the thread is joined. The unpark makes it visible.
+  stop_.store(true, std::memory_order_relaxed);
+  parker_.unparker().Unpark();
+}
+
+void Watchdog::Run() {
+  int quiet = 0;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    if (Look()) {
+      quiet = 0;
+    } else if (++quiet >= kQuietLooks) {
+      quiet = 0;
+      SleepUntilAWorkerIsAwake();
+    }
+    parker_.ParkFor(period_);
+  }
+}
+
+bool Watchdog::Look() {
+  bool awake = false;
+  bool all_stuck = true;
+  for (size_t i = 0; i < ticks_.size(); ++i) {
+    if (scheduler_.queues().idle().IsAsleep(i)) continue;
+    awake = true;
+    const uint64_t tick = scheduler_.worker(i).tick();
+    if (std::exchange(ticks_[i], tick) == tick) {
+      scheduler_.queues().Rescue(i);
+    } else {
+      all_stuck = false;
+    }
+  }
+  if (awake && all_stuck) SeeToEvents();
+  return awake;
+}
+
+void Watchdog::SeeToEvents() {
+  SharedDriver& driver = scheduler_.driver();
+  if (driver.IsHeld()) return;
+  // Finding nothing to do, it will park in the driver.
+  if (scheduler_.queues().WakeAny()) return;
+  if (!driver.TryHold()) return;
+  const absl::Cleanup release = [&driver] { driver.Release(); };
+  driver->ParkFor(absl::ZeroDuration());
+}
+
+void Watchdog::SleepUntilAWorkerIsAwake() {
+  scheduler_.AwaitWorker();
+  if (scheduler_.queues().idle().asleep() == ticks_.size()) parker_.Park();
+}
+
+}  // namespace rouse::scheduler

@@ -1,0 +1,93 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: watchdog.h
+// -----------------------------------------------------------------------------
+//
+// A task that computes for a second without a suspension should have been a
+// blocking call. Until it is, the watchdog keeps the rest of the program going.
+//
+// A worker in a long poll may leave behind
+//
+//   a task in its slot    that it would have run next, and which no other
+//                         worker takes (lifo_slot.h);
+//   the driver            if it was the last to look for events, and the others
+//                         sleep on their futexes: no socket and no timer wakes
+//                         anybody (tokio #4730).
+//
+// What is in its queue is no concern: it was stolen, or will be.
+//
+// So a thread looks at all workers every half of the bound. One that is awake
+// and has not begun a poll since is stuck: its slot is emptied into the shared
+// queue. If all that are awake are stuck and nobody is in the driver, a
+// sleeping worker is woken, which then parks there; if none sleeps, the
+// watchdog itself looks for events, each time. Who got stuck just after a look
+// is found at the second look after: within the bound.
+//
+// While all workers have been asleep for a while the watchdog sleeps, too, and
+// a worker that awakes wakes it.
+
+#ifndef ROUSE_SCHEDULER_WATCHDOG_H_
+#define ROUSE_SCHEDULER_WATCHDOG_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/thread.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+
+// Watchdog
+//
+// A thread. Started before the scheduler's workers run, destroyed when they do
+// not any more.
+class Watchdog {
+ public:
+  // Watches over `scheduler`, which outlives it, on a thread of this name.
+  // `scope` is called there first, and what it returns destroyed last. Fails as
+  // `Thread::Start()`.
+  static absl::StatusOr<std::unique_ptr<Watchdog>> Start(
+      Scheduler& scheduler, absl::Duration bound, const std::string& name,
+      std::function<std::shared_ptr<void>()> scope = {});
+
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog();
+
+ private:
+  // After so many looks at workers that are all asleep it sleeps itself. Each
+  // costs some microseconds; to be woken costs a worker that comes back from
+  // sleep as much, so it must not happen often.
+  static constexpr int kQuietLooks = 10;
+
+  Watchdog(Scheduler& scheduler, absl::Duration bound);
+
+  void Run();
+  // Whether a worker is awake.
+  bool Look();
+  void SeeToEvents();
+  void SleepUntilAWorkerIsAwake();
+
+  Scheduler& scheduler_;
+  const absl::Duration period_;
+  ThreadParker parker_;
+  std::vector<uint64_t> ticks_;  // at the last look
+  Atomic<bool> stop_{false};
+  std::optional<Thread> thread_;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_WATCHDOG_H_
