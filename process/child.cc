@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/or_return.h"
@@ -138,21 +137,6 @@ absl::StatusOr<std::optional<ExitStatus>> Child::TryWait() {
   if (Look() == 0) return status_;
   if (errno == EAGAIN) return std::nullopt;
   return WaitError(errno, pid_);
-}
-
-Child::WaitFuture Child::Wait() { return WaitFuture(*this); }
-
-PollResult<absl::StatusOr<ExitStatus>> Child::WaitFuture::Poll(Context& cx) {
-  if (child_ == nullptr) {
-    Panic(
-        "Child::Wait() was polled after it had given its result; make another "
-        "one");
-  }
-  child_->stdin_.reset();
-  PollResult<absl::StatusOr<ExitStatus>> result =
-      child_->PollWait(cx, &waiter_);
-  if (result.IsReady()) child_ = nullptr;
-  return result;
 }
 
 Co<absl::StatusOr<ProcessOutput>> Child::WaitWithOutput() && {

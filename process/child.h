@@ -22,12 +22,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/co.h"
+#include "rouse/io/io_future.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/reactor/async_fd.h"
@@ -73,8 +75,15 @@ struct ProcessOutput {
 // SIGCHLD, or waits for any child, takes the status away, which is then an
 // error here, and frees the number for another process.
 class Child {
+  struct WaitOp;
+
  public:
-  class WaitFuture;
+  // For those who have to name it. Polling it when it is finished is a
+  // `Panic()`. May be moved until it is polled.
+  using WaitFuture = internal::IoFuture<Child, WaitOp>;
+
+  // The place of a future among those that wait: see rouse/io/waiter.h.
+  using Waiter = reactor::Waiter;
 
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -97,12 +106,12 @@ class Child {
   //
   // Unavailable when the reactor has been shut down. Destroying the future ends
   // the waiting, nothing else.
-  WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND { return WaitFuture(*this); }
 
   // The same for futures of your own, without closing anything. Without a
   // `waiter` the task that polled last is woken.
-  PollResult<absl::StatusOr<ExitStatus>> PollWait(
-      Context& cx, reactor::Waiter* waiter = nullptr);
+  PollResult<absl::StatusOr<ExitStatus>> PollWait(Context& cx,
+                                                  Waiter* waiter = nullptr);
 
   // The status of a process that has ended, or nothing.
   absl::StatusOr<std::optional<ExitStatus>> TryWait();
@@ -128,6 +137,14 @@ class Child {
  private:
   friend class Command;
 
+  struct WaitOp {
+    static constexpr std::string_view kName = "Child::Wait()";
+    auto operator()(Child& child, Context& cx, Waiter* waiter) const {
+      child.stdin_.reset();
+      return child.PollWait(cx, waiter);
+    }
+  };
+
   Child(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd, bool kill_on_drop)
       : pid_(pid), kill_on_drop_(kill_on_drop), pidfd_(std::move(pidfd)) {}
 
@@ -145,20 +162,6 @@ class Child {
   std::optional<ChildStdin> stdin_;
   std::optional<ChildStdout> stdout_;
   std::optional<ChildStderr> stderr_;
-};
-
-// For those who have to name it. Polling it when it is finished is a `Panic()`.
-// May be moved until it is polled.
-class [[nodiscard]] Child::WaitFuture {
- public:
-  PollResult<absl::StatusOr<ExitStatus>> Poll(Context& cx);
-
- private:
-  friend class Child;
-  explicit WaitFuture(Child& child) : child_(&child) {}
-
-  Child* child_;  // null when finished
-  reactor::Waiter waiter_;
 };
 
 }  // namespace rouse

@@ -18,7 +18,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/process/child_pipe.h"
@@ -367,6 +369,8 @@ TEST_F(ChildTest, ManyAtOnce) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST_F(ChildTest, AFinishedFutureThatIsPolledIsAPanic) {
   Child child = SpawnCat();
@@ -375,7 +379,8 @@ TEST_F(ChildTest, AFinishedFutureThatIsPolledIsAPanic) {
   ASSERT_TRUE(child.Kill().ok());
   auto wait = child.Wait();
   ASSERT_TRUE(Run(wait).ok());
-  EXPECT_THROW((void)task_.Poll(wait), std::logic_error);
+  EXPECT_THAT([&] { (void)task_.Poll(wait); },
+              ThrowsMessage<PanicError>(HasSubstr("Child::Wait()")));
   auto read = output->Read({});
   ASSERT_TRUE(Run(read).ok());
   EXPECT_THROW((void)task_.Poll(read), std::logic_error);
