@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -21,14 +22,23 @@
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
-namespace rouse::internal {
+namespace rouse {
 
+class UdpSocket;
+
+namespace internal {
+
+// For the names of the operations.
+template <class S>
+inline constexpr bool kIsUdp = std::is_same_v<S, UdpSocket>;
+
+template <class S>
 struct SendOp {
-  static constexpr std::string_view kName = "Send";
+  static constexpr std::string_view kName =
+      kIsUdp<S> ? "UdpSocket::Send()" : "UnixDatagram::Send()";
 
   explicit SendOp(std::string_view data) : data(data) {}
 
-  template <class S>
   PollResult<absl::StatusOr<size_t>> operator()(const S& socket, Context& cx,
                                                 reactor::Waiter* waiter) const {
     return socket.PollSend(cx, data, waiter);
@@ -37,13 +47,13 @@ struct SendOp {
   std::string_view data;
 };
 
-template <class Addr>
+template <class S, class Addr>
 struct SendToOp {
-  static constexpr std::string_view kName = "SendTo";
+  static constexpr std::string_view kName =
+      kIsUdp<S> ? "UdpSocket::SendTo()" : "UnixDatagram::SendTo()";
 
   SendToOp(std::string_view data, const Addr& to) : data(data), to(to) {}
 
-  template <class S>
   PollResult<absl::StatusOr<size_t>> operator()(const S& socket, Context& cx,
                                                 reactor::Waiter* waiter) const {
     return socket.PollSendTo(cx, data, to, waiter);
@@ -53,12 +63,13 @@ struct SendToOp {
   Addr to;
 };
 
+template <class S>
 struct RecvOp {
-  static constexpr std::string_view kName = "Recv";
+  static constexpr std::string_view kName =
+      kIsUdp<S> ? "UdpSocket::Recv()" : "UnixDatagram::Recv()";
 
   explicit RecvOp(absl::Span<char> buffer) : buffer(buffer) {}
 
-  template <class S>
   PollResult<absl::StatusOr<size_t>> operator()(const S& socket, Context& cx,
                                                 reactor::Waiter* waiter) const {
     auto received = socket.PollRecvFrom(cx, buffer, waiter);
@@ -72,12 +83,13 @@ struct RecvOp {
   absl::Span<char> buffer;
 };
 
+template <class S>
 struct RecvFromOp {
-  static constexpr std::string_view kName = "RecvFrom";
+  static constexpr std::string_view kName =
+      kIsUdp<S> ? "UdpSocket::RecvFrom()" : "UnixDatagram::RecvFrom()";
 
   explicit RecvFromOp(absl::Span<char> buffer) : buffer(buffer) {}
 
-  template <class S>
   auto operator()(const S& socket, Context& cx, reactor::Waiter* waiter) const {
     return socket.PollRecvFrom(cx, buffer, waiter);
   }
@@ -85,12 +97,13 @@ struct RecvFromOp {
   absl::Span<char> buffer;
 };
 
+template <class S>
 struct PeekFromOp {
-  static constexpr std::string_view kName = "PeekFrom";
+  static constexpr std::string_view kName =
+      kIsUdp<S> ? "UdpSocket::PeekFrom()" : "UnixDatagram::PeekFrom()";
 
   explicit PeekFromOp(absl::Span<char> buffer) : buffer(buffer) {}
 
-  template <class S>
   auto operator()(const S& socket, Context& cx, reactor::Waiter* waiter) const {
     return socket.PollPeekFrom(cx, buffer, waiter);
   }
@@ -98,6 +111,8 @@ struct PeekFromOp {
   absl::Span<char> buffer;
 };
 
-}  // namespace rouse::internal
+}  // namespace internal
+
+}  // namespace rouse
 
 #endif  // ROUSE_NET_DATAGRAM_OPS_H_

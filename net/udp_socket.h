@@ -123,14 +123,17 @@ class UdpSocket : public IpOptions<UdpSocket> {
 
   // The futures, for those who have to name them. Polling one that is finished
   // is a `Panic()`. They may be moved until they are polled.
-  using RecvFuture = internal::IoFuture<const UdpSocket, internal::RecvOp>;
+  using RecvFuture =
+      internal::IoFuture<const UdpSocket, internal::RecvOp<UdpSocket>>;
   using RecvFromFuture =
-      internal::IoFuture<const UdpSocket, internal::RecvFromOp>;
+      internal::IoFuture<const UdpSocket, internal::RecvFromOp<UdpSocket>>;
   using PeekFromFuture =
-      internal::IoFuture<const UdpSocket, internal::PeekFromOp>;
-  using SendFuture = internal::IoFuture<const UdpSocket, internal::SendOp>;
+      internal::IoFuture<const UdpSocket, internal::PeekFromOp<UdpSocket>>;
+  using SendFuture =
+      internal::IoFuture<const UdpSocket, internal::SendOp<UdpSocket>>;
   using SendToFuture =
-      internal::IoFuture<const UdpSocket, internal::SendToOp<SocketAddr>>;
+      internal::IoFuture<const UdpSocket,
+                         internal::SendToOp<UdpSocket, SocketAddr>>;
   using RecvBatchFuture = internal::IoFuture<const UdpSocket, RecvBatchOp>;
   using SendBatchFuture = internal::IoFuture<const UdpSocket, SendBatchOp>;
 
@@ -268,7 +271,7 @@ class UdpSocket : public IpOptions<UdpSocket> {
 
  private:
   struct RecvBatchOp {
-    static constexpr std::string_view kName = "RecvBatch";
+    static constexpr std::string_view kName = "UdpSocket::RecvBatch()";
     explicit RecvBatchOp(absl::Span<Incoming> batch) : batch(batch) {}
     auto operator()(const UdpSocket& socket, Context& cx,
                     Waiter* waiter) const {
@@ -277,7 +280,7 @@ class UdpSocket : public IpOptions<UdpSocket> {
     absl::Span<Incoming> batch;
   };
   struct SendBatchOp {
-    static constexpr std::string_view kName = "SendBatch";
+    static constexpr std::string_view kName = "UdpSocket::SendBatch()";
     explicit SendBatchOp(absl::Span<const Outgoing> batch) : batch(batch) {}
     auto operator()(const UdpSocket& socket, Context& cx,
                     Waiter* waiter) const {

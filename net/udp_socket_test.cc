@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
@@ -363,13 +364,23 @@ TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
 TEST_F(UdpSocketTest, AFinishedFutureThatIsPolledIsAPanic) {
   auto send = a_.SendTo("x", b_addr_);
   ASSERT_TRUE(Run(send).ok());
-  EXPECT_THROW((void)task_.Poll(send), PanicError);
+  EXPECT_THAT([&] { (void)task_.Poll(send); },
+              ThrowsMessage<PanicError>(HasSubstr("UdpSocket::SendTo()")));
   auto receive = b_.RecvFrom(Buffer());
   ASSERT_TRUE(Run(receive).ok());
-  EXPECT_THROW((void)task_.Poll(receive), PanicError);
+  EXPECT_THAT([&] { (void)task_.Poll(receive); },
+              ThrowsMessage<PanicError>(HasSubstr("UdpSocket::RecvFrom()")));
+  UdpSocket::Outgoing one("x", b_addr_);
+  auto batch = a_.SendBatch(absl::MakeConstSpan(&one, 1));
+  ASSERT_TRUE(Run(batch).ok());
+  EXPECT_THAT([&] { (void)task_.Poll(batch); },
+              ThrowsMessage<PanicError>(HasSubstr("UdpSocket::SendBatch()")));
 }
 #endif
 

@@ -71,12 +71,15 @@ class UnixDatagram {
   };
 
   // For those who have to name them. As the futures of `UdpSocket`.
-  using RecvFuture = internal::IoFuture<const UnixDatagram, internal::RecvOp>;
-  using RecvFromFuture =
-      internal::IoFuture<const UnixDatagram, internal::RecvFromOp>;
-  using SendFuture = internal::IoFuture<const UnixDatagram, internal::SendOp>;
+  using RecvFuture =
+      internal::IoFuture<const UnixDatagram, internal::RecvOp<UnixDatagram>>;
+  using RecvFromFuture = internal::IoFuture<const UnixDatagram,
+                                            internal::RecvFromOp<UnixDatagram>>;
+  using SendFuture =
+      internal::IoFuture<const UnixDatagram, internal::SendOp<UnixDatagram>>;
   using SendToFuture =
-      internal::IoFuture<const UnixDatagram, internal::SendToOp<UnixAddr>>;
+      internal::IoFuture<const UnixDatagram,
+                         internal::SendToOp<UnixDatagram, UnixAddr>>;
 
   // Receives at `addr`. Errors as of `UnixListener::Bind()`.
   static absl::StatusOr<UnixDatagram> Bind(
