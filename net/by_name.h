@@ -28,8 +28,15 @@ namespace rouse {
 
 // All of them look `host_port` up as `LookupHost()` does, with its errors, and
 // then try the addresses one after the other, in its order. If none will do,
-// they give the error of the last. Destroying the future gives it up; what it
-// had opened is closed.
+// they give the error of the last.
+//
+// The blocking pool and the reactor are those that are current where the future
+// is polled: in a task, its runtime's. Without a current reactor the fallback
+// serves (reactor/fallback.h). Without a pool a name, but not an address, is
+// FailedPrecondition.
+//
+// The future may be moved at any time, also between polls. Destroying it gives
+// the attempt up, and closes what it had opened.
 
 // Connects to the first address that answers. An address that does not answer
 // at all takes as long as the system has patience, some two minutes: put a

@@ -153,7 +153,7 @@ LookupHostFuture::LookupHostFuture(BlockingPool* pool,
   port_ = *port;
 }
 
-std::optional<Result> LookupHostFuture::Literal() const {
+std::optional<Result> LookupHostFuture::Begin() {
   if (!malformed_.ok()) return malformed_;
   if (host_.empty() || host_.size() > kLongestName ||
       host_.find('\0') != std::string::npos) {
@@ -171,10 +171,6 @@ std::optional<Result> LookupHostFuture::Literal() const {
                      ": neither an IPv6 address nor a name; the interface "
                      "behind % must be one of this machine"));
   }
-  return std::nullopt;
-}
-
-absl::Status LookupHostFuture::Start() {
   BlockingPool* pool =
       pool_ != nullptr ? pool_ : scheduler::CurrentBlockingPool();
   if (pool == nullptr) {
@@ -186,7 +182,7 @@ absl::Status LookupHostFuture::Start() {
   }
   auto call = [host = host_, port = port_] { return Resolve(host, port); };
   lookup_.emplace(pool->Spawn(std::move(call)));
-  return absl::OkStatus();
+  return std::nullopt;
 }
 
 PollResult<Result> LookupHostFuture::Poll(Context& cx) {
@@ -194,15 +190,10 @@ PollResult<Result> LookupHostFuture::Poll(Context& cx) {
   if (!lookup_.has_value()) {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
-    if (std::optional<Result> literal = Literal()) {
+    if (std::optional<Result> answer = Begin()) {
       unit->MadeProgress();
       finished_ = true;
-      return *std::move(literal);
-    }
-    if (absl::Status started = Start(); !started.ok()) {
-      unit->MadeProgress();
-      finished_ = true;
-      return Result(std::move(started));
+      return *std::move(answer);
     }
   }
   PollResult<Result> result = lookup_->Poll(cx);

@@ -21,7 +21,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -51,6 +50,8 @@ class LookupHostFuture;
 // the next time.
 //
 // The second form takes "example.com:80", "192.0.2.1:80" or "[2001:db8::1]:80".
+// Both copy the text. The future may be moved at any time, and polled by any
+// thread, one at a time.
 //
 // Destroying the future cancels a lookup that has not begun; one that has keeps
 // its thread until the system has answered. So a `Timeout()` frees the task,
@@ -69,7 +70,8 @@ class LookupHostFuture;
 LookupHostFuture LookupHost(std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(std::string_view host_port);
 
-// The same on `pool`, which is there until the future is polled first.
+// The same on `pool`, which must live until the lookup has begun: until the
+// first poll that finds budget left.
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,
                             std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,
@@ -102,10 +104,9 @@ class [[nodiscard]] LookupHostFuture {
       : pool_(pool), host_(host), port_(port) {}
   LookupHostFuture(scheduler::BlockingPool* pool, std::string_view host_port);
 
-  // The answer, if it takes no lookup.
-  std::optional<Result> Literal() const;
-  // OK: `lookup_` is on its way.
-  absl::Status Start();
+  // The answer, if it takes no lookup, or there can be none; else `lookup_` is
+  // on its way.
+  std::optional<Result> Begin();
 
   scheduler::BlockingPool* pool_;
   std::string host_;
