@@ -5,8 +5,7 @@
 // File: io_vectors.h
 // -----------------------------------------------------------------------------
 //
-// For io/, net/ and process/ themselves: the parts of a write as the system
-// takes them.
+// For io/ and net/ themselves: the parts of a write as the system takes them.
 
 #ifndef ROUSE_IO_IO_VECTORS_H_
 #define ROUSE_IO_IO_VECTORS_H_

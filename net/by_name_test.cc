@@ -1,5 +1,6 @@
 #include "rouse/net/by_name.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_socket.h"
 #include "rouse/net/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
 #include "rouse/runtime/handle.h"
@@ -62,15 +64,13 @@ TEST_F(ByNameTest, ConnectsToAnAddress) {
 }
 
 TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {
-  SocketAddr gone;
-  {
-    const TcpListener listener =
-        TcpListener::Bind(SocketAddr::Localhost(0)).value();
-    gone = listener.local_addr().value();
-  }
-  EXPECT_THAT(Run(ConnectTcp(gone.ToString())),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       ::testing::HasSubstr(gone.ToString())));
+  // Nobody listens there, and nobody else can.
+  const SocketAddr localhost = SocketAddr::Localhost(0);
+  const TcpSocket bound = TcpSocket::Open(localhost).value();
+  ASSERT_THAT(bound.Bind(localhost), IsOk());
+  const std::string addr = bound.local_addr().value().ToString();
+  EXPECT_THAT(Run(ConnectTcp(addr)), StatusIs(absl::StatusCode::kUnavailable,
+                                              ::testing::HasSubstr(addr)));
 }
 
 TEST_F(ByNameTest, GivesTheErrorOfTheLookup) {
