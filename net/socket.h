@@ -99,8 +99,7 @@ class Socket {
   // On success sets `socket` and `peer` and returns 0.
   int Accept(Socket& socket, RawAddr& peer) const;
 
-  // Inlined, as each return after a system call is mispredicted.
-  // `flags` as of recv(2).
+  // In the header, so that `PollIo()` inlines it. `flags` as of recv(2).
   ssize_t Receive(absl::Span<char> buffer, int flags = 0) const {
     return recv(fd(), buffer.data(), buffer.size(), flags);
   }
