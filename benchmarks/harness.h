@@ -30,6 +30,7 @@ class Bench {
   static std::optional<Bench> FromCommandLine(int argc, char** argv);
 
   const std::string& workload() const { return workload_; }
+  size_t workers() const { return workers_; }
   bool Is(std::string_view name) const { return workload_ == name; }
 
   // Workloads named ct_... or ..._ct run on a current-thread runtime.
@@ -92,6 +93,7 @@ class XorShift {
 // The groups of workloads. Each runs the one that `bench` names and returns
 // true, or false if it has none of that name.
 bool RunSchedulerWorkload(const Bench& bench);
+bool RunPingPongWorkload(const Bench& bench);
 bool RunForkJoinWorkload(const Bench& bench);
 bool RunTimerWorkload(const Bench& bench);
 

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (rouse::bench::RunSchedulerWorkload(*bench) ||
+      rouse::bench::RunPingPongWorkload(*bench) ||
       rouse::bench::RunForkJoinWorkload(*bench) ||
       rouse::bench::RunTimerWorkload(*bench)) {
     return 0;

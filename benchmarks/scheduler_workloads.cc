@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "rouse/benchmarks/harness.h"
+#include "rouse/benchmarks/signal.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
@@ -44,6 +46,19 @@ Co<> SpawnAndJoin(size_t count) {
   handles.reserve(count);
   for (size_t i = 0; i < count; ++i) handles.push_back(Spawn(Nothing()));
   co_await JoinAll(handles);
+}
+
+// On a current-thread runtime: nothing of it is atomic.
+Co<> CountDown(size_t& remaining, const Signal& done) {
+  if (--remaining == 0) done.Send();
+  co_return;
+}
+
+Co<> SpawnDetached(size_t count) {
+  size_t remaining = count;
+  const Signal done;
+  for (size_t i = 0; i < count; ++i) Spawn(CountDown(remaining, done));
+  co_await done.Wait();
 }
 
 Co<> YieldTimes(size_t count) {
@@ -101,9 +116,8 @@ void SpawnJoinWorker(const Bench& bench) {
                 [&] { bench.RunRoot(runtime, SpawnAndJoin(kSpawns)); });
 }
 
-// Spawns from outside into an idle runtime, then joins.
-void SpawnRemote(const Bench& bench, size_t count) {
-  Runtime runtime = bench.MakeRuntime();
+// Spawns from outside, then joins.
+void SpawnRemote(const Bench& bench, Runtime& runtime, size_t count) {
   std::vector<JoinHandle<void>> handles;
   handles.reserve(count);
   bench.Measure(count, [&] {
@@ -112,6 +126,60 @@ void SpawnRemote(const Bench& bench, size_t count) {
     }
     runtime.BlockOn(JoinAll(handles));
   });
+}
+
+void SpawnRemoteIdle(const Bench& bench, size_t count) {
+  Runtime runtime = bench.MakeRuntime();
+  SpawnRemote(bench, runtime, count);
+}
+
+void Stall() {
+  const double start = NowSeconds();
+  while (NowSeconds() - start < 10e-6) std::this_thread::yield();
+}
+
+Co<> StallAndYield(const std::atomic<bool>& busy) {
+  // Relaxed: it only ends.
+  while (busy.load(std::memory_order_relaxed)) {
+    co_await Yield();
+    Stall();
+  }
+}
+
+// As `SpawnRemoteIdle()` while two tasks a worker stall 10 us and yield.
+void SpawnRemoteBusyYielding(const Bench& bench) {
+  std::atomic<bool> busy{true};
+  Runtime runtime = bench.MakeRuntime();
+  for (size_t i = 0; i < 2 * bench.workers(); ++i) {
+    runtime.Spawn(StallAndYield(busy));
+  }
+  SpawnRemote(bench, runtime, kSpawns);
+  busy.store(false, std::memory_order_relaxed);
+}
+
+Co<> StallAndRespawn(const std::atomic<bool>& busy) {
+  // Relaxed: it only ends.
+  if (busy.load(std::memory_order_relaxed)) {
+    Stall();
+    Spawn(StallAndRespawn(busy));
+  }
+  co_return;
+}
+
+Co<> SpawnRespawning(const std::atomic<bool>& busy) {
+  Spawn(StallAndRespawn(busy));
+  co_return;
+}
+
+// The same while one task a worker stalls 10 us and spawns itself anew.
+void SpawnRemoteBusyRespawning(const Bench& bench) {
+  std::atomic<bool> busy{true};
+  Runtime runtime = bench.MakeRuntime();
+  for (size_t i = 0; i < bench.workers(); ++i) {
+    runtime.Spawn(SpawnRespawning(busy));
+  }
+  SpawnRemote(bench, runtime, 1'000);
+  busy.store(false, std::memory_order_relaxed);
 }
 
 // 200 tasks yield 1,000 times each; an operation is a yield.
@@ -143,6 +211,13 @@ void CurrentThreadSpawnLocal(const Bench& bench) {
   bench.Measure(kCount, [&] { bench.RunRoot(runtime, SpawnAndJoin(kCount)); });
 }
 
+// 1,000 tasks that nobody joins. The last one ends the main future.
+void CurrentThreadSpawnDetached(const Bench& bench) {
+  constexpr size_t kCount = 1'000;
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kCount, [&runtime] { runtime.BlockOn(SpawnDetached(kCount)); });
+}
+
 void CurrentThreadYield(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kYieldingTasks * kYields,
@@ -168,15 +243,21 @@ bool RunSchedulerWorkload(const Bench& bench) {
   } else if (bench.Is("spawn_join_worker")) {
     SpawnJoinWorker(bench);
   } else if (bench.Is("spawn_many_remote_idle")) {
-    SpawnRemote(bench, kSpawns);
+    SpawnRemoteIdle(bench, kSpawns);
+  } else if (bench.Is("spawn_many_remote_busy1")) {
+    SpawnRemoteBusyYielding(bench);
+  } else if (bench.Is("spawn_many_remote_busy2")) {
+    SpawnRemoteBusyRespawning(bench);
   } else if (bench.Is("yield_many")) {
     YieldMany(bench);
   } else if (bench.Is("chained_spawn")) {
     ChainedSpawn(bench);
   } else if (bench.Is("ct_spawn_local")) {
     CurrentThreadSpawnLocal(bench);
+  } else if (bench.Is("ct_spawn_detached")) {
+    CurrentThreadSpawnDetached(bench);
   } else if (bench.Is("ct_spawn_remote_idle")) {
-    SpawnRemote(bench, 1'000);
+    SpawnRemoteIdle(bench, 1'000);
   } else if (bench.Is("ct_yield")) {
     CurrentThreadYield(bench);
   } else if (bench.Is("ct_yield_single")) {

@@ -1,0 +1,83 @@
+// Pairs of tasks that wait for each other, once in each direction.
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "rouse/benchmarks/harness.h"
+#include "rouse/benchmarks/signal.h"
+#include "rouse/future/co.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+
+namespace rouse::bench {
+namespace {
+
+constexpr size_t kPairs = 1'000;
+
+Co<> Pong(Signal ping, Signal pong) {
+  co_await ping.Wait();
+  pong.Send();
+}
+
+// Spawns a partner and exchanges two signals with it.
+Co<> Ping() {
+  const Signal ping;
+  const Signal pong;
+  Spawn(Pong(ping, pong));
+  ping.Send();
+  co_await pong.Wait();
+}
+
+// The last of `remaining` tasks tells `done`.
+Co<> PingAndCount(std::atomic<size_t>& remaining, absl::Notification& done) {
+  co_await Ping();
+  // Relaxed: the notification orders.
+  if (remaining.fetch_sub(1, std::memory_order_relaxed) == 1) done.Notify();
+}
+
+Co<> SpawnPairs(std::atomic<size_t>& remaining, absl::Notification& done) {
+  for (size_t i = 0; i < kPairs; ++i) Spawn(PingAndCount(remaining, done));
+  co_return;
+}
+
+Co<> SpawnAndJoinPairs() {
+  std::vector<JoinHandle<void>> handles;
+  handles.reserve(kPairs);
+  for (size_t i = 0; i < kPairs; ++i) handles.push_back(Spawn(Ping()));
+  for (JoinHandle<void>& handle : handles) (void)co_await handle;
+}
+
+// 1,000 pairs, spawned from a task; an operation is a pair.
+void PingPong(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kPairs, [&runtime] {
+    std::atomic<size_t> remaining{kPairs};
+    absl::Notification done;
+    runtime.Spawn(SpawnPairs(remaining, done));
+    done.WaitForNotification();
+  });
+}
+
+// The same pairs, joined.
+void CurrentThreadPingPong(const Bench& bench) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kPairs, [&runtime] { runtime.BlockOn(SpawnAndJoinPairs()); });
+}
+
+}  // namespace
+
+bool RunPingPongWorkload(const Bench& bench) {
+  if (bench.Is("ping_pong")) {
+    PingPong(bench);
+  } else if (bench.Is("ct_ping_pong")) {
+    CurrentThreadPingPong(bench);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rouse::bench
