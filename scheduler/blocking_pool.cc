@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -47,6 +48,8 @@ namespace rouse::scheduler {
 // but for a thread that could not be started when no other was there: then the
 // work is taken out again.
 //
+// An allocation that fails is as good as a thread that does not start.
+//
 // Threads are started under the lock. That is a few microseconds on the way to
 // the limit, and no thread can end before it is known how it is to be joined.
 
@@ -82,7 +85,9 @@ BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
 }
 
 BlockingPool::BlockingPool(BlockingOptions options)
-    : options_(std::move(options)) {}
+    : options_(std::move(options)),
+      out_of_memory_(absl::ResourceExhaustedError(
+          "SpawnBlocking: out of memory; free some, or call less at a time")) {}
 
 BlockingPool::~BlockingPool() = default;
 
@@ -108,19 +113,14 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
     const MutexLock lock(&mu_);
     closed = closed_;
     if (!closed) {
-      queue_.Push(task);
-      ++queue_depth_;
-      if (mandatory) mandatory_.PushBack(task);
-      if (work_++ == 0 && options_.clock != nullptr &&
-          options_.clock->HasAutoAdvance()) {
-        clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*options_.clock);
-      }
-      failed = CallThread();
-      if (!failed.ok()) {
-        // There is no thread, so there was no work either.
-        queue_.Pop();
-        --queue_depth_;
-        task->Unlink();
+      failed = BeginWork();
+      if (failed.ok()) {
+        queue_.Push(task);
+        ++queue_depth_;
+        if (mandatory) mandatory_.PushBack(task);
+        failed = CallThread();
+        // There is no thread, so it is alone in the queue.
+        if (!failed.ok()) Pop();
       }
     }
   }
@@ -154,8 +154,14 @@ void BlockingPool::WakeSleeper() {
 }
 
 absl::Status BlockingPool::StartThread() {
+  ROUSE_TRY { return TryStartThread(); }
+  ROUSE_CATCH_ALL { return out_of_memory_; }
+}
+
+absl::Status BlockingPool::TryStartThread() {
   auto member = std::make_unique<Member>();
   Ref();  // the thread's
+  absl::Cleanup unref = [this] { Unref(); };
   absl::StatusOr<Thread> thread = Thread::Start(
       absl::StrCat(options_.thread_name, "-", threads_started_),
       [this, self = member.get(), scope = thread_scope_]() mutable {
@@ -163,12 +169,12 @@ absl::Status BlockingPool::StartThread() {
       },
       options_.thread_stack_size);
   if (!thread.ok()) {
-    Unref();
     return absl::ResourceExhaustedError(absl::StrCat(
         "SpawnBlocking: no thread could be started, and none is there (",
         thread.status().message(),
         "); raise the limit of threads, or use fewer"));
   }
+  std::move(unref).Cancel();
   ++threads_started_;
   ++serving_;
   ++coming_;
@@ -260,6 +266,9 @@ void BlockingPool::Leave(Member* self) {
 }
 
 void BlockingPool::Close() {
+  // What is cancelled may own the pool.
+  Ref();
+  const absl::Cleanup unref = [this] { Unref(); };
   RunQueue<task::Header> cancelled;
   size_t count = 0;
   std::shared_ptr<const ThreadScope> scope;
@@ -296,6 +305,8 @@ void BlockingPool::Close() {
 }
 
 bool BlockingPool::Shutdown(absl::Duration limit) {
+  Ref();  // as in `Close()`
+  const absl::Cleanup unref = [this] { Unref(); };
   Close();
   // It would wait for itself, or for one that waits for it.
   if (PoolHere() == this) limit = absl::ZeroDuration();
@@ -313,6 +324,19 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
   if (last_ended_.has_value()) last_ended_->Detach();
   last_ended_.reset();
   return false;
+}
+
+absl::Status BlockingPool::BeginWork() {
+  ++work_;
+  if (clock_hold_ != nullptr || options_.clock == nullptr ||
+      !options_.clock->HasAutoAdvance()) {
+    return absl::OkStatus();
+  }
+  ROUSE_TRY {
+    clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*options_.clock);
+    return absl::OkStatus();
+  }
+  ROUSE_CATCH_ALL { return out_of_memory_; }
 }
 
 BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {

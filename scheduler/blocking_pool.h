@@ -8,8 +8,9 @@
 // A `BlockingPool` has threads for calls that block, which a task must not:
 //
 //   BlockingPool::Owner pool = BlockingPool::Create();
-//   JoinHandle<std::string> text = pool->Spawn([] { return ReadAll("a.txt");
-//   }); absl::StatusOr<std::string> result = co_await text;
+//   auto read = [] { return ReadAll("a.txt"); };
+//   JoinHandle<std::string> text = pool->Spawn(read);
+//   absl::StatusOr<std::string> result = co_await text;
 //
 // A runtime has one: see `SpawnBlocking()`, in spawn_blocking.h. Alone, it
 // needs nothing else of a runtime.
@@ -100,9 +101,13 @@ class BlockingPool final : public task::Schedule {
   // Beside what `JoinHandle` says, joining gives
   //
   //   kCancelled          the pool was shut down before the call had begun;
-  //   kResourceExhausted  no thread could be started, and there is none that
-  //                       would come to it. `f` has not run, and is destroyed
-  //                       here. (Where there is a thread, the call waits.)
+  //   kResourceExhausted  no thread could be started, for want of threads or of
+  //                       memory, and there is none that would come to it. `f`
+  //                       has not run, and is destroyed here. (Where there is a
+  //                       thread, the call waits.)
+  //
+  // The joiner's waker is called on a thread of the pool, where what it throws
+  // ends the program.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto Spawn(F&& f) {
@@ -119,13 +124,15 @@ class BlockingPool final : public task::Schedule {
 
   // Takes no more work: it is cancelled at once, on the thread that spawns it.
   // Cancels what has not begun, on this thread, unless it is mandatory. Does
-  // nothing the second time.
+  // nothing the second time. If wakers of joiners throw, the first exception
+  // comes out when all is cancelled.
   void Close();
 
   // Closes the pool and waits until all of its threads have ended, or for
   // `limit`, of real time. Whether they have. If not, they finish what they
   // have begun, and all that is mandatory, by themselves; nobody waits for them
-  // again, and the end of the program does not either.
+  // again, and the end of the program does not either. What `Close()` throws
+  // comes out before anything is waited for.
   //
   // Called on a thread of the pool it waits for nobody.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
@@ -170,6 +177,7 @@ class BlockingPool final : public task::Schedule {
   // Sees to it that a thread comes to the last one in the queue, if it can.
   absl::Status CallThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status TryStartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeSleeper() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // What a thread does.
@@ -183,12 +191,16 @@ class BlockingPool final : public task::Schedule {
 
   task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  // There is more work. If that fails it is to be ended all the same.
+  absl::Status BeginWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // So much work has ended, one way or the other.
   void WorkEnded(size_t count);
   // The same; what it gives is to be destroyed when the lock is free.
   ClockHold EndWork(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const BlockingOptions options_;
+  // Made in time.
+  const absl::Status out_of_memory_;
 
   mutable Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;

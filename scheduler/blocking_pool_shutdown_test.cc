@@ -1,4 +1,4 @@
-// How a pool ends.
+// How a pool ends. Tokio's traps are listed in blocking_pool_test.cc.
 
 #include <atomic>
 #include <cstddef>
@@ -78,6 +78,7 @@ TEST_F(BlockingPoolShutdownTest, AJoinersWakerThatThrowsKeepsNoCallWaiting) {
 }
 #endif
 
+// P1.
 TEST_F(BlockingPoolShutdownTest, CancelsWhatHasNotBegun) {
   bool ran = false;
   JoinHandle<void> handle = pool_->Spawn([&ran] { ran = true; });
@@ -132,6 +133,7 @@ TEST_F(BlockingPoolShutdownTest, IsThroughWhenTheThreadsHaveEndedInTime) {
   ending.join();
 }
 
+// P5: no limit at all is not for ever.
 TEST_F(BlockingPoolShutdownTest, AfterItsLimitNobodyWaitsAgain) {
   EXPECT_FALSE(pool_->Shutdown(absl::ZeroDuration()));
   EXPECT_FALSE(pool_->Shutdown());
@@ -182,6 +184,37 @@ TEST(BlockingPool, DestroyedByItsOwnCallItWaitsForNobody) {
   });
   EXPECT_THAT(BlockOn(std::move(handle)), IsOkAndHolds(7));
   stopped.WaitForNotification();
+}
+
+// Such a call is cancelled while the pool is being closed.
+TEST(BlockingPool, ACallThatOwnsItMayBeCancelled) {
+  class Owns {
+   public:
+    Owns(BlockingPool::Owner pool, absl::Notification* end)
+        : pool_(std::move(pool)), end_(end) {}
+    Owns(Owns&&) = default;
+    ~Owns() {
+      if (pool_ != nullptr) end_->Notify();  // the pool waits for that call
+    }
+    void operator()() const { ADD_FAILURE() << "called"; }
+
+   private:
+    BlockingPool::Owner pool_;
+    absl::Notification* end_;
+  };
+  absl::Notification begun;
+  absl::Notification end;
+  BlockingPool::Owner pool = BlockingPool::Create({.max_threads = 1});
+  BlockingPool* const raw = pool.get();
+  raw->Spawn([&] {
+       begun.Notify();
+       end.WaitForNotification();
+     })
+      .Detach();
+  begun.WaitForNotification();
+  raw->Spawn(Owns(std::move(pool), &end)).Detach();
+  raw->Close();
+  EXPECT_TRUE(end.HasBeenNotified());
 }
 
 TEST(BlockingPool, WithoutThreadsIsDestroyedAtOnce) {
