@@ -7,8 +7,26 @@
 //
 // The pool has no atomics of its own, and so no mutants: what it shares is
 // under one lock.
+//
+// Tokio's models of its pool (loom_blocking.rs), and what says here what they
+// say:
+//
+//   blocking_shutdown
+//       AllCallsHaveGoneAfterTheShutdown
+//   spawn_mandatory_blocking_should_always_run
+//       MandatoryWorkIsDoneIfItCameBeforeTheShutdown, the first call
+//   spawn_mandatory_blocking_should_run_even_when_shutting_down_from_other_thread
+//       the same, the second call
+//   spawn_blocking_when_paused
+//       AClockIsHeldUntilTheCallHasEnded
+//   spawn_blocking_then_shutdown, spawn_blocking_racing_shutdown_resolves
+//       AShutdownMeetsWorkAndAThreadWhoseTimeIsUp
+//   spawn_blocking_at_thread_cap_runs
+//       OneThreadRunsOneCallAtATime, AWakeThatAnotherThreadForestallsIsNotLost
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -21,6 +39,8 @@
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
@@ -74,8 +94,8 @@ absl::Status ResultOf(JoinHandle<void>& handle) {
   return handle.Poll(cx).value();
 }
 
-// Tokio's first pool lost the work that was spawned while its thread's time ran
-// out (#1560).
+// P3. Tokio's first pool lost the work that was spawned while its thread's time
+// ran out (#1560).
 MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -142,7 +162,55 @@ MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
   Require(calls.Read() == 2);
 }
 
-// Tokio #7922: a wake and a shutdown that meet were counted twice.
+// P1: nor is anything left that a call held. What destroys it comes before what
+// follows the shutdown.
+MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  class Call {
+   public:
+    explicit Call(model::Cell<bool>* gone) : gone_(gone) {}
+    Call(Call&& other) noexcept : gone_(std::exchange(other.gone_, nullptr)) {}
+    ~Call() {
+      if (gone_ != nullptr) gone_->Write() = true;
+    }
+    void operator()() const {}
+
+   private:
+    model::Cell<bool>* gone_;
+  };
+  // Each on whichever thread comes to it.
+  model::Cell<bool> first_gone(false), second_gone(false);
+  {
+    const BlockingPool::Owner pool = Pool(1);
+    pool->Spawn(Call(&first_gone)).Detach();
+    pool->Spawn(Call(&second_gone)).Detach();
+  }
+  Require(first_gone.Read() && second_gone.Read());
+}
+
+MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const auto clock = std::make_shared<Clock>();
+  clock->SetAutoAdvance(true);
+  clock->Pause();
+  const Instant start = clock->Now();
+  BlockingOptions options;
+  options.max_threads = 1;
+  options.clock = clock;
+  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  JoinHandle<void> handle =
+      pool->Spawn([&] { Require(clock->Now() == start); });
+  // As a driver does that has nothing else to do.
+  clock->AutoAdvanceTo(start + absl::Hours(1));
+  if (clock->Now() != start) Require(handle.IsFinished());
+  pool->Shutdown();
+  clock->AutoAdvanceTo(start + absl::Hours(1));
+  Require(clock->Now() == start + absl::Hours(1));
+}
+
+// P3. Tokio #7922: a wake and a shutdown that meet were counted twice.
 MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -165,14 +233,19 @@ MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
   const BlockingPool::Owner pool = Pool(1);
   Count count;
   JoinHandle<void> first = pool->SpawnMandatory([&count] { count.Add(); });
+  std::optional<JoinHandle<void>> second;
+  bool accepted = false;
   Thread other([&] {
-    JoinHandle<void> second = pool->SpawnMandatory([&count] { count.Add(); });
-    second.Detach();
+    second = pool->SpawnMandatory([&count] { count.Add(); });
+    // What comes too late is cancelled at once.
+    accepted = !second->IsFinished();
   });
   Require(pool->Shutdown());
   Require(first.IsFinished() && ResultOf(first).ok());
   other.Join();
-  Require(count.now() >= 1);
+  Require(second->IsFinished());
+  const absl::Status result = ResultOf(*second);
+  Require(result.ok() ? count.now() == 2 : !accepted && count.now() == 1);
   RequireEmpty(*pool);
 }
 

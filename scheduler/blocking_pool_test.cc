@@ -1,3 +1,29 @@
+// Where Tokio's traps of such pools are looked after:
+//
+//   P1  #1978         Work was left in the queue by a shutdown:
+//                     CancelsWhatHasNotBegun and RunsWhatIsMandatoryInOrder in
+//                     blocking_pool_shutdown_test.cc; all callables are gone by
+//                     the model AllCallsHaveGoneAfterTheShutdown.
+//   P2  #7757, #8056  Several queues, and nobody who looked into the right one:
+//                     cannot arise, there is one queue under one lock. That
+//                     somebody comes to what is in it is for
+//                     blocking_pool_model_test.cc.
+//   P3  #7910, #7918  Idle threads were counted twice when a shutdown met a
+//       #7922         wake: the models
+//       AShutdownMeetsWorkAndAThreadWhoseTimeIsUp
+//                     and WorkThatMeetsAThreadWhoseTimeIsUpIsDone; and
+//                     blocking_pool_stress_test.cc, which looks at the counts.
+//   P4  #2309, #4485  A thread does not start: WithNoThreadToBeHadTheCallFails,
+//                     WhereThereIsAThreadTheCallWaitsForIt; for want of memory,
+//                     blocking_pool_memory_test.cc. Threads that run tasks are
+//                     none of the pool's, and so never counted on (#8406).
+//   P5  #3174, #3196  A limit of 0 waited for ever:
+//   AfterItsLimitNobodyWaitsAgain
+//                     in blocking_pool_shutdown_test.cc.
+//   P6  #2502, #2711  A task's budget followed it into a call: cannot arise, as
+//                     a budget belongs to the `Context` of one poll. See
+//                     ABudgetDoesNotFollowIntoACall.
+
 #include "rouse/scheduler/blocking_pool.h"
 
 #include <errno.h>
@@ -30,6 +56,7 @@
 #include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -201,6 +228,40 @@ TEST(BlockingPool, ACallMaySpawnAnother) {
   EXPECT_THAT(BlockOn(pool->Spawn(outer)), IsOkAndHolds(7));
 }
 
+// P6.
+TEST(BlockingPool, ABudgetDoesNotFollowIntoACall) {
+  // Ready if there is budget, which it takes.
+  class TakeUnit {
+   public:
+    explicit TakeUnit(int* polls) : polls_(polls) {}
+    PollResult<void> Poll(Context& cx) {
+      ++*polls_;
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+      return {};
+    }
+
+   private:
+    int* polls_;
+  };
+  const BlockingPool::Owner pool = BlockingPool::Create();
+  constexpr int kUnits = 3 * kBudgetPerPoll;
+  auto call = [] {
+    int polls = 0;
+    for (int i = 0; i < kUnits; ++i) BlockOn(TakeUnit(&polls));
+    return polls;
+  };
+  // Spawned and joined by a poll without budget.
+  const Waker waker;
+  Context cx(waker);
+  int polls = 0;
+  while (TakeUnit(&polls).Poll(cx).IsReady()) {
+  }
+  EXPECT_FALSE(cx.HasBudget());
+  EXPECT_THAT(BlockOn(pool->Spawn(call)), IsOkAndHolds(kUnits));
+}
+
 TEST(BlockingPool, AbortedBeforeItHasBegunACallDoesNotRun) {
   const BlockingPool::Owner pool = OneThread();
   bool ran = false;
@@ -314,6 +375,7 @@ TEST(BlockingPool, CallsItsHooksAroundAllElse) {
   EXPECT_THAT(log, ElementsAre("enter", "start", "call", "stop", "leave"));
 }
 
+// P4.
 TEST(BlockingPool, WithNoThreadToBeHadTheCallFails) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   std::atomic<std::thread::id> destroyed_on;
@@ -333,6 +395,7 @@ TEST(BlockingPool, WithNoThreadToBeHadTheCallFails) {
   EXPECT_THAT(BlockOn(pool->Spawn([] { return 7; })), IsOkAndHolds(7));
 }
 
+// P4.
 TEST(BlockingPool, WhereThereIsAThreadTheCallWaitsForIt) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   Busy busy(*pool);
