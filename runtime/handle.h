@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +30,7 @@
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/handle.h"
 
@@ -95,8 +97,10 @@ class Handle {
   // Starts a task, from any thread: see `rouse::Spawn()`.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto Spawn(F&& f) const {
-    return shared_->scheduler->Spawn(std::forward<F>(f));
+  auto Spawn(
+      F&& f, const SpawnOptions& options = {},
+      std::source_location where = std::source_location::current()) const {
+    return shared_->scheduler->Spawn(std::forward<F>(f), options, where);
   }
 
   // Makes a call that blocks, on a thread for such calls: see

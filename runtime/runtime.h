@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -40,6 +41,7 @@
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -95,8 +97,9 @@ class Runtime {
   // Starts a task, from any thread: see `rouse::Spawn()`.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto Spawn(F&& f) {
-    return handle().Spawn(std::forward<F>(f));
+  auto Spawn(F&& f, const SpawnOptions& options = {},
+             std::source_location where = std::source_location::current()) {
+    return handle().Spawn(std::forward<F>(f), options, where);
   }
 
   // Makes a call that blocks: see `rouse::SpawnBlocking()`.

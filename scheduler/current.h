@@ -16,11 +16,13 @@
 #define ROUSE_SCHEDULER_CURRENT_H_
 
 #include <functional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/spawn_options.h"
 
 namespace rouse {
 
@@ -59,11 +61,17 @@ Scheduler& CurrentOrPanic();
 // the task is cancelled without having run. Without a current scheduler, a
 // `Panic()`.
 //
-// One allocation, from `FramePool`, beside those of `f` itself.
+// The task remembers the place of this call; `options` may give it a name:
+//
+//   rouse::Spawn(Accept(listener), {.name = "acceptor"});
+//
+// One allocation, from `FramePool`, beside those of `f` itself, and one for a
+// name.
 template <class F>
   requires task::Spawnable<std::decay_t<F>>
-auto Spawn(F&& f) {
-  return scheduler::CurrentOrPanic().Spawn(std::forward<F>(f));
+auto Spawn(F&& f, const SpawnOptions& options = {},
+           std::source_location where = std::source_location::current()) {
+  return scheduler::CurrentOrPanic().Spawn(std::forward<F>(f), options, where);
 }
 
 }  // namespace rouse

@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/owned_tasks.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -71,13 +73,15 @@ class Scheduler final : public task::Schedule {
   ~Scheduler() override;
 
   // Makes a task of `f`, which is a future or a callable that returns one.
-  // After the scheduler has been closed it is not run, and is cancelled.
+  // After the scheduler has been closed it is not run, and is cancelled. `where`
+  // is the place that a list of tasks gives.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto Spawn(F&& f) {
+  auto Spawn(F&& f, const SpawnOptions& options = {},
+             std::source_location where = std::source_location::current()) {
     using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
-    auto* task =
-        new task::Cell<Future>(this, task::NextTaskId(), std::forward<F>(f));
+    auto* task = new task::Cell<Future>(this, task::NextTaskId(),
+                                        std::forward<F>(f), options, where);
     JoinHandle<FutureOutput<Future>> handle(task);
     Adopt(task);
     return handle;

@@ -16,6 +16,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -27,6 +28,7 @@
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -88,9 +90,11 @@ class Cell final : public Header {
   using Result = JoinResult<Output>;
 
  public:
+  // A task of which nobody says where it was spawned has line 0.
   template <class Arg>
-  Cell(Schedule* scheduler, TaskId id, Arg&& arg)
-      : Header(&kVTable, scheduler, id) {
+  Cell(Schedule* scheduler, TaskId id, Arg&& arg,
+       const SpawnOptions& options = {}, std::source_location spawned_at = {})
+      : Header(&kVTable, scheduler, id, options, spawned_at) {
     std::construct_at(&future_, std::forward<Arg>(arg));
   }
   ~Cell() {}

@@ -12,6 +12,10 @@
 #define ROUSE_SCHEDULER_TASK_TASK_H_
 
 #include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -19,6 +23,7 @@
 #include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
@@ -98,16 +103,30 @@ struct AllTasksTag;
 
 // The part of a task that comes before its future.
 struct Header : IntrusiveListNode<AllTasksTag> {
-  Header(const VTable* vtable, Schedule* scheduler, TaskId id)
-      : vtable(vtable), scheduler(scheduler), id(id) {
+  Header(const VTable* vtable, Schedule* scheduler, TaskId id,
+         const SpawnOptions& options, std::source_location spawned_at)
+      : vtable(vtable),
+        scheduler(scheduler),
+        id(id),
+        spawned_at(spawned_at),
+        owned_name(options.name.empty()
+                       ? nullptr
+                       : std::make_unique<const std::string>(options.name)) {
     scheduler->OnTaskMade();
   }
   ~Header() { scheduler->OnTaskFreed(); }
+
+  // Empty if it has none.
+  std::string_view name() const {
+    return owned_name != nullptr ? *owned_name : std::string_view();
+  }
 
   State state;
   const VTable* const vtable;
   Schedule* const scheduler;
   const TaskId id;
+  const std::source_location spawned_at;
+  const std::unique_ptr<const std::string> owned_name;
   // Which of the shards of all tasks it is in; belongs to them.
   uint32_t shard = 0;
   // The run queue's link; belongs to it.
