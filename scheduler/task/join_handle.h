@@ -75,8 +75,13 @@ struct JoinOutcome {
 // Beside what the task itself returns the result is
 //
 //   kCancelled  the task was aborted, or its runtime was shut down first;
-//   kInternal   an exception (a `Panic()` too) left the task; the message
-//               carries what it says, and `exception()` the exception.
+//   kInternal   an exception (a `Panic()` too) left the task, or the destructor
+//               of its future; the message carries what it says, and
+//               `exception()` the exception.
+//
+// The result's own destructor must not throw, since it may run on any thread:
+// such a task does not compile. What a waker of the joiner's throws comes out
+// of the call that used the waker.
 //
 // Destroying the handle detaches the task. Abandoning an await of it loses
 // nothing: the handle can be awaited again, until it has given its result.

@@ -155,18 +155,20 @@ bool PollJoin(Header* task, const Waker& waker) {
 }
 
 void DropHandle(Header* task) {
-  const RawWaker waker = task->join_waker.Read();
-  switch (task->state.DropHandle()) {
-    case State::Drop::kDone:
-      break;
-    case State::Drop::kDropWaker:
-      Waker(waker).Reset();
-      break;
-    case State::Drop::kComplete:
-      task->vtable->drop_output(task);
-      DropHandleOfTaken(task);
-      break;
+  // The load spares the read-modify-write where there is nothing to be changed.
+  if (!task->state.IsComplete()) {
+    const RawWaker waker = task->join_waker.Read();
+    switch (task->state.DropHandle()) {
+      case State::Drop::kDone:
+        return;
+      case State::Drop::kDropWaker:
+        return Waker(waker).Reset();
+      case State::Drop::kComplete:
+        break;
+    }
   }
+  task->vtable->drop_output(task);
+  DropHandleOfTaken(task);
 }
 
 void DropHandleOfTaken(Header* task) {

@@ -29,10 +29,11 @@ using TaskId = uint64_t;
 
 // CurrentTaskId()
 //
-// The task that this thread is polling, or whose future it is destroying.
-// Nothing elsewhere: in the future of `Runtime::BlockOn()`, which is no task,
-// and on threads of one's own. Where a task polls another itself, the inner
-// one. Never fails; costs about as much as reading a thread-local variable.
+// The task that this thread is polling, or whose future it is destroying; in a
+// blocking call, the one that its `JoinHandle` names. Where a task polls
+// another itself, the inner one. Nothing elsewhere: in the future of
+// `Runtime::BlockOn()`, which is no task, and on threads of one's own. Never
+// fails; costs about as much as reading a thread-local variable.
 std::optional<TaskId> CurrentTaskId();
 
 namespace task {
