@@ -146,7 +146,7 @@ class Witness {
   int* seen_;
 };
 
-Co<> Hold(Witness witness, int polls) {
+Co<> Hold([[maybe_unused]] Witness witness, int polls) {
   for (int i = 1; i < polls; ++i) co_await Yield();
 }
 
