@@ -1,0 +1,424 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: join_set.h
+// -----------------------------------------------------------------------------
+//
+// `JoinSet<T>` is a set of tasks whose results come out as they end:
+//
+//   rouse::JoinSet<Page> pages;
+//   for (const Url& url : urls) pages.Spawn(Fetch(url));
+//   while (auto page = co_await pages.Next()) {   // absl::StatusOr<Page>
+//     if (page->ok()) Index(**page);
+//   }
+//
+// When the set goes, those that have not ended are aborted.
+
+#ifndef ROUSE_SCHEDULER_JOIN_SET_H_
+#define ROUSE_SCHEDULER_JOIN_SET_H_
+
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/panic.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/ready_list.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+// JoinedTask
+//
+// How a task of a `JoinSet` has ended.
+template <class T>
+class JoinedTask {
+ public:
+  JoinedTask(task::TaskId id, JoinResult<T> result,
+             std::exception_ptr exception)
+      : id(id), result(std::move(result)), exception(std::move(exception)) {}
+
+  task::TaskId id;
+  JoinResult<T> result;
+  std::exception_ptr exception;  // null unless one ended the task
+};
+
+namespace internal {
+template <class T>
+class JoinSetWait;
+}  // namespace internal
+template <class T>
+class JoinSetNextFuture;
+template <class T>
+class JoinSetNextWithIdFuture;
+template <class T>
+class JoinSetShutdownFuture;
+
+// JoinSet
+//
+// Each task that is added costs one small block besides the task, until its
+// result is taken out. There is no limit to their number. A task that ends
+// costs O(1), however many others there are.
+//
+// Used by one thread at a time. Movable, but not while there is a future of it.
+//
+// Destroying it aborts all tasks and does not wait for them: see `Shutdown()`.
+template <class T>
+class JoinSet {
+ public:
+  JoinSet() = default;
+  JoinSet(JoinSet&& other) noexcept;
+  JoinSet& operator=(JoinSet&& other) noexcept;
+  ~JoinSet();
+
+  // Starts a task on the current scheduler, as `rouse::Spawn(f)` does, and adds
+  // it to the set.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  task::TaskId Spawn(F&& f) {
+    return Insert(rouse::Spawn(std::forward<F>(f)));
+  }
+
+  // The same by `spawner.Spawn(f)`: that of a `Runtime`, a `Handle`, a
+  // `LocalSet`.
+  template <class Spawner, class F>
+    requires task::Spawnable<std::decay_t<F>>
+  task::TaskId SpawnOn(Spawner&& spawner, F&& f) {
+    return Insert(std::forward<Spawner>(spawner).Spawn(std::forward<F>(f)));
+  }
+
+  // Adds a task that has been started, such as a blocking call. REQUIRES:
+  // `handle` has not given its result.
+  task::TaskId Insert(JoinHandle<T> handle);
+
+  // A future of the result of the task that ends next, or that has ended before
+  // all others whose results have not been taken; `std::nullopt` if the set is
+  // empty. For the codes of results see `JoinHandle`. One at a time.
+  //
+  // Destroying it loses nothing: the result is for the next one. It takes a
+  // unit of the budget (context.h) for each result. The set outlives it.
+  JoinSetNextFuture<T> Next() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return JoinSetNextFuture<T>(*this);
+  }
+
+  // The same, with what else there is to know of the task.
+  JoinSetNextWithIdFuture<T> NextWithId() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return JoinSetNextWithIdFuture<T>(*this);
+  }
+
+  // What `Next()` gives, if it is there now, else `std::nullopt`. Takes nothing
+  // of the budget.
+  std::optional<JoinResult<T>> TryNext();
+  std::optional<JoinedTask<T>> TryNextWithId();
+
+  // What the futures poll. With `PollNext()` a set is a `Stream`, which goes on
+  // if it is given new tasks after it has ended.
+  PollResult<std::optional<JoinResult<T>>> PollNext(Context& cx);
+  PollResult<std::optional<JoinedTask<T>>> PollNextWithId(Context& cx);
+
+  // Asks for all tasks to be cancelled, as `JoinHandle::Abort()` does. They
+  // stay in the set; `Next()` gives `kCancelled` for those that had not ended.
+  void AbortAll();
+
+  // A future that aborts all tasks when it is first polled, and is ready when
+  // they have ended. Results are dropped, also of those that had ended before.
+  // If it is destroyed before that, the rest stays in the set, aborted.
+  JoinSetShutdownFuture<T> Shutdown() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return JoinSetShutdownFuture<T>(*this);
+  }
+
+  // Lets all tasks run on by themselves, and leaves the set empty. Results are
+  // dropped, also of those that have ended. O(size).
+  void DetachAll();
+
+  // How many tasks are in the set, those included that have ended and whose
+  // results have not been taken.
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  friend class internal::JoinSetWait<T>;
+
+  // A task, and then its result.
+  class Entry final : public scheduler::ReadyEntry, public IntrusiveListNode<> {
+   public:
+    Entry(scheduler::ReadyList* list, JoinHandle<T> handle)
+        : ReadyEntry(list), id(handle.id()), handle(std::move(handle)) {}
+
+    // Asks the task whether it has ended; if not it wakes the entry when it
+    // does.
+    bool PollHandle() {
+      const BorrowedWaker waker(raw_waker());
+      // It is the set that takes of the budget.
+      Context cx(waker.get());
+      const UnconstrainedScope unconstrained(cx);
+      PollResult<JoinResult<T>> joined = handle->Poll(cx);
+      if (joined.IsPending()) return false;
+      result.emplace(id, *std::move(joined), handle->exception());
+      return true;
+    }
+
+    // Drops what a waker on another thread is not to destroy.
+    void Clear() {
+      handle.reset();
+      result.reset();
+    }
+
+    const task::TaskId id;
+    std::optional<JoinHandle<T>> handle;
+    std::optional<JoinedTask<T>> result;
+  };
+
+  scheduler::ReadyList& list() {
+    if (list_ == nullptr) list_ = new scheduler::ReadyList;
+    return *list_;
+  }
+
+  // Wakes nobody any more.
+  void StopWaiting() {
+    if (list_ != nullptr) list_->Deregister();
+  }
+
+  void Remove(Entry* entry) {
+    entry->Unlink();
+    --size_;
+    entry->Clear();
+    entry->Unref();
+  }
+
+  // Made with the first task.
+  scheduler::ReadyList* list_ = nullptr;
+  // Has a reference to each.
+  IntrusiveList<Entry> entries_;
+  size_t size_ = 0;
+};
+
+namespace internal {
+
+// JoinSetWait
+//
+// What the futures of a set have in common: they wait for it until they have
+// finished or go.
+template <class T>
+class JoinSetWait {
+ public:
+  explicit JoinSetWait(JoinSet<T>& set) : set_(&set) {}
+  JoinSetWait(JoinSetWait&& other) noexcept
+      : set_(std::exchange(other.set_, nullptr)) {}
+  JoinSetWait& operator=(JoinSetWait&&) = delete;
+  ~JoinSetWait() {
+    if (set_ != nullptr) set_->StopWaiting();
+  }
+
+  // The set; a `Panic(panic)` if it has finished.
+  JoinSet<T>& SetOrPanic(std::string_view panic) const {
+    if (set_ == nullptr) Panic(panic);
+    return *set_;
+  }
+
+  void Finish() { set_ = nullptr; }
+
+ private:
+  JoinSet<T>* set_;
+};
+
+}  // namespace internal
+
+// JoinSetNextFuture
+//
+// See `JoinSet::Next()`.
+template <class T>
+class [[nodiscard]] JoinSetNextFuture {
+ public:
+  explicit JoinSetNextFuture(JoinSet<T>& set) : wait_(set) {}
+
+  PollResult<std::optional<JoinResult<T>>> Poll(Context& cx) {
+    PollResult<std::optional<JoinResult<T>>> result =
+        wait_
+            .SetOrPanic(
+                "JoinSet::Next: polled after it has finished; call Next() "
+                "again")
+            .PollNext(cx);
+    if (result.IsReady()) wait_.Finish();
+    return result;
+  }
+
+ private:
+  internal::JoinSetWait<T> wait_;
+};
+
+// JoinSetNextWithIdFuture
+//
+// See `JoinSet::NextWithId()`.
+template <class T>
+class [[nodiscard]] JoinSetNextWithIdFuture {
+ public:
+  explicit JoinSetNextWithIdFuture(JoinSet<T>& set) : wait_(set) {}
+
+  PollResult<std::optional<JoinedTask<T>>> Poll(Context& cx) {
+    PollResult<std::optional<JoinedTask<T>>> joined =
+        wait_
+            .SetOrPanic(
+                "JoinSet::NextWithId: polled after it has finished; call "
+                "NextWithId() again")
+            .PollNextWithId(cx);
+    if (joined.IsReady()) wait_.Finish();
+    return joined;
+  }
+
+ private:
+  internal::JoinSetWait<T> wait_;
+};
+
+// JoinSetShutdownFuture
+//
+// See `JoinSet::Shutdown()`.
+template <class T>
+class [[nodiscard]] JoinSetShutdownFuture {
+ public:
+  explicit JoinSetShutdownFuture(JoinSet<T>& set) : wait_(set) {}
+
+  PollResult<void> Poll(Context& cx) {
+    JoinSet<T>& set = wait_.SetOrPanic(
+        "JoinSet::Shutdown: polled after it has finished; call Shutdown() "
+        "again");
+    if (!std::exchange(aborted_, true)) set.AbortAll();
+    for (;;) {
+      PollResult<std::optional<JoinedTask<T>>> joined = set.PollNextWithId(cx);
+      if (joined.IsPending()) return kPending;
+      if (!joined->has_value()) break;
+    }
+    wait_.Finish();
+    return {};
+  }
+
+ private:
+  internal::JoinSetWait<T> wait_;
+  bool aborted_ = false;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+template <class T>
+JoinSet<T>::JoinSet(JoinSet&& other) noexcept
+    : list_(std::exchange(other.list_, nullptr)),
+      entries_(std::move(other.entries_)),
+      size_(std::exchange(other.size_, 0)) {}
+
+template <class T>
+JoinSet<T>& JoinSet<T>::operator=(JoinSet&& other) noexcept {
+  // What was here goes now, not when `other` does.
+  JoinSet taken(std::move(other));
+  AbortAll();
+  DetachAll();
+  std::swap(list_, taken.list_);
+  entries_ = std::move(taken.entries_);
+  std::swap(size_, taken.size_);
+  return *this;
+}
+
+template <class T>
+JoinSet<T>::~JoinSet() {
+  AbortAll();
+  DetachAll();
+}
+
+template <class T>
+task::TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
+  auto* const entry = new Entry(&list(), std::move(handle));
+  entries_.PushBack(entry);
+  ++size_;
+  // Asked at once, so that results come in the order in which tasks end.
+  if (entry->PollHandle()) list_->MarkReady(entry);
+  return entry->id;
+}
+
+template <class T>
+std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
+  if (list_ == nullptr) return std::nullopt;
+  while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
+    if (!entry->result.has_value()) {
+      if (!entry->handle->IsFinished()) {
+        // Woken for nothing, which a waker may be.
+        scheduler::ReadyList::Rearm(entry);
+        if (entry->PollHandle()) list_->MarkReady(entry);
+        continue;
+      }
+      entry->PollHandle();
+    }
+    // The entry is not rearmed: no waker brings it back.
+    std::optional<JoinedTask<T>> result = std::move(entry->result);
+    Remove(entry);
+    return result;
+  }
+  return std::nullopt;
+}
+
+template <class T>
+std::optional<JoinResult<T>> JoinSet<T>::TryNext() {
+  std::optional<JoinedTask<T>> joined = TryNextWithId();
+  if (!joined.has_value()) return std::nullopt;
+  return std::move(joined->result);
+}
+
+template <class T>
+PollResult<std::optional<JoinedTask<T>>> JoinSet<T>::PollNextWithId(
+    Context& cx) {
+  if (empty()) return std::nullopt;
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  std::optional<JoinedTask<T>> joined = TryNextWithId();
+  if (!joined.has_value()) {
+    list_->Register(cx.waker());
+    // One may have ended between the two.
+    joined = TryNextWithId();
+  }
+  if (!joined.has_value()) return kPending;
+  unit->MadeProgress();
+  return PollResult<std::optional<JoinedTask<T>>>(std::in_place,
+                                                  std::move(joined));
+}
+
+template <class T>
+PollResult<std::optional<JoinResult<T>>> JoinSet<T>::PollNext(Context& cx) {
+  PollResult<std::optional<JoinedTask<T>>> joined = PollNextWithId(cx);
+  if (joined.IsPending()) return kPending;
+  if (!joined->has_value()) return std::nullopt;
+  return PollResult<std::optional<JoinResult<T>>>(std::in_place,
+                                                  std::move((*joined)->result));
+}
+
+template <class T>
+void JoinSet<T>::AbortAll() {
+  entries_.ForEach([](Entry* entry) {
+    if (entry->handle.has_value()) entry->handle->Abort();
+  });
+}
+
+template <class T>
+void JoinSet<T>::DetachAll() {
+  if (list_ == nullptr) return;
+  // Another list for what comes later: those that are being woken now may hold
+  // on to this one, and are not in it any more.
+  scheduler::ReadyList* const list = std::exchange(list_, nullptr);
+  list->Close();
+  while (Entry* const entry = entries_.Front()) Remove(entry);
+  list->Unref();
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_JOIN_SET_H_
