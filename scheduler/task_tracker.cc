@@ -1,0 +1,137 @@
+#include "rouse/scheduler/task_tracker.h"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "rouse/base/exceptions.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutex.h"
+#include "rouse/base/panic.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace internal {
+
+void TrackerCore::Ref() {
+  // Relaxed: the caller has a reference.
+  references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void TrackerCore::Unref() {
+  // Release pairs with the acquire of the last one: use comes before delete.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void TrackerCore::AddToken() {
+  // Relaxed: there is nothing to be seen yet.
+  word_.fetch_add(kToken, std::memory_order_relaxed);
+}
+
+void TrackerCore::RemoveToken() {
+  // Release pairs with the acquires of IsDone, of Close and of the last token:
+  // what the task did is visible to who waits. Acquire: the last one passes on,
+  // with the lock, what all have done.
+  const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acq_rel);
+  if (before == (kToken | kClosed)) WakeAll();
+}
+
+bool TrackerCore::Close() {
+  // Acquire pairs with the releases of RemoveToken: who is woken sees, by way
+  // of the lock, what the tasks have done.
+  const uint64_t before = word_.fetch_or(kClosed, std::memory_order_acquire);
+  if (before == 0) WakeAll();
+  return (before & kClosed) == 0;
+}
+
+bool TrackerCore::Reopen() {
+  // Relaxed: nobody looks for what comes before it.
+  return (word_.fetch_and(~kClosed, std::memory_order_relaxed) & kClosed) != 0;
+}
+
+// Either `Poll()` has the lock first, and the waiter is found here; or this
+// has, and `Poll()` sees the word that led here.
+void TrackerCore::WakeAll() {
+  WakeList woken;
+  mu_.Lock();
+  // Those that come while wakers are called wait for another moment.
+  IntrusiveList<Waiter> waiters = std::move(waiters_);
+  while (Waiter* const waiter = waiters.PopFront()) {
+    waiter->done = true;
+    woken.Push(std::move(waiter->waker));
+    if (woken.IsFull()) {
+      mu_.Unlock();
+      ROUSE_TRY { woken.WakeAll(); }
+      ROUSE_CATCH_ALL {
+        // A waker that throws keeps nobody else asleep.
+        mu_.Lock();
+        waiters_.Append(waiters);
+        mu_.Unlock();
+        WakeAll();
+        ROUSE_RETHROW;
+      }
+      mu_.Lock();
+    }
+  }
+  mu_.Unlock();
+  woken.WakeAll();
+}
+
+bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
+  {
+    const MutexLock lock(&mu_);
+    if (waiter.done || IsDone()) return true;
+    if (waiter.IsLinked() && waiter.waker.WillWake(waker)) return false;
+  }
+  Waker clone = waker.Clone();
+  const MutexLock lock(&mu_);
+  if (waiter.done || IsDone()) return true;
+  // The one before goes with `clone`, after the lock has been released.
+  std::swap(waiter.waker, clone);
+  if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
+  return false;
+}
+
+void TrackerCore::StopWaiting(Waiter& waiter) {
+  Waker waker;  // goes after the lock has been released
+  const MutexLock lock(&mu_);
+  waiter.Unlink();
+  std::swap(waiter.waker, waker);
+}
+
+}  // namespace internal
+
+TaskTrackerToken::TaskTrackerToken(internal::TrackerCore* core) : core_(core) {
+  if (core_ == nullptr) return;  // a copy of one that was moved from
+  core_->Ref();
+  core_->AddToken();
+}
+
+TaskTrackerToken::~TaskTrackerToken() {
+  if (core_ == nullptr) return;
+  core_->RemoveToken();
+  core_->Unref();
+}
+
+PollResult<void> TaskTrackerWait::Poll(Context& cx) {
+  if (core_ == nullptr) {
+    Panic("TaskTracker::Wait: polled after it has finished; call Wait() again");
+  }
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  if (!core_->Poll(waiter_, cx.waker())) return kPending;
+  unit->MadeProgress();
+  Finish();
+  return {};
+}
+
+void TaskTrackerWait::Finish() {
+  if (core_ == nullptr) return;
+  core_->StopWaiting(waiter_);
+  std::exchange(core_, nullptr)->Unref();
+}
+
+}  // namespace rouse

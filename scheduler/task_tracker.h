@@ -1,0 +1,243 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: task_tracker.h
+// -----------------------------------------------------------------------------
+//
+// `TaskTracker` waits for tasks whose results nobody wants, such as those of
+// connections, before a program ends:
+//
+//   rouse::TaskTracker connections;
+//   while (!stopping) {
+//     connections.Spawn(Serve(co_await listener.Accept()));
+//   }
+//   connections.Close();
+//   co_await connections.Wait();
+//
+// Unlike a `JoinSet` it keeps nothing of a task that has ended, so it does not
+// grow where nobody looks at results, and it is used from many threads at once.
+// It aborts nothing: tell tasks to end by other means.
+
+#ifndef ROUSE_SCHEDULER_TASK_TRACKER_H_
+#define ROUSE_SCHEDULER_TASK_TRACKER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutex.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+namespace internal {
+
+// What trackers, tokens and waits share.
+class TrackerCore {
+ public:
+  // One that waits. Its members are guarded by the core's lock.
+  struct Waiter : IntrusiveListNode<> {
+    Waker waker;
+    bool done = false;
+  };
+
+  // Starts with one reference, the caller's.
+  TrackerCore() = default;
+  TrackerCore(const TrackerCore&) = delete;
+  TrackerCore& operator=(const TrackerCore&) = delete;
+
+  void Ref();
+  void Unref();
+
+  void AddToken();
+  void RemoveToken();
+
+  bool Close();
+  bool Reopen();
+
+  size_t tokens() const {
+    // Relaxed: it may be another number at once.
+    return static_cast<size_t>(word_.load(std::memory_order_relaxed) / kToken);
+  }
+  bool is_closed() const {
+    // Relaxed: as above.
+    return (word_.load(std::memory_order_relaxed) & kClosed) != 0;
+  }
+
+  // Whether there has been a moment, since `waiter` was first polled, at which
+  // the tracker was closed and empty; if not `waker` is woken at the next one.
+  bool Poll(Waiter& waiter, const Waker& waker);
+  void StopWaiting(Waiter& waiter);
+
+ private:
+  static constexpr uint64_t kClosed = 1;
+  static constexpr uint64_t kToken = 2;
+
+  ~TrackerCore() = default;
+
+  bool IsDone() const {
+    // Acquire pairs with the releases of RemoveToken, all of which one load
+    // acquires, since every step in between is a read-modify-write.
+    return word_.load(std::memory_order_acquire) == kClosed;
+  }
+
+  // The tracker is closed and empty, or was just now.
+  void WakeAll();
+
+  Atomic<uint64_t> references_{1};
+  // kClosed, and kToken for each token.
+  Atomic<uint64_t> word_{0};
+  Mutex mu_;
+  IntrusiveList<Waiter> waiters_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace internal
+
+// TaskTrackerToken
+//
+// Counts as a task of its tracker as long as it lives: for work that is no
+// task. A copy counts too. One token object is used by one thread at a time.
+class TaskTrackerToken {
+ public:
+  TaskTrackerToken(const TaskTrackerToken& other)
+      : TaskTrackerToken(other.core_) {}
+  TaskTrackerToken(TaskTrackerToken&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)) {}
+  TaskTrackerToken& operator=(TaskTrackerToken other) noexcept {
+    std::swap(core_, other.core_);
+    return *this;
+  }
+  ~TaskTrackerToken();
+
+ private:
+  friend class TaskTracker;
+
+  explicit TaskTrackerToken(internal::TrackerCore* core);
+
+  internal::TrackerCore* core_;
+};
+
+// TrackedFuture
+//
+// See `TaskTracker::Track()`.
+template <class F>
+class [[nodiscard]] TrackedFuture {
+ public:
+  template <class Arg>
+  TrackedFuture(TaskTrackerToken token, Arg&& future)
+      : token_(std::move(token)), future_(std::forward<Arg>(future)) {}
+
+  auto Poll(Context& cx) { return future_.Poll(cx); }
+
+ private:
+  TaskTrackerToken token_;  // goes after the future
+  F future_;
+};
+
+// TaskTrackerWait
+//
+// See `TaskTracker::Wait()`.
+class [[nodiscard]] TaskTrackerWait {
+ public:
+  // Takes a reference.
+  explicit TaskTrackerWait(internal::TrackerCore* core) : core_(core) {
+    core_->Ref();
+  }
+  // Only before the first poll.
+  TaskTrackerWait(TaskTrackerWait&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)) {}
+  TaskTrackerWait& operator=(TaskTrackerWait&&) = delete;
+  ~TaskTrackerWait() { Finish(); }
+
+  PollResult<void> Poll(Context& cx);
+
+ private:
+  void Finish();
+
+  internal::TrackerCore* core_;  // null: finished
+  internal::TrackerCore::Waiter waiter_;
+};
+
+// TaskTracker
+//
+// Copies refer to the same tasks. Thread-safe but for assigning and destroying
+// one object. Destroying all of them does nothing to the tasks.
+//
+// To add a task and to end one are two atomic operations each, without a lock
+// and without allocating. There is no limit to the number of tasks.
+class TaskTracker {
+ public:
+  // Open and empty.
+  TaskTracker() : core_(new internal::TrackerCore) {}
+  TaskTracker(const TaskTracker& other) : core_(other.core_) { core_->Ref(); }
+  TaskTracker& operator=(const TaskTracker& other) {
+    TaskTracker copy(other);
+    std::swap(core_, copy.core_);
+    return *this;
+  }
+  ~TaskTracker() { core_->Unref(); }
+
+  // A future that is `f`, a future or a callable that returns one, and counts
+  // as a task of this tracker from now on until it has been destroyed.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto Track(F&& f) const {
+    using Inner = typename task::SpawnedFuture<std::decay_t<F>>::type;
+    return TrackedFuture<Inner>(Token(), std::forward<F>(f));
+  }
+
+  // Tracks `f` and starts it on the current scheduler: see `rouse::Spawn()`. A
+  // tracker that is closed takes tasks too.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto Spawn(F&& f) const {
+    return rouse::Spawn(Track(std::forward<F>(f)));
+  }
+
+  // The same by `spawner.Spawn()`: that of a `Runtime`, a `Handle`, a
+  // `LocalSet`.
+  template <class Spawner, class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto SpawnOn(Spawner&& spawner, F&& f) const {
+    return std::forward<Spawner>(spawner).Spawn(Track(std::forward<F>(f)));
+  }
+
+  TaskTrackerToken Token() const { return TaskTrackerToken(core_); }
+
+  // Lets `Wait()` be ready when there is no task: without it, a moment between
+  // two tasks would count as the end. Whether it was open.
+  bool Close() const { return core_->Close(); }
+
+  // Takes that back. Whether it was closed.
+  bool Reopen() const { return core_->Reopen(); }
+
+  // A future that is ready when the tracker is closed and has no task. A moment
+  // of that between two polls is enough, though it was reopened since. What the
+  // tasks did before they ended is visible then.
+  //
+  // Any number of threads and tasks may wait. Destroying the future stops its
+  // waiting. It keeps what it waits for, and may outlive the tracker.
+  TaskTrackerWait Wait() const { return TaskTrackerWait(core_); }
+
+  // How many tasks and tokens there are.
+  size_t size() const { return core_->tokens(); }
+  bool empty() const { return size() == 0; }
+  bool is_closed() const { return core_->is_closed(); }
+
+ private:
+  internal::TrackerCore* core_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_TASK_TRACKER_H_
