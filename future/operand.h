@@ -5,7 +5,7 @@
 // File: operand.h
 // -----------------------------------------------------------------------------
 //
-// What a combinator is given. Internal to this folder.
+// What a combinator is given. Internal to this project.
 
 #ifndef ROUSE_FUTURE_OPERAND_H_
 #define ROUSE_FUTURE_OPERAND_H_
