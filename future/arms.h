@@ -12,10 +12,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -43,6 +45,15 @@ class Arms {
 
   // Polls the arms until one is ready; then all are destroyed.
   PollResult<Output> Poll(Context& cx) { return PollFrom(0, cx); }
+
+  // A branch for each arm.
+  void Trace(AwaitTrace& trace, std::string_view name) const {
+    AwaitTrace::Branches branches(trace, name);
+    if (!arms_.has_value()) return;
+    std::apply(
+        [&branches](const auto&... arms) { (branches.Add(arms.get()), ...); },
+        *arms_);
+  }
 
  private:
   PollResult<Output> PollFrom(size_t first, Context& cx) {

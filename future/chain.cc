@@ -2,10 +2,12 @@
 
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/base/config.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::internal {
@@ -34,7 +36,7 @@ bool RunFrom(Frame* frame, Frame& root, Context& cx) {
     if (frame->finished) {
       ChildAwaiterBase* awaiter = frame->awaiter;
       if (awaiter == nullptr) return true;
-      if (awaiter->ready != nullptr) awaiter->ready(awaiter, cx);
+      if (awaiter->vtable != nullptr) awaiter->vtable->ready(awaiter, cx);
       frame = awaiter->parent;
     } else if (root.to_start != nullptr) {
       frame = std::exchange(root.to_start, nullptr)->child;
@@ -60,7 +62,7 @@ bool PollChain(Frame& root, Context& cx) {
     root.cx = &cx;
     Frame* frame = &root;
     if (Awaiter* leaf = root.leaf; leaf != nullptr) {
-      if (!leaf->ready(leaf, cx)) {
+      if (!leaf->vtable->ready(leaf, cx)) {
         root.cx = nullptr;
         return false;
       }
@@ -78,6 +80,20 @@ bool PollChain(Frame& root, Context& cx) {
   }
   root.cx = nullptr;
   return suspended;
+}
+
+void TraceChain(const Frame& root, AwaitTrace& trace) {
+  std::vector<const Frame*> frames;
+  const Frame* frame = root.leaf->parent;
+  for (; frame != &root; frame = frame->awaiter->parent) {
+    frames.push_back(frame);
+  }
+  trace.AddAwait(root.where);
+  while (!frames.empty()) {
+    trace.AddAwait(frames.back()->where);
+    frames.pop_back();
+  }
+  root.leaf->vtable->trace(*root.leaf, trace);
 }
 
 void DestroyChain(Frame& root) {

@@ -43,11 +43,13 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <source_location>
 #include <utility>
 
 #include "absl/base/config.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/output_slot.h"
 #include "rouse/waker/context.h"
@@ -61,19 +63,27 @@ inline constexpr uint32_t kMaxInlineDepth = 32;
 
 struct Frame;
 
-// What a frame is suspended in. Lives in that frame.
-struct Awaiter {
+struct Awaiter;
+
+// What depends on the type of what is awaited.
+struct AwaiterVTable {
   // Called when what is awaited may be ready. False: still pending. True: the
   // frame goes on, unless the call has marked it as finished.
-  using Ready = bool (*)(Awaiter*, Context&);
+  bool (*ready)(Awaiter*, Context&);
+  // Says what is awaited. Null for a child, of which its frame tells.
+  void (*trace)(const Awaiter&, AwaitTrace&);
+};
 
-  Awaiter(Frame& parent, Ready ready) : parent(&parent), ready(ready) {}
+// What a frame is suspended in. Lives in that frame.
+struct Awaiter {
+  Awaiter(Frame& parent, const AwaiterVTable* vtable)
+      : parent(&parent), vtable(vtable) {}
   Awaiter(const Awaiter&) = delete;
   Awaiter& operator=(const Awaiter&) = delete;
 
   Frame* const parent;
   // For a child: null where its parent just goes on when the child finishes.
-  const Ready ready;
+  const AwaiterVTable* const vtable;
 };
 
 // An awaiter that owns a child frame.
@@ -108,6 +118,8 @@ struct Frame {
   }
 
   bool started() const { return root != nullptr; }
+  // Of a root that is not being polled.
+  bool IsInAwait() const { return started() && leaf != nullptr; }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
   // Called in a `catch`.
@@ -125,6 +137,9 @@ struct Frame {
   Context& context() { return *root->cx; }
 
   void Finish() { finished = true; }
+
+  // Told at each `co_await`, before what is awaited is polled.
+  void AwaitAt(std::source_location place) { std::construct_at(&where, place); }
 
   void Destroy() { handle().destroy(); }
 
@@ -144,6 +159,10 @@ struct Frame {
   // How many coroutines are on the native stack below this one, while it runs.
   uint32_t depth;
   bool finished = false;
+  // While it is suspended in an await: where that is.
+  union {
+    std::source_location where;
+  };
 #ifdef ABSL_HAVE_EXCEPTIONS
   // What ended the frame; or, while it is suspended in a leaf, what that leaf
   // threw when it was polled.
@@ -171,6 +190,10 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 // panic: what an awaited future throws goes to the frame that awaits it.
 bool PollChain(Frame& root, Context& cx);
 
+// Adds the awaits of a chain that is not being polled, and what it waits for.
+// REQUIRES: it is in an await.
+void TraceChain(const Frame& root, AwaitTrace& trace);
+
 // Destroys a chain that is not being polled, its deepest frame first: locals go
 // in the reverse order of their making, and the native stack stays flat.
 void DestroyChain(Frame& root);
@@ -181,7 +204,7 @@ template <Future F>
 class [[nodiscard]] FutureAwaiter : public Awaiter {
  public:
   FutureAwaiter(Frame& frame, F& future)
-      : Awaiter(frame, &FutureAwaiter::PollAgain), future_(future) {}
+      : Awaiter(frame, &kVTable), future_(future) {}
 
   bool await_ready() {
     return output_.FillBy([this] { return future_.Poll(parent->context()); });
@@ -204,6 +227,13 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
     ROUSE_CATCH_ALL { self->parent->KeepException(); }
     return true;
   }
+
+  static void Trace(const Awaiter& awaiter, AwaitTrace& trace) {
+    trace.Add(
+        std::as_const(static_cast<const FutureAwaiter&>(awaiter).future_));
+  }
+
+  static constexpr AwaiterVTable kVTable = {&PollAgain, &Trace};
 
   F& future_;
   OutputSlot<FutureOutput<F>> output_;
@@ -244,8 +274,9 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
   }
 
  protected:
-  ChildAwaiter(Frame& frame, Promise& child_promise, Ready ready)
-      : ChildAwaiterBase(frame, ready) {
+  ChildAwaiter(Frame& frame, Promise& child_promise,
+               const AwaiterVTable* vtable)
+      : ChildAwaiterBase(frame, vtable) {
     child = &child_promise;
   }
 

@@ -40,11 +40,13 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/chain.h"
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
@@ -110,6 +112,17 @@ class [[nodiscard(
       return {};
     } else {
       return PollResult<T>(done->Take());
+    }
+  }
+
+  // Where the coroutine waits: see await_trace.h. One that has not begun, or
+  // has finished, is a leaf.
+  void Trace(AwaitTrace& trace) const {
+    if (IsLive() && frame_->IsInAwait()) {
+      internal::TraceChain(*frame_, trace);
+    } else {
+      trace.AddLeaf(internal::TypeName<Co>(),
+                    IsLive() ? "not begun" : "finished");
     }
   }
 
@@ -179,22 +192,30 @@ class CoAwaits : public Frame {
   template <class F>
     requires Future<std::remove_reference_t<F>>
   FutureAwaiter<std::remove_reference_t<F>> await_transform(
-      F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND) {
+      F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND,
+      std::source_location where = std::source_location::current()) {
     static_assert(std::is_lvalue_reference_v<F> ||
                       alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
                   "a coroutine frame is aligned to 16 bytes: await a future of "
                   "larger alignment by reference, and keep it elsewhere");
+    this->AwaitAt(where);
     return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
   }
 
   template <class U>
-  ChildAwaiter<CoPromise<U>> await_transform(Co<U>&& child) {
+  ChildAwaiter<CoPromise<U>> await_transform(
+      Co<U>&& child,
+      std::source_location where = std::source_location::current()) {
+    this->AwaitAt(where);
     return ChildAwaiter<CoPromise<U>>(*this, child.Release());
   }
 
   // Declared here and defined by or_return.h, whose header it takes.
   template <class U>
-  auto await_transform(OrReturnOperand<U>&& operand) {
+  auto await_transform(
+      OrReturnOperand<U>&& operand,
+      std::source_location where = std::source_location::current()) {
+    if constexpr (OrReturnTraits<Promise, U>::kWaits) this->AwaitAt(where);
     return OrReturnTraits<Promise, U>::MakeAwaiter(static_cast<Promise&>(*this),
                                                    operand);
   }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
@@ -52,6 +53,10 @@ class [[nodiscard]] CollectFuture {
       if (unit.IsPending()) return kPending;
       unit->MadeProgress();
     }
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (stream_.has_value()) trace.Add(stream_->get());
   }
 
  private:

@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rouse/future/await_trace.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
@@ -51,6 +52,8 @@ class [[nodiscard]] FilterStream {
       unit->MadeProgress();
     }
   }
+
+  void Trace(AwaitTrace& trace) const { trace.Add(stream_.get()); }
 
  private:
   internal::Operand<S> stream_;

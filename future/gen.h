@@ -39,6 +39,7 @@
 
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/chain.h"
 #include "rouse/future/co.h"
 #include "rouse/future/coro_attributes.h"
@@ -99,6 +100,16 @@ ROUSE_CORO_RETURN_TYPE Gen {
         std::exchange(frame_, Ended()));
     internal::RethrowFrom(*done);
     return std::nullopt;
+  }
+
+  // Where the coroutine waits: see await_trace.h. One that rests at a
+  // `co_yield`, has not begun or has ended is a leaf.
+  void Trace(AwaitTrace& trace) const {
+    if (frame_ != nullptr && frame_ != Ended() && frame_->IsInAwait()) {
+      internal::TraceChain(*frame_, trace);
+    } else {
+      trace.AddLeaf(internal::TypeName<Gen>());
+    }
   }
 
  private:

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/maybe_done.h"
 #include "rouse/waker/context.h"
@@ -77,6 +78,16 @@ class [[nodiscard]] JoinFuture {
         *children_);
     children_.reset();
     return outputs;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "Join");
+    if (!children_.has_value()) return;
+    std::apply(
+        [&branches](const auto&... children) {
+          (children.Trace(branches), ...);
+        },
+        *children_);
   }
 
  private:
@@ -165,6 +176,12 @@ class [[nodiscard]] JoinAllFuture {
       }
       return outputs;
     }
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "JoinAll");
+    if (!children_.has_value()) return;
+    for (const auto& child : *children_) child.Trace(branches);
   }
 
  private:

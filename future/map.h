@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rouse/future/await_trace.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
@@ -45,6 +46,8 @@ class [[nodiscard]] MapStream {
     return PollResult<std::optional<Item>>(
         std::in_place, std::invoke(map_, **std::move(item)));
   }
+
+  void Trace(AwaitTrace& trace) const { trace.Add(stream_.get()); }
 
  private:
   internal::Operand<S> stream_;

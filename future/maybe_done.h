@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/output_slot.h"
@@ -42,6 +43,13 @@ class MaybeDone {
     state_.template emplace<1>().FillBy(
         [&result] { return std::move(result); });
     return true;
+  }
+
+  // A branch of its own, unless it is done.
+  void Trace(AwaitTrace::Branches& branches) const {
+    if (const Operand<F>* future = std::get_if<0>(&state_)) {
+      branches.Add(future->get());
+    }
   }
 
   // REQUIRES: `Poll()` has returned true.

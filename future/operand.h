@@ -29,6 +29,7 @@ class Operand {
   explicit Operand(X&& operand) : operand_(std::move(operand)) {}
 
   X& get() { return operand_; }
+  const X& get() const { return operand_; }
 
  private:
   X operand_;
@@ -40,6 +41,7 @@ class Operand<X&> {
   explicit Operand(X& operand) : operand_(&operand) {}
 
   X& get() { return *operand_; }
+  const X& get() const { return *operand_; }
 
  private:
   X* operand_;

@@ -31,6 +31,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/exceptions.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/chain.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
@@ -160,7 +161,7 @@ template <class Promise, class F>
 class FutureOrReturnAwaiter : public Awaiter {
  public:
   FutureOrReturnAwaiter(Promise& promise, F& future)
-      : Awaiter(promise, &FutureOrReturnAwaiter::PollAgain), future_(future) {}
+      : Awaiter(promise, &kVTable), future_(future) {}
 
   bool await_ready() {
     return outcome_.FillBy([this] {
@@ -195,6 +196,13 @@ class FutureOrReturnAwaiter : public Awaiter {
     return true;
   }
 
+  static void Trace(const Awaiter& awaiter, AwaitTrace& trace) {
+    trace.Add(std::as_const(
+        static_cast<const FutureOrReturnAwaiter&>(awaiter).future_));
+  }
+
+  static constexpr AwaiterVTable kVTable = {&PollAgain, &Trace};
+
   F& future_;
   OutputSlot<FutureOutput<F>> outcome_;
 };
@@ -206,7 +214,7 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
 
  public:
   ChildOrReturnAwaiter(Promise& promise, ChildPromise& child)
-      : Base(promise, child, &ChildOrReturnAwaiter::OnFinished) {}
+      : Base(promise, child, &kVTable) {}
 
   bool await_suspend(std::coroutine_handle<> frame) {
     return Base::await_suspend(frame) || EndParent();
@@ -223,6 +231,8 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
     ROUSE_CATCH_ALL { self->parent->KeepException(); }
     return true;
   }
+
+  static constexpr AwaiterVTable kVTable = {&OnFinished, nullptr};
 
   // Whether the child's error has ended the parent.
   bool EndParent() {
@@ -242,6 +252,7 @@ struct OrReturnTraits {
   using Value = std::remove_reference_t<X>;
   static_assert(Future<Value> || kIsOutcome<std::remove_cv_t<Value>>,
                 "OrReturn takes a status, a StatusOr, or a future of one");
+  static constexpr bool kWaits = Future<Value>;
 
   static auto MakeAwaiter(Promise& promise, OrReturnOperand<X>& operand) {
     if constexpr (Future<Value>) {
@@ -259,6 +270,7 @@ template <class Promise, class T>
 struct OrReturnTraits<Promise, Co<T>> {
   static_assert(kIsOutcome<T>,
                 "OrReturn takes a coroutine of a status or of a StatusOr");
+  static constexpr bool kWaits = true;
 
   static auto MakeAwaiter(Promise& promise, OrReturnOperand<Co<T>>& operand) {
     return ChildOrReturnAwaiter<Promise, CoPromise<T>>(

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "rouse/future/arms.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -53,6 +54,7 @@ class [[nodiscard]] RaceFuture {
       : arms_(std::forward<F>(future), std::forward<Fs>(futures)...) {}
 
   PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
+  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Race"); }
 
  private:
   internal::Arms<internal::RaceResult<Output>, F, Fs...> arms_;

@@ -27,6 +27,7 @@
 #include <variant>
 
 #include "rouse/future/arms.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -79,6 +80,7 @@ class [[nodiscard]] SelectFuture {
       : arms_(std::forward<Fs>(futures)...) {}
 
   PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
+  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Select"); }
 
  private:
   internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
@@ -96,6 +98,7 @@ class [[nodiscard]] SelectBiasedFuture {
       : arms_(std::forward<Fs>(futures)...) {}
 
   PollResult<Output> Poll(Context& cx) { return arms_.Poll(cx); }
+  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "SelectBiased"); }
 
  private:
   internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;

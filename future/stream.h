@@ -51,6 +51,7 @@
 
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -90,6 +91,10 @@ class [[nodiscard]] NextFuture {
     PollResult<std::optional<StreamItem<S>>> item = stream_->PollNext(cx);
     if (item.IsReady()) stream_ = nullptr;
     return item;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (stream_ != nullptr) trace.Add(std::as_const(*stream_));
   }
 
  private:

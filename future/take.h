@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "rouse/future/await_trace.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
@@ -43,6 +44,10 @@ class [[nodiscard]] TakeStream {
     left_ = item->has_value() ? left_ - 1 : 0;
     if (left_ == 0) stream_.reset();
     return item;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (stream_.has_value()) trace.Add(stream_->get());
   }
 
  private:

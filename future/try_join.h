@@ -28,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/maybe_done.h"
 #include "rouse/waker/context.h"
@@ -102,6 +103,16 @@ class [[nodiscard]] TryJoinFuture {
         *children_);
     children_.reset();
     return values;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "TryJoin");
+    if (!children_.has_value()) return;
+    std::apply(
+        [&branches](const auto&... children) {
+          (children.Trace(branches), ...);
+        },
+        *children_);
   }
 
  private:

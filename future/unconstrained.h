@@ -14,6 +14,7 @@
 
 #include <utility>
 
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"
@@ -33,6 +34,8 @@ class [[nodiscard]] UnconstrainedFuture {
     const UnconstrainedScope scope(cx);
     return future_.get().Poll(cx);
   }
+
+  void Trace(AwaitTrace& trace) const { trace.Add(future_.get()); }
 
  private:
   internal::Operand<F> future_;

@@ -45,6 +45,7 @@ class FutureSlot {
  public:
   explicit FutureSlot(F&& future) : future_(std::move(future)) {}
   F* get() { return future_.has_value() ? &*future_ : nullptr; }
+  const F* get() const { return future_.has_value() ? &*future_ : nullptr; }
   void Clear() { future_.reset(); }
 
  private:
@@ -55,6 +56,7 @@ class FutureSlot<F&> {
  public:
   explicit FutureSlot(F& future) : future_(&future) {}
   F* get() { return future_; }
+  const F* get() const { return future_; }
   void Clear() { future_ = nullptr; }
 
  private:

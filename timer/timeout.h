@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/poll_timeout.h"
@@ -62,6 +63,11 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
       : future_(std::forward<F>(future)), sleep_(std::move(sleep)) {}
 
   PollResult<Output> Poll(Context& cx);
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "Timeout");
+    if (const auto* future = future_.get()) branches.Add(*future);
+    branches.Add(sleep_);
+  }
 
  private:
   internal::FutureSlot<F> future_;

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
@@ -78,6 +79,17 @@ TEST_F(TimeoutTest, GivesTheResultThatComesInTime) {
   Pass(absl::Milliseconds(999));
   *gate = 7;
   EXPECT_EQ(**Poll(timeout), 7);
+}
+
+TEST_F(TimeoutTest, TellsWhatItWaitsFor) {
+  Timeout timeout(absl::Seconds(1), Sleep(absl::Hours(1)));
+  ASSERT_TRUE(Poll(timeout).IsPending());
+  AwaitTrace trace;
+  trace.Add(timeout);
+  EXPECT_EQ(trace.ToString(),
+            "awaiting Timeout\n"
+            "- awaiting rouse::Sleep\n"
+            "- awaiting rouse::Sleep\n");
 }
 
 TEST_F(TimeoutTest, TimeIsUp) {
