@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -54,6 +55,14 @@ class CallableFuture {
       inner_.emplace(Make(*this));
     }
     return inner_->Poll(cx);
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (inner_.has_value()) {
+      trace.Add(*inner_);
+    } else {
+      trace.AddLeaf(internal::TypeName<Inner>(), "not begun");
+    }
   }
 
  private:
@@ -161,6 +170,10 @@ class Cell final : public Header {
   static void DropOutput(Header* task) { From(task)->Drop(); }
   static void Deallocate(Header* task) { delete From(task); }
 
+  static void Trace(const Header* task, AwaitTrace& trace) {
+    trace.Add(static_cast<const Cell*>(task)->future_);
+  }
+
   static absl::Status ErrorOf(TaskId id, const std::exception_ptr& exception) {
 #ifdef ABSL_HAVE_EXCEPTIONS
     try {
@@ -217,8 +230,8 @@ class Cell final : public Header {
     }
   }
 
-  static constexpr VTable kVTable = {&Poll,       &Cancel,     &Fail,
-                                     &TakeOutput, &DropOutput, &Deallocate};
+  static constexpr VTable kVTable = {
+      &Poll, &Cancel, &Fail, &Trace, &TakeOutput, &DropOutput, &Deallocate};
 
   Holds holds_ = Holds::kFuture;
   union {

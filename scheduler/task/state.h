@@ -5,13 +5,13 @@
 // File: state.h
 // -----------------------------------------------------------------------------
 //
-// The state word of a task: six bits and a reference count. Internal to the
+// The state word of a task: eight bits and a reference count. Internal to the
 // scheduler.
 //
 // # Bits
 //
-//   kRunning       a thread is polling the task, or destroying its future, and
-//                  is the only one that touches the future.
+//   kRunning       a thread is polling the task, destroying its future, or
+//                  tracing it, and is the only one that touches the future.
 //   kComplete      the future is gone; the output is there, or was taken.
 //   kNotified      the task is to be polled: it is in a run queue, or, while it
 //                  is running, goes back to one when the poll ends. Of no
@@ -21,6 +21,9 @@
 //   kCancelled     the future is to be destroyed instead of polled.
 //   kJoinWaker     there is a waker to be called on completion. Never changes
 //                  once the task is complete.
+//   kTraced        with kRunning: that thread looks where the future waits, and
+//                  leaves it as it is.
+//   kTracerHolds   with kTraced: the tracer has the hold of the run queue.
 //
 // # References
 //
@@ -34,6 +37,8 @@
 //   StartRunning        Notified             Running
 //                       Notified Cancelled   Running Cancelled: to be cancelled
 //                       Running | Complete   the same: another has ended it
+//                       Traced               TracerHolds: the hold is left to
+//                                            the tracer
 //   SuspendRunning      Running              (idle); the hold is dropped
 //                       Running Notified     Notified; the hold goes to a queue
 //                       Running Cancelled    the same: to be cancelled
@@ -49,18 +54,33 @@
 //   TakeOverToCancel    (idle) | Notified    Running Cancelled: to be cancelled
 //                       Running              Running Cancelled: left to its
 //                                            runner
-//                       Complete             the same
+//                       Complete | Traced    the same; Traced: to be tried
+//                                            again when it is not
 //   SetJoinWaker        (none)               JoinWaker
 //                       Complete             the same
 //   TakeJoinWaker       JoinWaker            (none)
 //                       Complete             the same
 //   DropHandle          JoinInterest         (none); the waker and the
-//   reference
-//                         and JoinWaker      of the handle are dropped
+//                         and JoinWaker      reference of the handle are
+//                                            dropped
 //                       Complete             the same
+//   BeginTrace          (idle)               Running Traced TracerHolds, with a
+//                                            new reference
+//                       Notified             Running Traced Notified
+//                       Running | Complete   the same: not traced
+//   EndTrace            Traced               (none); a queue still has the hold
+//                       Traced TracerHolds   (idle); the hold is dropped
+//                       Traced TracerHolds   Notified; the hold goes to a queue
+//                         Notified
 //
 // What a row does not name stays. A task that was taken over keeps kNotified:
 // a queue may still have it, and finds it complete.
+//
+// To all others a tracer is a runner: who wakes or aborts the task meanwhile
+// sets kNotified, and leaves it at that. EndTrace then does what they would
+// have done. Only who comes from a queue, with the hold, must not drop it: the
+// task has still to be polled. And who shuts the task down must not leave it to
+// a thread that is no worker: it waits.
 //
 // Every transition is a read-modify-write, also one that changes nothing: a
 // Wake that finds the task notified must still release, for the poll to come
@@ -121,12 +141,17 @@ class State {
     return (word_.load(std::memory_order_acquire) & kComplete) != 0;
   }
 
-  enum class Start { kPoll, kCancel, kSkip };
+  enum class Start { kPoll, kCancel, kSkip, kTraced };
 
   // By the thread that took the task from a queue. kSkip: another thread has
-  // ended the task; the hold is still to be dropped.
+  // ended the task; the hold is still to be dropped. kTraced: another thread
+  // traces it, and now has the hold.
   Start StartRunning() {
     return Update([](uint64_t& word) {
+      if ((word & kTraced) != 0) {
+        word |= kTracerHolds;
+        return Start::kTraced;
+      }
       if ((word & (kRunning | kComplete)) != 0) return Start::kSkip;
       word = (word & ~kNotified) | kRunning;
       return (word & kCancelled) != 0 ? Start::kCancel : Start::kPoll;
@@ -219,14 +244,48 @@ class State {
     });
   }
 
-  // Makes the caller the running thread, to cancel the task. False if another
-  // thread runs it, which then finds it cancelled, or it is complete.
-  bool TakeOverToCancel() {
+  enum class TakeOver { kCancel, kLeave, kTraced };
+
+  // Makes the caller the running thread, to cancel the task. kLeave: another
+  // thread runs it, which then finds it cancelled, or it is complete. kTraced:
+  // nothing has been done.
+  TakeOver TakeOverToCancel() {
     return Update([](uint64_t& word) {
-      if ((word & kComplete) != 0) return false;
+      if ((word & kTraced) != 0) return TakeOver::kTraced;
+      if ((word & kComplete) != 0) return TakeOver::kLeave;
       const bool idle = (word & kRunning) == 0;
       word |= kCancelled | kRunning;
-      return idle;
+      return idle ? TakeOver::kCancel : TakeOver::kLeave;
+    });
+  }
+
+  // By one who has a reference. Whether the task may be traced until
+  // `EndTrace()`: not if a thread is running it, or it is complete.
+  bool BeginTrace() {
+    return Update([](uint64_t& word) {
+      if ((word & (kRunning | kComplete)) != 0) return false;
+      if ((word & kNotified) == 0) {
+        word |= kTracerHolds;
+        word += kReference;
+      }
+      word |= kRunning | kTraced;
+      return true;
+    });
+  }
+
+  // By the tracer. Whether the caller must put the task into a queue, with the
+  // hold that it has.
+  bool EndTrace() {
+    return Update([](uint64_t& word) {
+      ABSL_ASSERT((word & kTraced) != 0);
+      const bool holds = (word & kTracerHolds) != 0;
+      word &= ~(kRunning | kTraced | kTracerHolds);
+      if (!holds) return false;
+      if ((word & kNotified) != 0) return true;
+      // The caller has another reference: this is not the last.
+      ABSL_ASSERT(word >= 2 * kReference);
+      word -= kReference;
+      return false;
     });
   }
 
@@ -291,7 +350,7 @@ class State {
     // Relaxed: the caller has a reference.
     const uint64_t before =
         word_.fetch_add(kReference, std::memory_order_relaxed);
-    // 2^57 wakers are a leak that would end in a use after free.
+    // 2^55 wakers are a leak that would end in a use after free.
     if (ABSL_PREDICT_FALSE(before > UINT64_MAX / 2)) abort();
   }
 
@@ -311,7 +370,9 @@ class State {
   static constexpr uint64_t kJoinInterest = 8;
   static constexpr uint64_t kCancelled = 16;
   static constexpr uint64_t kJoinWaker = 32;
-  static constexpr uint64_t kReference = 64;
+  static constexpr uint64_t kTraced = 64;
+  static constexpr uint64_t kTracerHolds = 128;
+  static constexpr uint64_t kReference = 256;
 
   // `change` edits the word and says what came of it.
   template <class Change>

@@ -142,7 +142,7 @@ TEST(State, ACompleteTaskIsNotWokenOrAborted) {
   state.CompleteRunning(2, false);
   EXPECT_FALSE(state.Wake());
   EXPECT_FALSE(state.Abort());
-  EXPECT_FALSE(state.TakeOverToCancel());
+  EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kLeave);
 }
 
 TEST(State, AbortSubmitsAnIdleTaskToBeCancelled) {
@@ -169,15 +169,84 @@ TEST(State, AbortOfARunningTaskIsLeftToItsRunner) {
 
 TEST(State, ShutdownTakesAQueuedTaskOver) {
   State state;
-  EXPECT_TRUE(state.TakeOverToCancel());
+  EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kCancel);
   EXPECT_EQ(state.StartRunning(), State::Start::kSkip);
 }
 
 TEST(State, ShutdownLeavesARunningTaskToItsRunner) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  EXPECT_FALSE(state.TakeOverToCancel());
+  EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kLeave);
   EXPECT_EQ(state.SuspendRunning(), State::Suspend::kCancel);
+}
+
+TEST(State, ARunningOrCompleteTaskIsNotTraced) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  EXPECT_FALSE(state.BeginTrace());
+  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  EXPECT_FALSE(state.BeginTrace());
+}
+
+TEST(State, AnIdleTaskThatWasTracedIsIdleAgain) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_FALSE(state.BeginTrace());
+  EXPECT_FALSE(state.EndTrace());
+  EXPECT_TRUE(state.Wake());
+  // List, handle and queue.
+  EXPECT_TRUE(state.Unref(3));
+}
+
+TEST(State, AWakeDuringATraceIsLeftToTheTracer) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_FALSE(state.Wake());
+  EXPECT_TRUE(state.EndTrace());
+  EXPECT_EQ(state.StartRunning(), State::Start::kPoll);
+  // List, handle and the hold that the tracer has submitted.
+  EXPECT_TRUE(state.Unref(3));
+}
+
+TEST(State, AnAbortDuringATraceIsLeftToTheTracer) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_FALSE(state.Abort());
+  EXPECT_TRUE(state.EndTrace());
+  EXPECT_EQ(state.StartRunning(), State::Start::kCancel);
+}
+
+TEST(State, AQueuedTaskThatWasTracedIsStillQueued) {
+  State state;
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_FALSE(state.Wake());
+  EXPECT_FALSE(state.EndTrace());
+  EXPECT_FALSE(state.Wake());
+  EXPECT_EQ(state.StartRunning(), State::Start::kPoll);
+  EXPECT_TRUE(state.Unref(3));
+}
+
+TEST(State, WhoWouldRunATracedTaskLeavesItsHoldToTheTracer) {
+  State state;
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_EQ(state.StartRunning(), State::Start::kTraced);
+  EXPECT_TRUE(state.EndTrace());
+  EXPECT_EQ(state.StartRunning(), State::Start::kPoll);
+  EXPECT_TRUE(state.Unref(3));
+}
+
+TEST(State, ShutdownLeavesATracedTaskAsItIs) {
+  State state;
+  ASSERT_TRUE(state.BeginTrace());
+  EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kTraced);
+  EXPECT_FALSE(state.EndTrace());
+  EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kCancel);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 #include "rouse/scheduler/task/task.h"
 
+#include <atomic>
 #include <cstdint>
 
+#include "absl/base/attributes.h"
+#include "absl/base/const_init.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/mutex.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
@@ -76,22 +81,45 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   }
 }
 
+// One trace at a time. Held also by who waits for a trace to end.
+ABSL_CONST_INIT Mutex trace_mu(absl::kConstInit);
+
+// Whether the caller is to cancel `task`.
+bool TakeOverToCancel(Header* task) {
+  for (;;) {
+    switch (task->state.TakeOverToCancel()) {
+      case State::TakeOver::kCancel:
+        return true;
+      case State::TakeOver::kLeave:
+        return false;
+      case State::TakeOver::kTraced: {
+        const MutexLock wait(&trace_mu);
+        break;
+      }
+    }
+  }
+}
+
 void Cancel(Header* task, uint64_t references) {
   Complete(task, task->vtable->cancel(task), references);
 }
 
 }  // namespace
 
-void Run(Header* task, FastRand* rand) {
+void Run(Header* task, FastRand* rand, uint32_t now_ms) {
   const ScopedTaskId here(task->id);
   switch (task->state.StartRunning()) {
     case State::Start::kSkip:
       return Unref(task);
     case State::Start::kCancel:
       return Cancel(task, 1);
+    case State::Start::kTraced:
+      return;
     case State::Start::kPoll:
       break;
   }
+  // Relaxed: see there.
+  task->polled_ms.store(now_ms, std::memory_order_relaxed);
   {
     const BorrowedWaker waker(RawWakerOf(task));
     Context cx(waker.get(), rand);
@@ -109,13 +137,13 @@ void Run(Header* task, FastRand* rand) {
 }
 
 void Shutdown(Header* task) {
-  if (!task->state.TakeOverToCancel()) return;
+  if (!TakeOverToCancel(task)) return;
   const ScopedTaskId here(task->id);
   Cancel(task, 0);
 }
 
 void Fail(Header* task, const absl::Status& error) {
-  if (!task->state.TakeOverToCancel()) return;
+  if (!TakeOverToCancel(task)) return;
   const ScopedTaskId here(task->id);
   Complete(task, task->vtable->fail(task, error), 0);
 }
@@ -125,6 +153,19 @@ void Abort(Header* task) {
 }
 
 void Unref(Header* task) { Unref(task, 1); }
+
+bool Trace(Header* task, AwaitTrace& trace) {
+  bool submit = false;
+  // All this also if there is no memory for the trace.
+  const absl::Cleanup after = [&] {
+    if (submit) task->scheduler->Submit(task);
+  };
+  const MutexLock lock(&trace_mu);
+  if (!task->state.BeginTrace()) return false;
+  const absl::Cleanup end = [&] { submit = task->state.EndTrace(); };
+  task->vtable->trace(task, trace);
+  return true;
+}
 
 bool PollJoin(Header* task, const Waker& waker) {
   const State::Join join = task->state.JoinState();

@@ -11,6 +11,7 @@
 #ifndef ROUSE_SCHEDULER_TASK_TASK_H_
 #define ROUSE_SCHEDULER_TASK_TASK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -23,6 +24,7 @@
 #include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/task_id.h"
@@ -92,6 +94,8 @@ struct VTable {
   Outcome (*cancel)(Header*);
   // The same with another error.
   Outcome (*fail)(Header*, const absl::Status& error);
+  // Says where the future waits.
+  void (*trace)(const Header*, AwaitTrace&);
   // Moves the output to `*result`, a JoinOutcome<T> of the future's T.
   void (*take_output)(Header*, void* result);
   void (*drop_output)(Header*);
@@ -129,6 +133,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   const std::unique_ptr<const std::string> owned_name;
   // Which of the shards of all tasks it is in; belongs to them.
   uint32_t shard = 0;
+  // When the last poll began: milliseconds of a clock of the scheduler's,
+  // modulo 2^32. 0 before the first one. Not an `Atomic`: it orders nothing,
+  // and is no business of the model checker's.
+  std::atomic<uint32_t> polled_ms{0};
   // The run queue's link; belongs to it.
   Header* next_in_queue = nullptr;
   // Woken when the task completes. `State` says whose it is.
@@ -137,11 +145,12 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does
 // all that follows: gives it back to the queue, completes or cancels it.
-void Run(Header* task, FastRand* rand);
+// `now_ms` is what `polled_ms` is to be.
+void Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
 
 // Cancels `task` unless a thread is running it, which then cancels it. The
 // caller must be a thread on which its future may be destroyed. Takes no
-// reference.
+// reference. Waits for the end of a `Trace()`.
 void Shutdown(Header* task);
 
 // The same, but the output is `error`.
@@ -151,6 +160,12 @@ void Fail(Header* task, const absl::Status& error);
 void Abort(Header* task);
 
 void Unref(Header* task);
+
+// Says where `task`, to which the caller has a reference, waits. False if a
+// thread is running it, or it is complete. Nobody polls the task meanwhile: it
+// is put off. One trace at a time; waits for those of other threads. Any
+// thread; not within a `Trace()`.
+bool Trace(Header* task, AwaitTrace& trace);
 
 // ---- For the JoinHandle.
 

@@ -1,0 +1,256 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task that is traced, while other threads run, wake, abort, join, detach it
+// or shut it down. A wake or a hold that is lost, a trace that meets a poll,
+// and what is destroyed twice or never, the checker finds.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::task {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// What the future waits for.
+struct Event {
+  void Signal() {
+    open.store(true, std::memory_order_relaxed);
+    waker.Wake();
+  }
+
+  AtomicWaker waker;
+  Atomic<bool> open{false};
+};
+
+// Ready when its event has been signalled. Its polls and its end must not race
+// with a trace.
+class Wait {
+ public:
+  Wait(Event& event, PlainInt& uses) : event_(&event), uses_(&uses) {}
+  Wait(Wait&& other) noexcept
+      : event_(std::exchange(other.event_, nullptr)), uses_(other.uses_) {}
+  Wait& operator=(Wait&&) = delete;
+  ~Wait() {
+    if (event_ != nullptr) ++uses_->Write();
+  }
+
+  PollResult<int> Poll(Context& cx) {
+    ++uses_->Write();
+    event_->waker.Register(cx.waker());
+    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
+    return 7;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    Require(uses_->Read() > 0);
+    trace.AddLeaf("Wait");
+  }
+
+ private:
+  Event* event_;
+  PlainInt* uses_;
+};
+
+// One task that has been polled and waits, in a queue that orders nothing.
+class Traced final : public Schedule {
+ public:
+  // The handle keeps the task, and so the schedule, until `Finish()`.
+  static Traced* Start() {
+    auto* schedule = new Traced;
+    schedule->RunNext();
+    return schedule;
+  }
+
+  void Submit(Header*) override {
+    Require(!queued_.exchange(true, std::memory_order_relaxed),
+            "the task is in the queue twice");
+  }
+  void Resubmit(Header* task) override { Submit(task); }
+  bool Release(Header* task) override {
+    return listed_.exchange(nullptr, std::memory_order_relaxed) == task;
+  }
+
+  bool RunNext() {
+    if (!queued_.exchange(false, std::memory_order_relaxed)) return false;
+    FastRand rand(1);
+    task::Run(task_, &rand);
+    return true;
+  }
+
+  // Once: with the reference that was counted for it.
+  void Trace() {
+    AwaitTrace trace;
+    if (task::Trace(task_, trace)) Require(trace.steps().size() == 1);
+    task::Unref(task_);
+  }
+  // Before there are other threads: for another `Trace()`.
+  void CountTracer() { task_->state.Ref(); }
+
+  void Signal() { event_.Signal(); }
+  void Abort() { handle_->Abort(); }
+  void Detach() { handle_.reset(); }
+  void ShutDown() {
+    Header* task = listed_.exchange(nullptr, std::memory_order_relaxed);
+    if (task == nullptr) return;
+    task::Shutdown(task);
+    task::Unref(task);
+    Require(!handle_.has_value() || handle_->IsFinished(),
+            "the task outlives its shutdown");
+  }
+
+  // When the other threads have ended, and the task is to have been woken.
+  void Finish() {
+    while (RunNext()) {
+    }
+    Require(listed_.load(std::memory_order_relaxed) == nullptr,
+            "the task waits for ever");
+    event_.waker.Take().Reset();
+    handle_.reset();
+    Unref();
+  }
+
+ private:
+  Traced() : task_(new Cell<Wait>(this, 1, Wait(event_, uses_))) {
+    listed_.store(task_, std::memory_order_relaxed);
+    queued_.store(true, std::memory_order_relaxed);
+    handle_ = JoinHandle<int>(task_);
+    CountTracer();
+  }
+
+  Event event_;
+  PlainInt uses_{0};
+  Header* const task_;
+  std::optional<JoinHandle<int>> handle_;
+  Atomic<bool> queued_{false};
+  Atomic<Header*> listed_{nullptr};
+};
+
+MODEL_TEST(TaskTrace, IsWokenMeanwhile) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  task->Signal();
+  tracing.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsRunToItsEndMeanwhile) {
+  Traced* task = Traced::Start();
+  task->Signal();
+  Thread tracing([&] { task->Trace(); });
+  task->RunNext();
+  tracing.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsRunAndWokenMeanwhile, .spurious_failures = 0) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  Thread worker([&] { task->RunNext(); });
+  task->Signal();
+  tracing.Join();
+  worker.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsAbortedMeanwhile) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  task->Abort();
+  tracing.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsAbortedAndRunMeanwhile, .spurious_failures = 0) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  Thread worker([&] { task->RunNext(); });
+  task->Abort();
+  tracing.Join();
+  worker.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsDetachedMeanwhile) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  task->Detach();
+  tracing.Join();
+  task->Signal();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, EndsAndIsDetachedMeanwhile, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Traced* task = Traced::Start();
+  task->Signal();
+  Thread tracing([&] { task->Trace(); });
+  Thread worker([&] { task->RunNext(); });
+  task->Detach();
+  tracing.Join();
+  worker.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsShutDownMeanwhile) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  task->ShutDown();
+  tracing.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsShutDownAndWokenMeanwhile,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Traced* task = Traced::Start();
+  Thread tracing([&] { task->Trace(); });
+  Thread signalling([&] { task->Signal(); });
+  task->ShutDown();
+  tracing.Join();
+  signalling.Join();
+  task->Finish();
+}
+
+MODEL_TEST(TaskTrace, IsTracedTwiceAtOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Traced* task = Traced::Start();
+  task->CountTracer();
+  Thread tracing([&] { task->Trace(); });
+  Thread other([&] { task->Trace(); });
+  task->Signal();
+  tracing.Join();
+  other.Join();
+  task->Finish();
+}
+
+// Who traces has a reference and makes transitions. The rest is as without it.
+MODEL_MUTANTS(TaskTrace, "scheduler/task/",
+              "State::IsComplete: killed by task_model_test",
+              "State::IsOnlyReference: killed by task_model_test",
+              "State::Unref: killed by task_model_test",
+              "Schedule::Ref: killed by task_model_test",
+              "Schedule::Unref: killed by task_model_test");
+
+}  // namespace
+}  // namespace rouse::task

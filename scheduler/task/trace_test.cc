@@ -1,0 +1,230 @@
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+namespace {
+
+// A queue for one task, that the test runs.
+class OneTaskSchedule final : public Schedule {
+ public:
+  void Submit(Header* task) override { queue_.push_back(task); }
+  void Resubmit(Header* task) override { queue_.push_back(task); }
+  bool Release(Header* task) override {
+    return std::exchange(task_, nullptr) == task;
+  }
+
+  template <class F>
+  auto Start(F f) {
+    using Future = typename SpawnedFuture<F>::type;
+    auto* task = new Cell<Future>(this, 1, std::move(f));
+    task_ = task;
+    queue_.push_back(task);
+    return JoinHandle<FutureOutput<Future>>(task);
+  }
+
+  bool RunNext(uint32_t now_ms = 0) {
+    if (queue_.empty()) return false;
+    Header* task = queue_.front();
+    queue_.pop_front();
+    task::Run(task, &rand_, now_ms);
+    return true;
+  }
+
+  size_t queued() const { return queue_.size(); }
+  Header* task() const { return task_; }
+
+  void ShutDown() {
+    Header* task = std::exchange(task_, nullptr);
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+
+ private:
+  std::deque<Header*> queue_;
+  Header* task_ = nullptr;
+  FastRand rand_{1};
+};
+
+// What the test does while the task is traced.
+class Leaf {
+ public:
+  struct Script {
+    Waker waker;
+    bool ready = false;
+    std::function<void()> during_trace = [] {};
+  };
+
+  explicit Leaf(Script* script) : script_(script) {}
+  PollResult<int> Poll(Context& cx) {
+    script_->waker = cx.waker().Clone();
+    if (!script_->ready) return kPending;
+    return 7;
+  }
+  void Trace(AwaitTrace& trace) const {
+    script_->during_trace();
+    trace.AddLeaf("Leaf");
+  }
+
+ private:
+  Script* script_;
+};
+
+class TraceTest : public ::testing::Test {
+ public:
+  // As one who has found the task in a list.
+  std::optional<std::string> Trace() {
+    Header* task = schedule_->task();
+    task->state.Ref();
+    AwaitTrace trace;
+    const bool traced = task::Trace(task, trace);
+    task::Unref(task);
+    if (!traced) return std::nullopt;
+    return trace.ToString();
+  }
+
+ protected:
+  ~TraceTest() override {
+    script_.waker.Reset();
+    schedule_->Unref();
+  }
+
+  OneTaskSchedule* const schedule_ = new OneTaskSchedule;
+  Leaf::Script script_;
+};
+
+int await_line;
+Co<int> AwaitLeaf(Leaf::Script* script) {
+  await_line = __LINE__ + 1;
+  co_return co_await Leaf(script);
+}
+
+TEST_F(TraceTest, TellsWhereTheTaskWaits) {
+  JoinHandle<int> handle = schedule_->Start(AwaitLeaf(&script_));
+  schedule_->RunNext();
+  const std::string text = *Trace();
+  EXPECT_TRUE(text.ends_with(
+      absl::StrCat("AwaitLeaf at scheduler/task/trace_test.cc:", await_line,
+                   "\nawaiting Leaf\n")))
+      << text;
+}
+
+TEST_F(TraceTest, GoesOnInWhatACallableHasMade) {
+  JoinHandle<int> handle = schedule_->Start([this] { return Leaf(&script_); });
+  const std::string text = *Trace();
+  EXPECT_TRUE(text.ends_with("::Leaf, not begun\n")) << text;
+  schedule_->RunNext();
+  EXPECT_EQ(*Trace(), "awaiting Leaf\n");
+}
+
+TEST_F(TraceTest, LeavesTheTaskIdle) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  schedule_->RunNext();
+  Trace();
+  EXPECT_EQ(schedule_->queued(), 0u);
+  script_.ready = true;
+  script_.waker.WakeByRef();
+  EXPECT_TRUE(schedule_->RunNext());
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(TraceTest, QueuesATaskThatIsWokenMeanwhile) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  schedule_->RunNext();
+  script_.during_trace = [this] {
+    script_.ready = true;
+    script_.waker.WakeByRef();
+    EXPECT_EQ(schedule_->queued(), 0u);
+  };
+  Trace();
+  EXPECT_TRUE(schedule_->RunNext());
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(TraceTest, PutsOffAPoll) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  script_.ready = true;
+  script_.during_trace = [this] {
+    EXPECT_TRUE(schedule_->RunNext());
+    EXPECT_FALSE(schedule_->RunNext());
+  };
+  Trace();
+  EXPECT_FALSE(handle.IsFinished());
+  EXPECT_TRUE(schedule_->RunNext());
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(TraceTest, PutsOffAnAbort) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  schedule_->RunNext();
+  script_.during_trace = [&] { handle.Abort(); };
+  Trace();
+  EXPECT_FALSE(handle.IsFinished());
+  EXPECT_TRUE(schedule_->RunNext());
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(TraceTest, OfATaskThatRunsThereIsNone) {
+  class Self {
+   public:
+    explicit Self(TraceTest* test) : test_(test) {}
+    PollResult<int> Poll(Context&) {
+      EXPECT_EQ(test_->Trace(), std::nullopt);
+      return 7;
+    }
+
+   private:
+    TraceTest* test_;
+  };
+  JoinHandle<int> handle = schedule_->Start(Self(this));
+  schedule_->RunNext();
+  EXPECT_TRUE(handle.IsFinished());
+}
+
+TEST_F(TraceTest, ShutdownWaitsForIt) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  schedule_->RunNext();
+  std::atomic<bool> begun = false;
+  std::atomic<bool> end = false;
+  script_.during_trace = [&] {
+    begun.store(true);
+    while (!end.load()) std::this_thread::yield();
+    EXPECT_FALSE(handle.IsFinished());
+  };
+  std::thread tracing([&] { Trace(); });
+  while (!begun.load()) std::this_thread::yield();
+  std::thread stopping([&] { schedule_->ShutDown(); });
+  end.store(true);
+  stopping.join();
+  EXPECT_TRUE(handle.IsFinished());
+  tracing.join();
+}
+
+TEST_F(TraceTest, APollNotesItsTime) {
+  JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
+  EXPECT_EQ(schedule_->task()->polled_ms.load(), 0u);
+  schedule_->RunNext(1234);
+  EXPECT_EQ(schedule_->task()->polled_ms.load(), 1234u);
+}
+
+}  // namespace
+}  // namespace rouse::task
