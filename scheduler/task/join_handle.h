@@ -21,7 +21,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task/task_id.h"
@@ -119,6 +121,11 @@ class JoinHandle {
     exception_ = std::move(outcome.exception);
     task::DropHandleOfTaken(std::exchange(task_, nullptr));
     return std::move(outcome.result);
+  }
+
+  // A leaf that names the task: see await_trace.h.
+  void Trace(AwaitTrace& trace) const {
+    trace.AddLeaf(internal::TypeName<JoinHandle>(), absl::StrCat("task ", id_));
   }
 
   // Asks for the task to be cancelled. It ends at its next suspension, or now

@@ -1,0 +1,97 @@
+#include "rouse/scheduler/task_dump.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/scheduler/task/owned_tasks.h"
+#include "rouse/scheduler/task/task.h"
+
+namespace rouse {
+namespace {
+
+struct Unref {
+  void operator()(task::Header* task) const { task::Unref(task); }
+};
+using TaskRef = std::unique_ptr<task::Header, Unref>;
+
+// References to all tasks, so that they are looked at outside of locks.
+std::vector<TaskRef> References(task::OwnedTasks& tasks) {
+  std::vector<TaskRef> references;
+  // Most likely enough, so that nothing is moved under a lock.
+  references.reserve(tasks.size() + 64);
+  tasks.ForEach([&references](task::Header& task) {
+    references.emplace_back();
+    // The list has a reference: this is not the first.
+    task.state.Ref();
+    references.back().reset(&task);
+  });
+  return references;
+}
+
+std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
+  TaskDump::Task seen;
+  seen.running = !task::Trace(&task, seen.trace);
+  if (seen.running && task.state.IsComplete()) return std::nullopt;
+  seen.id = task.id;
+  seen.name = std::string(task.name());
+  seen.spawned_at = task.spawned_at;
+  // Relaxed: see there.
+  const uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
+  if (polled_ms != 0) {
+    // The clock is coarse, and the task may have been polled since `now_ms`.
+    const auto ago = static_cast<int32_t>(now_ms - polled_ms);
+    seen.polled_ago = absl::Milliseconds(std::max(ago, 0));
+  }
+  return seen;
+}
+
+std::string Polled(const TaskDump::Task& task) {
+  if (!task.polled_ago.has_value()) {
+    return task.running ? "running" : "not polled yet";
+  }
+  const std::string time = absl::FormatDuration(*task.polled_ago);
+  return task.running ? absl::StrCat("running for ", time)
+                      : absl::StrCat("last polled ", time, " ago");
+}
+
+}  // namespace
+
+std::string TaskDump::ToString() const {
+  std::string text =
+      absl::StrCat(tasks_.size(), tasks_.size() == 1 ? " task\n" : " tasks\n");
+  for (const Task& task : tasks_) {
+    absl::StrAppend(&text, "task ", task.id);
+    if (!task.name.empty()) absl::StrAppend(&text, " \"", task.name, "\"");
+    absl::StrAppend(&text, " spawned at ", task.spawned_at.file_name(), ":",
+                    task.spawned_at.line(), ", ", Polled(task), "\n",
+                    task.trace.ToString(2));
+  }
+  return text;
+}
+
+namespace scheduler {
+
+TaskDump DumpTasks(task::OwnedTasks& tasks, uint32_t now_ms) {
+  std::vector<TaskRef> references = References(tasks);
+  std::sort(references.begin(), references.end(),
+            [](const TaskRef& a, const TaskRef& b) { return a->id < b->id; });
+  std::vector<TaskDump::Task> seen;
+  seen.reserve(references.size());
+  for (TaskRef& task : references) {
+    if (auto look = Look(*task, now_ms)) seen.push_back(*std::move(look));
+    task.reset();
+  }
+  return TaskDump(std::move(seen));
+}
+
+}  // namespace scheduler
+
+}  // namespace rouse
