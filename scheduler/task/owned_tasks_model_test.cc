@@ -125,18 +125,14 @@ MODEL_TEST(OwnedTasks, ATaskEndsWhileTheyAreClosed,
 MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   Model model(1);
-  TestTask first(model.schedule);
-  TestTask second(model.schedule);
-  Require(first.Add(model.schedule->tasks, 0));
-  Require(second.Add(model.schedule->tasks, 0));
-  first.Dequeue();
-  second.Dequeue();
+  TestTask task(model.schedule);
+  Require(task.Add(model.schedule->tasks, 0));
+  task.Dequeue();
   Thread closing([&] { model.schedule->tasks.CloseAndShutdownAll(0); });
   model.schedule->tasks.CloseAndShutdownAll(0);
   Require(model.schedule->tasks.size() == 0);
   closing.Join();
-  first.RequireEnded();
-  second.RequireEnded();
+  task.RequireEnded();
 }
 
 MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,

@@ -209,7 +209,8 @@ MODEL_TEST(Task, IsWokenWhileItRunsOrRests, .spurious_failures = 0) {
   Require(**PollOnce(handle) == 7);
 }
 
-// tokio #7622: a wake that finds the task notified must still publish.
+// Trap S21 (tokio #7622): a wake that finds the task notified must still
+// publish.
 MODEL_TEST(Task, APollSeesWhatCameBeforeEveryWake, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
@@ -284,9 +285,11 @@ MODEL_TEST(Task, IsAbortedAndWokenAtOnce, .spurious_failures = 0) {
 // thread does something to the task.
 class Joiner {
  public:
-  // Polls the handle for the first time, again with the same waker, again with
-  // another, drops it, or drops it when it has a waker. All are explored.
-  Joiner() : way_(static_cast<Way>(model::Choose(5))), schedule_() {
+  // Polls the handle for the first time, again with another waker, drops it
+  // when it has a waker, polls it again with the same, or drops it. The first
+  // `ways` are explored.
+  explicit Joiner(int ways = 5)
+      : way_(static_cast<Way>(model::Choose(ways))), schedule_() {
     handle_ = schedule_->Start(Produce(event_, alive_));
     schedule_->RunNext();
     if (way_ != kRegister && way_ != kDrop) Poll(0);
@@ -330,10 +333,10 @@ class Joiner {
  private:
   enum Way {
     kRegister,
-    kRegisterAgain,
     kRegisterAnother,
-    kDrop,
-    kDropWithWaker
+    kDropWithWaker,
+    kRegisterAgain,
+    kDrop
   };
 
   void Poll(int with) {
@@ -406,13 +409,10 @@ MODEL_TEST(Task, IsShutDownWhileItIsJoined, .spurious_failures = 0) {
 
 MODEL_TEST(Task, EndsAndIsAbortedWhileItIsJoined, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
-  Joiner joiner;
+  Joiner joiner(3);
   joiner.event().Signal();
   Thread worker([&] { joiner.schedule().RunNext(); });
-  Thread aborting([&, abort = joiner.abort_handle()] {
-    abort.Abort();
-    abort.IsFinished();
-  });
+  Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
   joiner.Act();
   worker.Join();
   aborting.Join();
@@ -423,7 +423,7 @@ MODEL_TEST(Task, EndsAndIsAbortedWhileItIsJoined, .mode = model::Mode::kBounded,
 MODEL_TEST(Task, IsAbortedAndShutDownWhileItIsJoined,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
-  Joiner joiner;
+  Joiner joiner(3);
   Thread stopping([&] { joiner.schedule().ShutDown(); });
   Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
   joiner.Act();
