@@ -122,7 +122,8 @@ class JoinSetTest : public ::testing::Test {
 
   ThreadParker bottom_;
   scheduler::Scheduler* scheduler_ = new scheduler::Scheduler(
-      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom_), 2, 1);
+      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom_),
+      scheduler::Options{.workers = 2});
   const scheduler::ScopedDefault current_{*scheduler_};
   Gates gates_;
   bool closed_ = false;

@@ -122,7 +122,7 @@ class LocalSchedule final : public task::Schedule {
   const uint64_t owner_;
 
   // Of the owner.
-  RunQueue local_;
+  RunQueue<task::Header> local_;
   IntrusiveList<task::Header, task::AllTasksTag> tasks_;
   size_t task_count_ = 0;
   uint32_t tick_ = 0;
@@ -130,7 +130,7 @@ class LocalSchedule final : public task::Schedule {
   bool closed_ = false;
 
   Mutex mu_;
-  RunQueue remote_ ABSL_GUARDED_BY(mu_);
+  RunQueue<task::Header> remote_ ABSL_GUARDED_BY(mu_);
   bool remote_closed_ ABSL_GUARDED_BY(mu_) = false;
   IntrusiveList<Driver> drivers_ ABSL_GUARDED_BY(mu_);
 };

@@ -246,7 +246,8 @@ TEST(TaskTracker, PolledAfterItHasFinishedPanics) {
 TEST(TaskTracker, WaitsForTasksThatOtherThreadsRun) {
   ThreadParker bottom;
   auto* const scheduler = new scheduler::Scheduler(
-      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom), 2, 1);
+      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom),
+      scheduler::Options{.workers = 2});
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 2; ++i) {
     threads.emplace_back([scheduler, i] { scheduler->worker(i).Run(); });

@@ -47,7 +47,7 @@ using Stack = rouse::wheel::Driver<Reactor>;
 // Runs `main`, and all that it spawns, on this thread, until `main` has ended.
 absl::StatusOr<int> RunMain(Stack& stack, rouse::Co<int> main) {
   auto driver = std::make_unique<DriverRef<Stack>>(stack);
-  Scheduler* scheduler = new Scheduler(std::move(driver), 1, /*seed=*/1);
+  Scheduler* scheduler = new Scheduler(std::move(driver));
   absl::StatusOr<int> result;
   {
     const rouse::scheduler::ScopedDefault tasks(*scheduler);
@@ -152,7 +152,7 @@ TEST(ParkStack, TakesADriverOfOnesOwn) {
       rouse::wheel::Options(), &sleeps);
   const rouse::wheel::ScopedDefault timer(driver.handle());
   auto any = std::make_unique<DriverRef<decltype(driver)>>(driver);
-  Scheduler* scheduler = new Scheduler(std::move(any), 1, /*seed=*/1);
+  Scheduler* scheduler = new Scheduler(std::move(any));
   const auto nap = []() -> rouse::Co<> {
     co_await rouse::Sleep(absl::Milliseconds(2));
   };
@@ -201,7 +201,7 @@ TEST(ParkStack, IsSharedByThreads) {
   std::atomic<int> woken = 0;
   rouse::wheel::Driver<ThreadParker> driver;
   auto any = std::make_unique<DriverRef<decltype(driver)>>(driver);
-  Scheduler* scheduler = new Scheduler(std::move(any), 3, /*seed=*/1);
+  Scheduler* scheduler = new Scheduler(std::move(any), {.workers = 3});
   RunOnThreads(*scheduler, driver, NapTogether(&woken));
   EXPECT_EQ(woken.load(), 8);
   EXPECT_EQ(scheduler->alive_tasks(), 0u);
