@@ -1,28 +1,25 @@
 // Where Tokio's traps of such pools are looked after:
 //
-//   P1  #1978         Work was left in the queue by a shutdown:
-//                     CancelsWhatHasNotBegun and RunsWhatIsMandatoryInOrder in
-//                     blocking_pool_shutdown_test.cc; all callables are gone by
-//                     the model AllCallsHaveGoneAfterTheShutdown.
-//   P2  #7757, #8056  Several queues, and nobody who looked into the right one:
-//                     cannot arise, there is one queue under one lock. That
-//                     somebody comes to what is in it is for
-//                     blocking_pool_model_test.cc.
-//   P3  #7910, #7918  Idle threads were counted twice when a shutdown met a
-//       #7922         wake: the models
-//       AShutdownMeetsWorkAndAThreadWhoseTimeIsUp
-//                     and WorkThatMeetsAThreadWhoseTimeIsUpIsDone; and
-//                     blocking_pool_stress_test.cc, which looks at the counts.
-//   P4  #2309, #4485  A thread does not start: WithNoThreadToBeHadTheCallFails,
-//                     WhereThereIsAThreadTheCallWaitsForIt; for want of memory,
-//                     blocking_pool_memory_test.cc. Threads that run tasks are
-//                     none of the pool's, and so never counted on (#8406).
-//   P5  #3174, #3196  A limit of 0 waited for ever:
-//   AfterItsLimitNobodyWaitsAgain
-//                     in blocking_pool_shutdown_test.cc.
-//   P6  #2502, #2711  A task's budget followed it into a call: cannot arise, as
-//                     a budget belongs to the `Context` of one poll. See
-//                     ABudgetDoesNotFollowIntoACall.
+// P1  #1978: a shutdown left work in the queue.
+//     CancelsWhatHasNotBegun and RunsWhatIsMandatoryInOrder in
+//     blocking_pool_shutdown_test.cc; the model
+//     AllCallsHaveGoneAfterTheShutdown.
+// P2  #7757, #8056: there were several queues, and nobody looked into the right
+//     one. Cannot arise: there is one queue, under one lock. That somebody
+//     comes to what is in it is for blocking_pool_model_test.cc.
+// P3  #7910, #7918, #7922: idle threads were counted twice where a shutdown met
+//     a wake. The models AShutdownMeetsWorkAndAThreadWhoseTimeIsUp and
+//     WorkThatMeetsAThreadWhoseTimeIsUpIsDone; blocking_pool_stress_test.cc
+//     looks at the counts.
+// P4  #2309, #4485: a thread does not start.
+//     WithNoThreadToBeHadTheCallFails, WhereThereIsAThreadTheCallWaitsForIt;
+//     for want of memory, blocking_pool_memory_test.cc. What runs tasks is no
+//     thread of the pool, and so never counted on (#8406).
+// P5  #3174, #3196: a limit of 0 waited for ever.
+//     AfterItsLimitNobodyWaitsAgain in blocking_pool_shutdown_test.cc.
+// P6  #2502, #2711: a task's budget followed it into what blocks. Cannot arise:
+//     a budget belongs to the `Context` of one poll. See
+//     ABudgetDoesNotFollowIntoACall.
 
 #include "rouse/scheduler/blocking_pool.h"
 
