@@ -60,6 +60,8 @@ class Wait {
 
   PollResult<void> Poll(Context& cx) {
     ++uses_->Write();
+    // Leaves no waker behind, which would keep what the task refers to.
+    if (event_->open.load(std::memory_order_relaxed)) return {};
     event_->waker.Register(cx.waker());
     if (!event_->open.load(std::memory_order_relaxed)) return kPending;
     return {};

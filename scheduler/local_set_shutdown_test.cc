@@ -83,8 +83,8 @@ TEST(LocalSetShutdown, CancelsTasksThatWereNeverPolled) {
   EXPECT_TRUE(ended);
 }
 
-// L1, tokio #1885 and #1892: the end of one task that woke another went on for
-// ever. (Tokio #1905: so did one task that was woken and never taken out.)
+// L1, tokio #1885 and #1892: tasks that were woken from outside of the set were
+// never taken out of their queue, and its end waited for them for ever.
 TEST(LocalSetShutdown, TasksThatWakeOneAnotherAtTheirEndLetItEnd) {
   constexpr int kTasks = 4;
   AtomicWaker wakers[kTasks];
@@ -109,12 +109,12 @@ TEST(LocalSetShutdown, WhatATaskSpawnsAtItsEndIsCancelled) {
   AtomicWaker waker;
   bool ran = false;
   std::optional<JoinHandle<void>> handle;
+  auto child = [&ran]() -> Co<> {
+    ran = true;
+    co_return;
+  };
   {
     LocalSet set;
-    auto child = [&ran]() -> Co<> {
-      ran = true;
-      co_return;
-    };
     set.Spawn(Forever(waker, [&] { handle = SpawnLocal(child); })).Detach();
     EXPECT_TRUE(PollOnce(set).IsPending());
   }

@@ -189,6 +189,7 @@ TEST(LocalSet, ATaskIsJoinedAndAbortedByAnotherThread) {
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kCancelled));
 }
 
+// L1, tokio #1905: a set hung under load.
 TEST(LocalSet, APollRunsALimitedNumberOfTasks) {
   LocalSet set;
   std::vector<int> log;

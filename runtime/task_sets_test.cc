@@ -1,0 +1,167 @@
+// A `LocalSet`, a `JoinSet`, a `TaskTracker` and task-locals on either kind of
+// runtime.
+
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/task_local.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/join_set.h"
+#include "rouse/scheduler/local_set.h"
+#include "rouse/scheduler/spawn_blocking.h"
+#include "rouse/scheduler/task_tracker.h"
+#include "rouse/timer/sleep.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOkAndHolds;
+using ::testing::ElementsAre;
+
+using LocalSetTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, LocalSetTest, testing::Bool(), &KindOfRuntime);
+
+TEST_P(LocalSetTest, ItsTasksSleepAndStayOnTheirThread) {
+  Runtime runtime = *MakeBuilder().WithClock(AutoAdvancingClock()).Build();
+  const std::thread::id here = std::this_thread::get_id();
+  LocalSet set;
+  std::vector<int> log;
+  auto child = [&](int number) -> Co<bool> {
+    const SleepResult slept = co_await Sleep(absl::Seconds(10 - number));
+    log.push_back(number);
+    co_return slept.ok() && std::this_thread::get_id() == here;
+  };
+  auto main = [&]() -> Co<bool> {
+    JoinSet<bool> tasks;
+    for (int i = 0; i < 4; ++i) tasks.SpawnOn(set, child(i));
+    bool all = true;
+    for (;;) {
+      const auto joined = co_await tasks.Next();
+      if (!joined.has_value()) break;
+      all = all && joined->ok() && **joined;
+    }
+    co_return all;
+  };
+  EXPECT_TRUE(runtime.BlockOn(set.RunUntil(main)));
+  EXPECT_THAT(log, ElementsAre(3, 2, 1, 0));
+}
+
+TEST_P(LocalSetTest, ItsTasksSpawnOntoTheRuntime) {
+  Runtime runtime = MakeRuntime();
+  LocalSet set;
+  auto elsewhere = []() -> Co<int> {
+    co_await Yield();
+    co_return 7;
+  };
+  auto child = [&]() -> Co<absl::StatusOr<int>> {
+    co_return co_await Spawn(elsewhere);
+  };
+  auto main = [&]() -> Co<absl::StatusOr<int>> {
+    co_return co_await SpawnLocal(child);
+  };
+  EXPECT_THAT(runtime.BlockOn(set.RunUntil(main)), IsOkAndHolds(7));
+}
+
+using JoinSetTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, JoinSetTest, testing::Bool(), &KindOfRuntime);
+
+TEST_P(JoinSetTest, TakesTasksOfARuntimeAndOfAHandle) {
+  Runtime runtime = MakeRuntime();
+  auto child = [](int number) -> Co<int> { co_return number; };
+  auto main = [&]() -> Co<int> {
+    JoinSet<int> tasks;
+    tasks.SpawnOn(runtime, child(1));
+    tasks.SpawnOn(Handle::Current(), child(2));
+    tasks.Spawn(child(4));
+    auto blocking = [] { return 8; };
+    tasks.Insert(SpawnBlocking(blocking));
+    int sum = 0;
+    for (;;) {
+      const auto joined = co_await tasks.Next();
+      if (!joined.has_value()) break;
+      sum += joined->value_or(0);
+    }
+    co_return sum;
+  };
+  EXPECT_EQ(runtime.BlockOn(main), 15);
+}
+
+TEST_P(JoinSetTest, OutlivesItsRuntime) {
+  JoinSet<int> tasks;
+  {
+    Runtime runtime = MakeRuntime();
+    auto child = []() -> Co<int> {
+      co_await Sleep(absl::Hours(1));
+      co_return 1;
+    };
+    tasks.SpawnOn(runtime, child);
+  }
+  EXPECT_EQ(tasks.TryNext()->status().code(), absl::StatusCode::kCancelled);
+}
+
+using TaskTrackerTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, TaskTrackerTest, testing::Bool(),
+                         &KindOfRuntime);
+
+TEST_P(TaskTrackerTest, WaitsForTheTasksOfARuntime) {
+  Runtime runtime = MakeRuntime();
+  const TaskTracker tracker;
+  std::vector<int> ends(50);
+  auto main = [&]() -> Co<> {
+    for (int& end : ends) {
+      auto child = [&end]() -> Co<> {
+        co_await Yield();
+        end = 1;
+      };
+      tracker.Spawn(child).Detach();
+    }
+    tracker.Close();
+    co_await tracker.Wait();
+  };
+  runtime.BlockOn(main);
+  for (const int end : ends) EXPECT_EQ(end, 1);
+}
+
+constinit TaskLocal<int> number("number");
+
+using TaskLocalTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, TaskLocalTest, testing::Bool(), &KindOfRuntime);
+
+TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfItInherits) {
+  Runtime runtime = MakeRuntime();
+  auto child = []() -> Co<int> {
+    int seen = 0;
+    for (int i = 0; i < 3; ++i) {
+      co_await Yield();
+      const int* const value = number.Get();
+      seen = 10 * seen + (value != nullptr ? *value : 0);
+    }
+    co_return seen;
+  };
+  auto spawn = [&]() -> Co<absl::StatusOr<int>> {
+    auto without = Spawn(child());
+    auto with = Spawn(InheritTaskLocals(child));
+    number.With([](int& value) { value = 9; });
+    const absl::StatusOr<int> first = co_await without;
+    const absl::StatusOr<int> second = co_await with;
+    co_return *first * 1000 + *second;
+  };
+  auto main = [&]() -> Co<absl::StatusOr<int>> {
+    co_return co_await number.Scope(7, spawn());
+  };
+  EXPECT_THAT(runtime.BlockOn(main), IsOkAndHolds(777));
+}
+
+}  // namespace
+}  // namespace rouse
