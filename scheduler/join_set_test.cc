@@ -1,11 +1,11 @@
 #include "rouse/scheduler/join_set.h"
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

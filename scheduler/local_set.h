@@ -84,7 +84,8 @@ class RunUntilFuture;
 // the program. Movable on its thread, but not once it is polled as a future.
 //
 // The handles and the wakers of its tasks are for any thread, for as long as
-// one likes. What joins a task on another thread has its output moved there.
+// one likes. Joining a task on another thread moves its output there, and
+// dropping a handle there may destroy it there.
 //
 // Destroying the set cancels all its tasks: their futures are destroyed here,
 // and joining them gives `kCancelled`. What they spawn meanwhile is cancelled

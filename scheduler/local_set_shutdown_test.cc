@@ -91,8 +91,8 @@ TEST(LocalSetShutdown, TasksThatWakeOneAnotherAtTheirEndLetItEnd) {
   int ended = 0;
   {
     LocalSet set;
-    for (int i = 0; i < kTasks; ++i) {
-      set.Spawn(Forever(wakers[i],
+    for (AtomicWaker& own : wakers) {
+      set.Spawn(Forever(own,
                         [&] {
                           ++ended;
                           for (AtomicWaker& waker : wakers) waker.Wake();

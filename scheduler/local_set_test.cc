@@ -1,10 +1,7 @@
 #include "rouse/scheduler/local_set.h"
 
 #include <atomic>
-#include <memory>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -13,6 +10,7 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"

@@ -1,6 +1,7 @@
 #include "rouse/scheduler/ready_list.h"
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "absl/base/config.h"

@@ -51,8 +51,8 @@ TEST(TaskTracker, SaysWhatItHolds) {
   EXPECT_FALSE(tracker.is_closed());
   const TaskTrackerToken token = tracker.Token();
   {
-    const TaskTrackerToken copy = token;
-    EXPECT_EQ(tracker.size(), 2u);
+    const std::vector<TaskTrackerToken> copies(2, token);
+    EXPECT_EQ(tracker.size(), 3u);
   }
   EXPECT_EQ(tracker.size(), 1u);
   EXPECT_TRUE(tracker.Close());
