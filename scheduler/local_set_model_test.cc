@@ -15,7 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"

@@ -152,8 +152,10 @@ MODEL_TEST(TaskTracker, IsNoMoreWaitedForWhileTheLastTaskEnds) {
 
 MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
   const TaskTracker tracker;
-  Thread other(
-      [token = tracker.Token()] { const TaskTrackerToken copy = token; });
+  Thread other([token = tracker.Token()] {
+    const std::optional<TaskTrackerToken> copy(token);
+    Require(copy.has_value());
+  });
   {
     const TaskTrackerToken token = tracker.Token();
   }
