@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
@@ -60,15 +61,25 @@ RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
       driver_(options_.timer, std::move(reactor)),
       blocking_(BlockingPool::Create(Named(
           options_.blocking, absl::StrCat(options_.thread_name, "-blk")))),
-      handle_(std::make_shared<RuntimeShared>(
-          new scheduler::Scheduler(
-              std::make_unique<scheduler::DriverRef<DriverStack>>(driver_),
-              WithCallbacks(options_.scheduler)),
-          blocking_.get(), driver_.handle(), driver_.park().handle())),
+      handle_(MakeHandle()),
       rand_(FastRand(options_.scheduler.seed).Split()) {
   // Forgotten when the pool is closed, and with it the handle.
   blocking_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
+}
+
+Handle RuntimeInner::MakeHandle() {
+  auto driver = std::make_unique<scheduler::DriverRef<DriverStack>>(driver_);
+  auto* const scheduler = new scheduler::Scheduler(
+      std::move(driver), WithCallbacks(options_.scheduler));
+  absl::Cleanup unref = [scheduler] {
+    scheduler->CancelAll();
+    scheduler->Unref();
+  };
+  auto shared = std::make_shared<RuntimeShared>(
+      scheduler, blocking_.get(), driver_.handle(), driver_.park().handle());
+  std::move(unref).Cancel();
+  return Handle(std::move(shared));
 }
 
 scheduler::Options RuntimeInner::WithCallbacks(scheduler::Options options) {
@@ -255,30 +266,40 @@ void RuntimeInner::BlockOnCurrentThread(
   if (!finished) PanicInBlockOn();
 }
 
-bool RuntimeInner::Shutdown(absl::Duration limit) {
+void RuntimeInner::CheckMayShutDown() const {
   if (RunningHere::Runs(this)) {
     Panic(
-        "Runtime: destroyed by one of its own tasks, for which the destructor "
-        "would wait; let a thread outside the runtime be its last owner");
+        "Runtime: shut down by one of its own tasks, for which that would "
+        "wait; let a thread outside the runtime be its last owner");
   }
-  blocking_->Close();
+}
+
+bool RuntimeInner::Shutdown(absl::Duration limit) {
+  CheckMayShutDown();
+  bool in_time = false;
+  // Wakers, and the destructors of tasks, may throw.
+  FirstException first;
+  first.Catch([this] { blocking_->Close(); });
   scheduler().Close();
   if (options_.multi_thread) {
     threads_.clear();  // joins
     if (stand_ins_ != nullptr) stand_ins_->Shutdown();
     watchdog_ = nullptr;
     // If not all workers could be started there may be none that would do it.
-    if (!finished_) scheduler().CancelAll();
+    if (!finished_) first.Catch([this] { scheduler().CancelAll(); });
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
     worker_loan_.TakeForGood();
     const RunningHere here(this);
     const EnterGuard enter(handle_);
-    scheduler().CancelAll();
+    first.Catch([this] { scheduler().CancelTasks(0); });
+    scheduler().Finish();
   }
   // Also for what blocking calls wait for.
-  driver_.Shutdown();
-  return blocking_->Shutdown(limit);
+  first.Catch([this] { driver_.Shutdown(); });
+  first.Catch([&] { in_time = blocking_->Shutdown(limit); });
+  first.Rethrow();
+  return in_time;
 }
 
 }  // namespace rouse::internal

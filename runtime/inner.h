@@ -71,7 +71,11 @@ class RuntimeInner {
   // true.
   void BlockOn(absl::FunctionRef<bool(Context&)> poll);
 
-  // See `Runtime`. To be called once.
+  // A `Panic()` where shutting down would wait for itself.
+  void CheckMayShutDown() const;
+
+  // See `Runtime`. To be called once. Goes through all phases, and throws what
+  // the first one that did has thrown.
   bool Shutdown(absl::Duration limit);
 
  private:
@@ -84,6 +88,7 @@ class RuntimeInner {
 
   scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
 
+  Handle MakeHandle();
   scheduler::Options WithCallbacks(scheduler::Options options);
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.

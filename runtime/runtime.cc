@@ -5,6 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "rouse/base/panic.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/inner.h"
 #include "rouse/waker/context.h"
@@ -23,6 +24,10 @@ Runtime::~Runtime() {
 }
 
 bool Runtime::ShutdownTimeout(absl::Duration limit) && {
+  if (inner_ == nullptr) {
+    Panic("Runtime: shut down a second time, or moved from; shut it down once");
+  }
+  inner_->CheckMayShutDown();
   const std::unique_ptr<internal::RuntimeInner> inner = std::move(inner_);
   return inner->Shutdown(limit);
 }

@@ -39,9 +39,9 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
-#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -1,0 +1,57 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: first_exception.h
+// -----------------------------------------------------------------------------
+//
+// For what must be done to its end, whatever throws on the way:
+//
+//   FirstException first;
+//   first.Catch([&] { pool.Close(); });
+//   first.Catch([&] { driver.Shutdown(); });
+//   first.Rethrow();
+
+#ifndef ROUSE_BASE_FIRST_EXCEPTION_H_
+#define ROUSE_BASE_FIRST_EXCEPTION_H_
+
+#include <exception>
+#include <utility>
+
+#include "rouse/base/exceptions.h"
+
+namespace rouse {
+
+// FirstException
+//
+// Keeps the first exception of several calls. The others are dropped. Not
+// thread-safe.
+class FirstException {
+ public:
+  FirstException() = default;
+  FirstException(const FirstException&) = delete;
+  FirstException& operator=(const FirstException&) = delete;
+
+  // Calls `f`, and keeps what it throws.
+  template <class F>
+  void Catch(F&& f) {
+    ROUSE_TRY { std::forward<F>(f)(); }
+    ROUSE_CATCH_ALL {
+      if (exception_ == nullptr) exception_ = std::current_exception();
+    }
+  }
+
+  // Throws what was kept, if anything was.
+  void Rethrow() {
+    if (exception_ != nullptr) {
+      std::rethrow_exception(std::exchange(exception_, nullptr));
+    }
+  }
+
+ private:
+  std::exception_ptr exception_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_FIRST_EXCEPTION_H_
