@@ -18,6 +18,7 @@
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
+#include "rouse/future/task_local.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/held_clock.h"
@@ -239,12 +240,15 @@ void RuntimeInner::BlockOnCurrentThread(
         worker.Unpark();
       });
   bool finished = false;
+  // What this call is in the scope of is the main future's, not the tasks'.
+  const TaskLocalLink* const locals = CurrentTaskLocals();
   const auto poll_if_woken = [&] {
     // The load spares the exchange, which pairs with the release above.
     if (woken->load(std::memory_order_relaxed) &&
         woken->exchange(false, std::memory_order_acq_rel)) {
       const HeldClock::Hold hold =
           held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+      const ScopedTaskLocals in_scope(locals);
       Context cx(waker, &own_rand);
       finished = poll(cx);
     }
@@ -269,7 +273,7 @@ void RuntimeInner::BlockOnCurrentThread(
 void RuntimeInner::CheckMayShutDown() const {
   if (RunningHere::Runs(this)) {
     Panic(
-        "Runtime: shut down by one of its own tasks, for which that would "
+        "Runtime: destroyed by one of its own tasks, for which that would "
         "wait; let a thread outside the runtime be its last owner");
   }
 }

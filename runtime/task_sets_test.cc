@@ -163,5 +163,17 @@ TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfItInherits) {
   EXPECT_THAT(runtime.BlockOn(main), IsOkAndHolds(777));
 }
 
+// The main future of a current-thread runtime is polled amid its tasks.
+TEST_P(TaskLocalTest, AScopeAroundBlockOnIsTheMainFuturesAndNotTheTasks) {
+  Runtime runtime = MakeRuntime();
+  auto child = []() -> Co<bool> { co_return number.Get() == nullptr; };
+  auto main = [&]() -> Co<bool> {
+    const absl::StatusOr<bool> hidden = co_await Spawn(child);
+    const int* const value = number.Get();
+    co_return hidden.value_or(false) && value != nullptr && *value == 5;
+  };
+  EXPECT_TRUE(number.SyncScope(5, [&] { return runtime.BlockOn(main); }));
+}
+
 }  // namespace
 }  // namespace rouse

@@ -17,6 +17,7 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/task_local.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/poll_times.h"
@@ -112,6 +113,8 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
 
 bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   Here here(*this);
+  // What the caller is in the scope of is no business of the tasks'.
+  const internal::ScopedTaskLocals no_locals(nullptr);
   HoldClock();
   StartMeasuring();
   // Also if `done()` or a waker throws.
