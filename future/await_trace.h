@@ -45,7 +45,9 @@
 //   }
 //
 // It is called on any thread, between two polls and during none. It changes
-// nothing, and reads only what no other thread writes meanwhile.
+// nothing, and reads only what no other thread writes meanwhile. It is short,
+// does not block, and neither lists tasks nor shuts their scheduler down: both
+// would wait for it.
 
 #ifndef ROUSE_FUTURE_AWAIT_TRACE_H_
 #define ROUSE_FUTURE_AWAIT_TRACE_H_

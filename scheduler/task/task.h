@@ -145,7 +145,8 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does
 // all that follows: gives it back to the queue, completes or cancels it.
-// `now_ms` is what `polled_ms` is to be.
+// `now_ms` is what `polled_ms` is to be; a scheduler with a clock never gives
+// 0.
 void Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
 
 // Cancels `task` unless a thread is running it, which then cancels it. The
