@@ -32,7 +32,7 @@ class [[nodiscard]] YieldFuture {
     switch (state_) {
       case State::kNew:
         state_ = State::kYielded;
-        cx.waker().WakeByRef();
+        cx.Yield();
         return kPending;
       case State::kYielded:
         state_ = State::kFinished;
@@ -51,7 +51,7 @@ class [[nodiscard]] YieldFuture {
 
 // Yield()
 //
-// A future that is pending once, having woken the task: the task goes to the
+// A future that is pending once, and has the task polled again: it goes to the
 // back of its queue, other tasks run, the drivers look for events, and the task
 // comes back with a full budget.
 //

@@ -31,6 +31,7 @@
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
+#include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/handle.h"
 
@@ -133,6 +134,10 @@ class Handle {
 
   // What the runtime has done so far.
   scheduler::Metrics metrics() const { return shared_->scheduler->metrics(); }
+
+  // What each task waits for, and since when: see task_dump.h. Not to be called
+  // inside a `Trace()`.
+  TaskDump Dump() const { return shared_->scheduler->Dump(); }
 
   // What the threads for blocking calls are doing.
   scheduler::BlockingPool::Metrics blocking_metrics() const {

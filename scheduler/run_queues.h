@@ -14,8 +14,12 @@
 //                              │         out of work
 //                              └──▶ inject, when it is full
 //
-// A worker alone has nobody to share with: its queue is a list without a limit,
-// and costs no read-modify-write.
+// A worker alone has nobody to share with: its queues are lists without a
+// limit, and cost no read-modify-write. What was woken runs in the order of its
+// waking. New tasks, of which a tree of tasks may make a great many, run when
+// nothing else does, and the newest first: so few branches of the tree are
+// begun at one time, and what they have in memory stays in the cache. Every so
+// often the oldest comes first, so that each has its turn.
 //
 // That no task is left lying while a worker sleeps is the invariant of idle.h.
 // What moves tasks from one queue to another calls Wake() as who pushes them:
@@ -45,6 +49,7 @@
 #include "rouse/scheduler/lifo_slot.h"
 #include "rouse/scheduler/local_queue.h"
 #include "rouse/scheduler/run_queue.h"
+#include "rouse/scheduler/run_stack.h"
 
 namespace rouse::scheduler {
 
@@ -56,6 +61,9 @@ namespace rouse::scheduler {
 //   void UnparkWorker(size_t worker);
 //   // `element` came after `Close()`. Any thread.
 //   void Discard(T* element);
+//
+// and of `T`, `next_in_queue` and `previous_in_queue` belong to the queues, and
+// `IsNew()` says whether it has never been run.
 //
 // What takes a `worker` is called by the thread that runs this worker, unless
 // it says otherwise.
@@ -142,7 +150,11 @@ class RunQueues {
   void Push(size_t worker, T* element, bool wake) {
     Local& local = locals_[worker];
     if (IsSolo()) {
-      local.solo.Push(element);
+      if (element->IsNew()) {
+        local.solo_new.Push(element);
+      } else {
+        local.solo.Push(element);
+      }
       Add<size_t>(local.solo_size, 1);
       return;
     }
@@ -173,7 +185,12 @@ class RunQueues {
   T* Pop(size_t worker) {
     Local& local = locals_[worker];
     if (!IsSolo()) return local.queue.Pop();
-    T* const element = local.solo.Pop();
+    T* element = nullptr;
+    if (++local.solo_pops % kOldestInterval == 0) {
+      element = local.solo_new.PopOldest();
+    }
+    if (element == nullptr) element = local.solo.Pop();
+    if (element == nullptr) element = local.solo_new.PopNewest();
     if (element != nullptr) Add<size_t>(local.solo_size, -1);
     return element;
   }
@@ -285,12 +302,17 @@ class RunQueues {
   }
 
  private:
+  // After how many tasks a worker alone takes the oldest of the new ones.
+  static constexpr uint32_t kOldestInterval = 127;
+
   // A worker's.
   struct alignas(ABSL_CACHELINE_SIZE) Local {
     LocalQueue<T, kCapacity> queue;
     LifoSlot<T> slot;
     // Instead of `queue`, of a worker alone.
     RunQueue<T> solo;
+    RunStack<T> solo_new;
+    uint32_t solo_pops = 0;
     bool searching = false;
     // Written by the worker, read by anyone.
     Atomic<size_t> solo_size{0};
@@ -313,7 +335,7 @@ class RunQueues {
   // Whether there is something that `worker` could run.
   bool HasWork(size_t worker) const {
     if (!inject_.IsEmpty()) return true;
-    if (IsSolo()) return !locals_[worker].solo.IsEmpty();
+    if (IsSolo()) return local_depth(worker) != 0;
     for (size_t i = 0; i < workers_; ++i) {
       if (!locals_[i].queue.IsEmpty()) return true;
     }

@@ -26,6 +26,8 @@ using model::Thread;
 struct Task {
   Cell<int> runs{0};
   Task* next_in_queue = nullptr;
+  Task* previous_in_queue = nullptr;
+  bool IsNew() const { return false; }
 };
 
 // Workers of a scheduler, without all that is not about the queues. When

@@ -16,6 +16,7 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task_dump.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/clock.h"
 
@@ -49,6 +50,8 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
                       options_.hooks.before_task_poll != nullptr ||
                       options_.hooks.after_task_poll != nullptr),
       cycles_per_nanosecond_(CycleClock::PerNanosecond()),
+      cycles_per_millisecond_(
+          static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
       driver_(std::move(driver)),
       queues_(*this, CheckedWorkers(options_)),
       tasks_(options_.workers) {
@@ -169,6 +172,10 @@ Metrics Scheduler::metrics() const {
   metrics.alive_tasks = alive_tasks();
   metrics.inject_queue_depth = queues_.inject_depth();
   return metrics;
+}
+
+TaskDump Scheduler::Dump() {
+  return DumpTasks(tasks_, ToMilliseconds(CycleClock::Now()));
 }
 
 void Scheduler::Close() { queues_.Close(); }

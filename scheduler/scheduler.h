@@ -54,6 +54,7 @@
 #include "rouse/scheduler/task/owned_tasks.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task_dump.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
@@ -73,8 +74,8 @@ class Scheduler final : public task::Schedule {
   ~Scheduler() override;
 
   // Makes a task of `f`, which is a future or a callable that returns one.
-  // After the scheduler has been closed it is not run, and is cancelled. `where`
-  // is the place that a list of tasks gives.
+  // After the scheduler has been closed it is not run, and is cancelled.
+  // `where` is the place that a list of tasks gives.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f, const SpawnOptions& options = {},
@@ -124,6 +125,14 @@ class Scheduler final : public task::Schedule {
   // Whether somebody wants to know of each poll.
   bool observes_polls() const { return observes_polls_; }
   double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
+  // What tasks are told of the time: not 0, and modulo 2^32.
+  uint32_t ToMilliseconds(uint64_t cycles) const {
+    const auto ms = static_cast<uint32_t>(cycles / cycles_per_millisecond_);
+    return ms != 0 ? ms : 1;
+  }
+
+  // All tasks, with what they wait for: see task_dump.h.
+  TaskDump Dump();
 
   // Has `watcher` unparked when a worker has been parked and is awake again,
   // after `AwaitWorker()`. To be called before the workers run; the last thread
@@ -173,6 +182,7 @@ class Scheduler final : public task::Schedule {
   const Options options_;
   const bool observes_polls_;
   const double cycles_per_nanosecond_;
+  const uint64_t cycles_per_millisecond_;
   SharedDriver driver_;
   Queues queues_;
   // As long-lived as the scheduler: a thread that submits a task may unpark a

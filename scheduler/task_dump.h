@@ -57,7 +57,7 @@ class TaskDump {
 
   explicit TaskDump(std::vector<Task> tasks) : tasks_(std::move(tasks)) {}
 
-  // In the order of their ids, and so of their making.
+  // In the order of their ids.
   const std::vector<Task>& tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return tasks_;
   }

@@ -165,7 +165,8 @@ void Worker::Execute(task::Header* task, const Here& here) {
 void Worker::Poll(task::Header* task, FastRand& rand) {
   Add(tick_, 1);
   if (ABSL_PREDICT_TRUE(!scheduler_.observes_polls())) {
-    task::Run(task, &rand);
+    const bool forced = task::Run(task, &rand, turn_ms_);
+    if (ABSL_PREDICT_FALSE(forced)) CountForcedYield();
     return;
   }
   const Hooks& hooks = scheduler_.options().hooks;
@@ -173,12 +174,18 @@ void Worker::Poll(task::Header* task, FastRand& rand) {
   const task::TaskId id = task->id;
   if (hooks.before_task_poll) hooks.before_task_poll(id);
   const uint64_t start = CycleClock::Now();
-  task::Run(task, &rand);
+  const bool forced = task::Run(task, &rand, turn_ms_);
+  if (forced) CountForcedYield();
   // Not if the worker was given away: another thread counts there now.
   if (times != nullptr && Current() == this) {
     times->Count(CycleClock::Now() - start);
   }
   if (hooks.after_task_poll) hooks.after_task_poll(id);
+}
+
+void Worker::CountForcedYield() {
+  // Not if the worker was given away: another thread counts there now.
+  if (Current() == this) Add(forced_yields_, 1);
 }
 
 bool Worker::UsesSlot() const {
@@ -273,10 +280,12 @@ void Worker::ReleaseClock() {
 void Worker::StartMeasuring() {
   busy_since_ = measured_since_ = CycleClock::Now();
   measured_tick_ = tick();
+  turn_ms_ = scheduler_.ToMilliseconds(busy_since_);
 }
 
 void Worker::MeasurePolls() {
   const uint64_t now = CycleClock::Now();
+  turn_ms_ = scheduler_.ToMilliseconds(now);
   Add(busy_cycles_, now - std::exchange(busy_since_, now));
   const uint64_t cycles = now - std::exchange(measured_since_, now);
   const uint64_t polls = tick() - std::exchange(measured_tick_, tick());

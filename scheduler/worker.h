@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
@@ -32,7 +33,8 @@ namespace rouse::scheduler {
 
 class Scheduler;
 
-class Worker {
+// On cache lines of its own: it counts with every poll.
+class alignas(ABSL_CACHELINE_SIZE) Worker {
  public:
   // `scheduler` outlives the worker.
   Worker(Scheduler& scheduler, size_t index, FastRand rand);
@@ -116,6 +118,7 @@ class Worker {
   // The driver has woken tasks: others may have some.
   void AfterDispatch();
   void ReleaseClock();
+  void CountForcedYield();
   void StartMeasuring();
   void MeasurePolls();
 
@@ -143,6 +146,7 @@ class Worker {
   Atomic<uint64_t> forced_yields_{0};
   Atomic<uint64_t> busy_cycles_{0};
   Atomic<uint64_t> mean_poll_cycles_{0};
+  uint32_t turn_ms_ = 1;
   uint64_t busy_since_ = 0;
   uint64_t measured_since_ = 0;
   uint64_t measured_tick_ = 0;

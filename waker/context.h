@@ -26,8 +26,8 @@
 // `unit->MadeProgress(bytes)`. So a task that sends without end gives way while
 // what it has sent is still in the cache for whoever reads it.
 //
-// With no unit left `PollProceed()` wakes the task and is pending, so the task
-// goes to the back of its queue.
+// With no unit left `PollProceed()` yields and is pending, so the task goes to
+// the back of its queue.
 
 #ifndef ROUSE_WAKER_CONTEXT_H_
 #define ROUSE_WAKER_CONTEXT_H_
@@ -46,6 +46,17 @@ namespace rouse {
 
 class BudgetUnit;
 
+// Yielded
+//
+// What a poll tells an executor that asks for it.
+struct Yielded {
+  // The task is to be polled again, after the others, without having been
+  // woken for it: counts if the poll was pending.
+  bool to_others = false;
+  // The budget was used up.
+  bool by_force = false;
+};
+
 // How many units of progress one poll of a task may make.
 inline constexpr uint32_t kBudgetPerPoll = 128;
 
@@ -59,12 +70,14 @@ inline constexpr size_t kBytesPerUnit = 4096;
 // thread-safe, and not kept beyond the poll.
 class Context {
  public:
-  // A poll with a full budget. `waker` and `rand` outlive the context; without
-  // a `rand` random choices come from a fixed seed.
+  // A poll with a full budget. `waker`, `rand` and `yielded` outlive the
+  // context. Without a `rand` random choices come from a fixed seed; without a
+  // `yielded`, whoever yields wakes `waker`.
   explicit Context(const Waker& waker ABSL_ATTRIBUTE_LIFETIME_BOUND,
-                   FastRand* rand = nullptr)
+                   FastRand* rand = nullptr, Yielded* yielded = nullptr)
       : waker_(&waker), poll_(&own_) {
     own_.rand = rand != nullptr ? rand : &own_.fallback_rand;
+    own_.yielded = yielded;
   }
 
   // A part of the poll `outer` that wakes `waker` instead; the budget is
@@ -78,6 +91,17 @@ class Context {
 
   // Wakes the task that is being polled. Clone it to keep it.
   const Waker& waker() const { return *waker_; }
+
+  // Has the task polled again after others that can run: wakes it, or does what
+  // costs less and comes to the same. The poll is then to be pending.
+  void Yield() {
+    // A combinator is to be told which of its children it was.
+    if (poll_ == &own_ && own_.yielded != nullptr) {
+      own_.yielded->to_others = true;
+    } else {
+      waker_->WakeByRef();
+    }
+  }
 
   // The generator for choices such as which arm of a `Select` goes first.
   FastRand& rand() { return *poll_->rand; }
@@ -95,6 +119,7 @@ class Context {
     uint32_t budget = kBudgetPerPoll;
     bool unconstrained = false;
     FastRand* rand = nullptr;
+    Yielded* yielded = nullptr;
     FastRand fallback_rand{0};
   };
 
@@ -136,13 +161,14 @@ class [[nodiscard]] BudgetUnit {
 
 // PollProceed()
 //
-// Takes one unit of the budget. With none left, wakes the task and is pending.
+// Takes one unit of the budget. With none left, yields and is pending.
 // The unit must not outlive the poll.
 inline PollResult<BudgetUnit> PollProceed(Context& cx) {
   Context::Poll& poll = *cx.poll_;
   if (poll.unconstrained) return BudgetUnit(nullptr);
   if (poll.budget == 0) {
-    cx.waker().WakeByRef();
+    if (poll.yielded != nullptr) poll.yielded->by_force = true;
+    cx.Yield();
     return kPending;
   }
   --poll.budget;

@@ -40,7 +40,8 @@
 //                       Traced               TracerHolds: the hold is left to
 //                                            the tracer
 //   SuspendRunning      Running              (idle); the hold is dropped
-//                       Running Notified     Notified; the hold goes to a queue
+//                       Running Notified, or Notified; the hold goes to a queue
+//                       the poll yielded
 //                       Running Cancelled    the same: to be cancelled
 //   CompleteRunning     Running              Complete; drops references if
 //                                            nothing is left to be done
@@ -162,10 +163,12 @@ class State {
 
   // By the running thread, after a poll that was pending. kIdle: the hold has
   // been dropped, and the task may be gone.
-  Suspend SuspendRunning() {
-    return Update([](uint64_t& word) {
+  // `yielded` counts as a wake.
+  Suspend SuspendRunning(bool yielded = false) {
+    return Update([yielded](uint64_t& word) {
       if ((word & kCancelled) != 0) return Suspend::kCancel;
       word &= ~kRunning;
+      if (yielded) word |= kNotified;
       if ((word & kNotified) != 0) return Suspend::kReschedule;
       // The list of all tasks has a reference: this is not the last.
       ABSL_ASSERT(word >= 2 * kReference);

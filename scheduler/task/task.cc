@@ -106,34 +106,43 @@ void Cancel(Header* task, uint64_t references) {
 
 }  // namespace
 
-void Run(Header* task, FastRand* rand, uint32_t now_ms) {
+bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
   const ScopedTaskId here(task->id);
   switch (task->state.StartRunning()) {
     case State::Start::kSkip:
-      return Unref(task);
+      Unref(task);
+      return false;
     case State::Start::kCancel:
-      return Cancel(task, 1);
+      Cancel(task, 1);
+      return false;
     case State::Start::kTraced:
-      return;
+      return false;
     case State::Start::kPoll:
       break;
   }
   // Relaxed: see there.
   task->polled_ms.store(now_ms, std::memory_order_relaxed);
+  Yielded yielded;
   {
     const BorrowedWaker waker(RawWakerOf(task));
-    Context cx(waker.get(), rand);
+    Context cx(waker.get(), rand, &yielded);
     const Outcome outcome = task->vtable->poll(task, cx);
-    if (outcome != Outcome::kPending) return Complete(task, outcome, 1);
+    if (outcome != Outcome::kPending) {
+      Complete(task, outcome, 1);
+      return false;
+    }
   }
-  switch (task->state.SuspendRunning()) {
+  switch (task->state.SuspendRunning(yielded.to_others)) {
     case State::Suspend::kIdle:
-      return;
+      break;
     case State::Suspend::kReschedule:
-      return task->scheduler->Resubmit(task);
+      task->scheduler->Resubmit(task);
+      break;
     case State::Suspend::kCancel:
-      return Cancel(task, 1);
+      Cancel(task, 1);
+      break;
   }
+  return yielded.by_force;
 }
 
 void Shutdown(Header* task) {

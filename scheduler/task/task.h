@@ -125,6 +125,9 @@ struct Header : IntrusiveListNode<AllTasksTag> {
     return owned_name != nullptr ? *owned_name : std::string_view();
   }
 
+  // Whether it has never been polled.
+  bool IsNew() const { return polled_ms.load(std::memory_order_relaxed) == 0; }
+
   State state;
   const VTable* const vtable;
   Schedule* const scheduler;
@@ -137,8 +140,9 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   // modulo 2^32. 0 before the first one. Not an `Atomic`: it orders nothing,
   // and is no business of the model checker's.
   std::atomic<uint32_t> polled_ms{0};
-  // The run queue's link; belongs to it.
+  // The run queue's links; belong to it.
   Header* next_in_queue = nullptr;
+  Header* previous_in_queue = nullptr;
   // Woken when the task completes. `State` says whose it is.
   rouse::Cell<RawWaker> join_waker;
 };
@@ -146,8 +150,8 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 // Polls `task`, for which the caller has taken a hold from a queue, and does
 // all that follows: gives it back to the queue, completes or cancels it.
 // `now_ms` is what `polled_ms` is to be; a scheduler with a clock never gives
-// 0.
-void Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
+// 0. Whether the poll ended because its budget was used up.
+bool Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
 
 // Cancels `task` unless a thread is running it, which then cancels it. The
 // caller must be a thread on which its future may be destroyed. Takes no
