@@ -1,0 +1,385 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/scheduler/run_queues.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+struct Element {
+  int number = 0;
+  Element* next_in_queue = nullptr;
+};
+
+// Notes what it is told.
+struct Host {
+  void UnparkWorker(size_t worker) { unparked.push_back(worker); }
+  void Discard(Element* element) { discarded.push_back(element->number); }
+
+  std::vector<size_t> unparked;
+  std::vector<int> discarded;
+};
+
+class RunQueuesTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kCapacity = 8;
+  using Queues = RunQueues<Element, Host, kCapacity>;
+
+  RunQueuesTest() {
+    for (int i = 0; i < 64; ++i) elements_[i].number = i;
+  }
+
+  // To the queue of `worker`, to that which all share.
+  void Push(Queues& queues, size_t worker, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      queues.Push(worker, &elements_[i], /*wake=*/false);
+    }
+  }
+  void Inject(Queues& queues, int from, int to) {
+    for (int i = from; i < to; ++i) queues.Inject(&elements_[i]);
+  }
+
+  static int Number(const Element* element) {
+    return element != nullptr ? element->number : -1;
+  }
+  static std::vector<int> PopAll(Queues& queues, size_t worker) {
+    std::vector<int> numbers;
+    while (const Element* element = queues.Pop(worker)) {
+      numbers.push_back(element->number);
+    }
+    return numbers;
+  }
+  // All that is in the shared queue, in its order.
+  static std::vector<int> PopAllShared(Queues& queues) {
+    std::vector<int> numbers;
+    while (const Element* element = queues.PopShared(1)) {
+      numbers.push_back(element->number);
+      for (int number : PopAll(queues, 1)) numbers.push_back(number);
+    }
+    return numbers;
+  }
+
+  Element elements_[64];
+  Host host_;
+  FastRand rand_{0};
+  Queues two_{host_, 2};
+  Queues solo_{host_, 1};
+};
+
+TEST_F(RunQueuesTest, AWorkersOwnAreFirstInFirstOut) {
+  Push(two_, 0, 0, 3);
+  EXPECT_EQ(two_.local_depth(0), 3u);
+  EXPECT_EQ(two_.local_depth(1), 0u);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
+  Push(two_, 0, 0, 1);
+  two_.PushNext(0, &elements_[1]);
+  EXPECT_EQ(two_.local_depth(0), 2u);
+  EXPECT_EQ(Number(two_.PopNext(0)), 1);
+  EXPECT_EQ(two_.PopNext(0), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0));
+}
+
+TEST_F(RunQueuesTest, TheNextGivesWayToALaterOne) {
+  Push(two_, 0, 0, 1);
+  two_.PushNext(0, &elements_[1]);
+  two_.PushNext(0, &elements_[2]);
+  EXPECT_EQ(Number(two_.PopNext(0)), 2);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1));
+}
+
+TEST_F(RunQueuesTest, GivingUpTheNextPutsItLast) {
+  two_.PushNext(0, &elements_[1]);
+  Push(two_, 0, 0, 1);
+  two_.GiveUpNext(0);
+  EXPECT_EQ(two_.PopNext(0), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1));
+}
+
+// Tokio #8029: the first half, which has waited longer, stays.
+TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
+  Inject(two_, 20, 21);
+  Push(two_, 0, 0, kCapacity + 1);
+  EXPECT_EQ(two_.overflows(0), kCapacity / 2 + 1);
+  EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
+}
+
+TEST_F(RunQueuesTest, AnOverflowWakesAlthoughThePushDoesNot) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, kCapacity);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  Push(two_, 0, kCapacity, kCapacity + 1);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, AnOverflowOfAClosedOneIsDiscarded) {
+  two_.Close();
+  Push(two_, 0, 0, kCapacity + 1);
+  EXPECT_THAT(host_.discarded, ElementsAre(4, 5, 6, 7, 8));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
+}
+
+// Its share: of 6 half, and one more.
+TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
+  Inject(two_, 0, 6);
+  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(two_.inject_depth(), 2u);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
+}
+
+// Tokio #5908.
+TEST_F(RunQueuesTest, ABatchLeavesHalfOfTheRoom) {
+  Inject(two_, 0, 40);
+  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(two_.local_depth(0), kCapacity / 2);
+  EXPECT_EQ(two_.inject_depth(), 40 - kCapacity / 2 - 1);
+  EXPECT_EQ(two_.overflows(0), 0u);
+}
+
+// Tokio #5705: else the shared queue waits as long as the worker's is full.
+TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
+  Push(two_, 0, 20, 20 + kCapacity);
+  Inject(two_, 0, 10);
+  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(two_.inject_depth(), 9u);
+  EXPECT_EQ(two_.local_depth(0), kCapacity);
+  EXPECT_EQ(two_.overflows(0), 0u);
+}
+
+TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
+  // The one that searches is to find the tasks; it gives up, and is told.
+  ASSERT_EQ(two_.Steal(0, rand_), nullptr);
+  ASSERT_TRUE(two_.Sleep(1));
+  Inject(two_, 0, 6);
+  ASSERT_FALSE(two_.Sleep(0));
+  ASSERT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, NothingIsShared) {
+  EXPECT_EQ(two_.PopShared(0), nullptr);
+  EXPECT_EQ(solo_.PopShared(0), nullptr);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
+  Push(solo_, 0, 0, 2);
+  Inject(solo_, 10, 40);
+  EXPECT_EQ(Number(solo_.PopShared(0)), 0);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_EQ(solo_.local_depth(0), 31u);
+  EXPECT_EQ(Number(solo_.Pop(0)), 1);
+  for (int i = 10; i < 40; ++i) EXPECT_EQ(Number(solo_.Pop(0)), i);
+  EXPECT_EQ(solo_.Pop(0), nullptr);
+  EXPECT_EQ(solo_.local_depth(0), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
+  Push(solo_, 0, 0, 64);
+  EXPECT_EQ(solo_.local_depth(0), 64u);
+  EXPECT_EQ(solo_.overflows(0), 0u);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
+  Push(two_, 0, 0, 6);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_THAT(PopAll(two_, 1), ElementsAre(1, 2));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(3, 4, 5));
+  EXPECT_EQ(two_.steals(1), 3u);
+  EXPECT_EQ(two_.steal_operations(1), 1u);
+  EXPECT_EQ(two_.steals(0), 0u);
+}
+
+// Tokio #8065: it would take what is best kept.
+TEST_F(RunQueuesTest, StealingLeavesTheNext) {
+  two_.PushNext(0, &elements_[0]);
+  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+  EXPECT_EQ(Number(two_.PopNext(0)), 0);
+}
+
+TEST_F(RunQueuesTest, AThiefThatFindsNothingLooksIntoTheSharedQueue) {
+  Inject(two_, 0, 1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(two_.steal_operations(1), 0u);
+}
+
+TEST_F(RunQueuesTest, StealsFromWhoeverHasSome) {
+  Queues many(host_, 7);
+  Push(many, 5, 0, 1);
+  EXPECT_EQ(Number(many.Steal(2, rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
+  Queues four(host_, 4);
+  EXPECT_EQ(four.Steal(1, rand_), nullptr);
+  EXPECT_EQ(four.Steal(2, rand_), nullptr);
+  Push(four, 0, 0, 2);
+  EXPECT_EQ(four.Steal(3, rand_), nullptr);
+  // Who searches goes on, and makes way when it has found something.
+  EXPECT_EQ(Number(four.Steal(1, rand_)), 0);
+  four.EndSearching(1);
+  EXPECT_EQ(Number(four.Steal(3, rand_)), 1);
+}
+
+TEST_F(RunQueuesTest, APushWakesOneThatSleeps) {
+  ASSERT_TRUE(two_.Sleep(1));
+  two_.Push(0, &elements_[0], /*wake=*/true);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
+  ASSERT_TRUE(two_.Sleep(0));
+  ASSERT_TRUE(two_.Sleep(1));
+  Inject(two_, 0, 2);
+  EXPECT_THAT(host_.unparked, ElementsAre(0));
+}
+
+// Tokio #4383: who finds a task wakes the next, if there is more.
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
+  ASSERT_TRUE(two_.Sleep(0));
+  ASSERT_TRUE(two_.Sleep(1));
+  Inject(two_, 0, 20);
+  two_.Awake(0);
+  ASSERT_THAT(host_.unparked, ElementsAre(0));
+  EXPECT_EQ(Number(two_.Steal(0, rand_)), 0);
+  two_.EndSearching(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
+}
+
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
+  ASSERT_TRUE(two_.Sleep(0));
+  ASSERT_TRUE(two_.Sleep(1));
+  Inject(two_, 0, 1);
+  two_.Awake(0);
+  EXPECT_EQ(Number(two_.Steal(0, rand_)), 0);
+  two_.EndSearching(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(0));
+}
+
+TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
+  two_.PushNext(1, &elements_[0]);
+  EXPECT_FALSE(two_.Sleep(1));  // its own next one
+  Push(two_, 0, 1, 2);
+  EXPECT_FALSE(two_.Sleep(0));  // its own
+  ASSERT_EQ(Number(two_.PopNext(1)), 0);
+  EXPECT_FALSE(two_.Sleep(1));  // another's
+  ASSERT_EQ(Number(two_.Pop(0)), 1);
+  Inject(two_, 2, 3);
+  EXPECT_FALSE(two_.Sleep(0));  // a shared one
+  EXPECT_EQ(two_.idle().asleep(), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneDoesNotSleepBesideATask) {
+  Push(solo_, 0, 0, 1);
+  EXPECT_FALSE(solo_.Sleep(0));
+  ASSERT_EQ(Number(solo_.Pop(0)), 0);
+  EXPECT_TRUE(solo_.Sleep(0));
+}
+
+TEST_F(RunQueuesTest, LeavingGivesUpTheNextAndWakesAnotherForIt) {
+  ASSERT_TRUE(two_.Sleep(1));
+  two_.PushNext(0, &elements_[0]);
+  two_.Leave(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Awake(1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, LeavingEndsASearch) {
+  ASSERT_TRUE(two_.Sleep(0));
+  ASSERT_TRUE(two_.Sleep(1));
+  Inject(two_, 0, 1);
+  two_.Awake(0);
+  two_.Leave(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
+}
+
+// Tokio #4941.
+TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
+  ASSERT_TRUE(two_.Sleep(1));
+  two_.PushNext(0, &elements_[0]);
+  two_.Rescue(0);
+  EXPECT_EQ(two_.PopNext(0), nullptr);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  EXPECT_EQ(Number(two_.PopShared(1)), 0);
+}
+
+TEST_F(RunQueuesTest, ARescueOfNothing) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, 1);
+  two_.Rescue(0);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
+  EXPECT_FALSE(two_.WakeAny());
+  ASSERT_TRUE(two_.Sleep(1));
+  EXPECT_TRUE(two_.WakeAny());
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, ClosingWakesAll) {
+  Queues many(host_, 3);
+  for (size_t worker : {0, 1, 2}) ASSERT_TRUE(many.Sleep(worker));
+  EXPECT_FALSE(many.IsClosed());
+  many.Close();
+  EXPECT_TRUE(many.IsClosed());
+  EXPECT_THAT(host_.unparked, UnorderedElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, NobodySleepsInAClosedOne) {
+  two_.Close();
+  EXPECT_FALSE(two_.Sleep(0));
+  EXPECT_EQ(two_.idle().asleep(), 0u);
+}
+
+TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
+  two_.Close();
+  Inject(two_, 0, 2);
+  EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, DrainingDiscardsAll) {
+  two_.PushNext(0, &elements_[0]);
+  Push(two_, 0, 1, 3);
+  two_.PushNext(1, &elements_[3]);
+  Push(two_, 1, 4, 5);
+  Inject(two_, 5, 7);
+  two_.Close();
+  two_.Drain();
+  EXPECT_THAT(host_.discarded, UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(two_.local_depth(0), 0u);
+  EXPECT_EQ(two_.local_depth(1), 0u);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, DrainingAWorkerAloneDiscardsAll) {
+  solo_.PushNext(0, &elements_[0]);
+  Push(solo_, 0, 1, 3);
+  Inject(solo_, 3, 4);
+  solo_.Drain();
+  EXPECT_THAT(host_.discarded, UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(solo_.local_depth(0), 0u);
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
