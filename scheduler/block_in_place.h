@@ -38,9 +38,12 @@ namespace rouse {
 // has its worker back or, if another runs it already, finishes its poll
 // without: what the task wakes then goes to other workers.
 //
+// A clock that advances by itself is held until the poll has ended, so `f` must
+// not wait for one of its timers.
+//
 // Called outside of a task, or inside another `BlockInPlace()`, it calls `f`
-// and no more. In a task of a current-thread runtime, which has no other
-// thread, it is a `Panic()`.
+// and no more. In a task or the main future of a current-thread runtime, which
+// has no other thread, it is a `Panic()`.
 //
 // Costs some microseconds: the other thread is woken before `f` is called.
 template <std::invocable F>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -82,9 +83,15 @@ class Worker::Here {
 
   void GiveAway() {
     worker_->rand_ = rand_.Split();
+    // The poll goes on here, whatever becomes of the worker.
+    Clock* const clock = worker_->scheduler_.driver()->clock();
+    if (clock != nullptr && clock->HasAutoAdvance()) hold_.emplace(*clock);
     worker_ = nullptr;
   }
-  void TakeBack(Worker* worker) { worker_ = worker; }
+  void TakeBack(Worker* worker) {
+    worker_ = worker;
+    hold_.reset();
+  }
 
  private:
   ABSL_CONST_INIT static thread_local Here* current;
@@ -92,6 +99,8 @@ class Worker::Here {
   Worker* worker_;
   FastRand rand_;
   Here* const outer_;
+  // From when the worker is given away to the end of the poll.
+  std::optional<Clock::AutoAdvanceHold> hold_;
 };
 
 ABSL_CONST_INIT thread_local Worker::Here* Worker::Here::current = nullptr;

@@ -1,0 +1,212 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/scheduler/block_in_place.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/running_here.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// One worker, on this thread, and whatever the test does to have it run on
+// another.
+class BlockInPlaceTest : public ::testing::Test {
+ protected:
+  ~BlockInPlaceTest() override {
+    scheduler_->Close();
+    if (stand_in_.joinable()) stand_in_.join();
+    scheduler_->CancelAll();
+    EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+    scheduler_->Unref();
+  }
+
+  // Runs the worker here until `done`. False: it was given away for good.
+  bool RunUntil(const bool& done) {
+    const RunningHere here(scheduler_);
+    return worker().RunUntil([&done] { return done; });
+  }
+
+  // A thread takes the worker over at once.
+  void StandIn() {
+    run_elsewhere_ = [this](size_t) {
+      stand_in_ = std::thread([this] {
+        taken_over_ = worker().TakeOver();
+        if (taken_over_) {
+          taken_.Notify();
+          EXPECT_TRUE(worker().Run());
+        }
+      });
+      taken_.WaitForNotification();
+    };
+  }
+
+  Worker& worker() { return scheduler_->worker(0); }
+
+  std::function<void(size_t)> run_elsewhere_ = [this](size_t worker) {
+    offered_.push_back(worker);
+  };
+  const std::thread::id here_ = std::this_thread::get_id();
+  std::vector<size_t> offered_;
+  absl::Notification taken_;
+  bool taken_over_ = false;
+  std::thread stand_in_;
+  ThreadParker bottom_;
+  Scheduler* scheduler_ = new Scheduler(
+      std::make_unique<DriverRef<ThreadParker>>(bottom_),
+      {.run_elsewhere = [this](size_t worker) { run_elsewhere_(worker); }});
+};
+
+TEST_F(BlockInPlaceTest, OutsideOfATaskOnlyCalls) {
+  EXPECT_EQ(BlockInPlace([] { return 7; }), 7);
+  EXPECT_THAT(offered_, IsEmpty());
+}
+
+TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  auto body = [&]() -> Co<> {
+    BlockInPlace([&] {
+      EXPECT_EQ(Worker::Current(), nullptr);
+      EXPECT_FALSE(RunningHere::MustNotBlock());
+      EXPECT_THAT(offered_, ElementsAre(0));
+    });
+    done = true;
+    co_return;
+  };
+  scheduler_->Spawn(body).Detach();
+  RunUntil(done);
+}
+
+TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  auto body = [&]() -> Co<> {
+    BlockInPlace([] {});
+    EXPECT_EQ(Worker::Current(), &worker());
+    EXPECT_TRUE(RunningHere::MustNotBlock());
+    // Who comes too late finds nothing to take over.
+    EXPECT_FALSE(worker().TakeOver());
+    co_await Yield();
+    done = true;
+  };
+  scheduler_->Spawn(body).Detach();
+  EXPECT_TRUE(RunUntil(done));
+}
+
+TEST_F(BlockInPlaceTest, OneInsideAnotherOnlyCalls) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  auto body = [&]() -> Co<> {
+    auto inner = [this] {
+      EXPECT_EQ(Worker::Current(), nullptr);
+      return offered_.size();
+    };
+    auto outer = [&inner] {
+      const size_t offers = BlockInPlace(inner);
+      EXPECT_EQ(Worker::Current(), nullptr);
+      return offers;
+    };
+    EXPECT_EQ(BlockInPlace(outer), 1u);
+    EXPECT_EQ(Worker::Current(), &worker());
+    done = true;
+    co_return;
+  };
+  scheduler_->Spawn(body).Detach();
+  EXPECT_TRUE(RunUntil(done));
+}
+
+TEST_F(BlockInPlaceTest, OneAfterAnotherOffersAgain) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  auto body = [&]() -> Co<> {
+    BlockInPlace([] {});
+    BlockInPlace([] {});
+    done = true;
+    co_return;
+  };
+  scheduler_->Spawn(body).Detach();
+  EXPECT_TRUE(RunUntil(done));
+  EXPECT_THAT(offered_, ElementsAre(0, 0));
+}
+
+// Tokio #6596.
+TEST_F(BlockInPlaceTest, LeavesNothingInTheSlot) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  auto nothing = []() -> Co<> { co_return; };
+  auto body = [&]() -> Co<> {
+    scheduler_->Spawn(nothing).Detach();
+    Scheduler::Queues& queues = scheduler_->queues();
+    BlockInPlace([&queues] {
+      EXPECT_EQ(queues.PopNext(0), nullptr);
+      EXPECT_EQ(queues.local_depth(0), 1u);
+    });
+    done = true;
+    co_return;
+  };
+  scheduler_->Spawn(body).Detach();
+  EXPECT_TRUE(RunUntil(done));
+}
+
+TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
+  StandIn();
+  ASSERT_TRUE(worker().TakeOver());
+  std::thread::id ended_on;
+  absl::Notification ended;
+  auto body = [&]() -> Co<> {
+    BlockInPlace([] {});
+    EXPECT_EQ(Worker::Current(), nullptr);
+    EXPECT_TRUE(RunningHere::MustNotBlock());
+    EXPECT_EQ(std::this_thread::get_id(), here_);
+    // It has no worker to give away any more.
+    BlockInPlace([] {});
+    co_await Yield();
+    ended_on = std::this_thread::get_id();
+    ended.Notify();
+  };
+  scheduler_->Spawn(body).Detach();
+  const bool never = false;
+  EXPECT_FALSE(RunUntil(never));
+  ended.WaitForNotification();
+  EXPECT_EQ(ended_on, stand_in_.get_id());
+  EXPECT_TRUE(taken_over_);
+}
+
+TEST_F(BlockInPlaceTest, WithoutItsWorkerATaskSpawnsAndJoins) {
+  StandIn();
+  ASSERT_TRUE(worker().TakeOver());
+  absl::Notification ended;
+  auto answer = []() -> Co<int> { co_return 42; };
+  auto body = [&]() -> Co<> {
+    BlockInPlace([] {});
+    JoinHandle<int> handle = scheduler_->Spawn(answer);
+    EXPECT_EQ(*(co_await handle), 42);
+    ended.Notify();
+  };
+  scheduler_->Spawn(body).Detach();
+  const bool never = false;
+  EXPECT_FALSE(RunUntil(never));
+  ended.WaitForNotification();
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
