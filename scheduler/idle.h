@@ -133,8 +133,9 @@ class Idle {
   // The worker is awake again. Whether another thread has woken it: it is
   // searching then.
   bool Awake(size_t worker) {
-    // Nobody else sets the bit, so that it is gone is the whole news.
-    if ((word(worker).load(std::memory_order_relaxed) & Bit(worker)) == 0) {
+    // Nobody else sets the bit. Acquire pairs with the exchange that has taken
+    // it: what follows, comes after that for the watchdog, too.
+    if ((word(worker).load(std::memory_order_acquire) & Bit(worker)) == 0) {
       return true;
     }
     // Sequentially consistent with asleep(), for the watchdog.

@@ -36,15 +36,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
 #include "rouse/future/future.h"
+#include "rouse/scheduler/awake_bell.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
@@ -55,7 +54,6 @@
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task_dump.h"
-#include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
 
@@ -134,27 +132,8 @@ class Scheduler final : public task::Schedule {
   // All tasks, with what they wait for: see task_dump.h.
   TaskDump Dump();
 
-  // Has `watcher` unparked when a worker has been parked and is awake again,
-  // after `AwaitWorker()`. To be called before the workers run; the last thread
-  // that runs one uses it.
-  void SetWatcher(ThreadParker::Unparker watcher) {
-    watcher_ = std::move(watcher);
-  }
-  // By the watcher, which then looks whether all workers are asleep before it
-  // parks.
-  void AwaitWorker() {
-    // Sequentially consistent, as what OnWorkerAwake says.
-    awaited_.store(true, std::memory_order_seq_cst);
-  }
-  // A worker has been parked.
-  void OnWorkerAwake() {
-    // Sequentially consistent, as the worker's awakening before it, and what
-    // the watcher does: either it finds the worker awake or is found to wait.
-    if (ABSL_PREDICT_FALSE(awaited_.load(std::memory_order_seq_cst)) &&
-        awaited_.exchange(false, std::memory_order_relaxed)) {
-      watcher_->Unpark();
-    }
-  }
+  // Rung when a worker has been parked and is awake again.
+  AwakeBell& awake_bell() { return awake_bell_; }
 
   // ---- For the queues.
 
@@ -191,8 +170,7 @@ class Scheduler final : public task::Schedule {
   task::OwnedTasks tasks_;
   Atomic<bool> closed_by_exception_{false};
 
-  std::optional<ThreadParker::Unparker> watcher_;
-  Atomic<bool> awaited_{false};
+  AwakeBell awake_bell_;
 };
 
 }  // namespace rouse::scheduler

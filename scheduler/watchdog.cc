@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<Watchdog>> Watchdog::Start(
     std::function<std::shared_ptr<void>()> scope) {
   std::unique_ptr<Watchdog> watchdog =
       absl::WrapUnique(new Watchdog(scheduler, bound));
-  scheduler.SetWatcher(watchdog->parker_.unparker());
+  scheduler.awake_bell().SetWatcher(watchdog->parker_.unparker());
   absl::StatusOr<Thread> thread =
       Thread::Start(name, [self = watchdog.get(), scope = std::move(scope)] {
         const std::shared_ptr<void> here = scope ? scope() : nullptr;
@@ -85,7 +85,7 @@ void Watchdog::SeeToEvents() {
 }
 
 void Watchdog::SleepUntilAWorkerIsAwake() {
-  scheduler_.AwaitWorker();
+  scheduler_.awake_bell().Await();
   if (scheduler_.queues().idle().asleep() == ticks_.size()) parker_.Park();
 }
 

@@ -256,7 +256,7 @@ void Worker::Park() {
       dispatching_ = false;
       scheduler_.queues().Awake(index_);
       HoldClock();
-      scheduler_.OnWorkerAwake();
+      scheduler_.awake_bell().Ring();
       if (scheduler_.queues().local_depth(index_) == 0) Add(noop_parks_, 1);
       StartMeasuring();
       AfterDispatch();

@@ -1,0 +1,262 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks that do not come back from their poll, and what others do meanwhile.
+// Each gets stuck until what it keeps waiting has happened: if it did not, the
+// test would hang.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/yield.h"
+#include "rouse/net/unix_stream.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::testing::Contains;
+using ::testing::Not;
+
+constexpr absl::Duration kBound = absl::Milliseconds(2);
+
+Runtime MakeRuntime(size_t workers, absl::Duration bound = kBound) {
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(workers)
+                                        .LongPollBound(bound)
+                                        .ThreadName("long")
+                                        .Build();
+  EXPECT_THAT(runtime, IsOk());
+  return *std::move(runtime);
+}
+
+// A poll that takes until `end`.
+Co<> Stuck(absl::Notification* begun, const std::atomic<bool>* end) {
+  begun->Notify();
+  while (!*end) std::this_thread::yield();
+  co_return;
+}
+
+Co<> Set(std::atomic<bool>* flag) {
+  *flag = true;
+  co_return;
+}
+
+Co<> SleepAndSet(std::atomic<bool>* flag) {
+  co_await Sleep(absl::Milliseconds(1));
+  *flag = true;
+}
+
+// Reads a byte that is sent as soon as the reader waits.
+Co<> ReceiveAndSet(std::atomic<bool>* flag) {
+  absl::StatusOr<std::pair<UnixStream, UnixStream>> pair = UnixStream::Pair();
+  EXPECT_THAT(pair, IsOk());
+  char byte = 0;
+  // After this, writing is possible without an event.
+  EXPECT_THAT(co_await pair->second.Write("w"), IsOkAndHolds(1u));
+  EXPECT_THAT(co_await pair->first.Read(absl::MakeSpan(&byte, 1)),
+              IsOkAndHolds(1u));
+  auto read = pair->first.Read(absl::MakeSpan(&byte, 1));
+  auto write = pair->second.Write("x");
+  bool sent = false;
+  auto poll = [&](Context& cx) {
+    auto result = read.Poll(cx);
+    if (!std::exchange(sent, true)) {
+      EXPECT_TRUE(result.IsPending());
+      EXPECT_TRUE(write.Poll(cx).IsReady());
+    }
+    return result;
+  };
+  EXPECT_THAT(co_await PollFn(std::move(poll)), IsOkAndHolds(1u));
+  EXPECT_EQ(byte, 'x');
+  *flag = true;
+}
+
+// Tokio #4941, #8065.
+TEST(LongPoll, TheTaskThatWouldRunNextIsRunByAnother) {
+  Runtime runtime = MakeRuntime(2);
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> ran{false};
+    auto body = [&ran]() -> Co<> {
+      Spawn(Set(&ran)).Detach();
+      while (!ran) std::this_thread::yield();
+      co_return;
+    };
+    ASSERT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
+  }
+}
+
+// There is no other: the task is where one would find it.
+TEST(LongPoll, TheTaskThatWouldRunNextIsShared) {
+  Runtime runtime = MakeRuntime(1);
+  std::atomic<bool> ran{false};
+  auto body = [&]() -> Co<bool> {
+    Spawn(Set(&ran)).Detach();
+    while (runtime.metrics().inject_queue_depth == 0) {
+      std::this_thread::yield();
+    }
+    co_return ran;
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(false));
+  auto wait = [&ran]() -> Co<> {
+    while (!ran) co_await Sleep(absl::Milliseconds(1));
+  };
+  runtime.BlockOn(wait);
+}
+
+// Whichever worker was in the driver when the other one got stuck.
+TEST(LongPoll, ATimerOfAnotherTaskFires) {
+  Runtime runtime = MakeRuntime(2);
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> slept{false};
+    absl::Notification begun;
+    JoinHandle<void> sleeper = runtime.Spawn(SleepAndSet(&slept));
+    JoinHandle<void> stuck = runtime.Spawn(Stuck(&begun, &slept));
+    ASSERT_THAT(runtime.BlockOn(std::move(stuck)), IsOk());
+    ASSERT_THAT(runtime.BlockOn(std::move(sleeper)), IsOk());
+  }
+}
+
+// Tokio #4730.
+TEST(LongPoll, ASocketOfAnotherTaskIsRead) {
+  Runtime runtime = MakeRuntime(2);
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> received{false};
+    absl::Notification begun;
+    JoinHandle<void> reader = runtime.Spawn(ReceiveAndSet(&received));
+    JoinHandle<void> stuck = runtime.Spawn(Stuck(&begun, &received));
+    ASSERT_THAT(runtime.BlockOn(std::move(stuck)), IsOk());
+    ASSERT_THAT(runtime.BlockOn(std::move(reader)), IsOk());
+  }
+}
+
+// No worker is left: the watchdog drives.
+TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
+  for (size_t workers : {1, 2}) {
+    Runtime runtime = MakeRuntime(workers);
+    std::atomic<bool> slept{false};
+    std::vector<absl::Notification> begun(workers);
+    for (absl::Notification& each : begun) {
+      runtime.Spawn(Stuck(&each, &slept)).Detach();
+    }
+    for (absl::Notification& each : begun) each.WaitForNotification();
+    runtime.BlockOn(SleepAndSet(&slept));
+  }
+}
+
+TEST(LongPoll, ASocketIsReadAlthoughAllWorkersAreStuck) {
+  for (size_t workers : {1, 2}) {
+    Runtime runtime = MakeRuntime(workers);
+    std::atomic<bool> received{false};
+    std::vector<absl::Notification> begun(workers);
+    for (absl::Notification& each : begun) {
+      runtime.Spawn(Stuck(&each, &received)).Detach();
+    }
+    for (absl::Notification& each : begun) each.WaitForNotification();
+    runtime.BlockOn(ReceiveAndSet(&received));
+  }
+}
+
+// A task that a timer wakes on the watchdog's thread waits for a worker.
+TEST(LongPoll, ATaskWhoseTimerFiresMeanwhileWaitsForAWorker) {
+  const auto clock = std::make_shared<Clock>();
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(1)
+                                        .LongPollBound(kBound)
+                                        .WithClock(clock)
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  clock->Pause();
+  std::atomic<bool> begun{false};
+  std::atomic<bool> slept{false};
+  auto sleeper = [&]() -> Co<> {
+    begun = true;
+    co_await Sleep(absl::Hours(1));
+    slept = true;
+  };
+  auto body = [&]() -> Co<bool> {
+    JoinHandle<void> handle = Spawn(sleeper);
+    while (!begun) co_await Yield();
+    clock->Advance(absl::Hours(2));
+    while (runtime->metrics().inject_queue_depth == 0) {
+      std::this_thread::yield();
+    }
+    const bool has_run = slept;
+    EXPECT_THAT(co_await handle, IsOk());
+    co_return has_run;
+  };
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOkAndHolds(false));
+}
+
+// What the threads of this program are called.
+std::vector<std::string> ThreadNames() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(entry.path() / "comm");
+    std::string name;
+    std::getline(file, name);
+    names.push_back(name);
+  }
+  return names;
+}
+
+TEST(LongPoll, AThreadWatches) {
+  Runtime runtime = MakeRuntime(1);
+  // It names itself.
+  while (!std::ranges::count(ThreadNames(), "long-dog")) {
+    std::this_thread::yield();
+  }
+}
+
+TEST(LongPoll, NoThreadWatchesWithoutABound) {
+  Runtime runtime = MakeRuntime(1, absl::InfiniteDuration());
+  while (!std::ranges::count(ThreadNames(), "long-0")) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(ThreadNames(), Not(Contains("long-dog")));
+}
+
+// A simulation does not depend on real time.
+TEST(LongPoll, NoThreadWatchesBesideAPausedClock) {
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(1)
+                                        .LongPollBound(kBound)
+                                        .ThreadName("long")
+                                        .WithClock(AutoAdvancingClock())
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  while (!std::ranges::count(ThreadNames(), "long-0")) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(ThreadNames(), Not(Contains("long-dog")));
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,84 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A watchdog that goes to sleep while workers awake. One that sleeps beside a
+// worker that is awake is a deadlock here.
+
+#include <cstddef>
+
+#include "rouse/scheduler/awake_bell.h"
+#include "rouse/scheduler/idle.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+struct World {
+  explicit World(size_t workers) : idle(workers) {
+    bell.SetWatcher(watcher.unparker());
+    for (size_t i = 0; i < workers; ++i) {
+      idle.Sleep(i, /*was_searching=*/false);
+    }
+  }
+
+  // The watchdog, until a worker is awake.
+  void Watch(size_t workers) {
+    bell.Await();
+    if (idle.asleep() == workers) watcher.Park();
+    Require(idle.asleep() < workers);
+  }
+
+  ThreadParker watcher;
+  Idle idle;
+  AwakeBell bell;
+};
+
+MODEL_TEST(AwakeBell, AWorkerAwakesByItself) {
+  World world(1);
+  Thread worker([&] {
+    world.idle.Awake(0);
+    world.bell.Ring();
+  });
+  world.Watch(1);
+  worker.Join();
+}
+
+// The worker has returned from the driver when another thread wakes it: what it
+// knows of that is that its bit has gone.
+MODEL_TEST(AwakeBell, AWorkerAwakesWhileItIsWoken) {
+  World world(1);
+  Thread other([&] { static_cast<void>(world.idle.Wake()); });
+  Thread worker([&] {
+    world.idle.Awake(0);
+    world.bell.Ring();
+  });
+  world.Watch(1);
+  other.Join();
+  worker.Join();
+}
+
+MODEL_TEST(AwakeBell, TwoWorkersAwake) {
+  World world(2);
+  Thread one([&] {
+    world.idle.Awake(0);
+    world.bell.Ring();
+  });
+  Thread two([&] {
+    world.idle.Awake(1);
+    world.bell.Ring();
+  });
+  world.Watch(2);
+  one.Join();
+  two.Join();
+}
+
+MODEL_MUTANTS(AwakeBell, "scheduler/awake_bell.h");
+
+}  // namespace
+}  // namespace rouse::scheduler

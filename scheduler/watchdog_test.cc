@@ -1,0 +1,159 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/scheduler/watchdog.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <thread>
+
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using ::absl_testing::IsOk;
+
+// A driver on a futex that notes who comes.
+class NotingDriver {
+ public:
+  using Unparker = ThreadParker::Unparker;
+
+  Unparker unparker() { return parker_.unparker(); }
+  void Park() {
+    if (!parked.HasBeenNotified()) parked.Notify();
+    parker_.Park();
+  }
+  void ParkFor(absl::Duration limit) {
+    EXPECT_EQ(limit, absl::ZeroDuration());
+    ++polls;
+  }
+  void Shutdown() {}
+
+  absl::Notification parked;
+  std::atomic<int> polls{0};
+
+ private:
+  ThreadParker parker_;
+};
+
+// The test's thread is the workers, none of which begins a poll: as far as the
+// watchdog sees, those that are not asleep are stuck.
+class WatchdogTest : public ::testing::Test {
+ protected:
+  ~WatchdogTest() override {
+    scheduler_->Close();
+    if (sleeper_.joinable()) sleeper_.join();
+    watchdog_ = nullptr;
+    scheduler_->CancelAll();
+    EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+    scheduler_->Unref();
+  }
+
+  void Start() {
+    absl::StatusOr<std::unique_ptr<Watchdog>> watchdog =
+        Watchdog::Start(*scheduler_, absl::Milliseconds(1), "dog");
+    ASSERT_THAT(watchdog, IsOk());
+    watchdog_ = *std::move(watchdog);
+  }
+
+  // Leaves a task in the slot of `worker`.
+  void PushNext(size_t worker) {
+    auto nothing = []() -> Co<> { co_return; };
+    scheduler_->Spawn(nothing).Detach();
+    queues().PushNext(worker, queues().PopShared(worker));
+  }
+
+  // Until the watchdog has looked, and found `worker` stuck.
+  void AwaitLook(size_t worker) {
+    PushNext(worker);
+    while (queues().inject_depth() == 0) std::this_thread::yield();
+    EXPECT_EQ(queues().PopNext(worker), nullptr);
+    // Not to be run, and gone at the end.
+    queues().Push(worker, queues().PopShared(worker), /*wake=*/false);
+  }
+
+  Scheduler::Queues& queues() { return scheduler_->queues(); }
+
+  NotingDriver driver_;
+  Scheduler* scheduler_ = new Scheduler(
+      std::make_unique<DriverRef<NotingDriver>>(driver_), {.workers = 2});
+  std::unique_ptr<Watchdog> watchdog_;
+  std::thread sleeper_;
+};
+
+TEST_F(WatchdogTest, EndsAtOnce) { Start(); }
+
+// Tokio #4941.
+TEST_F(WatchdogTest, TakesTheNextTaskFromAStuckWorker) {
+  PushNext(0);
+  PushNext(1);
+  Start();
+  while (queues().inject_depth() < 2) std::this_thread::yield();
+  EXPECT_EQ(queues().PopNext(0), nullptr);
+  EXPECT_EQ(queues().PopNext(1), nullptr);
+}
+
+TEST_F(WatchdogTest, LooksForEventsIfAllWorkersAreStuck) {
+  Start();
+  while (driver_.polls < 3) std::this_thread::yield();
+  EXPECT_FALSE(driver_.parked.HasBeenNotified());
+}
+
+TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
+  ASSERT_TRUE(scheduler_->driver().TryHold());
+  Start();
+  for (int i = 0; i < 3; ++i) AwaitLook(0);
+  EXPECT_EQ(driver_.polls, 0);
+  scheduler_->driver().Release();
+}
+
+// Tokio #4730. The worker sleeps beside the driver, whose holder leaves it and
+// gets stuck.
+TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
+  ASSERT_TRUE(scheduler_->driver().TryHold());
+  sleeper_ = std::thread([this] { scheduler_->worker(1).Run(); });
+  while (!queues().idle().IsAsleep(1)) std::this_thread::yield();
+  scheduler_->driver().Release();
+  Start();
+  driver_.parked.WaitForNotification();
+}
+
+// It sleeps after some looks in vain; not to be woken, it would stay so.
+TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
+  ASSERT_TRUE(queues().Sleep(1));
+  Start();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(queues().Sleep(0));
+    // About when it goes to sleep: earlier, later.
+    absl::SleepFor(absl::Milliseconds(3 + i));
+    queues().Awake(0);
+    scheduler_->awake_bell().Ring();
+    // Which of the two is stuck.
+    PushNext(0);
+    while (queues().inject_depth() == 0) std::this_thread::yield();
+    queues().PopNext(0);
+    queues().Push(0, queues().PopShared(0), /*wake=*/false);
+    // The other one was woken for the task.
+    queues().Awake(1);
+    while (task::Header* const task = queues().Pop(0))
+      scheduler_->Discard(task);
+    queues().EndSearching(1);
+    ASSERT_TRUE(queues().Sleep(1));
+  }
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
