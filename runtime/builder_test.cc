@@ -1,0 +1,239 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The choices of a runtime, and what becomes of it when a task throws.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/sleep.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr absl::StatusCode kInvalidArgument =
+    absl::StatusCode::kInvalidArgument;
+
+// Sets ROUSE_WORKER_THREADS for a test.
+class WorkerThreadsVariableTest : public ::testing::Test {
+ protected:
+  WorkerThreadsVariableTest() {
+    if (const char* const value = std::getenv(kName)) before_ = value;
+  }
+  ~WorkerThreadsVariableTest() override {
+    if (before_.has_value()) {
+      Set(*before_);
+    } else {
+      unsetenv(kName);
+    }
+  }
+
+  static void Set(const std::string& value) {
+    ASSERT_EQ(setenv(kName, value.c_str(), /*overwrite=*/1), 0);
+  }
+  static size_t Workers(Builder builder) {
+    absl::StatusOr<Runtime> runtime = builder.Build();
+    EXPECT_THAT(runtime, IsOk());
+    return runtime->metrics().workers.size();
+  }
+
+ private:
+  static constexpr char kName[] = "ROUSE_WORKER_THREADS";
+  std::optional<std::string> before_;
+};
+
+TEST_F(WorkerThreadsVariableTest, IsTheDefault) {
+  Set("3");
+  EXPECT_EQ(Workers(Builder::MultiThread()), 3u);
+  EXPECT_EQ(Workers(std::move(Builder::MultiThread().WorkerThreads(0))), 3u);
+}
+
+TEST_F(WorkerThreadsVariableTest, GivesWayToTheBuilder) {
+  Set("3");
+  EXPECT_EQ(Workers(std::move(Builder::MultiThread().WorkerThreads(2))), 2u);
+  EXPECT_EQ(Workers(Builder::CurrentThread()), 1u);
+}
+
+TEST_F(WorkerThreadsVariableTest, EmptyIsAsManyAsThereAreProcessors) {
+  Set("");
+  EXPECT_EQ(Workers(Builder::MultiThread()),
+            std::max(1u, std::thread::hardware_concurrency()));
+}
+
+TEST_F(WorkerThreadsVariableTest, IsANumberInItsRange) {
+  for (const char* bad : {"0", "-1", "two", "2x", "32769", "99999999999"}) {
+    Set(bad);
+    EXPECT_THAT(
+        Builder::MultiThread().Build(),
+        StatusIs(kInvalidArgument,
+                 AllOf(HasSubstr("ROUSE_WORKER_THREADS"), HasSubstr(bad))));
+  }
+}
+
+TEST(Builder, RefusesTooManyWorkerThreads) {
+  EXPECT_THAT(Builder::MultiThread().WorkerThreads(32'769).Build(),
+              StatusIs(kInvalidArgument, HasSubstr("WorkerThreads(32769)")));
+}
+
+TEST(Builder, RefusesAnEventIntervalOfZero) {
+  EXPECT_THAT(Builder::CurrentThread().EventInterval(0).Build(),
+              StatusIs(kInvalidArgument, HasSubstr("EventInterval(0)")));
+}
+
+TEST(Builder, RefusesALongPollBoundThatIsNotPositive) {
+  for (absl::Duration bad : {absl::ZeroDuration(), absl::Milliseconds(-1)}) {
+    EXPECT_THAT(Builder::MultiThread().LongPollBound(bad).Build(),
+                StatusIs(kInvalidArgument, HasSubstr("LongPollBound")));
+  }
+}
+
+TEST(Builder, MayBeUsedAgain) {
+  Builder builder = Builder::MultiThread();
+  builder.WorkerThreads(1).ThreadName("twin");
+  absl::StatusOr<Runtime> one = builder.Build();
+  absl::StatusOr<Runtime> two = builder.WorkerThreads(2).Build();
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(two, IsOk());
+  EXPECT_EQ(one->metrics().workers.size(), 1u);
+  EXPECT_EQ(two->metrics().workers.size(), 2u);
+}
+
+// In which order a task's children run, on one worker.
+std::vector<int> OrderOfChildren(bool lifo_slot) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::CurrentThread().LifoSlot(lifo_slot).Build();
+  EXPECT_THAT(runtime, IsOk());
+  std::vector<int> order;
+  auto note = [&order](int i) -> Co<> {
+    order.push_back(i);
+    co_return;
+  };
+  auto body = [&note]() -> Co<> {
+    std::vector<JoinHandle<void>> children;
+    for (int i = 0; i < 3; ++i) children.push_back(Spawn(note(i)));
+    for (JoinHandle<void>& child : children) (void)co_await child;
+  };
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOk());
+  return order;
+}
+
+TEST(Builder, TheSlotIsAChoice) {
+  EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/false), ElementsAre(0, 1, 2));
+  EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/true), ElementsAre(2, 0, 1));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+using UnhandledExceptionTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, UnhandledExceptionTest, ::testing::Bool(),
+                         &KindOfRuntime);
+
+Co<int> Throws() {
+  co_await Yield();
+  throw std::runtime_error("broken");
+}
+Co<int> Sleeps() {
+  co_await Sleep(absl::InfiniteDuration());
+  co_return 0;
+}
+
+TEST_P(UnhandledExceptionTest, IsTheJoinersBusinessByDefault) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Throws())),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
+  auto answer = []() -> Co<int> { co_return 42; };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(answer)), IsOkAndHolds(42));
+}
+
+TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder()
+          .OnUnhandledException(UnhandledException::kShutdownRuntime)
+          .Build();
+  ASSERT_THAT(runtime, IsOk());
+  JoinHandle<int> other = runtime->Spawn(Sleeps());
+  JoinHandle<int> throws = runtime->Spawn(Throws());
+  try {
+    runtime->BlockOn(Sleeps());
+    FAIL() << "BlockOn returned";
+  } catch (const PanicError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("a task ended with an exception"));
+  }
+  // Nothing runs any more.
+  JoinHandle<int> late = runtime->Spawn(Throws());
+  EXPECT_THROW(runtime->BlockOn(Sleeps()), PanicError);
+  runtime = absl::UnknownError("gone");
+  absl::StatusOr<Runtime> elsewhere = Builder::CurrentThread().Build();
+  EXPECT_THAT(elsewhere->BlockOn(std::move(other)),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(elsewhere->BlockOn(std::move(late)),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(elsewhere->BlockOn(std::move(throws)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
+}
+
+TEST_P(UnhandledExceptionTest, EndsEveryBlockOn) {
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder()
+          .OnUnhandledException(UnhandledException::kShutdownRuntime)
+          .Build();
+  ASSERT_THAT(runtime, IsOk());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back(
+        [&] { EXPECT_THROW(runtime->BlockOn(Sleeps()), PanicError); });
+  }
+  runtime->Spawn(Throws()).Detach();
+  for (std::thread& thread : threads) thread.join();
+}
+
+using UnhandledExceptionDeathTest = UnhandledExceptionTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, UnhandledExceptionDeathTest, ::testing::Bool(),
+                         &KindOfRuntime);
+
+TEST_P(UnhandledExceptionDeathTest, MayAbort) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        absl::StatusOr<Runtime> runtime =
+            MakeBuilder()
+                .OnUnhandledException(UnhandledException::kAbort)
+                .Build();
+        (void)runtime->BlockOn(runtime->Spawn(Throws()));
+      },
+      "policy for unhandled exceptions is to abort");
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse

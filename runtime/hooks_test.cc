@@ -1,0 +1,244 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a runtime calls at its turning points.
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task_id.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::testing::ElementsAre;
+
+// What was called, in its order.
+class Log {
+ public:
+  void Add(const std::string& what) {
+    const absl::MutexLock lock(&mu_);
+    entries_.push_back(what);
+  }
+  // For a hook that is given a task.
+  auto Adder(std::string what) {
+    return [this, what = std::move(what)](task::TaskId id) {
+      const absl::MutexLock lock(&mu_);
+      entries_.push_back(what);
+      ids_.insert(id);
+    };
+  }
+  std::vector<std::string> entries() {
+    const absl::MutexLock lock(&mu_);
+    return entries_;
+  }
+  std::set<task::TaskId> ids() {
+    const absl::MutexLock lock(&mu_);
+    return ids_;
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::vector<std::string> entries_ ABSL_GUARDED_BY(mu_);
+  std::set<task::TaskId> ids_ ABSL_GUARDED_BY(mu_);
+};
+
+// Counts, and lets a future wait for a number.
+class Count {
+ public:
+  void Add() {
+    ++count_;
+    waker_.Wake();
+  }
+  auto AtLeast(int count) {
+    return PollFn([this, count](Context& cx) -> PollResult<void> {
+      waker_.Register(cx.waker());
+      if (count_ < count) return kPending;
+      return {};
+    });
+  }
+  int now() const { return count_; }
+
+ private:
+  std::atomic<int> count_{0};
+  AtomicWaker waker_;
+};
+
+Co<> YieldOnce() { co_await Yield(); }
+
+using HooksTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, HooksTest, ::testing::Bool(), &KindOfRuntime);
+
+TEST_P(HooksTest, OfATaskAreCalledInOrder) {
+  Log log;
+  absl::StatusOr<Runtime> runtime = MakeBuilder()
+                                        .OnTaskSpawn(log.Adder("spawn"))
+                                        .BeforeTaskPoll(log.Adder("before"))
+                                        .AfterTaskPoll(log.Adder("after"))
+                                        .OnTaskTerminate(log.Adder("terminate"))
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  JoinHandle<void> handle = runtime->Spawn(YieldOnce());
+  const task::TaskId id = handle.id();
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
+  runtime = absl::UnknownError("gone");
+  EXPECT_THAT(log.entries(), ElementsAre("spawn", "before", "after", "before",
+                                         "terminate", "after"));
+  EXPECT_THAT(log.ids(), ElementsAre(id));
+}
+
+TEST_P(HooksTest, OnTaskSpawnIsCalledOnTheSpawningThread) {
+  std::thread::id spawned_on;
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder()
+          .OnTaskSpawn([&spawned_on](task::TaskId) {
+            spawned_on = std::this_thread::get_id();
+          })
+          .Build();
+  ASSERT_THAT(runtime, IsOk());
+  runtime->Spawn(YieldOnce()).Detach();
+  EXPECT_EQ(spawned_on, std::this_thread::get_id());
+}
+
+TEST_P(HooksTest, OnTaskTerminateIsCalledForATaskThatIsAborted) {
+  Log log;
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnTaskTerminate(log.Adder("terminate")).Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
+  JoinHandle<void> handle = runtime->Spawn(never);
+  handle.Abort();
+  EXPECT_THAT(runtime->BlockOn(std::move(handle)),
+              absl_testing::StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(log.entries(), ElementsAre("terminate"));
+}
+
+TEST_P(HooksTest, OnTaskTerminateIsCalledForATaskThatEndsWithItsRuntime) {
+  Log log;
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnTaskTerminate(log.Adder("terminate")).Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
+  runtime->Spawn(never).Detach();
+  runtime->BlockOn(YieldOnce());
+  const Handle handle = runtime->handle();
+  runtime = absl::UnknownError("gone");
+  EXPECT_THAT(log.entries(), ElementsAre("terminate"));
+}
+
+TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
+  std::atomic<int> parks{0};
+  std::atomic<int> unparks{0};
+  absl::StatusOr<Runtime> runtime = MakeBuilder()
+                                        .OnThreadPark([&] { ++parks; })
+                                        .OnThreadUnpark([&] { ++unparks; })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto sleep = []() -> Co<> { co_await Sleep(absl::Milliseconds(1)); };
+  runtime->BlockOn(sleep);
+  runtime = absl::UnknownError("gone");
+  EXPECT_GT(parks, 0);
+  EXPECT_EQ(parks, unparks);
+}
+
+// Tokio #7834, #8212. All tasks come from there, and nothing else wakes
+// anybody: one that is left lying hangs the test.
+TEST_P(HooksTest, BeforeParkMaySpawn) {
+  constexpr int kTasks = 100;
+  std::atomic<int> left{kTasks};
+  Count ran;
+  auto body = [&ran]() -> Co<> {
+    ran.Add();
+    co_return;
+  };
+  absl::StatusOr<Runtime> runtime = MakeBuilder()
+                                        .OnThreadPark([&] {
+                                          if (left.fetch_sub(1) > 0) {
+                                            Spawn(body).Detach();
+                                          }
+                                        })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  runtime->BlockOn(ran.AtLeast(kTasks));
+  EXPECT_EQ(ran.now(), kTasks);
+}
+
+// Tokio #8222.
+TEST_P(HooksTest, BeforeParkMayWakeATask) {
+  Count parks;
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnThreadPark([&parks] { parks.Add(); }).Build();
+  ASSERT_THAT(runtime, IsOk());
+  for (int i = 1; i < 20; ++i) {
+    JoinHandle<void> task = runtime->Spawn(parks.AtLeast(i));
+    ASSERT_THAT(runtime->BlockOn(std::move(task)), IsOk());
+  }
+}
+
+TEST_P(HooksTest, AfterUnparkMaySpawn) {
+  constexpr int kTasks = 20;
+  std::atomic<int> left{kTasks};
+  Count ran;
+  auto body = [&ran]() -> Co<> {
+    ran.Add();
+    co_return;
+  };
+  absl::StatusOr<Runtime> runtime = MakeBuilder()
+                                        .OnThreadUnpark([&] {
+                                          if (left.fetch_sub(1) > 0) {
+                                            Spawn(body).Detach();
+                                          }
+                                        })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto main = [&ran]() -> Co<> {
+    // Each ends a park.
+    while (ran.now() < kTasks) co_await Sleep(absl::Milliseconds(1));
+  };
+  runtime->BlockOn(main);
+  EXPECT_EQ(ran.now(), kTasks);
+}
+
+TEST(Hooks, ThreadsStartAndStop) {
+  std::atomic<int> started{0};
+  std::atomic<int> stopped{0};
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(2)
+                                        .OnThreadStart([&] { ++started; })
+                                        .OnThreadStop([&] { ++stopped; })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  EXPECT_THAT(runtime->BlockOn(runtime->SpawnBlocking([] {})), IsOk());
+  EXPECT_EQ(stopped, 0);
+  runtime = absl::UnknownError("gone");
+  EXPECT_EQ(started, 3);
+  EXPECT_EQ(stopped, 3);
+}
+
+}  // namespace
+}  // namespace rouse
