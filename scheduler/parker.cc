@@ -51,6 +51,10 @@ void Parker::Park() {
     } else {
       thread_.Park();
     }
+  } else if (in_driver) {
+    // Whoever is unparked each time, by a main future that yields, has events
+    // all the same (tokio #5223).
+    driver_->ParkFor(absl::ZeroDuration());
   }
 }
 

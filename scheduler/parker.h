@@ -30,8 +30,8 @@ class Parker {
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  // Blocks until unparked, or until the driver has had an event; at once if
-  // unparked before.
+  // Blocks until unparked, or until the driver has had an event. If unparked
+  // before it looks for events of the driver, and returns at once.
   void Park();
 
   // Looks for events of the driver, unless another worker does.

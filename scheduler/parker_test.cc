@@ -41,11 +41,22 @@ class ParkerTest : public ::testing::Test {
   SharedDriver driver_{std::make_unique<DriverRef<CountingDriver>>(counting_)};
 };
 
+// Tokio #5223: it looks for events all the same.
 TEST_F(ParkerTest, AnUnparkBeforeThePark) {
   Parker parker(driver_);
   parker.Unpark();
   parker.Park();
   EXPECT_EQ(counting_.parks, 0);
+  EXPECT_EQ(counting_.polls, 1);
+}
+
+TEST_F(ParkerTest, AnUnparkBeforeAParkBesideTheDriver) {
+  Parker parker(driver_);
+  ASSERT_TRUE(driver_.TryHold());
+  parker.Unpark();
+  parker.Park();
+  EXPECT_EQ(counting_.polls, 0);
+  driver_.Release();
 }
 
 TEST_F(ParkerTest, SeveralUnparksCountAsOne) {

@@ -1,0 +1,311 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The traps of a scheduler that others have fallen into, and where it is shown
+// that this one does not. Numbers with a # are tokio's.
+//
+//   S1   #1768: a load is no match for a sleeper
+//        models RunQueues, LocalQueue.HidesNothing*; mutants of idle.h
+//   S2   #2362: positions wrap
+//        LocalQueueTest: its positions do, in each test
+//   S3   #2387: a place is written while a thief reads it
+//        models LocalQueue.IsPushedToBesideAThief, .HasOneThiefAtATime
+//   S4   #5041: an old position comes back after 2^16 steps
+//        positions have 32 bits: local_queue.h
+//   S5   #8029: the wrong half overflows
+//        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheSharedQueue
+//   S6   #5705, #5908: batches of nothing, and of too much
+//        RunQueuesTest.ABatchIsOneAtLeast, .ABatchLeavesHalfOfTheRoom
+//   S7   #4383: a wake is used up by one that searches in vain
+//        RunQueuesTest.TheLastThatSearchesWakesAnotherForTheRest; model
+//        RunQueues.ATaskThatComesDuringASearchIsFound
+//   S8   #2349, #5686, #5712: the slot keeps the queue from running
+//        here: TwoTasksThatWakeEachOther*, AChainOfTasks*
+//   S9   #4941, #8065: a task in the slot of a worker that is stuck
+//        LongPoll.TheTaskThatWouldRunNext*, WatchdogTest; model
+//        RunQueues.TheWatchdogRescuesWhatWaitsInTheSlot
+//   S10  #6596: BlockInPlace leaves the slot full
+//        BlockInPlaceTest.LeavesNothingInTheSlot
+//   S11  #5239, #5837: nested BlockInPlace
+//        BlockInPlace.OneInsideAnother, BlockInPlaceTest.OneInsideAnother*
+//   S12  #6999, #7216, #7879: deferred wakers are left behind
+//        there is no list of them: who yields is back in a queue when its poll
+//        has ended. BlockInPlace.ATaskThatHasYieldedRunsMeanwhile
+//   S13  #5223, #5251: who yields keeps the drivers from running
+//        here: WhoYieldsLetsTheDriverRun, AMainFutureThatYields*
+//   S14  #2119, #2061, #2046, #2789: a shutdown hangs
+//        here: AShutdown*; RuntimeTest.ATaskSpawnedByADestructor*; model
+//        RunQueues.CloseLeavesNobodyAsleep
+//   S15  #3869, #3752: a shutdown before the threads have begun
+//        here: AShutdownAtOnce
+//   S16  #2062, #1972: a wake while the future is destroyed, or that does it
+//        task_combinations_test; TaskTest.AFutureMayWakeItsTaskWhile*,
+//        .AbortNeverDestroysTheFutureItself
+//   S17  #3929: an abort destroys the future on its own thread
+//        the same
+//   S18  #3159, #3672: an abort meets a shutdown
+//        task_combinations_test; model Task.IsAbortedAndShutDownWhile*
+//   S19  #4430: the output's destructor throws in ~JoinHandle
+//        does not compile: cell_nc_test
+//   S20  #2096, #2044, #6986: the joiner's waker
+//        models Task.*Joined*; TaskTest.ADroppedHandleForgetsItsWaker
+//   S21  #7622: a wake of a task that is queued must order, too
+//        model Task.APollSeesWhatCameBeforeEveryWake
+//   S22  #5772: guards that go in another order
+//        they neither move nor copy: the language keeps the order
+//   S23  #7834, #8212, #8222: hooks that make work
+//        HooksTest.BeforeParkMaySpawn, .BeforeParkMayWakeATask
+//   S24  #8078: a random generator whose state is zero
+//        FastRand.SeedZeroIsAsGoodAsAny
+//   S25  #3564, #1861: what each of many runtimes leaves behind
+//        here: ManyRuntimesLeaveNothingBehind
+//   S26  #8391: a dump while the scheduler is at it
+//        nothing is borrowed: models TaskTrace.*
+//   S27  tokio 0.1 #459, #507: park against unpark
+//        models Parker.*, ThreadParker.*; ParkerStress
+//   S27b #4730, #6315: a long poll of the worker that had the driver
+//        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::StatusIs;
+
+// S22.
+static_assert(!std::is_move_constructible_v<EnterGuard> &&
+              !std::is_move_assignable_v<EnterGuard>);
+
+Co<> Set(std::atomic<bool>* flag) {
+  *flag = true;
+  co_return;
+}
+
+Co<> SleepAndSet(std::atomic<bool>* flag) {
+  co_await Sleep(absl::Milliseconds(1));
+  *flag = true;
+}
+
+using TrapsTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, TrapsTest, ::testing::Bool(), &KindOfRuntime);
+
+// One worker, of either kind, with a slot, and nobody to come to its help.
+Runtime OneWorker(Builder builder) {
+  absl::StatusOr<Runtime> runtime = builder.WorkerThreads(1)
+                                        .LifoSlot(true)
+                                        .LongPollBound(absl::InfiniteDuration())
+                                        .Build();
+  EXPECT_THAT(runtime, IsOk());
+  return *std::move(runtime);
+}
+
+// S8. The two always have the slot; the third is in the queue.
+TEST_P(TrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
+  Runtime runtime = OneWorker(MakeBuilder());
+  std::atomic<bool> ran{false};
+  std::atomic<int> turn{0};
+  AtomicWaker wakers[2];
+  auto play = [&](int me) {
+    return PollFn([&, me](Context& cx) -> PollResult<void> {
+      wakers[me].Register(cx.waker());
+      if (turn % 2 == me) ++turn;
+      wakers[1 - me].Wake();
+      if (ran) return {};
+      return kPending;
+    });
+  };
+  auto main = [&]() -> Co<> {
+    JoinHandle<void> other = Spawn(Set(&ran));
+    JoinHandle<void> ping = Spawn(play(0));
+    JoinHandle<void> pong = Spawn(play(1));
+    EXPECT_THAT(co_await other, IsOk());
+    EXPECT_THAT(co_await ping, IsOk());
+    EXPECT_THAT(co_await pong, IsOk());
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(main)), IsOk());
+}
+
+// S8. Each task has its successor in the slot.
+TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
+  Runtime runtime = OneWorker(MakeBuilder());
+  std::atomic<bool> ran{false};
+  std::atomic<int> links{0};
+  std::atomic<bool> ended{false};
+  std::function<Co<>()> link = [&]() -> Co<> {
+    ++links;
+    if (ran) {
+      ended = true;
+    } else {
+      Spawn(link()).Detach();
+    }
+    co_return;
+  };
+  auto main = [&]() -> Co<> {
+    Spawn(Set(&ran)).Detach();
+    Spawn(link()).Detach();
+    while (!ended) co_await Yield();
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(main)), IsOk());
+  // Three from the slot, and one or two more.
+  EXPECT_LT(links, 20);
+}
+
+// Nor do tasks of the worker keep those from outside waiting.
+TEST_P(TrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
+  Runtime runtime = OneWorker(MakeBuilder());
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ran{false};
+  auto yields = [&]() -> Co<> {
+    while (!ran) {
+      begun = true;
+      co_await Yield();
+    }
+  };
+  std::thread outside([&] {
+    while (!begun) std::this_thread::yield();
+    runtime.Spawn(Set(&ran)).Detach();
+  });
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(yields)), IsOk());
+  outside.join();
+}
+
+// S13.
+TEST_P(TrapsTest, WhoYieldsLetsTheDriverRun) {
+  Runtime runtime = OneWorker(MakeBuilder());
+  std::atomic<bool> slept{false};
+  auto body = [&]() -> Co<> {
+    Spawn(SleepAndSet(&slept)).Detach();
+    while (!slept) co_await Yield();
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
+}
+
+TEST_P(TrapsTest, AMainFutureThatYieldsLetsTheDriverRun) {
+  Runtime runtime = MakeRuntime();
+  std::atomic<bool> slept{false};
+  auto main = [&]() -> Co<> {
+    Spawn(SleepAndSet(&slept)).Detach();
+    while (!slept) co_await Yield();
+  };
+  runtime.BlockOn(main);
+}
+
+// S15.
+TEST_P(TrapsTest, AShutdownAtOnce) {
+  for (int i = 0; i < 100; ++i) MakeRuntime();
+}
+
+// S14. From before to after: each task runs, or is cancelled.
+TEST_P(TrapsTest, AShutdownMeetsTasksFromOutside) {
+  for (int i = 0; i < 50; ++i) {
+    std::optional<Runtime> runtime(MakeRuntime());
+    const Handle handle = runtime->handle();
+    std::atomic<int> spawned{0};
+    std::vector<JoinHandle<void>> tasks;
+    std::thread outside([&] {
+      for (int t = 0; t < 200; ++t) {
+        tasks.push_back(handle.Spawn([]() -> Co<> { co_await Yield(); }));
+        ++spawned;
+      }
+    });
+    while (spawned < 4 * i) std::this_thread::yield();
+    runtime.reset();
+    outside.join();
+    for (const JoinHandle<void>& task : tasks) {
+      EXPECT_TRUE(task.IsFinished());
+    }
+    EXPECT_EQ(handle.alive_tasks(), 0u);
+  }
+}
+
+// S14. The tasks wait for one another, and each keeps the runtime's handle.
+TEST_P(TrapsTest, AShutdownOfTasksThatJoinEachOther) {
+  std::optional<Runtime> runtime(MakeRuntime());
+  const Handle handle = runtime->handle();
+  auto forever = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
+  JoinHandle<void> last = runtime->Spawn(forever);
+  for (int i = 0; i < 20; ++i) {
+    auto waits = [inner = std::move(last), handle]() mutable -> Co<> {
+      EXPECT_THAT(co_await inner, StatusIs(absl::StatusCode::kCancelled));
+    };
+    last = runtime->Spawn(std::move(waits));
+  }
+  runtime->BlockOn([]() -> Co<> { co_await Yield(); });
+  runtime.reset();
+  EXPECT_TRUE(last.IsFinished());
+  EXPECT_EQ(handle.alive_tasks(), 0u);
+}
+
+// S14. While tasks wake each other all the time.
+TEST_P(TrapsTest, AShutdownInTheMiddleOfEverything) {
+  for (int i = 0; i < 20; ++i) {
+    std::optional<Runtime> runtime(MakeRuntime());
+    std::atomic<int> yields{0};
+    auto busy = [&yields]() -> Co<> {
+      for (;;) {
+        ++yields;
+        co_await Yield();
+        Spawn([]() -> Co<> { co_await Sleep(absl::Milliseconds(1)); }).Detach();
+      }
+    };
+    for (int t = 0; t < 8; ++t) runtime->Spawn(busy).Detach();
+    auto wait = [&yields, i]() -> Co<> {
+      while (yields < 10 * i) co_await Yield();
+    };
+    runtime->BlockOn(wait);
+    runtime.reset();
+  }
+}
+
+// How many files in a folder of /proc/self.
+size_t CountIn(const char* folder) {
+  using Iterator = std::filesystem::directory_iterator;
+  const auto count = std::distance(Iterator(folder), Iterator());
+  return static_cast<size_t>(count);
+}
+
+// S25. (Of memory, the sanitizers know.)
+TEST_P(TrapsTest, ManyRuntimesLeaveNothingBehind) {
+  const auto run = [] {
+    Runtime runtime = MakeRuntime();
+    std::atomic<bool> slept{false};
+    EXPECT_THAT(runtime.BlockOn(runtime.Spawn(SleepAndSet(&slept))), IsOk());
+    EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking([] {})), IsOk());
+  };
+  run();
+  const size_t descriptors = CountIn("/proc/self/fd");
+  for (int i = 0; i < 50; ++i) run();
+  EXPECT_EQ(CountIn("/proc/self/fd"), descriptors);
+}
+
+}  // namespace
+}  // namespace rouse
