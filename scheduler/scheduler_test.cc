@@ -98,6 +98,44 @@ TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 11, 12}));
 }
 
+TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
+  ThreadParker bottom;
+  // Looks into the shared queue as often as it may.
+  auto* const scheduler =
+      new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottom),
+                    {.workers = 2, .global_queue_interval = 1});
+  int polled = 0;
+  int polled_before_child = -1;
+  auto child = [&]() -> Co<> {
+    polled_before_child = polled;
+    co_return;
+  };
+  auto parent = [&]() -> Co<> {
+    Spawn(child).Detach();
+    co_return;
+  };
+  auto other = [&polled]() -> Co<> {
+    ++polled;
+    co_return;
+  };
+  // Fill the worker's queue, so that the child comes behind them; and then keep
+  // the shared queue full.
+  constexpr int kOthers = 4000;
+  for (int i = 0; i < 200; ++i) scheduler->Spawn(other).Detach();
+  scheduler->Spawn(parent).Detach();
+  for (int i = 0; i < kOthers; ++i) scheduler->Spawn(other).Detach();
+  {
+    const ScopedDefault current(*scheduler);
+    scheduler->worker(0).RunUntil([&] { return polled == 200 + kOthers; });
+  }
+  EXPECT_GE(polled_before_child, 0);
+  // Its turn comes after a queue of 256, and as many from the shared one.
+  EXPECT_LE(polled_before_child, 200 + 2 * 256);
+  scheduler->Close();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
 TEST_F(SchedulerTest, SpawnUsesTheCurrentOne) {
   EXPECT_EQ(Current(), nullptr);
   const ScopedDefault current(*scheduler_);

@@ -151,9 +151,16 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
 
 task::Header* Worker::Next() {
   Scheduler::Queues& queues = scheduler_.queues();
-  if (tick() - last_shared_ >= shared_interval_) {
+  // Never twice in a row: with long polls, or a small interval, each turn would
+  // be one, and a shared queue that does not become empty keep all else
+  // waiting.
+  if (!std::exchange(came_from_shared_, false) &&
+      tick() - last_shared_ >= shared_interval_) {
     last_shared_ = tick();
-    if (task::Header* const task = queues.PopShared(index_)) return task;
+    if (task::Header* const task = queues.PopShared(index_)) {
+      came_from_shared_ = true;
+      return task;
+    }
   }
   if (task::Header* const task = queues.PopNext(index_)) return task;
   if (task::Header* const task = queues.Pop(index_)) return task;

@@ -135,6 +135,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // When it last looked for events, and into the shared queue; by `tick_`.
   uint64_t last_maintained_ = 0;
   uint64_t last_shared_ = 0;
+  bool came_from_shared_ = false;  // the latest task, because it was time to
   uint32_t shared_interval_;
   // Tasks made on this thread, less those freed on it.
   int64_t tasks_ = 0;
