@@ -2,11 +2,11 @@
 // down in the midst of it, again and again. Nothing leaks, nothing hangs, and
 // every handle gives what it must.
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -255,19 +255,29 @@ TEST_P(SchedulerStress, TasksOfAllSortsAndShutdownsAmidThem) {
   uint64_t seed = StressSeed();
   uint64_t tasks = 0;
   uint64_t shutdowns = 0;
+  absl::Duration longest;
+  uint64_t longest_seed = seed;
   do {
+    const absl::Time begin = absl::Now();
     SCOPED_TRACE(absl::StrCat("ROUSE_STRESS_SEED=", seed));
     const MustEnd guard(seed);
-    Round round(GetParam(), seed++);
-    // From some hundred to some tens of thousands.
+    Round round(GetParam(), seed);
+    // Up to some tens of thousands, and what these spawn.
     round.Run(uint64_t{64} << FastRand(seed).Below(11));
     tasks += round.tasks();
     ++shutdowns;
+    const absl::Duration took = absl::Now() - begin;
+    if (took > longest) {
+      longest = took;
+      longest_seed = seed;
+    }
+    ++seed;
   } while (absl::Now() < end && !HasFailure());
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
   std::cout << "[  STRESS  ] " << tasks << " tasks in " << seconds << " s, "
             << static_cast<uint64_t>(static_cast<double>(tasks) / seconds)
-            << " a second; " << shutdowns << " shutdowns\n";
+            << " a second; " << shutdowns << " shutdowns; the longest round "
+            << longest << ", with seed " << longest_seed << "\n";
 }
 
 }  // namespace
