@@ -1,0 +1,182 @@
+// The examples of docs/scheduler.md, word for word (scheduler_quotes_test sees
+// to that), and tests that run them.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/block_in_place.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/spawn_blocking.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task_id.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/sleep.h"
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+rouse::Co<int64_t> Sum(const Numbers& numbers, size_t from, size_t to) {
+  int64_t sum = 0;
+  for (size_t i = from; i < to; ++i) {
+    sum += numbers[i];
+    if (i % 4096 == 4095) co_await rouse::Yield();
+  }
+  co_return sum;
+}
+
+rouse::Co<absl::StatusOr<int64_t>> SumOfHalves(
+    std::shared_ptr<const Numbers> numbers) {
+  const size_t middle = numbers->size() / 2;
+  auto half = [numbers](size_t from, size_t to) -> rouse::Co<int64_t> {
+    co_return co_await Sum(*numbers, from, to);
+  };
+  // Runs on another thread if one has nothing to do.
+  auto first = [half, middle] { return half(0, middle); };
+  rouse::JoinHandle<int64_t> other = rouse::Spawn(first);
+  int64_t sum = co_await Sum(*numbers, middle, numbers->size());
+  sum += co_await rouse::OrReturn(other);
+  co_return sum;
+}
+
+// Stands for a library that blocks.
+class Table {
+ public:
+  void WriteTo(const std::string& path) const { written_to_ = path; }
+  const std::string& written_to() const { return written_to_; }
+
+ private:
+  mutable std::string written_to_;
+};
+
+rouse::Co<absl::Status> Save(std::shared_ptr<const Table> table) {
+  auto write = [table] { table->WriteTo("table.db"); };
+  co_return co_await rouse::SpawnBlocking(write);
+}
+
+// Deep in code that knows of no coroutines.
+void SaveNow(const Table& table) {
+  rouse::BlockInPlace([&table] { table.WriteTo("table.db"); });
+}
+
+std::string Report(const rouse::Runtime& runtime) {
+  const rouse::scheduler::Metrics metrics = runtime.metrics();
+  std::string report = absl::StrCat(metrics.alive_tasks, " tasks, ",
+                                    metrics.inject_queue_depth, " shared\n");
+  for (const rouse::scheduler::WorkerMetrics& worker : metrics.workers) {
+    absl::StrAppend(&report, worker.local_queue_depth, " waiting, ",
+                    worker.polls, " polls of ",
+                    absl::FormatDuration(worker.mean_poll_time), ", ",
+                    worker.steals, " stolen\n");
+  }
+  return report;
+}
+
+absl::StatusOr<rouse::Runtime> MakeCounted(std::atomic<int>& alive) {
+  using rouse::task::TaskId;
+  return rouse::Builder::MultiThread()
+      .WorkerThreads(2)
+      .OnTaskSpawn([&alive](TaskId) { ++alive; })
+      .OnTaskTerminate([&alive](TaskId) { --alive; })
+      .Build();
+}
+
+absl::StatusOr<rouse::Runtime> MakeRepeatable(uint64_t seed) {
+  auto clock = std::make_shared<rouse::Clock>();
+  clock->Pause();
+  clock->SetAutoAdvance(true);
+  return rouse::Builder::CurrentThread().Seed(seed).WithClock(clock).Build();
+}
+
+// ---- Tests.
+
+rouse::Runtime MakeRuntime() {
+  return rouse::Builder::MultiThread().WorkerThreads(2).Build().value();
+}
+
+TEST(SchedulerExamplesTest, SumsInTwoTasks) {
+  auto numbers = std::make_shared<Numbers>(10'000);
+  std::iota(numbers->begin(), numbers->end(), 1);
+  EXPECT_EQ(MakeRuntime().BlockOn(SumOfHalves(numbers)).value(), 50'005'000);
+}
+
+TEST(SchedulerExamplesTest, SavesOnAThreadForSuchCalls) {
+  auto table = std::make_shared<Table>();
+  EXPECT_TRUE(MakeRuntime().BlockOn(Save(table)).ok());
+  EXPECT_EQ(table->written_to(), "table.db");
+}
+
+TEST(SchedulerExamplesTest, SavesInPlace) {
+  rouse::Runtime runtime = MakeRuntime();
+  Table table;
+  auto save = [&table]() -> rouse::Co<> {
+    SaveNow(table);
+    co_return;
+  };
+  EXPECT_TRUE(runtime.BlockOn(runtime.Spawn(save)).ok());
+  EXPECT_EQ(table.written_to(), "table.db");
+}
+
+TEST(SchedulerExamplesTest, Reports) {
+  const rouse::Runtime runtime = MakeRuntime();
+  const std::string report = Report(runtime);
+  EXPECT_EQ(report.find("0 tasks, 0 shared\n0 waiting, 0 polls"), 0u) << report;
+}
+
+TEST(SchedulerExamplesTest, CountsTasks) {
+  std::atomic<int> alive{0};
+  {
+    rouse::Runtime runtime = MakeCounted(alive).value();
+    auto forever = []() -> rouse::Co<> {
+      co_await rouse::Sleep(absl::InfiniteDuration());
+    };
+    runtime.Spawn(forever).Detach();
+    EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+// In which order tasks sleep and wake, with this seed.
+std::vector<int> OrderOf(uint64_t seed) {
+  rouse::Runtime runtime = MakeRepeatable(seed).value();
+  std::vector<int> order;
+  auto task = [&order](int id) -> rouse::Co<> {
+    for (int i = 1; i <= 3; ++i) {
+      co_await rouse::Sleep(absl::Minutes(i * (id % 3)));
+      order.push_back(id);
+    }
+  };
+  auto main = [&]() -> rouse::Co<> {
+    std::vector<rouse::JoinHandle<void>> handles;
+    for (int id = 0; id < 6; ++id) handles.push_back(rouse::Spawn(task(id)));
+    for (rouse::JoinHandle<void>& handle : handles) {
+      const absl::Status joined = co_await handle;
+      EXPECT_TRUE(joined.ok()) << joined;
+    }
+  };
+  runtime.BlockOn(main);
+  return order;
+}
+
+TEST(SchedulerExamplesTest, IsRepeatable) {
+  const std::vector<int> order = OrderOf(7);
+  EXPECT_EQ(order.size(), 18u);
+  EXPECT_EQ(order, OrderOf(7));
+}
+
+}  // namespace
