@@ -63,8 +63,10 @@ struct Options {
   // `Select` goes first.
   uint64_t seed = 0;
 
-  // Whether the task that was woken last runs next. (With few exceptions; see
-  // lifo_slot.h.) If not, tasks of a worker run in the order they were woken.
+  // Whether the task that was woken last runs next, with few exceptions: see
+  // lifo_slot.h; and of a worker alone also the task that was spawned last, of
+  // those that nobody else runs before: see run_queues.h. If not, tasks of a
+  // worker run in the order they were woken.
   bool lifo_slot = true;
 
   // After how many polls a worker asks the driver for events, so that a full

@@ -70,10 +70,12 @@ namespace rouse::scheduler {
 template <class T, class Host, uint32_t kCapacity = 256>
 class RunQueues {
  public:
-  // `host` outlives the queues.
-  RunQueues(Host& host, size_t workers)
+  // `host` outlives the queues. Without `newest_first` a worker alone runs new
+  // tasks in their order as well, in one row with the others.
+  RunQueues(Host& host, size_t workers, bool newest_first = true)
       : host_(host),
         workers_(workers),
+        newest_first_(newest_first),
         idle_(workers),
         locals_(std::make_unique<Local[]>(workers)) {}
 
@@ -150,7 +152,7 @@ class RunQueues {
   void Push(size_t worker, T* element, bool wake) {
     Local& local = locals_[worker];
     if (IsSolo()) {
-      if (element->IsNew()) {
+      if (newest_first_ && element->IsNew()) {
         local.solo_new.Push(element);
       } else {
         local.solo.Push(element);
@@ -348,6 +350,7 @@ class RunQueues {
 
   Host& host_;
   const size_t workers_;
+  const bool newest_first_;
   Idle idle_;
   InjectQueue<T> inject_;
   Atomic<bool> closed_{false};

@@ -19,8 +19,12 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 struct Element {
+  bool IsNew() const { return is_new; }
+
   int number = 0;
+  bool is_new = false;
   Element* next_in_queue = nullptr;
+  Element* previous_in_queue = nullptr;
 };
 
 // Notes what it is told.
@@ -195,6 +199,31 @@ TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
   EXPECT_EQ(solo_.local_depth(0), 64u);
   EXPECT_EQ(solo_.overflows(0), 0u);
   EXPECT_EQ(solo_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneRunsNewOnesLastAndTheNewestFirst) {
+  Queues queues(host_, 1);
+  for (int i = 0; i < 3; ++i) elements_[i].is_new = true;
+  Push(queues, 0, 0, 6);
+  EXPECT_EQ(queues.local_depth(0), 6u);
+  EXPECT_THAT(PopAll(queues, 0), ElementsAre(3, 4, 5, 2, 1, 0));
+}
+
+// A task that is always woken again, and two that wait for their first turn.
+TEST_F(RunQueuesTest, AWorkerAloneComesToTheOldestOfTheNewOnes) {
+  Queues queues(host_, 1);
+  elements_[0].is_new = elements_[1].is_new = true;
+  Push(queues, 0, 0, 3);
+  std::vector<int> new_ones;
+  for (int i = 0; i < 300; ++i) {
+    Element* const element = queues.Pop(0);
+    if (element->is_new) {
+      new_ones.push_back(element->number);
+    } else {
+      queues.Push(0, element, /*wake=*/false);
+    }
+  }
+  EXPECT_THAT(new_ones, ElementsAre(0, 1));
 }
 
 TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {

@@ -53,7 +53,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
       cycles_per_millisecond_(
           static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
       driver_(std::move(driver)),
-      queues_(*this, CheckedWorkers(options_)),
+      queues_(*this, CheckedWorkers(options_), options_.lifo_slot),
       tasks_(options_.workers) {
   FastRand rand(options_.seed);
   for (size_t i = 0; i < options_.workers; ++i) {
