@@ -148,7 +148,7 @@ std::vector<int> OrderOfChildren(bool lifo_slot) {
 
 TEST(Builder, TheSlotIsAChoice) {
   EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/false), ElementsAre(0, 1, 2));
-  EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/true), ElementsAre(2, 0, 1));
+  EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/true), ElementsAre(2, 1, 0));
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
