@@ -172,9 +172,10 @@ class Idle {
         // The first ones, so that the others sleep long and deep.
         const int bit = std::countr_zero(word);
         const uint64_t woken = (word & ~(uint64_t{1} << bit)) + kOneSearching;
+        // Relaxed if it fails: it is the load above that comes after the push.
         if (groups_[g].word.compare_exchange_weak(word, woken,
                                                   std::memory_order_seq_cst,
-                                                  std::memory_order_seq_cst)) {
+                                                  std::memory_order_relaxed)) {
           return g * kGroup + static_cast<size_t>(bit);
         }
       }

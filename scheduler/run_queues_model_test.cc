@@ -170,7 +170,20 @@ MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
   two.Join();
 }
 
-MODEL_MUTANTS(RunQueues, "scheduler/");
+// Such as why it was closed.
+MODEL_TEST(RunQueues, WhoSeesThemClosedSeesWhatCameBefore) {
+  World world(1, 1);
+  Cell<int> reason(0);
+  Thread other([&] {
+    reason.Write() = 1;
+    world.queues.Close();
+  });
+  if (world.queues.IsClosed()) Require(reason.Read() == 1);
+  other.Join();
+}
+
+// The parts have models of their own.
+MODEL_MUTANTS(RunQueues, "scheduler/run_queues.h");
 
 }  // namespace
 }  // namespace rouse::scheduler

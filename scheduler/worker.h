@@ -22,6 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/baton.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/scheduler/poll_times.h"
@@ -64,14 +65,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Lets the next thread that calls `TakeOver()` run the worker. The caller
   // does not touch it any more.
-  void Offer() {
-    // Release pairs with the acquire of TakeOver: the worker is as it was left.
-    offered_.store(true, std::memory_order_release);
-  }
+  void Offer() { baton_.PutDown(); }
   // Whether the worker was offered, and is the caller's to run. Any thread.
-  bool TakeOver() {
-    return offered_.exchange(false, std::memory_order_acquire);
-  }
+  bool TakeOver() { return baton_.TryTake(); }
 
   // ---- For the scheduler, on the worker's thread.
 
@@ -126,7 +122,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   const size_t index_;
   FastRand rand_;
   Parker parker_;
-  Atomic<bool> offered_{true};
+  Baton baton_;
 
   // The thread is in the driver, waking what is due, and will look for tasks
   // afterwards.

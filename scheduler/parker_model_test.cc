@@ -1,0 +1,158 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two workers and one driver (trap S27). A lost unpark is a deadlock here.
+
+#include <atomic>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/parker.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Cell;
+using model::Require;
+using model::Thread;
+
+// Two threads that are in it at one time are a race.
+class PlainDriver {
+ public:
+  using Unparker = ThreadParker::Unparker;
+
+  Unparker unparker() { return parker_.unparker(); }
+  void Park() {
+    ++uses_.Write();
+    parker_.Park();
+  }
+  void ParkFor(absl::Duration) { ++uses_.Write(); }
+  void Shutdown() {}
+
+ private:
+  ThreadParker parker_;
+  Cell<int> uses_{0};
+};
+
+struct World {
+  PlainDriver bottom;
+  SharedDriver driver{std::make_unique<DriverRef<PlainDriver>>(bottom)};
+  Parker first{driver};
+  Parker second{driver};
+};
+
+// What a worker is told; it parks until it is.
+class Told {
+ public:
+  void Tell(Parker& parker) {
+    told_.store(true, std::memory_order_relaxed);
+    parker.Unpark();
+  }
+  void Await(Parker& parker) {
+    while (!told_.load(std::memory_order_relaxed)) parker.Park();
+  }
+
+ private:
+  Atomic<bool> told_{false};
+};
+
+MODEL_TEST(Parker, AParkInTheDriverSeesWhatCameBeforeTheUnpark,
+           .spurious_failures = 0) {
+  World world;
+  Cell<int> data(0);
+  Thread other([&] {
+    data.Write() = 1;
+    world.first.Unpark();
+  });
+  world.first.Park();
+  Require(data.Read() == 1);
+  other.Join();
+}
+
+MODEL_TEST(Parker, AParkBesideTheDriverSeesWhatCameBeforeTheUnpark,
+           .spurious_failures = 0) {
+  World world;
+  Require(world.driver.TryHold());
+  Cell<int> data(0);
+  Thread other([&] {
+    data.Write() = 1;
+    world.first.Unpark();
+  });
+  world.first.Park();
+  Require(data.Read() == 1);
+  other.Join();
+  world.driver.Release();
+}
+
+// The second unpark finds the first one's note.
+MODEL_TEST(Parker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp,
+           .mode = model::Mode::kBounded, .spurious_failures = 0) {
+  World world;
+  Atomic<int> done(0);
+  const auto unpark = [&](int bit) {
+    return [&world, &done, bit] {
+      done.fetch_or(bit, std::memory_order_relaxed);
+      world.first.Unpark();
+    };
+  };
+  Thread one(unpark(1));
+  Thread two(unpark(2));
+  while (done.load(std::memory_order_relaxed) != 3) world.first.Park();
+  one.Join();
+  two.Join();
+}
+
+// Whichever of the two is in the driver.
+MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world;
+  Told first;
+  Told second;
+  Thread one([&] { first.Await(world.first); });
+  Thread two([&] { second.Await(world.second); });
+  first.Tell(world.first);
+  second.Tell(world.second);
+  one.Join();
+  two.Join();
+}
+
+// The one that leaves the driver wakes the other.
+MODEL_TEST(Parker, TheDriverIsHandedOn, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  World world;
+  Told first;
+  Told second;
+  Thread one([&] {
+    first.Await(world.first);
+    second.Tell(world.second);
+  });
+  Thread two([&] { second.Await(world.second); });
+  first.Tell(world.first);
+  one.Join();
+  two.Join();
+}
+
+MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world;
+  Told first;
+  Thread one([&] { first.Await(world.first); });
+  Thread two([&] { world.second.PollDriver(); });
+  first.Tell(world.first);
+  one.Join();
+  two.Join();
+}
+
+MODEL_MUTANTS(Parker, "scheduler/");
+
+}  // namespace
+}  // namespace rouse::scheduler
