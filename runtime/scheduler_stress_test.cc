@@ -223,7 +223,9 @@ class Round {
   void Check() {
     EXPECT_EQ(handle_->alive_tasks(), 0u);
     EXPECT_EQ(handle_->metrics().inject_queue_depth, 0u);
-    if (counts_hooks_) EXPECT_EQ(spawned_, terminated_);
+    if (counts_hooks_) {
+      EXPECT_EQ(spawned_, terminated_);
+    }
     // Blocking calls that were left behind come to their end.
     while (world_.futures.destroyed.load(std::memory_order_acquire) !=
                world_.futures.made ||
