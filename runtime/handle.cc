@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/functional/function_ref.h"
 #include "rouse/base/panic.h"
+#include "rouse/scheduler/running_here.h"
+#include "rouse/waker/context.h"
 
 namespace rouse {
 
@@ -45,6 +48,30 @@ Handle Handle::Current() {
         "task or inside Runtime::BlockOn, or hold a Runtime::Enter() guard");
   }
   return *std::move(handle);
+}
+
+void Handle::CheckMayBlock() const {
+  if (scheduler::RunningHere::MustNotBlock()) {
+    Panic(
+        "BlockOn: called inside a task or another BlockOn, where it would "
+        "block the thread that has to make progress; use co_await, "
+        "BlockInPlace, or a thread of your own");
+  }
+}
+
+void Handle::PanicInBlockOn() const {
+  Panic(shared_->scheduler->IsClosedByException()
+            ? "BlockOn: a task ended with an exception, and the runtime was "
+              "built to shut down then: see its JoinHandle, or "
+              "Builder::OnUnhandledException"
+            : "BlockOn: the runtime was destroyed meanwhile; keep it until "
+              "then");
+}
+
+void Handle::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const {
+  CheckMayBlock();
+  const scheduler::RunningHere here(shared_.get());
+  if (!shared_->main_futures.Wait(shared_, clock(), poll)) PanicInBlockOn();
 }
 
 }  // namespace rouse

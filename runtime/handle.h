@@ -22,7 +22,11 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/functional/function_ref.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/future.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/runtime/main_futures.h"
 #include "rouse/scheduler/blocking_call.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/current.h"
@@ -34,6 +38,8 @@
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/handle.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
@@ -48,11 +54,12 @@ struct RuntimeShared {
   // Takes over a reference to `scheduler`, and makes one to `blocking`.
   RuntimeShared(scheduler::Scheduler* scheduler,
                 scheduler::BlockingPool* blocking, wheel::Handle timer,
-                reactor::Handle reactor)
+                reactor::Handle reactor, FastRand rand)
       : scheduler(scheduler),
         blocking(blocking),
         timer(std::move(timer)),
-        reactor(std::move(reactor)) {
+        reactor(std::move(reactor)),
+        main_futures(rand) {
     blocking->Ref();
   }
   RuntimeShared(const RuntimeShared&) = delete;
@@ -66,6 +73,7 @@ struct RuntimeShared {
   scheduler::BlockingPool* const blocking;
   const wheel::Handle timer;
   const reactor::Handle reactor;
+  mutable MainFutures main_futures;
 };
 
 // Names the runtime of this thread. Guards nest.
@@ -94,6 +102,18 @@ class Handle {
   static Handle Current();
   // The same; nothing if there is none.
   static std::optional<Handle> TryCurrent();
+
+  // Runs `f`, a future or a callable that returns one, on this thread until it
+  // is ready, and returns its output. It may use all of the runtime, whose
+  // tasks run elsewhere: on the runtime's threads or, of a current-thread
+  // runtime, on a thread that is in `Runtime::BlockOn()`; while there is none
+  // they make no progress, and `f` may wait for ever.
+  //
+  // Not from inside a task or another `BlockOn()`: that is a `Panic()`. Else as
+  // `Runtime::BlockOn()`.
+  template <class F>
+    requires task::Spawnable<std::decay_t<F>>
+  auto BlockOn(F&& f) const;
 
   // Starts a task, from any thread: see `rouse::Spawn()`.
   template <class F>
@@ -151,6 +171,12 @@ class Handle {
   explicit Handle(std::shared_ptr<const internal::RuntimeShared> shared)
       : shared_(std::move(shared)) {}
 
+  void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const;
+  // A `Panic()` where this thread has to make progress.
+  void CheckMayBlock() const;
+  // If a main future can not be waited for any more.
+  [[noreturn]] void PanicInBlockOn() const;
+
   std::shared_ptr<const internal::RuntimeShared> shared_;
 };
 
@@ -180,6 +206,33 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
 };
 
 inline EnterGuard Handle::Enter() const { return EnterGuard(*this); }
+
+namespace internal {
+
+// Makes the main future of `f`, and has `block_on` poll it until it is ready.
+template <class F, class BlockOn>
+auto RunMainFuture(const Handle& handle, F&& f, BlockOn block_on) {
+  using Main = typename task::SpawnedFuture<std::decay_t<F>>::type;
+  using Output = FutureOutput<Main>;
+  const EnterGuard enter(handle);  // also while `main` is destroyed
+  Main main(std::forward<F>(f));
+  PollResult<Output> output = kPending;
+  block_on([&main, &output](Context& cx) {
+    output = main.Poll(cx);
+    return output.IsReady();
+  });
+  return static_cast<Output>(std::move(output).value());
+}
+
+}  // namespace internal
+
+template <class F>
+  requires task::Spawnable<std::decay_t<F>>
+auto Handle::BlockOn(F&& f) const {
+  return internal::RunMainFuture(
+      *this, std::forward<F>(f),
+      [this](absl::FunctionRef<bool(Context&)> poll) { BlockOnPoll(poll); });
+}
 
 }  // namespace rouse
 

@@ -16,7 +16,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "rouse/runtime/handle.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::internal {
@@ -30,12 +29,15 @@ class HeldClock {
   using Hold = std::unique_ptr<Clock::AutoAdvanceHold>;
 
   // Null if the clock does not advance by itself: nothing is to be done then.
-  static std::shared_ptr<HeldClock> For(const Handle& handle) {
-    if (!handle.clock().HasAutoAdvance()) return nullptr;
-    return std::make_shared<HeldClock>(handle);
+  // `owner` keeps `clock`.
+  static std::shared_ptr<HeldClock> For(std::shared_ptr<const void> owner,
+                                        Clock& clock) {
+    if (!clock.HasAutoAdvance()) return nullptr;
+    return std::make_shared<HeldClock>(std::move(owner), clock);
   }
 
-  explicit HeldClock(const Handle& handle) : handle_(handle) {}
+  HeldClock(std::shared_ptr<const void> owner, Clock& clock)
+      : owner_(std::move(owner)), clock_(clock) {}
   HeldClock(const HeldClock&) = delete;
   HeldClock& operator=(const HeldClock&) = delete;
 
@@ -61,11 +63,10 @@ class HeldClock {
   }
 
  private:
-  Hold NewHold() {
-    return std::make_unique<Clock::AutoAdvanceHold>(handle_.clock());
-  }
+  Hold NewHold() { return std::make_unique<Clock::AutoAdvanceHold>(clock_); }
 
-  const Handle handle_;  // keeps the clock
+  const std::shared_ptr<const void> owner_;
+  Clock& clock_;
   absl::Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   Hold hold_ ABSL_GUARDED_BY(mu_);

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/first_exception.h"
@@ -62,8 +61,7 @@ RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
       driver_(options_.timer, std::move(reactor)),
       blocking_(BlockingPool::Create(Named(
           options_.blocking, absl::StrCat(options_.thread_name, "-blk")))),
-      handle_(MakeHandle()),
-      rand_(FastRand(options_.scheduler.seed).Split()) {
+      handle_(MakeHandle()) {
   // Forgotten when the pool is closed, and with it the handle.
   blocking_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
@@ -78,13 +76,17 @@ Handle RuntimeInner::MakeHandle() {
     scheduler->Unref();
   };
   auto shared = std::make_shared<RuntimeShared>(
-      scheduler, blocking_.get(), driver_.handle(), driver_.park().handle());
+      scheduler, blocking_.get(), driver_.handle(), driver_.park().handle(),
+      FastRand(options_.scheduler.seed).Split());
   std::move(unref).Cancel();
   return Handle(std::move(shared));
 }
 
 scheduler::Options RuntimeInner::WithCallbacks(scheduler::Options options) {
-  options.on_closed_by_exception = [this] { OnClosedByException(); };
+  // By a task of the runtime, so that its handle is there.
+  options.on_closed_by_exception = [this] {
+    handle_.shared_->main_futures.GiveUp();
+  };
   if (options_.multi_thread) {
     options.run_elsewhere = [this](size_t index) { RunElsewhere(index); };
   }
@@ -131,7 +133,7 @@ void RuntimeInner::RunWorker(size_t index) {
   scheduler::Worker& worker = scheduler().worker(index);
   // Else whoever offered it has taken it back.
   if (!worker.TakeOver()) return;
-  const RunningHere here(this);
+  const RunningHere here(handle_.shared_.get());
   const EnterGuard enter(handle_);
   const wheel::ScopedDefault own_shard(driver_.handle(), index);
   // Else this thread has blocked, and another runs the worker now.
@@ -148,84 +150,27 @@ void RuntimeInner::RunElsewhere(size_t index) {
   stand_ins_->SpawnMandatory([this, index] { RunWorker(index); }).Detach();
 }
 
-FastRand RuntimeInner::SplitRand() {
-  const absl::MutexLock lock(&main_mu_);
-  return rand_.Split();
-}
-
-void RuntimeInner::OnClosedByException() {
-  const absl::MutexLock lock(&main_mu_);
-  main_futures_.ForEach(
-      [](MainFuture* main) { main->parker.unparker().Unpark(); });
-}
-
-void RuntimeInner::PanicInBlockOn() {
-  Panic(scheduler().IsClosedByException()
-            ? "BlockOn: a task ended with an exception, and the runtime was "
-              "built to shut down then: see its JoinHandle, or "
-              "Builder::OnUnhandledException"
-            : "BlockOn: the runtime was destroyed meanwhile; keep it until "
-              "then");
-}
-
 void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
-  if (RunningHere::MustNotBlock()) {
-    Panic(
-        "BlockOn: called inside a task or another BlockOn, where it would "
-        "block the thread that has to make progress; use co_await, "
-        "BlockInPlace, or a thread of your own");
-  }
-  const RunningHere here(this);
   if (options_.multi_thread) {
-    BlockOnMultiThread(poll);
-  } else {
-    BlockOnCurrentThread(poll);
+    handle_.BlockOnPoll(poll);
+    return;
   }
-}
-
-void RuntimeInner::BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll) {
-  MainFuture main;
-  const ThreadParker::Unparker unparker = main.parker.unparker();
-  FastRand own_rand{0};
-  {
-    const absl::MutexLock lock(&main_mu_);
-    own_rand = rand_.Split();
-    main_futures_.PushBack(&main);
-  }
-  const std::shared_ptr<HeldClock> held = HeldClock::For(handle_);
-  const absl::Cleanup end = [this, &main, &held] {
-    if (held != nullptr) held->End();
-    const absl::MutexLock lock(&main_mu_);
-    main.Unlink();
-  };
-  const Waker waker = held == nullptr ? unparker.waker().Clone()
-                                      : Waker::FromCallable([held, unparker] {
-                                          held->OnWake();
-                                          unparker.Unpark();
-                                        });
-  for (;;) {
-    {
-      const HeldClock::Hold hold =
-          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
-      Context cx(waker, &own_rand);
-      if (poll(cx)) return;
-    }
-    if (scheduler().IsClosedByException()) PanicInBlockOn();
-    FramePool::FlushRemoteFrees();
-    main.parker.Park();
-  }
+  handle_.CheckMayBlock();
+  const RunningHere here(handle_.shared_.get());
+  BlockOnCurrentThread(poll);
 }
 
 void RuntimeInner::BlockOnCurrentThread(
     absl::FunctionRef<bool(Context&)> poll) {
   scheduler::Worker& worker = scheduler().worker(0);
   WorkerLoan::Borrower borrower;
-  FastRand own_rand = SplitRand();
+  FastRand own_rand = handle_.shared_->main_futures.SplitRand();
 
   // Whether the main future has been woken since its last poll. Wakers outlive
   // this call.
   const auto woken = std::make_shared<std::atomic<bool>>(true);
-  const std::shared_ptr<HeldClock> held = HeldClock::For(handle_);
+  const std::shared_ptr<HeldClock> held =
+      HeldClock::For(handle_.shared_, handle_.clock());
   const absl::Cleanup end = [&held] {
     if (held != nullptr) held->End();
   };
@@ -267,11 +212,11 @@ void RuntimeInner::BlockOnCurrentThread(
   }
   const absl::Cleanup give_back = [this] { worker_loan_.GiveBack(); };
   worker.RunUntil(poll_if_woken);
-  if (!finished) PanicInBlockOn();
+  if (!finished) handle_.PanicInBlockOn();
 }
 
 void RuntimeInner::CheckMayShutDown() const {
-  if (RunningHere::Runs(this)) {
+  if (RunningHere::Runs(handle_.shared_.get())) {
     Panic(
         "Runtime: destroyed by one of its own tasks, for which that would "
         "wait; let a thread outside the runtime be its last owner");
@@ -294,7 +239,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
     worker_loan_.TakeForGood();
-    const RunningHere here(this);
+    const RunningHere here(handle_.shared_.get());
     const EnterGuard enter(handle_);
     first.Catch([this] { scheduler().CancelTasks(0); });
     scheduler().Finish();

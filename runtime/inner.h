@@ -18,13 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "rouse/base/fast_rand.h"
-#include "rouse/base/intrusive_list.h"
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
@@ -35,7 +31,6 @@
 #include "rouse/scheduler/watchdog.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/thread_parker.h"
 
 namespace rouse::internal {
 
@@ -81,11 +76,6 @@ class RuntimeInner {
  private:
   using DriverStack = wheel::Driver<reactor::Reactor>;
 
-  // A thread that is in `BlockOn()` of a multi-thread runtime.
-  struct MainFuture : IntrusiveListNode<> {
-    ThreadParker parker;
-  };
-
   scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
 
   Handle MakeHandle();
@@ -93,23 +83,11 @@ class RuntimeInner {
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);
-  void OnClosedByException();
-
-  FastRand SplitRand();
-  void BlockOnMultiThread(absl::FunctionRef<bool(Context&)> poll);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
-  // If the main future can not be waited for any more.
-  [[noreturn]] void PanicInBlockOn();
-
   const RuntimeOptions options_;
   DriverStack driver_;
   const scheduler::BlockingPool::Owner blocking_;
   const Handle handle_;
-
-  // For main futures.
-  absl::Mutex main_mu_;
-  FastRand rand_ ABSL_GUARDED_BY(main_mu_);
-  IntrusiveList<MainFuture> main_futures_ ABSL_GUARDED_BY(main_mu_);
 
   // Of a multi-thread runtime:
   std::unique_ptr<scheduler::Watchdog> watchdog_;

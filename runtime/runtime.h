@@ -264,16 +264,9 @@ class Builder {
 template <class F>
   requires task::Spawnable<std::decay_t<F>>
 auto Runtime::BlockOn(F&& f) {
-  using Main = typename task::SpawnedFuture<std::decay_t<F>>::type;
-  using Output = FutureOutput<Main>;
-  const EnterGuard enter(handle());  // also while `main` is destroyed
-  Main main(std::forward<F>(f));
-  PollResult<Output> output = kPending;
-  BlockOnPoll([&main, &output](Context& cx) {
-    output = main.Poll(cx);
-    return output.IsReady();
-  });
-  return static_cast<Output>(std::move(output).value());
+  return internal::RunMainFuture(
+      handle(), std::forward<F>(f),
+      [this](absl::FunctionRef<bool(Context&)> poll) { BlockOnPoll(poll); });
 }
 
 }  // namespace rouse

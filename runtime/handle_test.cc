@@ -1,0 +1,140 @@
+#include "rouse/runtime/handle.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "absl/base/config.h"
+#include "absl/status/status_matchers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task_dump.h"
+#include "rouse/timer/sleep.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOkAndHolds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Co<int> Seven() {
+  co_await Yield();
+  co_return 7;
+}
+
+using HandleTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, HandleTest, testing::Bool(), &KindOfRuntime);
+
+TEST_P(HandleTest, BlockOnGivesTheOutputOnAnyThread) {
+  Runtime runtime = MakeRuntime();
+  int output = 0;
+  std::thread other([handle = runtime.handle(), &output] {
+    output = handle.BlockOn(Seven());
+  });
+  other.join();
+  EXPECT_EQ(output, 7);
+}
+
+// Of a current-thread runtime, those that `Runtime::BlockOn()` runs.
+TEST_P(HandleTest, BlockOnWaitsForTasksThatOthersRun) {
+  Runtime runtime = MakeRuntime();
+  absl::Notification joined;
+  std::thread other([handle = runtime.handle(), &joined] {
+    EXPECT_THAT(handle.BlockOn(handle.Spawn(Seven())), IsOkAndHolds(7));
+    joined.Notify();
+  });
+  auto until_joined = [&joined]() -> Co<> {
+    while (!joined.HasBeenNotified()) co_await Yield();
+  };
+  runtime.BlockOn(until_joined);
+  other.join();
+}
+
+TEST_P(HandleTest, BlockOnSleepsByTheRuntimesClock) {
+  Runtime runtime = *MakeBuilder().WithClock(AutoAdvancingClock()).Build();
+  auto sleep = []() -> Co<bool> {
+    const SleepResult slept = co_await Sleep(absl::Hours(1));
+    co_return slept.ok();
+  };
+  // Drives the clock of a current-thread runtime.
+  absl::Notification done;
+  std::thread other([handle = runtime.handle(), &sleep, &done] {
+    EXPECT_TRUE(handle.BlockOn(sleep));
+    done.Notify();
+  });
+  auto until_done = [&done]() -> Co<> {
+    while (!done.HasBeenNotified()) {
+      (void)co_await Sleep(absl::Minutes(10));
+    }
+  };
+  runtime.BlockOn(until_done);
+  other.join();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_P(HandleTest, BlockOnInsideATaskPanics) {
+  Runtime runtime = MakeRuntime();
+  auto body = []() -> Co<std::string> {
+    try {
+      (void)Handle::Current().BlockOn(Seven());
+    } catch (const PanicError& e) {
+      co_return e.what();
+    }
+    co_return "no panic";
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)),
+              IsOkAndHolds(HasSubstr("called inside a task")));
+}
+
+#endif
+
+Co<> WaitsForever() { (void)co_await Sleep(absl::InfiniteDuration()); }
+Co<> WaitsDeeply() { co_await WaitsForever(); }
+
+// Waits until the task has gone to sleep.
+TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
+  Runtime runtime = MakeRuntime();
+  JoinHandle<void> task = runtime.Spawn(WaitsDeeply(), {.name = "sleeper"});
+  TaskDump::Task sleeper;
+  auto look = [&]() -> Co<> {
+    for (;;) {
+      co_await Yield();
+      const TaskDump dump = Handle::Current().Dump();
+      const auto found = std::find_if(
+          dump.tasks().begin(), dump.tasks().end(),
+          [&](const TaskDump::Task& t) { return t.id == task.id(); });
+      if (found == dump.tasks().end() || found->running) continue;
+      if (!found->polled_ago.has_value()) continue;
+      sleeper = *found;
+      co_return;
+    }
+  };
+  runtime.BlockOn(look);
+  EXPECT_EQ(sleeper.name, "sleeper");
+  EXPECT_LE(*sleeper.polled_ago, absl::Minutes(1));
+  EXPECT_THAT(sleeper.spawned_at.file_name(), HasSubstr("handle_test.cc"));
+  EXPECT_THAT(absl::StrCat(sleeper.trace),
+              AllOf(HasSubstr("WaitsDeeply"), HasSubstr("WaitsForever"),
+                    HasSubstr("handle_test.cc:"), HasSubstr("Sleep")));
+}
+
+TEST_P(HandleTest, DumpLeavesOutWhatHasEnded) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Seven())), IsOkAndHolds(7));
+  EXPECT_TRUE(runtime.handle().Dump().tasks().empty());
+}
+
+}  // namespace
+}  // namespace rouse
