@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/handle.h"
@@ -93,6 +94,15 @@ TEST(BlockInPlace, InATaskOfACurrentThreadRuntimeIsAPanic) {
   EXPECT_THAT(
       runtime->BlockOn(runtime->Spawn(body)),
       StatusIs(absl::StatusCode::kInternal, HasSubstr("use SpawnBlocking")));
+  EXPECT_EQ(runtime->BlockOn(Add(1, 2)), 3);
+}
+
+// It would keep the tasks waiting, which run on the same thread.
+TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto main = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
+  EXPECT_THROW(runtime->BlockOn(main), PanicError);
   EXPECT_EQ(runtime->BlockOn(Add(1, 2)), 3);
 }
 

@@ -159,9 +159,9 @@ TEST(LongPoll, ASocketOfAnotherTaskIsRead) {
 // No worker is left: the watchdog drives.
 TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
   for (size_t workers : {1, 2}) {
-    Runtime runtime = MakeRuntime(workers);
     std::atomic<bool> slept{false};
     std::vector<absl::Notification> begun(workers);
+    Runtime runtime = MakeRuntime(workers);
     for (absl::Notification& each : begun) {
       runtime.Spawn(Stuck(&each, &slept)).Detach();
     }
@@ -172,9 +172,9 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
 
 TEST(LongPoll, ASocketIsReadAlthoughAllWorkersAreStuck) {
   for (size_t workers : {1, 2}) {
-    Runtime runtime = MakeRuntime(workers);
     std::atomic<bool> received{false};
     std::vector<absl::Notification> begun(workers);
+    Runtime runtime = MakeRuntime(workers);
     for (absl::Notification& each : begun) {
       runtime.Spawn(Stuck(&each, &received)).Detach();
     }

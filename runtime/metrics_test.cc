@@ -114,8 +114,8 @@ TEST(Metrics, MeasureTimeThatIsNotParked) {
 
 TEST(Metrics, CountThefts) {
   constexpr int kTasks = 10;
-  Runtime runtime = TwoWorkers();
   std::atomic<int> ran{0};
+  Runtime runtime = TwoWorkers();
   auto count = [&ran]() -> Co<> {
     ++ran;
     co_return;

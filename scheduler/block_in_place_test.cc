@@ -64,6 +64,7 @@ class BlockInPlaceTest : public ::testing::Test {
   std::function<void(size_t)> run_elsewhere_ = [this](size_t worker) {
     offered_.push_back(worker);
   };
+  std::function<void()> before_park_ = [] {};
   const std::thread::id here_ = std::this_thread::get_id();
   std::vector<size_t> offered_;
   absl::Notification taken_;
@@ -72,11 +73,27 @@ class BlockInPlaceTest : public ::testing::Test {
   ThreadParker bottom_;
   Scheduler* scheduler_ = new Scheduler(
       std::make_unique<DriverRef<ThreadParker>>(bottom_),
-      {.run_elsewhere = [this](size_t worker) { run_elsewhere_(worker); }});
+      {.hooks = {.before_park = [this] { before_park_(); }},
+       .run_elsewhere = [this](size_t worker) { run_elsewhere_(worker); }});
 };
 
 TEST_F(BlockInPlaceTest, OutsideOfATaskOnlyCalls) {
   EXPECT_EQ(BlockInPlace([] { return 7; }), 7);
+  EXPECT_THAT(offered_, IsEmpty());
+}
+
+// The worker is in the middle of something.
+TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  before_park_ = [&] {
+    BlockInPlace([&] {
+      EXPECT_EQ(Worker::Current(), &worker());
+      done = true;
+    });
+    worker().Unpark();
+  };
+  EXPECT_TRUE(RunUntil(done));
   EXPECT_THAT(offered_, IsEmpty());
 }
 

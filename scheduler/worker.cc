@@ -25,6 +25,7 @@
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
@@ -355,6 +356,9 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
         "BlockInPlace: a current-thread runtime has no other thread to run its "
         "tasks meanwhile; use SpawnBlocking, or a multi-thread runtime");
   }
+  // In a hook, or a waker that the driver calls, the worker is in the middle of
+  // something.
+  if (!CurrentTaskId().has_value()) return;
   // What it would run next is not to wait for this thread (tokio #6596).
   worker.scheduler_.queues().GiveUpNext(worker.index_);
   worker.lifo_polls_ = 0;
