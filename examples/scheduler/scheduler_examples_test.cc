@@ -24,6 +24,7 @@
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task_id.h"
+#include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
 
@@ -87,6 +88,17 @@ std::string Report(const rouse::Runtime& runtime) {
   return report;
 }
 
+// The tasks that have not been polled for so long.
+std::string Stuck(const rouse::Runtime& runtime, absl::Duration long_time) {
+  std::string stuck;
+  const rouse::TaskDump dump = runtime.handle().Dump();
+  for (const rouse::TaskDump::Task& task : dump.tasks()) {
+    if (task.polled_ago < long_time) continue;
+    absl::StrAppend(&stuck, task.id, " ", task.name, "\n", task.trace);
+  }
+  return stuck;
+}
+
 absl::StatusOr<rouse::Runtime> MakeCounted(std::atomic<int>& alive) {
   using rouse::task::TaskId;
   return rouse::Builder::MultiThread()
@@ -136,6 +148,24 @@ TEST(SchedulerExamplesTest, Reports) {
   const rouse::Runtime runtime = MakeRuntime();
   const std::string report = Report(runtime);
   EXPECT_EQ(report.find("0 tasks, 0 shared\n0 waiting, 0 polls"), 0u) << report;
+}
+
+TEST(SchedulerExamplesTest, ListsTasks) {
+  rouse::Runtime runtime = MakeRuntime();
+  auto forever = []() -> rouse::Co<> {
+    co_await rouse::Sleep(absl::InfiniteDuration());
+  };
+  runtime.Spawn(forever, {.name = "sleeper"}).Detach();
+  EXPECT_EQ(Stuck(runtime, absl::InfiniteDuration()), "");
+  std::string stuck;
+  auto look = [&]() -> rouse::Co<> {
+    while (stuck.find("Sleep") == std::string::npos) {
+      co_await rouse::Yield();
+      stuck = Stuck(runtime, absl::ZeroDuration());
+    }
+  };
+  runtime.BlockOn(look);
+  EXPECT_NE(stuck.find("sleeper"), std::string::npos) << stuck;
 }
 
 TEST(SchedulerExamplesTest, CountsTasks) {
