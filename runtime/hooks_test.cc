@@ -21,7 +21,6 @@
 #include "rouse/future/co.h"
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
-#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
@@ -41,10 +40,6 @@ using ::testing::ElementsAre;
 // What was called, in its order.
 class Log {
  public:
-  void Add(const std::string& what) {
-    const absl::MutexLock lock(&mu_);
-    entries_.push_back(what);
-  }
   // For a hook that is given a task.
   auto Adder(std::string what) {
     return [this, what = std::move(what)](task::TaskId id) {
@@ -146,7 +141,6 @@ TEST_P(HooksTest, OnTaskTerminateIsCalledForATaskThatEndsWithItsRuntime) {
   auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
   runtime->Spawn(never).Detach();
   runtime->BlockOn(YieldOnce());
-  const Handle handle = runtime->handle();
   runtime = absl::UnknownError("gone");
   EXPECT_THAT(log.entries(), ElementsAre("terminate"));
 }
