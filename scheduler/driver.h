@@ -68,8 +68,10 @@ class SharedDriver {
   // Takes the right to use the driver, unless another thread has it.
   bool TryHold() {
     // Acquire pairs with the release of Release: the driver's own state is what
-    // the holder before has left. The load spares the cache line.
-    return !held_.load(std::memory_order_relaxed) &&
+    // the holder before has left. The load spares the cache line; sequentially
+    // consistent, as Release and idle.h: whoever goes to sleep and then finds
+    // the driver held is found asleep by the holder after it has released it.
+    return !held_.load(std::memory_order_seq_cst) &&
            !held_.exchange(true, std::memory_order_acquire);
   }
 
@@ -78,8 +80,8 @@ class SharedDriver {
 
   // REQUIRES: the caller holds it.
   void Release() {
-    // Release pairs with the acquire of TryHold.
-    held_.store(false, std::memory_order_release);
+    // Pairs with the acquire, and with the load, of TryHold.
+    held_.store(false, std::memory_order_seq_cst);
   }
 
   AnyDriver& operator*() { return *driver_; }

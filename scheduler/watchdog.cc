@@ -80,7 +80,12 @@ void Watchdog::SeeToEvents() {
   // Finding nothing to do, it will park in the driver.
   if (scheduler_.queues().WakeAny()) return;
   if (!driver.TryHold()) return;
-  const absl::Cleanup release = [&driver] { driver.Release(); };
+  const absl::Cleanup release = [this, &driver] {
+    driver.Release();
+    // A worker that has gone to sleep meanwhile did not get the driver, and
+    // nobody would be in it: it is to try again.
+    scheduler_.queues().WakeAny();
+  };
   driver->ParkFor(absl::ZeroDuration());
 }
 

@@ -1,0 +1,78 @@
+#include "rouse/scheduler/watchdog.h"
+
+#include <memory>
+#include <thread>
+
+#include "absl/status/status_matchers.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/timer/clock.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+// What happens in the driver, and a look for events that lasts until it is
+// told to end.
+struct Events {
+  absl::Notification looking;
+  absl::Notification end_look;
+  absl::Notification parked;
+};
+
+class SlowDriver final : public AnyDriver {
+ public:
+  explicit SlowDriver(Events* events) : events_(events) {}
+
+  void Park() override {
+    if (!events_->parked.HasBeenNotified()) events_->parked.Notify();
+    parker_.Park();
+  }
+  void ParkFor(absl::Duration) override {
+    if (events_->looking.HasBeenNotified()) return;
+    events_->looking.Notify();
+    events_->end_look.WaitForNotification();
+  }
+  void Shutdown() override {}
+  void Unpark() const override { unparker_.Unpark(); }
+  Clock* clock() const override { return nullptr; }
+
+ private:
+  Events* const events_;
+  ThreadParker parker_;
+  const ThreadParker::Unparker unparker_ = parker_.unparker();
+};
+
+TEST(WatchdogTest, AWorkerThatSleepsWhileItLooksForEventsGetsTheDriver) {
+  Events events;
+  auto* const scheduler = new Scheduler(std::make_unique<SlowDriver>(&events));
+  auto watchdog = Watchdog::Start(*scheduler, absl::Milliseconds(1), "dog");
+  ASSERT_THAT(watchdog, absl_testing::IsOk());
+  // A poll so long that the watchdog looks for events.
+  auto stuck = [&events]() -> Co<> {
+    events.looking.WaitForNotification();
+    co_return;
+  };
+  scheduler->Spawn(stuck).Detach();
+  std::thread thread([scheduler] { scheduler->worker(0).Run(); });
+  events.looking.WaitForNotification();
+  while (scheduler->queues().idle().asleep() == 0) std::this_thread::yield();
+  // Nearly always it has found the driver held by then.
+  absl::SleepFor(absl::Milliseconds(1));
+  events.end_look.Notify();
+  EXPECT_TRUE(events.parked.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  scheduler->Close();
+  thread.join();
+  *watchdog = nullptr;
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
