@@ -27,6 +27,7 @@
 
 #include "absl/base/config.h"
 #include "absl/base/optimization.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -95,9 +96,9 @@ struct World {
   // Set before the runtime is shut down: from then on tasks may be cancelled.
   std::atomic<bool> closing{false};
   bool may_block_in_place = false;
-  // How many threads wait for a task in `BlockInPlace()`. Bounded, as the
-  // threads that stand in for them are.
-  std::atomic<int> waiting_in_place{0};
+  // How many threads wait for a task, in `BlockInPlace()` and in blocking
+  // calls. Bounded, as the threads are: others are left for what ends the wait.
+  std::atomic<int> waiting{0};
 };
 
 inline bool Throws(uint64_t seed) {
@@ -234,8 +235,10 @@ inline Co<Output> Leaf(World& world, Token, uint64_t seed) {
   co_return Output(world.outputs, seed);
 }
 
-// Waits for one, on a thread that may block.
+// Waits for one, on a thread that may block, unless many do.
 inline void BlockOnLeaf(World& world, uint64_t seed) {
+  const absl::Cleanup end = [&world] { --world.waiting; };
+  if (++world.waiting > 8) return;
   JoinHandle<Output> leaf = Spawn(Leaf(world, Token(world.futures), seed));
   const absl::StatusOr<Output> result = BlockOn(std::move(leaf));
   if (result.ok()) {
@@ -374,10 +377,7 @@ inline void InPlace(World& world, FastRand& rand, int depth) {
         }
         break;
       case 3:
-        if (world.waiting_in_place.fetch_add(1) < 8) {
-          BlockOnLeaf(world, rand.Next());
-        }
-        world.waiting_in_place.fetch_sub(1);
+        BlockOnLeaf(world, rand.Next());
         break;
       default:
         break;
