@@ -3,6 +3,8 @@
 
 // The choices of a runtime, and what becomes of it when a task throws.
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>

@@ -16,7 +16,6 @@
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
-#include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/sleep.h"

@@ -1,5 +1,3 @@
-#include "rouse/scheduler/watchdog.h"
-
 #include <memory>
 #include <thread>
 
@@ -11,6 +9,7 @@
 #include "rouse/future/co.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/watchdog.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/thread_parker.h"
