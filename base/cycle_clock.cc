@@ -2,6 +2,7 @@
 
 #include <chrono>  // NOLINT(build/c++11)
 #include <cstdint>
+#include <ratio>
 
 namespace rouse {
 namespace {

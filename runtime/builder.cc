@@ -17,7 +17,7 @@
 #include "rouse/runtime/inner.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/options.h"
-#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse {
@@ -172,22 +172,22 @@ Builder& Builder::OnThreadUnpark(std::function<void()> call) {
   return *this;
 }
 
-Builder& Builder::OnTaskSpawn(std::function<void(task::TaskId)> call) {
+Builder& Builder::OnTaskSpawn(std::function<void(TaskId)> call) {
   options_->scheduler.hooks.on_task_spawn = std::move(call);
   return *this;
 }
 
-Builder& Builder::BeforeTaskPoll(std::function<void(task::TaskId)> call) {
+Builder& Builder::BeforeTaskPoll(std::function<void(TaskId)> call) {
   options_->scheduler.hooks.before_task_poll = std::move(call);
   return *this;
 }
 
-Builder& Builder::AfterTaskPoll(std::function<void(task::TaskId)> call) {
+Builder& Builder::AfterTaskPoll(std::function<void(TaskId)> call) {
   options_->scheduler.hooks.after_task_poll = std::move(call);
   return *this;
 }
 
-Builder& Builder::OnTaskTerminate(std::function<void(task::TaskId)> call) {
+Builder& Builder::OnTaskTerminate(std::function<void(TaskId)> call) {
   options_->scheduler.hooks.on_task_terminate = std::move(call);
   return *this;
 }
@@ -225,6 +225,7 @@ absl::StatusOr<Runtime> Builder::Build() {
     options.scheduler.long_poll_bound = absl::InfiniteDuration();
   }
   options.timer.shards = options.scheduler.workers;
+  options.scheduler.clock = options.timer.clock;
   options.blocking.clock = options.timer.clock;
   const bool multi_thread = options.multi_thread;
   auto inner =

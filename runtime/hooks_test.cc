@@ -42,7 +42,7 @@ class Log {
  public:
   // For a hook that is given a task.
   auto Adder(std::string what) {
-    return [this, what = std::move(what)](task::TaskId id) {
+    return [this, what = std::move(what)](TaskId id) {
       const absl::MutexLock lock(&mu_);
       entries_.push_back(what);
       ids_.insert(id);
@@ -52,7 +52,7 @@ class Log {
     const absl::MutexLock lock(&mu_);
     return entries_;
   }
-  std::set<task::TaskId> ids() {
+  std::set<TaskId> ids() {
     const absl::MutexLock lock(&mu_);
     return ids_;
   }
@@ -60,7 +60,7 @@ class Log {
  private:
   absl::Mutex mu_;
   std::vector<std::string> entries_ ABSL_GUARDED_BY(mu_);
-  std::set<task::TaskId> ids_ ABSL_GUARDED_BY(mu_);
+  std::set<TaskId> ids_ ABSL_GUARDED_BY(mu_);
 };
 
 // Counts, and lets a future wait for a number.
@@ -99,7 +99,7 @@ TEST_P(HooksTest, OfATaskAreCalledInOrder) {
                                         .Build();
   ASSERT_THAT(runtime, IsOk());
   JoinHandle<void> handle = runtime->Spawn(YieldOnce());
-  const task::TaskId id = handle.id();
+  const TaskId id = handle.id();
   EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
   runtime = absl::UnknownError("gone");
   EXPECT_THAT(log.entries(), ElementsAre("spawn", "before", "after", "before",
@@ -109,12 +109,12 @@ TEST_P(HooksTest, OfATaskAreCalledInOrder) {
 
 TEST_P(HooksTest, OnTaskSpawnIsCalledOnTheSpawningThread) {
   std::thread::id spawned_on;
-  absl::StatusOr<Runtime> runtime =
-      MakeBuilder()
-          .OnTaskSpawn([&spawned_on](task::TaskId) {
-            spawned_on = std::this_thread::get_id();
-          })
-          .Build();
+  absl::StatusOr<Runtime> runtime = MakeBuilder()
+                                        .OnTaskSpawn([&spawned_on](TaskId) {
+                                          spawned_on =
+                                              std::this_thread::get_id();
+                                        })
+                                        .Build();
   ASSERT_THAT(runtime, IsOk());
   runtime->Spawn(YieldOnce()).Detach();
   EXPECT_EQ(spawned_on, std::this_thread::get_id());

@@ -1,7 +1,9 @@
 #include "rouse/runtime/inner.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,6 +23,7 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/held_clock.h"
+#include "rouse/runtime/worker_loan.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/running_here.h"
@@ -49,7 +52,8 @@ BlockingOptions Named(BlockingOptions options, const std::string& name) {
 // they do not hold the clock, as those calls do.
 BlockingOptions ForStandIns(const RuntimeOptions& options) {
   BlockingOptions stand_ins = Named(options.blocking, options.thread_name);
-  stand_ins.max_threads += options.scheduler.workers;
+  stand_ins.max_threads +=
+      std::min(options.scheduler.workers, SIZE_MAX - stand_ins.max_threads);
   stand_ins.clock = nullptr;
   return stand_ins;
 }
@@ -147,7 +151,9 @@ void RuntimeInner::RunWorker(size_t index) {
 }
 
 void RuntimeInner::RunElsewhere(size_t index) {
-  stand_ins_->SpawnMandatory([this, index] { RunWorker(index); }).Detach();
+  // As on any other thread of a worker, what a waker throws ends the program.
+  auto run = [this, index]() noexcept { RunWorker(index); };
+  stand_ins_->SpawnMandatory(run).Detach();
 }
 
 void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
@@ -235,7 +241,10 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     if (stand_ins_ != nullptr) stand_ins_->Shutdown();
     watchdog_ = nullptr;
     // If not all workers could be started there may be none that would do it.
-    if (!finished_) first.Catch([this] { scheduler().CancelAll(); });
+    if (!finished_) {
+      first.Catch([this] { scheduler().CancelTasks(0); });
+      scheduler().Finish();
+    }
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
     worker_loan_.TakeForGood();

@@ -40,7 +40,7 @@
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
-#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -226,10 +226,10 @@ class Builder {
 
   // Called with a task's id: when it is spawned, on the spawning thread;
   // before and after each poll; and when it has ended, in whatever way.
-  Builder& OnTaskSpawn(std::function<void(task::TaskId)> call);
-  Builder& BeforeTaskPoll(std::function<void(task::TaskId)> call);
-  Builder& AfterTaskPoll(std::function<void(task::TaskId)> call);
-  Builder& OnTaskTerminate(std::function<void(task::TaskId)> call);
+  Builder& OnTaskSpawn(std::function<void(TaskId)> call);
+  Builder& BeforeTaskPoll(std::function<void(TaskId)> call);
+  Builder& AfterTaskPoll(std::function<void(TaskId)> call);
+  Builder& OnTaskTerminate(std::function<void(TaskId)> call);
 
   // Counts polls by their length, for some 20 ns each: see
   // `WorkerMetrics::poll_times`. Off by default.

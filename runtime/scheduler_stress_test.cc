@@ -29,7 +29,7 @@
 #include "rouse/runtime/stress_tasks.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/metrics.h"
-#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 #include "rouse/timer/sleep.h"
@@ -110,8 +110,8 @@ class Round {
     if (rand_.Below(2) == 0) builder.WithClock(AutoAdvancingClock());
     if (rand_.Below(2) == 0) {
       counts_hooks_ = true;
-      builder.OnTaskSpawn([this](task::TaskId) { ++spawned_; })
-          .OnTaskTerminate([this](task::TaskId) { ++terminated_; });
+      builder.OnTaskSpawn([this](TaskId) { ++spawned_; })
+          .OnTaskTerminate([this](TaskId) { ++terminated_; });
     }
     absl::StatusOr<Runtime> runtime = builder.Build();
     if (!runtime.ok()) {

@@ -35,7 +35,9 @@ thread_local int allocations_left = -1;
 }  // namespace
 
 void* operator new(size_t size) {
-  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  const bool fails = allocations_left == 0;
+  if (allocations_left >= 0) --allocations_left;
+  if (fails) throw std::bad_alloc();
   void* const block = malloc(size == 0 ? 1 : size);
   if (block == nullptr) throw std::bad_alloc();
   return block;

@@ -17,7 +17,6 @@
 
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
-#include "rouse/timer/clock.h"
 #include "rouse/waker/park.h"
 
 namespace rouse::scheduler {
@@ -33,8 +32,6 @@ class AnyDriver {
   virtual void ParkFor(absl::Duration limit) = 0;
   virtual void Shutdown() = 0;
   virtual void Unpark() const = 0;
-  // The clock by which it sleeps, or null.
-  virtual Clock* clock() const = 0;
 };
 
 // The `AnyDriver` of a `Park` that lives elsewhere, and longer.
@@ -47,10 +44,6 @@ class DriverRef final : public AnyDriver {
   void ParkFor(absl::Duration limit) override { park_.ParkFor(limit); }
   void Shutdown() override { park_.Shutdown(); }
   void Unpark() const override { unparker_.Unpark(); }
-  Clock* clock() const override {
-    if constexpr (requires { park_.clock(); }) return &park_.clock();
-    return nullptr;
-  }
 
  private:
   P& park_;

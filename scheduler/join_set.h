@@ -33,6 +33,7 @@
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -45,11 +46,10 @@ namespace rouse {
 template <class T>
 class JoinedTask {
  public:
-  JoinedTask(task::TaskId id, JoinResult<T> result,
-             std::exception_ptr exception)
+  JoinedTask(TaskId id, JoinResult<T> result, std::exception_ptr exception)
       : id(id), result(std::move(result)), exception(std::move(exception)) {}
 
-  task::TaskId id;
+  TaskId id;
   JoinResult<T> result;
   std::exception_ptr exception;  // null unless one ended the task
 };
@@ -86,7 +86,7 @@ class JoinSet {
   // it to the set.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  task::TaskId Spawn(F&& f) {
+  TaskId Spawn(F&& f) {
     return Insert(rouse::Spawn(std::forward<F>(f)));
   }
 
@@ -94,13 +94,13 @@ class JoinSet {
   // `LocalSet`.
   template <class Spawner, class F>
     requires task::Spawnable<std::decay_t<F>>
-  task::TaskId SpawnOn(Spawner&& spawner, F&& f) {
+  TaskId SpawnOn(Spawner&& spawner, F&& f) {
     return Insert(std::forward<Spawner>(spawner).Spawn(std::forward<F>(f)));
   }
 
   // Adds a task that has been started, such as a blocking call. REQUIRES:
   // `handle` has not given its result.
-  task::TaskId Insert(JoinHandle<T> handle);
+  TaskId Insert(JoinHandle<T> handle);
 
   // A future of the result of the task that ends next, or that has ended before
   // all others whose results have not been taken; `std::nullopt` if the set is
@@ -175,7 +175,7 @@ class JoinSet {
       result.reset();
     }
 
-    const task::TaskId id;
+    const TaskId id;
     std::optional<JoinHandle<T>> handle;
     std::optional<JoinedTask<T>> result;
   };
@@ -337,7 +337,7 @@ JoinSet<T>::~JoinSet() {
 }
 
 template <class T>
-task::TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
+TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
   auto* const entry = new Entry(&list(), std::move(handle));
   entries_.PushBack(entry);
   ++size_;

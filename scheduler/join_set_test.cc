@@ -24,9 +24,10 @@
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
@@ -214,8 +215,8 @@ TEST_F(JoinSetTest, TryNextTakesWhatHasEnded) {
 
 TEST_F(JoinSetTest, SaysWhichTaskHasEnded) {
   JoinSet<int> set;
-  const task::TaskId first = set.Spawn(gates_.Task(0));
-  const task::TaskId second = set.Spawn(gates_.Task(1));
+  const TaskId first = set.Spawn(gates_.Task(0));
+  const TaskId second = set.Spawn(gates_.Task(1));
   EXPECT_NE(first, second);
   RunReady();
   OpenAndRun(1);

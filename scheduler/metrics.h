@@ -41,7 +41,8 @@ struct WorkerMetrics {
   uint64_t steal_operations = 0;
   // Tasks that did not fit into the worker's queue.
   uint64_t overflows = 0;
-  // How often the worker has parked; and of these, come back for nothing.
+  // How often the worker has parked; and how often again without having polled
+  // a task since the last time.
   uint64_t parks = 0;
   uint64_t noop_parks = 0;
   // How often a poll ended because its budget was used up.

@@ -14,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "absl/time/time.h"
-#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
+#include "rouse/timer/clock.h"
 
 namespace rouse {
 
@@ -48,10 +50,10 @@ struct Hooks {
   std::function<void()> after_unpark = {};
   // A task has been spawned, on the spawning thread, before it can run; is
   // about to be polled; was polled; and has ended, in whatever way.
-  std::function<void(task::TaskId)> on_task_spawn = {};
-  std::function<void(task::TaskId)> before_task_poll = {};
-  std::function<void(task::TaskId)> after_task_poll = {};
-  std::function<void(task::TaskId)> on_task_terminate = {};
+  std::function<void(TaskId)> on_task_spawn = {};
+  std::function<void(TaskId)> before_task_poll = {};
+  std::function<void(TaskId)> after_task_poll = {};
+  std::function<void(TaskId)> on_task_terminate = {};
 };
 
 // Options
@@ -85,8 +87,13 @@ struct Options {
   // there are threads of the scheduler's own to see to it.
   absl::Duration long_poll_bound = absl::InfiniteDuration();
 
+  // The clock that the driver goes by. If it advances by itself it does not
+  // while there is a task to run; without it here it may.
+  std::shared_ptr<Clock> clock = {};
+
   UnhandledException unhandled_exception = UnhandledException::kIgnore;
-  // Called after an exception has closed the scheduler, on the task's thread.
+  // Called when an exception has closed the scheduler, on the task's thread.
+  // Not once `Close()` was called.
   std::function<void()> on_closed_by_exception = {};
 
   // Whether polls are counted by their length.

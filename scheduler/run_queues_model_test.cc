@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "rouse/base/atomic.h"

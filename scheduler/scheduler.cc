@@ -124,7 +124,7 @@ void Scheduler::SubmitFromOutside(task::Header* task) {
   Ref();
   {
     // Until the task is some worker's.
-    Clock* const clock = driver_->clock();
+    Clock* const clock = options_.clock.get();
     std::optional<Clock::AutoAdvanceHold> hold;
     if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
     queues_.Inject(task);
@@ -152,8 +152,11 @@ void Scheduler::Threw(task::Header* task) {
     case UnhandledException::kShutdownRuntime:
       // Release pairs with the acquire of IsClosedByException.
       closed_by_exception_.store(true, std::memory_order_release);
-      Close();
-      if (options_.on_closed_by_exception) options_.on_closed_by_exception();
+      // Whoever has closed it before may be gone.
+      if (!IsClosed()) {
+        Close();
+        if (options_.on_closed_by_exception) options_.on_closed_by_exception();
+      }
       break;
     case UnhandledException::kAbort:
       LOG(ERROR) << "task " << task->id

@@ -18,6 +18,7 @@
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/waker/context.h"

@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +17,7 @@
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
+#include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 
@@ -58,6 +62,11 @@ void Watchdog::Run() {
 }
 
 bool Watchdog::Look() {
+  // From when it takes a task out of a slot, or a worker from those that sleep,
+  // to when the worker has a hold.
+  std::optional<Clock::AutoAdvanceHold> hold;
+  Clock* const clock = scheduler_.options().clock.get();
+  if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
   bool awake = false;
   bool all_stuck = true;
   for (size_t i = 0; i < ticks_.size(); ++i) {

@@ -11,7 +11,6 @@
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/watchdog.h"
 #include "rouse/scheduler/worker.h"
-#include "rouse/timer/clock.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
@@ -40,7 +39,6 @@ class SlowDriver final : public AnyDriver {
   }
   void Shutdown() override {}
   void Unpark() const override { unparker_.Unpark(); }
-  Clock* clock() const override { return nullptr; }
 
  private:
   Events* const events_;

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/scheduler/driver.h"

@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
@@ -85,7 +86,7 @@ class Worker::Here {
   void GiveAway() {
     worker_->rand_ = rand_.Split();
     // The poll goes on here, whatever becomes of the worker.
-    Clock* const clock = worker_->scheduler_.driver()->clock();
+    Clock* const clock = worker_->scheduler_.options().clock.get();
     if (clock != nullptr && clock->HasAutoAdvance()) hold_.emplace(*clock);
     worker_ = nullptr;
   }
@@ -125,7 +126,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   Here here(*this);
   // What the caller is in the scope of is no business of the tasks'.
   const internal::ScopedTaskLocals no_locals(nullptr);
-  HoldClock();
+  BeginHoldingClock();
   StartMeasuring();
   // Also if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
@@ -134,7 +135,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
     // It may be the one that would have parked in the driver.
     scheduler_.queues().WakeAny();
     MeasurePolls();
-    ReleaseClock();
+    EndHoldingClock();
   };
   const uint32_t event_interval = scheduler_.options().event_interval;
   while (!done() && !scheduler_.IsClosed()) {
@@ -173,6 +174,7 @@ void Worker::Execute(task::Header* task, const Here& here) {
   while (task != nullptr) {
     Poll(task, rand);
     if (here.worker() == nullptr) return;
+    if (scheduler_.IsClosed()) break;
     task = scheduler_.queues().PopNext(index_);
     if (task != nullptr) ++lifo_polls_;
   }
@@ -188,7 +190,7 @@ void Worker::Poll(task::Header* task, FastRand& rand) {
   }
   const Hooks& hooks = scheduler_.options().hooks;
   PollTimes* const times = poll_times_.get();
-  const task::TaskId id = task->id;
+  const TaskId id = task->id;
   if (hooks.before_task_poll) hooks.before_task_poll(id);
   const uint64_t start = CycleClock::Now();
   const bool forced = task::Run(task, &rand, turn_ms_);
@@ -250,7 +252,7 @@ void Worker::AfterDispatch() {
 
 void Worker::Park() {
   // A clock that advances by itself comes after what has happened.
-  Clock* const clock = scheduler_.driver()->clock();
+  Clock* const clock = scheduler_.options().clock.get();
   if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   const Hooks& hooks = scheduler_.options().hooks;
   if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) hooks.before_park();
@@ -258,6 +260,8 @@ void Worker::Park() {
     ReleaseClock();
     FramePool::FlushRemoteFrees();
     MeasurePolls();
+    if (tick() == tick_at_park_) Add(noop_parks_, 1);
+    tick_at_park_ = tick();
     Add(parks_, 1);
     dispatching_ = true;
     const absl::Cleanup done = [this] {
@@ -265,33 +269,52 @@ void Worker::Park() {
       scheduler_.queues().Awake(index_);
       HoldClock();
       scheduler_.awake_bell().Ring();
-      if (scheduler_.queues().local_depth(index_) == 0) Add(noop_parks_, 1);
       StartMeasuring();
       AfterDispatch();
     };
     parker_.Park();
+  } else {
+    // For a moment it was asleep.
+    scheduler_.awake_bell().Ring();
   }
   if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
 }
 
 void Worker::HoldClock() {
-  Clock* const clock = scheduler_.driver()->clock();
+  Clock* const clock = scheduler_.options().clock.get();
   if (clock == nullptr || !clock->HasAutoAdvance()) return;
   const absl::MutexLock lock(&clock_mu_);
-  if (clock_hold_ != nullptr) return;
+  // Whoever wakes a worker may come so late that no thread runs it any more.
+  if (!holds_clock_ || clock_hold_ != nullptr) return;
   clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock);
 }
 
+void Worker::BeginHoldingClock() {
+  {
+    const absl::MutexLock lock(&clock_mu_);
+    holds_clock_ = true;
+  }
+  HoldClock();
+}
+
+void Worker::EndHoldingClock() {
+  // Ends when the lock is free.
+  std::unique_ptr<Clock::AutoAdvanceHold> hold;
+  const absl::MutexLock lock(&clock_mu_);
+  holds_clock_ = false;
+  hold = std::move(clock_hold_);
+}
+
 void Worker::ReleaseClock() {
-  Clock* const clock = scheduler_.driver()->clock();
+  Clock* const clock = scheduler_.options().clock.get();
   if (clock == nullptr) return;
   // Ends when the lock is free.
   std::unique_ptr<Clock::AutoAdvanceHold> hold;
   const absl::MutexLock lock(&clock_mu_);
   // Whoever has woken the worker meanwhile relies on it.
-  const bool woken = !scheduler_.queues().idle().IsAsleep(index_) &&
-                     !scheduler_.IsClosed() && Current() == this;
-  if (!woken) hold = std::move(clock_hold_);
+  if (scheduler_.queues().idle().IsAsleep(index_)) {
+    hold = std::move(clock_hold_);
+  }
 }
 
 void Worker::StartMeasuring() {
@@ -367,7 +390,9 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   const size_t index = worker.index_;
   here->GiveAway();
   worker.Offer();
-  options.run_elsewhere(index);
+  // Without memory for it, nobody runs the worker until this thread is back.
+  ROUSE_TRY { options.run_elsewhere(index); }
+  ROUSE_CATCH_ALL {}
 }
 
 BlockingSection::~BlockingSection() {

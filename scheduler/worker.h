@@ -113,7 +113,11 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void PollDriver();
   // The driver has woken tasks: others may have some.
   void AfterDispatch();
+  // The worker is asleep.
   void ReleaseClock();
+  // The worker is run by a thread, or is not any more.
+  void BeginHoldingClock();
+  void EndHoldingClock();
   void CountForcedYield();
   void StartMeasuring();
   void MeasurePolls();
@@ -131,6 +135,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // When it last looked for events, and into the shared queue; by `tick_`.
   uint64_t last_maintained_ = 0;
   uint64_t last_shared_ = 0;
+  // When it last parked.
+  uint64_t tick_at_park_ = UINT64_MAX;
   bool came_from_shared_ = false;  // the latest task, because it was time to
   uint32_t shared_interval_;
   // Tasks made on this thread, less those freed on it.
@@ -149,8 +155,10 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   uint64_t measured_tick_ = 0;
   const std::unique_ptr<PollTimes> poll_times_;  // null: not asked for
 
-  // While it is not idle, if the driver's clock advances by itself.
+  // Whether a thread runs the worker; then, while it is not idle, and if the
+  // clock advances by itself, there is a hold.
   absl::Mutex clock_mu_;
+  bool holds_clock_ ABSL_GUARDED_BY(clock_mu_) = false;
   std::unique_ptr<Clock::AutoAdvanceHold> clock_hold_
       ABSL_GUARDED_BY(clock_mu_);
 };

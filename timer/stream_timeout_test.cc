@@ -6,7 +6,6 @@
 
 #include "rouse/timer/stream_timeout.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -100,7 +100,7 @@ std::string Stuck(const rouse::Runtime& runtime, absl::Duration long_time) {
 }
 
 absl::StatusOr<rouse::Runtime> MakeCounted(std::atomic<int>& alive) {
-  using rouse::task::TaskId;
+  using rouse::TaskId;
   return rouse::Builder::MultiThread()
       .WorkerThreads(2)
       .OnTaskSpawn([&alive](TaskId) { ++alive; })

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/spin_lock.h"
 #include "rouse/scheduler/task/task.h"

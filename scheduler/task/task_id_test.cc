@@ -1,5 +1,6 @@
 #include "rouse/scheduler/task/task_id.h"
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <thread>
@@ -50,7 +51,7 @@ TEST(TaskId, IsNeverUsedTwice) {
   std::set<TaskId> all;
   for (const std::vector<TaskId>& ids : taken)
     all.insert(ids.begin(), ids.end());
-  EXPECT_EQ(all.size(), size_t{kThreads * kEach});
+  EXPECT_EQ(all.size(), size_t{kThreads} * kEach);
   EXPECT_FALSE(all.contains(0));
 }
 

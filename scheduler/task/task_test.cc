@@ -204,8 +204,8 @@ TEST_F(TaskTest, TheWakerOfTheLastPollIsTheOneThatCounts) {
   int alive_wakers = 0;
   int woken[2] = {0, 0};
   JoinHandle<int> handle = schedule_->Start(Gate(this));
-  for (int i = 0; i < 2; ++i) {
-    const Waker waker = CountedWaker(&alive_wakers, &woken[i]);
+  for (int& count : woken) {
+    const Waker waker = CountedWaker(&alive_wakers, &count);
     for (int again = 0; again < 2; ++again) {
       Context cx(waker);
       EXPECT_TRUE(handle.Poll(cx).IsPending());

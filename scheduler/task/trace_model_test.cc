@@ -6,14 +6,12 @@
 // and what is destroyed twice or never, the checker finds.
 
 #include <atomic>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/future.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
