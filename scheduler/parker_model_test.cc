@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/idle.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
@@ -152,7 +153,24 @@ MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
   two.Join();
 }
 
-MODEL_MUTANTS(Parker, "scheduler/");
+// The watchdog has the driver while a worker goes to sleep.
+MODEL_TEST(Parker, WhoSleepsBesideAHolderGetsTheDriverOrIsFoundAsleep) {
+  World world;
+  Idle idle(1);
+  Require(world.driver.TryHold());
+  bool held = false;
+  Thread worker([&] {
+    (void)idle.Sleep(0, /*was_searching=*/false);
+    held = world.driver.TryHold();
+  });
+  world.driver.Release();
+  const bool found = idle.IsAsleep(0);
+  worker.Join();
+  Require(held || found);
+}
+
+// Idle has models of its own.
+MODEL_MUTANTS(Parker, "scheduler/", "Idle::: see idle_model_test");
 
 }  // namespace
 }  // namespace rouse::scheduler
