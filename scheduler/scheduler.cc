@@ -186,6 +186,9 @@ void Scheduler::Close() { queues_.Close(); }
 void Scheduler::CancelTasks(size_t start) { tasks_.CloseAndShutdownAll(start); }
 
 void Scheduler::Finish() {
+  if (std::exchange(finished_, true)) {
+    Panic("Scheduler: Finish() called twice; CancelAll() calls it, too");
+  }
   queues_.Drain();
   int64_t tasks = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) {

@@ -169,7 +169,7 @@ class Scheduler final : public task::Schedule {
   std::vector<std::unique_ptr<Worker>> workers_;
   task::OwnedTasks tasks_;
   Atomic<bool> closed_by_exception_{false};
-
+  bool finished_ = false;
   AwakeBell awake_bell_;
 };
 

@@ -279,7 +279,7 @@ TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
   waking.join();
 }
 
-TEST_F(SchedulerTest, CancelAllDestroysWhatIsSuspendedAndWhatIsQueued) {
+TEST_F(SchedulerTest, CancelTasksDestroysWhatIsSuspendedAndWhatIsQueued) {
   class Never {
    public:
     PollResult<void> Poll(Context&) { return kPending; }
@@ -288,7 +288,7 @@ TEST_F(SchedulerTest, CancelAllDestroysWhatIsSuspendedAndWhatIsQueued) {
   RunReady();
   JoinHandle<void> queued = scheduler_->Spawn(Never());
   scheduler_->Close();
-  scheduler_->CancelAll();
+  scheduler_->CancelTasks(0);
   const Waker waker;
   Context cx(waker);
   EXPECT_THAT(suspended.Poll(cx).value(),
