@@ -112,24 +112,6 @@ TEST(LongPoll, TheTaskThatWouldRunNextIsRunByAnother) {
   }
 }
 
-// There is no other: the task is where one would find it.
-TEST(LongPoll, TheTaskThatWouldRunNextIsShared) {
-  Runtime runtime = MakeRuntime(1);
-  std::atomic<bool> ran{false};
-  auto body = [&]() -> Co<bool> {
-    Spawn(Set(&ran)).Detach();
-    while (runtime.metrics().inject_queue_depth == 0) {
-      std::this_thread::yield();
-    }
-    co_return ran;
-  };
-  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(false));
-  auto wait = [&ran]() -> Co<> {
-    while (!ran) co_await Sleep(absl::Milliseconds(1));
-  };
-  runtime.BlockOn(wait);
-}
-
 // Whichever worker was in the driver when the other one got stuck.
 TEST(LongPoll, ATimerOfAnotherTaskFires) {
   Runtime runtime = MakeRuntime(2);

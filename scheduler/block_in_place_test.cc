@@ -12,12 +12,14 @@
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -27,8 +29,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// One worker, on this thread, and whatever the test does to have it run on
-// another.
+// A worker, on this thread, and whatever the test does to have it run on
+// another; and one that no thread runs.
 class BlockInPlaceTest : public ::testing::Test {
  protected:
   ~BlockInPlaceTest() override {
@@ -73,7 +75,8 @@ class BlockInPlaceTest : public ::testing::Test {
   ThreadParker bottom_;
   Scheduler* scheduler_ = new Scheduler(
       std::make_unique<DriverRef<ThreadParker>>(bottom_),
-      {.hooks = {.before_park = [this] { before_park_(); }},
+      {.workers = 2,
+       .hooks = {.before_park = [this] { before_park_(); }},
        .run_elsewhere = [this](size_t worker) { run_elsewhere_(worker); }});
 };
 
@@ -166,7 +169,7 @@ TEST_F(BlockInPlaceTest, OneAfterAnotherOffersAgain) {
 }
 
 // Tokio #6596.
-TEST_F(BlockInPlaceTest, LeavesNothingInTheSlot) {
+TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
   ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto nothing = []() -> Co<> { co_return; };
@@ -174,8 +177,11 @@ TEST_F(BlockInPlaceTest, LeavesNothingInTheSlot) {
     scheduler_->Spawn(nothing).Detach();
     Scheduler::Queues& queues = scheduler_->queues();
     BlockInPlace([&queues] {
-      EXPECT_EQ(queues.PopNext(0), nullptr);
-      EXPECT_EQ(queues.local_depth(0), 1u);
+      FastRand rand(0);
+      task::Header* const task = queues.Steal(1, rand);
+      ASSERT_NE(task, nullptr);
+      queues.EndSearching(1);
+      queues.Inject(task);
     });
     done = true;
     co_return;

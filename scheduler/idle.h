@@ -89,6 +89,18 @@ class Idle {
     return (Load(worker / kGroup) & Bit(worker)) != 0;
   }
 
+  // Whether another worker than `worker`, which is searching or not, has
+  // nothing to do. Only a hint: one that goes to sleep looks at the queues
+  // itself.
+  bool HasOthersIdle(size_t worker, bool searching) const {
+    const size_t own = worker / kGroup;
+    for (size_t g = 0; g < groups(); ++g) {
+      const uint64_t self = g == own && searching ? kOneSearching : 0;
+      if (groups_[g].word.load(std::memory_order_relaxed) != self) return true;
+    }
+    return false;
+  }
+
   // How many are asleep.
   size_t asleep() const {
     size_t count = 0;

@@ -92,6 +92,11 @@ class LocalQueue {
   template <class Overflow>
   void Push(T* element, Overflow&& overflow);
 
+  // Puts `count` elements last at one time, for which there must be `Room()`:
+  // what `next()` returns, time after time. Sequentially consistent, as Push.
+  template <class Next>
+  void PushBatch(uint32_t count, Next&& next);
+
   // The one that has waited longest, or null.
   T* Pop();
 
@@ -198,6 +203,19 @@ void LocalQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
 }
 
 template <class T, uint32_t kCapacity>
+template <class Next>
+void LocalQueue<T, kCapacity>::PushBatch(uint32_t count, Next&& next) {
+  const uint32_t tail = this->tail();
+  // Acquire as in Push: there are free places behind `tail`, and remain.
+  const uint32_t steal = StealOf(head_.load(std::memory_order_acquire));
+  ABSL_ASSERT(tail - steal + count <= kCapacity);
+  static_cast<void>(steal);
+  for (uint32_t i = 0; i < count; ++i) Place(tail + i).Write() = next();
+  // As in Push; and what was stolen was in neither queue for a moment.
+  tail_.exchange(tail + count, std::memory_order_seq_cst);
+}
+
+template <class T, uint32_t kCapacity>
 bool LocalQueue<T, kCapacity>::ClaimAll(uint64_t head) {
   ABSL_ASSERT(StealOf(head) == RealOf(head));
   const uint32_t tail = this->tail();
@@ -258,22 +276,17 @@ void LocalQueue<T, kCapacity>::Release() {
 
 template <class T, uint32_t kCapacity>
 T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim) {
-  const uint32_t tail = this->tail();
-  // Acquire as in Push: there are free places behind `tail`, and remain.
-  const uint32_t steal = StealOf(head_.load(std::memory_order_acquire));
-  if (tail - steal > kCapacity - kHalf) return nullptr;
+  if (Room() < kHalf) return nullptr;
   uint32_t from;
   const uint32_t count = victim.Claim(from);
   if (count == 0) return nullptr;
   T* const first = std::as_const(victim.Place(from)).Read();
-  for (uint32_t i = 1; i < count; ++i) {
-    Place(tail + i - 1).Write() = std::as_const(victim.Place(from + i)).Read();
+  if (count > 1) {
+    PushBatch(count - 1, [&victim, &from] {
+      return std::as_const(victim.Place(++from)).Read();
+    });
   }
   victim.Release();
-  // As in Push: while they were on their way they were in neither queue.
-  if (count > 1) {
-    tail_.exchange(tail + count - 1, std::memory_order_seq_cst);
-  }
   return first;
 }
 

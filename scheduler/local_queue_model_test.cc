@@ -37,6 +37,10 @@ struct World {
   void Push(int count) {
     for (; count > 0; --count) queue.Push(&tasks[pushed++], &Take);
   }
+  void PushBatch(uint32_t count) {
+    if (count == 0) return;
+    queue.PushBatch(count, [this] { return &tasks[pushed++]; });
+  }
   // The owner takes what is left, or up to `count`.
   void Pop(int count = 8) {
     for (; count > 0; --count) {
@@ -140,6 +144,22 @@ void RequireNothingHidden(Queue& queue, Act act) {
 MODEL_TEST(LocalQueue, HidesNothingThatIsPushed) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] { world.Push(1); });
+  world.RequireTaken();
+}
+
+MODEL_TEST(LocalQueue, HidesNothingOfABatch) {
+  World<2> world;
+  RequireNothingHidden(world.queue, [&] { world.PushBatch(2); });
+  world.RequireTaken();
+}
+
+// A place is written again when the thief has read it.
+MODEL_TEST(LocalQueue, TakesABatchBesideAThief) {
+  World<2> world;
+  world.Push(2);
+  Thread thief([&] { world.Steal(); });
+  world.PushBatch(world.queue.Room());
+  thief.Join();
   world.RequireTaken();
 }
 

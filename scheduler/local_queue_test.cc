@@ -67,6 +67,13 @@ TEST_F(LocalQueueTest, HoldsItsCapacity) {
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+TEST_F(LocalQueueTest, TakesABatch) {
+  Push(queue_, 1);
+  queue_.PushBatch(7, [this] { return &elements_[next_++]; });
+  EXPECT_EQ(queue_.Room(), 0u);
+  EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
 TEST_F(LocalQueueTest, IsUsedAgainAndAgain) {
   for (int i = 0; i < 60; ++i) {
     Push(queue_, 1);

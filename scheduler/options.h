@@ -65,10 +65,10 @@ struct Options {
   // `Select` goes first.
   uint64_t seed = 0;
 
-  // Whether the task that was woken last runs next, with few exceptions: see
-  // lifo_slot.h; and of a worker alone also the task that was spawned last, of
-  // those that nobody else runs before: see run_queues.h. If not, tasks of a
-  // worker run in the order they were woken.
+  // Whether the task that was woken or spawned last runs next, with few
+  // exceptions, and of new tasks that wait behind others the newest first: see
+  // private_queue.h. If not, tasks of a worker run in the order they were
+  // woken.
   bool lifo_slot = true;
 
   // After how many polls a worker asks the driver for events, so that a full
@@ -83,8 +83,9 @@ struct Options {
   uint32_t global_queue_interval = 0;
 
   // By when others see to I/O, timers and tasks that a worker keeps waiting by
-  // a long poll, in real time: see watchdog.h. Infinite: never. Only where
-  // there are threads of the scheduler's own to see to it.
+  // a long poll, in real time: see watchdog.h. Infinite: never; a worker then
+  // keeps no tasks to itself but the next. Only where there are threads of the
+  // scheduler's own to see to it.
   absl::Duration long_poll_bound = absl::InfiniteDuration();
 
   // The clock that the driver goes by. If it advances by itself it does not

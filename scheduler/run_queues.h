@@ -8,27 +8,30 @@
 // All run queues of one scheduler: which task comes next on which worker, and
 // whom to wake for it. Internal to the scheduler.
 //
-//   other threads ──▶ inject ──┐ a batch, every so often or when out of work
-//                              ▼
-//   a worker's tasks ──▶ slot, queue ◀── half of another worker's queue, when
-//                              │         out of work
-//                              └──▶ inject, when it is full
+//   other threads ──▶ inject ──────┐ a batch, every so often or when out of
+//   work
+//                                  ▼
+//   a worker's tasks ──────────▶ private
+//                                  │ when others have nothing to do
+//                                  ▼
+//   out of work: half of ◀────── shared
+//   another worker's
 //
-// A worker alone has nobody to share with: its queues are lists without a
-// limit, and cost no read-modify-write. What was woken runs in the order of its
-// waking. New tasks, of which a tree of tasks may make a great many, run when
-// nothing else does, and the newest first: so few branches of the tree are
-// begun at one time, and what they have in memory stays in the cache. Every so
-// often the oldest comes first, so that each has its turn.
+// What a worker's tasks wake and spawn it keeps to itself at first, which costs
+// no read-modify-write (private_queue.h). Whenever a worker has more than what
+// it runs next, and another has nothing to do, it moves what others are to have
+// to a queue that they steal from (local_queue.h). So nothing is shared while
+// all are busy, or all that there is to do is one task after the other.
 //
-// That no task is left lying while a worker sleeps is the invariant of idle.h.
-// What moves tasks from one queue to another calls Wake() as who pushes them:
-// for a moment they were in neither. Exempt from being found are
+// A worker whose polls take long shares all of it in advance, as soon as there
+// is room: others should not have to wait for the end of a poll.
 //
-//  * a task in the slot, which the worker runs next; should it get stuck in the
-//    poll before, the watchdog comes (Rescue());
-//  * a single task that a worker puts into its own empty queue between two
-//    polls: it takes it out next.
+// That no task is left lying in a shared queue while a worker sleeps is the
+// invariant of idle.h. What moves tasks from one such queue to another calls
+// Wake() as who pushes them: for a moment they were in neither. What is private
+// is exempt: its worker is awake, and comes to it, or shares it, after the poll
+// that it is in. Should it get stuck there, the watchdog takes all of it
+// (Rescue()).
 
 #ifndef ROUSE_SCHEDULER_RUN_QUEUES_H_
 #define ROUSE_SCHEDULER_RUN_QUEUES_H_
@@ -41,15 +44,16 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/spin_hint.h"
 #include "rouse/scheduler/idle.h"
 #include "rouse/scheduler/inject_queue.h"
-#include "rouse/scheduler/lifo_slot.h"
 #include "rouse/scheduler/local_queue.h"
+#include "rouse/scheduler/private_queue.h"
 #include "rouse/scheduler/run_queue.h"
-#include "rouse/scheduler/run_stack.h"
 
 namespace rouse::scheduler {
 
@@ -70,14 +74,16 @@ namespace rouse::scheduler {
 template <class T, class Host, uint32_t kCapacity = 256>
 class RunQueues {
  public:
-  // `host` outlives the queues. Without `newest_first` a worker alone runs new
-  // tasks in their order as well, in one row with the others.
+  // `host` outlives the queues. Without `newest_first` new tasks run in their
+  // order, in one row with the others.
   RunQueues(Host& host, size_t workers, bool newest_first = true)
       : host_(host),
         workers_(workers),
-        newest_first_(newest_first),
         idle_(workers),
-        locals_(std::make_unique<Local[]>(workers)) {}
+        locals_(std::make_unique<Local[]>(workers)) {
+    if (newest_first) return;
+    for (size_t i = 0; i < workers; ++i) locals_[i].own.KeepOrderOfNew();
+  }
 
   size_t workers() const { return workers_; }
 
@@ -92,10 +98,15 @@ class RunQueues {
     }
   }
 
-  // If a task waits in the slot of `worker`, lets others have it.
+  // Lets others have what `worker` keeps to itself. Costs all threads a
+  // barrier, if there is anything.
   void Rescue(size_t worker) {
-    T* const element = locals_[worker].slot.Take();
-    if (element != nullptr) Inject(element);
+    Local& local = locals_[worker];
+    // A worker alone has nobody to share with.
+    if (IsSolo() || local.own.Size() == 0) return;
+    RunQueue<T> tasks;
+    const size_t count = local.own.TakeAll(tasks);
+    if (count > 0) InjectBatch(tasks, count);
   }
 
   // There may be something to do: wakes a worker, unless one looks already.
@@ -115,12 +126,10 @@ class RunQueues {
   size_t inject_depth() const { return inject_.Size(); }
   // Out of date by the time it returns.
   size_t local_depth(size_t worker) const {
-    const Local& local = locals_[worker];
-    if (IsSolo()) return local.solo_size.load(std::memory_order_relaxed);
-    return local.queue.Size() + (local.slot.IsEmpty() ? 0 : 1);
+    return locals_[worker].queue.Size() + locals_[worker].own.Size();
   }
-  // How many tasks have not fitted into the queue of `worker`; how many it has
-  // stolen, and in how many thefts.
+  // How many tasks that `worker` gave up have not fitted into its shared queue;
+  // how many it has stolen, and in how many thefts.
   uint64_t overflows(size_t worker) const {
     return locals_[worker].overflows.load(std::memory_order_relaxed);
   }
@@ -146,79 +155,63 @@ class RunQueues {
 
   // ---- For the worker.
 
-  // Puts `element` behind all else that the worker has, and wakes another, if
-  // one sleeps and `wake`. (It is not needed for what the worker takes out next
-  // itself, nor for each of many that are pushed together.)
-  void Push(size_t worker, T* element, bool wake) {
-    Local& local = locals_[worker];
-    if (IsSolo()) {
-      if (newest_first_ && element->IsNew()) {
-        local.solo_new.Push(element);
-      } else {
-        local.solo.Push(element);
-      }
-      Add<size_t>(local.solo_size, 1);
-      return;
-    }
-    RunQueue<T> overflow;
-    size_t count = 0;
-    local.queue.Push(element, [&overflow, &count](T* excess) {
-      overflow.Push(excess);
-      ++count;
-    });
-    if (ABSL_PREDICT_FALSE(count > 0)) {
-      Add<uint64_t>(local.overflows, count);
-      if (!inject_.PushBatch(overflow, count)) DiscardAll(overflow);
-      wake = true;
-    }
-    if (wake) Wake();
+  // Puts `element` behind all else that the worker keeps to itself; or before
+  // all that.
+  void Push(size_t worker, T* element) { locals_[worker].own.Push(element); }
+  void PushNext(size_t worker, T* element) {
+    locals_[worker].own.PushNext(element);
   }
 
-  // Puts `element` before all else that the worker has.
-  void PushNext(size_t worker, T* element) {
-    T* const before = locals_[worker].slot.Put(element);
-    if (before != nullptr) Push(worker, before, /*wake=*/true);
+  // If the worker keeps more than `least` to itself, and others have nothing to
+  // do, lets them have it. To be called after a push, with 1: there is what the
+  // worker runs next; and between polls, with 0.
+  void Share(size_t worker, size_t least) {
+    Local& local = locals_[worker];
+    if (local.own.Size() <= least || IsSolo()) return;
+    if (!local.shares_in_advance &&
+        (!local.queue.IsEmpty() ||
+         !idle_.HasOthersIdle(worker, local.searching))) {
+      return;
+    }
+    ShareNow(local);
+  }
+
+  // Whether the worker shares what it has before others ask for it.
+  void SetShareInAdvance(size_t worker, bool in_advance) {
+    locals_[worker].shares_in_advance = in_advance;
   }
 
   // The task that was last pushed to be the next, or null.
-  T* PopNext(size_t worker) { return locals_[worker].slot.Take(); }
+  T* PopNext(size_t worker) { return locals_[worker].own.PopNext(); }
 
-  // The first of the worker's own queue, or null.
+  // The first of the worker's own, or null. What it has shared has waited
+  // longest, and comes before what it has kept.
   T* Pop(size_t worker) {
     Local& local = locals_[worker];
-    if (!IsSolo()) return local.queue.Pop();
-    T* element = nullptr;
-    if (++local.solo_pops % kOldestInterval == 0) {
-      element = local.solo_new.PopOldest();
-    }
-    if (element == nullptr) element = local.solo.Pop();
-    if (element == nullptr) element = local.solo_new.PopNewest();
-    if (element != nullptr) Add<size_t>(local.solo_size, -1);
-    return element;
+    if (T* const element = local.queue.Pop()) return element;
+    return local.own.Pop();
   }
 
   // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than half of the room that it has.
+  // own: its share, but no more than half of what others could steal from it. A
+  // worker alone takes all, and what it had before comes first.
   T* PopShared(size_t worker) {
     const size_t waiting = inject_.Size();
     if (waiting == 0) return nullptr;
     Local& local = locals_[worker];
     RunQueue<T> batch;
     if (IsSolo()) {
-      // Behind its own, which have waited longer than what comes next.
-      Add(local.solo_size, inject_.PopAll(batch));
-      local.solo.Append(batch);
+      const size_t count = inject_.PopAll(batch);
+      local.own.Append(batch, count);
       return Pop(worker);
     }
     const size_t room = local.queue.Room() / 2;
-    size_t count = inject_.PopBatch(
+    const size_t count = inject_.PopBatch(
         std::clamp<size_t>(waiting / workers_ + 1, 1, room + 1), batch);
-    if (count == 0) return nullptr;
     T* const first = batch.Pop();
-    if (--count > 0) {
-      // There is room, and only the owner pushes: nothing flows over.
-      while (T* element = batch.Pop()) local.queue.Push(element, &Unexpected);
-      Wake();
+    if (count > 1) {
+      local.own.Append(batch, count - 1);
+      Share(worker, 0);
     }
     return first;
   }
@@ -234,17 +227,12 @@ class RunQueues {
       if (!idle_.BeginSearching(worker)) return nullptr;
       local.searching = true;
     }
-    const size_t start = rand.Below(static_cast<uint32_t>(workers_));
-    for (size_t i = 0; i < workers_; ++i) {
-      const size_t victim = (start + i) % workers_;
-      if (victim == worker) continue;
-      const uint32_t before = local.queue.Size();
-      T* const element = local.queue.StealFrom(locals_[victim].queue);
-      if (element == nullptr) continue;
-      Add<uint64_t>(local.steal_operations, 1);
-      Add<uint64_t>(local.steals, local.queue.Size() - before + 1);
-      return element;
-    }
+    int waits = 0;
+    do {
+      if (T* const element = StealOnce(worker, rand)) return element;
+      // Whoever has something it keeps to itself, and is between short polls,
+      // shares it in a moment: it sees that somebody searches.
+    } while (OthersKeepSome(worker) && waits++ < kWaits && (SpinHint(), true));
     return PopShared(worker);
   }
 
@@ -254,7 +242,7 @@ class RunQueues {
     Local& local = locals_[worker];
     if (ABSL_PREDICT_TRUE(!local.searching)) return;
     local.searching = false;
-    if (idle_.EndSearching(worker) && HasWork(worker)) Wake();
+    if (idle_.EndSearching(worker) && HasWork()) Wake();
   }
 
   // Whether the worker, which has nothing to do, may park: a task that comes
@@ -264,7 +252,7 @@ class RunQueues {
     // Sequentially consistent, as all that is looked at here: see idle.h.
     const bool look =
         idle_.Sleep(worker, std::exchange(local.searching, false));
-    if (local.slot.IsEmpty() && !(look && HasWork(worker)) &&
+    if (local_depth(worker) == 0 && !(look && HasWork()) &&
         !closed_.load(std::memory_order_seq_cst)) {
       return true;
     }
@@ -280,14 +268,31 @@ class RunQueues {
   // The worker is about to be left by its thread: all that it has is for
   // others, and if it was woken for a task, another is.
   void Leave(size_t worker) {
-    GiveUpNext(worker);
+    GiveUp(worker);
     EndSearching(worker);
   }
 
-  // Puts the next task, if there is one, behind the others.
-  void GiveUpNext(size_t worker) {
-    T* const element = PopNext(worker);
-    if (element != nullptr) Push(worker, element, /*wake=*/true);
+  // Shares all that the worker keeps to itself, whether or not others have
+  // something to do. What does not fit, goes to the end of the shared queue.
+  void GiveUp(size_t worker) {
+    // It keeps all for the next thread that runs it.
+    if (IsSolo()) return;
+    Local& local = locals_[worker];
+    RunQueue<T> tasks;
+    if (local.own.TakeAllAsOwner(tasks) == 0) return;
+    RunQueue<T> overflow;
+    size_t count = 0;
+    while (T* const element = tasks.Pop()) {
+      local.queue.Push(element, [&overflow, &count](T* excess) {
+        overflow.Push(excess);
+        ++count;
+      });
+    }
+    if (count > 0) {
+      Add<uint64_t>(local.overflows, count);
+      InjectBatch(overflow, count);
+    }
+    Wake();
   }
 
   // ---- When no worker runs.
@@ -295,7 +300,7 @@ class RunQueues {
   // Takes out all that is left, for `Host::Discard()`.
   void Drain() {
     for (size_t i = 0; i < workers_; ++i) {
-      if (T* const element = locals_[i].slot.Take()) host_.Discard(element);
+      if (T* const element = PopNext(i)) host_.Discard(element);
       while (T* const element = Pop(i)) host_.Discard(element);
     }
     RunQueue<T> rest;
@@ -304,26 +309,26 @@ class RunQueues {
   }
 
  private:
-  // After how many tasks a worker alone takes the oldest of the new ones.
-  static constexpr uint32_t kOldestInterval = 127;
+  // How often a thief looks again while others keep tasks to themselves. In a
+  // model it would only be more of the same.
+#ifdef ROUSE_MODEL
+  static constexpr int kWaits = 0;
+#else
+  static constexpr int kWaits = 50;
+#endif
 
   // A worker's.
   struct alignas(ABSL_CACHELINE_SIZE) Local {
+    // By themselves, since others read of either.
     LocalQueue<T, kCapacity> queue;
-    LifoSlot<T> slot;
-    // Instead of `queue`, of a worker alone.
-    RunQueue<T> solo;
-    RunStack<T> solo_new;
-    uint32_t solo_pops = 0;
+    alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     bool searching = false;
+    bool shares_in_advance = false;
     // Written by the worker, read by anyone.
-    Atomic<size_t> solo_size{0};
     Atomic<uint64_t> overflows{0};
     Atomic<uint64_t> steals{0};
     Atomic<uint64_t> steal_operations{0};
   };
-
-  static void Unexpected(T*) { ABSL_UNREACHABLE(); }
 
   // By the only thread that writes `count`. Relaxed: it orders nothing.
   template <class N>
@@ -334,14 +339,55 @@ class RunQueues {
 
   bool IsSolo() const { return workers_ == 1; }
 
-  // Whether there is something that `worker` could run.
-  bool HasWork(size_t worker) const {
+  // Whether there is something that any worker could run.
+  bool HasWork() const {
     if (!inject_.IsEmpty()) return true;
-    if (IsSolo()) return local_depth(worker) != 0;
     for (size_t i = 0; i < workers_; ++i) {
       if (!locals_[i].queue.IsEmpty()) return true;
     }
     return false;
+  }
+
+  bool OthersKeepSome(size_t worker) const {
+    for (size_t i = 0; i < workers_; ++i) {
+      if (i != worker && locals_[i].own.Size() > 0) return true;
+    }
+    return false;
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE void ShareNow(Local& local) {
+    RunQueue<T> batch;
+    const size_t count = local.own.TakeForOthers(
+        batch, local.queue.Room(), /*all_new=*/local.shares_in_advance);
+    if (count == 0) return;
+    local.queue.PushBatch(static_cast<uint32_t>(count),
+                          [&batch] { return batch.Pop(); });
+    Wake();
+  }
+
+  // Half of what another worker has shared.
+  T* StealOnce(size_t worker, FastRand& rand) {
+    Local& local = locals_[worker];
+    const size_t start = rand.Below(static_cast<uint32_t>(workers_));
+    for (size_t i = 0; i < workers_; ++i) {
+      const size_t victim = (start + i) % workers_;
+      if (victim == worker) continue;
+      const uint32_t before = local.queue.Size();
+      T* const element = local.queue.StealFrom(locals_[victim].queue);
+      if (element == nullptr) continue;
+      Add<uint64_t>(local.steal_operations, 1);
+      Add<uint64_t>(local.steals, local.queue.Size() - before + 1);
+      return element;
+    }
+    return nullptr;
+  }
+
+  void InjectBatch(RunQueue<T>& batch, size_t count) {
+    if (inject_.PushBatch(batch, count)) {
+      Wake();
+    } else {
+      DiscardAll(batch);
+    }
   }
 
   void DiscardAll(RunQueue<T>& queue) {
@@ -350,7 +396,6 @@ class RunQueues {
 
   Host& host_;
   const size_t workers_;
-  const bool newest_first_;
   Idle idle_;
   InjectQueue<T> inject_;
   Atomic<bool> closed_{false};

@@ -56,6 +56,7 @@ class World {
       if (task == nullptr) task = queues.Steal(worker, rand);
       if (task != nullptr) {
         queues.EndSearching(worker);
+        queues.Share(worker, 0);
         Run(task);
       } else if (queues.Sleep(worker)) {
         parkers[worker].Park();
@@ -110,51 +111,74 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
   world.RequireAllHaveRun(2);
 }
 
-// A worker that pushes and does not come back to its queue: the other one takes
-// all of it, however the two go to sleep and wake.
-MODEL_TEST(RunQueues, WhatABusyWorkerPushesIsStolen,
-           .mode = model::Mode::kBounded, .preemption_bound = 2) {
+// Two tasks of a worker that comes back to them, and another one: either gets
+// one of them, or one gets both, however they go to sleep and wake.
+MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 1) {
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
-  world.queues.Push(0, &world.tasks[0], /*wake=*/true);
-  world.queues.Push(0, &world.tasks[1], /*wake=*/true);
+  for (Task* task : {&world.tasks[0], &world.tasks[1]}) {
+    world.queues.Push(0, task);
+    world.queues.Share(0, 1);
+  }
+  world.Work(0);
   thief.Join();
   world.RequireAllHaveRun(2);
 }
 
-// The queue is full: tasks move to the shared one beside the thief.
+// A worker that does not come back, and has given up what it has: the other one
+// takes all of it.
+MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2) {
+  World world(2, 2);
+  Thread thief([&] { world.Work(1); });
+  world.queues.Push(0, &world.tasks[0]);
+  world.queues.PushNext(0, &world.tasks[1]);
+  world.queues.GiveUp(0);
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// It has more than others can steal: tasks move to the shared queue beside the
+// thief.
 MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
-    world.queues.Push(0, task, /*wake=*/true);
+    world.queues.Push(0, task);
   }
+  world.queues.GiveUp(0);
   thief.Join();
   world.RequireAllHaveRun(3);
 }
 
-// The first gives way to the second, and is found by the other worker; the
-// watchdog takes the second out of the slot, for its worker does not come back.
-MODEL_TEST(RunQueues, TheWatchdogRescuesWhatWaitsInTheSlot,
-           .mode = model::Mode::kBounded, .preemption_bound = 2) {
-  World world(2, 2);
+// A worker shares one and does not come back: the watchdog takes the others,
+// and what is not shared because the other worker did not sleep yet.
+MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
+           .mode = model::Mode::kBounded, .preemption_bound = 1) {
+  World world(2, 3);
   Thread thief([&] { world.Work(1); });
-  world.queues.PushNext(0, &world.tasks[0]);
-  world.queues.PushNext(0, &world.tasks[1]);
-  world.queues.Rescue(0);
+  for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
+    world.queues.PushNext(0, task);
+    world.queues.Share(0, 1);
+  }
+  Thread watchdog([&] { world.queues.Rescue(0); });
   thief.Join();
-  world.RequireAllHaveRun(2);
+  watchdog.Join();
+  world.RequireAllHaveRun(3);
 }
 
-// The watchdog and the worker want the same slot.
-MODEL_TEST(RunQueues, ATaskOfTheSlotIsRunOnce, .mode = model::Mode::kBounded,
-           .preemption_bound = 2) {
-  World world(1, 1);
+// The watchdog and the worker want the same task.
+MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 1) {
+  World world(2, 1);
   world.queues.PushNext(0, &world.tasks[0]);
+  Thread thief([&] { world.Work(1); });
   Thread watchdog([&] { world.queues.Rescue(0); });
   world.Work(0);
   watchdog.Join();
+  thief.Join();
   world.RequireAllHaveRun(1);
 }
 

@@ -45,11 +45,14 @@ class RunQueuesTest : public testing::Test {
     for (int i = 0; i < 64; ++i) elements_[i].number = i;
   }
 
-  // To the queue of `worker`, to that which all share.
+  // To what `worker` keeps to itself; to where others steal from; to the queue
+  // that all share.
   void Push(Queues& queues, size_t worker, int from, int to) {
-    for (int i = from; i < to; ++i) {
-      queues.Push(worker, &elements_[i], /*wake=*/false);
-    }
+    for (int i = from; i < to; ++i) queues.Push(worker, &elements_[i]);
+  }
+  void PushShared(Queues& queues, size_t worker, int from, int to) {
+    Push(queues, worker, from, to);
+    queues.GiveUp(worker);
   }
   void Inject(Queues& queues, int from, int to) {
     for (int i = from; i < to; ++i) queues.Inject(&elements_[i]);
@@ -98,43 +101,116 @@ TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0));
 }
 
-TEST_F(RunQueuesTest, TheNextGivesWayToALaterOne) {
-  Push(two_, 0, 0, 1);
-  two_.PushNext(0, &elements_[1]);
-  two_.PushNext(0, &elements_[2]);
-  EXPECT_EQ(Number(two_.PopNext(0)), 2);
-  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1));
+TEST_F(RunQueuesTest, NothingIsSharedWhileAllAreBusy) {
+  Push(two_, 0, 0, 5);
+  two_.Share(0, 0);
+  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST_F(RunQueuesTest, GivingUpTheNextPutsItLast) {
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSleeps) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, 4);
+  two_.Share(0, 1);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Awake(1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_THAT(PopAll(two_, 1), ElementsAre(1));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3));
+}
+
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSearches) {
+  ASSERT_EQ(two_.Steal(1, rand_), nullptr);
+  Push(two_, 0, 0, 2);
+  two_.Share(0, 1);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesIsNoReasonToShareForItself) {
+  ASSERT_EQ(two_.Steal(0, rand_), nullptr);
+  Push(two_, 0, 0, 2);
+  two_.Share(0, 0);
+  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+}
+
+TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, 1);
+  two_.Share(0, 1);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  // But while another task is run, it does.
+  two_.Share(0, 0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, NoMoreIsSharedBeforeTheFirstHasGone) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, 2);
+  two_.Share(0, 1);
+  Push(two_, 0, 2, 6);
+  two_.Share(0, 1);
+  two_.Awake(1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 1);
+  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+  two_.Share(0, 1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 2);
+}
+
+TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
+  ASSERT_TRUE(two_.Sleep(1));
+  Push(two_, 0, 0, 30);
+  two_.Share(0, 1);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+  two_.Awake(1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(two_.steals(1), kCapacity / 2);
+}
+
+// Its polls take long.
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
+  two_.SetShareInAdvance(0, true);
+  Push(two_, 0, 0, 2);
+  two_.Share(0, 1);
+  Push(two_, 0, 2, 4);
+  two_.Share(0, 1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(two_.steals(1), 2u);
+  two_.SetShareInAdvance(0, false);
+  Push(two_, 0, 4, 6);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
+}
+
+TEST_F(RunQueuesTest, WhatIsSharedComesBeforeWhatIsKept) {
+  PushShared(two_, 0, 0, 2);
+  Push(two_, 0, 2, 4);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
+  ASSERT_TRUE(two_.Sleep(1));
   two_.PushNext(0, &elements_[1]);
   Push(two_, 0, 0, 1);
-  two_.GiveUpNext(0);
+  two_.GiveUp(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
   EXPECT_EQ(two_.PopNext(0), nullptr);
-  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 0));
 }
 
 // Tokio #8029: the first half, which has waited longer, stays.
 TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
   Inject(two_, 20, 21);
-  Push(two_, 0, 0, kCapacity + 1);
+  PushShared(two_, 0, 0, kCapacity + 1);
   EXPECT_EQ(two_.overflows(0), kCapacity / 2 + 1);
   EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
 }
 
-TEST_F(RunQueuesTest, AnOverflowWakesAlthoughThePushDoesNot) {
-  ASSERT_TRUE(two_.Sleep(1));
-  Push(two_, 0, 0, kCapacity);
-  EXPECT_THAT(host_.unparked, IsEmpty());
-  Push(two_, 0, kCapacity, kCapacity + 1);
-  EXPECT_THAT(host_.unparked, ElementsAre(1));
-}
-
 TEST_F(RunQueuesTest, AnOverflowOfAClosedOneIsDiscarded) {
   two_.Close();
-  Push(two_, 0, 0, kCapacity + 1);
+  PushShared(two_, 0, 0, kCapacity + 1);
   EXPECT_THAT(host_.discarded, ElementsAre(4, 5, 6, 7, 8));
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
 }
@@ -158,7 +234,7 @@ TEST_F(RunQueuesTest, ABatchLeavesHalfOfTheRoom) {
 
 // Tokio #5705: else the shared queue waits as long as the worker's is full.
 TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
-  Push(two_, 0, 20, 20 + kCapacity);
+  PushShared(two_, 0, 20, 20 + kCapacity);
   Inject(two_, 0, 10);
   EXPECT_EQ(Number(two_.PopShared(0)), 0);
   EXPECT_EQ(two_.inject_depth(), 9u);
@@ -175,6 +251,8 @@ TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
   ASSERT_THAT(host_.unparked, IsEmpty());
   EXPECT_EQ(Number(two_.PopShared(0)), 0);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Awake(1);
+  EXPECT_EQ(Number(two_.Steal(1, rand_)), 1);
 }
 
 TEST_F(RunQueuesTest, NothingIsShared) {
@@ -201,33 +279,24 @@ TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
   EXPECT_EQ(solo_.inject_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, AWorkerAloneRunsNewOnesLastAndTheNewestFirst) {
-  Queues queues(host_, 1);
-  for (int i = 0; i < 3; ++i) elements_[i].is_new = true;
-  Push(queues, 0, 0, 6);
-  EXPECT_EQ(queues.local_depth(0), 6u);
-  EXPECT_THAT(PopAll(queues, 0), ElementsAre(3, 4, 5, 2, 1, 0));
+TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
+  Push(solo_, 0, 0, 3);
+  solo_.Share(0, 0);
+  solo_.GiveUp(0);
+  solo_.Rescue(0);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_THAT(PopAll(solo_, 0), ElementsAre(0, 1, 2));
 }
 
-// A task that is always woken again, and two that wait for their first turn.
-TEST_F(RunQueuesTest, AWorkerAloneComesToTheOldestOfTheNewOnes) {
-  Queues queues(host_, 1);
-  elements_[0].is_new = elements_[1].is_new = true;
+TEST_F(RunQueuesTest, NewOnesComeInTheirOrderIfAskedTo) {
+  Queues queues(host_, 1, /*newest_first=*/false);
+  for (int i = 0; i < 2; ++i) elements_[i].is_new = true;
   Push(queues, 0, 0, 3);
-  std::vector<int> new_ones;
-  for (int i = 0; i < 300; ++i) {
-    Element* const element = queues.Pop(0);
-    if (element->is_new) {
-      new_ones.push_back(element->number);
-    } else {
-      queues.Push(0, element, /*wake=*/false);
-    }
-  }
-  EXPECT_THAT(new_ones, ElementsAre(0, 1));
+  EXPECT_THAT(PopAll(queues, 0), ElementsAre(0, 1, 2));
 }
 
 TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
-  Push(two_, 0, 0, 6);
+  PushShared(two_, 0, 0, 6);
   EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
   EXPECT_THAT(PopAll(two_, 1), ElementsAre(1, 2));
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(3, 4, 5));
@@ -239,6 +308,7 @@ TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
 // Tokio #8065: it would take what is best kept.
 TEST_F(RunQueuesTest, StealingLeavesTheNext) {
   two_.PushNext(0, &elements_[0]);
+  two_.Share(0, 1);
   EXPECT_EQ(two_.Steal(1, rand_), nullptr);
   EXPECT_EQ(Number(two_.PopNext(0)), 0);
 }
@@ -251,7 +321,7 @@ TEST_F(RunQueuesTest, AThiefThatFindsNothingLooksIntoTheSharedQueue) {
 
 TEST_F(RunQueuesTest, StealsFromWhoeverHasSome) {
   Queues many(host_, 7);
-  Push(many, 5, 0, 1);
+  PushShared(many, 5, 0, 1);
   EXPECT_EQ(Number(many.Steal(2, rand_)), 0);
 }
 
@@ -259,18 +329,12 @@ TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
   Queues four(host_, 4);
   EXPECT_EQ(four.Steal(1, rand_), nullptr);
   EXPECT_EQ(four.Steal(2, rand_), nullptr);
-  Push(four, 0, 0, 2);
+  PushShared(four, 0, 0, 2);
   EXPECT_EQ(four.Steal(3, rand_), nullptr);
   // Who searches goes on, and makes way when it has found something.
   EXPECT_EQ(Number(four.Steal(1, rand_)), 0);
   four.EndSearching(1);
   EXPECT_EQ(Number(four.Steal(3, rand_)), 1);
-}
-
-TEST_F(RunQueuesTest, APushWakesOneThatSleeps) {
-  ASSERT_TRUE(two_.Sleep(1));
-  two_.Push(0, &elements_[0], /*wake=*/true);
-  EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
 TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
@@ -305,7 +369,7 @@ TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
 TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
   two_.PushNext(1, &elements_[0]);
   EXPECT_FALSE(two_.Sleep(1));  // its own next one
-  Push(two_, 0, 1, 2);
+  PushShared(two_, 0, 1, 2);
   EXPECT_FALSE(two_.Sleep(0));  // its own
   ASSERT_EQ(Number(two_.PopNext(1)), 0);
   EXPECT_FALSE(two_.Sleep(1));  // another's
@@ -350,12 +414,26 @@ TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
   EXPECT_EQ(Number(two_.PopShared(1)), 0);
 }
 
-TEST_F(RunQueuesTest, ARescueOfNothing) {
-  ASSERT_TRUE(two_.Sleep(1));
-  Push(two_, 0, 0, 1);
+TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
+  Push(two_, 0, 0, 3);
+  two_.PushNext(0, &elements_[3]);
   two_.Rescue(0);
-  EXPECT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(two_.local_depth(0), 0u);
+  EXPECT_THAT(PopAllShared(two_), ElementsAre(3, 0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, ARescueOfNothing) {
+  PushShared(two_, 0, 0, 1);
+  ASSERT_FALSE(two_.Sleep(1));
+  two_.Rescue(0);
   EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, ARescueFromAClosedOneIsDiscarded) {
+  two_.Close();
+  Push(two_, 0, 0, 2);
+  two_.Rescue(0);
+  EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
 }
 
 TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
@@ -391,7 +469,7 @@ TEST_F(RunQueuesTest, DrainingDiscardsAll) {
   two_.PushNext(0, &elements_[0]);
   Push(two_, 0, 1, 3);
   two_.PushNext(1, &elements_[3]);
-  Push(two_, 1, 4, 5);
+  PushShared(two_, 1, 4, 5);
   Inject(two_, 5, 7);
   two_.Close();
   two_.Drain();

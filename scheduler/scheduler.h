@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/awake_bell.h"
@@ -122,6 +123,11 @@ class Scheduler final : public task::Schedule {
   const Queues& queues() const { return queues_; }
   // Whether somebody wants to know of each poll.
   bool observes_polls() const { return observes_polls_; }
+  // Whether there is a watchdog, which has tasks run that a worker keeps to
+  // itself for too long.
+  bool is_watched() const {
+    return options_.long_poll_bound != absl::InfiniteDuration();
+  }
   double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
   // What tasks are told of the time: not 0, and modulo 2^32.
   uint32_t ToMilliseconds(uint64_t cycles) const {

@@ -10,16 +10,16 @@
 //
 // A worker in a long poll may leave behind
 //
-//   a task in its slot    that it would have run next, and which no other
-//                         worker takes (lifo_slot.h);
+//   tasks                 that it keeps to itself, and would have run or
+//                         shared next (private_queue.h);
 //   the driver            if it was the last to look for events, and the others
 //                         sleep on their futexes: no socket and no timer wakes
 //                         anybody (tokio #4730).
 //
-// What is in its queue is no concern: it was stolen, or will be.
+// What it has shared is no concern: it was stolen, or will be.
 //
 // So a thread looks at all workers every half of the bound. One that is awake
-// and has not begun a poll since is stuck: its slot is emptied into the shared
+// and has not begun a poll since is stuck: what it keeps is moved to the shared
 // queue. If all that are awake are stuck and nobody is in the driver, a
 // sleeping worker is woken, which then parks there; if none sleeps, the
 // watchdog itself looks for events, each time. Who got stuck just after a look

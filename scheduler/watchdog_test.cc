@@ -85,7 +85,7 @@ class WatchdogTest : public ::testing::Test {
     while (queues().inject_depth() == 0) std::this_thread::yield();
     EXPECT_EQ(queues().PopNext(worker), nullptr);
     // Not to be run, and gone at the end.
-    queues().Push(worker, queues().PopShared(worker), /*wake=*/false);
+    queues().Push(worker, queues().PopShared(worker));
   }
 
   Scheduler::Queues& queues() { return scheduler_->queues(); }
@@ -148,7 +148,7 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     PushNext(0);
     while (queues().inject_depth() == 0) std::this_thread::yield();
     queues().PopNext(0);
-    queues().Push(0, queues().PopShared(0), /*wake=*/false);
+    queues().Push(0, queues().PopShared(0));
     // The other one was woken for the task.
     queues().Awake(1);
     while (task::Header* const task = queues().Pop(0))

@@ -43,6 +43,9 @@ constexpr uint32_t kMaxSharedInterval = 127;
 constexpr uint32_t kSharedInterval = 61;
 // Of a worker alone, which takes all there is at one time.
 constexpr uint32_t kSoloSharedInterval = 31;
+// With polls longer than so many nanoseconds on average, a worker's tasks are
+// open to others before they ask: what that costs does not show then.
+constexpr double kLongPoll = 10'000;
 // How much the latest polls count in their mean length.
 constexpr double kLatest = 0.1;
 
@@ -128,6 +131,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   const internal::ScopedTaskLocals no_locals(nullptr);
   BeginHoldingClock();
   StartMeasuring();
+  scheduler_.queues().SetShareInAdvance(index_, !scheduler_.is_watched());
   // Also if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
     if (here.worker() == nullptr) return;
@@ -142,6 +146,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
     if (tick() - last_maintained_ >= event_interval) Maintain();
     if (task::Header* const task = Next()) {
       scheduler_.queues().EndSearching(index_);
+      scheduler_.queues().Share(index_, 0);
       Execute(task, here);
       if (here.worker() == nullptr) return false;
     } else {
@@ -214,20 +219,22 @@ bool Worker::UsesSlot() const {
 void Worker::Schedule(task::Header* task) {
   Scheduler::Queues& queues = scheduler_.queues();
   if (ABSL_PREDICT_FALSE(dispatching_)) {
-    // The worker is not idle any more, and tells others when it has all.
+    // The worker is not idle any more, and shares when it has all.
     HoldClock();
-    queues.Push(index_, task, /*wake=*/false);
-  } else if (UsesSlot()) {
+    return queues.Push(index_, task);
+  }
+  if (UsesSlot()) {
     queues.PushNext(index_, task);
   } else {
-    queues.Push(index_, task, /*wake=*/true);
+    queues.Push(index_, task);
   }
+  queues.Share(index_, 1);
 }
 
 void Worker::ScheduleLast(task::Header* task) {
   Scheduler::Queues& queues = scheduler_.queues();
-  // Alone in the queue, it is what this worker takes next.
-  queues.Push(index_, task, /*wake=*/queues.local_depth(index_) > 0);
+  queues.Push(index_, task);
+  queues.Share(index_, 1);
 }
 
 void Worker::Maintain() {
@@ -246,9 +253,7 @@ void Worker::PollDriver() {
   AfterDispatch();
 }
 
-void Worker::AfterDispatch() {
-  if (scheduler_.queues().local_depth(index_) > 1) scheduler_.queues().Wake();
-}
+void Worker::AfterDispatch() { scheduler_.queues().Share(index_, 1); }
 
 void Worker::Park() {
   // A clock that advances by itself comes after what has happened.
@@ -339,11 +344,14 @@ void Worker::MeasurePolls() {
                         kLatest * (latest - static_cast<double>(before));
   mean_poll_cycles_.store(static_cast<uint64_t>(mean),
                           std::memory_order_relaxed);
+  const double cycles_per_nanosecond = scheduler_.cycles_per_nanosecond();
+  const bool long_polls = mean > kLongPoll * cycles_per_nanosecond;
+  scheduler_.queues().SetShareInAdvance(index_,
+                                        long_polls || !scheduler_.is_watched());
   const Options& options = scheduler_.options();
   if (options.global_queue_interval != 0 || options.workers == 1) return;
-  const double interval = kSharedQueuePeriod *
-                          scheduler_.cycles_per_nanosecond() /
-                          std::max(mean, 1.0);
+  const double interval =
+      kSharedQueuePeriod * cycles_per_nanosecond / std::max(mean, 1.0);
   shared_interval_ = static_cast<uint32_t>(
       std::clamp(interval, static_cast<double>(kMinSharedInterval),
                  static_cast<double>(kMaxSharedInterval)));
@@ -383,7 +391,7 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   // something.
   if (!CurrentTaskId().has_value()) return;
   // What it would run next is not to wait for this thread (tokio #6596).
-  worker.scheduler_.queues().GiveUpNext(worker.index_);
+  worker.scheduler_.queues().GiveUp(worker.index_);
   worker.lifo_polls_ = 0;
   worker.MeasurePolls();
   worker_ = &worker;

@@ -1,0 +1,86 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+
+#include "rouse/base/cell.h"
+#include "rouse/scheduler/private_queue.h"
+#include "rouse/scheduler/run_queue.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// Written before it is pushed and when it is taken out: a second time, or one
+// that is not ordered behind the push, is a race or a failure.
+struct Task {
+  bool IsNew() const { return is_new; }
+  void Take() { ++taken.Write(); }
+
+  Cell<int> taken{0};
+  bool is_new = false;
+  Task* next_in_queue = nullptr;
+  Task* previous_in_queue = nullptr;
+};
+
+void TakeAll(PrivateQueue<Task>& queue) {
+  RunQueue<Task> batch;
+  size_t count = queue.TakeAll(batch);
+  for (; count > 0; --count) batch.Pop()->Take();
+  Require(batch.Pop() == nullptr);
+}
+
+// The owner is about to run what the watchdog wants to give to others.
+MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
+  Task task;
+  PrivateQueue<Task> queue;
+  queue.PushNext(&task);
+  Thread watchdog([&] { TakeAll(queue); });
+  if (Task* const next = queue.PopNext()) next->Take();
+  watchdog.Join();
+  Require(task.taken.Read() == 1);
+  Require(queue.Size() == 0);
+}
+
+// The owner comes out of its long poll and goes on, with tasks of each kind.
+MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
+  Task tasks[3];
+  tasks[1].is_new = true;
+  PrivateQueue<Task> queue;
+  queue.Push(&tasks[0]);
+  Thread watchdog([&] { TakeAll(queue); });
+  queue.Push(&tasks[1]);
+  queue.PushNext(&tasks[2]);
+  if (Task* const task = queue.PopNext()) task->Take();
+  while (Task* const task = queue.Pop()) task->Take();
+  watchdog.Join();
+  for (Task& task : tasks) Require(task.taken.Read() == 1);
+  Require(queue.Size() == 0);
+}
+
+// The owner gives to others what the watchdog takes.
+MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  Task tasks[2];
+  tasks[1].is_new = true;
+  PrivateQueue<Task> queue;
+  for (Task& task : tasks) queue.Push(&task);
+  Thread watchdog([&] { TakeAll(queue); });
+  RunQueue<Task> batch;
+  size_t count = queue.TakeForOthers(batch, 2, false);
+  for (; count > 0; --count) batch.Pop()->Take();
+  watchdog.Join();
+  for (Task& task : tasks) Require(task.taken.Read() == 1);
+}
+
+// It has no order of its own.
+MODEL_MUTANTS(PrivateQueue, "base/biased_lock");
+
+}  // namespace
+}  // namespace rouse::scheduler
