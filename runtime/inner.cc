@@ -243,7 +243,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     // If not all workers could be started there may be none that would do it.
     if (!finished_) {
       first.Catch([this] { scheduler().CancelTasks(0); });
-      scheduler().Finish();
+      first.Catch([this] { scheduler().Finish(); });
     }
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
@@ -251,7 +251,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     const RunningHere here(handle_.shared_.get());
     const EnterGuard enter(handle_);
     first.Catch([this] { scheduler().CancelTasks(0); });
-    scheduler().Finish();
+    first.Catch([this] { scheduler().Finish(); });
   }
   // Also for what blocking calls wait for.
   first.Catch([this] { driver_.Shutdown(); });

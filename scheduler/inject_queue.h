@@ -48,14 +48,12 @@ class InjectQueue {
     return true;
   }
 
-  // The same with all of `batch`, of `count`, in their order. If the queue is
-  // closed they stay in `batch`.
-  bool PushBatch(RunQueue<T>& batch, size_t count) {
+  // Puts all of `batch`, of `count`, last, in their order. Also if the queue is
+  // closed: for who is done before it is emptied for the last time.
+  void PushBatch(RunQueue<T>& batch, size_t count) {
     const MutexLock lock(&mu_);
-    if (closed_) return false;
     queue_.Append(batch);
     Resize(count);
-    return true;
   }
 
   // Takes the first ones, up to `max`, to the end of `batch`. How many.
@@ -84,7 +82,7 @@ class InjectQueue {
     return count;
   }
 
-  // Takes nothing more. What is here may still be popped.
+  // Takes nothing more from `Push()`. What is here may still be popped.
   void Close() {
     const MutexLock lock(&mu_);
     closed_ = true;

@@ -77,7 +77,7 @@ TEST_F(InjectQueueTest, ABatchStaysTogether) {
   Push(0, 1);
   batch_.Push(&elements_[1]);
   batch_.Push(&elements_[2]);
-  EXPECT_TRUE(queue_.PushBatch(batch_, 2));
+  queue_.PushBatch(batch_, 2);
   EXPECT_TRUE(batch_.IsEmpty());
   Push(3, 4);
   EXPECT_EQ(queue_.Size(), 4u);
@@ -96,10 +96,15 @@ TEST_F(InjectQueueTest, WhatIsTakenGoesBehindWhatIsThere) {
 TEST_F(InjectQueueTest, AClosedOneTakesNothing) {
   queue_.Close();
   EXPECT_FALSE(queue_.Push(&elements_[0]));
-  batch_.Push(&elements_[1]);
-  EXPECT_FALSE(queue_.PushBatch(batch_, 1));
-  EXPECT_THAT(Numbers(batch_), ElementsAre(1));
   EXPECT_TRUE(queue_.IsEmpty());
+}
+
+TEST_F(InjectQueueTest, AClosedOneTakesABatch) {
+  queue_.Close();
+  batch_.Push(&elements_[1]);
+  queue_.PushBatch(batch_, 1);
+  EXPECT_EQ(queue_.PopAll(batch_), 1u);
+  EXPECT_THAT(Numbers(batch_), ElementsAre(1));
 }
 
 TEST_F(InjectQueueTest, AClosedOneGivesWhatItHas) {

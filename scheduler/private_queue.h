@@ -120,21 +120,29 @@ class PrivateQueue {
     return count;
   }
 
-  // ---- For the owner, or for any thread.
-
   // Moves all there is to `batch`, in its order but that the oldest of the new
   // tasks comes first. How many. O(new tasks).
-  size_t TakeAllAsOwner(RunQueue<T>& batch) {
+  size_t TakeAll(RunQueue<T>& batch) {
     const BiasedLock::OwnerHolder lock(mu_);
     return TakeAllLocked(batch);
   }
-  size_t TakeAll(RunQueue<T>& batch) {
+
+  // ---- For any other thread.
+
+  // Calls `take(RunQueue<T>&, count)` with the same, if there is anything. When
+  // the owner finds nothing the call has returned.
+  template <class F>
+  void Rescue(F take) {
     const BiasedLock::Holder lock(mu_);
-    return TakeAllLocked(batch);
+    RunQueue<T> batch;
+    const size_t count = TakeAllLocked(batch);
+    if (count > 0) take(batch, count);
   }
 
-  // How many there are. Out of date by the time it returns, but not for the
-  // owner if it is 0.
+  // ---- For any thread.
+
+  // How many there are. Out of date by the time it returns, but for the owner
+  // no less than there are.
   size_t Size() const {
     // Nothing to order: the owner has written what it relies on.
     return size_.load(std::memory_order_relaxed);

@@ -28,11 +28,11 @@ struct Task {
   Task* previous_in_queue = nullptr;
 };
 
-void TakeAll(PrivateQueue<Task>& queue) {
-  RunQueue<Task> batch;
-  size_t count = queue.TakeAll(batch);
-  for (; count > 0; --count) batch.Pop()->Take();
-  Require(batch.Pop() == nullptr);
+void Rescue(PrivateQueue<Task>& queue) {
+  queue.Rescue([](RunQueue<Task>& batch, size_t count) {
+    for (; count > 0; --count) batch.Pop()->Take();
+    Require(batch.Pop() == nullptr);
+  });
 }
 
 // The owner is about to run what the watchdog wants to give to others.
@@ -40,7 +40,7 @@ MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
   Task task;
   PrivateQueue<Task> queue;
   queue.PushNext(&task);
-  Thread watchdog([&] { TakeAll(queue); });
+  Thread watchdog([&] { Rescue(queue); });
   if (Task* const next = queue.PopNext()) next->Take();
   watchdog.Join();
   Require(task.taken.Read() == 1);
@@ -54,7 +54,7 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
   tasks[1].is_new = true;
   PrivateQueue<Task> queue;
   queue.Push(&tasks[0]);
-  Thread watchdog([&] { TakeAll(queue); });
+  Thread watchdog([&] { Rescue(queue); });
   queue.Push(&tasks[1]);
   queue.PushNext(&tasks[2]);
   if (Task* const task = queue.PopNext()) task->Take();
@@ -71,7 +71,7 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
   tasks[1].is_new = true;
   PrivateQueue<Task> queue;
   for (Task& task : tasks) queue.Push(&task);
-  Thread watchdog([&] { TakeAll(queue); });
+  Thread watchdog([&] { Rescue(queue); });
   RunQueue<Task> batch;
   size_t count = queue.TakeForOthers(batch, 2, false);
   for (; count > 0; --count) batch.Pop()->Take();

@@ -175,16 +175,27 @@ TEST_F(PrivateQueueTest, AllOfItCanBeTaken) {
   Push(0, 4);
   queue_.PushNext(&elements_[4]);
   RunQueue<Element> batch;
-  // From another thread, as the watchdog does.
-  std::thread watchdog([&] { EXPECT_EQ(queue_.TakeAll(batch), 5u); });
-  watchdog.join();
+  EXPECT_EQ(queue_.TakeAll(batch), 5u);
   EXPECT_THAT(Numbers(batch), ElementsAre(4, 2, 3, 0, 1));
   EXPECT_EQ(queue_.Size(), 0u);
   EXPECT_EQ(queue_.PopNext(), nullptr);
   EXPECT_THAT(PopAll(), IsEmpty());
-  Push(5, 6);
-  EXPECT_EQ(queue_.TakeAllAsOwner(batch), 1u);
-  EXPECT_THAT(Numbers(batch), ElementsAre(5));
+}
+
+TEST_F(PrivateQueueTest, AllOfItCanBeRescued) {
+  Push(0, 2);
+  queue_.PushNext(&elements_[2]);
+  std::vector<int> rescued;
+  std::thread watchdog([&] {
+    queue_.Rescue([&](RunQueue<Element>& batch, size_t count) {
+      EXPECT_EQ(count, 3u);
+      rescued = Numbers(batch);
+    });
+    queue_.Rescue([](RunQueue<Element>&, size_t) { ADD_FAILURE(); });
+  });
+  watchdog.join();
+  EXPECT_THAT(rescued, ElementsAre(2, 0, 1));
+  EXPECT_THAT(PopAll(), IsEmpty());
 }
 
 }  // namespace

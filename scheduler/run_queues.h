@@ -104,9 +104,11 @@ class RunQueues {
     Local& local = locals_[worker];
     // A worker alone has nobody to share with.
     if (IsSolo() || local.own.Size() == 0) return;
-    RunQueue<T> tasks;
-    const size_t count = local.own.TakeAll(tasks);
-    if (count > 0) InjectBatch(tasks, count);
+    // Its worker cannot leave before they are in the queue.
+    local.own.Rescue([this](RunQueue<T>& tasks, size_t count) {
+      inject_.PushBatch(tasks, count);
+    });
+    Wake();
   }
 
   // There may be something to do: wakes a worker, unless one looks already.
@@ -279,7 +281,7 @@ class RunQueues {
     if (IsSolo()) return;
     Local& local = locals_[worker];
     RunQueue<T> tasks;
-    if (local.own.TakeAllAsOwner(tasks) == 0) return;
+    if (local.own.TakeAll(tasks) == 0) return;
     RunQueue<T> overflow;
     size_t count = 0;
     while (T* const element = tasks.Pop()) {
@@ -290,22 +292,23 @@ class RunQueues {
     }
     if (count > 0) {
       Add<uint64_t>(local.overflows, count);
-      InjectBatch(overflow, count);
+      inject_.PushBatch(overflow, count);
     }
     Wake();
   }
 
   // ---- When no worker runs.
 
-  // Takes out all that is left, for `Host::Discard()`.
-  void Drain() {
+  // Takes out all that is left, and calls `discard(T*)` for each.
+  template <class F>
+  void Drain(F discard) {
     for (size_t i = 0; i < workers_; ++i) {
-      if (T* const element = PopNext(i)) host_.Discard(element);
-      while (T* const element = Pop(i)) host_.Discard(element);
+      if (T* const element = PopNext(i)) discard(element);
+      while (T* const element = Pop(i)) discard(element);
     }
     RunQueue<T> rest;
     inject_.PopAll(rest);
-    DiscardAll(rest);
+    while (T* const element = rest.Pop()) discard(element);
   }
 
  private:
@@ -380,18 +383,6 @@ class RunQueues {
       return element;
     }
     return nullptr;
-  }
-
-  void InjectBatch(RunQueue<T>& batch, size_t count) {
-    if (inject_.PushBatch(batch, count)) {
-      Wake();
-    } else {
-      DiscardAll(batch);
-    }
-  }
-
-  void DiscardAll(RunQueue<T>& queue) {
-    while (T* const element = queue.Pop()) host_.Discard(element);
   }
 
   Host& host_;

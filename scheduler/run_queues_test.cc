@@ -68,6 +68,13 @@ class RunQueuesTest : public testing::Test {
     }
     return numbers;
   }
+  static std::vector<int> Drain(Queues& queues) {
+    std::vector<int> numbers;
+    queues.Drain([&numbers](const Element* element) {
+      numbers.push_back(element->number);
+    });
+    return numbers;
+  }
   // All that is in the shared queue, in its order.
   static std::vector<int> PopAllShared(Queues& queues) {
     std::vector<int> numbers;
@@ -206,13 +213,6 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
   EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
-}
-
-TEST_F(RunQueuesTest, AnOverflowOfAClosedOneIsDiscarded) {
-  two_.Close();
-  PushShared(two_, 0, 0, kCapacity + 1);
-  EXPECT_THAT(host_.discarded, ElementsAre(4, 5, 6, 7, 8));
-  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
 }
 
 // Its share: of 6 half, and one more.
@@ -429,13 +429,6 @@ TEST_F(RunQueuesTest, ARescueOfNothing) {
   EXPECT_EQ(two_.inject_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, ARescueFromAClosedOneIsDiscarded) {
-  two_.Close();
-  Push(two_, 0, 0, 2);
-  two_.Rescue(0);
-  EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
-}
-
 TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
   EXPECT_FALSE(two_.WakeAny());
   ASSERT_TRUE(two_.Sleep(1));
@@ -465,26 +458,34 @@ TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
   EXPECT_EQ(two_.inject_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, DrainingDiscardsAll) {
+TEST_F(RunQueuesTest, DrainingTakesOutAll) {
   two_.PushNext(0, &elements_[0]);
   Push(two_, 0, 1, 3);
   two_.PushNext(1, &elements_[3]);
   PushShared(two_, 1, 4, 5);
   Inject(two_, 5, 7);
   two_.Close();
-  two_.Drain();
-  EXPECT_THAT(host_.discarded, UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
   EXPECT_EQ(two_.local_depth(0), 0u);
   EXPECT_EQ(two_.local_depth(1), 0u);
   EXPECT_EQ(two_.inject_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, DrainingAWorkerAloneDiscardsAll) {
+// What a worker gives up that leaves because they were closed.
+TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
+  two_.Close();
+  PushShared(two_, 0, 0, kCapacity + 1);
+  Push(two_, 1, 20, 21);
+  two_.Rescue(1);
+  EXPECT_THAT(host_.discarded, IsEmpty());
+  EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 20));
+}
+
+TEST_F(RunQueuesTest, DrainingAWorkerAloneTakesOutAll) {
   solo_.PushNext(0, &elements_[0]);
   Push(solo_, 0, 1, 3);
   Inject(solo_, 3, 4);
-  solo_.Drain();
-  EXPECT_THAT(host_.discarded, UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Drain(solo_), UnorderedElementsAre(0, 1, 2, 3));
   EXPECT_EQ(solo_.local_depth(0), 0u);
 }
 

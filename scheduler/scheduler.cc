@@ -11,6 +11,7 @@
 #include "absl/log/log.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/panic.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/metrics.h"
@@ -118,6 +119,15 @@ void Scheduler::Resubmit(task::Header* task) {
   }
 }
 
+bool Scheduler::ResubmitRunning(task::Header* task) {
+  Worker* const here = WorkerHere();
+  // Elsewhere it might come to a thread that must not destroy it.
+  if (here == nullptr) return false;
+  task->still_running = true;
+  here->ScheduleLast(task);
+  return true;
+}
+
 void Scheduler::SubmitFromOutside(task::Header* task) {
   // The queue has the caller's reference then, and the task may end, and with
   // it the runtime, before a worker has been unparked.
@@ -189,12 +199,16 @@ void Scheduler::Finish() {
   if (std::exchange(finished_, true)) {
     Panic("Scheduler: Finish() called twice; CancelAll() calls it, too");
   }
-  queues_.Drain();
+  FirstException first;
+  queues_.Drain([&first](task::Header* task) {
+    first.Catch([task] { task::Discard(task); });
+  });
   int64_t tasks = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) {
     tasks += worker->tasks();
   }
   Unref(kWorkersCount - static_cast<uint64_t>(tasks));
+  first.Rethrow();
 }
 
 }  // namespace rouse::scheduler

@@ -24,7 +24,7 @@
 //                once. A task that a thread is still polling, in
 //                `BlockInPlace()`, is cancelled by that thread.
 //   Finish()     the last one: what is still in the queues is complete, and
-//                goes.
+//                goes, or has yielded, and is cancelled.
 //
 // Who is to be told that a task goes is told in each of these: none waits for
 // another, and what comes late finds the queues closed, or all tasks complete.
@@ -109,7 +109,8 @@ class Scheduler final : public task::Schedule {
   // To be called after `Close()`, on a thread that tasks may be destroyed on.
   // `start` tells the threads apart that do so at the same time.
   void CancelTasks(size_t start);
-  // To be called once, when no worker runs, after all `CancelTasks()`.
+  // To be called once, when no worker runs, after all `CancelTasks()`. What a
+  // joiner's waker throws is passed on when all is done.
   void Finish();
   // Both, for a scheduler whose workers are not run any more.
   void CancelAll() {
@@ -144,11 +145,12 @@ class Scheduler final : public task::Schedule {
   // ---- For the queues.
 
   void UnparkWorker(size_t worker);
-  void Discard(task::Header* task) { task::Unref(task); }
+  void Discard(task::Header* task) { task::Discard(task); }
 
   // task::Schedule:
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
+  bool ResubmitRunning(task::Header* task) override;
   bool Release(task::Header* task) override;
   void Threw(task::Header* task) override;
   void OnTaskMade() override;

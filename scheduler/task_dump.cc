@@ -38,13 +38,14 @@ std::vector<TaskRef> References(task::OwnedTasks& tasks) {
 
 std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
   TaskDump::Task seen;
+  // Before the trace: a task that has been polled is not traced as one that has
+  // not begun. Relaxed: see there.
+  const uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
   seen.running = !task::Trace(&task, seen.trace);
   if (seen.running && task.state.IsComplete()) return std::nullopt;
   seen.id = task.id;
   seen.name = std::string(task.name());
   seen.spawned_at = task.spawned_at;
-  // Relaxed: see there.
-  const uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
   if (polled_ms != 0) {
     // The clock is coarse, and the task may have been polled since `now_ms`.
     const auto ago = static_cast<int32_t>(now_ms - polled_ms);

@@ -39,6 +39,9 @@
 //                       Running | Complete   the same: another has ended it
 //                       Traced               TracerHolds: the hold is left to
 //                                            the tracer
+//   Continue            Running              the same: see below
+//                       Running Notified     Running
+//                       Running Cancelled    the same: to be cancelled
 //   SuspendRunning      Running              (idle); the hold is dropped
 //                       Running Notified, or Notified; the hold goes to a queue
 //                       the poll yielded
@@ -74,6 +77,13 @@
 //                       Traced TracerHolds   Notified; the hold goes to a queue
 //                         Notified
 //
+// A task that has yielded may go to a queue as it is, running: for all others
+// the poll has not ended. That spares its suspension and its next start. It is
+// the queue then that orders one poll behind the other. Who wakes or aborts the
+// task meanwhile has told its runner, which Continue() asks; and who shuts it
+// down has left it to its runner, be it one that only takes it out of the queue
+// (task::Discard()).
+//
 // What a row does not name stays. A task that was taken over keeps kNotified:
 // a queue may still have it, and finds it complete.
 //
@@ -83,9 +93,9 @@
 // task has still to be polled. And who shuts the task down must not leave it to
 // a thread that is no worker: it waits.
 //
-// Every transition is a read-modify-write, also one that changes nothing: a
-// Wake that finds the task notified must still release, for the poll to come
-// acquires from this word what the waking thread did (tokio #7622).
+// Every transition but Continue is a read-modify-write, also one that changes
+// nothing: a Wake that finds the task notified must still release, for the poll
+// to come acquires from this word what the waking thread did (tokio #7622).
 //
 // # Who destroys the output
 //
@@ -155,6 +165,21 @@ class State {
       }
       if ((word & (kRunning | kComplete)) != 0) return Start::kSkip;
       word = (word & ~kNotified) | kRunning;
+      return (word & kCancelled) != 0 ? Start::kCancel : Start::kPoll;
+    });
+  }
+
+  // The same if the task went to the queue running: kPoll or kCancel.
+  Start Continue() {
+    // Relaxed: what a Wake that this sees has done, the exchange acquires. One
+    // that it does not see finds the task not notified, and has it polled again.
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    ABSL_ASSERT((word & kRunning) != 0 && (word & (kComplete | kTraced)) == 0);
+    if (ABSL_PREDICT_TRUE((word & (kNotified | kCancelled)) == 0)) {
+      return Start::kPoll;
+    }
+    return Update([](uint64_t& word) {
+      word &= ~kNotified;
       return (word & kCancelled) != 0 ? Start::kCancel : Start::kPoll;
     });
   }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/const_init.h"
@@ -108,7 +109,10 @@ void Cancel(Header* task, uint64_t references) {
 
 bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
   const ScopedTaskId here(task->id);
-  switch (task->state.StartRunning()) {
+  const State::Start start = std::exchange(task->still_running, false)
+                                 ? task->state.Continue()
+                                 : task->state.StartRunning();
+  switch (start) {
     case State::Start::kSkip:
       Unref(task);
       return false;
@@ -132,6 +136,9 @@ bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
       return false;
     }
   }
+  if (yielded.to_others && task->scheduler->ResubmitRunning(task)) {
+    return yielded.by_force;
+  }
   switch (task->state.SuspendRunning(yielded.to_others)) {
     case State::Suspend::kIdle:
       break;
@@ -143,6 +150,12 @@ bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
       break;
   }
   return yielded.by_force;
+}
+
+void Discard(Header* task) {
+  if (!std::exchange(task->still_running, false)) return Unref(task);
+  const ScopedTaskId here(task->id);
+  Cancel(task, 1);
 }
 
 void Shutdown(Header* task) {

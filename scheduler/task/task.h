@@ -50,6 +50,14 @@ class Schedule {
   virtual void Submit(Header* task) = 0;
   // The same for a task that was woken while it ran: goes behind all others.
   virtual void Resubmit(Header* task) = 0;
+  // Queues a task that has yielded behind all others, with the caller's
+  // reference, as it is: sets `still_running`. False: it does not do so, and
+  // the task is suspended and resubmitted. The queue must order what the caller
+  // has done before what is done by who takes the task out.
+  virtual bool ResubmitRunning(Header* task) {
+    static_cast<void>(task);
+    return false;
+  }
   // Takes a task that is about to complete, its future gone, off the list of
   // all tasks. Whether it was there; the caller then drops that reference too.
   virtual bool Release(Header* task) = 0;
@@ -145,6 +153,9 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   Header* previous_in_queue = nullptr;
   // Woken when the task completes. `State` says whose it is.
   rouse::Cell<RawWaker> join_waker;
+  // It is in a queue, and running for all others: see `State`. Belongs to who
+  // has the hold. The last: what follows in a `Cell` takes no more room.
+  bool still_running = false;
 };
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does
@@ -152,6 +163,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 // `now_ms` is what `polled_ms` is to be; a scheduler with a clock never gives
 // 0. Whether the poll ended because its budget was used up.
 bool Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
+
+// What is done with a task that is taken from a queue, and not to be run any
+// more: drops the hold, and cancels a task that is still running.
+void Discard(Header* task);
 
 // Cancels `task` unless a thread is running it, which then cancels it. The
 // caller must be a thread on which its future may be destroyed. Takes no

@@ -1,0 +1,206 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task that has yielded, and is in its queue as one that still runs.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// What the future waits for.
+struct Event {
+  void Signal() {
+    open.store(true, std::memory_order_relaxed);
+    waker.Wake();
+  }
+
+  AtomicWaker waker;
+  Atomic<bool> open{false};
+};
+
+// Yields some times, then waits for its event. Its polls and its end must not
+// race.
+class YieldAndWait {
+ public:
+  YieldAndWait(int yields, Event& event, PlainInt& uses)
+      : yields_(yields), event_(&event), uses_(&uses) {}
+  YieldAndWait(YieldAndWait&& other) noexcept
+      : yields_(other.yields_),
+        event_(std::exchange(other.event_, nullptr)),
+        uses_(other.uses_) {}
+  YieldAndWait& operator=(YieldAndWait&&) = delete;
+  ~YieldAndWait() {
+    if (event_ != nullptr) ++uses_->Write();
+  }
+
+  PollResult<int> Poll(Context& cx) {
+    ++uses_->Write();
+    event_->waker.Register(cx.waker());
+    if (yields_ > 0) {
+      --yields_;
+      cx.Yield();
+      return kPending;
+    }
+    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
+    return 7;
+  }
+
+ private:
+  int yields_;
+  Event* event_;
+  PlainInt* uses_;
+};
+
+// One task, in a queue that orders a push before the pop, as queues do.
+class Yielding final : public Schedule {
+ public:
+  // The first poll is over: the task is in the queue.
+  static Yielding* Start(int yields) {
+    auto* schedule = new Yielding(yields);
+    schedule->RunNext();
+    return schedule;
+  }
+
+  void Submit(Header*) override {
+    Require(!queued_.exchange(true, std::memory_order_acq_rel),
+            "the task is in the queue twice");
+  }
+  void Resubmit(Header* task) override { Submit(task); }
+  bool ResubmitRunning(Header* task) override {
+    task->still_running = true;
+    Submit(task);
+    return true;
+  }
+  bool Release(Header* task) override {
+    return listed_.exchange(nullptr, std::memory_order_relaxed) == task;
+  }
+
+  bool RunNext() {
+    if (!queued_.exchange(false, std::memory_order_acq_rel)) return false;
+    FastRand rand(1);
+    task::Run(task_, &rand);
+    return true;
+  }
+  void DiscardNext() {
+    if (queued_.exchange(false, std::memory_order_acq_rel)) {
+      task::Discard(task_);
+    }
+  }
+  void Signal() { event_.Signal(); }
+  void Abort() { handle_->Abort(); }
+  void ShutDown() {
+    Header* task = listed_.exchange(nullptr, std::memory_order_relaxed);
+    if (task == nullptr) return;
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+
+  // When the other threads have ended, and the task is to have been woken.
+  void RequireEndsWith(std::optional<int> output) {
+    while (RunNext()) {
+    }
+    Require(handle_->IsFinished(), "the task waits for ever");
+    const Waker noop;
+    Context cx(noop);
+    const JoinResult<int> result = std::move(handle_->Poll(cx)).value();
+    if (result.ok()) {
+      Require(*result == output);
+    } else {
+      Require(!output.has_value() &&
+              result.status().code() == absl::StatusCode::kCancelled);
+    }
+    event_.waker.Take().Reset();
+    handle_.reset();
+    Unref();
+  }
+
+ private:
+  explicit Yielding(int yields)
+      : task_(new Cell<YieldAndWait>(this, 1,
+                                     YieldAndWait(yields, event_, uses_))),
+        listed_(task_),
+        handle_(std::in_place, task_) {}
+
+  Event event_;
+  PlainInt uses_{0};
+  Header* const task_;
+  Atomic<bool> queued_{true};
+  Atomic<Header*> listed_;
+  std::optional<JoinHandle<int>> handle_;
+};
+
+// Two threads that take the task from the queue, and one that wakes it.
+MODEL_TEST(TaskYield, IsWokenWhileItIsQueued, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Yielding* task = Yielding::Start(2);
+  Thread signalling([&] { task->Signal(); });
+  Thread worker([&] { task->RunNext(); });
+  task->RunNext();
+  signalling.Join();
+  worker.Join();
+  task->RequireEndsWith(7);
+}
+
+MODEL_TEST(TaskYield, IsWokenByOneWhileAnotherRunsIt, .spurious_failures = 0) {
+  Yielding* task = Yielding::Start(1);
+  Thread signalling([&] { task->Signal(); });
+  task->RunNext();
+  signalling.Join();
+  task->RequireEndsWith(7);
+}
+
+MODEL_TEST(TaskYield, IsAbortedWhileItIsQueued, .spurious_failures = 0) {
+  Yielding* task = Yielding::Start(2);
+  Thread aborting([&] { task->Abort(); });
+  task->RunNext();
+  aborting.Join();
+  task->RequireEndsWith(std::nullopt);
+}
+
+// Whoever shuts it down leaves it to who has it in a queue.
+MODEL_TEST(TaskYield, IsShutDownWhileItIsQueued, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Yielding* task = Yielding::Start(1);
+  Thread stopping([&] { task->ShutDown(); });
+  Thread signalling([&] { task->Signal(); });
+  task->DiscardNext();
+  stopping.Join();
+  signalling.Join();
+  task->RequireEndsWith(std::nullopt);
+}
+
+// What yields is ordered by its queue. The rest is as with other tasks.
+MODEL_MUTANTS(TaskYield, "scheduler/task/",
+              "State::IsComplete: killed by task_model_test",
+              "State::JoinState: killed by task_model_test",
+              "State::IsOnlyReference: killed by task_model_test",
+              "State::Unref: killed by task_model_test",
+              "State::Update: its order is killed by task_model_test",
+              "Schedule::Ref: killed by task_model_test",
+              "Schedule::Unref: killed by task_model_test");
+
+}  // namespace
+}  // namespace rouse::task
