@@ -5,14 +5,15 @@
 // File: cycle_clock.h
 // -----------------------------------------------------------------------------
 //
-// How long short things take, for metrics alone: the processor's own counter,
-// which costs a third of what the system's clock does.
+// How long short things take, for metrics, and for a thread that spins before
+// it sleeps: the processor's own counter, which costs a third of what the
+// system's clock does.
 //
 //   const uint64_t start = CycleClock::Now();
 //   ...
 //   absl::Duration took = CycleClock::ToDuration(CycleClock::Now() - start);
 //
-// What a program does must not depend on it: a paused `Clock` does not pause
+// What a program does must not depend on it otherwise: a paused `Clock` does not pause
 // it.
 
 #ifndef ROUSE_BASE_CYCLE_CLOCK_H_

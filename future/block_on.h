@@ -44,7 +44,7 @@ FutureOutput<F> BlockOn(F&& future, uint64_t seed = 0) {
     Context cx(unparker.waker(), &rand);
     PollResult<FutureOutput<F>> result = future.Poll(cx);
     if (result.IsReady()) return std::move(result).value();
-    parker.Park();
+    parker.SpinThenPark();
   }
 }
 

@@ -52,7 +52,12 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
       if (given_up_) return false;
     }
     FramePool::FlushRemoteFrees();
-    self.parker.Park();
+    // Not beside a clock that advances by itself when nothing is to be done.
+    if (held == nullptr) {
+      self.parker.SpinThenPark();
+    } else {
+      self.parker.Park();
+    }
   }
 }
 

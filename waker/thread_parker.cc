@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/base/attributes.h"
 #include "absl/time/time.h"
+#include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/cycle_clock.h"
 #include "rouse/base/futex.h"
 #include "rouse/waker/waker.h"
 
@@ -27,6 +30,18 @@ namespace {
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;
+
+#ifndef ROUSE_MODEL  // where a thread has nothing to gain by it
+
+// Of a thread, and not of a parker: many a parker is there for one wait.
+ABSL_CONST_INIT thread_local AdaptiveSpin spin_here;
+
+double CyclesPerNanosecond() {
+  static const double cycles = CycleClock::PerNanosecond();
+  return cycles;
+}
+
+#endif  // ROUSE_MODEL
 
 }  // namespace
 
@@ -100,6 +115,35 @@ void ThreadParker::Park() {
   }
   // Acquire pairs with the release of Unpark.
   inner_->state.exchange(kEmpty, std::memory_order_acquire);
+}
+
+void ThreadParker::SpinThenPark() {
+#ifdef ROUSE_MODEL
+  Park();
+#else
+  if (!CanSpin()) return Park();
+  AdaptiveSpin& spin = spin_here;
+  if (spin.ShouldSpin()) {
+    static const auto limit =
+        static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
+                              CyclesPerNanosecond());
+    // Relaxed: Park acquires. It returns at once if there was an unpark.
+    if (SpinFor(limit, [this] {
+          return inner_->state.load(std::memory_order_relaxed) == kNotified;
+        })) {
+      spin.OnFound();
+    } else {
+      spin.OnFoundNothing();
+    }
+    Park();
+  } else {
+    const uint64_t start = CycleClock::Now();
+    Park();
+    spin.OnWoken(
+        absl::Nanoseconds(static_cast<double>(CycleClock::Now() - start) /
+                          CyclesPerNanosecond()));
+  }
+#endif  // ROUSE_MODEL
 }
 
 void ThreadParker::ParkFor(absl::Duration limit) {

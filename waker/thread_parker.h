@@ -24,8 +24,8 @@ namespace rouse {
 
 // ThreadParker
 //
-// A `Park` (see park.h) on a futex. `Park()` and `ParkFor()` are for one thread
-// at a time; unparkers and wakers are for any, and may outlive the parker.
+// A `Park` (see park.h) on a futex. What parks is for one thread at a time;
+// unparkers and wakers are for any, and may outlive the parker.
 class ThreadParker {
   struct Inner;
 
@@ -62,6 +62,11 @@ class ThreadParker {
 
   // Blocks until unparked; returns at once if that has happened already.
   void Park();
+
+  // The same for who is likely to be unparked soon: before it blocks it looks
+  // for 30 microseconds at the most, if that has lately paid off on this thread
+  // (see adaptive_spin.h).
+  void SpinThenPark();
 
   // Blocks for `limit` at the most, on the monotonic clock, rounded up to a
   // nanosecond. May return early for no reason: the caller looks at what it

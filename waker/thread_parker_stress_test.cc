@@ -38,6 +38,30 @@ TEST(ThreadParkerStress, PingPong) {
   other.join();
 }
 
+// The same, by spins that pay and spins in vain.
+TEST(ThreadParkerStress, PingPongWithSpins) {
+  constexpr int kRounds = 20000;
+  ThreadParker ping, pong;
+  Table table;
+  std::thread other([&table, &pong, ping = ping.unparker()] {
+    for (int i = 0; i < kRounds; ++i) {
+      pong.SpinThenPark();
+      ASSERT_EQ(table.turns, 2 * i + 1);
+      ++table.turns;
+      if (i % 1000 == 0) std::this_thread::yield();
+      ping.Unpark();
+    }
+  });
+  const ThreadParker::Unparker unparker = pong.unparker();
+  for (int i = 0; i < kRounds; ++i) {
+    ++table.turns;
+    unparker.Unpark();
+    ping.SpinThenPark();
+    ASSERT_EQ(table.turns, 2 * i + 2);
+  }
+  other.join();
+}
+
 // Timed parks that end in the moment of an unpark neither lose it nor make a
 // second one of it.
 TEST(ThreadParkerStress, TimedParksAndUnparksAtTheSameMoment) {

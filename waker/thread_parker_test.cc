@@ -54,6 +54,25 @@ TEST(ThreadParker, TwoUnparksCountAsOne) {
   other.join();
 }
 
+TEST(ThreadParker, ASpinUsesAnUnparkUp) {
+  ThreadParker parker;
+  const ThreadParker::Unparker unparker = parker.unparker();
+  // The first ones, which do not block, have the others spin.
+  for (int i = 0; i < 3; ++i) {
+    unparker.Unpark();
+    parker.SpinThenPark();
+  }
+
+  std::atomic<bool> unparked = false;
+  std::thread other([&] {
+    unparked.store(true, std::memory_order_relaxed);
+    unparker.Unpark();
+  });
+  parker.SpinThenPark();
+  EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
+  other.join();
+}
+
 TEST(ThreadParker, ATimedParkReturnsWithoutAnUnpark) {
   ThreadParker parker;
   parker.ParkFor(kShort);
