@@ -64,6 +64,11 @@ void Parker::PollDriver() {
   driver_->ParkFor(absl::ZeroDuration());
 }
 
+bool Parker::IsUnparked() const {
+  // Relaxed: Park acquires.
+  return state_.load(std::memory_order_relaxed) == kNotified;
+}
+
 void Parker::Unpark() {
   // Release pairs with the acquire of Park.
   switch (state_.exchange(kNotified, std::memory_order_release)) {

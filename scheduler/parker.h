@@ -37,6 +37,9 @@ class Parker {
   // Looks for events of the driver, unless another worker does.
   void PollDriver();
 
+  // Whether the next `Park()` would return at once.
+  bool IsUnparked() const;
+
   // Ends the current `Park()` or else the next one. What came before is visible
   // to the worker after.
   void Unpark();

@@ -247,6 +247,21 @@ class RunQueues {
     if (idle_.EndSearching(worker) && HasWork()) Wake();
   }
 
+  // Whether there is something that any worker could run.
+  bool HasWork() const {
+    if (!inject_.IsEmpty()) return true;
+    for (size_t i = 0; i < workers_; ++i) {
+      if (!locals_[i].queue.IsEmpty()) return true;
+    }
+    return false;
+  }
+
+  // Whether the worker keeps others from being woken while it has nothing to
+  // do: so it may go on looking.
+  bool IsSearching(size_t worker) const {
+    return IsSolo() || locals_[worker].searching;
+  }
+
   // Whether the worker, which has nothing to do, may park: a task that comes
   // from now on, and a Close(), unparks it or another.
   bool Sleep(size_t worker) {
@@ -262,9 +277,11 @@ class RunQueues {
     return false;
   }
 
-  // The worker has parked. It searches, if another has woken it.
-  void Awake(size_t worker) {
-    if (idle_.Awake(worker)) locals_[worker].searching = true;
+  // The worker has parked. Whether another has woken it: it searches then.
+  bool Awake(size_t worker) {
+    const bool woken = idle_.Awake(worker);
+    if (woken) locals_[worker].searching = true;
+    return woken;
   }
 
   // The worker is about to be left by its thread: all that it has is for
@@ -341,15 +358,6 @@ class RunQueues {
   }
 
   bool IsSolo() const { return workers_ == 1; }
-
-  // Whether there is something that any worker could run.
-  bool HasWork() const {
-    if (!inject_.IsEmpty()) return true;
-    for (size_t i = 0; i < workers_; ++i) {
-      if (!locals_[i].queue.IsEmpty()) return true;
-    }
-    return false;
-  }
 
   bool OthersKeepSome(size_t worker) const {
     for (size_t i = 0; i < workers_; ++i) {

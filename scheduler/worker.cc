@@ -13,6 +13,8 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/exceptions.h"
@@ -52,6 +54,12 @@ constexpr double kLatest = 0.1;
 uint32_t FirstSharedInterval(const Options& options) {
   if (options.global_queue_interval != 0) return options.global_queue_interval;
   return options.workers == 1 ? kSoloSharedInterval : kSharedInterval;
+}
+
+// A clock that advances by itself does so as soon as there is nothing to do.
+bool MaySpin(const Options& options) {
+  return CanSpin() &&
+         (options.clock == nullptr || !options.clock->HasAutoAdvance());
 }
 
 // By the only thread that writes `count`. Relaxed: it orders nothing.
@@ -120,6 +128,7 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       index_(index),
       rand_(rand),
       parker_(scheduler.driver()),
+      may_spin_(MaySpin(scheduler.options())),
       shared_interval_(FirstSharedInterval(scheduler.options())),
       poll_times_(scheduler.options().poll_time_histogram
                       ? std::make_unique<PollTimes>()
@@ -150,7 +159,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
       Execute(task, here);
       if (here.worker() == nullptr) return false;
     } else {
-      Park();
+      Wait();
     }
   }
   return true;
@@ -255,6 +264,42 @@ void Worker::PollDriver() {
 
 void Worker::AfterDispatch() { scheduler_.queues().Share(index_, 1); }
 
+void Worker::Wait() {
+  if (!Spin()) Park();
+}
+
+bool Worker::Spin() {
+  spun_in_vain_ = false;
+  Scheduler::Queues& queues = scheduler_.queues();
+  // While it spins nobody is woken: that is for who searches, and so no more
+  // spin at one time than may search.
+  if (!spin_.ShouldSpin() || !queues.IsSearching(index_)) return false;
+  MeasurePolls();
+  const auto limit =
+      static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
+                            scheduler_.cycles_per_nanosecond());
+  // A worker that need not park is still to see to events.
+  if (busy_since_ - last_events_ > limit) {
+    last_events_ = busy_since_;
+    PollDriver();
+  }
+  const bool found = SpinFor(limit, [this, &queues] {
+    return queues.HasWork() || queues.local_depth(index_) > 0 ||
+           parker_.IsUnparked();
+  });
+  if (queues.inject_depth() > 0) {
+    spin_.OnFound();
+  } else if (found) {
+    // Not from elsewhere, or others were sooner.
+    spin_.OnWokenOtherwise();
+  } else {
+    spin_.OnFoundNothing();
+    spun_in_vain_ = true;
+  }
+  StartMeasuring();
+  return found;
+}
+
 void Worker::Park() {
   // A clock that advances by itself comes after what has happened.
   Clock* const clock = scheduler_.options().clock.get();
@@ -271,10 +316,12 @@ void Worker::Park() {
     dispatching_ = true;
     const absl::Cleanup done = [this] {
       dispatching_ = false;
-      scheduler_.queues().Awake(index_);
+      const uint64_t cycles = CycleClock::Now() - busy_since_;
+      const bool woken = scheduler_.queues().Awake(index_);
       HoldClock();
       scheduler_.awake_bell().Ring();
       StartMeasuring();
+      LearnToSpin(woken, cycles);
       AfterDispatch();
     };
     parker_.Park();
@@ -283,6 +330,18 @@ void Worker::Park() {
     scheduler_.awake_bell().Ring();
   }
   if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
+}
+
+void Worker::LearnToSpin(bool woken, uint64_t cycles) {
+  // It would have seen a task that comes from elsewhere, one at a time. Where
+  // there are many it is better late: who spawns them is not disturbed, and
+  // does not wait for the first. An event only the driver sees.
+  if (!woken || scheduler_.queues().inject_depth() != 1) {
+    spin_.OnWokenOtherwise();
+  } else if (!spun_in_vain_ && may_spin_) {
+    spin_.OnWoken(absl::Nanoseconds(static_cast<double>(cycles) /
+                                    scheduler_.cycles_per_nanosecond()));
+  }
 }
 
 void Worker::HoldClock() {

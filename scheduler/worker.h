@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
+#include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/baton.h"
@@ -107,7 +108,13 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Polls `task`, and what it wakes. The worker may be gone when it returns.
   void Execute(task::Header* task, const Here& here);
   void Poll(task::Header* task, FastRand& rand);
+  // There is nothing to do: returns when there may be.
+  void Wait();
+  // Looks for a short while. Whether there may be something to do now.
+  bool Spin();
   void Park();
+  // After a park of so many cycles, which another thread may have ended.
+  void LearnToSpin(bool woken, uint64_t cycles);
   // Between polls, every so often.
   void Maintain();
   void PollDriver();
@@ -126,6 +133,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   const size_t index_;
   FastRand rand_;
   Parker parker_;
+  const bool may_spin_;
   Baton baton_;
 
   // The thread is in the driver, waking what is due, and will look for tasks
@@ -139,6 +147,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   uint64_t tick_at_park_ = UINT64_MAX;
   bool came_from_shared_ = false;  // the latest task, because it was time to
   uint32_t shared_interval_;
+  AdaptiveSpin spin_;
+  bool spun_in_vain_ = false;  // before the latest park
+  uint64_t last_events_ = 0;   // when it last asked for them before a spin
   // Tasks made on this thread, less those freed on it.
   int64_t tasks_ = 0;
 
