@@ -19,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
@@ -41,7 +42,7 @@ class Schedule {
  public:
   // With one reference, the caller's, and so many more.
   explicit Schedule(uint64_t more_references = 0)
-      : references_(1 + more_references) {}
+      : references_{.count = 1 + more_references} {}
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
   virtual ~Schedule() = default;
@@ -73,20 +74,27 @@ class Schedule {
 
   void Ref() {
     // Relaxed: the caller has a reference.
-    references_.fetch_add(1, std::memory_order_relaxed);
+    references_.count.fetch_add(1, std::memory_order_relaxed);
   }
   void Unref() { Unref(1); }
 
  protected:
   void Unref(uint64_t count) {
     // Release pairs with the acquire of the last one: use comes before delete.
-    if (references_.fetch_sub(count, std::memory_order_acq_rel) == count) {
+    if (references_.count.fetch_sub(count, std::memory_order_acq_rel) ==
+        count) {
       delete this;
     }
   }
 
  private:
-  Atomic<uint64_t> references_;
+  // On a cache line of its own: threads outside count each task that they make,
+  // while the workers read what is before and after it in every poll.
+  struct alignas(ABSL_CACHELINE_SIZE) References {
+    Atomic<uint64_t> count;
+  };
+
+  References references_;
 };
 
 // What came of a step of the future. Unless it is pending it is gone, and the
