@@ -29,6 +29,7 @@
 #ifndef ROUSE_SCHEDULER_PRIVATE_QUEUE_H_
 #define ROUSE_SCHEDULER_PRIVATE_QUEUE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -105,16 +106,17 @@ class PrivateQueue {
   size_t TakeForOthers(RunQueue<T>& batch, size_t limit, bool all_new) {
     const BiasedLock::OwnerHolder lock(mu_);
     size_t count = 0;
-    while (count < limit) {
-      T* const element = woken_.Pop();
-      if (element == nullptr) break;
+    const auto take = [&](T* element) {
+      if (element == nullptr) return false;
       batch.Push(element);
       ++count;
+      return true;
+    };
+    while (count < limit && take(woken_.Pop())) {
     }
-    size_t left = all_new ? new_count_ : (new_count_ + 1) / 2;
-    for (; left > 0 && count < limit; --left) {
-      batch.Push(PopNew(/*oldest=*/true));
-      ++count;
+    const size_t end =
+        std::min(limit, count + (all_new ? new_count_ : (new_count_ + 1) / 2));
+    while (count < end && take(PopNew(/*oldest=*/true))) {
     }
     Add(-count);
     return count;

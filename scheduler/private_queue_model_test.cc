@@ -30,7 +30,11 @@ struct Task {
 
 void Rescue(PrivateQueue<Task>& queue) {
   queue.Rescue([](RunQueue<Task>& batch, size_t count) {
-    for (; count > 0; --count) batch.Pop()->Take();
+    for (; count > 0; --count) {
+      Task* const task = batch.Pop();
+      Require(task != nullptr);
+      task->Take();
+    }
     Require(batch.Pop() == nullptr);
   });
 }
@@ -58,7 +62,10 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
   queue.Push(&tasks[1]);
   queue.PushNext(&tasks[2]);
   if (Task* const task = queue.PopNext()) task->Take();
-  while (Task* const task = queue.Pop()) task->Take();
+  // With a lock that does not hold, a list may have no end.
+  for (int i = 0; i < 3; ++i) {
+    if (Task* const task = queue.Pop()) task->Take();
+  }
   watchdog.Join();
   for (Task& task : tasks) Require(task.taken.Read() == 1);
   Require(queue.Size() == 0);
@@ -74,7 +81,11 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
   Thread watchdog([&] { Rescue(queue); });
   RunQueue<Task> batch;
   size_t count = queue.TakeForOthers(batch, 2, false);
-  for (; count > 0; --count) batch.Pop()->Take();
+  for (; count > 0; --count) {
+    Task* const task = batch.Pop();
+    Require(task != nullptr);
+    task->Take();
+  }
   watchdog.Join();
   for (Task& task : tasks) Require(task.taken.Read() == 1);
 }
