@@ -1,7 +1,4 @@
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,12 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "rouse/base/fast_rand.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
-#include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -23,47 +19,6 @@
 
 namespace rouse::task {
 namespace {
-
-// A queue for one task, that the test runs.
-class OneTaskSchedule final : public Schedule {
- public:
-  void Submit(Header* task) override { queue_.push_back(task); }
-  void Resubmit(Header* task) override { queue_.push_back(task); }
-  bool Release(Header* task) override {
-    return std::exchange(task_, nullptr) == task;
-  }
-
-  template <class F>
-  auto Start(F f) {
-    using Future = typename SpawnedFuture<F>::type;
-    auto* task = new Cell<Future>(this, 1, std::move(f));
-    task_ = task;
-    queue_.push_back(task);
-    return JoinHandle<FutureOutput<Future>>(task);
-  }
-
-  bool RunNext(uint32_t now_ms = 0) {
-    if (queue_.empty()) return false;
-    Header* task = queue_.front();
-    queue_.pop_front();
-    task::Run(task, &rand_, now_ms);
-    return true;
-  }
-
-  size_t queued() const { return queue_.size(); }
-  Header* task() const { return task_; }
-
-  void ShutDown() {
-    Header* task = std::exchange(task_, nullptr);
-    task::Shutdown(task);
-    task::Unref(task);
-  }
-
- private:
-  std::deque<Header*> queue_;
-  Header* task_ = nullptr;
-  FastRand rand_{1};
-};
 
 // What the test does while the task is traced.
 class Leaf {
@@ -93,7 +48,7 @@ class TraceTest : public ::testing::Test {
  public:
   // As one who has found the task in a list.
   std::optional<std::string> Trace() {
-    Header* task = schedule_->task();
+    Header* task = schedule_->listed();
     task->state.Ref();
     AwaitTrace trace;
     const bool traced = task::Trace(task, trace);
@@ -108,7 +63,7 @@ class TraceTest : public ::testing::Test {
     schedule_->Unref();
   }
 
-  OneTaskSchedule* const schedule_ = new OneTaskSchedule;
+  ManualSchedule* const schedule_ = new ManualSchedule;
   Leaf::Script script_;
 };
 
@@ -212,7 +167,7 @@ TEST_F(TraceTest, ShutdownWaitsForIt) {
   };
   std::thread tracing([&] { Trace(); });
   while (!begun.load()) std::this_thread::yield();
-  std::thread stopping([&] { schedule_->ShutDown(); });
+  std::thread stopping([&] { schedule_->ShutdownListed(); });
   end.store(true);
   stopping.join();
   EXPECT_TRUE(handle.IsFinished());
@@ -221,9 +176,9 @@ TEST_F(TraceTest, ShutdownWaitsForIt) {
 
 TEST_F(TraceTest, APollNotesItsTime) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
-  EXPECT_EQ(schedule_->task()->polled_ms.load(), 0u);
+  EXPECT_EQ(schedule_->listed()->polled_ms.load(), 0u);
   schedule_->RunNext(1234);
-  EXPECT_EQ(schedule_->task()->polled_ms.load(), 1234u);
+  EXPECT_EQ(schedule_->listed()->polled_ms.load(), 1234u);
 }
 
 }  // namespace

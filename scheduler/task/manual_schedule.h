@@ -1,0 +1,95 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: manual_schedule.h
+// -----------------------------------------------------------------------------
+//
+// For tests: tasks that run when the test says so, on its thread.
+
+#ifndef ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
+#define ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
+
+namespace rouse::task {
+
+// ManualSchedule
+//
+// Queues tasks until the test runs them, and has the latest in its list. Every
+// task has a reference; the test has the first, and gives it back by `Unref()`.
+//
+//   auto* schedule = new ManualSchedule;
+//   JoinHandle<int> handle = schedule->Start(MakeFuture());
+//   schedule->RunAll();
+//   schedule->Unref();
+class ManualSchedule final : public Schedule {
+ public:
+  void Submit(Header* task) override { queue_.push_back(task); }
+  void Resubmit(Header* task) override { queue_.push_back(task); }
+  bool Release(Header* task) override {
+    return std::exchange(listed_, nullptr) == task;
+  }
+
+  void Threw(Header* task) override {
+    ++threw_;
+    EXPECT_FALSE(task->state.IsComplete());
+  }
+
+  // The ids count from 1. One task at a time is in the list.
+  template <class F>
+  auto Start(F f) {
+    using Future = typename SpawnedFuture<F>::type;
+    auto* task = new Cell<Future>(this, ++last_id_, std::move(f));
+    listed_ = task;
+    queue_.push_back(task);
+    return JoinHandle<FutureOutput<Future>>(task);
+  }
+
+  // False: none was queued.
+  bool RunNext(uint32_t now_ms = 0) {
+    if (queue_.empty()) return false;
+    Header* task = queue_.front();
+    queue_.pop_front();
+    task::Run(task, &rand_, now_ms);
+    return true;
+  }
+  void RunAll() {
+    while (RunNext()) {
+    }
+  }
+
+  size_t queued() const { return queue_.size(); }
+  // Null once the task has ended.
+  Header* listed() const { return listed_; }
+  // How many tasks ended with an exception.
+  int threw() const { return threw_; }
+
+  void ShutdownListed() {
+    Header* task = std::exchange(listed_, nullptr);
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+
+ private:
+  std::deque<Header*> queue_;
+  Header* listed_ = nullptr;
+  int threw_ = 0;
+  TaskId last_id_ = 0;
+  FastRand rand_{1};
+};
+
+}  // namespace rouse::task
+
+#endif  // ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_

@@ -1,0 +1,121 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How a task ends before it is ready: aborted, or shut down.
+
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/test_util.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+namespace {
+
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+using TaskAbortTest = TaskTest;
+
+// Traps S16 (tokio #1972) and S17 (tokio #3929).
+TEST_F(TaskAbortTest, AbortNeverDestroysTheFutureItself) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  schedule_->RunAll();
+  handle.Abort();
+  EXPECT_EQ(alive_, 1);
+  EXPECT_EQ(schedule_->queued(), 1u);
+  schedule_->RunAll();
+  EXPECT_EQ(alive_, 0);
+  EXPECT_THAT(PollOnce(handle).value(),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("task 1")));
+}
+
+TEST_F(TaskAbortTest, AbortBeforeTheFirstPollMeansNoPoll) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  handle.Abort();
+  schedule_->RunAll();
+  EXPECT_EQ(polls_, 0);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_F(TaskAbortTest, ATaskThatAbortsItselfEndsAtItsNextSuspension) {
+  std::optional<JoinHandle<void>> handle;
+  int steps = 0;
+  auto body = [&]() -> Co<> {
+    handle->Abort();
+    ++steps;
+    co_await Gate(this);
+    ++steps;
+  };
+  handle = schedule_->Start(body);
+  schedule_->RunAll();
+  EXPECT_EQ(steps, 1);
+  EXPECT_THAT(PollOnce(*handle).value(),
+              StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_F(TaskAbortTest, ShutdownCancelsAQueuedTask) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  schedule_->ShutdownListed();
+  EXPECT_EQ(alive_, 0);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+  schedule_->RunAll();  // finds it gone
+  EXPECT_EQ(polls_, 0);
+}
+
+TEST_F(TaskAbortTest, ShutdownCancelsASuspendedTask) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  schedule_->RunAll();
+  schedule_->ShutdownListed();
+  EXPECT_EQ(alive_, 0);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST_F(TaskAbortTest, WakersOfATaskThatHasEndedDoNothing) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  schedule_->RunAll();
+  Waker other = waker_.Clone();
+  handle.Abort();
+  schedule_->RunAll();
+  waker_.WakeByRef();
+  std::move(other).Wake();
+  EXPECT_EQ(schedule_->queued(), 0u);
+}
+
+// Trap S16 (tokio #2062).
+TEST_F(TaskAbortTest, AFutureMayWakeItsTaskWhileItIsDestroyed) {
+  class WakesAtItsEnd {
+   public:
+    WakesAtItsEnd() = default;
+    WakesAtItsEnd(WakesAtItsEnd&& other) noexcept = default;
+    WakesAtItsEnd& operator=(WakesAtItsEnd&&) = delete;
+    ~WakesAtItsEnd() {
+      waker_.WakeByRef();
+      std::move(waker_).Wake();
+    }
+    PollResult<int> Poll(Context& cx) {
+      waker_ = cx.waker().Clone();
+      return kPending;
+    }
+
+   private:
+    Waker waker_;
+  };
+  JoinHandle<int> handle = schedule_->Start(WakesAtItsEnd());
+  schedule_->RunAll();
+  handle.Abort();
+  schedule_->RunAll();
+  EXPECT_EQ(schedule_->queued(), 0u);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+}  // namespace
+}  // namespace rouse::task

@@ -1,0 +1,162 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What becomes of an exception, wherever in a task it is thrown.
+
+#include <exception>
+#include <stdexcept>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/test_util.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+namespace {
+
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+using TaskExceptionTest = TaskTest;
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(TaskExceptionTest, AnExceptionBecomesAnErrorAndIsKept) {
+  auto body = [this]() -> Co<int> {
+    const Tracked tracked(&alive_);
+    throw std::runtime_error("oops");
+    co_return 0;
+  };
+  JoinHandle<int> handle = schedule_->Start(body);
+  schedule_->RunAll();
+  EXPECT_EQ(alive_, 0);
+  EXPECT_THAT(PollOnce(handle).value(),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("oops")));
+  EXPECT_THROW(std::rethrow_exception(handle.exception()), std::runtime_error);
+}
+
+TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {
+  auto body = []() -> Co<int> {
+    throw std::runtime_error("oops");
+    co_return 0;
+  };
+  schedule_->Start(body).Detach();
+  schedule_->RunAll();
+}
+
+TEST_F(TaskExceptionTest, TheScheduleIsToldOfAnExceptionFirst) {
+  auto body = []() -> Co<int> {
+    throw std::runtime_error("oops");
+    co_return 0;
+  };
+  JoinHandle<int> handle = schedule_->Start(body);
+  int told_first = 0;
+  const Waker waker =
+      Waker::FromCallable([&] { told_first = schedule_->threw(); });
+  Context cx(waker);
+  EXPECT_TRUE(handle.Poll(cx).IsPending());
+  schedule_->RunAll();
+  EXPECT_EQ(told_first, 1);
+}
+
+TEST_F(TaskExceptionTest, TheScheduleIsNotToldOfOtherEnds) {
+  open_ = true;
+  schedule_->Start(Gate(this)).Detach();
+  schedule_->RunAll();
+  schedule_->Start(Gate(this)).Abort();
+  schedule_->RunAll();
+  EXPECT_EQ(schedule_->threw(), 0);
+}
+
+// Throws when it is destroyed, if it has been polled.
+class ThrowsAtItsEnd {
+ public:
+  explicit ThrowsAtItsEnd(bool ready) : ready_(ready) {}
+  ThrowsAtItsEnd(ThrowsAtItsEnd&& other) noexcept : ready_(other.ready_) {}
+  ThrowsAtItsEnd& operator=(ThrowsAtItsEnd&&) = delete;
+  ~ThrowsAtItsEnd() noexcept(false) {
+    if (polled_) throw std::runtime_error("the end");
+  }
+  PollResult<int> Poll(Context&) {
+    polled_ = true;
+    if (ready_) return 7;
+    return kPending;
+  }
+
+ private:
+  bool ready_;
+  bool polled_ = false;
+};
+
+TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItHasEndedGivesTheException) {
+  JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(true));
+  schedule_->RunAll();
+  EXPECT_EQ(schedule_->threw(), 1);
+  EXPECT_THAT(PollOnce(handle).value(),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("the end")));
+}
+
+TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsCancelledGivesTheException) {
+  JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(false));
+  schedule_->RunAll();
+  handle.Abort();
+  schedule_->RunAll();
+  EXPECT_EQ(schedule_->threw(), 1);
+  EXPECT_THAT(PollOnce(handle).value(),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("the end")));
+}
+
+TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsShutDownGivesTheException) {
+  JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(false));
+  schedule_->RunAll();
+  schedule_->ShutdownListed();
+  EXPECT_EQ(schedule_->threw(), 1);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kInternal));
+}
+
+TEST_F(TaskExceptionTest, AJoinersWakerThatThrowsLeavesTheTaskComplete) {
+  open_ = true;
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  const Waker waker =
+      Waker::FromCallable([] { throw std::runtime_error("no"); });
+  Context cx(waker);
+  EXPECT_TRUE(handle.Poll(cx).IsPending());
+  EXPECT_THROW(schedule_->RunAll(), std::runtime_error);
+  EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
+}
+
+TEST_F(TaskExceptionTest, AWakerThatCannotBeClonedLeavesTheOneBefore) {
+  static constexpr RawWakerVTable kNoClone = {
+      [](void*) -> RawWaker { throw std::runtime_error("no"); },
+      [](void*) {},
+      [](void*) {},
+      [](void*) {},
+  };
+  open_ = true;
+  int alive_wakers = 0;
+  int woken = 0;
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  {
+    const Waker waker = CountedWaker(&alive_wakers, &woken);
+    Context cx(waker);
+    EXPECT_TRUE(handle.Poll(cx).IsPending());
+  }
+  const Waker waker(RawWaker{&alive_wakers, &kNoClone});
+  Context cx(waker);
+  EXPECT_THROW((void)handle.Poll(cx), std::runtime_error);
+  EXPECT_EQ(alive_wakers, 1);
+  schedule_->RunAll();
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(alive_wakers, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace rouse::task

@@ -1,0 +1,94 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: test_util.h
+// -----------------------------------------------------------------------------
+//
+// For the tests of this folder.
+
+#ifndef ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
+#define ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
+
+#include <memory>
+
+#include "gtest/gtest.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/manual_schedule.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::task {
+
+// TaskTest
+//
+// For a test of one task, which must leave nothing behind.
+//
+//   using MyTest = TaskTest;
+//   TEST_F(MyTest, IsReadyOnceItsGateIsOpen) {
+//     JoinHandle<int> handle = schedule_->Start(Gate(this));
+//     schedule_->RunAll();
+//     open_ = true;
+//     ...
+class TaskTest : public ::testing::Test {
+ protected:
+  ~TaskTest() override {
+    // Every task has let go of its scheduler.
+    schedule_->Unref();
+    EXPECT_EQ(alive_, 0);
+  }
+
+  // Counts its live copies, so that leaks and double frees show.
+  class Tracked {
+   public:
+    explicit Tracked(int* alive) : alive_(alive) { ++*alive_; }
+    Tracked(Tracked&& other) noexcept : alive_(other.alive_) { ++*alive_; }
+    Tracked& operator=(Tracked&&) = delete;
+    ~Tracked() { --*alive_; }
+
+   private:
+    int* alive_;
+  };
+
+  // Pending until it is opened; hands out its waker.
+  class Gate {
+   public:
+    explicit Gate(TaskTest* test) : test_(test), tracked_(&test->alive_) {}
+    PollResult<int> Poll(Context& cx) {
+      ++test_->polls_;
+      if (test_->open_) return 7;
+      test_->waker_ = cx.waker().Clone();
+      return kPending;
+    }
+
+   private:
+    TaskTest* test_;
+    Tracked tracked_;
+  };
+
+  // Counts the callables of its kind that are alive, and its wakes.
+  static Waker CountedWaker(int* alive, int* woken = nullptr) {
+    return Waker::FromCallable(
+        [tracked = std::make_shared<Tracked>(alive), woken] {
+          if (woken != nullptr) ++*woken;
+        });
+  }
+
+  template <class T>
+  static PollResult<JoinResult<T>> PollOnce(JoinHandle<T>& handle) {
+    const Waker waker;
+    Context cx(waker);
+    return handle.Poll(cx);
+  }
+
+  ManualSchedule* schedule_ = new ManualSchedule;
+  int alive_ = 0;
+  int polls_ = 0;
+  bool open_ = false;
+  Waker waker_;
+};
+
+}  // namespace rouse::task
+
+#endif  // ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
