@@ -13,18 +13,16 @@
 
 #include <atomic>
 #include <optional>
-#include <utility>
 
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/model_util.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -32,44 +30,9 @@ namespace {
 
 using model::Require;
 using model::Thread;
+using task::Event;
+using task::Wait;
 using PlainInt = model::Cell<int>;
-
-// What a task waits for.
-struct Event {
-  void Signal() {
-    open.store(true, std::memory_order_relaxed);
-    waker.Wake();
-  }
-
-  AtomicWaker waker;
-  Atomic<bool> open{false};
-};
-
-// Ready when its event has been signalled. Its polls and its end must not race:
-// they are all on the thread of the set.
-class Wait {
- public:
-  Wait(Event& event, PlainInt& uses) : event_(&event), uses_(&uses) {}
-  Wait(Wait&& other) noexcept
-      : event_(std::exchange(other.event_, nullptr)), uses_(other.uses_) {}
-  Wait& operator=(Wait&&) = delete;
-  ~Wait() {
-    if (event_ != nullptr) ++uses_->Write();
-  }
-
-  PollResult<void> Poll(Context& cx) {
-    ++uses_->Write();
-    // Leaves no waker behind, which would keep what the task refers to.
-    if (event_->open.load(std::memory_order_relaxed)) return {};
-    event_->waker.Register(cx.waker());
-    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
-    return {};
-  }
-
- private:
-  Event* event_;
-  PlainInt* uses_;
-};
 
 // Who polls the set, and whether that was woken.
 class Poller {
@@ -120,7 +83,7 @@ MODEL_TEST(LocalSet, AbortDuringShutdown, .spurious_failures = 0) {
   PlainInt uses(0);
   Poller poller;
   std::optional<LocalSet> set(std::in_place);
-  JoinHandle<void> handle = set->Spawn(Wait(event, uses));
+  JoinHandle<int> handle = set->Spawn(Wait(event, uses));
   static_cast<void>(poller.Poll(*set));
   Thread other([&] { handle.Abort(); });
   set.reset();

@@ -17,13 +17,13 @@
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/model_util.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/futex.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -99,43 +99,6 @@ class ScheduleOwner {
 
  private:
   OneTaskSchedule* const schedule_ = new OneTaskSchedule;
-};
-
-// What a future waits for.
-struct Event {
-  void Signal() {
-    data.Write() = 7;
-    open.store(true, std::memory_order_relaxed);
-    waker.Wake();
-  }
-
-  AtomicWaker waker;
-  Atomic<bool> open{false};
-  PlainInt data{0};
-};
-
-// Ready with 7 when its event has been signalled. Its polls and its end must
-// not race.
-class Wait {
- public:
-  Wait(Event& event, PlainInt& uses) : event_(&event), uses_(&uses) {}
-  Wait(Wait&& other) noexcept
-      : event_(std::exchange(other.event_, nullptr)), uses_(other.uses_) {}
-  Wait& operator=(Wait&&) = delete;
-  ~Wait() {
-    if (event_ != nullptr) ++uses_->Write();
-  }
-
-  PollResult<int> Poll(Context& cx) {
-    ++uses_->Write();
-    event_->waker.Register(cx.waker());
-    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
-    return 7;
-  }
-
- private:
-  Event* event_;
-  PlainInt* uses_;
 };
 
 // An output whose making, moves and end must not race.

@@ -7,21 +7,18 @@
 
 #include <atomic>
 #include <optional>
-#include <utility>
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/model_util.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/atomic_waker.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::task {
 namespace {
@@ -30,44 +27,15 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// What the future waits for.
-struct Event {
-  void Signal() {
-    open.store(true, std::memory_order_relaxed);
-    waker.Wake();
-  }
-
-  AtomicWaker waker;
-  Atomic<bool> open{false};
-};
-
-// Ready when its event has been signalled. Its polls and its end must not race
-// with a trace.
-class Wait {
+// That must not race with a trace, either.
+class TracedWait : public Wait {
  public:
-  Wait(Event& event, PlainInt& uses) : event_(&event), uses_(&uses) {}
-  Wait(Wait&& other) noexcept
-      : event_(std::exchange(other.event_, nullptr)), uses_(other.uses_) {}
-  Wait& operator=(Wait&&) = delete;
-  ~Wait() {
-    if (event_ != nullptr) ++uses_->Write();
-  }
-
-  PollResult<int> Poll(Context& cx) {
-    ++uses_->Write();
-    event_->waker.Register(cx.waker());
-    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
-    return 7;
-  }
+  using Wait::Wait;
 
   void Trace(AwaitTrace& trace) const {
-    Require(uses_->Read() > 0);
+    Require(uses() > 0);
     trace.AddLeaf("Wait");
   }
-
- private:
-  Event* event_;
-  PlainInt* uses_;
 };
 
 // One task that has been polled and waits, in a queue that orders nothing.
@@ -129,7 +97,7 @@ class Traced final : public Schedule {
   }
 
  private:
-  Traced() : task_(new Cell<Wait>(this, 1, Wait(event_, uses_))) {
+  Traced() : task_(new Cell<TracedWait>(this, 1, TracedWait(event_, uses_))) {
     listed_.store(task_, std::memory_order_relaxed);
     queued_.store(true, std::memory_order_relaxed);
     handle_ = JoinHandle<int>(task_);
