@@ -15,20 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "rouse/future/poll_once.h"  // IWYU pragma: export
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
 
-// Polls with a waker that does nothing.
-template <class F>
-auto PollOnce(F& future) {
-  const Waker waker;
-  Context cx(waker);
-  return future.Poll(cx);
-}
-
+// As `PollOnce()`.
 template <class S>
 auto PollNextOnce(S& stream) {
   const Waker waker;

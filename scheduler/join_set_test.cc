@@ -20,6 +20,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
@@ -43,12 +44,6 @@ using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::Optional;
-
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // Gates that open when the test says so, each for one task. On one thread.
 class Gates {

@@ -15,25 +15,18 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using ::absl_testing::StatusIs;
-
-template <class F>
-auto PollOnce(F&& future) {
-  const Waker waker;
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // Never ready. Leaves its waker where it is told, and calls `at_end` when it is
 // destroyed.

@@ -18,6 +18,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/join.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/task_local.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/join_set.h"
@@ -39,12 +40,6 @@ using ::absl_testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
-
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // Ready when somebody, on any thread, has set it.
 class Event {

@@ -15,6 +15,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
@@ -29,12 +30,6 @@
 
 namespace rouse {
 namespace {
-
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 TEST(TaskTracker, IsDoneWhenItIsClosedAndEmpty) {
   const TaskTracker tracker;

@@ -8,11 +8,11 @@
 #include "absl/status/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -42,12 +42,6 @@ class AbortHandleTest : public ::testing::Test {
   ~AbortHandleTest() override { schedule_->Unref(); }
 
   Handle Start() { return schedule_->Start(Gate(&open_, token_)); }
-
-  static PollResult<JoinResult<std::shared_ptr<int>>> PollOnce(Handle& handle) {
-    const Waker waker;
-    Context cx(waker);
-    return handle.Poll(cx);
-  }
 
   task::ManualSchedule* schedule_ = new task::ManualSchedule;
   bool open_ = false;

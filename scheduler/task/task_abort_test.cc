@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/test_util.h"
 #include "rouse/waker/context.h"

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task_id.h"

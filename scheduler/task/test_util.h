@@ -13,7 +13,6 @@
 #include <memory>
 
 #include "gtest/gtest.h"
-#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -73,13 +72,6 @@ class TaskTest : public ::testing::Test {
         [tracked = std::make_shared<Tracked>(alive), woken] {
           if (woken != nullptr) ++*woken;
         });
-  }
-
-  template <class T>
-  static PollResult<JoinResult<T>> PollOnce(JoinHandle<T>& handle) {
-    const Waker waker;
-    Context cx(waker);
-    return handle.Poll(cx);
   }
 
   ManualSchedule* schedule_ = new ManualSchedule;
