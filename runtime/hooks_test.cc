@@ -84,6 +84,28 @@ class Count {
   AtomicWaker waker_;
 };
 
+// A hook that spawns a task each time that it is called, up to a number.
+class SpawningHook {
+ public:
+  explicit SpawningHook(int tasks) : left_(tasks) {}
+  auto call() {
+    return [this] {
+      if (left_.fetch_sub(1) > 0) Spawn(Ran()).Detach();
+    };
+  }
+  // How many of the tasks have run.
+  Count& ran() { return ran_; }
+
+ private:
+  Co<> Ran() {
+    ran_.Add();
+    co_return;
+  }
+
+  std::atomic<int> left_;
+  Count ran_;
+};
+
 Co<> YieldOnce() { co_await Yield(); }
 
 using HooksTest = EitherRuntimeTest;
@@ -164,22 +186,12 @@ TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
 // anybody: one that is left lying hangs the test.
 TEST_P(HooksTest, BeforeParkMaySpawn) {
   constexpr int kTasks = 100;
-  std::atomic<int> left{kTasks};
-  Count ran;
-  auto body = [&ran]() -> Co<> {
-    ran.Add();
-    co_return;
-  };
-  absl::StatusOr<Runtime> runtime = MakeBuilder()
-                                        .OnThreadPark([&] {
-                                          if (left.fetch_sub(1) > 0) {
-                                            Spawn(body).Detach();
-                                          }
-                                        })
-                                        .Build();
+  SpawningHook hook(kTasks);
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnThreadPark(hook.call()).Build();
   ASSERT_THAT(runtime, IsOk());
-  runtime->BlockOn(ran.AtLeast(kTasks));
-  EXPECT_EQ(ran.now(), kTasks);
+  runtime->BlockOn(hook.ran().AtLeast(kTasks));
+  EXPECT_EQ(hook.ran().now(), kTasks);
 }
 
 // Tokio #8222.
@@ -196,26 +208,16 @@ TEST_P(HooksTest, BeforeParkMayWakeATask) {
 
 TEST_P(HooksTest, AfterUnparkMaySpawn) {
   constexpr int kTasks = 20;
-  std::atomic<int> left{kTasks};
-  Count ran;
-  auto body = [&ran]() -> Co<> {
-    ran.Add();
-    co_return;
-  };
-  absl::StatusOr<Runtime> runtime = MakeBuilder()
-                                        .OnThreadUnpark([&] {
-                                          if (left.fetch_sub(1) > 0) {
-                                            Spawn(body).Detach();
-                                          }
-                                        })
-                                        .Build();
+  SpawningHook hook(kTasks);
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnThreadUnpark(hook.call()).Build();
   ASSERT_THAT(runtime, IsOk());
-  auto main = [&ran]() -> Co<> {
+  auto main = [&hook]() -> Co<> {
     // Each ends a park.
-    while (ran.now() < kTasks) co_await Sleep(absl::Milliseconds(1));
+    while (hook.ran().now() < kTasks) co_await Sleep(absl::Milliseconds(1));
   };
   runtime->BlockOn(main);
-  EXPECT_EQ(ran.now(), kTasks);
+  EXPECT_EQ(hook.ran().now(), kTasks);
 }
 
 TEST(Hooks, ThreadsStartAndStop) {

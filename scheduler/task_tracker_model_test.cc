@@ -48,14 +48,19 @@ class Waiting {
   TaskTrackerWait wait_;
 };
 
+// For a thread: does something, and ends its task.
+auto End(TaskTrackerToken token, PlainInt& done) {
+  return [token = std::optional(std::move(token)), &done]() mutable {
+    done.Write() = 1;
+    token.reset();
+  };
+}
+
 MODEL_TEST(TaskTracker, TheLastTaskEndsWhileItIsWaitedFor) {
   const TaskTracker tracker;
   PlainInt done(0);
   tracker.Close();
-  Thread task([token = std::optional(tracker.Token()), &done]() mutable {
-    done.Write() = 1;
-    token.reset();
-  });
+  Thread task(End(tracker.Token(), done));
   Waiting waiting(tracker);
   if (waiting.Poll()) {
     Require(done.Read() == 1);
@@ -71,14 +76,8 @@ MODEL_TEST(TaskTracker, TwoTasksEndWhileItIsWaitedFor,
   PlainInt first(0);
   PlainInt second(0);
   tracker.Close();
-  const auto end = [](TaskTrackerToken token, PlainInt& done) {
-    return [token = std::optional(std::move(token)), &done]() mutable {
-      done.Write() = 1;
-      token.reset();
-    };
-  };
-  Thread a(end(tracker.Token(), first));
-  Thread b(end(tracker.Token(), second));
+  Thread a(End(tracker.Token(), first));
+  Thread b(End(tracker.Token(), second));
   Waiting waiting(tracker);
   if (waiting.Poll()) {
     Require(first.Read() + second.Read() == 2);
@@ -98,10 +97,7 @@ MODEL_TEST(TaskTracker, TheLastOfTwoTasksPassesOnWhatBothHaveDone,
   tracker.Close();
   std::optional<TaskTrackerToken> token = tracker.Token();
   Require(!waiting.Poll());
-  Thread a([other = std::optional(tracker.Token()), &first]() mutable {
-    first.Write() = 1;
-    other.reset();
-  });
+  Thread a(End(tracker.Token(), first));
   Thread b([&] {
     if (waiting.Poll()) Require(first.Read() == 1);
   });
@@ -126,10 +122,7 @@ MODEL_TEST(TaskTracker, WhoClosesPassesOnWhatTheTaskHasDone) {
   PlainInt done(0);
   Waiting waiting(tracker);
   Require(!waiting.Poll());
-  Thread task([token = std::optional(tracker.Token()), &done]() mutable {
-    done.Write() = 1;
-    token.reset();
-  });
+  Thread task(End(tracker.Token(), done));
   Thread closing([&] { tracker.Close(); });
   if (waiting.Poll()) Require(done.Read() == 1);
 }
@@ -167,10 +160,7 @@ MODEL_TEST(TaskTracker, IsReopenedWhileTheLastTaskEnds) {
   const TaskTracker tracker;
   PlainInt done(0);
   tracker.Close();
-  Thread task([token = std::optional(tracker.Token()), &done]() mutable {
-    done.Write() = 1;
-    token.reset();
-  });
+  Thread task(End(tracker.Token(), done));
   Require(tracker.Reopen());
   Require(tracker.Close());
   Waiting waiting(tracker);
