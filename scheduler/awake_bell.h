@@ -45,6 +45,9 @@ class AwakeBell {
   // For the watchdog: the next `Ring()` is for it.
   void Await() { awaited_.store(true, std::memory_order_seq_cst); }
 
+  // Whether there was no `Ring()` since. Out of date by the time it returns.
+  bool IsAwaited() const { return awaited_.load(std::memory_order_relaxed); }
+
   // For a worker. A load unless it is awaited.
   void Ring() {
     if (ABSL_PREDICT_TRUE(!awaited_.load(std::memory_order_seq_cst))) return;

@@ -12,7 +12,6 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -136,12 +135,17 @@ TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
 
 // It sleeps after some looks in vain; not to be woken, it would stay so.
 TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
+  // Else it would wake the one that sleeps, to look for events.
+  ASSERT_TRUE(scheduler_->driver().TryHold());
   ASSERT_TRUE(queues().Sleep(1));
   Start();
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(queues().Sleep(0));
-    // About when it goes to sleep: earlier, later.
-    absl::SleepFor(absl::Milliseconds(3 + i));
+    // While it still looks; and when it sleeps, or is about to.
+    const bool late = i % 2 == 0;
+    while (late && !scheduler_->awake_bell().IsAwaited()) {
+      std::this_thread::yield();
+    }
     queues().Awake(0);
     scheduler_->awake_bell().Ring();
     // Which of the two is stuck.
@@ -156,6 +160,7 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     queues().EndSearching(1);
     ASSERT_TRUE(queues().Sleep(1));
   }
+  scheduler_->driver().Release();
 }
 
 }  // namespace
