@@ -84,6 +84,7 @@ class RuntimeInner {
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
+
   const RuntimeOptions options_;
   DriverStack driver_;
   const scheduler::BlockingPool::Owner blocking_;

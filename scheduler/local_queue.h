@@ -34,8 +34,7 @@
 //  2. Only the owner moves `tail`, and it alone writes to a place, only between
 //     `tail` and `steal + kCapacity`.
 //  3. While steal < real there is one thief, and nobody but it moves `steal`.
-//  So
-//     what it has claimed stays where it is until it has been copied.
+//     So what it has claimed stays where it is until it has been copied.
 //
 // `steal` and `real` are one word, so each of these is one exchange. The
 // positions are wider than the ring is long: an exchange that was delayed could
