@@ -2,11 +2,14 @@
 // runtime.
 
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,18 +19,23 @@
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/spawn_blocking.h"
+#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_tracker.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 using LocalSetTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, LocalSetTest, testing::Bool(), &KindOfRuntime);
@@ -72,6 +80,80 @@ TEST_P(LocalSetTest, ItsTasksSpawnOntoTheRuntime) {
   };
   EXPECT_THAT(runtime.BlockOn(set.RunUntil(main)), IsOkAndHolds(7));
 }
+
+// L6, tokio #7368 and #7372.
+class BlockInPlaceInALocalSet : public testing::Test {
+ protected:
+  // With one worker: nobody else could run what it waits for.
+  static Runtime MakeRuntime() {
+    absl::StatusOr<Runtime> runtime =
+        Builder::MultiThread().WorkerThreads(1).Build();
+    EXPECT_THAT(runtime, IsOk());
+    return *std::move(runtime);
+  }
+
+  // Fills a set with one that waits for a task outside, and another.
+  void SpawnBoth(LocalSet& set) {
+    auto blocks = [this]() -> Co<> {
+      BlockInPlace([this] { ran_outside_.WaitForNotification(); });
+      log_.push_back(std::this_thread::get_id());
+      co_return;
+    };
+    auto other = [this]() -> Co<> {
+      EXPECT_TRUE(ran_outside_.HasBeenNotified());
+      log_.push_back(std::this_thread::get_id());
+      co_return;
+    };
+    set.Spawn(blocks).Detach();
+    set.Spawn(other).Detach();
+  }
+  Co<> RunOutside() {
+    ran_outside_.Notify();
+    co_return;
+  }
+
+  absl::Notification ran_outside_;
+  std::vector<std::thread::id> log_;
+};
+
+TEST_F(BlockInPlaceInALocalSet, HoldsUpTheSetAndNotTheRuntime) {
+  Runtime runtime = MakeRuntime();
+  LocalSet set;
+  SpawnBoth(set);
+  runtime.Spawn(RunOutside()).Detach();
+  runtime.BlockOn(std::move(set));
+  const std::thread::id here = std::this_thread::get_id();
+  EXPECT_THAT(log_, ElementsAre(here, here));
+}
+
+// The worker goes to another thread, but the poll ends on this one.
+TEST_F(BlockInPlaceInALocalSet, OfATaskHoldsUpTheSetAndNotTheWorker) {
+  Runtime runtime = MakeRuntime();
+  auto body = [this]() -> Co<std::thread::id> {
+    LocalSet set;
+    SpawnBoth(set);
+    Spawn(RunOutside()).Detach();
+    co_await set;
+    co_return std::this_thread::get_id();
+  };
+  const absl::StatusOr<std::thread::id> on =
+      runtime.BlockOn(runtime.Spawn(body));
+  ASSERT_THAT(on, IsOk());
+  EXPECT_THAT(log_, ElementsAre(*on, *on));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(BlockInPlaceInALocalSet, OfACurrentThreadRuntimeIsAPanic) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  LocalSet set;
+  auto body = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
+  JoinHandle<int> handle = set.Spawn(body);
+  EXPECT_THAT(
+      runtime->BlockOn(set.RunUntil(handle)),
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("use SpawnBlocking")));
+}
+#endif
 
 using JoinSetTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, JoinSetTest, testing::Bool(), &KindOfRuntime);

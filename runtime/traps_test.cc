@@ -39,7 +39,7 @@
 //   S15  #3869, #3752: a shutdown before the threads have begun
 //        here: AShutdownAtOnce
 //   S16  #2062, #1972: a wake while the future is destroyed, or that does it
-//        task_combinations_test; TaskTest.AFutureMayWakeItsTaskWhile*,
+//        task_combinations_test; TaskAbortTest.AFutureMayWakeItsTaskWhile*,
 //        .AbortNeverDestroysTheFutureItself
 //   S17  #3929: an abort destroys the future on its own thread
 //        the same
@@ -65,6 +65,23 @@
 //        models Parker.*, ThreadParker.*; ParkerStress
 //   S27b #4730, #6315: a long poll of the worker that had the driver
 //        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver
+//   P1 to P6, of the blocking pool
+//        blocking_pool_test.cc says where
+//   L1   #1885, #1892, #1905: a local set hangs at its end, and under load
+//        LocalSetShutdown.TasksThatWakeOneAnother*;
+//        LocalSet.APollRunsALimitedNumberOfTasks
+//   L2   #2460, #2462: one budget for all tasks of a set
+//        LocalSet.EachTaskHasABudgetOfItsOwn
+//   L3   #3117, #3369: what is spawned into a set does not wake who polls it
+//        LocalSet.SpawningWakesWhoWaitsForTheSet
+//   L4   #5020, #6016: the same inside a guard
+//        LocalSet.SpawningInsideAGuardWakesWhoWaitsForTheSet
+//   L5   #3978: a task that is woken while its set goes is never freed
+//        LocalSetShutdown.ATaskThatIsWokenMeanwhile*; models
+//        LocalSet.*DuringShutdown
+//   L6   #7368, #7372: BlockInPlace in a task of a set
+//        its poll ends on its thread, whatever becomes of the worker:
+//        BlockInPlaceInALocalSet.*
 
 #include <atomic>
 #include <cstddef>

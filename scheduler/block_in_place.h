@@ -34,9 +34,10 @@ namespace rouse {
 // started they wait; those of other workers do not.
 //
 // All that is in the same task, such as the other branches of a `Join`, does
-// wait. `f` may call `Runtime::BlockOn()` of any runtime. After it this thread
-// has its worker back or, if another runs it already, finishes its poll
-// without: what the task wakes then goes to other workers.
+// wait; and so do the other tasks of a `LocalSet`, which stay on this thread.
+// `f` may call `Runtime::BlockOn()` of any runtime. After it this thread has
+// its worker back or, if another runs it already, finishes its poll without:
+// what the task wakes then goes to other workers.
 //
 // A clock that advances by itself is held until the poll has ended, so `f` must
 // not wait for one of its timers.

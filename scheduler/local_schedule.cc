@@ -57,11 +57,6 @@ LocalSchedule* SetCurrentLocal(LocalSchedule* schedule) {
   return std::exchange(Current(), schedule);
 }
 
-bool IsInLocalSet() {
-  const LocalSchedule* const schedule = Current();
-  return schedule != nullptr && schedule->is_driving();
-}
-
 LocalSchedule::Driving::Driving(LocalSchedule& schedule)
     : schedule_(schedule),
       nested_(std::exchange(schedule.driving_, true)),

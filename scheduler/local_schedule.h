@@ -144,11 +144,6 @@ LocalSchedule& CurrentLocalOrPanic();
 // Makes `schedule` the current one of this thread, and gives the one before.
 LocalSchedule* SetCurrentLocal(LocalSchedule* schedule);
 
-// Whether this thread is inside a poll or the end of a `LocalSet`. What moves
-// the other tasks of a thread to another one, as a call that blocks may, cannot
-// do so here: those of the set stay (tokio #7368).
-bool IsInLocalSet();
-
 }  // namespace rouse::scheduler
 
 #endif  // ROUSE_SCHEDULER_LOCAL_SCHEDULE_H_

@@ -352,22 +352,6 @@ TEST(LocalSet, SpawningInsideAGuardWakesWhoWaitsForTheSet) {
   }
 }
 
-// L6, tokio #7368 and #7372: a call that blocks in place would have to know.
-TEST(LocalSet, SaysWhetherItIsBeingPolled) {
-  LocalSet set;
-  bool in_task = false;
-  auto body = [&]() -> Co<> {
-    in_task = scheduler::IsInLocalSet();
-    co_return;
-  };
-  set.Spawn(body).Detach();
-  BlockOn(set);
-  EXPECT_TRUE(in_task);
-  EXPECT_FALSE(scheduler::IsInLocalSet());
-  const LocalSetGuard enter = set.Enter();
-  EXPECT_FALSE(scheduler::IsInLocalSet());
-}
-
 TEST(LocalSet, ItsTasksDoNotSeeTheTaskLocalsOfWhoPollsIt) {
   static constinit TaskLocal<int> number("number");
   LocalSet set;
@@ -408,7 +392,7 @@ TEST(LocalSet, AnExceptionOfItsFutureLosesNoTask) {
     throw std::runtime_error("no");
   };
   EXPECT_THROW(BlockOn(set.RunUntil(main)), std::runtime_error);
-  EXPECT_FALSE(scheduler::IsInLocalSet());
+  EXPECT_EQ(scheduler::CurrentLocal(), nullptr);
   EXPECT_TRUE(PollOnce(set).IsReady());
 }
 
