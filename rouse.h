@@ -67,6 +67,7 @@
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"

@@ -60,7 +60,7 @@ TEST_F(ByNameTest, ConnectsToAnAddress) {
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   EXPECT_THAT(Run(ConnectTcp(listener.local_addr().value().ToString())),
               IsOk());
-  EXPECT_EQ(runtime_.handle().blocking_metrics().threads, 0u);
+  EXPECT_EQ(runtime_.metrics().blocking.threads, 0u);
 }
 
 TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeBlockingTest, ::testing::Bool(),
 TEST_P(RuntimeBlockingTest, StartsNoThreadBeforeItIsUsed) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
-  EXPECT_EQ(runtime.handle().blocking_metrics().threads, 0u);
+  EXPECT_EQ(runtime.metrics().blocking.threads, 0u);
 }
 
 TEST_P(RuntimeBlockingTest, ATaskAwaitsACall) {
@@ -127,8 +127,8 @@ TEST_P(RuntimeBlockingTest, TheLimitOfThreadsIsKept) {
   runtime->SpawnBlocking(call).Detach();
   begun.WaitForNotification();
   JoinHandle<int> second = runtime->SpawnBlocking([] { return 7; });
-  EXPECT_EQ(runtime->handle().blocking_metrics().threads, 1u);
-  EXPECT_EQ(runtime->handle().blocking_metrics().queue_depth, 1u);
+  EXPECT_EQ(runtime->metrics().blocking.threads, 1u);
+  EXPECT_EQ(runtime->metrics().blocking.queue_depth, 1u);
   end.Notify();
   EXPECT_THAT(runtime->BlockOn(std::move(second)), IsOkAndHolds(7));
 }
@@ -144,7 +144,7 @@ TEST_P(RuntimeBlockingTest, IdleThreadsEndAfterTheTimeThatIsSet) {
       MakeBuilder().ThreadKeepAlive(absl::ZeroDuration()).Build();
   ASSERT_THAT(runtime, IsOk());
   EXPECT_THAT(runtime->BlockOn(runtime->SpawnBlocking([] {})), IsOk());
-  while (runtime->handle().blocking_metrics().threads > 0) {
+  while (runtime->metrics().blocking.threads > 0) {
     std::this_thread::yield();
   }
 }
@@ -211,7 +211,7 @@ TEST_P(RuntimeBlockingTest, ShutdownInTheBackgroundWaitsForNoCall) {
     EXPECT_THAT(task, StatusIs(kCancelled));
     return 7;
   });
-  while (runtime.handle().blocking_metrics().queue_depth > 0) {
+  while (runtime.metrics().blocking.queue_depth > 0) {
     std::this_thread::yield();
   }
   std::move(runtime).ShutdownBackground();
@@ -224,7 +224,7 @@ TEST_P(RuntimeBlockingTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
   absl::Notification end;
   JoinHandle<void> call =
       slow.SpawnBlocking([&end] { end.WaitForNotification(); });
-  while (slow.handle().blocking_metrics().queue_depth > 0) {
+  while (slow.metrics().blocking.queue_depth > 0) {
     std::this_thread::yield();
   }
   EXPECT_FALSE(std::move(slow).ShutdownTimeout(absl::Milliseconds(1)));

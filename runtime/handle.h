@@ -27,10 +27,10 @@
 #include "rouse/future/future.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/runtime/main_futures.h"
+#include "rouse/runtime/metrics.h"
 #include "rouse/scheduler/blocking_call.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
@@ -152,17 +152,14 @@ class Handle {
   // How many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }
 
-  // What the runtime has done so far.
-  scheduler::Metrics metrics() const { return shared_->scheduler->metrics(); }
+  // What the runtime has done so far, and what waits in it now.
+  RuntimeMetrics metrics() const {
+    return {shared_->scheduler->metrics(), shared_->blocking->metrics()};
+  }
 
   // What each task waits for, and since when: see task_dump.h. Not to be called
   // inside a `Trace()`.
   TaskDump Dump() const { return shared_->scheduler->Dump(); }
-
-  // What the threads for blocking calls are doing.
-  scheduler::BlockingPool::Metrics blocking_metrics() const {
-    return shared_->blocking->metrics();
-  }
 
  private:
   friend class EnterGuard;

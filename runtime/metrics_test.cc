@@ -3,7 +3,7 @@
 
 // What a runtime counts.
 
-#include "rouse/scheduler/metrics.h"
+#include "rouse/runtime/metrics.h"
 
 #include <atomic>
 #include <cstddef>
@@ -23,8 +23,10 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
 
 namespace rouse {
 namespace {
@@ -56,10 +58,13 @@ Co<> YieldThrice() {
 
 TEST(Metrics, BeginWithZero) {
   Runtime runtime = CurrentThread();
-  const scheduler::Metrics metrics = runtime.metrics();
+  const RuntimeMetrics metrics = runtime.metrics();
   ASSERT_THAT(metrics.workers, SizeIs(1));
   EXPECT_EQ(metrics.alive_tasks, 0u);
   EXPECT_EQ(metrics.inject_queue_depth, 0u);
+  EXPECT_EQ(metrics.forced_yields, 0u);
+  EXPECT_EQ(metrics.blocking.threads, 0u);
+  EXPECT_EQ(metrics.blocking.queue_depth, 0u);
   EXPECT_EQ(metrics.workers[0].polls, 0u);
   EXPECT_EQ(metrics.workers[0].parks, 0u);
   EXPECT_EQ(metrics.workers[0].busy, absl::ZeroDuration());
@@ -69,6 +74,42 @@ TEST(Metrics, CountEachPollOfATask) {
   Runtime runtime = CurrentThread();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(YieldThrice())), IsOk());
   EXPECT_EQ(runtime.metrics().workers[0].polls, 4u);
+}
+
+TEST(Metrics, CountPollsThatUseUpTheirBudget) {
+  Runtime runtime = CurrentThread();
+  auto body = []() -> Co<> {
+    // Each is due, and takes a unit.
+    for (uint32_t i = 0; i < 2 * kBudgetPerPoll + 1; ++i) {
+      co_await Sleep(absl::ZeroDuration());
+    }
+  };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
+  const RuntimeMetrics metrics = runtime.metrics();
+  EXPECT_EQ(metrics.forced_yields, 2u);
+  EXPECT_EQ(metrics.workers[0].forced_yields, 2u);
+}
+
+TEST(Metrics, CountThreadsForBlockingCallsAndTheCallsThatWait) {
+  Builder builder = Builder::CurrentThread();
+  Runtime runtime = Build(builder.MaxBlockingThreads(1));
+  absl::Notification begun;
+  absl::Notification end;
+  auto wait = [&] {
+    begun.Notify();
+    end.WaitForNotification();
+  };
+  JoinHandle<void> running = runtime.SpawnBlocking(wait);
+  JoinHandle<void> waiting = runtime.SpawnBlocking([] {});
+  begun.WaitForNotification();
+  const RuntimeMetrics metrics = runtime.metrics();
+  EXPECT_EQ(metrics.blocking.threads, 1u);
+  EXPECT_EQ(metrics.blocking.idle_threads, 0u);
+  EXPECT_EQ(metrics.blocking.queue_depth, 1u);
+  end.Notify();
+  EXPECT_THAT(runtime.BlockOn(std::move(running)), IsOk());
+  EXPECT_THAT(runtime.BlockOn(std::move(waiting)), IsOk());
+  EXPECT_EQ(runtime.metrics().blocking.queue_depth, 0u);
 }
 
 TEST(Metrics, CountTasksThatAreAliveAndThatWait) {
@@ -207,7 +248,7 @@ TEST(Metrics, MayBeReadAtAnyTime) {
   std::thread reader([&] {
     uint64_t last = 0;
     while (!done) {
-      const scheduler::Metrics metrics = runtime.metrics();
+      const RuntimeMetrics metrics = runtime.metrics();
       const uint64_t polls =
           metrics.workers[0].polls + metrics.workers[1].polls;
       EXPECT_GE(polls, last);

@@ -35,8 +35,8 @@
 #include "absl/time/time.h"
 #include "rouse/future/future.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/metrics.h"
 #include "rouse/scheduler/blocking_call.h"
-#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -123,8 +123,8 @@ class Runtime {
 
   const Handle& handle() const;
 
-  // What the runtime has done so far: see `scheduler::Metrics`.
-  scheduler::Metrics metrics() const { return handle().metrics(); }
+  // What the runtime has done so far, and what waits in it now.
+  RuntimeMetrics metrics() const { return handle().metrics(); }
 
   // See `Handle::Enter()`.
   EnterGuard Enter() const { return handle().Enter(); }

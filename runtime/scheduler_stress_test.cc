@@ -25,10 +25,10 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/stress_tasks.h"
 #include "rouse/runtime/test_util.h"
-#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/task/task_id.h"
 #include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
@@ -170,7 +170,7 @@ class Round {
         const uint32_t fate = rand.Below(16);
         if (fate == 0) any.Abort();
         if (fate == 1) {
-          const scheduler::Metrics metrics = handle_->metrics();
+          const RuntimeMetrics metrics = handle_->metrics();
           EXPECT_FALSE(metrics.workers.empty());
         }
         if (fate == 2) BlockOnLeaf(world_, rand.Next());
@@ -229,7 +229,7 @@ class Round {
     // Blocking calls that were left behind come to their end.
     while (world_.futures.destroyed.load(std::memory_order_acquire) !=
                world_.futures.made ||
-           handle_->blocking_metrics().threads > 0) {
+           handle_->metrics().blocking.threads > 0) {
       std::this_thread::yield();
     }
     EXPECT_EQ(world_.outputs.made, world_.outputs.destroyed);

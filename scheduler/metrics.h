@@ -5,9 +5,10 @@
 // File: metrics.h
 // -----------------------------------------------------------------------------
 //
-// What a scheduler has done so far:
+// What a scheduler has done so far (and with it a runtime, whose
+// `RuntimeMetrics` are these and more):
 //
-//   scheduler::Metrics metrics = runtime.metrics();
+//   scheduler::Metrics metrics = scheduler.metrics();
 //   for (const scheduler::WorkerMetrics& worker : metrics.workers) {
 //     LOG(INFO) << worker.polls << " polls, busy for " << worker.busy;
 //   }
@@ -60,7 +61,10 @@ struct WorkerMetrics {
 };
 
 struct Metrics {
+  // In the order of their indices.
   std::vector<WorkerMetrics> workers;
+  // How often a budget was used up, on whichever worker.
+  uint64_t forced_yields = 0;
   // Tasks that have not ended.
   size_t alive_tasks = 0;
   // Tasks that wait in the shared queue now.

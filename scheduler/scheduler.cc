@@ -181,6 +181,7 @@ Metrics Scheduler::metrics() const {
   metrics.workers.reserve(workers_.size());
   for (const std::unique_ptr<Worker>& worker : workers_) {
     metrics.workers.push_back(worker->metrics());
+    metrics.forced_yields += metrics.workers.back().forced_yields;
   }
   metrics.alive_tasks = alive_tasks();
   metrics.inject_queue_depth = queues_.inject_depth();

@@ -17,6 +17,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/yield.h"
+#include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
@@ -76,9 +77,10 @@ void SaveNow(const Table& table) {
 }
 
 std::string Report(const rouse::Runtime& runtime) {
-  const rouse::scheduler::Metrics metrics = runtime.metrics();
-  std::string report = absl::StrCat(metrics.alive_tasks, " tasks, ",
-                                    metrics.inject_queue_depth, " shared\n");
+  const rouse::RuntimeMetrics metrics = runtime.metrics();
+  std::string report = absl::StrCat(
+      metrics.alive_tasks, " tasks, ", metrics.inject_queue_depth, " shared, ",
+      metrics.blocking.threads, " blocking threads\n");
   for (const rouse::scheduler::WorkerMetrics& worker : metrics.workers) {
     absl::StrAppend(&report, worker.local_queue_depth, " waiting, ",
                     worker.polls, " polls of ",
@@ -147,7 +149,9 @@ TEST(SchedulerExamplesTest, SavesInPlace) {
 TEST(SchedulerExamplesTest, Reports) {
   const rouse::Runtime runtime = MakeRuntime();
   const std::string report = Report(runtime);
-  EXPECT_EQ(report.find("0 tasks, 0 shared\n0 waiting, 0 polls"), 0u) << report;
+  const std::string begin =
+      "0 tasks, 0 shared, 0 blocking threads\n0 waiting, 0 polls";
+  EXPECT_EQ(report.find(begin), 0u) << report;
 }
 
 TEST(SchedulerExamplesTest, ListsTasks) {
