@@ -14,8 +14,11 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/join_set.h"
+#include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task_tracker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -26,6 +29,7 @@ using ::absl_testing::IsOkAndHolds;
 using ::testing::AllOf;
 using ::testing::Eq;
 using ::testing::Field;
+using ::testing::Optional;
 
 // What a task finds in its own header, by way of the waker that names it.
 struct Origin {
@@ -82,6 +86,45 @@ TEST_P(SpawnOptionsTest, ATaskMayHaveAName) {
   EXPECT_THAT(runtime.BlockOn(std::move(a)), IsOrigin("a", at_a));
   EXPECT_THAT(runtime.BlockOn(std::move(b)), IsOrigin("b", at_b));
   EXPECT_THAT(runtime.BlockOn(std::move(c)), IsOrigin("c", at_c));
+}
+
+// It is not the set, nor the tracker, that spawns.
+TEST_P(SpawnOptionsTest, ATaskOfASetKnowsTheSame) {
+  Runtime runtime = MakeRuntime();
+  JoinSet<Origin> set;
+  // clang-format off
+  set.SpawnOn(runtime, AskOrigin(), {.name = "a"}); const auto at_a = Here();
+  // clang-format on
+  EXPECT_THAT(runtime.BlockOn(set.Next()), Optional(IsOrigin("a", at_a)));
+  const EnterGuard enter = runtime.Enter();
+  // clang-format off
+  set.Spawn(AskOrigin(), {.name = "b"}); const auto at_b = Here();
+  // clang-format on
+  EXPECT_THAT(runtime.BlockOn(set.Next()), Optional(IsOrigin("b", at_b)));
+}
+
+TEST_P(SpawnOptionsTest, ATaskThatIsTrackedKnowsTheSame) {
+  Runtime runtime = MakeRuntime();
+  const TaskTracker tracker;
+  // clang-format off
+  auto a = tracker.SpawnOn(runtime, AskOrigin(), {.name = "a"}); const auto at_a = Here();
+  const EnterGuard enter = runtime.Enter();
+  auto b = tracker.Spawn(AskOrigin(), {.name = "b"}); const auto at_b = Here();
+  // clang-format on
+  EXPECT_THAT(runtime.BlockOn(std::move(a)), IsOrigin("a", at_a));
+  EXPECT_THAT(runtime.BlockOn(std::move(b)), IsOrigin("b", at_b));
+}
+
+TEST_P(SpawnOptionsTest, ALocalTaskKnowsTheSame) {
+  Runtime runtime = MakeRuntime();
+  LocalSet set;
+  // clang-format off
+  auto a = set.Spawn(AskOrigin(), {.name = "a"}); const auto at_a = Here();
+  const LocalSetGuard enter = set.Enter();
+  auto b = SpawnLocal(AskOrigin(), {.name = "b"}); const auto at_b = Here();
+  // clang-format on
+  EXPECT_THAT(runtime.BlockOn(set.RunUntil(a)), IsOrigin("a", at_a));
+  EXPECT_THAT(runtime.BlockOn(set.RunUntil(b)), IsOrigin("b", at_b));
 }
 
 TEST_P(SpawnOptionsTest, ANameIsCopied) {

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -32,6 +33,7 @@
 #include "rouse/scheduler/ready_list.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
@@ -86,16 +88,19 @@ class JoinSet {
   // it to the set.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  TaskId Spawn(F&& f) {
-    return Insert(rouse::Spawn(std::forward<F>(f)));
+  TaskId Spawn(F&& f, const SpawnOptions& options = {},
+               std::source_location where = std::source_location::current()) {
+    return Insert(rouse::Spawn(std::forward<F>(f), options, where));
   }
 
-  // The same by `spawner.Spawn(f)`: that of a `Runtime`, a `Handle`, a
+  // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
   // `LocalSet`.
   template <class Spawner, class F>
     requires task::Spawnable<std::decay_t<F>>
-  TaskId SpawnOn(Spawner&& spawner, F&& f) {
-    return Insert(std::forward<Spawner>(spawner).Spawn(std::forward<F>(f)));
+  TaskId SpawnOn(Spawner&& spawner, F&& f, const SpawnOptions& options = {},
+                 std::source_location where = std::source_location::current()) {
+    return Insert(std::forward<Spawner>(spawner).Spawn(std::forward<F>(f),
+                                                       options, where));
   }
 
   // Adds a task that has been started, such as a blocking call. REQUIRES:

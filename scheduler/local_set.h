@@ -26,6 +26,7 @@
 #define ROUSE_SCHEDULER_LOCAL_SET_H_
 
 #include <cstddef>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -36,6 +37,7 @@
 #include "rouse/scheduler/local_schedule.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -46,10 +48,11 @@ namespace internal {
 
 // The caller is the owner of `schedule`.
 template <class F>
-auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f) {
+auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f,
+                  const SpawnOptions& options, std::source_location where) {
   using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
-  auto* const task =
-      new task::Cell<Future>(&schedule, task::NextTaskId(), std::forward<F>(f));
+  auto* const task = new task::Cell<Future>(&schedule, task::NextTaskId(),
+                                            std::forward<F>(f), options, where);
   JoinHandle<FutureOutput<Future>> handle(task);
   schedule.Adopt(task);
   return handle;
@@ -106,9 +109,11 @@ class LocalSet {
   // waits for the set, that is woken. The rest is as for `rouse::Spawn()`.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto Spawn(F&& f) {
+  auto Spawn(F&& f, const SpawnOptions& options = {},
+             std::source_location where = std::source_location::current()) {
     schedule_->CheckOwner("LocalSet::Spawn");
-    return internal::SpawnOnLocal(*schedule_, std::forward<F>(f));
+    return internal::SpawnOnLocal(*schedule_, std::forward<F>(f), options,
+                                  where);
   }
 
   // A future that is `f`, a future or a callable that returns one, and runs the
@@ -160,9 +165,10 @@ class LocalSet {
 // one, the innermost. Without one, a `Panic()`. See `LocalSet::Spawn()`.
 template <class F>
   requires task::Spawnable<std::decay_t<F>>
-auto SpawnLocal(F&& f) {
+auto SpawnLocal(F&& f, const SpawnOptions& options = {},
+                std::source_location where = std::source_location::current()) {
   return internal::SpawnOnLocal(scheduler::CurrentLocalOrPanic(),
-                                std::forward<F>(f));
+                                std::forward<F>(f), options, where);
 }
 
 // RunUntilFuture

@@ -25,6 +25,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,7 @@
 #include "rouse/base/mutex.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -200,18 +202,24 @@ class TaskTracker {
   // tracker that is closed takes tasks too.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto Spawn(F&& f) const {
-    return rouse::Spawn(Track(std::forward<F>(f)));
+  auto Spawn(
+      F&& f, const SpawnOptions& options = {},
+      std::source_location where = std::source_location::current()) const {
+    return rouse::Spawn(Track(std::forward<F>(f)), options, where);
   }
 
-  // The same by `spawner.Spawn()`: that of a `Runtime`, a `Handle`, a
+  // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
   // `LocalSet`.
   template <class Spawner, class F>
     requires task::Spawnable<std::decay_t<F>>
-  auto SpawnOn(Spawner&& spawner, F&& f) const {
-    return std::forward<Spawner>(spawner).Spawn(Track(std::forward<F>(f)));
+  auto SpawnOn(
+      Spawner&& spawner, F&& f, const SpawnOptions& options = {},
+      std::source_location where = std::source_location::current()) const {
+    return std::forward<Spawner>(spawner).Spawn(Track(std::forward<F>(f)),
+                                                options, where);
   }
 
+  // One more that counts as a task until it goes.
   TaskTrackerToken Token() const { return TaskTrackerToken(core_); }
 
   // Lets `Wait()` be ready when there is no task: without it, a moment between
