@@ -95,6 +95,7 @@ class ScopedRuntime {
 //
 // Thread-safe; copying counts a reference. It may outlive its runtime: a task
 // that is spawned then is cancelled at once, and joining it gives `kCancelled`.
+// One that was moved from may only be assigned to and destroyed.
 class Handle {
  public:
   // The runtime of this thread: in a task, a blocking call or `BlockOn()`, and

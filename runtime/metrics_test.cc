@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
@@ -239,6 +241,20 @@ TEST(Metrics, AHistogramHasEachPollInItsBucket) {
   // The slow one: from at least half as long.
   EXPECT_GT(worker.poll_times.back().from, absl::Microseconds(900));
   EXPECT_GT(worker.poll_times.back().polls, 0u);
+}
+
+TEST(Metrics, MayBeReadWhenTheRuntimeHasGone) {
+  std::optional<Runtime> runtime = TwoWorkers();
+  const Handle handle = runtime->handle();
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(YieldThrice())), IsOk());
+  auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
+  runtime->Spawn(never).Detach();
+  runtime.reset();
+  const RuntimeMetrics metrics = handle.metrics();
+  ASSERT_THAT(metrics.workers, SizeIs(2));
+  EXPECT_GE(metrics.workers[0].polls + metrics.workers[1].polls, 4u);
+  EXPECT_EQ(metrics.alive_tasks, 0u);
+  EXPECT_EQ(metrics.blocking.threads, 0u);
 }
 
 // Who reads disturbs nobody, and is disturbed by nobody: for TSan.

@@ -54,7 +54,8 @@ struct RuntimeOptions;
 
 // Runtime
 //
-// Made by a `Builder`. Movable.
+// Made by a `Builder`. Movable; assigning swaps the two. One that was moved
+// from may only be assigned to and destroyed.
 //
 // Destroying it shuts it down, in this order:
 //
@@ -82,7 +83,9 @@ class Runtime {
 
   // Runs `f`, a future or a callable that returns one, on this thread until it
   // is ready, and returns its output. It may use all of the runtime. An
-  // exception that leaves it comes out of this call.
+  // exception that leaves it comes out of this call. If one that leaves a task
+  // shuts the runtime down, which is for `Builder::OnUnhandledException()` to
+  // choose, and `f` is still pending then, that is a `Panic()`.
   //
   // The tasks run on the runtime's threads or, on a current-thread runtime,
   // here, beside `f`, and only here: they make no progress while nobody is in
@@ -161,7 +164,8 @@ class Builder {
 
   // How many threads run tasks. By default, and for 0, the number in the
   // environment variable ROUSE_WORKER_THREADS, or else as many as there are
-  // processors for this process. Of no use for a current-thread runtime.
+  // processors for this process. At most 32,768. Of no use for a current-thread
+  // runtime.
   Builder& WorkerThreads(size_t count);
 
   // How many threads for blocking calls there may be, beside those that run
@@ -246,9 +250,9 @@ class Builder {
   Builder& WithClock(std::shared_ptr<Clock> clock);
 
   // Starts the threads that run tasks. Fails with `kInvalidArgument` for a
-  // choice that is out of its range; and with the status of the system call
-  // that failed: `kUnavailable` for want of threads, `kResourceExhausted` of
-  // descriptors.
+  // choice that is out of its range, and else with the status of the system
+  // call that failed: `kUnavailable` if no more threads can be had,
+  // `kResourceExhausted` if no more descriptors.
   absl::StatusOr<Runtime> Build();
 
  private:

@@ -109,7 +109,8 @@ class JoinSet {
 
   // A future of the result of the task that ends next, or that has ended before
   // all others whose results have not been taken; `std::nullopt` if the set is
-  // empty. For the codes of results see `JoinHandle`. One at a time.
+  // empty. For the codes of results see `JoinHandle`. One such future at a
+  // time.
   //
   // Destroying it loses nothing: the result is for the next one. It takes a
   // unit of the budget (context.h) for each result. The set outlives it.
@@ -134,6 +135,7 @@ class JoinSet {
 
   // Asks for all tasks to be cancelled, as `JoinHandle::Abort()` does. They
   // stay in the set; `Next()` gives `kCancelled` for those that had not ended.
+  // O(size).
   void AbortAll();
 
   // A future that aborts all tasks when it is first polled, and is ready when

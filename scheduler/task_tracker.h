@@ -10,7 +10,7 @@
 //
 //   rouse::TaskTracker connections;
 //   while (!stopping) {
-//     connections.Spawn(Serve(co_await listener.Accept()));
+//     connections.Spawn(Serve(co_await Accept(listener))).Detach();
 //   }
 //   connections.Close();
 //   co_await connections.Wait();
