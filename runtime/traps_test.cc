@@ -23,9 +23,9 @@
 //        here: TwoTasksThatWakeEachOther*, AChainOfTasks*
 //   S9   #4941, #8065: a task in the slot of a worker that is stuck
 //        LongPoll.TheTaskThatWouldRunNext*, WatchdogTest; model
-//        RunQueues.TheWatchdogRescuesWhatWaitsInTheSlot
+//        RunQueues.TheWatchdogRescuesWhatABusyWorkerKeeps
 //   S10  #6596: BlockInPlace leaves the slot full
-//        BlockInPlaceTest.LeavesNothingInTheSlot
+//        BlockInPlaceTest.LetsOthersHaveWhatTheWorkerKept
 //   S11  #5239, #5837: nested BlockInPlace
 //        BlockInPlace.OneInsideAnother, BlockInPlaceTest.OneInsideAnother*
 //   S12  #6999, #7216, #7879: deferred wakers are left behind

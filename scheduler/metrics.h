@@ -40,7 +40,8 @@ struct WorkerMetrics {
   // Tasks taken from other workers, and how often some were.
   uint64_t steals = 0;
   uint64_t steal_operations = 0;
-  // Tasks that did not fit into the worker's queue.
+  // Tasks that did not fit where others can steal them when the worker gave up
+  // all that it had, for instance to block in place.
   uint64_t overflows = 0;
   // How often the worker has parked; and how often again without having polled
   // a task since the last time.
