@@ -1,5 +1,4 @@
 #include "rouse/base/biased_lock.h"
-
 #include "rouse/base/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"

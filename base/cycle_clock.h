@@ -13,8 +13,8 @@
 //   ...
 //   absl::Duration took = CycleClock::ToDuration(CycleClock::Now() - start);
 //
-// What a program does must not depend on it otherwise: a paused `Clock` does not pause
-// it.
+// What a program does must not depend on it otherwise: a paused `Clock` does
+// not pause it.
 
 #ifndef ROUSE_BASE_CYCLE_CLOCK_H_
 #define ROUSE_BASE_CYCLE_CLOCK_H_

@@ -43,8 +43,8 @@ namespace rouse {
 // not wait for one of its timers.
 //
 // Called outside of a task, or inside another `BlockInPlace()`, it calls `f`
-// and no more. In a task, the main future or a hook of a current-thread runtime,
-// which has no other thread, it is a `Panic()`.
+// and no more. In a task, the main future or a hook of a current-thread
+// runtime, which has no other thread, it is a `Panic()`.
 //
 // Costs some microseconds: the other thread is woken before `f` is called.
 template <std::invocable F>

@@ -8,14 +8,13 @@
 // All run queues of one scheduler: which task comes next on which worker, and
 // whom to wake for it. Internal to the scheduler.
 //
-//   other threads ──▶ inject ──────┐ a batch, every so often or when out of
-//   work
+//   other threads ──▶ inject ──────┐ a batch, at times or when out of work
 //                                  ▼
 //   a worker's tasks ──────────▶ private
 //                                  │ when others have nothing to do
 //                                  ▼
-//   out of work: half of ◀────── shared
-//   another worker's
+//   half of it to ◀───────────── shared
+//   those out of work
 //
 // What a worker's tasks wake and spawn it keeps to itself at first, which costs
 // no read-modify-write (private_queue.h). Whenever a worker has more than what

@@ -172,7 +172,8 @@ class State {
   // The same if the task went to the queue running: kPoll or kCancel.
   Start Continue() {
     // Relaxed: what a Wake that this sees has done, the exchange acquires. One
-    // that it does not see finds the task not notified, and has it polled again.
+    // that it does not see finds the task not notified, and has it polled
+    // again.
     const uint64_t word = word_.load(std::memory_order_relaxed);
     ABSL_ASSERT((word & kRunning) != 0 && (word & (kComplete | kTraced)) == 0);
     if (ABSL_PREDICT_TRUE((word & (kNotified | kCancelled)) == 0)) {
