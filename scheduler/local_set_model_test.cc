@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/local_set.h"

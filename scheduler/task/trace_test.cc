@@ -3,13 +3,11 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
-#include "rouse/future/future.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/scheduler/task/task.h"

@@ -4,7 +4,6 @@
 // A task that has yielded, and is in its queue as one that still runs.
 
 #include <atomic>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
