@@ -107,7 +107,8 @@ bool SpinFor(uint64_t cycles, Ready ready) {
 // CanSpin()
 //
 // Whether this process has more than one processor: else whoever is waited for
-// can not go on before this thread sleeps. Found out once.
+// can not go on before this thread sleeps. Found out once, for the first thread
+// that asks.
 bool CanSpin();
 
 }  // namespace rouse

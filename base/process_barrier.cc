@@ -1,6 +1,7 @@
 #include "rouse/base/process_barrier.h"
 
 #include <atomic>
+#include <cerrno>
 
 #ifndef ROUSE_MODEL
 #include <linux/membarrier.h>
@@ -36,10 +37,10 @@ void ProcessBarrier::Prepare() {
 
 void ProcessBarrier::Run() {
   if (!IsAvailable()) return;
-  const long result =
-      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  // Others rely on it.
-  if (ABSL_PREDICT_FALSE(result != 0)) {
+  while (ABSL_PREDICT_FALSE(
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)) {
+    // Others rely on it.
+    if (errno == ENOMEM) continue;
     Panic(
         "ProcessBarrier: membarrier(2) has been registered for, and fails; do "
         "not forbid it after the program has started");

@@ -172,6 +172,34 @@ TEST_P(TrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(main)), IsOk());
 }
 
+// S8. The main future has the task in the slot each time.
+TEST(Traps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
+  Builder builder = Builder::CurrentThread();
+  builder.LifoSlot(true);
+  Runtime runtime = OneWorker(std::move(builder));
+  bool ran = false;
+  int turns = 0;
+  AtomicWaker wakers[2];
+  auto play = [&](int me) {
+    return PollFn([&, me](Context& cx) -> PollResult<void> {
+      wakers[me].Register(cx.waker());
+      wakers[1 - me].Wake();
+      if (ran || ++turns == 100'000) return {};
+      return kPending;
+    });
+  };
+  auto third = [&ran]() -> Co<> {
+    ran = true;
+    co_return;
+  };
+  JoinHandle<void> other = runtime.Spawn(third);
+  JoinHandle<void> task = runtime.Spawn(play(0));
+  runtime.BlockOn(play(1));
+  EXPECT_TRUE(ran);
+  EXPECT_THAT(runtime.BlockOn(std::move(task)), IsOk());
+  EXPECT_THAT(runtime.BlockOn(std::move(other)), IsOk());
+}
+
 // S8. Each task has its successor in the slot.
 TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
   Runtime runtime = OneWorker(MakeBuilder());

@@ -131,8 +131,9 @@ class PrivateQueue {
 
   // ---- For any other thread.
 
-  // Calls `take(RunQueue<T>&, count)` with the same, if there is anything. When
-  // the owner finds nothing the call has returned.
+  // Calls `take(RunQueue<T>&, count)` with the same, if there is anything,
+  // under the lock: a TakeAll() that finds nothing comes after the call. O(new
+  // tasks).
   template <class F>
   void Rescue(F take) {
     const BiasedLock::Holder lock(mu_);

@@ -23,7 +23,8 @@
 // all are busy, or all that there is to do is one task after the other.
 //
 // A worker whose polls take long shares all of it in advance, as soon as there
-// is room: others should not have to wait for the end of a poll.
+// is room: others should not have to wait for the end of a poll. Where nobody
+// watches for long polls every worker shares at once, room or not.
 //
 // That no task is left lying in a shared queue while a worker sleeps is the
 // invariant of idle.h. What moves tasks from one such queue to another calls
@@ -55,6 +56,10 @@
 #include "rouse/scheduler/run_queue.h"
 
 namespace rouse::scheduler {
+
+// When a worker shares what it has: if another has nothing to do; when there is
+// room; or at once, the rest in the queue of all.
+enum class Sharing : unsigned char { kOnDemand, kInAdvance, kAtOnce };
 
 // RunQueues
 //
@@ -129,8 +134,8 @@ class RunQueues {
   size_t local_depth(size_t worker) const {
     return locals_[worker].queue.Size() + locals_[worker].own.Size();
   }
-  // How many tasks that `worker` gave up have not fitted into its shared queue;
-  // how many it has stolen, and in how many thefts.
+  // How many tasks of `worker` have not fitted where others steal from it; how
+  // many it has stolen, and in how many thefts.
   uint64_t overflows(size_t worker) const {
     return locals_[worker].overflows.load(std::memory_order_relaxed);
   }
@@ -163,13 +168,13 @@ class RunQueues {
     locals_[worker].own.PushNext(element);
   }
 
-  // If the worker keeps more than `least` to itself, and others have nothing to
-  // do, lets them have it. To be called after a push, with 1: there is what the
-  // worker runs next; and between polls, with 0.
+  // If the worker keeps more than `least` to itself, lets others have it, when
+  // they are to. To be called after a push, with 1: there is what the worker
+  // runs next; and between polls, with 0.
   void Share(size_t worker, size_t least) {
     Local& local = locals_[worker];
     if (local.own.Size() <= least || IsSolo()) return;
-    if (!local.shares_in_advance &&
+    if (local.sharing == Sharing::kOnDemand &&
         (!local.queue.IsEmpty() ||
          !idle_.HasOthersIdle(worker, local.searching))) {
       return;
@@ -177,18 +182,21 @@ class RunQueues {
     ShareNow(local);
   }
 
-  // Whether the worker shares what it has before others ask for it.
-  void SetShareInAdvance(size_t worker, bool in_advance) {
-    locals_[worker].shares_in_advance = in_advance;
+  void SetSharing(size_t worker, Sharing sharing) {
+    locals_[worker].sharing = sharing;
   }
 
   // The task that was last pushed to be the next, or null.
   T* PopNext(size_t worker) { return locals_[worker].own.PopNext(); }
 
   // The first of the worker's own, or null. What it has shared has waited
-  // longest, and comes before what it has kept.
+  // longest, and comes before what it has kept, but for every eighth time: it
+  // may share more all the time, and not all that it has.
   T* Pop(size_t worker) {
     Local& local = locals_[worker];
+    if (++local.pops % kKeptInterval == 0) {
+      if (T* const element = local.own.Pop()) return element;
+    }
     if (T* const element = local.queue.Pop()) return element;
     return local.own.Pop();
   }
@@ -297,37 +305,33 @@ class RunQueues {
     if (IsSolo()) return;
     Local& local = locals_[worker];
     RunQueue<T> tasks;
-    if (local.own.TakeAll(tasks) == 0) return;
-    RunQueue<T> overflow;
-    size_t count = 0;
-    while (T* const element = tasks.Pop()) {
-      local.queue.Push(element, [&overflow, &count](T* excess) {
-        overflow.Push(excess);
-        ++count;
-      });
-    }
-    if (count > 0) {
-      Add<uint64_t>(local.overflows, count);
-      inject_.PushBatch(overflow, count);
-    }
-    Wake();
+    // Even if there is nothing: a Rescue() that is under way is to end first.
+    if (local.own.TakeAll(tasks) > 0) Offer(local, tasks);
   }
 
   // ---- When no worker runs.
 
-  // Takes out all that is left, and calls `discard(T*)` for each.
+  // Takes out all that is left of one worker, which no thread runs any more, or
+  // of all, and in either case of the shared queue, and calls `discard(T*)` for
+  // each.
   template <class F>
-  void Drain(F discard) {
-    for (size_t i = 0; i < workers_; ++i) {
-      if (T* const element = PopNext(i)) discard(element);
-      while (T* const element = Pop(i)) discard(element);
-    }
+  void Drain(size_t worker, F discard) {
+    if (T* const element = PopNext(worker)) discard(element);
+    while (T* const element = Pop(worker)) discard(element);
     RunQueue<T> rest;
     inject_.PopAll(rest);
     while (T* const element = rest.Pop()) discard(element);
   }
+  template <class F>
+  void DrainAll(F discard) {
+    for (size_t i = 0; i < workers_; ++i) Drain(i, discard);
+  }
 
  private:
+  // After how many tasks one comes that the worker keeps to itself, though
+  // others are there that it has shared.
+  static constexpr uint32_t kKeptInterval = 8;
+
   // How often a thief looks again while others keep tasks to themselves. In a
   // model it would only be more of the same.
 #ifdef ROUSE_MODEL
@@ -341,8 +345,9 @@ class RunQueues {
     // By themselves, since others read of either.
     LocalQueue<T, kCapacity> queue;
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
+    uint32_t pops = 0;
     bool searching = false;
-    bool shares_in_advance = false;
+    Sharing sharing = Sharing::kOnDemand;
     // Written by the worker, read by anyone.
     Atomic<uint64_t> overflows{0};
     Atomic<uint64_t> steals{0};
@@ -366,12 +371,37 @@ class RunQueues {
   }
 
   ABSL_ATTRIBUTE_NOINLINE void ShareNow(Local& local) {
-    RunQueue<T> batch;
+    RunQueue<T> tasks;
+    if (local.sharing == Sharing::kAtOnce) {
+      const size_t count =
+          local.own.TakeForOthers(tasks, SIZE_MAX, /*all_new=*/true);
+      if (count > 0) Offer(local, tasks);
+      return;
+    }
     const size_t count = local.own.TakeForOthers(
-        batch, local.queue.Room(), /*all_new=*/local.shares_in_advance);
+        tasks, local.queue.Room(),
+        /*all_new=*/local.sharing == Sharing::kInAdvance);
     if (count == 0) return;
     local.queue.PushBatch(static_cast<uint32_t>(count),
-                          [&batch] { return batch.Pop(); });
+                          [&tasks] { return tasks.Pop(); });
+    Wake();
+  }
+
+  // Puts `tasks` where others can steal them, and what does not fit there into
+  // the shared queue.
+  void Offer(Local& local, RunQueue<T>& tasks) {
+    RunQueue<T> overflow;
+    size_t count = 0;
+    while (T* const element = tasks.Pop()) {
+      local.queue.Push(element, [&overflow, &count](T* excess) {
+        overflow.Push(excess);
+        ++count;
+      });
+    }
+    if (count > 0) {
+      Add<uint64_t>(local.overflows, count);
+      inject_.PushBatch(overflow, count);
+    }
     Wake();
   }
 

@@ -70,7 +70,7 @@ class RunQueuesTest : public testing::Test {
   }
   static std::vector<int> Drain(Queues& queues) {
     std::vector<int> numbers;
-    queues.Drain([&numbers](const Element* element) {
+    queues.DrainAll([&numbers](const Element* element) {
       numbers.push_back(element->number);
     });
     return numbers;
@@ -177,16 +177,50 @@ TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
 
 // Its polls take long.
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
-  two_.SetShareInAdvance(0, true);
+  two_.SetSharing(0, Sharing::kInAdvance);
   Push(two_, 0, 0, 2);
   two_.Share(0, 1);
   Push(two_, 0, 2, 4);
   two_.Share(0, 1);
   EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
   EXPECT_EQ(two_.steals(1), 2u);
-  two_.SetShareInAdvance(0, false);
+  two_.SetSharing(0, Sharing::kOnDemand);
   Push(two_, 0, 4, 6);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
+}
+
+// Nobody watches for long polls.
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedAtOnceWhateverTheRoom) {
+  two_.SetSharing(0, Sharing::kAtOnce);
+  for (int i = 0; i < 5; ++i) elements_[i].is_new = true;
+  two_.PushNext(0, &elements_[63]);
+  Push(two_, 0, 0, 20);
+  two_.Share(0, 1);
+  EXPECT_EQ(two_.local_depth(0) + two_.inject_depth(), 21u);
+  EXPECT_EQ(Number(two_.PopNext(0)), 63);
+  EXPECT_EQ(two_.overflows(0), two_.inject_depth());
+  std::vector<int> taken;
+  while (const Element* element = two_.Steal(1, rand_)) {
+    taken.push_back(element->number);
+    for (int number : PopAll(two_, 1)) taken.push_back(number);
+  }
+  EXPECT_EQ(taken.size(), 20u);
+}
+
+// Tasks that are woken all the time, more than others can steal at one time,
+// and a new one behind them.
+TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
+  two_.SetSharing(0, Sharing::kInAdvance);
+  elements_[0].is_new = true;
+  Push(two_, 0, 0, 2 * kCapacity);
+  for (int i = 0; i < 100; ++i) {
+    two_.Share(0, 0);
+    Element* const element = two_.Pop(0);
+    if (element->number == 0) return;
+    two_.Push(0, element);
+    two_.Share(0, 1);
+  }
+  FAIL() << "the new one never comes";
 }
 
 TEST_F(RunQueuesTest, WhatIsSharedComesBeforeWhatIsKept) {

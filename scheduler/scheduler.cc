@@ -194,14 +194,22 @@ TaskDump Scheduler::Dump() {
 
 void Scheduler::Close() { queues_.Close(); }
 
-void Scheduler::CancelTasks(size_t start) { tasks_.CloseAndShutdownAll(start); }
+void Scheduler::CancelTasks(size_t worker) {
+  FirstException first;
+  first.Catch([this, worker] { tasks_.CloseAndShutdownAll(worker); });
+  // Those that have yielded were left to this thread, which has them queued.
+  queues_.Drain(worker, [&first](task::Header* task) {
+    first.Catch([task] { task::Discard(task); });
+  });
+  first.Rethrow();
+}
 
 void Scheduler::Finish() {
   if (std::exchange(finished_, true)) {
     Panic("Scheduler: Finish() called twice; CancelAll() calls it, too");
   }
   FirstException first;
-  queues_.Drain([&first](task::Header* task) {
+  queues_.DrainAll([&first](task::Header* task) {
     first.Catch([task] { task::Discard(task); });
   });
   int64_t tasks = 0;

@@ -23,8 +23,7 @@
 //                them beside one another. What is spawned now is cancelled at
 //                once. A task that a thread is still polling, in
 //                `BlockInPlace()`, is cancelled by that thread.
-//   Finish()     the last one: what is still in the queues is complete, and
-//                goes, or has yielded, and is cancelled.
+//   Finish()     the last one: what is still in the queues goes.
 //
 // Who is to be told that a task goes is told in each of these: none waits for
 // another, and what comes late finds the queues closed, or all tasks complete.
@@ -106,9 +105,10 @@ class Scheduler final : public task::Schedule {
     // Acquire pairs with the release of Threw.
     return closed_by_exception_.load(std::memory_order_acquire);
   }
-  // To be called after `Close()`, on a thread that tasks may be destroyed on.
-  // `start` tells the threads apart that do so at the same time.
-  void CancelTasks(size_t start);
+  // To be called after `Close()`, on a thread that tasks may be destroyed on,
+  // for each worker that has been run, when no thread runs it any more; at
+  // least once. The calls share the work.
+  void CancelTasks(size_t worker);
   // To be called once, when no worker runs, after all `CancelTasks()`. What a
   // joiner's waker throws is passed on when all is done.
   void Finish();

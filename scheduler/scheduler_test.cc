@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -277,6 +278,19 @@ TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
   scheduler->Unref();
   driver.control.go_on.Notify();
   waking.join();
+}
+
+// For all others it is running: nobody else cancels it.
+TEST_F(SchedulerTest, CancelTasksCancelsWhatHasYielded) {
+  auto body = []() -> Co<> {
+    for (;;) co_await Yield();
+  };
+  const JoinHandle<void> yielding = scheduler_->Spawn(body);
+  RunReady();
+  EXPECT_FALSE(yielding.IsFinished());
+  scheduler_->Close();
+  scheduler_->CancelTasks(0);
+  EXPECT_TRUE(yielding.IsFinished());
 }
 
 TEST_F(SchedulerTest, CancelTasksDestroysWhatIsSuspendedAndWhatIsQueued) {

@@ -86,7 +86,7 @@ class World final : public task::Schedule {
   }
   void Finish() {
     tasks.CloseAndShutdownAll(0);
-    queues.Drain([](task::Header* task) { task::Discard(task); });
+    queues.DrainAll([](task::Header* task) { task::Discard(task); });
   }
 
   ThreadParker parker;

@@ -140,7 +140,9 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   const internal::ScopedTaskLocals no_locals(nullptr);
   BeginHoldingClock();
   StartMeasuring();
-  scheduler_.queues().SetShareInAdvance(index_, !scheduler_.is_watched());
+  if (!scheduler_.is_watched()) {
+    scheduler_.queues().SetSharing(index_, Sharing::kAtOnce);
+  }
   // Also if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
     if (here.worker() == nullptr) return;
@@ -175,11 +177,19 @@ task::Header* Worker::Next() {
     last_shared_ = tick();
     if (task::Header* const task = queues.PopShared(index_)) {
       came_from_shared_ = true;
+      lifo_polls_ = 0;
       return task;
     }
   }
-  if (task::Header* const task = queues.PopNext(index_)) return task;
+  if (lifo_polls_ < kMaxLifoPolls) {
+    if (task::Header* const task = queues.PopNext(index_)) {
+      ++lifo_polls_;
+      return task;
+    }
+  }
+  lifo_polls_ = 0;
   if (task::Header* const task = queues.Pop(index_)) return task;
+  if (task::Header* const task = queues.PopNext(index_)) return task;
   return queues.Steal(index_, rand_);
 }
 
@@ -192,7 +202,6 @@ void Worker::Execute(task::Header* task, const Here& here) {
     task = scheduler_.queues().PopNext(index_);
     if (task != nullptr) ++lifo_polls_;
   }
-  lifo_polls_ = 0;
 }
 
 void Worker::Poll(task::Header* task, FastRand& rand) {
@@ -234,10 +243,11 @@ void Worker::Schedule(task::Header* task) {
   }
   if (UsesSlot()) {
     queues.PushNext(index_, task);
-  } else {
-    queues.Push(index_, task);
+    return queues.Share(index_, 1);
   }
-  queues.Share(index_, 1);
+  queues.Push(index_, task);
+  // Nobody else would have it run if this poll takes long.
+  queues.Share(index_, scheduler_.is_watched() ? 1 : 0);
 }
 
 void Worker::ScheduleLast(task::Header* task) {
@@ -404,9 +414,11 @@ void Worker::MeasurePolls() {
   mean_poll_cycles_.store(static_cast<uint64_t>(mean),
                           std::memory_order_relaxed);
   const double cycles_per_nanosecond = scheduler_.cycles_per_nanosecond();
-  const bool long_polls = mean > kLongPoll * cycles_per_nanosecond;
-  scheduler_.queues().SetShareInAdvance(index_,
-                                        long_polls || !scheduler_.is_watched());
+  if (scheduler_.is_watched()) {
+    scheduler_.queues().SetSharing(
+        index_, mean > kLongPoll * cycles_per_nanosecond ? Sharing::kInAdvance
+                                                         : Sharing::kOnDemand);
+  }
   const Options& options = scheduler_.options();
   if (options.global_queue_interval != 0 || options.workers == 1) return;
   const double interval =
