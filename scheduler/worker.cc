@@ -25,6 +25,7 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/poll_times.h"
+#include "rouse/scheduler/run_queues.h"
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
