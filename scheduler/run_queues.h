@@ -175,8 +175,7 @@ class RunQueues {
     Local& local = locals_[worker];
     if (local.own.Size() <= least || IsSolo()) return;
     if (local.sharing == Sharing::kOnDemand &&
-        (!local.queue.IsEmpty() ||
-         !idle_.HasOthersIdle(worker, local.searching))) {
+        !idle_.HasOthersIdle(worker, local.searching)) {
       return;
     }
     ShareNow(local);

@@ -151,18 +151,22 @@ TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
   EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
-TEST_F(RunQueuesTest, NoMoreIsSharedBeforeTheFirstHasGone) {
+// A task that makes many others, and then takes long itself.
+TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
   ASSERT_TRUE(two_.Sleep(1));
-  Push(two_, 0, 0, 2);
-  two_.Share(0, 1);
-  Push(two_, 0, 2, 6);
-  two_.Share(0, 1);
+  for (int i = 0; i < 5; ++i) {
+    elements_[i].is_new = true;
+    two_.PushNext(0, &elements_[i]);
+    two_.Share(0, 1);
+  }
   two_.Awake(1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 1);
-  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
-  two_.Share(0, 1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 2);
+  std::vector<int> stolen;
+  while (const Element* element = two_.Steal(1, rand_)) {
+    stolen.push_back(element->number);
+    for (int number : PopAll(two_, 1)) stolen.push_back(number);
+  }
+  EXPECT_THAT(stolen, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(Number(two_.PopNext(0)), 4);
 }
 
 TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {

@@ -46,7 +46,8 @@ class TaskDump {
     // Empty if it has none.
     std::string name;
     std::source_location spawned_at;
-    // Whether a thread was polling it when it was looked at.
+    // Whether a thread was polling it when it was looked at, or it had yielded
+    // and was to be polled again.
     bool running;
     // How long ago its last poll began; nothing if there was none. As exact as
     // the scheduler's worker looks at the clock.
