@@ -192,12 +192,15 @@ TEST(Traps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
     ran = true;
     co_return;
   };
-  JoinHandle<void> other = runtime.Spawn(third);
-  JoinHandle<void> task = runtime.Spawn(play(0));
-  runtime.BlockOn(play(1));
-  EXPECT_TRUE(ran);
-  EXPECT_THAT(runtime.BlockOn(std::move(task)), IsOk());
-  EXPECT_THAT(runtime.BlockOn(std::move(other)), IsOk());
+  auto main = [&]() -> Co<> {
+    JoinHandle<void> other = Spawn(third);
+    JoinHandle<void> task = Spawn(play(0));
+    co_await play(1);
+    EXPECT_TRUE(ran);
+    EXPECT_THAT(co_await other, IsOk());
+    EXPECT_THAT(co_await task, IsOk());
+  };
+  runtime.BlockOn(main);
 }
 
 // S8. Each task has its successor in the slot.
