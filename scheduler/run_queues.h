@@ -235,12 +235,13 @@ class RunQueues {
       if (!idle_.BeginSearching(worker)) return nullptr;
       local.searching = true;
     }
-    int waits = 0;
-    do {
+    for (int waits = 0;; ++waits) {
       if (T* const element = StealOnce(worker, rand)) return element;
       // Whoever has something it keeps to itself, and is between short polls,
       // shares it in a moment: it sees that somebody searches.
-    } while (OthersKeepSome(worker) && waits++ < kWaits && (SpinHint(), true));
+      if (waits == kWaits || !OthersKeepSome(worker)) break;
+      SpinHint();
+    }
     return PopShared(worker);
   }
 

@@ -5,12 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/exceptions.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/spin_lock.h"
 #include "rouse/scheduler/task/task.h"
 
@@ -61,18 +59,15 @@ void OwnedTasks::CloseAndShutdownAll(size_t start) {
     const SpinLockHolder lock(shard.mu);
     shard.closed.Write() = true;
   }
-  std::exception_ptr first;
+  FirstException first;
   for (size_t i = 0; i < shards(); ++i) {
     Shard& shard = shards_[(start + i) & mask_];
     while (Header* task = shard.PopFront()) {
-      ROUSE_TRY { Shutdown(task); }
-      ROUSE_CATCH_ALL {
-        if (first == nullptr) first = std::current_exception();
-      }
+      first.Catch([task] { Shutdown(task); });
       Unref(task);
     }
   }
-  if (first != nullptr) std::rethrow_exception(std::move(first));
+  first.Rethrow();
 }
 
 size_t OwnedTasks::size() const {

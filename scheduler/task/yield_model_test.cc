@@ -12,12 +12,12 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/model_util.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -29,48 +29,23 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// What the future waits for.
-struct Event {
-  void Signal() {
-    open.store(true, std::memory_order_relaxed);
-    waker.Wake();
-  }
-
-  AtomicWaker waker;
-  Atomic<bool> open{false};
-};
-
-// Yields some times, then waits for its event. Its polls and its end must not
-// race.
+// Yields some times, then waits for its event.
 class YieldAndWait {
  public:
   YieldAndWait(int yields, Event& event, PlainInt& uses)
-      : yields_(yields), event_(&event), uses_(&uses) {}
-  YieldAndWait(YieldAndWait&& other) noexcept
-      : yields_(other.yields_),
-        event_(std::exchange(other.event_, nullptr)),
-        uses_(other.uses_) {}
-  YieldAndWait& operator=(YieldAndWait&&) = delete;
-  ~YieldAndWait() {
-    if (event_ != nullptr) ++uses_->Write();
-  }
+      : yields_(yields), wait_(event, uses) {}
 
   PollResult<int> Poll(Context& cx) {
-    ++uses_->Write();
-    event_->waker.Register(cx.waker());
-    if (yields_ > 0) {
-      --yields_;
-      cx.Yield();
-      return kPending;
-    }
-    if (!event_->open.load(std::memory_order_relaxed)) return kPending;
-    return 7;
+    PollResult<int> result = wait_.Poll(cx);
+    if (yields_ == 0) return result;
+    --yields_;
+    cx.Yield();
+    return kPending;
   }
 
  private:
   int yields_;
-  Event* event_;
-  PlainInt* uses_;
+  Wait wait_;
 };
 
 // One task, in a queue that orders a push before the pop, as queues do.
