@@ -34,10 +34,12 @@ TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   std::atomic<bool> started{false};
-  auto sleeper = [&started]() -> Co<> {
-    Sleep hour(absl::Hours(1));
+  // An instant: should the clock advance before the first poll, a duration
+  // would begin there.
+  const Instant end = clock->Now() + absl::Hours(1);
+  auto sleeper = [&started, end]() -> Co<> {
     started = true;
-    co_await hour;
+    co_await SleepUntil(end);
   };
   JoinHandle<void> handle = runtime->Spawn(sleeper);
   auto advance = [&]() -> Co<absl::Status> {
