@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/inject_queue.h"
@@ -22,7 +23,12 @@ using model::Thread;
 
 struct Element {
   Element* next_in_queue = nullptr;
+  Element* previous_in_queue = nullptr;
 };
+
+size_t PopAll(InjectQueue<Element>& queue, RunQueue<Element>& batch) {
+  return queue.PopBatch(SIZE_MAX, batch, [](Element*) {});
+}
 
 MODEL_TEST(InjectQueue, HidesNothingThatIsPushed) {
   InjectQueue<Element> queue;
@@ -65,13 +71,38 @@ MODEL_TEST(InjectQueue, IsClosedBesideAPushAndAPop) {
   Thread pusher([&] { taken = queue.Push(&element); });
   Thread popper([&] {
     RunQueue<Element> batch;
-    popped = queue.PopBatch(1, batch);
+    popped = PopAll(queue, batch);
   });
   queue.Close();
   pusher.Join();
   popper.Join();
   RunQueue<Element> rest;
-  Require(popped + queue.PopAll(rest) == (taken ? 1 : 0));
+  Require(popped + PopAll(queue, rest) == (taken ? 1 : 0));
+}
+
+// What lies across two segments, while more comes and two take it out.
+MODEL_TEST(InjectQueue, GivesEachElementOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 2) {
+  struct Counted : Element {
+    int taken = 0;
+  };
+  InjectQueue<Element> queue;
+  Counted elements[4];
+  const auto pop = [&queue] {
+    RunQueue<Element> batch;
+    queue.PopBatch(1, batch, [](Element*) {});
+    while (Element* const element = batch.Pop()) {
+      ++static_cast<Counted*>(element)->taken;
+    }
+  };
+  for (int i = 0; i < 3; ++i) Require(queue.Push(&elements[i]));
+  Thread pusher([&] { Require(queue.Push(&elements[3])); });
+  Thread popper(pop);
+  pop();
+  pusher.Join();
+  popper.Join();
+  while (!queue.IsEmpty()) pop();
+  for (const Counted& element : elements) Require(element.taken == 1);
 }
 
 MODEL_MUTANTS(InjectQueue, "scheduler/inject_queue.h");

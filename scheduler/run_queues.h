@@ -69,6 +69,10 @@ enum class Sharing : unsigned char { kOnDemand, kInAdvance, kAtOnce };
 //   void UnparkWorker(size_t worker);
 //   // `element` came after `Close()`. Any thread.
 //   void Discard(T* element);
+//   // For the time that `worker` takes elements out of the queue that all
+//   // share, to be told of each by `Add(T*)`. If it `IsClosed()`, none may be
+//   // taken any more.
+//   ... AdderFor(size_t worker);
 //
 // and of `T`, `next_in_queue` and `previous_in_queue` belong to the queues, and
 // `IsNew()` says whether it has never been run.
@@ -94,13 +98,9 @@ class RunQueues {
   // ---- For any thread.
 
   // Puts `element` at the end of the shared queue.
-  void Inject(T* element) {
-    if (inject_.Push(element)) {
-      Wake();
-    } else {
-      host_.Discard(element);
-    }
-  }
+  void Inject(T* element) { AfterPush(element, inject_.Push(element)); }
+  // The same for one that was in no queue before.
+  void InjectNew(T* element) { AfterPush(element, inject_.PushNew(element)); }
 
   // Lets others have what `worker` keeps to itself. Costs all threads a
   // barrier, if there is anything.
@@ -130,6 +130,13 @@ class RunQueues {
 
   const Idle& idle() const { return idle_; }
   size_t inject_depth() const { return inject_.Size(); }
+  // How often `InjectNew()` has been called.
+  size_t injected_new() const { return inject_.new_count(); }
+  // Calls `visit(T*)` for each in the shared queue, under its lock.
+  template <class F>
+  void ForEachInjected(F visit) {
+    inject_.ForEach(visit);
+  }
   // Out of date by the time it returns.
   size_t local_depth(size_t worker) const {
     return locals_[worker].queue.Size() + locals_[worker].own.Size();
@@ -201,21 +208,23 @@ class RunQueues {
   }
 
   // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than half of what others could steal from it. A
-  // worker alone takes all, and what it had before comes first.
+  // own: its share, but no more than 1024 or, if it shares at once, half of
+  // what others could steal from it, and up to a segment (see inject_queue.h).
+  // With a worker alone what it had before comes first.
   T* PopShared(size_t worker) {
     const size_t waiting = inject_.Size();
     if (waiting == 0) return nullptr;
     Local& local = locals_[worker];
+    const size_t limit = local.sharing == Sharing::kAtOnce
+                             ? local.queue.Room() / 2 + 1
+                             : kMaxShare;
     RunQueue<T> batch;
+    const size_t count =
+        TakeInjected(worker, std::min(waiting / workers_ + 1, limit), batch);
     if (IsSolo()) {
-      const size_t count = inject_.PopAll(batch);
       local.own.Append(batch, count);
       return Pop(worker);
     }
-    const size_t room = local.queue.Room() / 2;
-    const size_t count = inject_.PopBatch(
-        std::clamp<size_t>(waiting / workers_ + 1, 1, room + 1), batch);
     T* const first = batch.Pop();
     if (count > 1) {
       local.own.Append(batch, count - 1);
@@ -318,9 +327,11 @@ class RunQueues {
   void Drain(size_t worker, F discard) {
     if (T* const element = PopNext(worker)) discard(element);
     while (T* const element = Pop(worker)) discard(element);
-    RunQueue<T> rest;
-    inject_.PopAll(rest);
-    while (T* const element = rest.Pop()) discard(element);
+    // Little by little, for others may be doing the same.
+    RunQueue<T> some;
+    while (inject_.PopBatch(1, some, [](T*) {}) > 0) {
+      while (T* const element = some.Pop()) discard(element);
+    }
   }
   template <class F>
   void DrainAll(F discard) {
@@ -328,6 +339,12 @@ class RunQueues {
   }
 
  private:
+  // How many a worker takes from the shared queue at most. More would keep the
+  // first of them waiting.
+  static constexpr size_t kMaxShare = 1024;
+  // How many of them at one time: others may wait for the adder.
+  static constexpr size_t kMaxBatch = 128;
+
   // After how many tasks one comes that the worker keeps to itself, though
   // others are there that it has shared.
   static constexpr uint32_t kKeptInterval = 8;
@@ -363,6 +380,14 @@ class RunQueues {
 
   bool IsSolo() const { return workers_ == 1; }
 
+  void AfterPush(T* element, bool pushed) {
+    if (pushed) {
+      Wake();
+    } else {
+      host_.Discard(element);
+    }
+  }
+
   bool OthersKeepSome(size_t worker) const {
     for (size_t i = 0; i < workers_; ++i) {
       if (i != worker && locals_[i].own.Size() > 0) return true;
@@ -385,6 +410,23 @@ class RunQueues {
     local.queue.PushBatch(static_cast<uint32_t>(count),
                           [&tasks] { return tasks.Pop(); });
     Wake();
+  }
+
+  // The first of the shared queue, some `share` of them, to the end of `batch`.
+  // How many.
+  size_t TakeInjected(size_t worker, size_t share, RunQueue<T>& batch) {
+    size_t count = 0;
+    do {
+      auto adder = host_.AdderFor(worker);
+      if (adder.IsClosed()) break;
+      const size_t taken =
+          inject_.PopBatch(std::min(share - count, kMaxBatch), batch,
+                           [&adder](T* element) { adder.Add(element); });
+      if (taken == 0) break;
+      count += taken;
+      // The rest of its share is not worth another look.
+    } while (share - count >= kMaxBatch);
+    return count;
   }
 
   // Puts `tasks` where others can steal them, and what does not fit there into

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/inject_queue.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -32,17 +33,35 @@ struct Host {
   void UnparkWorker(size_t worker) { unparked.push_back(worker); }
   void Discard(Element* element) { discarded.push_back(element->number); }
 
+  class Adder {
+   public:
+    explicit Adder(Host& host) : host_(host) {}
+    bool IsClosed() const { return host_.is_closed; }
+    void Add(Element* element) { host_.added.push_back(element->number); }
+
+   private:
+    Host& host_;
+  };
+  Adder AdderFor(size_t worker) {
+    static_cast<void>(worker);
+    return Adder(*this);
+  }
+
   std::vector<size_t> unparked;
   std::vector<int> discarded;
+  std::vector<int> added;
+  bool is_closed = false;
 };
 
 class RunQueuesTest : public testing::Test {
  protected:
   static constexpr uint32_t kCapacity = 8;
+  static constexpr int kSegment = InjectQueue<Element>::kSegment;
+  static constexpr int kElements = 128;
   using Queues = RunQueues<Element, Host, kCapacity>;
 
   RunQueuesTest() {
-    for (int i = 0; i < 64; ++i) elements_[i].number = i;
+    for (int i = 0; i < kElements; ++i) elements_[i].number = i;
   }
 
   // To what `worker` keeps to itself; to where others steal from; to the queue
@@ -85,7 +104,7 @@ class RunQueuesTest : public testing::Test {
     return numbers;
   }
 
-  Element elements_[64];
+  Element elements_[kElements];
   Host host_;
   FastRand rand_{0};
   Queues two_{host_, 2};
@@ -261,8 +280,17 @@ TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
 }
 
+// Where there are many, in whole segments.
+TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
+  Inject(two_, 0, 4 * kSegment);
+  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(two_.inject_depth(), 2u * kSegment);
+  EXPECT_EQ(two_.local_depth(0), 2u * kSegment - 1);
+}
+
 // Tokio #5908.
-TEST_F(RunQueuesTest, ABatchLeavesHalfOfTheRoom) {
+TEST_F(RunQueuesTest, ABatchToBeSharedAtOnceLeavesHalfOfTheRoom) {
+  two_.SetSharing(0, Sharing::kAtOnce);
   Inject(two_, 0, 40);
   EXPECT_EQ(Number(two_.PopShared(0)), 0);
   EXPECT_EQ(two_.local_depth(0), kCapacity / 2);
@@ -272,12 +300,27 @@ TEST_F(RunQueuesTest, ABatchLeavesHalfOfTheRoom) {
 
 // Tokio #5705: else the shared queue waits as long as the worker's is full.
 TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
+  two_.SetSharing(0, Sharing::kAtOnce);
   PushShared(two_, 0, 20, 20 + kCapacity);
   Inject(two_, 0, 10);
   EXPECT_EQ(Number(two_.PopShared(0)), 0);
   EXPECT_EQ(two_.inject_depth(), 9u);
   EXPECT_EQ(two_.local_depth(0), kCapacity);
   EXPECT_EQ(two_.overflows(0), 0u);
+}
+
+// Nobody can take one of them for new, or miss it.
+TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
+  Inject(two_, 0, 2);
+  two_.PopShared(0);
+  EXPECT_THAT(host_.added, ElementsAre(0, 1));
+}
+
+TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
+  Inject(two_, 0, 2);
+  host_.is_closed = true;
+  EXPECT_EQ(two_.PopShared(0), nullptr);
+  EXPECT_EQ(two_.inject_depth(), 2u);
 }
 
 TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/functional/function_ref.h"
 #include "absl/log/log.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/fast_rand.h"
@@ -85,22 +87,34 @@ void Scheduler::OnTaskFreed() {
   }
 }
 
+template <class F>
+void Scheduler::HoldingClock(F inject) {
+  Clock* const clock = options_.clock.get();
+  std::optional<Clock::AutoAdvanceHold> hold;
+  if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
+  inject();
+}
+
 void Scheduler::Adopt(task::Header* task) {
   if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->id);
   Worker* const here = WorkerHere();
-  // What comes from outside goes to any.
-  const size_t shard = here != nullptr ? here->index() : task->id;
-  if (!tasks_.Add(task, shard)) {
-    task::Shutdown(task);
-    task::Unref(task);  // the queue's
-    task::Unref(task);  // the list's
-    return;
-  }
-  if (here != nullptr) {
+  if (here == nullptr) {
+    // The caller has a handle on the task, and so a reference here.
+    HoldingClock([this, task] { queues_.InjectNew(task); });
+  } else if (tasks_.Add(task, here->index())) {
     here->Schedule(task);
   } else {
-    SubmitFromOutside(task);
+    CancelNew(task);
   }
+}
+
+void Scheduler::CancelNew(task::Header* task) {
+  // Also if a joiner's waker throws.
+  const absl::Cleanup unref = [task] {
+    task::Unref(task);  // the list's
+    task::Unref(task);  // the queue's
+  };
+  task::Shutdown(task);
 }
 
 void Scheduler::Submit(task::Header* task) {
@@ -132,14 +146,15 @@ void Scheduler::SubmitFromOutside(task::Header* task) {
   // The queue has the caller's reference then, and the task may end, and with
   // it the runtime, before a worker has been unparked.
   Ref();
-  {
-    // Until the task is some worker's.
-    Clock* const clock = options_.clock.get();
-    std::optional<Clock::AutoAdvanceHold> hold;
-    if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
-    queues_.Inject(task);
-  }
+  HoldingClock([this, task] { queues_.Inject(task); });
   Unref();
+}
+
+void Scheduler::Discard(task::Header* task) {
+  if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
+  // Relaxed: `alive_tasks()` promises no order.
+  discarded_new_.fetch_add(1, std::memory_order_relaxed);
+  CancelNew(task);
 }
 
 void Scheduler::UnparkWorker(size_t worker) {
@@ -176,6 +191,13 @@ void Scheduler::Threw(task::Header* task) {
   }
 }
 
+size_t Scheduler::alive_tasks() const {
+  // First those that are not in the queue any more, so that it is not too few.
+  const size_t taken =
+      tasks_.added_late() + discarded_new_.load(std::memory_order_relaxed);
+  return queues_.injected_new() - taken + tasks_.size();
+}
+
 Metrics Scheduler::metrics() const {
   Metrics metrics;
   metrics.workers.reserve(workers_.size());
@@ -189,7 +211,14 @@ Metrics Scheduler::metrics() const {
 }
 
 TaskDump Scheduler::Dump() {
-  return DumpTasks(tasks_, ToMilliseconds(CycleClock::Now()));
+  return DumpTasks(
+      alive_tasks(),
+      [this](absl::FunctionRef<void(task::Header&)> visit) {
+        // In this order none is missed: see OwnedTasks::Adder.
+        queues_.ForEachInjected([visit](task::Header* task) { visit(*task); });
+        tasks_.ForEach(visit);
+      },
+      ToMilliseconds(CycleClock::Now()));
 }
 
 void Scheduler::Close() { queues_.Close(); }
@@ -198,8 +227,8 @@ void Scheduler::CancelTasks(size_t worker) {
   FirstException first;
   first.Catch([this, worker] { tasks_.CloseAndShutdownAll(worker); });
   // Those that have yielded were left to this thread, which has them queued.
-  queues_.Drain(worker, [&first](task::Header* task) {
-    first.Catch([task] { task::Discard(task); });
+  queues_.Drain(worker, [this, &first](task::Header* task) {
+    first.Catch([this, task] { Discard(task); });
   });
   first.Rethrow();
 }
@@ -209,8 +238,8 @@ void Scheduler::Finish() {
     Panic("Scheduler: Finish() called twice; CancelAll() calls it, too");
   }
   FirstException first;
-  queues_.DrainAll([&first](task::Header* task) {
-    first.Catch([task] { task::Discard(task); });
+  queues_.DrainAll([this, &first](task::Header* task) {
+    first.Catch([this, task] { Discard(task); });
   });
   int64_t tasks = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) {

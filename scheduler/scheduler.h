@@ -93,7 +93,7 @@ class Scheduler final : public task::Schedule {
   Worker& worker(size_t index) { return *workers_[index]; }
 
   // How many tasks have not ended. O(workers).
-  size_t alive_tasks() const { return tasks_.size(); }
+  size_t alive_tasks() const;
   Metrics metrics() const;
 
   // ---- The end: see above.
@@ -145,7 +145,8 @@ class Scheduler final : public task::Schedule {
   // ---- For the queues.
 
   void UnparkWorker(size_t worker);
-  void Discard(task::Header* task) { task::Discard(task); }
+  void Discard(task::Header* task);
+  task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks_, worker}; }
 
   // task::Schedule:
   void Submit(task::Header* task) override;
@@ -158,13 +159,22 @@ class Scheduler final : public task::Schedule {
 
  private:
   // Takes over a new task, with the references of the list and the queue.
+  // What comes from outside is put into the list when a worker takes it from
+  // the queue, so that those who spawn there do not meet with the workers.
   void Adopt(task::Header* task);
+  // Cancels one that is neither in the list nor in a queue.
+  static void CancelNew(task::Header* task);
 
   // The worker of this thread, if it is one of this scheduler's.
   Worker* WorkerHere();
 
   // For a task from another thread than a worker's.
   void SubmitFromOutside(task::Header* task);
+
+  // Keeps a clock that advances by itself where it is, until the task is some
+  // worker's.
+  template <class F>
+  void HoldingClock(F inject);
 
   const Options options_;
   const bool observes_polls_;
@@ -176,6 +186,8 @@ class Scheduler final : public task::Schedule {
   // worker that has just left.
   std::vector<std::unique_ptr<Worker>> workers_;
   task::OwnedTasks tasks_;
+  // How many tasks were discarded that had never been put into the list.
+  Atomic<size_t> discarded_new_{0};
   Atomic<bool> closed_by_exception_{false};
   bool finished_ = false;
   AwakeBell awake_bell_;

@@ -52,22 +52,20 @@ class World final : public task::Schedule {
 
   // Host:
   void UnparkWorker(size_t) { parker.unparker().Unpark(); }
-  void Discard(task::Header* task) { task::Unref(task); }
+  void Discard(task::Header* task) {
+    if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
+    task::Shutdown(task);
+    task::Unref(task);
+    task::Unref(task);
+  }
+  task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks, worker}; }
 
   // task::Schedule:
   void Submit(task::Header* task) override { queues.Inject(task); }
   void Resubmit(task::Header* task) override { queues.Inject(task); }
   bool Release(task::Header* task) override { return tasks.Remove(task); }
 
-  void Spawn(task::Header* task) {
-    if (tasks.Add(task, 0)) {
-      queues.Inject(task);
-    } else {
-      task::Shutdown(task);
-      task::Unref(task);
-      task::Unref(task);
-    }
-  }
+  void Spawn(task::Header* task) { queues.InjectNew(task); }
 
   // The worker's thread, to the end.
   void Work() {
@@ -86,7 +84,7 @@ class World final : public task::Schedule {
   }
   void Finish() {
     tasks.CloseAndShutdownAll(0);
-    queues.DrainAll([](task::Header* task) { task::Discard(task); });
+    queues.DrainAll([this](task::Header* task) { Discard(task); });
   }
 
   ThreadParker parker;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "rouse/scheduler/task/owned_tasks.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse {
@@ -23,16 +24,21 @@ struct Unref {
 using TaskRef = std::unique_ptr<task::Header, Unref>;
 
 // References to all tasks, so that they are looked at outside of locks.
-std::vector<TaskRef> References(task::OwnedTasks& tasks) {
+std::vector<TaskRef> References(
+    size_t count,
+    absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each) {
   std::vector<TaskRef> references;
   // Most likely enough, so that nothing is moved under a lock.
-  references.reserve(tasks.size() + 64);
-  tasks.ForEach([&references](task::Header& task) {
+  references.reserve(count + 64);
+  for_each([&references](task::Header& task) {
     references.emplace_back();
-    // The list has a reference: this is not the first.
     task.state.Ref();
     references.back().reset(&task);
   });
+  std::sort(references.begin(), references.end(),
+            [](const TaskRef& a, const TaskRef& b) { return a->id < b->id; });
+  references.erase(std::unique(references.begin(), references.end()),
+                   references.end());
   return references;
 }
 
@@ -80,10 +86,11 @@ std::string TaskDump::ToString() const {
 
 namespace scheduler {
 
-TaskDump DumpTasks(task::OwnedTasks& tasks, uint32_t now_ms) {
-  std::vector<TaskRef> references = References(tasks);
-  std::sort(references.begin(), references.end(),
-            [](const TaskRef& a, const TaskRef& b) { return a->id < b->id; });
+TaskDump DumpTasks(
+    size_t count,
+    absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each,
+    uint32_t now_ms) {
+  std::vector<TaskRef> references = References(count, for_each);
   std::vector<TaskDump::Task> seen;
   seen.reserve(references.size());
   for (TaskRef& task : references) {

@@ -21,6 +21,7 @@
 #ifndef ROUSE_SCHEDULER_TASK_DUMP_H_
 #define ROUSE_SCHEDULER_TASK_DUMP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <source_location>
@@ -29,9 +30,10 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/scheduler/task/owned_tasks.h"
+#include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task/task_id.h"
 
 namespace rouse {
@@ -78,15 +80,19 @@ namespace scheduler {
 
 // DumpTasks()
 //
-// What each of `tasks` is doing. `now_ms` is the time by the clock of
-// `Header::polled_ms`.
+// What each of the tasks is doing for which `for_each` calls its argument: some
+// `count` of them, each of which has a reference meanwhile, and more than once
+// if need be. `now_ms` is the time by the clock of `Header::polled_ms`.
 //
 // Thread-safe, also to be called by a task. Each task is looked at by itself,
 // while all others go on, so that two of them may contradict one another. It is
 // not polled meanwhile; that is put off for some microseconds. Tasks that have
 // ended before they were looked at are left out. O(n log n) for n tasks, and
-// O(1) under the lock of a shard for each task of it.
-TaskDump DumpTasks(task::OwnedTasks& tasks, uint32_t now_ms);
+// O(1) within `for_each` for each of them.
+TaskDump DumpTasks(
+    size_t count,
+    absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each,
+    uint32_t now_ms);
 
 }  // namespace scheduler
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
@@ -108,7 +109,12 @@ class TaskDumpTest : public ::testing::Test {
   }
 
   TaskDump Dump(uint32_t now_ms = 1) {
-    return scheduler::DumpTasks(schedule_->tasks(), now_ms);
+    return scheduler::DumpTasks(
+        schedule_->tasks().size(),
+        [this](absl::FunctionRef<void(task::Header&)> visit) {
+          schedule_->tasks().ForEach(visit);
+        },
+        now_ms);
   }
 
   QueueSchedule* const schedule_ = new QueueSchedule;

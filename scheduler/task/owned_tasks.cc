@@ -15,7 +15,7 @@
 namespace rouse::task {
 namespace {
 
-// By the thread that holds the lock. Relaxed: `size()` promises no order.
+// By the thread that holds the lock. Relaxed: those who read promise no order.
 void Count(Atomic<size_t>& size, size_t change) {
   size.store(size.load(std::memory_order_relaxed) + change,
              std::memory_order_relaxed);
@@ -28,16 +28,18 @@ OwnedTasks::OwnedTasks(size_t shards)
       shards_(new Shard[mask_ + 1]) {}
 
 bool OwnedTasks::Add(Header* task, size_t shard) {
-  task->shard = static_cast<uint32_t>(shard & mask_);
-  Shard& home = shards_[task->shard];
+  const size_t index = shard & mask_;
+  Shard& home = shards_[index];
   const SpinLockHolder lock(home.mu);
   if (home.closed.Read()) return false;
+  task->shard = static_cast<uint32_t>(index);
   home.tasks.PushBack(task);
   Count(home.size, 1);
   return true;
 }
 
 bool OwnedTasks::Remove(Header* task) {
+  if (!WasAdded(task)) return false;
   Shard& home = shards_[task->shard];
   const SpinLockHolder lock(home.mu);
   if (!task->IsLinked()) return false;
@@ -77,6 +79,20 @@ size_t OwnedTasks::size() const {
     size += shards_[i].size.load(std::memory_order_relaxed);
   }
   return size;
+}
+
+size_t OwnedTasks::added_late() const {
+  size_t count = 0;
+  for (size_t i = 0; i < shards(); ++i) {
+    count += shards_[i].added_late.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
+OwnedTasks::Adder::~Adder() {
+  Count(shard_.size, added_);
+  Count(shard_.added_late, added_);
+  shard_.mu.Unlock();
 }
 
 void OwnedTasks::ForEach(absl::FunctionRef<void(Header&)> visit) {

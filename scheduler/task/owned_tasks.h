@@ -15,6 +15,10 @@
 //     return false;
 //   }
 //   bool Release(Header* task) override { return tasks_.Remove(task); }
+//
+// A task that nobody looks for yet, because it waits in a queue that is
+// searched as well, may be added when it is taken out of there (see `Adder`).
+// Whoever makes the tasks then does not meet those who run them.
 
 #ifndef ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
 #define ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
@@ -59,6 +63,15 @@ class OwnedTasks {
   // one that was never added. O(1).
   bool Remove(Header* task);
 
+  // Adds tasks that wait elsewhere: see below.
+  class Adder;
+
+  // Whether `task` has been added, be it that it is not there any more. For who
+  // has taken it out of a queue.
+  static bool WasAdded(const Header* task) {
+    return task->shard != Header::kNoShard;
+  }
+
   // Takes no more tasks, and cancels those that there are, on this thread,
   // those of the shard `start` first. A task that another thread is running
   // ends there, at the end of its poll.
@@ -73,6 +86,9 @@ class OwnedTasks {
   // never have been right, but is not off by more than they have done
   // meanwhile. Takes no lock. O(shards).
   size_t size() const;
+
+  // How many tasks an `Adder` has ever added. The same.
+  size_t added_late() const;
 
   // Calls `visit` for every task, under the lock of its shard: `visit` must be
   // short, and neither use the set nor drop the last reference to a task. What
@@ -90,10 +106,49 @@ class OwnedTasks {
     IntrusiveList<Header, AllTasksTag> tasks ABSL_GUARDED_BY(mu);
     // Written under the lock, so that relaxed loads and stores do.
     Atomic<size_t> size{0};
+    Atomic<size_t> added_late{0};
   };
 
   const size_t mask_;
   const std::unique_ptr<Shard[]> shards_;
+};
+
+// OwnedTasks::Adder
+//
+// Holds the lock of a shard while tasks are taken out of a queue and added. Who
+// looks for tasks in the queue first, and then in the set, so misses none.
+//
+// The tasks come with the set's reference.
+//
+// (The analysis of locks does not follow one that is returned by a function.)
+class OwnedTasks::Adder {
+ public:
+  Adder(OwnedTasks& tasks, size_t shard) ABSL_NO_THREAD_SAFETY_ANALYSIS
+      : index_(static_cast<uint32_t>(shard& tasks.mask_)),
+        shard_(tasks.shards_[index_]) {
+    shard_.mu.Lock();
+  }
+  Adder(const Adder&) = delete;
+  Adder& operator=(const Adder&) = delete;
+  ~Adder() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+
+  // None may be added any more: they are to be left where they are.
+  bool IsClosed() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return shard_.closed.Read();
+  }
+
+  // Adds `task`, if it has not been added before.
+  void Add(Header* task) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (WasAdded(task)) return;
+    task->shard = index_;
+    shard_.tasks.PushBack(task);
+    ++added_;
+  }
+
+ private:
+  const uint32_t index_;
+  Shard& shard_;
+  size_t added_ = 0;
 };
 
 }  // namespace rouse::task

@@ -151,7 +151,8 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   const std::source_location spawned_at;
   const std::unique_ptr<const std::string> owned_name;
   // Which of the shards of all tasks it is in; belongs to them.
-  uint32_t shard = 0;
+  static constexpr uint32_t kNoShard = UINT32_MAX;
+  uint32_t shard = kNoShard;
   // When the last poll began: milliseconds of a clock of the scheduler's,
   // modulo 2^32. 0 before the first one. Not an `Atomic`: it orders nothing,
   // and is no business of the model checker's.
