@@ -143,6 +143,28 @@ MODEL_TEST(Shutdown, ATaskIsSpawnedBesideAWorker, .mode = model::Mode::kBounded,
   world->Unref();
 }
 
+// A list of all tasks has one that is just being taken from the queue.
+MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
+  auto* const world = new World;
+  {
+    TestTask task(world);
+    world->Spawn(task.task);
+    task::Header* taken = nullptr;
+    Thread worker([&] { taken = world->queues.PopShared(0); });
+    int seen = 0;
+    world->queues.ForEachInjected([&seen](task::Header*) { ++seen; });
+    world->tasks.ForEach([&seen](task::Header&) { ++seen; });
+    Require(seen > 0);
+    worker.Join();
+    Require(taken == task.task);
+    task::Unref(taken);
+    world->queues.Close();
+    world->Finish();
+    task.RequireEnded();
+  }
+  world->Unref();
+}
+
 MODEL_MUTANTS(Shutdown, "scheduler/run_queues.h",
               "RunQueues::IsClosed: killed by run_queues_model_test");
 

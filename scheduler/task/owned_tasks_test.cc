@@ -133,6 +133,57 @@ TEST_F(OwnedTasksTest, TakesNoTaskWhenItIsClosed) {
   EXPECT_EQ(tasks_.size(), 0u);
 }
 
+// As one that waits in a queue, of which the set knows nothing.
+class OwnedTasksAdderTest : public OwnedTasksTest {
+ protected:
+  ~OwnedTasksAdderTest() override {
+    if (!OwnedTasks::WasAdded(task_)) {
+      task::Shutdown(task_);
+      task::Unref(task_);  // the set's
+    }
+    task::Unref(task_);  // the queue's
+    tasks_.CloseAndShutdownAll(0);
+    EXPECT_TRUE(handle_.IsFinished());
+  }
+
+  Header* const task_ = new Cell<Never>(schedule_, NextTaskId(), Never());
+  const JoinHandle<void> handle_{task_};
+};
+
+TEST_F(OwnedTasksAdderTest, AddsATaskLate) {
+  EXPECT_FALSE(OwnedTasks::WasAdded(task_));
+  {
+    OwnedTasks::Adder adder(tasks_, 1);
+    ASSERT_FALSE(adder.IsClosed());
+    adder.Add(task_);
+  }
+  EXPECT_TRUE(OwnedTasks::WasAdded(task_));
+  EXPECT_EQ(tasks_.size(), 1u);
+  EXPECT_EQ(tasks_.added_late(), 1u);
+  tasks_.CloseAndShutdownAll(0);
+  EXPECT_TRUE(handle_.IsFinished());
+  EXPECT_EQ(tasks_.size(), 0u);
+  EXPECT_EQ(tasks_.added_late(), 1u);
+}
+
+TEST_F(OwnedTasksAdderTest, AddsNoneTwice) {
+  for (const size_t shard : {1, 2}) {
+    OwnedTasks::Adder adder(tasks_, shard);
+    adder.Add(task_);
+  }
+  EXPECT_EQ(tasks_.size(), 1u);
+  EXPECT_EQ(tasks_.added_late(), 1u);
+}
+
+TEST_F(OwnedTasksAdderTest, FindsTheSetClosed) {
+  tasks_.CloseAndShutdownAll(0);
+  EXPECT_TRUE(OwnedTasks::Adder(tasks_, 3).IsClosed());
+}
+
+TEST_F(OwnedTasksAdderTest, OneThatWasNotAddedIsNotThere) {
+  EXPECT_FALSE(tasks_.Remove(task_));
+}
+
 TEST_F(OwnedTasksTest, ATaskThatIsCancelledMaySpawnAnother) {
   class SpawnsAtItsEnd {
    public:
