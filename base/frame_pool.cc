@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -34,8 +35,8 @@ constexpr size_t kClassCount = internal::FrameSizeClasses::kCount;
 // A heap has one owner, the thread whose `CurrentHeap()` it is. What other
 // threads touch are the two atomics at its end.
 //
-//   remote_   A stack of blocks that other threads have freed. Pushed by any
-//             thread, taken whole by the owner.
+//   remote_   A stack of chains of blocks that other threads have freed. Pushed
+//             by any thread, taken whole by the owner.
 //   balance_  Minus the number of blocks that were freed remotely, while the
 //             owner lives. When it ends it adds the number of blocks that it
 //             ever gave out and did not free itself. From then on the balance
@@ -45,8 +46,11 @@ constexpr size_t kClassCount = internal::FrameSizeClasses::kCount;
 // Invariant: the heap is deleted once, by the thread whose change made the
 // balance zero after the owner's addition. Before that addition the balance is
 // negative after every remote free, so none of them can hit zero; after it, a
-// remote free whose blocks are on `remote_` but not yet taken off the balance
+// remote free whose chain is on `remote_` but not yet taken off the balance
 // keeps it above zero.
+//
+// Nobody walks a chain: the owner looks at the first of its blocks, and at the
+// others when it gives them out.
 
 class Heap;
 
@@ -55,11 +59,20 @@ struct Block {
   Cell<Block*> next;
 };
 
+// The first of the free blocks of one class that come home together, linked by
+// `next`.
+struct Chain : Block {
+  Cell<Chain*> next_chain;  // in `remote_`, or of those of the same class
+  uint32_t size_class;
+  uint32_t count;
+};
+static_assert(sizeof(Chain) <= kFrameSizeClasses.size.front());
+
 // The first bytes of a slab; its blocks, all of one class, follow.
 struct alignas(64) Slab {
   Cell<Heap*> heap;
   Slab* next;  // of its heap, or of the depot's free ones
-  size_t size_class;
+  uint32_t size_class;
 
   static Slab* Of(void* block) {
     return reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(block) &
@@ -76,6 +89,13 @@ void Unpoison([[maybe_unused]] void* block, [[maybe_unused]] size_t size) {
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
   ASAN_UNPOISON_MEMORY_REGION(block, size);
 #endif
+}
+
+// Puts `block` first of `list`.
+void PushTo(Block*& list, Block* block, size_t size_class) {
+  block->next.Write() = list;
+  list = block;
+  Poison(block, kFrameSizeClasses.size[size_class]);
 }
 
 // Where heaps get slabs from and give them back to. Keeps them for the process.
@@ -162,21 +182,24 @@ class Heap {
   }
 
   void Push(Block* block, size_t size_class) {
-    block->next.Write() = free_[size_class];
-    free_[size_class] = block;
-    Poison(block, kFrameSizeClasses.size[size_class]);
+    PushTo(free_[size_class], block, size_class);
   }
 
   // A block where the free list has none.
   void* Refill(size_t size_class) {
-    Drain();
-    if (void* block = Pop(size_class)) return block;
+    if (chains_[size_class] == nullptr) Drain();
+    if (Chain* chain = chains_[size_class]; chain != nullptr) {
+      chains_[size_class] = chain->next_chain.Read();
+      free_[size_class] = chain;
+      taken_back_ += chain->count;
+      return Pop(size_class);
+    }
     const size_t size = kFrameSizeClasses.size[size_class];
     Fresh& fresh = fresh_[size_class];
     if (static_cast<size_t>(fresh.end - fresh.begin) < size) {
       Slab* slab = depot.Take();
       slab->heap.Write() = this;
-      slab->size_class = size_class;
+      slab->size_class = static_cast<uint32_t>(size_class);
       slab->next = slabs_.Read();
       slabs_.Write() = slab;
       fresh.begin = reinterpret_cast<char*>(slab + 1);
@@ -191,28 +214,29 @@ class Heap {
   }
 
   // Keeps a foreign block for the next batch to its heap.
-  void FreeRemote(Heap* home, Block* block) {
-    Batch& batch =
-        batches_[(reinterpret_cast<uintptr_t>(home) >> 6) % batches_.size()];
+  void FreeRemote(Heap* home, Block* block, size_t size_class) {
+    const size_t index = Batch::IndexOf(home, size_class);
+    Batch& batch = batches_[index];
     if (batch.home != home) {
       batch.Send();
       batch.home = home;
     }
-    batch.Add(block);
-    has_batches_ = true;
-    if (batch.count == FramePool::kRemoteBatch) batch.Send();
+    PushTo(batch.first, block, size_class);
+    unsent_ |= uint64_t{1} << index;
+    if (++batch.count == FramePool::kRemoteBatch) batch.Send();
   }
 
   void FlushRemoteFrees() {
-    // Asked before every park.
-    if (!std::exchange(has_batches_, false)) return;
-    for (Batch& batch : batches_) batch.Send();
+    // Asked before every park: mostly there are none.
+    for (uint64_t unsent = std::exchange(unsent_, 0); unsent != 0;
+         unsent &= unsent - 1) {
+      batches_[std::countr_zero(unsent)].Send();
+    }
   }
 
   // The owner ends. Deletes the heap now or leaves that to the last block.
   void Retire() {
     FlushRemoteFrees();
-    Drain();
     int64_t in_free_lists = 0;
     for (size_t c = 0; c < kClassCount; ++c) {
       for (Block* block = free_[c]; block != nullptr;) {
@@ -221,8 +245,9 @@ class Heap {
         ++in_free_lists;
       }
     }
-    // What is free now and came back remotely is on the balance already.
-    const int64_t change = given_out_ - in_free_lists + drained_;
+    // What it has had less what it has: that is in use or, which the balance
+    // knows, has come back remotely. Chains it never took it has not had again.
+    const int64_t change = given_out_ + taken_back_ - in_free_lists;
     // Release pairs with the acquire of a remote free that comes last: it
     // deletes what this thread has written. Acquire, the other way round.
     if (balance_.fetch_add(change, std::memory_order_acq_rel) == -change) {
@@ -232,15 +257,19 @@ class Heap {
 
   // ---- Any thread's.
 
-  // Takes back a chain of `count` blocks, linked from `first` to `last`.
-  void Return(Block* first, Block* last, int64_t count) {
-    Block* head = remote_.load(std::memory_order_relaxed);
+  // Takes back a chain of `count` blocks, which begins with `first`.
+  void Return(Block* first, uint32_t count) {
+    Unpoison(first, sizeof(Chain));
+    Chain* chain = static_cast<Chain*>(first);
+    chain->size_class = Slab::Of(first)->size_class;
+    chain->count = count;
+    Chain* head = remote_.load(std::memory_order_relaxed);
     do {
-      last->next.Write() = head;
+      chain->next_chain.Write() = head;
       // Release pairs with the acquire of Drain, which reads the links; the
       // blocks' last use comes before their next.
     } while (!remote_.compare_exchange_weak(
-        head, first, std::memory_order_release, std::memory_order_relaxed));
+        head, chain, std::memory_order_release, std::memory_order_relaxed));
     // As in Retire.
     if (balance_.fetch_sub(count, std::memory_order_acq_rel) == count) {
       delete this;
@@ -248,23 +277,26 @@ class Heap {
   }
 
  private:
-  // Blocks of one other heap, on their way home.
+  // Blocks of one class of one other heap, on their way home.
   struct Batch {
-    Heap* home = nullptr;
-    Block* first = nullptr;
-    Block* last = nullptr;
-    size_t count = 0;
+    static constexpr size_t kCount = 64;
 
-    void Add(Block* block) {
-      block->next.Write() = first;
-      first = block;
-      if (count++ == 0) last = block;
+    // Side by side for the classes of a home, so that no two of them share one.
+    static size_t IndexOf(const Heap* home, size_t size_class) {
+      static_assert(kClassCount <= kCount);
+      const uint64_t hash =
+          reinterpret_cast<uintptr_t>(home) * uint64_t{0x9E3779B97F4A7C15};
+      return ((hash >> 32) + size_class) % kCount;
     }
 
     void Send() {
-      if (count > 0) home->Return(first, last, static_cast<int64_t>(count));
+      if (count > 0) home->Return(first, count);
       *this = Batch();
     }
+
+    Heap* home = nullptr;
+    Block* first = nullptr;
+    uint32_t count = 0;
   };
 
   // The part of the newest slab of a class that was never given out.
@@ -279,29 +311,29 @@ class Heap {
     }
   }
 
-  // Takes over what other threads have freed.
+  // Takes over the chains that other threads have sent.
   void Drain() {
     // Nothing to order: the exchange below does.
     if (remote_.load(std::memory_order_relaxed) == nullptr) return;
     // Acquire pairs with the release of Return.
-    Block* block = remote_.exchange(nullptr, std::memory_order_acquire);
-    while (block != nullptr) {
-      Block* next = block->next.Read();
-      ++drained_;
-      Push(block, Slab::Of(block)->size_class);
-      block = next;
+    Chain* chain = remote_.exchange(nullptr, std::memory_order_acquire);
+    while (chain != nullptr) {
+      Chain*& chains = chains_[chain->size_class];
+      Chain* next = std::exchange(chain->next_chain.Write(), chains);
+      chains = std::exchange(chain, next);
     }
   }
 
   std::array<Block*, kClassCount> free_{};
   std::array<Fresh, kClassCount> fresh_{};
-  std::array<Batch, 16> batches_{};
-  bool has_batches_ = false;
+  std::array<Chain*, kClassCount> chains_{};  // for when free_ has none
+  std::array<Batch, Batch::kCount> batches_{};
+  uint64_t unsent_ = 0;  // a bit for each of batches_ that may have blocks
   Cell<Slab*> slabs_;
-  int64_t given_out_ = 0;  // blocks cut from slabs
-  int64_t drained_ = 0;    // blocks that came back remotely
+  int64_t given_out_ = 0;   // blocks cut from slabs
+  int64_t taken_back_ = 0;  // blocks of the chains that went to free_
 
-  alignas(ABSL_CACHELINE_SIZE) Atomic<Block*> remote_{nullptr};
+  alignas(ABSL_CACHELINE_SIZE) Atomic<Chain*> remote_{nullptr};
   Atomic<int64_t> balance_{0};
 };
 
@@ -340,13 +372,13 @@ ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
 }
 
 ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size_class) {
-  // But for the link, which is yet to be written and read.
-  Poison(block + 1, kFrameSizeClasses.size[size_class] - sizeof(Block));
   Heap* home = Slab::Of(block)->heap.Read();
   if (Heap* heap = CurrentOrNewHeap()) {
-    heap->FreeRemote(home, block);
+    heap->FreeRemote(home, block, size_class);
   } else {
-    home->Return(block, block, 1);
+    Block* chain = nullptr;
+    PushTo(chain, block, size_class);
+    home->Return(chain, 1);
   }
 }
 

@@ -28,7 +28,7 @@ namespace rouse {
 
 namespace internal {
 
-// Multiples of 16 to 64, of 64 to 1024, of 128 to 2048, of 256 to 4096.
+// Multiples of 16 from 32 to 64, of 64 to 1024, of 128 to 2048, of 256 to 4096.
 //
 // So what is larger than a cache line has its lines to itself. Two tasks that
 // shared one would be fought for by the threads that run them: with blocks of
@@ -36,7 +36,8 @@ namespace internal {
 // this wastes of a block, a half at most and an eighth on average, is less than
 // that.
 struct FrameSizeClasses {
-  static constexpr size_t kCount = 4 + 15 + 8 + 8;
+  static constexpr size_t kCount = 3 + 15 + 8 + 8;
+  static constexpr size_t kSmallest = 32;
   static constexpr size_t kLargest = 4096;
 
   std::array<uint16_t, kCount> size{};
@@ -45,7 +46,8 @@ struct FrameSizeClasses {
 
   constexpr FrameSizeClasses() {
     size_t index = 0;
-    for (size_t bytes = 16; bytes <= kLargest; bytes += StepFrom(bytes)) {
+    for (size_t bytes = kSmallest; bytes <= kLargest;
+         bytes += StepFrom(bytes)) {
       size[index++] = static_cast<uint16_t>(bytes);
     }
     size_t unit = 0;
@@ -65,12 +67,13 @@ static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
 
 // FramePool
 //
-// Every thread has a heap of its own, with a free list for each of 35 size
+// Every thread has a heap of its own, with a free list for each of 34 size
 // classes, so that allocating, and freeing on the same thread, are a few
 // instructions and touch no shared memory. A block freed on another thread goes
-// home to its heap in a batch. (The scheme is that of Leijen, Zorn and de
-// Moura, "Mimalloc: free list sharding in action", 2019, and of Liétar et al.,
-// "snmalloc: a message passing allocator", 2019, cut down to sized blocks.)
+// home to its heap in a batch with others of its class. (The scheme is that of
+// Leijen, Zorn and de Moura, "Mimalloc: free list sharding in action", 2019,
+// and of Liétar et al., "snmalloc: a message passing allocator", 2019, cut down
+// to sized blocks.)
 //
 // All functions are thread-safe and may be called at any time, also while a
 // thread or the process ends.
@@ -79,8 +82,9 @@ static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
 //
 // A heap grows by slabs of `kSlabSize` and keeps them for its thread. When the
 // thread ends the heap goes with it, or, where blocks of it are still in use,
-// with the last of those. A thread holds back at most `kRemoteBatch` blocks for
-// each of 16 other heaps, until `FlushRemoteFrees()` or its end.
+// with the last of those. A thread holds back at most 64 batches, each of less
+// than `kRemoteBatch` blocks of one class of one other heap, until
+// `FlushRemoteFrees()` or its end.
 //
 // # Sanitizers
 //

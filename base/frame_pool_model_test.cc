@@ -22,19 +22,22 @@ using model::Cell;
 using model::Thread;
 
 constexpr size_t kSize = 64;
+constexpr size_t kOtherSize = 128;
 
 // A block whose content is checked for races: whoever gets it next must come
 // after whoever had it.
 class Frame {
  public:
-  Frame() : content_(static_cast<Content*>(FramePool::Allocate(kSize))) {
+  explicit Frame(size_t size = kSize)
+      : size_(size),
+        content_(static_cast<Content*>(FramePool::Allocate(size))) {
     content_->value.Write() = 1;
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() {
     content_->value.Write() = 0;
-    FramePool::Free(content_, kSize);
+    FramePool::Free(content_, size_);
   }
 
   const void* block() const { return content_; }
@@ -45,6 +48,7 @@ class Frame {
     Cell<int> value;
   };
 
+  const size_t size_;
   Content* const content_;
 };
 
@@ -123,6 +127,41 @@ MODEL_TEST(FramePool, ABatchComesHomeWhole) {
   });
   // As many again: some of them may be those that came home.
   std::array<Frame, FramePool::kRemoteBatch> more;
+}
+
+MODEL_TEST(FramePool, ChainsOfTwoClassesComeHome) {
+  auto frame = std::make_unique<Frame>(kSize);
+  auto other_frame = std::make_unique<Frame>(kOtherSize);
+  const void* const block = frame->block();
+  const void* const other_block = other_frame->block();
+  Thread other([&] {
+    frame.reset();
+    other_frame.reset();
+  });
+  {
+    // Takes over neither chain, one or both.
+    const Frame again(kSize);
+  }
+  other.Join();
+  const Frame one(kSize);
+  const Frame two(kSize);
+  const Frame other_one(kOtherSize);
+  model::Require(one.block() == block || two.block() == block,
+                 "the block did not come home");
+  model::Require(other_one.block() == other_block,
+                 "the block of the other class did not come home");
+}
+
+MODEL_TEST(FramePool, AThreadEndsWithChainsThatItHasNotTaken) {
+  auto first = std::make_unique<Frame>(kSize);
+  auto second = std::make_unique<Frame>(kOtherSize);
+  Thread other([&] {
+    first.reset();
+    FramePool::FlushRemoteFrees();
+    second.reset();
+  });
+  // Looks for blocks that came home, and takes none of the other class.
+  const Frame another(kSize);
 }
 
 MODEL_TEST(FramePool, ThreadsFreeEachOthersFrames) {

@@ -1,5 +1,7 @@
 #include "rouse/base/frame_pool.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/config.h"
+#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 namespace rouse {
@@ -20,11 +23,39 @@ void OnThread(F work) {
   thread.join();
 }
 
+// A thread that has run `work`, and does not end before this does.
+class LastingThread {
+ public:
+  template <class F>
+  explicit LastingThread(F work)
+      : thread_([this, work] {
+          work();
+          worked_.Notify();
+          may_end_.WaitForNotification();
+        }) {
+    worked_.WaitForNotification();
+  }
+  LastingThread(const LastingThread&) = delete;
+  LastingThread& operator=(const LastingThread&) = delete;
+  ~LastingThread() {
+    may_end_.Notify();
+    thread_.join();
+  }
+
+ private:
+  absl::Notification worked_;
+  absl::Notification may_end_;
+  std::thread thread_;
+};
+
 TEST(FramePool, BlocksAreAlignedAndDistinct) {
   std::vector<std::pair<char*, size_t>> blocks;
   for (size_t size = 1; size <= FramePool::kMaxPooledSize + 64; size += 7) {
     char* block = static_cast<char*>(FramePool::Allocate(size));
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % FramePool::kAlignment, 0u);
+    const size_t alignment = size >= 64 && size <= FramePool::kMaxPooledSize
+                                 ? 64
+                                 : FramePool::kAlignment;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % alignment, 0u) << size;
     memset(block, static_cast<int>(size % 251), size);
     blocks.emplace_back(block, size);
   }
@@ -88,16 +119,152 @@ TEST(FramePool, RemoteFreesComeHomeInBatches) {
   };
   OnThread([&] {  // whose heap has no other free blocks
     const std::set<void*> blocks = allocate_batch();
-    std::thread other([&blocks] {
+    // The batch is full and has gone: the thread need not end for that.
+    const LastingThread other([&blocks] {
       for (void* block : blocks) FramePool::Free(block, kSize);
-      // The batch is full and has gone: this thread need not end for that.
     });
-    other.join();
     // All of them are given out again before a new one is cut.
     const std::set<void*> again = allocate_batch();
     EXPECT_EQ(again, blocks);
     for (void* block : again) FramePool::Free(block, kSize);
   });
+}
+
+TEST(FramePool, EveryClassHasABatchOfItsOwn) {
+  constexpr std::array<size_t, 4> kSizes = {32, 128, 1000, 4000};
+  using Blocks = std::array<std::set<void*>, kSizes.size()>;
+  const auto allocate_batches = [&] {
+    Blocks blocks;
+    for (size_t i = 0; i < FramePool::kRemoteBatch; ++i) {
+      for (size_t c = 0; c < kSizes.size(); ++c) {
+        blocks[c].insert(FramePool::Allocate(kSizes[c]));
+      }
+    }
+    return blocks;
+  };
+  const auto free_all = [&](Blocks blocks) {
+    // One of each class in turn.
+    while (!blocks.back().empty()) {
+      for (size_t c = 0; c < kSizes.size(); ++c) {
+        FramePool::Free(blocks[c].extract(blocks[c].begin()).value(),
+                        kSizes[c]);
+      }
+    }
+  };
+  OnThread([&] {  // whose heap has no other free blocks
+    const Blocks blocks = allocate_batches();
+    // All of the batches are full and have gone.
+    const LastingThread other([&] { free_all(blocks); });
+    const Blocks again = allocate_batches();
+    EXPECT_EQ(again, blocks);
+    free_all(again);
+  });
+}
+
+TEST(FramePool, AllBatchesOfAClassAreUsedBeforeANewSlabIs) {
+  constexpr size_t kSize = 4096;
+  constexpr size_t kBlocks = 5 * FramePool::kRemoteBatch + 1;
+  const auto allocate = [] {
+    std::set<void*> blocks;
+    while (blocks.size() < kBlocks) blocks.insert(FramePool::Allocate(kSize));
+    return blocks;
+  };
+  OnThread([&] {  // whose heap has no other free blocks
+    const std::set<void*> blocks = allocate();
+    OnThread([&] {
+      for (void* block : blocks) FramePool::Free(block, kSize);
+    });
+    const std::set<void*> again = allocate();
+    EXPECT_EQ(again, blocks);
+    for (void* block : again) FramePool::Free(block, kSize);
+  });
+}
+
+TEST(FramePool, FlushSendsTheBatchesOfAllClasses) {
+  constexpr std::array<size_t, 3> kSizes = {40, 400, 4000};
+  OnThread([&] {  // whose heap has no other free blocks
+    std::array<void*, kSizes.size()> blocks;
+    for (size_t c = 0; c < kSizes.size(); ++c) {
+      blocks[c] = FramePool::Allocate(kSizes[c]);
+    }
+    const LastingThread other([&] {
+      for (size_t c = 0; c < kSizes.size(); ++c) {
+        FramePool::Free(blocks[c], kSizes[c]);
+      }
+      FramePool::FlushRemoteFrees();
+    });
+    for (size_t c = 0; c < kSizes.size(); ++c) {
+      void* again = FramePool::Allocate(kSizes[c]);
+      EXPECT_EQ(again, blocks[c]);
+      FramePool::Free(again, kSizes[c]);
+    }
+  });
+}
+
+TEST(FramePool, AThreadMayEndWithBatchesThatItHasNotTaken) {
+  constexpr size_t kBatches = 4;
+  const size_t before = FramePool::SlabsInUse();
+  OnThread([] {
+    std::vector<void*> blocks;
+    for (size_t i = 0; i < kBatches * FramePool::kRemoteBatch; ++i) {
+      blocks.push_back(FramePool::Allocate(256));
+    }
+    void* other_class = FramePool::Allocate(512);
+    OnThread([&blocks] {
+      for (void* block : blocks) FramePool::Free(block, 256);
+    });
+    // Takes over all batches, and uses one.
+    FramePool::Free(FramePool::Allocate(256), 256);
+    // Is not even taken over.
+    OnThread([other_class] { FramePool::Free(other_class, 512); });
+  });
+  EXPECT_EQ(FramePool::SlabsInUse(), before);
+}
+
+TEST(FramePool, AHeapWithBatchesThatItHasNotTakenOutlivesItsThread) {
+  FramePool::Free(FramePool::Allocate(256), 256);  // this thread's heap
+  const size_t before = FramePool::SlabsInUse();
+  void* last = nullptr;
+  OnThread([&last] {
+    std::vector<void*> blocks;
+    for (size_t i = 0; i < 2 * FramePool::kRemoteBatch; ++i) {
+      blocks.push_back(FramePool::Allocate(256));
+    }
+    OnThread([&blocks] {
+      for (void* block : blocks) FramePool::Free(block, 256);
+    });
+    last = FramePool::Allocate(256);
+  });
+  EXPECT_GT(FramePool::SlabsInUse(), before);
+  memset(last, 1, 256);
+  FramePool::Free(last, 256);
+  FramePool::FlushRemoteFrees();
+  EXPECT_EQ(FramePool::SlabsInUse(), before);
+}
+
+// More homes and classes than there is room for: batches make room for others.
+TEST(FramePool, BlocksOfManyHeapsAllGoHome) {
+  constexpr size_t kHeaps = 40;
+  constexpr std::array<size_t, 5> kSizes = {32, 100, 200, 1500, 3000};
+  for (size_t size : kSizes) FramePool::Free(FramePool::Allocate(size), size);
+  const size_t before = FramePool::SlabsInUse();
+  std::vector<std::pair<void*, size_t>> blocks;
+  for (size_t i = 0; i < kHeaps; ++i) {
+    OnThread([&] {
+      for (size_t size : kSizes) {
+        blocks.emplace_back(FramePool::Allocate(size), size);
+        blocks.emplace_back(FramePool::Allocate(size), size);
+      }
+    });
+  }
+  EXPECT_EQ(FramePool::SlabsInUse(), before + kHeaps * kSizes.size());
+  for (size_t parity : {0, 1}) {
+    for (size_t i = parity; i < blocks.size(); i += 2) {
+      FramePool::Free(blocks[i].first, blocks[i].second);
+    }
+  }
+  FramePool::FlushRemoteFrees();
+  EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
 TEST(FramePool, AnUnfinishedBatchGoesHomeWhenItsThreadEnds) {
@@ -140,6 +307,7 @@ TEST(FramePoolDeathTest, UseAfterARemoteFreeIsReported) {
   volatile char* block = static_cast<char*>(FramePool::Allocate(128));
   OnThread([block] {
     FramePool::Free(const_cast<char*>(block), 128);
+    EXPECT_DEATH(block[0] = 1, "use-after-poison");
     EXPECT_DEATH(block[64] = 1, "use-after-poison");
   });
 }
