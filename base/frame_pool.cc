@@ -62,7 +62,7 @@ struct Block {
 // The first of the free blocks of one class that come home together, linked by
 // `next`.
 struct Chain : Block {
-  Cell<Chain*> next_chain;  // in `remote_`, or of those of the same class
+  Cell<Chain*> next_chain;
   uint32_t size_class;
   uint32_t count;
 };
@@ -187,9 +187,7 @@ class Heap {
 
   // A block where the free list has none.
   void* Refill(size_t size_class) {
-    if (chains_[size_class] == nullptr) Drain();
-    if (Chain* chain = chains_[size_class]; chain != nullptr) {
-      chains_[size_class] = chain->next_chain.Read();
+    if (Chain* chain = TakeChain(size_class); chain != nullptr) {
       free_[size_class] = chain;
       taken_back_ += chain->count;
       return Pop(size_class);
@@ -266,7 +264,7 @@ class Heap {
     Chain* head = remote_.load(std::memory_order_relaxed);
     do {
       chain->next_chain.Write() = head;
-      // Release pairs with the acquire of Drain, which reads the links; the
+      // Release pairs with the acquire of Receive, which reads the links; the
       // blocks' last use comes before their next.
     } while (!remote_.compare_exchange_weak(
         head, chain, std::memory_order_release, std::memory_order_relaxed));
@@ -311,22 +309,38 @@ class Heap {
     }
   }
 
-  // Takes over the chains that other threads have sent.
-  void Drain() {
-    // Nothing to order: the exchange below does.
-    if (remote_.load(std::memory_order_relaxed) == nullptr) return;
-    // Acquire pairs with the release of Return.
-    Chain* chain = remote_.exchange(nullptr, std::memory_order_acquire);
-    while (chain != nullptr) {
-      Chain*& chains = chains_[chain->size_class];
-      Chain* next = std::exchange(chain->next_chain.Write(), chains);
-      chains = std::exchange(chain, next);
+  // A chain of this class that came home, or null. Puts those of other classes
+  // aside.
+  Chain* TakeChain(size_t size_class) {
+    if (Chain* chain = chains_[size_class]; chain != nullptr) {
+      chains_[size_class] = chain->next_chain.Read();
+      return chain;
     }
+    while (arrived_ != nullptr || Receive()) {
+      Chain* chain = arrived_;
+      arrived_ = chain->next_chain.Read();
+      // Long before it is wanted: the blocks of this chain come first.
+      __builtin_prefetch(arrived_, 1);
+      if (chain->size_class == size_class) return chain;
+      chain->next_chain.Write() = chains_[chain->size_class];
+      chains_[chain->size_class] = chain;
+    }
+    return nullptr;
+  }
+
+  // Takes over what other threads have sent. False if there is nothing.
+  bool Receive() {
+    // Nothing to order: the exchange below does.
+    if (remote_.load(std::memory_order_relaxed) == nullptr) return false;
+    // Acquire pairs with the release of Return.
+    arrived_ = remote_.exchange(nullptr, std::memory_order_acquire);
+    return true;
   }
 
   std::array<Block*, kClassCount> free_{};
   std::array<Fresh, kClassCount> fresh_{};
-  std::array<Chain*, kClassCount> chains_{};  // for when free_ has none
+  std::array<Chain*, kClassCount> chains_{};  // put aside by TakeChain
+  Chain* arrived_ = nullptr;  // from remote_, and not looked at yet
   std::array<Batch, Batch::kCount> batches_{};
   uint64_t unsent_ = 0;  // a bit for each of batches_ that may have blocks
   Cell<Slab*> slabs_;
