@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "benchmark/benchmark.h"
@@ -42,6 +44,25 @@ void PoolFree(void* block, size_t size) { FramePool::Free(block, size); }
 BENCHMARK(BM_Live1000<&FramePool::Allocate, &PoolFree>)
     ->Name("BM_FramePoolLive1000");
 BENCHMARK(BM_Live1000<&malloc, &MallocFree>)->Name("BM_MallocLive1000");
+
+// Only the making of a thousand blocks that another thread freed.
+template <void* (*kAllocate)(size_t), void (*kFree)(void*, size_t)>
+void BM_FreedElsewhere1000(benchmark::State& state) {
+  std::vector<void*> blocks(1000);
+  for (auto _ : state) {
+    for (void*& block : blocks) block = kAllocate(128);
+    state.PauseTiming();
+    std::thread([&blocks] {
+      for (void* block : blocks) kFree(block, 128);
+    }).join();
+    state.ResumeTiming();
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(BM_FreedElsewhere1000<&FramePool::Allocate, &PoolFree>)
+    ->Name("BM_FramePoolFreedElsewhere1000");
+BENCHMARK(BM_FreedElsewhere1000<&malloc, &MallocFree>)
+    ->Name("BM_MallocFreedElsewhere1000");
 
 }  // namespace
 }  // namespace rouse
