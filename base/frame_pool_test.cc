@@ -161,22 +161,31 @@ TEST(FramePool, EveryClassHasABatchOfItsOwn) {
   });
 }
 
-TEST(FramePool, AllBatchesOfAClassAreUsedBeforeANewSlabIs) {
-  constexpr size_t kSize = 4096;
+TEST(FramePool, AllBatchesOfAllClassesAreUsedBeforeANewSlabIs) {
+  constexpr std::array<size_t, 2> kSizes = {2048, 4096};
   constexpr size_t kBlocks = 5 * FramePool::kRemoteBatch + 1;
-  const auto allocate = [] {
-    std::set<void*> blocks;
-    while (blocks.size() < kBlocks) blocks.insert(FramePool::Allocate(kSize));
+  using Blocks = std::array<std::set<void*>, kSizes.size()>;
+  const auto allocate = [&] {
+    Blocks blocks;
+    for (size_t c = 0; c < kSizes.size(); ++c) {
+      while (blocks[c].size() < kBlocks) {
+        blocks[c].insert(FramePool::Allocate(kSizes[c]));
+      }
+    }
     return blocks;
   };
+  const auto free_all = [&](const Blocks& blocks) {
+    for (size_t c = 0; c < kSizes.size(); ++c) {
+      for (void* block : blocks[c]) FramePool::Free(block, kSizes[c]);
+    }
+  };
   OnThread([&] {  // whose heap has no other free blocks
-    const std::set<void*> blocks = allocate();
-    OnThread([&] {
-      for (void* block : blocks) FramePool::Free(block, kSize);
-    });
-    const std::set<void*> again = allocate();
+    const Blocks blocks = allocate();
+    OnThread([&] { free_all(blocks); });
+    // Looks for one class alone at first, and meets the other's batches.
+    const Blocks again = allocate();
     EXPECT_EQ(again, blocks);
-    for (void* block : again) FramePool::Free(block, kSize);
+    free_all(again);
   });
 }
 
