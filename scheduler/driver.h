@@ -15,6 +15,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/optimization.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/waker/park.h"
@@ -52,8 +53,9 @@ class DriverRef final : public AnyDriver {
 
 // SharedDriver
 //
-// The driver and the right to it.
-class SharedDriver {
+// The driver and the right to it. On a cache line of its own: each worker tries
+// to get it all the time.
+class alignas(ABSL_CACHELINE_SIZE) SharedDriver {
  public:
   explicit SharedDriver(std::unique_ptr<AnyDriver> driver)
       : driver_(std::move(driver)) {}
