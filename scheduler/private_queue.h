@@ -64,16 +64,15 @@ class PrivateQueue {
   // Puts `element` before all others. What was there goes to where it belongs.
   void PushNext(T* element) {
     const BiasedLock::OwnerHolder lock(mu_);
-    if (T* const before = std::exchange(next_, element)) PushLocked(before);
+    if (T* const before = ExchangeNext(element)) PushLocked(before);
     Add(1);
   }
 
   // The one that was pushed to be the next, or null.
   T* PopNext() {
-    // The watchdog may only take something away.
-    if (Size() == 0) return nullptr;
+    if (!HasNext()) return nullptr;
     const BiasedLock::OwnerHolder lock(mu_);
-    T* const element = std::exchange(next_, nullptr);
+    T* const element = ExchangeNext(nullptr);
     if (element != nullptr) Add(-1);
     return element;
   }
@@ -91,8 +90,15 @@ class PrivateQueue {
     Add(count);
   }
 
+  // Whether there may be a next one.
+  bool HasNext() const {
+    // Relaxed: the owner alone puts one there. The watchdog may have taken it.
+    return next_.load(std::memory_order_relaxed) != nullptr;
+  }
+
   // The first of all but the next one, or null.
   T* Pop() {
+    // The watchdog may only take something away.
     if (Size() == 0) return nullptr;
     const BiasedLock::OwnerHolder lock(mu_);
     T* const element = PopLocked();
@@ -182,12 +188,19 @@ class PrivateQueue {
   }
 
   size_t TakeAllLocked(RunQueue<T>& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    if (next_ != nullptr) batch.Push(std::exchange(next_, nullptr));
+    if (T* const element = ExchangeNext(nullptr)) batch.Push(element);
     batch.Append(woken_);
     while (T* const element = PopNew(/*oldest=*/true)) batch.Push(element);
     const size_t count = Size();
     Add(-count);
     return count;
+  }
+
+  T* ExchangeNext(T* element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Relaxed: written under the lock.
+    T* const before = next_.load(std::memory_order_relaxed);
+    next_.store(element, std::memory_order_relaxed);
+    return before;
   }
 
   // By who holds the lock.
@@ -198,10 +211,11 @@ class PrivateQueue {
   BiasedLock mu_;
   bool newest_first_ = true;
   uint32_t pops_ ABSL_GUARDED_BY(mu_) = 0;
-  T* next_ ABSL_GUARDED_BY(mu_) = nullptr;
   RunQueue<T> woken_ ABSL_GUARDED_BY(mu_);
   RunStack<T> new_ ABSL_GUARDED_BY(mu_);
   size_t new_count_ ABSL_GUARDED_BY(mu_) = 0;
+  // Written under the lock.
+  Atomic<T*> next_{nullptr};
   Atomic<size_t> size_{0};
 };
 

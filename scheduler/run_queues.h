@@ -192,6 +192,9 @@ class RunQueues {
     locals_[worker].sharing = sharing;
   }
 
+  // Whether there may be a task that was pushed to be the next.
+  bool HasNext(size_t worker) const { return locals_[worker].own.HasNext(); }
+
   // The task that was last pushed to be the next, or null.
   T* PopNext(size_t worker) { return locals_[worker].own.PopNext(); }
 
