@@ -133,15 +133,6 @@ void Scheduler::Resubmit(task::Header* task) {
   }
 }
 
-bool Scheduler::ResubmitRunning(task::Header* task) {
-  Worker* const here = WorkerHere();
-  // Elsewhere it might come to a thread that must not destroy it.
-  if (here == nullptr) return false;
-  task->still_running = true;
-  here->ScheduleLast(task);
-  return true;
-}
-
 void Scheduler::SubmitFromOutside(task::Header* task) {
   // The queue has the caller's reference then, and the task may end, and with
   // it the runtime, before a worker has been unparked.

@@ -151,7 +151,6 @@ class Scheduler final : public task::Schedule {
   // task::Schedule:
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
-  bool ResubmitRunning(task::Header* task) override;
   bool Release(task::Header* task) override;
   void Threw(task::Header* task) override;
   void OnTaskMade() override;

@@ -75,7 +75,10 @@ void Add(Atomic<uint64_t>& count, uint64_t change) {
 class Worker::Here {
  public:
   explicit Here(Worker& worker)
-      : worker_(&worker), rand_(worker.rand_), outer_(current) {
+      : worker_(&worker),
+        rand_(worker.rand_),
+        task_id_(task::CurrentTaskIdHere()),
+        outer_(current) {
     current = this;
   }
   Here(const Here&) = delete;
@@ -95,6 +98,9 @@ class Worker::Here {
   // A poll may use it to its end, with or without the worker.
   FastRand& rand() { return rand_; }
 
+  // Of the task that this thread polls.
+  TaskId& task_id() { return task_id_; }
+
   void GiveAway() {
     worker_->rand_ = rand_.Split();
     // The poll goes on here, whatever becomes of the worker.
@@ -112,6 +118,7 @@ class Worker::Here {
 
   Worker* worker_;
   FastRand rand_;
+  TaskId& task_id_;
   Here* const outer_;
   // From when the worker is given away to the end of the poll.
   std::optional<Clock::AutoAdvanceHold> hold_;
@@ -194,10 +201,9 @@ task::Header* Worker::Next() {
   return queues.Steal(index_, rand_);
 }
 
-void Worker::Execute(task::Header* task, const Here& here) {
-  FastRand& rand = const_cast<Here&>(here).rand();
+void Worker::Execute(task::Header* task, Here& here) {
   while (task != nullptr) {
-    Poll(task, rand);
+    Poll(task, here);
     if (here.worker() == nullptr) return;
     if (scheduler_.IsClosed()) break;
     task = scheduler_.queues().PopNext(index_);
@@ -205,30 +211,35 @@ void Worker::Execute(task::Header* task, const Here& here) {
   }
 }
 
-void Worker::Poll(task::Header* task, FastRand& rand) {
+void Worker::Poll(task::Header* task, Here& here) {
   Add(tick_, 1);
   if (ABSL_PREDICT_TRUE(!scheduler_.observes_polls())) {
-    const bool forced = task::Run(task, &rand, turn_ms_);
-    if (ABSL_PREDICT_FALSE(forced)) CountForcedYield();
-    return;
+    return PollOnce(task, here);
   }
   const Hooks& hooks = scheduler_.options().hooks;
   PollTimes* const times = poll_times_.get();
   const TaskId id = task->id;
   if (hooks.before_task_poll) hooks.before_task_poll(id);
   const uint64_t start = CycleClock::Now();
-  const bool forced = task::Run(task, &rand, turn_ms_);
-  if (forced) CountForcedYield();
+  PollOnce(task, here);
   // Not if the worker was given away: another thread counts there now.
-  if (times != nullptr && Current() == this) {
+  if (times != nullptr && here.worker() != nullptr) {
     times->Count(CycleClock::Now() - start);
   }
   if (hooks.after_task_poll) hooks.after_task_poll(id);
 }
 
-void Worker::CountForcedYield() {
-  // Not if the worker was given away: another thread counts there now.
-  if (Current() == this) Add(forced_yields_, 1);
+void Worker::PollOnce(task::Header* task, Here& here) {
+  const task::Ran ran =
+      task::RunUntilYield(task, &here.rand(), turn_ms_, here.task_id());
+  // If the worker was given away, another thread counts there now; and the task
+  // might come to one that must not destroy it.
+  const bool given_away = here.worker() == nullptr;
+  if (ABSL_PREDICT_FALSE(ran.by_force && !given_away)) Add(forced_yields_, 1);
+  if (!ran.yielded) return;
+  if (ABSL_PREDICT_FALSE(given_away)) return task::Suspend(task);
+  task->still_running = true;
+  ScheduleLast(task);
 }
 
 bool Worker::UsesSlot() const {
@@ -254,7 +265,8 @@ void Worker::Schedule(task::Header* task) {
 void Worker::ScheduleLast(task::Header* task) {
   Scheduler::Queues& queues = scheduler_.queues();
   queues.Push(index_, task);
-  queues.Share(index_, 1);
+  // Between polls it shares anyhow.
+  if (queues.HasNext(index_)) queues.Share(index_, 1);
 }
 
 void Worker::Maintain() {

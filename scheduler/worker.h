@@ -106,8 +106,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   bool UsesSlot() const;
   task::Header* Next();
   // Polls `task`, and what it wakes. The worker may be gone when it returns.
-  void Execute(task::Header* task, const Here& here);
-  void Poll(task::Header* task, FastRand& rand);
+  void Execute(task::Header* task, Here& here);
+  void Poll(task::Header* task, Here& here);
+  void PollOnce(task::Header* task, Here& here);
   // There is nothing to do: returns when there may be.
   void Wait();
   // Looks for a short while. Whether there may be something to do now.
@@ -125,7 +126,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // The worker is run by a thread, or is not any more.
   void BeginHoldingClock();
   void EndHoldingClock();
-  void CountForcedYield();
   void StartMeasuring();
   void MeasurePolls();
 

@@ -105,22 +105,37 @@ void Cancel(Header* task, uint64_t references) {
   Complete(task, task->vtable->cancel(task), references);
 }
 
+// After a poll that was pending.
+void Suspend(Header* task, bool yielded) {
+  switch (task->state.SuspendRunning(yielded)) {
+    case State::Suspend::kIdle:
+      break;
+    case State::Suspend::kReschedule:
+      task->scheduler->Resubmit(task);
+      break;
+    case State::Suspend::kCancel:
+      Cancel(task, 1);
+      break;
+  }
+}
+
 }  // namespace
 
-bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
-  const ScopedTaskId here(task->id);
+Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
+                  TaskId& current) {
+  const ScopedTaskId here(task->id, current);
   const State::Start start = std::exchange(task->still_running, false)
                                  ? task->state.Continue()
                                  : task->state.StartRunning();
   switch (start) {
     case State::Start::kSkip:
       Unref(task);
-      return false;
+      return {};
     case State::Start::kCancel:
       Cancel(task, 1);
-      return false;
+      return {};
     case State::Start::kTraced:
-      return false;
+      return {};
     case State::Start::kPoll:
       break;
   }
@@ -133,23 +148,22 @@ bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
     const Outcome outcome = task->vtable->poll(task, cx);
     if (outcome != Outcome::kPending) {
       Complete(task, outcome, 1);
-      return false;
+      return {};
     }
   }
-  if (yielded.to_others && task->scheduler->ResubmitRunning(task)) {
-    return yielded.by_force;
-  }
-  switch (task->state.SuspendRunning(yielded.to_others)) {
-    case State::Suspend::kIdle:
-      break;
-    case State::Suspend::kReschedule:
-      task->scheduler->Resubmit(task);
-      break;
-    case State::Suspend::kCancel:
-      Cancel(task, 1);
-      break;
-  }
-  return yielded.by_force;
+  if (!yielded.to_others) Suspend(task, /*yielded=*/false);
+  return {.yielded = yielded.to_others, .by_force = yielded.by_force};
+}
+
+void Suspend(Header* task) {
+  const ScopedTaskId here(task->id);
+  Suspend(task, /*yielded=*/true);
+}
+
+bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
+  const Ran ran = RunUntilYield(task, rand, now_ms, CurrentTaskIdHere());
+  if (ran.yielded) Suspend(task);
+  return ran.by_force;
 }
 
 void Discard(Header* task) {

@@ -51,14 +51,6 @@ class Schedule {
   virtual void Submit(Header* task) = 0;
   // The same for a task that was woken while it ran: goes behind all others.
   virtual void Resubmit(Header* task) = 0;
-  // Queues a task that has yielded behind all others, with the caller's
-  // reference, as it is: sets `still_running`. False: it does not do so, and
-  // the task is suspended and resubmitted. The queue must order what the caller
-  // has done before what is done by who takes the task out.
-  virtual bool ResubmitRunning(Header* task) {
-    static_cast<void>(task);
-    return false;
-  }
   // Takes a task that is about to complete, its future gone, off the list of
   // all tasks. Whether it was there; the caller then drops that reference too.
   virtual bool Release(Header* task) = 0;
@@ -172,6 +164,23 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 // `now_ms` is what `polled_ms` is to be; a scheduler with a clock never gives
 // 0. Whether the poll ended because its budget was used up.
 bool Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
+
+struct Ran {
+  // The task has yielded, and is the caller's, with the hold.
+  bool yielded = false;
+  // The poll ended because its budget was used up.
+  bool by_force = false;
+};
+
+// The same, but a task that has yielded is left to the caller. It either puts
+// it into a queue behind all others as it is, by way of `still_running`, or
+// calls `Suspend()`. Such a queue must order what the caller has done before
+// what is done by who takes the task out; and that must be a thread on which
+// the future may be destroyed. `current` is that of this thread, which looks it
+// up once.
+Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
+                  TaskId& current);
+void Suspend(Header* task);
 
 // What is done with a task that is taken from a queue, and not to be run any
 // more: drops the hold, and cancels a task that is still running.

@@ -2,23 +2,14 @@
 
 #include <atomic>
 #include <optional>
-#include <utility>
 
 #include "absl/base/attributes.h"
 #include "rouse/base/thread_local.h"
 
 namespace rouse {
-namespace {
-
-// 0: none. Not inlined: see base/thread_local.h.
-ABSL_ATTRIBUTE_NOINLINE TaskId* Current() {
-  return &ThreadLocal<TaskId, class CurrentTaskIdTag>::Get();
-}
-
-}  // namespace
 
 std::optional<TaskId> CurrentTaskId() {
-  const TaskId id = *Current();
+  const TaskId id = task::CurrentTaskIdHere();
   if (id == 0) return std::nullopt;
   return id;
 }
@@ -38,8 +29,10 @@ TaskId NextTaskId() {
   return ++last;
 }
 
-ScopedTaskId::ScopedTaskId(TaskId id)
-    : current_(Current()), outer_(std::exchange(*current_, id)) {}
+// Not inlined: see base/thread_local.h.
+ABSL_ATTRIBUTE_NOINLINE TaskId& CurrentTaskIdHere() {
+  return ThreadLocal<TaskId, class CurrentTaskIdTag>::Get();
+}
 
 }  // namespace task
 

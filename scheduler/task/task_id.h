@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace rouse {
 
@@ -43,10 +44,14 @@ using ::rouse::TaskId;
 // One that no task has had. Thread-safe.
 TaskId NextTaskId();
 
+// Where this thread has its current task; 0: there is none.
+TaskId& CurrentTaskIdHere();
+
 // Makes `id` the current task of this thread. Scopes nest.
 class ScopedTaskId {
  public:
-  explicit ScopedTaskId(TaskId id);
+  explicit ScopedTaskId(TaskId id, TaskId& here = CurrentTaskIdHere())
+      : current_(&here), outer_(std::exchange(here, id)) {}
   ScopedTaskId(const ScopedTaskId&) = delete;
   ScopedTaskId& operator=(const ScopedTaskId&) = delete;
   ~ScopedTaskId() { *current_ = outer_; }

@@ -63,11 +63,6 @@ class Yielding final : public Schedule {
             "the task is in the queue twice");
   }
   void Resubmit(Header* task) override { Submit(task); }
-  bool ResubmitRunning(Header* task) override {
-    task->still_running = true;
-    Submit(task);
-    return true;
-  }
   bool Release(Header* task) override {
     return listed_.exchange(nullptr, std::memory_order_relaxed) == task;
   }
@@ -75,7 +70,10 @@ class Yielding final : public Schedule {
   bool RunNext() {
     if (!queued_.exchange(false, std::memory_order_acq_rel)) return false;
     FastRand rand(1);
-    task::Run(task_, &rand);
+    if (task::RunUntilYield(task_, &rand, 0, CurrentTaskIdHere()).yielded) {
+      task_->still_running = true;
+      Submit(task_);
+    }
     return true;
   }
   void DiscardNext() {
