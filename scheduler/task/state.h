@@ -367,12 +367,12 @@ class State {
     });
   }
 
-  // Whether the caller's reference is the only one, so that it need not be
-  // counted down. (Nobody else could count up.)
-  bool IsOnlyReference() const {
+  // Whether the caller's `count` references are the only ones, so that they
+  // need not be counted down. (Nobody else could count up.)
+  bool IsOnlyReference(uint64_t count = 1) const {
     // Acquire pairs with the release of Unref and of Update: use comes before
     // the end.
-    return word_.load(std::memory_order_acquire) < 2 * kReference;
+    return word_.load(std::memory_order_acquire) < (count + 1) * kReference;
   }
 
   void Ref() {

@@ -63,6 +63,10 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   // First, so that whoever knows of the end does not find the task there, and
   // that all references go at once.
   if (task->scheduler->Release(task)) ++references;
+  // Spares the read-modify-write where nobody is left to be told.
+  if (detached && task->state.IsOnlyReference(references)) {
+    return task->vtable->deallocate(task);
+  }
   switch (task->state.CompleteRunning(references, detached)) {
     case State::Complete::kDone:
       break;

@@ -479,6 +479,22 @@ MODEL_TEST(Task, EndsWithItsLastWaker) {
   schedule->RunNext();
 }
 
+// Nobody waits for it, and nobody is told.
+MODEL_TEST(Task, EndsDetachedWhileAWakerGoes, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt alive(0);
+  schedule->Start(Produce(event, alive)).Detach();
+  schedule->RunNext();
+  Waker waker = event.waker.Take();
+  event.open.store(true, std::memory_order_relaxed);
+  waker.WakeByRef();
+  Thread dropping([&] { waker.Reset(); });
+  schedule->RunNext();
+  dropping.Join();
+  Require(alive.Read() == 0);
+}
+
 MODEL_MUTANTS(Task, "scheduler/task/");
 
 }  // namespace
