@@ -99,9 +99,14 @@ void Scheduler::Adopt(task::Header* task) {
   if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->id);
   Worker* const here = WorkerHere();
   if (here == nullptr) {
-    // The caller has a handle on the task, and so a reference here.
+    // The caller has a handle on the task, and so a reference here. The task
+    // must not be queued running: it might come to a thread that must not
+    // destroy it.
     HoldingClock([this, task] { queues_.InjectNew(task); });
-  } else if (tasks_.Add(task, here->index())) {
+    return;
+  }
+  task->BeginRunning();
+  if (tasks_.Add(task, here->index())) {
     here->Schedule(task);
   } else {
     CancelNew(task);
@@ -109,11 +114,10 @@ void Scheduler::Adopt(task::Header* task) {
 }
 
 void Scheduler::CancelNew(task::Header* task) {
-  // Also if a joiner's waker throws.
-  const absl::Cleanup unref = [task] {
-    task::Unref(task);  // the list's
-    task::Unref(task);  // the queue's
-  };
+  // The list's, also if a joiner's waker throws.
+  const absl::Cleanup unref_of_list = [task] { task::Unref(task); };
+  if (task->still_running) return task::Discard(task);
+  const absl::Cleanup unref_of_queue = [task] { task::Unref(task); };
   task::Shutdown(task);
 }
 

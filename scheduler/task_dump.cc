@@ -46,9 +46,13 @@ std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
   TaskDump::Task seen;
   // Before the trace: a task that has been polled is not traced as one that has
   // not begun. Relaxed: see there.
-  const uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
-  seen.running = !task::Trace(&task, seen.trace);
-  if (seen.running && task.state.IsComplete()) return std::nullopt;
+  uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
+  if (!task::Trace(&task, seen.trace)) {
+    if (task.state.IsComplete()) return std::nullopt;
+    // A new one may be queued as if it were running, or have begun since.
+    polled_ms = task.polled_ms.load(std::memory_order_relaxed);
+    seen.running = polled_ms != 0;
+  }
   seen.id = task.id;
   seen.name = std::string(task.name());
   seen.spawned_at = task.spawned_at;
@@ -61,9 +65,7 @@ std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
 }
 
 std::string Polled(const TaskDump::Task& task) {
-  if (!task.polled_ago.has_value()) {
-    return task.running ? "running" : "not polled yet";
-  }
+  if (!task.polled_ago.has_value()) return "not polled yet";
   const std::string time = absl::FormatDuration(*task.polled_ago);
   return task.running ? absl::StrCat("running for ", time)
                       : absl::StrCat("last polled ", time, " ago");

@@ -50,11 +50,12 @@ class TaskDump {
     std::source_location spawned_at;
     // Whether a thread was polling it when it was looked at, or it had yielded
     // and was to be polled again.
-    bool running;
+    bool running = false;
     // How long ago its last poll began; nothing if there was none. As exact as
     // the scheduler's worker looks at the clock.
     std::optional<absl::Duration> polled_ago;
-    // Where it waits. Empty if it is running.
+    // Where it waits. Empty if it is running, or has not been polled and is
+    // about to be.
     AwaitTrace trace;
   };
 

@@ -34,6 +34,7 @@
 // # Transitions
 //
 //   who                 from                 to
+//   BeginRunning        (new)                Running: nobody else knows it yet
 //   StartRunning        Notified             Running
 //                       Notified Cancelled   Running Cancelled: to be cancelled
 //                       Running | Complete   the same: another has ended it
@@ -82,7 +83,8 @@
 // the queue then that orders one poll behind the other. Who wakes or aborts the
 // task meanwhile has told its runner, which Continue() asks; and who shuts it
 // down has left it to its runner, be it one that only takes it out of the queue
-// (task::Discard()).
+// (task::Discard()). A new task may go to such a queue in the same way, and has
+// no start at all.
 //
 // What a row does not name stays. A task that was taken over keeps kNotified:
 // a queue may still have it, and finds it complete.
@@ -93,9 +95,10 @@
 // task has still to be polled. And who shuts the task down must not leave it to
 // a thread that is no worker: it waits.
 //
-// Every transition but Continue is a read-modify-write, also one that changes
-// nothing: a Wake that finds the task notified must still release, for the poll
-// to come acquires from this word what the waking thread did (tokio #7622).
+// Every transition but BeginRunning and Continue is a read-modify-write, also
+// one that changes nothing: a Wake that finds the task notified must still
+// release, for the poll to come acquires from this word what the waking thread
+// did (tokio #7622).
 //
 // # Who destroys the output
 //
@@ -150,6 +153,13 @@ class State {
   bool IsComplete() const {
     // Acquire pairs with the release of CompleteRunning: the output is visible.
     return (word_.load(std::memory_order_acquire) & kComplete) != 0;
+  }
+
+  // By the thread that has made the task, which nobody else knows yet.
+  void BeginRunning() {
+    // Relaxed: what makes the task known to others orders.
+    word_.store(3 * kReference | kJoinInterest | kRunning,
+                std::memory_order_relaxed);
   }
 
   enum class Start { kPoll, kCancel, kSkip, kTraced };

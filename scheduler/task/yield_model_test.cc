@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task that has yielded, and is in its queue as one that still runs.
+// A task that has yielded, or is new, and is in its queue as one that still
+// runs.
 
 #include <atomic>
 #include <optional>
@@ -55,6 +56,13 @@ class Yielding final : public Schedule {
   static Yielding* Start(int yields) {
     auto* schedule = new Yielding(yields);
     schedule->RunNext();
+    return schedule;
+  }
+
+  // The first poll is yet to come.
+  static Yielding* StartNew(int yields) {
+    auto* schedule = new Yielding(yields);
+    schedule->task_->BeginRunning();
     return schedule;
   }
 
@@ -164,13 +172,44 @@ MODEL_TEST(TaskYield, IsShutDownWhileItIsQueued, .mode = model::Mode::kBounded,
   task->RequireEndsWith(std::nullopt);
 }
 
+MODEL_TEST(TaskYield, IsAbortedBeforeItsFirstPoll, .spurious_failures = 0) {
+  Yielding* task = Yielding::StartNew(0);
+  Thread aborting([&] { task->Abort(); });
+  task->RunNext();
+  aborting.Join();
+  task->RequireEndsWith(std::nullopt);
+}
+
+MODEL_TEST(TaskYield, IsShutDownBeforeItsFirstPoll, .spurious_failures = 0) {
+  Yielding* task = Yielding::StartNew(0);
+  Thread stopping([&] { task->ShutDown(); });
+  if (model::Choose(2) == 0) {
+    task->RunNext();
+  } else {
+    task->DiscardNext();
+  }
+  stopping.Join();
+  task->RequireEndsWith(std::nullopt);
+}
+
+MODEL_TEST(TaskYield, IsAbortedAndShutDownBeforeItsFirstPoll,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Yielding* task = Yielding::StartNew(1);
+  Thread stopping([&] { task->ShutDown(); });
+  Thread aborting([&] { task->Abort(); });
+  task->RunNext();
+  stopping.Join();
+  aborting.Join();
+  task->RequireEndsWith(std::nullopt);
+}
+
 // What yields is ordered by its queue. The rest is as with other tasks.
 MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::JoinState: killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
               "State::Unref: killed by task_model_test",
-              "State::Update: its order is killed by task_model_test",
               "Schedule::Ref: killed by task_model_test",
               "Schedule::Unref: killed by task_model_test");
 
