@@ -5,7 +5,7 @@
 // File: state.h
 // -----------------------------------------------------------------------------
 //
-// The state word of a task: eight bits and a reference count. Internal to the
+// The state word of a task: nine bits and a reference count. Internal to the
 // scheduler.
 //
 // # Bits
@@ -24,6 +24,7 @@
 //   kTraced        with kRunning: that thread looks where the future waits, and
 //                  leaves it as it is.
 //   kTracerHolds   with kTraced: the tracer has the hold of the run queue.
+//   kRejoined      the handle has taken a waker back, once at least.
 //
 // # References
 //
@@ -63,7 +64,7 @@
 //                                            again when it is not
 //   SetJoinWaker        (none)               JoinWaker
 //                       Complete             the same
-//   TakeJoinWaker       JoinWaker            (none)
+//   TakeJoinWaker       JoinWaker            Rejoined
 //                       Complete             the same
 //   DropHandle          JoinInterest         (none); the waker and the
 //                         and JoinWaker      reference of the handle are
@@ -120,6 +121,12 @@
 //   4. In any other case the reference is the handle's: when TakeJoinWaker or
 //      DropHandle has cleared kJoinWaker, or SetJoinWaker has come too late.
 //   5. A handle that finds the task complete leaves words and reference alone.
+//   6. Whoever completes the task reads the words before it does, if kJoinWaker
+//      is set: it drops its own references in the same step, and the task may
+//      be gone. If kJoinWaker has remained set, they are what they were, by
+//      rule 2. That it has been set anew meanwhile, kRejoined says: then the
+//      references remain until the words have been read again. Since words may
+//      be written that are read in vain, they are atomic.
 //
 // So a waker goes when its handle goes, if that is before completion (tokio
 // #6986), and else when it is called. If the handle goes between the two the
@@ -213,29 +220,36 @@ class State {
     });
   }
 
-  enum class Complete { kDone, kLast, kWakeJoiner, kDropOutput };
+  enum class Complete { kDone, kLast, kWakeJoiner, kWakeRejoined, kDropOutput };
 
   // By the running thread, when the output is in place, or has been dropped
   // because there is no handle.
   //
-  //   kDone        `references` of the caller's have been dropped, and the task
-  //                may be gone.
-  //   kLast        The same, and the caller is to free it.
-  //   kWakeJoiner  They are still the caller's, which has the join waker.
-  //   kDropOutput  They are still the caller's, which is to drop the output.
-  Complete CompleteRunning(uint64_t references, bool output_dropped) {
-    // In Update: release, for the output; acquire, for the waker.
-    return Update([=](uint64_t& word) {
-      ABSL_ASSERT((word & kRunning) != 0 && (word & kComplete) == 0);
-      word ^= kRunning | kComplete;
-      if ((word & kJoinInterest) != 0) {
-        if ((word & kJoinWaker) != 0) return Complete::kWakeJoiner;
-      } else if (!output_dropped) {
-        return Complete::kDropOutput;
+  //   kDone          `references` of the caller's have been dropped, and the
+  //                  task may be gone.
+  //   kLast          The same, and the caller is to free it.
+  //   kWakeJoiner    The same as kDone, and the caller has the join waker: the
+  //                  last that `read_join_waker()` has read.
+  //   kWakeRejoined  They are still the caller's, which has the join waker, and
+  //                  is yet to read it.
+  //   kDropOutput    They are still the caller's, which is to drop the output.
+  template <class F>
+  Complete CompleteRunning(uint64_t references, bool output_dropped,
+                           F read_join_waker) {
+    // Acquire, also if the exchange fails, pairs with the release of
+    // SetJoinWaker, for the words that are read before.
+    uint64_t word = word_.load(std::memory_order_acquire);
+    for (;;) {
+      uint64_t next = word;
+      const Complete result = Completed(next, references, output_dropped);
+      if (result == Complete::kWakeJoiner) read_join_waker();
+      // Release: the output is visible to whoever gets it. Acquire: for the
+      // words that are read afterwards.
+      if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+        return result;
       }
-      word -= references * kReference;
-      return word < kReference ? Complete::kLast : Complete::kDone;
-    });
+    }
   }
 
   // Whether there is a JoinHandle. Once false it stays so.
@@ -353,7 +367,7 @@ class State {
   bool TakeJoinWaker() {
     return Update([](uint64_t& word) {
       if ((word & kComplete) != 0) return false;
-      word &= ~kJoinWaker;
+      word = (word & ~kJoinWaker) | kRejoined;
       return true;
     });
   }
@@ -389,7 +403,7 @@ class State {
     // Relaxed: the caller has a reference.
     const uint64_t before =
         word_.fetch_add(kReference, std::memory_order_relaxed);
-    // 2^55 wakers are a leak that would end in a use after free.
+    // 2^54 wakers are a leak that would end in a use after free.
     if (ABSL_PREDICT_FALSE(before > UINT64_MAX / 2)) abort();
   }
 
@@ -411,7 +425,25 @@ class State {
   static constexpr uint64_t kJoinWaker = 32;
   static constexpr uint64_t kTraced = 64;
   static constexpr uint64_t kTracerHolds = 128;
-  static constexpr uint64_t kReference = 256;
+  static constexpr uint64_t kRejoined = 256;
+  static constexpr uint64_t kReference = 512;
+
+  // CompleteRunning of `word`.
+  static Complete Completed(uint64_t& word, uint64_t references,
+                            bool output_dropped) {
+    ABSL_ASSERT((word & kRunning) != 0 && (word & kComplete) == 0);
+    word ^= kRunning | kComplete;
+    Complete result = Complete::kDone;
+    if ((word & kJoinInterest) == 0) {
+      if (!output_dropped) return Complete::kDropOutput;
+    } else if ((word & kJoinWaker) != 0) {
+      if ((word & kRejoined) != 0) return Complete::kWakeRejoined;
+      // The handle has a reference: this is not the last.
+      result = Complete::kWakeJoiner;
+    }
+    word -= references * kReference;
+    return word < kReference ? Complete::kLast : result;
+  }
 
   // `change` edits the word and says what came of it.
   template <class Change>

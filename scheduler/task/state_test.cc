@@ -1,9 +1,17 @@
 #include "rouse/scheduler/task/state.h"
 
+#include <cstdint>
+
 #include "gtest/gtest.h"
 
 namespace rouse::task {
 namespace {
+
+// Without the words of a waker, which are not the state's.
+State::Complete Complete(State& state, uint64_t references,
+                         bool output_dropped) {
+  return state.CompleteRunning(references, output_dropped, [] {});
+}
 
 // A new state has three references: of the list, the queue and the handle.
 
@@ -53,7 +61,7 @@ TEST(State, TheLastWakerOfACompleteTaskFreesIt) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();
-  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  ASSERT_EQ(Complete(state, 2, false), State::Complete::kDone);
   EXPECT_FALSE(state.IsOnlyReference());
   EXPECT_FALSE(state.Unref());
   EXPECT_TRUE(state.IsOnlyReference());
@@ -66,7 +74,7 @@ TEST(State, CompletionLeavesTheOutputToAHandle) {
   EXPECT_FALSE(state.IsComplete());
   EXPECT_EQ(state.JoinState(), State::Join::kWakerNotSet);
   EXPECT_TRUE(state.HasJoinInterest());
-  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  EXPECT_EQ(Complete(state, 2, false), State::Complete::kDone);
   EXPECT_TRUE(state.IsComplete());
   EXPECT_EQ(state.JoinState(), State::Join::kComplete);
   EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
@@ -78,7 +86,7 @@ TEST(State, CompletionWithoutAHandleLeavesTheOutputToTheRunner) {
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_EQ(state.DropHandle(), State::Drop::kDone);
   EXPECT_FALSE(state.HasJoinInterest());
-  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDropOutput);
+  EXPECT_EQ(Complete(state, 2, false), State::Complete::kDropOutput);
   EXPECT_TRUE(state.Unref(2));
 }
 
@@ -86,7 +94,7 @@ TEST(State, CompletionWithoutAHandleOrAnOutputIsTheEnd) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_EQ(state.DropHandle(), State::Drop::kDone);
-  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kLast);
+  EXPECT_EQ(Complete(state, 2, true), State::Complete::kLast);
 }
 
 TEST(State, ATaskThatEndsWithoutAHandleMayHaveWakersLeft) {
@@ -94,7 +102,7 @@ TEST(State, ATaskThatEndsWithoutAHandleMayHaveWakersLeft) {
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();
   ASSERT_EQ(state.DropHandle(), State::Drop::kDone);
-  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kDone);
+  EXPECT_EQ(Complete(state, 2, true), State::Complete::kDone);
   EXPECT_TRUE(state.Unref());
 }
 
@@ -103,9 +111,29 @@ TEST(State, CompletionGivesTheJoinWakerToTheRunner) {
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_TRUE(state.SetJoinWaker());
   EXPECT_EQ(state.JoinState(), State::Join::kWakerSet);
-  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kWakeJoiner);
+  EXPECT_EQ(Complete(state, 2, false), State::Complete::kWakeJoiner);
   // Neither of them is the handle's any more.
   EXPECT_FALSE(state.TakeJoinWaker());
+  EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
+  EXPECT_TRUE(state.IsOnlyReference());
+}
+
+TEST(State, CompletionReadsTheJoinWakerIfThereIsOne) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  int reads = 0;
+  ASSERT_TRUE(state.SetJoinWaker());
+  state.CompleteRunning(2, false, [&reads] { ++reads; });
+  EXPECT_EQ(reads, 1);
+}
+
+TEST(State, CompletionKeepsTheTaskForAJoinWakerThatWasSetAnew) {
+  State state;
+  ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
+  ASSERT_TRUE(state.SetJoinWaker());
+  ASSERT_TRUE(state.TakeJoinWaker());
+  ASSERT_TRUE(state.SetJoinWaker());
+  EXPECT_EQ(Complete(state, 2, false), State::Complete::kWakeRejoined);
   EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
   EXPECT_FALSE(state.Unref());
   EXPECT_TRUE(state.Unref(2));
@@ -117,13 +145,13 @@ TEST(State, AJoinWakerThatWasTakenBackIsNotCalled) {
   ASSERT_TRUE(state.SetJoinWaker());
   EXPECT_TRUE(state.TakeJoinWaker());
   EXPECT_EQ(state.JoinState(), State::Join::kWakerNotSet);
-  EXPECT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  EXPECT_EQ(Complete(state, 2, false), State::Complete::kDone);
 }
 
 TEST(State, AJoinWakerThatComesTooLateIsNotTaken) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  ASSERT_EQ(Complete(state, 2, false), State::Complete::kDone);
   EXPECT_FALSE(state.SetJoinWaker());
 }
 
@@ -133,13 +161,13 @@ TEST(State, AHandleThatGoesBeforeCompletionTakesItsWakerAlong) {
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_TRUE(state.SetJoinWaker());
   EXPECT_EQ(state.DropHandle(), State::Drop::kDropWaker);
-  EXPECT_EQ(state.CompleteRunning(2, true), State::Complete::kLast);
+  EXPECT_EQ(Complete(state, 2, true), State::Complete::kLast);
 }
 
 TEST(State, ACompleteTaskIsNotWokenOrAborted) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  state.CompleteRunning(2, false);
+  Complete(state, 2, false);
   EXPECT_FALSE(state.Wake());
   EXPECT_FALSE(state.Abort());
   EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kLeave);
@@ -184,7 +212,7 @@ TEST(State, ARunningOrCompleteTaskIsNotTraced) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_FALSE(state.BeginTrace());
-  ASSERT_EQ(state.CompleteRunning(2, false), State::Complete::kDone);
+  ASSERT_EQ(Complete(state, 2, false), State::Complete::kDone);
   EXPECT_FALSE(state.BeginTrace());
 }
 

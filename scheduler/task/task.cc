@@ -67,13 +67,18 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   if (detached && task->state.IsOnlyReference(references)) {
     return task->vtable->deallocate(task);
   }
-  switch (task->state.CompleteRunning(references, detached)) {
+  RawWaker joiner;
+  switch (task->state.CompleteRunning(
+      references, detached, [&] { joiner = task->join_waker.Read(); })) {
     case State::Complete::kDone:
       break;
     case State::Complete::kLast:
       task->vtable->deallocate(task);
       break;
-    case State::Complete::kWakeJoiner: {
+    case State::Complete::kWakeJoiner:
+      Waker(joiner).Wake();
+      break;
+    case State::Complete::kWakeRejoined: {
       // Also if the joiner's waker throws.
       const absl::Cleanup unref = [=] { Unref(task, references); };
       Waker(task->join_waker.Read()).Wake();
@@ -225,7 +230,7 @@ bool PollJoin(Header* task, const Waker& waker) {
     unused = Waker(clone);
   } else {
     if (is_set) unused = Waker(before);
-    task->join_waker.Write() = clone;
+    task->join_waker.Write(clone);
     if (!task->state.SetJoinWaker()) {
       complete = true;
       const Waker too_late(clone);

@@ -22,7 +22,6 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/future/await_trace.h"
@@ -111,6 +110,23 @@ struct VTable {
   void (*deallocate)(Header*);
 };
 
+// The waker of who joins a task: see `State` for the order of its use.
+class JoinWaker {
+ public:
+  RawWaker Read() const {
+    return {data_.load(std::memory_order_relaxed),
+            vtable_.load(std::memory_order_relaxed)};
+  }
+  void Write(const RawWaker& waker) {
+    data_.store(waker.data, std::memory_order_relaxed);
+    vtable_.store(waker.vtable, std::memory_order_relaxed);
+  }
+
+ private:
+  Atomic<void*> data_{nullptr};
+  Atomic<const RawWakerVTable*> vtable_{&rouse::internal::kNoopWakerVTable};
+};
+
 struct AllTasksTag;
 
 // The part of a task that comes before its future.
@@ -160,7 +176,7 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   Header* next_in_queue = nullptr;
   Header* previous_in_queue = nullptr;
   // Woken when the task completes. `State` says whose it is.
-  rouse::Cell<RawWaker> join_waker;
+  JoinWaker join_waker;
   // It is in a queue, and running for all others: see `State`. Belongs to who
   // has the hold. The last: what follows in a `Cell` takes no more room.
   bool still_running = false;

@@ -342,6 +342,28 @@ MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
   joiner.Finish();
 }
 
+// A handle that takes a waker back and sets another leaves the state as it was,
+// if it has done so before.
+MODEL_TEST(Task, EndsWhileItIsJoinedForTheThirdTime, .spurious_failures = 0) {
+  const ScheduleOwner schedule;
+  Event event;
+  PlainInt alive(0);
+  Atomic<int> woken(-1);
+  const auto make_waker = [&woken](int number) {
+    return Waker::FromCallable(
+        [&woken, number] { woken.store(number, std::memory_order_relaxed); });
+  };
+  JoinHandle<Output> handle = schedule->Start(Produce(event, alive));
+  schedule->RunNext();
+  Require(!PollOnce(handle, make_waker(1)).has_value());
+  Require(!PollOnce(handle, make_waker(2)).has_value());
+  event.Signal();
+  Thread worker([&] { schedule->RunNext(); });
+  const bool ended = PollOnce(handle, make_waker(3)).has_value();
+  worker.Join();
+  Require(ended || woken.load(std::memory_order_relaxed) == 3);
+}
+
 MODEL_TEST(Task, IsWokenWhileItIsJoined) {
   Joiner joiner;
   Thread signalling([&] { joiner.event().Signal(); });

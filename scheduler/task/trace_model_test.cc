@@ -213,6 +213,7 @@ MODEL_TEST(TaskTrace, IsTracedTwiceAtOnce, .mode = model::Mode::kBounded,
 // Who traces has a reference and makes transitions. The rest is as without it.
 MODEL_MUTANTS(TaskTrace, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
+              "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
               "State::Unref: killed by task_model_test",
               "Schedule::Ref: killed by task_model_test",

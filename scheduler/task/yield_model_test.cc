@@ -207,6 +207,7 @@ MODEL_TEST(TaskYield, IsAbortedAndShutDownBeforeItsFirstPoll,
 // What yields is ordered by its queue. The rest is as with other tasks.
 MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
+              "State::CompleteRunning: its order is killed by task_model_test",
               "State::JoinState: killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
               "State::Unref: killed by task_model_test",
