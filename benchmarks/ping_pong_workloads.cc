@@ -25,17 +25,17 @@ namespace {
 constexpr size_t kPairs = 1'000;
 
 Co<> Pong(Signal ping, Signal pong) {
-  co_await ping.Wait();
+  co_await std::move(ping).Wait();
   pong.Send();
 }
 
 // Spawns a partner and exchanges two signals with it.
 Co<> Ping() {
   const Signal ping;
-  const Signal pong;
+  Signal pong;
   Spawn(Pong(ping, pong));
   ping.Send();
-  co_await pong.Wait();
+  co_await std::move(pong).Wait();
 }
 
 // The last of `remaining` tasks tells `done`.
@@ -131,9 +131,9 @@ Co<> Serve(Requests& requests) {
 
 Co<> Ask(Requests& requests, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    const Signal reply;
+    Signal reply;
     requests.Send(reply);
-    co_await reply.Wait();
+    co_await std::move(reply).Wait();
   }
 }
 
