@@ -20,9 +20,13 @@ void BiasedLock::SlowLockAsOwner() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 void BiasedLock::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   others_.Lock();
-  // Sequentially consistent, as the load: see LockAsOwner().
-  wanted_.store(true, std::memory_order_seq_cst);
-  ProcessBarrier::Run();
+  // If not, `wanted_` is true already, and an owner that has not seen it is
+  // long gone: it comes by way of `others_`.
+  if (biased_.Read()) {
+    // Sequentially consistent, as the load: see LockAsOwner().
+    wanted_.store(true, std::memory_order_seq_cst);
+    ProcessBarrier::Run();
+  }
   BackOff back_off;
   // As an acquire it pairs with the release of UnlockAsOwner().
   while (held_.load(std::memory_order_seq_cst)) back_off.Wait();
@@ -30,8 +34,12 @@ void BiasedLock::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 void BiasedLock::Unlock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   // Release pairs with the load of LockAsOwner().
-  wanted_.store(false, std::memory_order_release);
+  if (biased_.Read()) wanted_.store(false, std::memory_order_release);
   others_.Unlock();
+}
+
+void BiasedLock::EndBias() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  biased_.Write() = false;
 }
 
 }  // namespace rouse

@@ -25,6 +25,8 @@
 //            If not, it takes back `held`, and sets it again under `others`,
 //            where nobody else can be.
 //   other    takes `others`, wanted = true, reads `held` until it is false.
+//   EndBias  leaves `wanted` true for ever: the owner always finds it so, and
+//            others need no barrier any more.
 //
 // Each writes before it reads, and the two are ordered by a barrier on either
 // side: so they cannot both find nothing. The owner's barrier is none where the
@@ -42,6 +44,7 @@
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
 #include "rouse/base/process_barrier.h"
 #include "rouse/base/spin_lock.h"
 
@@ -92,12 +95,18 @@ class ABSL_LOCKABLE BiasedLock {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
   void Unlock() ABSL_UNLOCK_FUNCTION();
 
+  // From now on it favours nobody: who locks it, as the owner or not, pays
+  // for a `SpinLock`, and nobody for barriers. REQUIRES: `Lock()` was called,
+  // and `Unlock()` not yet.
+  void EndBias();
+
  private:
   void SlowLockAsOwner();
 
   Atomic<bool> held_{false};
   Atomic<bool> wanted_{false};
   SpinLock others_;
+  Cell<bool> biased_ ABSL_GUARDED_BY(others_){true};
 };
 
 // BiasedLock::OwnerHolder, BiasedLock::Holder

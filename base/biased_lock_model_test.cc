@@ -65,6 +65,28 @@ MODEL_TEST(BiasedLock, ExcludesTheNextOwner, .mode = model::Mode::kBounded,
   Require(count.Read() == 3);
 }
 
+// The owner finds out that it is not favoured any more, also if it was about to
+// take the lock; the others then exclude it without a barrier.
+MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  BiasedLock lock;
+  Cell<int> count(0);
+  Thread other([&] {
+    lock.Lock();
+    lock.EndBias();
+    ++count.Write();
+    lock.Unlock();
+    const BiasedLock::Holder holder(lock);
+    ++count.Write();
+  });
+  for (int i = 0; i < 2; ++i) {
+    const BiasedLock::OwnerHolder holder(lock);
+    ++count.Write();
+  }
+  other.Join();
+  Require(count.Read() == 4);
+}
+
 MODEL_MUTANTS(BiasedLock, "base/biased_lock");
 
 }  // namespace

@@ -33,6 +33,26 @@ TEST(BiasedLockTest, TheOwnerAndOthersExcludeOneAnother) {
   EXPECT_EQ(one, kOwnersTurns + 2 * kTurns);
 }
 
+TEST(BiasedLockTest, ExcludesWhenItIsNotBiasedAnyMore) {
+  constexpr int kTurns = 200'000;
+  BiasedLock lock;
+  int one = 0;
+  int two = 0;
+  std::thread other([&] {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const BiasedLock::Holder holder(lock);
+      if (turn == 100) lock.EndBias();
+      EXPECT_EQ(one++, two++);
+    }
+  });
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const BiasedLock::OwnerHolder holder(lock);
+    ASSERT_EQ(one++, two++);
+  }
+  other.join();
+  EXPECT_EQ(one, 2 * kTurns);
+}
+
 TEST(BiasedLockTest, AnOwnerThatWaitsGetsIt) {
   BiasedLock lock;
   std::atomic<bool> held = false;
