@@ -70,6 +70,11 @@ class ABSL_LOCKABLE BiasedLock {
   // ---- For the owner.
 
   void LockAsOwner() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    // Relaxed: only a hint. Where it is not biased any more, this spares some
+    // of what is in vain.
+    if (ABSL_PREDICT_FALSE(wanted_.load(std::memory_order_relaxed))) {
+      return SlowLockAsOwner();
+    }
     if (ABSL_PREDICT_TRUE(ProcessBarrier::IsAvailable())) {
       // Ordered before the load below by the barrier of Lock(), and here for
       // the compiler.
@@ -101,7 +106,7 @@ class ABSL_LOCKABLE BiasedLock {
   void EndBias();
 
  private:
-  void SlowLockAsOwner();
+  void SlowLockAsOwner() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
   Atomic<bool> held_{false};
   Atomic<bool> wanted_{false};

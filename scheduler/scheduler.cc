@@ -158,7 +158,11 @@ void Scheduler::UnparkWorker(size_t worker) {
 }
 
 bool Scheduler::Release(task::Header* task) {
-  const bool owned = tasks_.Remove(task);
+  const Worker* const here = WorkerHere();
+  const bool owned =
+      here != nullptr
+          ? tasks_.Remove(task, static_cast<uint32_t>(here->index()))
+          : tasks_.Remove(task);
   if (options_.hooks.on_task_terminate) {
     options_.hooks.on_task_terminate(task->id);
   }

@@ -8,8 +8,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/biased_lock.h"
 #include "rouse/base/first_exception.h"
-#include "rouse/base/spin_lock.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse::task {
@@ -30,7 +30,7 @@ OwnedTasks::OwnedTasks(size_t shards)
 bool OwnedTasks::Add(Header* task, size_t shard) {
   const size_t index = shard & mask_;
   Shard& home = shards_[index];
-  const SpinLockHolder lock(home.mu);
+  const BiasedLock::OwnerHolder lock(home.mu);
   if (home.closed.Read()) return false;
   task->shard = static_cast<uint32_t>(index);
   home.tasks.PushBack(task);
@@ -38,18 +38,29 @@ bool OwnedTasks::Add(Header* task, size_t shard) {
   return true;
 }
 
-bool OwnedTasks::Remove(Header* task) {
+bool OwnedTasks::Remove(Header* task, uint32_t own_shard) {
   if (!WasAdded(task)) return false;
   Shard& home = shards_[task->shard];
-  const SpinLockHolder lock(home.mu);
+  if (task->shard == own_shard) {
+    const BiasedLock::OwnerHolder lock(home.mu);
+    return home.Remove(task);
+  }
+  const BiasedLock::Holder lock(home.mu);
+  // There will be more: what it has cost all threads to get here must not be
+  // the price of each.
+  home.mu.EndBias();
+  return home.Remove(task);
+}
+
+bool OwnedTasks::Shard::Remove(Header* task) {
   if (!task->IsLinked()) return false;
   task->Unlink();
-  Count(home.size, size_t{0} - 1);
+  Count(size, size_t{0} - 1);
   return true;
 }
 
 Header* OwnedTasks::Shard::PopFront() {
-  const SpinLockHolder lock(mu);
+  const BiasedLock::Holder lock(mu);
   Header* task = tasks.PopFront();
   if (task != nullptr) Count(size, size_t{0} - 1);
   return task;
@@ -58,7 +69,8 @@ Header* OwnedTasks::Shard::PopFront() {
 void OwnedTasks::CloseAndShutdownAll(size_t start) {
   for (size_t i = 0; i < shards(); ++i) {
     Shard& shard = shards_[i];
-    const SpinLockHolder lock(shard.mu);
+    const BiasedLock::Holder lock(shard.mu);
+    shard.mu.EndBias();
     shard.closed.Write() = true;
   }
   FirstException first;
@@ -92,13 +104,13 @@ size_t OwnedTasks::added_late() const {
 OwnedTasks::Adder::~Adder() {
   Count(shard_.size, added_);
   Count(shard_.added_late, added_);
-  shard_.mu.Unlock();
+  shard_.mu.UnlockAsOwner();
 }
 
 void OwnedTasks::ForEach(absl::FunctionRef<void(Header&)> visit) {
   for (size_t i = 0; i < shards(); ++i) {
     Shard& shard = shards_[i];
-    const SpinLockHolder lock(shard.mu);
+    const BiasedLock::Holder lock(shard.mu);
     shard.tasks.ForEach([visit](Header* task) { visit(*task); });
   }
 }

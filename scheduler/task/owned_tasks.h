@@ -24,14 +24,15 @@
 #define ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/biased_lock.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/spin_lock.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse::task {
@@ -39,9 +40,13 @@ namespace rouse::task {
 // OwnedTasks
 //
 // A set in shards, each with a lock and a cache line of its own, so that
-// workers that spawn and finish tasks in their own shards do not meet.
+// workers that spawn and finish tasks in their own shards do not meet. The
+// lock of a shard favours its owner, until another thread removes a task from
+// it: a worker from which nobody steals pays for no read-modify-write.
 //
-// Thread-safe. No lock is held while a task is cancelled or destroyed.
+// Each shard has one owner at a time, and who becomes it is ordered behind who
+// was it before. All that does not ask for the owner is thread-safe. No lock is
+// held while a task is cancelled or destroyed.
 class OwnedTasks {
  public:
   // Rounds `shards` up to a power of two.
@@ -51,17 +56,18 @@ class OwnedTasks {
   // REQUIRES: there is no task left.
   ~OwnedTasks() = default;
 
-  // Takes over the set's reference to a new task. Any number does for `shard`.
-  // False when the set is closed: the reference is still the caller's, which
-  // cancels the task. O(1).
+  // By the owner of `shard`, for which any number does: takes over the set's
+  // reference to a new task. False when the set is closed: the reference is
+  // still the caller's, which cancels the task. O(1).
   //
   // A task is either added, and `CloseAndShutdownAll()` finds it there, or
   // refused: the shard is closed and added to under the same lock.
   bool Add(Header* task, size_t shard);
 
   // Whether `task` was there; its reference is the caller's then. False too for
-  // one that was never added. O(1).
-  bool Remove(Header* task);
+  // one that was never added. `own_shard` is the shard whose owner the caller
+  // is, if it is one's. O(1).
+  bool Remove(Header* task, uint32_t own_shard = Header::kNoShard);
 
   // Adds tasks that wait elsewhere: see below.
   class Adder;
@@ -100,8 +106,9 @@ class OwnedTasks {
  private:
   struct alignas(64) Shard {
     Header* PopFront();
+    bool Remove(Header* task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
-    SpinLock mu;
+    BiasedLock mu;
     rouse::Cell<bool> closed ABSL_GUARDED_BY(mu){false};
     IntrusiveList<Header, AllTasksTag> tasks ABSL_GUARDED_BY(mu);
     // Written under the lock, so that relaxed loads and stores do.
@@ -115,8 +122,9 @@ class OwnedTasks {
 
 // OwnedTasks::Adder
 //
-// Holds the lock of a shard while tasks are taken out of a queue and added. Who
-// looks for tasks in the queue first, and then in the set, so misses none.
+// By the owner of a shard: holds its lock while tasks are taken out of a queue
+// and added. Who looks for tasks in the queue first, and then in the set, so
+// misses none.
 //
 // The tasks come with the set's reference.
 //
@@ -126,7 +134,7 @@ class OwnedTasks::Adder {
   Adder(OwnedTasks& tasks, size_t shard) ABSL_NO_THREAD_SAFETY_ANALYSIS
       : index_(static_cast<uint32_t>(shard& tasks.mask_)),
         shard_(tasks.shards_[index_]) {
-    shard_.mu.Lock();
+    shard_.mu.LockAsOwner();
   }
   Adder(const Adder&) = delete;
   Adder& operator=(const Adder&) = delete;

@@ -74,6 +74,13 @@ class TestTask {
   }
   // Drops the queue's hold.
   void Dequeue() { task::Unref(task_); }
+  // Ends one that was removed.
+  void End() {
+    task::Shutdown(task_);
+    task::Unref(task_);
+    Dequeue();
+  }
+  Header* task() { return task_; }
 
   void RequireEnded() {
     Require(handle_.IsFinished(), "nobody ends the task");
@@ -135,20 +142,21 @@ MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
   task.RequireEnded();
 }
 
+// One that the owner ends beside one that was stolen.
 MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Model model(1);
+  OwnedTasks& tasks = model.schedule->tasks;
   TestTask first(model.schedule);
   TestTask second(model.schedule);
-  Thread other([&] {
-    Require(first.Add(model.schedule->tasks, 0));
-    first.Run();
-  });
-  Require(second.Add(model.schedule->tasks, 0));
-  second.Run();
-  other.Join();
-  first.RequireEnded();
-  second.RequireEnded();
+  Require(first.Add(tasks, 0));
+  Thread thief([&] { Require(tasks.Remove(first.task())); });
+  Require(second.Add(tasks, 0));
+  Require(tasks.Remove(second.task(), 0));
+  thief.Join();
+  Require(tasks.size() == 0);
+  first.End();
+  second.End();
 }
 
 MODEL_MUTANTS(OwnedTasks, "base/spin_lock.h");
