@@ -205,8 +205,8 @@ class Builder {
   Builder& EventInterval(uint32_t polls);
 
   // After how many polls a thread looks for tasks from outside although it has
-  // its own. By default, and for 0, the runtime chooses, so that it looks about
-  // every 200 microseconds; or 31 polls where there is one thread.
+  // its own. By default, and for 0, after 127 polls or 50 microseconds; or 31
+  // polls where there is one thread.
   Builder& GlobalQueueInterval(uint32_t polls);
 
   // By when others see to it that I/O, timers, and a task that was to run next

@@ -77,9 +77,8 @@ struct Options {
   uint32_t event_interval = 61;
 
   // After how many polls a worker looks into the shared queue before its own. 0
-  // has it choose by the length of its polls, so that it looks about every 200
-  // microseconds. A worker alone, which takes all of it at one time, looks
-  // every 31 polls then.
+  // has it look after 127 polls or 50 microseconds, and a worker alone after 31
+  // polls.
   uint32_t global_queue_interval = 0;
 
   // By when others see to I/O, timers and tasks that a worker keeps waiting by

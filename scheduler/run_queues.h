@@ -211,9 +211,9 @@ class RunQueues {
   }
 
   // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than 1024 or, if it shares at once, half of
-  // what others could steal from it, and up to a segment (see inject_queue.h).
-  // With a worker alone what it had before comes first.
+  // own: its share, but no more than 128 or, if it shares at once, half of what
+  // others could steal from it. With a worker alone what it had before comes
+  // first.
   T* PopShared(size_t worker) {
     const size_t waiting = inject_.Size();
     if (waiting == 0) return nullptr;
@@ -222,8 +222,13 @@ class RunQueues {
                              ? local.queue.Room() / 2 + 1
                              : kMaxShare;
     RunQueue<T> batch;
-    const size_t count =
-        TakeInjected(worker, std::min(waiting / workers_ + 1, limit), batch);
+    size_t count;
+    {
+      auto adder = host_.AdderFor(worker);
+      if (adder.IsClosed()) return nullptr;
+      count = inject_.PopBatch(std::min(waiting / workers_ + 1, limit), batch,
+                               [&adder](T* element) { adder.Add(element); });
+    }
     if (IsSolo()) {
       local.own.Append(batch, count);
       return Pop(worker);
@@ -342,11 +347,10 @@ class RunQueues {
   }
 
  private:
-  // How many a worker takes from the shared queue at most. More would keep the
-  // first of them waiting.
-  static constexpr size_t kMaxShare = 1024;
-  // How many of them at one time: others may wait for the adder.
-  static constexpr size_t kMaxBatch = 128;
+  // How many a worker takes from the shared queue at most. With fewer it would
+  // be there too often; more would be out of its cache again when their turn
+  // comes.
+  static constexpr size_t kMaxShare = 128;
 
   // After how many tasks one comes that the worker keeps to itself, though
   // others are there that it has shared.
@@ -413,23 +417,6 @@ class RunQueues {
     local.queue.PushBatch(static_cast<uint32_t>(count),
                           [&tasks] { return tasks.Pop(); });
     Wake();
-  }
-
-  // The first of the shared queue, some `share` of them, to the end of `batch`.
-  // How many.
-  size_t TakeInjected(size_t worker, size_t share, RunQueue<T>& batch) {
-    size_t count = 0;
-    do {
-      auto adder = host_.AdderFor(worker);
-      if (adder.IsClosed()) break;
-      const size_t taken =
-          inject_.PopBatch(std::min(share - count, kMaxBatch), batch,
-                           [&adder](T* element) { adder.Add(element); });
-      if (taken == 0) break;
-      count += taken;
-      // The rest of its share is not worth another look.
-    } while (share - count >= kMaxBatch);
-    return count;
   }
 
   // Puts `tasks` where others can steal them, and what does not fit there into

@@ -36,15 +36,14 @@ namespace rouse::scheduler {
 namespace {
 
 // How often a worker that chooses for itself looks into the shared queue: after
-// so many nanoseconds, as far as its polls can be foreseen.
-constexpr double kSharedQueuePeriod = 200'000;
-// But after no fewer polls than this, so that the lock is not what it is busy
-// with, and no more.
-constexpr uint32_t kMinSharedInterval = 2;
-constexpr uint32_t kMaxSharedInterval = 127;
-// To begin with.
-constexpr uint32_t kSharedInterval = 61;
-// Of a worker alone, which takes all there is at one time.
+// so many polls,
+constexpr uint32_t kSharedInterval = 127;
+// or when so much time has passed, since polls may be long.
+constexpr absl::Duration kSharedPeriod = absl::Microseconds(50);
+// It looks at the clock after so many times.
+constexpr uint32_t kClockInterval = 8;
+// Of a worker alone, which does not go by the clock: that makes its order
+// repeatable.
 constexpr uint32_t kSoloSharedInterval = 31;
 // With polls longer than so many nanoseconds on average, a worker's tasks are
 // open to others before they ask: what that costs does not show then.
@@ -52,9 +51,19 @@ constexpr double kLongPoll = 10'000;
 // How much the latest polls count in their mean length.
 constexpr double kLatest = 0.1;
 
-uint32_t FirstSharedInterval(const Options& options) {
+uint32_t SharedInterval(const Options& options) {
   if (options.global_queue_interval != 0) return options.global_queue_interval;
   return options.workers == 1 ? kSoloSharedInterval : kSharedInterval;
+}
+
+// In cycles.
+uint64_t SharedPeriod(const Scheduler& scheduler) {
+  const Options& options = scheduler.options();
+  if (options.global_queue_interval != 0 || options.workers == 1) {
+    return UINT64_MAX;
+  }
+  return static_cast<uint64_t>(absl::ToDoubleNanoseconds(kSharedPeriod) *
+                               scheduler.cycles_per_nanosecond());
 }
 
 // A clock that advances by itself does so as soon as there is nothing to do.
@@ -137,7 +146,8 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       rand_(rand),
       parker_(scheduler.driver()),
       may_spin_(MaySpin(scheduler.options())),
-      shared_interval_(FirstSharedInterval(scheduler.options())),
+      shared_interval_(SharedInterval(scheduler.options())),
+      shared_period_(SharedPeriod(scheduler)),
       poll_times_(scheduler.options().poll_time_histogram
                       ? std::make_unique<PollTimes>()
                       : nullptr) {}
@@ -180,9 +190,9 @@ task::Header* Worker::Next() {
   // Never twice in a row: with long polls, or a small interval, each turn would
   // be one, and a shared queue that does not become empty keep all else
   // waiting.
-  if (!std::exchange(came_from_shared_, false) &&
-      tick() - last_shared_ >= shared_interval_) {
+  if (!std::exchange(came_from_shared_, false) && IsSharedDue()) {
     last_shared_ = tick();
+    last_shared_cycles_ = CycleClock::Now();
     if (task::Header* const task = queues.PopShared(index_)) {
       came_from_shared_ = true;
       lifo_polls_ = 0;
@@ -199,6 +209,12 @@ task::Header* Worker::Next() {
   if (task::Header* const task = queues.Pop(index_)) return task;
   if (task::Header* const task = queues.PopNext(index_)) return task;
   return queues.Steal(index_, rand_);
+}
+
+bool Worker::IsSharedDue() {
+  if (tick() - last_shared_ >= shared_interval_) return true;
+  return ++turns_ % kClockInterval == 0 && shared_period_ != UINT64_MAX &&
+         CycleClock::Now() - last_shared_cycles_ >= shared_period_;
 }
 
 void Worker::Execute(task::Header* task, Here& here) {
@@ -432,13 +448,6 @@ void Worker::MeasurePolls() {
         index_, mean > kLongPoll * cycles_per_nanosecond ? Sharing::kInAdvance
                                                          : Sharing::kOnDemand);
   }
-  const Options& options = scheduler_.options();
-  if (options.global_queue_interval != 0 || options.workers == 1) return;
-  const double interval =
-      kSharedQueuePeriod * cycles_per_nanosecond / std::max(mean, 1.0);
-  shared_interval_ = static_cast<uint32_t>(
-      std::clamp(interval, static_cast<double>(kMinSharedInterval),
-                 static_cast<double>(kMaxSharedInterval)));
 }
 
 WorkerMetrics Worker::metrics() const {

@@ -105,6 +105,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   bool UsesSlot() const;
   task::Header* Next();
+  // Whether it is time to look into the shared queue.
+  bool IsSharedDue();
   // Polls `task`, and what it wakes. The worker may be gone when it returns.
   void Execute(task::Header* task, Here& here);
   void Poll(task::Header* task, Here& here);
@@ -146,7 +148,12 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // When it last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
   bool came_from_shared_ = false;  // the latest task, because it was time to
-  uint32_t shared_interval_;
+  // How often it looks into the shared queue: after so many polls, or so many
+  // cycles.
+  const uint32_t shared_interval_;
+  const uint64_t shared_period_;
+  uint64_t last_shared_cycles_ = 0;
+  uint32_t turns_ = 0;
   AdaptiveSpin spin_;
   bool spun_in_vain_ = false;  // before the latest park
   uint64_t last_events_ = 0;   // when it last asked for them before a spin
