@@ -101,7 +101,7 @@ TEST_F(InjectQueueTest, GivesPartOfTheFirstSegment) {
   EXPECT_EQ(PopBatch(2), 2u);
   // What is left of it counts as one.
   EXPECT_EQ(PopBatch(kSegment), kSegment - 3u);
-  EXPECT_EQ(PopBatch(2 * kSegment), kSegment + 2u);
+  EXPECT_EQ(PopBatch(size_t{2} * kSegment), kSegment + 2u);
   EXPECT_THAT(Numbers(), Eq(Range(0, 2 * kSegment + 2)));
   EXPECT_TRUE(queue_.IsEmpty());
 }

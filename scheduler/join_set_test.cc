@@ -119,7 +119,7 @@ class JoinSetTest : public ::testing::Test {
   ThreadParker bottom_;
   scheduler::Scheduler* scheduler_ = new scheduler::Scheduler(
       std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom_),
-      scheduler::Options{.workers = 2});
+      scheduler::Options{.workers = 2, .global_queue_interval = 61});
   const scheduler::ScopedDefault current_{*scheduler_};
   Gates gates_;
   bool closed_ = false;

@@ -59,7 +59,7 @@ class SchedulerTest : public ::testing::Test {
   ThreadParker bottom_;
   Scheduler* scheduler_ =
       new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottom_),
-                    {.workers = kWorkers});
+                    {.workers = kWorkers, .global_queue_interval = 61});
 };
 
 TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {

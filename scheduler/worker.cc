@@ -1,6 +1,5 @@
 #include "rouse/scheduler/worker.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

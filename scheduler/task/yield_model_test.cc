@@ -15,6 +15,7 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/model_util.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_id.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
