@@ -26,7 +26,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <thread>
 
 #include "absl/time/time.h"
 #include "rouse/base/cycle_clock.h"
@@ -95,22 +94,12 @@ class AdaptiveSpin {
 //
 // Calls `ready` until it returns true, or for so many cycles of the
 // `CycleClock`; and once more then. Returns what it returned last.
-//
-// Soon lets other threads run between the calls: where there are more of them
-// than processors, it may be one of those that is waited for.
 template <class Ready>
 bool SpinFor(uint64_t cycles, Ready ready) {
-  // As many hints as take two microseconds, where they take long.
-  constexpr int kHints = 48;
   const uint64_t start = CycleClock::Now();
-  int rounds = 0;
   do {
     if (ready()) return true;
-    if (rounds++ < kHints) {
-      SpinHint();
-    } else {
-      std::this_thread::yield();
-    }
+    SpinHint();
   } while (CycleClock::Now() - start < cycles);
   return ready();
 }

@@ -21,7 +21,8 @@
 //   wanted   set by another thread while it holds the lock, or waits for the
 //            owner to leave; under `others`, so it is one at a time
 //
-//   owner    held = true, reads `wanted`: the lock is its own if that is false.
+//   owner    unless it sees `wanted` at once, which is but a hint:
+//            held = true, reads `wanted`: the lock is its own if that is false.
 //            If not, it takes back `held`, and sets it again under `others`,
 //            where nobody else can be.
 //   other    takes `others`, wanted = true, reads `held` until it is false.
@@ -53,8 +54,8 @@ namespace rouse {
 // BiasedLock
 //
 // The owner is one thread at a time: who becomes it next must be ordered behind
-// who was it before. A pair of lock and unlock costs it two stores and a load.
-// Others pay for a `ProcessBarrier`, as do all threads then.
+// who was it before. A pair of lock and unlock costs it two stores and two
+// loads. Others pay for a `ProcessBarrier`, as do all threads then.
 //
 // What is done under it must take some ten nanoseconds: who waits, spins, as
 // for a `SpinLock`. Not fair, not recursive.

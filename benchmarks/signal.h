@@ -75,12 +75,12 @@ class Signal {
 
     // Has the sender wake `waker`. False if it has sent. By one waiter.
     bool Register(const Waker& waker) {
-      int stage = kWaiting;
-      // Acquire if it fails: it has been sent.
-      if (stage_.load(std::memory_order_relaxed) == kWaiting &&
-          !stage_.compare_exchange_strong(stage, kIdle,
-                                          std::memory_order_relaxed,
-                                          std::memory_order_acquire)) {
+      // Acquire, here and where an exchange fails: it has been sent.
+      int stage = stage_.load(std::memory_order_acquire);
+      if (stage == kSent ||
+          (stage == kWaiting && !stage_.compare_exchange_strong(
+                                    stage, kIdle, std::memory_order_acquire,
+                                    std::memory_order_acquire))) {
         return false;
       }
       waker_ = waker.Clone();

@@ -80,12 +80,22 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
     return new_count_.load(std::memory_order_relaxed);
   }
 
-  // Puts all of `batch`, of `count`, last, in their order. Also if the queue is
-  // closed: for who is done before it is emptied for the last time.
-  void PushBatch(RunQueue<T>& batch, size_t count) {
-    const Holder lock(mu_);
-    while (T* const element = batch.Pop()) PushLocked(element);
-    Resize(count);
+  // Puts all of `batch` last, in their order; others may come between them.
+  // Also if the queue is closed: for who is done before it is emptied for the
+  // last time.
+  void PushBatch(RunQueue<T>& batch) {
+    while (!batch.IsEmpty()) {
+      const Holder lock(mu_);
+      size_t count = 0;
+      // Others have their turn, so that they need not wait for long.
+      while (count < kMaxHeld) {
+        T* const element = batch.Pop();
+        if (element == nullptr) break;
+        PushLocked(element);
+        ++count;
+      }
+      Resize(count);
+    }
   }
 
   // Takes the first ones, up to `max`, to the end of `batch`, and calls
@@ -129,6 +139,9 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
   }
 
  private:
+  // How many are put in at one time.
+  static constexpr size_t kMaxHeld = 128;
+
 #ifdef ROUSE_MODEL
   // That a spin lock is a lock has models of its own; here its spinning would
   // multiply all else.

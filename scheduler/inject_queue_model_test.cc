@@ -53,7 +53,7 @@ MODEL_TEST(InjectQueue, HidesNothingOfABatch) {
   Atomic<bool> asleep(false);
   bool found_asleep = false;
   Thread other([&] {
-    queue.PushBatch(batch, 2);
+    queue.PushBatch(batch);
     found_asleep = asleep.load(std::memory_order_seq_cst);
   });
   asleep.exchange(true, std::memory_order_seq_cst);

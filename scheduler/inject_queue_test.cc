@@ -172,7 +172,7 @@ TEST_F(InjectQueueTest, ABatchStaysTogether) {
   Push(0, 1);
   batch_.Push(&elements_[1]);
   batch_.Push(&elements_[2]);
-  queue_.PushBatch(batch_, 2);
+  queue_.PushBatch(batch_);
   EXPECT_TRUE(batch_.IsEmpty());
   Push(3, 4);
   EXPECT_EQ(queue_.Size(), 4u);
@@ -216,7 +216,7 @@ TEST_F(InjectQueueTest, AClosedOneTakesNothing) {
 TEST_F(InjectQueueTest, AClosedOneTakesABatch) {
   queue_.Close();
   batch_.Push(&elements_[1]);
-  queue_.PushBatch(batch_, 1);
+  queue_.PushBatch(batch_);
   EXPECT_EQ(PopBatch(1), 1u);
   EXPECT_THAT(Numbers(), ElementsAre(1));
 }

@@ -139,7 +139,7 @@ class PrivateQueue {
 
   // Calls `take(RunQueue<T>&, count)` with the same, if there is anything,
   // under the lock: a TakeAll() that finds nothing comes after the call. O(new
-  // tasks).
+  // tasks), and what `take` takes.
   template <class F>
   void Rescue(F take) {
     const BiasedLock::Holder lock(mu_);

@@ -109,9 +109,8 @@ class RunQueues {
     // A worker alone has nobody to share with.
     if (IsSolo() || local.own.Size() == 0) return;
     // Its worker cannot leave before they are in the queue.
-    local.own.Rescue([this](RunQueue<T>& tasks, size_t count) {
-      inject_.PushBatch(tasks, count);
-    });
+    local.own.Rescue(
+        [this](RunQueue<T>& tasks, size_t) { inject_.PushBatch(tasks); });
     Wake();
   }
 
@@ -432,7 +431,7 @@ class RunQueues {
     }
     if (count > 0) {
       Add<uint64_t>(local.overflows, count);
-      inject_.PushBatch(overflow, count);
+      inject_.PushBatch(overflow);
     }
     Wake();
   }

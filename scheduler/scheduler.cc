@@ -147,8 +147,8 @@ void Scheduler::SubmitFromOutside(task::Header* task) {
 
 void Scheduler::Discard(task::Header* task) {
   if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
-  // Relaxed: `alive_tasks()` promises no order.
-  discarded_new_.fetch_add(1, std::memory_order_relaxed);
+  // Release pairs with the acquire of alive_tasks().
+  discarded_new_.fetch_add(1, std::memory_order_release);
   CancelNew(task);
 }
 
@@ -191,9 +191,10 @@ void Scheduler::Threw(task::Header* task) {
 }
 
 size_t Scheduler::alive_tasks() const {
-  // First those that are not in the queue any more, so that it is not too few.
+  // First those that are not in the queue any more: all of them are seen to
+  // have been there.
   const size_t taken =
-      tasks_.added_late() + discarded_new_.load(std::memory_order_relaxed);
+      tasks_.added_late() + discarded_new_.load(std::memory_order_acquire);
   return queues_.injected_new() - taken + tasks_.size();
 }
 

@@ -18,7 +18,8 @@
 // # The end
 //
 //   Close()      no task is polled any more, and the workers leave. Tasks that
-//                are spawned are not run from now on.
+//                are spawned are not run from now on; those from outside are
+//                cancelled at once, on the thread that spawns them.
 //   CancelTasks()each worker's thread, when it has left: destroys tasks, all of
 //                them beside one another. What is spawned now is cancelled at
 //                once. A task that a thread is still polling, in

@@ -39,7 +39,7 @@ namespace {
 constexpr uint32_t kSharedInterval = 127;
 // or when so much time has passed, since polls may be long.
 constexpr absl::Duration kSharedPeriod = absl::Microseconds(50);
-// It looks at the clock after so many times.
+// It looks at the clock after so many times, or, where polls are long, each.
 constexpr uint32_t kClockInterval = 8;
 // Of a worker alone, which does not go by the clock: that makes its order
 // repeatable.
@@ -212,7 +212,8 @@ task::Header* Worker::Next() {
 
 bool Worker::IsSharedDue() {
   if (tick() - last_shared_ >= shared_interval_) return true;
-  return ++turns_ % kClockInterval == 0 && shared_period_ != UINT64_MAX &&
+  return (has_long_polls_ || ++turns_ % kClockInterval == 0) &&
+         shared_period_ != UINT64_MAX &&
          CycleClock::Now() - last_shared_cycles_ >= shared_period_;
 }
 
@@ -442,10 +443,10 @@ void Worker::MeasurePolls() {
   mean_poll_cycles_.store(static_cast<uint64_t>(mean),
                           std::memory_order_relaxed);
   const double cycles_per_nanosecond = scheduler_.cycles_per_nanosecond();
+  has_long_polls_ = mean > kLongPoll * cycles_per_nanosecond;
   if (scheduler_.is_watched()) {
     scheduler_.queues().SetSharing(
-        index_, mean > kLongPoll * cycles_per_nanosecond ? Sharing::kInAdvance
-                                                         : Sharing::kOnDemand);
+        index_, has_long_polls_ ? Sharing::kInAdvance : Sharing::kOnDemand);
   }
 }
 

@@ -154,6 +154,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   const uint64_t shared_period_;
   uint64_t last_shared_cycles_ = 0;
   uint32_t turns_ = 0;
+  bool has_long_polls_ = false;  // of late
   AdaptiveSpin spin_;
   bool spun_in_vain_ = false;  // before the latest park
   uint64_t last_events_ = 0;   // when it last asked for them before a spin

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #include "absl/base/attributes.h"
 #include "absl/time/time.h"
@@ -30,6 +31,11 @@ namespace {
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;
+
+#ifndef ROUSE_MODEL
+// How often a thread looks before it lets others run: some two microseconds.
+constexpr int kLooksBeforeYield = 48;
+#endif
 
 #ifndef ROUSE_MODEL  // where a thread has nothing to gain by it
 
@@ -127,10 +133,17 @@ void ThreadParker::SpinThenPark() {
     static const auto limit =
         static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
                               CyclesPerNanosecond());
-    // Relaxed: Park acquires. It returns at once if there was an unpark.
-    if (SpinFor(limit, [this] {
-          return inner_->state.load(std::memory_order_relaxed) == kNotified;
-        })) {
+    const uint64_t start = CycleClock::Now();
+    int looks = 0;
+    const bool found = SpinFor(limit, [this, &looks] {
+      // Where there are more threads than processors, it may be one without
+      // that is waited for.
+      if (++looks > kLooksBeforeYield) std::this_thread::yield();
+      // Relaxed: Park acquires. It returns at once if there was an unpark.
+      return inner_->state.load(std::memory_order_relaxed) == kNotified;
+    });
+    // If others have had the processor for long, a sleep is the better way.
+    if (found && CycleClock::Now() - start < 2 * limit) {
       spin.OnFound();
     } else {
       spin.OnFoundNothing();

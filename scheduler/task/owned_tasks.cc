@@ -96,14 +96,16 @@ size_t OwnedTasks::size() const {
 size_t OwnedTasks::added_late() const {
   size_t count = 0;
   for (size_t i = 0; i < shards(); ++i) {
-    count += shards_[i].added_late.load(std::memory_order_relaxed);
+    count += shards_[i].added_late.load(std::memory_order_acquire);
   }
   return count;
 }
 
 OwnedTasks::Adder::~Adder() {
   Count(shard_.size, added_);
-  Count(shard_.added_late, added_);
+  // Release pairs with the acquire of added_late().
+  const size_t before = shard_.added_late.load(std::memory_order_relaxed);
+  shard_.added_late.store(before + added_, std::memory_order_release);
   shard_.mu.UnlockAsOwner();
 }
 

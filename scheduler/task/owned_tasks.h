@@ -93,7 +93,8 @@ class OwnedTasks {
   // meanwhile. Takes no lock. O(shards).
   size_t size() const;
 
-  // How many tasks an `Adder` has ever added. The same.
+  // How many tasks an `Adder` has ever added. What came before that is visible
+  // to who sees them counted here.
   size_t added_late() const;
 
   // Calls `visit` for every task, under the lock of its shard: `visit` must be

@@ -129,8 +129,9 @@
 //      be written that are read in vain, they are atomic.
 //
 // So a waker goes when its handle goes, if that is before completion (tokio
-// #6986), and else when it is called. If the handle goes between the two the
-// reference of the running thread keeps the words (tokio #2096).
+// #6986), and else when it is called. If the handle goes between the two, the
+// running thread has the words already, or a reference that keeps them (tokio
+// #2096).
 //
 // A handle that finds kJoinWaker set, and the task not complete, may compare
 // its waker with the words by rule 2, even if the task completes meanwhile. If
@@ -154,7 +155,8 @@ namespace rouse::task {
 
 class State {
  public:
-  // A new task: in the list of all tasks and in a run queue, with a JoinHandle.
+  // A new task, with a JoinHandle and a hold. (One from outside comes to the
+  // list of all tasks later, with the reference for it.)
   State() : word_(3 * kReference | kJoinInterest | kNotified) {}
 
   bool IsComplete() const {
