@@ -67,7 +67,8 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   if (detached && task->state.IsOnlyReference(references)) {
     return task->vtable->deallocate(task);
   }
-  RawWaker joiner;
+  // Written if it is read; g++ does not see that.
+  RawWaker joiner{nullptr, nullptr};
   switch (task->state.CompleteRunning(
       references, detached, [&] { joiner = task->join_waker.Read(); })) {
     case State::Complete::kDone:
