@@ -106,7 +106,7 @@ class FramePool {
   FramePool() = delete;
 
   // A block of `size` bytes. Throws `std::bad_alloc` (aborts without
-  // exceptions) when there is no memory. O(1).
+  // exceptions) when there is no memory. O(1), amortized.
   ABSL_ATTRIBUTE_RETURNS_NONNULL static void* Allocate(size_t size) {
     if (size > kMaxPooledSize) return ::operator new(size);
     return AllocateOfClass(ClassOf(size));
