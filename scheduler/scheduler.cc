@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/log/log.h"
 #include "rouse/base/cycle_clock.h"
@@ -109,16 +108,8 @@ void Scheduler::Adopt(task::Header* task) {
   if (tasks_.Add(task, here->index())) {
     here->Schedule(task);
   } else {
-    CancelNew(task);
+    task::CancelNew(task);
   }
-}
-
-void Scheduler::CancelNew(task::Header* task) {
-  // The list's, also if a joiner's waker throws.
-  const absl::Cleanup unref_of_list = [task] { task::Unref(task); };
-  if (task->still_running) return task::Discard(task);
-  const absl::Cleanup unref_of_queue = [task] { task::Unref(task); };
-  task::Shutdown(task);
 }
 
 void Scheduler::Submit(task::Header* task) {
@@ -149,7 +140,7 @@ void Scheduler::Discard(task::Header* task) {
   if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
   // Release pairs with the acquire of alive_tasks().
   discarded_new_.fetch_add(1, std::memory_order_release);
-  CancelNew(task);
+  task::CancelNew(task);
 }
 
 void Scheduler::UnparkWorker(size_t worker) {
@@ -159,10 +150,8 @@ void Scheduler::UnparkWorker(size_t worker) {
 
 bool Scheduler::Release(task::Header* task) {
   const Worker* const here = WorkerHere();
-  const bool owned =
-      here != nullptr
-          ? tasks_.Remove(task, static_cast<uint32_t>(here->index()))
-          : tasks_.Remove(task);
+  const bool owned = tasks_.Remove(
+      task, here != nullptr ? std::optional(here->index()) : std::nullopt);
   if (options_.hooks.on_task_terminate) {
     options_.hooks.on_task_terminate(task->id);
   }

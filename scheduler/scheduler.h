@@ -162,8 +162,6 @@ class Scheduler final : public task::Schedule {
   // What comes from outside is put into the list when a worker takes it from
   // the queue, so that those who spawn there do not meet with the workers.
   void Adopt(task::Header* task);
-  // Cancels one that is neither in the list nor in a queue.
-  static void CancelNew(task::Header* task);
 
   // The worker of this thread, if it is one of this scheduler's.
   Worker* WorkerHere();

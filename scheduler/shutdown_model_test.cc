@@ -54,9 +54,7 @@ class World final : public task::Schedule {
   void UnparkWorker(size_t) { parker.unparker().Unpark(); }
   void Discard(task::Header* task) {
     if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
-    task::Shutdown(task);
-    task::Unref(task);
-    task::Unref(task);
+    task::CancelNew(task);
   }
   task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks, worker}; }
 
@@ -164,6 +162,29 @@ MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
   }
   world->Unref();
 }
+
+// Else a count of all tasks might be less than none.
+MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
+           .spurious_failures = 0) {
+  auto* const world = new World;
+  {
+    TestTask task(world);
+    Thread worker([&] {
+      world->Spawn(task.task);
+      task::Unref(world->queues.PopShared(0));
+    });
+    const size_t taken = world->tasks.added_late();
+    Require(world->queues.injected_new() >= taken);
+    worker.Join();
+    Require(world->tasks.added_late() == 1);
+    world->queues.Close();
+    world->Finish();
+    task.RequireEnded();
+  }
+  world->Unref();
+}
+
+MODEL_MUTANTS(AddedLate, "scheduler/task/owned_tasks");
 
 MODEL_MUTANTS(Shutdown, "scheduler/run_queues.h",
               "RunQueues::IsClosed: killed by run_queues_model_test");

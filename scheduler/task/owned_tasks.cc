@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
@@ -28,20 +29,20 @@ OwnedTasks::OwnedTasks(size_t shards)
       shards_(new Shard[mask_ + 1]) {}
 
 bool OwnedTasks::Add(Header* task, size_t shard) {
-  const size_t index = shard & mask_;
+  const uint32_t index = IndexOf(shard);
   Shard& home = shards_[index];
   const BiasedLock::OwnerHolder lock(home.mu);
   if (home.closed.Read()) return false;
-  task->shard = static_cast<uint32_t>(index);
+  task->shard = index;
   home.tasks.PushBack(task);
   Count(home.size, 1);
   return true;
 }
 
-bool OwnedTasks::Remove(Header* task, uint32_t own_shard) {
+bool OwnedTasks::Remove(Header* task, std::optional<size_t> own_shard) {
   if (!WasAdded(task)) return false;
   Shard& home = shards_[task->shard];
-  if (task->shard == own_shard) {
+  if (own_shard.has_value() && IndexOf(*own_shard) == task->shard) {
     const BiasedLock::OwnerHolder lock(home.mu);
     return home.Remove(task);
   }

@@ -10,8 +10,7 @@
 //
 //   bool Adopt(Header* task) {
 //     if (tasks_.Add(task, this_worker)) return true;
-//     task::Shutdown(task);        // too late: the scheduler is closed
-//     task::Unref(task);           // the set's
+//     task::CancelNew(task);       // too late: the scheduler is closed
 //     return false;
 //   }
 //   bool Release(Header* task) override { return tasks_.Remove(task); }
@@ -26,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -67,7 +67,7 @@ class OwnedTasks {
   // Whether `task` was there; its reference is the caller's then. False too for
   // one that was never added. `own_shard` is the shard whose owner the caller
   // is, if it is one's. O(1).
-  bool Remove(Header* task, uint32_t own_shard = Header::kNoShard);
+  bool Remove(Header* task, std::optional<size_t> own_shard = std::nullopt);
 
   // Adds tasks that wait elsewhere: see below.
   class Adder;
@@ -117,6 +117,10 @@ class OwnedTasks {
     Atomic<size_t> added_late{0};
   };
 
+  uint32_t IndexOf(size_t shard) const {
+    return static_cast<uint32_t>(shard & mask_);
+  }
+
   const size_t mask_;
   const std::unique_ptr<Shard[]> shards_;
 };
@@ -133,7 +137,7 @@ class OwnedTasks {
 class OwnedTasks::Adder {
  public:
   Adder(OwnedTasks& tasks, size_t shard) ABSL_NO_THREAD_SAFETY_ANALYSIS
-      : index_(static_cast<uint32_t>(shard& tasks.mask_)),
+      : index_(tasks.IndexOf(shard)),
         shard_(tasks.shards_[index_]) {
     shard_.mu.LockAsOwner();
   }

@@ -159,7 +159,7 @@ MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
   second.End();
 }
 
-MODEL_MUTANTS(OwnedTasks, "base/spin_lock.h");
+MODEL_MUTANTS(OwnedTasks, "base/biased_lock");
 
 }  // namespace
 }  // namespace rouse::task

@@ -182,6 +182,14 @@ void Discard(Header* task) {
   Cancel(task, 1);
 }
 
+void CancelNew(Header* task) {
+  // The list's, also if a joiner's waker throws.
+  const absl::Cleanup unref_of_list = [task] { Unref(task); };
+  if (task->still_running) return Discard(task);
+  const absl::Cleanup unref_of_queue = [task] { Unref(task); };
+  Shutdown(task);
+}
+
 void Shutdown(Header* task) {
   if (!TakeOverToCancel(task)) return;
   const ScopedTaskId here(task->id);

@@ -110,7 +110,8 @@ struct VTable {
   void (*deallocate)(Header*);
 };
 
-// The waker of who joins a task: see `State` for the order of its use.
+// The waker of who joins a task: see `State` for the order of its use. Relaxed:
+// the state word orders what counts, and what is read in vain is not used.
 class JoinWaker {
  public:
   RawWaker Read() const {
@@ -208,6 +209,10 @@ void Suspend(Header* task);
 // What is done with a task that is taken from a queue, and not to be run any
 // more: drops the hold, and cancels a task that is still running.
 void Discard(Header* task);
+
+// Cancels a new task that has never been in the list of all tasks, and is in no
+// queue: drops the references for both.
+void CancelNew(Header* task);
 
 // Cancels `task` unless a thread is running it, which then cancels it. The
 // caller must be a thread on which its future may be destroyed. Takes no
