@@ -25,9 +25,6 @@
 namespace rouse::scheduler {
 namespace {
 
-// More than there can be tasks.
-constexpr uint64_t kWorkersCount = uint64_t{1} << 62;
-
 size_t CheckedWorkers(const Options& options) {
   if (options.workers == 0) {
     Panic("Scheduler: no workers; there must be one at least");
@@ -37,17 +34,8 @@ size_t CheckedWorkers(const Options& options) {
 
 }  // namespace
 
-// # References
-//
-// Each task has one. To count them, every worker keeps a number of its own for
-// the tasks made and freed on its thread, and other threads use the shared
-// count: no two workers write to the same place. The shared count alone says
-// nothing then, so it begins with kWorkersCount, which stands for the workers'
-// numbers until Finish() puts the sum of them in its place.
-
 Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
-    : Schedule(kWorkersCount),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       observes_polls_(options_.poll_time_histogram ||
                       options_.hooks.before_task_poll != nullptr ||
                       options_.hooks.after_task_poll != nullptr),
@@ -70,22 +58,6 @@ Worker* Scheduler::WorkerHere() {
   return here != nullptr && &here->scheduler() == this ? here : nullptr;
 }
 
-void Scheduler::OnTaskMade() {
-  if (Worker* const here = WorkerHere()) {
-    here->CountTask(1);
-  } else {
-    Ref();
-  }
-}
-
-void Scheduler::OnTaskFreed() {
-  if (Worker* const here = WorkerHere()) {
-    here->CountTask(-1);
-  } else {
-    Unref();
-  }
-}
-
 template <class F>
 void Scheduler::HoldingClock(F inject) {
   Clock* const clock = options_.clock.get();
@@ -98,9 +70,8 @@ void Scheduler::Adopt(task::Header* task) {
   if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->id);
   Worker* const here = WorkerHere();
   if (here == nullptr) {
-    // The caller has a handle on the task, and so a reference here. The task
-    // must not be queued running: it might come to a thread that must not
-    // destroy it.
+    // The task must not be queued running: it might come to a thread that must
+    // not destroy it.
     HoldingClock([this, task] { queues_.InjectNew(task); });
     return;
   }
@@ -230,11 +201,6 @@ void Scheduler::Finish() {
   queues_.DrainAll([this, &first](task::Header* task) {
     first.Catch([this, task] { Discard(task); });
   });
-  int64_t tasks = 0;
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    tasks += worker->tasks();
-  }
-  Unref(kWorkersCount - static_cast<uint64_t>(tasks));
   first.Rethrow();
 }
 

@@ -62,7 +62,7 @@ class Worker;
 
 // Scheduler
 //
-// Shared by its runtime, its workers and its tasks. Thread-safe.
+// Shared by its runtime and its handles. Thread-safe.
 class Scheduler final : public task::Schedule {
  public:
   using Queues = RunQueues<task::Header, Scheduler>;
@@ -154,8 +154,6 @@ class Scheduler final : public task::Schedule {
   void Resubmit(task::Header* task) override;
   bool Release(task::Header* task) override;
   void Threw(task::Header* task) override;
-  void OnTaskMade() override;
-  void OnTaskFreed() override;
 
  private:
   // Takes over a new task, with the references of the list and the queue.

@@ -43,8 +43,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Runs tasks until the scheduler is closed. False: the worker was given away
-  // meanwhile, by `BlockInPlace()`, and is another thread's to run.
+  // Runs tasks until the scheduler is closed, to which the caller has a
+  // reference meanwhile. False: the worker was given away, by `BlockInPlace()`,
+  // and is another thread's to run.
   bool Run() {
     return RunUntil([] { return false; });
   }
@@ -77,9 +78,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Takes a task that is to run again after the others.
   void ScheduleLast(task::Header* task);
 
-  // Counts a task that this thread has made, or freed (-1).
-  void CountTask(int64_t change) { tasks_ += change; }
-
   // ---- For the scheduler, on any thread.
 
   // Until the worker is idle again the driver's clock does not advance by
@@ -91,9 +89,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
 
   WorkerMetrics metrics() const;
-
-  // When no thread runs it.
-  int64_t tasks() const { return tasks_; }
 
  private:
   friend class BlockingSection;
@@ -158,8 +153,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   AdaptiveSpin spin_;
   bool spun_in_vain_ = false;  // before the latest park
   uint64_t last_events_ = 0;   // when it last asked for them before a spin
-  // Tasks made on this thread, less those freed on it.
-  int64_t tasks_ = 0;
 
   // Counts: written by the worker alone, read by any thread, ordering nothing.
   Atomic<uint64_t> tick_{0};

@@ -27,8 +27,8 @@ namespace rouse::task {
 
 // ManualSchedule
 //
-// Queues tasks until the test runs them, and has the latest in its list. Every
-// task has a reference; the test has the first, and gives it back by `Unref()`.
+// Queues tasks until the test runs them, and has the latest in its list. The
+// test gives its reference back by `Unref()`, when all tasks are complete.
 //
 //   auto* schedule = new ManualSchedule;
 //   JoinHandle<int> handle = schedule->Start(MakeFuture());

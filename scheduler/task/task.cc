@@ -100,6 +100,7 @@ bool TakeOverToCancel(Header* task) {
   for (;;) {
     switch (task->state.TakeOverToCancel()) {
       case State::TakeOver::kCancel:
+        task->KeepScheduler();
         return true;
       case State::TakeOver::kLeave:
         return false;

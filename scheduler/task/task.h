@@ -35,13 +35,22 @@ namespace rouse::task {
 
 struct Header;
 
-// What a task needs of its scheduler. Tasks share ownership of it: a waker may
-// be called after the runtime has gone.
+// What a task needs of its scheduler.
+//
+// # Who keeps it alive
+//
+// Whoever made it has a reference, and so has whoever runs tasks or spawns
+// them, as long as that takes. A task has none, which spares two counts for
+// each: once it is complete it does not use the scheduler any more, and before
+// that the scheduler's owner, who shuts it down, has not ended. But a waker may
+// be on its way to `Submit()` while the task is shut down; and then a queue may
+// still have it. So a task that was ended by another than its runner has a
+// reference until it is freed (`Header::KeepScheduler()`). Whoever has the hold
+// has a reference to the task.
 class Schedule {
  public:
-  // With one reference, the caller's, and so many more.
-  explicit Schedule(uint64_t more_references = 0)
-      : references_{.count = 1 + more_references} {}
+  // With one reference, the caller's.
+  Schedule() = default;
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
   virtual ~Schedule() = default;
@@ -58,31 +67,22 @@ class Schedule {
   // On the thread that runs the task, before `Release()`. Must not throw.
   virtual void Threw(Header* task) { static_cast<void>(task); }
 
-  // A task has been made, which has a reference; it has been freed, and its
-  // reference is gone: that may have been the last one.
-  virtual void OnTaskMade() { Ref(); }
-  virtual void OnTaskFreed() { Unref(); }
-
   void Ref() {
     // Relaxed: the caller has a reference.
     references_.count.fetch_add(1, std::memory_order_relaxed);
   }
-  void Unref() { Unref(1); }
-
- protected:
-  void Unref(uint64_t count) {
+  void Unref() {
     // Release pairs with the acquire of the last one: use comes before delete.
-    if (references_.count.fetch_sub(count, std::memory_order_acq_rel) ==
-        count) {
+    if (references_.count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete this;
     }
   }
 
  private:
-  // On a cache line of its own: threads outside count each task that they make,
+  // On a cache line of its own: threads outside count each task that they wake,
   // while the workers read what is before and after it in every poll.
   struct alignas(ABSL_CACHELINE_SIZE) References {
-    Atomic<uint64_t> count;
+    Atomic<uint64_t> count{1};
   };
 
   References references_;
@@ -141,9 +141,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
         owned_name(options.name.empty()
                        ? nullptr
                        : std::make_unique<const std::string>(options.name)) {
-    scheduler->OnTaskMade();
   }
-  ~Header() { scheduler->OnTaskFreed(); }
+  ~Header() {
+    if (keeps_scheduler_) scheduler->Unref();
+  }
 
   // Empty if it has none.
   std::string_view name() const {
@@ -155,6 +156,13 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   void BeginRunning() {
     state.BeginRunning();
     still_running = true;
+  }
+
+  // By a thread that has taken the task over to end it, before it does: see
+  // `Schedule`.
+  void KeepScheduler() {
+    scheduler->Ref();
+    keeps_scheduler_ = true;
   }
 
   // Whether it has never been polled.
@@ -179,8 +187,12 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   // Woken when the task completes. `State` says whose it is.
   JoinWaker join_waker;
   // It is in a queue, and running for all others: see `State`. Belongs to who
-  // has the hold. The last: what follows in a `Cell` takes no more room.
+  // has the hold.
   bool still_running = false;
+
+ private:
+  // The last: what follows in a `Cell` takes no more room.
+  bool keeps_scheduler_ = false;
 };
 
 // Polls `task`, for which the caller has taken a hold from a queue, and does

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
@@ -39,10 +40,17 @@ using PlainInt = model::Cell<int>;
 // thread did is visible to the poll is for the task's state to see to.
 class OneTaskSchedule final : public Schedule {
  public:
-  void Submit(Header*) override {
-    Require(queued_.exchange(1, std::memory_order_relaxed) == 0,
-            "the task is in the queue twice");
-    model::FutexWakeOne(queued_);
+  void Submit(Header* task) override {
+    // As `Scheduler` does: the task may end, and all with it.
+    Ref();
+    const absl::Cleanup unref = [this] { Unref(); };
+    uint32_t before = 0;
+    if (queued_.compare_exchange_strong(before, 1, std::memory_order_relaxed)) {
+      model::FutexWakeOne(queued_);
+      return;
+    }
+    Require(before == kClosed, "the task is in the queue twice");
+    task::Discard(task);
   }
   void Resubmit(Header* task) override { Submit(task); }
   bool Release(Header* task) override {
@@ -74,6 +82,13 @@ class OneTaskSchedule final : public Schedule {
     }
   }
 
+  // What comes to the queue is discarded from now on.
+  void Close() {
+    if (queued_.exchange(kClosed, std::memory_order_relaxed) == 1) {
+      task::Discard(task_);
+    }
+  }
+
   void ShutDown() {
     Header* task = listed_.exchange(nullptr, std::memory_order_relaxed);
     if (task == nullptr) return;
@@ -82,12 +97,14 @@ class OneTaskSchedule final : public Schedule {
   }
 
  private:
+  static constexpr uint32_t kClosed = 2;
+
   Header* task_ = nullptr;
   Atomic<uint32_t> queued_{0};
   Atomic<Header*> listed_{nullptr};
 };
 
-// Every task has a reference; the model has the first.
+// To the end of a model, which is after that of its tasks.
 class ScheduleOwner {
  public:
   ScheduleOwner() = default;
@@ -456,16 +473,20 @@ MODEL_TEST(Task, WhatItDidIsSeenWhereItIsSeenFinished) {
   Require(alive.Read() == 1);
 }
 
-MODEL_TEST(Task, LeavesItsScheduleLast) {
-  PlainInt alive(0);
+// The schedule is still there when the wake comes to it, and goes with the task
+// then.
+MODEL_TEST(Task, AWakeMeetsTheEndOfItsSchedule) {
+  Event event;
+  PlainInt uses(0);
   std::optional<ScheduleOwner> schedule(std::in_place);
-  std::optional<JoinHandle<Output>> handle =
-      (*schedule)->Start(ProduceAtOnce(alive));
+  std::optional<JoinHandle<int>> handle =
+      (*schedule)->Start(Wait(event, uses));
   (*schedule)->RunNext();
-  Thread detaching([&] { handle.reset(); });
-  // As another task that starts and ends.
-  (*schedule)->Ref();
-  (*schedule)->Unref();
+  Thread signalling([&] { event.Signal(); });
+  (*schedule)->Close();
+  (*schedule)->ShutDown();
+  Require(handle->IsFinished());
+  handle.reset();
   schedule.reset();
 }
 
