@@ -18,8 +18,8 @@
 #include "absl/log/log.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/thread_local.h"
+#include "rouse/base/thread_mutex.h"
 
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
@@ -102,7 +102,7 @@ void PushTo(Block*& list, Block* block, size_t size_class) {
 class Depot {
  public:
   Slab* Take() {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (free_ == nullptr) Grow();
     Slab* slab = free_;
     free_ = slab->next;
@@ -112,14 +112,14 @@ class Depot {
 
   void Give(Slab* slab) {
     Poison(slab + 1, FramePool::kSlabSize - sizeof(Slab));
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     slab->next = free_;
     free_ = slab;
     --in_use_;
   }
 
   size_t in_use() {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     return in_use_;
   }
 
@@ -160,7 +160,7 @@ class Depot {
 #endif
   }
 
-  Mutex mu_{absl::kConstInit};
+  ThreadMutex mu_{absl::kConstInit};
   Slab* free_ ABSL_GUARDED_BY(mu_) = nullptr;
   size_t in_use_ ABSL_GUARDED_BY(mu_) = 0;
 };

@@ -5,9 +5,9 @@
 // File: spin_lock.h
 // -----------------------------------------------------------------------------
 //
-// `SpinLock` guards what is used for some ten nanoseconds at a time, such as the
-// timers of one worker, or the queue of what comes to all of them. Anywhere
-// else take `Mutex` (mutex.h).
+// `SpinLock` guards what is used for some ten nanoseconds at a time, such as
+// the timers of one worker, or the queue of what comes to all of them. Anywhere
+// else take `ThreadMutex` (thread_mutex.h).
 //
 //   SpinLock mu_;
 //   int count_ ABSL_GUARDED_BY(mu_) = 0;

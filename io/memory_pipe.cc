@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -40,7 +40,7 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(Context& cx,
   size_t taken = 0;
   for (bool cloned = false;; cloned = true) {
     {
-      const MutexLock lock(&mu_);
+      const ThreadMutexLock lock(&mu_);
       if (size_ > 0 || writer_closed_) {
         taken = TakeFront(buffer);
         if (taken > 0) woken = std::exchange(writer_.waker, Waker());
@@ -70,7 +70,7 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
   size_t added = 0;
   for (bool cloned = false;; cloned = true) {
     {
-      const MutexLock lock(&mu_);
+      const ThreadMutexLock lock(&mu_);
       if (writer_closed_) {
         return Result(absl::FailedPreconditionError(
             "write to a Duplex: it has been shut down"));
@@ -100,7 +100,7 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
 void MemoryPipe::CloseWriter() {
   Waker woken;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     writer_closed_ = true;
     woken = std::exchange(reader_.waker, Waker());
   }
@@ -110,7 +110,7 @@ void MemoryPipe::CloseWriter() {
 void MemoryPipe::CloseReader() {
   Waker woken;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     reader_closed_ = true;
     woken = std::exchange(writer_.waker, Waker());
   }
@@ -132,7 +132,7 @@ void MemoryPipe::Store(Slot& slot, Waker& waker, const Waiter* waiter) {
 void MemoryPipe::Forget(const Waiter* waiter) {
   Waker dropped[2];
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (reader_.owner == waiter) {
       dropped[0] = std::exchange(reader_, Slot()).waker;
     }

@@ -18,7 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -92,7 +92,7 @@ class MemoryPipe {
   size_t AddBack(std::string_view data) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const size_t capacity_;
-  Mutex mu_;
+  ThreadMutex mu_;
   // A ring: `size_` bytes from `begin_` on.
   const std::unique_ptr<char[]> buffer_ ABSL_GUARDED_BY(mu_);
   size_t begin_ ABSL_GUARDED_BY(mu_) = 0;

@@ -12,7 +12,7 @@
 #include "absl/base/no_destructor.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/ready.h"
@@ -24,7 +24,7 @@
 namespace rouse::internal {
 namespace {
 
-ABSL_CONST_INIT Mutex strays_mu(absl::kConstInit);
+ABSL_CONST_INIT ThreadMutex strays_mu(absl::kConstInit);
 
 std::vector<pid_t>& Strays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(strays_mu) {
   static absl::NoDestructor<std::vector<pid_t>> strays;
@@ -57,7 +57,7 @@ void Watch(const std::shared_ptr<const Orphan>& orphan) {
         registration.PollReady(reactor::Direction::kRead, cx);
     if (event.IsPending()) return;
     if (!event->ok()) {
-      const MutexLock lock(&strays_mu);
+      const ThreadMutexLock lock(&strays_mu);
       Strays().push_back(orphan->pid);
       return;
     }
@@ -73,7 +73,7 @@ void ReapLater(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd) {
 }
 
 void ReapStrays() {
-  const MutexLock lock(&strays_mu);
+  const ThreadMutexLock lock(&strays_mu);
   std::erase_if(Strays(), Reap);
 }
 

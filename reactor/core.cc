@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
@@ -84,7 +84,7 @@ absl::StatusOr<Core*> Core::New(uint32_t max_sources) {
 }
 
 bool Core::IsIdle() const {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   return slots_.used() == 0;
 }
 
@@ -92,7 +92,7 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
                                      uint32_t& index) {
   Slot* slot;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     // Under the lock, so that Shutdown finds every slot. Nothing else to order.
     if (shut_down_.load(std::memory_order_relaxed)) return ShutDownError();
     if (slots_.used() >= max_sources_) {
@@ -130,7 +130,7 @@ absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
 void Core::FreeSlot(uint32_t index, bool reusable) {
   bool unpark;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (reusable) {
       slots_.Free(index);
     } else {
@@ -205,7 +205,7 @@ void Core::Unpark() {
 void Core::Shutdown() {
   uint32_t bound;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     // Changes under the lock alone: nothing to order.
     if (shut_down_.load(std::memory_order_relaxed)) return;
     // Release pairs with the acquire of IsShutDown.
@@ -216,7 +216,7 @@ void Core::Shutdown() {
 }
 
 bool Core::ShutdownIfIdle() {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   unpark_when_idle_ = slots_.used() != 0;
   if (unpark_when_idle_) return false;
   // As in Shutdown. But nobody has to be told: no source is registered, so none

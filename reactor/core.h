@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
@@ -99,7 +99,7 @@ class Core {
   // Set under the lock.
   Atomic<bool> shut_down_{false};
 
-  mutable Mutex mu_;
+  mutable ThreadMutex mu_;
   // Whether somebody waits for the last source to go.
   bool unpark_when_idle_ ABSL_GUARDED_BY(mu_) = false;
   // Guarded by `mu_`, but for `Get()`.

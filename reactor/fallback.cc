@@ -7,7 +7,7 @@
 #include "absl/base/const_init.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/background.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/reactor.h"
@@ -16,13 +16,13 @@ namespace rouse::reactor {
 namespace {
 
 // Of starting the thread, so that no two are started.
-ABSL_CONST_INIT Mutex start_mu(absl::kConstInit);
+ABSL_CONST_INIT ThreadMutex start_mu(absl::kConstInit);
 
 }  // namespace
 
 absl::StatusOr<Handle> FallbackHandle() {
   if (std::optional<Handle> set = Handle::TryFallback()) return *std::move(set);
-  const MutexLock lock(&start_mu);
+  const ThreadMutexLock lock(&start_mu);
   if (std::optional<Handle> set = Handle::TryFallback()) return *std::move(set);
   absl::StatusOr<Reactor> reactor = Reactor::Create();
   if (!reactor.ok()) return std::move(reactor).status();

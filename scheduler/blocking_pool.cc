@@ -15,10 +15,10 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
 #include "rouse/base/thread_local.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
@@ -60,7 +60,7 @@ struct BlockingPool::Member : IntrusiveListNode<> {
 
 // A thread that waits for work, on its stack.
 struct BlockingPool::Sleeper : IntrusiveListNode<> {
-  CondVar woken;
+  ThreadCondVar woken;
 };
 
 namespace {
@@ -93,12 +93,12 @@ BlockingPool::~BlockingPool() = default;
 
 void BlockingPool::SetThreadScope(ThreadScope scope) {
   auto shared = std::make_shared<const ThreadScope>(std::move(scope));
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   thread_scope_.swap(shared);
 }
 
 BlockingPool::Metrics BlockingPool::metrics() const {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   Metrics metrics;
   metrics.threads = serving_;
   metrics.idle_threads = sleeping_;
@@ -110,7 +110,7 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
   bool closed;
   absl::Status failed;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     closed = closed_;
     if (!closed) {
       failed = BeginWork();
@@ -213,13 +213,13 @@ void BlockingPool::Serve() {
 
 task::Header* BlockingPool::NextWork() {
   ClockHold released;  // when the lock is free
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   released = EndWork(1);
   return Pop();
 }
 
 task::Header* BlockingPool::WaitForWork(bool coming) {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   for (;;) {
     if (coming) --coming_;
     if (task::Header* task = Pop()) return task;
@@ -255,7 +255,7 @@ void BlockingPool::Leave(Member* self) {
   const std::unique_ptr<Member> owned(self);
   // Joined when the lock is free: it is about to end.
   std::optional<Thread> before;
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   self->Unlink();
   if (detached_) {
     self->thread->Detach();
@@ -273,7 +273,7 @@ void BlockingPool::Close() {
   size_t count = 0;
   std::shared_ptr<const ThreadScope> scope;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (std::exchange(closed_, true)) return;
     scope = std::move(thread_scope_);
     RunQueue<task::Header> mandatory;
@@ -311,7 +311,7 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
   // It would wait for itself, or for one that waits for it.
   if (PoolHere() == this) limit = absl::ZeroDuration();
   std::optional<Thread> last;  // joined when the lock is free
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   while (!members_.IsEmpty() && !detached_ && limit > absl::ZeroDuration()) {
     if (no_members_.WaitWithTimeout(&mu_, limit)) break;
   }
@@ -346,7 +346,7 @@ BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
 
 void BlockingPool::WorkEnded(size_t count) {
   ClockHold released;  // when the lock is free
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   released = EndWork(count);
 }
 

@@ -31,8 +31,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/thread.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/blocking_call.h"
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/cell.h"
@@ -202,7 +202,7 @@ class BlockingPool final : public task::Schedule {
   // Made in time.
   const absl::Status out_of_memory_;
 
-  mutable Mutex mu_;
+  mutable ThreadMutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   RunQueue<task::Header> queue_ ABSL_GUARDED_BY(mu_);
   size_t queue_depth_ ABSL_GUARDED_BY(mu_) = 0;
@@ -218,7 +218,7 @@ class BlockingPool final : public task::Schedule {
 
   // All threads but those that have nothing left to do but to end.
   IntrusiveList<Member> members_ ABSL_GUARDED_BY(mu_);
-  CondVar no_members_;
+  ThreadCondVar no_members_;
   bool detached_ ABSL_GUARDED_BY(mu_) = false;
   // Each thread that ends joins the one that did so before it.
   std::optional<Thread> last_ended_ ABSL_GUARDED_BY(mu_);

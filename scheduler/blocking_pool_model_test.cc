@@ -32,7 +32,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/model/cell.h"
@@ -55,22 +55,22 @@ using model::Thread;
 class Count {
  public:
   void Add() {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     ++count_;
     changed_.SignalAll();
   }
   void WaitFor(int count) {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     while (count_ < count) changed_.Wait(&mu_);
   }
   int now() {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     return count_;
   }
 
  private:
-  Mutex mu_;
-  CondVar changed_;
+  ThreadMutex mu_;
+  ThreadCondVar changed_;
   int count_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

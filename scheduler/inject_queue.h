@@ -17,8 +17,7 @@
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/mutex.h"
-#include "rouse/base/spin_lock.h"
+#include "rouse/base/brief_lock.h"
 #include "rouse/scheduler/run_queue.h"
 
 namespace rouse::scheduler {
@@ -57,7 +56,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
   // Puts `element` last. False once the queue has been closed: it is not taken
   // then.
   bool Push(T* element) {
-    const Holder lock(mu_);
+    const BriefLockHolder lock(mu_);
     if (closed_) return false;
     PushLocked(element);
     Resize(1);
@@ -66,7 +65,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
 
   // The same for a new one, which is counted.
   bool PushNew(T* element) {
-    const Holder lock(mu_);
+    const BriefLockHolder lock(mu_);
     // Relaxed: written under the lock alone, and `new_count()` orders nothing.
     new_count_.store(new_count() + 1, std::memory_order_relaxed);
     if (closed_) return false;
@@ -85,7 +84,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
   // last time.
   void PushBatch(RunQueue<T>& batch) {
     while (!batch.IsEmpty()) {
-      const Holder lock(mu_);
+      const BriefLockHolder lock(mu_);
       size_t count = 0;
       // Others have their turn, so that they need not wait for long.
       while (count < kMaxHeld) {
@@ -124,7 +123,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
   // Calls `visit(T*)` for each, under the lock.
   template <class F>
   void ForEach(F visit) {
-    const Holder lock(mu_);
+    const BriefLockHolder lock(mu_);
     T* element = first_;
     for (size_t i = 0; i < size_.load(std::memory_order_relaxed); ++i) {
       visit(element);
@@ -134,27 +133,13 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
 
   // Takes nothing more from `Push()`. What is here may still be popped.
   void Close() {
-    const Holder lock(mu_);
+    const BriefLockHolder lock(mu_);
     closed_ = true;
   }
 
  private:
   // How many are put in at one time.
   static constexpr size_t kMaxHeld = 128;
-
-#ifdef ROUSE_MODEL
-  // That a spin lock is a lock has models of its own; here its spinning would
-  // multiply all else.
-  using Lock = Mutex;
-  struct ABSL_SCOPED_LOCKABLE Holder {
-    explicit Holder(Mutex& mu) ABSL_EXCLUSIVE_LOCK_FUNCTION(mu) : lock(&mu) {}
-    ~Holder() ABSL_UNLOCK_FUNCTION() = default;
-    const MutexLock lock;
-  };
-#else
-  using Lock = SpinLock;
-  using Holder = SpinLockHolder;
-#endif
 
   void PushLocked(T* element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     element->next_in_queue = nullptr;
@@ -172,7 +157,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
 
   // `first` is the first of those taken.
   size_t PopSegments(size_t max, T*& first) {
-    const Holder lock(mu_);
+    const BriefLockHolder lock(mu_);
     first = first_;
     size_t count = 0;
     while (first_ != nullptr) {
@@ -213,7 +198,7 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
                 std::memory_order_seq_cst);
   }
 
-  Lock mu_;
+  BriefLock mu_;
   // Where the first and the last segment begin, and the last element.
   T* first_ ABSL_GUARDED_BY(mu_) = nullptr;
   T* last_segment_ ABSL_GUARDED_BY(mu_) = nullptr;

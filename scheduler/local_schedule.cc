@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_local.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/future/task_local.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/wake_list.h"
@@ -111,7 +111,7 @@ void LocalSchedule::Submit(task::Header* task) {
 
 void LocalSchedule::SubmitRemotely(task::Header* task) {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (!remote_closed_) {
       remote_.Push(std::exchange(task, nullptr));
       // The queue has the caller's reference now, and the task may end, and
@@ -136,7 +136,7 @@ void LocalSchedule::WakeDrivers() {
   for (;;) {
     WakeList woken;
     {
-      const MutexLock lock(&mu_);
+      const ThreadMutexLock lock(&mu_);
       drivers_.ForEach([&woken](Driver* driver) {
         if (woken.IsFull()) return;
         // Taking one calls nothing.
@@ -161,14 +161,14 @@ bool LocalSchedule::Release(task::Header* task) {
 void LocalSchedule::Register(Driver& driver, const Waker& waker) {
   driver.waker.Register(waker);
   if (std::exchange(driver.registered, true)) return;
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   drivers_.PushBack(&driver);
 }
 
 void LocalSchedule::Deregister(Driver& driver) {
   if (!std::exchange(driver.registered, false)) return;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     driver.Unlink();
   }
   driver.waker.Take().Reset();
@@ -178,7 +178,7 @@ task::Header* LocalSchedule::Pop() {
   if (local_.IsEmpty() || ++tick_ % kRemoteInterval == 0) {
     // Behind those that are here: whichever queue is always full keeps the
     // other one waiting for no longer than that.
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     local_.Append(remote_);
   }
   return local_.Pop();
@@ -199,7 +199,7 @@ void LocalSchedule::Close() {
   // the end is reached (tokio #1885).
   closed_ = true;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     remote_closed_ = true;
     local_.Append(remote_);
   }

@@ -36,7 +36,7 @@
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/atomic_waker.h"
@@ -129,7 +129,7 @@ class LocalSchedule final : public task::Schedule {
   bool driving_ = false;
   bool closed_ = false;
 
-  Mutex mu_;
+  ThreadMutex mu_;
   RunQueue<task::Header> remote_ ABSL_GUARDED_BY(mu_);
   bool remote_closed_ ABSL_GUARDED_BY(mu_) = false;
   IntrusiveList<Driver> drivers_ ABSL_GUARDED_BY(mu_);

@@ -6,8 +6,8 @@
 
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/wake_list.h"
@@ -82,12 +82,12 @@ void TrackerCore::WakeAll() {
 
 bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (waiter.done || IsDone()) return true;
     if (waiter.IsLinked() && waiter.waker.WillWake(waker)) return false;
   }
   Waker clone = waker.Clone();
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   if (waiter.done || IsDone()) return true;
   // The one before goes with `clone`, after the lock has been released.
   std::swap(waiter.waker, clone);
@@ -97,7 +97,7 @@ bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
 
 void TrackerCore::StopWaiting(Waiter& waiter) {
   Waker waker;  // goes after the lock has been released
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   waiter.Unlink();
   std::swap(waiter.waker, waker);
 }

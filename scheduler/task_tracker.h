@@ -32,7 +32,7 @@
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -99,7 +99,7 @@ class TrackerCore {
   Atomic<uint64_t> references_{1};
   // kClosed, and kToken for each token.
   Atomic<uint64_t> word_{0};
-  Mutex mu_;
+  ThreadMutex mu_;
   IntrusiveList<Waiter> waiters_ ABSL_GUARDED_BY(mu_);
 };
 

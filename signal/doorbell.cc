@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
@@ -37,7 +37,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 Doorbell doorbells[NSIG];
 
 // Of installing.
-ABSL_CONST_INIT Mutex install_mu(absl::kConstInit);
+ABSL_CONST_INIT ThreadMutex install_mu(absl::kConstInit);
 
 // Async-signal-safe: atomics and write(2) alone.
 void Handle(int number, siginfo_t* info, void* context) {
@@ -111,7 +111,7 @@ absl::StatusOr<OwnedFd> ListenTo(int number) {
         absl::StrCat("there is no signal ", number));
   }
   Doorbell& doorbell = doorbells[number];
-  const MutexLock lock(&install_mu);
+  const ThreadMutexLock lock(&install_mu);
   // Changes under the lock alone: nothing to order, here and below.
   if (doorbell.fd.load(std::memory_order_relaxed) < 0) {
     absl::Status status = Install(number, doorbell);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "rouse/base/mutex.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
 
 namespace rouse {
@@ -75,7 +75,7 @@ Instant Clock::Now() const {
 
 // Waits for the change to end.
 Instant Clock::SlowNow() const {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   // Relaxed: `mu_` orders these with the changes, which hold it.
   const int64_t base = base_.load(std::memory_order_relaxed);
   return paused_.load(std::memory_order_relaxed)
@@ -98,7 +98,7 @@ void Clock::Set(bool paused, int64_t base) {
 
 void Clock::Pause() {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     // Relaxed, here and below: only the holder of `mu_` writes.
     if (paused_.load(std::memory_order_relaxed)) return;
     BeginChange();
@@ -116,7 +116,7 @@ void Clock::Pause() {
 
 void Clock::Resume() {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (!paused_.load(std::memory_order_relaxed)) return;
     BeginChange();
     Set(false, base_.load(std::memory_order_relaxed) - SystemNanoseconds());
@@ -129,7 +129,7 @@ void Clock::Advance(absl::Duration d) {
     Panic("Clock::Advance by less than zero: a clock only goes forward");
   }
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     BeginChange();
     Set(paused_.load(std::memory_order_relaxed),
         (Instant::FromNanoseconds(base_.load(std::memory_order_relaxed)) + d)
@@ -140,7 +140,7 @@ void Clock::Advance(absl::Duration d) {
 
 void Clock::AdvanceTo(Instant t) {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (!MoveTo(t)) return;
   }
   CallListeners();
@@ -158,7 +158,7 @@ bool Clock::MoveTo(Instant t) {
 
 void Clock::SetAutoAdvance(bool on) {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     // Relaxed: `mu_` orders it for whoever moves the clock.
     auto_advance_.store(on, std::memory_order_relaxed);
   }
@@ -174,7 +174,7 @@ bool Clock::AdvancesByItself() const { return HasAutoAdvance() && IsPaused(); }
 
 void Clock::AutoAdvanceTo(Instant t) {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (!AdvancesByItself()) return;
     if (holds_ > 0) {
       held_back_ = true;
@@ -186,13 +186,13 @@ void Clock::AutoAdvanceTo(Instant t) {
 }
 
 void Clock::Hold() {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   ++holds_;
 }
 
 void Clock::Release() {
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     if (--holds_ > 0 || !std::exchange(held_back_, false)) return;
   }
   CallListeners();
@@ -204,12 +204,12 @@ bool Clock::IsPaused() const {
 }
 
 void Clock::AddListener(Listener listener) {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   listeners_.push_back(std::move(listener));
 }
 
 void Clock::RemoveListener(const Listener& listener) {
-  const MutexLock lock(&mu_);
+  const ThreadMutexLock lock(&mu_);
   auto it = std::find(listeners_.begin(), listeners_.end(), listener);
   if (it != listeners_.end()) listeners_.erase(it);
 }
@@ -217,7 +217,7 @@ void Clock::RemoveListener(const Listener& listener) {
 void Clock::CallListeners() {
   std::vector<Listener> listeners;
   {
-    const MutexLock lock(&mu_);
+    const ThreadMutexLock lock(&mu_);
     listeners = listeners_;
   }
   for (const Listener& listener : listeners) (*listener)();

@@ -34,7 +34,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
 
 namespace rouse {
@@ -134,7 +134,7 @@ class Clock {
   // Written under `mu_`.
   Atomic<bool> auto_advance_{false};
 
-  mutable Mutex mu_;
+  mutable ThreadMutex mu_;
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
   // Whether a hold has kept a driver from moving the clock.
   bool held_back_ ABSL_GUARDED_BY(mu_) = false;

@@ -9,7 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/task_id.h"
@@ -93,7 +93,7 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
 }
 
 // One trace at a time. Held also by who waits for a trace to end.
-ABSL_CONST_INIT Mutex trace_mu(absl::kConstInit);
+ABSL_CONST_INIT ThreadMutex trace_mu(absl::kConstInit);
 
 // Whether the caller is to cancel `task`.
 bool TakeOverToCancel(Header* task) {
@@ -105,7 +105,7 @@ bool TakeOverToCancel(Header* task) {
       case State::TakeOver::kLeave:
         return false;
       case State::TakeOver::kTraced: {
-        const MutexLock wait(&trace_mu);
+        const ThreadMutexLock wait(&trace_mu);
         break;
       }
     }
@@ -215,7 +215,7 @@ bool Trace(Header* task, AwaitTrace& trace) {
   const absl::Cleanup after = [&] {
     if (submit) task->scheduler->Submit(task);
   };
-  const MutexLock lock(&trace_mu);
+  const ThreadMutexLock lock(&trace_mu);
   if (!task->state.BeginTrace()) return false;
   const absl::Cleanup end = [&] { submit = task->state.EndTrace(); };
   task->vtable->trace(task, trace);

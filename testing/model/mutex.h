@@ -6,7 +6,7 @@
 // -----------------------------------------------------------------------------
 //
 // `absl::Mutex` and `absl::CondVar` for a model. Code under test names
-// `rouse::Mutex` and its like (base/mutex.h).
+// `rouse::Mutex` and its like (base/thread_mutex.h).
 
 #ifndef ROUSE_TESTING_MODEL_MUTEX_H_
 #define ROUSE_TESTING_MODEL_MUTEX_H_

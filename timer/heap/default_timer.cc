@@ -9,7 +9,7 @@
 #include "absl/base/attributes.h"
 #include "absl/base/const_init.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/timer/heap/helper_thread.h"
 #include "rouse/timer/heap/timer_handle.h"
 
@@ -17,7 +17,7 @@ namespace rouse::heap {
 namespace {
 
 // Of starting the thread, so that no two are started.
-ABSL_CONST_INIT Mutex start_mu(absl::kConstInit);
+ABSL_CONST_INIT ThreadMutex start_mu(absl::kConstInit);
 
 }  // namespace
 
@@ -25,7 +25,7 @@ TimerHandle DefaultTimer() {
   if (std::optional<TimerHandle> fallback = TimerHandle::GlobalFallback()) {
     return *std::move(fallback);
   }
-  const MutexLock lock(&start_mu);
+  const ThreadMutexLock lock(&start_mu);
   if (std::optional<TimerHandle> fallback = TimerHandle::GlobalFallback()) {
     return *std::move(fallback);
   }

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/cell.h"
-#include "rouse/base/mutex.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -46,16 +46,16 @@ class SleepyDriver {
   class Shard {
    public:
     void Insert(uint64_t tick) {
-      const MutexLock lock(&mu_);
+      const ThreadMutexLock lock(&mu_);
       next_.Write() = std::min(next_.Read(), tick);
     }
     uint64_t Next() {
-      const MutexLock lock(&mu_);
+      const ThreadMutexLock lock(&mu_);
       return next_.Read();
     }
 
    private:
-    Mutex mu_;
+    ThreadMutex mu_;
     Cell<uint64_t> next_{kLate};
   };
 

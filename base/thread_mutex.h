@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: mutex.h
+// File: thread_mutex.h
 // -----------------------------------------------------------------------------
 //
 // Abseil's mutex and condition variable, or the model checker's in a `*_model`
-// target: the part of Abseil's interface that both have.
+// target: the part of Abseil's interface that both have. They block a thread;
+// for tasks there is `rouse::Mutex<T>` (sync/mutex.h).
 //
-//   Mutex mu_;
+//   ThreadMutex mu_;
 //   int count_ ABSL_GUARDED_BY(mu_) = 0;
 //   ...
-//   const MutexLock lock(&mu_);
+//   const ThreadMutexLock lock(&mu_);
 
-#ifndef ROUSE_BASE_MUTEX_H_
-#define ROUSE_BASE_MUTEX_H_
+#ifndef ROUSE_BASE_THREAD_MUTEX_H_
+#define ROUSE_BASE_THREAD_MUTEX_H_
 
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/mutex.h"
@@ -25,15 +26,15 @@
 namespace rouse {
 
 #ifdef ROUSE_MODEL
-using Mutex = model::Mutex;
-using MutexLock = model::MutexLock;
-using CondVar = model::CondVar;
+using ThreadMutex = model::Mutex;
+using ThreadMutexLock = model::MutexLock;
+using ThreadCondVar = model::CondVar;
 #else
-using Mutex = absl::Mutex;
-using MutexLock = absl::MutexLock;
-using CondVar = absl::CondVar;
+using ThreadMutex = absl::Mutex;
+using ThreadMutexLock = absl::MutexLock;
+using ThreadCondVar = absl::CondVar;
 #endif
 
 }  // namespace rouse
 
-#endif  // ROUSE_BASE_MUTEX_H_
+#endif  // ROUSE_BASE_THREAD_MUTEX_H_
