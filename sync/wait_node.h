@@ -1,0 +1,129 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: wait_node.h
+// -----------------------------------------------------------------------------
+//
+// `WaitNode` is a future's place in a list of those that wait, and has the
+// waker of the task that polls it. The list, the nodes that are in it and what
+// they wait for are under one lock, outside of which wakers are cloned, called
+// and dropped. Internal to `sync/`.
+//
+//   PollResult<void> Poll(Context& cx) {
+//     Waker waker = node_.CloneIfNew(cx.waker());  // goes without the lock
+//     const BriefLockHolder lock(event_.mu_);
+//     if (event_.has_happened_) return {};
+//     if (!node_.IsLinked()) event_.waiters_.PushBack(&node_);
+//     node_.Register(waker);
+//     return kPending;
+//   }
+//   ~WaitFuture() {
+//     Waker waker;
+//     const BriefLockHolder lock(event_.mu_);
+//     node_.Leave(waker);
+//   }
+//
+// Who is told of an end must not destroy what the lock is part of while the
+// teller still holds it. So a future that has waited takes the lock once more
+// before it is ready: then the teller has let go.
+
+#ifndef ROUSE_SYNC_WAIT_NODE_H_
+#define ROUSE_SYNC_WAIT_NODE_H_
+
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/first_exception.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::internal {
+
+// WaitNode
+//
+// What is more to be known of a waiter is in a class derived from this one.
+class WaitNode : public IntrusiveListNode<> {
+ public:
+  WaitNode() = default;
+
+  // ---- For the owner.
+
+  // Without the lock. A waker to register: a clone of `waker`, or the no-op
+  // waker if that is the one which was registered last, and so nothing is to be
+  // done. May throw.
+  Waker CloneIfNew(const Waker& waker) const {
+    return IsRegistered(waker) ? Waker() : waker.Clone();
+  }
+
+  // Under the lock. What is not needed any more comes back in `waker`, to be
+  // dropped without the lock.
+  void Register(Waker& waker) {
+    if (waker.IsNoop()) return;
+    registered_ = waker.raw();
+    std::swap(waker_.Write(), waker);
+  }
+
+  // Under the lock: leaves the list, if it is in one. The waker comes back as
+  // above.
+  void Leave(Waker& waker) {
+    Unlink();
+    registered_ = kNone;
+    std::swap(waker_.Write(), waker);
+  }
+
+  // Without the lock: whether there is anything that `Leave()` would do.
+  bool HasRegistered() const { return registered_.vtable != nullptr; }
+
+  // ---- For who tells it.
+
+  // Under the lock, when it has left the list.
+  Waker TakeWaker() { return std::move(waker_.Write()); }
+
+ private:
+  static constexpr RawWaker kNone = {nullptr, nullptr};
+
+  bool IsRegistered(const Waker& waker) const {
+    return registered_.data == waker.raw().data &&
+           registered_.vtable == waker.raw().vtable;
+  }
+
+  // Which waker was registered last. The owner's, so that no lock is needed to
+  // compare. As long as nobody has told the node, `waker_` keeps what it names.
+  RawWaker registered_ = kNone;
+  // Under the lock while the node is in the list.
+  Cell<Waker> waker_;
+};
+
+// Takes all of `waiters` at this moment, calls `told(WaitNode*)` for each, and
+// wakes them, several at a time, without `mu`. Those that come meanwhile are
+// not woken. One that leaves before its turn is not told.
+// If wakers throw, all are called, and the first exception comes out.
+//
+// `mu` is held before, and not after. What it is part of outlives the call if
+// there are more than `WakeList::kCapacity` waiters.
+template <class Told>
+void WakeAll(BriefLock& mu, IntrusiveList<WaitNode>& waiters, Told told)
+    ABSL_UNLOCK_FUNCTION(mu) {
+  IntrusiveList<WaitNode> these = std::move(waiters);
+  FirstException first;
+  WakeList woken;
+  while (WaitNode* const node = these.PopFront()) {
+    told(node);
+    woken.Push(node->TakeWaker());
+    if (!woken.IsFull() || these.IsEmpty()) continue;
+    mu.Unlock();
+    first.Catch([&woken] { woken.WakeAll(); });
+    mu.Lock();
+  }
+  mu.Unlock();
+  first.Catch([&woken] { woken.WakeAll(); });
+  first.Rethrow();
+}
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_SYNC_WAIT_NODE_H_
