@@ -479,8 +479,7 @@ MODEL_TEST(Task, AWakeMeetsTheEndOfItsSchedule) {
   Event event;
   PlainInt uses(0);
   std::optional<ScheduleOwner> schedule(std::in_place);
-  std::optional<JoinHandle<int>> handle =
-      (*schedule)->Start(Wait(event, uses));
+  std::optional<JoinHandle<int>> handle = (*schedule)->Start(Wait(event, uses));
   (*schedule)->RunNext();
   Thread signalling([&] { event.Signal(); });
   (*schedule)->Close();
