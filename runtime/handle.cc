@@ -71,7 +71,7 @@ void Handle::PanicInBlockOn() const {
 void Handle::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const {
   CheckMayBlock();
   const scheduler::RunningHere here(shared_.get());
-  if (!shared_->main_futures.Wait(shared_, clock(), poll)) PanicInBlockOn();
+  if (!shared_->main_futures->Wait(shared_, clock(), poll)) PanicInBlockOn();
 }
 
 }  // namespace rouse

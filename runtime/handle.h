@@ -54,12 +54,13 @@ struct RuntimeShared {
   // Takes over a reference to `scheduler`, and makes one to `blocking`.
   RuntimeShared(scheduler::Scheduler* scheduler,
                 scheduler::BlockingPool* blocking, wheel::Handle timer,
-                reactor::Handle reactor, FastRand rand)
+                reactor::Handle reactor,
+                std::shared_ptr<MainFutures> main_futures)
       : scheduler(scheduler),
         blocking(blocking),
         timer(std::move(timer)),
         reactor(std::move(reactor)),
-        main_futures(rand) {
+        main_futures(std::move(main_futures)) {
     blocking->Ref();
   }
   RuntimeShared(const RuntimeShared&) = delete;
@@ -73,7 +74,7 @@ struct RuntimeShared {
   scheduler::BlockingPool* const blocking;
   const wheel::Handle timer;
   const reactor::Handle reactor;
-  mutable MainFutures main_futures;
+  const std::shared_ptr<MainFutures> main_futures;
 };
 
 // Names the runtime of this thread. Guards nest.
@@ -116,7 +117,8 @@ class Handle {
     requires task::Spawnable<std::decay_t<F>>
   auto BlockOn(F&& f) const;
 
-  // Starts a task, from any thread: see `rouse::Spawn()`.
+  // Starts a task, from any thread: see `rouse::Spawn()`. The handle must last
+  // until the call returns, even if the task has ended before that.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(

@@ -23,6 +23,7 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/held_clock.h"
+#include "rouse/runtime/main_futures.h"
 #include "rouse/runtime/worker_loan.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/driver.h"
@@ -73,23 +74,26 @@ RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
 
 Handle RuntimeInner::MakeHandle() {
   auto driver = std::make_unique<scheduler::DriverRef<DriverStack>>(driver_);
+  auto main_futures =
+      std::make_shared<MainFutures>(FastRand(options_.scheduler.seed).Split());
   auto* const scheduler = new scheduler::Scheduler(
-      std::move(driver), WithCallbacks(options_.scheduler));
+      std::move(driver), WithCallbacks(options_.scheduler, main_futures));
   absl::Cleanup unref = [scheduler] {
     scheduler->CancelAll();
     scheduler->Unref();
   };
   auto shared = std::make_shared<RuntimeShared>(
       scheduler, blocking_.get(), driver_.handle(), driver_.park().handle(),
-      FastRand(options_.scheduler.seed).Split());
+      std::move(main_futures));
   std::move(unref).Cancel();
   return Handle(std::move(shared));
 }
 
-scheduler::Options RuntimeInner::WithCallbacks(scheduler::Options options) {
-  // By a task of the runtime, so that its handle is there.
-  options.on_closed_by_exception = [this] {
-    handle_.shared_->main_futures.GiveUp();
+scheduler::Options RuntimeInner::WithCallbacks(
+    scheduler::Options options, std::shared_ptr<MainFutures> main_futures) {
+  // Perhaps by a task that is refused, when all of this has gone.
+  options.on_closed_by_exception = [main_futures = std::move(main_futures)] {
+    main_futures->GiveUp();
   };
   if (options_.multi_thread) {
     options.run_elsewhere = [this](size_t index) { RunElsewhere(index); };
@@ -170,7 +174,7 @@ void RuntimeInner::BlockOnCurrentThread(
     absl::FunctionRef<bool(Context&)> poll) {
   scheduler::Worker& worker = scheduler().worker(0);
   WorkerLoan::Borrower borrower;
-  FastRand own_rand = handle_.shared_->main_futures.SplitRand();
+  FastRand own_rand = handle_.shared_->main_futures->SplitRand();
 
   // Whether the main future has been woken since its last poll. Wakers outlive
   // this call.
@@ -235,7 +239,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
   // Wakers, and the destructors of tasks, may throw.
   FirstException first;
   first.Catch([this] { blocking_->Close(); });
-  scheduler().Close();
+  first.Catch([this] { scheduler().Close(); });
   if (options_.multi_thread) {
     threads_.clear();  // joins
     if (stand_ins_ != nullptr) stand_ins_->Shutdown();

@@ -24,6 +24,7 @@
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
+#include "rouse/runtime/main_futures.h"
 #include "rouse/runtime/worker_loan.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/options.h"
@@ -79,7 +80,8 @@ class RuntimeInner {
   scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
 
   Handle MakeHandle();
-  scheduler::Options WithCallbacks(scheduler::Options options);
+  scheduler::Options WithCallbacks(scheduler::Options options,
+                                   std::shared_ptr<MainFutures> main_futures);
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);

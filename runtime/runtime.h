@@ -97,7 +97,8 @@ class Runtime {
     requires task::Spawnable<std::decay_t<F>>
   auto BlockOn(F&& f);
 
-  // Starts a task, from any thread: see `rouse::Spawn()`.
+  // Starts a task, from any thread: see `rouse::Spawn()`. The runtime must last
+  // until the call returns, even if the task has ended before that.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f, const SpawnOptions& options = {},

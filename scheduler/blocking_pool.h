@@ -76,7 +76,7 @@ struct BlockingOptions {
 // first out. There is no limit to how many wait. No lock is held while a call
 // runs.
 //
-// Thread-safe. Held by its owner, its threads and its tasks.
+// Thread-safe. Held by its owner and its threads.
 class BlockingPool final : public task::Schedule {
  public:
   // Shuts the pool down, and waits for all of its threads; after a `Shutdown()`

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
@@ -124,15 +125,14 @@ void LocalSchedule::SubmitRemotely(task::Header* task) {
     task::Unref(task);
     return;
   }
-  ROUSE_TRY { WakeDrivers(); }
-  ROUSE_CATCH_ALL {
-    Unref();
-    ROUSE_RETHROW;
-  }
-  Unref();
+  const absl::Cleanup unref = [this] { Unref(); };
+  WakeDrivers();
 }
 
 void LocalSchedule::WakeDrivers() {
+  // What is woken may destroy the set, while there are more to be woken.
+  Ref();
+  const absl::Cleanup unref = [this] { Unref(); };
   for (;;) {
     WakeList woken;
     {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/log/log.h"
 #include "rouse/base/cycle_clock.h"
@@ -51,7 +53,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
   }
 }
 
-Scheduler::~Scheduler() = default;
+Scheduler::~Scheduler() { ABSL_ASSERT(alive_tasks() == 0); }
 
 Worker* Scheduler::WorkerHere() {
   Worker* const here = Worker::Current();
@@ -103,8 +105,8 @@ void Scheduler::SubmitFromOutside(task::Header* task) {
   // The queue has the caller's reference then, and the task may end, and with
   // it the runtime, before a worker has been unparked.
   Ref();
+  const absl::Cleanup unref = [this] { Unref(); };
   HoldingClock([this, task] { queues_.Inject(task); });
-  Unref();
 }
 
 void Scheduler::Discard(task::Header* task) {

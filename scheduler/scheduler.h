@@ -62,7 +62,8 @@ class Worker;
 
 // Scheduler
 //
-// Shared by its runtime and its handles. Thread-safe.
+// Shared by its runtime and its handles. Whoever drops the last reference has
+// seen to its end before: see above. Thread-safe.
 class Scheduler final : public task::Schedule {
  public:
   using Queues = RunQueues<task::Header, Scheduler>;
@@ -73,7 +74,9 @@ class Scheduler final : public task::Schedule {
   ~Scheduler() override;
 
   // Makes a task of `f`, which is a future or a callable that returns one.
-  // After the scheduler has been closed it is not run, and is cancelled.
+  // After the scheduler has been closed it is not run, and is cancelled. The
+  // caller's reference lasts until the call returns, even if the task has ended
+  // before that.
   // `where` is the place that a list of tasks gives.
   template <class F>
     requires task::Spawnable<std::decay_t<F>>
