@@ -12,12 +12,12 @@ bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
   // Acquire, also where the exchange fails, pairs with the release of Wait for
   // the words, and with that of Conclude as above.
   uint64_t word = word_.load(std::memory_order_acquire);
-  RawWaker sender;
-  RawWaker receiver;
+  RawWaker sender{};
+  RawWaker receiver{};
   do {
     if ((word & unless) != 0) return false;
-    sender = sender_waker_.Read();
-    receiver = receiver_waker_.Read();
+    if ((word & kSenderWaits) != 0) sender = sender_waker_.Read();
+    if ((word & kReceiverWaits) != 0) receiver = receiver_waker_.Read();
     // Release: as above. It is what reads the words that is to come first.
   } while (!word_.compare_exchange_weak(word, (word | set) & ~kWaits,
                                         std::memory_order_release,
