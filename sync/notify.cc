@@ -1,0 +1,142 @@
+#include "rouse/sync/notify.h"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+bool Notify::TellOne(Told how) {
+  Waker waker;
+  {
+    const BriefLockHolder lock(mu_);
+    internal::WaitNode* const node =
+        how == Told::kAsFirst ? waiters_.PopFront() : waiters_.PopBack();
+    // Not from in here is a permit left: who takes it needs no lock, and may
+    // destroy this.
+    if (node == nullptr) return false;
+    static_cast<Waiter*>(node)->told = how;
+    waker = node->TakeWaker();
+    // Relaxed: it is kWaiting, so nobody else changes it.
+    if (waiters_.IsEmpty()) {
+      StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)));
+    }
+  }
+  std::move(waker).Wake();
+  return true;
+}
+
+void Notify::SlowNotifyWaiters() {
+  do {
+    mu_.Lock();
+    if (!waiters_.IsEmpty()) {
+      // Relaxed: it is kWaiting, so nobody else changes it. From the store on
+      // all of them are told.
+      StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
+      return internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
+    }
+    // They have left. Not from in here is the call counted: who sees it may
+    // need no lock, and destroy this.
+    mu_.Unlock();
+  } while (!CountCall());
+}
+
+bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
+  const BriefLockHolder lock(mu_);
+  for (;;) {
+    if (TryTake(calls)) return true;
+    // Acquire pairs with the release of CountCall: it has told this one.
+    uint64_t word = word_.load(std::memory_order_acquire);
+    if (CallsOf(word) != calls) return true;
+    if (StateOf(word) == kWaiting) break;
+    // Acquire pairs with the releases of StorePermit, though others have taken
+    // the permit: what is looked at after an Enable() is not from before.
+    if (StateOf(word) == kEmpty &&
+        word_.compare_exchange_weak(word, calls | kWaiting,
+                                    std::memory_order_acquire,
+                                    std::memory_order_relaxed)) {
+      break;
+    }
+  }
+  waiters_.PushBack(&waiter);
+  waiter.Register(waker);
+  return false;
+}
+
+bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
+  const BriefLockHolder lock(mu_);
+  // Relaxed: what tells one that has joined does so under the lock.
+  if (waiter.told == Told::kNot &&
+      CallsOf(word_.load(std::memory_order_relaxed)) == calls) {
+    waiter.Register(waker);
+    return false;
+  }
+  waiter.Leave(waker);
+  return true;
+}
+
+void Notify::Leave(Waiter& waiter) {
+  Told told;
+  {
+    Waker waker;
+    const BriefLockHolder lock(mu_);
+    told = waiter.told;
+    waiter.Leave(waker);
+    if (waiters_.IsEmpty()) {
+      // Relaxed: if it is kWaiting nobody else changes it. If it is not, this
+      // one was in the list no more (tokio #3652).
+      const uint64_t word = word_.load(std::memory_order_relaxed);
+      if (StateOf(word) == kWaiting) StopWaiting(CallsOf(word));
+    }
+  }
+  if (told != Told::kNot) Send(told);
+}
+
+void Notify::NotifiedFuture::PanicMoved() {
+  Panic(
+      "Notify::Notified: moved after it was polled, enabled or moved; move it "
+      "before, or leave it where it is");
+}
+
+bool Notify::NotifiedFuture::IsTold(Waker waker) {
+  const bool told = stage_ == Stage::kNew
+                        ? notify_.Join(waiter_, calls_, waker)
+                        : notify_.LookAgain(waiter_, calls_, waker);
+  stage_ = told ? Stage::kTold : Stage::kWaiting;
+  return told;
+}
+
+bool Notify::NotifiedFuture::Enable() {
+  switch (stage_) {
+    case Stage::kNew:
+    case Stage::kWaiting:
+      return IsTold(Waker());
+    case Stage::kTold:
+      return true;
+    case Stage::kFinished:
+      Panic(
+          "Notify::Notified: enabled after it has finished; call Notified() "
+          "again");
+  }
+}
+
+bool Notify::NotifiedFuture::SlowPoll(Context& cx) {
+  if (stage_ == Stage::kFinished) {
+    Panic(
+        "Notify::Notified: polled after it has finished; call Notified() "
+        "again");
+  }
+  if (stage_ != Stage::kTold && !IsTold(waiter_.CloneIfNew(cx.waker()))) {
+    return false;
+  }
+  stage_ = Stage::kFinished;
+  return true;
+}
+
+}  // namespace rouse
