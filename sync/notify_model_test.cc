@@ -401,8 +401,8 @@ MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
            .spurious_failures = 0) {
   Notify notify;
   Atomic<bool> second(false);
-  notify.NotifyOne();  // of a first
   Thread notifying([&] {
+    notify.NotifyOne();
     second.store(true, std::memory_order_relaxed);
     notify.NotifyOne();
   });
