@@ -1,0 +1,269 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: semaphore_core.h
+// -----------------------------------------------------------------------------
+//
+// What `Semaphore`, `Mutex`, `RwLock` and bounded channels are made of: permits
+// that are counted, and those that wait for some, first come, first served.
+// Internal to `sync/`.
+//
+//   class LockFuture {
+//    public:
+//     explicit LockFuture(Mutex& mutex) : acquire_(mutex.core_, 1) {}
+//
+//     PollResult<MutexGuard> Poll(Context& cx) {
+//       if (acquire_.Poll(cx, "Mutex::Lock").IsPending()) return kPending;
+//       return MutexGuard(mutex_);  // whose destructor calls
+//       `core_.Release(1)`
+//     }
+//   };
+//
+// # The protocol
+//
+// One word says all there is to say while nobody waits:
+//
+//   bit 0     kClosed
+//   bit 1     kHasWaiters
+//   the rest  free permits, as many times kPermit
+//
+//   State       Word                       Who changes it
+//   open        permits                    anyone, by compare-exchange
+//   waited for  kHasWaiters, no permits    who has the lock
+//   closed      permits, kClosed           anyone, by compare-exchange
+//
+//   From        To          By
+//   open        open        an acquire that finds enough: permits - n
+//                           a release: permits + n
+//   open        waited for  an acquire that finds too few, with the lock: takes
+//                           them all, and enters the list for what is missing
+//   waited for  waited for  acquires enter the list. A release assigns its
+//                           permits to the front, to the next when that has all
+//                           it needs, and so on. A waiter gives up.
+//   waited for  open        with the last waiter that leaves the list: what is
+//                           left of a release, or what had been assigned to a
+//                           waiter that gives up
+//   open        closed      `Close()`
+//   waited for  closed      `Close()`: what the front had been assigned is
+//   free,
+//                           and all waiters are told
+//   closed      closed      a release: permits + n. No acquire succeeds.
+//
+// Invariants, whenever the lock is free:
+//
+// * kHasWaiters is set if and only if the list has a waiter.
+// * Then no permit is free, and no waiter but the front has been assigned any.
+//   Each that is in the list lacks one or more. So nobody overtakes.
+// * A permit is in exactly one place: the word, a waiter, a holder.
+//
+// Who releases a permit hands on what it did while it had it: by the word
+// (release and acquire, all steps being read-modify-writes but those from
+// "waited for", where the word has nothing to hand on), or by the lock.
+//
+// The last that a release touches is the word if nobody waits, else the lock. A
+// future that has waited takes the lock before it is ready. So a holder of all
+// permits may destroy the core, though releases have not returned yet.
+
+#ifndef ROUSE_SYNC_SEMAPHORE_CORE_H_
+#define ROUSE_SYNC_SEMAPHORE_CORE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/sync/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/wake_list.h"
+
+namespace rouse::internal {
+
+class CoreAcquire;
+
+// SemaphoreCore
+//
+// Thread-safe. Takes and gives back permits in one atomic operation each while
+// nobody waits. Nobody may wait when it is destroyed.
+class SemaphoreCore {
+ public:
+  // Room for the flags, and for an overflow to be noticed.
+  static constexpr size_t kMaxPermits = std::numeric_limits<size_t>::max() >> 3;
+
+  // Panics if there are too many.
+  explicit SemaphoreCore(size_t permits);
+  SemaphoreCore(const SemaphoreCore&) = delete;
+  SemaphoreCore& operator=(const SemaphoreCore&) = delete;
+
+  // Takes `n` permits if so many are free, nobody waits, and it is open.
+  // REQUIRES: n <= kMaxPermits.
+  bool TryAcquire(size_t n) {
+    // Relaxed: the compare-exchange acquires.
+    uint64_t word = word_.load(std::memory_order_relaxed);
+    do {
+      if ((word & kFlags) != 0 || word < n * kPermit) return false;
+      // Acquire pairs with the releases of all who have given a permit back.
+    } while (!word_.compare_exchange_weak(word, word - n * kPermit,
+                                          std::memory_order_acquire,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+
+  // Gives `n` permits: to those that wait, and what is left to all. Panics, and
+  // has done nothing, if more than `kMaxPermits` would be free. Throws what
+  // wakers do, when all have been called.
+  void Release(size_t n) {
+    if (ABSL_PREDICT_FALSE(!TryRelease(n))) ReleaseToWaiters(n);
+  }
+
+  // Takes up to `n` permits of those that are free. How many.
+  size_t Forget(size_t n);
+
+  // Tells all that wait, and those that come. Throws what wakers do, when all
+  // have been called. With more than `WakeList::kCapacity` waiters the core
+  // must outlive the call.
+  void Close();
+
+  // Who finds it closed sees what came before the close.
+  bool IsClosed() const {
+    // Acquire pairs with the release of Close.
+    return (word_.load(std::memory_order_acquire) & kClosed) != 0;
+  }
+
+  // Those that are free.
+  size_t available() const {
+    // Relaxed: it may be another number at once.
+    return word_.load(std::memory_order_relaxed) / kPermit;
+  }
+
+ private:
+  friend class CoreAcquire;
+
+  static constexpr uint64_t kClosed = 1;
+  static constexpr uint64_t kHasWaiters = 2;
+  static constexpr uint64_t kFlags = kClosed | kHasWaiters;
+  static constexpr uint64_t kPermit = 4;
+
+  // Under the lock, but for `needed`.
+  struct Waiter : WaitNode {
+    explicit Waiter(size_t n) : needed(n), missing(n) {}
+
+    const size_t needed;
+    Cell<size_t> missing;  // 0: it has its permits, and is not in the list
+  };
+
+  [[noreturn]] static void PanicOverflow();
+
+  // Adds `n` permits, if nobody waits.
+  bool TryRelease(size_t n) {
+    // Relaxed: the compare-exchange releases.
+    uint64_t word = word_.load(std::memory_order_relaxed);
+    do {
+      if (ABSL_PREDICT_FALSE(n > kMaxPermits - word / kPermit)) PanicOverflow();
+      if ((word & kHasWaiters) != 0) return false;
+      // Release pairs with the acquires of TryAcquire and of Enqueue.
+    } while (!word_.compare_exchange_weak(word, word + n * kPermit,
+                                          std::memory_order_release,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+
+  void ReleaseToWaiters(size_t n);
+  size_t Assign(size_t n, WakeList& woken);
+
+  bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Relaxed: who set or cleared it had the lock.
+    return (word_.load(std::memory_order_relaxed) & kHasWaiters) != 0;
+  }
+
+  // How an attempt went.
+  enum class Attempt : uint8_t { kAcquired, kClosed, kWaits };
+
+  Attempt Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Attempt Look(const Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveUp(Waiter& waiter);
+
+  Atomic<uint64_t> word_;
+  BriefLock mu_;
+  IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);  // of `Waiter`s
+};
+
+// CoreAcquire
+//
+// What a future does that acquires `n` permits. Like a future it may be moved
+// until its first poll (it panics after), and cancels when it is destroyed:
+// what it had been given goes on to the next that waits.
+class CoreAcquire {
+ public:
+  // REQUIRES: n <= kMaxPermits.
+  CoreAcquire(SemaphoreCore& core ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
+      : core_(&core), n_(n) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  CoreAcquire(CoreAcquire&& other)
+      : core_(other.core_), n_(other.n_), state_(other.state_) {
+    if (ABSL_PREDICT_FALSE(other.IsCancellable())) PanicMoved();
+    other.state_ = State::kDone;
+  }
+  CoreAcquire& operator=(CoreAcquire&&) = delete;
+  ~CoreAcquire() {
+    if (ABSL_PREDICT_FALSE(IsCancellable())) Cancel();
+  }
+
+  // True: the permits are the caller's. False: it is closed. `call` is whom to
+  // blame where it is polled again after that.
+  //
+  // It takes its place in the queue, or the permits, though the budget has run
+  // out; then it keeps them for the next poll.
+  PollResult<bool> Poll(Context& cx, const char* call) {
+    if (ABSL_PREDICT_TRUE(state_ == State::kNew && core_->TryAcquire(n_))) {
+      state_ = State::kAcquired;
+    } else if (!HasEnded() && !PollQueued(cx, call)) {
+      return kPending;
+    }
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (ABSL_PREDICT_FALSE(unit.IsPending())) return kPending;
+    unit->MadeProgress();
+    return std::exchange(state_, State::kDone) == State::kAcquired;
+  }
+
+ private:
+  enum class State : uint8_t {
+    kNew,
+    kQueued,    // `waiter_` is in the list, or was until it was told
+    kAcquired,  // has its permits, but may not say so before the next poll
+    kClosed,    // likewise
+    kDone,
+  };
+
+  bool HasEnded() const {
+    return state_ == State::kAcquired || state_ == State::kClosed;
+  }
+  // Polled, and not ready.
+  bool IsCancellable() const {
+    return state_ != State::kNew && state_ != State::kDone;
+  }
+
+  [[noreturn]] static void PanicMoved();
+  bool PollQueued(Context& cx, const char* call);
+  void Cancel();
+
+  SemaphoreCore* core_;
+  size_t n_;
+  State state_ = State::kNew;
+  // Made when it has to wait: most do not.
+  std::optional<SemaphoreCore::Waiter> waiter_;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_SYNC_SEMAPHORE_CORE_H_
