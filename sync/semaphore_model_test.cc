@@ -131,6 +131,20 @@ MODEL_TEST(Semaphore, Release, .mode = model::Mode::kBounded,
   semaphore.reset();
 }
 
+// Also where the release had found a waiter, which has gone.
+MODEL_TEST(Semaphore, ReleaseToNobody) {
+  auto semaphore = std::make_unique<Semaphore>(0);
+  Acquiring acquiring(*semaphore);
+  Require(!acquiring.Poll());
+  Thread other([semaphore = semaphore.get()] { semaphore->AddPermits(1); });
+  acquiring.Cancel();
+  if (std::optional<Permit> permit = semaphore->TryAcquire()) {
+    permit->Forget();
+    semaphore.reset();
+  }
+  other.Join();
+}
+
 MODEL_TEST(Semaphore, AReleaseIsSeenOrWakes) {
   Semaphore semaphore(0);
   PlainInt data(0);
@@ -281,6 +295,17 @@ MODEL_TEST(Semaphore, ACloseFreesWhatWasAssigned) {
   closing.Join();
   acquiring.RequireEnd();
   Require(acquiring.closed());
+  Require(semaphore.available_permits() == 1);
+}
+
+MODEL_TEST(Semaphore, AWaiterGivesUpWhileItIsClosed) {
+  Semaphore semaphore(1);
+  Acquiring acquiring(semaphore, 2);
+  Require(!acquiring.Poll());
+  Thread closing([&] { semaphore.Close(); });
+  acquiring.Cancel();
+  closing.Join();
+  Require(semaphore.IsClosed());
   Require(semaphore.available_permits() == 1);
 }
 
