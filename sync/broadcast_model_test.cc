@@ -1,0 +1,379 @@
+// Senders, receivers and those that go, at once. Values in boxes are plain
+// data: who takes one that another destroys has a race. Values in the ring are
+// two words that must be of one value.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/future/block_on.h"
+#include "rouse/sync/broadcast.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::broadcast {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// A value in a box.
+class Boxed {
+ public:
+  explicit Boxed(int value) : value_(value) {}
+  Boxed(const Boxed& other) : value_(other.value_.Read()) {}
+  Boxed(Boxed&& other) noexcept
+      : value_(std::exchange(other.value_.Write(), -1)) {}
+  Boxed& operator=(const Boxed&) = delete;
+  Boxed& operator=(Boxed&& other) noexcept {
+    value_.Write() = std::exchange(other.value_.Write(), -1);
+    return *this;
+  }
+  ~Boxed() { value_.Write() = -2; }
+
+  int value() const { return value_.Read(); }
+
+ private:
+  Cell<int> value_;
+};
+static_assert(!internal::kIsPlain<Boxed>);
+
+// A value in the ring.
+class Plain {
+ public:
+  explicit Plain(uint64_t value) : value_(value), again_(value) {}
+
+  int value() const {
+    Require(value_ == again_, "half of one value and half of another");
+    return static_cast<int>(value_);
+  }
+
+ private:
+  uint64_t value_;
+  uint64_t again_;
+};
+static_assert(internal::kIsPlain<Plain>);
+
+template <class T>
+void Send(const Sender<T>& tx, int value) {
+  static_cast<void>(tx.Send(T(value)));
+}
+
+// For a thread: sends, and goes.
+template <class T>
+auto Sends(Sender<T> tx, int first, int last) {
+  return [tx = std::optional(std::move(tx)), first, last]() mutable {
+    for (int i = first; i <= last; ++i) Send(*tx, i);
+    tx.reset();
+  };
+}
+
+// For a thread: receives to the end, and has had or missed so many.
+template <class T>
+void Counts(Receiver<T> rx, uint64_t expected) {
+  uint64_t count = 0;
+  for (;;) {
+    Received<T> received = BlockOn(rx.Receive());
+    if (received.IsClosed()) break;
+    if (received.has_value()) Require(received->value() > 0);
+    count += received.has_value() ? 1 : received.lagged();
+  }
+  Require(count == expected);
+}
+
+// For a thread: receives 1, 2, .. to the end.
+template <class T>
+void ReceivesAll(Receiver<T> rx, int last) {
+  for (int i = 1; i <= last; ++i) {
+    Require(BlockOn(rx.Receive())->value() == i);
+  }
+  Require(BlockOn(rx.Receive()).IsClosed());
+}
+
+// Knows whether it was woken.
+class Task {
+ public:
+  template <class F>
+  auto Poll(F& future) {
+    Context cx(waker_);
+    return future.Poll(cx);
+  }
+
+  // Relaxed: asked when the others have ended.
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+// ---- Those of Tokio, smaller.
+
+MODEL_TEST(Broadcast, BroadcastSend, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Thread other(Sends(tx, 1, 2));
+  Thread another(Sends(std::move(tx), 11, 12));
+  Counts(std::move(rx), 4);
+}
+
+MODEL_TEST(Broadcast, BroadcastTwo, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Boxed>(16);
+  Thread one(
+      [rx = tx.Subscribe()]() mutable { ReceivesAll(std::move(rx), 2); });
+  Thread two([rx = std::move(rx)]() mutable { ReceivesAll(std::move(rx), 2); });
+  Sends(std::move(tx), 1, 2)();
+}
+
+MODEL_TEST(Broadcast, BroadcastWrap, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Plain>(2);
+  Thread one([rx = tx.Subscribe()]() mutable { Counts(std::move(rx), 3); });
+  Thread two([rx = std::move(rx)]() mutable { Counts(std::move(rx), 3); });
+  Sends(std::move(tx), 1, 3)();
+}
+
+MODEL_TEST(Broadcast, DropRx, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Boxed>(16);
+  Thread one([rx = std::optional(tx.Subscribe())]() mutable { rx.reset(); });
+  Thread two([rx = std::move(rx)]() mutable { ReceivesAll(std::move(rx), 3); });
+  Sends(std::move(tx), 1, 3)();
+}
+
+MODEL_TEST(Broadcast, DropMultipleRxWithOverflow, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Boxed>(1);
+  const Receiver<Boxed> other = tx.Subscribe();
+  Send(tx, 1);
+  Thread sending(Sends(tx, 2, 5));
+  Send(tx, 6);
+  Thread receiving([rx = std::move(rx)]() mutable {
+    while (rx.TryReceive().has_value()) {
+    }
+    const Receiver<Boxed> gone = std::move(rx);
+  });
+}
+
+// ---- A slot.
+
+template <class T>
+void IsTakenOrMissed() {
+  auto [tx, rx] = Channel<T>(1);
+  Send(tx, 1);
+  Thread sending([&tx = tx] { Send(tx, 2); });
+  Received<T> first = rx.TryReceive();
+  if (first.has_value()) {
+    Require(first->value() == 1);
+  } else {
+    Require(first.lagged() == 1);
+  }
+  sending.Join();
+  Require(rx.TryReceive()->value() == 2);
+  Require(rx.TryReceive().IsEmpty());
+  Require(tx.IsEmpty());
+}
+
+MODEL_TEST(Broadcast, ABoxIsTakenOrMissed) { IsTakenOrMissed<Boxed>(); }
+MODEL_TEST(Broadcast, APlainValueIsTakenOrMissed) { IsTakenOrMissed<Plain>(); }
+
+// The value after those that were had or missed, so many as `count`. Counts it.
+template <class T>
+void TakeNext(Receiver<T>& rx, int& count) {
+  Received<T> received = rx.TryReceive();
+  if (received.has_value()) {
+    Require(received->value() == ++count);
+  } else {
+    count += static_cast<int>(received.lagged());
+  }
+}
+
+// The ring comes round twice meanwhile: the slot has shares again.
+template <class T>
+void TheRingComesRound() {
+  auto [tx, rx] = Channel<T>(1);
+  Send(tx, 1);
+  Thread sending([&tx = tx] {
+    Send(tx, 2);
+    Send(tx, 3);
+  });
+  int count = 0;
+  TakeNext(rx, count);
+  sending.Join();
+  while (count != 3) TakeNext(rx, count);
+}
+
+MODEL_TEST(Broadcast, TheRingComesRoundWhileABoxIsTaken) {
+  TheRingComesRound<Boxed>();
+}
+MODEL_TEST(Broadcast, TheRingComesRoundWhileAPlainValueIsTaken) {
+  TheRingComesRound<Plain>();
+}
+
+// A value is found by who receives without the lock.
+template <class T>
+void IsFoundWhole() {
+  auto [tx, rx] = Channel<T>(2);
+  Thread sending([&tx = tx] { Send(tx, 1); });
+  Received<T> first = rx.TryReceive();
+  if (first.has_value()) Require(first->value() == 1);
+  sending.Join();
+}
+
+MODEL_TEST(Broadcast, ABoxIsFoundWhole) { IsFoundWhole<Boxed>(); }
+MODEL_TEST(Broadcast, APlainValueIsFoundWhole) { IsFoundWhole<Plain>(); }
+
+// One has a copy and the other the value, or both have copies.
+MODEL_TEST(Broadcast, TwoTakeTheSameBox) {
+  auto [tx, rx1] = Channel<Boxed>(2);
+  Receiver<Boxed> rx2 = tx.Subscribe();
+  Send(tx, 1);
+  Thread other([&rx2] { Require(rx2.TryReceive()->value() == 1); });
+  Require(rx1.TryReceive()->value() == 1);
+  other.Join();
+  Require(tx.IsEmpty());
+}
+
+MODEL_TEST(Broadcast, ThreeTakeTheSameBox, .mode = model::Mode::kBounded,
+           .preemption_bound = 3, .spurious_failures = 0) {
+  auto [tx, rx1] = Channel<Boxed>(2);
+  Receiver<Boxed> rx2 = tx.Subscribe();
+  Receiver<Boxed> rx3 = tx.Subscribe();
+  Send(tx, 1);
+  Thread second([&rx2] { Require(rx2.TryReceive()->value() == 1); });
+  Thread third([&rx3] { Require(rx3.TryReceive()->value() == 1); });
+  Require(rx1.TryReceive()->value() == 1);
+}
+
+// A box is overwritten of which one has taken its share.
+MODEL_TEST(Broadcast, OfTwoOneTakesAndOneMisses, .mode = model::Mode::kBounded,
+           .preemption_bound = 3, .spurious_failures = 0) {
+  auto [tx, rx1] = Channel<Boxed>(1);
+  Receiver<Boxed> rx2 = tx.Subscribe();
+  Send(tx, 1);
+  Thread other([&rx2] {
+    Received<Boxed> received = rx2.TryReceive();
+    if (received.has_value()) Require(received->value() == 1);
+  });
+  Thread sending([&tx = tx] { Send(tx, 2); });
+  Received<Boxed> received = rx1.TryReceive();
+  if (received.has_value()) Require(received->value() == 1);
+}
+
+MODEL_TEST(Broadcast, AReceiverGoesWhileItsSharesAreRevoked) {
+  auto [tx, rx] = Channel<Boxed>(1);
+  const Receiver<Boxed> other = tx.Subscribe();
+  Send(tx, 1);
+  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  Send(tx, 2);
+}
+
+// ---- Who waits.
+
+// Trap C11 (#2135).
+MODEL_TEST(Broadcast, ASendIsSeenOrWakes) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Task task;
+  Thread sending([&tx = tx] { Send(tx, 1); });
+  ReceiveFuture<Boxed> receive = rx.Receive();
+  PollResult<Received<Boxed>> result = task.Poll(receive);
+  sending.Join();
+  if (result.IsPending()) {
+    Require(task.woken(), "the wake was lost");
+    result = task.Poll(receive);
+  }
+  Require((*result)->value() == 1);
+}
+
+MODEL_TEST(Broadcast, TheEndIsSeenOrWakes) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Task task;
+  Thread going([tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
+  ReceiveFuture<Boxed> receive = rx.Receive();
+  PollResult<Received<Boxed>> result = task.Poll(receive);
+  going.Join();
+  if (result.IsPending()) {
+    Require(task.woken(), "the wake was lost");
+    result = task.Poll(receive);
+  }
+  Require(result->IsClosed());
+}
+
+MODEL_TEST(Broadcast, TwoWaitAndAreBothWoken) {
+  auto [tx, rx1] = Channel<Plain>(2);
+  Receiver<Plain> rx2 = tx.Subscribe();
+  Task task1, task2;
+  ReceiveFuture<Plain> receive1 = rx1.Receive();
+  ReceiveFuture<Plain> receive2 = rx2.Receive();
+  Require(task1.Poll(receive1).IsPending());
+  Thread sending([&tx = tx] { Send(tx, 1); });
+  const bool waits = task2.Poll(receive2).IsPending();
+  sending.Join();
+  Require(task1.woken());
+  Require(waits == task2.woken());
+}
+
+MODEL_TEST(Broadcast, IsNoMoreWaitedForWhileAValueIsSent) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Task task;
+  std::optional<ReceiveFuture<Boxed>> receive(rx.Receive());
+  Require(task.Poll(*receive).IsPending());
+  Thread sending([&tx = tx] { Send(tx, 1); });
+  receive.reset();
+  sending.Join();
+  Require(rx.TryReceive()->value() == 1);
+}
+
+MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Send(tx, 1);
+  Task task;
+  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  ClosedFuture closed = tx.Closed();
+  const bool waits = task.Poll(closed).IsPending();
+  going.Join();
+  if (waits) {
+    Require(task.woken(), "the wake was lost");
+    Require(task.Poll(closed).IsReady());
+  }
+}
+
+// What is sent meanwhile is for nobody, or goes with the receiver.
+MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  Boxed value(1);
+  const bool sent = tx.Send(std::move(value)).ok();
+  Require(value.value() == (sent ? -1 : 1));
+}
+
+// ---- Who goes last.
+
+MODEL_TEST(Broadcast, BothEndsGoAtOnce) {
+  auto [tx, rx] = Channel<Boxed>(1);
+  Send(tx, 1);
+  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  const Sender<Boxed> gone = std::move(tx);
+}
+
+MODEL_TEST(Broadcast, ASenderIsMadeWhileTheLastGoes) {
+  auto [tx, rx] = Channel<Plain>(1);
+  const WeakSender<Plain> weak = tx.Downgrade();
+  Thread going([tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
+  std::optional<Sender<Plain>> upgraded = weak.Upgrade();
+  going.Join();
+  Require(upgraded.has_value() == !rx.IsClosed());
+}
+
+MODEL_MUTANTS(Broadcast, "sync/broadcast");
+
+}  // namespace
+}  // namespace rouse::broadcast
