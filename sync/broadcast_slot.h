@@ -33,8 +33,10 @@
 //
 // *  What Claim 2 has read is the value of `lap` if Claim 3 succeeds. It is not
 //    an older one: Claim 1 acquires Offer's release, which comes after the
-//    payload. Nor a newer one: to read that is to acquire what released it,
-//    which comes after Revoke; then Claim 3 finds no share of that lap.
+//    payload. Nor a newer one: to read that is to acquire what released it, so
+//    that Revoke happens before Claim 3; but Revoke took what was left, and has
+//    left none to claim. (Without that order it would take a load that returns
+//    what is stored later, which C++20 does not rule out.)
 // *  Each share is claimed once or revoked, since Claim 3 and Revoke are
 //    read-modify-writes of one word.
 // *  So a payload that is a pointer with a reference for each share is safe to
@@ -62,6 +64,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/frame_pool.h"
 
@@ -248,6 +251,7 @@ class BoxedSlot {
       box = box_.load(std::memory_order_acquire);
     });
     if (!claimed) return std::nullopt;
+    ABSL_ASSERT(box != nullptr);
     return BoxRef<T>(box, 1);
   }
 
