@@ -1,0 +1,121 @@
+#include "rouse/sync/mpsc_core.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/semaphore_core.h"
+#include "rouse/sync/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::mpsc::internal {
+
+absl::Status ClosedError(const char* call) {
+  return absl::CancelledError(absl::StrCat(
+      call,
+      ": the channel is closed; its other end has gone or wants no more"));
+}
+
+void PanicPolledAgain(const char* call) {
+  Panic(absl::StrCat(call, ": polled after it has finished; make a new one"));
+}
+
+void ClosedEvent::Set() {
+  mu_.Lock();
+  // Release pairs with the acquires of who looks without the lock.
+  is_set_.store(true, std::memory_order_release);
+  rouse::internal::WakeAll(mu_, waiters_, [](rouse::internal::WaitNode*) {});
+}
+
+ClosedWait::ClosedWait(ClosedWait&& other) : event_(other.event_) {
+  if (other.waits_) {
+    Panic("mpsc::Sender::Closed: moved after it was polled; move it before");
+  }
+  other.event_ = nullptr;
+}
+
+ClosedWait::~ClosedWait() {
+  if (!waits_) return;
+  Waker waker;  // goes without the lock
+  const BriefLockHolder lock(event_->mu_);
+  node_.Leave(waker);
+}
+
+PollResult<void> ClosedWait::Poll(Context& cx) {
+  if (event_ == nullptr) {
+    PanicPolledAgain("mpsc::Sender::Closed");
+  }
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  {
+    Waker waker = node_.CloneIfNew(cx.waker());
+    const BriefLockHolder lock(event_->mu_);
+    if (!event_->IsSet()) {
+      if (!node_.IsLinked()) event_->waiters_.PushBack(&node_);
+      node_.Register(waker);
+      waits_ = true;
+      return kPending;
+    }
+    node_.Leave(waker);
+    waits_ = false;
+  }
+  unit->MadeProgress();
+  event_ = nullptr;
+  return {};
+}
+
+bool ChannelCore::TryAddSender() {
+  // Relaxed, in all: there is nothing to be seen by it.
+  uint64_t counts = counts_.load(std::memory_order_relaxed);
+  do {
+    if (counts / kSender == 0) return false;
+    CheckSenders(counts);
+  } while (!counts_.compare_exchange_weak(counts, counts + kSender,
+                                          std::memory_order_relaxed,
+                                          std::memory_order_relaxed));
+  return true;
+}
+
+void ChannelCore::AddWeakSender() {
+  // Relaxed: the caller has a sender or a weak sender.
+  const uint64_t counts =
+      counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
+  if (counts % kSender / kWeakSender >= kMaxCount) PanicTooMany();
+}
+
+void ChannelCore::PanicTooMany() {
+  Panic("mpsc: a channel has 2^30 senders; drop those that are not used");
+}
+
+Bounded::Bounded(size_t capacity) : permits_(capacity), capacity_(capacity) {
+  if (capacity == 0) {
+    Panic("mpsc::Channel: the capacity is 0; a channel needs room for one");
+  }
+}
+
+absl::Status Bounded::WhyNot(const char* call) const {
+  if (permits_.IsClosed()) return ClosedError(call);
+  return absl::ResourceExhaustedError(
+      absl::StrCat(call, ": the channel is full; receive, or wait for room"));
+}
+
+absl::Status Bounded::CheckCount(size_t n, const char* call) const {
+  if (n <= capacity_) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(call, ": ", n, " places of a channel that has ", capacity_,
+                   "; ask for fewer at a time"));
+}
+
+void PlaceRequest::Cancel() {
+  acquire_.reset();
+  if (std::exchange(was_pending_, false)) channel_->WakeIfDrained();
+}
+
+}  // namespace rouse::mpsc::internal
