@@ -814,7 +814,7 @@ class Shared : public Core {
   }
 
   // Forgets the waker of a poll that was pending.
-  void StopWaiting() { static_cast<void>(this->receiver_waker.Take()); }
+  void StopWaiting() { this->receiver_waker.Forget(); }
 
   void Close() {
     if (this->closed.IsSet()) return;
@@ -851,7 +851,7 @@ class Shared : public Core {
   ABSL_ATTRIBUTE_NOINLINE PollResult<bool> PollFrontSlowly(Context& cx) {
     if (HasEnded()) return false;
     // Who makes the front, or the end, after the look that follows wakes this.
-    this->receiver_waker.Register(cx.waker());
+    this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
     queue_.Watch();
     if (queue_.HasFront()) return true;
     if (HasEnded()) return false;

@@ -71,6 +71,32 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
   return {};
 }
 
+void ReceiverWaker::Forget() {
+  Waker waker;  // goes without the lock
+  const BriefLockHolder lock(mu_);
+  std::swap(waker_, waker);
+}
+
+void ReceiverWaker::Wake() {
+  Waker waker;
+  {
+    const BriefLockHolder lock(mu_);
+    std::swap(waker_, waker);
+  }
+  std::move(waker).Wake();
+}
+
+void ReceiverWaker::Register(const Waker& waker, bool is_new) {
+  if (!is_new) {
+    const BriefLockHolder lock(mu_);
+    if (waker_.WillWake(waker)) return;
+  }
+  Waker clone = waker.Clone();
+  // What was there goes without the lock.
+  const BriefLockHolder lock(mu_);
+  std::swap(waker_, clone);
+}
+
 bool ChannelCore::TryAddSender() {
   // Relaxed, in all: there is nothing to be seen by it.
   uint64_t counts = counts_.load(std::memory_order_relaxed);

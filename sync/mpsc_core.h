@@ -25,9 +25,9 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/sync/wait_node.h"
-#include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::mpsc::internal {
 
@@ -75,6 +75,32 @@ class ClosedWait {
   ClosedEvent* event_;  // null: finished
   bool waits_ = false;  // whether it may be in the list
   rouse::internal::WaitNode node_;
+};
+
+// ReceiverWaker
+//
+// The waker of the receiver. Who finds it in use waits for it: a moment, to
+// which an `AtomicWaker` would answer with a wake of the caller.
+class ReceiverWaker {
+ public:
+  ReceiverWaker() = default;
+  ReceiverWaker(const ReceiverWaker&) = delete;
+  ReceiverWaker& operator=(const ReceiverWaker&) = delete;
+
+  // For the receiver: has the next `Wake()` call `waker`. What came before one
+  // that was too early for this is visible after it: look then. `is_new`
+  // should say whether it is likely that `waker` is not the one that is here.
+  void Register(const Waker& waker, bool is_new);
+
+  // For the receiver: drops the waker.
+  void Forget();
+
+  // Thread-safe. Does not touch this once it has begun to wake.
+  void Wake();
+
+ private:
+  BriefLock mu_;
+  Waker waker_ ABSL_GUARDED_BY(mu_);
 };
 
 // ChannelCore
@@ -130,7 +156,7 @@ class ChannelCore {
 
   // ---- What all channels have.
 
-  AtomicWaker receiver_waker;
+  ReceiverWaker receiver_waker;
   ClosedEvent closed;  // by the receiver, or because it has gone
 
  private:

@@ -181,7 +181,7 @@ class Queue {
   bool Watch() noexcept {
     if (HasLeftBlock()) EnterBlock(NextOf(head_block_));
     const size_t slot = head_ % kBlockSlots;
-    const uint64_t wait = (slot + 1) << kWaitShift;
+    const uint64_t wait = WaitFor(slot);
     // Acquire, in both, pairs with the releases of Push and SendersAreGone.
     if (wait == wait_) {
       seen_ = head_block_->state.load(std::memory_order_acquire);
@@ -191,6 +191,11 @@ class Queue {
       wait_ = wait;
     }
     return (seen_ & (ReadyBit(slot) | kClosed)) != 0;
+  }
+
+  // Whether `Watch()` has been called for this front.
+  bool IsWatching() const {
+    return !HasLeftBlock() && wait_ == WaitFor(head_ % kBlockSlots);
   }
 
   // Whether there is no front, and never will be. As was seen last.
@@ -222,6 +227,9 @@ class Queue {
 
   static constexpr uint64_t ReadyBit(size_t slot) {
     return uint64_t{1} << slot;
+  }
+  static constexpr uint64_t WaitFor(size_t slot) {
+    return uint64_t{slot + 1} << kWaitShift;
   }
   static bool WaitsFor(uint64_t state, size_t slot) {
     return state >> kWaitShift == slot + 1;
