@@ -15,6 +15,7 @@
 #include "rouse/future/poll_once.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/mpsc_queue.h"
+#include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -82,7 +83,7 @@ MODEL_TEST(Mpsc, ClosingUnboundedRx, .spurious_failures = 0) {
   BlockOn(other.Closed());
 }
 
-MODEL_TEST(Mpsc, ClosingAndSending, .mode = Mode::kBounded,
+MODEL_TEST(MpscLarge, ClosingAndSending, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto channel = Channel<int>(16);
   const Sender<int>& tx = channel.first;
@@ -231,8 +232,8 @@ MODEL_TEST(Mpsc, BlocksComeBackWhileOthersAreAppended, .mode = Mode::kBounded,
 }
 
 // The receiver waits in the block that it, or who sends, appends.
-MODEL_TEST(Mpsc, WaitsAtABorder, .mode = Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
+MODEL_TEST(MpscLarge, WaitsAtABorder, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   for (int i = 0; i < 2; ++i) Require(tx.Send(int{i}).ok());
   for (int i = 0; i < 2; ++i) Require(*rx.TryReceive() == i);
@@ -242,8 +243,8 @@ MODEL_TEST(Mpsc, WaitsAtABorder, .mode = Mode::kBounded, .preemption_bound = 2,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-MODEL_TEST(Mpsc, ReceivesFromTwo, .mode = Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
+MODEL_TEST(MpscLarge, ReceivesFromTwo, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   Thread first = Sending(tx);
   Thread second = Sending(std::move(tx));
@@ -310,8 +311,9 @@ MODEL_TEST(Mpsc, ABoundedChannelIsClosedDuringASend, .mode = Mode::kBounded,
 }
 
 // Trap C5.
-MODEL_TEST(Mpsc, PermitsReturnWhileTheChannelCloses, .mode = Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(MpscLarge, PermitsReturnWhileTheChannelCloses,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(2);
   Thread first = Dropping(tx.TryReserve());
   Thread second = Dropping(tx.TryReserve());
@@ -341,13 +343,68 @@ MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
 }
 
 // Whoever is the last takes the channel along.
-MODEL_TEST(Mpsc, AllGoAtOnce, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, BothEndsGoAtOnce, .spurious_failures = 0) {
+  auto channel = UnboundedChannel<int>();
+  std::optional<UnboundedSender<int>> tx(std::move(channel.first));
+  Require(tx->Send(1).ok());
+  Thread receiver = Dropping(std::move(channel.second));
+  tx.reset();
+}
+
+MODEL_TEST(Mpsc, AWeakSenderGoesWithTheOthers, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
-  WeakUnboundedSender<int> weak = tx.Downgrade();
+  std::optional<WeakUnboundedSender<int>> weak(tx.Downgrade());
   Thread receiver = Dropping(std::move(rx));
   Thread sender = Dropping(std::move(tx));
-  const std::optional<UnboundedSender<int>> upgraded = weak.Upgrade();
-  Require(!upgraded.has_value() || weak.strong_count() >= 1);
+  const std::optional<UnboundedSender<int>> upgraded = weak->Upgrade();
+  Require(!upgraded.has_value() || weak->strong_count() >= 1);
+  weak.reset();
+}
+
+MODEL_TEST(Mpsc, SendersAreCopiedAtOnce, .spurious_failures = 0) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  Thread other([&] {
+    const UnboundedSender<int> copy(tx);
+    const WeakUnboundedSender<int> weak = tx.Downgrade();
+  });
+  const UnboundedSender<int> copy(tx);
+  const WeakUnboundedSender<int> weak = tx.Downgrade();
+  other.Join();
+  Require(tx.strong_count() == 2);
+  Require(tx.weak_count() == 1);
+}
+
+// It closes the channel behind all messages.
+MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
+  auto channel = UnboundedChannel<int>();
+  std::optional<UnboundedSender<int>> tx(std::move(channel.first));
+  Thread other = Sending(*tx);
+  tx.reset();
+  other.Join();
+  Require(channel.second.TryReceive().ok());
+  Require(absl::IsCancelled(channel.second.TryReceive().status()));
+}
+
+MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
+  auto channel = UnboundedChannel<int>();
+  model::Cell<int> done(0);
+  Thread other([&done, tx = std::optional(std::move(channel.first))]() mutable {
+    done.Write() = 1;
+    tx.reset();
+  });
+  if (absl::IsCancelled(channel.second.TryReceive().status())) {
+    Require(done.Read() == 1);
+  }
+}
+
+MODEL_TEST(Mpsc, WhoSeesTheCloseSeesWhatCameBefore, .spurious_failures = 0) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  model::Cell<int> done(0);
+  Thread other([&] {
+    done.Write() = 1;
+    rx.Close();
+  });
+  if (tx.IsClosed()) Require(done.Read() == 1);
 }
 
 MODEL_MUTANTS(Mpsc, "sync/mpsc_");

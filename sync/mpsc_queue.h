@@ -272,8 +272,8 @@ class Queue {
     bool moves_tail = true;
     do {
       Block* const next = NextOf(block);
-      // Acquire pairs with the releases of Push: those whose slots these are
-      // have looked for their block already.
+      // Acquire pairs with the releases of Push, as said below. Those whose
+      // slots these are have found their block.
       moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
                                   kAllReady) == kAllReady;
       if (moves_tail) {
@@ -288,8 +288,10 @@ class Queue {
         // Release pairs with the acquire of Push, as is said there.
         block->claimed_before.Write() =
             tail_.fetch_add(0, std::memory_order_release) / kPosition;
-        // Release pairs with the acquire of Recycle, which reads that.
-        block->state.fetch_or(kReleased, std::memory_order_release);
+        // Release pairs with the acquire of EnterBlock, which reads that, and
+        // passes on what the pushes into the block released. A store: all that
+        // anybody else might do is to wait for a slot that is ready.
+        block->state.store(kAllReady | kReleased, std::memory_order_release);
       }
       block = next;
     } while (block->start.Read() != start);
