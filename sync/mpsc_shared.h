@@ -1,0 +1,158 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: mpsc_shared.h
+// -----------------------------------------------------------------------------
+//
+// What the two ends of a channel share: see mpsc.h. Internal to `sync/`.
+
+#ifndef ROUSE_SYNC_MPSC_SHARED_H_
+#define ROUSE_SYNC_MPSC_SHARED_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/future/block_on.h"
+#include "rouse/sync/mpsc_core.h"
+#include "rouse/sync/mpsc_queue.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::mpsc::internal {
+
+// Makes the ends; see mpsc.h.
+template <class T, class Core>
+class Ends;
+template <class T, class Core>
+class ReceiveManyFuture;
+
+// Shared
+//
+// Of a channel of `T`; `Core` is `Bounded` or `Unbounded`.
+template <class T, class Core>
+class Shared : public Core {
+ public:
+  using Core::Core;
+
+  Queue<T>& queue() { return queue_; }
+
+  // ---- For senders.
+
+  // Of a bounded channel, by who has a place; else it may be closed: false, and
+  // `value` is left alone.
+  bool Publish(T&& value) {
+    const PushResult result = queue_.Push(std::move(value));
+    if (result == PushResult::kWake) this->receiver_waker.Wake();
+    return result != PushResult::kClosed;
+  }
+
+  void DropSender() {
+    if (!this->RemoveSender()) return;
+    if (queue_.SendersAreGone()) this->receiver_waker.Wake();
+    Unref(Core::kSenders);
+  }
+
+  void Unref(uint64_t who) {
+    if (this->Leave(who)) delete this;
+  }
+
+  // ---- For the receiver.
+
+  PollResult<std::optional<T>> PollReceive(Context& cx) {
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (ABSL_PREDICT_FALSE(unit.IsPending())) return kPending;
+    const PollResult<bool> has_front = PollFront(cx);
+    if (has_front.IsPending()) return kPending;
+    unit->MadeProgress();
+    if (!*has_front) return std::optional<T>();
+    return Take();
+  }
+
+  // Whether there is a message, or the end.
+  PollResult<bool> PollFront(Context& cx) {
+    if (ABSL_PREDICT_TRUE(queue_.HasFront())) return true;
+    return PollFrontSlowly(cx);
+  }
+
+  absl::StatusOr<T> TryReceive() {
+    constexpr const char* kCall = "mpsc::Receiver::TryReceive";
+    if (!queue_.HasFront()) {
+      if (HasEnded()) return ClosedError(kCall);
+      if (queue_.size() == 0) {
+        return absl::UnavailableError(
+            "mpsc::Receiver::TryReceive: there is no message yet; Receive() "
+            "waits for one");
+      }
+      // Who sends the first may be at it still, though others behind it are
+      // done.
+      BlockOn(FrontFuture(*this));
+    }
+    return *Take();
+  }
+
+  // Forgets the waker of a poll that was pending.
+  void StopWaiting() { this->receiver_waker.Forget(); }
+
+  void Close() {
+    if (this->closed.IsSet()) return;
+    this->CloseCapacity();
+    if constexpr (!Core::kIsBounded) queue_.Close();
+    this->closed.Set();
+  }
+
+  void DropReceiver() {
+    Close();
+    StopWaiting();
+    while (queue_.HasFront()) queue_.PopFront();
+    Unref(Core::kReceiver);
+  }
+
+ private:
+  template <class, class>
+  friend class ReceiveManyFuture;
+
+  class FrontFuture {
+   public:
+    explicit FrontFuture(Shared& shared) : shared_(shared) {}
+    PollResult<bool> Poll(Context& cx) { return shared_.PollFront(cx); }
+
+   private:
+    Shared& shared_;
+  };
+
+  ~Shared() = default;
+
+  // As of the last look.
+  bool HasEnded() const { return queue_.HasEnded() || this->IsDrained(); }
+
+  ABSL_ATTRIBUTE_NOINLINE PollResult<bool> PollFrontSlowly(Context& cx) {
+    if (HasEnded()) return false;
+    // Who makes the front, or the end, after the look that follows wakes this.
+    this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
+    queue_.Watch();
+    if (queue_.HasFront()) return true;
+    if (HasEnded()) return false;
+    return kPending;
+  }
+
+  // REQUIRES: there is one.
+  std::optional<T> Take() {
+    std::optional<T> value(std::move(queue_.Front()));
+    queue_.PopFront();
+    this->Received(1);
+    return value;
+  }
+
+  Queue<T> queue_;
+};
+
+}  // namespace rouse::mpsc::internal
+
+#endif  // ROUSE_SYNC_MPSC_SHARED_H_
