@@ -324,6 +324,25 @@ MODEL_TEST(Watch, AWaitIsAbandonedWhileTheValueChanges) {
   Require(seen != rx.HasChanged());
 }
 
+// Trap C12: the last value comes before the end.
+MODEL_TEST(Watch, WaitForSeesTheLastValueBeforeTheEnd, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  auto is_one = [](int v) { return v == 1; };
+  auto future = rx.WaitFor(is_one);
+  Require(BlockOn(future).ok());
+}
+
+MODEL_TEST(Watch, ChangedSeesTheLastValueBeforeTheEnd, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  Require(BlockOn(rx.Changed()).ok());
+  Require(*rx.Borrow() == 1);
+  Require(!BlockOn(rx.Changed()).ok());
+}
+
 MODEL_TEST(Watch, TheEndIsSeenOrWakes) {
   Task task;
   Cell<int> data(0);
