@@ -92,12 +92,17 @@ MODEL_TEST(OnceCell, OneOfTwoMakesIt, .spurious_failures = 0) {
 
 MODEL_TEST(OnceCell, WhatIsGotIsWhole) {
   OnceCell<PlainInt> cell;
+  PlainInt data(0);
   Task task;
   Thread making([&] {
-    auto get = cell.GetOrInit(Make(1));
+    data.Write() = 1;
+    auto get = cell.GetOrInit(Make(2));
     Require(task.Poll(get).IsReady());
   });
-  if (const PlainInt* value = cell.Get()) Require(value->Read() == 1);
+  if (const PlainInt* value = cell.Get()) {
+    Require(value->Read() == 2);
+    Require(data.Read() == 1);
+  }
 }
 
 MODEL_TEST(OnceCell, WhoGivesUpPassesTheTurnOn) {

@@ -177,7 +177,6 @@ MODEL_TEST(SetOnce, IsSetAfterAnotherCouldNot) {
   Thread other([&] {
     try {
       cell.Set(Argument{made, -1}).IgnoreError();
-      Require(cell.Get() != nullptr, "it was set before");
     } catch (int) {
     }
   });
