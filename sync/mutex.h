@@ -28,6 +28,7 @@
 #ifndef ROUSE_SYNC_MUTEX_H_
 #define ROUSE_SYNC_MUTEX_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -66,7 +67,7 @@ class [[nodiscard]] MutexGuard {
     return *this;
   }
   ~MutexGuard() {
-    if (core_ != nullptr) core_->Release(1);
+    if (core_ != nullptr) core_->Release(1, /*free=*/0);
   }
 
   T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -147,12 +148,12 @@ class Mutex {
 
   // The lock if nobody has it or waits for it.
   std::optional<MutexGuard<T>> TryLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    if (!core_.TryAcquire(1)) return std::nullopt;
+    if (!TryAcquire()) return std::nullopt;
     return MutexGuard<T>(&core_, value_);
   }
   static std::optional<OwnedMutexGuard<T>> TryLockOwned(
       std::shared_ptr<Mutex> mutex) {
-    if (!mutex->core_.TryAcquire(1)) return std::nullopt;
+    if (!mutex->TryAcquire()) return std::nullopt;
     return Own(std::move(mutex));
   }
 
@@ -162,6 +163,10 @@ class Mutex {
   T Take() && { return std::move(value_); }
 
  private:
+  bool TryAcquire() {
+    size_t free = 1;
+    return core_.TryAcquire(1, free);
+  }
   // Of one whose permit the caller has.
   static OwnedMutexGuard<T> Own(std::shared_ptr<Mutex> mutex) {
     Mutex& self = *mutex;
@@ -179,7 +184,8 @@ template <class T>
 class [[nodiscard]] Mutex<T>::LockFuture {
  public:
   PollResult<MutexGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "Mutex::Lock").IsPending()) return kPending;
+    size_t free = 1;
+    if (acquire_.Poll(cx, "Mutex::Lock", free).IsPending()) return kPending;
     return MutexGuard<T>(&mutex_->core_, mutex_->value_);
   }
 
@@ -200,7 +206,9 @@ template <class T>
 class [[nodiscard]] Mutex<T>::LockOwnedFuture {
  public:
   PollResult<OwnedMutexGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "Mutex::LockOwned").IsPending()) return kPending;
+    size_t free = 1;
+    if (acquire_.Poll(cx, "Mutex::LockOwned", free).IsPending())
+      return kPending;
     return Own(std::move(mutex_));
   }
 

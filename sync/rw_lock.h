@@ -65,6 +65,11 @@ struct RwLockCore {
     Panic("RwLock: no readers; let there be at least one");
   }
 
+  bool TryAcquireAll() {
+    size_t free = max_readers;
+    return permits.TryAcquire(max_readers, free);
+  }
+
   SemaphoreCore permits;
   const size_t max_readers;
 };
@@ -175,7 +180,8 @@ class [[nodiscard]] RwLockWriteGuard {
     return *this;
   }
   ~RwLockWriteGuard() {
-    if (core_ != nullptr) core_->permits.Release(core_->max_readers);
+    if (core_ != nullptr)
+      core_->permits.Release(core_->max_readers, /*free=*/0);
   }
 
   T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -197,7 +203,7 @@ class [[nodiscard]] RwLockWriteGuard {
   // that are next in the queue come in at once.
   RwLockReadGuard<T, Core> Downgrade() && {
     ABSL_ASSERT(core_ != nullptr);
-    core_->permits.Release(core_->max_readers - 1);
+    core_->permits.Release(core_->max_readers - 1, /*free=*/0);
     return RwLockReadGuard<T, Core>(std::exchange(core_, nullptr), *value_);
   }
 
@@ -277,7 +283,7 @@ class RwLock {
     return RwLockReadGuard<T>(&core_, value_);
   }
   std::optional<RwLockWriteGuard<T>> TryWrite() ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    if (!core_.permits.TryAcquire(core_.max_readers)) return std::nullopt;
+    if (!core_.TryAcquireAll()) return std::nullopt;
     return RwLockWriteGuard<T>(&core_, value_);
   }
   static std::optional<OwnedRwLockReadGuard<T>> TryReadOwned(
@@ -287,9 +293,7 @@ class RwLock {
   }
   static std::optional<OwnedRwLockWriteGuard<T>> TryWriteOwned(
       std::shared_ptr<RwLock> lock) {
-    if (!lock->core_.permits.TryAcquire(lock->core_.max_readers)) {
-      return std::nullopt;
-    }
+    if (!lock->core_.TryAcquireAll()) return std::nullopt;
     return Own<OwnedRwLockWriteGuard<T>>(std::move(lock));
   }
 
@@ -320,7 +324,8 @@ template <class T>
 class [[nodiscard]] RwLock<T>::ReadFuture {
  public:
   PollResult<RwLockReadGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "RwLock::Read").IsPending()) return kPending;
+    size_t free = lock_->core_.permits.available();
+    if (acquire_.Poll(cx, "RwLock::Read", free).IsPending()) return kPending;
     return RwLockReadGuard<T>(&lock_->core_, lock_->value_);
   }
 
@@ -341,7 +346,8 @@ template <class T>
 class [[nodiscard]] RwLock<T>::WriteFuture {
  public:
   PollResult<RwLockWriteGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "RwLock::Write").IsPending()) return kPending;
+    size_t free = lock_->core_.max_readers;
+    if (acquire_.Poll(cx, "RwLock::Write", free).IsPending()) return kPending;
     return RwLockWriteGuard<T>(&lock_->core_, lock_->value_);
   }
 
@@ -362,7 +368,9 @@ template <class T>
 class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
  public:
   PollResult<OwnedRwLockReadGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "RwLock::ReadOwned").IsPending()) return kPending;
+    size_t free = lock_->core_.permits.available();
+    if (acquire_.Poll(cx, "RwLock::ReadOwned", free).IsPending())
+      return kPending;
     return Own<OwnedRwLockReadGuard<T>>(std::move(lock_));
   }
 
@@ -383,7 +391,9 @@ template <class T>
 class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
  public:
   PollResult<OwnedRwLockWriteGuard<T>> Poll(Context& cx) {
-    if (acquire_.Poll(cx, "RwLock::WriteOwned").IsPending()) return kPending;
+    size_t free = lock_->core_.max_readers;
+    if (acquire_.Poll(cx, "RwLock::WriteOwned", free).IsPending())
+      return kPending;
     return Own<OwnedRwLockWriteGuard<T>>(std::move(lock_));
   }
 

@@ -141,16 +141,19 @@ class Semaphore {
 class [[nodiscard]] Semaphore::Permit {
  public:
   Permit(Permit&& other) noexcept
-      : semaphore_(other.semaphore_), n_(std::exchange(other.n_, 0)) {}
+      : semaphore_(other.semaphore_),
+        n_(std::exchange(other.n_, 0)),
+        left_free_(other.left_free_) {}
   Permit& operator=(Permit&& other) noexcept {
     // What was here goes back now, not when `other` does.
     Permit replaced(std::move(other));
     std::swap(semaphore_, replaced.semaphore_);
     std::swap(n_, replaced.n_);
+    std::swap(left_free_, replaced.left_free_);
     return *this;
   }
   ~Permit() {
-    if (n_ > 0) semaphore_->core_.Release(n_);
+    if (n_ > 0) semaphore_->core_.Release(n_, left_free_);
   }
 
   size_t num_permits() const { return n_; }
@@ -166,16 +169,19 @@ class [[nodiscard]] Semaphore::Permit {
   std::optional<Permit> Split(size_t n) {
     if (n > n_) return std::nullopt;
     n_ -= n;
-    return Permit(semaphore_, n);
+    return Permit(semaphore_, n, left_free_);
   }
 
  private:
   friend class Semaphore;
 
-  Permit(Semaphore* semaphore, size_t n) : semaphore_(semaphore), n_(n) {}
+  Permit(Semaphore* semaphore, size_t n, size_t left_free)
+      : semaphore_(semaphore), n_(n), left_free_(left_free) {}
 
   Semaphore* semaphore_;
   size_t n_;
+  // How many were free when these had been taken: a guess for the release.
+  size_t left_free_;
 };
 
 // Semaphore::OwnedPermit
@@ -223,10 +229,12 @@ class [[nodiscard]] Semaphore::OwnedPermit {
 class [[nodiscard]] Semaphore::AcquireFuture {
  public:
   PollResult<absl::StatusOr<Permit>> Poll(Context& cx) {
-    PollResult<bool> acquired = acquire_.Poll(cx, "Semaphore::Acquire");
+    size_t free = semaphore_->available_permits();
+    const PollResult<bool> acquired =
+        acquire_.Poll(cx, "Semaphore::Acquire", free);
     if (acquired.IsPending()) return kPending;
     if (!*acquired) return ClosedError();
-    return Permit(semaphore_, n_);
+    return Permit(semaphore_, n_, free);
   }
 
  private:
@@ -281,10 +289,11 @@ inline absl::StatusOr<Semaphore::Permit> Semaphore::BlockingAcquire(size_t n) {
 }
 
 inline std::optional<Semaphore::Permit> Semaphore::TryAcquire(size_t n) {
-  if (!core_.TryAcquire(CheckedCount(n, "Semaphore::TryAcquire"))) {
+  size_t free = core_.available();
+  if (!core_.TryAcquire(CheckedCount(n, "Semaphore::TryAcquire"), free)) {
     return std::nullopt;
   }
-  return Permit(this, n);
+  return Permit(this, n, free);
 }
 
 inline std::optional<Semaphore::OwnedPermit> Semaphore::TryAcquireOwned(

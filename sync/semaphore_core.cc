@@ -4,13 +4,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
@@ -96,13 +99,20 @@ void SemaphoreCore::Close() {
   WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
 
-SemaphoreCore::Attempt SemaphoreCore::Enqueue(Waiter& waiter) {
+// Of one that is new, or has been told.
+SemaphoreCore::Fate SemaphoreCore::Look(Waiter& waiter) {
+  if (waiter.IsLinked()) return Fate::kWaits;
+  const bool has_all = waiter.needed > 0 && waiter.missing.Read() == 0;
+  return has_all ? Fate::kAcquired : Enqueue(waiter);
+}
+
+SemaphoreCore::Fate SemaphoreCore::Enqueue(Waiter& waiter) {
   const size_t n = waiter.needed;
   // Acquire pairs with the release of Close.
   uint64_t word = word_.load(std::memory_order_acquire);
   for (;;) {
-    if ((word & kClosed) != 0) return Attempt::kClosed;
-    if (n == 0) return Attempt::kAcquired;
+    if ((word & kClosed) != 0) return Fate::kClosed;
+    if (n == 0) return Fate::kAcquired;
     if ((word & kHasWaiters) != 0) break;
     const uint64_t taken = std::min<uint64_t>(n, word / kPermit);
     const uint64_t next = taken == n ? word - n * kPermit : kHasWaiters;
@@ -110,21 +120,13 @@ SemaphoreCore::Attempt SemaphoreCore::Enqueue(Waiter& waiter) {
     // with the release of Close.
     if (word_.compare_exchange_weak(word, next, std::memory_order_acquire,
                                     std::memory_order_acquire)) {
-      if (taken == n) return Attempt::kAcquired;
+      if (taken == n) return Fate::kAcquired;
       waiter.missing.Write() = n - taken;
       break;
     }
   }
   waiters_.PushBack(&waiter);
-  return Attempt::kWaits;
-}
-
-SemaphoreCore::Attempt SemaphoreCore::Look(const Waiter& waiter) {
-  if (waiter.missing.Read() == 0) return Attempt::kAcquired;
-  // Relaxed: who closed it while somebody waited had the lock.
-  return (word_.load(std::memory_order_relaxed) & kClosed) != 0
-             ? Attempt::kClosed
-             : Attempt::kWaits;
+  return Fate::kWaits;
 }
 
 void SemaphoreCore::GiveUp(Waiter& waiter) {
@@ -147,35 +149,44 @@ void CoreAcquire::PanicMoved() {
   Panic("Acquire: moved after its first poll; futures stay where they are");
 }
 
-// Whether it has ended.
-bool CoreAcquire::PollQueued(Context& cx, const char* call) {
+PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
   if (state_ == State::kDone) {
     Panic(std::string(call) + ": polled after it was ready; call it again");
   }
-  if (state_ == State::kNew) waiter_.emplace(n_);
-  Waker waker = waiter_->CloneIfNew(cx.waker());  // goes without the lock
-  const BriefLockHolder lock(core_->mu_);
-  const SemaphoreCore::Attempt attempt =
-      state_ == State::kNew ? core_->Enqueue(*waiter_) : core_->Look(*waiter_);
-  switch (attempt) {
-    case SemaphoreCore::Attempt::kWaits:
-      waiter_->Register(waker);
-      state_ = State::kQueued;
-      return false;
-    case SemaphoreCore::Attempt::kAcquired:
-      state_ = State::kAcquired;
-      break;
-    case SemaphoreCore::Attempt::kClosed:
-      state_ = State::kClosed;
-      break;
+  if (state_ == State::kNew) {
+    std::construct_at(&waiter_, n_);
+    state_ = State::kQueued;
   }
-  waiter_->Leave(waker);
-  return true;
+  if (state_ == State::kQueued) Look(cx);
+  if (state_ == State::kQueued) return kPending;
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  unit->MadeProgress();
+  return std::exchange(state_, State::kDone) == State::kAcquired;
+}
+
+void CoreAcquire::Look(Context& cx) {
+  SemaphoreCore::Fate fate;
+  {
+    Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
+    const BriefLockHolder lock(core_->mu_);
+    fate = core_->Look(waiter_);
+    if (fate == SemaphoreCore::Fate::kWaits) {
+      waiter_.Register(waker);
+      return;
+    }
+    waiter_.Leave(waker);
+  }
+  std::destroy_at(&waiter_);
+  state_ = fate == SemaphoreCore::Fate::kAcquired ? State::kAcquired
+                                                  : State::kClosed;
 }
 
 void CoreAcquire::Cancel() {
   if (state_ == State::kAcquired) core_->Release(n_);
-  if (state_ == State::kQueued) core_->GiveUp(*waiter_);
+  if (state_ != State::kQueued) return;
+  core_->GiveUp(waiter_);
+  std::destroy_at(&waiter_);
 }
 
 }  // namespace rouse::internal

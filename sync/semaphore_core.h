@@ -72,7 +72,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -105,18 +104,26 @@ class SemaphoreCore {
   SemaphoreCore(const SemaphoreCore&) = delete;
   SemaphoreCore& operator=(const SemaphoreCore&) = delete;
 
-  // Takes `n` permits if so many are free, nobody waits, and it is open.
+  // Takes `n` permits if so many are free, nobody waits, and it is open. `free`
+  // is a guess of how many are free, `n` or more; then how many are left.
+  //
+  // A load has to wait for the atomic operation before it, and costs as much
+  // again as the one after it. A wrong guess costs no more than the load would.
   // REQUIRES: n <= kMaxPermits.
-  bool TryAcquire(size_t n) {
-    // Relaxed: the compare-exchange acquires.
-    uint64_t word = word_.load(std::memory_order_relaxed);
+  bool TryAcquire(size_t n, size_t& free) {
+    uint64_t word = free * kPermit;
     do {
       if ((word & kFlags) != 0 || word < n * kPermit) return false;
       // Acquire pairs with the releases of all who have given a permit back.
     } while (!word_.compare_exchange_weak(word, word - n * kPermit,
                                           std::memory_order_acquire,
                                           std::memory_order_relaxed));
+    free = word / kPermit - n;
     return true;
+  }
+  bool TryAcquire(size_t n) {
+    size_t free = available();
+    return TryAcquire(n, free);
   }
 
   // Gives `n` permits: to those that wait, and what is left to all. Panics, and
@@ -124,6 +131,18 @@ class SemaphoreCore {
   // wakers do, when all have been called.
   void Release(size_t n) {
     if (ABSL_PREDICT_FALSE(!TryRelease(n))) ReleaseToWaiters(n);
+  }
+  // The same with a guess of how many are free.
+  void Release(size_t n, size_t free) {
+    uint64_t word = free * kPermit;
+    // Release: as in TryRelease.
+    if (ABSL_PREDICT_FALSE(
+            n > kMaxPermits - free ||
+            !word_.compare_exchange_weak(word, word + n * kPermit,
+                                         std::memory_order_release,
+                                         std::memory_order_relaxed))) {
+      Release(n);
+    }
   }
 
   // Takes up to `n` permits of those that are free. How many.
@@ -159,7 +178,7 @@ class SemaphoreCore {
     explicit Waiter(size_t n) : needed(n), missing(n) {}
 
     const size_t needed;
-    Cell<size_t> missing;  // 0: it has its permits, and is not in the list
+    Cell<size_t> missing;  // more than 0 while it is in the list
   };
 
   [[noreturn]] static void PanicOverflow();
@@ -186,11 +205,11 @@ class SemaphoreCore {
     return (word_.load(std::memory_order_relaxed) & kHasWaiters) != 0;
   }
 
-  // How an attempt went.
-  enum class Attempt : uint8_t { kAcquired, kClosed, kWaits };
+  // What became of a waiter.
+  enum class Fate : uint8_t { kWaits, kAcquired, kClosed };
 
-  Attempt Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Attempt Look(const Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Fate Look(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Waiter& waiter);
 
   Atomic<uint64_t> word_;
@@ -220,48 +239,52 @@ class CoreAcquire {
   }
 
   // True: the permits are the caller's. False: it is closed. `call` is whom to
-  // blame where it is polled again after that.
+  // blame where it is polled again after that. `free` is as for
+  // `SemaphoreCore::TryAcquire()`; in the end it is a guess.
   //
   // It takes its place in the queue, or the permits, though the budget has run
   // out; then it keeps them for the next poll.
-  PollResult<bool> Poll(Context& cx, const char* call) {
-    if (ABSL_PREDICT_TRUE(state_ == State::kNew && core_->TryAcquire(n_))) {
-      state_ = State::kAcquired;
-    } else if (!HasEnded() && !PollQueued(cx, call)) {
-      return kPending;
+  PollResult<bool> Poll(Context& cx, const char* call, size_t& free) {
+    if (ABSL_PREDICT_FALSE(state_ != State::kNew ||
+                           !core_->TryAcquire(n_, free))) {
+      return PollSlowly(cx, call);
     }
     PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (ABSL_PREDICT_FALSE(unit.IsPending())) return kPending;
+    if (ABSL_PREDICT_FALSE(unit.IsPending())) {
+      state_ = State::kAcquired;
+      return kPending;
+    }
     unit->MadeProgress();
-    return std::exchange(state_, State::kDone) == State::kAcquired;
+    state_ = State::kDone;
+    return true;
   }
+
+  SemaphoreCore& core() const { return *core_; }
 
  private:
   enum class State : uint8_t {
+    kDone,
     kNew,
-    kQueued,    // `waiter_` is in the list, or was until it was told
+    kQueued,    // `waiter_` exists
     kAcquired,  // has its permits, but may not say so before the next poll
     kClosed,    // likewise
-    kDone,
   };
 
-  bool HasEnded() const {
-    return state_ == State::kAcquired || state_ == State::kClosed;
-  }
   // Polled, and not ready.
-  bool IsCancellable() const {
-    return state_ != State::kNew && state_ != State::kDone;
-  }
+  bool IsCancellable() const { return state_ > State::kNew; }
 
   [[noreturn]] static void PanicMoved();
-  bool PollQueued(Context& cx, const char* call);
+  PollResult<bool> PollSlowly(Context& cx, const char* call);
+  void Look(Context& cx);
   void Cancel();
 
   SemaphoreCore* core_;
   size_t n_;
   State state_ = State::kNew;
-  // Made when it has to wait: most do not.
-  std::optional<SemaphoreCore::Waiter> waiter_;
+  // In a union, since most need not wait.
+  union {
+    SemaphoreCore::Waiter waiter_;
+  };
 };
 
 }  // namespace rouse::internal

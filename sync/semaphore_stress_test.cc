@@ -223,7 +223,8 @@ TEST(SemaphoreStress, OnWorkersAndThreads) {
       Actor actor(world, seed);
       BlockOn(actor.Run());
     });
-    for (auto& task : tasks) EXPECT_TRUE(runtime->BlockOn(std::move(task)).ok());
+    for (auto& task : tasks)
+      EXPECT_TRUE(runtime->BlockOn(std::move(task)).ok());
     other.join();
   }
   ExpectAllIsAsItWas(world);
