@@ -244,7 +244,9 @@ class CoreAcquire {
   //
   // It takes its place in the queue, or the permits, though the budget has run
   // out; then it keeps them for the next poll.
-  PollResult<bool> Poll(Context& cx, const char* call, size_t& free) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
+                                                     const char* call,
+                                                     size_t& free) {
     if (ABSL_PREDICT_FALSE(state_ != State::kNew ||
                            !core_->TryAcquire(n_, free))) {
       return PollSlowly(cx, call);
