@@ -254,7 +254,8 @@ class PlaceRequest {
   // True: the places are the caller's. False: it is closed.
   PollResult<bool> Poll(Context& cx, const char* call) {
     if (ABSL_PREDICT_FALSE(!acquire_.has_value())) PanicPolledAgain(call);
-    PollResult<bool> result = acquire_->Poll(cx, call);
+    size_t free = channel_->available();
+    PollResult<bool> result = acquire_->Poll(cx, call, free);
     was_pending_ = result.IsPending();
     return result;
   }
