@@ -54,6 +54,12 @@ Runtime Bench::MakeRuntime(absl::Duration timer_resolution) const {
   return *std::move(runtime);
 }
 
+Runtime Bench::MakeCurrentThreadRuntime() {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  CHECK_OK(runtime.status());
+  return *std::move(runtime);
+}
+
 void Bench::Measure(size_t operations,
                     absl::FunctionRef<void()> iteration) const {
   const double warm_up = NowSeconds();

@@ -40,6 +40,9 @@ class Bench {
   Runtime MakeRuntime(
       absl::Duration timer_resolution = absl::Milliseconds(1)) const;
 
+  // A current-thread one, whatever the name.
+  static Runtime MakeCurrentThreadRuntime();
+
   // Runs `root` where tasks run: on a worker, or inside `BlockOn()` of a
   // current-thread runtime.
   template <class F>
@@ -66,6 +69,12 @@ class Bench {
   size_t workers_ = 2;
   double seconds_ = 1.0;
 };
+
+// Keeps the compiler from leaving out what makes `value`.
+template <class T>
+void KeepAlive(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
 
 // Seconds on the monotonic clock, from some start.
 double NowSeconds();
@@ -96,6 +105,8 @@ bool RunSchedulerWorkload(const Bench& bench);
 bool RunPingPongWorkload(const Bench& bench);
 bool RunForkJoinWorkload(const Bench& bench);
 bool RunTimerWorkload(const Bench& bench);
+bool RunChannelWorkload(const Bench& bench);
+bool RunSyncWorkload(const Bench& bench);
 
 }  // namespace rouse::bench
 

@@ -17,7 +17,9 @@ int main(int argc, char** argv) {
   if (rouse::bench::RunSchedulerWorkload(*bench) ||
       rouse::bench::RunPingPongWorkload(*bench) ||
       rouse::bench::RunForkJoinWorkload(*bench) ||
-      rouse::bench::RunTimerWorkload(*bench)) {
+      rouse::bench::RunTimerWorkload(*bench) ||
+      rouse::bench::RunChannelWorkload(*bench) ||
+      rouse::bench::RunSyncWorkload(*bench)) {
     return 0;
   }
   fprintf(stderr, "rouse_bench: no workload '%s'\n", bench->workload().c_str());

@@ -8,12 +8,12 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "rouse/benchmarks/harness.h"
-#include "rouse/benchmarks/signal.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/oneshot.h"
 
 namespace rouse::bench {
 namespace {
@@ -49,16 +49,16 @@ Co<> SpawnAndJoin(size_t count) {
 }
 
 // On a current-thread runtime: nothing of it is atomic.
-Co<> CountDown(size_t& remaining, const Signal& done) {
+Co<> CountDown(size_t& remaining, oneshot::Sender<void>& done) {
   if (--remaining == 0) done.Send();
   co_return;
 }
 
 Co<> SpawnDetached(size_t count) {
   size_t remaining = count;
-  const Signal done;
+  auto [done, all_done] = oneshot::Channel<void>();
   for (size_t i = 0; i < count; ++i) Spawn(CountDown(remaining, done));
-  co_await done.Wait();
+  (void)co_await all_done;
 }
 
 Co<> YieldTimes(size_t count) {
