@@ -378,10 +378,12 @@ MODEL_TEST(Mpsc, SendersAreCopiedAtOnce, .spurious_failures = 0) {
 MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   std::optional<UnboundedSender<int>> tx(std::move(channel.first));
-  Thread other = Sending(*tx);
+  Thread other = Sending(*tx, internal::kBlockSlots);
   tx.reset();
   other.Join();
-  Require(channel.second.TryReceive().ok());
+  for (size_t i = 0; i < internal::kBlockSlots; ++i) {
+    Require(channel.second.TryReceive().ok());
+  }
   Require(absl::IsCancelled(channel.second.TryReceive().status()));
 }
 
