@@ -118,7 +118,7 @@ MODEL_TEST(Oneshot, Smoke) {
   Require(value.ok() && *value == 1);
 }
 
-MODEL_TEST(Oneshot, ChangingRxTask) {
+MODEL_TEST(Oneshot, ChangingRxTask, .spurious_failures = 0) {
   Task first;
   Task second;
   auto [tx, rx] = Channel<int>();
@@ -151,7 +151,7 @@ MODEL_TEST(Oneshot, RecvClosed) {
   Require(value.status().code() == absl::StatusCode::kCancelled);
 }
 
-MODEL_TEST(Oneshot, ChangingTxTask) {
+MODEL_TEST(Oneshot, ChangingTxTask, .spurious_failures = 0) {
   Task first;
   Task second;
   Cell<int> data(0);
@@ -250,7 +250,8 @@ MODEL_TEST(Oneshot, BothEndsWaitWhileTheOtherDoes) {
 }
 
 // The waker that is taken back is not called, nor is it dropped twice.
-MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes) {
+MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
+           .spurious_failures = 0) {
   Task task;
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();

@@ -15,7 +15,10 @@ void BM_WatchBorrow(benchmark::State& state) {
       *new std::pair<watch::Sender<int>, watch::Receiver<int>>(
           watch::Channel<int>(1));
   const watch::Receiver<int> rx = channel.second;
-  for (auto _ : state) benchmark::DoNotOptimize(*rx.Borrow());
+  for (auto _ : state) {
+    int value = *rx.Borrow();
+    benchmark::DoNotOptimize(value);
+  }
 }
 BENCHMARK(BM_WatchBorrow)->Threads(1)->Threads(2)->UseRealTime();
 

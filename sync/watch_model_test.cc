@@ -423,16 +423,20 @@ MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
   Require(rx.IsClosed());
 }
 
-// The largest, and so the last to be asked about a mutant.
 MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
+  Task task;
   auto [tx, rx] = Channel<bool>(false);
-  Thread touching(With(tx, [](auto& tx) { tx.SendModify([](bool&) {}); }));
-  Thread sending(With(std::move(tx), [](auto& tx) { tx.Send(true); }));
+  Thread touching([&tx = tx] { tx.SendModify([](bool&) {}); });
+  Thread sending([&tx = tx] { tx.Send(true); });
   auto is_true = [](bool v) { return v; };
   auto future = rx.WaitFor(is_true);
-  const absl::StatusOr<Ref<bool>> ref = BlockOn(future);
-  Require(ref.ok() && **ref);
+  if (task.Poll(future).IsReady()) return;
+  touching.Join();
+  sending.Join();
+  Require(task.woken());
+  const auto result = task.Poll(future);
+  Require(result.IsReady() && result->ok() && ***result);
 }
 
 MODEL_MUTANTS(
