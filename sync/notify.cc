@@ -113,17 +113,12 @@ bool Notify::NotifiedFuture::IsTold(Waker waker) {
 }
 
 bool Notify::NotifiedFuture::Enable() {
-  switch (stage_) {
-    case Stage::kNew:
-    case Stage::kWaiting:
-      return IsTold(Waker());
-    case Stage::kTold:
-      return true;
-    case Stage::kFinished:
-      Panic(
-          "Notify::Notified: enabled after it has finished; call Notified() "
-          "again");
+  if (stage_ == Stage::kFinished) {
+    Panic(
+        "Notify::Notified: enabled after it has finished; call Notified() "
+        "again");
   }
+  return stage_ == Stage::kTold || IsTold(Waker());
 }
 
 bool Notify::NotifiedFuture::SlowPoll(Context& cx) {

@@ -73,7 +73,8 @@ TEST(OnceCell, IsMadeOnce) {
 
 TEST(OnceCell, GivesTheValueWhereItIs) {
   OnceCell<int> cell;
-  EXPECT_EQ(&BlockOn(cell.GetOrInit(MakeNow(1))), cell.Get());
+  const int& value = BlockOn(cell.GetOrInit(MakeNow(1)));
+  EXPECT_EQ(&value, cell.Get());
   EXPECT_EQ(*BlockOn(cell.GetOrTryInit(Fail())), cell.Get());
 }
 
@@ -258,7 +259,8 @@ TEST(OnceCell, IsMadeOnceByManyThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&cell, i] {
-      EXPECT_EQ(&BlockOn(cell.GetOrInit(MakeNow(i))), cell.Get());
+      const int& value = BlockOn(cell.GetOrInit(MakeNow(i)));
+      EXPECT_EQ(&value, cell.Get());
     });
   }
   for (std::thread& thread : threads) thread.join();
