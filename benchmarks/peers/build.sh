@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# Builds the peers' servers that are measured beside rouse_stream, and the load, on Debian 12, into
-# ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin. Installs what is missing with apt-get.
+# Builds the peers' servers that are measured beside rouse_stream, the load, and the workloads of Tokio
+# in tokio/src/sync_bench.rs, on Debian 12, into ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin. Installs
+# what is missing with apt-get.
 #
 # Tokio is Debian's; or, if TOKIO_REGISTRY names a folder of unpacked crates, the one in there.
 
@@ -51,7 +52,7 @@ directory = "${registry}"
 offline = true
 END
   (cd "${work}" && cargo build --quiet --release --target-dir target)
-  install "${work}/target/release/tokio_stream" "${out}/bin/"
+  install "${work}/target/release/"{tokio_stream,tokio_sync} "${out}/bin/"
   sed -n '/^name = "tokio"$/{n;s/^version = "\(.*\)"$/\1/p}' "${work}/Cargo.lock" \
     >"${out}/bin/tokio_stream.version"
 }
