@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A channel whose value changes, and whose ends go, while others look, wait or
-// wait no more. The first five, and the last, have the names of Tokio's. The
-// value is plain data: who looks at it while it is changed has a race.
+// wait no more. Smoke to Borrow, and WaitForTest, have the names of Tokio's.
+// The value is plain data: who looks at it while it is changed has a race.
 
 #include <atomic>
 #include <cstdint>
@@ -156,6 +156,32 @@ MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
 }
 
 MODEL_MUTANTS(BigReaderLock, "sync/big_reader_lock");
+
+MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread copying(With(Receiver<int>(rx), [](auto& rx) {
+    const Receiver<int> copy = rx;
+    Require(!copy.HasChanged());
+  }));
+  const Receiver<int> copy = rx;
+  copying.Join();
+  Require(tx.ReceiverCount() == 2);
+}
+
+MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread copying(With(Sender<int>(tx), [](auto& tx) {
+    const Sender<int> copy = tx;
+    Require(!copy.IsClosed());
+  }));
+  {
+    const Sender<int> copy = tx;
+    Drop(std::move(tx));
+    copying.Join();
+    Require(!rx.IsClosed());
+  }
+  Require(rx.IsClosed());
+}
 
 MODEL_TEST(Watch, Smoke, .mode = kBounded, .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
@@ -395,32 +421,6 @@ MODEL_TEST(Watch, BothEndsGo) {
   auto [tx, rx] = Channel<int>(0);
   Thread going(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
   Drop(std::move(rx));
-}
-
-MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
-  auto [tx, rx] = Channel<int>(0);
-  Thread copying(With(Receiver<int>(rx), [](auto& rx) {
-    const Receiver<int> copy = rx;
-    Require(!copy.HasChanged());
-  }));
-  const Receiver<int> copy = rx;
-  copying.Join();
-  Require(tx.ReceiverCount() == 2);
-}
-
-MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
-  auto [tx, rx] = Channel<int>(0);
-  Thread copying(With(Sender<int>(tx), [](auto& tx) {
-    const Sender<int> copy = tx;
-    Require(!copy.IsClosed());
-  }));
-  {
-    const Sender<int> copy = tx;
-    Drop(std::move(tx));
-    copying.Join();
-    Require(!rx.IsClosed());
-  }
-  Require(rx.IsClosed());
 }
 
 MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
