@@ -194,6 +194,15 @@ class Core : public Ends {
   using Taken = decltype(std::declval<Slot<T>&>().Take(0));
   using Message = typename Slot<T>::Message;
 
+  static_assert(std::is_same_v<T, std::remove_cvref_t<T>>,
+                "a broadcast channel is of values");
+  static_assert(std::is_copy_constructible_v<T>,
+                "every receiver gets a copy of its own: send a shared_ptr of "
+                "what cannot be copied");
+  static_assert(std::is_nothrow_destructible_v<T>,
+                "a value must not throw when it is destroyed: that may happen "
+                "where nobody can catch it");
+
   explicit Core(size_t capacity)
       : Ends(capacity), slots_(new Slot<T>[this->capacity()]) {}
 
@@ -637,14 +646,6 @@ inline constexpr size_t kMaxReceivers = internal::Claims::kMaxShares;
 // `capacity` is 0 or more than `kMaxCapacity`.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity) {
-  static_assert(std::is_same_v<T, std::remove_cvref_t<T>>,
-                "a broadcast channel is of values");
-  static_assert(std::is_copy_constructible_v<T>,
-                "every receiver gets a copy of its own: send a shared_ptr of "
-                "what cannot be copied");
-  static_assert(std::is_nothrow_destructible_v<T>,
-                "a value must not throw when it is destroyed: that may happen "
-                "where nobody can catch it");
   Sender<T> sender(capacity);
   Receiver<T> receiver = sender.Subscribe();
   return {std::move(sender), std::move(receiver)};

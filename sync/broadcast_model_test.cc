@@ -23,24 +23,39 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A value in a box.
+// Of each number that is sent, what who has the value itself writes, and who
+// copies it reads. Not in the box, whose place on the heap may be another box's
+// before: where the checker does not see the heap, under ThreadSanitizer, that
+// would be a race.
+Cell<int> letters[16];
+
+// A value in a box: a number that is sent once.
 class Boxed {
  public:
-  explicit Boxed(int value) : value_(value) {}
-  Boxed(const Boxed& other) : value_(other.value_.Read()) {}
-  Boxed(Boxed&& other) noexcept
-      : value_(std::exchange(other.value_.Write(), -1)) {}
+  explicit Boxed(int number) : number_(number), is_itself_(true) { Write(); }
+  Boxed(const Boxed& other) : number_(other.number()) {}
+  Boxed(Boxed&& other) noexcept { *this = std::move(other); }
   Boxed& operator=(const Boxed&) = delete;
   Boxed& operator=(Boxed&& other) noexcept {
-    value_.Write() = std::exchange(other.value_.Write(), -1);
+    number_ = std::exchange(other.number_, -1);
+    is_itself_ = std::exchange(other.is_itself_, false);
+    Write();
     return *this;
   }
-  ~Boxed() { value_.Write() = -2; }
+  ~Boxed() { Write(); }
 
-  int value() const { return value_.Read(); }
+  int number() const {
+    if (is_itself_) static_cast<void>(letters[number_].Read());
+    return number_;
+  }
 
  private:
-  Cell<int> value_;
+  void Write() {
+    if (is_itself_) letters[number_].Write() = 0;
+  }
+
+  int number_ = -1;
+  bool is_itself_ = false;  // and not a copy
 };
 static_assert(!internal::kIsPlain<Boxed>);
 
@@ -49,7 +64,7 @@ class Plain {
  public:
   explicit Plain(uint64_t value) : value_(value), again_(value) {}
 
-  int value() const {
+  int number() const {
     Require(value_ == again_, "half of one value and half of another");
     return static_cast<int>(value_);
   }
@@ -81,7 +96,7 @@ void Counts(Receiver<T> rx, uint64_t expected) {
   for (;;) {
     Received<T> received = BlockOn(rx.Receive());
     if (received.IsClosed()) break;
-    if (received.has_value()) Require(received->value() > 0);
+    if (received.has_value()) Require(received->number() > 0);
     count += received.has_value() ? 1 : received.lagged();
   }
   Require(count == expected);
@@ -91,7 +106,7 @@ void Counts(Receiver<T> rx, uint64_t expected) {
 template <class T>
 void ReceivesAll(Receiver<T> rx, int last) {
   for (int i = 1; i <= last; ++i) {
-    Require(BlockOn(rx.Receive())->value() == i);
+    Require(BlockOn(rx.Receive())->number() == i);
   }
   Require(BlockOn(rx.Receive()).IsClosed());
 }
@@ -123,12 +138,12 @@ void IsTakenOrMissed() {
   Thread sending([&tx = tx] { Send(tx, 2); });
   Received<T> first = rx.TryReceive();
   if (first.has_value()) {
-    Require(first->value() == 1);
+    Require(first->number() == 1);
   } else {
     Require(first.lagged() == 1);
   }
   sending.Join();
-  Require(rx.TryReceive()->value() == 2);
+  Require(rx.TryReceive()->number() == 2);
   Require(rx.TryReceive().IsEmpty());
   Require(tx.IsEmpty());
 }
@@ -143,7 +158,7 @@ template <class T>
 void TakeNext(Receiver<T>& rx, int& count) {
   Received<T> received = rx.TryReceive();
   if (received.has_value()) {
-    Require(received->value() == ++count);
+    Require(received->number() == ++count);
   } else {
     count += static_cast<int>(received.lagged());
   }
@@ -177,7 +192,7 @@ void IsFoundWhole() {
   auto [tx, rx] = Channel<T>(2);
   Thread sending([&tx = tx] { Send(tx, 1); });
   Received<T> first = rx.TryReceive();
-  if (first.has_value()) Require(first->value() == 1);
+  if (first.has_value()) Require(first->number() == 1);
   sending.Join();
 }
 
@@ -189,8 +204,8 @@ MODEL_TEST(BroadcastSlot, TwoTakeTheSameBox) {
   auto [tx, rx1] = Channel<Boxed>(2);
   Receiver<Boxed> rx2 = tx.Subscribe();
   Send(tx, 1);
-  Thread other([&rx2] { Require(rx2.TryReceive()->value() == 1); });
-  Require(rx1.TryReceive()->value() == 1);
+  Thread other([&rx2] { Require(rx2.TryReceive()->number() == 1); });
+  Require(rx1.TryReceive()->number() == 1);
   other.Join();
   Require(tx.IsEmpty());
 }
@@ -201,9 +216,9 @@ MODEL_TEST(BroadcastSlot, ThreeTakeTheSameBox, .mode = model::Mode::kBounded,
   Receiver<Boxed> rx2 = tx.Subscribe();
   Receiver<Boxed> rx3 = tx.Subscribe();
   Send(tx, 1);
-  Thread second([&rx2] { Require(rx2.TryReceive()->value() == 1); });
-  Thread third([&rx3] { Require(rx3.TryReceive()->value() == 1); });
-  Require(rx1.TryReceive()->value() == 1);
+  Thread second([&rx2] { Require(rx2.TryReceive()->number() == 1); });
+  Thread third([&rx3] { Require(rx3.TryReceive()->number() == 1); });
+  Require(rx1.TryReceive()->number() == 1);
 }
 
 // A box is overwritten of which one has taken its share.
@@ -213,11 +228,11 @@ MODEL_TEST(BroadcastSlot, OfTwoOneTakesAndOneMisses, .spurious_failures = 0) {
   Send(tx, 1);
   Thread other([&rx2] {
     Received<Boxed> received = rx2.TryReceive();
-    if (received.has_value()) Require(received->value() == 1);
+    if (received.has_value()) Require(received->number() == 1);
   });
   Thread sending([&tx = tx] { Send(tx, 2); });
   Received<Boxed> received = rx1.TryReceive();
-  if (received.has_value()) Require(received->value() == 1);
+  if (received.has_value()) Require(received->number() == 1);
 }
 
 MODEL_TEST(BroadcastSlot, AReceiverGoesWhileItsSharesAreRevoked) {
@@ -251,7 +266,7 @@ MODEL_TEST(Broadcast, ASendIsSeenOrWakes) {
     Require(task.woken(), "the wake was lost");
     result = task.Poll(receive);
   }
-  Require((*result)->value() == 1);
+  Require((*result)->number() == 1);
 }
 
 MODEL_TEST(Broadcast, TheEndIsSeenOrWakes) {
@@ -290,7 +305,7 @@ MODEL_TEST(Broadcast, IsNoMoreWaitedForWhileAValueIsSent) {
   Thread sending([&tx = tx] { Send(tx, 1); });
   receive.reset();
   sending.Join();
-  Require(rx.TryReceive()->value() == 1);
+  Require(rx.TryReceive()->number() == 1);
 }
 
 MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
@@ -313,7 +328,7 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
   Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
   Boxed value(1);
   const bool sent = tx.Send(std::move(value)).ok();
-  Require(value.value() == (sent ? -1 : 1));
+  Require(value.number() == (sent ? -1 : 1));
 }
 
 // ---- Who goes last.
@@ -337,7 +352,7 @@ MODEL_TEST(Broadcast, ASenderIsMadeWhileTheLastGoes) {
 // ---- Those of Tokio, smaller.
 
 MODEL_TEST(Broadcast, BroadcastSend, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+           .preemption_bound = 1, .spurious_failures = 0) {
   auto [tx, rx] = Channel<Boxed>(2);
   Thread other(Sends(tx, 1, 2));
   Thread another(Sends(std::move(tx), 11, 12));
@@ -374,8 +389,8 @@ MODEL_TEST(Broadcast, DropMultipleRxWithOverflow, .mode = model::Mode::kBounded,
   auto [tx, rx] = Channel<Boxed>(1);
   const Receiver<Boxed> other = tx.Subscribe();
   Send(tx, 1);
-  Thread sending(Sends(tx, 2, 5));
-  Send(tx, 6);
+  Thread sending(Sends(tx, 2, 3));
+  Send(tx, 4);
   Thread receiving([rx = std::move(rx)]() mutable {
     while (rx.TryReceive().has_value()) {
     }

@@ -624,6 +624,7 @@ TEST(Broadcast, ACopyThatThrowsIsThatReceiversLoss) {
     Bad(const Bad& other) : throws_(other.throws_) {
       if (*throws_) throw std::runtime_error("bad");
     }
+    Bad& operator=(const Bad&) = delete;
     ~Bad() = default;
 
    private:
