@@ -53,7 +53,6 @@
 #define ROUSE_SYNC_BROADCAST_H_
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
