@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "rouse/base/brief_lock.h"

@@ -11,10 +11,12 @@
 #include "rouse/base/cell.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/broadcast.h"
+#include "rouse/sync/broadcast_slot.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::broadcast {
@@ -328,6 +330,7 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
   Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
   Boxed value(1);
   const bool sent = tx.Send(std::move(value)).ok();
+  // NOLINTNEXTLINE(bugprone-use-after-move)
   Require(value.number() == (sent ? -1 : 1));
 }
 

@@ -142,7 +142,7 @@ template <class T>
 class Box {
  public:
   template <class U>
-  explicit Box(U&& value) : value_(std::forward<U>(value)) {}
+  explicit Box(std::in_place_t, U&& value) : value_(std::forward<U>(value)) {}
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
 
@@ -230,7 +230,7 @@ class BoxedSlot {
 
   template <class U>
   static Message Wrap(U&& value) {
-    return std::make_unique<Box<T>>(std::forward<U>(value));
+    return std::make_unique<Box<T>>(std::in_place, std::forward<U>(value));
   }
 
   // With the lock. What comes back goes without it.
@@ -287,7 +287,7 @@ class PlainSlot {
   using Message = T;
   struct Replaced {};
 
-  static const T& Wrap(const T& value) { return value; }
+  static T Wrap(const T& value) { return value; }
 
   Replaced Put(uint64_t lap, uint64_t receivers, const T& value) {
     std::array<uint64_t, kWords> words{};

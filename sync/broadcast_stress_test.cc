@@ -21,6 +21,7 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/broadcast.h"
+#include "rouse/sync/broadcast_slot.h"
 #include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 #include "rouse/waker/context.h"
@@ -131,7 +132,7 @@ Co<Books<T>> Receive(Receiver<T> receiver, uint64_t seed) {
 
 // Subscribes, receives some, and goes, until there is nobody who sends.
 template <class T>
-void ComeAndGo(WeakSender<T> weak, uint64_t seed) {
+void ComeAndGo(const WeakSender<T>& weak, uint64_t seed) {
   FastRand rand(seed);
   for (;;) {
     std::optional<Sender<T>> sender = weak.Upgrade();

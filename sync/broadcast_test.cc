@@ -20,8 +20,10 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
+#include "rouse/sync/broadcast_slot.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::broadcast {
@@ -310,7 +312,7 @@ TEST(Broadcast, AChannelThatLostItsReceiversGetsNewOnes) {
 TEST(Broadcast, IsClosedWhenTheLastSenderHasGone) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Sender<int>> first(std::move(tx));
-  std::optional<Sender<int>> second(*first);
+  std::optional<Sender<int>> second = first;
   EXPECT_EQ(rx.sender_count(), 2);
   first.reset();
   EXPECT_FALSE(rx.IsClosed());
@@ -465,7 +467,7 @@ TEST(Broadcast, PanicsIfAFutureIsPolledAfterItHasFinished) {
 #endif
 
 TEST(Broadcast, TakesAUnitOfTheBudgetForEachValue) {
-  auto [tx, rx] = Channel<uint32_t>(2 * kBudgetPerPoll);
+  auto [tx, rx] = Channel<uint32_t>(size_t{2} * kBudgetPerPoll);
   for (uint32_t i = 0; i <= kBudgetPerPoll; ++i) ASSERT_TRUE(tx.Send(i).ok());
   CountingWaker task;
   const Waker waker = task.NewWaker();
