@@ -33,18 +33,14 @@ bool Notify::TellOne(Told how) {
 }
 
 void Notify::SlowNotifyWaiters() {
-  do {
-    mu_.Lock();
-    if (!waiters_.IsEmpty()) {
-      // Relaxed: it is kWaiting, so nobody else changes it. From the store on
-      // all of them are told.
-      StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
-      return internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
-    }
-    // They have left. Not from in here is the call counted: who sees it may
-    // need no lock, and destroy this.
-    mu_.Unlock();
-  } while (!CountCall());
+  mu_.Lock();
+  // They may have left meanwhile; then nobody comes before the lock is free.
+  // Else, from the store on all of them are told. Relaxed: it is kWaiting, so
+  // nobody else changes it.
+  if (!CountCall()) {
+    StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
+  }
+  internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
 }
 
 bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {

@@ -142,8 +142,9 @@ class Notify {
   //   at its making. It joins the list only if there were not. So nobody need
   //   be marked whom NotifyWaiters tells, and all of them are told at once,
   //   though they are woken by and by.
-  // - Who waits sees itself told under the lock. So whoever told it has let go
-  //   of everything here by then.
+  // - Who is told, and does not take the permit, sees it under the lock. So
+  //   whoever told it has let go of everything here by then. Who leaves a
+  //   permit does so without the lock, as the last that it does.
   enum State : uint64_t { kEmpty = 0, kWaiting = 1, kNotified = 2 };
   static constexpr uint64_t kStates = 3;
   static constexpr uint64_t kCall = 4;

@@ -304,6 +304,20 @@ MODEL_TEST(Notify, WhoIsToldWithAllAndLeavesPassesNothingOn) {
   Require(!Waiting(notify).Poll());
 }
 
+// Trap C7: tokio #3652.
+MODEL_TEST(Notify, WhoWasToldWithAllAndLeavesLeavesALaterPermit) {
+  Notify notify;
+  Waiting leaving(notify);
+  Require(!leaving.Poll());
+  Thread notifying([&] {
+    notify.NotifyWaiters();
+    notify.NotifyOne();
+  });
+  leaving.Leave();
+  notifying.Join();
+  Require(Waiting(notify).Poll());
+}
+
 MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
   Notify notify;
   Many many = MakeMany(notify);
