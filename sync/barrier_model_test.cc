@@ -104,6 +104,9 @@ MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
   auto next = barrier.Wait();
   Require(task.Poll(next).IsReady() == !went_on);
   Require(went_on || other_task.woken());
+  // And so does the next, for two more or for one.
+  auto after = barrier.Wait();
+  Require(other_task.Poll(after).IsReady() == went_on);
 }
 
 // Who has been woken destroys it.

@@ -318,6 +318,18 @@ MODEL_TEST(Notify, WhoWasToldWithAllAndLeavesLeavesALaterPermit) {
   Require(Waiting(notify).Poll());
 }
 
+// It has seen somebody wait, and finds a permit.
+MODEL_TEST(Notify, NotifyWaitersLeavesThePermit) {
+  Notify notify;
+  Waiting leaving(notify);
+  Require(!leaving.Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  leaving.Leave();
+  notify.NotifyOne();
+  notifying.Join();
+  Require(Waiting(notify).Poll());
+}
+
 MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
   Notify notify;
   Many many = MakeMany(notify);
