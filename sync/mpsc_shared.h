@@ -136,8 +136,7 @@ class Shared : public Core {
     if (HasEnded()) return false;
     // Who makes the front, or the end, after the look that follows wakes this.
     this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
-    queue_.Watch();
-    if (queue_.HasFront()) return true;
+    if (queue_.Watch()) return queue_.HasFront();
     if (HasEnded()) return false;
     return kPending;
   }
