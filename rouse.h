@@ -77,7 +77,6 @@
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/scheduler/task_tracker.h"
 #include "rouse/signal/ctrl_c.h"
@@ -87,6 +86,7 @@
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/stream_timeout.h"
 #include "rouse/timer/timeout.h"
+#include "rouse/waker/task_id.h"
 // IWYU pragma: end_exports
 
 #endif  // ROUSE_ROUSE_H_

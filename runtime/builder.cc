@@ -17,8 +17,8 @@
 #include "rouse/runtime/inner.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/options.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

@@ -25,11 +25,11 @@
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 namespace {

@@ -40,10 +40,10 @@
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

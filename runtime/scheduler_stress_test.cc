@@ -29,10 +29,10 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/stress_tasks.h"
 #include "rouse/runtime/test_util.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 namespace {

@@ -35,9 +35,9 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

@@ -28,11 +28,11 @@
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
 

@@ -17,8 +17,8 @@
 #include <memory>
 
 #include "absl/time/time.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

@@ -34,7 +34,7 @@
 #include "absl/time/time.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

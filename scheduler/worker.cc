@@ -28,8 +28,8 @@
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/timer/clock.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse::scheduler {
 namespace {

@@ -24,10 +24,10 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/waker/task_id.h"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

@@ -26,9 +26,9 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 

@@ -21,7 +21,7 @@
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse::task {
 

@@ -27,8 +27,8 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/state.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::task {

@@ -15,13 +15,13 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/model_util.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/task/task_id.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::task {

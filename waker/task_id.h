@@ -13,8 +13,8 @@
 //     usage[*id] += bytes;
 //   }
 
-#ifndef ROUSE_SCHEDULER_TASK_TASK_ID_H_
-#define ROUSE_SCHEDULER_TASK_TASK_ID_H_
+#ifndef ROUSE_WAKER_TASK_ID_H_
+#define ROUSE_WAKER_TASK_ID_H_
 
 #include <cstdint>
 #include <optional>
@@ -66,4 +66,4 @@ class ScopedTaskId {
 
 }  // namespace rouse
 
-#endif  // ROUSE_SCHEDULER_TASK_TASK_ID_H_
+#endif  // ROUSE_WAKER_TASK_ID_H_

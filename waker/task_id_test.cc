@@ -1,4 +1,4 @@
-#include "rouse/scheduler/task/task_id.h"
+#include "rouse/waker/task_id.h"
 
 #include <cstddef>
 #include <optional>
