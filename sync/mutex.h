@@ -37,6 +37,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/macros.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/waker/context.h"
@@ -189,6 +190,10 @@ class [[nodiscard]] Mutex<T>::LockFuture {
     return MutexGuard<T>(&mutex_->core_, mutex_->value_);
   }
 
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<LockFuture>());
+  }
+
  private:
   friend class Mutex;
 
@@ -210,6 +215,10 @@ class [[nodiscard]] Mutex<T>::LockOwnedFuture {
     if (acquire_.Poll(cx, "Mutex::LockOwned", free).IsPending())
       return kPending;
     return Own(std::move(mutex_));
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<LockOwnedFuture>());
   }
 
  private:

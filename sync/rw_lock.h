@@ -46,6 +46,7 @@
 #include "absl/base/attributes.h"
 #include "absl/base/macros.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/waker/context.h"
@@ -329,6 +330,10 @@ class [[nodiscard]] RwLock<T>::ReadFuture {
     return RwLockReadGuard<T>(&lock_->core_, lock_->value_);
   }
 
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<ReadFuture>());
+  }
+
  private:
   friend class RwLock;
 
@@ -349,6 +354,10 @@ class [[nodiscard]] RwLock<T>::WriteFuture {
     size_t free = lock_->core_.max_readers;
     if (acquire_.Poll(cx, "RwLock::Write", free).IsPending()) return kPending;
     return RwLockWriteGuard<T>(&lock_->core_, lock_->value_);
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<WriteFuture>());
   }
 
  private:
@@ -374,6 +383,10 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
     return Own<OwnedRwLockReadGuard<T>>(std::move(lock_));
   }
 
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<ReadOwnedFuture>());
+  }
+
  private:
   friend class RwLock;
 
@@ -395,6 +408,10 @@ class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
     if (acquire_.Poll(cx, "RwLock::WriteOwned", free).IsPending())
       return kPending;
     return Own<OwnedRwLockWriteGuard<T>>(std::move(lock_));
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<WriteOwnedFuture>());
   }
 
  private:

@@ -53,6 +53,7 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/waker/context.h"
@@ -242,6 +243,10 @@ class [[nodiscard]] Semaphore::AcquireFuture {
     return Permit(semaphore_, n_, free);
   }
 
+  void Trace(AwaitTrace& trace) const {
+    acquire_.Trace(trace, internal::TypeName<AcquireFuture>());
+  }
+
  private:
   friend class Semaphore;
 
@@ -264,6 +269,8 @@ class [[nodiscard]] Semaphore::AcquireOwnedFuture {
     if (!permit->ok()) return std::move(*permit).status();
     return OwnedPermit(semaphore_, **std::move(permit));
   }
+
+  void Trace(AwaitTrace& trace) const { acquire_.Trace(trace); }
 
  private:
   friend class Semaphore;

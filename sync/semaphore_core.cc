@@ -6,14 +6,18 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
@@ -67,6 +71,7 @@ size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
     missing -= assigned;
     if (missing > 0) break;
     front->Unlink();
+    told_.PushBack(front);
     woken.Push(front->TakeWaker());
   }
   if (!waiters_.IsEmpty()) return n;
@@ -99,11 +104,9 @@ void SemaphoreCore::Close() {
   WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
 
-// Of one that is new, or has been told.
 SemaphoreCore::Fate SemaphoreCore::Look(Waiter& waiter) {
-  if (waiter.IsLinked()) return Fate::kWaits;
-  const bool has_all = waiter.needed > 0 && waiter.missing.Read() == 0;
-  return has_all ? Fate::kAcquired : Enqueue(waiter);
+  if (waiter.needed > 0 && waiter.missing.Read() == 0) return Fate::kAcquired;
+  return waiter.IsLinked() ? Fate::kWaits : Enqueue(waiter);
 }
 
 SemaphoreCore::Fate SemaphoreCore::Enqueue(Waiter& waiter) {
@@ -145,6 +148,35 @@ void SemaphoreCore::GiveUp(Waiter& waiter) {
   if (assigned > 0) Release(assigned);
 }
 
+std::string SemaphoreCore::Describe(const Waiter& waiter) {
+  // More are not named.
+  constexpr size_t kMostNamed = 4;
+  TaskId tasks[kMostNamed];
+  size_t count = 0;
+  size_t missing;
+  {
+    const BriefLockHolder lock(mu_);
+    missing = waiter.missing.Read();
+    told_.ForEach([&](WaitNode* told) {
+      if (count < kMostNamed) tasks[count] = static_cast<Waiter*>(told)->task;
+      ++count;
+    });
+  }
+  if (missing == 0) return "has its permits, and is to be polled";
+  std::string text =
+      absl::StrCat("lacks ", missing, " of ", waiter.needed, " permits");
+  for (size_t i = 0; i < std::min(count, kMostNamed); ++i) {
+    absl::StrAppend(&text, i == 0 ? "; given, and not polled since: " : ", ");
+    if (tasks[i] == 0) {
+      absl::StrAppend(&text, "no task");
+    } else {
+      absl::StrAppend(&text, "task ", tasks[i]);
+    }
+  }
+  if (count > kMostNamed) absl::StrAppend(&text, ", and others");
+  return text;
+}
+
 void CoreAcquire::PanicMoved() {
   Panic("Acquire: moved after its first poll; futures stay where they are");
 }
@@ -169,10 +201,12 @@ void CoreAcquire::Look(Context& cx) {
   SemaphoreCore::Fate fate;
   {
     Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
+    const TaskId task = task::CurrentTaskIdHere();
     const BriefLockHolder lock(core_->mu_);
     fate = core_->Look(waiter_);
     if (fate == SemaphoreCore::Fate::kWaits) {
       waiter_.Register(waker);
+      waiter_.task = task;
       return;
     }
     waiter_.Leave(waker);
@@ -180,6 +214,17 @@ void CoreAcquire::Look(Context& cx) {
   std::destroy_at(&waiter_);
   state_ = fate == SemaphoreCore::Fate::kAcquired ? State::kAcquired
                                                   : State::kClosed;
+}
+
+void CoreAcquire::Trace(AwaitTrace& trace, std::string_view future) const {
+  switch (state_) {
+    case State::kQueued:
+      return trace.AddLeaf(future, core_->Describe(waiter_));
+    case State::kAcquired:
+      return trace.AddLeaf(future, "has its permits, and is to be polled");
+    default:
+      return trace.AddLeaf(future);
+  }
 }
 
 void CoreAcquire::Cancel() {

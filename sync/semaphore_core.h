@@ -72,6 +72,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -81,9 +83,11 @@
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/wake_list.h"
 
 namespace rouse::internal {
@@ -178,7 +182,8 @@ class SemaphoreCore {
     explicit Waiter(size_t n) : needed(n), missing(n) {}
 
     const size_t needed;
-    Cell<size_t> missing;  // more than 0 while it is in the list
+    Cell<size_t> missing;  // more than 0 while it is in `waiters_`
+    TaskId task = 0;       // which polled it last; 0: none
   };
 
   [[noreturn]] static void PanicOverflow();
@@ -211,10 +216,14 @@ class SemaphoreCore {
   Fate Look(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Waiter& waiter);
+  std::string Describe(const Waiter& waiter);
 
   Atomic<uint64_t> word_;
   BriefLock mu_;
-  IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);  // of `Waiter`s
+  // Of `Waiter`s: those that lack permits, and those that have been given them
+  // and have not been polled since, which are here only to be named.
+  IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<WaitNode> told_ ABSL_GUARDED_BY(mu_);
 };
 
 // CoreAcquire
@@ -261,7 +270,9 @@ class CoreAcquire {
     return true;
   }
 
-  SemaphoreCore& core() const { return *core_; }
+  // For the `Trace()` of a future of type `future`, which lasts for ever: what
+  // it has, and behind whom it waits.
+  void Trace(AwaitTrace& trace, std::string_view future) const;
 
  private:
   enum class State : uint8_t {
