@@ -75,12 +75,15 @@ class WaitNode : public IntrusiveListNode<> {
     std::swap(waker_.Write(), waker);
   }
 
-  // Without the lock: whether there is anything that `Leave()` would do.
+  // Without the lock: whether a waker has been registered since it last left.
+  // Where that was the no-op waker it has not, though the node may be linked: a
+  // destructor must not go by this.
   bool HasRegistered() const { return registered_.vtable != nullptr; }
 
   // ---- For who tells it.
 
-  // Under the lock, when it has left the list.
+  // Under the lock, when it has left the list. It has to `Leave()` before it
+  // waits anew: the owner takes what is gone for registered.
   Waker TakeWaker() { return std::move(waker_.Write()); }
 
  private:

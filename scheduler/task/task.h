@@ -140,8 +140,7 @@ struct Header : IntrusiveListNode<AllTasksTag> {
         spawned_at(spawned_at),
         owned_name(options.name.empty()
                        ? nullptr
-                       : std::make_unique<const std::string>(options.name)) {
-  }
+                       : std::make_unique<const std::string>(options.name)) {}
   ~Header() {
     if (keeps_scheduler_) scheduler->Unref();
   }
