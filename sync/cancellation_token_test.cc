@@ -51,10 +51,11 @@ TEST(CancellationToken, IsCancelledOnce) {
 
 TEST(CancellationToken, CopiesAreOfOneToken) {
   const CancellationToken token;
-  const CancellationToken copy = token;
+  const std::vector<CancellationToken> copies(2, token);
   CancellationToken assigned;
   assigned = token;
-  copy.Cancel();
+  copies[0].Cancel();
+  EXPECT_TRUE(copies[1].IsCancelled());
   EXPECT_TRUE(token.IsCancelled());
   EXPECT_TRUE(assigned.IsCancelled());
 }

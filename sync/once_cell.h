@@ -304,8 +304,8 @@ template <class T, class F>
 class [[nodiscard]] GetOrInitFuture {
  public:
   PollResult<const T&> Poll(Context& cx) {
-    const auto keep = [this](auto&& output) {
-      std::construct_at(&cell_.value_, std::forward<decltype(output)>(output));
+    const auto keep = [this]<class Output>(Output&& output) {
+      std::construct_at(&cell_.value_, std::forward<Output>(output));
       return true;
     };
     if (turn_.Poll(cx, keep).IsPending()) return kPending;
@@ -335,12 +335,12 @@ class [[nodiscard]] GetOrTryInitFuture {
  public:
   PollResult<absl::StatusOr<const T*>> Poll(Context& cx) {
     absl::Status error;
-    const auto keep = [this, &error](auto&& output) {
+    const auto keep = [this, &error]<class Output>(Output&& output) {
       if (!output.ok()) {
-        error = std::move(output).status();
+        error = std::forward<Output>(output).status();
         return false;
       }
-      std::construct_at(&cell_.value_, *std::move(output));
+      std::construct_at(&cell_.value_, *std::forward<Output>(output));
       return true;
     };
     if (turn_.Poll(cx, keep).IsPending()) return kPending;

@@ -1,7 +1,6 @@
 #include "rouse/sync/set_once.h"
 
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -46,9 +45,10 @@ TEST(SetOnce, IsSetOnce) {
   auto second = std::make_unique<int>(2);
   EXPECT_EQ(cell.Set(std::move(second)).code(),
             absl::StatusCode::kAlreadyExists);
-  // NOLINTNEXTLINE(bugprone-use-after-move): it is untouched
+  // NOLINTBEGIN(bugprone-use-after-move): it is untouched
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(*second, 2);
+  // NOLINTEND(bugprone-use-after-move)
   EXPECT_EQ(**cell.Get(), 1);
 }
 
