@@ -1,5 +1,8 @@
 #include "rouse/sync/cancellation_token.h"
 
+#include <malloc.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -156,6 +159,23 @@ TEST(CancellationToken, ALineOfTokensMayBeLongAndGo) {
   EXPECT_FALSE(last.IsCancelled());
   root.Cancel();
   EXPECT_TRUE(last.IsCancelled());
+}
+
+// The allocator's bytes in use. None under sanitizers, which have their own.
+size_t BytesInUse() { return mallinfo2().uordblks; }
+
+TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
+  constexpr int kTokens = 1'000'000;
+  const CancellationToken root;
+  const size_t before = BytesInUse();
+  CancellationToken last = root;
+  for (int i = 0; i < kTokens; ++i) {
+    // One that goes at once, and one that leaves a child behind.
+    const CancellationToken child = root.ChildToken();
+    last = last.ChildToken();
+  }
+  EXPECT_LT(BytesInUse(), before + 10'000);
+  EXPECT_FALSE(last.IsCancelled());
 }
 
 TEST(CancellationToken, WhoGivesUpWaitingIsNotWoken) {
