@@ -23,7 +23,6 @@
 
 #include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
-#include "rouse/base/fast_rand.h"
 #include "rouse/future/future.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/runtime/main_futures.h"
