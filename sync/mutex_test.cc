@@ -188,7 +188,7 @@ TEST(Mutex, AMapThatThrowsKeepsTheLock) {
   const auto fail = [](Pair&) -> int& { throw std::runtime_error("map"); };
   EXPECT_THROW(static_cast<void>(std::move(guard).Map(fail)),
                std::runtime_error);
-  EXPECT_EQ(guard->first, 1);
+  EXPECT_EQ(guard->first, 1);  // NOLINT(bugprone-use-after-move): was not
   EXPECT_FALSE(mutex.TryLock().has_value());
 }
 

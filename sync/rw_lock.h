@@ -144,18 +144,20 @@ class [[nodiscard]] RwLockReadGuard {
     return RwLockReadGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
   }
 
-  // The write lock in exchange for this one, if there is no other reader and
-  // nobody waits. If not, this guard stays as it is. Never waits.
- std::optional<RwLockWriteGuard<T, Core>> TryUpgrade() &&
-     requires(!std::is_const_v<T>) {
-       ABSL_ASSERT(core_ != nullptr);
-       if (!core_->permits.TryAcquire(core_->max_readers - 1))
-         return std::nullopt;
-       return RwLockWriteGuard<T, Core>(std::exchange(core_, nullptr), *value_);
-     }
+  // The write lock in exchange for this one, which is then moved from, if there
+  // is no other reader and nobody waits. If not, this one stays as it is. Never
+  // waits.
+  std::optional<RwLockWriteGuard<T, Core>> TryUpgrade()
+    requires(!std::is_const_v<T>)
+  {
+    ABSL_ASSERT(core_ != nullptr);
+    if (!core_->permits.TryAcquire(core_->max_readers - 1)) return std::nullopt;
+    return RwLockWriteGuard<T, Core>(std::exchange(core_, nullptr), *value_);
+  }
 
-     private : template <class>
-               friend class RwLock;
+ private:
+  template <class>
+  friend class RwLock;
   template <class, class>
   friend class RwLockReadGuard;
   template <class, class>

@@ -68,7 +68,7 @@ MODEL_TEST(RwLock, WhoUpgradesReadsAlone, .spurious_failures = 0) {
     std::optional<RwLockReadGuard<PlainInt>> reading = lock.TryRead();
     if (!reading.has_value()) return;
     const int before = (*reading)->Read();
-    auto writing = (*std::move(reading)).TryUpgrade();
+    auto writing = reading->TryUpgrade();
     if (!writing.has_value()) return;
     Require((*writing)->Read() == before, "another has written in between");
     Increment(**writing);

@@ -1,5 +1,6 @@
 #include "rouse/sync/rw_lock.h"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -133,10 +134,10 @@ TEST(RwLock, WhoReadsAloneMayUpgrade) {
   RwLock<int> lock;
   RwLockReadGuard<int> reading = lock.BlockingRead();
   std::optional another(lock.BlockingRead());
-  EXPECT_FALSE(std::move(reading).TryUpgrade().has_value());
+  EXPECT_FALSE(reading.TryUpgrade().has_value());
   another.reset();
   {
-    auto writing = std::move(reading).TryUpgrade();
+    auto writing = reading.TryUpgrade();
     ASSERT_TRUE(writing.has_value());
     **writing = 4;
     EXPECT_FALSE(lock.TryRead().has_value());
@@ -149,7 +150,7 @@ TEST(RwLock, NobodyUpgradesWhileAWriterWaits) {
   std::optional reading(lock.BlockingRead());
   auto write = lock.Write();
   EXPECT_TRUE(PollOnce(write).IsPending());
-  EXPECT_FALSE((*std::move(reading)).TryUpgrade().has_value());
+  EXPECT_FALSE(reading->TryUpgrade().has_value());
   reading.reset();
   EXPECT_TRUE(PollOnce(write).IsReady());
 }
@@ -157,7 +158,7 @@ TEST(RwLock, NobodyUpgradesWhileAWriterWaits) {
 TEST(RwLock, ALimitOfOneIsAMutex) {
   RwLock<int> lock(MaxReaders(1));
   RwLockReadGuard<int> reading = lock.BlockingRead();
-  auto writing = std::move(reading).TryUpgrade();
+  auto writing = reading.TryUpgrade();
   EXPECT_FALSE(lock.TryRead().has_value());
   std::optional again(std::move(*writing).Downgrade());
   EXPECT_FALSE(lock.TryRead().has_value());
@@ -208,8 +209,7 @@ TEST(RwLock, OwnedGuardsKeepTheirLock) {
     EXPECT_EQ((*another)->first, 1);
     EXPECT_FALSE(Lock::TryWriteOwned(weak.lock()).has_value());
     another.reset();
-    std::optional<OwnedRwLockWriteGuard<Pair>> writing =
-        std::move(reading).TryUpgrade();
+    std::optional<OwnedRwLockWriteGuard<Pair>> writing = reading.TryUpgrade();
     ASSERT_TRUE(writing.has_value());
     OwnedRwLockWriteGuard<int> part = (*std::move(writing)).Map(&Pair::first);
     EXPECT_FALSE(Lock::TryReadOwned(weak.lock()).has_value());

@@ -1,6 +1,4 @@
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"

@@ -14,7 +14,6 @@
 #include "absl/status/statusor.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
-#include "rouse/future/block_on.h"
 #include "rouse/sync/semaphore.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"

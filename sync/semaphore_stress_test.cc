@@ -137,7 +137,7 @@ class Actor {
           co_await GiveUpAfter(read, 1 + rand_.Below(2));
         } else {
           RwLockReadGuard<Counts> guard = co_await world_.rw_lock.Read();
-          if (auto writing = std::move(guard).TryUpgrade()) {
+          if (auto writing = guard.TryUpgrade()) {
             co_await Write(**writing, world_.writes);
           } else {
             co_await Read(std::move(guard));

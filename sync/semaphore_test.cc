@@ -294,7 +294,6 @@ TEST(Semaphore, APermitCanBeSplitAndMerged) {
     EXPECT_EQ(part->num_permits(), 3u);
     EXPECT_FALSE(permit->Split(2).has_value());
     part->Merge(*std::move(permit));
-    permit.reset();
     EXPECT_EQ(part->num_permits(), 4u);
     EXPECT_EQ(semaphore.available_permits(), 1u);
   }
@@ -526,6 +525,7 @@ TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
   std::optional<Permit> permit = semaphore.TryAcquire();
   std::optional<Permit> another = other.TryAcquire();
   EXPECT_THROW(permit->Merge(*std::move(another)), PanicError);
+  // NOLINTNEXTLINE(bugprone-use-after-move): it was not
   EXPECT_EQ(another->num_permits(), 1u);
 }
 
