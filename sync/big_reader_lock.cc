@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/back_off.h"
