@@ -88,6 +88,7 @@ class SenderThread {
     for (int i = 0; i < kSteps && !tx.IsClosed(); ++i) Step(tx);
   }
 
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): goes with the call
   void Run(UnboundedSender<Message> tx) {
     for (int i = 0; i < kSteps; ++i) {
       if (!tx.Send(Next()).ok()) return;

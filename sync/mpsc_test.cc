@@ -1,9 +1,9 @@
 #include "rouse/sync/mpsc.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
