@@ -1,5 +1,6 @@
 #include "rouse/sync/watch.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,7 @@ auto PollOnce(F&& future, const Waker& waker = Waker()) {
 }
 
 template <class T>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): goes with the call
 void Drop(T end) {
   static_cast<void>(end);
 }
