@@ -14,9 +14,9 @@
 //     explicit LockFuture(Mutex& mutex) : acquire_(mutex.core_, 1) {}
 //
 //     PollResult<MutexGuard> Poll(Context& cx) {
-//       if (acquire_.Poll(cx, "Mutex::Lock").IsPending()) return kPending;
-//       return MutexGuard(mutex_);  // whose destructor calls
-//       `core_.Release(1)`
+//       size_t free = 1;
+//       if (acquire_.Poll(cx, "Mutex::Lock", free).IsPending()) return
+//       kPending; return MutexGuard(mutex_);  // which calls `core_.Release(1)`
 //     }
 //   };
 //
@@ -46,8 +46,7 @@
 //                           waiter that gives up
 //   open        closed      `Close()`
 //   waited for  closed      `Close()`: what the front had been assigned is
-//   free,
-//                           and all waiters are told
+//                           free, and all waiters are told
 //   closed      closed      a release: permits + n. No acquire succeeds.
 //
 // Invariants, whenever the lock is free:
