@@ -20,6 +20,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/sync/broadcast_slot.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
@@ -36,12 +37,6 @@ static_assert(!std::is_copy_constructible_v<Receiver<int>>);
 static_assert(std::is_nothrow_move_constructible_v<Receiver<int>>);
 static_assert(internal::kIsPlain<uint64_t>);
 static_assert(!internal::kIsPlain<std::string>);
-
-template <class F>
-auto Poll(F& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // What there is now, as far as it is values.
 template <class T>
@@ -185,9 +180,9 @@ TEST(Broadcast, AReceiverThatIsBehindByTheWholeRingHasMissedNothing) {
 TEST(Broadcast, AFutureTellsOfALagToo) {
   auto [tx, rx] = Channel<std::string>(1);
   ReceiveFuture<std::string> receive = rx.Receive();
-  ASSERT_TRUE(Poll(receive).IsPending());
+  ASSERT_TRUE(PollOnce(receive).IsPending());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(tx.Send("x").ok());
-  PollResult<Received<std::string>> result = Poll(receive);
+  PollResult<Received<std::string>> result = PollOnce(receive);
   ASSERT_TRUE(result.IsReady());
   EXPECT_EQ(result->lagged(), 2);
 }
@@ -273,7 +268,7 @@ TEST(Broadcast, AValueThatCannotBeAssignedIsCopied) {
 TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
   const Sender<int> tx(4);
   ClosedFuture closed = tx.Closed();
-  EXPECT_TRUE(Poll(closed).IsReady());
+  EXPECT_TRUE(PollOnce(closed).IsReady());
   EXPECT_FALSE(tx.Send(1).ok());
   Receiver<int> rx = tx.Subscribe();
   EXPECT_EQ(tx.Send(2).value(), 1);
@@ -297,16 +292,16 @@ TEST(Broadcast, AChannelThatLostItsReceiversGetsNewOnes) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   ReceiveFuture<int> receive = rx.Receive();
-  ASSERT_TRUE(Poll(receive, waker).IsPending());
+  ASSERT_TRUE(PollOnce(receive, waker).IsPending());
   ASSERT_TRUE(sender->Send(3).ok());
   EXPECT_EQ(task.wakes(), 1);
-  EXPECT_EQ(*Poll(receive, waker).value(), 3);
+  EXPECT_EQ(*PollOnce(receive, waker).value(), 3);
 
   ReceiveFuture<int> last = rx.Receive();
-  ASSERT_TRUE(Poll(last, waker).IsPending());
+  ASSERT_TRUE(PollOnce(last, waker).IsPending());
   sender.reset();
   EXPECT_EQ(task.wakes(), 2);
-  EXPECT_TRUE(Poll(last, waker)->IsClosed());
+  EXPECT_TRUE(PollOnce(last, waker)->IsClosed());
 }
 
 TEST(Broadcast, IsClosedWhenTheLastSenderHasGone) {
@@ -356,13 +351,13 @@ TEST(Broadcast, ASendWakesAllWhoWait) {
   const Waker waker2 = task2.NewWaker();
   ReceiveFuture<int> receive1 = rx1.Receive();
   ReceiveFuture<int> receive2 = rx2.Receive();
-  ASSERT_TRUE(Poll(receive1, waker1).IsPending());
-  ASSERT_TRUE(Poll(receive2, waker2).IsPending());
+  ASSERT_TRUE(PollOnce(receive1, waker1).IsPending());
+  ASSERT_TRUE(PollOnce(receive2, waker2).IsPending());
   ASSERT_TRUE(tx.Send(1).ok());
   EXPECT_EQ(task1.wakes(), 1);
   EXPECT_EQ(task2.wakes(), 1);
-  EXPECT_EQ(*Poll(receive1, waker1).value(), 1);
-  EXPECT_EQ(*Poll(receive2, waker2).value(), 1);
+  EXPECT_EQ(*PollOnce(receive1, waker1).value(), 1);
+  EXPECT_EQ(*PollOnce(receive2, waker2).value(), 1);
 }
 
 TEST(Broadcast, WhoDoesNotWaitIsNotWoken) {
@@ -371,7 +366,7 @@ TEST(Broadcast, WhoDoesNotWaitIsNotWoken) {
   const Waker waker = task.NewWaker();
   ASSERT_TRUE(tx.Send(1).ok());
   ReceiveFuture<int> receive = rx.Receive();
-  EXPECT_EQ(*Poll(receive, waker).value(), 1);
+  EXPECT_EQ(*PollOnce(receive, waker).value(), 1);
   EXPECT_EQ(task.clones(), 0);
   ASSERT_TRUE(tx.Send(2).ok());
   EXPECT_EQ(task.wakes(), 0);
@@ -385,11 +380,11 @@ TEST(Broadcast, EachWaitIsToldOfTheNextValue) {
   const Waker waker = task.NewWaker();
   for (int i = 1; i <= 3; ++i) {
     ReceiveFuture<int> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
     ASSERT_TRUE(tx.Send(i).ok());
     EXPECT_EQ(task.wakes(), i);
-    EXPECT_EQ(*Poll(receive, waker).value(), i);
+    EXPECT_EQ(*PollOnce(receive, waker).value(), i);
   }
 }
 
@@ -399,8 +394,8 @@ TEST(Broadcast, TheWakerOfTheLastPollIsWoken) {
   const Waker waker_before = before.NewWaker();
   const Waker waker_after = after.NewWaker();
   ReceiveFuture<int> receive = rx.Receive();
-  ASSERT_TRUE(Poll(receive, waker_before).IsPending());
-  ASSERT_TRUE(Poll(receive, waker_after).IsPending());
+  ASSERT_TRUE(PollOnce(receive, waker_before).IsPending());
+  ASSERT_TRUE(PollOnce(receive, waker_after).IsPending());
   ASSERT_TRUE(tx.Send(1).ok());
   EXPECT_EQ(before.wakes(), 0);
   EXPECT_EQ(after.wakes(), 1);
@@ -412,12 +407,12 @@ TEST(Broadcast, ACancelledReceiveHasTakenNothing) {
   const Waker waker = task.NewWaker();
   {
     ReceiveFuture<std::string> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
   }
   EXPECT_EQ(task.live(), 1);
   {
     ReceiveFuture<std::string> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
     ASSERT_TRUE(tx.Send("one").ok());
   }
   EXPECT_EQ(task.wakes(), 1);
@@ -429,7 +424,7 @@ TEST(Broadcast, ACancelledReceiveOfNoTaskLeavesTheList) {
   auto [tx, rx] = Channel<int>(2);
   {
     ReceiveFuture<int> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive).IsPending());
+    ASSERT_TRUE(PollOnce(receive).IsPending());
   }
   EXPECT_TRUE(tx.Send(1).ok());
 }
@@ -439,17 +434,17 @@ TEST(Broadcast, AReceiveMayBeMovedBeforeItIsPolled) {
   ASSERT_TRUE(tx.Send(1).ok());
   ReceiveFuture<int> receive = rx.Receive();
   ReceiveFuture<int> moved = std::move(receive);
-  EXPECT_EQ(*Poll(moved).value(), 1);
+  EXPECT_EQ(*PollOnce(moved).value(), 1);
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 TEST(Broadcast, PanicsIfAFutureIsMovedAfterItWasPolled) {
   auto [tx, rx] = Channel<int>(2);
   ReceiveFuture<int> receive = rx.Receive();
-  ASSERT_TRUE(Poll(receive).IsPending());
+  ASSERT_TRUE(PollOnce(receive).IsPending());
   EXPECT_THROW(ReceiveFuture<int> moved(std::move(receive)), PanicError);
   ClosedFuture closed = tx.Closed();
-  ASSERT_TRUE(Poll(closed).IsPending());
+  ASSERT_TRUE(PollOnce(closed).IsPending());
   EXPECT_THROW(ClosedFuture moved(std::move(closed)), PanicError);
 }
 
@@ -457,12 +452,12 @@ TEST(Broadcast, PanicsIfAFutureIsPolledAfterItHasFinished) {
   auto [tx, rx] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
   ReceiveFuture<int> receive = rx.Receive();
-  ASSERT_TRUE(Poll(receive).IsReady());
-  EXPECT_THROW(static_cast<void>(Poll(receive)), PanicError);
+  ASSERT_TRUE(PollOnce(receive).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(receive)), PanicError);
   const Sender<int> without(1);
   ClosedFuture closed = without.Closed();
-  ASSERT_TRUE(Poll(closed).IsReady());
-  EXPECT_THROW(static_cast<void>(Poll(closed)), PanicError);
+  ASSERT_TRUE(PollOnce(closed).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(closed)), PanicError);
 }
 #endif
 
@@ -482,7 +477,7 @@ TEST(Broadcast, TakesAUnitOfTheBudgetForEachValue) {
     EXPECT_EQ(task.wakes(), 1);
     // It does not wait for a value: there is one.
     ReceiveFuture<uint32_t> moved = std::move(receive);
-    EXPECT_EQ(*Poll(moved, waker).value(), kBudgetPerPoll);
+    EXPECT_EQ(*PollOnce(moved, waker).value(), kBudgetPerPoll);
   }
 }
 
@@ -510,16 +505,16 @@ TEST(Broadcast, AWakerMayUseTheChannel) {
   const Waker other_waker = other.NewWaker();
   {
     ReceiveFuture<int> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
     // Drops the one before.
-    ASSERT_TRUE(Poll(receive, other_waker).IsPending());
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, other_waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
     ASSERT_TRUE(tx.Send(1).ok());
-    EXPECT_TRUE(Poll(receive, waker).IsReady());
+    EXPECT_TRUE(PollOnce(receive, waker).IsReady());
   }
   {
     ReceiveFuture<int> receive = rx.Receive();
-    ASSERT_TRUE(Poll(receive, waker).IsPending());
+    ASSERT_TRUE(PollOnce(receive, waker).IsPending());
   }
   EXPECT_GE(task.drops(), 2);
   EXPECT_EQ(task.wakes(), 1);
@@ -533,10 +528,10 @@ TEST(Broadcast, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
   task.OnWake([&tx = tx] { EXPECT_EQ(tx.receiver_count(), 0); });
   const Waker waker = task.NewWaker();
   ClosedFuture closed = tx.Closed();
-  ASSERT_TRUE(Poll(closed, waker).IsPending());
+  ASSERT_TRUE(PollOnce(closed, waker).IsPending());
   receiver.reset();
   EXPECT_EQ(task.wakes(), 1);
-  EXPECT_TRUE(Poll(closed, waker).IsReady());
+  EXPECT_TRUE(PollOnce(closed, waker).IsReady());
 }
 
 // Trap C11 (#5923, #5925): those who wait again, while a send wakes, wait for
@@ -556,13 +551,13 @@ TEST(Broadcast, ASendWakesOnlyThoseWhoWaitedBefore) {
   for (size_t i = 0; i < kReceivers; ++i) {
     // Woken, it receives at once, and waits for the next.
     tasks[i].OnWake([&, i] {
-      EXPECT_TRUE(Poll(*receive[i], wakers[i]).IsReady());
+      EXPECT_TRUE(PollOnce(*receive[i], wakers[i]).IsReady());
       receive[i] = std::make_unique<ReceiveFuture<int>>(receivers[i].Receive());
-      EXPECT_TRUE(Poll(*receive[i], wakers[i]).IsPending());
+      EXPECT_TRUE(PollOnce(*receive[i], wakers[i]).IsPending());
       ++again;
     });
     receive[i] = std::make_unique<ReceiveFuture<int>>(receivers[i].Receive());
-    ASSERT_TRUE(Poll(*receive[i], wakers[i]).IsPending());
+    ASSERT_TRUE(PollOnce(*receive[i], wakers[i]).IsPending());
   }
   ASSERT_EQ(tx.Send(1).value(), kReceivers);
   EXPECT_EQ(again, kReceivers);
@@ -580,7 +575,7 @@ TEST(Broadcast, OfManyWhoWaitSomeMayGoWhileTheOthersAreWoken) {
     const Waker waker = tasks[i].NewWaker();
     receive.push_back(
         std::make_unique<ReceiveFuture<int>>(receivers[i].Receive()));
-    ASSERT_TRUE(Poll(*receive[i], waker).IsPending());
+    ASSERT_TRUE(PollOnce(*receive[i], waker).IsPending());
   }
   // The first one woken cancels the last, which is in another batch.
   tasks.front().OnWake([&] { receive.back().reset(); });
@@ -599,11 +594,11 @@ TEST(Broadcast, AWakerThatThrowsKeepsNobodyElseAsleep) {
   const Waker good_waker = good.NewWaker();
   ReceiveFuture<std::string> receive1 = rx1.Receive();
   ReceiveFuture<std::string> receive2 = rx2.Receive();
-  ASSERT_TRUE(Poll(receive1, bad_waker).IsPending());
-  ASSERT_TRUE(Poll(receive2, good_waker).IsPending());
+  ASSERT_TRUE(PollOnce(receive1, bad_waker).IsPending());
+  ASSERT_TRUE(PollOnce(receive2, good_waker).IsPending());
   EXPECT_THROW(static_cast<void>(tx.Send("one")), std::runtime_error);
   EXPECT_EQ(good.wakes(), 1);
-  EXPECT_EQ(*Poll(receive2, good_waker).value(), "one");
+  EXPECT_EQ(*PollOnce(receive2, good_waker).value(), "one");
 }
 
 TEST(Broadcast, ACloneThatThrowsLeavesTheFutureAsItWas) {
@@ -612,9 +607,9 @@ TEST(Broadcast, ACloneThatThrowsLeavesTheFutureAsItWas) {
   task.OnClone([] { throw std::runtime_error("bad"); });
   const Waker waker = task.NewWaker();
   ReceiveFuture<int> receive = rx.Receive();
-  EXPECT_THROW(static_cast<void>(Poll(receive, waker)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(PollOnce(receive, waker)), std::runtime_error);
   ASSERT_TRUE(tx.Send(1).ok());
-  EXPECT_EQ(*Poll(receive, waker).value(), 1);
+  EXPECT_EQ(*PollOnce(receive, waker).value(), 1);
 }
 
 // The one who was to have it has lost it, and nobody else.
@@ -755,14 +750,14 @@ TEST(Broadcast, NoReceiverIsLeft) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   ClosedFuture closed = tx.Closed();
-  ASSERT_TRUE(Poll(closed, waker).IsPending());
+  ASSERT_TRUE(PollOnce(closed, waker).IsPending());
   receiver.reset();
   EXPECT_EQ(task.wakes(), 1);
   // That there is one again changes nothing.
   const Receiver<int> again = tx.Subscribe();
-  EXPECT_TRUE(Poll(closed, waker).IsReady());
+  EXPECT_TRUE(PollOnce(closed, waker).IsReady());
   ClosedFuture next = tx.Closed();
-  EXPECT_TRUE(Poll(next, waker).IsPending());
+  EXPECT_TRUE(PollOnce(next, waker).IsPending());
 }
 
 TEST(Broadcast, ACancelledWaitForNoReceiverIsNotWoken) {
@@ -772,7 +767,7 @@ TEST(Broadcast, ACancelledWaitForNoReceiverIsNotWoken) {
   {
     const Waker waker = task.NewWaker();
     ClosedFuture closed = tx.Closed();
-    ASSERT_TRUE(Poll(closed, waker).IsPending());
+    ASSERT_TRUE(PollOnce(closed, waker).IsPending());
   }
   EXPECT_EQ(task.live(), 0);
   receiver.reset();

@@ -21,6 +21,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/poll_fn.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
@@ -29,13 +30,6 @@
 
 namespace rouse {
 namespace {
-
-// One poll, with a full budget.
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 static_assert(Future<CancellationToken::CancelledFuture>);
 static_assert(Future<CancellationToken::OwnedCancelledFuture>);

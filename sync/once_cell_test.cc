@@ -18,6 +18,7 @@
 #include "rouse/future/future.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/poll_fn.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
@@ -26,13 +27,6 @@
 
 namespace rouse {
 namespace {
-
-// One poll, with a full budget.
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 // A callable whose future is pending until `gate` is open, and then gives
 // `value`.

@@ -16,6 +16,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
@@ -27,13 +28,6 @@ namespace {
 using oneshot::Channel;
 using oneshot::Receiver;
 using oneshot::Sender;
-
-// One poll, outside of any task.
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 static_assert(Future<Receiver<int>>);
 static_assert(Future<Sender<int>::ClosedFuture>);

@@ -11,20 +11,12 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
-#include "rouse/waker/context.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/waker/counting_waker.h"
-#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
-
-// One poll, with a full budget.
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 static_assert(Future<SetOnce<int>::WaitFuture>);
 

@@ -18,6 +18,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
@@ -33,13 +34,6 @@ using watch::Sender;
 
 static_assert(Future<Receiver<int>::ChangedFuture>);
 static_assert(Future<Sender<int>::ClosedFuture>);
-
-// One poll, outside of any task.
-template <class F>
-auto PollOnce(F&& future, const Waker& waker = Waker()) {
-  Context cx(waker);
-  return future.Poll(cx);
-}
 
 template <class T>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): goes with the call
