@@ -401,7 +401,7 @@ MODEL_TEST(Broadcast, DropMultipleRxWithOverflow, .mode = model::Mode::kBounded,
   });
 }
 
-MODEL_MUTANTS(Broadcast, "sync/broadcast.");
+MODEL_MUTANTS(Broadcast, "sync/broadcast_core.");
 
 }  // namespace
 }  // namespace rouse::broadcast
