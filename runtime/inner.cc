@@ -195,17 +195,23 @@ void RuntimeInner::BlockOnCurrentThread(
         worker.Unpark();
       });
   bool finished = false;
+  // Whether it is to be polled again, after tasks, though nobody wakes it.
+  bool has_yielded = false;
+  HeldClock::Hold hold;  // from a poll's beginning until it need not be polled
   // What this call is in the scope of is the main future's, not the tasks'.
   const TaskLocalLink* const locals = CurrentTaskLocals();
   const auto poll_if_woken = [&] {
     // The load spares the exchange, which pairs with the release above.
-    if (woken->load(std::memory_order_relaxed) &&
-        woken->exchange(false, std::memory_order_acq_rel)) {
-      const HeldClock::Hold hold =
-          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+    const bool was_woken = woken->load(std::memory_order_relaxed) &&
+                           woken->exchange(false, std::memory_order_acq_rel);
+    if (was_woken || has_yielded) {
+      if (held != nullptr && hold == nullptr) hold = held->BeginPoll();
       const ScopedTaskLocals in_scope(locals);
-      Context cx(waker, &own_rand);
+      Yielded yielded;
+      Context cx(waker, &own_rand, &yielded);
       finished = poll(cx);
+      has_yielded = yielded.to_others;
+      if (!has_yielded) hold = nullptr;
     }
     return finished;
   };
@@ -215,13 +221,18 @@ void RuntimeInner::BlockOnCurrentThread(
     while (!worker_loan_.TryTake(borrower)) {
       // Another thread runs the tasks, and maybe wakes this future.
       if (poll_if_woken()) return;
+      if (has_yielded) continue;
       FramePool::FlushRemoteFrees();
       borrower.parker.Park();
     }
     std::move(leave).Cancel();
   }
   const absl::Cleanup give_back = [this] { worker_loan_.GiveBack(); };
-  worker.RunUntil(poll_if_woken);
+  worker.RunUntil([&] {
+    if (poll_if_woken()) return true;
+    if (has_yielded) worker.OnYield();
+    return false;
+  });
   if (!finished) handle_.PanicInBlockOn();
 }
 

@@ -177,9 +177,13 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
       scheduler_.queues().Share(index_, 0);
       Execute(task, here);
       if (here.worker() == nullptr) return false;
+    } else if (must_ask_again_) {
+      // A turn, as for a task: events are seen to at their interval.
+      Add(tick_, 1);
     } else {
       Wait();
     }
+    must_ask_again_ = false;
   }
   return true;
 }

@@ -54,6 +54,10 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // park, or until the scheduler is closed.
   bool RunUntil(absl::FunctionRef<bool()> done);
 
+  // For `done()`, if it is not: something that is not a task has yielded. The
+  // worker runs the tasks that there are, and asks again instead of waiting.
+  void OnYield() { must_ask_again_ = true; }
+
   // Any thread.
   void Unpark() { parker_.Unpark(); }
 
@@ -142,6 +146,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   uint64_t last_shared_ = 0;
   // When it last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
+  bool must_ask_again_ = false;
   bool came_from_shared_ = false;  // the latest task, because it was time to
   // How often it looks into the shared queue: after so many polls, or so many
   // cycles.
