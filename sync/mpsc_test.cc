@@ -704,12 +704,15 @@ TEST(Mpsc, EachMessageTakesAUnitOfTheBudget) {
 // Trap C10.
 TEST(Mpsc, ASendWithoutBudgetKeepsItsPlace) {
   auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(0).ok());
   const Waker waker;
   Context cx(waker);
   while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
   auto first = tx.Send(1);
   EXPECT_TRUE(first.Poll(cx).IsPending());
   auto second = tx.Send(2);
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  EXPECT_EQ(*Take(rx.Receive()), 0);
   EXPECT_TRUE(PollOnce(second).IsPending());
   EXPECT_TRUE(Take(first).ok());
   EXPECT_EQ(*Take(rx.Receive()), 1);

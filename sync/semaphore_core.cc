@@ -186,6 +186,10 @@ PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
     Panic(std::string(call) + ": polled after it was ready; call it again");
   }
   if (state_ == State::kNew) {
+    if (!cx.HasBudget() && core_->CanAcquire(n_)) {
+      (void)PollProceed(cx);  // yields
+      return kPending;
+    }
     std::construct_at(&waiter_, n_);
     state_ = State::kQueued;
   }

@@ -162,6 +162,13 @@ class SemaphoreCore {
     return (word_.load(std::memory_order_acquire) & kClosed) != 0;
   }
 
+  // Whether `TryAcquire(n)` would succeed now.
+  bool CanAcquire(size_t n) const {
+    // Relaxed: it may be another at once.
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    return (word & kFlags) == 0 && word >= n * kPermit;
+  }
+
   // Those that are free.
   size_t available() const {
     // Relaxed: it may be another number at once.
@@ -250,21 +257,19 @@ class CoreAcquire {
   // blame where it is polled again after that. `free` is as for
   // `SemaphoreCore::TryAcquire()`; in the end it is a guess.
   //
-  // It takes its place in the queue, or the permits, though the budget has run
-  // out; then it keeps them for the next poll.
+  // With no budget left it takes its place in the queue, and what it is given
+  // there it keeps for the next poll. But where nobody waits and there are
+  // enough, it does not take them, and tries again after the others: a task
+  // that holds permits while it yields makes all others wait for it, and each
+  // other in turn, as long as there is anybody in the queue.
   ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
                                                      const char* call,
                                                      size_t& free) {
-    if (ABSL_PREDICT_FALSE(state_ != State::kNew ||
+    if (ABSL_PREDICT_FALSE(state_ != State::kNew || !cx.HasBudget() ||
                            !core_->TryAcquire(n_, free))) {
       return PollSlowly(cx, call);
     }
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (ABSL_PREDICT_FALSE(unit.IsPending())) {
-      state_ = State::kAcquired;
-      return kPending;
-    }
-    unit->MadeProgress();
+    PollProceed(cx)->MadeProgress();
     state_ = State::kDone;
     return true;
   }

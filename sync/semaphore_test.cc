@@ -428,12 +428,15 @@ TEST(Semaphore, TakesAUnitOfTheBudget) {
 // Trap C10 (tokio #8365).
 TEST(Semaphore, ABudgetThatHasRunOutCostsNobodyItsTurn) {
   Semaphore semaphore(1);
+  std::optional<Permit> held = semaphore.TryAcquire();
   auto first = semaphore.Acquire();
   EXPECT_TRUE(PollWithoutBudget(first).IsPending());
   auto second = semaphore.Acquire();
   EXPECT_TRUE(PollWithoutBudget(second).IsPending());
   auto third = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(third).IsPending());
+  held.reset();
+  EXPECT_TRUE(PollWithoutBudget(first).IsPending());
   EXPECT_FALSE(semaphore.TryAcquire().has_value());
   {
     const Permit permit = Take(first);
@@ -448,10 +451,25 @@ TEST(Semaphore, ABudgetThatHasRunOutCostsNobodyItsTurn) {
   EXPECT_EQ(Take(third).num_permits(), 1u);
 }
 
+TEST(Semaphore, WhoMustYieldFirstKeepsNobodyFromWhatIsFree) {
+  Semaphore semaphore(2);
+  auto yields = semaphore.Acquire(2);
+  EXPECT_TRUE(PollWithoutBudget(yields).IsPending());
+  std::optional<Permit> other = semaphore.TryAcquire();
+  ASSERT_TRUE(other.has_value());
+  // Now there is something to wait for, so it has its place.
+  EXPECT_TRUE(PollWithoutBudget(yields).IsPending());
+  EXPECT_FALSE(semaphore.TryAcquire().has_value());
+  other.reset();
+  EXPECT_EQ(Take(yields).num_permits(), 2u);
+}
+
 TEST(Semaphore, WhatABudgetHasHeldUpCanBeCancelled) {
-  Semaphore semaphore(1);
+  Semaphore semaphore(0);
   {
     auto acquire = semaphore.Acquire();
+    EXPECT_TRUE(PollOnce(acquire).IsPending());
+    semaphore.AddPermits(1);
     EXPECT_TRUE(PollWithoutBudget(acquire).IsPending());
     EXPECT_EQ(semaphore.available_permits(), 0u);
   }
