@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -45,18 +47,18 @@ void Notify::SlowNotifyWaiters() {
 
 bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
+  // Acquire pairs with the release of CountCall, which may have told this one,
+  // and with those of StorePermit, though others have taken the permit: what is
+  // looked at after an Enable() is not from before.
+  uint64_t word = word_.load(std::memory_order_acquire);
   for (;;) {
-    if (TryTake(calls)) return true;
-    // Acquire pairs with the release of CountCall: it has told this one.
-    uint64_t word = word_.load(std::memory_order_acquire);
     if (CallsOf(word) != calls) return true;
     if (StateOf(word) == kWaiting) break;
-    // Acquire pairs with the releases of StorePermit, though others have taken
-    // the permit: what is looked at after an Enable() is not from before.
-    if (StateOf(word) == kEmpty &&
-        word_.compare_exchange_weak(word, calls | kWaiting,
-                                    std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
+    const bool has_permit = StateOf(word) == kNotified;
+    if (word_.compare_exchange_weak(
+            word, calls | (has_permit ? kEmpty : kWaiting),
+            std::memory_order_acquire, std::memory_order_acquire)) {
+      if (has_permit) return true;
       break;
     }
   }
@@ -101,11 +103,19 @@ void Notify::NotifiedFuture::PanicMoved() {
 }
 
 bool Notify::NotifiedFuture::IsTold(Waker waker) {
+  const uint64_t calls = CallsOf(made_at_);
+  if (stage_ == Stage::kNew) std::construct_at(&waiter_);
   const bool told = stage_ == Stage::kNew
-                        ? notify_.Join(waiter_, calls_, waker)
-                        : notify_.LookAgain(waiter_, calls_, waker);
+                        ? notify_.Join(waiter_, calls, waker)
+                        : notify_.LookAgain(waiter_, calls, waker);
+  if (told) std::destroy_at(&waiter_);
   stage_ = told ? Stage::kTold : Stage::kWaiting;
   return told;
+}
+
+void Notify::NotifiedFuture::Leave() {
+  notify_.Leave(waiter_);
+  std::destroy_at(&waiter_);
 }
 
 bool Notify::NotifiedFuture::Enable() {
@@ -117,17 +127,27 @@ bool Notify::NotifiedFuture::Enable() {
   return stage_ == Stage::kTold || IsTold(Waker());
 }
 
-bool Notify::NotifiedFuture::SlowPoll(Context& cx) {
+// What is ready for one that has no budget left stays where it is, or its own.
+// But if it is to wait it has its place from now on.
+PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
   if (stage_ == Stage::kFinished) {
     Panic(
         "Notify::Notified: polled after it has finished; call Notified() "
         "again");
   }
-  if (stage_ != Stage::kTold && !IsTold(waiter_.CloneIfNew(cx.waker()))) {
-    return false;
+  if (!cx.HasBudget() &&
+      (stage_ != Stage::kNew || notify_.IsReady(CallsOf(made_at_)))) {
+    (void)PollProceed(cx);  // yields
+    return kPending;
   }
+  if (stage_ != Stage::kTold &&
+      !IsTold(stage_ == Stage::kNew ? cx.waker().Clone()
+                                    : waiter_.CloneIfNew(cx.waker()))) {
+    return kPending;
+  }
+  if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
   stage_ = Stage::kFinished;
-  return true;
+  return {};
 }
 
 }  // namespace rouse

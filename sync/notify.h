@@ -58,6 +58,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/brief_lock.h"
@@ -186,7 +187,7 @@ class Notify {
     // Relaxed: as above.
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (StateOf(word) != kWaiting) {
-      // Release pairs with the acquires of Calls and of Join.
+      // Release pairs with the acquires of Look and of Join.
       if (word_.compare_exchange_weak(word, word + kCall,
                                       std::memory_order_release,
                                       std::memory_order_relaxed)) {
@@ -196,21 +197,27 @@ class Notify {
     return false;
   }
 
-  uint64_t Calls() const {
+  // The word, for one that is made.
+  uint64_t Look() const {
     // Acquire pairs with the releases of CountCall and of StopWaiting: who is
     // made too late to be told sees what there was to be told of.
-    return CallsOf(word_.load(std::memory_order_acquire));
+    return word_.load(std::memory_order_acquire);
   }
 
-  // Takes the permit for one that was made after `calls` calls. One that has
-  // been told by another call leaves it (tokio #7965).
-  bool TryTake(uint64_t calls) {
-    // Relaxed: the exchange acquires.
-    uint64_t word = word_.load(std::memory_order_relaxed);
+  // Whether one that was made after `calls` calls need not wait.
+  bool IsReady(uint64_t calls) const {
+    // Relaxed: nothing is read for it.
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    return CallsOf(word) != calls || StateOf(word) == kNotified;
+  }
+
+  // Takes the permit, if the word is `word` and there is one. So one that has
+  // been told by a call since leaves it (tokio #7965).
+  bool TryTake(uint64_t word) {
     // Acquire pairs with the releases of StorePermit, all since it was empty:
     // what follows the first of them are read-modify-writes.
-    return word == (calls | kNotified) &&
-           word_.compare_exchange_strong(word, calls | kEmpty,
+    return StateOf(word) == kNotified &&
+           word_.compare_exchange_strong(word, CallsOf(word) | kEmpty,
                                          std::memory_order_acquire,
                                          std::memory_order_relaxed);
   }
@@ -227,7 +234,7 @@ class Notify {
 
   // The list has become empty. There are `calls` calls now.
   void StopWaiting(uint64_t calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Release pairs with the acquire of Calls. Who has emptied the list knows,
+    // Release pairs with the acquire of Look. Who has emptied the list knows,
     // by the lock and by the making of those in it, of all calls before.
     word_.store(calls | kEmpty, std::memory_order_release);
   }
@@ -244,13 +251,13 @@ class [[nodiscard]] Notify::NotifiedFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   NotifiedFuture(NotifiedFuture&& other)
-      : notify_(other.notify_), calls_(other.calls_), stage_(other.stage_) {
+      : notify_(other.notify_), made_at_(other.made_at_), stage_(other.stage_) {
     if (stage_ != Stage::kNew) PanicMoved();
     other.stage_ = Stage::kFinished;
   }
   NotifiedFuture& operator=(NotifiedFuture&&) = delete;
   ~NotifiedFuture() {
-    if (stage_ == Stage::kWaiting) notify_.Leave(waiter_);
+    if (stage_ == Stage::kWaiting) Leave();
   }
 
   // Takes its place among those that wait, as a first poll does, but without a
@@ -260,14 +267,12 @@ class [[nodiscard]] Notify::NotifiedFuture {
   bool Enable();
 
   PollResult<void> Poll(Context& cx) {
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (unit.IsPending()) return kPending;
-    if (stage_ == Stage::kNew && notify_.TryTake(calls_)) {
-      stage_ = Stage::kFinished;
-    } else if (!SlowPoll(cx)) {
-      return kPending;
+    if (ABSL_PREDICT_FALSE(stage_ != Stage::kNew || !cx.HasBudget() ||
+                           !notify_.TryTake(made_at_))) {
+      return PollSlowly(cx);
     }
-    unit->MadeProgress();
+    PollProceed(cx)->MadeProgress();
+    stage_ = Stage::kFinished;
     return {};
   }
 
@@ -276,23 +281,27 @@ class [[nodiscard]] Notify::NotifiedFuture {
 
   enum class Stage : uint8_t {
     kNew,
-    kWaiting,
+    kWaiting,   // `waiter_` exists
     kTold,      // by Enable()
     kFinished,  // or moved from
   };
 
   explicit NotifiedFuture(Notify& notify)
-      : notify_(notify), calls_(notify.Calls()) {}
+      : notify_(notify), made_at_(notify.Look()) {}
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
   bool IsTold(Waker waker);
-  bool SlowPoll(Context& cx);
+  PollResult<void> PollSlowly(Context& cx);
+  void Leave();
 
   Notify& notify_;
-  const uint64_t calls_;
+  const uint64_t made_at_;  // the word at that time
   Stage stage_ = Stage::kNew;
-  Waiter waiter_;
+  // In a union, since most find a permit.
+  union {
+    Waiter waiter_;
+  };
 };
 
 // Notify::OwnedNotifiedFuture

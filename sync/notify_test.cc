@@ -407,6 +407,38 @@ TEST(Notify, WhoIsToldWithoutBudgetStaysTold) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
+TEST(Notify, WhoIsFirstPolledWithoutBudgetHasItsPlace) {
+  Notify notify;
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto one = notify.Notified();
+  auto two = notify.Notified();
+  EXPECT_TRUE(one.Poll(cx).IsPending());
+  EXPECT_TRUE(PollOnce(two).IsPending());
+  notify.NotifyOne();
+  EXPECT_TRUE(PollOnce(two).IsPending());
+  EXPECT_TRUE(PollOnce(one).IsReady());
+}
+
+TEST(Notify, WhoMustYieldFirstLeavesThePermitWhereItIs) {
+  Notify notify;
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  notify.NotifyOne();
+  auto yields = notify.Notified();
+  EXPECT_TRUE(yields.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 1);
+  auto other = notify.Notified();
+  EXPECT_TRUE(PollOnce(other).IsReady());
+  EXPECT_TRUE(PollOnce(yields).IsPending());
+  notify.NotifyWaiters();
+  EXPECT_TRUE(yields.Poll(cx).IsPending());
+  EXPECT_TRUE(PollOnce(yields).IsReady());
+}
+
 TEST(Notify, IsAnArmOfASelect) {
   Notify first, second;
   second.NotifyOne();
