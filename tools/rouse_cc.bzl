@@ -31,7 +31,8 @@ What the rules see to, so that BUILD files need not:
 *   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
 *   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and it is by compiling
     some source of the same target that clang checks a header's layering. So a library of headers alone
-    gets a source that includes them; any other's own source includes its header first.
+    gets a source that includes them; any other's own source includes its header first. Once is enough:
+    not in a twin, nor in g++'s and the sanitizers' configurations.
 *   C++20 comes from .bazelrc; there is no -std, -O or -march here.
 *   Every library `x` has a twin `x_model`, for models (see docs/model.md): the same sources on the model
     checker's atomics. Its `deps` are the twins of x's. Nothing builds it but what depends on it.
@@ -121,15 +122,19 @@ def rouse_cc_library(
       features: further features, for this target alone.
       **kwargs: as for cc_library.
     """
+    checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
         _include_all(
             name = name + "_include_all",
             headers = hdrs,
         )
-        srcs = [":" + name + "_include_all"]
+        checks = select({
+            "//tools:trusts_headers": [],
+            "//conditions:default": [":" + name + "_include_all"],
+        })
     cc_library(
         name = name,
-        srcs = srcs,
+        srcs = srcs + checks,
         hdrs = hdrs,
         deps = deps,
         tags = tags,
