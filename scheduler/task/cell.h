@@ -160,7 +160,7 @@ class Cell final : public Header {
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
       to->exception = std::move(cell->exception_);
-      to->result = ErrorOf(task->id, to->exception);
+      to->result = JoinResult<Output>(ErrorOf(task->id, to->exception));
     } else {
       to->result = std::move(cell->result_);
     }

@@ -62,11 +62,11 @@ using JoinResult = typename task::JoinResultOf<T>::type;
 
 namespace task {
 
-// How a task ended.
+// Where it is put how a task ended.
 template <class T>
 struct JoinOutcome {
-  JoinResult<T> result = absl::UnknownError("");
-  std::exception_ptr exception;  // null unless one ended the task
+  PollResult<JoinResult<T>>& result;
+  std::exception_ptr& exception;  // untouched unless one ended the task
 };
 
 }  // namespace task
@@ -116,11 +116,11 @@ class JoinHandle {
     if (unit.IsPending()) return kPending;
     if (!task::PollJoin(task_, cx.waker())) return kPending;
     unit->MadeProgress();
-    task::JoinOutcome<T> outcome;
+    PollResult<JoinResult<T>> result = kPending;
+    task::JoinOutcome<T> outcome{result, exception_};
     task_->vtable->take_output(task_, &outcome);
-    exception_ = std::move(outcome.exception);
     task::DropHandleOfTaken(std::exchange(task_, nullptr));
-    return std::move(outcome.result);
+    return result;
   }
 
   // A leaf that names the task: see await_trace.h.

@@ -103,8 +103,9 @@ struct VTable {
   Outcome (*fail)(Header*, const absl::Status& error);
   // Says where the future waits.
   void (*trace)(const Header*, AwaitTrace&);
-  // Moves the output to `*result`, a JoinOutcome<T> of the future's T.
-  void (*take_output)(Header*, void* result);
+  // Moves the output to where `*outcome` says, a JoinOutcome<T> of the future's
+  // T.
+  void (*take_output)(Header*, void* outcome);
   void (*drop_output)(Header*);
   // Frees a task whose future and output are gone.
   void (*deallocate)(Header*);
