@@ -73,13 +73,14 @@ namespace rouse {
 // Notify
 //
 // Thread-safe. Nothing allocates; each call is O(1) but `NotifyWaiters()`. A
-// `NotifyOne()` that finds nobody waiting, and a wait that finds the permit,
-// are one read-modify-write each, without a lock.
+// `NotifyOne()` that finds nobody waiting, and a future that was made when
+// there was a permit and takes it, are one read-modify-write each, without a
+// lock.
 //
-// What was done before a call that notifies is visible to whoever it tells, and
-// to whoever takes the permit, though another call had left it. It is visible
-// also after an `Enable()`, or the making of a future, that comes too late to
-// be told.
+// What was done before a call that notifies is visible to whoever it tells (if
+// several calls did, what was done before one of them), and to whoever takes
+// the permit, though another call had left it. It is visible also after an
+// `Enable()`, or the making of a future, that comes too late to be told.
 //
 // It must outlive its futures. Who has been told by `NotifyOne()` or
 // `NotifyLast()` may destroy it, though that call has not returned yet. A
@@ -111,10 +112,11 @@ class Notify {
   // A future that is ready when it is told, or takes the permit.
   //
   // Those that wait are told in the order in which they were first polled, or
-  // enabled. Destroying one that waits loses its place; one that was told by a
-  // `NotifyOne()` or `NotifyLast()`, and has not been ready yet, passes that
-  // on. So do not keep one that waits and is polled no more: it may be given
-  // what others wait for.
+  // enabled. A task whose budget has run out, and that need not wait, lets
+  // others run first: it holds nothing, and they may be quicker. Destroying one
+  // that waits loses its place; one that was told by a `NotifyOne()` or
+  // `NotifyLast()`, and has not been ready yet, passes that on. So do not keep
+  // one that waits and is polled no more: it may be given what others wait for.
   [[nodiscard]] NotifiedFuture Notified() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // The same, and keeps `notify`.
@@ -263,7 +265,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
   // Takes its place among those that wait, as a first poll does, but without a
   // task to wake: it is to be polled later. Whether it has been told, or has
   // taken the permit; then what it was given is the caller's, the next poll is
-  // ready, and nothing is passed on.
+  // ready if there is budget left, and nothing is passed on.
   bool Enable();
 
   PollResult<void> Poll(Context& cx) {
@@ -309,7 +311,12 @@ class [[nodiscard]] Notify::NotifiedFuture {
 // See `NotifiedOwned()`. As a `NotifiedFuture`.
 class [[nodiscard]] Notify::OwnedNotifiedFuture {
  public:
-  OwnedNotifiedFuture(OwnedNotifiedFuture&&) = default;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  OwnedNotifiedFuture(OwnedNotifiedFuture&& other)
+      // A copy first: if it panics, the other keeps what it waits for.
+      : notify_(other.notify_), future_(std::move(other.future_)) {
+    other.notify_ = nullptr;
+  }
   OwnedNotifiedFuture& operator=(OwnedNotifiedFuture&&) = delete;
 
   bool Enable() { return future_.Enable(); }

@@ -487,6 +487,13 @@ TEST(Notify, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
+TEST(Notify, AnOwnedFutureThatIsMovedAfterItWasPolledKeepsItsNotify) {
+  auto one = Notify::NotifiedOwned(std::make_shared<Notify>());
+  EXPECT_TRUE(PollOnce(one).IsPending());
+  EXPECT_THROW(Notify::OwnedNotifiedFuture two(std::move(one)), PanicError);
+  EXPECT_TRUE(PollOnce(one).IsPending());
+}
+
 TEST(Notify, AWakerThatThrowsLosesNoNotification) {
   Notify notify;
   CountingWaker bad, good;
