@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/poll_once.h"
 #include "rouse/sync/mpsc.h"
@@ -335,11 +336,82 @@ MODEL_TEST(Mpsc, AWaitingSendIsDroppedWhileTheChannelCloses,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-// The receiver goes while something is sent: it goes with the channel.
+// Counts those that were destroyed, in plain data: it is one after the other.
+class Counted {
+ public:
+  explicit Counted(model::Cell<int>* destroyed) : destroyed_(destroyed) {}
+  Counted(Counted&& other) noexcept
+      : destroyed_(std::exchange(other.destroyed_, nullptr)) {}
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() {
+    if (destroyed_ != nullptr) ++destroyed_->Write();
+  }
+
+ private:
+  model::Cell<int>* destroyed_;
+};
+
+// The receiver goes while something is sent: that goes too, and at once.
 MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
-  auto [tx, rx] = UnboundedChannel<int>();
+  auto [tx, rx] = UnboundedChannel<Counted>();
+  model::Cell<int> destroyed(0);
   Thread other = Dropping(std::move(rx));
-  static_cast<void>(tx.Send(1));
+  static_cast<void>(tx.Send(Counted(&destroyed)));
+  other.Join();
+  Require(destroyed.Read() == 1);
+}
+
+// Of two the second may be done first. It goes with the first at the latest.
+MODEL_TEST(Mpsc, TheReceiverGoesDuringTwoSends, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<Counted>(2);
+  absl::StatusOr<Permit<Counted>> first = tx.TryReserve();
+  absl::StatusOr<Permit<Counted>> second = tx.TryReserve();
+  model::Cell<int> destroyed(0);
+  Thread dropping = Dropping(std::move(rx));
+  Thread other([&] { std::move(*first).Send(Counted(&destroyed)); });
+  std::move(*second).Send(Counted(&destroyed));
+  other.Join();
+  dropping.Join();
+  Require(destroyed.Read() == 2);
+}
+
+// What comes later is received, one after the other, by who sends it.
+MODEL_TEST(Mpsc, TwoSendAfterTheReceiverHasGone, .spurious_failures = 0) {
+  auto channel = Channel<Counted>(3);
+  const Sender<Counted>& tx = channel.first;
+  absl::StatusOr<PermitBatch<Counted>> first = tx.TryReserveMany(2);
+  absl::StatusOr<Permit<Counted>> second = tx.TryReserve();
+  {
+    const auto dropped = std::move(channel.second);
+  }
+  model::Cell<int> destroyed(0);
+  Thread other([&] {
+    first->Send(Counted(&destroyed));
+    first->Send(Counted(&destroyed));
+  });
+  std::move(*second).Send(Counted(&destroyed));
+  other.Join();
+  Require(destroyed.Read() == 3);
+}
+
+// A place that is given back, or the last sender, is the end of it. That is not
+// missed because a message has come just before, and the channel goes.
+MODEL_TEST(Mpsc, WhatKeepsAChannelEndsWhileAMessageComesLate,
+           .spurious_failures = 0) {
+  auto channel = Channel<Counted>(2);
+  std::optional<Sender<Counted>> tx(std::move(channel.first));
+  std::optional<absl::StatusOr<OwnedPermit<Counted>>> idle(
+      tx->TryReserveOwned());
+  absl::StatusOr<Permit<Counted>> permit = tx->TryReserve();
+  {
+    const auto dropped = std::move(channel.second);
+  }
+  model::Cell<int> destroyed(0);
+  Thread other([&] { idle.reset(); });
+  std::move(*permit).Send(Counted(&destroyed));
+  Require(destroyed.Read() == 1);
+  tx.reset();
 }
 
 // Whoever is the last takes the channel along.

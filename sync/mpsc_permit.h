@@ -49,7 +49,7 @@ class [[nodiscard]] Permit {
     if (shared_ != nullptr) shared_->GiveBack(1);
   }
 
-  // Does not fail. If the receiver has gone the message goes too.
+  // Does not fail. If the receiver has gone the message goes too, at once.
   void Send(T value) && {
     ABSL_ASSERT(shared_ != nullptr);
     std::exchange(shared_, nullptr)->Publish(std::move(value));

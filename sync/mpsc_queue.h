@@ -156,7 +156,8 @@ class Queue {
 
   // Whether there is a value to pop. Those that are being pushed do not count.
   bool HasFront() {
-    return ABSL_PREDICT_TRUE((seen_ & ReadyBit(head_ % kBlockSlots)) != 0) ||
+    return ABSL_PREDICT_TRUE((seen_.Read() & ReadyBit(head_ % kBlockSlots)) !=
+                             0) ||
            Look();
   }
 
@@ -168,7 +169,7 @@ class Queue {
     std::destroy_at(&Front());
     ++head_;
     // What is in a next block is to be looked for.
-    if (head_ % kBlockSlots == 0) seen_ = 0;
+    if (head_ % kBlockSlots == 0) seen_.Write() = 0;
   }
   T Pop() {
     T value = std::move(Front());
@@ -182,15 +183,17 @@ class Queue {
     if (HasLeftBlock()) EnterBlock(NextOf(head_block_));
     const size_t slot = head_ % kBlockSlots;
     const uint64_t wait = WaitFor(slot);
+    uint64_t seen;
     // Acquire, in both, pairs with the releases of Push and SendersAreGone.
     if (wait == wait_) {
-      seen_ = head_block_->state.load(std::memory_order_acquire);
+      seen = head_block_->state.load(std::memory_order_acquire);
     } else {
-      seen_ =
+      seen =
           head_block_->state.fetch_add(wait - wait_, std::memory_order_acquire);
       wait_ = wait;
     }
-    return (seen_ & (ReadyBit(slot) | kClosed)) != 0;
+    seen_.Write() = seen;
+    return (seen & (ReadyBit(slot) | kClosed)) != 0;
   }
 
   // Whether `Watch()` has been called for this front.
@@ -201,7 +204,8 @@ class Queue {
   // Whether there is no front, and never will be. As was seen last.
   bool HasEnded() const {
     return head_ == end_ ||
-           (seen_ & (kClosed | ReadyBit(head_ % kBlockSlots))) == kClosed;
+           (seen_.Read() & (kClosed | ReadyBit(head_ % kBlockSlots))) ==
+               kClosed;
   }
 
   // Lets pushes that begin from now on do nothing.
@@ -342,8 +346,9 @@ class Queue {
       EnterBlock(next);
     }
     // Acquire pairs with the releases of Push and SendersAreGone.
-    seen_ = head_block_->state.load(std::memory_order_acquire);
-    return (seen_ & ReadyBit(head_ % kBlockSlots)) != 0;
+    const uint64_t seen = head_block_->state.load(std::memory_order_acquire);
+    seen_.Write() = seen;
+    return (seen & ReadyBit(head_ % kBlockSlots)) != 0;
   }
 
   void EnterBlock(Block* block) {
@@ -388,8 +393,9 @@ class Queue {
   alignas(ABSL_CACHELINE_SIZE) Block* head_block_;  // of `head_`, or before it
   size_t head_ = 0;                                 // the position of the front
   // The state of the front's block, as of the last look. It may be older than
-  // the state, but not wrong: bits are not taken back.
-  uint64_t seen_ = 0;
+  // the state, but not wrong: bits are not taken back. In a cell, so that
+  // models see whether one at a time is the receiver.
+  Cell<uint64_t> seen_;
   uint64_t wait_ = 0;  // the top bits of the state of `head_block_`
   size_t end_ = std::numeric_limits<size_t>::max();  // after `Close()`
   Block* oldest_;  // not before any that somebody may come by

@@ -6,10 +6,23 @@
 // -----------------------------------------------------------------------------
 //
 // What the two ends of a channel share: see mpsc.h. Internal to `sync/`.
+//
+// # When the receiver has gone
+//
+// Messages may come for as long as senders are at it, or have permits. The
+// receiver leaves a waker of the channel's own behind, which receives what
+// comes, for nobody, until there will be no more: `Drain()`. To senders it is a
+// receiver that has closed and waits. It runs inside the calls that wake it, in
+// one at a time: who wakes it meanwhile has it look once more.
+//
+// It has the reference of the receiver. So a message may have the last sender
+// with it, and whoever wakes it has a sender or what belongs to one: the
+// channel is there until the wake has been counted.
 
 #ifndef ROUSE_SYNC_MPSC_SHARED_H_
 #define ROUSE_SYNC_MPSC_SHARED_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,11 +32,13 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/base/atomic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/mpsc_core.h"
 #include "rouse/sync/mpsc_queue.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::mpsc::internal {
 
@@ -110,8 +125,7 @@ class Shared : public Core {
   void DropReceiver() {
     Close();
     StopWaiting();
-    while (queue_.HasFront()) queue_.PopFront();
-    Unref(Core::kReceiver);
+    Drain();
   }
 
  private:
@@ -141,6 +155,43 @@ class Shared : public Core {
     return kPending;
   }
 
+  void Drain() {
+    // Acquire pairs with the release of who was at it before. Who is at it now
+    // sees what the wake is about when it registers anew.
+    if (drain_wakes_.fetch_add(1, std::memory_order_acquire) != 0) return;
+    uint32_t wakes = 1;
+    do {
+      if (DrainOnce()) {
+        // The count stays, so that a wake which is late does nothing.
+        Unref(Core::kReceiver);
+        return;
+      }
+      // Release: as above.
+      wakes = drain_wakes_.fetch_sub(wakes, std::memory_order_release) - wakes;
+    } while (wakes != 0);
+  }
+
+  // Whether it has come to the end.
+  bool DrainOnce() {
+    const BorrowedWaker waker(RawWaker{this, &kDrainVTable});
+    Context cx(waker.get());
+    for (;;) {
+      const PollResult<bool> has_front = PollFront(cx);
+      if (has_front.IsPending()) return false;
+      if (!*has_front) return true;
+      queue_.PopFront();
+      this->Received(1);
+    }
+  }
+
+  // Of wakers that are no references: see above.
+  static constexpr RawWakerVTable kDrainVTable = {
+      [](void* shared) { return RawWaker{shared, &kDrainVTable}; },
+      [](void* shared) { static_cast<Shared*>(shared)->Drain(); },
+      [](void* shared) { static_cast<Shared*>(shared)->Drain(); },
+      [](void*) {},
+  };
+
   // REQUIRES: there is one.
   std::optional<T> Take() {
     std::optional<T> value(std::move(queue_.Front()));
@@ -150,6 +201,8 @@ class Shared : public Core {
   }
 
   Queue<T> queue_;
+  // Those that who drains has not answered yet.
+  Atomic<uint32_t> drain_wakes_{0};
 };
 
 }  // namespace rouse::mpsc::internal

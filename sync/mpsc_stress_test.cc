@@ -1,8 +1,8 @@
 // Eight threads send to one that receives, by every call there is, and about
 // half of what they begin they give up. What must hold: each message that was
-// sent is received, or goes with the channel, once; those of one sender come in
-// their order; no place is lost; nobody sleeps for ever. See stress_time.h for
-// how long.
+// sent is received, or goes when the receiver has gone, once; those of one
+// sender come in their order; no place is lost; nobody sleeps for ever. See
+// stress_time.h for how long.
 
 #include <atomic>
 #include <cstddef>
@@ -206,6 +206,8 @@ class ReceiverThread {
 template <class Sender, class Receiver>
 void Press(std::pair<Sender, Receiver> channel, FastRand& rand) {
   Totals totals;
+  // Keeps the channel: it is not with that that messages go.
+  const auto weak = channel.first.Downgrade();
   std::vector<std::thread> threads;
   for (int i = 0; i < kSenders; ++i) {
     threads.emplace_back(

@@ -20,6 +20,7 @@
 #include "rouse/future/future.h"
 #include "rouse/future/poll_once.h"
 #include "rouse/future/stream.h"
+#include "rouse/sync/oneshot.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
@@ -577,25 +578,107 @@ TEST(Mpsc, TheReceiverTakesItsMessagesWithIt) {
 }
 
 // Trap C2.
-TEST(Mpsc, WhatIsSentAfterTheReceiverHasGoneGoesWithTheChannel) {
+TEST(Mpsc, WhatIsSentAfterTheReceiverHasGoneGoesAtOnce) {
   int live = 0;
+  auto channel = Channel<Counted>(kMany);
+  auto& tx = channel.first;
+  absl::StatusOr<Permit<Counted>> permit = tx.TryReserve();
+  absl::StatusOr<OwnedPermit<Counted>> owned = tx.TryReserveOwned();
+  absl::StatusOr<PermitBatch<Counted>> batch = tx.TryReserveMany(kMany / 2);
+  ASSERT_TRUE(permit.ok() && owned.ok() && batch.ok());
+  EXPECT_TRUE(tx.TrySend(Counted(&live)).ok());
   {
-    auto channel = Channel<Counted>(2);
-    auto& tx = channel.first;
-    absl::StatusOr<Permit<Counted>> permit = tx.TryReserve();
-    ASSERT_TRUE(permit.ok());
-    {
-      const auto rx = std::move(channel.second);
-    }
-    std::move(*permit).Send(Counted(&live));
+    const auto rx = std::move(channel.second);
   }
   EXPECT_EQ(live, 0);
+  std::move(*permit).Send(Counted(&live));
+  EXPECT_EQ(live, 0);
+  const Sender<Counted> again = std::move(*owned).Send(Counted(&live));
+  EXPECT_EQ(live, 0);
+  while (!batch->IsEmpty()) {
+    batch->Send(Counted(&live));
+    EXPECT_EQ(live, 0);
+  }
+}
+
+// Trap C2: it had its place, and was not polled since.
+TEST(Mpsc, ASendThatComesLateGoesAtOnce) {
+  int live = 0;
+  auto channel = Channel<Counted>(1);
+  auto& tx = channel.first;
+  EXPECT_TRUE(tx.TrySend(Counted(&live)).ok());
+  auto send = tx.Send(Counted(&live));
+  EXPECT_TRUE(PollOnce(send).IsPending());
+  EXPECT_TRUE(Take(channel.second.Receive()).has_value());
+  {
+    const auto rx = std::move(channel.second);
+  }
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(live, 1);  // moved from, in the future
+}
+
+// Trap C2: nobody would ever answer.
+TEST(Mpsc, WhoAsksTooLateIsToldSo) {
+  auto channel = Channel<oneshot::Sender<int>>(1);
+  absl::StatusOr<Permit<oneshot::Sender<int>>> permit =
+      channel.first.TryReserve();
+  ASSERT_TRUE(permit.ok());
+  {
+    const auto server = std::move(channel.second);
+  }
+  auto [answer, rx] = oneshot::Channel<int>();
+  std::move(*permit).Send(std::move(answer));
+  EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
 // A message may hold a sender of the very channel.
 struct Letter {
   std::optional<UnboundedSender<Letter>> reply_to;
 };
+
+// Ends of the channel that it is sent through.
+struct Package {
+  std::shared_ptr<int> witness;
+  std::optional<WeakSender<Package>> weak = std::nullopt;
+  std::optional<Sender<Package>> tx = std::nullopt;
+  std::optional<Permit<Package>> permit = std::nullopt;
+};
+
+// Trap C2: it would keep the channel, and the channel it.
+TEST(Mpsc, AMessageWithAWeakSenderThatComesLateIsNotKept) {
+  auto witness = std::make_shared<int>(0);
+  {
+    auto [tx, rx] = Channel<Package>(2);
+    absl::StatusOr<Permit<Package>> permit = tx.TryReserve();
+    ASSERT_TRUE(permit.ok());
+    {
+      const auto dropped = std::move(rx);
+    }
+    std::move(*permit).Send(
+        Package{.witness = witness, .weak = tx.Downgrade()});
+    EXPECT_EQ(tx.weak_count(), 0u);
+  }
+  EXPECT_EQ(witness.use_count(), 1);
+}
+
+// Trap C2: there is nobody but the message then.
+TEST(Mpsc, AMessageThatComesLateMayHoldTheLastSender) {
+  auto witness = std::make_shared<int>(0);
+  auto channel = Channel<Package>(3);
+  std::optional<Sender<Package>> tx = std::move(channel.first);
+  absl::StatusOr<PermitBatch<Package>> batch = tx->TryReserveMany(2);
+  absl::StatusOr<Permit<Package>> permit = tx->TryReserve();
+  ASSERT_TRUE(batch.ok() && permit.ok());
+  {
+    const auto dropped = std::move(channel.second);
+  }
+  batch->Send(Package{.witness = witness, .permit = std::move(*permit)});
+  EXPECT_EQ(witness.use_count(), 1);
+  Package last{.witness = witness};
+  last.tx = std::exchange(tx, std::nullopt);
+  batch->Send(std::move(last));
+  EXPECT_EQ(witness.use_count(), 1);
+}
 
 TEST(Mpsc, MessagesMayHoldSendersOfTheirChannel) {
   auto [tx, rx] = UnboundedChannel<Letter>();
