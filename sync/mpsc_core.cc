@@ -102,7 +102,7 @@ bool ChannelCore::TryAddSender() {
   uint64_t counts = counts_.load(std::memory_order_relaxed);
   do {
     if (counts / kSender == 0) return false;
-    CheckSenders(counts);
+    if (HasTooManySenders(counts)) PanicTooMany();
   } while (!counts_.compare_exchange_weak(counts, counts + kSender,
                                           std::memory_order_relaxed,
                                           std::memory_order_relaxed));
@@ -113,7 +113,13 @@ void ChannelCore::AddWeakSender() {
   // Relaxed: the caller has a sender or a weak sender.
   const uint64_t counts =
       counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
-  if (counts % kSender / kWeakSender >= kMaxCount) PanicTooMany();
+  if (counts % kSender / kWeakSender >= kMaxCount) TakeBack(kWeakSender);
+}
+
+void ChannelCore::TakeBack(uint64_t added) {
+  // Relaxed: the caller has another, so the count does not come to its end.
+  counts_.fetch_sub(added, std::memory_order_relaxed);
+  PanicTooMany();
 }
 
 void ChannelCore::PanicTooMany() {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
@@ -118,7 +119,9 @@ class ChannelCore {
   // For who has a sender. Panics if there are too many.
   void AddSender() {
     // Relaxed: the caller has one.
-    CheckSenders(counts_.fetch_add(kSender, std::memory_order_relaxed));
+    const uint64_t counts =
+        counts_.fetch_add(kSender, std::memory_order_relaxed);
+    if (ABSL_PREDICT_FALSE(HasTooManySenders(counts))) TakeBack(kSender);
   }
   // Without a sender there will be none again. For who has a weak sender.
   bool TryAddSender();
@@ -164,9 +167,11 @@ class ChannelCore {
   static constexpr uint64_t kSender = uint64_t{1} << 33;
   static constexpr uint64_t kMaxCount = uint64_t{1} << 30;
 
-  static void CheckSenders(uint64_t counts) {
-    if (ABSL_PREDICT_FALSE(counts / kSender >= kMaxCount)) PanicTooMany();
+  static bool HasTooManySenders(uint64_t counts) {
+    return counts / kSender >= kMaxCount;
   }
+  // Panics without what the caller has added.
+  [[noreturn]] void TakeBack(uint64_t added);
   [[noreturn]] static void PanicTooMany();
 
   Atomic<uint64_t> counts_{kReceiver + kSenders + kSender};
@@ -245,7 +250,12 @@ class PlaceRequest {
  public:
   PlaceRequest(Bounded& channel ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
       : channel_(&channel), acquire_(std::in_place, channel.permits(), n) {}
-  PlaceRequest(PlaceRequest&&) = default;
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  PlaceRequest(PlaceRequest&& other)
+      : channel_(other.channel_), acquire_(std::move(other.acquire_)) {
+    // What was moved from may outlive the channel.
+    was_pending_ = std::exchange(other.was_pending_, false);
+  }
   PlaceRequest& operator=(PlaceRequest&&) = delete;
   ~PlaceRequest() {
     if (ABSL_PREDICT_FALSE(was_pending_)) Cancel();

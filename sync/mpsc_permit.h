@@ -127,15 +127,19 @@ class [[nodiscard]] OwnedPermit {
   // Sends, and gives the sender. Does not fail.
   BasicSender<T, internal::Bounded> Send(T value) && {
     ABSL_ASSERT(sender_.shared_ != nullptr);
-    sender_.shared_->Publish(std::move(value));
-    return std::move(sender_);
+    // Used before a waker is called, which may throw.
+    BasicSender<T, internal::Bounded> sender(std::move(sender_));
+    sender.shared_->Publish(std::move(value));
+    return sender;
   }
 
   // Gives the place back, and the sender.
   BasicSender<T, internal::Bounded> Release() && {
     ABSL_ASSERT(sender_.shared_ != nullptr);
-    sender_.shared_->GiveBack(1);
-    return std::move(sender_);
+    // As above.
+    BasicSender<T, internal::Bounded> sender(std::move(sender_));
+    sender.shared_->GiveBack(1);
+    return sender;
   }
 
  private:

@@ -158,9 +158,20 @@ class [[nodiscard]] ReserveOwnedFuture {
  public:
   explicit ReserveOwnedFuture(BasicSender<T, internal::Bounded> sender)
       : sender_(std::move(sender)), request_(*sender_.shared_, 1) {}
+  // The sender stays where the request is, which may panic.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as is said
+  ReserveOwnedFuture(ReserveOwnedFuture&& other)
+      : sender_(nullptr), request_(std::move(other.request_)) {
+    sender_ = std::move(other.sender_);
+  }
+  ReserveOwnedFuture& operator=(ReserveOwnedFuture&&) = delete;
 
   PollResult<absl::StatusOr<OwnedPermit<T>>> Poll(Context& cx) {
     constexpr const char* kCall = "mpsc::Sender::ReserveOwned";
+    // Without the sender there may be no channel.
+    if (ABSL_PREDICT_FALSE(sender_.shared_ == nullptr)) {
+      internal::PanicPolledAgain(kCall);
+    }
     PollResult<bool> has_place = request_.Poll(cx, kCall);
     if (has_place.IsPending()) return kPending;
     if (!*has_place) return internal::ClosedError(kCall);

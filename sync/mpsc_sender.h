@@ -67,8 +67,8 @@ class [[nodiscard]] ClosedFuture {
 // thread-safe. One that was moved from can only be assigned and destroyed.
 //
 // Its futures refer to the channel: one sender, this or another, must outlive
-// each. They may be moved until they are first polled, and panic if they are
-// after.
+// each. They may be moved until they are first polled; one that waits panics if
+// it is moved, and stays as it was.
 template <class T, class Core>
 class BasicSender {
  public:
@@ -189,10 +189,12 @@ class BasicSender {
   absl::StatusOr<OwnedPermit<T>> TryReserveOwned() const
     requires kIsBounded
   {
+    // Before there is a place to be lost, if there are too many senders.
+    BasicSender sender(*this);
     absl::Status status =
         shared_->TryAcquire(1, "mpsc::Sender::TryReserveOwned");
     if (!status.ok()) return status;
-    return OwnedPermit<T>(*this);
+    return OwnedPermit<T>(std::move(sender));
   }
 
   // How many messages there is room for now, and how many when it is empty.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -802,6 +803,22 @@ TEST(Mpsc, ASendWithoutBudgetKeepsItsPlace) {
   EXPECT_TRUE(Take(second).ok());
 }
 
+// So it has no place, and may be moved.
+TEST(Mpsc, AReserveOwnedMovesAfterAPollWithoutBudget) {
+  std::optional channel = Channel<int>(1);
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto reserve = channel->first.ReserveOwned();
+  EXPECT_TRUE(reserve.Poll(cx).IsPending());
+  {
+    auto moved = std::move(reserve);
+    channel.reset();
+    EXPECT_TRUE(absl::IsCancelled(Take(moved).status()));
+  }
+  // What was moved from leaves alone what is no more.
+}
+
 TEST(Mpsc, BlockingCallsWorkBetweenThreads) {
   auto channel = Channel<int>(2);
   auto& rx = channel.second;
@@ -886,6 +903,63 @@ TEST(Mpsc, WhatWaitsIsNotMoved) {
   auto closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsPending());
   EXPECT_THROW(auto moved = std::move(closed), PanicError);
+}
+
+// What has a sender of its own keeps it.
+TEST(Mpsc, AReserveOwnedThatWaitsIsNotMoved) {
+  auto channel = Channel<int>(1);
+  std::optional<Sender<int>> tx = std::move(channel.first);
+  EXPECT_TRUE(tx->TrySend(1).ok());
+  auto reserve = tx->ReserveOwned();
+  EXPECT_TRUE(PollOnce(reserve).IsPending());
+  tx.reset();
+  EXPECT_THROW(auto moved = std::move(reserve), PanicError);
+  EXPECT_EQ(channel.second.sender_strong_count(), 1u);
+  EXPECT_EQ(Take(channel.second.Receive()), 1);
+  EXPECT_TRUE(Take(reserve).ok());
+}
+
+TEST(Mpsc, AReserveOwnedIsPolledUntilItIsReady) {
+  std::optional channel = Channel<int>(1);
+  auto reserve = channel->first.ReserveOwned();
+  EXPECT_TRUE(Take(reserve).ok());
+  channel.reset();
+  EXPECT_THROW(static_cast<void>(PollOnce(reserve)), PanicError);
+}
+
+// ---- Wakers that throw. They have been called, and all else is done.
+
+TEST(Mpsc, AnOwnedPermitIsUsedOnceThoughAWakerThrows) {
+  auto [tx, rx] = Channel<int>(2);
+  CountingWaker task;
+  task.OnWake([] { throw std::runtime_error("no"); });
+  auto receive = rx.Receive();
+  EXPECT_TRUE(PollOnce(receive, task.NewWaker()).IsPending());
+  {
+    absl::StatusOr<OwnedPermit<int>> permit = tx.TryReserveOwned();
+    ASSERT_TRUE(permit.ok());
+    EXPECT_THROW(std::move(*permit).Send(3), std::runtime_error);
+  }
+  EXPECT_EQ(tx.capacity(), 1u);
+  EXPECT_EQ(Take(receive), 3);
+  EXPECT_EQ(tx.capacity(), 2u);
+}
+
+TEST(Mpsc, AnOwnedPermitIsReleasedOnceThoughAWakerThrows) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker task;
+  task.OnWake([] { throw std::runtime_error("no"); });
+  auto reserve = std::make_optional(tx.Reserve());
+  {
+    absl::StatusOr<OwnedPermit<int>> permit = tx.TryReserveOwned();
+    ASSERT_TRUE(permit.ok());
+    EXPECT_TRUE(PollOnce(*reserve, task.NewWaker()).IsPending());
+    EXPECT_THROW(std::move(*permit).Release(), std::runtime_error);
+  }
+  EXPECT_EQ(tx.capacity(), 0u);
+  EXPECT_EQ(tx.strong_count(), 1u);
+  EXPECT_TRUE(Take(*reserve).ok());
+  EXPECT_EQ(tx.capacity(), 1u);
 }
 
 TEST(Mpsc, ABatchThatIsUsedUpPanics) {
