@@ -128,8 +128,8 @@ class ChannelCore {
   // Whether it was the last: then the channel is to be told, and after that
   // `Leave(kSenders)` called.
   [[nodiscard]] bool RemoveSender() {
-    // Release pairs with the acquire of the last one, who tells of the end of
-    // all that was sent.
+    // Release pairs with the acquires of the last one, who tells of the end of
+    // all that was sent, and of HasSenders.
     return counts_.fetch_sub(kSender, std::memory_order_acq_rel) / kSender == 1;
   }
 
@@ -151,6 +151,11 @@ class ChannelCore {
   size_t senders() const {
     // Relaxed: it may be another number at once.
     return counts_.load(std::memory_order_relaxed) / kSender;
+  }
+  // Who finds none sees all that they have sent.
+  bool HasSenders() const {
+    // Acquire pairs with the release of RemoveSender.
+    return counts_.load(std::memory_order_acquire) / kSender != 0;
   }
   size_t weak_senders() const {
     // Relaxed: as above.
@@ -225,9 +230,7 @@ class Bounded : public ChannelCore {
 
   // Whether it is closed and no place is taken: so it is for ever. As it was
   // after all that the caller knows of.
-  bool IsDrained() const {
-    return permits_.IsClosed() && permits_.available() == capacity_;
-  }
+  bool IsDrained() const { return permits_.IsClosedWith(capacity_); }
 
   void CloseCapacity() { permits_.Close(); }
 

@@ -457,6 +457,8 @@ MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
     Require(channel.second.TryReceive().ok());
   }
   Require(absl::IsCancelled(channel.second.TryReceive().status()));
+  // That has looked at the senders, too. This goes by the queue alone.
+  Require(BlockOn(channel.second.Receive()) == std::nullopt);
 }
 
 MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
@@ -469,6 +471,54 @@ MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
   if (absl::IsCancelled(channel.second.TryReceive().status())) {
     Require(done.Read() == 1);
   }
+}
+
+// Until the last sender has told the queue, it has gone all the same.
+MODEL_TEST(Mpsc, WhoSeesThatSendersHaveGoneSeesWhatTheySent,
+           .spurious_failures = 0) {
+  auto channel = UnboundedChannel<int>();
+  UnboundedReceiver<int>& rx = channel.second;
+  Thread other = Sending(std::move(channel.first));
+  if (!rx.IsClosed()) return;
+  Require(!rx.IsEmpty());
+  Require(rx.TryReceive().ok());
+  Require(absl::IsCancelled(rx.TryReceive().status()));
+}
+
+MODEL_TEST(Mpsc, ASendThatIsRefusedSeesWhatCameBeforeTheClose,
+           .spurious_failures = 0) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  model::Cell<int> done(0);
+  Thread other([&] {
+    done.Write() = 1;
+    rx.Close();
+  });
+  if (!tx.Send(1).ok()) Require(done.Read() == 1);
+}
+
+MODEL_TEST(Mpsc, ABoundedSendThatIsRefusedSeesWhatCameBeforeTheClose,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(1);
+  model::Cell<int> done(0);
+  Thread other([&] {
+    done.Write() = 1;
+    rx.Close();
+  });
+  if (!tx.TrySend(1).ok()) Require(done.Read() == 1);
+}
+
+// The end of a channel that was closed is the last place that comes back.
+MODEL_TEST(Mpsc, WhoSeesTheEndOfAClosedChannelSeesWhatCameBefore,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(1);
+  std::optional<absl::StatusOr<Permit<int>>> permit(tx.TryReserve());
+  rx.Close();
+  model::Cell<int> done(0);
+  Thread other([&] {
+    done.Write() = 1;
+    permit.reset();
+  });
+  if (absl::IsCancelled(rx.TryReceive().status())) Require(done.Read() == 1);
 }
 
 MODEL_TEST(Mpsc, WhoSeesTheCloseSeesWhatCameBefore, .spurious_failures = 0) {

@@ -123,7 +123,7 @@ class Queue {
   // Appends `value`, or leaves it alone if the receiver has called `Close()`.
   PushResult Push(T&& value) noexcept {
     // Acquire pairs with the release in FindFrom: who claims a position after
-    // that step sees where `block_tail_` was before it.
+    // that step sees where `block_tail_` was before it. And with that in Close.
     const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
     if (ABSL_PREDICT_FALSE((tail & kNoMore) != 0)) return PushResult::kClosed;
     const size_t position = tail / kPosition;
@@ -210,8 +210,9 @@ class Queue {
 
   // Lets pushes that begin from now on do nothing.
   void Close() {
-    // Relaxed: what is before the end is waited for.
-    end_ = tail_.fetch_or(kNoMore, std::memory_order_relaxed) / kPosition;
+    // Release pairs with the acquire of Push: who is refused sees what came
+    // before. Relaxed otherwise: what is before the end is waited for.
+    end_ = tail_.fetch_or(kNoMore, std::memory_order_release) / kPosition;
   }
 
   // Those that can be popped and those that are being pushed.

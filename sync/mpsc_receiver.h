@@ -204,7 +204,7 @@ class BasicReceiver {
   // Whether no more can be sent (but with permits): it was closed, or the last
   // sender has gone.
   bool IsClosed() const {
-    return shared_->closed.IsSet() || shared_->senders() == 0;
+    return shared_->closed.IsSet() || !shared_->HasSenders();
   }
 
   // How many messages there are, with those that are just being sent.

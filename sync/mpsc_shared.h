@@ -100,6 +100,8 @@ class Shared : public Core {
     constexpr const char* kCall = "mpsc::Receiver::TryReceive";
     if (!queue_.HasFront()) {
       if (HasEnded()) return ClosedError(kCall);
+      // The last sender may not have told the queue yet. All has been sent.
+      if (!this->HasSenders() && !queue_.HasFront()) return ClosedError(kCall);
       if (queue_.size() == 0) {
         return absl::UnavailableError(
             "mpsc::Receiver::TryReceive: there is no message yet; Receive() "

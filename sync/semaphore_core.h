@@ -162,6 +162,13 @@ class SemaphoreCore {
     return (word_.load(std::memory_order_acquire) & kClosed) != 0;
   }
 
+  // Whether it is closed and `n` permits are free. Who finds it so sees what
+  // came before the close, and before each of them was given back.
+  bool IsClosedWith(size_t n) const {
+    // Acquire pairs with the releases of Close and of TryRelease.
+    return word_.load(std::memory_order_acquire) == (n * kPermit | kClosed);
+  }
+
   // Whether `TryAcquire(n)` would succeed now.
   bool CanAcquire(size_t n) const {
     // Relaxed: it may be another at once.
