@@ -36,6 +36,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/cell.h"
@@ -192,13 +193,15 @@ class Sender {
     if (ABSL_PREDICT_TRUE(shared->Send())) return true;
     // The receiver has closed the channel in between.
     shared_ = shared;
-    if constexpr (std::is_move_assignable_v<Value>) {
+    // Also if the assignment throws.
+    const absl::Cleanup destroy = [place] { std::destroy_at(place); };
+    if constexpr (std::is_nothrow_move_assignable_v<Value> ||
+                  !std::is_nothrow_move_constructible_v<Value>) {
       value = std::move(*place);
     } else {
       std::destroy_at(&value);
       std::construct_at(&value, std::move(*place));
     }
-    std::destroy_at(place);
     return false;
   }
 

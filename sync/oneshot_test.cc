@@ -1,6 +1,7 @@
 #include "rouse/sync/oneshot.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -399,6 +400,49 @@ TEST(Oneshot, AWakerWhoseCloneThrowsChangesNothing) {
   }
   tx.Send(1);
   EXPECT_EQ(good.wakes(), 1);
+}
+
+// Moves of it run a hook, and it may throw when it is assigned.
+template <bool kMovesMayThrow>
+class Moody {
+ public:
+  Moody(int* live, std::function<void()> on_move)
+      : live_(live), on_move_(std::move(on_move)) {
+    ++*live_;
+  }
+  Moody(Moody&& other) noexcept(!kMovesMayThrow)
+      : live_(other.live_), on_move_(std::exchange(other.on_move_, nullptr)) {
+    ++*live_;
+    if (on_move_ != nullptr) on_move_();
+  }
+  Moody& operator=(Moody&&) { throw std::runtime_error("no"); }
+  ~Moody() { --*live_; }
+
+ private:
+  int* live_;
+  std::function<void()> on_move_;
+};
+
+TEST(Oneshot, WhatComesBackIsNotAssignedIfThatMayThrow) {
+  int live = 0;
+  {
+    auto channel = Channel<Moody<false>>();
+    Moody<false> value(&live, [&channel] { channel.second.Close(); });
+    EXPECT_FALSE(channel.first.Send(std::move(value)));
+    EXPECT_EQ(live, 1);
+  }
+  EXPECT_EQ(live, 0);
+}
+
+TEST(Oneshot, WhatCannotComeBackIsDestroyed) {
+  int live = 0;
+  {
+    auto channel = Channel<Moody<true>>();
+    Moody<true> value(&live, [&channel] { channel.second.Close(); });
+    EXPECT_THROW(channel.first.Send(std::move(value)), std::runtime_error);
+    EXPECT_EQ(live, 1);
+  }
+  EXPECT_EQ(live, 0);
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS
