@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/sync/wait_node.h"
@@ -225,8 +226,12 @@ class Bounded : public ChannelCore {
     if (ABSL_PREDICT_FALSE(IsDrained())) receiver_waker.Wake();
   }
 
-  // For the receiver: of the places of messages.
-  void Received(size_t n) { permits_.Release(n); }
+  // For the receiver: of the places of messages. What a waker throws is
+  // dropped, when all have been called: messages would be lost by it.
+  void Received(size_t n) {
+    ROUSE_TRY { permits_.Release(n); }
+    ROUSE_CATCH_ALL {}
+  }
 
   // Whether it is closed and no place is taken: so it is for ever. As it was
   // after all that the caller knows of.
@@ -268,6 +273,8 @@ class PlaceRequest {
   PollResult<bool> Poll(Context& cx, const char* call) {
     if (ABSL_PREDICT_FALSE(!acquire_.has_value())) PanicPolledAgain(call);
     size_t free = channel_->available();
+    // Before the poll, which may be given places and then throw.
+    was_pending_ = true;
     PollResult<bool> result = acquire_->Poll(cx, call, free);
     was_pending_ = result.IsPending();
     return result;

@@ -145,7 +145,8 @@ class [[nodiscard]] ReceiveManyFuture {
 // and destroyed.
 //
 // Its futures refer to the channel, and the receiver must outlive them.
-// Cancelling one of them has taken nothing.
+// Cancelling one of them has taken nothing. If the waker of a sender that has
+// waited for room throws, that is dropped: what was received comes out.
 template <class T, class Core>
 class BasicReceiver {
  public:
@@ -198,7 +199,8 @@ class BasicReceiver {
   }
 
   // Lets senders fail from now on. What was sent, or is sent with a permit that
-  // a sender has, can be received; then there is the end.
+  // a sender has, can be received; then there is the end. If wakers throw, it
+  // is closed all the same, and the first exception comes out.
   void Close() { shared_->Close(); }
 
   // Whether no more can be sent (but with permits): it was closed, or the last

@@ -33,6 +33,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/mpsc_core.h"
 #include "rouse/sync/mpsc_queue.h"
@@ -119,9 +120,11 @@ class Shared : public Core {
 
   void Close() {
     if (this->closed.IsSet()) return;
-    this->CloseCapacity();
+    FirstException first;  // of wakers
+    first.Catch([this] { this->CloseCapacity(); });
     if constexpr (!Core::kIsBounded) queue_.Close();
-    this->closed.Set();
+    first.Catch([this] { this->closed.Set(); });
+    first.Rethrow();
   }
 
   void DropReceiver() {
@@ -149,12 +152,14 @@ class Shared : public Core {
   bool HasEnded() const { return queue_.HasEnded() || this->IsDrained(); }
 
   ABSL_ATTRIBUTE_NOINLINE PollResult<bool> PollFrontSlowly(Context& cx) {
-    if (HasEnded()) return false;
-    // Who makes the front, or the end, after the look that follows wakes this.
-    this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
-    if (queue_.Watch()) return queue_.HasFront();
-    if (HasEnded()) return false;
-    return kPending;
+    if (!HasEnded()) {
+      // Who makes the front, or the end, after the look that follows wakes
+      // this.
+      this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
+      if (!queue_.Watch() && !HasEnded()) return kPending;
+    }
+    StopWaiting();
+    return queue_.HasFront();
   }
 
   void Drain() {

@@ -148,6 +148,24 @@ TEST(Mpsc, AReceiveThatIsDroppedIsNotWoken) {
   EXPECT_EQ(*Take(rx.Receive()), 1);
 }
 
+TEST(Mpsc, APollThatIsReadyKeepsNoWaker) {
+  auto channel = UnboundedChannel<int>();
+  auto& [tx, rx] = channel;
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  // It comes during the poll, before anybody is to be woken for it.
+  task.OnClone([&] { EXPECT_TRUE(channel.first.Send(1).ok()); });
+  EXPECT_TRUE(rx.PollReceive(cx).IsReady());
+  EXPECT_EQ(task.live(), 1);
+  task.OnClone(nullptr);
+  EXPECT_TRUE(rx.PollReceive(cx).IsPending());
+  EXPECT_EQ(task.live(), 2);
+  rx.Close();
+  EXPECT_TRUE(rx.PollReceive(cx).IsReady());
+  EXPECT_EQ(task.live(), 1);
+}
+
 TEST(Mpsc, AReceiverIsAStream) {
   auto [tx, rx] = UnboundedChannel<int>();
   EXPECT_TRUE(tx.Send(1).ok());
@@ -960,6 +978,75 @@ TEST(Mpsc, AnOwnedPermitIsReleasedOnceThoughAWakerThrows) {
   EXPECT_EQ(tx.strong_count(), 1u);
   EXPECT_TRUE(Take(*reserve).ok());
   EXPECT_EQ(tx.capacity(), 1u);
+}
+
+TEST(Mpsc, NothingIsLostThoughASendersWakerThrows) {
+  auto [tx, rx] = Channel<Box>(2);
+  CountingWaker task;
+  task.OnWake([] { throw std::runtime_error("no"); });
+  EXPECT_TRUE(tx.TrySend(MakeBox(0)).ok());
+  EXPECT_TRUE(tx.TrySend(MakeBox(1)).ok());
+  auto first = tx.Send(MakeBox(2));
+  auto second = tx.Send(MakeBox(3));
+  auto third = tx.Send(MakeBox(4));
+  EXPECT_TRUE(PollOnce(first, task.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(second, task.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(third, task.NewWaker()).IsPending());
+  EXPECT_EQ(**Take(rx.Receive()), 0);
+  EXPECT_TRUE(Take(first).ok());
+  EXPECT_EQ(**rx.TryReceive(), 1);
+  EXPECT_TRUE(Take(second).ok());
+  std::vector<Box> out;
+  EXPECT_EQ(Take(rx.ReceiveMany(out, 1)), 1u);
+  EXPECT_EQ(*out.at(0), 2);
+  EXPECT_TRUE(Take(third).ok());
+  EXPECT_EQ(task.wakes(), 3);
+  EXPECT_EQ(Take(rx.ReceiveMany(out, 2)), 2u);
+  EXPECT_EQ(tx.capacity(), 2u);
+}
+
+TEST(Mpsc, ACloseClosesThoughWakersThrow) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker bad;
+  bad.OnWake([] { throw std::runtime_error("no"); });
+  CountingWaker good;
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  auto send = tx.Send(2);
+  EXPECT_TRUE(PollOnce(send, bad.NewWaker()).IsPending());
+  auto first = tx.Closed();
+  auto second = tx.Closed();
+  EXPECT_TRUE(PollOnce(first, bad.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(second, good.NewWaker()).IsPending());
+  EXPECT_THROW(rx.Close(), std::runtime_error);
+  EXPECT_TRUE(tx.IsClosed());
+  EXPECT_EQ(bad.wakes(), 2);
+  EXPECT_EQ(good.wakes(), 1);
+  EXPECT_TRUE(absl::IsCancelled(Take(send)));
+}
+
+// The place comes while the send is polled, and then its yield throws.
+TEST(Mpsc, ASendWhosePollThrowsWakesAClosingReceiver) {
+  auto channel = Channel<int>(1);
+  auto& [tx, rx] = channel;
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  CountingWaker bad;
+  bad.OnClone([&] { EXPECT_TRUE(channel.second.TryReceive().ok()); });
+  bad.OnWake([] { throw std::runtime_error("no"); });
+  auto send = std::make_optional(tx.Send(2));
+  {
+    const Waker waker = bad.NewWaker();
+    Context cx(waker);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    EXPECT_THROW(static_cast<void>(send->Poll(cx)), std::runtime_error);
+  }
+  EXPECT_EQ(tx.capacity(), 0u);
+  rx.Close();
+  CountingWaker task;
+  auto receive = rx.Receive();
+  EXPECT_TRUE(PollOnce(receive, task.NewWaker()).IsPending());
+  send.reset();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(Take(receive), std::nullopt);
 }
 
 TEST(Mpsc, ABatchThatIsUsedUpPanics) {
