@@ -192,12 +192,12 @@ class Shared : public Core {
   }
 
   // Of wakers that are no references: see above.
-  static constexpr RawWakerVTable kDrainVTable = {
-      [](void* shared) { return RawWaker{shared, &kDrainVTable}; },
-      [](void* shared) { static_cast<Shared*>(shared)->Drain(); },
-      [](void* shared) { static_cast<Shared*>(shared)->Drain(); },
-      [](void*) {},
-  };
+  static RawWaker CloneDrain(void* shared) { return {shared, &kDrainVTable}; }
+  static void WakeDrain(void* shared) { static_cast<Shared*>(shared)->Drain(); }
+  static void DropDrain(void*) {}
+
+  static constexpr RawWakerVTable kDrainVTable = {&CloneDrain, &WakeDrain,
+                                                  &WakeDrain, &DropDrain};
 
   // REQUIRES: there is one.
   std::optional<T> Take() {
