@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -127,7 +128,8 @@ class [[nodiscard]] Ref {
 //
 // Copies send to the same channel. When the last one goes, receivers are told.
 // Any number of threads may call const members at the same time; one sends
-// after another.
+// after another. Of one that was moved from nothing is used but its destructor
+// and assignment.
 //
 // To send is O(1), and O(waiting receivers) to wake them. It wakes when the
 // value can be had, and outside of all locks.
@@ -155,7 +157,8 @@ class Sender {
 
   // Makes `value` the latest, and tells the receivers. False if there are none:
   // then nothing has changed, and `value` is what it was. The value before is
-  // destroyed.
+  // destroyed. If moving one of the two throws, the latest is what that has left
+  // of it, and nobody is told.
   bool Send(T&& value) const {
     if (IsClosed()) return false;
     static_cast<void>(SendReplace(std::move(value)));
@@ -171,8 +174,13 @@ class Sender {
 
   // The same whether there are receivers or not. Gives the value before.
   T SendReplace(T value) const {
-    SendModify([&value](T& latest) { std::swap(latest, value); });
-    return value;
+    // Not swapped: containers with different allocators cannot be.
+    std::optional<T> before;
+    SendModify([&before, &value](T& latest) {
+      before.emplace(std::move(latest));
+      latest = std::move(value);
+    });
+    return *std::move(before);
   }
 
   // Calls `modify(T&)`, and tells the receivers. It runs while nobody can look
@@ -278,7 +286,8 @@ class [[nodiscard]] Sender<T>::ClosedFuture {
 // Receiver
 //
 // Knows which value it has seen. A copy has seen the same, and is another
-// receiver from then on. One receiver is used by one thread at a time.
+// receiver from then on. One receiver is used by one thread at a time. Of one
+// that was moved from nothing is used but its destructor and assignment.
 template <class T>
 class Receiver {
   using Shared = internal::Shared<T>;

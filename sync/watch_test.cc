@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -263,6 +265,42 @@ TEST(Watch, SendReplaceNeedsNoReceiver) {
   EXPECT_EQ(*tx.SendReplace(std::make_unique<int>(2)), 1);
   EXPECT_EQ(**tx.Borrow(), 2);
   EXPECT_EQ(**tx.Subscribe().Borrow(), 2);
+}
+
+// Memory that is given back to where it comes from.
+class OwnMemory final : public std::pmr::memory_resource {
+ public:
+  OwnMemory() = default;
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+  ~OwnMemory() override { EXPECT_TRUE(blocks_.empty()); }
+
+ private:
+  void* do_allocate(size_t size, size_t alignment) override {
+    void* const block = heap_.allocate(size, alignment);
+    blocks_.insert(block);
+    return block;
+  }
+  void do_deallocate(void* block, size_t size, size_t alignment) override {
+    EXPECT_EQ(blocks_.erase(block), 1u) << "of another memory";
+    heap_.deallocate(block, size, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  memory_resource& heap_ = *std::pmr::new_delete_resource();
+  std::set<void*> blocks_;
+};
+
+TEST(Watch, AValueMayHaveAnAllocatorOfItsOwn) {
+  using Vector = std::pmr::vector<int>;
+  OwnMemory first, second;
+  auto [tx, rx] = Channel<Vector>(Vector({1}, &first));
+  EXPECT_EQ(tx.SendReplace(Vector({2, 3}, &second)), (Vector{1}));
+  EXPECT_EQ(*rx.Borrow(), (Vector{2, 3}));
+  EXPECT_TRUE(tx.Send(Vector({4}, &second)));
+  EXPECT_EQ(*rx.Borrow(), (Vector{4}));
 }
 
 TEST(Watch, SendModifyChangesInPlace) {
