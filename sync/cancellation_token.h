@@ -290,7 +290,12 @@ class [[nodiscard]] CancellationToken::CancelledFuture {
 // See `CancelledOwned()`. As a `CancelledFuture`.
 class [[nodiscard]] CancellationToken::OwnedCancelledFuture {
  public:
-  OwnedCancelledFuture(OwnedCancelledFuture&&) = default;
+  // The token comes last: a panic leaves it with the future that needs it.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  OwnedCancelledFuture(OwnedCancelledFuture&& other)
+      : token_(nullptr), future_(std::move(other.future_)) {
+    token_ = std::move(other.token_);
+  }
   OwnedCancelledFuture& operator=(OwnedCancelledFuture&&) = delete;
 
   PollResult<void> Poll(Context& cx) { return future_.Poll(cx); }

@@ -418,6 +418,28 @@ TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
+// The future that may not be moved still has its token.
+TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
+  std::optional<CancellationToken> token(std::in_place);
+  std::optional abandoned(token->CancelledOwned());
+  auto waiting = token->CancelledOwned();
+  auto run = token->RunUntilCancelled(
+      PollFn([](Context&) -> PollResult<void> { return kPending; }));
+  const CancellationToken child = token->ChildToken();
+  token.reset();
+  EXPECT_TRUE(PollOnce(*abandoned).IsPending());
+  EXPECT_THROW(auto moved = *std::move(abandoned), PanicError);
+  EXPECT_TRUE(PollOnce(waiting).IsPending());
+  EXPECT_THROW(auto moved = std::move(waiting), PanicError);
+  EXPECT_TRUE(PollOnce(run).IsPending());
+  EXPECT_THROW(auto moved = std::move(run), PanicError);
+  abandoned.reset();
+  // NOLINTBEGIN(bugprone-use-after-move): they were not
+  EXPECT_TRUE(PollOnce(waiting).IsPending());
+  EXPECT_TRUE(PollOnce(run).IsPending());
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 TEST(CancellationToken, AWakerThatThrowsKeepsNobodyAsleep) {
   const CancellationToken token;
   const CancellationToken child = token.ChildToken();

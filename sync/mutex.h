@@ -210,6 +210,14 @@ class [[nodiscard]] Mutex<T>::LockFuture {
 template <class T>
 class [[nodiscard]] Mutex<T>::LockOwnedFuture {
  public:
+  // The owner comes last: a panic leaves it with the future that needs it.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  LockOwnedFuture(LockOwnedFuture&& other)
+      : acquire_(std::move(other.acquire_)) {
+    mutex_ = std::move(other.mutex_);
+  }
+  LockOwnedFuture& operator=(LockOwnedFuture&&) = delete;
+
   PollResult<OwnedMutexGuard<T>> Poll(Context& cx) {
     size_t free = 1;
     if (acquire_.Poll(cx, "Mutex::LockOwned", free).IsPending())

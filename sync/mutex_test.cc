@@ -197,6 +197,25 @@ TEST(Mutex, PanicsWhenPolledAfterItWasReady) {
   auto lock = mutex.Lock();
   EXPECT_TRUE(PollOnce(lock).IsReady());
   EXPECT_THROW(static_cast<void>(PollOnce(lock)), PanicError);
+  auto owned = Mutex<int>::LockOwned(std::make_shared<Mutex<int>>());
+  EXPECT_TRUE(PollOnce(owned).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(owned)), PanicError);
+}
+
+TEST(Mutex, AnOwnedFutureThatMayNotBeMovedKeepsItsMutex) {
+  auto mutex = std::make_shared<Mutex<int>>();
+  const std::weak_ptr<Mutex<int>> weak = mutex;
+  std::optional guard(mutex->BlockingLock());
+  {
+    auto lock = Mutex<int>::LockOwned(std::move(mutex));
+    EXPECT_TRUE(PollOnce(lock).IsPending());
+    EXPECT_THROW(auto moved = std::move(lock), PanicError);
+    ASSERT_FALSE(weak.expired());
+    guard.reset();
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(lock).IsReady());
+  }
+  EXPECT_TRUE(weak.expired());
 }
 #endif  // ABSL_HAVE_EXCEPTIONS
 

@@ -45,6 +45,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/macros.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
@@ -378,8 +379,19 @@ class [[nodiscard]] RwLock<T>::WriteFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
  public:
+  // The owner comes last: a panic leaves it with the future that needs it.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  ReadOwnedFuture(ReadOwnedFuture&& other)
+      : acquire_(std::move(other.acquire_)) {
+    lock_ = std::move(other.lock_);
+  }
+  ReadOwnedFuture& operator=(ReadOwnedFuture&&) = delete;
+
   PollResult<OwnedRwLockReadGuard<T>> Poll(Context& cx) {
-    size_t free = lock_->core_.permits.available();
+    // One that has finished has no lock; `acquire_` knows.
+    size_t free = ABSL_PREDICT_TRUE(lock_ != nullptr)
+                      ? lock_->core_.permits.available()
+                      : 0;
     if (acquire_.Poll(cx, "RwLock::ReadOwned", free).IsPending())
       return kPending;
     return Own<OwnedRwLockReadGuard<T>>(std::move(lock_));
@@ -405,8 +417,18 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
  public:
+  // The owner comes last: a panic leaves it with the future that needs it.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  WriteOwnedFuture(WriteOwnedFuture&& other)
+      : acquire_(std::move(other.acquire_)) {
+    lock_ = std::move(other.lock_);
+  }
+  WriteOwnedFuture& operator=(WriteOwnedFuture&&) = delete;
+
   PollResult<OwnedRwLockWriteGuard<T>> Poll(Context& cx) {
-    size_t free = lock_->core_.max_readers;
+    // One that has finished has no lock; `acquire_` knows.
+    size_t free =
+        ABSL_PREDICT_TRUE(lock_ != nullptr) ? lock_->core_.max_readers : 0;
     if (acquire_.Poll(cx, "RwLock::WriteOwned", free).IsPending())
       return kPending;
     return Own<OwnedRwLockWriteGuard<T>>(std::move(lock_));

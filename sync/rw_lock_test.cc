@@ -271,6 +271,32 @@ TEST(RwLock, PanicsWhenPolledAfterItWasReady) {
   auto read = lock.Read();
   EXPECT_TRUE(PollOnce(read).IsReady());
   EXPECT_THROW(static_cast<void>(PollOnce(read)), PanicError);
+  auto read_owned = RwLock<int>::ReadOwned(std::make_shared<RwLock<int>>());
+  EXPECT_TRUE(PollOnce(read_owned).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(read_owned)), PanicError);
+  auto write_owned = RwLock<int>::WriteOwned(std::make_shared<RwLock<int>>());
+  EXPECT_TRUE(PollOnce(write_owned).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(write_owned)), PanicError);
+}
+
+TEST(RwLock, OwnedFuturesThatMayNotBeMovedKeepTheirLock) {
+  auto lock = std::make_shared<RwLock<int>>();
+  const std::weak_ptr<RwLock<int>> weak = lock;
+  {
+    std::optional guard(lock->BlockingWrite());
+    std::optional read(RwLock<int>::ReadOwned(lock));
+    EXPECT_TRUE(PollOnce(*read).IsPending());
+    auto write = RwLock<int>::WriteOwned(std::move(lock));
+    EXPECT_TRUE(PollOnce(write).IsPending());
+    EXPECT_THROW(auto moved = *std::move(read), PanicError);
+    EXPECT_THROW(auto moved = std::move(write), PanicError);
+    ASSERT_FALSE(weak.expired());
+    guard.reset();
+    read.reset();
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(write).IsReady());
+  }
+  EXPECT_TRUE(weak.expired());
 }
 #endif  // ABSL_HAVE_EXCEPTIONS
 

@@ -263,6 +263,14 @@ class [[nodiscard]] Semaphore::AcquireFuture {
 // See `Semaphore::AcquireOwned()`.
 class [[nodiscard]] Semaphore::AcquireOwnedFuture {
  public:
+  // The owner comes last: a panic leaves it with the future that needs it.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  AcquireOwnedFuture(AcquireOwnedFuture&& other)
+      : acquire_(std::move(other.acquire_)) {
+    semaphore_ = std::move(other.semaphore_);
+  }
+  AcquireOwnedFuture& operator=(AcquireOwnedFuture&&) = delete;
+
   PollResult<absl::StatusOr<OwnedPermit>> Poll(Context& cx) {
     PollResult<absl::StatusOr<Permit>> permit = acquire_.Poll(cx);
     if (permit.IsPending()) return kPending;

@@ -537,6 +537,21 @@ TEST(Semaphore, PanicsWhenMovedAfterItsFirstPoll) {
   EXPECT_THROW(auto moved = std::move(acquire), PanicError);
 }
 
+TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
+  std::weak_ptr<Semaphore> weak;
+  {
+    auto semaphore = std::make_shared<Semaphore>(0);
+    weak = semaphore;
+    auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
+    EXPECT_TRUE(PollOnce(acquire).IsPending());
+    EXPECT_THROW(auto moved = std::move(acquire), PanicError);
+    EXPECT_FALSE(weak.expired());
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(acquire).IsPending());
+  }
+  EXPECT_TRUE(weak.expired());
+}
+
 TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
   Semaphore semaphore(1);
   Semaphore other(1);
