@@ -212,10 +212,7 @@ class OnceCellTurn {
       : core_(core), init_(std::forward<Init>(init)) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   OnceCellTurn(OnceCellTurn&& other)
-      : core_(other.core_),
-        init_(std::move(other.init_)),
-        stage_(other.stage_) {
-    if (stage_ != Stage::kNew) OnceCellCore::PanicMoved();
+      : core_(Movable(other).core_), init_(std::move(other.init_)) {
     other.stage_ = Stage::kFinished;
   }
   OnceCellTurn& operator=(OnceCellTurn&&) = delete;
@@ -262,6 +259,12 @@ class OnceCellTurn {
 
  private:
   enum class Stage : uint8_t { kNew, kWaits, kRuns, kFinished };
+
+  // For the first that a move makes: a panic leaves all where it was.
+  static OnceCellTurn& Movable(OnceCellTurn& turn) {
+    if (turn.stage_ != Stage::kNew) OnceCellCore::PanicMoved();
+    return turn;
+  }
 
   // Whether it has ended, and the turn with it.
   template <class Keep>

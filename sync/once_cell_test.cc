@@ -288,6 +288,23 @@ TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_THROW(auto moved = std::move(get), PanicError);
 }
 
+// What runs may refer to what has made it.
+TEST(OnceCell, AFutureThatMayNotBeMovedKeepsWhatMakesIt) {
+  OnceCell<std::string> cell;
+  bool gate = false;
+  auto get = cell.GetOrInit([&gate, name = std::string(40, 'x')] {
+    return PollFn([&gate, &name](Context&) -> PollResult<std::string> {
+      if (!gate) return kPending;
+      return name;
+    });
+  });
+  EXPECT_TRUE(PollOnce(get).IsPending());
+  EXPECT_THROW(auto moved = std::move(get), PanicError);
+  gate = true;
+  EXPECT_EQ(*PollOnce(get),
+            std::string(40, 'x'));  // NOLINT(bugprone-use-after-move)
+}
+
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace

@@ -80,7 +80,8 @@ std::pair<Sender<T>, Receiver<T>> Channel(T initial);
 // `Ref` then waits for who sends: so a thread that has one deadlocks if it
 // sends, and may if it borrows once more.
 //
-// Movable, not copyable. It must not outlive the sender or receiver that it
+// Movable, not copyable; of one that was moved from nothing is used but its
+// destructor and assignment. It must not outlive the sender or receiver that it
 // comes from. Let go of it on any thread.
 template <class T>
 class [[nodiscard]] Ref {
@@ -453,8 +454,8 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
       : receiver_(receiver), predicate_(std::forward<Arg>(predicate)) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   WaitForFuture(WaitForFuture&& other)
-      : receiver_(other.receiver_), predicate_(std::move(other.predicate_)) {
-    if (other.has_looked_) internal::PanicMoved();
+      : receiver_(Movable(other).receiver_),
+        predicate_(std::move(other.predicate_)) {
     other.receiver_ = nullptr;
   }
   WaitForFuture& operator=(WaitForFuture&&) = delete;
@@ -493,6 +494,12 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
   }
 
  private:
+  // For the first that a move makes: a panic leaves all where it was.
+  static WaitForFuture& Movable(WaitForFuture& future) {
+    if (future.has_looked_) internal::PanicMoved();
+    return future;
+  }
+
   void Forget() {
     if (!std::exchange(waits_, false)) return;
     receiver_->shared_->ForgetChange(receiver_->shard_, node_);

@@ -454,6 +454,32 @@ TEST(Watch, AFutureThatIsMovedAfterAPollPanics) {
   EXPECT_THROW(auto moved = std::move(changed), PanicError);
 }
 
+TEST(Watch, AFutureThatMayNotBeMovedKeepsItsPredicate) {
+  auto [tx, rx] = Channel<int>(0);
+  auto future = rx.WaitFor([values = std::vector<int>{2}](int v) {
+    return !values.empty() && v == values[0];
+  });
+  EXPECT_TRUE(PollOnce(future).IsPending());
+  EXPECT_THROW(auto moved = std::move(future), PanicError);
+  tx.Send(2);
+  EXPECT_TRUE(PollOnce(future).IsReady());  // NOLINT(bugprone-use-after-move)
+}
+
+// Throws when it is assigned.
+class Unassignable {
+ public:
+  Unassignable() = default;
+  Unassignable(Unassignable&&) = default;
+  Unassignable& operator=(Unassignable&&) { throw std::runtime_error("no"); }
+};
+
+TEST(Watch, AnAssignmentThatThrowsTellsNobody) {
+  auto [tx, rx] = Channel<Unassignable>(Unassignable());
+  EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error);
+  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error) << "no lock held";
+}
+
 TEST(Watch, AModificationThatThrowsTellsNobody) {
   auto [tx, rx] = Channel<int>(0);
   EXPECT_THROW(tx.SendModify([](int&) { throw std::runtime_error("no"); }),
