@@ -111,7 +111,11 @@ class GetOrTryInitFuture;
 // OnceCell
 //
 // Thread-safe but for `TakeOut()`. Nothing allocates but what makes the value.
-// The value stays where it is. The cell must outlive its futures.
+// The value stays where it is.
+//
+// The cell must outlive its futures, and the calls of `Set()`. That there is a
+// value, as `Get()` or a future shows, does not mean that whoever has made it
+// uses the cell no more.
 template <class T>
 class OnceCell {
  public:

@@ -107,7 +107,8 @@ class SetOnceCore {
 //
 // It must outlive its futures and what refers to its value. Who has waited may
 // destroy it though `Set()` has not returned yet, unless that wakes more than
-// 32.
+// 32. Not so who has seen a value by `Get()`: it takes no lock, and `Set()` may
+// still use what it is in.
 template <class T>
 class SetOnce {
  public:
