@@ -186,8 +186,10 @@ class Core : public Ends {
     const BriefLockHolder lock(mu_);
     const Look look = LookAt(position, missed);
     if (look == Look::kValue) {
-      taken = Take(position);
-      ABSL_ASSERT(taken.has_value());
+      Taken found = Take(position);
+      ABSL_ASSERT(found.has_value());
+      // Not assigned: not every value can be.
+      taken.emplace(*std::move(found));
       ++position;
     }
     if (node == nullptr) return look;

@@ -263,6 +263,23 @@ TEST(Broadcast, AValueThatCannotBeAssignedIsCopied) {
   EXPECT_EQ(rx.TryReceive()->text, "text");
 }
 
+TEST(Broadcast, APlainValueThatCannotBeAssigned) {
+  struct Constant {
+    const int number;
+  };
+  static_assert(internal::kIsPlain<Constant>);
+  auto [tx, rx] = Channel<Constant>(4);
+  for (int i = 1; i <= 4; ++i) ASSERT_TRUE(tx.Send(Constant{i}).ok());
+  EXPECT_EQ(rx.TryReceive()->number, 1);
+  EXPECT_EQ(PollOnce(rx.Receive()).value()->number, 2);
+  EXPECT_EQ(rx.BlockingReceive()->number, 3);
+  EXPECT_EQ(rx.TryReceive()->number, 4);
+  ReceiveFuture<Constant> receive = rx.Receive();
+  ASSERT_TRUE(PollOnce(receive).IsPending());
+  ASSERT_TRUE(tx.Send(Constant{5}).ok());
+  EXPECT_EQ(PollOnce(receive).value()->number, 5);
+}
+
 // Trap C11 (#7629): a channel that begins without receivers is as one that has
 // lost them.
 TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
