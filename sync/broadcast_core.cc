@@ -83,9 +83,10 @@ uint64_t Ends::RemoveReceiver() {
     mu_.Unlock();
     return end;
   }
-  rouse::internal::WakeAll(mu_, closing_, [](WaitNode* node) {
-    static_cast<ClosedNode*>(node)->told = true;
-  });
+  // By this those that wait see it, also those whose turn to be woken has not
+  // come yet when there is a receiver again.
+  ++next_moment_;
+  rouse::internal::WakeAll(mu_, closing_, [](WaitNode*) {});
   return end;
 }
 
@@ -95,11 +96,15 @@ uint64_t Ends::SentSince(uint64_t position) const {
 }
 
 bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
-  Waker clone = node.CloneIfNew(waker);  // goes without the lock
+  // These go without the lock.
+  Waker clone = node.CloneIfNew(waker);
+  Waker left;
   const BriefLockHolder lock(mu_);
+  if (node.next_moment == 0) node.next_moment = next_moment_;
   // Relaxed: written with the lock.
-  if (node.told || receivers_.load(std::memory_order_relaxed) == 0) {
-    node.Leave(clone);
+  if (node.next_moment != next_moment_ ||
+      receivers_.load(std::memory_order_relaxed) == 0) {
+    node.Leave(left);
     return true;
   }
   if (!node.IsLinked()) closing_.PushBack(&node);

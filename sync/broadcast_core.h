@@ -44,7 +44,9 @@ class Ends {
 
   // One that waits until there is no receiver.
   struct ClosedNode : WaitNode {
-    bool told = false;  // with the lock
+    // Which moment without receivers is the next, since its first poll; 0
+    // before that.
+    uint64_t next_moment = 0;
   };
 
   // Starts with one sender, its reference, and no receiver. Panics if the
@@ -124,6 +126,8 @@ class Ends {
   Atomic<size_t> receivers_{0};
   IntrusiveList<WaitNode> receiving_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> closing_ ABSL_GUARDED_BY(mu_);
+  // The number of the next moment in which the last receiver goes.
+  uint64_t next_moment_ ABSL_GUARDED_BY(mu_) = 1;
 
  private:
   Atomic<size_t> references_{1};

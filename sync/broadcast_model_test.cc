@@ -324,6 +324,25 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
   }
 }
 
+// The moment without receivers counts for who has waited before it.
+MODEL_TEST(Broadcast, TheLastReceiverGoesAndAnotherComes) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Task task;
+  ClosedFuture closed = tx.Closed();
+  Require(task.Poll(closed).IsPending());
+  std::optional<Receiver<Boxed>> next;
+  Thread going([&next, &tx = tx, rx = std::optional(std::move(rx))]() mutable {
+    rx.reset();
+    next.emplace(tx.Subscribe());
+  });
+  const bool waits = task.Poll(closed).IsPending();
+  going.Join();
+  if (waits) {
+    Require(task.woken(), "the wake was lost");
+    Require(task.Poll(closed).IsReady());
+  }
+}
+
 // What is sent meanwhile is for nobody, or goes with the receiver.
 MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
   auto [tx, rx] = Channel<Boxed>(2);

@@ -551,6 +551,36 @@ TEST(Broadcast, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
   EXPECT_TRUE(PollOnce(closed, waker).IsReady());
 }
 
+// More than are woken at once: those whose turn has not come may be polled when
+// there is a receiver again.
+TEST(Broadcast, AMomentWithoutReceiversIsSeenByAllThatWait) {
+  constexpr size_t kMany = 40;
+  auto [tx, rx] = Channel<int>(2);
+  std::optional<Receiver<int>> receiver(std::move(rx));
+  std::vector<std::unique_ptr<ClosedFuture>> closed;
+  CountingWaker task, last_task;
+  bool polled = false;
+  task.OnWake([&, &tx = tx] {
+    if (std::exchange(polled, true)) return;
+    receiver.emplace(tx.Subscribe());
+    EXPECT_TRUE(PollOnce(*closed.back(), last_task.NewWaker()).IsReady());
+    ClosedFuture next = tx.Closed();
+    EXPECT_TRUE(PollOnce(next).IsPending());
+  });
+  for (size_t i = 0; i < kMany; ++i) {
+    closed.push_back(std::make_unique<ClosedFuture>(tx.Closed()));
+    const Waker waker = (i + 1 < kMany ? task : last_task).NewWaker();
+    ASSERT_TRUE(PollOnce(*closed.back(), waker).IsPending());
+  }
+  {
+    const Receiver<int> last = *std::exchange(receiver, std::nullopt);
+  }
+  EXPECT_EQ(task.wakes(), kMany - 1);
+  EXPECT_EQ(last_task.wakes(), 0);
+  closed.pop_back();
+  for (auto& future : closed) EXPECT_TRUE(PollOnce(*future).IsReady());
+}
+
 // Trap C11 (#5923, #5925): those who wait again, while a send wakes, wait for
 // the next value; the send does not look at them.
 TEST(Broadcast, ASendWakesOnlyThoseWhoWaitedBefore) {
