@@ -29,12 +29,13 @@ bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
 
 bool Barrier::LookAgain(internal::WaitNode& node, Waker& waker,
                         uint64_t round) {
+  Waker left;  // goes without the lock
   const BriefLockHolder lock(mu_);
   if (round_ == round) {
     node.Register(waker);
     return false;
   }
-  node.Leave(waker);
+  node.Leave(left);
   return true;
 }
 

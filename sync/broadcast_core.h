@@ -187,6 +187,7 @@ class Core : public Ends {
                   WaitNode* node, const Waker* waker) ABSL_LOCKS_EXCLUDED(mu_) {
     // These go without the lock.
     Waker clone = node != nullptr ? node->CloneIfNew(*waker) : Waker();
+    Waker left;
     const BriefLockHolder lock(mu_);
     const Look look = LookAt(position, missed);
     if (look == Look::kValue) {
@@ -201,7 +202,7 @@ class Core : public Ends {
       if (!node->IsLinked()) receiving_.PushBack(node);
       node->Register(clone);
     } else {
-      node->Leave(clone);
+      node->Leave(left);
     }
     return look;
   }

@@ -807,6 +807,28 @@ TEST(Broadcast, NoReceiverIsLeft) {
   EXPECT_TRUE(PollOnce(next, waker).IsPending());
 }
 
+TEST(Broadcast, AFutureThatHasFinishedKeepsNoWaker) {
+  auto [tx, rx] = Channel<int>(2);
+  CountingWaker task, other_task;
+  ReceiveFuture<int> receive = rx.Receive();
+  ASSERT_TRUE(PollOnce(receive, task.NewWaker()).IsPending());
+  EXPECT_EQ(task.live(), 1);
+  ASSERT_TRUE(tx.Send(1).ok());
+  EXPECT_TRUE(PollOnce(receive, other_task.NewWaker()).IsReady());
+  EXPECT_EQ(task.live(), 0);
+  EXPECT_EQ(other_task.live(), 0);
+
+  ClosedFuture closed = tx.Closed();
+  ASSERT_TRUE(PollOnce(closed, task.NewWaker()).IsPending());
+  EXPECT_EQ(task.live(), 1);
+  {
+    const Receiver<int> gone = std::move(rx);
+  }
+  EXPECT_TRUE(PollOnce(closed, other_task.NewWaker()).IsReady());
+  EXPECT_EQ(task.live(), 0);
+  EXPECT_EQ(other_task.live(), 0);
+}
+
 TEST(Broadcast, ACancelledWaitForNoReceiverIsNotWoken) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));

@@ -32,14 +32,15 @@ absl::Status OnceCellCore::Begin() {
 }
 
 OnceCellCore::Answer OnceCellCore::Join(Waiter& waiter, Waker& waker) {
+  Waker left;  // goes without the lock
   const BriefLockHolder lock(mu_);
   // Relaxed: it is written under the lock.
   if (set_.load(std::memory_order_relaxed)) {
-    waiter.Leave(waker);
+    waiter.Leave(left);
     return Answer::kIsSet;
   }
   if (waiter.has_turn_ || !is_taken_) {
-    waiter.Leave(waker);
+    waiter.Leave(left);
     is_taken_ = true;
     return Answer::kHasTurn;
   }

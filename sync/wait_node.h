@@ -11,9 +11,14 @@
 // and dropped. Internal to `sync/`.
 //
 //   PollResult<void> Poll(Context& cx) {
-//     Waker waker = node_.CloneIfNew(cx.waker());  // goes without the lock
+//     // These go without the lock.
+//     Waker waker = node_.CloneIfNew(cx.waker());
+//     Waker left;
 //     const BriefLockHolder lock(event_.mu_);
-//     if (event_.has_happened_) return {};
+//     if (event_.has_happened_) {
+//       node_.Leave(left);
+//       return {};
+//     }
 //     if (!node_.IsLinked()) event_.waiters_.PushBack(&node_);
 //     node_.Register(waker);
 //     return kPending;
@@ -67,8 +72,9 @@ class WaitNode : public IntrusiveListNode<> {
     std::swap(waker_.Write(), waker);
   }
 
-  // Under the lock: leaves the list, if it is in one. The waker comes back as
-  // above.
+  // Under the lock: leaves the list, if it is in one. What it had comes back in
+  // `waker`, as above. The node keeps what that was: pass the no-op waker, and
+  // not a clone that is not needed now, unless the node is about to go.
   void Leave(Waker& waker) {
     Unlink();
     registered_ = kNone;
