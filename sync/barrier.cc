@@ -11,6 +11,11 @@
 
 namespace rouse {
 
+bool Barrier::LacksOne() {
+  const BriefLockHolder lock(mu_);
+  return arrived_ + 1 == size_;
+}
+
 bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
   mu_.Lock();
   if (++arrived_ < size_) {
@@ -56,10 +61,13 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
   if (stage_ == Stage::kFinished) {
     Panic("Barrier::Wait: polled after it has finished; call Wait() again");
   }
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  Waker waker = node_.CloneIfNew(cx.waker());
   const bool is_new = stage_ == Stage::kNew;
+  // One that is to wait has come, budget or not.
+  if (!cx.HasBudget() && (!is_new || barrier_.LacksOne())) {
+    static_cast<void>(PollProceed(cx));  // yields
+    return kPending;
+  }
+  Waker waker = node_.CloneIfNew(cx.waker());
   // If a waker throws, it has come all the same.
   stage_ = Stage::kFinished;
   if (is_new ? !barrier_.Arrive(node_, waker, round_)
@@ -67,7 +75,7 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
     stage_ = Stage::kWaits;
     return kPending;
   }
-  unit->MadeProgress();
+  if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
   return BarrierWaitResult(/*is_leader=*/is_new);
 }
 

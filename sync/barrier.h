@@ -61,7 +61,8 @@ class Barrier {
   Barrier& operator=(const Barrier&) = delete;
 
   // A future that is ready when, with it, `size` have come: it comes when it is
-  // first polled. O(1), O(size) for the last.
+  // first polled, but the last not before its task has budget to go on. O(1),
+  // O(size) for the last.
   //
   // One that is destroyed before all have come has not come: another is waited
   // for in its place. When all have come it is too late for that; the others go
@@ -69,6 +70,8 @@ class Barrier {
   [[nodiscard]] WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
+  // Whether one that comes now is the last.
+  bool LacksOne();
   // Counts one more. Whether it was the last, and all have been woken. If not
   // `node` waits for the end of `round`.
   bool Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round);

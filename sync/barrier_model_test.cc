@@ -34,6 +34,12 @@ class Task {
     return future.Poll(cx);
   }
   template <class F>
+  auto PollWithoutBudget(F& future) {
+    Context cx(waker_);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    return future.Poll(cx);
+  }
+  template <class F>
   auto Await(F& future) {
     for (;;) {
       auto result = Poll(future);
@@ -87,6 +93,23 @@ MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
   run(task);
   other.Join();
   Require(rounds.Read() == 2);
+}
+
+// It has come, or yields, or goes on at once if the other has come meanwhile.
+MODEL_TEST(Barrier, OneComesWithoutBudget) {
+  Barrier barrier(2);
+  Task task, other_task;
+  bool other_leads = false;
+  Thread other([&] {
+    auto wait = barrier.Wait();
+    other_leads = other_task.Await(wait).is_leader();
+  });
+  auto wait = barrier.Wait();
+  auto result = task.PollWithoutBudget(wait);
+  const bool leads =
+      (result.IsReady() ? *result : task.Await(wait)).is_leader();
+  other.Join();
+  Require(leads != other_leads);
 }
 
 // One that leaves in time has not come; one that is too late has.

@@ -1,5 +1,6 @@
 #include "rouse/sync/barrier.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -117,6 +118,46 @@ TEST(Barrier, WhoHasNoBudgetHasNotCome) {
   auto wait = barrier.Wait();
   EXPECT_TRUE(wait.Poll(cx).IsPending());
   EXPECT_TRUE(PollOnce(wait).IsReady());
+}
+
+TEST(Barrier, WhoIsToWaitHasComeWithoutBudgetToo) {
+  Barrier barrier(2);
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto first = barrier.Wait();
+  EXPECT_TRUE(first.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 0) << "it waits for another";
+  auto second = barrier.Wait();
+  EXPECT_TRUE(second.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 1) << "it has yielded";
+  EXPECT_TRUE(PollOnce(second)->is_leader());
+  EXPECT_EQ(task.wakes(), 2);
+  EXPECT_TRUE(first.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 3) << "it has yielded";
+  EXPECT_FALSE(PollOnce(first)->is_leader());
+}
+
+TEST(Barrier, TakesAUnitOfTheBudget) {
+  Barrier barrier(1);
+  const Waker waker;
+  Context cx(waker);
+  uint32_t ready = 0;
+  while (barrier.Wait().Poll(cx).IsReady()) ++ready;
+  EXPECT_EQ(ready, kBudgetPerPoll);
+}
+
+TEST(Barrier, AFutureThatHasFinishedKeepsNoWaker) {
+  Barrier barrier(2);
+  CountingWaker task, other_task;
+  auto first = barrier.Wait();
+  auto second = barrier.Wait();
+  EXPECT_TRUE(PollOnce(first, task.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(second, other_task.NewWaker()).IsReady());
+  EXPECT_TRUE(PollOnce(first, other_task.NewWaker()).IsReady());
+  EXPECT_EQ(task.live(), 0);
+  EXPECT_EQ(other_task.live(), 0);
 }
 
 TEST(Barrier, ThreadsGoOnTogether) {

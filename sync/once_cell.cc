@@ -31,6 +31,11 @@ absl::Status OnceCellCore::Begin() {
       "GetOrInit()");
 }
 
+bool OnceCellCore::IsTaken() {
+  const BriefLockHolder lock(mu_);
+  return is_taken_;
+}
+
 OnceCellCore::Answer OnceCellCore::Join(Waiter& waiter, Waker& waker) {
   Waker left;  // goes without the lock
   const BriefLockHolder lock(mu_);

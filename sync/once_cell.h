@@ -73,6 +73,9 @@ class OnceCellCore {
     return set_.load(std::memory_order_acquire);
   }
 
+  // Whether somebody has the turn.
+  bool IsTaken();
+
   // The turn for one that does not wait, if nobody has it.
   absl::Status Begin();
   // For one that waits if it must.
@@ -232,8 +235,11 @@ class OnceCellTurn {
   template <class Keep>
   PollResult<void> Poll(Context& cx, Keep keep) {
     if (stage_ == Stage::kFinished) OnceCellCore::PanicFinished();
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (unit.IsPending()) return kPending;
+    // One that is to wait has its place from now on, budget or not.
+    if (!cx.HasBudget() && (stage_ != Stage::kNew || !core_.IsTaken())) {
+      static_cast<void>(PollProceed(cx));  // yields
+      return kPending;
+    }
     if (stage_ == Stage::kNew && core_.IsSet()) {
       stage_ = Stage::kFinished;
     } else if (stage_ != Stage::kRuns) {
@@ -251,7 +257,7 @@ class OnceCellTurn {
       }
     }
     if (stage_ == Stage::kRuns && !Run(cx, keep)) return kPending;
-    unit->MadeProgress();
+    if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
     return {};
   }
 

@@ -1,5 +1,6 @@
 #include "rouse/sync/once_cell.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -230,6 +231,66 @@ TEST(OnceCell, WhoIsGivenTheTurnWithoutBudgetKeepsIt) {
   EXPECT_TRUE(second.Poll(cx).IsPending());
   EXPECT_TRUE(PollOnce(third).IsPending());
   EXPECT_EQ(*PollOnce(second), 2);
+}
+
+TEST(OnceCell, WhoComesWithoutBudgetHasItsPlace) {
+  OnceCell<int> cell;
+  CountingWaker task;
+  bool gate = false;
+  std::optional first(cell.GetOrInit(MakeWhenOpen(gate, 1)));
+  auto second = cell.GetOrInit(MakeNow(2));
+  auto third = cell.GetOrInit(MakeNow(3));
+  EXPECT_TRUE(PollOnce(*first).IsPending());
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  EXPECT_TRUE(second.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 0) << "it waits for the first";
+  EXPECT_TRUE(PollOnce(third).IsPending());
+  first.reset();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(third).IsPending()) << "it is not its turn";
+  EXPECT_EQ(*PollOnce(second), 2);
+}
+
+TEST(OnceCell, WhoComesWithoutBudgetTakesNoTurn) {
+  OnceCell<int> cell;
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto first = cell.GetOrInit(MakeNow(1));
+  EXPECT_TRUE(first.Poll(cx).IsPending());
+  EXPECT_EQ(task.wakes(), 1) << "it has yielded";
+  EXPECT_EQ(*PollOnce(cell.GetOrInit(MakeNow(2))), 2);
+  EXPECT_TRUE(first.Poll(cx).IsPending());
+  EXPECT_EQ(*PollOnce(first), 2);
+}
+
+TEST(OnceCell, TakesAUnitOfTheBudget) {
+  OnceCell<int> cell(1);
+  const Waker waker;
+  Context cx(waker);
+  uint32_t ready = 0;
+  while (cell.GetOrInit(MakeNow(2)).Poll(cx).IsReady()) ++ready;
+  EXPECT_EQ(ready, kBudgetPerPoll);
+}
+
+TEST(OnceCell, AFutureThatHasFinishedKeepsNoWaker) {
+  OnceCell<int> cell;
+  CountingWaker first_task, second_task, other_task;
+  bool gate = false;
+  auto first = cell.GetOrInit(MakeWhenOpen(gate, 1));
+  auto second = cell.GetOrInit(MakeNow(2));
+  EXPECT_TRUE(PollOnce(first, first_task.NewWaker()).IsPending());
+  EXPECT_EQ(first_task.live(), 0) << "it does not wait";
+  EXPECT_TRUE(PollOnce(second, second_task.NewWaker()).IsPending());
+  EXPECT_EQ(second_task.live(), 1);
+  gate = true;
+  EXPECT_TRUE(PollOnce(first).IsReady());
+  EXPECT_TRUE(PollOnce(second, other_task.NewWaker()).IsReady());
+  EXPECT_EQ(second_task.live(), 0);
+  EXPECT_EQ(other_task.live(), 0);
 }
 
 TEST(OnceCell, ShowsWhatMakesIt) {
