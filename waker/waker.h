@@ -47,7 +47,9 @@ struct RawWaker {
 struct RawWakerVTable {
   // Another waker of the same task. May throw, and then has done nothing.
   RawWaker (*clone)(void* data);
-  // Wakes the task and gives up the caller's reference.
+  // Wakes the task and gives up the caller's reference. May throw; but where a
+  // destructor wakes (the last sender's, a guard's, that of a future which
+  // passes on what it was given), that ends the program.
   void (*wake)(void* data);
   // Wakes the task and keeps the caller's reference.
   void (*wake_by_ref)(void* data);
