@@ -433,8 +433,8 @@ TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
   EXPECT_THROW(auto moved = std::move(waiting), PanicError);
   EXPECT_TRUE(PollOnce(run).IsPending());
   EXPECT_THROW(auto moved = std::move(run), PanicError);
-  abandoned.reset();
   // NOLINTBEGIN(bugprone-use-after-move): they were not
+  abandoned.reset();
   EXPECT_TRUE(PollOnce(waiting).IsPending());
   EXPECT_TRUE(PollOnce(run).IsPending());
   // NOLINTEND(bugprone-use-after-move)

@@ -1,5 +1,6 @@
 // The end of a channel: senders and receivers that go, and those that close.
 
+#include <memory>
 #include <optional>
 #include <utility>
 

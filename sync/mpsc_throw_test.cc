@@ -1,5 +1,6 @@
 // Wakers that throw: they have been called, and all else is done.
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>

@@ -311,11 +311,11 @@ class [[nodiscard]] Notify::NotifiedFuture {
 // See `NotifiedOwned()`. As a `NotifiedFuture`.
 class [[nodiscard]] Notify::OwnedNotifiedFuture {
  public:
+  // The owner comes last: a panic leaves it with the future that needs it.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   OwnedNotifiedFuture(OwnedNotifiedFuture&& other)
-      // A copy first: if it panics, the other keeps what it waits for.
-      : notify_(other.notify_), future_(std::move(other.future_)) {
-    other.notify_ = nullptr;
+      : future_(std::move(other.future_)) {
+    notify_ = std::move(other.notify_);
   }
   OwnedNotifiedFuture& operator=(OwnedNotifiedFuture&&) = delete;
 

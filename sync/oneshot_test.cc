@@ -415,7 +415,7 @@ class Moody {
     ++*live_;
     if (on_move_ != nullptr) on_move_();
   }
-  Moody& operator=(Moody&&) { throw std::runtime_error("no"); }
+  Moody& operator=(Moody&&) noexcept(false) { throw std::runtime_error("no"); }
   ~Moody() { --*live_; }
 
  private:

@@ -292,9 +292,10 @@ TEST(RwLock, OwnedFuturesThatMayNotBeMovedKeepTheirLock) {
     EXPECT_THROW(auto moved = std::move(write), PanicError);
     ASSERT_FALSE(weak.expired());
     guard.reset();
+    // NOLINTBEGIN(bugprone-use-after-move): they were not
     read.reset();
-    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
     EXPECT_TRUE(PollOnce(write).IsReady());
+    // NOLINTEND(bugprone-use-after-move)
   }
   EXPECT_TRUE(weak.expired());
 }

@@ -158,8 +158,8 @@ class Sender {
 
   // Makes `value` the latest, and tells the receivers. False if there are none:
   // then nothing has changed, and `value` is what it was. The value before is
-  // destroyed. If moving one of the two throws, the latest is what that has left
-  // of it, and nobody is told.
+  // destroyed. If moving one of the two throws, the latest is what that has
+  // left of it, and nobody is told.
   bool Send(T&& value) const {
     if (IsClosed()) return false;
     static_cast<void>(SendReplace(std::move(value)));

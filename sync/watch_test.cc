@@ -470,7 +470,9 @@ class Unassignable {
  public:
   Unassignable() = default;
   Unassignable(Unassignable&&) = default;
-  Unassignable& operator=(Unassignable&&) { throw std::runtime_error("no"); }
+  Unassignable& operator=(Unassignable&&) noexcept(false) {
+    throw std::runtime_error("no");
+  }
 };
 
 TEST(Watch, AnAssignmentThatThrowsTellsNobody) {
