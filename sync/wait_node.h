@@ -36,9 +36,11 @@
 #ifndef ROUSE_SYNC_WAIT_NODE_H_
 #define ROUSE_SYNC_WAIT_NODE_H_
 
+#include <atomic>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/first_exception.h"
@@ -78,7 +80,21 @@ class WaitNode : public IntrusiveListNode<> {
   void Leave(Waker& waker) {
     Unlink();
     registered_ = kNone;
+    // Relaxed: nobody tells a node that is in no list.
+    is_told_.store(false, std::memory_order_relaxed);
     std::swap(waker_.Write(), waker);
+  }
+
+  // Without the lock: does the same if the node has been told, and who did is
+  // through with it. But that may have the lock still: only for a lock that is
+  // kept by something else.
+  bool LeaveIfTold() {
+    // Acquire pairs with the release of TakeWaker.
+    if (!is_told_.load(std::memory_order_acquire)) return false;
+    registered_ = kNone;
+    // Relaxed: as above. Written by the owner: it is in no list.
+    is_told_.store(false, std::memory_order_relaxed);
+    return true;
   }
 
   // Without the lock: whether a waker has been registered since it last left.
@@ -89,8 +105,14 @@ class WaitNode : public IntrusiveListNode<> {
   // ---- For who tells it.
 
   // Under the lock, when it has left the list. It has to `Leave()` before it
-  // waits anew: the owner takes what is gone for registered.
-  Waker TakeWaker() { return std::move(waker_.Write()); }
+  // waits anew: the owner takes what is gone for registered. The last that is
+  // done with the node.
+  Waker TakeWaker() {
+    Waker waker = std::move(waker_.Write());
+    // Release pairs with the acquire of LeaveIfTold.
+    is_told_.store(true, std::memory_order_release);
+    return waker;
+  }
 
  private:
   static constexpr RawWaker kNone = {nullptr, nullptr};
@@ -105,6 +127,8 @@ class WaitNode : public IntrusiveListNode<> {
   RawWaker registered_ = kNone;
   // Under the lock while the node is in the list.
   Cell<Waker> waker_;
+  // Set under the lock, reset by the owner.
+  Atomic<bool> is_told_{false};
 };
 
 // Takes all of `waiters` at this moment, calls `told(WaitNode*)` for each, and

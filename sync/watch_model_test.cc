@@ -440,7 +440,7 @@ MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
 }
 
 MODEL_MUTANTS(
-    Watch, "sync/watch",
+    Watch, "sync/wa",  // watch and wait_node
     "Core::NextShard at watch_core.h:91: torn: two may have one shard");
 
 }  // namespace
