@@ -205,7 +205,10 @@ void RuntimeInner::BlockOnCurrentThread(
     const bool was_woken = woken->load(std::memory_order_relaxed) &&
                            woken->exchange(false, std::memory_order_acq_rel);
     if (was_woken || has_yielded) {
-      if (held != nullptr && hold == nullptr) hold = held->BeginPoll();
+      // Also that of a wake which came after a yield.
+      if (held != nullptr && (was_woken || hold == nullptr)) {
+        hold = held->BeginPoll();
+      }
       const ScopedTaskLocals in_scope(locals);
       Yielded yielded;
       Context cx(waker, &own_rand, &yielded);

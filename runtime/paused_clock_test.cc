@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/join.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
@@ -64,6 +65,24 @@ TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
   JoinHandle<void> handle = runtime->Spawn(sleeper);
   EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
   EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
+}
+
+// A main future that has yielded, and is woken before it is polled again, does
+// not hold the clock for longer than that poll.
+TEST_P(PausedClockTest, AClockAdvancesAfterAWakeOfAMainFutureThatHasYielded) {
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  auto nothing = []() -> Co<> { co_return; };
+  auto main = [&]() -> Co<> {
+    JoinHandle<void> other = Spawn(nothing);
+    auto yield = Yield();
+    (void)co_await Join(other, yield);
+    co_await Sleep(absl::Hours(1));
+  };
+  runtime->BlockOn(main());
+  EXPECT_EQ(clock->Now(), start + absl::Hours(1));
 }
 
 // T20: nor does it pass what a main future can still do, which is woken by a

@@ -178,8 +178,8 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
       Execute(task, here);
       if (here.worker() == nullptr) return false;
     } else if (must_ask_again_) {
-      // A turn, as for a task: events are seen to at their interval.
-      Add(tick_, 1);
+      // Events are seen to as often as with tasks, of which it is none.
+      if (++turns_without_task_ >= event_interval) Maintain();
     } else {
       Wait();
     }
@@ -291,6 +291,7 @@ void Worker::ScheduleLast(task::Header* task) {
 
 void Worker::Maintain() {
   last_maintained_ = tick();
+  turns_without_task_ = 0;
   MeasurePolls();
   PollDriver();
 }

@@ -147,7 +147,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // When it last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
   bool must_ask_again_ = false;
-  bool came_from_shared_ = false;  // the latest task, because it was time to
+  uint32_t turns_without_task_ = 0;  // since it last looked for events
+  bool came_from_shared_ = false;    // the latest task, because it was time to
   // How often it looks into the shared queue: after so many polls, or so many
   // cycles.
   const uint32_t shared_interval_;

@@ -36,7 +36,8 @@
 // `T` is any type whose move constructor and destructor do not throw. Each
 // message is destroyed once: by who received it, by the receiver when it goes,
 // or, if it was not in the channel by then, by who sends it, as soon as it and
-// all before it are. No lock is held while messages are moved or destroyed.
+// all before it are; then also those that others have sent meanwhile. No lock
+// is held while messages are moved or destroyed.
 //
 // # Cost
 //

@@ -166,6 +166,17 @@ TEST(MpscClose, ClosedIsReadyWhenTheReceiverGoes) {
   EXPECT_TRUE(absl::IsCancelled(tx.Send(1)));
 }
 
+TEST(MpscClose, AClosedThatIsReadyKeepsNoWaker) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker first, second;
+  auto closed = tx.Closed();
+  EXPECT_TRUE(PollOnce(closed, first.NewWaker()).IsPending());
+  rx.Close();
+  EXPECT_TRUE(PollOnce(closed, second.NewWaker()).IsReady());
+  EXPECT_EQ(first.live(), 0);
+  EXPECT_EQ(second.live(), 0);
+}
+
 TEST(MpscClose, AClosedThatIsDroppedIsNotWoken) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;

@@ -55,7 +55,9 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   {
+    // These go without the lock.
     Waker waker = node_.CloneIfNew(cx.waker());
+    Waker left;
     const BriefLockHolder lock(event_->mu_);
     if (!event_->IsSet()) {
       if (!node_.IsLinked()) event_->waiters_.PushBack(&node_);
@@ -63,7 +65,7 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
       waits_ = true;
       return kPending;
     }
-    node_.Leave(waker);
+    node_.Leave(left);
     waits_ = false;
   }
   unit->MadeProgress();

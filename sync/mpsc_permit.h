@@ -34,7 +34,7 @@ class ReserveOwnedFuture;
 //
 // A place in a bounded channel, for one message. Given back when it is
 // destroyed. May be used after the receiver's `Close()`. A sender must outlive
-// it. Used by one thread at a time.
+// it, and the call of `Send()`. Used by one thread at a time.
 template <class T>
 class [[nodiscard]] Permit {
  public:

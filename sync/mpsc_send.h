@@ -79,6 +79,11 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
   PollResult<absl::Status> Poll(Context& cx) {
     PollResult<absl::Status> sent = send_.Poll(cx);
     if (sent.IsReady()) return sent;
+    if (!cx.HasBudget()) {
+      // There may be room, which is only not taken without budget.
+      cx.Yield();
+      return kPending;
+    }
     if (until_.get().Poll(cx).IsPending()) return kPending;
     send_.Cancel();
     return absl::DeadlineExceededError(

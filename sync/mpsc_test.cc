@@ -17,6 +17,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/poll_once.h"
+#include "rouse/future/ready.h"
 #include "rouse/future/stream.h"
 #include "rouse/sync/mpsc_test_util.h"
 #include "rouse/waker/context.h"
@@ -277,6 +278,17 @@ TEST(Mpsc, SendUntilGivesUpWhenTheOtherIsReady) {
   EXPECT_EQ(**Take(rx.Receive()), 1);
   EXPECT_EQ(tx.capacity(), 1u);
   EXPECT_EQ(*late.TakeValue(), 2);
+}
+
+TEST(Mpsc, SendUntilLooksForRoomThoughTheBudgetHasRunOut) {
+  auto [tx, rx] = Channel<int>(1);
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto until = Ready();
+  auto send = tx.SendUntil(1, until);
+  EXPECT_TRUE(send.Poll(cx).IsPending());
+  EXPECT_TRUE(Take(send).ok());
 }
 
 TEST(Mpsc, SendUntilSendsWhenThereIsRoomFirst) {

@@ -132,9 +132,9 @@ class Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  // A future of `MutexGuard<T>`: waits until it has the lock. Has its place in
-  // the queue from its first poll on. Destroying it loses the place; if it was
-  // its turn, it is the next one's.
+  // A future of `MutexGuard<T>`: waits until it has the lock. If it has to wait
+  // it has its place in the queue from its first poll on. Destroying it loses
+  // the place; if it was its turn, it is the next one's.
   LockFuture Lock() ABSL_ATTRIBUTE_LIFETIME_BOUND { return LockFuture(this); }
 
   // A future of `OwnedMutexGuard<T>`: the same, and keeps the mutex alive.

@@ -258,7 +258,8 @@ class RwLock {
   RwLock& operator=(const RwLock&) = delete;
 
   // Futures of `RwLockReadGuard<T>` and `RwLockWriteGuard<T>`: wait until they
-  // have the lock. Have their place in the queue from their first poll on.
+  // have the lock. One that has to wait has its place in the queue from its
+  // first poll on.
   ReadFuture Read() ABSL_ATTRIBUTE_LIFETIME_BOUND { return ReadFuture(this); }
   WriteFuture Write() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteFuture(this);

@@ -14,6 +14,12 @@ absl::Status Semaphore::ClosedError() {
       "more");
 }
 
+void Semaphore::PanicMovedFrom() {
+  Panic(
+      "Semaphore::AcquireOwned: polled after it was moved from; poll what it "
+      "was moved to");
+}
+
 void Semaphore::PanicTooMany(const char* call) {
   Panic(std::string(call) +
         ": more permits than Semaphore::kMaxPermits; ask for fewer");

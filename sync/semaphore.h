@@ -82,10 +82,11 @@ class Semaphore {
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  // A future of `absl::StatusOr<Permit>`: waits until it has `n` permits. Has
-  // its place in the queue from its first poll on. `FailedPrecondition` if the
-  // semaphore is closed, or gets closed before it has them all. Of `n` = 0 it
-  // waits for nothing. Panics if `n` is more than `kMaxPermits`.
+  // A future of `absl::StatusOr<Permit>`: waits until it has `n` permits. If
+  // it has to wait it has its place in the queue from its first poll on.
+  // `FailedPrecondition` if the semaphore is closed, or gets closed before it
+  // has them all. Of `n` = 0 it waits for nothing. Panics if `n` is more than
+  // `kMaxPermits`.
   //
   // Destroying it loses the place. What it has been given goes on.
   AcquireFuture Acquire(size_t n = 1) ABSL_ATTRIBUTE_LIFETIME_BOUND;
@@ -127,6 +128,7 @@ class Semaphore {
  private:
   static absl::Status ClosedError();
   [[noreturn]] static void PanicTooMany(const char* call);
+  [[noreturn]] static void PanicMovedFrom();
   static size_t CheckedCount(size_t n, const char* call) {
     if (ABSL_PREDICT_FALSE(n > kMaxPermits)) PanicTooMany(call);
     return n;
@@ -272,6 +274,7 @@ class [[nodiscard]] Semaphore::AcquireOwnedFuture {
   AcquireOwnedFuture& operator=(AcquireOwnedFuture&&) = delete;
 
   PollResult<absl::StatusOr<OwnedPermit>> Poll(Context& cx) {
+    if (ABSL_PREDICT_FALSE(semaphore_ == nullptr)) PanicMovedFrom();
     PollResult<absl::StatusOr<Permit>> permit = acquire_.Poll(cx);
     if (permit.IsPending()) return kPending;
     if (!permit->ok()) return std::move(*permit).status();

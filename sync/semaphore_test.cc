@@ -552,6 +552,17 @@ TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
   EXPECT_TRUE(weak.expired());
 }
 
+TEST(Semaphore, PanicsWhenAnOwnedFutureIsPolledThatWasMovedFrom) {
+  auto semaphore = std::make_shared<Semaphore>(1);
+  auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
+  {
+    auto moved = std::move(acquire);
+    EXPECT_TRUE(PollOnce(moved).IsReady());
+  }
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
+  EXPECT_THROW((void)PollOnce(acquire), PanicError);
+}
+
 TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
   Semaphore semaphore(1);
   Semaphore other(1);
