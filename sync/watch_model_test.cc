@@ -6,11 +6,9 @@
 // The value is plain data: who looks at it while it is changed has a race.
 
 #include <atomic>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
@@ -78,7 +76,7 @@ auto With(End end, F f) {
 
 template <class End>
 void Drop(End end) {
-  static_cast<void>(end);
+  static_cast<void>(End(std::move(end)));
 }
 
 constexpr model::Mode kBounded = model::Mode::kBounded;
@@ -160,6 +158,7 @@ MODEL_MUTANTS(BigReaderLock, "sync/big_reader_lock");
 MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
   auto [tx, rx] = Channel<int>(0);
   Thread copying(With(Receiver<int>(rx), [](auto& rx) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const Receiver<int> copy = rx;
     Require(!copy.HasChanged());
   }));
@@ -171,6 +170,7 @@ MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
 MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
   auto [tx, rx] = Channel<int>(0);
   Thread copying(With(Sender<int>(tx), [](auto& tx) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const Sender<int> copy = tx;
     Require(!copy.IsClosed());
   }));

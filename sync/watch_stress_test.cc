@@ -83,6 +83,7 @@ uint64_t Watch(Rx rx, FastRand& rand) {
         break;
       }
       case 4: {
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
         const Rx copy = rx;
         seen = Look(*copy.Borrow(), seen);
         break;
@@ -112,6 +113,7 @@ TEST(WatchStress, EveryReceiverSeesTheLastValue) {
                           rand = FastRand(seed + 100 + i)]() mutable {
       const Tx sender = std::move(mine);
       do {
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
         const Tx copy = sender;
         Change(rand.Below(2) == 0 ? copy : sender, i);
         ++changes[i];
