@@ -62,7 +62,7 @@ using JoinResult = typename task::JoinResultOf<T>::type;
 
 namespace task {
 
-// Where it is put how a task ended.
+// Where a task puts how it ended.
 template <class T>
 struct JoinOutcome {
   PollResult<JoinResult<T>>& result;
