@@ -64,8 +64,7 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
   const bool is_new = stage_ == Stage::kNew;
   // One that is to wait has come, budget or not.
   if (!cx.HasBudget() && (!is_new || barrier_.LacksOne())) {
-    static_cast<void>(PollProceed(cx));  // yields
-    return kPending;
+    return YieldForBudget(cx);
   }
   Waker waker = node_.CloneIfNew(cx.waker());
   // If a waker throws, it has come all the same.
@@ -75,7 +74,7 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
     stage_ = Stage::kWaits;
     return kPending;
   }
-  if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  TakeUnitIfAny(cx);
   return BarrierWaitResult(/*is_leader=*/is_new);
 }
 

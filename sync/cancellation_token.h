@@ -354,10 +354,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
           "keep what it gave");
     }
     // Without budget it would not be seen that the token is cancelled.
-    if (!cx.HasBudget()) {
-      static_cast<void>(PollProceed(cx));
-      return kPending;
-    }
+    if (!cx.HasBudget()) return YieldForBudget(cx);
     if (cancelled_.Poll(cx).IsReady()) {
       future_.reset();
       return Output(std::nullopt);

@@ -81,8 +81,7 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
     if (sent.IsReady()) return sent;
     if (!cx.HasBudget()) {
       // There may be room, which is only not taken without budget.
-      cx.Yield();
-      return kPending;
+      return YieldForBudget(cx);
     }
     if (until_.get().Poll(cx).IsPending()) return kPending;
     send_.Cancel();

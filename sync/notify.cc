@@ -137,15 +137,14 @@ PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
   }
   if (!cx.HasBudget() &&
       (stage_ != Stage::kNew || notify_.IsReady(CallsOf(made_at_)))) {
-    (void)PollProceed(cx);  // yields
-    return kPending;
+    return YieldForBudget(cx);
   }
   if (stage_ != Stage::kTold &&
       !IsTold(stage_ == Stage::kNew ? cx.waker().Clone()
                                     : waiter_.CloneIfNew(cx.waker()))) {
     return kPending;
   }
-  if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  TakeUnitIfAny(cx);
   stage_ = Stage::kFinished;
   return {};
 }

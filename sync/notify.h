@@ -273,7 +273,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
                            !notify_.TryTake(made_at_))) {
       return PollSlowly(cx);
     }
-    PollProceed(cx)->MadeProgress();
+    TakeUnitIfAny(cx);
     stage_ = Stage::kFinished;
     return {};
   }

@@ -237,8 +237,7 @@ class OnceCellTurn {
     if (stage_ == Stage::kFinished) OnceCellCore::PanicFinished();
     // One that is to wait has its place from now on, budget or not.
     if (!cx.HasBudget() && (stage_ != Stage::kNew || !core_.IsTaken())) {
-      static_cast<void>(PollProceed(cx));  // yields
-      return kPending;
+      return YieldForBudget(cx);
     }
     if (stage_ == Stage::kNew && core_.IsSet()) {
       stage_ = Stage::kFinished;
@@ -257,7 +256,7 @@ class OnceCellTurn {
       }
     }
     if (stage_ == Stage::kRuns && !Run(cx, keep)) return kPending;
-    if (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    TakeUnitIfAny(cx);
     return {};
   }
 

@@ -187,8 +187,7 @@ PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
   }
   if (state_ == State::kNew) {
     if (!cx.HasBudget() && core_->CanAcquire(n_)) {
-      (void)PollProceed(cx);  // yields
-      return kPending;
+      return YieldForBudget(cx);
     }
     std::construct_at(&waiter_, n_);
     state_ = State::kQueued;

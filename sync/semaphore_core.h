@@ -15,8 +15,9 @@
 //
 //     PollResult<MutexGuard> Poll(Context& cx) {
 //       size_t free = 1;
-//       if (acquire_.Poll(cx, "Mutex::Lock", free).IsPending()) return
-//       kPending; return MutexGuard(mutex_);  // which calls `core_.Release(1)`
+//       PollResult<bool> acquired = acquire_.Poll(cx, "Mutex::Lock", free);
+//       if (acquired.IsPending()) return kPending;
+//       return MutexGuard(mutex_);  // which calls `core_.Release(1)`
 //     }
 //   };
 //
@@ -276,7 +277,7 @@ class CoreAcquire {
                            !core_->TryAcquire(n_, free))) {
       return PollSlowly(cx, call);
     }
-    PollProceed(cx)->MadeProgress();
+    TakeUnitIfAny(cx);
     state_ = State::kDone;
     return true;
   }

@@ -113,6 +113,8 @@ class Context {
   friend class BudgetUnit;
   friend class UnconstrainedScope;
   friend PollResult<BudgetUnit> PollProceed(Context& cx);
+  friend PendingTag YieldForBudget(Context& cx);
+  friend void TakeUnitIfAny(Context& cx);
 
   // What all contexts of one poll share.
   struct Poll {
@@ -159,6 +161,17 @@ class [[nodiscard]] BudgetUnit {
   Context::Poll* poll_;
 };
 
+// YieldForBudget()
+//
+// Yields because there is no budget left, and is counted as such. The poll is
+// then to be pending: `return YieldForBudget(cx);`.
+inline PendingTag YieldForBudget(Context& cx) {
+  Yielded* const yielded = cx.poll_->yielded;
+  if (yielded != nullptr) yielded->by_force = true;
+  cx.Yield();
+  return kPending;
+}
+
 // PollProceed()
 //
 // Takes one unit of the budget. With none left, yields and is pending.
@@ -166,13 +179,18 @@ class [[nodiscard]] BudgetUnit {
 inline PollResult<BudgetUnit> PollProceed(Context& cx) {
   Context::Poll& poll = *cx.poll_;
   if (poll.unconstrained) return BudgetUnit(nullptr);
-  if (poll.budget == 0) {
-    if (poll.yielded != nullptr) poll.yielded->by_force = true;
-    cx.Yield();
-    return kPending;
-  }
+  if (poll.budget == 0) return YieldForBudget(cx);
   --poll.budget;
   return BudgetUnit(&poll);
+}
+
+// TakeUnitIfAny()
+//
+// Takes one unit of the budget, and keeps it, if there is one: for progress
+// that has been made in any case.
+inline void TakeUnitIfAny(Context& cx) {
+  Context::Poll& poll = *cx.poll_;
+  if (!poll.unconstrained && poll.budget > 0) --poll.budget;
 }
 
 // UnconstrainedScope

@@ -254,6 +254,29 @@ TEST(Context, AUnitTakenBeforeUnconstrainedIsGivenBack) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
+TEST(Context, AUnitIsTakenIfThereIsAny) {
+  const Waker waker;
+  Context cx(waker);
+  TakeUnitIfAny(cx);
+  {
+    const UnconstrainedScope scope(cx);
+    TakeUnitIfAny(cx);
+  }
+  EXPECT_EQ(Drain(cx), 127);
+  TakeUnitIfAny(cx);
+  EXPECT_FALSE(cx.HasBudget());
+}
+
+TEST(Context, AYieldForBudgetIsOneByForce) {
+  const Waker waker;
+  Yielded yielded;
+  Context cx(waker, nullptr, &yielded);
+  const PollResult<void> poll = YieldForBudget(cx);
+  EXPECT_TRUE(poll.IsPending());
+  EXPECT_TRUE(yielded.to_others);
+  EXPECT_TRUE(yielded.by_force);
+}
+
 TEST(Context, ChoicesComeFromTheExecutorsGenerator) {
   const Waker waker;
   FastRand rand(5);
