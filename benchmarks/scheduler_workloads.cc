@@ -26,8 +26,9 @@ Co<> Nothing() { co_return; }
 
 // The last of `remaining` tasks tells `done`.
 Co<> CountDown(std::atomic<size_t>& remaining, absl::Notification& done) {
-  // Relaxed: the notification orders.
-  if (remaining.fetch_sub(1, std::memory_order_relaxed) == 1) done.Notify();
+  // Release: all have let go of it before whoever waits for `done` destroys it.
+  // Acquire: the last one's notification speaks for the others.
+  if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) done.Notify();
   co_return;
 }
 

@@ -268,11 +268,7 @@ bool Worker::UsesSlot() const {
 
 void Worker::Schedule(task::Header* task) {
   Scheduler::Queues& queues = scheduler_.queues();
-  if (ABSL_PREDICT_FALSE(dispatching_)) {
-    // The worker is not idle any more, and shares when it has all.
-    HoldClock();
-    return queues.Push(index_, task);
-  }
+  if (ABSL_PREDICT_FALSE(dispatching_)) return ScheduleDispatched(task);
   if (UsesSlot()) {
     queues.PushNext(index_, task);
     return queues.Share(index_, 1);
@@ -280,6 +276,12 @@ void Worker::Schedule(task::Header* task) {
   queues.Push(index_, task);
   // Nobody else would have it run if this poll takes long.
   queues.Share(index_, scheduler_.is_watched() ? 1 : 0);
+}
+
+void Worker::ScheduleDispatched(task::Header* task) {
+  // The worker is not idle any more, and shares when it has all.
+  HoldClock();
+  scheduler_.queues().Push(index_, task);
 }
 
 void Worker::ScheduleLast(task::Header* task) {

@@ -117,6 +117,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void Park();
   // After a park of so many cycles, which another thread may have ended.
   void LearnToSpin(bool woken, uint64_t cycles);
+  // A task that was woken from the driver.
+  ABSL_ATTRIBUTE_NOINLINE void ScheduleDispatched(task::Header* task);
   // Between polls, every so often.
   void Maintain();
   void PollDriver();

@@ -22,7 +22,6 @@
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/await_trace.h"
@@ -144,8 +143,7 @@ class Cell final : public Header {
   }
 
   static Outcome Cancel(Header* task) {
-    return Fail(task, absl::CancelledError(
-                          absl::StrCat("task ", task->id, " was cancelled")));
+    return Fail(task, ErrorOfCancelled(task->id));
   }
 
   static Outcome Fail(Header* task, const absl::Status& error) {
@@ -160,7 +158,7 @@ class Cell final : public Header {
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
       to->exception = std::move(cell->exception_);
-      to->result = JoinResult<Output>(ErrorOf(task->id, to->exception));
+      to->result = JoinResult<Output>(ErrorOfThrown(task->id, to->exception));
     } else {
       to->result = std::move(cell->result_);
     }
@@ -172,22 +170,6 @@ class Cell final : public Header {
 
   static void Trace(const Header* task, AwaitTrace& trace) {
     trace.Add(static_cast<const Cell*>(task)->future_);
-  }
-
-  static absl::Status ErrorOf(TaskId id, const std::exception_ptr& exception) {
-#ifdef ABSL_HAVE_EXCEPTIONS
-    try {
-      std::rethrow_exception(exception);
-    } catch (const std::exception& e) {
-      return absl::InternalError(
-          absl::StrCat("task ", id, " ended with an exception: ", e.what()));
-    } catch (...) {
-    }
-#else
-    static_cast<void>(exception);
-#endif
-    return absl::InternalError(
-        absl::StrCat("task ", id, " ended with an exception"));
   }
 
   // Puts the output where the future was.

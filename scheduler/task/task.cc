@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/config.h"
 #include "absl/base/const_init.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
@@ -209,6 +212,26 @@ void Abort(Header* task) {
 
 void Unref(Header* task) { Unref(task, 1); }
 
+absl::Status ErrorOfCancelled(TaskId id) {
+  return absl::CancelledError(absl::StrCat("task ", id, " was cancelled"));
+}
+
+absl::Status ErrorOfThrown(TaskId id, const std::exception_ptr& exception) {
+#ifdef ABSL_HAVE_EXCEPTIONS
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& e) {
+    return absl::InternalError(
+        absl::StrCat("task ", id, " ended with an exception: ", e.what()));
+  } catch (...) {
+  }
+#else
+  static_cast<void>(exception);
+#endif
+  return absl::InternalError(
+      absl::StrCat("task ", id, " ended with an exception"));
+}
+
 bool Trace(Header* task, AwaitTrace& trace) {
   bool submit = false;
   // All this also if there is no memory for the trace.
@@ -222,7 +245,7 @@ bool Trace(Header* task, AwaitTrace& trace) {
   return true;
 }
 
-bool PollJoin(Header* task, const Waker& waker) {
+bool SetJoiner(Header* task, const Waker& waker) {
   const State::Join join = task->state.JoinState();
   if (join == State::Join::kComplete) return true;
   const RawWaker before = task->join_waker.Read();

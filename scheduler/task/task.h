@@ -13,12 +13,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
@@ -239,6 +241,12 @@ void Abort(Header* task);
 
 void Unref(Header* task);
 
+// What joining a task gives that was cancelled, or that `exception` has ended.
+// Not inlined into each kind of task.
+ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfCancelled(TaskId id);
+ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfThrown(
+    TaskId id, const std::exception_ptr& exception);
+
 // Says where `task`, to which the caller has a reference, waits. False if a
 // thread is running it, or it is complete. Nobody polls the task meanwhile: it
 // is put off. One trace at a time; waits for those of other threads. Any
@@ -247,9 +255,14 @@ bool Trace(Header* task, AwaitTrace& trace);
 
 // ---- For the JoinHandle.
 
-// Whether `task` is complete; if not, `waker` is woken when it is. A waker that
-// would wake the same as the last one costs a load.
-bool PollJoin(Header* task, const Waker& waker);
+// Has `waker` woken when `task` is complete, unless it is already: whether it
+// is. A waker that would wake the same as the last one costs a load.
+bool SetJoiner(Header* task, const Waker& waker);
+
+// The same, for a task that is likely to be complete.
+inline bool PollJoin(Header* task, const Waker& waker) {
+  return task->state.IsComplete() || SetJoiner(task, waker);
+}
 
 // Drops the handle's reference, and with it the output and the waker. In this
 // order, so that nothing is lost if dropping the waker throws.
