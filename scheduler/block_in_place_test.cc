@@ -178,9 +178,9 @@ TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
     Scheduler::Queues& queues = scheduler_->queues();
     BlockInPlace([&queues] {
       FastRand rand(0);
-      task::Header* const task = queues.Steal(1, rand);
+      task::Header* const task = queues.Of(1).Steal(rand);
       ASSERT_NE(task, nullptr);
-      queues.EndSearching(1);
+      queues.Of(1).EndSearching();
       queues.Inject(task);
     });
     done = true;

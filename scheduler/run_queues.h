@@ -77,11 +77,12 @@ enum class Sharing : unsigned char { kOnDemand, kInAdvance, kAtOnce };
 // and of `T`, `next_in_queue` and `previous_in_queue` belong to the queues, and
 // `IsNew()` says whether it has never been run.
 //
-// What takes a `worker` is called by the thread that runs this worker, unless
-// it says otherwise.
+// What only the thread that runs a worker may do, is in `Own`.
 template <class T, class Host, uint32_t kCapacity = 256>
 class RunQueues {
  public:
+  class Own;
+
   // `host` outlives the queues. Without `newest_first` new tasks run in their
   // order, in one row with the others.
   RunQueues(Host& host, size_t workers, bool newest_first = true)
@@ -127,6 +128,15 @@ class RunQueues {
     return worker.has_value();
   }
 
+  // Whether there is something that any worker could run.
+  bool HasWork() const {
+    if (!inject_.IsEmpty()) return true;
+    for (size_t i = 0; i < workers_; ++i) {
+      if (!locals_[i].queue.IsEmpty()) return true;
+    }
+    return false;
+  }
+
   const Idle& idle() const { return idle_; }
   size_t inject_depth() const { return inject_.Size(); }
   // How often `InjectNew()` has been called.
@@ -135,21 +145,6 @@ class RunQueues {
   template <class F>
   void ForEachInjected(F visit) {
     inject_.ForEach(visit);
-  }
-  // Out of date by the time it returns.
-  size_t local_depth(size_t worker) const {
-    return locals_[worker].queue.Size() + locals_[worker].own.Size();
-  }
-  // How many tasks of `worker` have not fitted where others steal from it; how
-  // many it has stolen, and in how many thefts.
-  uint64_t overflows(size_t worker) const {
-    return locals_[worker].overflows.load(std::memory_order_relaxed);
-  }
-  uint64_t steals(size_t worker) const {
-    return locals_[worker].steals.load(std::memory_order_relaxed);
-  }
-  uint64_t steal_operations(size_t worker) const {
-    return locals_[worker].steal_operations.load(std::memory_order_relaxed);
   }
 
   // The shared queue takes nothing any more, and no worker sleeps.
@@ -165,165 +160,8 @@ class RunQueues {
     return closed_.load(std::memory_order_acquire);
   }
 
-  // ---- For the worker.
-
-  // Puts `element` behind all else that the worker keeps to itself; or before
-  // all that.
-  void Push(size_t worker, T* element) { locals_[worker].own.Push(element); }
-  void PushNext(size_t worker, T* element) {
-    locals_[worker].own.PushNext(element);
-  }
-
-  // If the worker keeps more than `least` to itself, lets others have it, when
-  // they are to. To be called after a push, with 1: there is what the worker
-  // runs next; and between polls, with 0.
-  void Share(size_t worker, size_t least) {
-    Local& local = locals_[worker];
-    if (local.own.Size() <= least || IsSolo()) return;
-    if (local.sharing == Sharing::kOnDemand &&
-        !idle_.HasOthersIdle(worker, local.searching)) {
-      return;
-    }
-    ShareNow(local);
-  }
-
-  void SetSharing(size_t worker, Sharing sharing) {
-    locals_[worker].sharing = sharing;
-  }
-
-  // Whether there may be a task that was pushed to be the next.
-  bool HasNext(size_t worker) const { return locals_[worker].own.HasNext(); }
-
-  // The task that was last pushed to be the next, or null.
-  T* PopNext(size_t worker) { return locals_[worker].own.PopNext(); }
-
-  // The first of the worker's own, or null. What it has shared has waited
-  // longest, and comes before what it has kept, but for every eighth time: it
-  // may share more all the time, and not all that it has.
-  T* Pop(size_t worker) {
-    Local& local = locals_[worker];
-    if (++local.pops % kKeptInterval == 0) {
-      if (T* const element = local.own.Pop()) return element;
-    }
-    if (T* const element = local.queue.Pop()) return element;
-    return local.own.Pop();
-  }
-
-  // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than 128 or, if it shares at once, half of what
-  // others could steal from it. With a worker alone what it had before comes
-  // first.
-  T* PopShared(size_t worker) {
-    const size_t waiting = inject_.Size();
-    if (waiting == 0) return nullptr;
-    Local& local = locals_[worker];
-    const size_t limit = local.sharing == Sharing::kAtOnce
-                             ? local.queue.Room() / 2 + 1
-                             : kMaxShare;
-    RunQueue<T> batch;
-    size_t count;
-    {
-      auto adder = host_.AdderFor(worker);
-      if (adder.IsClosed()) return nullptr;
-      count = inject_.PopBatch(std::min(waiting / workers_ + 1, limit), batch,
-                               [&adder](T* element) { adder.Add(element); });
-    }
-    if (IsSolo()) {
-      local.own.Append(batch, count);
-      return Pop(worker);
-    }
-    T* const first = batch.Pop();
-    if (count > 1) {
-      local.own.Append(batch, count - 1);
-      Share(worker, 0);
-    }
-    return first;
-  }
-
-  // The first half of what another worker has, into the worker's own queue:
-  // returns the first of it. Or else as PopShared(). Null if there is nothing,
-  // or enough others search. The worker searches from then on.
-  T* Steal(size_t worker, FastRand& rand) {
-    // Nobody to steal from, and nobody else who could be woken.
-    if (IsSolo()) return PopShared(worker);
-    Local& local = locals_[worker];
-    if (!local.searching) {
-      if (!idle_.BeginSearching(worker)) return nullptr;
-      local.searching = true;
-    }
-    for (int waits = 0;; ++waits) {
-      if (T* const element = StealOnce(worker, rand)) return element;
-      // Whoever has something it keeps to itself, and is between short polls,
-      // shares it in a moment: it sees that somebody searches.
-      if (waits == kWaits || !OthersKeepSome(worker)) break;
-      SpinHint();
-    }
-    return PopShared(worker);
-  }
-
-  // The worker has found something to do: it does not search any more, if it
-  // did.
-  void EndSearching(size_t worker) {
-    Local& local = locals_[worker];
-    if (ABSL_PREDICT_TRUE(!local.searching)) return;
-    local.searching = false;
-    if (idle_.EndSearching(worker) && HasWork()) Wake();
-  }
-
-  // Whether there is something that any worker could run.
-  bool HasWork() const {
-    if (!inject_.IsEmpty()) return true;
-    for (size_t i = 0; i < workers_; ++i) {
-      if (!locals_[i].queue.IsEmpty()) return true;
-    }
-    return false;
-  }
-
-  // Whether the worker keeps others from being woken while it has nothing to
-  // do: so it may go on looking.
-  bool IsSearching(size_t worker) const {
-    return IsSolo() || locals_[worker].searching;
-  }
-
-  // Whether the worker, which has nothing to do, may park: a task that comes
-  // from now on, and a Close(), unparks it or another.
-  bool Sleep(size_t worker) {
-    Local& local = locals_[worker];
-    // Sequentially consistent, as all that is looked at here: see idle.h.
-    const bool look =
-        idle_.Sleep(worker, std::exchange(local.searching, false));
-    if (local_depth(worker) == 0 && !(look && HasWork()) &&
-        !closed_.load(std::memory_order_seq_cst)) {
-      return true;
-    }
-    Awake(worker);
-    return false;
-  }
-
-  // The worker has parked. Whether another has woken it: it searches then.
-  bool Awake(size_t worker) {
-    const bool woken = idle_.Awake(worker);
-    if (woken) locals_[worker].searching = true;
-    return woken;
-  }
-
-  // The worker is about to be left by its thread: all that it has is for
-  // others, and if it was woken for a task, another is.
-  void Leave(size_t worker) {
-    GiveUp(worker);
-    EndSearching(worker);
-  }
-
-  // Shares all that the worker keeps to itself, whether or not others have
-  // something to do. What does not fit, goes to the end of the shared queue.
-  void GiveUp(size_t worker) {
-    // It keeps all for the next thread that runs it.
-    if (IsSolo()) return;
-    Local& local = locals_[worker];
-    RunQueue<T> tasks;
-    // Even if there is nothing: a Rescue() that is under way is to end first.
-    if (local.own.TakeAll(tasks) > 0) Offer(local, tasks);
-  }
+  // What `worker` does with them: see below.
+  Own Of(size_t worker) { return Own(*this, worker); }
 
   // ---- When no worker runs.
 
@@ -332,8 +170,9 @@ class RunQueues {
   // each.
   template <class F>
   void Drain(size_t worker, F discard) {
-    if (T* const element = PopNext(worker)) discard(element);
-    while (T* const element = Pop(worker)) discard(element);
+    Own own = Of(worker);
+    if (T* const element = own.PopNext()) discard(element);
+    while (T* const element = own.Pop()) discard(element);
     // Little by little, for others may be doing the same.
     RunQueue<T> some;
     while (inject_.PopBatch(1, some, [](T*) {}) > 0) {
@@ -343,6 +182,205 @@ class RunQueues {
   template <class F>
   void DrainAll(F discard) {
     for (size_t i = 0; i < workers_; ++i) Drain(i, discard);
+  }
+
+ private:
+  // A worker's.
+  struct alignas(ABSL_CACHELINE_SIZE) Local {
+    // By themselves, since others read of either.
+    LocalQueue<T, kCapacity> queue;
+    alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
+    uint32_t pops = 0;
+    bool searching = false;
+    Sharing sharing = Sharing::kOnDemand;
+    // Written by the worker, read by anyone.
+    Atomic<uint64_t> overflows{0};
+    Atomic<uint64_t> steals{0};
+    Atomic<uint64_t> steal_operations{0};
+  };
+
+  bool IsSolo() const { return workers_ == 1; }
+
+  void AfterPush(T* element, bool pushed) {
+    if (pushed) {
+      Wake();
+    } else {
+      host_.Discard(element);
+    }
+  }
+
+  Host& host_;
+  const size_t workers_;
+  Idle idle_;
+  InjectQueue<T> inject_;
+  Atomic<bool> closed_{false};
+  const std::unique_ptr<Local[]> locals_;
+};
+
+// RunQueues::Own
+//
+// The queues as one worker has them. A copy is as good.
+template <class T, class Host, uint32_t kCapacity>
+class RunQueues<T, Host, kCapacity>::Own {
+ public:
+  Own(RunQueues& queues, size_t worker)
+      : queues_(queues), local_(queues.locals_[worker]), worker_(worker) {}
+
+  // ---- For any thread.
+
+  // How many the worker has. Out of date by the time it returns.
+  size_t depth() const { return local_.queue.Size() + local_.own.Size(); }
+  // How many tasks of the worker have not fitted where others steal from it;
+  // how many it has stolen, and in how many thefts.
+  uint64_t overflows() const {
+    return local_.overflows.load(std::memory_order_relaxed);
+  }
+  uint64_t steals() const {
+    return local_.steals.load(std::memory_order_relaxed);
+  }
+  uint64_t steal_operations() const {
+    return local_.steal_operations.load(std::memory_order_relaxed);
+  }
+
+  // ---- For the thread that runs the worker.
+
+  // Puts `element` behind all else that the worker keeps to itself; or before
+  // all that.
+  void Push(T* element) { local_.own.Push(element); }
+  void PushNext(T* element) { local_.own.PushNext(element); }
+
+  // If the worker keeps more than `least` to itself, lets others have it, when
+  // they are to. To be called after a push, with 1: there is what the worker
+  // runs next; and between polls, with 0.
+  void Share(size_t least) {
+    if (local_.own.Size() <= least || queues_.IsSolo()) return;
+    if (local_.sharing == Sharing::kOnDemand &&
+        !queues_.idle_.HasOthersIdle(worker_, local_.searching)) {
+      return;
+    }
+    ShareNow();
+  }
+
+  void SetSharing(Sharing sharing) { local_.sharing = sharing; }
+
+  // Whether there may be a task that was pushed to be the next.
+  bool HasNext() const { return local_.own.HasNext(); }
+
+  // The task that was last pushed to be the next, or null.
+  T* PopNext() { return local_.own.PopNext(); }
+
+  // The first of the worker's own, or null. What it has shared has waited
+  // longest, and comes before what it has kept, but for every eighth time: it
+  // may share more all the time, and not all that it has.
+  T* Pop() {
+    if (++local_.pops % kKeptInterval == 0) {
+      if (T* const element = local_.own.Pop()) return element;
+    }
+    if (T* const element = local_.queue.Pop()) return element;
+    return local_.own.Pop();
+  }
+
+  // The first of the shared queue, or null; and some more, into the worker's
+  // own: its share, but no more than 128 or, if it shares at once, half of what
+  // others could steal from it. With a worker alone what it had before comes
+  // first.
+  T* PopShared() {
+    const size_t waiting = queues_.inject_.Size();
+    if (waiting == 0) return nullptr;
+    const size_t limit = local_.sharing == Sharing::kAtOnce
+                             ? local_.queue.Room() / 2 + 1
+                             : kMaxShare;
+    RunQueue<T> batch;
+    size_t count;
+    {
+      auto adder = queues_.host_.AdderFor(worker_);
+      if (adder.IsClosed()) return nullptr;
+      count = queues_.inject_.PopBatch(
+          std::min(waiting / queues_.workers_ + 1, limit), batch,
+          [&adder](T* element) { adder.Add(element); });
+    }
+    if (queues_.IsSolo()) {
+      local_.own.Append(batch, count);
+      return Pop();
+    }
+    T* const first = batch.Pop();
+    if (count > 1) {
+      local_.own.Append(batch, count - 1);
+      Share(0);
+    }
+    return first;
+  }
+
+  // The first half of what another worker has, into the worker's own queue:
+  // returns the first of it. Or else as PopShared(). Null if there is nothing,
+  // or enough others search. The worker searches from then on.
+  T* Steal(FastRand& rand) {
+    // Nobody to steal from, and nobody else who could be woken.
+    if (queues_.IsSolo()) return PopShared();
+    if (!local_.searching) {
+      if (!queues_.idle_.BeginSearching(worker_)) return nullptr;
+      local_.searching = true;
+    }
+    for (int waits = 0;; ++waits) {
+      if (T* const element = StealOnce(rand)) return element;
+      // Whoever has something it keeps to itself, and is between short polls,
+      // shares it in a moment: it sees that somebody searches.
+      if (waits == kWaits || !OthersKeepSome()) break;
+      SpinHint();
+    }
+    return PopShared();
+  }
+
+  // The worker has found something to do: it does not search any more, if it
+  // did.
+  void EndSearching() {
+    if (ABSL_PREDICT_TRUE(!local_.searching)) return;
+    local_.searching = false;
+    if (queues_.idle_.EndSearching(worker_) && queues_.HasWork()) {
+      queues_.Wake();
+    }
+  }
+
+  // Whether the worker keeps others from being woken while it has nothing to
+  // do: so it may go on looking.
+  bool IsSearching() const { return queues_.IsSolo() || local_.searching; }
+
+  // Whether the worker, which has nothing to do, may park: a task that comes
+  // from now on, and a Close(), unparks it or another.
+  bool Sleep() {
+    // Sequentially consistent, as all that is looked at here: see idle.h.
+    const bool look =
+        queues_.idle_.Sleep(worker_, std::exchange(local_.searching, false));
+    if (depth() == 0 && !(look && queues_.HasWork()) &&
+        !queues_.closed_.load(std::memory_order_seq_cst)) {
+      return true;
+    }
+    Awake();
+    return false;
+  }
+
+  // The worker has parked. Whether another has woken it: it searches then.
+  bool Awake() {
+    const bool woken = queues_.idle_.Awake(worker_);
+    if (woken) local_.searching = true;
+    return woken;
+  }
+
+  // The worker is about to be left by its thread: all that it has is for
+  // others, and if it was woken for a task, another is.
+  void Leave() {
+    GiveUp();
+    EndSearching();
+  }
+
+  // Shares all that the worker keeps to itself, whether or not others have
+  // something to do. What does not fit, goes to the end of the shared queue.
+  void GiveUp() {
+    // It keeps all for the next thread that runs it.
+    if (queues_.IsSolo()) return;
+    RunQueue<T> tasks;
+    // Even if there is nothing: a Rescue() that is under way is to end first.
+    if (local_.own.TakeAll(tasks) > 0) Offer(tasks);
   }
 
  private:
@@ -363,20 +401,6 @@ class RunQueues {
   static constexpr int kWaits = 50;
 #endif
 
-  // A worker's.
-  struct alignas(ABSL_CACHELINE_SIZE) Local {
-    // By themselves, since others read of either.
-    LocalQueue<T, kCapacity> queue;
-    alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
-    uint32_t pops = 0;
-    bool searching = false;
-    Sharing sharing = Sharing::kOnDemand;
-    // Written by the worker, read by anyone.
-    Atomic<uint64_t> overflows{0};
-    Atomic<uint64_t> steals{0};
-    Atomic<uint64_t> steal_operations{0};
-  };
-
   // By the only thread that writes `count`. Relaxed: it orders nothing.
   template <class N>
   static void Add(Atomic<N>& count, N change) {
@@ -384,81 +408,67 @@ class RunQueues {
                 std::memory_order_relaxed);
   }
 
-  bool IsSolo() const { return workers_ == 1; }
-
-  void AfterPush(T* element, bool pushed) {
-    if (pushed) {
-      Wake();
-    } else {
-      host_.Discard(element);
-    }
-  }
-
-  bool OthersKeepSome(size_t worker) const {
-    for (size_t i = 0; i < workers_; ++i) {
-      if (i != worker && locals_[i].own.Size() > 0) return true;
+  bool OthersKeepSome() const {
+    for (size_t i = 0; i < queues_.workers_; ++i) {
+      if (i != worker_ && queues_.locals_[i].own.Size() > 0) return true;
     }
     return false;
   }
 
-  ABSL_ATTRIBUTE_NOINLINE void ShareNow(Local& local) {
+  ABSL_ATTRIBUTE_NOINLINE void ShareNow() {
     RunQueue<T> tasks;
-    if (local.sharing == Sharing::kAtOnce) {
+    if (local_.sharing == Sharing::kAtOnce) {
       const size_t count =
-          local.own.TakeForOthers(tasks, SIZE_MAX, /*all_new=*/true);
-      if (count > 0) Offer(local, tasks);
+          local_.own.TakeForOthers(tasks, SIZE_MAX, /*all_new=*/true);
+      if (count > 0) Offer(tasks);
       return;
     }
-    const size_t count = local.own.TakeForOthers(
-        tasks, local.queue.Room(),
-        /*all_new=*/local.sharing == Sharing::kInAdvance);
+    const size_t count = local_.own.TakeForOthers(
+        tasks, local_.queue.Room(),
+        /*all_new=*/local_.sharing == Sharing::kInAdvance);
     if (count == 0) return;
-    local.queue.PushBatch(static_cast<uint32_t>(count),
-                          [&tasks] { return tasks.Pop(); });
-    Wake();
+    local_.queue.PushBatch(static_cast<uint32_t>(count),
+                           [&tasks] { return tasks.Pop(); });
+    queues_.Wake();
   }
 
   // Puts `tasks` where others can steal them, and what does not fit there into
   // the shared queue.
-  void Offer(Local& local, RunQueue<T>& tasks) {
+  void Offer(RunQueue<T>& tasks) {
     RunQueue<T> overflow;
     size_t count = 0;
     while (T* const element = tasks.Pop()) {
-      local.queue.Push(element, [&overflow, &count](T* excess) {
+      local_.queue.Push(element, [&overflow, &count](T* excess) {
         overflow.Push(excess);
         ++count;
       });
     }
     if (count > 0) {
-      Add<uint64_t>(local.overflows, count);
-      inject_.PushBatch(overflow);
+      Add<uint64_t>(local_.overflows, count);
+      queues_.inject_.PushBatch(overflow);
     }
-    Wake();
+    queues_.Wake();
   }
 
   // Half of what another worker has shared.
-  T* StealOnce(size_t worker, FastRand& rand) {
-    Local& local = locals_[worker];
-    const size_t start = rand.Below(static_cast<uint32_t>(workers_));
-    for (size_t i = 0; i < workers_; ++i) {
-      const size_t victim = (start + i) % workers_;
-      if (victim == worker) continue;
-      const uint32_t before = local.queue.Size();
-      T* const element = local.queue.StealFrom(locals_[victim].queue);
+  T* StealOnce(FastRand& rand) {
+    const size_t start = rand.Below(static_cast<uint32_t>(queues_.workers_));
+    for (size_t i = 0; i < queues_.workers_; ++i) {
+      const size_t victim = (start + i) % queues_.workers_;
+      if (victim == worker_) continue;
+      const uint32_t before = local_.queue.Size();
+      T* const element = local_.queue.StealFrom(queues_.locals_[victim].queue);
       if (element == nullptr) continue;
-      Add<uint64_t>(local.steal_operations, 1);
-      Add<uint64_t>(local.steals, local.queue.Size() - before + 1);
+      Add<uint64_t>(local_.steal_operations, 1);
+      Add<uint64_t>(local_.steals, local_.queue.Size() - before + 1);
       return element;
     }
     return nullptr;
   }
 
-  Host& host_;
-  const size_t workers_;
-  Idle idle_;
-  InjectQueue<T> inject_;
-  Atomic<bool> closed_{false};
-  const std::unique_ptr<Local[]> locals_;
+  RunQueues& queues_;
+  Local& local_;
+  const size_t worker_;
 };
 
 }  // namespace rouse::scheduler

@@ -56,16 +56,16 @@ class World {
   void Work(size_t worker) {
     FastRand rand(0);
     while (!queues.IsClosed()) {
-      Task* task = queues.PopNext(worker);
-      if (task == nullptr) task = queues.Pop(worker);
-      if (task == nullptr) task = queues.Steal(worker, rand);
+      Task* task = queues.Of(worker).PopNext();
+      if (task == nullptr) task = queues.Of(worker).Pop();
+      if (task == nullptr) task = queues.Of(worker).Steal(rand);
       if (task != nullptr) {
-        queues.EndSearching(worker);
-        queues.Share(worker, 0);
+        queues.Of(worker).EndSearching();
+        queues.Of(worker).Share(0);
         Run(task);
-      } else if (queues.Sleep(worker)) {
+      } else if (queues.Of(worker).Sleep()) {
         parkers[worker].Park();
-        queues.Awake(worker);
+        queues.Of(worker).Awake();
       }
     }
   }
@@ -123,8 +123,8 @@ MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1]}) {
-    world.queues.Push(0, task);
-    world.queues.Share(0, 1);
+    world.queues.Of(0).Push(task);
+    world.queues.Of(0).Share(1);
   }
   world.Work(0);
   thief.Join();
@@ -137,9 +137,9 @@ MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2) {
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
-  world.queues.Push(0, &world.tasks[0]);
-  world.queues.PushNext(0, &world.tasks[1]);
-  world.queues.GiveUp(0);
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.queues.Of(0).GiveUp();
   thief.Join();
   world.RequireAllHaveRun(2);
 }
@@ -151,9 +151,9 @@ MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
-    world.queues.Push(0, task);
+    world.queues.Of(0).Push(task);
   }
-  world.queues.GiveUp(0);
+  world.queues.Of(0).GiveUp();
   thief.Join();
   world.RequireAllHaveRun(3);
 }
@@ -165,8 +165,8 @@ MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
-    world.queues.PushNext(0, task);
-    world.queues.Share(0, 1);
+    world.queues.Of(0).PushNext(task);
+    world.queues.Of(0).Share(1);
   }
   Thread watchdog([&] { world.queues.Rescue(0); });
   thief.Join();
@@ -178,7 +178,7 @@ MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
 MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 1);
-  world.queues.PushNext(0, &world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[0]);
   Thread thief([&] { world.Work(1); });
   Thread watchdog([&] { world.queues.Rescue(0); });
   world.Work(0);

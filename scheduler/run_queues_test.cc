@@ -67,11 +67,11 @@ class RunQueuesTest : public testing::Test {
   // To what `worker` keeps to itself; to where others steal from; to the queue
   // that all share.
   void Push(Queues& queues, size_t worker, int from, int to) {
-    for (int i = from; i < to; ++i) queues.Push(worker, &elements_[i]);
+    for (int i = from; i < to; ++i) queues.Of(worker).Push(&elements_[i]);
   }
   void PushShared(Queues& queues, size_t worker, int from, int to) {
     Push(queues, worker, from, to);
-    queues.GiveUp(worker);
+    queues.Of(worker).GiveUp();
   }
   void Inject(Queues& queues, int from, int to) {
     for (int i = from; i < to; ++i) queues.Inject(&elements_[i]);
@@ -82,7 +82,7 @@ class RunQueuesTest : public testing::Test {
   }
   static std::vector<int> PopAll(Queues& queues, size_t worker) {
     std::vector<int> numbers;
-    while (const Element* element = queues.Pop(worker)) {
+    while (const Element* element = queues.Of(worker).Pop()) {
       numbers.push_back(element->number);
     }
     return numbers;
@@ -97,7 +97,7 @@ class RunQueuesTest : public testing::Test {
   // All that is in the shared queue, in its order.
   static std::vector<int> PopAllShared(Queues& queues) {
     std::vector<int> numbers;
-    while (const Element* element = queues.PopShared(1)) {
+    while (const Element* element = queues.Of(1).PopShared()) {
       numbers.push_back(element->number);
       for (int number : PopAll(queues, 1)) numbers.push_back(number);
     }
@@ -113,117 +113,117 @@ class RunQueuesTest : public testing::Test {
 
 TEST_F(RunQueuesTest, AWorkersOwnAreFirstInFirstOut) {
   Push(two_, 0, 0, 3);
-  EXPECT_EQ(two_.local_depth(0), 3u);
-  EXPECT_EQ(two_.local_depth(1), 0u);
+  EXPECT_EQ(two_.Of(0).depth(), 3u);
+  EXPECT_EQ(two_.Of(1).depth(), 0u);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2));
 }
 
 TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
   Push(two_, 0, 0, 1);
-  two_.PushNext(0, &elements_[1]);
-  EXPECT_EQ(two_.local_depth(0), 2u);
-  EXPECT_EQ(Number(two_.PopNext(0)), 1);
-  EXPECT_EQ(two_.PopNext(0), nullptr);
+  two_.Of(0).PushNext(&elements_[1]);
+  EXPECT_EQ(two_.Of(0).depth(), 2u);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 1);
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0));
 }
 
 TEST_F(RunQueuesTest, NothingIsSharedWhileAllAreBusy) {
   Push(two_, 0, 0, 5);
-  two_.Share(0, 0);
-  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+  two_.Of(0).Share(0);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3, 4));
 }
 
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSleeps) {
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 4);
-  two_.Share(0, 1);
+  two_.Of(0).Share(1);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  two_.Awake(1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
   EXPECT_THAT(PopAll(two_, 1), ElementsAre(1));
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3));
 }
 
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSearches) {
-  ASSERT_EQ(two_.Steal(1, rand_), nullptr);
+  ASSERT_EQ(two_.Of(1).Steal(rand_), nullptr);
   Push(two_, 0, 0, 2);
-  two_.Share(0, 1);
+  two_.Of(0).Share(1);
   EXPECT_THAT(host_.unparked, IsEmpty());
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
 }
 
 TEST_F(RunQueuesTest, WhoSearchesIsNoReasonToShareForItself) {
-  ASSERT_EQ(two_.Steal(0, rand_), nullptr);
+  ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
   Push(two_, 0, 0, 2);
-  two_.Share(0, 0);
-  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
+  two_.Of(0).Share(0);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
 }
 
 TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 1);
-  two_.Share(0, 1);
+  two_.Of(0).Share(1);
   EXPECT_THAT(host_.unparked, IsEmpty());
   // But while another task is run, it does.
-  two_.Share(0, 0);
+  two_.Of(0).Share(0);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
 // A task that makes many others, and then takes long itself.
 TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(1).Sleep());
   for (int i = 0; i < 5; ++i) {
     elements_[i].is_new = true;
-    two_.PushNext(0, &elements_[i]);
-    two_.Share(0, 1);
+    two_.Of(0).PushNext(&elements_[i]);
+    two_.Of(0).Share(1);
   }
-  two_.Awake(1);
+  two_.Of(1).Awake();
   std::vector<int> stolen;
-  while (const Element* element = two_.Steal(1, rand_)) {
+  while (const Element* element = two_.Of(1).Steal(rand_)) {
     stolen.push_back(element->number);
     for (int number : PopAll(two_, 1)) stolen.push_back(number);
   }
   EXPECT_THAT(stolen, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(Number(two_.PopNext(0)), 4);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 4);
 }
 
 TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 30);
-  two_.Share(0, 1);
+  two_.Of(0).Share(1);
   EXPECT_EQ(two_.inject_depth(), 0u);
-  two_.Awake(1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
-  EXPECT_EQ(two_.steals(1), kCapacity / 2);
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steals(), kCapacity / 2);
 }
 
 // Its polls take long.
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
-  two_.SetSharing(0, Sharing::kInAdvance);
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
   Push(two_, 0, 0, 2);
-  two_.Share(0, 1);
+  two_.Of(0).Share(1);
   Push(two_, 0, 2, 4);
-  two_.Share(0, 1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
-  EXPECT_EQ(two_.steals(1), 2u);
-  two_.SetSharing(0, Sharing::kOnDemand);
+  two_.Of(0).Share(1);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steals(), 2u);
+  two_.Of(0).SetSharing(Sharing::kOnDemand);
   Push(two_, 0, 4, 6);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
 }
 
 // Nobody watches for long polls.
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedAtOnceWhateverTheRoom) {
-  two_.SetSharing(0, Sharing::kAtOnce);
+  two_.Of(0).SetSharing(Sharing::kAtOnce);
   for (int i = 0; i < 5; ++i) elements_[i].is_new = true;
-  two_.PushNext(0, &elements_[63]);
+  two_.Of(0).PushNext(&elements_[63]);
   Push(two_, 0, 0, 20);
-  two_.Share(0, 1);
-  EXPECT_EQ(two_.local_depth(0) + two_.inject_depth(), 21u);
-  EXPECT_EQ(Number(two_.PopNext(0)), 63);
-  EXPECT_EQ(two_.overflows(0), two_.inject_depth());
+  two_.Of(0).Share(1);
+  EXPECT_EQ(two_.Of(0).depth() + two_.inject_depth(), 21u);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 63);
+  EXPECT_EQ(two_.Of(0).overflows(), two_.inject_depth());
   std::vector<int> taken;
-  while (const Element* element = two_.Steal(1, rand_)) {
+  while (const Element* element = two_.Of(1).Steal(rand_)) {
     taken.push_back(element->number);
     for (int number : PopAll(two_, 1)) taken.push_back(number);
   }
@@ -233,15 +233,15 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedAtOnceWhateverTheRoom) {
 // Tasks that are woken all the time, more than others can steal at one time,
 // and a new one behind them.
 TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
-  two_.SetSharing(0, Sharing::kInAdvance);
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
   elements_[0].is_new = true;
   Push(two_, 0, 0, 2 * kCapacity);
   for (int i = 0; i < 100; ++i) {
-    two_.Share(0, 0);
-    Element* const element = two_.Pop(0);
+    two_.Of(0).Share(0);
+    Element* const element = two_.Of(0).Pop();
     if (element->number == 0) return;
-    two_.Push(0, element);
-    two_.Share(0, 1);
+    two_.Of(0).Push(element);
+    two_.Of(0).Share(1);
   }
   FAIL() << "the new one never comes";
 }
@@ -253,12 +253,12 @@ TEST_F(RunQueuesTest, WhatIsSharedComesBeforeWhatIsKept) {
 }
 
 TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
-  ASSERT_TRUE(two_.Sleep(1));
-  two_.PushNext(0, &elements_[1]);
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[1]);
   Push(two_, 0, 0, 1);
-  two_.GiveUp(0);
+  two_.Of(0).GiveUp();
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  EXPECT_EQ(two_.PopNext(0), nullptr);
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 0));
 }
 
@@ -266,7 +266,7 @@ TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
 TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
   Inject(two_, 20, 21);
   PushShared(two_, 0, 0, kCapacity + 1);
-  EXPECT_EQ(two_.overflows(0), kCapacity / 2 + 1);
+  EXPECT_EQ(two_.Of(0).overflows(), kCapacity / 2 + 1);
   EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
@@ -275,7 +275,7 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
 // Its share: of 6 half, and one more.
 TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
   Inject(two_, 0, 6);
-  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
   EXPECT_EQ(two_.inject_depth(), 2u);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
 }
@@ -283,87 +283,87 @@ TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
 // Where there are many, in whole segments.
 TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
   Inject(two_, 0, 4 * kSegment);
-  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
   EXPECT_EQ(two_.inject_depth(), 2u * kSegment);
-  EXPECT_EQ(two_.local_depth(0), 2u * kSegment - 1);
+  EXPECT_EQ(two_.Of(0).depth(), 2u * kSegment - 1);
 }
 
 // Tokio #5908.
 TEST_F(RunQueuesTest, ABatchToBeSharedAtOnceLeavesHalfOfTheRoom) {
-  two_.SetSharing(0, Sharing::kAtOnce);
+  two_.Of(0).SetSharing(Sharing::kAtOnce);
   Inject(two_, 0, 40);
-  EXPECT_EQ(Number(two_.PopShared(0)), 0);
-  EXPECT_EQ(two_.local_depth(0), kCapacity / 2);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(two_.Of(0).depth(), kCapacity / 2);
   EXPECT_EQ(two_.inject_depth(), 40 - kCapacity / 2 - 1);
-  EXPECT_EQ(two_.overflows(0), 0u);
+  EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
 // Tokio #5705: else the shared queue waits as long as the worker's is full.
 TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
-  two_.SetSharing(0, Sharing::kAtOnce);
+  two_.Of(0).SetSharing(Sharing::kAtOnce);
   PushShared(two_, 0, 20, 20 + kCapacity);
   Inject(two_, 0, 10);
-  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
   EXPECT_EQ(two_.inject_depth(), 9u);
-  EXPECT_EQ(two_.local_depth(0), kCapacity);
-  EXPECT_EQ(two_.overflows(0), 0u);
+  EXPECT_EQ(two_.Of(0).depth(), kCapacity);
+  EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
 // Nobody can take one of them for new, or miss it.
 TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
   Inject(two_, 0, 2);
-  two_.PopShared(0);
+  two_.Of(0).PopShared();
   EXPECT_THAT(host_.added, ElementsAre(0, 1));
 }
 
 TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
   Inject(two_, 0, 2);
   host_.is_closed = true;
-  EXPECT_EQ(two_.PopShared(0), nullptr);
+  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
   EXPECT_EQ(two_.inject_depth(), 2u);
 }
 
 TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
   // The one that searches is to find the tasks; it gives up, and is told.
-  ASSERT_EQ(two_.Steal(0, rand_), nullptr);
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 6);
-  ASSERT_FALSE(two_.Sleep(0));
+  ASSERT_FALSE(two_.Of(0).Sleep());
   ASSERT_THAT(host_.unparked, IsEmpty());
-  EXPECT_EQ(Number(two_.PopShared(0)), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  two_.Awake(1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 1);
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 1);
 }
 
 TEST_F(RunQueuesTest, NothingIsShared) {
-  EXPECT_EQ(two_.PopShared(0), nullptr);
-  EXPECT_EQ(solo_.PopShared(0), nullptr);
+  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
+  EXPECT_EQ(solo_.Of(0).PopShared(), nullptr);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
   Push(solo_, 0, 0, 2);
   Inject(solo_, 10, 40);
-  EXPECT_EQ(Number(solo_.PopShared(0)), 0);
+  EXPECT_EQ(Number(solo_.Of(0).PopShared()), 0);
   EXPECT_EQ(solo_.inject_depth(), 0u);
-  EXPECT_EQ(solo_.local_depth(0), 31u);
-  EXPECT_EQ(Number(solo_.Pop(0)), 1);
-  for (int i = 10; i < 40; ++i) EXPECT_EQ(Number(solo_.Pop(0)), i);
-  EXPECT_EQ(solo_.Pop(0), nullptr);
-  EXPECT_EQ(solo_.local_depth(0), 0u);
+  EXPECT_EQ(solo_.Of(0).depth(), 31u);
+  EXPECT_EQ(Number(solo_.Of(0).Pop()), 1);
+  for (int i = 10; i < 40; ++i) EXPECT_EQ(Number(solo_.Of(0).Pop()), i);
+  EXPECT_EQ(solo_.Of(0).Pop(), nullptr);
+  EXPECT_EQ(solo_.Of(0).depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
   Push(solo_, 0, 0, 64);
-  EXPECT_EQ(solo_.local_depth(0), 64u);
-  EXPECT_EQ(solo_.overflows(0), 0u);
+  EXPECT_EQ(solo_.Of(0).depth(), 64u);
+  EXPECT_EQ(solo_.Of(0).overflows(), 0u);
   EXPECT_EQ(solo_.inject_depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
   Push(solo_, 0, 0, 3);
-  solo_.Share(0, 0);
-  solo_.GiveUp(0);
+  solo_.Of(0).Share(0);
+  solo_.Of(0).GiveUp();
   solo_.Rescue(0);
   EXPECT_EQ(solo_.inject_depth(), 0u);
   EXPECT_THAT(PopAll(solo_, 0), ElementsAre(0, 1, 2));
@@ -378,148 +378,148 @@ TEST_F(RunQueuesTest, NewOnesComeInTheirOrderIfAskedTo) {
 
 TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
   PushShared(two_, 0, 0, 6);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
   EXPECT_THAT(PopAll(two_, 1), ElementsAre(1, 2));
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(3, 4, 5));
-  EXPECT_EQ(two_.steals(1), 3u);
-  EXPECT_EQ(two_.steal_operations(1), 1u);
-  EXPECT_EQ(two_.steals(0), 0u);
+  EXPECT_EQ(two_.Of(1).steals(), 3u);
+  EXPECT_EQ(two_.Of(1).steal_operations(), 1u);
+  EXPECT_EQ(two_.Of(0).steals(), 0u);
 }
 
 // Tokio #8065: it would take what is best kept.
 TEST_F(RunQueuesTest, StealingLeavesTheNext) {
-  two_.PushNext(0, &elements_[0]);
-  two_.Share(0, 1);
-  EXPECT_EQ(two_.Steal(1, rand_), nullptr);
-  EXPECT_EQ(Number(two_.PopNext(0)), 0);
+  two_.Of(0).PushNext(&elements_[0]);
+  two_.Of(0).Share(1);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 0);
 }
 
 TEST_F(RunQueuesTest, AThiefThatFindsNothingLooksIntoTheSharedQueue) {
   Inject(two_, 0, 1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
-  EXPECT_EQ(two_.steal_operations(1), 0u);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steal_operations(), 0u);
 }
 
 TEST_F(RunQueuesTest, StealsFromWhoeverHasSome) {
   Queues many(host_, 7);
   PushShared(many, 5, 0, 1);
-  EXPECT_EQ(Number(many.Steal(2, rand_)), 0);
+  EXPECT_EQ(Number(many.Of(2).Steal(rand_)), 0);
 }
 
 TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
   Queues four(host_, 4);
-  EXPECT_EQ(four.Steal(1, rand_), nullptr);
-  EXPECT_EQ(four.Steal(2, rand_), nullptr);
+  EXPECT_EQ(four.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(four.Of(2).Steal(rand_), nullptr);
   PushShared(four, 0, 0, 2);
-  EXPECT_EQ(four.Steal(3, rand_), nullptr);
+  EXPECT_EQ(four.Of(3).Steal(rand_), nullptr);
   // Who searches goes on, and makes way when it has found something.
-  EXPECT_EQ(Number(four.Steal(1, rand_)), 0);
-  four.EndSearching(1);
-  EXPECT_EQ(Number(four.Steal(3, rand_)), 1);
+  EXPECT_EQ(Number(four.Of(1).Steal(rand_)), 0);
+  four.Of(1).EndSearching();
+  EXPECT_EQ(Number(four.Of(3).Steal(rand_)), 1);
 }
 
 TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
-  ASSERT_TRUE(two_.Sleep(0));
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 2);
   EXPECT_THAT(host_.unparked, ElementsAre(0));
 }
 
 // Tokio #4383: who finds a task wakes the next, if there is more.
 TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
-  ASSERT_TRUE(two_.Sleep(0));
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 20);
-  two_.Awake(0);
+  two_.Of(0).Awake();
   ASSERT_THAT(host_.unparked, ElementsAre(0));
-  EXPECT_EQ(Number(two_.Steal(0, rand_)), 0);
-  two_.EndSearching(0);
+  EXPECT_EQ(Number(two_.Of(0).Steal(rand_)), 0);
+  two_.Of(0).EndSearching();
   EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
 }
 
 TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
-  ASSERT_TRUE(two_.Sleep(0));
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 1);
-  two_.Awake(0);
-  EXPECT_EQ(Number(two_.Steal(0, rand_)), 0);
-  two_.EndSearching(0);
+  two_.Of(0).Awake();
+  EXPECT_EQ(Number(two_.Of(0).Steal(rand_)), 0);
+  two_.Of(0).EndSearching();
   EXPECT_THAT(host_.unparked, ElementsAre(0));
 }
 
 TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
-  two_.PushNext(1, &elements_[0]);
-  EXPECT_FALSE(two_.Sleep(1));  // its own next one
+  two_.Of(1).PushNext(&elements_[0]);
+  EXPECT_FALSE(two_.Of(1).Sleep());  // its own next one
   PushShared(two_, 0, 1, 2);
-  EXPECT_FALSE(two_.Sleep(0));  // its own
-  ASSERT_EQ(Number(two_.PopNext(1)), 0);
-  EXPECT_FALSE(two_.Sleep(1));  // another's
-  ASSERT_EQ(Number(two_.Pop(0)), 1);
+  EXPECT_FALSE(two_.Of(0).Sleep());  // its own
+  ASSERT_EQ(Number(two_.Of(1).PopNext()), 0);
+  EXPECT_FALSE(two_.Of(1).Sleep());  // another's
+  ASSERT_EQ(Number(two_.Of(0).Pop()), 1);
   Inject(two_, 2, 3);
-  EXPECT_FALSE(two_.Sleep(0));  // a shared one
+  EXPECT_FALSE(two_.Of(0).Sleep());  // a shared one
   EXPECT_EQ(two_.idle().asleep(), 0u);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneDoesNotSleepBesideATask) {
   Push(solo_, 0, 0, 1);
-  EXPECT_FALSE(solo_.Sleep(0));
-  ASSERT_EQ(Number(solo_.Pop(0)), 0);
-  EXPECT_TRUE(solo_.Sleep(0));
+  EXPECT_FALSE(solo_.Of(0).Sleep());
+  ASSERT_EQ(Number(solo_.Of(0).Pop()), 0);
+  EXPECT_TRUE(solo_.Of(0).Sleep());
 }
 
 TEST_F(RunQueuesTest, LeavingGivesUpTheNextAndWakesAnotherForIt) {
-  ASSERT_TRUE(two_.Sleep(1));
-  two_.PushNext(0, &elements_[0]);
-  two_.Leave(0);
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[0]);
+  two_.Of(0).Leave();
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  two_.Awake(1);
-  EXPECT_EQ(Number(two_.Steal(1, rand_)), 0);
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
 }
 
 TEST_F(RunQueuesTest, LeavingEndsASearch) {
-  ASSERT_TRUE(two_.Sleep(0));
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 1);
-  two_.Awake(0);
-  two_.Leave(0);
+  two_.Of(0).Awake();
+  two_.Of(0).Leave();
   EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
 }
 
 // Tokio #4941.
 TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
-  ASSERT_TRUE(two_.Sleep(1));
-  two_.PushNext(0, &elements_[0]);
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[0]);
   two_.Rescue(0);
-  EXPECT_EQ(two_.PopNext(0), nullptr);
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  EXPECT_EQ(Number(two_.PopShared(1)), 0);
+  EXPECT_EQ(Number(two_.Of(1).PopShared()), 0);
 }
 
 TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
   Push(two_, 0, 0, 3);
-  two_.PushNext(0, &elements_[3]);
+  two_.Of(0).PushNext(&elements_[3]);
   two_.Rescue(0);
-  EXPECT_EQ(two_.local_depth(0), 0u);
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
   EXPECT_THAT(PopAllShared(two_), ElementsAre(3, 0, 1, 2));
 }
 
 TEST_F(RunQueuesTest, ARescueOfNothing) {
   PushShared(two_, 0, 0, 1);
-  ASSERT_FALSE(two_.Sleep(1));
+  ASSERT_FALSE(two_.Of(1).Sleep());
   two_.Rescue(0);
   EXPECT_EQ(two_.inject_depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
   EXPECT_FALSE(two_.WakeAny());
-  ASSERT_TRUE(two_.Sleep(1));
+  ASSERT_TRUE(two_.Of(1).Sleep());
   EXPECT_TRUE(two_.WakeAny());
   EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
 TEST_F(RunQueuesTest, ClosingWakesAll) {
   Queues many(host_, 3);
-  for (size_t worker : {0, 1, 2}) ASSERT_TRUE(many.Sleep(worker));
+  for (size_t worker : {0, 1, 2}) ASSERT_TRUE(many.Of(worker).Sleep());
   EXPECT_FALSE(many.IsClosed());
   many.Close();
   EXPECT_TRUE(many.IsClosed());
@@ -528,7 +528,7 @@ TEST_F(RunQueuesTest, ClosingWakesAll) {
 
 TEST_F(RunQueuesTest, NobodySleepsInAClosedOne) {
   two_.Close();
-  EXPECT_FALSE(two_.Sleep(0));
+  EXPECT_FALSE(two_.Of(0).Sleep());
   EXPECT_EQ(two_.idle().asleep(), 0u);
 }
 
@@ -540,15 +540,15 @@ TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
 }
 
 TEST_F(RunQueuesTest, DrainingTakesOutAll) {
-  two_.PushNext(0, &elements_[0]);
+  two_.Of(0).PushNext(&elements_[0]);
   Push(two_, 0, 1, 3);
-  two_.PushNext(1, &elements_[3]);
+  two_.Of(1).PushNext(&elements_[3]);
   PushShared(two_, 1, 4, 5);
   Inject(two_, 5, 7);
   two_.Close();
   EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
-  EXPECT_EQ(two_.local_depth(0), 0u);
-  EXPECT_EQ(two_.local_depth(1), 0u);
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
+  EXPECT_EQ(two_.Of(1).depth(), 0u);
   EXPECT_EQ(two_.inject_depth(), 0u);
 }
 
@@ -563,11 +563,11 @@ TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
 }
 
 TEST_F(RunQueuesTest, DrainingAWorkerAloneTakesOutAll) {
-  solo_.PushNext(0, &elements_[0]);
+  solo_.Of(0).PushNext(&elements_[0]);
   Push(solo_, 0, 1, 3);
   Inject(solo_, 3, 4);
   EXPECT_THAT(Drain(solo_), UnorderedElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(solo_.local_depth(0), 0u);
+  EXPECT_EQ(solo_.Of(0).depth(), 0u);
 }
 
 }  // namespace

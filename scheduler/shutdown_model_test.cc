@@ -69,15 +69,15 @@ class World final : public task::Schedule {
   void Work() {
     FastRand rand(0);
     while (!queues.IsClosed()) {
-      if (task::Header* const task = queues.Steal(0, rand)) {
-        queues.EndSearching(0);
+      if (task::Header* const task = queues.Of(0).Steal(rand)) {
+        queues.Of(0).EndSearching();
         task::Run(task, &rand);
-      } else if (queues.Sleep(0)) {
+      } else if (queues.Of(0).Sleep()) {
         parker.Park();
-        queues.Awake(0);
+        queues.Of(0).Awake();
       }
     }
-    queues.Leave(0);
+    queues.Of(0).Leave();
     Finish();
   }
   void Finish() {
@@ -148,7 +148,7 @@ MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
     TestTask task(world);
     world->Spawn(task.task);
     task::Header* taken = nullptr;
-    Thread worker([&] { taken = world->queues.PopShared(0); });
+    Thread worker([&] { taken = world->queues.Of(0).PopShared(); });
     int seen = 0;
     world->queues.ForEachInjected([&seen](task::Header*) { ++seen; });
     world->tasks.ForEach([&seen](task::Header&) { ++seen; });
@@ -171,7 +171,7 @@ MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
     TestTask task(world);
     Thread worker([&] {
       world->Spawn(task.task);
-      task::Unref(world->queues.PopShared(0));
+      task::Unref(world->queues.Of(0).PopShared());
     });
     const size_t taken = world->tasks.added_late();
     Require(world->queues.injected_new() >= taken);

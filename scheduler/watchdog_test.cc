@@ -75,16 +75,16 @@ class WatchdogTest : public ::testing::Test {
   void PushNext(size_t worker) {
     auto nothing = []() -> Co<> { co_return; };
     scheduler_->Spawn(nothing).Detach();
-    queues().PushNext(worker, queues().PopShared(worker));
+    queues().Of(worker).PushNext(queues().Of(worker).PopShared());
   }
 
   // Until the watchdog has looked, and found `worker` stuck.
   void AwaitLook(size_t worker) {
     PushNext(worker);
     while (queues().inject_depth() == 0) std::this_thread::yield();
-    EXPECT_EQ(queues().PopNext(worker), nullptr);
+    EXPECT_EQ(queues().Of(worker).PopNext(), nullptr);
     // Not to be run, and gone at the end.
-    queues().Push(worker, queues().PopShared(worker));
+    queues().Of(worker).Push(queues().Of(worker).PopShared());
   }
 
   Scheduler::Queues& queues() { return scheduler_->queues(); }
@@ -104,8 +104,8 @@ TEST_F(WatchdogTest, TakesTheNextTaskFromAStuckWorker) {
   PushNext(1);
   Start();
   while (queues().inject_depth() < 2) std::this_thread::yield();
-  EXPECT_EQ(queues().PopNext(0), nullptr);
-  EXPECT_EQ(queues().PopNext(1), nullptr);
+  EXPECT_EQ(queues().Of(0).PopNext(), nullptr);
+  EXPECT_EQ(queues().Of(1).PopNext(), nullptr);
 }
 
 TEST_F(WatchdogTest, LooksForEventsIfAllWorkersAreStuck) {
@@ -137,28 +137,28 @@ TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
 TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
   // Else it would wake the one that sleeps, to look for events.
   ASSERT_TRUE(scheduler_->driver().TryHold());
-  ASSERT_TRUE(queues().Sleep(1));
+  ASSERT_TRUE(queues().Of(1).Sleep());
   Start();
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(queues().Sleep(0));
+    ASSERT_TRUE(queues().Of(0).Sleep());
     // While it still looks; and when it sleeps, or is about to.
     const bool late = i % 2 == 0;
     while (late && !scheduler_->awake_bell().IsAwaited()) {
       std::this_thread::yield();
     }
-    queues().Awake(0);
+    queues().Of(0).Awake();
     scheduler_->awake_bell().Ring();
     // Which of the two is stuck.
     PushNext(0);
     while (queues().inject_depth() == 0) std::this_thread::yield();
-    queues().PopNext(0);
-    queues().Push(0, queues().PopShared(0));
+    queues().Of(0).PopNext();
+    queues().Of(0).Push(queues().Of(0).PopShared());
     // The other one was woken for the task.
-    queues().Awake(1);
-    while (task::Header* const task = queues().Pop(0))
+    queues().Of(1).Awake();
+    while (task::Header* const task = queues().Of(0).Pop())
       scheduler_->Discard(task);
-    queues().EndSearching(1);
-    ASSERT_TRUE(queues().Sleep(1));
+    queues().Of(1).EndSearching();
+    ASSERT_TRUE(queues().Of(1).Sleep());
   }
   scheduler_->driver().Release();
 }

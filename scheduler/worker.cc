@@ -142,6 +142,7 @@ Worker* Worker::Current() {
 Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
     : scheduler_(scheduler),
       index_(index),
+      queues_(scheduler.queues().Of(index)),
       rand_(rand),
       parker_(scheduler.driver()),
       may_spin_(MaySpin(scheduler.options())),
@@ -158,12 +159,12 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   BeginHoldingClock();
   StartMeasuring();
   if (!scheduler_.is_watched()) {
-    scheduler_.queues().SetSharing(index_, Sharing::kAtOnce);
+    queues_.SetSharing(Sharing::kAtOnce);
   }
   // Also if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
     if (here.worker() == nullptr) return;
-    scheduler_.queues().Leave(index_);
+    queues_.Leave();
     // It may be the one that would have parked in the driver.
     scheduler_.queues().WakeAny();
     MeasurePolls();
@@ -173,8 +174,8 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   while (!done() && !scheduler_.IsClosed()) {
     if (tick() - last_maintained_ >= event_interval) Maintain();
     if (task::Header* const task = Next()) {
-      scheduler_.queues().EndSearching(index_);
-      scheduler_.queues().Share(index_, 0);
+      queues_.EndSearching();
+      queues_.Share(0);
       Execute(task, here);
       if (here.worker() == nullptr) return false;
     } else if (must_ask_again_) {
@@ -189,29 +190,28 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
 }
 
 task::Header* Worker::Next() {
-  Scheduler::Queues& queues = scheduler_.queues();
   // Never twice in a row: with long polls, or a small interval, each turn would
   // be one, and a shared queue that does not become empty keep all else
   // waiting.
   if (!std::exchange(came_from_shared_, false) && IsSharedDue()) {
     last_shared_ = tick();
     last_shared_cycles_ = CycleClock::Now();
-    if (task::Header* const task = queues.PopShared(index_)) {
+    if (task::Header* const task = queues_.PopShared()) {
       came_from_shared_ = true;
       lifo_polls_ = 0;
       return task;
     }
   }
   if (lifo_polls_ < kMaxLifoPolls) {
-    if (task::Header* const task = queues.PopNext(index_)) {
+    if (task::Header* const task = queues_.PopNext()) {
       ++lifo_polls_;
       return task;
     }
   }
   lifo_polls_ = 0;
-  if (task::Header* const task = queues.Pop(index_)) return task;
-  if (task::Header* const task = queues.PopNext(index_)) return task;
-  return queues.Steal(index_, rand_);
+  if (task::Header* const task = queues_.Pop()) return task;
+  if (task::Header* const task = queues_.PopNext()) return task;
+  return queues_.Steal(rand_);
 }
 
 bool Worker::IsSharedDue() {
@@ -226,7 +226,7 @@ void Worker::Execute(task::Header* task, Here& here) {
     Poll(task, here);
     if (here.worker() == nullptr) return;
     if (scheduler_.IsClosed()) break;
-    task = scheduler_.queues().PopNext(index_);
+    task = queues_.PopNext();
     if (task != nullptr) ++lifo_polls_;
   }
 }
@@ -267,28 +267,26 @@ bool Worker::UsesSlot() const {
 }
 
 void Worker::Schedule(task::Header* task) {
-  Scheduler::Queues& queues = scheduler_.queues();
   if (ABSL_PREDICT_FALSE(dispatching_)) return ScheduleDispatched(task);
   if (UsesSlot()) {
-    queues.PushNext(index_, task);
-    return queues.Share(index_, 1);
+    queues_.PushNext(task);
+    return queues_.Share(1);
   }
-  queues.Push(index_, task);
+  queues_.Push(task);
   // Nobody else would have it run if this poll takes long.
-  queues.Share(index_, scheduler_.is_watched() ? 1 : 0);
+  queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
 void Worker::ScheduleDispatched(task::Header* task) {
   // The worker is not idle any more, and shares when it has all.
   HoldClock();
-  scheduler_.queues().Push(index_, task);
+  queues_.Push(task);
 }
 
 void Worker::ScheduleLast(task::Header* task) {
-  Scheduler::Queues& queues = scheduler_.queues();
-  queues.Push(index_, task);
+  queues_.Push(task);
   // Between polls it shares anyhow.
-  if (queues.HasNext(index_)) queues.Share(index_, 1);
+  if (queues_.HasNext()) queues_.Share(1);
 }
 
 void Worker::Maintain() {
@@ -308,7 +306,7 @@ void Worker::PollDriver() {
   AfterDispatch();
 }
 
-void Worker::AfterDispatch() { scheduler_.queues().Share(index_, 1); }
+void Worker::AfterDispatch() { queues_.Share(1); }
 
 void Worker::Wait() {
   if (!Spin()) Park();
@@ -319,7 +317,7 @@ bool Worker::Spin() {
   Scheduler::Queues& queues = scheduler_.queues();
   // While it spins nobody is woken: that is for who searches, and so no more
   // spin at one time than may search.
-  if (!spin_.ShouldSpin() || !queues.IsSearching(index_)) return false;
+  if (!spin_.ShouldSpin() || !queues_.IsSearching()) return false;
   MeasurePolls();
   const auto limit =
       static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
@@ -330,8 +328,7 @@ bool Worker::Spin() {
     PollDriver();
   }
   const bool found = SpinFor(limit, [this, &queues] {
-    return queues.HasWork() || queues.local_depth(index_) > 0 ||
-           parker_.IsUnparked();
+    return queues.HasWork() || queues_.depth() > 0 || parker_.IsUnparked();
   });
   if (queues.inject_depth() > 0) {
     spin_.OnFound();
@@ -352,7 +349,7 @@ void Worker::Park() {
   if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   const Hooks& hooks = scheduler_.options().hooks;
   if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) hooks.before_park();
-  if (scheduler_.queues().Sleep(index_)) {
+  if (queues_.Sleep()) {
     ReleaseClock();
     FramePool::FlushRemoteFrees();
     MeasurePolls();
@@ -363,7 +360,7 @@ void Worker::Park() {
     const absl::Cleanup done = [this] {
       dispatching_ = false;
       const uint64_t cycles = CycleClock::Now() - busy_since_;
-      const bool woken = scheduler_.queues().Awake(index_);
+      const bool woken = queues_.Awake();
       HoldClock();
       scheduler_.awake_bell().Ring();
       StartMeasuring();
@@ -452,18 +449,17 @@ void Worker::MeasurePolls() {
   const double cycles_per_nanosecond = scheduler_.cycles_per_nanosecond();
   has_long_polls_ = mean > kLongPoll * cycles_per_nanosecond;
   if (scheduler_.is_watched()) {
-    scheduler_.queues().SetSharing(
-        index_, has_long_polls_ ? Sharing::kInAdvance : Sharing::kOnDemand);
+    queues_.SetSharing(has_long_polls_ ? Sharing::kInAdvance
+                                       : Sharing::kOnDemand);
   }
 }
 
 WorkerMetrics Worker::metrics() const {
-  const Scheduler::Queues& queues = scheduler_.queues();
   WorkerMetrics metrics;
   metrics.polls = tick();
-  metrics.steals = queues.steals(index_);
-  metrics.steal_operations = queues.steal_operations(index_);
-  metrics.overflows = queues.overflows(index_);
+  metrics.steals = queues_.steals();
+  metrics.steal_operations = queues_.steal_operations();
+  metrics.overflows = queues_.overflows();
   metrics.parks = parks_.load(std::memory_order_relaxed);
   metrics.noop_parks = noop_parks_.load(std::memory_order_relaxed);
   metrics.forced_yields = forced_yields_.load(std::memory_order_relaxed);
@@ -471,7 +467,7 @@ WorkerMetrics Worker::metrics() const {
       CycleClock::ToDuration(busy_cycles_.load(std::memory_order_relaxed));
   metrics.mean_poll_time =
       CycleClock::ToDuration(mean_poll_cycles_.load(std::memory_order_relaxed));
-  metrics.local_queue_depth = queues.local_depth(index_);
+  metrics.local_queue_depth = queues_.depth();
   if (poll_times_ != nullptr) metrics.poll_times = poll_times_->Read();
   return metrics;
 }
@@ -491,7 +487,7 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   // something.
   if (!CurrentTaskId().has_value()) return;
   // What it would run next is not to wait for this thread (tokio #6596).
-  worker.scheduler_.queues().GiveUp(worker.index_);
+  worker.queues_.GiveUp();
   worker.lifo_polls_ = 0;
   worker.MeasurePolls();
   worker_ = &worker;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -27,6 +28,7 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/scheduler/poll_times.h"
+#include "rouse/scheduler/run_queues.h"
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/timer/clock.h"
@@ -134,6 +136,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   Scheduler& scheduler_;
   const size_t index_;
+  RunQueues<task::Header, Scheduler>::Own queues_;
   FastRand rand_;
   Parker parker_;
   const bool may_spin_;
