@@ -15,6 +15,8 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -234,6 +236,33 @@ TEST(Hooks, ThreadsStartAndStop) {
   runtime = absl::UnknownError("gone");
   EXPECT_EQ(started, 3);
   EXPECT_EQ(stopped, 3);
+}
+
+// One that is in a hook searches no more: the other is woken for a task.
+TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
+  for (int round = 0; round < 20; ++round) {
+    absl::Notification may_park;
+    absl::Notification ran;
+    std::atomic<int> parks{0};
+    absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                          .WorkerThreads(2)
+                                          .OnThreadPark([&] {
+                                            if (parks++ == 0)
+                                              may_park.WaitForNotification();
+                                          })
+                                          .Build();
+    ASSERT_THAT(runtime, IsOk());
+    while (parks < 2) std::this_thread::yield();
+    // For the other to go to sleep.
+    absl::SleepFor(absl::Milliseconds(2));
+    auto body = [&ran]() -> Co<> {
+      ran.Notify();
+      co_return;
+    };
+    runtime->handle().Spawn(body).Detach();
+    EXPECT_TRUE(ran.WaitForNotificationWithTimeout(absl::Seconds(5)));
+    may_park.Notify();
+  }
 }
 
 }  // namespace

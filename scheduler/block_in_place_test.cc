@@ -6,14 +6,18 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/running_here.h"
@@ -21,6 +25,10 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker.h"
+#include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
@@ -98,6 +106,73 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
   };
   EXPECT_TRUE(RunUntil(done));
   EXPECT_THAT(offered_, IsEmpty());
+}
+
+// The same on a thread that runs the worker instead of another: there it does
+// so in a blocking call, which is a task to itself.
+TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  before_park_ = [&] {
+    EXPECT_EQ(CurrentTaskId(), std::nullopt);
+    BlockInPlace([&] {
+      EXPECT_EQ(Worker::Current(), &worker());
+      done = true;
+    });
+    worker().Unpark();
+  };
+  const task::ScopedTaskId blocking_call(task::NextTaskId());
+  EXPECT_TRUE(RunUntil(done));
+  EXPECT_THAT(offered_, IsEmpty());
+}
+
+// So it is where a hook destroys a task.
+TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  before_park_ = [&] {
+    scheduler_->Close();
+    auto blocks = absl::MakeCleanup([&] {
+      BlockInPlace([&] {
+        EXPECT_EQ(Worker::Current(), &worker());
+        done = true;
+      });
+    });
+    auto body = [blocks = std::move(blocks)]() -> Co<> { co_return; };
+    // It is closed already, and what comes late is destroyed at once.
+    scheduler_->CancelTasks(worker().index());
+    scheduler_->Spawn(std::move(body)).Detach();
+  };
+  EXPECT_TRUE(RunUntil(done));
+  EXPECT_TRUE(done);
+  EXPECT_THAT(offered_, IsEmpty());
+}
+
+// Two that wake each other, and never find their worker taken.
+TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
+  ASSERT_TRUE(worker().TakeOver());
+  bool done = false;
+  int rounds = 0;
+  AtomicWaker wakers[2];
+  auto player = [&](int side) -> Co<> {
+    auto play = PollFn([&, side](Context& cx) -> PollResult<void> {
+      wakers[side].Register(cx.waker());
+      BlockInPlace([] {});
+      wakers[1 - side].Wake();
+      return ++rounds < 1000 && !done ? PollResult<void>(kPending)
+                                      : PollResult<void>();
+    });
+    co_await play;
+  };
+  auto other = [&]() -> Co<> {
+    co_await Yield();
+    done = true;
+  };
+  scheduler_->Spawn(player(0)).Detach();
+  scheduler_->Spawn(player(1)).Detach();
+  scheduler_->Spawn(other).Detach();
+  RunUntil(done);
+  EXPECT_LT(rounds, 1000);
 }
 
 TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/macros.h"
@@ -61,11 +62,11 @@ Worker* Scheduler::WorkerHere() {
 }
 
 template <class F>
-void Scheduler::HoldingClock(F inject) {
+std::invoke_result_t<F&> Scheduler::HoldingClock(F f) {
   Clock* const clock = options_.clock.get();
   std::optional<Clock::AutoAdvanceHold> hold;
   if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
-  inject();
+  return f();
 }
 
 void Scheduler::Adopt(task::Header* task) {
@@ -173,14 +174,18 @@ Metrics Scheduler::metrics() const {
 }
 
 TaskDump Scheduler::Dump() {
-  return DumpTasks(
-      alive_tasks(),
-      [this](absl::FunctionRef<void(task::Header&)> visit) {
-        // In this order none is missed: see OwnedTasks::Adder.
-        queues_.ForEachInjected([visit](task::Header* task) { visit(*task); });
-        tasks_.ForEach(visit);
-      },
-      ToMilliseconds(CycleClock::Now()));
+  // A task that is traced can run, and is in no queue.
+  return HoldingClock([this] {
+    return DumpTasks(
+        alive_tasks(),
+        [this](absl::FunctionRef<void(task::Header&)> visit) {
+          // In this order none is missed: see OwnedTasks::Adder.
+          queues_.ForEachInjected(
+              [visit](task::Header* task) { visit(*task); });
+          tasks_.ForEach(visit);
+        },
+        ToMilliseconds(CycleClock::Now()));
+  });
 }
 
 void Scheduler::Close() { queues_.Close(); }

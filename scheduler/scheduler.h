@@ -170,10 +170,10 @@ class Scheduler final : public task::Schedule {
   // For a task from another thread than a worker's.
   void SubmitFromOutside(task::Header* task);
 
-  // Keeps a clock that advances by itself where it is, until the task is some
-  // worker's.
+  // Calls `f()`, and keeps a clock that advances by itself where it is
+  // meanwhile: a task that can run is on its way to a worker.
   template <class F>
-  void HoldingClock(F inject);
+  std::invoke_result_t<F&> HoldingClock(F f);
 
   const Options options_;
   const bool observes_polls_;

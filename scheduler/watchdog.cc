@@ -56,6 +56,8 @@ void Watchdog::Run() {
     } else if (++quiet >= kQuietLooks) {
       quiet = 0;
       SleepUntilAWorkerIsAwake();
+      // What has woken it may have been for this as well.
+      if (stop_.load(std::memory_order_relaxed)) return;
     }
     parker_.ParkFor(period_);
   }

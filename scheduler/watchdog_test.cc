@@ -12,6 +12,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -64,9 +65,9 @@ class WatchdogTest : public ::testing::Test {
     scheduler_->Unref();
   }
 
-  void Start() {
+  void Start(absl::Duration bound = absl::Milliseconds(1)) {
     absl::StatusOr<std::unique_ptr<Watchdog>> watchdog =
-        Watchdog::Start(*scheduler_, absl::Milliseconds(1), "dog");
+        Watchdog::Start(*scheduler_, bound, "dog");
     ASSERT_THAT(watchdog, IsOk());
     watchdog_ = *std::move(watchdog);
   }
@@ -161,6 +162,21 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     ASSERT_TRUE(queues().Of(1).Sleep());
   }
   scheduler_->driver().Release();
+}
+
+// What wakes it and what ends it may come as one.
+TEST_F(WatchdogTest, EndsAtOnceAlthoughItWasJustWoken) {
+  ASSERT_TRUE(queues().Of(0).Sleep());
+  ASSERT_TRUE(queues().Of(1).Sleep());
+  constexpr absl::Duration kBound = absl::Milliseconds(400);
+  Start(kBound);
+  while (!scheduler_->awake_bell().IsAwaited()) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  const absl::Time start = absl::Now();
+  scheduler_->awake_bell().Ring();
+  watchdog_ = nullptr;
+  EXPECT_LT(absl::Now() - start, kBound / 2);
 }
 
 }  // namespace

@@ -109,6 +109,11 @@ class Worker::Here {
   // Of the task that this thread polls.
   TaskId& task_id() { return task_id_; }
 
+  // Whether it polls a task: else the worker is in the middle of something,
+  // also if it is that which destroys a task.
+  bool polls() const { return polls_; }
+  void set_polls(bool polls) { polls_ = polls; }
+
   void GiveAway() {
     worker_->rand_ = rand_.Split();
     // The poll goes on here, whatever becomes of the worker.
@@ -127,6 +132,7 @@ class Worker::Here {
   Worker* worker_;
   FastRand rand_;
   TaskId& task_id_;
+  bool polls_ = false;
   Here* const outer_;
   // From when the worker is given away to the end of the poll.
   std::optional<Clock::AutoAdvanceHold> hold_;
@@ -154,8 +160,10 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
 
 bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   Here here(*this);
-  // What the caller is in the scope of is no business of the tasks'.
+  // What the caller is in the scope of is no business of the tasks', nor of
+  // hooks.
   const internal::ScopedTaskLocals no_locals(nullptr);
+  const task::ScopedTaskId no_task(0);
   BeginHoldingClock();
   StartMeasuring();
   if (!scheduler_.is_watched()) {
@@ -250,8 +258,11 @@ void Worker::Poll(task::Header* task, Here& here) {
 }
 
 void Worker::PollOnce(task::Header* task, Here& here) {
+  // Not set back if a waker throws: that ends the run.
+  here.set_polls(true);
   const task::Ran ran =
       task::RunUntilYield(task, &here.rand(), turn_ms_, here.task_id());
+  here.set_polls(false);
   // If the worker was given away, another thread counts there now; and the task
   // might come to one that must not destroy it.
   const bool given_away = here.worker() == nullptr;
@@ -348,7 +359,11 @@ void Worker::Park() {
   Clock* const clock = scheduler_.options().clock.get();
   if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   const Hooks& hooks = scheduler_.options().hooks;
-  if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) hooks.before_park();
+  if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) {
+    // It may take long, and who searches keeps others from being woken.
+    queues_.EndSearching();
+    hooks.before_park();
+  }
   if (queues_.Sleep()) {
     ReleaseClock();
     FramePool::FlushRemoteFrees();
@@ -483,12 +498,10 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
         "BlockInPlace: a current-thread runtime has no other thread to run its "
         "tasks meanwhile; use SpawnBlocking, or a multi-thread runtime");
   }
-  // In a hook, or a waker that the driver calls, the worker is in the middle of
-  // something.
-  if (!CurrentTaskId().has_value()) return;
+  // Such as in a hook, or in a waker that the driver calls.
+  if (!here->polls()) return;
   // What it would run next is not to wait for this thread (tokio #6596).
   worker.queues_.GiveUp();
-  worker.lifo_polls_ = 0;
   worker.MeasurePolls();
   worker_ = &worker;
   const size_t index = worker.index_;

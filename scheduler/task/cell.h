@@ -143,12 +143,18 @@ class Cell final : public Header {
   }
 
   static Outcome Cancel(Header* task) {
-    return Fail(task, ErrorOfCancelled(task->id));
+    return FinishWith(task, [task] { return ErrorOfCancelled(task->id); });
   }
 
   static Outcome Fail(Header* task, const absl::Status& error) {
+    return FinishWith(task, [&error] { return error; });
+  }
+
+  // `make()` may throw for want of memory.
+  template <class Make>
+  static Outcome FinishWith(Header* task, Make make) {
     Cell* cell = From(task);
-    ROUSE_TRY { cell->Finish(error); }
+    ROUSE_TRY { cell->Finish(make()); }
     ROUSE_CATCH_ALL { return cell->FinishWithException(); }
     return Outcome::kReady;
   }
@@ -157,8 +163,10 @@ class Cell final : public Header {
     Cell* cell = From(task);
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
+      // First what may throw: the exception is still to be had then.
+      to->result =
+          JoinResult<Output>(ErrorOfThrown(task->id, cell->exception_));
       to->exception = std::move(cell->exception_);
-      to->result = JoinResult<Output>(ErrorOfThrown(task->id, to->exception));
     } else {
       to->result = std::move(cell->result_);
     }

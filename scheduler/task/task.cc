@@ -266,7 +266,9 @@ bool SetJoiner(Header* task, const Waker& waker) {
     task->join_waker.Write(clone);
     if (!task->state.SetJoinWaker()) {
       complete = true;
-      const Waker too_late(clone);
+      // Not by its destructor, which would not let pass what it throws.
+      Waker too_late(clone);
+      too_late.Reset();
     }
   }
   unused.Reset();

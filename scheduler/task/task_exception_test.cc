@@ -14,6 +14,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/scheduler/task/test_util.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -130,6 +131,41 @@ TEST_F(TaskExceptionTest, AJoinersWakerThatThrowsLeavesTheTaskComplete) {
   Context cx(waker);
   EXPECT_TRUE(handle.Poll(cx).IsPending());
   EXPECT_THROW(schedule_->RunAll(), std::runtime_error);
+  EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
+}
+
+// Its clone runs all tasks, and throws when it is dropped.
+class RunsTasksWhenCloned {
+ public:
+  explicit RunsTasksWhenCloned(ManualSchedule* schedule)
+      : schedule_(schedule) {}
+  Waker MakeWaker() { return Waker(RawWaker{this, &kVTable}); }
+
+ private:
+  static void DoNothing(void*) {}
+  static void ThrowDropped(void*) { throw std::runtime_error("dropped"); }
+  static RawWaker CloneAgain(void* data) { return {data, &kCloneVTable}; }
+  static RawWaker Clone(void* data) {
+    static_cast<RunsTasksWhenCloned*>(data)->schedule_->RunAll();
+    return CloneAgain(data);
+  }
+
+  static constexpr RawWakerVTable kVTable = {&Clone, &DoNothing, &DoNothing,
+                                             &DoNothing};
+  static constexpr RawWakerVTable kCloneVTable = {&CloneAgain, &ThrowDropped,
+                                                  &DoNothing, &ThrowDropped};
+
+  ManualSchedule* const schedule_;
+};
+
+TEST_F(TaskExceptionTest, AWakerThatComesTooLateMayThrowWhenItIsDropped) {
+  open_ = true;
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  RunsTasksWhenCloned runs(schedule_);
+  const Waker waker = runs.MakeWaker();
+  Context cx(waker);
+  EXPECT_THROW(static_cast<void>(handle.Poll(cx)), std::runtime_error);
+  EXPECT_TRUE(handle.IsFinished());
   EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
 }
 
