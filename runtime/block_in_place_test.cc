@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/barrier.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -372,6 +373,36 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
   const Waker waker;
   Context cx(waker);
   EXPECT_THAT(handle.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+// The worker's own thread has ended by then.
+TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAStandIn) {
+  std::optional<Runtime> runtime(MakeRuntime(1));
+  absl::Notification taken_over;
+  absl::Notification closing;
+  std::atomic<bool> other_destroyed{false};
+  auto gives_away = [&]() -> Co<> {
+    BlockInPlace([&] { taken_over.WaitForNotification(); });
+    co_return;
+  };
+  auto blocks = [&]() -> Co<> {
+    taken_over.Notify();
+    closing.WaitForNotification();
+    BlockInPlace([&] {
+      while (!other_destroyed) std::this_thread::yield();
+    });
+    co_return;
+  };
+  JoinHandle<void> first = runtime->Spawn(gives_away);
+  runtime->Spawn(blocks).Detach();
+  runtime->Spawn(Never(&other_destroyed)).Detach();
+  EXPECT_THAT(runtime->BlockOn(std::move(first)), IsOk());
+  std::thread destroying([&runtime] { runtime.reset(); });
+  // For it to join the worker's thread.
+  absl::SleepFor(absl::Milliseconds(50));
+  closing.Notify();
+  destroying.join();
+  EXPECT_TRUE(other_destroyed);
 }
 
 TEST(BlockInPlace, ACallMaySpawnDuringShutdown) {

@@ -149,8 +149,17 @@ void RuntimeInner::RunWorker(size_t index) {
   scheduler().CancelTasks(index);
   // Acquire and release: the last one follows all that the others did.
   if (live_workers_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    // This thread is yet to be joined.
+    live_workers_.notify_one();
     scheduler().Finish();
     finished_ = true;
+  }
+}
+
+void RuntimeInner::AwaitWorkers() {
+  // Nothing to order: their threads are joined.
+  while (const size_t live = live_workers_.load(std::memory_order_relaxed)) {
+    live_workers_.wait(live, std::memory_order_relaxed);
   }
 }
 
@@ -256,6 +265,8 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
   first.Catch([this] { scheduler().Close(); });
   if (options_.multi_thread) {
     threads_.clear();  // joins
+    // A worker that stand-ins run may yet need another one.
+    AwaitWorkers();
     if (stand_ins_ != nullptr) stand_ins_->Shutdown();
     watchdog_ = nullptr;
     // If not all workers could be started there may be none that would do it.

@@ -85,6 +85,8 @@ class RuntimeInner {
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);
+  // Waits until all workers have ended, on whatever thread.
+  void AwaitWorkers();
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
 
   const RuntimeOptions options_;

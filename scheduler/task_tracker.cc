@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "rouse/base/exceptions.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
@@ -31,19 +31,39 @@ void TrackerCore::AddToken() {
   word_.fetch_add(kToken, std::memory_order_relaxed);
 }
 
+// The step to closed and empty is made under the lock: whoever waits at that
+// moment is found there, and nobody who comes after it.
 void TrackerCore::RemoveToken() {
-  // Release pairs with the acquires of IsDone, of Close and of the last token:
-  // what the task did is visible to who waits. Acquire: the last one passes on,
-  // with the lock, what all have done.
-  const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acq_rel);
-  if (before == (kToken | kClosed)) WakeAll();
+  // Relaxed: the exchanges order.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  while (word != (kToken | kClosed)) {
+    // Release pairs with the acquires of Close and of the last token, which
+    // pass on, with the lock, what the task did.
+    if (word_.compare_exchange_weak(word, word - kToken,
+                                    std::memory_order_release,
+                                    std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  mu_.Lock();
+  // Acquire pairs with the releases above. What this task did the lock passes
+  // on.
+  const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acquire);
+  if (before == (kToken | kClosed)) return WakeAllAndUnlock();
+  // Others have come meanwhile.
+  mu_.Unlock();
 }
 
 bool TrackerCore::Close() {
+  mu_.Lock();
   // Acquire pairs with the releases of RemoveToken: who is woken sees, by way
   // of the lock, what the tasks have done.
   const uint64_t before = word_.fetch_or(kClosed, std::memory_order_acquire);
-  if (before == 0) WakeAll();
+  if (before == 0) {
+    WakeAllAndUnlock();
+  } else {
+    mu_.Unlock();
+  }
   return (before & kClosed) == 0;
 }
 
@@ -52,32 +72,25 @@ bool TrackerCore::Reopen() {
   return (word_.fetch_and(~kClosed, std::memory_order_relaxed) & kClosed) != 0;
 }
 
-// Either `Poll()` has the lock first, and the waiter is found here; or this
-// has, and `Poll()` sees the word that led here.
-void TrackerCore::WakeAll() {
-  WakeList woken;
-  mu_.Lock();
+void TrackerCore::WakeAllAndUnlock() {
   // Those that come while wakers are called wait for another moment.
   IntrusiveList<Waiter> waiters = std::move(waiters_);
-  while (Waiter* const waiter = waiters.PopFront()) {
-    waiter->done = true;
-    woken.Push(std::move(waiter->waker));
-    if (woken.IsFull()) {
-      mu_.Unlock();
-      ROUSE_TRY { woken.WakeAll(); }
-      ROUSE_CATCH_ALL {
-        // A waker that throws keeps nobody else asleep.
-        mu_.Lock();
-        waiters_.Append(waiters);
-        mu_.Unlock();
-        WakeAll();
-        ROUSE_RETHROW;
-      }
-      mu_.Lock();
+  FirstException first;
+  for (;;) {
+    WakeList woken;
+    while (!woken.IsFull()) {
+      Waiter* const waiter = waiters.PopFront();
+      if (waiter == nullptr) break;
+      waiter->done = true;
+      woken.Push(std::move(waiter->waker));
     }
+    mu_.Unlock();
+    if (woken.IsEmpty()) break;
+    // A waker that throws keeps nobody else asleep.
+    first.Catch([&woken] { woken.WakeAll(); });
+    mu_.Lock();
   }
-  mu_.Unlock();
-  woken.WakeAll();
+  first.Rethrow();
 }
 
 bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {

@@ -33,6 +33,7 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -87,14 +88,14 @@ class TrackerCore {
 
   ~TrackerCore() = default;
 
-  bool IsDone() const {
-    // Acquire pairs with the releases of RemoveToken, all of which one load
-    // acquires, since every step in between is a read-modify-write.
-    return word_.load(std::memory_order_acquire) == kClosed;
+  bool IsDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Relaxed: it becomes so under the lock.
+    return word_.load(std::memory_order_relaxed) == kClosed;
   }
 
-  // The tracker is closed and empty, or was just now.
-  void WakeAll();
+  // Ends the waits of all who wait at this moment, at which the tracker has
+  // become closed and empty.
+  void WakeAllAndUnlock() ABSL_UNLOCK_FUNCTION(mu_);
 
   Atomic<uint64_t> references_{1};
   // kClosed, and kToken for each token.
@@ -140,6 +141,9 @@ class [[nodiscard]] TrackedFuture {
       : token_(std::move(token)), future_(std::forward<Arg>(future)) {}
 
   auto Poll(Context& cx) { return future_.Poll(cx); }
+
+  // Where `future` waits.
+  void Trace(AwaitTrace& trace) const { trace.Add(future_); }
 
  private:
   TaskTrackerToken token_;  // goes after the future

@@ -156,6 +156,21 @@ MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
   Require(tracker.empty());
 }
 
+// Whether its task comes before that moment or after it.
+MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  tracker.Close();
+  Thread task(End(tracker.Token(), done));
+  std::optional<TaskTrackerToken> own(tracker.Token());
+  Waiting waiting(tracker);
+  Require(!waiting.Poll());
+  task.Join();
+  Require(!waiting.Poll(), "told of a moment that was before");
+  own.reset();
+  waiting.RequireEnd();
+}
+
 MODEL_TEST(TaskTracker, IsReopenedWhileTheLastTaskEnds) {
   const TaskTracker tracker;
   PlainInt done(0);

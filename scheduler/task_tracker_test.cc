@@ -12,6 +12,7 @@
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
@@ -273,6 +274,20 @@ TEST(TaskTracker, WaitsForTasksThatOtherThreadsRun) {
   for (std::thread& thread : threads) thread.join();
   scheduler->CancelAll();
   scheduler->Unref();
+}
+
+class Waits {
+ public:
+  PollResult<void> Poll(Context&) { return kPending; }
+  void Trace(AwaitTrace& trace) const { trace.AddLeaf("Waits", "for ever"); }
+};
+
+TEST(TaskTracker, AFutureThatIsTrackedSaysWhereItWaits) {
+  const TaskTracker tracker;
+  const auto tracked = tracker.Track(Waits());
+  AwaitTrace trace;
+  trace.Add(tracked);
+  EXPECT_EQ(trace.ToString(), "awaiting Waits, for ever\n");
 }
 
 }  // namespace
