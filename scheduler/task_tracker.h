@@ -179,8 +179,9 @@ class [[nodiscard]] TaskTrackerWait {
 // Copies refer to the same tasks. Thread-safe but for assigning and destroying
 // one object. Destroying all of them does nothing to the tasks.
 //
-// To add a task and to end one are two atomic operations each, without a lock
-// and without allocating. There is no limit to the number of tasks.
+// To add a task and to end one are two atomic operations each, without
+// allocating, and without a lock but to end the last one of a closed tracker.
+// There is no limit to the number of tasks.
 class TaskTracker {
  public:
   // Open and empty.
