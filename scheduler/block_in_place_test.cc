@@ -69,6 +69,18 @@ class BlockInPlaceTest : public ::testing::Test {
     };
   }
 
+  // The hook before a park is a call in place, which sets `done`.
+  void BlockInAHook(bool& done) {
+    before_park_ = [this, &done] {
+      EXPECT_EQ(CurrentTaskId(), std::nullopt);
+      BlockInPlace([this, &done] {
+        EXPECT_EQ(Worker::Current(), &worker());
+        done = true;
+      });
+      worker().Unpark();
+    };
+  }
+
   Worker& worker() { return scheduler_->worker(0); }
 
   std::function<void(size_t)> run_elsewhere_ = [this](size_t worker) {
@@ -97,13 +109,7 @@ TEST_F(BlockInPlaceTest, OutsideOfATaskOnlyCalls) {
 TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
   ASSERT_TRUE(worker().TakeOver());
   bool done = false;
-  before_park_ = [&] {
-    BlockInPlace([&] {
-      EXPECT_EQ(Worker::Current(), &worker());
-      done = true;
-    });
-    worker().Unpark();
-  };
+  BlockInAHook(done);
   EXPECT_TRUE(RunUntil(done));
   EXPECT_THAT(offered_, IsEmpty());
 }
@@ -113,14 +119,7 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
 TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
   ASSERT_TRUE(worker().TakeOver());
   bool done = false;
-  before_park_ = [&] {
-    EXPECT_EQ(CurrentTaskId(), std::nullopt);
-    BlockInPlace([&] {
-      EXPECT_EQ(Worker::Current(), &worker());
-      done = true;
-    });
-    worker().Unpark();
-  };
+  BlockInAHook(done);
   const task::ScopedTaskId blocking_call(task::NextTaskId());
   EXPECT_TRUE(RunUntil(done));
   EXPECT_THAT(offered_, IsEmpty());

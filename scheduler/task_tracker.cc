@@ -84,10 +84,11 @@ void TrackerCore::WakeAllAndUnlock() {
       waiter->done = true;
       woken.Push(std::move(waiter->waker));
     }
+    const bool may_be_more = woken.IsFull();
     mu_.Unlock();
-    if (woken.IsEmpty()) break;
     // A waker that throws keeps nobody else asleep.
     first.Catch([&woken] { woken.WakeAll(); });
+    if (!may_be_more) break;
     mu_.Lock();
   }
   first.Rethrow();
