@@ -405,6 +405,28 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAStandIn) {
   EXPECT_TRUE(other_destroyed);
 }
 
+// As blocking calls are.
+TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
+  for (const absl::Duration bound :
+       {absl::Milliseconds(10), absl::InfiniteDuration()}) {
+    std::optional<Runtime> runtime(
+        *Builder::MultiThread().WorkerThreads(2).LongPollBound(bound).Build());
+    absl::Notification begun;
+    absl::Status slept;
+    auto body = [&, handle = runtime->handle()]() -> Co<> {
+      BlockInPlace([&] {
+        begun.Notify();
+        slept = handle.BlockOn(Sleep(absl::Hours(1)));
+      });
+      co_return;
+    };
+    runtime->Spawn(body).Detach();
+    begun.WaitForNotification();
+    runtime.reset();
+    EXPECT_THAT(slept, StatusIs(absl::StatusCode::kUnavailable));
+  }
+}
+
 TEST(BlockInPlace, ACallMaySpawnDuringShutdown) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   const Handle handle = runtime->handle();

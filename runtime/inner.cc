@@ -148,19 +148,9 @@ void RuntimeInner::RunWorker(size_t index) {
   if (!worker.Run()) return;
   scheduler().CancelTasks(index);
   // Acquire and release: the last one follows all that the others did.
-  if (live_workers_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    // This thread is yet to be joined.
-    live_workers_.notify_one();
-    scheduler().Finish();
-    finished_ = true;
-  }
-}
-
-void RuntimeInner::AwaitWorkers() {
-  // Nothing to order: their threads are joined.
-  while (const size_t live = live_workers_.load(std::memory_order_relaxed)) {
-    live_workers_.wait(live, std::memory_order_relaxed);
-  }
+  if (live_workers_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  scheduler().Finish();
+  finished_.Notify();
 }
 
 void RuntimeInner::RunElsewhere(size_t index) {
@@ -264,16 +254,15 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
   first.Catch([this] { blocking_->Close(); });
   first.Catch([this] { scheduler().Close(); });
   if (options_.multi_thread) {
-    threads_.clear();  // joins
-    // A worker that stand-ins run may yet need another one.
-    AwaitWorkers();
-    if (stand_ins_ != nullptr) stand_ins_->Shutdown();
-    watchdog_ = nullptr;
-    // If not all workers could be started there may be none that would do it.
-    if (!finished_) {
+    if (threads_.empty()) {
+      // None could be started.
       first.Catch([this] { scheduler().CancelTasks(0); });
       first.Catch([this] { scheduler().Finish(); });
+    } else {
+      // On whatever threads they run, which may have to stand in for others.
+      finished_.WaitForNotification();
     }
+    watchdog_ = nullptr;
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
     worker_loan_.TakeForGood();
@@ -282,8 +271,11 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     first.Catch([this] { scheduler().CancelTasks(0); });
     first.Catch([this] { scheduler().Finish(); });
   }
-  // Also for what blocking calls wait for.
+  // Nobody drives any more what calls that block may wait for, be they blocking
+  // calls or polls that have given their worker away.
   first.Catch([this] { driver_.Shutdown(); });
+  threads_.clear();  // joins
+  if (stand_ins_ != nullptr) stand_ins_->Shutdown();
   first.Catch([&] { in_time = blocking_->Shutdown(limit); });
   first.Rethrow();
   return in_time;

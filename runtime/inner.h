@@ -20,6 +20,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
@@ -85,8 +86,6 @@ class RuntimeInner {
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);
-  // Waits until all workers have ended, on whatever thread.
-  void AwaitWorkers();
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
 
   const RuntimeOptions options_;
@@ -100,7 +99,7 @@ class RuntimeInner {
   // For workers whose threads block.
   scheduler::BlockingPool::Owner stand_ins_;
   std::atomic<size_t> live_workers_{0};
-  bool finished_ = false;  // by the last of them, which is then joined
+  absl::Notification finished_;  // by the last of them
 
   // Of a current-thread runtime:
   WorkerLoan worker_loan_;

@@ -64,8 +64,9 @@ struct RuntimeOptions;
 //   2. Tasks are not polled any more. Each is destroyed on a thread of the
 //      runtime (of a current-thread runtime, on the destroying thread), and its
 //      `JoinHandle` gives `kCancelled`. The destructor waits for the polls that
-//      are under way.
-//   3. Sleeps and sockets that others still wait for give `kUnavailable`.
+//      are under way, but for those that are in a `BlockInPlace()`.
+//   3. Sleeps and sockets that others still wait for give `kUnavailable`. Now
+//      the destructor waits for all polls.
 //   4. The destructor waits for the blocking calls that are under way or
 //      mandatory, however long they take: see `ShutdownTimeout()`.
 //
