@@ -317,6 +317,7 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
   }
   if (members_.IsEmpty()) {
     last.swap(last_ended_);
+    if (last.has_value() && limit <= absl::ZeroDuration()) last->Detach();
     return true;
   }
   // From now on threads that end detach themselves.

@@ -134,6 +134,9 @@ class BlockingPool final : public task::Schedule {
   // again, and the end of the program does not either. What `Close()` throws
   // comes out before anything is waited for.
   //
+  // A thread's `thread_local` objects are destroyed after its end. That, too,
+  // is waited for, and has no limit, unless `limit` is zero.
+  //
   // Called on a thread of the pool it waits for nobody.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
 

@@ -173,6 +173,25 @@ TEST_F(BlockingPoolShutdownTest, ADestructorOfWhatIsCancelledMaySpawn) {
   EXPECT_THAT(BlockOn(*std::move(handle)), StatusIs(kCancelled));
 }
 
+TEST(BlockingPool, InTheBackgroundNoThreadLocalIsWaitedFor) {
+  // Never destroyed: the thread is not waited for.
+  static absl::Notification& begun = *new absl::Notification;
+  static absl::Notification& end = *new absl::Notification;
+  struct WaitsAtTheEnd {
+    ~WaitsAtTheEnd() {
+      begun.Notify();
+      end.WaitForNotification();
+    }
+  };
+  const BlockingPool::Owner pool =
+      BlockingPool::Create({.keep_alive = absl::ZeroDuration()});
+  auto call = [] { static const thread_local WaitsAtTheEnd waits; };
+  EXPECT_THAT(BlockOn(pool->Spawn(call)), IsOk());
+  begun.WaitForNotification();
+  EXPECT_TRUE(pool->Shutdown(absl::ZeroDuration()));
+  end.Notify();
+}
+
 TEST(BlockingPool, DestroyedByItsOwnCallItWaitsForNobody) {
   absl::Notification stopped;
   BlockingPool::Owner pool = BlockingPool::Create(
