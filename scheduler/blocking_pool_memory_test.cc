@@ -1,16 +1,11 @@
-// A pool where allocations fail. Not under ThreadSanitizer, whose runtime has
-// its own `operator new`.
+// A pool where allocations fail.
 
-#include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -21,33 +16,11 @@
 #include "rouse/future/block_on.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/failing_allocations.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 
-#if defined(ABSL_HAVE_EXCEPTIONS) && !defined(ABSL_HAVE_THREAD_SANITIZER)
-
-namespace {
-
-// How many allocations of this thread succeed before one fails; none fails
-// below 0.
-thread_local int allocations_left = -1;
-
-}  // namespace
-
-void* operator new(size_t size) {
-  const bool fails = allocations_left == 0;
-  if (allocations_left >= 0) --allocations_left;
-  if (fails) throw std::bad_alloc();
-  void* const block = malloc(size == 0 ? 1 : size);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-// Else a sanitizer's, which that delete does not fit.
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return malloc(size == 0 ? 1 : size);
-}
-void operator delete(void* block) noexcept { free(block); }
-void operator delete(void* block, size_t) noexcept { free(block); }
+#ifdef ROUSE_CAN_FAIL_ALLOCATIONS
 
 namespace rouse::scheduler {
 namespace {
@@ -57,25 +30,6 @@ using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-
-// Lets one allocation of `call` fail: the first, the second and so on, until
-// there is none that would. `check` is told what `call` gave, or nothing if it
-// threw. Gives how many have failed.
-template <class Call, class Check>
-int FailEachAllocation(Call call, Check check) {
-  for (int n = 0;; ++n) {
-    std::optional<decltype(call())> result;
-    allocations_left = n;
-    try {
-      result.emplace(call());
-    } catch (const std::bad_alloc&) {
-    }
-    const bool has_failed = allocations_left < 0;
-    allocations_left = -1;
-    check(std::move(result));
-    if (!has_failed) return n;
-  }
-}
 
 // A call that holds `witness`.
 auto Seven(std::shared_ptr<int> witness) {

@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
 #include "rouse/scheduler/current.h"
@@ -157,34 +158,30 @@ class JoinSet {
  private:
   friend class internal::JoinSetWait<T>;
 
-  // A task, and then its result.
+  // A task that has not ended, or whose result is still in it.
   class Entry final : public scheduler::ReadyEntry, public IntrusiveListNode<> {
    public:
     Entry(scheduler::ReadyList* list, JoinHandle<T> handle)
-        : ReadyEntry(list), id(handle.id()), handle(std::move(handle)) {}
+        : ReadyEntry(list), handle(std::move(handle)) {}
 
-    // Asks the task whether it has ended; if not it wakes the entry when it
-    // does.
-    bool PollHandle() {
+    // Whether the task has ended; if not it wakes the entry when it does.
+    bool PollFinished() {
       const BorrowedWaker waker(raw_waker());
-      // It is the set that takes of the budget.
       Context cx(waker.get());
+      return handle.PollFinished(cx).IsReady();
+    }
+
+    // The result of a task that has ended. An exception leaves it there.
+    JoinedTask<T> Take() {
+      const BorrowedWaker waker(raw_waker());
+      Context cx(waker.get());
+      // It is the set that takes of the budget.
       const UnconstrainedScope unconstrained(cx);
-      PollResult<JoinResult<T>> joined = handle->Poll(cx);
-      if (joined.IsPending()) return false;
-      result.emplace(id, *std::move(joined), handle->exception());
-      return true;
+      JoinResult<T> result = *handle.Poll(cx);
+      return JoinedTask<T>(handle.id(), std::move(result), handle.exception());
     }
 
-    // Drops what a waker on another thread is not to destroy.
-    void Clear() {
-      handle.reset();
-      result.reset();
-    }
-
-    const TaskId id;
-    std::optional<JoinHandle<T>> handle;
-    std::optional<JoinedTask<T>> result;
+    JoinHandle<T> handle;
   };
 
   scheduler::ReadyList& list() {
@@ -197,10 +194,10 @@ class JoinSet {
     if (list_ != nullptr) list_->Deregister();
   }
 
-  void Remove(Entry* entry) {
+  static void Drop(Entry* entry) {
     entry->Unlink();
-    --size_;
-    entry->Clear();
+    // Not by the last of its wakers, on another thread.
+    const JoinHandle<T> dropped_here = std::move(entry->handle);
     entry->Unref();
   }
 
@@ -348,28 +345,29 @@ TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
   auto* const entry = new Entry(&list(), std::move(handle));
   entries_.PushBack(entry);
   ++size_;
+  const TaskId id = entry->handle.id();
   // Asked at once, so that results come in the order in which tasks end.
-  if (entry->PollHandle()) list_->MarkReady(entry);
-  return entry->id;
+  if (entry->PollFinished()) list_->MarkReady(entry);
+  return id;
 }
 
 template <class T>
 std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
   if (list_ == nullptr) return std::nullopt;
   while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
-    if (!entry->result.has_value()) {
-      if (!entry->handle->IsFinished()) {
-        // Woken for nothing, which a waker may be.
-        scheduler::ReadyList::Rearm(entry);
-        if (entry->PollHandle()) list_->MarkReady(entry);
-        continue;
-      }
-      entry->PollHandle();
+    if (!entry->handle.IsFinished()) {
+      // Woken for nothing, which a waker may be.
+      scheduler::ReadyList::Rearm(entry);
+      if (entry->PollFinished()) list_->MarkReady(entry);
+      continue;
     }
+    absl::Cleanup put_back = [this, entry] { list_->PutBack(entry); };
+    std::optional<JoinedTask<T>> joined(entry->Take());
+    std::move(put_back).Cancel();
     // The entry is not rearmed: no waker brings it back.
-    std::optional<JoinedTask<T>> result = std::move(entry->result);
-    Remove(entry);
-    return result;
+    --size_;
+    Drop(entry);
+    return joined;
   }
   return std::nullopt;
 }
@@ -410,9 +408,7 @@ PollResult<std::optional<JoinResult<T>>> JoinSet<T>::PollNext(Context& cx) {
 
 template <class T>
 void JoinSet<T>::AbortAll() {
-  entries_.ForEach([](Entry* entry) {
-    if (entry->handle.has_value()) entry->handle->Abort();
-  });
+  entries_.ForEach([](Entry* entry) { entry->handle.Abort(); });
 }
 
 template <class T>
@@ -422,7 +418,10 @@ void JoinSet<T>::DetachAll() {
   // on to this one, and are not in it any more.
   scheduler::ReadyList* const list = std::exchange(list_, nullptr);
   list->Close();
-  while (Entry* const entry = entries_.Front()) Remove(entry);
+  // Nor are those in it that the destructor of a result adds to the set.
+  IntrusiveList<Entry> entries = std::move(entries_);
+  size_ = 0;
+  while (Entry* const entry = entries.Front()) Drop(entry);
   list->Unref();
 }
 

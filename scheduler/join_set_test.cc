@@ -306,6 +306,43 @@ TEST_F(JoinSetTest, IsUsedAgainAfterDetachAll) {
   EXPECT_EQ(NextNow(set), 1);
 }
 
+// A result that adds a task to a set when it is destroyed.
+class AddsATask {
+ public:
+  AddsATask(JoinSet<AddsATask>* set, int* destroyed)
+      : set_(set), destroyed_(destroyed) {}
+  AddsATask(AddsATask&& other) noexcept
+      : set_(std::exchange(other.set_, nullptr)),
+        destroyed_(other.destroyed_) {}
+  AddsATask& operator=(AddsATask&&) = delete;
+  ~AddsATask() {
+    if (set_ == nullptr) return;
+    ++*destroyed_;
+    auto body = [set = set_, destroyed = destroyed_]() -> Co<AddsATask> {
+      co_return AddsATask(set, destroyed);
+    };
+    set_->Spawn(body);
+  }
+
+ private:
+  JoinSet<AddsATask>* set_;
+  int* destroyed_;
+};
+
+TEST_F(JoinSetTest, DetachAllLeavesWhatIsAddedMeanwhile) {
+  JoinSet<AddsATask> set;
+  int destroyed = 0;
+  auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
+  set.Spawn(body);
+  RunReady();
+  set.DetachAll();
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(set.size(), 1u);
+  Close();
+  const std::optional<absl::StatusOr<AddsATask>> next = set.TryNext();
+  EXPECT_THAT(next, Optional(StatusIs(absl::StatusCode::kCancelled)));
+}
+
 TEST_F(JoinSetTest, ShutdownWaitsForTheEndOfAll) {
   JoinSet<int> set;
   for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));

@@ -62,6 +62,11 @@ ReadyEntry* ReadyList::Pop() {
   return entry;
 }
 
+void ReadyList::PutBack(ReadyEntry* entry) {
+  entry->next_.Write() = popped_;
+  popped_ = entry;
+}
+
 void ReadyList::Rearm(ReadyEntry* entry) {
   // Release and acquire pair with those of MarkReady.
   entry->queued_.exchange(false, std::memory_order_acq_rel);

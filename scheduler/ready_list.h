@@ -71,6 +71,9 @@ class ReadyList {
   // The entry that has been here longest, or null.
   ReadyEntry* Pop();
 
+  // Has `entry`, which was taken out and not rearmed, come next.
+  void PutBack(ReadyEntry* entry);
+
   // Lets `entry`, which was taken out, be woken again. All that came before the
   // wakes that it has had until now is visible then.
   static void Rearm(ReadyEntry* entry);

@@ -77,6 +77,12 @@ class [[nodiscard]] PollResult {
   constexpr explicit PollResult(std::in_place_t, Args&&... args)
       : value_(std::in_place, std::forward<Args>(args)...) {}
 
+  // Makes it ready, with the value made in place of one that may be there.
+  template <class... Args>
+  constexpr T& emplace(Args&&... args) ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return value_.emplace(std::forward<Args>(args)...);
+  }
+
   constexpr bool IsReady() const { return value_.has_value(); }
   constexpr bool IsPending() const { return !value_.has_value(); }
 

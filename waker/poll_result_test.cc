@@ -55,6 +55,17 @@ TEST(PollResult, MakesItsValueInPlace) {
   EXPECT_EQ(*text, "xxx");
 }
 
+TEST(PollResult, EmplaceMakesItReadyWithWhatCannotBeAssigned) {
+  struct Constant {
+    explicit Constant(int value) : value(value) {}
+    const int value;
+  };
+  PollResult<Constant> result = kPending;
+  EXPECT_EQ(result.emplace(5).value, 5);
+  EXPECT_EQ(result.emplace(6).value, 6);
+  EXPECT_EQ(result->value, 6);
+}
+
 TEST(PollResult, HoldsWhatOnlyMoves) {
   PollResult<std::unique_ptr<int>> result = std::make_unique<int>(5);
   PollResult<std::unique_ptr<int>> moved = std::move(result);

@@ -164,11 +164,10 @@ class Cell final : public Header {
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
       // First what may throw: the exception is still to be had then.
-      to->result =
-          JoinResult<Output>(ErrorOfThrown(task->id, cell->exception_));
+      to->result.emplace(ErrorOfThrown(task->id, cell->exception_));
       to->exception = std::move(cell->exception_);
     } else {
-      to->result = std::move(cell->result_);
+      to->result.emplace(std::move(cell->result_));
     }
     cell->Drop();
   }

@@ -82,7 +82,8 @@ struct JoinOutcome {
 //               `exception()` the exception.
 //
 // The result's own destructor must not throw, since it may run on any thread:
-// such a task does not compile. What a waker of the joiner's throws comes out
+// such a task does not compile. An exception of its move constructor ends the
+// program, in `absl::StatusOr`. What a waker of the joiner's throws comes out
 // of the call that used the waker.
 //
 // Destroying the handle detaches the task. Abandoning an await of it loses
@@ -121,6 +122,14 @@ class JoinHandle {
     task_->vtable->take_output(task_, &outcome);
     task::DropHandleOfTaken(std::exchange(task_, nullptr));
     return result;
+  }
+
+  // Ready when the task has ended, and after its result was taken; takes
+  // neither the result nor a unit of the budget. `cx` is woken in place of that
+  // of an earlier `Poll()`.
+  PollResult<void> PollFinished(Context& cx) const {
+    if (task_ == nullptr || task::PollJoin(task_, cx.waker())) return {};
+    return kPending;
   }
 
   // A leaf that names the task: see await_trace.h.

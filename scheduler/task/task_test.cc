@@ -56,6 +56,22 @@ TEST_F(TaskTest, CompletionWakesTheJoiner) {
 }
 
 // Trap S20 (tokio #6986).
+TEST_F(TaskTest, PollFinishedTellsOfTheEndAndLeavesTheResult) {
+  JoinHandle<int> handle = schedule_->Start(Gate(this));
+  int woken = 0;
+  const Waker waker = Waker::FromCallable([&woken] { ++woken; });
+  Context cx(waker);
+  EXPECT_TRUE(handle.PollFinished(cx).IsPending());
+  schedule_->RunAll();
+  open_ = true;
+  std::move(waker_).Wake();
+  schedule_->RunAll();
+  EXPECT_EQ(woken, 1);
+  EXPECT_TRUE(handle.PollFinished(cx).IsReady());
+  EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
+  EXPECT_TRUE(handle.PollFinished(cx).IsReady());
+}
+
 TEST_F(TaskTest, ADroppedHandleForgetsItsWaker) {
   int alive_wakers = 0;
   {

@@ -1,0 +1,42 @@
+#include "rouse/testing/failing_allocations.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#ifdef ROUSE_CAN_FAIL_ALLOCATIONS
+
+namespace {
+
+// How many allocations of this thread succeed before one fails; none fails
+// below 0.
+thread_local int allocations_left = -1;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  const bool fails = allocations_left == 0;
+  if (allocations_left >= 0) --allocations_left;
+  if (fails) throw std::bad_alloc();
+  void* const block = malloc(size == 0 ? 1 : size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+// Else a sanitizer's, which that delete does not fit.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return malloc(size == 0 ? 1 : size);
+}
+void operator delete(void* block) noexcept { free(block); }
+void operator delete(void* block, size_t) noexcept { free(block); }
+
+namespace rouse {
+
+FailingAllocation::FailingAllocation(int n) { allocations_left = n; }
+FailingAllocation::~FailingAllocation() { allocations_left = -1; }
+
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static)
+bool FailingAllocation::has_failed() const { return allocations_left < 0; }
+
+}  // namespace rouse
+
+#endif
