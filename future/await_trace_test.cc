@@ -22,6 +22,7 @@
 #include "rouse/future/select.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/take.h"
+#include "rouse/future/task_local.h"
 #include "rouse/future/testing.h"
 #include "rouse/future/try_join.h"
 #include "rouse/future/unconstrained.h"
@@ -244,6 +245,14 @@ TEST(AwaitTrace, GoesOnInWhatAdaptsAStream) {
   ASSERT_TRUE(PollOnce(collected).IsPending());
   EXPECT_THAT(StepsOf(collected),
               ElementsAre(Line(line), "rouse::trace_test::Never"));
+}
+
+TEST(AwaitTrace, GoesOnInAScopeOfATaskLocal) {
+  static constinit TaskLocal<int> number("number");
+  auto scope = number.Scope(7, InheritTaskLocals(AwaitNever));
+  ASSERT_TRUE(PollOnce(scope).IsPending());
+  EXPECT_THAT(StepsOf(scope), ElementsAre(Line(trace_test::leaf_line),
+                                          "rouse::trace_test::Never"));
 }
 
 TEST(AwaitTrace, GoesOnInACoroutineThatIsAwaitedByReference) {

@@ -45,6 +45,7 @@
 
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
@@ -136,6 +137,10 @@ class CalledFuture {
     // Made in place: a future need not be movable.
     if (!inner_.has_value()) inner_.emplace(Make(callable_));
     return inner_->Poll(cx);
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (inner_.has_value()) trace.Add(*inner_);
   }
 
  private:
@@ -248,6 +253,10 @@ class [[nodiscard]] TaskLocalFuture {
     return result;
   }
 
+  void Trace(AwaitTrace& trace) const {
+    if (future_.has_value()) trace.Add(future_->get());
+  }
+
   // Takes the value, if it is still there. If the future has not finished it
   // goes on without one, not with that of an outer scope.
   std::optional<T> TakeValue() { return std::exchange(value_, std::nullopt); }
@@ -296,6 +305,10 @@ class [[nodiscard]] InheritTaskLocalsFuture {
     auto result = future_->Poll(cx);
     if (result.IsReady()) future_.reset();
     return result;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (future_.has_value()) trace.Add(*future_);
   }
 
  private:

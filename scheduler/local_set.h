@@ -32,6 +32,7 @@
 
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/scheduler/local_schedule.h"
@@ -203,6 +204,8 @@ class [[nodiscard]] RunUntilFuture {
     if (result.IsReady()) Finish();
     return result;
   }
+
+  void Trace(AwaitTrace& trace) const { trace.Add(future_.get()); }
 
  private:
   PollResult<FutureOutput<F>> PollBoth(Context& cx) {

@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
@@ -123,6 +124,15 @@ TEST(LocalSet, RunUntilLeavesTasksForLater) {
   event.Set();
   BlockOn(set);
   EXPECT_EQ(set.alive_tasks(), 0u);
+}
+
+TEST(LocalSet, RunUntilTellsWhatItsFutureWaitsFor) {
+  LocalSet set;
+  auto run = set.RunUntil(YieldTimes(1));
+  ASSERT_TRUE(PollOnce(run).IsPending());
+  AwaitTrace trace;
+  trace.Add(run);
+  EXPECT_THAT(trace.ToString(), HasSubstr("YieldTimes at "));
 }
 
 TEST(LocalSet, RunUntilPollsAnLvalueWhereItIs) {

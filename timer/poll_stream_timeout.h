@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/poll_timeout.h"
 #include "rouse/waker/context.h"
@@ -65,6 +66,10 @@ class TimedStream {
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     if (stream_.get() == nullptr) return std::nullopt;
     return limit_ == Limit::kAll ? PollAll(cx) : PollEach(cx);
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    if (const auto* stream = stream_.get()) trace.Add(*stream);
   }
 
  private:

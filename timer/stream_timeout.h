@@ -35,6 +35,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/poll_stream_timeout.h"  // IWYU pragma: export
@@ -118,6 +119,7 @@ class [[nodiscard]] StreamTimeout {
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     return timed_.PollNext(cx);
   }
+  void Trace(AwaitTrace& trace) const { trace.Add(timed_); }
 
  private:
   template <class T>

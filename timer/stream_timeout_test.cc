@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/future/stream.h"
@@ -33,6 +34,7 @@ namespace rouse {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // An item after each of the durations.
 Gen<int> Items(std::vector<absl::Duration> durations) {
@@ -85,6 +87,14 @@ TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
   Co<void> task = TakeAll(timed, taken);
   while (Poll(task).IsPending()) Pass(absl::Milliseconds(500));
   EXPECT_THAT(taken, ElementsAre(1, 0, 2, 3, 0, 4));
+}
+
+TEST_F(StreamTimeoutTest, TellsWhatItsStreamWaitsFor) {
+  StreamTimeout timed(absl::Seconds(1), Items({absl::Hours(1)}));
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  AwaitTrace trace;
+  trace.Add(timed);
+  EXPECT_THAT(trace.ToString(), HasSubstr("Items at "));
 }
 
 TEST_F(StreamTimeoutTest, TellsOfEachPeriodIfItIsToldTo) {

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/timer/heap/default_timer.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -55,6 +56,10 @@ class DelayTime {
   //
   // REQUIRES: it was started, and not stopped.
   PollResult<absl::Status> Poll(Context& cx) { return delay_->Poll(cx); }
+
+  void Trace(AwaitTrace& trace) const {
+    if (delay_.has_value()) trace.Add(*delay_);
+  }
 
   // Drops the delay.
   void Stop() { delay_.reset(); }

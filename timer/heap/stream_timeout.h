@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/heap/delay_time.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -88,6 +89,7 @@ class [[nodiscard]] StreamTimeout {
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     return timed_.PollNext(cx);
   }
+  void Trace(AwaitTrace& trace) const { trace.Add(timed_); }
 
  private:
   template <class T>

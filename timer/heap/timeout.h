@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/timer/heap/delay_time.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -68,6 +69,11 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
       return time_.Poll(inner);
     };
     return rouse::internal::PollTimeout<Output>(future_, cx, poll_time);
+  }
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "Timeout");
+    if (const auto* future = future_.get()) branches.Add(*future);
+    if (time_.has_started()) branches.Add(time_);
   }
 
  private:

@@ -12,8 +12,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/future/await_trace.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
+#include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
@@ -72,6 +74,20 @@ TEST_F(HeapTimeoutTest, GivesWhatTheFutureGives) {
   // However late it is.
   Advance(20);
   EXPECT_EQ(**Poll(timeout), 7);
+}
+
+TEST_F(HeapTimeoutTest, TellsWhatItWaitsFor) {
+  Timeout timeout(timer_->handle(), absl::Seconds(1),
+                  Delay(timer_->handle(), absl::Hours(1)));
+  const Waker waker;
+  Context cx(waker);
+  ASSERT_TRUE(timeout.Poll(cx).IsPending());
+  AwaitTrace trace;
+  trace.Add(timeout);
+  EXPECT_EQ(trace.ToString(),
+            "awaiting Timeout\n"
+            "- awaiting rouse::heap::Delay\n"
+            "- awaiting rouse::heap::Delay\n");
 }
 
 TEST_F(HeapTimeoutTest, GivesUpAndDestroysTheFuture) {
