@@ -20,7 +20,6 @@ namespace {
 bool IsOfOneConnection(int error) {
   switch (error) {
     case ECONNABORTED:
-    case EPERM:  // a firewall's rule
     case EPROTO:
     case ENETDOWN:
     case ENOPROTOOPT:
@@ -48,7 +47,10 @@ PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
     const auto event =
         registration.PollReady(reactor::Direction::kRead, cx, waiter);
     if (event.IsPending()) return kPending;
-    if (!event->ok()) return Result(event->status());
+    if (!event->ok()) {
+      unit->MadeProgress();
+      return Result(event->status());
+    }
 
     Socket socket;
     RawAddr peer;

@@ -58,8 +58,10 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
                                                         absl::Span<char> buffer,
                                                         Waiter* waiter) const {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
+  // A writer may have made it a pipe of packets, of which each read gives one.
+  constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
-      Direction::kRead, cx, waiter, buffer.size(),
+      Direction::kRead, cx, waiter, kNeverShort,
       [&] { return evented_.io().Read(buffer); },
       [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
 }

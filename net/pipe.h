@@ -107,8 +107,8 @@ class PipeReader {
 // come, whatever the program has made of it. That costs two more system calls
 // for each write, or three on a thread that has the signal blocked.
 //
-// Up to 4096 bytes (PIPE_BUF) are written as one: what others write to the same
-// pipe does not come between them.
+// Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written as one: what
+// others write to the same pipe does not come between them.
 class PipeWriter {
  public:
   using Waiter = reactor::Waiter;

@@ -71,6 +71,17 @@ TEST_F(PipeTest, AReadWaitsAndLetsGo) {
   EXPECT_EQ(Run(read).value(), 1u);
 }
 
+// Each read gives one: that it is short does not say that there is no more.
+TEST_F(PipeTest, PacketsAreReadOneByOne) {
+  auto [reader, writer] = Make();
+  ASSERT_EQ(fcntl(writer.fd(), F_SETFL, O_DIRECT | O_NONBLOCK), 0);
+  ASSERT_EQ(write(writer.fd(), "one", 3), 3);
+  ASSERT_EQ(write(writer.fd(), "three", 5), 5);
+  Turn();
+  EXPECT_EQ(Run(Read(reader, Buffer())).value(), 3u);
+  EXPECT_EQ(Run(Read(reader, Buffer())).value(), 5u);
+}
+
 TEST_F(PipeTest, AWriteWaitsForRoom) {
   auto [reader, writer] = Make();
   const std::string block(PIPE_BUF, 'x');

@@ -21,14 +21,14 @@ namespace rouse::internal {
 using reactor::Direction;
 
 PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
-                                                  Context& cx,
+                                                  ShortRead says, Context& cx,
                                                   absl::Span<char> buffer,
                                                   reactor::Waiter* waiter) {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
   const Socket& io = socket.io();
+  const size_t full = says == ShortRead::kNothing ? 0 : buffer.size();
   return socket.registration().PollIo(
-      Direction::kRead, cx, waiter, buffer.size(),
-      [&] { return io.Receive(buffer); },
+      Direction::kRead, cx, waiter, full, [&] { return io.Receive(buffer); },
       [&](int error) { return io.ErrorAtPeer(error, "recv from"); });
 }
 

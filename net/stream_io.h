@@ -30,9 +30,17 @@ inline constexpr reactor::Interest kStreamInterest =
     reactor::Interest::kReadable | reactor::Interest::kWritable |
     reactor::Interest::kPriority;
 
+// What a read says that gives less than it was asked for.
+enum class ShortRead {
+  kNoMoreForNow,
+  // Nothing: Unix sockets end one behind bytes that came with descriptors, or
+  // from another process.
+  kNothing,
+};
+
 // As `AsyncRead` and `AsyncWrite` say.
 PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
-                                                  Context& cx,
+                                                  ShortRead says, Context& cx,
                                                   absl::Span<char> buffer,
                                                   reactor::Waiter* waiter);
 PollResult<absl::StatusOr<size_t>> PollStreamWrite(const EventedSocket& socket,

@@ -156,7 +156,8 @@ class TcpStream : public TcpOptions<TcpStream> {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamRead(evented_, cx, buffer, waiter);
+    return internal::PollStreamRead(
+        evented_, internal::ShortRead::kNoMoreForNow, cx, buffer, waiter);
   }
   PollResult<absl::StatusOr<size_t>> PollPeek(Context& cx,
                                               absl::Span<char> buffer,

@@ -89,7 +89,10 @@ std::optional<std::string_view> UnixAddr::abstract_name() const {
 
 std::string UnixAddr::ToString() const {
   if (IsUnnamed()) return "(unnamed)";
-  if (path().has_value()) return std::string(*path());
+  if (const std::optional<std::string_view> path = this->path()) {
+    // Not to be taken for an abstract name.
+    return absl::StrCat(path->front() == '@' ? "./" : "", *path);
+  }
   return absl::StrCat("@", absl::CEscape(*abstract_name()));
 }
 

@@ -115,6 +115,7 @@ TEST(UnixAddrTest, ComparesAndHashesByName) {
 
 TEST(UnixAddrTest, Prints) {
   EXPECT_EQ(absl::StrCat(UnixAddr::FromAbstractName("a").value()), "@a");
+  EXPECT_EQ(absl::StrCat(UnixAddr::FromPath("@a").value()), "./@a");
 }
 
 }  // namespace

@@ -41,6 +41,34 @@ bool IsWritable(int fd) {
   return poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0;
 }
 
+// As sendto(2), but EAGAIN only where there will be an event when there is
+// room; elsewhere to wait for one would be for ever.
+ssize_t SendToName(const Socket& io, std::string_view data,
+                   const UnixAddr& to) {
+  const auto send = [&] {
+    return sendto(io.fd(), data.data(), data.size(), MSG_NOSIGNAL, to.data(),
+                  to.size());
+  };
+  ssize_t size = send();
+  if (size >= 0 || errno != EAGAIN) return size;
+  const absl::StatusOr<UnixAddr> peer = io.PeerUnixAddr();
+  if (!peer.ok()) {
+    // Of its own room the socket is told.
+    if (!IsWritable(io.fd())) {
+      errno = EAGAIN;
+      return -1;
+    }
+  } else if (*peer == to) {
+    // Also of the peer's, unless that has gone and another has its name.
+    size = io.Send(data);
+    if (size >= 0 || errno != ECONNREFUSED) return size;
+  }
+  // There may be room by now.
+  size = send();
+  if (size < 0 && errno == EAGAIN) errno = kReceiverIsFull;
+  return size;
+}
+
 }  // namespace
 
 absl::StatusOr<UnixDatagram> UnixDatagram::FromSocket(
@@ -99,16 +127,7 @@ PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
   constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
       reactor::Direction::kWrite, cx, waiter, kNeverShort,
-      [&] {
-        const ssize_t size = sendto(fd(), data.data(), data.size(),
-                                    MSG_NOSIGNAL, to.data(), to.size());
-        // To wait would be for ever: the socket is writable as it is, so there
-        // will be no event.
-        if (size < 0 && errno == EAGAIN) {
-          errno = IsWritable(fd()) ? kReceiverIsFull : EAGAIN;
-        }
-        return size;
-      },
+      [&] { return SendToName(io(), data, to); },
       [&](int error) {
         if (error == kReceiverIsFull) {
           return absl::ResourceExhaustedError(

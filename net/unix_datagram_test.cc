@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "absl/base/config.h"
@@ -119,6 +120,57 @@ TEST_F(UnixDatagramTest, WhoIsNotIsToldThatTheReceiverIsFull) {
   const UnixAddr to = b.local_addr().value();
   EXPECT_EQ(Fill(a, to).code(), absl::StatusCode::kResourceExhausted);
   ASSERT_EQ(Run(b.Recv(Buffer())).value(), 1u);
+  EXPECT_EQ(Run(a.SendTo("x", to)).value(), 1u);
+}
+
+// Room that comes just when it was refused is no reason to fail.
+TEST_F(UnixDatagramTest, WhoIsConnectedWaitsAlsoWithTheName) {
+  const UnixDatagram a = UnixDatagram::Unbound().value();
+  const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
+  const UnixAddr to = b.local_addr().value();
+  ASSERT_TRUE(a.Connect(to).ok());
+  constexpr int kDatagrams = 20000;
+  std::thread receiving([&b] {
+    char buffer[8];
+    for (int received = 0; received < kDatagrams;) {
+      if (recv(b.fd(), buffer, sizeof buffer, MSG_DONTWAIT) > 0) ++received;
+    }
+  });
+  for (int i = 0; i < kDatagrams; ++i) {
+    const absl::StatusOr<size_t> sent = Run(a.SendTo("x", to));
+    ASSERT_TRUE(sent.ok()) << sent.status();
+  }
+  receiving.join();
+}
+
+TEST_F(UnixDatagramTest, WhoIsConnectedElsewhereIsNotHeldUpByThat) {
+  const UnixDatagram a = UnixDatagram::Unbound().value();
+  const UnixDatagram full = UnixDatagram::Bind(NewAbstractAddr()).value();
+  const UnixDatagram other = UnixDatagram::Bind(NewAbstractAddr()).value();
+  Turn();
+  ASSERT_TRUE(a.Connect(full.local_addr().value()).ok());
+  const UnixDatagram third = UnixDatagram::Unbound().value();
+  Turn();
+  EXPECT_EQ(Fill(third, full.local_addr().value()).code(),
+            absl::StatusCode::kResourceExhausted);
+  const UnixAddr to = other.local_addr().value();
+  EXPECT_EQ(Fill(a, to).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_EQ(Run(other.Recv(Buffer())).value(), 1u);
+  EXPECT_EQ(Run(a.SendTo("x", to)).value(), 1u);
+}
+
+// The peer is still the old one then, which will never have room.
+TEST_F(UnixDatagramTest, AReceiverThatAnotherReplacesIsNotWaitedFor) {
+  const UnixDatagram a = UnixDatagram::Unbound().value();
+  const UnixAddr to = NewAbstractAddr();
+  {
+    const UnixDatagram before = UnixDatagram::Bind(to).value();
+    ASSERT_TRUE(a.Connect(to).ok());
+  }
+  const UnixDatagram now = UnixDatagram::Bind(to).value();
+  Turn();
+  EXPECT_EQ(Fill(a, to).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_EQ(Run(now.Recv(Buffer())).value(), 1u);
   EXPECT_EQ(Run(a.SendTo("x", to)).value(), 1u);
 }
 

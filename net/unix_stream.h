@@ -109,7 +109,8 @@ class UnixStream {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamRead(evented_, cx, buffer, waiter);
+    return internal::PollStreamRead(evented_, internal::ShortRead::kNothing, cx,
+                                    buffer, waiter);
   }
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,

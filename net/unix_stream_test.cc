@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +67,30 @@ TEST_F(UnixStreamTest, AReadWaitsAndLetsGo) {
   ASSERT_TRUE(Run(a.WriteAll("x")).ok());
   EXPECT_EQ(Run(read).value(), 1u);
   EXPECT_EQ(other_.wakes(), 0);
+}
+
+// A read ends behind them: that it is short does not say that there is no more.
+TEST_F(UnixStreamTest, BytesBehindADescriptorAreRead) {
+  auto [a, b] = Pair();
+  const int passed = a.fd();
+  char control[CMSG_SPACE(sizeof passed)] = {};
+  char first = 'a';
+  iovec vector = {&first, 1};
+  msghdr message = {};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof passed);
+  std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
+  ASSERT_EQ(sendmsg(a.fd(), &message, 0), 1);
+  ASSERT_EQ(send(a.fd(), "bcd", 3, 0), 3);
+  Turn();
+  EXPECT_EQ(Run(b.Read(Buffer())).value(), 1u);
+  EXPECT_EQ(Run(b.Read(Buffer())).value(), 3u);
 }
 
 TEST_F(UnixStreamTest, AShutdownIsTheEnd) {

@@ -78,8 +78,9 @@ absl::StatusOr<ChildStdout> ChildStdout::FromFd(OwnedFd fd,
 PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
+  // The child may have made it a pipe of packets, of which each read gives one.
   return pipe_.registration().PollIo(
-      Direction::kRead, cx, waiter, buffer.size(),
+      Direction::kRead, cx, waiter, /*full=*/0,
       [&] { return read(fd(), buffer.data(), buffer.size()); },
       [](int error) {
         return absl::ErrnoToStatus(error, "read of a child's output");

@@ -122,6 +122,22 @@ TEST_F(AsyncFdTest, TryIoClearsWhatWouldBlock) {
   EXPECT_TRUE(IsPending(async.Writable()));
 }
 
+TEST_F(AsyncFdTest, TryIoClearsTheDirectionThatItIsTold) {
+  const auto async = Make();
+  WriteTo(b_.get(), "x");
+  Turn();
+  auto either = async.Ready(Interest::kReadable | Interest::kWritable);
+  const auto guard = task_.Poll(either);
+  const auto result =
+      (*guard)->TryIo(Direction::kRead, "this", []() -> ssize_t {
+        errno = EAGAIN;
+        return -1;
+      });
+  EXPECT_FALSE(result.has_value());
+  EXPECT_TRUE(IsPending(async.Readable()));
+  EXPECT_FALSE(IsPending(async.Writable()));
+}
+
 TEST_F(AsyncFdTest, TryIoNamesTheCallThatFailed) {
   const auto async = Make();
   Turn();

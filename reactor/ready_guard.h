@@ -57,9 +57,18 @@ class ReadyGuard {
   // with `errno` if it failed. It is repeated if it was interrupted. Gives its
   // result, or its error, of which the message begins with `call`; or nothing
   // if it would block, after `ClearReady()`: wait again.
+  //
+  // A guard of both directions is to be told which of them the call is in: else
+  // what refuses the one would clear the other, of which there may be no event.
   template <class Attempt>
   std::optional<absl::StatusOr<size_t>> TryIo(std::string_view call,
                                               Attempt&& attempt) const {
+    return TryIo(std::nullopt, call, std::forward<Attempt>(attempt));
+  }
+  template <class Attempt>
+  std::optional<absl::StatusOr<size_t>> TryIo(
+      std::optional<Direction> direction, std::string_view call,
+      Attempt&& attempt) const {
     ssize_t result;
     do {
       result = attempt();
@@ -67,7 +76,7 @@ class ReadyGuard {
     if (result >= 0) return static_cast<size_t>(result);
     const int error = errno;
     if (error == EAGAIN || error == EWOULDBLOCK) {
-      ClearReady();
+      direction.has_value() ? ClearReady(*direction) : ClearReady();
       return std::nullopt;
     }
     return absl::ErrnoToStatus(error, call);

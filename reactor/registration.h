@@ -155,8 +155,10 @@ class Registration {
   //
   // A result of at least 1 and less than `full` says that there is no more for
   // now, which saves the call that would find out; 0 as `full` never says it.
-  // Right for the bytes of a stream; wrong for calls that return less than
-  // there is, such as receiving a datagram.
+  // Right for the bytes of a TCP stream; wrong for calls that return less than
+  // there is, such as receiving a datagram, a read of a Unix socket, which ends
+  // behind bytes that came with descriptors, or of a pipe, whose writer may
+  // have chosen packets.
   //
   // Takes a unit of the task's budget (see context.h) and, for a write whose
   // `full` is not 0, those for as many bytes as the result says. No allocation,
@@ -211,7 +213,11 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     uint64_t word = WordIfReady(direction);
     if (word == 0) {
       if (Wait(direction, cx, waiter, word)) return kPending;
-      if (!IsReady(direction, word)) return Result(CannotBecomeReady());
+      if (!IsReady(direction, word)) {
+        // Else whoever tries again and again would never yield.
+        unit->MadeProgress();
+        return Result(CannotBecomeReady());
+      }
     }
     const ReadyEvent event(direction, word);
     ssize_t result;

@@ -257,6 +257,16 @@ TEST_F(RegistrationTest, PollIoTakesTheBudget) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
+// Nor does what fails at once, however often it is tried again.
+TEST_F(RegistrationTest, AReactorThatHasGoneTakesTheBudget) {
+  reactor_->Shutdown();
+  Context cx(task_.waker());
+  uint32_t errors = 0;
+  while (PollReceive(cx, 8).IsReady()) ++errors;
+  EXPECT_EQ(errors, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
 TEST_F(RegistrationTest, WaitingTakesNoBudget) {
   Context cx(task_.waker());
   for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) {
