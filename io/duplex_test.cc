@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -185,6 +186,16 @@ TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   while (b.PollRead(reading, absl::MakeSpan(buffer_, 1)).IsReady()) ++reads;
   EXPECT_EQ(reads, kBudgetPerPoll);
   EXPECT_EQ(task_.wakes(), 2);
+}
+
+TEST_F(DuplexTest, WritingInVainLetsOthersRun) {
+  auto ends = std::make_optional(Duplex(8));
+  DuplexStream a = std::move(ends->first);
+  ends.reset();
+  Context cx(waker_.get());
+  uint32_t errors = 0;
+  while (a.PollWrite(cx, "x").IsReady()) ++errors;
+  EXPECT_EQ(errors, kBudgetPerPoll);
 }
 
 // Under the sanitizers too.

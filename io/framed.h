@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -93,7 +94,7 @@ class Framed {
     using Item = std::optional<absl::StatusOr<Frame>>;
     for (;;) {
       if (state_ == State::kEnded) return Item(std::nullopt);
-      if (begin_ < end_ || state_ == State::kAtEnd) {
+      if ((begin_ < end_ && !incomplete_) || state_ == State::kAtEnd) {
         PollResult<BudgetUnit> unit = PollProceed(cx);
         if (unit.IsPending()) return kPending;
         Item item = DecodeOne();
@@ -105,16 +106,21 @@ class Framed {
           state_ = State::kEnded;
           continue;
         }
+        incomplete_ = true;
       }
       PollResult<absl::StatusOr<size_t>> size =
           rouse::PollRead(stream_, cx, Room(), nullptr);
-      if (size.IsPending()) return kPending;
+      if (size.IsPending()) {
+        if (begin_ == end_) Shrink(in_);
+        return kPending;
+      }
       if (!size->ok()) {
         state_ = State::kEnded;
         return Item(absl::StatusOr<Frame>((*std::move(size)).status()));
       }
       if (**size == 0) state_ = State::kAtEnd;
       end_ += **size;
+      incomplete_ = false;
     }
   }
 
@@ -134,7 +140,16 @@ class Framed {
   absl::Status Feed(const Frame& frame)
     requires AsyncWrite<S>
   {
-    return codec_.Encode(frame, out_);
+    // There may always be something left to send: what has been sent goes when
+    // it is the larger part.
+    if (sent_ > out_.size() / 2) {
+      out_.erase(0, sent_);
+      sent_ = 0;
+    }
+    absl::Cleanup take_back = [this, size = out_.size()] { out_.resize(size); };
+    absl::Status status = codec_.Encode(frame, out_);
+    std::move(take_back).Cancel();
+    return status;
   }
 
   // Sends what there is to be sent. Gives `absl::Status`.
@@ -156,6 +171,7 @@ class Framed {
       sent_ += **size;
     }
     out_.clear();
+    Shrink(out_);
     sent_ = 0;
     return rouse::PollFlush(stream_, cx, waiter);
   }
@@ -185,14 +201,22 @@ class Framed {
 
   // At least so much is read at once, if there is.
   static constexpr size_t kReadSize = 4096;  // bytes
+  // A buffer with nothing in it is no larger.
+  static constexpr size_t kKeptSize = 65536;  // bytes
+
+  static void Shrink(std::string& buffer) {
+    if (buffer.capacity() > kKeptSize) buffer = std::string();
+  }
 
   std::optional<absl::StatusOr<Frame>> DecodeOne() {
     std::string_view bytes = buffered();
-    const size_t before = bytes.size();
+    // Also if memory runs out: the codec knows what it has taken.
+    const absl::Cleanup advance = [this, &bytes, before = bytes.size()] {
+      begin_ += before - bytes.size();
+    };
     absl::StatusOr<std::optional<Frame>> frame = state_ == State::kAtEnd
                                                      ? codec_.DecodeEnd(bytes)
                                                      : codec_.Decode(bytes);
-    begin_ += before - bytes.size();
     if (!frame.ok()) return absl::StatusOr<Frame>(std::move(frame).status());
     if (!frame->has_value()) return std::nullopt;
     return absl::StatusOr<Frame>(**std::move(frame));
@@ -221,10 +245,12 @@ class Framed {
   C codec_;
   State state_ = State::kReading;
 
-  // What has been read is from `begin_` to `end_`.
+  // What has been read is from `begin_` to `end_`, and `incomplete_` if the
+  // codec has said so.
   std::string in_;
   size_t begin_ = 0;
   size_t end_ = 0;
+  bool incomplete_ = false;
 
   // What is to be written, but for the first `sent_` bytes.
   std::string out_;

@@ -1,5 +1,6 @@
 #include "rouse/io/framed.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -136,6 +137,50 @@ TEST_F(FramedTest, ManySmallFramesDoNotMakeTheBufferGrow) {
     ASSERT_TRUE(frame.has_value() && frame->ok());
     ASSERT_LE(framed.buffered().size(), 8192u);
   }
+}
+
+// Tells what it is asked.
+class WatchedCodec : public LineCodec {
+ public:
+  absl::StatusOr<std::optional<std::string>> Decode(std::string_view& bytes) {
+    ++decodes;
+    return LineCodec::Decode(bytes);
+  }
+  absl::Status Encode(std::string_view line, std::string& out) {
+    most_before = std::max(most_before, out.size());
+    return LineCodec::Encode(line, out);
+  }
+
+  int decodes = 0;
+  size_t most_before = 0;
+};
+
+TEST_F(FramedTest, TheSameBytesAreNotDecodedAgain) {
+  ScriptedReader stream("incompl");
+  stream.Pending().Pending().Bytes("ete\n");
+  Framed framed(stream, WatchedCodec());
+  for (int i = 0; i < 2; ++i) {
+    auto next = Next(framed);
+    ASSERT_TRUE(Poll(next).IsPending());
+    EXPECT_EQ(framed.codec().decodes, 1);
+  }
+  EXPECT_THAT(ReadFrames(framed), ElementsAre("'incomplete'"));
+}
+
+TEST_F(FramedTest, WhatHasBeenSentIsNotKeptWhereThereIsAlwaysMore) {
+  ScriptedWriter stream;
+  stream.TakeAtMost(8);
+  stream.BePendingInTurns();
+  Framed framed(stream, WatchedCodec());
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(framed.Feed("1234567").ok());
+    if (i < 2) continue;
+    auto flush = framed.Flush();
+    while (framed.unsent() > 16) ASSERT_TRUE(Poll(flush).IsPending());
+  }
+  EXPECT_LE(framed.codec().most_before, 64u);
+  EXPECT_TRUE(Run(framed.Flush()).ok());
+  EXPECT_EQ(stream.written().size(), 8000u);
 }
 
 TEST_F(FramedTest, SendsFrames) {

@@ -34,6 +34,7 @@ class IoVectors {
       if (part.empty()) continue;
       if (size_ == kMaxParts) break;
       vectors_[size_++] = {const_cast<char*>(part.data()), part.size()};
+      bytes_ += part.size();
     }
   }
   IoVectors(const IoVectors&) = delete;
@@ -41,10 +42,13 @@ class IoVectors {
 
   iovec* data() { return vectors_; }
   int size() const { return static_cast<int>(size_); }
+  // Of all that there are here.
+  size_t bytes() const { return bytes_; }
 
  private:
   iovec vectors_[kMaxParts];
   size_t size_ = 0;
+  size_t bytes_ = 0;
 };
 
 }  // namespace rouse::internal

@@ -37,7 +37,7 @@ absl::StatusOr<std::optional<std::string>> LineCodec::Decode(
         return std::nullopt;
       }
       // One byte more may be the first one of the end.
-      if (bytes.size() <= max_size_ + 1) return std::nullopt;
+      if (bytes.empty() || bytes.size() - 1 <= max_size_) return std::nullopt;
       bytes = {};
       searched_ = 0;
       passing_over_ = true;

@@ -1,6 +1,7 @@
 #include "rouse/io/line_codec.h"
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,12 @@ TEST(LineCodecTest, ALineThatIsTooLongIsOneErrorHoweverItArrives) {
     EXPECT_THAT(DecodeInSteps(LineCodec(4), "12345", step),
                 ElementsAre("RESOURCE_EXHAUSTED"));
   }
+}
+
+TEST(LineCodecTest, ALimitThatNothingReachesIsNone) {
+  constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
+  EXPECT_THAT(DecodeInSteps(LineCodec(kNoLimit), "one\ntwo\n", 2),
+              ElementsAre("'one'", "'two'"));
 }
 
 TEST(LineCodecTest, NoMoreIsKeptThanTheLimit) {

@@ -72,10 +72,12 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
     {
       const ThreadMutexLock lock(&mu_);
       if (writer_closed_) {
+        unit->MadeProgress();
         return Result(absl::FailedPreconditionError(
             "write to a Duplex: it has been shut down"));
       }
       if (reader_closed_) {
+        unit->MadeProgress();
         return Result(absl::FailedPreconditionError(
             "write to a Duplex: the other end has gone"));
       }

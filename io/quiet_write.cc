@@ -35,8 +35,9 @@ class NoSigPipe {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  // After a write that has failed with EPIPE. Signals do not add up: one that
-  // was pending is the owner's, and still the only one.
+  // After a write that has failed with EPIPE, or that was cut short, maybe by
+  // that. Signals do not add up: one that was pending is the owner's, and still
+  // the only one.
   void TakeBack() const {
     if (was_pending_) return;
     const timespec now = {};
@@ -60,7 +61,9 @@ ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts) {
     const NoSigPipe no_signal;
     size = writev(fd, vectors.data(), vectors.size());
     error = errno;
-    if (size < 0 && error == EPIPE) no_signal.TakeBack();
+    const bool was_cut =
+        size < 0 ? error == EPIPE : static_cast<size_t>(size) < vectors.bytes();
+    if (was_cut) no_signal.TakeBack();
   }
   errno = error;
   return size;

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <string_view>
+#include <thread>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 
@@ -87,6 +91,24 @@ TEST_F(QuietWriteTest, NoSignalComes) {
   WriteInVain();
   EXPECT_EQ(signals_, 0);
   EXPECT_FALSE(IsBlocked());
+  EXPECT_FALSE(IsPending());
+}
+
+// Where it blocks, the reader may go when a part of it has been written.
+TEST_F(QuietWriteTest, NoSignalComesInTheMidst) {
+  const std::string data(size_t{1} << 20, 'x');
+  std::thread reading([this] {
+    char byte;
+    EXPECT_EQ(read(fds_[0], &byte, 1), 1);
+    // For the write to wait for room.
+    absl::SleepFor(absl::Milliseconds(20));
+    CloseReader();
+  });
+  const ssize_t written = Write(data);
+  reading.join();
+  EXPECT_GT(written, 0);
+  EXPECT_LT(written, static_cast<ssize_t>(data.size()));
+  EXPECT_EQ(signals_, 0);
   EXPECT_FALSE(IsPending());
 }
 
