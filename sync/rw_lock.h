@@ -207,8 +207,10 @@ class [[nodiscard]] RwLockWriteGuard {
   // that are next in the queue come in at once.
   RwLockReadGuard<T, Core> Downgrade() && {
     ABSL_ASSERT(core_ != nullptr);
-    core_->permits.Release(core_->max_readers - 1, /*free=*/0);
-    return RwLockReadGuard<T, Core>(std::exchange(core_, nullptr), *value_);
+    // First, since a waker may throw.
+    RwLockReadGuard<T, Core> reading(std::exchange(core_, nullptr), *value_);
+    reading.core_->permits.Release(reading.core_->max_readers - 1, /*free=*/0);
+    return reading;
   }
 
  private:

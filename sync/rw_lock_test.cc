@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -129,6 +130,25 @@ TEST(RwLock, AWriteLockBecomesAReadLock) {
   reading.reset();
   EXPECT_TRUE(PollOnce(next).IsReady());
 }
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST(RwLock, ADowngradeWhoseWakerThrowsUnlocksOnce) {
+  RwLock<int> lock(MaxReaders(4));
+  CountingWaker task;
+  task.OnWake([] { throw std::runtime_error("no"); });
+  {
+    RwLockWriteGuard<int> writing = lock.BlockingWrite();
+    auto read = lock.Read();
+    EXPECT_TRUE(PollOnce(read, task.NewWaker()).IsPending());
+    EXPECT_THROW(static_cast<void>(std::move(writing).Downgrade()),
+                 std::runtime_error);
+    EXPECT_TRUE(PollOnce(read).IsReady());
+  }
+  auto writing = lock.TryWrite();
+  ASSERT_TRUE(writing.has_value());
+  EXPECT_FALSE(lock.TryRead().has_value());
+}
+#endif
 
 TEST(RwLock, WhoReadsAloneMayUpgrade) {
   RwLock<int> lock;

@@ -214,7 +214,11 @@ class [[nodiscard]] Semaphore::OwnedPermit {
 
   size_t num_permits() const { return permit_.num_permits(); }
   void Forget() { permit_.Forget(); }
-  void Merge(OwnedPermit&& other) { permit_.Merge(std::move(other.permit_)); }
+  void Merge(OwnedPermit&& other) {
+    const bool adopts = num_permits() == 0 && other.num_permits() > 0;
+    permit_.Merge(std::move(other.permit_));
+    if (adopts) semaphore_ = other.semaphore_;
+  }
   std::optional<OwnedPermit> Split(size_t n) {
     std::optional<Permit> permit = permit_.Split(n);
     if (!permit.has_value()) return std::nullopt;

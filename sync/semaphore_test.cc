@@ -339,6 +339,30 @@ TEST(Semaphore, AnOwnedPermitKeepsItsSemaphore) {
   EXPECT_TRUE(weak.expired());
 }
 
+TEST(Semaphore, AnOwnedPermitWithoutAnyAdoptsTheSemaphoreOfOthers) {
+  const auto before = std::make_shared<Semaphore>(1);
+  auto semaphore = std::make_shared<Semaphore>(2);
+  const std::weak_ptr<Semaphore> weak = semaphore;
+  {
+    Semaphore::OwnedPermit empty = Take(Semaphore::AcquireOwned(before));
+    empty.Forget();
+    std::optional<Semaphore::OwnedPermit> moved_from(
+        Take(Semaphore::AcquireOwned(semaphore)));
+    {
+      Semaphore::OwnedPermit permit = *std::move(moved_from);
+      moved_from->Merge(std::move(permit));
+    }
+    EXPECT_EQ(moved_from->semaphore(), semaphore);
+    empty.Merge(*Semaphore::TryAcquireOwned(std::move(semaphore)));
+    EXPECT_EQ(empty.num_permits(), 1u);
+    EXPECT_EQ(empty.semaphore(), weak.lock());
+    EXPECT_EQ(before.use_count(), 1);
+    moved_from.reset();
+    EXPECT_EQ(weak.lock()->available_permits(), 1u);
+  }
+  EXPECT_TRUE(weak.expired());
+}
+
 TEST(Semaphore, AnOwnedFutureKeepsItsSemaphore) {
   auto semaphore = std::make_shared<Semaphore>(0);
   auto acquire = Semaphore::AcquireOwned(semaphore);

@@ -30,11 +30,10 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
                                           std::memory_order_relaxed,
                                           std::memory_order_relaxed));
     if (!node.IsLinked()) {
-      if (node.HasRegistered() && clone.IsNoop()) {
-        // It was told of another change, and has no waker any more.
-        node.Leave(told);
-        continue;
-      }
+      // It may have been told of another change, and has no waker then.
+      const bool has_lost_it = node.HasRegistered() && clone.IsNoop();
+      node.Leave(told);
+      if (has_lost_it) continue;
       at.waiters.PushBack(&node);
     }
     node.Register(clone);
@@ -68,11 +67,10 @@ bool Core::WaitForNoReceiver(WaitNode& node, const Waker& waker) {
     // out: so it finds who waits, or is seen here.
     if (receivers() == 0) return false;
     if (!node.IsLinked()) {
-      if (node.HasRegistered() && clone.IsNoop()) {
-        // There was none, but now there is one again.
-        node.Leave(told);
-        continue;
-      }
+      // It may have been told that there was none, but there is one again.
+      const bool has_lost_it = node.HasRegistered() && clone.IsNoop();
+      node.Leave(told);
+      if (has_lost_it) continue;
       closing_.waiters.PushBack(&node);
     }
     node.Register(clone);

@@ -350,6 +350,25 @@ MODEL_TEST(Watch, AWaitIsAbandonedWhileTheValueChanges) {
   Require(seen != rx.HasChanged());
 }
 
+MODEL_TEST(Watch, AWaitThatWasToldInVainIsAbandoned, .mode = kBounded,
+           .spurious_failures = 0) {
+  Task first;
+  Task second;
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx] {
+    tx.Send(1);
+    tx.Send(2);
+  });
+  {
+    auto changed = rx.Changed();
+    if (first.Poll(changed).IsPending()) {
+      static_cast<void>(*rx.BorrowAndUpdate());
+      static_cast<void>(second.Poll(changed));
+    }
+  }
+  sending.Join();
+}
+
 // Trap C12: the last value comes before the end.
 MODEL_TEST(Watch, WaitForSeesTheLastValueBeforeTheEnd, .mode = kBounded,
            .spurious_failures = 0) {

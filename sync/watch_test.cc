@@ -168,6 +168,33 @@ TEST(Watch, WhoIsToldInVainWaitsAgain) {
   }
 }
 
+// And leaves when it goes, whichever waker it has waited with.
+TEST(Watch, WhoWasToldInVainLeaves) {
+  auto [tx, rx] = Channel<int>(0);
+  CountingWaker first;
+  CountingWaker second;
+  {
+    auto changed = std::make_unique<Receiver<int>::ChangedFuture>(rx.Changed());
+    EXPECT_TRUE(PollOnce(*changed, first.NewWaker()).IsPending());
+    tx.Send(1);
+    EXPECT_EQ(*rx.BorrowAndUpdate(), 1);
+    EXPECT_TRUE(PollOnce(*changed, second.NewWaker()).IsPending());
+  }
+  tx.Send(2);
+  EXPECT_EQ(second.wakes(), 0);
+  // The no-op waker, which counts for none.
+  EXPECT_EQ(*rx.BorrowAndUpdate(), 2);
+  {
+    auto changed = std::make_unique<Receiver<int>::ChangedFuture>(rx.Changed());
+    EXPECT_TRUE(PollOnce(*changed, Waker()).IsPending());
+    tx.Send(3);
+    EXPECT_EQ(*rx.BorrowAndUpdate(), 3);
+    EXPECT_TRUE(PollOnce(*changed, Waker()).IsPending());
+  }
+  tx.Send(4);
+  EXPECT_EQ(*rx.BorrowAndUpdate(), 4);
+}
+
 TEST(Watch, TheLastSenderThatGoesWakes) {
   auto [tx, rx] = Channel<int>(0);
   Sender<int> other = tx;

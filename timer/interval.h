@@ -86,7 +86,8 @@ class IntervalTick;
 // ends. Polling for the first time on a thread without a current driver, and
 // without one in the options, is a `Panic()`.
 //
-// May be moved while no tick is waited for; moving it then is a `Panic()`.
+// May be moved until a poll finds no tick, and again when that tick has been
+// taken; in between, also if nobody waits any more, moving it is a `Panic()`.
 // Destroying it cancels. Polling, resetting and cancelling are O(1). It is for
 // one thread at a time.
 //

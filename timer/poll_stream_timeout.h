@@ -103,8 +103,10 @@ class TimedStream {
     return std::optional<Item>(*std::move(up));
   }
 
-  // Time first: a stream that is always ready would never find it up.
+  // Time first: a stream that is always ready would never find it up. And with
+  // budget, without which it would not be found up either.
   PollResult<std::optional<Item>> PollAll(Context& cx) {
+    if (!cx.HasBudget()) return YieldForBudget(cx);
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsReady()) {
       End();
@@ -112,6 +114,8 @@ class TimedStream {
     }
     auto item = stream_.get()->PollNext(cx);
     if (item.IsPending()) return kPending;
+    // So that the driver has its turn, whatever the stream takes.
+    TakeUnitIfAny(cx);
     return Give(*std::move(item));
   }
 

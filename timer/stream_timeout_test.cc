@@ -6,6 +6,7 @@
 
 #include "rouse/timer/stream_timeout.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -192,6 +193,20 @@ class Endless {
     return std::optional<int>(1);
   }
 };
+
+// Without budget nobody can tell whether time is up.
+TEST_F(StreamTimeoutTest, AtGivesNoItemWithoutBudget) {
+  auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());
+  const Waker waker = task_.NewWaker();
+  Context cx(waker);
+  uint32_t items = 0;
+  while (timed.PollNext(cx).IsReady()) ++items;
+  EXPECT_EQ(items, kBudgetPerPoll);
+  EXPECT_EQ(task_.wakes(), 1);
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(timed.PollNext(cx).IsPending());
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
+}
 
 TEST_F(StreamTimeoutTest, AtEndsAStreamThatIsAlwaysReady) {
   auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());

@@ -33,11 +33,13 @@ class Ticks {
   int64_t resolution() const { return static_cast<int64_t>(resolution_); }
 
   // The first tick that begins at or after `t`: what is due then is not early.
-  // For `Instant::Max()`, none.
+  // Where that would be after `Instant::Max()`, and for that itself, none.
   uint64_t AtOrAfter(Instant t) const {
     if (t == Instant::Max()) return Wheel::kNever;
     const uint64_t nanoseconds = Nanoseconds(t);
-    return nanoseconds / resolution_ + (nanoseconds % resolution_ != 0);
+    const uint64_t tick =
+        nanoseconds / resolution_ + (nanoseconds % resolution_ != 0);
+    return tick <= At(Instant::Max()) ? tick : Wheel::kNever;
   }
 
   // The tick that has begun at `t`.
