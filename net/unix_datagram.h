@@ -44,8 +44,8 @@ namespace rouse {
 //
 // Where the receiver's queue is full, sending waits. The system tells when
 // there is room again only to a socket that is connected to that receiver; for
-// any other, `SendTo()` fails then: send again later, or connect. While one that
-// is connected waits for its peer, what it sends to others waits as well.
+// any other, `SendTo()` fails then: send again later, or connect. While one
+// that is connected waits for its peer, what it sends to others waits as well.
 //
 // # Errors
 //

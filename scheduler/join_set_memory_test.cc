@@ -13,7 +13,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/testing/failing_allocations.h"

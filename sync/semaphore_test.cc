@@ -350,6 +350,7 @@ TEST(Semaphore, AnOwnedPermitWithoutAnyAdoptsTheSemaphoreOfOthers) {
         Take(Semaphore::AcquireOwned(semaphore)));
     {
       Semaphore::OwnedPermit permit = *std::move(moved_from);
+      // NOLINTNEXTLINE(bugprone-use-after-move): it has none.
       moved_from->Merge(std::move(permit));
     }
     EXPECT_EQ(moved_from->semaphore(), semaphore);
