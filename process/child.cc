@@ -108,6 +108,11 @@ std::optional<ChildStderr> Child::TakeStderr() {
 
 int Child::Look() {
   if (status_.has_value()) return 0;
+  if (pid_ == 0) {
+    // Moved from; to waitpid() that is any child of the process group.
+    errno = ECHILD;
+    return -1;
+  }
   int raw;
   // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has WNOHANG
   const pid_t ended = waitpid(pid_, &raw, WNOHANG);

@@ -1,5 +1,6 @@
 #include "rouse/process/child_pipe.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -27,6 +28,14 @@ namespace {
 using reactor::AsyncFd;
 using reactor::Direction;
 using reactor::Interest;
+
+// What is said of the flag goes for all who have the pipe's end: a program that
+// is given it expects to block.
+OwnedFd Blocking(OwnedFd fd) {
+  const int flags = fcntl(fd.get(), F_GETFL);
+  if (flags >= 0) fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK);
+  return fd;
+}
 
 absl::StatusOr<AsyncFd<OwnedFd>> Adopt(OwnedFd fd, Interest interest,
                                        const reactor::Handle& handle) {
@@ -67,6 +76,10 @@ PollResult<absl::StatusOr<size_t>> ChildStdin::PollWriteVectored(
   return absl::StatusOr<size_t>(0);
 }
 
+OwnedFd ChildStdin::IntoFd() && {
+  return Blocking(std::move(pipe_).IntoInner());
+}
+
 absl::StatusOr<ChildStdout> ChildStdout::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
   absl::StatusOr<AsyncFd<OwnedFd>> pipe =
@@ -85,6 +98,10 @@ PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
       [](int error) {
         return absl::ErrnoToStatus(error, "read of a child's output");
       });
+}
+
+OwnedFd ChildStdout::IntoFd() && {
+  return Blocking(std::move(pipe_).IntoInner());
 }
 
 }  // namespace rouse

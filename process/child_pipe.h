@@ -92,8 +92,8 @@ class ChildStdin {
   // The descriptor. It stays owned.
   int fd() const { return pipe_.fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(pipe_).IntoInner(); }
+  // Takes the descriptor out, blocking again: for another child, say.
+  OwnedFd IntoFd() &&;
 
  private:
   explicit ChildStdin(reactor::AsyncFd<OwnedFd> pipe)
@@ -129,7 +129,7 @@ class ChildStdout {
                                               Waiter* waiter = nullptr) const;
 
   int fd() const { return pipe_.fd(); }
-  OwnedFd IntoFd() && { return std::move(pipe_).IntoInner(); }
+  OwnedFd IntoFd() &&;
 
  private:
   explicit ChildStdout(reactor::AsyncFd<OwnedFd> pipe)

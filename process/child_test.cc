@@ -316,6 +316,17 @@ TEST_F(ChildTest, AMovedOneIsTheSame) {
   EXPECT_TRUE(Run(moved.Wait())->IsSuccess());
 }
 
+TEST_F(ChildTest, OneThatWasMovedFromTakesNoOthersEnd) {
+  Child child = SpawnCat(/*kill_on_drop=*/true);
+  Child other = Command("true").Spawn().value();
+  AwaitZombie();
+  Child moved = std::move(child);
+  // NOLINTNEXTLINE(bugprone-use-after-move): it has none
+  EXPECT_TRUE(absl::IsFailedPrecondition(child.TryWait().status()));
+  EXPECT_TRUE(Run(other.Wait())->IsSuccess());
+  EXPECT_TRUE(Run(moved.Wait())->IsSuccess());
+}
+
 // Who outlives the reactor is reaped by whoever comes by next.
 TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   std::optional<ChildStdin> input;

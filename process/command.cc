@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -54,6 +55,30 @@ void Undo(pid_t pid) {
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
+
+// While it lives, children of this thread get the usual slack for their timers,
+// not that of a thread of ours (base/thread.h), which they would pass on.
+class UsualTimerSlack {
+ public:
+#ifdef __linux__
+  UsualTimerSlack() : before_(prctl(PR_GET_TIMERSLACK)) {
+    prctl(PR_SET_TIMERSLACK, kUsual);
+  }
+  ~UsualTimerSlack() { prctl(PR_SET_TIMERSLACK, before_); }
+#else
+  UsualTimerSlack() {}
+  ~UsualTimerSlack() {}
+#endif
+  UsualTimerSlack(const UsualTimerSlack&) = delete;
+  UsualTimerSlack& operator=(const UsualTimerSlack&) = delete;
+
+ private:
+#ifdef __linux__
+  static constexpr unsigned long kUsual = 50'000;  // nanoseconds
+
+  const long before_;
+#endif
+};
 
 std::vector<char*> Pointers(std::vector<std::string>& strings) {
   std::vector<char*> pointers;
@@ -153,7 +178,9 @@ absl::Status Command::Validate() const {
 std::vector<std::string> Command::Environment() const {
   std::vector<std::string> environment;
   if (!clear_env_) {
-    for (char** entry = environ; *entry != nullptr; ++entry) {
+    // Null after clearenv().
+    for (char** entry = environ; entry != nullptr && *entry != nullptr;
+         ++entry) {
       const std::string_view text = *entry;
       if (!env_.contains(std::string(text.substr(0, text.find('='))))) {
         environment.emplace_back(text);
@@ -256,6 +283,7 @@ absl::StatusOr<pid_t> Command::Start(const Streams& streams) const {
   args.insert(args.end(), args_.begin(), args_.end());
   std::vector<std::string> environment = Environment();
   pid_t pid;
+  const UsualTimerSlack slack;
   error = posix_spawnp(&pid, program_.c_str(), &actions, &attributes,
                        Pointers(args).data(), Pointers(environment).data());
   if (error != 0) {
@@ -281,6 +309,13 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   // The number is the child's until it is waited for.
   OwnedFd fd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   if (!fd.IsValid()) {
+    if (errno == ESRCH) {
+      // Nor is the number the child's any more.
+      return absl::FailedPreconditionError(absl::StrCat(
+          "Command '", program_,
+          "': it has run, but its end was taken away; does the program ignore "
+          "SIGCHLD, or wait for any child?"));
+    }
     absl::Status status = absl::ErrnoToStatus(errno, "pidfd_open");
     Undo(*pid);
     return status;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,6 +109,14 @@ TEST_F(CommandTest, TheEnvironmentCanBeCleared) {
   EXPECT_EQ(output.out, "AFTER=2\n");
 }
 
+TEST_F(CommandTest, RunsWhereThereIsNoEnvironmentAtAll) {
+  char** const before = std::exchange(environ, nullptr);  // as clearenv() does
+  const auto output = Run(Command("/usr/bin/env").Env("NEW", "1").Output());
+  environ = before;
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_EQ(output->out, "NEW=1\n");
+}
+
 TEST_F(CommandTest, RunsWhereItIsTold) {
   EXPECT_EQ(Run(Command("pwd").CurrentDir("/").Output())->out, "/\n");
 }
@@ -151,6 +160,20 @@ TEST_F(CommandTest, AStreamCanBeADescriptor) {
   EXPECT_EQ(read(reading.get(), buffer, sizeof buffer), 0);
 }
 
+// It would fail where it has to wait, if its end did not block.
+TEST_F(CommandTest, AStreamCanBeAnotherChildsPipe) {
+  Child first =
+      Shell("sleep 0.1; echo late").Stdout(Stdio::Piped()).Spawn().value();
+  const ProcessOutput output =
+      Run(Command("cat")
+              .Stdin(Stdio::FromFd((*first.TakeStdout()).IntoFd()))
+              .Output())
+          .value();
+  EXPECT_EQ(output.out, "late\n");
+  EXPECT_TRUE(output.status.IsSuccess()) << output.err;
+  EXPECT_TRUE(Run(first.Wait())->IsSuccess());
+}
+
 // Where this process has none of the standard streams, its own descriptors
 // have their numbers.
 TEST_F(CommandTest, SourcesMayHaveTheNumbersOfStandardStreams) {
@@ -183,6 +206,28 @@ TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
   const ExitStatus status = Run(Shell("kill -PIPE $$").Run()).value();
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
   EXPECT_EQ(status.signal(), SIGPIPE);
+}
+
+// Not what a runtime's threads have, which cost power and are passed on.
+TEST_F(CommandTest, TheChildsTimersHaveTheUsualSlack) {
+  ASSERT_EQ(prctl(PR_SET_TIMERSLACK, 1UL), 0);
+  const ProcessOutput output =
+      Run(Command("cat").Arg("/proc/self/timerslack_ns").Output()).value();
+  EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1);
+  ASSERT_EQ(prctl(PR_SET_TIMERSLACK, 0UL), 0);
+  EXPECT_EQ(output.out, "50000\n");
+}
+
+// Not that there is no such program.
+TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  for (int i = 0; i < 20; ++i) {
+    const absl::StatusOr<Child> child = Command("true").Spawn();
+    EXPECT_TRUE(child.ok() || absl::IsFailedPrecondition(child.status()))
+        << child.status();
+  }
+  while (!HasNoChildren()) usleep(1000);
+  signal(SIGCHLD, before);
 }
 
 TEST_F(CommandTest, CanHaveAProcessGroupOfItsOwn) {

@@ -39,6 +39,11 @@ Doorbell doorbells[NSIG];
 // Of installing.
 ABSL_CONST_INIT ThreadMutex install_mu(absl::kConstInit);
 
+// Not for `SA_SIGINFO` to say, which may be set beside the others.
+bool HasHandler(const struct sigaction& action) {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
 // Async-signal-safe: atomics and write(2) alone.
 void Handle(int number, siginfo_t* info, void* context) {
   const int saved_errno = errno;
@@ -52,10 +57,12 @@ void Handle(int number, siginfo_t* info, void* context) {
   static_cast<void>(
       !write(doorbell.fd.load(std::memory_order_acquire), &one, sizeof one));
   const struct sigaction& previous = doorbell.previous;
-  if ((previous.sa_flags & SA_SIGINFO) != 0) {
-    previous.sa_sigaction(number, info, context);
-  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(number);
+  if (HasHandler(previous)) {
+    if ((previous.sa_flags & SA_SIGINFO) != 0) {
+      previous.sa_sigaction(number, info, context);
+    } else {
+      previous.sa_handler(number);
+    }
   }
   errno = saved_errno;
 }
@@ -78,6 +85,11 @@ absl::Status Install(int number, Doorbell& doorbell) {
   // So that system calls of other code go on as if there had been nothing.
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigemptyset(&action.sa_mask);
+  if (HasHandler(doorbell.previous)) {
+    // It is called as it was, and no more often.
+    action.sa_flags |= doorbell.previous.sa_flags & (SA_ONSTACK | SA_NOCLDSTOP);
+    action.sa_mask = doorbell.previous.sa_mask;
+  }
   if (sigaction(number, &action, nullptr) != 0) {
     absl::Status status = ErrorOf("sigaction", number);
     // Nothing to order: no handler was installed, and the lock is held.

@@ -180,6 +180,38 @@ TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
   EXPECT_TRUE(HasCome(signal));
 }
 
+// With a number that no other test has: the handler stays.
+TEST_F(SignalTest, WhatWasResetBeforeIsNotCalled) {
+  struct sigaction action;
+  ASSERT_EQ(sigaction(SIGIO, nullptr, &action), 0);
+  action.sa_handler = SIG_IGN;
+  // As a handler with an argument had it.
+  action.sa_flags |= SA_SIGINFO;
+  ASSERT_EQ(sigaction(SIGIO, &action, nullptr), 0);
+  Signal signal = Listen(SIGIO);
+  ASSERT_EQ(raise(SIGIO), 0);
+  EXPECT_TRUE(HasCome(signal));
+}
+
+TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
+  static volatile sig_atomic_t blocked = -1;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, nullptr, &now);
+    blocked = sigismember(&now, SIGTERM);
+  };
+  sigaddset(&action.sa_mask, SIGTERM);
+  action.sa_flags = SA_ONSTACK;
+  ASSERT_EQ(sigaction(SIGPWR, &action, nullptr), 0);
+  Signal signal = Listen(SIGPWR);
+  ASSERT_EQ(raise(SIGPWR), 0);
+  EXPECT_TRUE(HasCome(signal));
+  EXPECT_EQ(blocked, 1);
+  ASSERT_EQ(sigaction(SIGPWR, nullptr, &action), 0);
+  EXPECT_NE(action.sa_flags & SA_ONSTACK, 0);
+}
+
 TEST_F(SignalTest, AShutdownOfTheReactorIsUnavailable) {
   Signal signal = Listen(SIGUSR1);
   auto recv = signal.Recv();
