@@ -427,6 +427,28 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
   }
 }
 
+// Though more block than there may be threads to stand in for them.
+TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayStandIn) {
+  std::optional<Runtime> runtime(
+      *Builder::MultiThread().WorkerThreads(1).MaxBlockingThreads(1).Build());
+  constexpr int kCalls = 3;
+  std::atomic<int> begun{0};
+  std::atomic<int> ended{0};
+  auto body = [&, handle = runtime->handle()]() -> Co<> {
+    BlockInPlace([&] {
+      ++begun;
+      const absl::Status slept = handle.BlockOn(Sleep(absl::Hours(1)));
+      EXPECT_THAT(slept, StatusIs(absl::StatusCode::kUnavailable));
+      ++ended;
+    });
+    co_return;
+  };
+  for (int i = 0; i < kCalls; ++i) runtime->Spawn(body).Detach();
+  while (begun < kCalls) std::this_thread::yield();
+  runtime.reset();
+  EXPECT_EQ(ended, kCalls);
+}
+
 TEST(BlockInPlace, ACallMaySpawnDuringShutdown) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   const Handle handle = runtime->handle();

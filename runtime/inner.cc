@@ -44,10 +44,22 @@ using scheduler::RunningHere;
 
 namespace {
 
+// How often a runtime that ends looks for workers that nobody runs.
+constexpr absl::Duration kLookForOffers = absl::Milliseconds(1);
+
 BlockingOptions Named(BlockingOptions options, const std::string& name) {
   options.thread_name = name;
   return options;
 }
+
+// It calls wakers, as workers do, and is waited for as they are.
+struct WatchdogScope {
+  WatchdogScope(const Handle& handle, const void* runtime)
+      : here(runtime), enter(handle) {}
+
+  RunningHere here;
+  EnterGuard enter;
+};
 
 // As many as there are calls that block at one time, beside the workers; and
 // they do not hold the clock, as those calls do.
@@ -109,7 +121,8 @@ absl::Status RuntimeInner::StartThreads() {
         scheduler::Watchdog::Start(
             scheduler(), options_.scheduler.long_poll_bound,
             absl::StrCat(options_.thread_name, "-dog"), [handle = handle_] {
-              return std::make_shared<EnterGuard>(handle);
+              return std::make_shared<WatchdogScope>(handle,
+                                                     handle.shared_.get());
             });
     if (!watchdog.ok()) return watchdog.status();
     watchdog_ = *std::move(watchdog);
@@ -128,8 +141,8 @@ absl::Status RuntimeInner::StartThreads() {
         },
         options_.blocking.thread_stack_size);
     if (!thread.ok()) {
-      // Those that did start end with the runtime.
-      live_workers_.fetch_sub(count - i, std::memory_order_acq_rel);
+      // Those that did start end with the runtime, if they have not yet.
+      if (i > 0) EndWorkers(count - i);
       return thread.status();
     }
     threads_.push_back(*std::move(thread));
@@ -147,8 +160,14 @@ void RuntimeInner::RunWorker(size_t index) {
   // Else this thread has blocked, and another runs the worker now.
   if (!worker.Run()) return;
   scheduler().CancelTasks(index);
+  EndWorkers(1);
+}
+
+void RuntimeInner::EndWorkers(size_t count) {
   // Acquire and release: the last one follows all that the others did.
-  if (live_workers_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (live_workers_.fetch_sub(count, std::memory_order_acq_rel) != count) {
+    return;
+  }
   scheduler().Finish();
   finished_.Notify();
 }
@@ -157,6 +176,10 @@ void RuntimeInner::RunElsewhere(size_t index) {
   // As on any other thread of a worker, what a waker throws ends the program.
   auto run = [this, index]() noexcept { RunWorker(index); };
   stand_ins_->SpawnMandatory(run).Detach();
+}
+
+void RuntimeInner::RunOffered() noexcept {
+  for (size_t i = 0; i < scheduler().worker_count(); ++i) RunWorker(i);
 }
 
 void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
@@ -259,8 +282,11 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
       first.Catch([this] { scheduler().CancelTasks(0); });
       first.Catch([this] { scheduler().Finish(); });
     } else {
-      // On whatever threads they run, which may have to stand in for others.
-      finished_.WaitForNotification();
+      // On whatever threads they run. One that blocks, and found none to stand
+      // in for it, may wait for what ends only below.
+      while (!finished_.WaitForNotificationWithTimeout(kLookForOffers)) {
+        RunOffered();
+      }
     }
     watchdog_ = nullptr;
   } else {

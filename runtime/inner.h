@@ -86,6 +86,10 @@ class RuntimeInner {
   void RunWorker(size_t index);
   // Has a worker run that its thread has offered.
   void RunElsewhere(size_t index);
+  // Runs those that have been offered and that nobody has taken over.
+  void RunOffered() noexcept;
+  // So many workers have ended.
+  void EndWorkers(size_t count);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
 
   const RuntimeOptions options_;

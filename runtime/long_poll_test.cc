@@ -27,14 +27,17 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
 #include "rouse/net/unix_stream.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -150,6 +153,26 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
     for (absl::Notification& each : begun) each.WaitForNotification();
     runtime.BlockOn(SleepAndSet(&slept));
   }
+}
+
+// It is waited for as the workers are: what they must not do, it must not.
+TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
+  Runtime runtime = MakeRuntime(1);
+  std::atomic<bool> end{false};
+  std::atomic<bool> must_not_block{false};
+  absl::Notification begun;
+  runtime.Spawn(Stuck(&begun, &end)).Detach();
+  begun.WaitForNotification();
+  const EnterGuard enter = runtime.Enter();
+  Sleep sleep(absl::Milliseconds(1));
+  const Waker waker = Waker::FromCallable([&] {
+    must_not_block = scheduler::RunningHere::MustNotBlock();
+    end = true;
+  });
+  Context cx(waker);
+  EXPECT_TRUE(sleep.Poll(cx).IsPending());
+  while (!end) std::this_thread::yield();
+  EXPECT_TRUE(must_not_block);
 }
 
 TEST(LongPoll, ASocketIsReadAlthoughAllWorkersAreStuck) {
