@@ -15,6 +15,7 @@
 #include "absl/base/const_init.h"
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/log/log.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
@@ -379,10 +380,9 @@ Heap* CurrentOrNewHeap() {
 ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
   if (Heap* heap = CurrentOrNewHeap()) return heap->Refill(size_class);
   // The thread is running its last destructors: a heap for this block alone.
-  Heap* heap = new Heap;
-  void* block = heap->Refill(size_class);
-  heap->Retire();
-  return block;
+  Heap* const heap = new Heap;
+  const absl::Cleanup retire = [heap] { heap->Retire(); };
+  return heap->Refill(size_class);
 }
 
 ABSL_ATTRIBUTE_NOINLINE void FreeSlow(Block* block, size_t size_class) {

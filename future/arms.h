@@ -62,10 +62,7 @@ class Arms {
     }
     // An arm that only lacks budget would seem not to be ready, and a later one
     // win in its place.
-    if (!cx.HasBudget()) {
-      cx.waker().WakeByRef();
-      return kPending;
-    }
+    if (!cx.HasBudget()) return YieldForBudget(cx);
     for (size_t i = 0; i < kSize; ++i) {
       PollResult<Output> result = PollAt<0>((first + i) % kSize, cx);
       if (result.IsReady()) {

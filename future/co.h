@@ -74,8 +74,11 @@ class CoAwaits;
 // An exception that leaves the body comes out of the `co_await` or the `Poll()`
 // that gets the result.
 //
-// A `Co` may be moved at any time, also between polls. Polling or awaiting one
-// that was moved from, or has finished, is a `Panic()`.
+// A `Co` may be moved at any time, also between polls, but not inside its own
+// poll. Polling or awaiting one that was moved from, or has finished, is a
+// `Panic()`. One that is destroyed before it was polled destroys its parameters
+// as any function does: if these are such a `Co` again, and so on, then by
+// recursion.
 //
 // Nothing that lives in a frame, be it the result, a parameter, a local or a
 // future that is awaited, may be aligned to more than 16 bytes. Compilers do

@@ -65,8 +65,8 @@ class GenPromise;
 // An exception that leaves the body comes out of `PollNext()` and ends the
 // stream. When it has ended, `PollNext()` goes on to answer `std::nullopt`.
 //
-// A `Gen` may be moved at any time, also between polls. Polling one that was
-// moved from is a `Panic()`.
+// A `Gen` may be moved at any time, also between polls, but not inside its own
+// poll. Polling one that was moved from is a `Panic()`.
 template <class T>
 class [[nodiscard("a generator does nothing until it is polled")]]
 ROUSE_CORO_RETURN_TYPE Gen {

@@ -210,6 +210,18 @@ TEST(JoinAll, StarvesNoChildOfTheBudget) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
+// The child has finished, and what it gave is lost.
+TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
+  struct Throws {
+    Throws() = default;
+    Throws(Throws&&) { throw std::runtime_error("moved"); }
+  };
+  auto child = []() -> Co<Throws> { co_return Throws(); };
+  auto join = Join(child(), Ready(1));
+  EXPECT_THROW(static_cast<void>(PollOnce(join)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(PollOnce(join)), PanicError);
+}
+
 TEST(Join, PassesAnExceptionOnAndCancelsTheOthers) {
   Switch<int> a;
   auto thrower = []() -> Co<> {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
@@ -37,7 +38,12 @@ class MaybeDone {
   // future, if it was moved in, has then been destroyed.
   bool Poll(Context& cx) {
     Operand<F>* future = std::get_if<0>(&state_);
-    if (future == nullptr) return true;
+    if (future == nullptr) {
+      if (!output().IsFull()) {
+        Panic("Join: polled after an exception; make a new one");
+      }
+      return true;
+    }
     PollResult<Output> result = future->get().Poll(cx);
     if (result.IsPending()) return false;
     state_.template emplace<1>().FillBy(

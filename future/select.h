@@ -129,7 +129,8 @@ SelectFuture<Fs...> Select(Fs&&... futures) {
 // SelectBiased()
 //
 // As `Select()`, but of several that are ready the leftmost wins. One that is
-// ready again and again starves those to its right.
+// ready again and again starves those to its right; so does one that uses up
+// the task's budget in each poll. What is to stop the others goes first.
 template <Future... Fs>
   requires(sizeof...(Fs) > 0)
 SelectBiasedFuture<Fs...> SelectBiased(Fs&&... futures) {

@@ -189,6 +189,19 @@ TEST(Select, YieldsWhereThereIsNoBudgetLeft) {
   EXPECT_EQ(select.Poll(next).value().index(), 0);
 }
 
+TEST(Select, ThatYieldIsCountedAsForced) {
+  const Waker waker;
+  Yielded yielded;
+  FastRand rand(1);
+  Context cx(waker, &rand, &yielded);
+  for (uint32_t i = 0; i < kBudgetPerPoll; ++i) {
+    EXPECT_TRUE(Unit().Poll(cx).IsReady());
+  }
+  auto select = Select(Unit(), Unit());
+  EXPECT_TRUE(select.Poll(cx).IsPending());
+  EXPECT_TRUE(yielded.by_force);
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST(Select, PassesAnExceptionOnAndCancelsTheOthers) {

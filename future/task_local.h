@@ -62,10 +62,19 @@ struct TaskLocalType {
   void (*destroy)(void* value);
 };
 
+// A container is said to be, whatever its elements are.
+template <class T>
+inline constexpr bool kIsCopyable = std::copy_constructible<T>;
+template <class T>
+  requires(!std::same_as<typename T::value_type, T>)
+inline constexpr bool kIsCopyable<T> =
+    std::copy_constructible<T> && kIsCopyable<typename T::value_type>;
+
 template <class T>
 inline constexpr TaskLocalType kTaskLocalType = {
     nullptr, [](void* value) { delete static_cast<T*>(value); }};
-template <std::copy_constructible T>
+template <class T>
+  requires kIsCopyable<T>
 inline constexpr TaskLocalType kTaskLocalType<T> = {
     [](const void* value) -> void* {
       return new T(*static_cast<const T*>(value));

@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
@@ -39,6 +40,20 @@ Co<std::string> Observe() {
     seen += "," + std::to_string(NumberOr(-1));
   }
   co_return seen;
+}
+
+// Which says of itself that it can be copied.
+TEST(TaskLocal, AContainerOfWhatCannotBeCopiedIsNotInherited) {
+  static constinit TaskLocal<std::vector<std::unique_ptr<int>>> values(
+      "values");
+  std::vector<std::unique_ptr<int>> some;
+  some.push_back(std::make_unique<int>(7));
+  values.SyncScope(std::move(some), [] {
+    EXPECT_EQ(*values.Get()->front(), 7);
+    auto inherits = InheritTaskLocals(
+        []() -> Co<bool> { co_return values.Get() == nullptr; });
+    EXPECT_TRUE(PollOnce(inherits).value());
+  });
 }
 
 TEST(TaskLocal, IsInForceInEveryPollAndNotBetween) {

@@ -63,9 +63,10 @@ class [[nodiscard]] PollResult {
   constexpr PollResult(PendingTag) {}
 
   template <class U = T>
-    requires(std::convertible_to<U &&, T> &&
-             !std::same_as<std::remove_cvref_t<U>, PollResult> &&
-             !std::same_as<std::remove_cvref_t<U>, PendingTag>)
+  // Last what may ask whether this converts, as `std::any` does.
+    requires(!std::same_as<std::remove_cvref_t<U>, PollResult> &&
+             !std::same_as<std::remove_cvref_t<U>, PendingTag> &&
+             std::convertible_to<U &&, T>)
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
   constexpr PollResult(U&& value)
       // In place: a `std::nullopt` is the value of a `PollResult` of an

@@ -1,5 +1,6 @@
 #include "rouse/waker/poll_result.h"
 
+#include <any>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,15 @@ TEST(PollResult, EmplaceMakesItReadyWithWhatCannotBeAssigned) {
   EXPECT_EQ(result.emplace(5).value, 5);
   EXPECT_EQ(result.emplace(6).value, 6);
   EXPECT_EQ(result->value, 6);
+}
+
+// Which takes anything that can be copied, and asks whether this can.
+TEST(PollResult, HoldsWhatConvertsFromAnything) {
+  PollResult<std::any> result = std::any(5);
+  const PollResult<std::any> moved = std::move(result);
+  EXPECT_EQ(std::any_cast<int>(*moved), 5);
+  const PollResult<std::any> made = 6;
+  EXPECT_EQ(std::any_cast<int>(*made), 6);
 }
 
 TEST(PollResult, HoldsWhatOnlyMoves) {
