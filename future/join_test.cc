@@ -214,6 +214,7 @@ TEST(JoinAll, StarvesNoChildOfTheBudget) {
 TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
   struct Throws {
     Throws() = default;
+    // NOLINTNEXTLINE(bugprone-exception-escape): it is to throw
     Throws(Throws&&) { throw std::runtime_error("moved"); }
   };
   auto child = []() -> Co<Throws> { co_return Throws(); };
