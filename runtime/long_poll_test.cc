@@ -157,10 +157,10 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
 
 // It is waited for as the workers are: what they must not do, it must not.
 TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
-  Runtime runtime = MakeRuntime(1);
   std::atomic<bool> end{false};
   std::atomic<bool> must_not_block{false};
   absl::Notification begun;
+  Runtime runtime = MakeRuntime(1);
   runtime.Spawn(Stuck(&begun, &end)).Detach();
   begun.WaitForNotification();
   const EnterGuard enter = runtime.Enter();
