@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -60,6 +61,7 @@ class WatchdogTest : public ::testing::Test {
     scheduler_->Close();
     if (sleeper_.joinable()) sleeper_.join();
     watchdog_ = nullptr;
+    for (task::Header* task : rescued_) queues().Of(0).Push(task);
     scheduler_->CancelAll();
     EXPECT_EQ(scheduler_->alive_tasks(), 0u);
     scheduler_->Unref();
@@ -84,8 +86,8 @@ class WatchdogTest : public ::testing::Test {
     PushNext(worker);
     while (queues().inject_depth() == 0) std::this_thread::yield();
     EXPECT_EQ(queues().Of(worker).PopNext(), nullptr);
-    // Not to be run, and gone at the end.
-    queues().Of(worker).Push(queues().Of(worker).PopShared());
+    // Out of its sight: in a queue it would be found stuck there again.
+    rescued_.push_back(queues().Of(worker).PopShared());
   }
 
   Scheduler::Queues& queues() { return scheduler_->queues(); }
@@ -95,6 +97,7 @@ class WatchdogTest : public ::testing::Test {
       std::make_unique<DriverRef<NotingDriver>>(driver_), {.workers = 2});
   std::unique_ptr<Watchdog> watchdog_;
   std::thread sleeper_;
+  std::vector<task::Header*> rescued_;  // to be cancelled at the end
 };
 
 TEST_F(WatchdogTest, EndsAtOnce) { Start(); }
