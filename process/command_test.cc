@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -226,7 +227,7 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
     EXPECT_TRUE(child.ok() || absl::IsFailedPrecondition(child.status()))
         << child.status();
   }
-  while (!HasNoChildren()) usleep(1000);
+  while (!HasNoChildren()) std::this_thread::yield();
   signal(SIGCHLD, before);
 }
 
