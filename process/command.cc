@@ -60,24 +60,17 @@ void Undo(pid_t pid) {
 // not that of a thread of ours (base/thread.h), which they would pass on.
 class UsualTimerSlack {
  public:
-#ifdef __linux__
   UsualTimerSlack() : before_(prctl(PR_GET_TIMERSLACK)) {
     prctl(PR_SET_TIMERSLACK, kUsual);
   }
   ~UsualTimerSlack() { prctl(PR_SET_TIMERSLACK, before_); }
-#else
-  UsualTimerSlack() {}
-  ~UsualTimerSlack() {}
-#endif
   UsualTimerSlack(const UsualTimerSlack&) = delete;
   UsualTimerSlack& operator=(const UsualTimerSlack&) = delete;
 
  private:
-#ifdef __linux__
   static constexpr unsigned long kUsual = 50'000;  // nanoseconds
 
   const long before_;
-#endif
 };
 
 std::vector<char*> Pointers(std::vector<std::string>& strings) {

@@ -117,6 +117,8 @@ class Command {
   //   Unavailable         there can be no more processes (EAGAIN), or the
   //                       reactor has been shut down
   //   Unimplemented       the kernel has no pidfd_open (before Linux 5.3)
+  //   FailedPrecondition  it has run, but somebody else was told of its end:
+  //                       the program ignores SIGCHLD, or waits for any child
   //
   // and what is documented at `reactor::Registration::Create()`. On failure no
   // process is left, and no descriptor.

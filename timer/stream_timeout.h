@@ -151,7 +151,9 @@ StreamTimeout(wheel::Handle, absl::Duration, S&&, AfterTimeout)
 //
 // One end for the whole stream, an instant of the driver's clock. From then on
 // no item is given, also if it is there: `kDeadlineExceeded`, once, and the
-// end. `S` is destroyed then. Everything else is as above.
+// end. `S` is destroyed then. An item takes a unit of the task's budget; where
+// there is none, nobody can tell whether time is up, and it yields. Everything
+// else is as above.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(Instant deadline, S&& stream) {

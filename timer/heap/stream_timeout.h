@@ -121,8 +121,9 @@ StreamTimeout(TimerHandle, absl::Duration, S&&, AfterTimeout)
 //
 // One end for the whole stream, an instant of the timer's clock. From then on
 // no item is given, also if it is there: `kDeadlineExceeded`, once, and the
-// end. `S` is destroyed then. Everything else is as above, but that the first
-// poll needs a timer.
+// end. `S` is destroyed then. An item takes a unit of the task's budget; where
+// there is none, nobody can tell whether time is up, and it yields. Everything
+// else is as above, but that the first poll needs a timer.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(TimerHandle handle, Instant deadline,
