@@ -13,6 +13,7 @@
 #define ROUSE_ROUSE_H_
 
 // IWYU pragma: begin_exports
+#include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/collect.h"
 #include "rouse/future/filter.h"
@@ -37,6 +38,7 @@
 #include "rouse/io/buf_writer.h"
 #include "rouse/io/copy.h"
 #include "rouse/io/copy_bidirectional.h"
+#include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/framed.h"
 #include "rouse/io/length_codec.h"
@@ -66,6 +68,7 @@
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
+#include "rouse/reactor/async_fd.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
@@ -85,6 +88,7 @@
 #include "rouse/sync/broadcast.h"
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/sync/mpsc.h"
+#include "rouse/sync/mpsc_send_timeout.h"
 #include "rouse/sync/mutex.h"
 #include "rouse/sync/notify.h"
 #include "rouse/sync/once_cell.h"
@@ -94,7 +98,9 @@
 #include "rouse/sync/set_once.h"
 #include "rouse/sync/watch.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/delay_queue.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/interval.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/stream_timeout.h"
 #include "rouse/timer/timeout.h"

@@ -94,7 +94,8 @@ class FramePool {
  public:
   // Larger blocks come from `operator new`.
   static constexpr size_t kMaxPooledSize = internal::FrameSizeClasses::kLargest;
-  // What all blocks are aligned to; those of 64 bytes and more to 64.
+  // What all blocks are aligned to; those from 64 bytes to `kMaxPooledSize` to
+  // 64.
   static constexpr size_t kAlignment = 16;
   static constexpr size_t kSlabSize = size_t{64} << 10;
 #ifdef ROUSE_MODEL

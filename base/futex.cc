@@ -10,8 +10,18 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/base/config.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
+
+#if defined(ABSL_HAVE_THREAD_SANITIZER) && \
+    __has_include(<sanitizer/linux_syscall_hooks.h>)
+#include <sanitizer/linux_syscall_hooks.h>
+#define ROUSE_SANITIZER_SYSCALL(hook) hook
+#else
+// GCC comes without the header.
+#define ROUSE_SANITIZER_SYSCALL(hook) static_cast<void>(0)
+#endif
 
 namespace rouse {
 
@@ -28,9 +38,17 @@ void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
         std::max(timeout, absl::ZeroDuration()), absl::Nanoseconds(1)));
     limit = &relative;
   }
+  // TSan holds a signal's handler back until its thread blocks, and is told of
+  // that here alone: a process whose first thread is parked would not hear of
+  // SIGTERM.
+  ROUSE_SANITIZER_SYSCALL(__sanitizer_syscall_pre_futex(
+      &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0));
   // Every failure (the value differs, a signal, the time is up) means the same
   // to the caller: look again.
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
+  [[maybe_unused]] const int64_t result = syscall(
+      SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
+  ROUSE_SANITIZER_SYSCALL(__sanitizer_syscall_post_futex(
+      result, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0));
 }
 
 void FutexWakeOne(Atomic<uint32_t>& word) {

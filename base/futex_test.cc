@@ -1,9 +1,14 @@
 #include "rouse/base/futex.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 #include <thread>
 
+#include "absl/base/config.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
@@ -57,6 +62,34 @@ TEST(Futex, AVeryLongTimeIsNotAnError) {
   waker.join();
   // An error would come back at once, and this loop spin.
   EXPECT_LT(waits, 100);
+}
+
+Atomic<uint32_t> handled{0};  // in the handler's reach
+
+TEST(Futex, ASignalIsHandledDuringAWait) {
+#if defined(ABSL_HAVE_THREAD_SANITIZER) && \
+    !__has_include(<sanitizer/linux_syscall_hooks.h>)
+  GTEST_SKIP() << "GCC's TSan holds signals back from a thread that is parked";
+#endif
+  handled.store(0, std::memory_order_relaxed);  // no handler runs yet
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    handled.store(1, std::memory_order_release);
+    FutexWakeOne(handled);
+  };
+  // The system call itself goes on, as it does for most handlers.
+  action.sa_flags = SA_RESTART;
+  struct sigaction before;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  const pthread_t waiting = pthread_self();
+  std::thread sender([waiting] {
+    // Most likely it waits by then; if not, this must hold all the same.
+    absl::SleepFor(absl::Milliseconds(20));
+    EXPECT_EQ(pthread_kill(waiting, SIGUSR1), 0);
+  });
+  while (handled.load(std::memory_order_acquire) == 0) FutexWait(handled, 0);
+  sender.join();
+  EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
 TEST(Futex, AWakeWithoutAWaiterDoesNothing) {

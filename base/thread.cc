@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
 
 namespace rouse {
 namespace {
@@ -70,8 +71,11 @@ absl::StatusOr<Thread> Thread::Start(std::string_view name,
 }
 
 void Thread::Join() {
-  if (handle_.has_value()) {
-    pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
+  if (!handle_.has_value()) return;
+  const int error =
+      pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
+  if (error != 0) {
+    Panic("Thread: joined by itself, or by one that it joins; detach it");
   }
 }
 

@@ -73,11 +73,17 @@ class Thread {
   }
   ~Thread() { Join(); }
 
-  // Waits for the thread to end. Does nothing the second time.
+  // Waits for the thread to end. Does nothing the second time. A thread that
+  // joins itself is a `Panic()`.
   void Join();
 
   // Lets the thread go on by itself: there is nothing to join any more.
   void Detach();
+
+  // Whether it is the one that asks. Not after `Join()` or `Detach()`.
+  bool IsThisThread() const {
+    return pthread_equal(*handle_, pthread_self()) != 0;
+  }
 
  private:
   explicit Thread(pthread_t handle) : handle_(handle) {}

@@ -31,8 +31,15 @@
 // References and views that are passed as parameters dangle in the same way.
 // Clang can warn of both where it sees a temporary: see coro_attributes.h.
 //
-// With g++ 12 write no lambda and no aggregate as a temporary in an expression
-// with `co_await`: that compiler destroys it twice. Name it first.
+// # g++ 12
+//
+// That compiler makes programs that crash of some coroutines. For it
+//
+// * write no lambda and no aggregate as a temporary in a full expression with
+//   `co_await`, which it destroys twice: name it first;
+// * let no awaiter and no future be an aggregate;
+// * `co_await` no temporary in the condition of a `switch`, or of an `if`
+//   without `else`: name the future or the result first.
 
 #ifndef ROUSE_FUTURE_CO_H_
 #define ROUSE_FUTURE_CO_H_

@@ -10,7 +10,9 @@
 //
 //   rouse::Gen<std::string> Lines(TcpStream& stream) {
 //     LineBuffer buffer;
-//     while (absl::Status s = co_await buffer.ReadSome(stream); s.ok()) {
+//     for (;;) {
+//       const absl::Status read = co_await buffer.ReadSome(stream);
+//       if (!read.ok()) co_return;
 //       while (std::optional<std::string> line = buffer.Next()) {
 //         co_yield *std::move(line);
 //       }

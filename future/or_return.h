@@ -30,6 +30,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/base/error_for.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/chain.h"
@@ -125,8 +126,9 @@ inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 template <class Promise>
 void ReturnError(Promise& promise, absl::Status&& error) {
   if constexpr (requires { promise.return_value(std::move(error)); }) {
+    using Result = std::remove_cvref_t<decltype(*promise.Peek())>;
     // What this throws is as if thrown by a `co_return`.
-    ROUSE_TRY { promise.return_value(std::move(error)); }
+    ROUSE_TRY { promise.return_value(ErrorFor<Result>(std::move(error))); }
     ROUSE_CATCH_ALL { promise.KeepException(); }
     promise.Finish();
   } else {

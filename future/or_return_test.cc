@@ -59,6 +59,15 @@ TEST(OrReturn, EndsTheCoroutineWithTheErrorOfAStatus) {
   EXPECT_FALSE(went_on);
 }
 
+TEST(OrReturn, AnErrorIsNoValueThatIsOne) {
+  auto body = [](absl::Status x) -> Co<absl::StatusOr<absl::Status>> {
+    co_await OrReturn(std::move(x));
+    co_return absl::OkStatus();
+  };
+  Co<absl::StatusOr<absl::Status>> co = body(Error());
+  EXPECT_EQ(PollOnce(co).value().status(), Error());
+}
+
 TEST(OrReturn, MovesTheValueOutOfATemporaryStatusOr) {
   auto body = [](absl::StatusOr<std::unique_ptr<int>> x)
       -> Co<absl::StatusOr<std::unique_ptr<int>>> {

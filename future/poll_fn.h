@@ -7,8 +7,10 @@
 //
 // A future from a callable:
 //
-//   auto poll = [&channel](rouse::Context& cx) { return channel.PollRecv(cx);
-//   }; std::optional<Message> m = co_await rouse::PollFn(std::move(poll));
+//   auto poll = [&channel](rouse::Context& cx) {
+//     return channel.PollRecv(cx);
+//   };
+//   std::optional<Message> m = co_await rouse::PollFn(std::move(poll));
 //
 // (With g++ 12 name the lambda, as here: see co.h.)
 

@@ -36,6 +36,13 @@
 // * `PollNext()` may be called again and again. It answers the next item, or
 //   `std::nullopt` if the stream has ended.
 // * From then on it answers `std::nullopt`, however often it is asked.
+// * What waits is the stream. It keeps the waker of the last poll until it is
+//   polled again or destroyed, also if who polled it has gone meanwhile.
+//
+// A stream that can tell who waits may take a place to wait, and name its type:
+// `PollNext(Context& cx, Waiter* waiter = nullptr)`. Then `Next()` passes its
+// own, and destroying that deregisters, as with any future. A `Waiter` can be
+// made without arguments, and moved until it is used.
 //
 // # Adapters
 //
@@ -47,6 +54,7 @@
 #define ROUSE_FUTURE_STREAM_H_
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -63,6 +71,19 @@ inline constexpr bool kIsPollResultOfOptional = false;
 template <class T>
 inline constexpr bool kIsPollResultOfOptional<PollResult<std::optional<T>>> =
     true;
+
+struct NoNextWaiter {};
+template <class S>
+struct NextWaiterOf {
+  using Type = NoNextWaiter;
+};
+template <class S>
+  requires requires(S& stream, Context& cx, typename S::Waiter* waiter) {
+    stream.PollNext(cx, waiter);
+  }
+struct NextWaiterOf<S> {
+  using Type = typename S::Waiter;
+};
 }  // namespace internal
 
 // Whether `S`, or what `S` refers to, is a stream.
@@ -88,7 +109,7 @@ class [[nodiscard]] NextFuture {
     if (stream_ == nullptr) {
       Panic("Next: polled after it has finished; make a new one");
     }
-    PollResult<std::optional<StreamItem<S>>> item = stream_->PollNext(cx);
+    PollResult<std::optional<StreamItem<S>>> item = PollStream(cx);
     if (item.IsReady()) stream_ = nullptr;
     return item;
   }
@@ -98,14 +119,25 @@ class [[nodiscard]] NextFuture {
   }
 
  private:
+  using Waiter = typename internal::NextWaiterOf<S>::Type;
+
+  PollResult<std::optional<StreamItem<S>>> PollStream(Context& cx) {
+    if constexpr (std::is_same_v<Waiter, internal::NoNextWaiter>) {
+      return stream_->PollNext(cx);
+    } else {
+      return stream_->PollNext(cx, &waiter_);
+    }
+  }
+
   S* stream_;  // null once finished
+  [[no_unique_address]] Waiter waiter_;
 };
 
 // Next()
 //
 // A future of the next item of `stream`, or of `std::nullopt` at its end.
 // Destroying it before it is ready takes nothing from the stream. May be moved
-// at any time.
+// until its first poll and, if the stream has no `Waiter`, at any time.
 template <Stream S>
 NextFuture<S> Next(S& stream ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   return NextFuture<S>(stream);

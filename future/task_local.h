@@ -11,7 +11,8 @@
 //   constinit rouse::TaskLocal<RequestId> request_id("request_id");
 //
 //   rouse::Co<> Serve(Request request) {
-//     co_await request_id.Scope(request.id, Handle(std::move(request)));
+//     const RequestId id = request.id;
+//     co_await request_id.Scope(id, Handle(std::move(request)));
 //   }
 //   ... anywhere below Handle() ...
 //     LOG(INFO) << "request " << *request_id.Get() << ": no such user";
@@ -188,6 +189,11 @@ class TaskLocalFuture;
 //
 // Entering and leaving a scope allocates nothing; looking a value up takes time
 // in proportion to the number of scopes that are nested there.
+//
+// A `T` that says it can be copied must be: `InheritTaskLocals()` does. A
+// struct with a container of what cannot, such as a
+// `std::vector<std::unique_ptr<U>>`, says so and does not compile here; delete
+// its copy constructor.
 template <class T>
 class TaskLocal {
   static_assert(std::is_object_v<T> && std::is_move_constructible_v<T>);

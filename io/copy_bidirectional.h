@@ -83,17 +83,23 @@ class [[nodiscard]] CopyBidirectionalFuture {
   PollResult<absl::StatusOr<BytesCopied>> Poll(Context& cx) {
     using Result = absl::StatusOr<BytesCopied>;
     if (a_ == nullptr) internal::PanicFinished("CopyBidirectional");
-    PollResult<absl::Status> there = a_to_b_.Poll(cx, *a_, *b_);
-    if (there.IsReady() && !there->ok()) {
+    const auto poll = [&](bool there) {
+      return there ? a_to_b_.Poll(cx, *a_, *b_) : b_to_a_.Poll(cx, *b_, *a_);
+    };
+    // The first may use up the budget of a poll, so they take turns: those that
+    // have a budget, lest they keep step with others who take turns.
+    if (cx.HasBudget()) a_to_b_first_ = !a_to_b_first_;
+    PollResult<absl::Status> first = poll(a_to_b_first_);
+    if (first.IsReady() && !first->ok()) {
       a_ = nullptr;
-      return Result(*std::move(there));
+      return Result(*std::move(first));
     }
-    PollResult<absl::Status> back = b_to_a_.Poll(cx, *b_, *a_);
-    if (back.IsReady() && !back->ok()) {
+    PollResult<absl::Status> second = poll(!a_to_b_first_);
+    if (second.IsReady() && !second->ok()) {
       a_ = nullptr;
-      return Result(*std::move(back));
+      return Result(*std::move(second));
     }
-    if (there.IsPending() || back.IsPending()) return kPending;
+    if (first.IsPending() || second.IsPending()) return kPending;
     a_ = nullptr;
     return Result(copied());
   }
@@ -108,6 +114,8 @@ class [[nodiscard]] CopyBidirectionalFuture {
   B* b_;
   internal::CopyAndShutdown<A, B> a_to_b_;
   internal::CopyAndShutdown<B, A> b_to_a_;
+  // In the last poll that had a budget.
+  bool a_to_b_first_ = false;
 };
 
 // CopyBidirectional()

@@ -1,20 +1,26 @@
 #include "rouse/io/copy_bidirectional.h"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/future/join.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
 #include "rouse/io/test_util.h"
 #include "rouse/io/write_all.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 namespace {
@@ -137,6 +143,55 @@ TEST_F(CopyBidirectionalTest, DestroyedItLosesNothingOfBufReaders) {
     ASSERT_TRUE(Poll(proxy).IsPending());
   }
   EXPECT_EQ(buffered_a.buffered(), "request");
+}
+
+// Always has something to read and room to write, a budget permitting.
+class Endless {
+ public:
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer) {
+    return Take(cx, buffer.size());
+  }
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data) {
+    return Take(cx, data.size());
+  }
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts) {
+    return Take(cx, parts.empty() ? 0 : parts.front().size());
+  }
+  PollResult<absl::Status> PollFlush(Context&) { return absl::OkStatus(); }
+  PollResult<absl::Status> PollShutdown(Context&) { return absl::OkStatus(); }
+
+ private:
+  static PollResult<absl::StatusOr<size_t>> Take(Context& cx, size_t size) {
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    unit->MadeProgress();
+    return absl::StatusOr<size_t>(size);
+  }
+};
+
+TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOther) {
+  Endless a;
+  Endless b;
+  auto proxy = CopyBidirectional(a, b);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Poll(proxy).IsPending());
+  EXPECT_GT(proxy.copied().a_to_b, 0u);
+  EXPECT_GT(proxy.copied().b_to_a, 0u);
+}
+
+// Each has the budget of every other poll.
+TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOtherBesideAnotherProxy) {
+  Endless ends[4];
+  auto one = CopyBidirectional(ends[0], ends[1]);
+  auto two = CopyBidirectional(ends[2], ends[3]);
+  auto both = Join(one, two);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Poll(both).IsPending());
+  EXPECT_GT(one.copied().a_to_b, 0u);
+  EXPECT_GT(one.copied().b_to_a, 0u);
+  EXPECT_GT(two.copied().a_to_b, 0u);
+  EXPECT_GT(two.copied().b_to_a, 0u);
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS

@@ -32,6 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/base/error_for.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/codec.h"
@@ -88,7 +89,8 @@ class Framed {
       : stream_(std::forward<S>(stream)), codec_(std::move(codec)) {}
 
   // The next frame. Takes a unit of the budget for each.
-  PollResult<std::optional<absl::StatusOr<Frame>>> PollNext(Context& cx)
+  PollResult<std::optional<absl::StatusOr<Frame>>> PollNext(
+      Context& cx, Waiter* waiter = nullptr)
     requires AsyncRead<S>
   {
     using Item = std::optional<absl::StatusOr<Frame>>;
@@ -109,14 +111,14 @@ class Framed {
         incomplete_ = true;
       }
       PollResult<absl::StatusOr<size_t>> size =
-          rouse::PollRead(stream_, cx, Room(), nullptr);
+          rouse::PollRead(stream_, cx, Room(), waiter);
       if (size.IsPending()) {
         if (begin_ == end_) Shrink(in_);
         return kPending;
       }
       if (!size->ok()) {
         state_ = State::kEnded;
-        return Item(absl::StatusOr<Frame>((*std::move(size)).status()));
+        return Item(Error((*std::move(size)).status()));
       }
       if (**size == 0) state_ = State::kAtEnd;
       end_ += **size;
@@ -126,11 +128,14 @@ class Framed {
 
   // Sends a frame, and all that `Feed()` was given before. Gives
   // `absl::Status`: of the codec, and then nothing is sent, or of the stream.
+  // Where frames are strings, a `std::string_view` will do; it is copied.
   //
   // Destroying it before it was polled means that nothing is sent; later, the
   // rest stays here to be sent.
   template <class F>
-    requires AsyncWrite<S> && std::is_convertible_v<F&&, Frame>
+    requires AsyncWrite<S> && (std::is_convertible_v<F &&, Frame> ||
+                               (std::is_convertible_v<F &&, std::string_view> &&
+                                std::is_constructible_v<Frame, F &&>))
   SendFuture Send(F&& frame) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendFuture(*this, Frame(std::forward<F>(frame)));
   }
@@ -208,6 +213,10 @@ class Framed {
     if (buffer.capacity() > kKeptSize) buffer = std::string();
   }
 
+  static absl::StatusOr<Frame> Error(absl::Status error) {
+    return internal::ErrorFor<absl::StatusOr<Frame>>(std::move(error));
+  }
+
   std::optional<absl::StatusOr<Frame>> DecodeOne() {
     std::string_view bytes = buffered();
     // Also if memory runs out: the codec knows what it has taken.
@@ -217,7 +226,7 @@ class Framed {
     absl::StatusOr<std::optional<Frame>> frame = state_ == State::kAtEnd
                                                      ? codec_.DecodeEnd(bytes)
                                                      : codec_.Decode(bytes);
-    if (!frame.ok()) return absl::StatusOr<Frame>(std::move(frame).status());
+    if (!frame.ok()) return Error(std::move(frame).status());
     if (!frame->has_value()) return std::nullopt;
     return absl::StatusOr<Frame>(**std::move(frame));
   }

@@ -3,9 +3,12 @@
 
 // Frames where allocations fail.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
@@ -15,6 +18,7 @@
 #include "rouse/future/stream.h"
 #include "rouse/io/framed.h"
 #include "rouse/io/length_codec.h"
+#include "rouse/io/line_codec.h"
 #include "rouse/io/test_util.h"
 #include "rouse/testing/failing_allocations.h"
 
@@ -28,6 +32,36 @@ using ::testing::Each;
 
 class FramedMemoryTest : public IoTest {
  protected:
+  using Item = std::optional<absl::StatusOr<std::string>>;
+
+  // What a `codec` makes of `text`, which comes in two parts, if an allocation
+  // for the first item fails.
+  template <class C>
+  void ExpectEachGivenOnce(C codec, std::string_view text,
+                           const std::vector<std::string>& expected,
+                           size_t first_part = std::string_view::npos) {
+    std::optional<ScriptedReader> stream;
+    std::optional<Framed<ScriptedReader&, C>> framed;
+    const auto start = [&] {
+      framed.reset();
+      stream.emplace(text.substr(0, first_part));
+      if (first_part < text.size()) stream->Bytes(text.substr(first_part));
+      framed.emplace(*stream, codec);
+    };
+    start();
+    const auto next = [&] { return Run(Next(*framed)); };
+    const auto check = [&](std::optional<Item> first) {
+      std::vector<std::string> items;
+      for (Item item = first.has_value() ? *std::move(first) : next();
+           item.has_value(); item = next()) {
+        items.push_back(Describe(*std::move(item)));
+      }
+      EXPECT_EQ(items, expected);
+      start();
+    };
+    EXPECT_GT(FailEachAllocation(next, check), 0);
+  }
+
   // Longer than what a string holds without memory.
   const std::string frame_ = std::string(100, 'y');
 };
@@ -71,6 +105,38 @@ TEST_F(FramedMemoryTest, AFrameThatIsNotGivenIsGivenLater) {
         start();
       };
   EXPECT_GT(FailEachAllocation(next, check), 0);
+}
+
+TEST_F(FramedMemoryTest, EachLineIsGivenOnce) {
+  ExpectEachGivenOnce(LineCodec(100), frame_ + "\nend\n",
+                      {"'" + frame_ + "'", "'end'"});
+}
+
+TEST_F(FramedMemoryTest, TheLastLineIsGivenOnce) {
+  ExpectEachGivenOnce(LineCodec(100), frame_, {"'" + frame_ + "'"});
+}
+
+TEST_F(FramedMemoryTest, ALineThatIsTooLongIsReportedOnce) {
+  // Whether its end has come yet, comes later or does not come.
+  const std::vector<std::string> both = {"RESOURCE_EXHAUSTED", "'end'"};
+  ExpectEachGivenOnce(LineCodec(99), frame_ + "\nend\n", both);
+  ExpectEachGivenOnce(LineCodec(50), frame_ + frame_ + "\nend\n", both, 80);
+  ExpectEachGivenOnce(LineCodec(99), frame_, {"RESOURCE_EXHAUSTED"});
+}
+
+TEST_F(FramedMemoryTest, AFrameThatIsTooLongIsReportedOnce) {
+  const std::string header("\0\0\0\x64", 4);
+  const std::string end(
+      "\0\0\0\x03"
+      "end",
+      7);
+  ExpectEachGivenOnce(LengthCodec(99), header + frame_ + end,
+                      {"RESOURCE_EXHAUSTED", "'end'"});
+}
+
+TEST_F(FramedMemoryTest, AFrameThatIsCutOffIsReportedOnce) {
+  const std::string header("\0\0\0\x64", 4);
+  ExpectEachGivenOnce(LengthCodec(), header + "yyy", {"OUT_OF_RANGE"});
 }
 
 }  // namespace

@@ -98,6 +98,40 @@ TEST_F(FramedTest, AnErrorOfTheCodecIsAboutOneFrame) {
               ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'x'"));
 }
 
+// Frames of which a StatusOr would take an error for one. '?' is an error.
+class StatusCodec {
+ public:
+  using Frame = absl::Status;
+
+  absl::StatusOr<std::optional<absl::Status>> Decode(std::string_view& bytes) {
+    if (bytes.empty()) return std::nullopt;
+    const char first = bytes.front();
+    bytes.remove_prefix(1);
+    if (first == '?') return absl::InvalidArgumentError("no frame");
+    return std::optional<absl::Status>(absl::NotFoundError("a frame"));
+  }
+  absl::StatusOr<std::optional<absl::Status>> DecodeEnd(
+      std::string_view& bytes) {
+    return Decode(bytes);
+  }
+  absl::Status Encode(const absl::Status&, std::string&) {
+    return absl::OkStatus();
+  }
+};
+
+TEST_F(FramedTest, ErrorsAreNoFramesThatAreErrors) {
+  ScriptedReader stream;
+  stream.Bytes("x?").Error(absl::UnavailableError("reset"));
+  Framed framed(stream, StatusCodec());
+  std::vector<std::string> items;
+  while (auto item = Run(Next(framed))) {
+    items.push_back(item->ok()
+                        ? "a frame"
+                        : absl::StatusCodeToString(item->status().code()));
+  }
+  EXPECT_THAT(items, ElementsAre("a frame", "INVALID_ARGUMENT", "UNAVAILABLE"));
+}
+
 TEST_F(FramedTest, AnErrorOfTheStreamIsTheLastItem) {
   ScriptedReader stream;
   stream.Bytes("one\nt").Error(absl::UnavailableError("reset")).Bytes("wo\n");
@@ -190,8 +224,9 @@ TEST_F(FramedTest, SendsFrames) {
   Framed framed(stream, LineCodec());
   EXPECT_TRUE(Run(framed.Send("one")).ok());
   EXPECT_TRUE(Run(framed.Send(std::string("two"))).ok());
-  EXPECT_EQ(stream.written(), "one\ntwo\n");
-  EXPECT_EQ(stream.flushed(), 8u);
+  EXPECT_TRUE(Run(framed.Send(std::string_view("three"))).ok());
+  EXPECT_EQ(stream.written(), "one\ntwo\nthree\n");
+  EXPECT_EQ(stream.flushed(), 14u);
 }
 
 TEST_F(FramedTest, WhatIsFedIsSentWithTheNext) {
@@ -240,6 +275,20 @@ TEST_F(FramedTest, ErrorsOfWritingArePassedOn) {
   EXPECT_EQ(Run(framed.Send("one")), absl::UnavailableError("reset"));
   stream.TakeAtMost(0);
   EXPECT_EQ(Run(framed.Flush()).code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(FramedTest, ADestroyedNextWaitsNoMore) {
+  auto [near, far] = Duplex(64);
+  Framed framed(std::move(near), LineCodec());
+  {
+    auto next = Next(framed);
+    ASSERT_TRUE(Poll(next).IsPending());
+    EXPECT_EQ(task_.live(), 1);
+  }
+  EXPECT_EQ(task_.live(), 0);
+  ASSERT_TRUE(Run(WriteAll(far, "one\n")).ok());
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(Run(Next(framed))->value(), "one");
 }
 
 TEST_F(FramedTest, GivesTheStreamBack) {

@@ -40,10 +40,12 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::Decode(
     size = size << 8 | static_cast<uint8_t>(byte);
   }
   if (size > max_size_) {
+    // Made first: it is not lost where memory runs out.
+    absl::Status too_long = absl::ResourceExhaustedError(
+        absl::StrCat("a frame of ", size, " bytes; the most is ", max_size_));
     bytes.remove_prefix(length_size_);
     to_pass_over_ = size;
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a frame of ", size, " bytes; the most is ", max_size_));
+    return too_long;
   }
   if (bytes.size() - length_size_ < size) return std::nullopt;
   std::string frame(bytes.substr(length_size_, static_cast<size_t>(size)));
@@ -56,9 +58,11 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::DecodeEnd(
   absl::StatusOr<std::optional<std::string>> frame = Decode(bytes);
   if (!frame.ok() || frame->has_value()) return frame;
   if (bytes.empty() && to_pass_over_ == 0) return frame;
+  absl::Status cut_off =
+      absl::OutOfRangeError("the stream ended within a frame");
   bytes = {};
   to_pass_over_ = 0;
-  return absl::OutOfRangeError("the stream ended within a frame");
+  return cut_off;
 }
 
 absl::Status LengthCodec::Encode(std::string_view frame,

@@ -25,41 +25,47 @@ absl::Status LineCodec::TooLong() const {
       absl::StrCat("a line has more than ", max_size_, " bytes"));
 }
 
+LineCodec::Answer LineCodec::ToAnswer(std::string_view line) const {
+  if (line.size() > max_size_) return TooLong();
+  return std::string(line);
+}
+
 absl::StatusOr<std::optional<std::string>> LineCodec::Decode(
     std::string_view& bytes) {
+  // Each answer is made before its bytes are taken, and so is not lost where
+  // memory runs out.
   for (;;) {
     const size_t end = bytes.find('\n', searched_);
     if (end == std::string_view::npos) {
-      searched_ = bytes.size();
-      if (passing_over_) {
-        bytes = {};
-        searched_ = 0;
+      // One byte more may be the first one of the end.
+      const bool may_fit = bytes.empty() || bytes.size() - 1 <= max_size_;
+      if (may_fit && !passing_over_) {
+        searched_ = bytes.size();
         return std::nullopt;
       }
-      // One byte more may be the first one of the end.
-      if (bytes.empty() || bytes.size() - 1 <= max_size_) return std::nullopt;
+      Answer answer = std::nullopt;
+      if (!passing_over_) answer = TooLong();
       bytes = {};
       searched_ = 0;
       passing_over_ = true;
-      return TooLong();
+      return answer;
     }
-    const std::string_view line = WithoutReturn(bytes.substr(0, end));
+    Answer answer = std::nullopt;
+    if (!passing_over_) answer = ToAnswer(WithoutReturn(bytes.substr(0, end)));
     bytes.remove_prefix(end + 1);
     searched_ = 0;
-    if (std::exchange(passing_over_, false)) continue;
-    if (line.size() > max_size_) return TooLong();
-    return std::string(line);
+    if (!std::exchange(passing_over_, false)) return answer;
   }
 }
 
 absl::StatusOr<std::optional<std::string>> LineCodec::DecodeEnd(
     std::string_view& bytes) {
-  absl::StatusOr<std::optional<std::string>> line = Decode(bytes);
+  Answer line = Decode(bytes);
   if (!line.ok() || line->has_value() || bytes.empty()) return line;
-  const std::string_view last = std::exchange(bytes, {});
+  Answer last = ToAnswer(bytes);
+  bytes = {};
   searched_ = 0;
-  if (last.size() > max_size_) return TooLong();
-  return std::string(last);
+  return last;
 }
 
 absl::Status LineCodec::Encode(std::string_view line, std::string& out) const {

@@ -46,7 +46,10 @@ class LineCodec {
   absl::Status Encode(std::string_view line, std::string& out) const;
 
  private:
+  using Answer = absl::StatusOr<std::optional<std::string>>;
+
   absl::Status TooLong() const;
+  Answer ToAnswer(std::string_view line) const;
 
   size_t max_size_;
   // Of the bytes given last, how many have no end of line in them.

@@ -1,5 +1,6 @@
 #include "rouse/net/socket.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -16,6 +17,7 @@
 #include "rouse/io/adopt_fd.h"
 #include "rouse/io/io_vectors.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/net/socket_option.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
 
@@ -46,6 +48,27 @@ absl::Status NamedError(int error, std::string_view call, int fd,
   return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
 }
 
+// A stream socket of IPv4 or IPv6 need not be one: of SCTP, too, a read may
+// stop short of what has arrived.
+absl::Status CheckIsTcp(int fd) {
+  constexpr int kMultipathTcp = 262;  // newer than some C libraries
+  const absl::StatusOr<int> family = FamilyOf(fd);
+  if (!family.ok()) return family.status();
+  if (*family == AF_UNIX) {
+    return absl::InvalidArgumentError(
+        "not a TCP socket but a Unix one; there are UnixStream and "
+        "UnixListener");
+  }
+  const absl::StatusOr<int> protocol =
+      GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
+  if (!protocol.ok()) return protocol.status();
+  if ((*family != AF_INET && *family != AF_INET6) ||
+      (*protocol != IPPROTO_TCP && *protocol != kMultipathTcp)) {
+    return absl::InvalidArgumentError("not a TCP socket");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Socket> Socket::Open(int family, int type) {
@@ -64,18 +87,23 @@ absl::StatusOr<std::pair<Socket, Socket>> Socket::OpenPair(int family,
 }
 
 absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
-  int found;
-  socklen_t size = sizeof found;
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &found, &size) != 0) {
-    return absl::ErrnoToStatus(errno, "getsockopt(SO_TYPE)");
-  }
-  if (found != type) {
+  const absl::StatusOr<int> found =
+      GetOption(fd.get(), SocketOption{SOL_SOCKET, SO_TYPE, "SO_TYPE"});
+  if (!found.ok()) return found.status();
+  if (*found != type) {
     return absl::InvalidArgumentError(
         type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
   }
   absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;
   return Socket(std::move(fd));
+}
+
+absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
+  // Before it is made non-blocking: others may share it.
+  absl::Status status = CheckIsTcp(fd.get());
+  if (!status.ok()) return status;
+  return Adopt(std::move(fd), SOCK_STREAM);
 }
 
 absl::Status Socket::BindError(const std::string& addr) {

@@ -68,6 +68,8 @@ class Socket {
   // Takes over a socket, and makes it non-blocking and closed on exec.
   // InvalidArgument if it is not of `type`.
   static absl::StatusOr<Socket> Adopt(OwnedFd fd, int type);
+  // The same of a TCP socket. What is none stays as it was.
+  static absl::StatusOr<Socket> AdoptTcp(OwnedFd fd);
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }

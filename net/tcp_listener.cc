@@ -38,7 +38,7 @@ absl::StatusOr<TcpListener> TcpListener::Bind(const SocketAddr& addr,
 
 absl::StatusOr<TcpListener> TcpListener::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_STREAM);
+  absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
   if (!socket.ok()) return std::move(socket).status();
   return FromSocket(*std::move(socket), handle);
 }

@@ -85,8 +85,9 @@ class TcpListener {
       const SocketAddr& addr,
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a stream socket that listens and makes it non-blocking. On
-  // failure it is closed.
+  // Takes over a TCP socket that listens and makes it non-blocking. On failure
+  // it is closed. InvalidArgument if it is of another kind, such as a Unix
+  // socket.
   static absl::StatusOr<TcpListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -196,6 +196,9 @@ TEST_F(TcpListenerTest, AdoptsAndGivesBack) {
   EXPECT_EQ(adopted->local_addr().value(), addr);
   const OwnedFd client = ConnectTo(*adopted);
   EXPECT_TRUE(Run(adopted->Accept()).ok());
+  OwnedFd local(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(TcpListener::FromFd(std::move(local)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(TcpListenerTest, AShutdownOfTheReactorIsUnavailable) {

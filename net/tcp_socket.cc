@@ -25,7 +25,7 @@ absl::StatusOr<TcpSocket> TcpSocket::Open(const SocketAddr& addr) {
 }
 
 absl::StatusOr<TcpSocket> TcpSocket::FromFd(OwnedFd fd) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_STREAM);
+  absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
   if (!socket.ok()) return std::move(socket).status();
   return TcpSocket(*std::move(socket));
 }

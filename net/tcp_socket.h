@@ -49,8 +49,8 @@ class TcpSocket : public TcpOptions<TcpSocket> {
   // descriptors or memory.
   static absl::StatusOr<TcpSocket> Open(const SocketAddr& addr);
 
-  // Takes over a stream socket and makes it non-blocking. On failure it is
-  // closed.
+  // Takes over a TCP socket and makes it non-blocking. On failure it is closed.
+  // InvalidArgument if it is of another kind, such as a Unix socket.
   static absl::StatusOr<TcpSocket> FromFd(OwnedFd fd);
 
   TcpSocket(TcpSocket&&) = default;

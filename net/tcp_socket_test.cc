@@ -183,6 +183,9 @@ TEST_F(TcpSocketTest, AdoptsAndGivesBack) {
   OwnedFd udp(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(TcpSocket::FromFd(std::move(udp)).status().code(),
             absl::StatusCode::kInvalidArgument);
+  OwnedFd local(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(TcpSocket::FromFd(std::move(local)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(TcpSocketTest, IsClosedOnExecAndDoesNotBlock) {

@@ -110,8 +110,8 @@ class TcpStream : public TcpOptions<TcpStream> {
   static ConnectFuture Connect(absl::Span<const SocketAddr> addrs,
                                reactor::Handle handle = reactor::Handle());
 
-  // Takes over a connected stream socket and makes it non-blocking. On failure
-  // it is closed.
+  // Takes over a connected TCP socket and makes it non-blocking. On failure it
+  // is closed. InvalidArgument if it is of another kind, such as a Unix socket.
   static absl::StatusOr<TcpStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
@@ -188,8 +188,9 @@ class TcpStream : public TcpOptions<TcpStream> {
   absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
 
   // Reads come to an end, also one that waits, once what has arrived has been
-  // read. The peer does not hear of it. FailedPrecondition, as for
-  // `ShutdownWrite()`, if the connection has ended.
+  // read. The peer does not hear of it. On Linux what it sends all the same is
+  // read, also after the end: the end is only for as long as it sends nothing.
+  // FailedPrecondition, as for `ShutdownWrite()`, if the connection has ended.
   absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 
   // The address of this end, and of the other one. Fail on a connection that

@@ -103,14 +103,6 @@ class TcpTest : public reactor::FdTest {
     return {std::move(client), std::move(server)};
   }
 
-  // The same of a Unix socket pair, whose bytes arrive as they are sent.
-  std::pair<TcpStream, TcpStream> ConnectAtOnce() {
-    auto [a, b] = reactor::MakeSocketPair();
-    TcpStream first = TcpStream::FromFd(std::move(a)).value();
-    TcpStream second = TcpStream::FromFd(std::move(b)).value();
-    return {std::move(first), std::move(second)};
-  }
-
   // All that comes until the end.
   std::string ReadAll(const TcpStream& stream) {
     std::string all;

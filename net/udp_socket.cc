@@ -42,6 +42,13 @@ constexpr size_t kNeverShort = 0;
 // Enters or leaves `group`.
 absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                          bool join) {
+  const std::string call =
+      absl::StrCat(join ? "join" : "leave", " the group of ", group);
+  if (interface == 0) interface = group.scope();
+  if (group.scope() != 0 && group.scope() != interface) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        call, ": its scope is another interface than ", interface));
+  }
   int result;
   if (group.IsIPv4()) {
     ip_mreqn request = {};
@@ -61,8 +68,6 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                    &request, sizeof request);
   }
   if (result == 0) return absl::OkStatus();
-  const std::string call =
-      absl::StrCat(join ? "join" : "leave", " the group of ", group);
   if (join && errno == EADDRINUSE) {
     return absl::AlreadyExistsError(
         absl::StrCat(call, ": it has been joined already"));

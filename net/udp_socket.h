@@ -220,10 +220,11 @@ class UdpSocket : public IpOptions<UdpSocket> {
       Waiter* waiter = nullptr) const;
 
   // Groups. `group` is a multicast address of the socket's family, its port
-  // does not matter; `interface` is the number of the interface, and 0 lets the
-  // system choose one. AlreadyExists if it has been joined by the same
-  // interface already, NotFound if what is left was not joined, or there is no
-  // such interface; InvalidArgument if it is no group.
+  // does not matter; `interface` is the number of the interface. 0 is that
+  // which `group.scope()` names, or else lets the system choose one.
+  // AlreadyExists if it has been joined by the same interface already, NotFound
+  // if what is left was not joined, or there is no such interface;
+  // InvalidArgument if it is no group, or its scope is another interface.
   absl::Status JoinMulticast(const SocketAddr& group,
                              uint32_t interface = 0) const;
   absl::Status LeaveMulticast(const SocketAddr& group,

@@ -297,6 +297,30 @@ TEST_F(UdpSocketTest, AnIPv6GroupIsJoinedAndLeft) {
             absl::StatusCode::kNotFound);
 }
 
+TEST_F(UdpSocketTest, TheScopeOfAGroupIsItsInterface) {
+  const SocketAddr group = SocketAddr::Parse("[ff02::77:7]:0").value();
+  const absl::StatusOr<SocketAddr> scoped =
+      SocketAddr::Parse("[ff02::77:7%lo]:0");
+  const absl::StatusOr<UdpSocket> member =
+      UdpSocket::Bind(SocketAddr::Parse("[::]:0").value());
+  if (!member.ok()) GTEST_SKIP() << "no IPv6 here: " << member.status();
+  ASSERT_TRUE(scoped.ok()) << scoped.status();
+  const uint32_t loopback = scoped->scope();
+  const absl::Status able = member->JoinMulticast(group, loopback);
+  if (!able.ok()) GTEST_SKIP() << "no groups here: " << able;
+  EXPECT_EQ(member->JoinMulticast(*scoped).code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(member->JoinMulticast(*scoped, loopback).code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(member->JoinMulticast(*scoped, loopback + 1).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(member->LeaveMulticast(*scoped, loopback + 1).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(member->LeaveMulticast(*scoped).ok());
+  EXPECT_EQ(member->LeaveMulticast(group, loopback).code(),
+            absl::StatusCode::kNotFound);
+}
+
 TEST_F(UdpSocketTest, WhatIsNoGroupIsInvalidArgument) {
   EXPECT_EQ(a_.JoinMulticast(SocketAddr::Localhost(1)).code(),
             absl::StatusCode::kInvalidArgument);

@@ -44,8 +44,11 @@ namespace rouse {
 //
 // Where the receiver's queue is full, sending waits. The system tells when
 // there is room again only to a socket that is connected to that receiver; for
-// any other, `SendTo()` fails then: send again later, or connect. While one
-// that is connected waits for its peer, what it sends to others waits as well.
+// any other, `SendTo()` fails then: send again later, or connect. Whether it is
+// the same receiver is decided by the address as it is written: another path to
+// the same socket, such as a relative one, counts as another receiver. While
+// one that is connected waits for its peer, what it sends to others waits as
+// well.
 //
 // # Errors
 //

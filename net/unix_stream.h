@@ -130,7 +130,8 @@ class UnixStream {
   }
 
   // As of `TcpStream`; but writing to a peer that has called `ShutdownRead()`
-  // is FailedPrecondition (EPIPE).
+  // is FailedPrecondition (EPIPE). A write that waits for room at that moment
+  // may not hear of it before the peer closes: the system makes no event of it.
   absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
   absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 

@@ -55,6 +55,31 @@ TEST_F(UnixStreamTest, BytesGoBothWays) {
   EXPECT_EQ(Run(a.Read(Buffer())).value(), 5u);
 }
 
+TEST_F(UnixStreamTest, AReaderAndAWriterShareTheStream) {
+  auto [client, server] = Pair();
+  Turn();
+  // Both wait: the writer for room, the reader for bytes.
+  static const std::string block(1 << 20, 'x');
+  auto write = std::make_optional(server.Write(block));
+  while (task_.Poll(*write).IsReady()) write.emplace(server.Write(block));
+  auto read = server.Read(Buffer());
+  ASSERT_TRUE(other_.Poll(read).IsPending());
+
+  ASSERT_EQ(send(client.fd(), "y", 1, 0), 1);
+  Turn();
+  EXPECT_EQ(other_.wakes(), 1);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(other_.Poll(read)->value(), 1u);
+
+  static char drain[1 << 16];
+  while (recv(client.fd(), drain, sizeof drain, 0) > 0) {
+  }
+  Turn();
+  EXPECT_EQ(other_.wakes(), 1);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(task_.Poll(*write).IsReady());
+}
+
 TEST_F(UnixStreamTest, AReadWaitsAndLetsGo) {
   auto [a, b] = Pair();
   auto read = b.Read(Buffer());

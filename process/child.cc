@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -20,6 +19,7 @@
 #include "rouse/io/read_to_end.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
+#include "rouse/process/pidfd.h"
 #include "rouse/process/reaper.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
@@ -33,7 +33,7 @@ namespace {
 absl::Status WaitError(int error, pid_t pid) {
   return absl::ErrnoToStatus(
       error,
-      absl::StrCat("waitpid for child ", pid,
+      absl::StrCat("waitid for child ", pid,
                    error == ECHILD ? "; does the program ignore SIGCHLD, or "
                                      "wait for any child?"
                                    : ""));
@@ -89,8 +89,7 @@ Child::~Child() { Abandon(); }
 
 void Child::Abandon() {
   if (pid_ == 0 || status_.has_value()) return;
-  // The number is the child's until it has been waited for.
-  if (kill_on_drop_) kill(pid_, SIGKILL);
+  if (kill_on_drop_) internal::SendSignalTo(pidfd_.fd(), SIGKILL);
   internal::ReapLater(pid_, std::move(pidfd_));
 }
 
@@ -109,18 +108,12 @@ std::optional<ChildStderr> Child::TakeStderr() {
 int Child::Look() {
   if (status_.has_value()) return 0;
   if (pid_ == 0) {
-    // Moved from; to waitpid() that is any child of the process group.
+    // Moved from.
     errno = ECHILD;
     return -1;
   }
   int raw;
-  // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has WNOHANG
-  const pid_t ended = waitpid(pid_, &raw, WNOHANG);
-  if (ended < 0) return -1;
-  if (ended == 0) {
-    errno = EAGAIN;
-    return -1;
-  }
+  if (internal::TryWaitFor(pid_, pidfd_.fd(), raw) != 0) return -1;
   status_.emplace(raw);
   return 0;
 }
@@ -153,9 +146,11 @@ absl::Status Child::SendSignal(int number) {
     return absl::FailedPreconditionError(
         absl::StrCat("signal ", number, " to a child that has ended"));
   }
-  if (kill(pid_, number) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno,
-                             absl::StrCat("kill(", pid_, ", ", number, ")"));
+  if (internal::SendSignalTo(pidfd_.fd(), number) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("pidfd_send_signal of ", number, " to child ", pid_));
 }
 
 absl::Status Child::Kill() { return SendSignal(SIGKILL); }

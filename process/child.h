@@ -67,13 +67,16 @@ struct ProcessOutput {
 //   - else by the reactor that the child was started with, on the thread that
 //     turns it, as soon as it turns after the end;
 //   - else, if that reactor has been shut down before, by the next call that
-//     starts a child or destroys one, in any thread, and finds that it has
-//     ended. If there is none it stays a zombie for as long as this process
-//     lives.
+//     starts a child, or destroys one that was not waited for, in any thread,
+//     and finds that it has ended. If there is none it stays a zombie for as
+//     long as this process lives, and a descriptor is kept as long.
 //
 // All of this asks that nobody else waits for it: a program that ignores
 // SIGCHLD, or waits for any child, takes the status away, which is then an
-// error here, and frees the number for another process.
+// error here, and frees the number for another process. That one is neither
+// signalled nor waited for here, whoever's it is: all goes by a descriptor of
+// the child, and not by its number. (Before Linux 5.4 a wait goes by the
+// number.)
 class Child {
   struct WaitOp;
 
@@ -127,8 +130,8 @@ class Child {
   //   InvalidArgument      there is no such signal
   //   PermissionDenied     the process has become another user's
   //   FailedPrecondition   it was waited for here: there is nobody to tell
-  //   NotFound             somebody else has waited for it, see above; if the
-  //                        number is in use again, that process is told
+  //   NotFound             somebody else has waited for it, see above: nobody
+  //                        is told
   absl::Status SendSignal(int number);
 
   // Ends it by SIGKILL, as `SendSignal()`. `Wait()` tells when it has ended.

@@ -29,6 +29,7 @@
 #include "rouse/process/process_test_util.h"
 #include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -161,9 +162,9 @@ TEST_F(ChildTest, WhyASignalCannotBeSentIsTold) {
   Child child = SpawnCat();
   absl::Status another_users, gone;
   const bool done =
-      reactor::WithFailingCalls({SYS_kill}, EPERM,
+      reactor::WithFailingCalls({SYS_pidfd_send_signal}, EPERM,
                                 [&] { another_users = child.Kill(); }) &&
-      reactor::WithFailingCalls({SYS_kill}, ESRCH,
+      reactor::WithFailingCalls({SYS_pidfd_send_signal}, ESRCH,
                                 [&] { gone = child.Kill(); });
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
   if (!done) GTEST_SKIP() << "no filters of system calls here";
@@ -329,6 +330,7 @@ TEST_F(ChildTest, OneThatWasMovedFromTakesNoOthersEnd) {
 
 // Who outlives the reactor is reaped by whoever comes by next.
 TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
+  const size_t descriptors = reactor::CountOpenFds();
   std::optional<ChildStdin> input;
   {
     reactor::Reactor gone = reactor::Reactor::Create().value();
@@ -338,6 +340,8 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   }
   EXPECT_FALSE(HasNoChildren());
   input.reset();
+  // One for the child, and nothing of the reactor.
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors + 1);
   AwaitZombie();
   EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
   EXPECT_TRUE(HasNoChildren());
@@ -350,6 +354,56 @@ TEST_F(ChildTest, WhoseStatusWasTakenAwayIsAnError) {
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.message().find("SIGCHLD"), std::string::npos) << status;
   EXPECT_FALSE(child.TryWait().ok());
+}
+
+// By then the number may be a stranger's.
+TEST_F(ChildTest, WhoseStatusWasTakenAwayIsSignalledNoMore) {
+  Child child = Command("true").Spawn().value();
+  ASSERT_EQ(waitpid(child.pid(), nullptr, 0), child.pid());
+  EXPECT_TRUE(absl::IsNotFound(child.SendSignal(SIGTERM)));
+  EXPECT_TRUE(absl::IsNotFound(child.Kill()));
+}
+
+// Nothing goes by the number: where kill() and waitpid() fail, all is as ever.
+TEST_F(ChildTest, SignalsAndWaitsGoByTheDescriptor) {
+  std::optional<Child> dropped = SpawnCat(/*kill_on_drop=*/true);
+  const std::optional<ChildStdin> input = dropped->TakeStdin();
+  const std::optional<ChildStdout> output = dropped->TakeStdout();
+  Child killed = SpawnCat();
+  Child ended = Shell("exit 3").Spawn().value();
+  // Blocks until it can be waited for, and leaves it to be waited for.
+  siginfo_t info;
+  // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has the flags
+  ASSERT_EQ(
+      waitid(P_PID, static_cast<id_t>(ended.pid()), &info, WEXITED | WNOWAIT),
+      0);
+  if (!reactor::WithFailingCalls({SYS_kill, SYS_wait4}, EPERM, [&] {
+        EXPECT_EQ(ended.TryWait().value()->code(), 3);
+        EXPECT_TRUE(killed.Kill().ok());
+        dropped.reset();
+      })) {
+    dropped.reset();
+    EXPECT_TRUE(Run(ended.Wait()).ok());
+    EXPECT_TRUE(Run(killed.Wait()).ok());
+    AwaitNoChildren();
+    GTEST_SKIP() << "no filters of system calls here";
+  }
+  EXPECT_EQ(Run(killed.Wait())->signal(), SIGKILL);
+  EXPECT_EQ(ReadAll(*output), "");
+  AwaitNoChildren();
+}
+
+TEST_F(ChildTest, WaitsByTheNumberWhereTheSystemKnowsNoOtherWay) {
+  Child child = Shell("exit 3").Spawn().value();
+  std::optional<ExitStatus> status;
+  AwaitZombie();
+  if (!reactor::WithFailingCalls({SYS_waitid}, EINVAL,
+                                 [&] { status = child.TryWait().value(); })) {
+    EXPECT_TRUE(Run(child.Wait()).ok());
+    GTEST_SKIP() << "no filters of system calls here";
+  }
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->code(), 3);
 }
 
 TEST_F(ChildTest, AShutdownOfTheReactorIsUnavailable) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -47,6 +48,16 @@ absl::StatusOr<OwnedFd> PastStandard(int fd) {
     return absl::ErrnoToStatus(errno, "fcntl(F_DUPFD_CLOEXEC)");
   }
   return past;
+}
+
+// A descriptor and a source that are given back when there is a child, which
+// needs one of each: a program is not to run only to be killed for want of
+// them.
+absl::StatusOr<AsyncFd<OwnedFd>> SetAside(const reactor::Handle& handle) {
+  OwnedFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "eventfd");
+  return AsyncFd<OwnedFd>::Create(std::move(fd), reactor::Interest::kReadable,
+                                  handle);
 }
 
 // Ends a process that has just been started.
@@ -296,15 +307,18 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   if (!bound.ok()) return bound.status();
   absl::StatusOr<Streams> streams = OpenStreams(*bound);
   if (!streams.ok()) return std::move(streams).status();
+  absl::StatusOr<AsyncFd<OwnedFd>> spare = SetAside(*bound);
+  if (!spare.ok()) return std::move(spare).status();
   const absl::StatusOr<pid_t> pid = Start(*streams);
   if (!pid.ok()) return pid.status();
+  (*std::move(spare)).IntoInner().Reset();
 
   // The number is the child's until it is waited for.
   OwnedFd fd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   if (!fd.IsValid()) {
     if (errno == ESRCH) {
       // Nor is the number the child's any more.
-      return absl::FailedPreconditionError(absl::StrCat(
+      return absl::AbortedError(absl::StrCat(
           "Command '", program_,
           "': it has run, but its end was taken away; does the program ignore "
           "SIGCHLD, or wait for any child?"));

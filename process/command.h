@@ -113,20 +113,27 @@ class Command {
   //   NotFound            there is no such program, or directory
   //   PermissionDenied    it may not be run
   //   InvalidArgument     a zero byte, or a key that is empty or has a "="
+  //   FailedPrecondition  a part of a path is no directory, the program is open
+  //                       for writing (ETXTBSY), or a descriptor is not open
   //   ResourceExhausted   out of descriptors or memory
   //   Unavailable         there can be no more processes (EAGAIN), or the
   //                       reactor has been shut down
   //   Unimplemented       the kernel has no pidfd_open (before Linux 5.3)
-  //   FailedPrecondition  it has run, but somebody else was told of its end:
-  //                       the program ignores SIGCHLD, or waits for any child
+  //   Aborted             it has run, but somebody else was told of its end:
+  //                       this program ignores SIGCHLD, or waits for any child
   //
   // and what is documented at `reactor::Registration::Create()`. On failure no
-  // process is left, and no descriptor.
+  // process is left, and no descriptor. Nothing has run then, but where the
+  // answer is Aborted or Unimplemented, or where, between the start and the
+  // registration of the child, the reactor was shut down or somebody else took
+  // the last descriptor: then it is killed, however far it has come.
   absl::StatusOr<Child> Spawn(
       const reactor::Handle& handle = reactor::Handle()) const;
 
   // Starts it, when the coroutine is polled first, and waits for its end.
-  // Destroying the coroutine destroys the `Child`.
+  // Destroying the coroutine destroys the `Child`. Pipes are closed at once:
+  // what is `Piped()` reads nothing, and cannot be written to (`Output()` gives
+  // what is written).
   Co<absl::StatusOr<ExitStatus>> Run(
       reactor::Handle handle = reactor::Handle()) const;
 

@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
 #include "rouse/reactor/test_util.h"
 
 namespace rouse {
@@ -224,7 +227,7 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   for (int i = 0; i < 20; ++i) {
     const absl::StatusOr<Child> child = Command("true").Spawn();
-    EXPECT_TRUE(child.ok() || absl::IsFailedPrecondition(child.status()))
+    EXPECT_TRUE(child.ok() || absl::IsAborted(child.status()))
         << child.status();
   }
   while (!HasNoChildren()) std::this_thread::yield();
@@ -256,6 +259,47 @@ TEST_F(CommandTest, AfterAShutdownNothingIsStarted) {
   reactor_->Shutdown();
   EXPECT_TRUE(absl::IsUnavailable(Command("true").Spawn().status()));
   EXPECT_TRUE(HasNoChildren());
+}
+
+// What is set aside before the start is what the child needs, and no more.
+TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
+  reactor::Reactor small = reactor::Reactor::Create({.max_sources = 1}).value();
+  const int next = dup(STDIN_FILENO);
+  ASSERT_EQ(close(next), 0);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit one_more = before;
+  one_more.rlim_cur = static_cast<rlim_t>(next) + 1;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  absl::StatusOr<Child> child = Command("true").Spawn(small.handle());
+  // Another finds neither.
+  const absl::Status second = Command("true").Spawn(small.handle()).status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(second)) << second;
+  ASSERT_TRUE(child.ok()) << child.status();
+  while (!child->TryWait().value().has_value()) std::this_thread::yield();
+}
+
+// Rather than starting a program and killing it.
+TEST_F(CommandTest, NothingIsStartedThatCannotBeWaitedFor) {
+  // If it came to starting it, that would fail in the same way.
+  for (const int call : {SYS_eventfd2, SYS_epoll_ctl}) {
+    if (!reactor::WithFailingCalls({call, SYS_clone, SYS_clone3}, EMFILE, [&] {
+          const absl::Status status =
+              Command("true").Spawn(reactor_->handle()).status();
+          EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+          EXPECT_EQ(status.message().find("posix_spawnp"),
+                    std::string_view::npos)
+              << status;
+        })) {
+      GTEST_SKIP() << "no filters of system calls here";
+    }
+  }
+}
+
+TEST_F(CommandTest, WhatIsNoDirectoryIsAFailedPrecondition) {
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      Command("true").CurrentDir("/dev/null").Spawn().status()));
 }
 
 TEST_F(CommandTest, WhatTheSystemRefusesLeavesNothing) {

@@ -1,8 +1,8 @@
 #include "rouse/process/reaper.h"
 
 #include <sys/types.h>
-#include <sys/wait.h>
 
+#include <cerrno>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/process/pidfd.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/ready.h"
@@ -26,39 +27,46 @@ namespace {
 
 ABSL_CONST_INIT ThreadMutex strays_mu(absl::kConstInit);
 
-std::vector<pid_t>& Strays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(strays_mu) {
-  static absl::NoDestructor<std::vector<pid_t>> strays;
-  return *strays;
-}
-
-// Whether there is nothing left to wait for: it has been reaped now, or, by an
-// error, by somebody else.
-bool Reap(pid_t pid) {
-  // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has WNOHANG
-  return waitpid(pid, nullptr, WNOHANG) != 0;
-}
-
 struct Orphan {
   Orphan(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd)
       : pid(pid), pidfd(std::move(pidfd)) {}
 
   const pid_t pid;
-  const reactor::AsyncFd<OwnedFd> pidfd;
+  reactor::AsyncFd<OwnedFd> pidfd;
 };
+
+// An orphan whose reactor has gone, and does not keep anything of that.
+struct Stray {
+  pid_t pid;
+  OwnedFd pidfd;
+};
+
+std::vector<Stray>& Strays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(strays_mu) {
+  static absl::NoDestructor<std::vector<Stray>> strays;
+  return *strays;
+}
+
+// Whether there is nothing left to wait for: it has been reaped now, or, by an
+// error, by somebody else.
+bool Reap(pid_t pid, int pidfd) {
+  int raw;
+  return TryWaitFor(pid, pidfd, raw) == 0 || errno != EAGAIN;
+}
 
 // The orphan is owned by the waker that its own registration keeps. So it lives
 // until it has been woken for the last time.
-void Watch(const std::shared_ptr<const Orphan>& orphan) {
+void Watch(const std::shared_ptr<Orphan>& orphan) {
   const reactor::Registration& registration = orphan->pidfd.registration();
   const Waker waker = Waker::FromCallable([orphan] { Watch(orphan); });
-  while (!Reap(orphan->pid)) {
+  while (!Reap(orphan->pid, orphan->pidfd.fd())) {
     Context cx(waker);
     const PollResult<absl::StatusOr<reactor::ReadyEvent>> event =
         registration.PollReady(reactor::Direction::kRead, cx);
     if (event.IsPending()) return;
     if (!event->ok()) {
+      Stray stray{orphan->pid, std::move(orphan->pidfd).IntoInner()};
       const ThreadMutexLock lock(&strays_mu);
-      Strays().push_back(orphan->pid);
+      Strays().push_back(std::move(stray));
       return;
     }
     registration.WouldBlock(**event);
@@ -69,12 +77,14 @@ void Watch(const std::shared_ptr<const Orphan>& orphan) {
 
 void ReapLater(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd) {
   ReapStrays();
-  Watch(std::make_shared<const Orphan>(pid, std::move(pidfd)));
+  Watch(std::make_shared<Orphan>(pid, std::move(pidfd)));
 }
 
 void ReapStrays() {
   const ThreadMutexLock lock(&strays_mu);
-  std::erase_if(Strays(), Reap);
+  std::erase_if(Strays(), [](const Stray& stray) {
+    return Reap(stray.pid, stray.pidfd.get());
+  });
 }
 
 }  // namespace rouse::internal

@@ -10,9 +10,10 @@
 //   constexpr Token kWake(0);
 //   absl::StatusOr<EventWaker> waker =
 //       EventWaker::Create(poller.registry(), kWake);
-//   std::thread other([&] { waker->Wake(); });
+//   std::thread other([&] { ABSL_CHECK_OK(waker->Wake()); });
 //   // Returns an event of kWake.
 //   absl::Status status = poller.Poll(events, absl::InfiniteDuration());
+//   other.join();
 
 #ifndef ROUSE_REACTOR_EVENT_WAKER_H_
 #define ROUSE_REACTOR_EVENT_WAKER_H_

@@ -30,7 +30,10 @@ namespace rouse::reactor {
 //   ResourceExhausted   out of descriptors or memory
 //   Unavailable         there can be no more threads
 //
-// Thread-safe. Two atomic operations, but for the first call.
+// FailedPrecondition in a process that has been forked off one in which it runs
+// in the background: the thread is not in this one.
+//
+// Thread-safe. Three atomic operations and a getpid(2), but for the first call.
 absl::StatusOr<Handle> FallbackHandle();
 
 // BindHandle()

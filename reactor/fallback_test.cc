@@ -1,6 +1,9 @@
 #include "rouse/reactor/fallback.h"
 
 #include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 #include <vector>
@@ -66,6 +69,17 @@ TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
   ASSERT_TRUE(async.ok()) << async.status();
   WriteTo(b.get(), "x");
   EXPECT_TRUE(BlockOn(async->Readable()).ok());
+
+  // In a child there is no such thread.
+  // NOLINTNEXTLINE(misc-include-cleaner): <sys/types.h> has pid_t
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    _exit(absl::IsFailedPrecondition(FallbackHandle().status()) ? 0 : 1);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 
   // It is too late for another.
   const Reactor reactor = Reactor::Create().value();

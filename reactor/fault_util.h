@@ -28,6 +28,15 @@ namespace rouse::reactor {
 bool WithFailingCalls(std::initializer_list<int> numbers, int error,
                       absl::FunctionRef<void()> body);
 
+// WithCallsThatMayFail()
+//
+// The same where `fails()` says of each call whether it is to fail: it is asked
+// on the thread that called this, while the call waits. Calls of threads that
+// `body` starts count, too; they must have ended when it returns.
+bool WithCallsThatMayFail(std::initializer_list<int> numbers, int error,
+                          absl::FunctionRef<bool()> fails,
+                          absl::FunctionRef<void()> body);
+
 }  // namespace rouse::reactor
 
 #endif  // ROUSE_REACTOR_FAULT_UTIL_H_

@@ -8,8 +8,8 @@
 // `PollEvented<T>` owns a `T` that has a descriptor, together with the
 // descriptor's registration, and sees to it that the latter ends first:
 //
-//   absl::StatusOr<PollEvented<Pipe>> pipe =
-//       PollEvented<Pipe>::Create(std::move(pipe), Interest::kReadable);
+//   absl::StatusOr<PollEvented<OwnedFd>> evented =
+//       PollEvented<OwnedFd>::Create(std::move(fd), Interest::kReadable);
 
 #ifndef ROUSE_REACTOR_POLL_EVENTED_H_
 #define ROUSE_REACTOR_POLL_EVENTED_H_

@@ -26,9 +26,14 @@
 // # Edges
 //
 // An event says that something has changed, once. Whoever hears of it goes on
-// until the system call answers EAGAIN, or reads or writes less than it was
-// asked to; the next event comes after that. An event may also come for no
-// reason.
+// until the system call answers EAGAIN; the next event comes after that. An
+// event may also come for no reason.
+//
+// Bytes of a TCP stream that are fewer than were asked for say the same as
+// EAGAIN, unless there is an end, an error or out-of-band data, of which there
+// is no other event. Nothing else does: a datagram is short of the buffer, a
+// read of a Unix socket ends behind bytes that came with descriptors, and one
+// of a pipe with a packet.
 
 #ifndef ROUSE_REACTOR_POLLER_H_
 #define ROUSE_REACTOR_POLLER_H_

@@ -11,7 +11,10 @@
 //   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
 //   reactor::ScopedDefault current(reactor->handle());
 //   auto connect = rouse::TcpStream::Connect(address);
+//   const Waker waker = Waker::FromCallable(
+//       [unparker = reactor->unparker()] { unparker.Unpark(); });
 //   for (;;) {
+//     Context cx(waker);
 //     auto stream = connect.Poll(cx);
 //     if (stream.IsReady()) break;
 //     reactor->Park();     // until something has happened
@@ -49,6 +52,9 @@ struct Options {
 // any thread.
 //
 // Destroying it shuts it down.
+//
+// A process that is forked off has no use of it, and may only call `exec()` or
+// `_exit()`: the event queue stays the parent's too.
 class Reactor {
  public:
   // Unparks. One pointer; copying counts a reference.

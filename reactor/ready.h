@@ -30,6 +30,9 @@ class Ready {
   // writing half, or all of the connection is gone.
   static const Ready kReadClosed;
   // Writing will fail: the connection, or the reading end of a pipe, is gone.
+  // On a datagram socket not even that: an ICMP error, such as of a peer whose
+  // port is closed, sets this and `kError`. It is over with the call that
+  // returns it, but they stay until an attempt would block.
   static const Ready kWriteClosed;
   // There is out-of-band data.
   static const Ready kPriority;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -295,6 +297,23 @@ TEST_F(RegistrationTest, ADeregisteredSourceCanBeRegisteredAgain) {
   registration_ = Register(a_.get()).value();
   Turn();
   EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+// The child's queue is the parent's.
+TEST_F(RegistrationTest, AForkedChildDoesNotDeregister) {
+  ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    registration_.reset();
+    _exit(0);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
 }
 
 // R2, D30: the queue still has events of a descriptor that was closed, but not

@@ -11,6 +11,9 @@
 #ifndef ROUSE_REACTOR_SELECTOR_H_
 #define ROUSE_REACTOR_SELECTOR_H_
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <memory>
 #include <utility>
 
@@ -39,11 +42,14 @@ class Selector {
   static absl::StatusOr<std::shared_ptr<Selector>> Open();
 
   // For `Open()`.
-  explicit Selector(OwnedFd fd) : fd_(std::move(fd)) {}
+  explicit Selector(OwnedFd fd) : fd_(std::move(fd)), owner_(getpid()) {}
 
   int fd() const { return fd_.get(); }
 
-  // As documented at `Registry`.
+  // As documented at `Registry`. In a process that has been forked off, to
+  // deregister does nothing: the queue is the parent's too, and it would be the
+  // parent that hears no more. The kernel forgets a descriptor that both have
+  // closed.
   absl::Status Register(int fd, Token token, Interest interest) const;
   absl::Status Reregister(int fd, Token token, Interest interest) const;
   absl::Status Deregister(int fd) const;
@@ -60,6 +66,7 @@ class Selector {
 
  private:
   OwnedFd fd_;
+  const pid_t owner_;  // the process that has opened it
   Atomic<bool> has_waker_{false};
 };
 

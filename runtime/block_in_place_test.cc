@@ -429,24 +429,75 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
 
 // Though more block than there may be threads to stand in for them.
 TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayStandIn) {
-  std::optional<Runtime> runtime(
-      *Builder::MultiThread().WorkerThreads(1).MaxBlockingThreads(1).Build());
-  constexpr int kCalls = 3;
-  std::atomic<int> begun{0};
-  std::atomic<int> ended{0};
-  auto body = [&, handle = runtime->handle()]() -> Co<> {
+  for (const bool in_background : {false, true}) {
+    constexpr int kCalls = 3;
+    std::atomic<int> begun{0};
+    std::atomic<int> ended{0};
+    std::optional<Runtime> runtime(
+        *Builder::MultiThread().WorkerThreads(1).MaxBlockingThreads(1).Build());
+    const Handle handle = runtime->handle();
+    auto body = [&]() -> Co<> {
+      BlockInPlace([&] {
+        ++begun;
+        const absl::Status slept = handle.BlockOn(Sleep(absl::Hours(1)));
+        EXPECT_THAT(slept, StatusIs(absl::StatusCode::kUnavailable));
+        ++ended;
+      });
+      co_return;
+    };
+    for (int i = 0; i < kCalls; ++i) runtime->Spawn(body).Detach();
+    while (begun < kCalls) std::this_thread::yield();
+    if (in_background) {
+      std::move(*runtime).ShutdownBackground();
+      while (ended < kCalls) std::this_thread::yield();
+    }
+    runtime.reset();
+    EXPECT_EQ(ended, kCalls);
+  }
+}
+
+// Calls that end by themselves leave nothing behind for those threads, which
+// are all in use.
+TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
+  absl::Notification end;
+  std::atomic<int> blocked{0};
+  std::atomic<int> started{0};
+  std::optional<Runtime> runtime(*Builder::MultiThread()
+                                      .WorkerThreads(1)
+                                      .MaxBlockingThreads(1)
+                                      .OnThreadStart([&] { ++started; })
+                                      .Build());
+  auto blocks = [&]() -> Co<> {
     BlockInPlace([&] {
-      ++begun;
-      const absl::Status slept = handle.BlockOn(Sleep(absl::Hours(1)));
-      EXPECT_THAT(slept, StatusIs(absl::StatusCode::kUnavailable));
-      ++ended;
+      ++blocked;
+      end.WaitForNotification();
     });
     co_return;
   };
-  for (int i = 0; i < kCalls; ++i) runtime->Spawn(body).Detach();
-  while (begun < kCalls) std::this_thread::yield();
-  runtime.reset();
-  EXPECT_EQ(ended, kCalls);
+  // The worker's own thread, and one of the two that may stand in.
+  for (int i = 1; i <= 2; ++i) {
+    runtime->Spawn(blocks).Detach();
+    while (blocked < i) std::this_thread::yield();
+  }
+  auto short_calls = []() -> Co<> {
+    for (int i = 0; i < 100; ++i) BlockInPlace([] {});
+    co_return;
+  };
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(short_calls)), IsOk());
+  std::thread destroying([&runtime] { runtime.reset(); });
+  // For it to start threads for what waits for one.
+  absl::SleepFor(absl::Milliseconds(20));
+  end.Notify();
+  destroying.join();
+  // With one more for the last offer.
+  EXPECT_LE(started, 4);
+}
+
+// Nor does it stand in the way of one that is called in place.
+TEST(BlockInPlace, ABlockingCallMakesNoMoreThanTheCall) {
+  Runtime runtime = MakeRuntime(1);
+  auto call = [] { return BlockInPlace([] { return 7; }); };
+  EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(7));
 }
 
 TEST(BlockInPlace, ACallMaySpawnDuringShutdown) {

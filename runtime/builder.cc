@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/processor_count.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/inner.h"
 #include "rouse/runtime/runtime.h"
@@ -31,11 +30,12 @@ constexpr char kWorkerThreads[] = "ROUSE_WORKER_THREADS";
 
 // More is a slip of the hand.
 constexpr size_t kMaxWorkerThreads = 32'768;
+constexpr size_t kMaxEventsPerTurn = 1024;
 
 absl::StatusOr<size_t> DefaultWorkerThreads() {
   const char* const value = std::getenv(kWorkerThreads);
   if (value == nullptr || *value == '\0') {
-    return std::max(1u, std::thread::hardware_concurrency());
+    return ProcessorCount();
   }
   uint32_t count;
   if (!absl::SimpleAtoi(value, &count) || count == 0 ||
@@ -69,6 +69,12 @@ absl::Status Check(const RuntimeOptions& options) {
     return absl::InvalidArgumentError(
         "EventInterval(0): choose 1 or more; with 1 each poll is followed by a "
         "look for events");
+  }
+  const size_t events = options.reactor.events_per_turn;
+  if (events == 0 || events > kMaxEventsPerTurn) {
+    return absl::InvalidArgumentError(absl::StrCat("MaxEventsPerTurn(", events,
+                                                   "): choose one from 1 to ",
+                                                   kMaxEventsPerTurn));
   }
   if (options.scheduler.long_poll_bound <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -147,6 +153,11 @@ Builder& Builder::EventInterval(uint32_t polls) {
   return *this;
 }
 
+Builder& Builder::MaxEventsPerTurn(size_t events) {
+  options_->reactor.events_per_turn = events;
+  return *this;
+}
+
 Builder& Builder::GlobalQueueInterval(uint32_t polls) {
   options_->scheduler.global_queue_interval = polls;
   return *this;
@@ -216,7 +227,8 @@ absl::StatusOr<Runtime> Builder::Build() {
   }
   absl::Status in_range = Check(options);
   if (!in_range.ok()) return in_range;
-  absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
+  absl::StatusOr<reactor::Reactor> reactor =
+      reactor::Reactor::Create(options.reactor);
   if (!reactor.ok()) return reactor.status();
 
   if (options.timer.clock == nullptr) {
@@ -229,7 +241,7 @@ absl::StatusOr<Runtime> Builder::Build() {
   options.blocking.clock = options.timer.clock;
   const bool multi_thread = options.multi_thread;
   auto inner =
-      std::make_unique<RuntimeInner>(std::move(options), *std::move(reactor));
+      std::make_shared<RuntimeInner>(std::move(options), *std::move(reactor));
   Runtime runtime(std::move(inner));
   if (multi_thread) {
     absl::Status started = runtime.inner_->StartThreads();

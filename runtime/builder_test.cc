@@ -3,9 +3,9 @@
 
 // The choices of a runtime, and what becomes of it when a task throws.
 
+#include <sched.h>
 #include <stdlib.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
@@ -20,14 +20,18 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/processor_count.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
+#include "rouse/net/unix_stream.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/sleep.h"
@@ -87,8 +91,23 @@ TEST_F(WorkerThreadsVariableTest, GivesWayToTheBuilder) {
 
 TEST_F(WorkerThreadsVariableTest, EmptyIsAsManyAsThereAreProcessors) {
   Set("");
-  EXPECT_EQ(Workers(Builder::MultiThread()),
-            std::max(1u, std::thread::hardware_concurrency()));
+  EXPECT_EQ(Workers(Builder::MultiThread()), ProcessorCount());
+}
+
+TEST_F(WorkerThreadsVariableTest, EmptyHeedsTheAffinity) {
+  Set("");
+  std::thread restricted([] {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    int i = 0;
+    while (!CPU_ISSET(i, &all)) ++i;
+    CPU_SET(i, &first);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(first), &first), 0);
+    EXPECT_EQ(Workers(Builder::MultiThread()), 1u);
+  });
+  restricted.join();
 }
 
 TEST_F(WorkerThreadsVariableTest, IsANumberInItsRange) {
@@ -109,6 +128,47 @@ TEST(Builder, RefusesTooManyWorkerThreads) {
 TEST(Builder, RefusesAnEventIntervalOfZero) {
   EXPECT_THAT(Builder::CurrentThread().EventInterval(0).Build(),
               StatusIs(kInvalidArgument, HasSubstr("EventInterval(0)")));
+}
+
+TEST(Builder, RefusesTooFewOrTooManyEventsPerTurn) {
+  for (size_t bad : {0, 1025}) {
+    EXPECT_THAT(Builder::CurrentThread().MaxEventsPerTurn(bad).Build(),
+                StatusIs(kInvalidArgument, HasSubstr("MaxEventsPerTurn")));
+  }
+}
+
+TEST(Builder, TakesMoreEventsThanOneTurnGives) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::CurrentThread().MaxEventsPerTurn(1).Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto receive = [](UnixStream stream) -> Co<bool> {
+    char byte = 0;
+    const absl::StatusOr<size_t> count =
+        co_await stream.Read(absl::MakeSpan(&byte, 1));
+    co_return count.value_or(0) == 1;
+  };
+  auto main = [&receive]() -> Co<int> {
+    std::vector<UnixStream> senders;
+    std::vector<JoinHandle<bool>> receivers;
+    for (int i = 0; i < 4; ++i) {
+      absl::StatusOr<std::pair<UnixStream, UnixStream>> pair =
+          UnixStream::Pair();
+      senders.push_back(std::move(pair->first));
+      receivers.push_back(Spawn(receive(std::move(pair->second))));
+    }
+    co_await Yield();
+    for (UnixStream& sender : senders) {
+      const absl::StatusOr<size_t> sent = co_await sender.Write("x");
+      EXPECT_THAT(sent, IsOkAndHolds(1u));
+    }
+    int received = 0;
+    for (JoinHandle<bool>& receiver : receivers) {
+      const absl::StatusOr<bool> result = co_await receiver;
+      if (result.value_or(false)) ++received;
+    }
+    co_return received;
+  };
+  EXPECT_EQ(runtime->BlockOn(main), 4);
 }
 
 TEST(Builder, RefusesALongPollBoundThatIsNotPositive) {
@@ -200,6 +260,18 @@ TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
   EXPECT_THAT(elsewhere->BlockOn(std::move(late)),
               StatusIs(absl::StatusCode::kCancelled));
   EXPECT_THAT(elsewhere->BlockOn(std::move(throws)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
+}
+
+TEST_P(UnhandledExceptionTest, IsNoneIfItLeavesABlockingCallOrALocalTask) {
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnUnhandledException(UnhandledException::kAbort).Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto call = []() -> int { throw std::runtime_error("broken"); };
+  EXPECT_THAT(runtime->BlockOn(runtime->SpawnBlocking(call)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
+  LocalSet set;
+  EXPECT_THAT(runtime->BlockOn(set.RunUntil(set.Spawn(Throws()))),
               StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
 }
 

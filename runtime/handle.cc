@@ -30,9 +30,18 @@ CurrentRuntime() {
 }  // namespace
 
 ScopedRuntime::ScopedRuntime(const std::shared_ptr<const RuntimeShared>& shared)
-    : outer_(std::exchange(current, &shared)) {}
+    : shared_(shared), outer_(std::exchange(current, &shared)) {}
 
 ScopedRuntime::~ScopedRuntime() { current = outer_; }
+
+void ScopedRuntime::CheckEndsNow() const {
+  if (CurrentRuntime() != &shared_) {
+    Panic(
+        "EnterGuard: destroyed before one that was made after it, or on "
+        "another thread; destroy guards where they were made, the last one "
+        "first");
+  }
+}
 
 std::optional<Handle> Handle::TryCurrent() {
   const auto* shared = CurrentRuntime();

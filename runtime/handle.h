@@ -85,7 +85,12 @@ class ScopedRuntime {
   ScopedRuntime& operator=(const ScopedRuntime&) = delete;
   ~ScopedRuntime();
 
+  // A `Panic()` if a later guard of this thread is still there, or this is
+  // another thread.
+  void CheckEndsNow() const;
+
  private:
+  const std::shared_ptr<const RuntimeShared>& shared_;
   const std::shared_ptr<const RuntimeShared>* const outer_;
 };
 
@@ -182,7 +187,8 @@ class Handle {
 // EnterGuard
 //
 // See `Handle::Enter()`. Guards nest: they are destroyed on the thread that
-// made them, the last one first.
+// made them, the last one first. Else that is a `Panic()` out of a destructor,
+// which ends the program with its message.
 class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
  public:
   explicit EnterGuard(const Handle& handle)
@@ -194,6 +200,7 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
         reactor_(shared_->reactor) {}
   EnterGuard(const EnterGuard&) = delete;
   EnterGuard& operator=(const EnterGuard&) = delete;
+  ~EnterGuard() { current_.CheckEndsNow(); }
 
  private:
   const std::shared_ptr<const internal::RuntimeShared> shared_;

@@ -1,6 +1,7 @@
 #include "rouse/runtime/handle.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -133,6 +134,19 @@ TEST_P(HandleTest, DumpLeavesOutWhatHasEnded) {
   Runtime runtime = MakeRuntime();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Seven())), IsOkAndHolds(7));
   EXPECT_TRUE(runtime.handle().Dump().tasks().empty());
+}
+
+// Trap S22.
+TEST_P(HandleTest, GuardsThatGoInAnotherOrderEndTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Runtime one = MakeRuntime();
+  Runtime two = MakeRuntime();
+  const auto in_wrong_order = [&] {
+    auto first = std::make_unique<EnterGuard>(one.handle());
+    const EnterGuard second(two.handle());
+    first.reset();
+  };
+  EXPECT_DEATH(in_wrong_order(), "the last one first");
 }
 
 }  // namespace

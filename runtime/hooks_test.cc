@@ -208,6 +208,27 @@ TEST_P(HooksTest, BeforeParkMayWakeATask) {
   }
 }
 
+// Tokio #8222: the main future was polled again and again, and the driver
+// never.
+TEST_P(HooksTest, BeforeParkMayWakeTheMainFutureBesideATimer) {
+  std::atomic<bool> slept{false};
+  Count parks;
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder().OnThreadPark([&parks] { parks.Add(); }).Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto sleep = [&slept]() -> Co<> {
+    co_await Sleep(absl::Milliseconds(1));
+    slept = true;
+  };
+  runtime->Spawn(sleep).Detach();
+  for (;;) {
+    const int before = parks.now();
+    if (slept) break;
+    // Short, and ends with what the hook has done.
+    runtime->BlockOn(parks.AtLeast(before + 1));
+  }
+}
+
 TEST_P(HooksTest, AfterUnparkMaySpawn) {
   constexpr int kTasks = 20;
   SpawningHook hook(kTasks);
@@ -263,6 +284,32 @@ TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
     EXPECT_TRUE(ran.WaitForNotificationWithTimeout(absl::Seconds(5)));
     may_park.Notify();
   }
+}
+
+// Nor does one that has just been woken: another is woken for its task.
+TEST(Hooks, AWorkerThatHasBeenUnparkedKeepsNobodyFromBeingWoken) {
+  absl::Notification may_go_on;
+  absl::Notification ran;
+  std::atomic<int> parks{0};
+  std::atomic<int> unparks{0};
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(2)
+                                        .LongPollBound(absl::InfiniteDuration())
+                                        .OnThreadPark([&] { ++parks; })
+                                        .OnThreadUnpark([&] {
+                                          if (unparks++ == 0)
+                                            may_go_on.WaitForNotification();
+                                        })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  while (parks < 2) std::this_thread::yield();
+  auto body = [&ran]() -> Co<> {
+    ran.Notify();
+    co_return;
+  };
+  runtime->handle().Spawn(body).Detach();
+  EXPECT_TRUE(ran.WaitForNotificationWithTimeout(absl::Seconds(5)));
+  may_go_on.Notify();
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/future/task_local.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
@@ -29,10 +30,12 @@
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/watchdog.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
 
@@ -44,8 +47,9 @@ using scheduler::RunningHere;
 
 namespace {
 
-// How often a runtime that ends looks for workers that nobody runs.
-constexpr absl::Duration kLookForOffers = absl::Milliseconds(1);
+// How often who ends a runtime looks for workers for which no thread could be
+// started. Those for which one was have begun to run by then, as a rule.
+constexpr absl::Duration kLookForOffers = absl::Milliseconds(50);
 
 BlockingOptions Named(BlockingOptions options, const std::string& name) {
   options.thread_name = name;
@@ -115,7 +119,25 @@ scheduler::Options RuntimeInner::WithCallbacks(
 
 absl::Status RuntimeInner::StartThreads() {
   const size_t count = scheduler().worker_count();
+  // Nothing to order: the threads are yet to start.
+  live_workers_.store(count, std::memory_order_relaxed);
+  live_threads_.store(count, std::memory_order_relaxed);
+  // Those that do not start, for whatever reason, have ended. The others end
+  // with the runtime.
+  const absl::Cleanup end_the_rest = [this, count] {
+    const size_t rest = count - threads_.size();
+    if (rest == 0) return;
+    if (rest < count) EndWorkers(rest);
+    EndThreads(rest);
+  };
+  threads_.reserve(count);
+  {
+    const ThreadMutexLock lock(&asked_for_mu_);
+    asked_for_.resize(count);
+  }
   stand_ins_ = BlockingPool::Create(ForStandIns(options_));
+  stand_ins_->SetThreadScope(
+      [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
   if (options_.scheduler.long_poll_bound != absl::InfiniteDuration()) {
     absl::StatusOr<std::unique_ptr<scheduler::Watchdog>> watchdog =
         scheduler::Watchdog::Start(
@@ -127,35 +149,29 @@ absl::Status RuntimeInner::StartThreads() {
     if (!watchdog.ok()) return watchdog.status();
     watchdog_ = *std::move(watchdog);
   }
-  threads_.reserve(count);
-  // Nothing to order: the threads are yet to start.
-  live_workers_.store(count, std::memory_order_relaxed);
   for (size_t i = 0; i < count; ++i) {
     absl::StatusOr<Thread> thread = Thread::Start(
         absl::StrCat(options_.thread_name, "-", i),
-        [this, i] {
-          const BlockingOptions& as = options_.blocking;
-          if (as.on_thread_start) as.on_thread_start();
-          RunWorker(i);
-          if (as.on_thread_stop) as.on_thread_stop();
-        },
+        [self = shared_from_this(), i] { self->RunThread(i); },
         options_.blocking.thread_stack_size);
-    if (!thread.ok()) {
-      // Those that did start end with the runtime, if they have not yet.
-      if (i > 0) EndWorkers(count - i);
-      return thread.status();
-    }
+    if (!thread.ok()) return thread.status();
     threads_.push_back(*std::move(thread));
   }
   return absl::OkStatus();
 }
 
+void RuntimeInner::RunThread(size_t index) {
+  const EnterGuard enter(handle_);
+  const BlockingOptions& as = options_.blocking;
+  if (as.on_thread_start) as.on_thread_start();
+  RunWorker(index);
+  if (as.on_thread_stop) as.on_thread_stop();
+  EndThreads(1);
+}
+
 void RuntimeInner::RunWorker(size_t index) {
   scheduler::Worker& worker = scheduler().worker(index);
-  // Else whoever offered it has taken it back.
-  if (!worker.TakeOver()) return;
   const RunningHere here(handle_.shared_.get());
-  const EnterGuard enter(handle_);
   const wheel::ScopedDefault own_shard(driver_.handle(), index);
   // Else this thread has blocked, and another runs the worker now.
   if (!worker.Run()) return;
@@ -168,23 +184,83 @@ void RuntimeInner::EndWorkers(size_t count) {
   if (live_workers_.fetch_sub(count, std::memory_order_acq_rel) != count) {
     return;
   }
-  scheduler().Finish();
+  thrown_.Catch([this] { scheduler().Finish(); });
+  EndDrivers();
+}
+
+void RuntimeInner::EndDrivers() {
+  // Acquire and release: the second one follows what the first has done.
+  if (to_end_drivers_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  watchdog_ = nullptr;
+  // Nobody drives any more what calls that block may wait for, be they blocking
+  // calls or polls that have given their worker away.
+  thrown_.Catch([this] { driver_.Shutdown(); });
   finished_.Notify();
 }
 
-void RuntimeInner::RunElsewhere(size_t index) {
+void RuntimeInner::EndThreads(size_t count) {
+  // Acquire and release: whoever is told follows what all of them did, also in
+  // a poll whose worker another thread has taken over.
+  if (live_threads_.fetch_sub(count, std::memory_order_acq_rel) == count) {
+    threads_ended_.Notify();
+  }
+}
+
+// Asks for a thread, until one comes or there is none.
+class RuntimeInner::StandIn {
+ public:
+  StandIn(std::shared_ptr<RuntimeInner> runtime, size_t index)
+      : runtime_(std::move(runtime)), index_(index) {}
+  StandIn(StandIn&& other) noexcept
+      : runtime_(std::move(other.runtime_)), index_(other.index_) {}
+  StandIn& operator=(StandIn&&) = delete;
+  ~StandIn() {
+    if (runtime_ != nullptr) runtime_->SetAskedFor(index_, false);
+  }
+
   // As on any other thread of a worker, what a waker throws ends the program.
-  auto run = [this, index]() noexcept { RunWorker(index); };
-  stand_ins_->SpawnMandatory(run).Detach();
+  void operator()() noexcept {
+    // First, so that who offers the worker from now on asks again.
+    const std::shared_ptr<RuntimeInner> runtime = std::move(runtime_);
+    runtime->SetAskedFor(index_, false);
+    runtime->RunIfOffered(index_);
+  }
+
+ private:
+  std::shared_ptr<RuntimeInner> runtime_;  // null once it has come
+  size_t index_;
+};
+
+bool RuntimeInner::SetAskedFor(size_t index, bool asked) {
+  const ThreadMutexLock lock(&asked_for_mu_);
+  const bool before = asked_for_[index];
+  asked_for_[index] = asked;
+  return before != asked;
+}
+
+void RuntimeInner::RunElsewhere(size_t index) {
+  // Where all threads are in use, offers that are taken back must not pile up.
+  if (!SetAskedFor(index, true)) return;
+  StandIn stand_in(shared_from_this(), index);
+  stand_ins_->SpawnMandatory(std::move(stand_in)).Detach();
+}
+
+void RuntimeInner::RunIfOffered(size_t index) {
+  // Else whoever offered it has taken it back.
+  if (scheduler().worker(index).TakeOver()) RunWorker(index);
 }
 
 void RuntimeInner::RunOffered() noexcept {
-  for (size_t i = 0; i < scheduler().worker_count(); ++i) RunWorker(i);
+  const EnterGuard enter(handle_);
+  const ScopedTaskLocals none(nullptr);
+  for (size_t i = 0; i < scheduler().worker_count(); ++i) RunIfOffered(i);
 }
 
 void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
   if (options_.multi_thread) {
-    handle_.BlockOnPoll(poll);
+    // `poll` may shut the runtime down in the background.
+    const Handle handle = handle_;
+    handle.BlockOnPoll(poll);
     return;
   }
   handle_.CheckMayBlock();
@@ -261,48 +337,90 @@ void RuntimeInner::BlockOnCurrentThread(
   if (!finished) handle_.PanicInBlockOn();
 }
 
-void RuntimeInner::CheckMayShutDown() const {
-  if (RunningHere::Runs(handle_.shared_.get())) {
+void RuntimeInner::CheckMayShutDown(absl::Duration limit) const {
+  const bool waits = limit > absl::ZeroDuration() || !options_.multi_thread;
+  if (waits && RunningHere::Runs(handle_.shared_.get())) {
     Panic(
-        "Runtime: destroyed by one of its own tasks, for which that would "
-        "wait; let a thread outside the runtime be its last owner");
+        "Runtime: shut down by one of its own tasks, for which that would "
+        "wait; let a thread outside the runtime be its last owner, or call "
+        "ShutdownBackground() if it has threads of its own");
   }
 }
 
+bool RuntimeInner::AwaitThreads(const Deadline& deadline) {
+  while (!finished_.WaitForNotificationWithTimeout(
+      std::min(kLookForOffers, deadline.left()))) {
+    if (deadline.left() <= absl::ZeroDuration()) break;
+    RunOffered();
+  }
+  const bool in_time =
+      finished_.HasBeenNotified() &&
+      threads_ended_.WaitForNotificationWithTimeout(deadline.left());
+  for (Thread& thread : threads_) {
+    // Even those that have ended may have `thread_local` objects to destroy.
+    if (!in_time || deadline.left() <= absl::ZeroDuration()) thread.Detach();
+  }
+  threads_.clear();  // joins
+  // Those that stand in have nothing more to do, or are still needed.
+  return in_time &&
+         (stand_ins_ == nullptr || stand_ins_->Shutdown(deadline.left()));
+}
+
 bool RuntimeInner::Shutdown(absl::Duration limit) {
-  CheckMayShutDown();
-  bool in_time = false;
+  CheckMayShutDown(limit);
+  if (watchdog_ != nullptr && watchdog_->IsThisThread()) {
+    // By a waker that it has called. It cannot end itself, nor the driver that
+    // it is in; and does not wait, as has been checked.
+    // What is thrown here ends the program, as there.
+    // NOLINTNEXTLINE(bugprone-exception-escape)
+    auto shut_down = [self = shared_from_this(), limit]() noexcept {
+      self->Shutdown(limit);
+    };
+    stand_ins_->LiftLimit();
+    JoinHandle<void> call = stand_ins_->SpawnMandatory(shut_down);
+    const Waker waker;
+    Context cx(waker);
+    const PollResult<absl::Status> failed = call.Poll(cx);
+    if (failed.IsReady() && absl::IsResourceExhausted(*failed)) {
+      Panic(
+          "Runtime: shut down by a waker that its watchdog has called, for "
+          "which there must be another thread, and none can be started; raise "
+          "the limit of threads");
+    }
+    return false;
+  }
+  const Deadline deadline(limit);
   // Wakers, and the destructors of tasks, may throw.
   FirstException first;
   first.Catch([this] { blocking_->Close(); });
   first.Catch([this] { scheduler().Close(); });
+  bool in_time = true;
   if (options_.multi_thread) {
     if (threads_.empty()) {
       // None could be started.
       first.Catch([this] { scheduler().CancelTasks(0); });
-      first.Catch([this] { scheduler().Finish(); });
-    } else {
-      // On whatever threads they run. One that blocks, and found none to stand
-      // in for it, may wait for what ends only below.
-      while (!finished_.WaitForNotificationWithTimeout(kLookForOffers)) {
-        RunOffered();
-      }
+      EndWorkers(scheduler().worker_count());
     }
-    watchdog_ = nullptr;
+    // A task that blocks, and waits for a thread to stand in for it, may wait
+    // for what ends only when all workers have.
+    if (stand_ins_ != nullptr) stand_ins_->LiftLimit();
+    EndDrivers();
+    in_time = AwaitThreads(deadline);
+    if (finished_.HasBeenNotified()) {
+      first.Catch([this] { thrown_.Rethrow(); });
+    }
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
     worker_loan_.TakeForGood();
     const RunningHere here(handle_.shared_.get());
     const EnterGuard enter(handle_);
+    // What this thread is in the scope of is no business of the tasks'.
+    const ScopedTaskLocals none(nullptr);
     first.Catch([this] { scheduler().CancelTasks(0); });
     first.Catch([this] { scheduler().Finish(); });
+    first.Catch([this] { driver_.Shutdown(); });
   }
-  // Nobody drives any more what calls that block may wait for, be they blocking
-  // calls or polls that have given their worker away.
-  first.Catch([this] { driver_.Shutdown(); });
-  threads_.clear();  // joins
-  if (stand_ins_ != nullptr) stand_ins_->Shutdown();
-  first.Catch([&] { in_time = blocking_->Shutdown(limit); });
+  first.Catch([&] { in_time &= blocking_->Shutdown(deadline.left()); });
   first.Rethrow();
   return in_time;
 }

@@ -11,6 +11,7 @@
 #define ROUSE_RUNTIME_INNER_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,11 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/thread.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/main_futures.h"
@@ -42,6 +46,7 @@ namespace rouse::internal {
 struct RuntimeOptions {
   bool multi_thread = false;
   wheel::Options timer = {};
+  reactor::Options reactor = {};
   scheduler::Options scheduler = {};
   // Of the calls that block. The threads that run tasks are like these threads,
   // but for their name.
@@ -49,10 +54,30 @@ struct RuntimeOptions {
   std::string thread_name = {};
 };
 
+// Deadline
+//
+// When a time that was given is over, in real time.
+class Deadline {
+ public:
+  explicit Deadline(absl::Duration limit)
+      : limit_(limit), start_(std::chrono::steady_clock::now()) {}
+
+  // Not above zero when it is over.
+  absl::Duration left() const {
+    return limit_ - absl::FromChrono(std::chrono::steady_clock::now() - start_);
+  }
+
+ private:
+  const absl::Duration limit_;
+  const std::chrono::steady_clock::time_point start_;
+};
+
 // RuntimeInner
 //
-// The park stack, the scheduler on top of it, and the threads.
-class RuntimeInner {
+// The park stack, the scheduler on top of it, and the threads. It belongs to
+// the `Runtime` and to each thread that runs a worker, so that it can be left
+// to them when there is no more time to wait.
+class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
  public:
   RuntimeInner(RuntimeOptions options, reactor::Reactor reactor);
   RuntimeInner(const RuntimeInner&) = delete;
@@ -69,13 +94,15 @@ class RuntimeInner {
   void BlockOn(absl::FunctionRef<bool(Context&)> poll);
 
   // A `Panic()` where shutting down would wait for itself.
-  void CheckMayShutDown() const;
+  void CheckMayShutDown(absl::Duration limit) const;
 
-  // See `Runtime`. To be called once. Goes through all phases, and throws what
-  // the first one that did has thrown.
+  // See `Runtime`. To be called once. Goes through all phases for which there
+  // is time, and throws what the first one that did has thrown. The threads go
+  // through the rest.
   bool Shutdown(absl::Duration limit);
 
  private:
+  class StandIn;
   using DriverStack = wheel::Driver<reactor::Reactor>;
 
   scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
@@ -83,13 +110,26 @@ class RuntimeInner {
   Handle MakeHandle();
   scheduler::Options WithCallbacks(scheduler::Options options,
                                    std::shared_ptr<MainFutures> main_futures);
+  void RunThread(size_t index);
   void RunWorker(size_t index);
-  // Has a worker run that its thread has offered.
+  // Runs a worker that a thread has offered, if nobody has taken it over.
+  void RunIfOffered(size_t index);
+  // Has another thread do so.
   void RunElsewhere(size_t index);
-  // Runs those that have been offered and that nobody has taken over.
+  // Runs all workers that are offered.
   void RunOffered() noexcept;
+  // See `asked_for_`. Whether it was otherwise before.
+  bool SetAskedFor(size_t index, bool asked);
   // So many workers have ended.
   void EndWorkers(size_t count);
+  // Either all workers have ended, or the runtime is being shut down. An
+  // exception may end the workers alone. When both have come, ends timers and
+  // sockets.
+  void EndDrivers();
+  // So many of the threads that were started for them have.
+  void EndThreads(size_t count);
+  // Whether all have ended in time; else they go on by themselves.
+  bool AwaitThreads(const Deadline& deadline);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
 
   const RuntimeOptions options_;
@@ -102,8 +142,17 @@ class RuntimeInner {
   std::vector<Thread> threads_;
   // For workers whose threads block.
   scheduler::BlockingPool::Owner stand_ins_;
+  // The workers for which one of them has been asked for that is yet to come.
+  // Set after the offer, cleared before the look at it, under the lock: so who
+  // finds it set knows that its offer will be seen.
+  ThreadMutex asked_for_mu_;
+  std::vector<bool> asked_for_ ABSL_GUARDED_BY(asked_for_mu_);
   std::atomic<size_t> live_workers_{0};
-  absl::Notification finished_;  // by the last of them
+  std::atomic<size_t> live_threads_{0};
+  std::atomic<int> to_end_drivers_{2};
+  FirstException thrown_;  // when all of this ended
+  absl::Notification finished_;
+  absl::Notification threads_ended_;
 
   // Of a current-thread runtime:
   WorkerLoan worker_loan_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
@@ -153,6 +155,46 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
     for (absl::Notification& each : begun) each.WaitForNotification();
     runtime.BlockOn(SleepAndSet(&slept));
   }
+}
+
+// The worker comes to no event by itself: it has polls to do first, and they
+// may be as long as the bound.
+TEST(LongPoll, ATimerFiresBesidePollsThatAreShorter) {
+  std::atomic<bool> slept{false};
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(1)
+                                        .LongPollBound(kBound)
+                                        .EventInterval(UINT32_MAX)
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto busy = [&slept]() -> Co<> {
+    while (!slept) co_await Yield();
+  };
+  JoinHandle<void> others = runtime->Spawn(busy);
+  runtime->BlockOn(SleepAndSet(&slept));
+  ASSERT_THAT(runtime->BlockOn(std::move(others)), IsOk());
+}
+
+// Of some attempts, since this machine may have other things to do; with a
+// bound beside which those do not show.
+TEST(LongPoll, TheBoundIsKept) {
+  constexpr absl::Duration kLongBound = absl::Milliseconds(40);
+  constexpr absl::Duration kSleep = absl::Milliseconds(1);
+  absl::Duration least = absl::InfiniteDuration();
+  for (int i = 0; i < 10; ++i) {
+    std::atomic<bool> slept{false};
+    absl::Notification begun;
+    Runtime runtime = MakeRuntime(1, kLongBound);
+    // At another moment each time, for the watchdog.
+    absl::SleepFor(kLongBound / 20 * i);
+    runtime.Spawn(Stuck(&begun, &slept)).Detach();
+    begun.WaitForNotification();
+    const absl::Time start = absl::Now();
+    runtime.BlockOn(SleepAndSet(&slept));
+    least = std::min(least, absl::Now() - start);
+  }
+  // A timer is late by a tick of a millisecond at the most.
+  EXPECT_LT(least, kSleep + absl::Milliseconds(1) + kLongBound);
 }
 
 // It is waited for as the workers are: what they must not do, it must not.

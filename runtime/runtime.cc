@@ -12,7 +12,7 @@
 
 namespace rouse {
 
-Runtime::Runtime(std::unique_ptr<internal::RuntimeInner> inner)
+Runtime::Runtime(std::shared_ptr<internal::RuntimeInner> inner)
     : inner_(std::move(inner)) {}
 Runtime::Runtime(Runtime&& other) noexcept = default;
 Runtime& Runtime::operator=(Runtime&& other) noexcept {
@@ -27,8 +27,8 @@ bool Runtime::ShutdownTimeout(absl::Duration limit) && {
   if (inner_ == nullptr) {
     Panic("Runtime: shut down a second time, or moved from; shut it down once");
   }
-  inner_->CheckMayShutDown();
-  const std::unique_ptr<internal::RuntimeInner> inner = std::move(inner_);
+  inner_->CheckMayShutDown(limit);
+  const std::shared_ptr<internal::RuntimeInner> inner = std::move(inner_);
   return inner->Shutdown(limit);
 }
 

@@ -62,18 +62,22 @@ struct RuntimeOptions;
 //   1. Blocking calls are not taken any more, and those that have not begun are
 //      cancelled, unless they are mandatory.
 //   2. Tasks are not polled any more. Each is destroyed on a thread of the
-//      runtime (of a current-thread runtime, on the destroying thread), and its
-//      `JoinHandle` gives `kCancelled`. The destructor waits for the polls that
-//      are under way, but for those that are in a `BlockInPlace()`.
+//      runtime, and its `JoinHandle` gives `kCancelled`. (On the destroying
+//      thread if it is a current-thread runtime, or if all threads are in
+//      `BlockInPlace()` and no other has begun to run in time.) The destructor
+//      waits for the polls that are under way, but for those that are in a
+//      `BlockInPlace()`.
 //   3. Sleeps and sockets that others still wait for give `kUnavailable`. Now
 //      the destructor waits for all polls.
 //   4. The destructor waits for the blocking calls that are under way or
-//      mandatory, however long they take: see `ShutdownTimeout()`.
+//      mandatory.
+//
+// It waits however long they take: see `ShutdownTimeout()`.
 //
 // Destroying a runtime from one of its own tasks would wait for itself: that is
 // a `Panic()` out of a destructor, which ends the program with its message. Let
-// the last owner be a thread outside. A blocking call may be the last owner,
-// too; then blocking calls are not waited for.
+// the last owner be a thread outside, or see `ShutdownBackground()`. A blocking
+// call may be the last owner, too; then blocking calls are not waited for.
 //
 // All functions are thread-safe but for moving and destroying.
 class Runtime {
@@ -114,14 +118,26 @@ class Runtime {
     return handle().SpawnBlocking(std::forward<F>(f));
   }
 
-  // Shuts the runtime down as the destructor does, but waits for blocking calls
-  // no longer than `limit`, in real time. Whether they have ended. If not, they
-  // go on by themselves, with `kUnavailable` from all that they wait for; the
-  // end of the program ends them. The polls of tasks that are under way are
-  // waited for in any case. The runtime is as one that was moved from.
+  // Shuts the runtime down as the destructor does, but waits no longer than
+  // `limit`, in real time. Whether all has ended. If not, polls and blocking
+  // calls that are under way are left to end by themselves, and the runtime's
+  // threads go through the rest of the phases without the caller (when one of
+  // them comes back, if all are in `BlockInPlace()` and no other can be
+  // started); the end of the program ends them, wherever they are. The runtime
+  // is as one that was moved from.
+  //
+  // A current-thread runtime has no threads but for blocking calls: the caller
+  // goes through the phases before them, whatever the limit.
+  //
+  // A task of the runtime would wait for itself: that is a `Panic()`, unless
+  // `limit` is zero and the runtime has threads of its own.
   bool ShutdownTimeout(absl::Duration limit) &&;
 
-  // The same without waiting for blocking calls at all.
+  // The same without waiting at all. Hence a task may do it to its own runtime,
+  // unless that is a current-thread one; it is cancelled as the others are. A
+  // waker may do it, too, on whatever thread it is called: if that is the
+  // watchdog (see `Builder::LongPollBound()`), another goes through the phases,
+  // and if none can be started that is a `Panic()`.
   void ShutdownBackground() && {
     std::move(*this).ShutdownTimeout(absl::ZeroDuration());
   }
@@ -137,13 +153,13 @@ class Runtime {
  private:
   friend class Builder;
 
-  explicit Runtime(std::unique_ptr<internal::RuntimeInner> inner);
+  explicit Runtime(std::shared_ptr<internal::RuntimeInner> inner);
 
   // Calls `poll`, each time that it has woken its context, until it returns
   // true.
   void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll);
 
-  std::unique_ptr<internal::RuntimeInner> inner_;
+  std::shared_ptr<internal::RuntimeInner> inner_;
 };
 
 // Builder
@@ -166,27 +182,33 @@ class Builder {
 
   // How many threads run tasks. By default, and for 0, the number in the
   // environment variable ROUSE_WORKER_THREADS, or else as many as there are
-  // processors for this process. At most 32,768. Of no use for a current-thread
-  // runtime.
+  // processors that the thread which calls `Build()` may run on. A quota of
+  // processor time, such as a container's, is not seen: set the variable there.
+  // At most 32,768. Of no use for a current-thread runtime.
   Builder& WorkerThreads(size_t count);
 
   // How many threads for blocking calls there may be, beside those that run
   // tasks; at least 1, 512 by default. They are started when they are needed.
-  // As many again may be started for `BlockInPlace()`.
+  // `BlockInPlace()` has threads of its own: at most as many as this and
+  // `WorkerThreads()` together, until the runtime is shut down.
   Builder& MaxBlockingThreads(size_t count);
 
   // How long such a thread waits for another call before it ends, in real time;
   // 10 seconds by default. May be zero, or infinite.
   Builder& ThreadKeepAlive(absl::Duration keep_alive);
 
-  // What the threads are called, before a dash and their number.
+  // What the threads are called, before a dash and their number: "rouse-0",
+  // "rouse-blk-0". The system shows 15 bytes, so keep it to some 8.
   Builder& ThreadName(std::string name);
 
   // The size of their stacks in bytes. By default, and for 0, the system's.
   Builder& ThreadStackSize(size_t bytes);
 
-  // Called on each thread of the runtime before its first task or blocking
-  // call, and after its last. They must not throw.
+  // Called on threads of the runtime before their first task or blocking call,
+  // and after their last: on those that run tasks, those that stand in for one
+  // which is in a `BlockInPlace()`, and those of blocking calls; not on the one
+  // that watches for long polls. When a thread starts it has entered the
+  // runtime: `Handle::Current()` is there. They must not throw.
   Builder& OnThreadStart(std::function<void()> call);
   Builder& OnThreadStop(std::function<void()> call);
 
@@ -206,20 +228,26 @@ class Builder {
   // tasks to run; 61 by default. Larger is cheaper, smaller is sooner. Not 0.
   Builder& EventInterval(uint32_t polls);
 
+  // How many events of sockets a thread takes from the system at a time, 1 to
+  // 1024; 1024 by default. The rest is taken the next time.
+  Builder& MaxEventsPerTurn(size_t events);
+
   // After how many polls a thread looks for tasks from outside although it has
   // its own. By default, and for 0, after 127 polls or 50 microseconds; or 31
   // polls where there is one thread.
   Builder& GlobalQueueInterval(uint32_t polls);
 
-  // By when others see to it that I/O, timers, and a task that was to run next
-  // do not wait any longer for a thread that is stuck in a long poll, in real
-  // time; 10 milliseconds by default. (The rest of its tasks can be taken over
-  // at any time.) Above zero; infinite saves the thread that does this. Of no
-  // use for a current-thread runtime, nor with a clock that is paused when the
-  // runtime is built: a simulation must not depend on real time.
+  // By when others see to it that I/O, timers, and the tasks that a thread
+  // keeps to itself do not wait any longer for it while it is stuck in a long
+  // poll, in real time; 10 milliseconds by default. (Tasks that it has shared
+  // with the others can be stolen at any time.) Above zero; infinite saves the
+  // thread that does this. Of no use for a current-thread runtime, nor with a
+  // clock that is paused when the runtime is built: a simulation must not
+  // depend on real time.
   Builder& LongPollBound(absl::Duration bound);
 
-  // What becomes of the runtime when an exception leaves a task.
+  // What becomes of the runtime when an exception leaves one of its tasks;
+  // blocking calls and the tasks of a `LocalSet` are none.
   Builder& OnUnhandledException(UnhandledException then);
 
   // ---- Observing it.

@@ -17,6 +17,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -224,6 +225,52 @@ TEST_P(RuntimeTest, ATaskSpawnedByADestructorDuringShutdownIsCancelled) {
     runtime.Spawn(SpawnsAtTheEnd(&destroyed));
   }
   EXPECT_EQ(destroyed, 1);
+}
+
+// Although they may begin late.
+TEST(Runtime, TasksAreDestroyedOnTheRuntimesThreads) {
+  class Noting {
+   public:
+    explicit Noting(std::atomic<std::thread::id>* where) : where_(where) {}
+    Noting(Noting&& other) noexcept
+        : where_(std::exchange(other.where_, nullptr)) {}
+    Noting& operator=(Noting&&) = delete;
+    ~Noting() {
+      if (where_ != nullptr) *where_ = std::this_thread::get_id();
+    }
+    PollResult<void> Poll(Context&) { return kPending; }
+
+   private:
+    std::atomic<std::thread::id>* where_;
+  };
+  std::atomic<std::thread::id> where;
+  absl::Notification closed;
+  {
+    absl::StatusOr<Runtime> runtime =
+        Builder::MultiThread()
+            .WorkerThreads(2)
+            .OnThreadStart([&closed] { closed.WaitForNotification(); })
+            .Build();
+    ASSERT_THAT(runtime, IsOk());
+    JoinHandle<void> task = runtime->Spawn(Noting(&where));
+    std::thread closes([&closed, handle = runtime->handle()] {
+      // Until the runtime takes no more tasks; and then some time, in which
+      // the destructor might lose its patience.
+      JoinHandle<void> refused = handle.Spawn(Noting(nullptr));
+      while (!refused.IsFinished()) {
+        refused = handle.Spawn(Noting(nullptr));
+        std::this_thread::yield();
+      }
+      absl::SleepFor(absl::Milliseconds(10));
+      closed.Notify();
+    });
+    {
+      const Runtime destroyed = *std::move(runtime);
+    }
+    closes.join();
+  }
+  EXPECT_NE(where.load(), std::thread::id());
+  EXPECT_NE(where.load(), std::this_thread::get_id());
 }
 
 TEST_P(RuntimeTest, ManyThreadsMayBeInBlockOn) {
@@ -480,7 +527,7 @@ TEST_P(RuntimeDeathTest, DestroyingItFromItsOwnTaskPanics) {
         };
         (void)runtime->BlockOn(runtime->Spawn(suicide));
       },
-      "destroyed by one of its own tasks");
+      "shut down by one of its own tasks");
 }
 
 TEST(Runtime, TasksRunOnItsThreads) {

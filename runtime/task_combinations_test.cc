@@ -1,21 +1,23 @@
 // Every way in which the life of a task, of its JoinHandle and of its joiner's
-// waker may overlap, on either kind of runtime, with what must come of it. The
-// moments are exact: between two of them no thread of the runtime runs
-// anything but what holds it.
+// waker may overlap, on either kind of runtime and in a local set, with what
+// must come of it. The moments are exact: between two of them no thread of the
+// runtime runs anything but what holds it.
 //
 // The traps S16 (tokio #2062, #1972), S17 (#3929), S18 (#3159, #3672), S19
 // (#4430) and S20 (#2096, #2044, #6986) are points of this product. An output
 // whose destructor throws does not compile.
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
@@ -24,6 +26,7 @@
 #include "gtest/gtest.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/waker/context.h"
@@ -33,20 +36,133 @@
 namespace rouse {
 namespace {
 
+enum class Kind {
+  kCurrentThread,
+  kMultiThread,
+  // What is done to the task is done on the thread of the set, or on another.
+  kLocalSet,
+  kLocalSetFromOutside,
+  kLocalSetOfMultiThread,
+};
 // How the task's second poll ends it, if nothing else has.
-enum class End { kValue, kThrows, kDestructorThrows };
+enum class End { kValue, kThrows };
+// What the destructor of the task's future does.
+enum class Destructor { kReturns, kThrows };
 enum class Join { kNeverPolled, kPolled };
-enum class DropAt { kBeforeFirstPoll, kSuspended, kEnd, kNever };
+// In the order of time, as the next.
+enum class DropAt { kBeforeFirstPoll, kSuspended, kRunning, kEnd, kNever };
 enum class AbortAt {
-  kNever,
   kBeforeFirstPoll,
   kSuspended,
   kRunning,              // in the poll that then ends the task
   kRunningThenSuspends,  // in a poll that is pending
   kEnd,
+  kAfterTaken,  // when the joiner has the output
+  kNever,
+};
+// At a moment at which the handle is dropped as well, the first comes before
+// that, and the second after it.
+enum class AbortBy { kJoinHandle, kAbortHandle };
+
+struct Combination {
+  Kind kind;
+  End end;
+  Destructor destructor;
+  Join join;
+  DropAt drop_at;
+  AbortAt abort_at;
+  AbortBy abort_by;
 };
 
-using Combination = std::tuple<bool, End, Join, DropAt, AbortAt>;
+// The last moment at which a handle is there that is dropped at `at`.
+AbortAt LastOf(DropAt at) {
+  switch (at) {
+    case DropAt::kBeforeFirstPoll:
+      return AbortAt::kBeforeFirstPoll;
+    case DropAt::kSuspended:
+      return AbortAt::kSuspended;
+    case DropAt::kRunning:
+      return AbortAt::kRunningThenSuspends;
+    case DropAt::kEnd:
+      return AbortAt::kEnd;
+    case DropAt::kNever:
+      break;
+  }
+  return AbortAt::kAfterTaken;
+}
+
+// Whether there is such a case, and no other is the same.
+bool MakesSense(const Combination& c) {
+  // The second poll is never reached.
+  if (c.drop_at == DropAt::kRunning && c.abort_at <= AbortAt::kSuspended) {
+    return false;
+  }
+  if (c.abort_at == AbortAt::kNever) return c.abort_by == AbortBy::kJoinHandle;
+  if (c.abort_at == AbortAt::kAfterTaken && c.drop_at != DropAt::kNever) {
+    return false;
+  }
+  return c.abort_by == AbortBy::kAbortHandle || c.abort_at <= LastOf(c.drop_at);
+}
+
+constexpr const char* kKinds[] = {"CurrentThread", "MultiThread", "LocalSet",
+                                  "LocalSetFromOutside",
+                                  "LocalSetOfMultiThread"};
+constexpr const char* kEnds[] = {"Value", "Throws"};
+constexpr const char* kDestructors[] = {"", "DestructorThrows_"};
+constexpr const char* kJoins[] = {"NeverPolled", "Polled"};
+constexpr const char* kDrops[] = {"DropBeforeFirstPoll", "DropSuspended",
+                                  "DropRunning", "DropAtEnd", "NoDrop"};
+constexpr const char* kAborts[] = {"AbortBeforeFirstPoll",
+                                   "AbortSuspended",
+                                   "AbortRunning",
+                                   "AbortRunningThenSuspends",
+                                   "AbortAtEnd",
+                                   "AbortAfterTaken",
+                                   "NoAbort"};
+constexpr const char* kSources[] = {"", "ByAbortHandle"};
+
+std::vector<Combination> AllCombinations() {
+#ifdef ABSL_HAVE_EXCEPTIONS
+  constexpr size_t kEndings = std::size(kEnds);
+#else
+  constexpr size_t kEndings = 1;
+#endif
+  std::vector<Combination> all;
+  for (size_t kind = 0; kind < std::size(kKinds); ++kind) {
+    for (size_t end = 0; end < kEndings * kEndings; ++end) {
+      for (size_t join = 0; join < std::size(kJoins); ++join) {
+        for (size_t drop = 0; drop < std::size(kDrops); ++drop) {
+          for (size_t abort = 0; abort < std::size(kAborts); ++abort) {
+            for (size_t by = 0; by < std::size(kSources); ++by) {
+              const Combination one = {
+                  static_cast<Kind>(kind),
+                  static_cast<End>(end % kEndings),
+                  static_cast<Destructor>(end / kEndings),
+                  static_cast<Join>(join),
+                  static_cast<DropAt>(drop),
+                  static_cast<AbortAt>(abort),
+                  static_cast<AbortBy>(by),
+              };
+              if (MakesSense(one)) all.push_back(one);
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::string NameOf(const testing::TestParamInfo<Combination>& info) {
+  const Combination& c = info.param;
+  return absl::StrCat(kKinds[static_cast<int>(c.kind)], "_",
+                      kEnds[static_cast<int>(c.end)], "_",
+                      kDestructors[static_cast<int>(c.destructor)],
+                      kJoins[static_cast<int>(c.join)], "_",
+                      kDrops[static_cast<int>(c.drop_at)], "_",
+                      kAborts[static_cast<int>(c.abort_at)],
+                      kSources[static_cast<int>(c.abort_by)]);
+}
 
 bool IsInRuntime() { return Handle::TryCurrent().has_value(); }
 
@@ -55,7 +171,6 @@ struct Counts {
   std::atomic<int> polls{0};
   std::atomic<int> futures_ended{0};
   std::atomic<int> futures_ended_elsewhere{0};
-  std::atomic<int> outputs_made{0};
   std::atomic<int> outputs_alive{0};
   std::atomic<int> outputs_ended_elsewhere{0};
   std::atomic<int> wakers_alive{0};
@@ -65,7 +180,6 @@ struct Counts {
 class Output {
  public:
   explicit Output(Counts* counts) : counts_(counts) {
-    ++counts_->outputs_made;
     ++counts_->outputs_alive;
   }
   Output(Output&& other) noexcept : counts_(other.counts_) {
@@ -103,8 +217,8 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   // What the task looks at.
   struct Shared {
     Counts counts;
-    End end;
-    AbortAt abort_at;
+    Combination combination;
+    std::function<void()> in_second_poll;
     std::optional<AbortHandle> abort;
     std::optional<Waker> waker;
   };
@@ -122,7 +236,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
       if (!IsInRuntime()) ++shared_->counts.futures_ended_elsewhere;
       if (own_waker_.has_value()) own_waker_->WakeByRef();
 #ifdef ABSL_HAVE_EXCEPTIONS
-      if (shared_->end == End::kDestructorThrows) {
+      if (shared_->combination.destructor == Destructor::kThrows) {
         throw std::runtime_error("destructor");
       }
 #endif
@@ -134,13 +248,11 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
         own_waker_ = cx.waker().Clone();
         return kPending;
       }
-      if (shared_->abort_at == AbortAt::kRunning) shared_->abort->Abort();
-      if (shared_->abort_at == AbortAt::kRunningThenSuspends) {
-        shared_->abort->Abort();
-        return kPending;
-      }
+      shared_->in_second_poll();
+      const Combination& how = shared_->combination;
+      if (how.abort_at == AbortAt::kRunningThenSuspends) return kPending;
 #ifdef ABSL_HAVE_EXCEPTIONS
-      if (shared_->end == End::kThrows) throw std::runtime_error("poll");
+      if (how.end == End::kThrows) throw std::runtime_error("poll");
 #endif
       return Output(&shared_->counts);
     }
@@ -187,12 +299,19 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
 
   TaskCombinationsTest() {
     Builder builder =
-        is_multi_thread_
+        is_multi_thread_ || how_.kind == Kind::kLocalSetOfMultiThread
             ? std::move(Builder::MultiThread().WorkerThreads(kWorkers))
             : Builder::CurrentThread();
     runtime_.emplace(builder.Build().value());
-    shared_.end = std::get<1>(GetParam());
-    shared_.abort_at = abort_at_;
+    if (is_local_) set_.emplace();
+    shared_.combination = GetParam();
+    shared_.in_second_poll = [this] {
+      AbortIf(AbortAt::kRunning, AbortBy::kJoinHandle);
+      AbortIf(AbortAt::kRunningThenSuspends, AbortBy::kJoinHandle);
+      DropIf(DropAt::kRunning);
+      AbortIf(AbortAt::kRunning, AbortBy::kAbortHandle);
+      AbortIf(AbortAt::kRunningThenSuspends, AbortBy::kAbortHandle);
+    };
   }
   ~TaskCombinationsTest() override {
     if (hold_ != nullptr) hold_->end.Notify();
@@ -207,6 +326,9 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   }
 
   void RunUntil(const std::function<bool()>& condition) {
+    if (is_local_) {
+      return runtime_->BlockOn(set_->RunUntil(Until(condition)));
+    }
     if (!is_multi_thread_) {
       return runtime_->BlockOn(Until(condition));
     }
@@ -214,8 +336,22 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     while (!condition()) std::this_thread::yield();
   }
 
+  JoinHandle<Output> Spawn() {
+    return is_local_ ? set_->Spawn(Subject(&shared_))
+                     : runtime_->Spawn(Subject(&shared_));
+  }
+  size_t AliveTasks() {
+    return is_local_ ? set_->alive_tasks() : runtime_->handle().alive_tasks();
+  }
+
+  // Calls `f` where the task, its handle and its wakers are used.
+  void There(const std::function<void()>& f) {
+    if (how_.kind != Kind::kLocalSetFromOutside) return f();
+    std::thread(f).join();
+  }
+
   void PollHandle() {
-    if (join_ == Join::kNeverPolled || !handle_.has_value()) return;
+    if (how_.join == Join::kNeverPolled || !handle_.has_value()) return;
     Context cx(joiner_.get());
     // The second time costs nothing: the waker is the same.
     for (int i = 0; i < 2; ++i) {
@@ -225,78 +361,90 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   }
 
   // What is asked for at the moment `at`.
-  void AbortIf(AbortAt at) {
-    if (abort_at_ != at) return;
-    if (handle_.has_value()) return handle_->Abort();
-    shared_.abort->Abort();
+  void AbortIf(AbortAt at, AbortBy by) {
+    if (how_.abort_at != at || how_.abort_by != by) return;
+    if (by == AbortBy::kAbortHandle) return shared_.abort->Abort();
+    handle_->Abort();
   }
   void DropIf(DropAt at) {
-    if (drop_at_ != at) return;
+    if (how_.drop_at != at) return;
     handle_.reset();
     // The waker goes at once, whether the task has ended or not.
     EXPECT_EQ(counts_.wakers_alive, 0);
   }
+  void DropAndAbortIf(DropAt drop_at, AbortAt abort_at) {
+    There([&] {
+      AbortIf(abort_at, AbortBy::kJoinHandle);
+      DropIf(drop_at);
+      AbortIf(abort_at, AbortBy::kAbortHandle);
+    });
+  }
 
   bool IsCancelled() const {
-    return abort_at_ == AbortAt::kBeforeFirstPoll ||
-           abort_at_ == AbortAt::kSuspended ||
-           abort_at_ == AbortAt::kRunningThenSuspends;
+    return how_.abort_at == AbortAt::kBeforeFirstPoll ||
+           how_.abort_at == AbortAt::kSuspended ||
+           how_.abort_at == AbortAt::kRunningThenSuspends;
   }
   int ExpectedPolls() const {
-    if (abort_at_ == AbortAt::kBeforeFirstPoll) return 0;
-    return abort_at_ == AbortAt::kSuspended ? 1 : 2;
+    if (how_.abort_at == AbortAt::kBeforeFirstPoll) return 0;
+    return how_.abort_at == AbortAt::kSuspended ? 1 : 2;
   }
   absl::Status ExpectedStatus() const {
     const std::string task = absl::StrCat("task ", shared_.abort->id());
-    if (shared_.end == End::kDestructorThrows) {
+    // Of two exceptions the first counts.
+    if (how_.end == End::kThrows && !IsCancelled()) {
+      return absl::InternalError(
+          absl::StrCat(task, " ended with an exception: poll"));
+    }
+    if (how_.destructor == Destructor::kThrows) {
       return absl::InternalError(
           absl::StrCat(task, " ended with an exception: destructor"));
     }
     if (IsCancelled()) {
       return absl::CancelledError(absl::StrCat(task, " was cancelled"));
     }
-    if (shared_.end == End::kThrows) {
-      return absl::InternalError(
-          absl::StrCat(task, " ended with an exception: poll"));
-    }
     return absl::OkStatus();
   }
 
-  const bool is_multi_thread_ = std::get<0>(GetParam());
-  const Join join_ = std::get<2>(GetParam());
-  const DropAt drop_at_ = std::get<3>(GetParam());
-  const AbortAt abort_at_ = std::get<4>(GetParam());
+  const Combination how_ = GetParam();
+  // Whether the task is for the runtime's own threads.
+  const bool is_multi_thread_ = how_.kind == Kind::kMultiThread;
+  const bool is_local_ = how_.kind == Kind::kLocalSet ||
+                         how_.kind == Kind::kLocalSetFromOutside ||
+                         how_.kind == Kind::kLocalSetOfMultiThread;
 
   Shared shared_;
   Counts& counts_ = shared_.counts;
   const BorrowedWaker joiner_{JoinerWaker(&counts_)};
   std::shared_ptr<Hold> hold_;
   std::optional<Runtime> runtime_;
+  std::optional<LocalSet> set_;
   std::optional<JoinHandle<Output>> handle_;
 };
 
 TEST_P(TaskCombinationsTest, EndsAsItShould) {
   StopWorkers();
-  handle_ = runtime_->Spawn(Subject(&shared_));
+  handle_ = Spawn();
   shared_.abort = handle_->abort_handle();
-  PollHandle();
-  DropIf(DropAt::kBeforeFirstPoll);
-  AbortIf(AbortAt::kBeforeFirstPoll);
+  There([this] { PollHandle(); });
+  DropAndAbortIf(DropAt::kBeforeFirstPoll, AbortAt::kBeforeFirstPoll);
   EXPECT_EQ(counts_.polls, 0);
   EXPECT_EQ(counts_.futures_ended, 0);
 
   RunUntil(
       [this] { return counts_.polls == 1 || shared_.abort->IsFinished(); });
   StopWorkers();
-  if (!shared_.abort->IsFinished()) PollHandle();
-  DropIf(DropAt::kSuspended);
-  AbortIf(AbortAt::kSuspended);
+  There([this] {
+    if (!shared_.abort->IsFinished()) PollHandle();
+  });
+  DropAndAbortIf(DropAt::kSuspended, AbortAt::kSuspended);
   // Only a thread of the runtime ends it.
-  EXPECT_EQ(counts_.futures_ended, abort_at_ == AbortAt::kBeforeFirstPoll);
-  if (shared_.waker.has_value()) {
+  EXPECT_EQ(counts_.futures_ended, how_.abort_at == AbortAt::kBeforeFirstPoll);
+  There([this] {
+    if (!shared_.waker.has_value()) return;
     shared_.waker->WakeByRef();
     std::move(*shared_.waker).Wake();
-  }
+  });
 
   RunUntil([this] { return shared_.abort->IsFinished(); });
   StopWorkers();
@@ -307,63 +455,39 @@ TEST_P(TaskCombinationsTest, EndsAsItShould) {
   // A handle that went while the task was suspended was there at the end of
   // one that was cancelled before.
   const bool joined_at_end =
-      handle_.has_value() || (drop_at_ == DropAt::kSuspended &&
-                              abort_at_ == AbortAt::kBeforeFirstPoll);
-  EXPECT_EQ(counts_.wakes, join_ == Join::kPolled && joined_at_end);
+      handle_.has_value() || (how_.drop_at == DropAt::kSuspended &&
+                              how_.abort_at == AbortAt::kBeforeFirstPoll);
+  EXPECT_EQ(counts_.wakes, how_.join == Join::kPolled && joined_at_end);
   const absl::Status expected = ExpectedStatus();
   const bool has_output = expected.ok() && handle_.has_value();
   EXPECT_EQ(counts_.outputs_alive, has_output);
   EXPECT_EQ(counts_.outputs_ended_elsewhere, 0);
 
-  AbortIf(AbortAt::kEnd);
-  DropIf(DropAt::kEnd);
+  DropAndAbortIf(DropAt::kEnd, AbortAt::kEnd);
   EXPECT_EQ(counts_.outputs_alive, has_output && handle_.has_value());
-  if (handle_.has_value()) {
+  There([&] {
+    if (!handle_.has_value()) return;
     Context cx(joiner_.get());
     PollResult<JoinResult<Output>> result = handle_->Poll(cx);
     ASSERT_TRUE(result.IsReady());
     EXPECT_EQ(result->status(), expected);
-  }
+    EXPECT_EQ(counts_.outputs_alive, has_output);
+    AbortIf(AbortAt::kAfterTaken, AbortBy::kJoinHandle);
+    AbortIf(AbortAt::kAfterTaken, AbortBy::kAbortHandle);
+    EXPECT_TRUE(handle_->IsFinished());
+    EXPECT_EQ(result->status(), expected);
+    EXPECT_EQ(counts_.outputs_alive, has_output);
+  });
   EXPECT_EQ(counts_.outputs_alive, 0);
   EXPECT_EQ(counts_.wakers_alive, 0);
   EXPECT_EQ(counts_.futures_ended, 1);
+  EXPECT_EQ(counts_.polls, ExpectedPolls());
 
-  RunUntil([this] { return runtime_->handle().alive_tasks() == 0; });
+  RunUntil([this] { return AliveTasks() == 0; });
 }
 
-std::string NameOf(const testing::TestParamInfo<Combination>& info) {
-  static constexpr const char* kEnds[] = {"Value", "Throws",
-                                          "DestructorThrows"};
-  static constexpr const char* kJoins[] = {"NeverPolled", "Polled"};
-  static constexpr const char* kDrops[] = {
-      "DropBeforeFirstPoll", "DropSuspended", "DropAtEnd", "NoDrop"};
-  static constexpr const char* kAborts[] = {
-      "NoAbort",      "AbortBeforeFirstPoll",     "AbortSuspended",
-      "AbortRunning", "AbortRunningThenSuspends", "AbortAtEnd"};
-  const auto [multi_thread, end, join, drop_at, abort_at] = info.param;
-  return absl::StrCat(multi_thread ? "MultiThread" : "CurrentThread", "_",
-                      kEnds[static_cast<int>(end)], "_",
-                      kJoins[static_cast<int>(join)], "_",
-                      kDrops[static_cast<int>(drop_at)], "_",
-                      kAborts[static_cast<int>(abort_at)]);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, TaskCombinationsTest,
-    testing::Combine(
-        testing::Bool(),
-#ifdef ABSL_HAVE_EXCEPTIONS
-        testing::Values(End::kValue, End::kThrows, End::kDestructorThrows),
-#else
-        testing::Values(End::kValue),
-#endif
-        testing::Values(Join::kNeverPolled, Join::kPolled),
-        testing::Values(DropAt::kBeforeFirstPoll, DropAt::kSuspended,
-                        DropAt::kEnd, DropAt::kNever),
-        testing::Values(AbortAt::kNever, AbortAt::kBeforeFirstPoll,
-                        AbortAt::kSuspended, AbortAt::kRunning,
-                        AbortAt::kRunningThenSuspends, AbortAt::kEnd)),
-    &NameOf);
+INSTANTIATE_TEST_SUITE_P(All, TaskCombinationsTest,
+                         testing::ValuesIn(AllCombinations()), &NameOf);
 
 }  // namespace
 }  // namespace rouse

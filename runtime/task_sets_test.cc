@@ -1,11 +1,15 @@
 // A `LocalSet`, a `JoinSet`, a `TaskTracker` and task-locals on either kind of
 // runtime.
 
+#include <atomic>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/config.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -14,6 +18,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/future/task_local.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/handle.h"
@@ -27,6 +32,8 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_tracker.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 namespace {
@@ -255,6 +262,52 @@ TEST_P(TaskLocalTest, AScopeAroundBlockOnIsTheMainFuturesAndNotTheTasks) {
     co_return hidden.value_or(false) && value != nullptr && *value == 5;
   };
   EXPECT_TRUE(number.SyncScope(5, [&] { return runtime.BlockOn(main); }));
+}
+
+// Asks, when it is destroyed, whether it is in a scope.
+class AsksAtItsEnd {
+ public:
+  explicit AsksAtItsEnd(std::atomic<int>* hidden) : hidden_(hidden) {}
+  AsksAtItsEnd(AsksAtItsEnd&& other) noexcept
+      : hidden_(std::exchange(other.hidden_, nullptr)) {}
+  AsksAtItsEnd& operator=(AsksAtItsEnd&&) = delete;
+  ~AsksAtItsEnd() {
+    if (hidden_ != nullptr && number.Get() == nullptr) ++*hidden_;
+  }
+  PollResult<void> Poll(Context&) { return kPending; }
+
+ private:
+  std::atomic<int>* hidden_;
+};
+
+TEST_P(TaskLocalTest, ATaskIsNotInTheScopeOfWhoDestroysItsRuntime) {
+  std::atomic<int> hidden = 0;
+  number.SyncScope(5, [&] {
+    std::optional<Runtime> runtime(MakeRuntime());
+    const Handle handle = runtime->handle();
+    handle.Spawn(AsksAtItsEnd(&hidden)).Detach();
+    runtime.reset();
+    EXPECT_EQ(hidden, 1);
+    handle.Spawn(AsksAtItsEnd(&hidden)).Detach();
+    EXPECT_EQ(hidden, 2);
+  });
+}
+
+TEST(TaskLocal, ATaskOfALocalSetIsNotInTheScopeOfWhoseSetHasBeenClosed) {
+  std::atomic<int> hidden = 0;
+  number.SyncScope(5, [&] {
+    // A task whose end spawns another, which is refused.
+    auto set = std::make_unique<LocalSet>();
+    auto at_end = absl::MakeCleanup([closed = set.get(), &hidden] {
+      closed->Spawn(AsksAtItsEnd(&hidden)).Detach();
+    });
+    auto body = [at_end = std::move(at_end)](Context&) -> PollResult<void> {
+      return kPending;
+    };
+    set->Spawn(PollFn(std::move(body))).Detach();
+    set.reset();
+  });
+  EXPECT_EQ(hidden, 1);
 }
 
 }  // namespace

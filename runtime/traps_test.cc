@@ -9,16 +9,18 @@
 //   S2   #2362: positions wrap
 //        LocalQueueTest: its positions do, in each test
 //   S3   #2387: a place is written while a thief reads it
-//        models LocalQueue.IsPushedToBesideAThief, .HasOneThiefAtATime
+//        models LocalQueue.OverflowsBesideAThief, .TakesABatchBesideAThief,
+//        TwoThieves.*
 //   S4   #5041: an old position comes back after 2^16 steps
 //        positions have 32 bits: local_queue.h
 //   S5   #8029: the wrong half overflows
 //        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheSharedQueue
 //   S6   #5705, #5908: batches of nothing, and of too much
-//        RunQueuesTest.ABatchIsOneAtLeast, .ABatchLeavesHalfOfTheRoom
+//        RunQueuesTest.ABatchIsOneAtLeast,
+//        .ABatchToBeSharedAtOnceLeavesHalfOfTheRoom
 //   S7   #4383: a wake is used up by one that searches in vain
 //        RunQueuesTest.TheLastThatSearchesWakesAnotherForTheRest; model
-//        RunQueues.ATaskThatComesDuringASearchIsFound
+//        Idle.ATaskComesWhileTheLastOneEndsItsSearch
 //   S8   #2349, #5686, #5712: the slot keeps the queue from running
 //        here: TwoTasksThatWakeEachOther*, AChainOfTasks*
 //   S9   #4941, #8065: a task in the slot of a worker that is stuck
@@ -52,9 +54,11 @@
 //   S21  #7622: a wake of a task that is queued must order, too
 //        model Task.APollSeesWhatCameBeforeEveryWake
 //   S22  #5772: guards that go in another order
-//        they neither move nor copy: the language keeps the order
+//        they neither move nor copy, and else are a panic
+//        (HandleTest.GuardsThatGoInAnotherOrderEndTheProgram)
 //   S23  #7834, #8212, #8222: hooks that make work
-//        HooksTest.BeforeParkMaySpawn, .BeforeParkMayWakeATask
+//        HooksTest.BeforeParkMaySpawn, .BeforeParkMayWakeATask,
+//        .BeforeParkMayWakeTheMainFutureBesideATimer
 //   S24  #8078: a random generator whose state is zero
 //        FastRand.SeedZeroIsAsGoodAsAny
 //   S25  #3564, #1861: what each of many runtimes leaves behind
@@ -63,6 +67,12 @@
 //        nothing is borrowed: models TaskTrace.*
 //   S27  tokio 0.1 #459, #507: park against unpark
 //        models Parker.*, ThreadParker.*; ParkerStress
+//        tokio 0.1 #795: a permit to block is given to a task that does not use
+//        it, and is lost
+//        there are no such permits, but threads, and a queue for them: models
+//        BlockingPool.*; BlockInPlace.BeyondTheLimitOfThreadsTasksWait. Of a
+//        `Semaphore`: models Semaphore.WhatIsGivenUpCarriesOn,
+//        .ConcurrentCancel, .AllGiveUpWhilePermitsCome
 //   S27b #4730, #6315: a long poll of the worker that had the driver
 //        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver
 //   P1 to P6, of the blocking pool
@@ -352,8 +362,11 @@ TEST_P(TrapsTest, ManyRuntimesLeaveNothingBehind) {
   };
   run();
   const size_t descriptors = CountIn("/proc/self/fd");
+  const size_t threads = CountIn("/proc/self/task");
   for (int i = 0; i < 50; ++i) run();
   EXPECT_EQ(CountIn("/proc/self/fd"), descriptors);
+  // One that has been joined may be there for a moment.
+  while (CountIn("/proc/self/task") > threads) std::this_thread::yield();
 }
 
 }  // namespace

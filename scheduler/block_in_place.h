@@ -43,8 +43,9 @@ namespace rouse {
 // not wait for one of its timers.
 //
 // Called outside of a task, or inside another `BlockInPlace()`, it calls `f`
-// and no more. In a task, the main future or a hook of a current-thread
-// runtime, which has no other thread, it is a `Panic()`.
+// and no more. On the thread that runs the tasks of a current-thread runtime,
+// be it in one of them, in the main future or in a hook, it is a `Panic()`:
+// there is no other thread.
 //
 // Costs some microseconds: the other thread is woken before `f` is called.
 template <std::invocable F>

@@ -107,7 +107,6 @@ TEST_F(BlockInPlaceTest, OutsideOfATaskOnlyCalls) {
 
 // The worker is in the middle of something.
 TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   BlockInAHook(done);
   EXPECT_TRUE(RunUntil(done));
@@ -117,7 +116,6 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
 // The same on a thread that runs the worker instead of another: there it does
 // so in a blocking call, which is a task to itself.
 TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   BlockInAHook(done);
   const task::ScopedTaskId blocking_call(task::NextTaskId());
@@ -127,7 +125,6 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
 
 // So it is where a hook destroys a task.
 TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   before_park_ = [&] {
     scheduler_->Close();
@@ -149,7 +146,6 @@ TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
 
 // Two that wake each other, and never find their worker taken.
 TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   int rounds = 0;
   AtomicWaker wakers[2];
@@ -175,7 +171,6 @@ TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
 }
 
 TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto body = [&]() -> Co<> {
     BlockInPlace([&] {
@@ -191,7 +186,6 @@ TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
 }
 
 TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
@@ -207,7 +201,6 @@ TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
 }
 
 TEST_F(BlockInPlaceTest, OneInsideAnotherOnlyCalls) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto body = [&]() -> Co<> {
     auto inner = [this] {
@@ -228,8 +221,27 @@ TEST_F(BlockInPlaceTest, OneInsideAnotherOnlyCalls) {
   EXPECT_TRUE(RunUntil(done));
 }
 
+// It was the last one awake, and nobody stands in for it.
+TEST_F(BlockInPlaceTest, HasAWorkerThatSleepsParkInTheDriver) {
+  Scheduler::Queues& queues = scheduler_->queues();
+  bool done = false;
+  auto body = [&]() -> Co<> {
+    scheduler_->driver().Release();
+    BlockInPlace([this] {
+      while (!scheduler_->driver().IsHeld()) std::this_thread::yield();
+    });
+    done = true;
+    co_return;
+  };
+  scheduler_->Spawn(body).Detach();
+  queues.Of(0).PushNext(queues.Of(0).PopShared());
+  ASSERT_TRUE(scheduler_->driver().TryHold());
+  stand_in_ = std::thread([this] { scheduler_->worker(1).Run(); });
+  while (!queues.idle().IsAsleep(1)) std::this_thread::yield();
+  EXPECT_TRUE(RunUntil(done));
+}
+
 TEST_F(BlockInPlaceTest, OneAfterAnotherOffersAgain) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
@@ -244,7 +256,6 @@ TEST_F(BlockInPlaceTest, OneAfterAnotherOffersAgain) {
 
 // Tokio #6596.
 TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
-  ASSERT_TRUE(worker().TakeOver());
   bool done = false;
   auto nothing = []() -> Co<> { co_return; };
   auto body = [&]() -> Co<> {
@@ -266,7 +277,6 @@ TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
 
 TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
   StandIn();
-  ASSERT_TRUE(worker().TakeOver());
   std::thread::id ended_on;
   absl::Notification ended;
   auto body = [&]() -> Co<> {
@@ -290,7 +300,6 @@ TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
 
 TEST_F(BlockInPlaceTest, WithoutItsWorkerATaskSpawnsAndJoins) {
   StandIn();
-  ASSERT_TRUE(worker().TakeOver());
   absl::Notification ended;
   auto answer = []() -> Co<int> { co_return 42; };
   auto body = [&]() -> Co<> {

@@ -1,6 +1,7 @@
 #include "rouse/scheduler/blocking_pool.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -31,19 +32,22 @@ namespace rouse::scheduler {
 //
 //   busy      with a call, after which it looks into the queue;
 //   sleeping  in the list of sleepers;
-//   coming    woken or started for what is in the queue, and yet to look.
+//   woken     taken out of there for what is in the queue, and yet to look;
+//   starting  started for it, and yet to look.
 //
 // `serving_` counts them all. A thread leaves the list of sleepers once: when
-// it is taken out for work, and so is coming, or when its time is up, and it
-// ends. So a timeout, a wake and a shutdown that meet are counted once, and a
-// wake-up without a cause not at all.
+// it is woken for work, or when its time is up, and it ends. So a timeout, a
+// wake and a shutdown that meet are counted once, and a wake-up without a cause
+// not at all.
 //
-// Who adds to the queue has a thread come unless there are as many on their way
-// as there is work in it: first a sleeper, then, below the limit, a new one. A
-// thread sleeps only if it finds the queue empty. Hence
+// Who adds to the queue wakes a sleeper, unless as many are woken as there is
+// work in it: one that is starting may take its time. If there is none, and not
+// even with those that are starting as many are on their way as there is work,
+// it starts a thread, below the limit. A thread sleeps only if it finds the
+// queue empty. Hence
 //
-//   where there is a sleeper, no more work is in the queue than threads come;
-//   where there is work in the queue, a thread is busy or comes,
+//   where there is a sleeper, no more work is in the queue than are woken;
+//   where there is work in the queue, a thread is busy, woken or starting,
 //
 // but for a thread that could not be started when no other was there: then the
 // work is taken out again.
@@ -135,20 +139,29 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
 }
 
 absl::Status BlockingPool::CallThread() {
-  if (coming_ >= queue_depth_) return absl::OkStatus();
+  if (woken_ >= queue_depth_) return absl::OkStatus();
   if (!sleepers_.IsEmpty()) {
     WakeSleeper();
     return absl::OkStatus();
   }
-  if (serving_ >= options_.max_threads) return absl::OkStatus();
+  if (woken_ + starting_ >= queue_depth_) return absl::OkStatus();
+  if (serving_ >= max_threads_) return absl::OkStatus();
   absl::Status started = StartThread();
   return serving_ > 0 ? absl::OkStatus() : started;
+}
+
+void BlockingPool::LiftLimit() {
+  const ThreadMutexLock lock(&mu_);
+  max_threads_ = SIZE_MAX;
+  for (size_t i = 0; i < queue_depth_; ++i) {
+    if (!CallThread().ok()) return;
+  }
 }
 
 void BlockingPool::WakeSleeper() {
   Sleeper* sleeper = sleepers_.PopBack();
   --sleeping_;
-  ++coming_;
+  ++woken_;
   // Under the lock, so that it is still there.
   sleeper->woken.Signal();
 }
@@ -177,7 +190,7 @@ absl::Status BlockingPool::TryStartThread() {
   std::move(unref).Cancel();
   ++threads_started_;
   ++serving_;
-  ++coming_;
+  ++starting_;
   member->thread = *std::move(thread);
   members_.PushBack(member.release());
   return absl::OkStatus();
@@ -201,13 +214,13 @@ void BlockingPool::RunThread(Member* self,
 }
 
 void BlockingPool::Serve() {
-  task::Header* task = WaitForWork(/*coming=*/true);
+  task::Header* task = WaitForWork(/*starting=*/true);
   while (task != nullptr) {
     task::Run(task, nullptr);
     task = NextWork();
     if (task != nullptr) continue;
     FramePool::FlushRemoteFrees();
-    task = WaitForWork(/*coming=*/false);
+    task = WaitForWork(/*starting=*/false);
   }
 }
 
@@ -218,10 +231,10 @@ task::Header* BlockingPool::NextWork() {
   return Pop();
 }
 
-task::Header* BlockingPool::WaitForWork(bool coming) {
+task::Header* BlockingPool::WaitForWork(bool starting) {
   const ThreadMutexLock lock(&mu_);
+  if (starting) --starting_;
   for (;;) {
-    if (coming) --coming_;
     if (task::Header* task = Pop()) return task;
     if (closed_) break;
     Sleeper self;
@@ -237,7 +250,7 @@ task::Header* BlockingPool::WaitForWork(bool coming) {
       --sleeping_;
       break;
     }
-    coming = true;
+    --woken_;
   }
   --serving_;
   return nullptr;

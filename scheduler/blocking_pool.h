@@ -140,6 +140,10 @@ class BlockingPool final : public task::Schedule {
   // Called on a thread of the pool it waits for nobody.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
 
+  // From now on no call waits for its turn: there are as many threads as it
+  // takes, and as the system gives. For the end of what needs them.
+  void LiftLimit();
+
   struct Metrics {
     size_t threads = 0;       // idle ones too
     size_t idle_threads = 0;  // that wait for work
@@ -189,7 +193,7 @@ class BlockingPool final : public task::Schedule {
   // When a call has ended. Null: there is no more.
   task::Header* NextWork();
   // Null: the thread's time is up.
-  task::Header* WaitForWork(bool coming);
+  task::Header* WaitForWork(bool starting);
   void Leave(Member* self);
 
   task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -207,6 +211,7 @@ class BlockingPool final : public task::Schedule {
 
   mutable ThreadMutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  size_t max_threads_ ABSL_GUARDED_BY(mu_) = options_.max_threads;
   RunQueue<task::Header> queue_ ABSL_GUARDED_BY(mu_);
   size_t queue_depth_ ABSL_GUARDED_BY(mu_) = 0;
   // Those in the queue that run also after `Close()`.
@@ -215,7 +220,8 @@ class BlockingPool final : public task::Schedule {
 
   // The protocol is in blocking_pool.cc.
   size_t serving_ ABSL_GUARDED_BY(mu_) = 0;
-  size_t coming_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t woken_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t starting_ ABSL_GUARDED_BY(mu_) = 0;
   size_t sleeping_ ABSL_GUARDED_BY(mu_) = 0;
   IntrusiveList<Sleeper> sleepers_ ABSL_GUARDED_BY(mu_);
 

@@ -162,6 +162,25 @@ MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
   Require(calls.Read() == 2);
 }
 
+// The first does not end before the second has begun.
+MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  pool->Spawn(meet).Detach();
+  Thread other([&] { pool->LiftLimit(); });
+  pool->Spawn(meet).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
 // P1: nor is anything left that a call held. What destroys it comes before what
 // follows the shutdown.
 MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -223,6 +224,46 @@ TEST(BlockingPool, ACallMaySpawnAnother) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   auto outer = [&pool] { return BlockOn(pool->Spawn([] { return 7; })); };
   EXPECT_THAT(BlockOn(pool->Spawn(outer)), IsOkAndHolds(7));
+}
+
+TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn) {
+  constexpr int kCalls = 3;
+  const BlockingPool::Owner pool = BlockingPool::Create({.max_threads = 1});
+  std::atomic<int> begun = 0;
+  auto meet = [&begun] {
+    ++begun;
+    while (begun < kCalls) std::this_thread::yield();
+  };
+  std::vector<JoinHandle<void>> calls;
+  for (int i = 0; i < kCalls - 1; ++i) calls.push_back(pool->Spawn(meet));
+  EXPECT_LE(begun, 1);
+  pool->LiftLimit();
+  calls.push_back(pool->Spawn(meet));
+  for (JoinHandle<void>& call : calls) {
+    EXPECT_THAT(BlockOn(std::move(call)), IsOk());
+  }
+  EXPECT_EQ(pool->metrics().threads, size_t{kCalls});
+}
+
+// It may take its time.
+TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
+  absl::Notification may_start;
+  std::atomic<int> starts = 0;
+  BlockingOptions options;
+  options.on_thread_start = [&] {
+    if (starts++ == 1) may_start.WaitForNotification();
+  };
+  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  std::optional<JoinHandle<void>> second;
+  {
+    const Busy busy(*pool);
+    second.emplace(pool->Spawn([] {}));  // for which a thread starts
+  }
+  EXPECT_THAT(BlockOn(*std::move(second)), IsOk());
+  WaitUntilIdle(*pool, 1);
+  EXPECT_THAT(BlockOn(pool->Spawn([] {})), IsOk());
+  EXPECT_EQ(pool->metrics().threads, 2u);
+  may_start.Notify();
 }
 
 // P6.

@@ -12,6 +12,7 @@
 #define ROUSE_SCHEDULER_DRIVER_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -75,15 +76,23 @@ class alignas(ABSL_CACHELINE_SIZE) SharedDriver {
 
   // REQUIRES: the caller holds it.
   void Release() {
+    // Relaxed: only holders write it, one after another, and it orders nothing.
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1,
+                 std::memory_order_relaxed);
     // Pairs with the acquire, and with the load, of TryHold.
     held_.store(false, std::memory_order_seq_cst);
   }
+
+  // How many holders it has had that have released it. Relaxed: who compares
+  // two of these may take a late one for none, and then looks in vain.
+  uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
 
   AnyDriver& operator*() { return *driver_; }
   AnyDriver* operator->() { return driver_.get(); }
 
  private:
   Atomic<bool> held_{false};
+  Atomic<uint64_t> turns_{0};
   const std::unique_ptr<AnyDriver> driver_;
 };
 

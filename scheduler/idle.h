@@ -61,7 +61,11 @@ namespace rouse::scheduler {
 class Idle {
  public:
   // So many workers share a word.
+#ifdef ROUSE_MODEL
+  static constexpr size_t kGroup = 2;
+#else
   static constexpr size_t kGroup = 48;
+#endif
 
   // All are awake, and none searches.
   explicit Idle(size_t workers)

@@ -5,6 +5,7 @@
 // task. (What comes of it is in run_queues_model_test.)
 
 #include <atomic>
+#include <cstddef>
 
 #include "rouse/base/atomic.h"
 #include "rouse/scheduler/awake_bell.h"
@@ -106,34 +107,39 @@ MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
   Require(woken || found);
 }
 
-// Nobody is woken because one searches; but that one has found another task,
-// and is busy with it for long.
-MODEL_TEST(Idle, ATaskComesWhileTheLastOneEndsItsSearch) {
-  Idle idle(2);
+// Nobody is woken because worker `last` searches; but that one has found
+// another task, and is busy with it for long. Worker `sleeper` sleeps.
+void ATaskComesWhileOneEndsItsSearch(size_t last, size_t sleeper) {
+  Idle idle(Idle::kGroup + 2);
   Queue queue;
-  idle.Sleep(1, /*was_searching=*/false);
-  Require(idle.BeginSearching(0));
+  idle.Sleep(sleeper, /*was_searching=*/false);
+  Require(idle.BeginSearching(last));
   bool woken = false;
   Thread pusher([&] {
     queue.Push();
     woken = idle.Wake().has_value();
   });
   bool found = false;
-  if (idle.EndSearching(0) && !queue.IsEmpty()) {
+  if (idle.EndSearching(last) && !queue.IsEmpty()) {
     found = true;
     static_cast<void>(idle.Wake());
   }
   pusher.Join();
   Require(woken || found);
-  Require(!idle.IsAsleep(1));
+  Require(!idle.IsAsleep(sleeper));
 }
 
-// Of two that go to sleep one after the other, having searched, the last looks.
-MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
-  Idle idle(4);
+MODEL_TEST(Idle, ATaskComesWhileTheLastOneEndsItsSearch) {
+  ATaskComesWhileOneEndsItsSearch(/*last=*/0, /*sleeper=*/1);
+}
+
+// Of two that go to sleep one after the other, having searched, the last looks:
+// of each word, if they do not share one.
+void ATaskComesWhileTheyGoToSleep(size_t one, size_t another) {
+  Idle idle(Idle::kGroup + 2);
   Queue queue;
-  Require(idle.BeginSearching(0));
-  Require(idle.BeginSearching(1));
+  Require(idle.BeginSearching(one));
+  Require(idle.BeginSearching(another));
   bool woken = false;
   Thread pusher([&] {
     queue.Push();
@@ -141,12 +147,45 @@ MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
   });
   bool other_found = false;
   Thread other([&] {
-    other_found = idle.Sleep(1, /*was_searching=*/true) && !queue.IsEmpty();
+    other_found =
+        idle.Sleep(another, /*was_searching=*/true) && !queue.IsEmpty();
   });
-  const bool found = idle.Sleep(0, /*was_searching=*/true) && !queue.IsEmpty();
+  const bool found =
+      idle.Sleep(one, /*was_searching=*/true) && !queue.IsEmpty();
   pusher.Join();
   other.Join();
   Require(woken || found || other_found);
+}
+
+MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
+  ATaskComesWhileTheyGoToSleep(0, 1);
+}
+
+// ---- The same of workers that do not share a word. Worker 0 is in the first
+// one.
+
+constexpr size_t kOfTheSecondWord = Idle::kGroup;
+
+MODEL_TEST(Idle, ATaskComesWhileTheLastOneOfAnotherWordEndsItsSearch) {
+  ATaskComesWhileOneEndsItsSearch(/*last=*/kOfTheSecondWord, /*sleeper=*/0);
+}
+
+MODEL_TEST(Idle, ATaskComesWhileTwoOfTwoWordsGoToSleep,
+           .mode = model::Mode::kBounded) {
+  ATaskComesWhileTheyGoToSleep(0, kOfTheSecondWord);
+}
+
+// One sleeps in each word, and each of the two that wake takes one.
+MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
+  Idle idle(Idle::kGroup + 1);
+  idle.Sleep(0, /*was_searching=*/false);
+  idle.Sleep(kOfTheSecondWord, /*was_searching=*/false);
+  bool other_wakes = false;
+  Thread other([&] { other_wakes = idle.WakeAny().has_value(); });
+  const bool wakes = idle.WakeAny().has_value();
+  other.Join();
+  Require(wakes && other_wakes);
+  Require(idle.asleep() == 0);
 }
 
 // ---- The watchdog does not sleep beside a worker that is awake.

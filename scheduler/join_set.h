@@ -28,6 +28,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
 #include "rouse/scheduler/current.h"
@@ -147,7 +148,9 @@ class JoinSet {
   }
 
   // Lets all tasks run on by themselves, and leaves the set empty. Results are
-  // dropped, also of those that have ended. O(size).
+  // dropped, also of those that have ended. Wakes a `Next()` that waits, for
+  // which there may be nothing left; what that waker throws is dropped.
+  // O(size).
   void DetachAll();
 
   // How many tasks are in the set, those included that have ended and whose
@@ -184,10 +187,19 @@ class JoinSet {
     JoinHandle<T> handle;
   };
 
+  // By now nothing can be undone: what a waker throws is dropped.
+  static void WakeNext(scheduler::ReadyList& list) noexcept {
+    ROUSE_TRY { list.Wake(); }
+    ROUSE_CATCH_ALL {}
+  }
+
   scheduler::ReadyList& list() {
     if (list_ == nullptr) list_ = new scheduler::ReadyList;
     return *list_;
   }
+
+  // Aborts and detaches all tasks.
+  void Clear();
 
   // Wakes nobody any more.
   void StopWaiting() {
@@ -326,8 +338,7 @@ template <class T>
 JoinSet<T>& JoinSet<T>::operator=(JoinSet&& other) noexcept {
   // What was here goes now, not when `other` does.
   JoinSet taken(std::move(other));
-  AbortAll();
-  DetachAll();
+  Clear();
   std::swap(list_, taken.list_);
   entries_ = std::move(taken.entries_);
   std::swap(size_, taken.size_);
@@ -336,8 +347,16 @@ JoinSet<T>& JoinSet<T>::operator=(JoinSet&& other) noexcept {
 
 template <class T>
 JoinSet<T>::~JoinSet() {
-  AbortAll();
-  DetachAll();
+  Clear();
+}
+
+template <class T>
+void JoinSet<T>::Clear() {
+  // The destructor of a result may add to the set.
+  do {
+    AbortAll();
+    DetachAll();
+  } while (!empty());
 }
 
 template <class T>
@@ -367,6 +386,8 @@ std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
     // The entry is not rearmed: no waker brings it back.
     --size_;
     Drop(entry);
+    // If this is `TryNext()`, a `Next()` may wait for more.
+    if (empty()) WakeNext(*list_);
     return joined;
   }
   return std::nullopt;
@@ -422,7 +443,9 @@ void JoinSet<T>::DetachAll() {
   IntrusiveList<Entry> entries = std::move(entries_);
   size_ = 0;
   while (Entry* const entry = entries.Front()) Drop(entry);
-  list->Unref();
+  // A `Next()` that waited for them may find others, in another list.
+  const absl::Cleanup unref = [list] { list->Unref(); };
+  WakeNext(*list);
 }
 
 }  // namespace rouse

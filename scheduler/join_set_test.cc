@@ -343,6 +343,59 @@ TEST_F(JoinSetTest, DetachAllLeavesWhatIsAddedMeanwhile) {
   EXPECT_THAT(next, Optional(StatusIs(absl::StatusCode::kCancelled)));
 }
 
+TEST_F(JoinSetTest, WhatIsAddedMeanwhileGoesWithWhatIsAssignedTo) {
+  JoinSet<AddsATask> set;
+  int destroyed = 0;
+  auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
+  set.Spawn(body);
+  RunReady();
+  set = JoinSet<AddsATask>();
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_TRUE(set.empty());
+  RunReady();
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+}
+
+// Of a task that awaits `Next()` and empties the set beside it.
+TEST_F(JoinSetTest, ANextIsToldThatThereIsNothingLeftToWaitFor) {
+  for (const bool detach : {true, false}) {
+    JoinSet<int> set;
+    set.Spawn(gates_.Task(detach ? 0 : 1));
+    RunReady();
+    CountingWaker task;
+    const Waker waker = task.NewWaker();
+    {
+      auto next = set.Next();
+      EXPECT_TRUE(PollOnce(next, waker).IsPending());
+      if (detach) {
+        set.DetachAll();
+      } else {
+        OpenAndRun(1);
+        EXPECT_THAT(set.TryNext(), Optional(IsOkAndHolds(1)));
+      }
+      EXPECT_EQ(task.wakes(), 1);
+      EXPECT_EQ(PollOnce(next, waker).value(), std::nullopt);
+    }
+  }
+}
+
+TEST_F(JoinSetTest, ANextWaitsForWhatComesAfterDetachAll) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  auto next = set.Next();
+  EXPECT_TRUE(PollOnce(next, waker).IsPending());
+  set.DetachAll();
+  set.Spawn(gates_.Task(1));
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(next, waker).IsPending());
+  OpenAndRun(1);
+  EXPECT_EQ(task.wakes(), 2);
+  EXPECT_THAT(PollOnce(next, waker).value(), Optional(IsOkAndHolds(1)));
+}
+
 TEST_F(JoinSetTest, ShutdownWaitsForTheEndOfAll) {
   JoinSet<int> set;
   for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));

@@ -108,9 +108,14 @@ class LocalQueue {
 
   // Takes half of what waits in `victim`, rounded up. Returns the first of
   // them, and puts the rest last here, in the order that Push promises: who
-  // steals looks for sleepers afterwards, too. Null if there is nothing,
-  // another thief is at it, or more than half of this queue is in use.
-  T* StealFrom(LocalQueue& victim);
+  // steals looks for sleepers afterwards, too. Adds to `stolen` how many they
+  // are. Null if there is nothing, another thief is at it, or more than half of
+  // this queue is in use.
+  T* StealFrom(LocalQueue& victim, uint32_t& stolen);
+  T* StealFrom(LocalQueue& victim) {
+    uint32_t stolen = 0;
+    return StealFrom(victim, stolen);
+  }
 
   // ---- For any thread.
 
@@ -274,7 +279,7 @@ void LocalQueue<T, kCapacity>::Release() {
 }
 
 template <class T, uint32_t kCapacity>
-T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim) {
+T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim, uint32_t& stolen) {
   if (Room() < kHalf) return nullptr;
   uint32_t from;
   const uint32_t count = victim.Claim(from);
@@ -286,6 +291,7 @@ T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim) {
     });
   }
   victim.Release();
+  stolen += count;
   return first;
 }
 

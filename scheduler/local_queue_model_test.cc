@@ -35,11 +35,16 @@ struct World {
 
   // The owner pushes the next `count` tasks.
   void Push(int count) {
-    for (; count > 0; --count) queue.Push(&tasks[pushed++], &Take);
+    for (; count > 0; --count) queue.Push(NextTask(), &Take);
   }
   void PushBatch(uint32_t count) {
     if (count == 0) return;
-    queue.PushBatch(count, [this] { return &tasks[pushed++]; });
+    queue.PushBatch(count, [this] { return NextTask(); });
+  }
+  Task* NextTask() {
+    Task* const task = &tasks[pushed++];
+    task->taken.Write() = 0;
+    return task;
   }
   // The owner takes what is left, or up to `count`.
   void Pop(int count = 8) {
@@ -199,7 +204,53 @@ MODEL_TEST(LocalQueue, IsNeverLongerThanItsCapacity) {
   reader.Join();
 }
 
+// Pushes and pops one more beside two thieves.
+template <class World>
+void PushAndPopBesideTwoThieves(World& world) {
+  Thread one([&] { world.Steal(); });
+  Thread two([&] { world.Steal(); });
+  world.Push(1);
+  world.Pop(1);
+  one.Join();
+  two.Join();
+  world.RequireTaken();
+}
+
+// Both take a half at a time, the second one of what the first, or an overflow,
+// has left.
+MODEL_TEST(LocalQueue, IsStolenFromByTwoWhileItOverflows,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World<4> world;
+  world.Push(4);
+  PushAndPopBesideTwoThieves(world);
+}
+
 MODEL_MUTANTS(LocalQueue, "scheduler/local_queue",
+              "torn: the owner alone moves the tail");
+
+// ---- Two thieves, and an owner that does all it does beside them. While one
+// of them copies what it has claimed, the other comes in vain; or it finds what
+// the owner has pushed, or brought back, since.
+
+MODEL_TEST(TwoThieves, BesideAnOwnerThatPushesAndPops,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World<2> world;
+  world.Push(1);
+  PushAndPopBesideTwoThieves(world);
+}
+
+MODEL_TEST(TwoThieves, BesideAnOwnerThatOverflowsAndPops,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World<2> world;
+  world.Push(2);
+  PushAndPopBesideTwoThieves(world);
+}
+
+MODEL_MUTANTS(TwoThieves, "scheduler/local_queue",
+              "modify seq_cst -> acq_rel: nobody falls asleep here",
               "torn: the owner alone moves the tail");
 
 }  // namespace

@@ -67,7 +67,8 @@ LocalSchedule::Driving::~Driving() {
   SetCurrentLocal(outer_);
   if (nested_) return;
   schedule_.driving_ = false;
-  if (schedule_.local_.IsEmpty()) return;
+  const bool emptied = std::exchange(schedule_.emptied_, false);
+  if (schedule_.local_.IsEmpty() && !emptied) return;
   // What a waker throws is not for the poll that ends here.
   ROUSE_TRY { schedule_.WakeDrivers(); }
   ROUSE_CATCH_ALL {}
@@ -86,6 +87,7 @@ void LocalSchedule::CheckOwner(std::string_view call) const {
 
 void LocalSchedule::Adopt(task::Header* task) {
   if (closed_) {
+    const internal::ScopedTaskLocals none(nullptr);
     task::Shutdown(task);
     task::Unref(task);  // the queue's
     task::Unref(task);  // the list's
@@ -154,7 +156,7 @@ void LocalSchedule::WakeDrivers() {
 bool LocalSchedule::Release(task::Header* task) {
   if (!task->IsLinked()) return false;
   task->Unlink();
-  --task_count_;
+  if (--task_count_ == 0) emptied_ = true;
   return true;
 }
 

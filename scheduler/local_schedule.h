@@ -24,7 +24,8 @@
 //
 // The owner's own wakes go to the local queue. While it is driving it looks
 // there before it leaves, and wakes the drivers if there is more; at any other
-// time the wake itself does.
+// time the wake itself does. It wakes them also if there are no tasks any more:
+// one of them may wait for that.
 
 #ifndef ROUSE_SCHEDULER_LOCAL_SCHEDULE_H_
 #define ROUSE_SCHEDULER_LOCAL_SCHEDULE_H_
@@ -127,6 +128,7 @@ class LocalSchedule final : public task::Schedule {
   size_t task_count_ = 0;
   uint32_t tick_ = 0;
   bool driving_ = false;
+  bool emptied_ = false;  // the last task has ended since the last wake
   bool closed_ = false;
 
   ThreadMutex mu_;

@@ -19,6 +19,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/join.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/future/poll_once.h"
 #include "rouse/future/task_local.h"
 #include "rouse/future/yield.h"
@@ -276,6 +277,28 @@ TEST(LocalSet, SeveralWaitForItAtOnce) {
   EXPECT_EQ(BlockOn(Join(set.RunUntil(body(10)), set.RunUntil(body(40)),
                          set.RunUntil(body(20)))),
             std::tuple(10, 40, 20));
+}
+
+TEST(LocalSet, WhoWaitsForItIsToldThatAnotherHasRunItsLastTask) {
+  LocalSet set;
+  Event event;
+  CountingWaker waits;
+  CountingWaker runs;
+  const Waker waiting = waits.NewWaker();
+  const Waker running = runs.NewWaker();
+  set.Spawn(event.wait()).Detach();
+  EXPECT_TRUE(PollOnce(set, waiting).IsPending());
+  auto set_event = [&event](Context&) -> PollResult<void> {
+    event.Set();
+    return kPending;
+  };
+  {
+    auto until = set.RunUntil(PollFn(set_event));
+    EXPECT_TRUE(PollOnce(until, running).IsPending());
+    EXPECT_EQ(set.alive_tasks(), 0u);
+    EXPECT_EQ(waits.wakes(), 1);
+    EXPECT_TRUE(PollOnce(set, waiting).IsReady());
+  }
 }
 
 TEST(LocalSet, RunUntilInsideOfItsOwnTask) {

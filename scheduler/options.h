@@ -29,8 +29,8 @@ namespace rouse {
 enum class UnhandledException : unsigned char {
   // Other tasks go on.
   kIgnore,
-  // No task is polled any more: all are cancelled, and every `BlockOn()` ends
-  // with a `Panic()`.
+  // No task is polled any more: all are cancelled, those of a current-thread
+  // runtime when it is destroyed, and every `BlockOn()` ends with a `Panic()`.
   kShutdownRuntime,
   // The program is aborted.
   kAbort,

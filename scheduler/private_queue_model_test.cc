@@ -28,6 +28,11 @@ struct Task {
   Task* previous_in_queue = nullptr;
 };
 
+Task* Written(Task& task) {
+  task.taken.Write() = 0;
+  return &task;
+}
+
 void Rescue(PrivateQueue<Task>& queue) {
   queue.Rescue([](RunQueue<Task>& batch, size_t count) {
     for (; count > 0; --count) {
@@ -43,7 +48,7 @@ void Rescue(PrivateQueue<Task>& queue) {
 MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
   Task task;
   PrivateQueue<Task> queue;
-  queue.PushNext(&task);
+  queue.PushNext(Written(task));
   Thread watchdog([&] { Rescue(queue); });
   if (Task* const next = queue.PopNext()) next->Take();
   watchdog.Join();
@@ -57,10 +62,10 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
   Task tasks[3];
   tasks[1].is_new = true;
   PrivateQueue<Task> queue;
-  queue.Push(&tasks[0]);
+  queue.Push(Written(tasks[0]));
   Thread watchdog([&] { Rescue(queue); });
-  queue.Push(&tasks[1]);
-  queue.PushNext(&tasks[2]);
+  queue.Push(Written(tasks[1]));
+  queue.PushNext(Written(tasks[2]));
   if (Task* const task = queue.PopNext()) task->Take();
   // With a lock that does not hold, a list may have no end.
   for (int i = 0; i < 3; ++i) {
@@ -77,7 +82,7 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
   Task tasks[2];
   tasks[1].is_new = true;
   PrivateQueue<Task> queue;
-  for (Task& task : tasks) queue.Push(&task);
+  for (Task& task : tasks) queue.Push(Written(task));
   Thread watchdog([&] { Rescue(queue); });
   RunQueue<Task> batch;
   size_t count = queue.TakeForOthers(batch, 2, false);

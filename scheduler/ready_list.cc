@@ -76,7 +76,6 @@ void ReadyList::Close() {
   // Relaxed: nothing in the list is looked at.
   pushed_.store(Closed(), std::memory_order_relaxed);
   popped_ = nullptr;
-  Deregister();
 }
 
 void ReadyEntry::Ref() {

@@ -65,6 +65,8 @@ class ReadyList {
   // Whom to wake, once, when an entry comes. `Pop()` is to be asked after this,
   // since an entry may have come before.
   void Register(const Waker& waker) { waker_.Register(waker); }
+  // Wakes it at once, if it has not been.
+  void Wake() { waker_.Wake(); }
   // Wakes nobody any more.
   void Deregister() { waker_.Take().Reset(); }
 
@@ -78,7 +80,7 @@ class ReadyList {
   // wakes that it has had until now is visible then.
   static void Rearm(ReadyEntry* entry);
 
-  // Forgets all entries and the waker; none ever comes again.
+  // Forgets all entries; none ever comes again, and so nobody is woken by one.
   void Close();
 
  private:

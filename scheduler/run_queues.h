@@ -456,11 +456,12 @@ class RunQueues<T, Host, kCapacity>::Own {
     for (size_t i = 0; i < queues_.workers_; ++i) {
       const size_t victim = (start + i) % queues_.workers_;
       if (victim == worker_) continue;
-      const uint32_t before = local_.queue.Size();
-      T* const element = local_.queue.StealFrom(queues_.locals_[victim].queue);
+      uint32_t stolen = 0;
+      T* const element =
+          local_.queue.StealFrom(queues_.locals_[victim].queue, stolen);
       if (element == nullptr) continue;
       Add<uint64_t>(local_.steal_operations, 1);
-      Add<uint64_t>(local_.steals, local_.queue.Size() - before + 1);
+      Add<uint64_t>(local_.steals, stolen);
       return element;
     }
     return nullptr;

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/baton.h"
 #include "rouse/scheduler/run_queues.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -28,6 +31,11 @@ struct Task {
   Task* previous_in_queue = nullptr;
   bool IsNew() const { return false; }
 };
+
+Task* Written(Task& task) {
+  task.runs.Write() = 0;
+  return &task;
+}
 
 // Workers of a scheduler, without all that is not about the queues. When
 // `total` tasks have run the queues are closed.
@@ -55,18 +63,20 @@ class World {
   // What a worker does until the queues are closed.
   void Work(size_t worker) {
     FastRand rand(0);
-    while (!queues.IsClosed()) {
-      Task* task = queues.Of(worker).PopNext();
-      if (task == nullptr) task = queues.Of(worker).Pop();
-      if (task == nullptr) task = queues.Of(worker).Steal(rand);
-      if (task != nullptr) {
-        queues.Of(worker).EndSearching();
-        queues.Of(worker).Share(0);
-        Run(task);
-      } else if (queues.Of(worker).Sleep()) {
-        parkers[worker].Park();
-        queues.Of(worker).Awake();
-      }
+    while (!queues.IsClosed()) Turn(worker, rand);
+  }
+  void Turn(size_t worker, FastRand& rand) {
+    ++turns[worker].Write();
+    Task* task = queues.Of(worker).PopNext();
+    if (task == nullptr) task = queues.Of(worker).Pop();
+    if (task == nullptr) task = queues.Of(worker).Steal(rand);
+    if (task != nullptr) {
+      queues.Of(worker).EndSearching();
+      queues.Of(worker).Share(0);
+      Run(task);
+    } else if (queues.Of(worker).Sleep()) {
+      parkers[worker].Park();
+      queues.Of(worker).Awake();
     }
   }
 
@@ -75,6 +85,8 @@ class World {
   }
 
   Task tasks[4];
+  // Of each worker: two threads that run one at one time are a race.
+  Cell<int> turns[2]{Cell<int>(0), Cell<int>(0)};
   Queues queues;
   std::vector<ThreadParker> parkers;
   Atomic<int> left;
@@ -85,8 +97,8 @@ MODEL_TEST(RunQueues, AWorkerAloneMissesNoTask, .mode = model::Mode::kBounded,
            .preemption_bound = 2) {
   World world(1, 2);
   Thread worker([&] { world.Work(0); });
-  world.queues.Inject(&world.tasks[0]);
-  world.queues.Inject(&world.tasks[1]);
+  world.queues.Inject(Written(world.tasks[0]));
+  world.queues.Inject(Written(world.tasks[1]));
   worker.Join();
   world.RequireAllHaveRun(2);
 }
@@ -97,7 +109,7 @@ MODEL_TEST(RunQueues, AnInjectedTaskIsFoundByOneOfTwo,
   World world(2, 1);
   Thread one([&] { world.Work(0); });
   Thread two([&] { world.Work(1); });
-  world.queues.Inject(&world.tasks[0]);
+  world.queues.Inject(Written(world.tasks[0]));
   one.Join();
   two.Join();
   world.RequireAllHaveRun(1);
@@ -109,8 +121,8 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
   World world(2, 2);
   Thread one([&] { world.Work(0); });
   Thread two([&] { world.Work(1); });
-  world.queues.Inject(&world.tasks[0]);
-  world.queues.Inject(&world.tasks[1]);
+  world.queues.Inject(Written(world.tasks[0]));
+  world.queues.Inject(Written(world.tasks[1]));
   one.Join();
   two.Join();
   world.RequireAllHaveRun(2);
@@ -123,7 +135,7 @@ MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1]}) {
-    world.queues.Of(0).Push(task);
+    world.queues.Of(0).Push(Written(*task));
     world.queues.Of(0).Share(1);
   }
   world.Work(0);
@@ -137,8 +149,8 @@ MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2) {
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
-  world.queues.Of(0).Push(&world.tasks[0]);
-  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.queues.Of(0).Push(Written(world.tasks[0]));
+  world.queues.Of(0).PushNext(Written(world.tasks[1]));
   world.queues.Of(0).GiveUp();
   thief.Join();
   world.RequireAllHaveRun(2);
@@ -151,7 +163,7 @@ MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
-    world.queues.Of(0).Push(task);
+    world.queues.Of(0).Push(Written(*task));
   }
   world.queues.Of(0).GiveUp();
   thief.Join();
@@ -165,7 +177,7 @@ MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
   for (Task* task : {&world.tasks[0], &world.tasks[1], &world.tasks[2]}) {
-    world.queues.Of(0).PushNext(task);
+    world.queues.Of(0).PushNext(Written(*task));
     world.queues.Of(0).Share(1);
   }
   Thread watchdog([&] { world.queues.Rescue(0); });
@@ -178,7 +190,7 @@ MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
 MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 1);
-  world.queues.Of(0).PushNext(&world.tasks[0]);
+  world.queues.Of(0).PushNext(Written(world.tasks[0]));
   Thread thief([&] { world.Work(1); });
   Thread watchdog([&] { world.queues.Rescue(0); });
   world.Work(0);
@@ -212,6 +224,221 @@ MODEL_TEST(RunQueues, WhoSeesThemClosedSeesWhatCameBefore) {
 
 // The parts have models of their own.
 MODEL_MUTANTS(RunQueues, "scheduler/run_queues.h");
+
+// ---- A Rescue() beside a worker that gives up or leaves what it has. What the
+// watchdog has taken is in no queue for a moment.
+
+// How the worker does it: as it should, or not if it seems to have nothing,
+// which is the case as soon as the watchdog has taken it.
+enum class GivingUp : unsigned char { kAlways, kUnlessItSeemsEmpty };
+
+// All that the worker had is where others find it when GiveUp() returns.
+void GiveUpBesideARescue(GivingUp how) {
+  World world(2, 2);
+  const World::Queues::Own own = world.queues.Of(0);
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  Thread watchdog([&] { world.queues.Rescue(0); });
+  if (how == GivingUp::kAlways || own.depth() > 0) {
+    world.queues.Of(0).GiveUp();
+  }
+  Require(world.queues.inject_depth() + own.depth() == 2);
+  Require(!own.HasNext());
+  watchdog.Join();
+  world.queues.DrainAll([](Task* task) { ++task->runs.Write(); });
+  world.RequireAllHaveRun(2);
+}
+
+// Nothing comes into a queue after it was emptied for the last time.
+void LeaveBesideARescue(GivingUp how) {
+  World world(2, 2);
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.queues.Close();
+  Thread watchdog([&] { world.queues.Rescue(0); });
+  if (how == GivingUp::kAlways || world.queues.Of(0).depth() > 0) {
+    world.queues.Of(0).Leave();
+  }
+  world.queues.DrainAll([](Task* task) { ++task->runs.Write(); });
+  watchdog.Join();
+  Require(!world.queues.HasWork());
+  world.RequireAllHaveRun(2);
+}
+
+MODEL_TEST(Rescue, EndsBeforeTheWorkerHasGivenUp) {
+  GiveUpBesideARescue(GivingUp::kAlways);
+}
+
+MODEL_TEST(Rescue, EndsBeforeTheWorkerHasLeft) {
+  LeaveBesideARescue(GivingUp::kAlways);
+}
+
+// The worker gets a task into its slot, and another in its place, while the
+// watchdog empties it.
+MODEL_TEST(Rescue, OfASlotThatIsFilledAgain, .mode = model::Mode::kBounded,
+           .preemption_bound = 2) {
+  World world(2, 3);
+  World::Queues::Own own = world.queues.Of(0);
+  own.PushNext(&world.tasks[0]);
+  Thread watchdog([&] { world.queues.Rescue(0); });
+  own.PushNext(&world.tasks[1]);
+  own.PushNext(&world.tasks[2]);
+  own.Leave();
+  world.queues.DrainAll([](Task* task) { ++task->runs.Write(); });
+  watchdog.Join();
+  Require(!world.queues.HasWork());
+  world.RequireAllHaveRun(3);
+}
+
+// Others take what comes from either of the two.
+MODEL_TEST(Rescue, BesideAWorkerThatLeavesAndAThief,
+           .mode = model::Mode::kBounded, .preemption_bound = 1) {
+  World world(2, 2);
+  Thread thief([&] { world.Work(1); });
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  Thread watchdog([&] { world.queues.Rescue(0); });
+  world.queues.Of(0).Leave();
+  watchdog.Join();
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// It rests on the order of the steps, and on the lock that orders them.
+TEST(Rescue, IsAwaitedByAWorkerThatSeemsToHaveNothing) {
+  EXPECT_TRUE(model::Check({}, [] {
+                GiveUpBesideARescue(GivingUp::kUnlessItSeemsEmpty);
+              }).failed);
+  EXPECT_TRUE(model::Check({}, [] {
+                LeaveBesideARescue(GivingUp::kUnlessItSeemsEmpty);
+              }).failed);
+}
+
+MODEL_MUTANTS(Rescue, "base/biased_lock");
+
+// ---- BlockInPlace(): a worker goes from the thread that blocks to one that
+// stands in, and perhaps back.
+
+// What a thread does before it blocks in a poll: as it should, in the wrong
+// order, or not all of it.
+enum class HandingOn : unsigned char { kRight, kGivesUpLate, kKeepsAll };
+
+// A worker 0 that one thread after another runs.
+class Handed : public World {
+ public:
+  using World::World;
+
+  // The thread that runs the worker is in a poll, and about to block.
+  void PutDown(HandingOn how = HandingOn::kRight) {
+    if (how == HandingOn::kRight) queues.Of(0).GiveUp();
+    baton.PutDown();
+    if (how == HandingOn::kGivesUpLate) queues.Of(0).GiveUp();
+  }
+  // Runs the worker to the end, if it lies there.
+  bool RunIfFree() {
+    if (!baton.TryTake()) return false;
+    Work(0);
+    return true;
+  }
+
+  Baton baton;
+};
+
+// The worker of a thread that blocks has a task in its slot and one in its
+// queue, and a third is woken meanwhile. The other worker is stuck.
+void BlockBesideAStandIn(size_t workers, HandingOn how) {
+  Handed world(workers, 3);
+  Require(world.baton.TryTake());
+  // Called for an earlier time, it may come at any moment.
+  bool stood_in = false;
+  Thread stand_in([&] { stood_in = world.RunIfFree(); });
+  Thread waker([&] { world.queues.Inject(&world.tasks[2]); });
+  ++world.turns[0].Write();
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.PutDown(how);
+  const bool taken_back = world.RunIfFree();
+  stand_in.Join();
+  waker.Join();
+  Require(taken_back != stood_in);
+  world.RequireAllHaveRun(3);
+}
+
+MODEL_TEST(BlockInPlace, EachTaskIsRunOnceWhoeverHasTheWorker,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  BlockBesideAStandIn(2, HandingOn::kRight);
+}
+
+// With one worker there is nobody to share with: its queue changes hands.
+MODEL_TEST(BlockInPlace, AWorkerAloneTakesItsQueueAlong,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  BlockBesideAStandIn(1, HandingOn::kRight);
+}
+
+// The one that stands in has run a task, and blocks in another: the worker may
+// come back to the first thread with what the other has left in it.
+MODEL_TEST(BlockInPlace, AStandInBlocksToo, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Handed world(2, 3);
+  Require(world.baton.TryTake());
+  bool stood_in = false;
+  Thread stand_in([&] {
+    if (!world.baton.TryTake()) return;
+    FastRand rand(0);
+    world.Turn(0, rand);
+    Task* const left = world.queues.Of(0).Pop();
+    Require(left != nullptr);
+    world.queues.Of(0).PushNext(left);
+    world.PutDown();
+    stood_in = world.RunIfFree();
+  });
+  Thread waker([&] { world.queues.Inject(&world.tasks[2]); });
+  ++world.turns[0].Write();
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.PutDown();
+  const bool taken_back = world.RunIfFree();
+  stand_in.Join();
+  waker.Join();
+  Require(taken_back != stood_in);
+  world.RequireAllHaveRun(3);
+}
+
+// The call waits for what would have run next, and nobody stands in: the other
+// worker runs it (tokio #6596). Then the worker is still there.
+void BlockUntilTheTasksHaveRun(HandingOn how) {
+  Handed world(2, 2);
+  Require(world.baton.TryTake());
+  Thread other([&] { world.Work(1); });
+  world.queues.Of(0).Push(&world.tasks[0]);
+  world.queues.Of(0).PushNext(&world.tasks[1]);
+  world.PutDown(how);
+  other.Join();
+  Require(world.baton.TryTake());
+  world.RequireAllHaveRun(2);
+}
+
+MODEL_TEST(BlockInPlace, TheNextTaskDoesNotWaitForTheCall,
+           .mode = model::Mode::kBounded, .preemption_bound = 2) {
+  BlockUntilTheTasksHaveRun(HandingOn::kRight);
+}
+
+TEST(BlockInPlace, WhoGivesUpWhatIsNotItsOwnAnyMoreLosesTasks) {
+  EXPECT_TRUE(model::Check({.mode = model::Mode::kBounded}, [] {
+                BlockBesideAStandIn(2, HandingOn::kGivesUpLate);
+              }).failed);
+}
+
+TEST(BlockInPlace, WhoKeepsAllBlocksForEver) {
+  const model::Result result =
+      model::Check({.mode = model::Mode::kBounded},
+                   [] { BlockUntilTheTasksHaveRun(HandingOn::kKeepsAll); });
+  EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
+}
+
+MODEL_MUTANTS(BlockInPlace, "scheduler/baton.h");
 
 }  // namespace
 }  // namespace rouse::scheduler

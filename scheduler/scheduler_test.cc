@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
@@ -29,6 +31,8 @@ namespace {
 
 using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
+using ::testing::Each;
+using ::testing::Le;
 
 // A scheduler alone: no timers, no sockets, no runtime.
 class SchedulerTest : public ::testing::Test {
@@ -135,6 +139,48 @@ TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
   scheduler->Close();
   scheduler->CancelAll();
   scheduler->Unref();
+}
+
+// Of several. The bound in time cannot make it later.
+TEST(Scheduler, AWorkerLooksIntoTheSharedQueueAfter127PollsAtTheLatest) {
+  ThreadParker bottoms[2];
+  auto* const scheduler = new Scheduler(
+      std::make_unique<DriverRef<ThreadParker>>(bottoms[0]), {.workers = 2});
+  // What its worker wakes comes from outside of the other, at no cost.
+  auto* const outside =
+      new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottoms[1]), {});
+  std::optional<Waker> waits;
+  int polls = 0;
+  int polls_before = 0;
+  std::vector<int> distances;
+  auto woken = PollFn([&](Context& cx) -> PollResult<void> {
+    ++polls;
+    distances.push_back(polls - std::exchange(polls_before, polls));
+    waits = cx.waker().Clone();
+    return kPending;
+  });
+  auto busy = [&]() -> Co<> {
+    for (;;) {
+      ++polls;
+      if (waits.has_value()) {
+        outside->worker(0).RunUntil([&waits] {
+          std::move(*waits).Wake();
+          return true;
+        });
+        waits.reset();
+      }
+      co_await Yield();
+    }
+  };
+  scheduler->Spawn(busy).Detach();
+  scheduler->Spawn(woken).Detach();
+  scheduler->worker(0).RunUntil([&distances] { return distances.size() > 50; });
+  EXPECT_THAT(distances, Each(Le(127)));
+  for (Scheduler* const each : {scheduler, outside}) {
+    each->Close();
+    each->CancelAll();
+    each->Unref();
+  }
 }
 
 TEST_F(SchedulerTest, SpawnUsesTheCurrentOne) {

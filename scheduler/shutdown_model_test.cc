@@ -1,14 +1,18 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task is spawned from outside while the scheduler is shut down (trap S14):
-// it ends, and no reference to it is left, whichever phase it meets. A leak is
-// a failure here. What is modelled is what `Scheduler` does with its parts, in
-// its order.
+// A task is spawned while the scheduler is shut down (trap S14), from outside
+// or by a worker, or the watchdog has it in its hands: it ends, and no
+// reference to it is left, whichever phase it meets. A leak is a failure here.
+// What is modelled is what `Scheduler` does with its parts, in its order.
 
+#include <atomic>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
+#include "gtest/gtest.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/run_queues.h"
 #include "rouse/scheduler/task/cell.h"
@@ -18,6 +22,7 @@
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/mutex.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -29,29 +34,108 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Never ready. Counts its end, which must not race.
+// How a worker ends: as it should, or not giving up what it has if it seems to
+// have nothing.
+enum class Ending : unsigned char { kRight, kSkipsWhatSeemsEmpty };
+
+// What a worker of `world` does in one turn.
+template <class World>
+void Turn(World& world, size_t worker, FastRand& rand) {
+  auto own = world.queues.Of(worker);
+  auto* task = own.PopNext();
+  if (task == nullptr) task = own.Pop();
+  if (task == nullptr) task = own.Steal(rand);
+  if (task != nullptr) {
+    own.EndSearching();
+    own.Share(0);
+    world.Run(task, rand);
+  } else if (own.Sleep()) {
+    world.parkers[worker].Park();
+    own.Awake();
+  }
+}
+
+template <class World>
+void Finish(World& world) {
+  world.queues.DrainAll([&world](auto* task) { world.Discard(task); });
+  world.over.Write() = true;
+}
+
+template <class World>
+void CancelTasks(World& world, size_t worker) {
+  world.CloseTasks(worker);
+  world.queues.Drain(worker, [&world](auto* task) { world.Discard(task); });
+}
+
+// A worker's thread, once the queues have been closed.
+template <class World>
+void End(World& world, size_t worker) {
+  auto own = world.queues.Of(worker);
+  if (world.ending == Ending::kRight || own.depth() > 0) {
+    own.Leave();
+  } else {
+    own.EndSearching();
+  }
+  world.queues.WakeAny();
+  CancelTasks(world, worker);
+  // The last one follows all that the others did.
+  if (world.running.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(world);
+}
+
+// All of it.
+template <class World>
+void Work(World& world, size_t worker) {
+  FastRand rand(0);
+  while (!world.queues.IsClosed()) Turn(world, worker, rand);
+  End(world, worker);
+}
+
+// All is over, and nobody has anything left.
+template <class World>
+void RequireEmpty(World& world) {
+  Require(world.over.Read());
+  Require(!world.queues.HasWork());
+  for (size_t i = 0; i < world.queues.workers(); ++i) {
+    Require(world.queues.Of(i).depth() == 0);
+  }
+}
+
+class World;
+
+// Never ready. Counts its end, which must not race, and is not polled after it
+// nor after the scheduler's.
 class Never {
  public:
-  explicit Never(model::Cell<int>* ended) : ended_(ended) {}
+  Never(const World* world, model::Cell<int>* ended)
+      : world_(world), ended_(ended) {}
   Never(Never&& other) noexcept
-      : ended_(std::exchange(other.ended_, nullptr)) {}
+      : world_(other.world_), ended_(std::exchange(other.ended_, nullptr)) {}
   Never& operator=(Never&&) = delete;
   ~Never() {
     if (ended_ != nullptr) ++ended_->Write();
   }
-  PollResult<void> Poll(Context&) { return kPending; }
+  PollResult<void> Poll(Context&);
 
  private:
+  const World* world_;
   model::Cell<int>* ended_;
 };
 
-// A scheduler of one worker, without drivers.
+// A scheduler without drivers.
 class World final : public task::Schedule {
  public:
+  class TestTask;
   using Queues = RunQueues<task::Header, World, 2>;
 
+  explicit World(size_t workers = 1, Ending ending = Ending::kRight)
+      : ending(ending),
+        parkers(workers),
+        queues(*this, workers),
+        tasks(workers),
+        running(workers) {}
+
   // Host:
-  void UnparkWorker(size_t) { parker.unparker().Unpark(); }
+  void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
   void Discard(task::Header* task) {
     if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
     task::CancelNew(task);
@@ -64,37 +148,38 @@ class World final : public task::Schedule {
   bool Release(task::Header* task) override { return tasks.Remove(task); }
 
   void Spawn(task::Header* task) { queues.InjectNew(task); }
-
-  // The worker's thread, to the end.
-  void Work() {
-    FastRand rand(0);
-    while (!queues.IsClosed()) {
-      if (task::Header* const task = queues.Of(0).Steal(rand)) {
-        queues.Of(0).EndSearching();
-        task::Run(task, &rand);
-      } else if (queues.Of(0).Sleep()) {
-        parker.Park();
-        queues.Of(0).Awake();
-      }
-    }
-    queues.Of(0).Leave();
-    Finish();
-  }
-  void Finish() {
-    tasks.CloseAndShutdownAll(0);
-    queues.DrainAll([this](task::Header* task) { Discard(task); });
+  // By the thread that runs `worker`, as from one of its tasks.
+  void SpawnAt(size_t worker, task::Header* task) {
+    task->BeginRunning();
+    if (!tasks.Add(task, worker)) return task::CancelNew(task);
+    queues.Of(worker).PushNext(task);
+    queues.Of(worker).Share(1);
   }
 
-  ThreadParker parker;
-  Queues queues{*this, 1};
-  task::OwnedTasks tasks{1};
+  void Run(task::Header* task, FastRand& rand) { task::Run(task, &rand); }
+  void CloseTasks(size_t worker) { tasks.CloseAndShutdownAll(worker); }
+
+  const Ending ending;
+  std::vector<ThreadParker> parkers;
+  Queues queues;
+  task::OwnedTasks tasks;
+  // How many workers have not ended.
+  Atomic<size_t> running;
+  model::Cell<bool> over{false};
 };
 
+PollResult<void> Never::Poll(Context&) {
+  Require(ended_->Read() == 0);
+  Require(!world_->over.Read());
+  return kPending;
+}
+
 // A task that has not been spawned yet.
-class TestTask {
+class World::TestTask {
  public:
   explicit TestTask(World* world)
-      : task(new task::Cell<Never>(world, 1, Never(&ended_))), handle_(task) {}
+      : task(new task::Cell<Never>(world, 1, Never(world, &ended_))),
+        handle_(task) {}
 
   void RequireEnded() {
     Require(handle_.IsFinished());
@@ -111,15 +196,22 @@ class TestTask {
   JoinHandle<void> handle_;
 };
 
+// As if no worker ran any more.
+void CancelAll(World& world) {
+  CancelTasks(world, 0);
+  Finish(world);
+}
+
 MODEL_TEST(Shutdown, ATaskIsSpawnedWhileNoWorkerRuns, .spurious_failures = 0) {
   auto* const world = new World;
   {
-    TestTask task(world);
+    World::TestTask task(world);
     Thread spawner([&] { world->Spawn(task.task); });
     world->queues.Close();
-    world->Finish();
+    CancelAll(*world);
     spawner.Join();
     task.RequireEnded();
+    RequireEmpty(*world);
     Require(world->tasks.size() == 0);
   }
   world->Unref();
@@ -129,13 +221,14 @@ MODEL_TEST(Shutdown, ATaskIsSpawnedBesideAWorker, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto* const world = new World;
   {
-    TestTask task(world);
-    Thread worker([&] { world->Work(); });
+    World::TestTask task(world);
+    Thread worker([&] { Work(*world, 0); });
     Thread spawner([&] { world->Spawn(task.task); });
     world->queues.Close();
     worker.Join();
     spawner.Join();
     task.RequireEnded();
+    RequireEmpty(*world);
     Require(world->tasks.size() == 0);
   }
   world->Unref();
@@ -145,7 +238,7 @@ MODEL_TEST(Shutdown, ATaskIsSpawnedBesideAWorker, .mode = model::Mode::kBounded,
 MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
   auto* const world = new World;
   {
-    TestTask task(world);
+    World::TestTask task(world);
     world->Spawn(task.task);
     task::Header* taken = nullptr;
     Thread worker([&] { taken = world->queues.Of(0).PopShared(); });
@@ -157,18 +250,230 @@ MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
     Require(taken == task.task);
     task::Unref(taken);
     world->queues.Close();
-    world->Finish();
+    CancelAll(*world);
     task.RequireEnded();
   }
   world->Unref();
 }
+
+// ---- Two workers end, which share, steal and give up what they have.
+
+// A scheduler whose tasks are no more than links: they end when they are run or
+// discarded. All of what two workers do with the real ones is too much to be
+// explored.
+class PlainWorld {
+ public:
+  struct Task {
+    bool IsNew() const { return false; }
+
+    model::Cell<int> ended{0};
+    Task* next_in_queue = nullptr;
+    Task* previous_in_queue = nullptr;
+  };
+  class TestTask {
+   public:
+    explicit TestTask(PlainWorld*) {}
+    void RequireEnded() { Require(task_.ended.Read() == 1); }
+
+   private:
+    Task task_;
+
+   public:
+    Task* const task = &task_;
+  };
+  using Queues = RunQueues<Task, PlainWorld, 2>;
+
+  PlainWorld(size_t workers, Ending ending)
+      : ending(ending),
+        parkers(workers),
+        queues(*this, workers),
+        running(workers) {}
+  void Unref() { delete this; }
+
+  // Host:
+  void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
+  void Discard(Task* task) { ++task->ended.Write(); }
+  // The list of all tasks, but for what is in it.
+  class Adder {
+   public:
+    explicit Adder(PlainWorld& world)
+        : lock_(&world.mu_), closed_(world.tasks_closed_.Read()) {}
+    bool IsClosed() const { return closed_; }
+    void Add(Task*) {}
+
+   private:
+    const model::MutexLock lock_;
+    const bool closed_;
+  };
+  Adder AdderFor(size_t) { return Adder(*this); }
+
+  void Spawn(Task* task) { queues.InjectNew(task); }
+  void SpawnAt(size_t worker, Task* task) {
+    if (Adder(*this).IsClosed()) return Discard(task);
+    queues.Of(worker).PushNext(task);
+    queues.Of(worker).Share(1);
+  }
+
+  void Run(Task* task, FastRand&) {
+    Require(!over.Read());
+    ++task->ended.Write();
+  }
+  void CloseTasks(size_t) {
+    Require(!over.Read());
+    const model::MutexLock lock(&mu_);
+    tasks_closed_.Write() = true;
+  }
+
+  const Ending ending;
+  std::vector<ThreadParker> parkers;
+  Queues queues;
+  Atomic<size_t> running;
+  model::Cell<bool> over{false};
+
+ private:
+  model::Mutex mu_;
+  model::Cell<bool> tasks_closed_{false};
+};
+
+template <class World>
+void SpawnFromOutside() {
+  auto* const world = new World(2, Ending::kRight);
+  {
+    typename World::TestTask task(world);
+    Thread one([&] { Work(*world, 0); });
+    Thread two([&] { Work(*world, 1); });
+    Thread spawner([&] { world->Spawn(task.task); });
+    world->queues.Close();
+    one.Join();
+    two.Join();
+    spawner.Join();
+    task.RequireEnded();
+    RequireEmpty(*world);
+  }
+  world->Unref();
+}
+
+// One of the two spawns while the other has ended, or is about to. The latter
+// may have got one of the tasks before.
+template <class World>
+void SpawnAtAWorker() {
+  auto* const world = new World(2, Ending::kRight);
+  {
+    typename World::TestTask first(world);
+    typename World::TestTask second(world);
+    Thread other([&] { Work(*world, 1); });
+    Thread closer([&] { world->queues.Close(); });
+    world->SpawnAt(0, first.task);
+    world->SpawnAt(0, second.task);
+    Work(*world, 0);
+    other.Join();
+    closer.Join();
+    first.RequireEnded();
+    second.RequireEnded();
+    RequireEmpty(*world);
+  }
+  world->Unref();
+}
+
+// The watchdog has taken what one of them had, which is in no queue then; who
+// takes it from a queue is the only one who can end it.
+template <class World>
+void EndBesideARescue(Ending ending) {
+  auto* const world = new World(2, ending);
+  {
+    typename World::TestTask first(world);
+    typename World::TestTask second(world);
+    world->SpawnAt(0, first.task);
+    world->SpawnAt(0, second.task);
+    Thread watchdog([&] { world->queues.Rescue(0); });
+    Thread other([&] { Work(*world, 1); });
+    world->queues.Close();
+    Work(*world, 0);
+    other.Join();
+    // The workers have ended, the watchdog maybe not.
+    first.RequireEnded();
+    second.RequireEnded();
+    watchdog.Join();
+    RequireEmpty(*world);
+  }
+  world->Unref();
+}
+
+MODEL_TEST(TwoWorkersEnd, TheLastOneFinishes, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  auto* const world = new PlainWorld(2, Ending::kRight);
+  world->queues.Close();
+  Thread other([&] { End(*world, 1); });
+  End(*world, 0);
+  other.Join();
+  RequireEmpty(*world);
+  world->Unref();
+}
+
+MODEL_TEST(TwoWorkersEnd, ATaskIsSpawnedFromOutside,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  SpawnFromOutside<PlainWorld>();
+}
+
+MODEL_TEST(TwoWorkersEnd, OneOfThemSpawns, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  SpawnAtAWorker<PlainWorld>();
+}
+
+MODEL_TEST(TwoWorkersEnd, TheWatchdogRescuesWhatOneHas,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  EndBesideARescue<PlainWorld>(Ending::kRight);
+}
+
+// A task is left, or ends too late.
+TEST(TwoWorkersEnd, AWorkerThatDoesNotAwaitTheWatchdogLeavesATask) {
+  EXPECT_TRUE(
+      model::Check(
+          {.mode = model::Mode::kBounded,
+           .preemption_bound = 1,
+           .spurious_failures = 0},
+          [] { EndBesideARescue<PlainWorld>(Ending::kSkipsWhatSeemsEmpty); })
+          .failed);
+}
+
+// How the last one of them knows.
+MODEL_MUTANTS(TwoWorkersEnd, "scheduler/shutdown_model_test.cc");
+
+// The same with real tasks, which are queued running and in the list of all.
+
+MODEL_TEST(TwoWorkersCancel, ATaskIsSpawnedFromOutside,
+           .mode = model::Mode::kRandom, .max_executions = 5'000) {
+  SpawnFromOutside<World>();
+}
+
+MODEL_TEST(TwoWorkersCancel, WhatOneOfThemSpawns, .mode = model::Mode::kRandom,
+           .max_executions = 5'000) {
+  SpawnAtAWorker<World>();
+}
+
+MODEL_TEST(TwoWorkersCancel, WhatTheWatchdogRescues,
+           .mode = model::Mode::kRandom, .max_executions = 5'000) {
+  EndBesideARescue<World>(Ending::kRight);
+}
+
+TEST(TwoWorkersCancel, AWorkerThatDoesNotAwaitTheWatchdogLeavesATask) {
+  EXPECT_TRUE(
+      model::Check({.mode = model::Mode::kRandom, .max_executions = 5'000}, [] {
+        EndBesideARescue<World>(Ending::kSkipsWhatSeemsEmpty);
+      }).failed);
+}
+
+MODEL_MUTANTS(TwoWorkersCancel, "scheduler/run_queues.h",
+              "RunQueues::IsClosed: killed by run_queues_model_test");
 
 // Else a count of all tasks might be less than none.
 MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
            .spurious_failures = 0) {
   auto* const world = new World;
   {
-    TestTask task(world);
+    World::TestTask task(world);
     Thread worker([&] {
       world->Spawn(task.task);
       task::Unref(world->queues.Of(0).PopShared());
@@ -178,7 +483,7 @@ MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
     worker.Join();
     Require(world->tasks.added_late() == 1);
     world->queues.Close();
-    world->Finish();
+    CancelAll(*world);
     task.RequireEnded();
   }
   world->Unref();

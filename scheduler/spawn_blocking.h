@@ -7,8 +7,11 @@
 //
 // `SpawnBlocking()` makes a call that blocks where it keeps no task waiting:
 //
+//   auto read = [] { return ReadFile("a.txt"); };
 //   absl::StatusOr<std::string> text =
-//       co_await rouse::SpawnBlocking([] { return ReadFile("a.txt"); });
+//       co_await rouse::SpawnBlocking(std::move(read));
+//
+// (With g++ 12 name the lambda, as here: see co.h.)
 //
 // It goes to the pool of this thread's runtime. `scheduler::ScopedBlockingPool`
 // names one elsewhere.

@@ -49,7 +49,7 @@ void TrackerCore::RemoveToken() {
   // Acquire pairs with the releases above. What this task did the lock passes
   // on.
   const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acquire);
-  if (before == (kToken | kClosed)) return WakeAllAndUnlock();
+  if (before == (kToken | kClosed)) return EndAndUnlock();
   // Others have come meanwhile.
   mu_.Unlock();
 }
@@ -60,7 +60,7 @@ bool TrackerCore::Close() {
   // of the lock, what the tasks have done.
   const uint64_t before = word_.fetch_or(kClosed, std::memory_order_acquire);
   if (before == 0) {
-    WakeAllAndUnlock();
+    EndAndUnlock();
   } else {
     mu_.Unlock();
   }
@@ -72,7 +72,10 @@ bool TrackerCore::Reopen() {
   return (word_.fetch_and(~kClosed, std::memory_order_relaxed) & kClosed) != 0;
 }
 
-void TrackerCore::WakeAllAndUnlock() {
+void TrackerCore::EndAndUnlock() {
+  // By this those that wait see it, also those whose turn to be woken has not
+  // come yet when there are tasks again.
+  ++ends_;
   // Those that come while wakers are called wait for another moment.
   IntrusiveList<Waiter> waiters = std::move(waiters_);
   FirstException first;
@@ -81,7 +84,6 @@ void TrackerCore::WakeAllAndUnlock() {
     while (!woken.IsFull()) {
       Waiter* const waiter = waiters.PopFront();
       if (waiter == nullptr) break;
-      waiter->done = true;
       woken.Push(std::move(waiter->waker));
     }
     const bool may_be_more = woken.IsFull();
@@ -94,15 +96,20 @@ void TrackerCore::WakeAllAndUnlock() {
   first.Rethrow();
 }
 
+uint64_t TrackerCore::Ends() {
+  const ThreadMutexLock lock(&mu_);
+  return IsDone() ? ends_ - 1 : ends_;
+}
+
 bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
   {
     const ThreadMutexLock lock(&mu_);
-    if (waiter.done || IsDone()) return true;
+    if (IsDoneFor(waiter)) return true;
     if (waiter.IsLinked() && waiter.waker.WillWake(waker)) return false;
   }
   Waker clone = waker.Clone();
   const ThreadMutexLock lock(&mu_);
-  if (waiter.done || IsDone()) return true;
+  if (IsDoneFor(waiter)) return true;
   // The one before goes with `clone`, after the lock has been released.
   std::swap(waiter.waker, clone);
   if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
@@ -136,15 +143,24 @@ PollResult<void> TaskTrackerWait::Poll(Context& cx) {
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  if (!core_->Poll(waiter_, cx.waker())) return kPending;
+  if (!core_->Poll(waiter_, cx.waker())) {
+    waits_ = true;
+    return kPending;
+  }
   unit->MadeProgress();
   Finish();
   return {};
 }
 
+void TaskTrackerWait::PanicMoved() {
+  Panic(
+      "TaskTracker::Wait: moved after it was polled; move it before, or leave "
+      "it where it is");
+}
+
 void TaskTrackerWait::Finish() {
   if (core_ == nullptr) return;
-  core_->StopWaiting(waiter_);
+  if (std::exchange(waits_, false)) core_->StopWaiting(waiter_);
   std::exchange(core_, nullptr)->Unref();
 }
 

@@ -29,6 +29,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
@@ -48,10 +49,13 @@ namespace internal {
 // What trackers, tokens and waits share.
 class TrackerCore {
  public:
-  // One that waits. Its members are guarded by the core's lock.
+  // One that waits.
   struct Waiter : IntrusiveListNode<> {
-    Waker waker;
-    bool done = false;
+    explicit Waiter(uint64_t ends) : ends_before(ends) {}
+
+    // How many moments there had been that it does not wait for.
+    const uint64_t ends_before;
+    Waker waker;  // under the core's lock
   };
 
   // Starts with one reference, the caller's.
@@ -77,8 +81,11 @@ class TrackerCore {
     return (word_.load(std::memory_order_relaxed) & kClosed) != 0;
   }
 
-  // Whether there has been a moment, since `waiter` was first polled, at which
-  // the tracker was closed and empty; if not `waker` is woken at the next one.
+  // How many moments there have been at which the tracker has become closed and
+  // empty, without the one that still lasts.
+  uint64_t Ends();
+  // Whether there have been more than `waiter` says, or one still lasts; if not
+  // `waker` is woken at the next one.
   bool Poll(Waiter& waiter, const Waker& waker);
   void StopWaiting(Waiter& waiter);
 
@@ -93,18 +100,29 @@ class TrackerCore {
     return word_.load(std::memory_order_relaxed) == kClosed;
   }
 
+  // Whether `waiter` has nothing to wait for any more.
+  bool IsDoneFor(const Waiter& waiter) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return ends_ != waiter.ends_before || IsDone();
+  }
+
   // Ends the waits of all who wait at this moment, at which the tracker has
   // become closed and empty.
-  void WakeAllAndUnlock() ABSL_UNLOCK_FUNCTION(mu_);
+  void EndAndUnlock() ABSL_UNLOCK_FUNCTION(mu_);
 
   Atomic<uint64_t> references_{1};
   // kClosed, and kToken for each token.
   Atomic<uint64_t> word_{0};
   ThreadMutex mu_;
+  // Counted under the lock under which it becomes so.
+  uint64_t ends_ ABSL_GUARDED_BY(mu_) = 0;
   IntrusiveList<Waiter> waiters_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace internal
+
+template <class F>
+class TrackedFuture;
 
 // TaskTrackerToken
 //
@@ -124,6 +142,8 @@ class TaskTrackerToken {
 
  private:
   friend class TaskTracker;
+  template <class F>
+  friend class TrackedFuture;
 
   explicit TaskTrackerToken(internal::TrackerCore* core);
 
@@ -139,6 +159,13 @@ class [[nodiscard]] TrackedFuture {
   template <class Arg>
   TrackedFuture(TaskTrackerToken token, Arg&& future)
       : token_(std::move(token)), future_(std::forward<Arg>(future)) {}
+  // The token comes last: a panic leaves it with the future that counts.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  TrackedFuture(TrackedFuture&& other)
+      : token_(nullptr), future_(std::move(other.future_)) {
+    token_ = std::move(other.token_);
+  }
+  TrackedFuture& operator=(TrackedFuture&&) = delete;
 
   auto Poll(Context& cx) { return future_.Poll(cx); }
 
@@ -156,21 +183,29 @@ class [[nodiscard]] TrackedFuture {
 class [[nodiscard]] TaskTrackerWait {
  public:
   // Takes a reference.
-  explicit TaskTrackerWait(internal::TrackerCore* core) : core_(core) {
+  explicit TaskTrackerWait(internal::TrackerCore* core)
+      : core_(core), waiter_(core->Ends()) {
     core_->Ref();
   }
   // Only before the first poll.
-  TaskTrackerWait(TaskTrackerWait&& other) noexcept
-      : core_(std::exchange(other.core_, nullptr)) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  TaskTrackerWait(TaskTrackerWait&& other)
+      : core_(other.core_), waiter_(other.waiter_.ends_before) {
+    if (other.waits_) PanicMoved();
+    other.core_ = nullptr;
+  }
   TaskTrackerWait& operator=(TaskTrackerWait&&) = delete;
   ~TaskTrackerWait() { Finish(); }
 
   PollResult<void> Poll(Context& cx);
 
  private:
+  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
+
   void Finish();
 
-  internal::TrackerCore* core_;  // null: finished
+  internal::TrackerCore* core_;  // null: finished, or moved from
+  bool waits_ = false;           // `waiter_` may be in the list
   internal::TrackerCore::Waiter waiter_;
 };
 
@@ -235,8 +270,8 @@ class TaskTracker {
   bool Reopen() const { return core_->Reopen(); }
 
   // A future that is ready when the tracker is closed and has no task. A moment
-  // of that between two polls is enough, though it was reopened since. What the
-  // tasks did before they ended is visible then.
+  // of that since this call is enough, though it was reopened before the future
+  // was polled. What the tasks did before they ended is visible then.
   //
   // Any number of threads and tasks may wait. Destroying the future stops its
   // waiting. It keeps what it waits for, and may outlive the tracker.

@@ -93,9 +93,9 @@ MODEL_TEST(TaskTracker, TheLastOfTwoTasksPassesOnWhatBothHaveDone,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   const TaskTracker tracker;
   PlainInt first(0);
-  Waiting waiting(tracker);
-  tracker.Close();
   std::optional<TaskTrackerToken> token = tracker.Token();
+  tracker.Close();
+  Waiting waiting(tracker);
   Require(!waiting.Poll());
   Thread a(End(tracker.Token(), first));
   Thread b([&] {
@@ -169,6 +169,25 @@ MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
   Require(!waiting.Poll(), "told of a moment that was before");
   own.reset();
   waiting.RequireEnd();
+}
+
+// The moment comes before the first poll, is over by then, or comes after.
+MODEL_TEST(TaskTracker, AMomentBeforeTheFirstPollIsSeen) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  std::optional<TaskTrackerToken> token = tracker.Token();
+  tracker.Close();
+  Waiting waiting(tracker);
+  Thread task([&] {
+    done.Write() = 1;
+    token.reset();
+    tracker.Reopen();
+  });
+  if (!waiting.Poll()) {
+    task.Join();
+    waiting.RequireEnd();
+    Require(done.Read() == 1);
+  }
 }
 
 MODEL_TEST(TaskTracker, IsReopenedWhileTheLastTaskEnds) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -119,6 +120,20 @@ TEST(TaskTracker, AnEndBetweenTwoPollsIsEnough) {
   EXPECT_TRUE(PollOnce(wait).IsReady());
 }
 
+TEST(TaskTracker, AnEndBeforeTheFirstPollIsEnough) {
+  const TaskTracker tracker;
+  auto before = tracker.Wait();
+  tracker.Close();
+  auto during = tracker.Wait();
+  tracker.Reopen();
+  auto after = tracker.Wait();
+  EXPECT_TRUE(PollOnce(before).IsReady());
+  EXPECT_TRUE(PollOnce(during).IsReady());
+  EXPECT_TRUE(PollOnce(after).IsPending());
+  tracker.Close();
+  EXPECT_TRUE(PollOnce(after).IsReady());
+}
+
 TEST(TaskTracker, WakesTheWakerOfTheLastPoll) {
   const TaskTracker tracker;
   CountingWaker first;
@@ -228,6 +243,37 @@ TEST(TaskTracker, AWakerThatThrowsKeepsNobodyElseAsleep) {
     EXPECT_THROW(tracker.Close(), std::runtime_error);
     EXPECT_EQ(good.wakes(), 39);
   }
+}
+
+TEST(TaskTracker, AWaitThatIsMovedAfterItWasPolledPanics) {
+  const TaskTracker tracker;
+  CountingWaker task;
+  {
+    auto wait = tracker.Wait();
+    auto moved = std::move(wait);
+    EXPECT_TRUE(PollOnce(moved, task.NewWaker()).IsPending());
+    EXPECT_THROW(auto again = std::move(moved), PanicError);
+    tracker.Close();
+    EXPECT_EQ(task.wakes(), 1);
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(moved).IsReady());
+  }
+}
+
+TEST(TaskTracker, AFutureThatMayNotBeMovedStillCounts) {
+  const TaskTracker tracker;
+  const TaskTracker other;
+  {
+    auto tracked = tracker.Track(other.Wait());
+    static_assert(!std::is_move_assignable_v<decltype(tracked)>);
+    EXPECT_TRUE(PollOnce(tracked).IsPending());
+    EXPECT_THROW(auto moved = std::move(tracked), PanicError);
+    EXPECT_EQ(tracker.size(), 1u);
+    other.Close();
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(tracked).IsReady());
+  }
+  EXPECT_TRUE(tracker.empty());
 }
 
 TEST(TaskTracker, PolledAfterItHasFinishedPanics) {

@@ -70,18 +70,15 @@ bool Watchdog::Look() {
   Clock* const clock = scheduler_.options().clock.get();
   if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
   bool awake = false;
-  bool all_stuck = true;
   for (size_t i = 0; i < ticks_.size(); ++i) {
     if (scheduler_.queues().idle().IsAsleep(i)) continue;
     awake = true;
     const uint64_t tick = scheduler_.worker(i).tick();
-    if (std::exchange(ticks_[i], tick) == tick) {
-      scheduler_.queues().Rescue(i);
-    } else {
-      all_stuck = false;
-    }
+    if (std::exchange(ticks_[i], tick) == tick) scheduler_.queues().Rescue(i);
   }
-  if (awake && all_stuck) SeeToEvents();
+  if (awake && scheduler_.driver().turns() == turns_) SeeToEvents();
+  // Its own turn does not count.
+  turns_ = scheduler_.driver().turns();
   return awake;
 }
 

@@ -16,14 +16,16 @@
 //                         sleep on their futexes: no socket and no timer wakes
 //                         anybody (tokio #4730).
 //
-// What it has shared is no concern: it was stolen, or will be.
+// What it has shared is no concern: it was stolen, or will be. Polls that are
+// not as long keep events waiting, too: a worker looks for them after so many
+// polls, whatever they take.
 //
 // So a thread looks at all workers every half of the bound. One that is awake
 // and has not begun a poll since is stuck: what it keeps is moved to the shared
-// queue. If all that are awake are stuck and nobody is in the driver, a
-// sleeping worker is woken, which then parks there; if none sleeps, the
-// watchdog itself looks for events, each time. Who got stuck just after a look
-// is found at the second look after: within the bound.
+// queue. If nobody has left the driver since, and nobody is in it, a sleeping
+// worker is woken, which then parks there; if none sleeps, the watchdog itself
+// looks for events. What came just after a look is seen to at the second look
+// after: within the bound.
 //
 // While all workers have been asleep for a while the watchdog sleeps, too, and
 // a worker that awakes wakes it.
@@ -66,6 +68,10 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
+  // Whether it has called the caller, such as a waker. Not to be asked before
+  // `Start()` has returned.
+  bool IsThisThread() const { return thread_->IsThisThread(); }
+
  private:
   // After so many looks at workers that are all asleep it sleeps itself. Each
   // costs some microseconds; to be woken costs a worker that comes back from
@@ -83,7 +89,9 @@ class Watchdog {
   Scheduler& scheduler_;
   const absl::Duration period_;
   ThreadParker parker_;
-  std::vector<uint64_t> ticks_;  // at the last look
+  // At the last look: of the workers, and of the driver.
+  std::vector<uint64_t> ticks_;
+  uint64_t turns_ = 0;
   Atomic<bool> stop_{false};
   std::optional<Thread> thread_;
 };

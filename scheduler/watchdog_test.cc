@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -18,7 +19,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/yield.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
@@ -57,9 +60,14 @@ class NotingDriver {
 // watchdog sees, those that are not asleep are stuck.
 class WatchdogTest : public ::testing::Test {
  protected:
+  // No worker comes to look for events while it has tasks.
+  static scheduler::Options Options() {
+    return {.workers = 2, .event_interval = UINT32_MAX};
+  }
+
   ~WatchdogTest() override {
     scheduler_->Close();
-    if (sleeper_.joinable()) sleeper_.join();
+    if (thread_.joinable()) thread_.join();
     watchdog_ = nullptr;
     for (task::Header* task : rescued_) queues().Of(0).Push(task);
     scheduler_->CancelAll();
@@ -94,9 +102,9 @@ class WatchdogTest : public ::testing::Test {
 
   NotingDriver driver_;
   Scheduler* scheduler_ = new Scheduler(
-      std::make_unique<DriverRef<NotingDriver>>(driver_), {.workers = 2});
+      std::make_unique<DriverRef<NotingDriver>>(driver_), Options());
   std::unique_ptr<Watchdog> watchdog_;
-  std::thread sleeper_;
+  std::thread thread_;
   std::vector<task::Header*> rescued_;  // to be cancelled at the end
 };
 
@@ -118,6 +126,20 @@ TEST_F(WatchdogTest, LooksForEventsIfAllWorkersAreStuck) {
   EXPECT_FALSE(driver_.parked.HasBeenNotified());
 }
 
+// A worker that is not stuck, but has polls to do before it looks for events;
+// the other one has something to do as well, and is not woken for this.
+TEST_F(WatchdogTest, LooksForEventsIfNoWorkerDoes) {
+  auto body = []() -> Co<> {
+    for (;;) co_await Yield();
+  };
+  scheduler_->Spawn(body).Detach();
+  thread_ = std::thread([this] { scheduler_->worker(0).Run(); });
+  while (scheduler_->worker(0).tick() == 0) std::this_thread::yield();
+  Start();
+  while (driver_.polls < 3) std::this_thread::yield();
+  EXPECT_FALSE(driver_.parked.HasBeenNotified());
+}
+
 TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
   ASSERT_TRUE(scheduler_->driver().TryHold());
   Start();
@@ -130,7 +152,7 @@ TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
 // gets stuck.
 TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
   ASSERT_TRUE(scheduler_->driver().TryHold());
-  sleeper_ = std::thread([this] { scheduler_->worker(1).Run(); });
+  thread_ = std::thread([this] { scheduler_->worker(1).Run(); });
   while (!queues().idle().IsAsleep(1)) std::this_thread::yield();
   scheduler_->driver().Release();
   Start();

@@ -156,7 +156,10 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       shared_period_(SharedPeriod(scheduler)),
       poll_times_(scheduler.options().poll_time_histogram
                       ? std::make_unique<PollTimes>()
-                      : nullptr) {}
+                      : nullptr) {
+  // There is nobody to take it over from yet.
+  baton_.TryTake();
+}
 
 bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   Here here(*this);
@@ -387,7 +390,11 @@ void Worker::Park() {
     // For a moment it was asleep.
     scheduler_.awake_bell().Ring();
   }
-  if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
+  if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) {
+    // As above.
+    queues_.EndSearching();
+    hooks.after_unpark();
+  }
 }
 
 void Worker::LearnToSpin(bool woken, uint64_t cycles) {
@@ -506,7 +513,10 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   worker_ = &worker;
   const size_t index = worker.index_;
   here->GiveAway();
+  Scheduler& scheduler = worker.scheduler_;
   worker.Offer();
+  // It may be the only one that was awake, and nobody stand in for it.
+  if (!scheduler.driver().IsHeld()) scheduler.queues().WakeAny();
   // Without memory for it, nobody runs the worker until this thread is back.
   ROUSE_TRY { options.run_elsewhere(index); }
   ROUSE_CATCH_ALL {}

@@ -52,8 +52,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
     return RunUntil([] { return false; });
   }
 
-  // Runs tasks until `done()`, which is asked before every task and after every
-  // park, or until the scheduler is closed.
+  // Runs tasks until `done()`, which is asked before every turn (a task from a
+  // queue, and those that then come by the slot) and after every park, or until
+  // the scheduler is closed.
   bool RunUntil(absl::FunctionRef<bool()> done);
 
   // For `done()`, if it is not: something that is not a task has yielded. The
@@ -69,7 +70,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   Scheduler& scheduler() const { return scheduler_; }
   size_t index() const { return index_; }
 
-  // ---- Being run by one thread after another.
+  // ---- Being run by one thread after another. The first one just does.
 
   // Lets the next thread that calls `TakeOver()` run the worker. The caller
   // does not touch it any more.

@@ -8,11 +8,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/const_init.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/thread_mutex.h"
@@ -29,8 +30,11 @@ struct Doorbell {
   Atomic<uint64_t> count{0};
   // What handled the signal before. Written before the handler is installed.
   struct sigaction previous = {};
+  // Whether that was to be called once, and has been.
+  Atomic<bool> previous_is_spent{false};
 };
 
+static_assert(std::atomic<bool>::is_always_lock_free);
 static_assert(std::atomic<int>::is_always_lock_free);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
@@ -42,6 +46,17 @@ ABSL_CONST_INIT ThreadMutex install_mu(absl::kConstInit);
 // Not for `SA_SIGINFO` to say, which may be set beside the others.
 bool HasHandler(const struct sigaction& action) {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+// Whether the handler before is to be called for this signal.
+bool IsToCallPrevious(Doorbell& doorbell) {
+  if (!HasHandler(doorbell.previous)) return false;
+  // To the system what had SA_RESETHAND would be the default action by now. It
+  // may count on that: raise the signal again, for one.
+  //
+  // Relaxed: of several calls one finds false, and there is nothing to order.
+  return (doorbell.previous.sa_flags & SA_RESETHAND) == 0 ||
+         !doorbell.previous_is_spent.exchange(true, std::memory_order_relaxed);
 }
 
 // Async-signal-safe: atomics and write(2) alone.
@@ -56,8 +71,8 @@ void Handle(int number, siginfo_t* info, void* context) {
   // release in Install. It cannot fail: nothing fills 64 bits one by one.
   static_cast<void>(
       !write(doorbell.fd.load(std::memory_order_acquire), &one, sizeof one));
-  const struct sigaction& previous = doorbell.previous;
-  if (HasHandler(previous)) {
+  if (IsToCallPrevious(doorbell)) {
+    const struct sigaction& previous = doorbell.previous;
     if ((previous.sa_flags & SA_SIGINFO) != 0) {
       previous.sa_sigaction(number, info, context);
     } else {
@@ -71,24 +86,29 @@ absl::Status ErrorOf(const char* call, int number) {
   return absl::ErrnoToStatus(errno, absl::StrCat(call, " for signal ", number));
 }
 
+// Installs the handler, which rings `fd`.
+//
 // REQUIRES: `install_mu` is held.
-absl::Status Install(int number, Doorbell& doorbell) {
+absl::Status Install(int number, Doorbell& doorbell, OwnedFd fd) {
   if (sigaction(number, nullptr, &doorbell.previous) != 0) {
     return ErrorOf("sigaction", number);
   }
-  OwnedFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd.IsValid()) return ErrorOf("eventfd", number);
   // Release pairs with the acquire of Handle.
   doorbell.fd.store(fd.get(), std::memory_order_release);
   struct sigaction action = {};
   action.sa_sigaction = &Handle;
-  // So that system calls of other code go on as if there had been nothing.
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   if (HasHandler(doorbell.previous)) {
-    // It is called as it was, and no more often.
-    action.sa_flags |= doorbell.previous.sa_flags & (SA_ONSTACK | SA_NOCLDSTOP);
+    // It is called as it was, and no more often; and system calls of other code
+    // are interrupted as they were.
+    action.sa_flags |=
+        doorbell.previous.sa_flags &
+        (SA_ONSTACK | SA_NOCLDSTOP | SA_NOCLDWAIT | SA_NODEFER | SA_RESTART);
     action.sa_mask = doorbell.previous.sa_mask;
+  } else {
+    // So that system calls of other code go on as if there had been nothing.
+    action.sa_flags |= SA_RESTART;
   }
   if (sigaction(number, &action, nullptr) != 0) {
     absl::Status status = ErrorOf("sigaction", number);
@@ -102,7 +122,8 @@ absl::Status Install(int number, Doorbell& doorbell) {
 
 }  // namespace
 
-absl::StatusOr<OwnedFd> ListenTo(int number) {
+absl::Status ListenTo(int number,
+                      absl::FunctionRef<absl::Status(OwnedFd)> join) {
   switch (number) {
     case SIGKILL:
     case SIGSTOP:
@@ -124,15 +145,21 @@ absl::StatusOr<OwnedFd> ListenTo(int number) {
   }
   Doorbell& doorbell = doorbells[number];
   const ThreadMutexLock lock(&install_mu);
-  // Changes under the lock alone: nothing to order, here and below.
-  if (doorbell.fd.load(std::memory_order_relaxed) < 0) {
-    absl::Status status = Install(number, doorbell);
-    if (!status.ok()) return status;
+  // Changes under the lock alone: nothing to order.
+  int fd = doorbell.fd.load(std::memory_order_relaxed);
+  OwnedFd made;
+  if (fd < 0) {
+    made.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!made.IsValid()) return ErrorOf("eventfd", number);
+    fd = made.get();
   }
-  OwnedFd fd(
-      fcntl(doorbell.fd.load(std::memory_order_relaxed), F_DUPFD_CLOEXEC, 0));
-  if (!fd.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
-  return fd;
+  OwnedFd theirs(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!theirs.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
+  absl::Status joined = join(std::move(theirs));
+  // The handler comes last: it takes away what the signal did before, and
+  // stays.
+  if (!joined.ok() || !made.IsValid()) return joined;
+  return Install(number, doorbell, std::move(made));
 }
 
 uint64_t CountOf(int number) {

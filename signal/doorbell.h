@@ -13,15 +13,20 @@
 
 #include <cstdint>
 
-#include "absl/status/statusor.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {
 
-// Installs the handler for signals of `number`, if it is not there yet, and
-// gives a descriptor that becomes readable, as an edge, after each signal that
-// is counted from then on. Nobody reads it. Errors as at `Signal::Create()`.
-absl::StatusOr<OwnedFd> ListenTo(int number);
+// Gives `join` a descriptor that becomes readable, as an edge, after each
+// signal of `number` that is counted from then on; nobody reads it. Then
+// installs the handler, if it is not there yet. Errors as at
+// `Signal::Create()`, or those of `join`, which is called at most once and must
+// not listen to anything itself; on failure the handler has not been installed,
+// and `join`'s caller undoes what that has done.
+absl::Status ListenTo(int number,
+                      absl::FunctionRef<absl::Status(OwnedFd)> join);
 
 // How many signals of `number` there have been since the handler was installed.
 // What is counted was counted before its edge.

@@ -1,6 +1,7 @@
 #include "rouse/signal/signal.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -23,14 +24,19 @@ using reactor::AsyncFd;
 
 absl::StatusOr<Signal> Signal::Create(int number,
                                       const reactor::Handle& handle) {
-  absl::StatusOr<OwnedFd> fd = internal::ListenTo(number);
-  if (!fd.ok()) return std::move(fd).status();
-  // Before it is registered: what comes from here on is told.
-  const uint64_t seen = internal::CountOf(number);
-  absl::StatusOr<AsyncFd<OwnedFd>> doorbell = AsyncFd<OwnedFd>::Create(
-      *std::move(fd), reactor::Interest::kReadable, handle);
-  if (!doorbell.ok()) return std::move(doorbell).status();
-  return Signal(number, seen, *std::move(doorbell));
+  std::optional<Signal> signal;
+  const auto join = [&](OwnedFd fd) -> absl::Status {
+    // Before it is registered: what comes from here on is told.
+    const uint64_t seen = internal::CountOf(number);
+    absl::StatusOr<AsyncFd<OwnedFd>> doorbell = AsyncFd<OwnedFd>::Create(
+        std::move(fd), reactor::Interest::kReadable, handle);
+    if (!doorbell.ok()) return std::move(doorbell).status();
+    signal = Signal(number, seen, *std::move(doorbell));
+    return absl::OkStatus();
+  };
+  absl::Status listening = internal::ListenTo(number, join);
+  if (!listening.ok()) return listening;
+  return *std::move(signal);
 }
 
 PollResult<absl::Status> Signal::PollRecv(Context& cx,

@@ -43,7 +43,9 @@ namespace rouse {
 // The first listener of a number installs a handler for it, which stays for as
 // long as the process lives: what the system does by default, such as ending
 // the program, it does not do any more, also after the last listener has gone.
-// A handler that the program had installed before is still called; one that it
+// A handler that the program had installed before is still called, and as it
+// was: with the signals that it blocked, interrupting system calls or not, and
+// if it was to be called once (SA_RESETHAND), once. One that the program
 // installs later, and that does not call this one, ends the reports. A signal
 // that is blocked in every thread is not delivered to any.
 //
@@ -61,7 +63,8 @@ class Signal {
   //                       SIGBUS, SIGILL, SIGFPE
   //   ResourceExhausted   out of descriptors
   //
-  // and what is documented at `reactor::Registration::Create()`.
+  // and what is documented at `reactor::Registration::Create()`. On failure no
+  // handler has been installed: the signal does what it did.
   static absl::StatusOr<Signal> Create(
       int number, const reactor::Handle& handle = reactor::Handle());
 

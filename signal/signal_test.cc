@@ -212,6 +212,68 @@ TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
   EXPECT_NE(action.sa_flags & SA_ONSTACK, 0);
 }
 
+// "Clean up, and then do what the signal does by default."
+TEST_F(SignalTest, AHandlerForOneCallIsCalledOnce) {
+  static volatile sig_atomic_t calls = 0;
+  struct sigaction action = {};
+  action.sa_handler = [](int number) {
+    calls = calls + 1;
+    if (calls < 3) raise(number);
+  };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ASSERT_EQ(sigaction(SIGVTALRM, &action, nullptr), 0);
+  Signal signal = Listen(SIGVTALRM);
+  ASSERT_EQ(raise(SIGVTALRM), 0);
+  EXPECT_TRUE(HasCome(signal));
+  EXPECT_EQ(calls, 1);
+  ASSERT_EQ(raise(SIGVTALRM), 0);
+  EXPECT_TRUE(HasCome(signal));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(SignalTest, SystemCallsAreInterruptedAsTheyWere) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGXCPU, &action, nullptr), 0);
+  action.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGXFSZ, &action, nullptr), 0);
+  const std::pair<int, bool> restarted[] = {
+      {SIGXCPU, false}, {SIGXFSZ, true}, {SIGUSR1, true}};
+  for (const auto& [number, is_restarted] : restarted) {
+    const Signal signal = Listen(number);
+    ASSERT_EQ(sigaction(number, nullptr, &action), 0);
+    EXPECT_EQ((action.sa_flags & SA_RESTART) != 0, is_restarted) << number;
+  }
+}
+
+// Or else the signal would do nothing any more, and nobody would hear of it.
+TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
+  const auto expect_default = [] {
+    struct sigaction action;
+    ASSERT_EQ(sigaction(SIGTTOU, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_DFL);
+  };
+  const size_t fds = reactor::CountOpenFds();
+  // Skipped where there are no filters.
+  static_cast<void>(reactor::WithFailingCalls({SYS_fcntl}, EMFILE, [&] {
+    EXPECT_TRUE(absl::IsResourceExhausted(
+        Signal::Create(SIGTTOU, reactor_.handle()).status()));
+  }));
+  expect_default();
+  EXPECT_EQ(reactor::CountOpenFds(), fds);
+  {
+    Reactor gone = Reactor::Create().value();
+    gone.Shutdown();
+    EXPECT_TRUE(
+        absl::IsUnavailable(Signal::Create(SIGTTOU, gone.handle()).status()));
+  }
+  expect_default();
+  EXPECT_EQ(reactor::CountOpenFds(), fds);
+  Signal signal = Listen(SIGTTOU);
+  ASSERT_EQ(raise(SIGTTOU), 0);
+  EXPECT_TRUE(HasCome(signal));
+}
+
 TEST_F(SignalTest, AShutdownOfTheReactorIsUnavailable) {
   Signal signal = Listen(SIGUSR1);
   auto recv = signal.Recv();

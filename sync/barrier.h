@@ -12,7 +12,8 @@
 //   rouse::Co<> Work(Part& part) {                    // four of these
 //     for (;;) {
 //       Compute(part);
-//       if ((co_await barrier.Wait()).is_leader()) Print();
+//       rouse::BarrierWaitResult result = co_await barrier.Wait();
+//       if (result.is_leader()) Print();
 //     }
 //   }
 //
@@ -61,8 +62,8 @@ class Barrier {
   Barrier& operator=(const Barrier&) = delete;
 
   // A future that is ready when, with it, `size` have come: it comes when it is
-  // first polled, but the last not before its task has budget to go on. O(1),
-  // O(size) for the last.
+  // first polled, but the last, as a rule, not before its task has budget to go
+  // on. O(1), O(size) for the last.
   //
   // One that is destroyed before all have come has not come: another is waited
   // for in its place. When all have come it is too late for that; the others go

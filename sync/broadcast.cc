@@ -6,7 +6,8 @@
 
 namespace rouse::broadcast {
 
-ClosedFuture::ClosedFuture(ClosedFuture&& other) : ends_(other.ends_) {
+ClosedFuture::ClosedFuture(ClosedFuture&& other)
+    : ends_(other.ends_), node_(other.node_.next_moment) {
   if (other.waits_) {
     Panic(
         "broadcast::Sender::Closed: the future was moved after it was polled; "

@@ -34,7 +34,8 @@
 // It is copied, by several receivers at once and while others destroy their own
 // copies: `T(const T&)` must be safe to call for one value by several threads.
 // (What is not, such as a type with a `mutable` cache, goes through a
-// `std::shared_ptr`.) The last receiver gets the value itself and not a copy.
+// `std::shared_ptr`.) A receiver that finds itself alone with the value gets
+// that itself and not a copy.
 // No lock is held while a `T` is copied, moved or destroyed, so it may do
 // anything; but it must not throw when it is destroyed. If it throws when it is
 // copied that receiver has lost the value, and gets the exception.
@@ -47,7 +48,8 @@
 //
 // Works without a runtime, on any thread. A `Sender` is used by any number of
 // threads at once, but for assigning and destroying one object; a `Receiver` by
-// one at a time. To receive what is there takes no lock and waits for nobody.
+// one at a time. To receive what is there takes no lock and waits for nobody,
+// but for a future that has had to wait before.
 
 #ifndef ROUSE_SYNC_BROADCAST_H_
 #define ROUSE_SYNC_BROADCAST_H_
@@ -171,7 +173,8 @@ class [[nodiscard]] ReceiveFuture {
 // See `Sender::Closed()`.
 class [[nodiscard]] ClosedFuture {
  public:
-  explicit ClosedFuture(internal::Ends& ends) : ends_(&ends) {}
+  explicit ClosedFuture(internal::Ends& ends)
+      : ends_(&ends), node_(ends.NextMoment()) {}
   // Only before the first poll.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ClosedFuture(ClosedFuture&& other);
@@ -215,7 +218,11 @@ class Sender {
   // needs no runtime. O(1), and as much again for each receiver that waits.
   //
   // Fails if there are no receivers: `Unavailable`. Then `value` is as it was.
-  // (A `T` that cannot be assigned, and so not be given back, is copied.)
+  // (A `T` that cannot be assigned, and so not be given back, is copied.) What
+  // receivers did before they went is visible then.
+  //
+  // This sender is not in `value`, nor goes with it when that is received. A
+  // copy may be: the channel stays open as long as it is kept.
   absl::StatusOr<size_t> Send(T&& value) const {
     if constexpr (internal::kIsPlain<T> || !std::is_move_assignable_v<T>) {
       return Send(std::as_const(value));
@@ -242,8 +249,8 @@ class Sender {
   // `kMaxReceivers` already.
   Receiver<T> Subscribe() const { return Receiver<T>(core_); }
 
-  // A future that is ready when there is no receiver. A moment of that between
-  // two polls is enough, though somebody has subscribed since. Any number of
+  // A future that is ready when there is no receiver. A moment of that since
+  // this call is enough, though somebody has subscribed since. Any number of
   // threads and tasks may wait. Destroying the future stops its waiting. The
   // sender stays where it is as long as the future lives.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {

@@ -77,8 +77,9 @@ uint64_t Ends::RemoveReceiver() {
   const uint64_t end = tail_;
   // Relaxed: as in AddReceiver.
   const size_t left = receivers_.load(std::memory_order_relaxed) - 1;
-  // Relaxed: as in AddReceiver.
-  receivers_.store(left, std::memory_order_relaxed);
+  // Release pairs with the acquire of receivers(). What those did that went
+  // before comes by the lock.
+  receivers_.store(left, std::memory_order_release);
   if (left != 0) {
     mu_.Unlock();
     return end;
@@ -95,12 +96,18 @@ uint64_t Ends::SentSince(uint64_t position) const {
   return tail_ - position;
 }
 
+uint64_t Ends::NextMoment() const {
+  const BriefLockHolder lock(mu_);
+  // Relaxed: written with the lock.
+  const bool lasts = receivers_.load(std::memory_order_relaxed) == 0;
+  return lasts ? next_moment_ - 1 : next_moment_;
+}
+
 bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
   // These go without the lock.
   Waker clone = node.CloneIfNew(waker);
   Waker left;
   const BriefLockHolder lock(mu_);
-  if (node.next_moment == 0) node.next_moment = next_moment_;
   // Relaxed: written with the lock.
   if (node.next_moment != next_moment_ ||
       receivers_.load(std::memory_order_relaxed) == 0) {

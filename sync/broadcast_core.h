@@ -45,9 +45,10 @@ class Ends {
 
   // One that waits until there is no receiver.
   struct ClosedNode : WaitNode {
-    // Which moment without receivers is the next, since its first poll; 0
-    // before that.
-    uint64_t next_moment = 0;
+    explicit ClosedNode(uint64_t moment) : next_moment(moment) {}
+
+    // The number of the first moment without receivers that it waits for.
+    const uint64_t next_moment;
   };
 
   // Starts with one sender, its reference, and no receiver. Panics if the
@@ -80,15 +81,18 @@ class Ends {
   // The position of the first value that has no share of the one that goes.
   uint64_t RemoveReceiver() ABSL_LOCKS_EXCLUDED(mu_);
   size_t receivers() const {
-    // Relaxed: it may be another number at once.
-    return receivers_.load(std::memory_order_relaxed);
+    // Acquire pairs with the release of RemoveReceiver: what receivers did
+    // before they went is visible to who finds none.
+    return receivers_.load(std::memory_order_acquire);
   }
 
   // How many values have been sent since `position`.
   uint64_t SentSince(uint64_t position) const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Whether there has been a moment without receivers since `node` was first
-  // polled; if not, `waker` is woken at the next one.
+  // The number of the next moment without receivers, or of the one that lasts.
+  uint64_t NextMoment() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether there has been the moment that `node` waits for; if not, `waker` is
+  // woken then.
   bool PollClosed(ClosedNode& node, const Waker& waker)
       ABSL_LOCKS_EXCLUDED(mu_);
   void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_);
@@ -127,7 +131,8 @@ class Ends {
   Atomic<size_t> receivers_{0};
   IntrusiveList<WaitNode> receiving_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> closing_ ABSL_GUARDED_BY(mu_);
-  // The number of the next moment in which the last receiver goes.
+  // The number of the next moment in which the last receiver goes. Before the
+  // first receiver comes is the first moment, and lasts.
   uint64_t next_moment_ ABSL_GUARDED_BY(mu_) = 1;
 
  private:

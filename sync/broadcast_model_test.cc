@@ -353,6 +353,16 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
   Require(value.number() == (sent ? -1 : 1));
 }
 
+MODEL_TEST(Broadcast, ASendThatIsRefusedSeesWhatTheLastReceiverDid) {
+  auto [tx, rx] = Channel<Boxed>(2);
+  Cell<int> data(0);
+  Thread going([&data, rx = std::optional(std::move(rx))]() mutable {
+    data.Write() = 1;
+    rx.reset();
+  });
+  if (!tx.Send(Boxed(1)).ok()) Require(data.Read() == 1);
+}
+
 // ---- Who goes last.
 
 MODEL_TEST(Broadcast, BothEndsGoAtOnce) {

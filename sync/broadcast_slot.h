@@ -47,8 +47,9 @@
 // with a reader-writer lock in each, a sender waits, with the channel's lock,
 // for the copy constructor of a thread that may have been preempted.)
 //
-// The lap is kept in 44 bits: a receiver that stopped between Claim 1 and
-// Claim 3 would have to miss 2^44 laps exactly to take a value for another one.
+// The lap is kept in 44 bits: a receiver that takes nothing while the ring
+// comes round 2^44 times, neither once more nor less, takes a value for another
+// one.
 
 #ifndef ROUSE_SYNC_BROADCAST_SLOT_H_
 #define ROUSE_SYNC_BROADCAST_SLOT_H_

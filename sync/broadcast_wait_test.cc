@@ -345,6 +345,29 @@ TEST(BroadcastWait, NoReceiverIsLeft) {
   EXPECT_TRUE(PollOnce(next, waker).IsPending());
 }
 
+// Also before the first poll, and between that and the next if it had no budget
+// to look.
+TEST(BroadcastWait, AMomentWithoutReceiversSinceTheCallIsEnough) {
+  const Sender<int> tx(2);
+  ClosedFuture first = tx.Closed();
+  std::optional<Receiver<int>> receiver(tx.Subscribe());
+  ClosedFuture second = tx.Closed();
+  ClosedFuture third = tx.Closed();
+  {
+    const Waker waker;
+    Context cx(waker);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    EXPECT_TRUE(third.Poll(cx).IsPending());
+  }
+  receiver.reset();
+  receiver.emplace(tx.Subscribe());
+  ClosedFuture fourth = tx.Closed();
+  EXPECT_TRUE(PollOnce(first).IsReady());
+  EXPECT_TRUE(PollOnce(second).IsReady());
+  EXPECT_TRUE(PollOnce(third).IsReady());
+  EXPECT_TRUE(PollOnce(fourth).IsPending());
+}
+
 TEST(BroadcastWait, AFutureThatHasFinishedKeepsNoWaker) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task, other_task;

@@ -119,9 +119,7 @@ PollResult<void> CancellationToken::CancelledFuture::Poll(Context& cx) {
     }
   }
   unit->MadeProgress();
-  if (waits_) node_->StopWaiting(waiter_);
-  waits_ = false;
-  node_ = nullptr;
+  Stop();
   return {};
 }
 

@@ -267,16 +267,22 @@ class [[nodiscard]] CancellationToken::CancelledFuture {
     other.node_ = nullptr;
   }
   CancelledFuture& operator=(CancelledFuture&&) = delete;
-  ~CancelledFuture() {
-    if (waits_) node_->StopWaiting(waiter_);
-  }
+  ~CancelledFuture() { Stop(); }
 
   PollResult<void> Poll(Context& cx);
 
  private:
   friend class CancellationToken;
+  template <class F>
+  friend class RunUntilCancelledFuture;
 
   explicit CancelledFuture(internal::CancellationNode* node) : node_(node) {}
+
+  // Waits no more: as if finished.
+  void Stop() {
+    if (std::exchange(waits_, false)) node_->StopWaiting(waiter_);
+    node_ = nullptr;
+  }
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
@@ -361,6 +367,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
     }
     PollResult<FutureOutput<F>> result = future().Poll(cx);
     if (result.IsPending()) return kPending;
+    cancelled_.future_.Stop();
     future_.reset();
     if constexpr (std::is_void_v<FutureOutput<F>>) {
       return Output(std::in_place);

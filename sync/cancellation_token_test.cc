@@ -303,6 +303,21 @@ TEST(CancellationToken, RunsAFutureUntilItIsCancelled) {
   }
 }
 
+TEST(CancellationToken, ARunThatHasFinishedKeepsNoWaker) {
+  const CancellationToken token;
+  const CancellationToken other;
+  CountingWaker task;
+  auto run = token.RunUntilCancelled(other.Cancelled());
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  EXPECT_EQ(task.live(), 2);
+  other.Cancel();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).value().has_value());
+  EXPECT_EQ(task.live(), 0);
+  token.Cancel();
+  EXPECT_EQ(task.wakes(), 1);
+}
+
 // Trap C13: tokio #7462.
 TEST(CancellationToken, PollsNothingOnceItIsCancelled) {
   const CancellationToken token;

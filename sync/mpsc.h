@@ -13,7 +13,8 @@
 //
 //   Co<> Produce(rouse::mpsc::Sender<Job> tx) {
 //     while (std::optional<Job> job = co_await NextJob()) {
-//       if (!(co_await tx.Send(*std::move(job))).ok()) co_return;
+//       absl::Status sent = co_await tx.Send(*std::move(job));
+//       if (!sent.ok()) co_return;
 //     }
 //   }
 //   Co<> Consume(rouse::mpsc::Receiver<Job> rx) {
@@ -43,7 +44,8 @@
 //
 // Nobody allocates to send, to receive or to wait, but for blocks of 32
 // messages, which are used again. To send is three atomic operations (two if
-// unbounded), to receive one (none).
+// unbounded), to receive one (none). If there is no memory for a block, to send
+// ends the program: a place in the order that was taken cannot be given back.
 //
 // # Without a runtime
 //
@@ -68,7 +70,8 @@ namespace rouse::mpsc {
 // Channel()
 //
 // With room for `capacity` messages: those that were sent and not received, and
-// those for which a place is reserved. Panics if it is 0.
+// those for which a place is reserved. Panics if it is 0, or more than
+// `Semaphore::kMaxPermits`.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity);
 

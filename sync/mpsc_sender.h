@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -66,6 +67,10 @@ class [[nodiscard]] ClosedFuture {
 // One of the senders of a channel: a copy is one more. Its const members are
 // thread-safe. One that was moved from can only be assigned and destroyed.
 //
+// The sender that a call is made on stays until the call returns: it is not the
+// value that is sent, nor part of it, nor gone with it when that is received. A
+// copy may be.
+//
 // Its futures refer to the channel: one sender, this or another, must outlive
 // each. They may be moved until they are first polled; one that waits panics if
 // it is moved, and stays as it was.
@@ -102,6 +107,7 @@ class BasicSender {
   SendFuture<T> Send(T value) const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
+    ABSL_ASSERT(shared_ != nullptr);  // or it is in `value`
     return SendFuture<T>(*shared_, std::move(value));
   }
 

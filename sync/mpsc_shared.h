@@ -33,6 +33,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/error_for.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/mpsc_core.h"
@@ -98,15 +99,17 @@ class Shared : public Core {
   }
 
   absl::StatusOr<T> TryReceive() {
-    constexpr const char* kCall = "mpsc::Receiver::TryReceive";
     if (!queue_.HasFront()) {
-      if (HasEnded()) return ClosedError(kCall);
       // The last sender may not have told the queue yet. All has been sent.
-      if (!this->HasSenders() && !queue_.HasFront()) return ClosedError(kCall);
+      if (HasEnded() || (!this->HasSenders() && !queue_.HasFront())) {
+        return rouse::internal::ErrorFor<absl::StatusOr<T>>(
+            ClosedError("mpsc::Receiver::TryReceive"));
+      }
       if (queue_.size() == 0) {
-        return absl::UnavailableError(
-            "mpsc::Receiver::TryReceive: there is no message yet; Receive() "
-            "waits for one");
+        return rouse::internal::ErrorFor<absl::StatusOr<T>>(
+            absl::UnavailableError(
+                "mpsc::Receiver::TryReceive: there is no message yet; "
+                "Receive() waits for one"));
       }
       // Who sends the first may be at it still, though others behind it are
       // done.

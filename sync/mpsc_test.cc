@@ -10,6 +10,7 @@
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
@@ -151,6 +152,19 @@ TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
   EXPECT_TRUE(tx->TrySend(MakeBox(1)).ok());
   tx.reset();
   EXPECT_EQ(**rx.TryReceive(), 1);
+  EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
+}
+
+// Of which a StatusOr would take an error for a value.
+TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
+  auto [tx, rx] = UnboundedChannel<absl::Status>();
+  absl::StatusOr<absl::Status> received = rx.TryReceive();
+  EXPECT_TRUE(absl::IsUnavailable(received.status()));
+  EXPECT_TRUE(tx.Send(absl::NotFoundError("sent")).ok());
+  received = rx.TryReceive();
+  ASSERT_TRUE(received.ok());
+  EXPECT_TRUE(absl::IsNotFound(*received));
+  rx.Close();
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 

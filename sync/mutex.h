@@ -16,8 +16,8 @@
 //     co_return co_await guard->Receive();
 //   }  // unlocked
 //
-// Where nothing is awaited with the lock held take `absl::Mutex`: it costs the
-// same, and does not make a function a coroutine.
+// Where nothing is awaited with the lock held take `absl::Mutex`: it does not
+// make a function a coroutine.
 //
 // # Fairness
 //

@@ -113,7 +113,8 @@ class Notify {
   //
   // Those that wait are told in the order in which they were first polled, or
   // enabled. A task whose budget has run out, and that need not wait, lets
-  // others run first: it holds nothing, and they may be quicker. Destroying one
+  // others run first: as a rule it holds nothing, and they may be quicker (but
+  // if it comes to be told at that very moment it is ready). Destroying one
   // that waits loses its place; one that was told by a `NotifyOne()` or
   // `NotifyLast()`, and has not been ready yet, passes that on. So do not keep
   // one that waits and is polled no more: it may be given what others wait for.

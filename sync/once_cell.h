@@ -41,6 +41,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
@@ -235,7 +236,8 @@ class OnceCellTurn {
   template <class Keep>
   PollResult<void> Poll(Context& cx, Keep keep) {
     if (stage_ == Stage::kFinished) OnceCellCore::PanicFinished();
-    // One that is to wait has its place from now on, budget or not.
+    // One that is to wait has its place from now on, budget or not. As a rule:
+    // the turn may be given up before it joins, and then it runs.
     if (!cx.HasBudget() && (stage_ != Stage::kNew || !core_.IsTaken())) {
       return YieldForBudget(cx);
     }
@@ -275,12 +277,20 @@ class OnceCellTurn {
     return turn;
   }
 
+  // Converts to what `init` returns, so that `emplace` elides the move.
+  struct Make {
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    ROUSE_CORO_WRAPPER operator Inner() const { return std::invoke(init); }
+    F& init;
+  };
+
   // Whether it has ended, and the turn with it.
   template <class Keep>
   bool Run(Context& cx, Keep& keep) {
     bool has_value = false;
     ROUSE_TRY {
-      if (!inner_.has_value()) inner_.emplace(std::invoke(init_));
+      // Made in place: a future need not be movable.
+      if (!inner_.has_value()) inner_.emplace(Make{init_});
       PollResult<FutureOutput<Inner>> result = inner_->Poll(cx);
       if (result.IsPending()) return false;
       has_value = keep(std::move(result).value());

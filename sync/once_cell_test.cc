@@ -73,6 +73,24 @@ TEST(OnceCell, GivesTheValueWhereItIs) {
   EXPECT_EQ(*BlockOn(cell.GetOrTryInit(Fail())), cell.Get());
 }
 
+class Immovable {
+ public:
+  explicit Immovable(int value) : value_(value) {}
+  Immovable(const Immovable&) = delete;
+  Immovable& operator=(const Immovable&) = delete;
+
+  PollResult<int> Poll(Context&) { return value_; }
+
+ private:
+  int value_;
+};
+
+TEST(OnceCell, ItsFutureNeedNotBeMovable) {
+  OnceCell<int> cell;
+  const auto make = [] { return Immovable(1); };
+  EXPECT_EQ(BlockOn(cell.GetOrInit(make)), 1);
+}
+
 TEST(OnceCell, DestroysItsValue) {
   auto value = std::make_shared<int>(1);
   {

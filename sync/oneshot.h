@@ -40,6 +40,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/cell.h"
+#include "rouse/base/error_for.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/oneshot_core.h"
@@ -126,7 +127,8 @@ class Sender {
   // it was, and the sender too.
   //
   // True does not mean that it will be received: the receiver may go before it
-  // looks. Panics if something was sent already.
+  // looks. Panics if something was sent already. The sender is not in `value`,
+  // nor goes with it when that is received.
   bool Send(Value&& value)
     requires(!std::is_void_v<T>)
   {
@@ -298,14 +300,14 @@ class [[nodiscard]] Receiver {
   //   kCancelled           nothing will be: as for `Poll()`;
   //   kFailedPrecondition  the result was given already.
   Received<T> TryReceive() {
-    if (shared_ == nullptr) return internal::TakenError();
+    if (shared_ == nullptr) return Error(internal::TakenError());
     const Answer answer = shared_->Look();
     if (answer != Answer::kValue) return ErrorOf(answer);
     return Take<Received<T>>();
   }
 
-  // From now on nothing can be sent; tells the sender. What was sent before can
-  // still be received.
+  // From now on nothing can be sent; tells the sender, and whoever awaits this
+  // receiver. What was sent before can still be received.
   void Close() {
     if (shared_ != nullptr) shared_->Close();
   }
@@ -326,14 +328,17 @@ class [[nodiscard]] Receiver {
 
   explicit Receiver(Shared* shared) : shared_(shared) {}
 
-  static absl::Status ErrorOf(Answer answer) {
+  static Received<T> Error(absl::Status error) {
+    return rouse::internal::ErrorFor<Received<T>>(std::move(error));
+  }
+  static Received<T> ErrorOf(Answer answer) {
     switch (answer) {
       case Answer::kSenderGone:
-        return internal::SenderGoneError();
+        return Error(internal::SenderGoneError());
       case Answer::kClosed:
-        return internal::ClosedError();
+        return Error(internal::ClosedError());
       default:
-        return internal::NothingYetError();
+        return Error(internal::NothingYetError());
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "rouse/base/first_exception.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::oneshot::internal {
@@ -22,15 +23,20 @@ bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
   } while (!word_.compare_exchange_weak(word, (word | set) & ~kWaits,
                                         std::memory_order_release,
                                         std::memory_order_acquire));
-  // The block may be gone.
-  Waker own;  // dropped when the other end has been told
-  Waker other;
-  const bool is_sender = mine == kSenderWaits;
-  if ((word & kSenderWaits) != 0) (is_sender ? own : other) = Waker(sender);
-  if ((word & kReceiverWaits) != 0) {
-    (is_sender ? other : own) = Waker(receiver);
+  // The block may be gone. Both are dropped when those that are to be called
+  // have been.
+  Waker of_sender;
+  Waker of_receiver;
+  if ((word & kSenderWaits) != 0) of_sender = Waker(sender);
+  if ((word & kReceiverWaits) != 0) of_receiver = Waker(receiver);
+  FirstException first;
+  if (mine != kSenderWaits) {
+    first.Catch([&of_sender] { std::move(of_sender).Wake(); });
   }
-  std::move(other).Wake();
+  if (mine != kReceiverWaits) {
+    first.Catch([&of_receiver] { std::move(of_receiver).Wake(); });
+  }
+  first.Rethrow();
   return true;
 }
 

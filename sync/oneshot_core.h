@@ -52,7 +52,8 @@
 //   1. Only the end that waits writes them, and only while its bit is clear.
 //   2. Who clears the bit has the reference: the end itself, to put another
 //      waker there or to wait no more, or one of those that take both wakers.
-//      These call the other end's, and drop their own.
+//      These call the other end's, and drop their own. But Close calls both:
+//      another part of the task that has closed may have left its await there.
 //   3. Who takes both reads the words before it does, since the block may be
 //      gone afterwards. Its read-modify-write succeeds only if the word is the
 //      same as before: then the bit has been set all the while, for with the
@@ -124,8 +125,8 @@ class Core {
     return Wait(kReceiverWaits, kSenderGone | kClosed, receiver_waker_, waker);
   }
 
-  // From now on nothing can be sent.
-  void Close() { Conclude(kClosed, kSenderGone | kClosed, kReceiverWaits); }
+  // From now on nothing can be sent. The receiver's own waker is called too.
+  void Close() { Conclude(kClosed, kSenderGone | kClosed, /*mine=*/0); }
 
   // Its last use of the block, unless false: then it is to destroy the value,
   // if there is one, and to free the block.
@@ -162,7 +163,8 @@ class Core {
   };
 
   // Sets `set` and takes both wakers, unless one of `unless` is set: whether it
-  // has done so. `mine` says which waker is the caller's.
+  // has done so. `mine` says which waker is the caller's, and not to be called;
+  // 0 is none.
   bool Conclude(uint64_t set, uint64_t unless, uint64_t mine) {
     // Acquire pairs with the release of the other end's Conclude, which may
     // make the caller the last.

@@ -305,6 +305,7 @@ MODEL_TEST(Oneshot, AReceiverThatWaitsIsClosedWhileASendComes) {
     const bool received = rx.TryReceive().ok();
     sending.Join();
     Require(sent == received);
+    Require(task.woken());
   }
   Require(live.load(std::memory_order_relaxed) == 0);
 }

@@ -212,13 +212,36 @@ TEST(Oneshot, WhatWasSentBeforeACloseIsReceived) {
   EXPECT_EQ(**PollOnce(rx), 4);
 }
 
-TEST(Oneshot, ACloseDropsTheReceiversWaker) {
+// Another part of the task may have closed it than the one that awaits it.
+TEST(Oneshot, ACloseWakesTheReceiver) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   EXPECT_TRUE(PollOnce(rx, task.NewWaker()).IsPending());
   rx.Close();
   EXPECT_EQ(task.live(), 0);
-  EXPECT_EQ(task.wakes(), 0);
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(PollOnce(rx)->status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(Oneshot, ACloseWakesBothThatWait) {
+  auto [tx, rx] = Channel<int>();
+  CountingWaker sender, receiver;
+  auto closed = tx.Closed();
+  EXPECT_TRUE(PollOnce(closed, sender.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(rx, receiver.NewWaker()).IsPending());
+  rx.Close();
+  EXPECT_EQ(sender.wakes(), 1);
+  EXPECT_EQ(receiver.wakes(), 1);
+}
+
+TEST(Oneshot, ErrorsOfAStatusOrOfAStatusAreErrors) {
+  auto [tx, rx] = Channel<absl::StatusOr<absl::Status>>();
+  EXPECT_EQ(rx.TryReceive().status().code(), absl::StatusCode::kUnavailable);
+  rx.Close();
+  EXPECT_EQ(rx.TryReceive().status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(PollOnce(rx)->status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(rx.TryReceive().status().code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(Oneshot, ClosedIsReadyWhenTheReceiverGoes) {

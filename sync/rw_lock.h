@@ -135,7 +135,7 @@ class [[nodiscard]] RwLockReadGuard {
 
   // The same lock as a guard of the part that `part(const T&)` returns a
   // reference to. This one is then moved from; if `part` throws it keeps the
-  // lock. A guard of a part cannot be upgraded.
+  // lock. The guard that it gives cannot be upgraded.
   template <class F>
     requires std::is_lvalue_reference_v<std::invoke_result_t<F, const T&>>
   auto Map(F&& part) && {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rouse/base/brief_lock.h"
@@ -132,6 +131,12 @@ SemaphoreCore::Fate SemaphoreCore::Enqueue(Waiter& waiter) {
   return Fate::kWaits;
 }
 
+void SemaphoreCore::KeepTold(Waiter& waiter) {
+  if (waiter.IsLinked() || waiter.needed == 0) return;
+  waiter.missing.Write() = 0;
+  told_.PushBack(&waiter);
+}
+
 void SemaphoreCore::GiveUp(Waiter& waiter) {
   size_t assigned;
   {
@@ -139,10 +144,11 @@ void SemaphoreCore::GiveUp(Waiter& waiter) {
     const BriefLockHolder lock(mu_);
     assigned = waiter.needed - waiter.missing.Read();
     waiter.Leave(waker);
+    // Without what it had been given: if that is all there is, who acquires it
+    // may destroy the core, and so must not come before the lock is free.
+    // Relaxed: with no permits there is nothing to hand on.
     if (waiters_.IsEmpty() && HasWaiters()) {
-      // Release pairs with the acquires of TryAcquire and of Enqueue.
-      word_.store(assigned * kPermit, std::memory_order_release);
-      return;
+      word_.store(0, std::memory_order_relaxed);
     }
   }
   if (assigned > 0) Release(assigned);
@@ -192,47 +198,38 @@ PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
     std::construct_at(&waiter_, n_);
     state_ = State::kQueued;
   }
-  if (state_ == State::kQueued) Look(cx);
-  if (state_ == State::kQueued) return kPending;
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  unit->MadeProgress();
-  return std::exchange(state_, State::kDone) == State::kAcquired;
+  const SemaphoreCore::Fate fate = Look(cx);
+  if (fate == SemaphoreCore::Fate::kWaits) return kPending;
+  if (!cx.HasBudget()) return YieldForBudget(cx);
+  std::destroy_at(&waiter_);
+  state_ = State::kDone;
+  TakeUnitIfAny(cx);
+  return fate == SemaphoreCore::Fate::kAcquired;
 }
 
-void CoreAcquire::Look(Context& cx) {
-  SemaphoreCore::Fate fate;
-  {
-    Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
-    const TaskId task = task::CurrentTaskIdHere();
-    const BriefLockHolder lock(core_->mu_);
-    fate = core_->Look(waiter_);
-    if (fate == SemaphoreCore::Fate::kWaits) {
-      waiter_.Register(waker);
-      waiter_.task = task;
-      return;
-    }
+SemaphoreCore::Fate CoreAcquire::Look(Context& cx) {
+  const bool has_budget = cx.HasBudget();
+  Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
+  const TaskId task = task::CurrentTaskIdHere();
+  const BriefLockHolder lock(core_->mu_);
+  const SemaphoreCore::Fate fate = core_->Look(waiter_);
+  waiter_.task = task;
+  if (fate == SemaphoreCore::Fate::kWaits) {
+    waiter_.Register(waker);
+  } else if (has_budget) {
     waiter_.Leave(waker);
+  } else if (fate == SemaphoreCore::Fate::kAcquired) {
+    core_->KeepTold(waiter_);
   }
-  std::destroy_at(&waiter_);
-  state_ = fate == SemaphoreCore::Fate::kAcquired ? State::kAcquired
-                                                  : State::kClosed;
+  return fate;
 }
 
 void CoreAcquire::Trace(AwaitTrace& trace, std::string_view future) const {
-  switch (state_) {
-    case State::kQueued:
-      return trace.AddLeaf(future, core_->Describe(waiter_));
-    case State::kAcquired:
-      return trace.AddLeaf(future, "has its permits, and is to be polled");
-    default:
-      return trace.AddLeaf(future);
-  }
+  if (state_ != State::kQueued) return trace.AddLeaf(future);
+  trace.AddLeaf(future, core_->Describe(waiter_));
 }
 
 void CoreAcquire::Cancel() {
-  if (state_ == State::kAcquired) core_->Release(n_);
-  if (state_ != State::kQueued) return;
   core_->GiveUp(waiter_);
   std::destroy_at(&waiter_);
 }

@@ -43,8 +43,9 @@
 //                           permits to the front, to the next when that has all
 //                           it needs, and so on. A waiter gives up.
 //   waited for  open        with the last waiter that leaves the list: what is
-//                           left of a release, or what had been assigned to a
-//                           waiter that gives up
+//                           left of a release, or no permits where a waiter
+//                           gives up, which then releases those it had been
+//                           assigned
 //   open        closed      `Close()`
 //   waited for  closed      `Close()`: what the front had been assigned is
 //                           free, and all waiters are told
@@ -229,13 +230,16 @@ class SemaphoreCore {
 
   Fate Look(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of one that has its permits and may not say so before the next poll: it is
+  // named until then, and finds them again.
+  void KeepTold(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Waiter& waiter);
   std::string Describe(const Waiter& waiter);
 
   Atomic<uint64_t> word_;
   BriefLock mu_;
   // Of `Waiter`s: those that lack permits, and those that have been given them
-  // and have not been polled since, which are here only to be named.
+  // and have not been polled with budget since, which are here to be named.
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> told_ ABSL_GUARDED_BY(mu_);
 };
@@ -290,17 +294,15 @@ class CoreAcquire {
   enum class State : uint8_t {
     kDone,
     kNew,
-    kQueued,    // `waiter_` exists
-    kAcquired,  // has its permits, but may not say so before the next poll
-    kClosed,    // likewise
+    kQueued,  // `waiter_` exists
   };
 
   // Polled, and not ready.
-  bool IsCancellable() const { return state_ > State::kNew; }
+  bool IsCancellable() const { return state_ == State::kQueued; }
 
   [[noreturn]] static void PanicMoved();
   PollResult<bool> PollSlowly(Context& cx, const char* call);
-  void Look(Context& cx);
+  SemaphoreCore::Fate Look(Context& cx);
   void Cancel();
 
   SemaphoreCore* core_;

@@ -25,6 +25,7 @@
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/task_id.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -103,6 +104,24 @@ TEST(SemaphoreDump, SaysWhatIsLackedAndWhoHasBeenGiven) {
             "given, and not polled since: no task\n");
   EXPECT_TRUE(PollOnce(*large).IsReady());  // and they go back
   EXPECT_THAT(TraceOf(small), HasSubstr("has its permits"));
+}
+
+TEST(SemaphoreDump, NamesWhoHadNoBudgetToTakeWhatItWasGiven) {
+  Semaphore semaphore(0);
+  auto first = semaphore.Acquire();
+  auto second = semaphore.Acquire();
+  EXPECT_TRUE(PollOnce(first).IsPending());
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  semaphore.AddPermits(1);
+  {
+    const Waker waker;
+    Context cx(waker);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    EXPECT_TRUE(first.Poll(cx).IsPending());
+  }
+  EXPECT_THAT(TraceOf(first), HasSubstr("has its permits"));
+  EXPECT_THAT(TraceOf(second), HasSubstr("since: no task\n"));
+  EXPECT_TRUE(PollOnce(first).IsReady());
 }
 
 TEST(SemaphoreDump, NamesNotMoreThanFour) {

@@ -234,6 +234,19 @@ MODEL_TEST(Semaphore, WhatIsGivenUpCarriesOn) {
   Require(semaphore.available_permits() == 1);
 }
 
+// Who acquires it may have all there are, and destroy the semaphore.
+MODEL_TEST(Semaphore, WhatIsGivenUpIsTheLastThatIsTouched) {
+  auto semaphore = std::make_unique<Semaphore>(1);
+  std::optional<Acquiring> acquiring(std::in_place, *semaphore, 2);
+  Require(!acquiring->Poll());
+  Thread cancelling([&] { acquiring->Cancel(); });
+  if (std::optional<Permit> permit = semaphore->TryAcquire()) {
+    permit->Forget();
+    semaphore.reset();
+  }
+  cancelling.Join();
+}
+
 MODEL_TEST(Semaphore, BasicClosing, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Semaphore semaphore(1);

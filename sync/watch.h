@@ -37,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/cell.h"
+#include "rouse/base/error_for.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/sync/watch_core.h"
 #include "rouse/waker/context.h"
@@ -160,6 +161,9 @@ class Sender {
   // then nothing has changed, and `value` is what it was. The value before is
   // destroyed. If moving one of the two throws, the latest is what that has
   // left of it, and nobody is told.
+  //
+  // No sender of this channel is in `value`: not this one, which is used until
+  // the call returns, nor another, which would keep the channel for ever.
   bool Send(T&& value) const {
     if (IsClosed()) return false;
     static_cast<void>(SendReplace(std::move(value)));
@@ -297,6 +301,8 @@ class Receiver {
   class ChangedFuture;
   template <class Predicate>
   class WaitForFuture;
+  template <class Predicate>
+  class WaitForValueFuture;
 
   Receiver(const Receiver& other) : shared_(other.shared_), seen_(other.seen_) {
     shared_->AddReceiver();
@@ -336,11 +342,28 @@ class Receiver {
   // is as of `Changed()`: of the last value the predicate was not true.
   //
   //   auto done = [](const Progress& p) { return p.percent == 100; };
-  //   absl::StatusOr<watch::Ref<Progress>> last = co_await rx.WaitFor(done);
+  //   {
+  //     absl::StatusOr<watch::Ref<Progress>> last = co_await rx.WaitFor(done);
+  //     if (last.ok()) Show(**last);
+  //   }  // nobody could send
+  //
+  // The output keeps senders out, as every `Ref` does, wherever it is kept: in
+  // a `Join()` whose other futures are not ready, in a task that nobody has
+  // joined. Use `WaitForValue()` there.
   template <std::predicate<const T&> Predicate>
   WaitForFuture<std::decay_t<Predicate>> WaitFor(Predicate&& predicate)
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WaitForFuture<std::decay_t<Predicate>>(
+        this, std::forward<Predicate>(predicate));
+  }
+
+  // The same with a copy of the value: a future of an `absl::StatusOr<T>`, that
+  // may be kept. It is copied while nobody can send.
+  template <std::predicate<const T&> Predicate>
+    requires std::copy_constructible<T>
+  WaitForValueFuture<std::decay_t<Predicate>> WaitForValue(
+      Predicate&& predicate) ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WaitForValueFuture<std::decay_t<Predicate>>(
         this, std::forward<Predicate>(predicate));
   }
 
@@ -365,8 +388,12 @@ class Receiver {
   // Whether all senders have gone.
   bool IsClosed() const { return shared_->Look().is_closed(); }
 
-  // Makes the latest value count as not seen, or as seen.
-  void MarkChanged() { seen_ = shared_->Look().version() - 1; }
+  // Makes the latest value count as not seen, or as seen. Not seen, it is told
+  // to a future of this receiver that waits.
+  void MarkChanged() {
+    seen_ = shared_->Look().version() - 1;
+    shared_->WakeShard(shard_);
+  }
   void MarkUnchanged() { seen_ = shared_->Look().version(); }
 
  private:
@@ -510,6 +537,31 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
   internal::WaitNode node_;
   bool has_looked_ = false;
   bool waits_ = false;
+};
+
+// Receiver::WaitForValueFuture
+//
+// Movable until it is polled.
+template <class T>
+template <class Predicate>
+class [[nodiscard]] Receiver<T>::WaitForValueFuture {
+ public:
+  template <class Arg>
+  WaitForValueFuture(Receiver* receiver, Arg&& predicate)
+      : wait_(receiver, std::forward<Arg>(predicate)) {}
+
+  PollResult<absl::StatusOr<T>> Poll(Context& cx) {
+    const PollResult<absl::StatusOr<Ref<T>>> ref = wait_.Poll(cx);
+    if (ref.IsPending()) return kPending;
+    if (!ref->ok()) {
+      return absl::StatusOr<T>(
+          rouse::internal::ErrorFor<absl::StatusOr<T>>(ref->status()));
+    }
+    return absl::StatusOr<T>(std::in_place, ***ref);
+  }
+
+ private:
+  WaitForFuture<Predicate> wait_;
 };
 
 // -----------------------------------------------------------------------------

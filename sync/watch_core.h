@@ -119,6 +119,18 @@ class Core {
     if (ABSL_PREDICT_FALSE(shards != 0)) SlowWake(shards);
   }
 
+  // For a receiver that has made the version count as not seen: wakes all that
+  // wait in its shard, others in vain.
+  void WakeShard(size_t shard) {
+    // Relaxed: if a future of the receiver is in the list this thread has seen
+    // the bit, or has set it; who has cleared it since wakes the future.
+    if ((word_.load(std::memory_order_relaxed) & BitOf(shard)) != 0) {
+      SlowWake(BitOf(shard));
+    }
+  }
+
+  // ---- For a sender that waits.
+
   // False: there is no receiver. Else `waker` is woken when there is none.
   bool WaitForNoReceiver(WaitNode& node, const Waker& waker);
   void ForgetNoReceiver(WaitNode& node);

@@ -314,6 +314,20 @@ MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
   if (seen == 1) Require(ready || task.woken());
 }
 
+// By the receiver itself, or by the sender, whose change comes meanwhile.
+MODEL_TEST(Watch, AWaitIsToldThatItsReceiverHasNotSeenTheValue,
+           .mode = kBounded, .spurious_failures = 0) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  auto changed = rx.Changed();
+  Require(task.Poll(changed).IsPending());
+  Thread sending([&tx = tx] { tx.Send(1); });
+  rx.MarkChanged();
+  sending.Join();
+  Require(task.woken(), "the wake was lost");
+  Require(task.Poll(changed).IsReady());
+}
+
 MODEL_TEST(Watch, TwoSendAtOnce, .mode = kBounded, .spurious_failures = 0) {
   Task task;
   auto [tx, rx] = Channel<int>(0);

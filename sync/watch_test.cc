@@ -20,6 +20,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
+#include "rouse/future/join.h"
 #include "rouse/future/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/counting_waker.h"
@@ -393,6 +394,48 @@ TEST(Watch, WaitForEndsWithTheSenders) {
   // Trap C12: the last value counts though they have gone.
   auto is_one = [](int v) { return v == 1; };
   EXPECT_TRUE(PollOnce(rx.WaitFor(is_one))->ok());
+}
+
+TEST(Watch, TwoThatWaitForValuesCanBeJoined) {
+  auto [tx, rx] = Channel<int>(0);
+  Receiver<int> other = rx;
+  auto is_one = [](int v) { return v == 1; };
+  auto is_two = [](int v) { return v == 2; };
+  auto both = Join(rx.WaitForValue(is_one), other.WaitForValue(is_two));
+  EXPECT_TRUE(PollOnce(both).IsPending());
+  tx.Send(1);
+  EXPECT_TRUE(PollOnce(both).IsPending());
+  tx.Send(2);  // the first has its value, and keeps nobody out
+  auto result = PollOnce(both);
+  ASSERT_TRUE(result.IsReady());
+  const auto& [one, two] = *result;
+  EXPECT_EQ(*one, 1);
+  EXPECT_EQ(*two, 2);
+}
+
+TEST(Watch, WaitForValueEndsWithTheSenders) {
+  auto [tx, rx] = Channel<absl::Status>(absl::OkStatus());
+  auto failed = [](const absl::Status& s) { return !s.ok(); };
+  auto future = rx.WaitForValue(failed);
+  EXPECT_TRUE(PollOnce(future).IsPending());
+  Drop(std::move(tx));
+  EXPECT_EQ(PollOnce(future)->status().code(), absl::StatusCode::kCancelled);
+}
+
+// By another part of the task that waits.
+TEST(Watch, MarkChangedTellsWhoWaits) {
+  auto [tx, rx] = Channel<int>(0);
+  CountingWaker task;
+  {
+    auto changed = rx.Changed();
+    EXPECT_TRUE(PollOnce(changed, task.NewWaker()).IsPending());
+    rx.MarkUnchanged();
+    EXPECT_EQ(task.wakes(), 0);
+    rx.MarkChanged();
+    EXPECT_EQ(task.wakes(), 1);
+    EXPECT_EQ(*PollOnce(changed, task.NewWaker()), absl::OkStatus());
+  }
+  EXPECT_EQ(task.live(), 0);
 }
 
 TEST(Watch, ClosedIsReadyWhenTheLastReceiverGoes) {

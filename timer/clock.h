@@ -5,8 +5,8 @@
 // File: clock.h
 // -----------------------------------------------------------------------------
 //
-// A `Clock` tells the time. All of Rouse takes the time from one, and so a test
-// can stop it and move it:
+// A `Clock` tells the time. All timers go by one, and so a test can stop it and
+// move it:
 //
 //   auto clock = std::make_shared<Clock>();
 //   wheel::Driver<ThreadParker> driver({.clock = clock});
@@ -21,7 +21,9 @@
 //   clock->SetAutoAdvance(true);
 //   ... a program that sleeps for hours, run in milliseconds ...
 //
-// Nothing else in Rouse reads the operating system's clock.
+// What is no timer goes by real time all the same: when a worker looks at the
+// reactor, metrics and dumps, and a runtime's `LongPollBound()`,
+// `ThreadKeepAlive()` and `ShutdownTimeout()`.
 
 #ifndef ROUSE_TIMER_CLOCK_H_
 #define ROUSE_TIMER_CLOCK_H_

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/base/macros.h"
+#include "rouse/timer/has_come.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/registration.h"
 #include "rouse/waker/context.h"
@@ -142,7 +143,7 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
     Instant deadline = Instant::Max();
     if (!heap_.empty()) {
       deadline = heap_.front().deadline;
-      if (deadline <= Now()) {
+      if (internal::HasCome(deadline, Now())) {
         unit->MadeProgress();
         return true;
       }
@@ -156,13 +157,8 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
       has_ended_ = true;
       return false;
     }
-    // The deadline has come just now: look again.
-    if (heap_.empty()) {
-      // The deadline was that of an entry that has been removed, or the clock
-      // is at the end of its time, where nothing can be armed.
-      cx.waker().WakeByRef();
-      return kPending;
-    }
+    // The deadline has come just now, or was that of an entry which has been
+    // removed: look again.
   }
 }
 

@@ -32,7 +32,8 @@ namespace rouse {
 // which copies are free.
 //
 // No arithmetic overflows. `Max()` is the far future: later than every other
-// instant, and still so after any duration is added to it or taken from it.
+// instant, and still so after any duration is added to it or taken from it. As
+// a deadline it is never, also on a clock that was moved there.
 // What would lie beyond it (292 years and more after the origin) is `Max()`
 // itself, and what would lie before the earliest instant is that one.
 //

@@ -1,5 +1,6 @@
 #include "rouse/timer/interval.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -19,7 +20,7 @@
 namespace rouse {
 namespace {
 
-// How many ticks of the driver late is still in time, for kDelay.
+// How many ticks of the driver late is still in time, for kDelay, at the most.
 constexpr int kTolerance = 5;
 
 }  // namespace
@@ -79,9 +80,11 @@ Instant Interval::After(Instant tick) const {
   if (missed_ticks_ == MissedTicks::kBurst) return planned;
   const Instant now = core().clock().Now();
   if (missed_ticks_ == MissedTicks::kDelay) {
-    if (now - tick <=
-        kTolerance * absl::Nanoseconds(core().ticks().resolution()))
-      return planned;
+    // Less than the period, or the next tick would be late already.
+    const absl::Duration tolerance =
+        std::min(kTolerance * absl::Nanoseconds(core().ticks().resolution()),
+                 period() / 2);
+    if (now - tick <= tolerance) return planned;
     return now.PlusNanoseconds(period_);
   }
   return internal::NextTick(tick, now, period_);

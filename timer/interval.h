@@ -8,7 +8,7 @@
 // An `Interval` ticks again and again, a period apart:
 //
 //   absl::StatusOr<Interval> interval = Interval::Create(absl::Seconds(1));
-//   if (!interval.ok()) return interval.status();
+//   if (!interval.ok()) co_return interval.status();
 //   while ((co_await interval->Tick()).ok()) Sample();
 //
 // It is a stream of its ticks as well:
@@ -48,10 +48,10 @@ namespace rouse {
 // kBurst: all of them, one after the other without delay, until it has caught
 // up. Their number is right in the long run.
 //
-// kDelay: one, and the next a period after that is taken. No two are less than
-// a period apart. A tick that is taken no more than five ticks of the driver
-// late (5 ms by default) is not missed, so that an interval does not drift by
-// what waking up takes.
+// kDelay: one, and the next a period after that is taken. A tick that is taken
+// no more than five ticks of the driver late (5 ms by default), nor more than
+// half a period, is not missed, so that an interval does not drift by what
+// waking up takes; but for that much, no two are less than a period apart.
 //
 // kSkip: one, and then goes on with those that lie ahead. Ticks stay at whole
 // periods from the first.

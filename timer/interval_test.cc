@@ -188,6 +188,18 @@ TEST_F(IntervalTest, ALittleLateIsNotMissed) {
   EXPECT_EQ(delay.NextTick(), start_ + absl::Milliseconds(306));
 }
 
+// With a period that is no longer than what is a little late otherwise.
+TEST_F(IntervalTest, DelayDoesNotBurst) {
+  Interval delay =
+      Make(absl::Milliseconds(1), {.missed_ticks = MissedTicks::kDelay});
+  EXPECT_THAT(Take(delay), ElementsAre(0));
+  PassMs(4);
+  EXPECT_THAT(Take(delay), ElementsAre(1));
+  EXPECT_EQ(delay.NextTick(), start_ + absl::Milliseconds(5));
+  PassMs(1);
+  EXPECT_THAT(Take(delay), ElementsAre(5));
+}
+
 TEST_F(IntervalTest, SkipOnAWholePeriodGoesOnWithTheNext) {
   Interval skip =
       Make(absl::Milliseconds(100), {.missed_ticks = MissedTicks::kSkip});

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "rouse/base/error_for.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/poll_timeout.h"
@@ -98,9 +99,9 @@ class TimedStream {
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsPending()) return kPending;
     state_ = limit_ == Limit::kEachOnce ? State::kUp : State::kIdle;
-    if (up->ok()) return std::optional<Item>(TimedOut());
+    if (up->ok()) return Error(TimedOut());
     End();
-    return std::optional<Item>(*std::move(up));
+    return Error(*std::move(up));
   }
 
   // Time first: a stream that is always ready would never find it up. And with
@@ -110,13 +111,17 @@ class TimedStream {
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsReady()) {
       End();
-      return std::optional<Item>(up->ok() ? TimedOut() : *std::move(up));
+      return Error(up->ok() ? TimedOut() : *std::move(up));
     }
     auto item = stream_.get()->PollNext(cx);
     if (item.IsPending()) return kPending;
     // So that the driver has its turn, whatever the stream takes.
     TakeUnitIfAny(cx);
     return Give(*std::move(item));
+  }
+
+  static std::optional<Item> Error(absl::Status error) {
+    return std::optional<Item>(ErrorFor<Item>(std::move(error)));
   }
 
   PollResult<absl::Status> PollTime(Context& cx) {

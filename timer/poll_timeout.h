@@ -11,12 +11,14 @@
 #define ROUSE_TIMER_POLL_TIMEOUT_H_
 
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/base/error_for.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
@@ -33,6 +35,12 @@ template <class T>
   requires(std::is_void_v<T> || std::convertible_to<T, absl::Status>)
 struct TimeoutOutput<T> {
   using type = absl::Status;
+};
+// A `StatusOr` has no references.
+template <class T>
+  requires(!std::convertible_to<T&, absl::Status>)
+struct TimeoutOutput<T&> {
+  using type = absl::StatusOr<std::reference_wrapper<T>>;
 };
 template <class T>
 struct TimeoutOutput<absl::StatusOr<T>> {
@@ -82,8 +90,12 @@ PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
   const bool had_budget = cx.HasBudget();
   auto result = future->Poll(cx);
   if (result.IsReady()) {
-    if constexpr (std::is_void_v<FutureOutput<std::remove_reference_t<F>>>) {
+    using FromFuture = FutureOutput<std::remove_reference_t<F>>;
+    if constexpr (std::is_void_v<FromFuture>) {
       return absl::OkStatus();
+    } else if constexpr (std::is_lvalue_reference_v<FromFuture> &&
+                         !std::same_as<Output, absl::Status>) {
+      return Output(std::ref(*result));
     } else {
       return Output(*std::move(result));
     }
@@ -94,7 +106,7 @@ PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
   PollResult<absl::Status> up = poll_time(cx);
   if (up.IsPending()) return kPending;
   slot.Clear();
-  return Output(up->ok() ? TimedOut() : *std::move(up));
+  return Output(ErrorFor<Output>(up->ok() ? TimedOut() : *std::move(up)));
 }
 
 }  // namespace rouse::internal

@@ -130,6 +130,26 @@ TEST_F(SleepTest, HugeDurationsAreForever) {
   for (Sleep& sleep : sleeps) EXPECT_TRUE(IsPending(sleep));
 }
 
+TEST_F(SleepTest, NeverDoesNotComeAtTheEndOfTimeEither) {
+  Sleep before(absl::InfiniteDuration());
+  Sleep put_off(absl::Seconds(1));
+  Sleep due(absl::Hours(1));
+  ASSERT_TRUE(IsPending(before));
+  ASSERT_TRUE(IsPending(put_off));
+  ASSERT_TRUE(IsPending(due));
+  put_off.Reset(Instant::Max());
+  Pass(absl::InfiniteDuration());
+  ASSERT_EQ(Now(), Instant::Max());
+  EXPECT_TRUE(IsPending(before));
+  EXPECT_TRUE(IsPending(put_off));
+  EXPECT_FALSE(put_off.IsElapsed());
+  EXPECT_TRUE(IsOk(due));
+  Sleep after(absl::Seconds(1));
+  EXPECT_TRUE(IsPending(after));
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(IsPending(after));
+}
+
 TEST_F(SleepTest, LongDurationsAreKept) {
   // Beyond the wheel's reach.
   Sleep sleep(absl::Hours(24) * 365 * 10);

@@ -90,6 +90,20 @@ TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
   EXPECT_THAT(taken, ElementsAre(1, 0, 2, 3, 0, 4));
 }
 
+// That one is late is no item.
+TEST_F(StreamTimeoutTest, OfAStatusOrOfAStatusTellsOfTheItemsThatAreLate) {
+  using Nested = absl::StatusOr<absl::Status>;
+  struct Late {
+    PollResult<std::optional<Nested>> PollNext(Context&) { return kPending; }
+  };
+  StreamTimeout timed(absl::Seconds(1), Late());
+  ASSERT_TRUE(PollNext(timed).IsPending());
+  Pass(absl::Seconds(1));
+  const std::optional<Nested> item = *PollNext(timed);
+  ASSERT_TRUE(item.has_value());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(item->status()));
+}
+
 TEST_F(StreamTimeoutTest, TellsWhatItsStreamWaitsFor) {
   StreamTimeout timed(absl::Seconds(1), Items({absl::Hours(1)}));
   ASSERT_TRUE(PollNext(timed).IsPending());

@@ -14,6 +14,8 @@
 // The future's output becomes a status or a `StatusOr`:
 //
 //   void, absl::Status, SleepResult    ->  absl::Status
+//   T&                                 ->  absl::StatusOr<
+//                                              std::reference_wrapper<T>>
 //   absl::StatusOr<T>, any other T     ->  absl::StatusOr<T>
 
 #ifndef ROUSE_TIMER_TIMEOUT_H_

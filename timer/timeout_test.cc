@@ -1,6 +1,7 @@
 #include "rouse/timer/timeout.h"
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ static_assert(std::same_as<Timeout<Sleep>::Output, absl::Status>);
 static_assert(std::same_as<OutputFor<int>, absl::StatusOr<int>>);
 static_assert(
     std::same_as<OutputFor<absl::StatusOr<int>>, absl::StatusOr<int>>);
+
+static_assert(std::same_as<OutputFor<const int&>,
+                           absl::StatusOr<std::reference_wrapper<const int>>>);
+static_assert(std::same_as<OutputFor<absl::Status&>, absl::Status>);
 
 class TimeoutTest : public testing::Test {
  protected:
@@ -204,6 +209,34 @@ TEST_F(TimeoutTest, OfAStatusOrGivesThatOne) {
   Timeout timeout(absl::Seconds(1),
                   Gate<absl::StatusOr<std::unique_ptr<int>>>(gate));
   EXPECT_EQ(***Poll(timeout), 7);
+}
+
+// Its being up is no value.
+TEST_F(TimeoutTest, OfAStatusOrOfAStatusIsAnErrorWhenTimeIsUp) {
+  using Nested = absl::StatusOr<absl::Status>;
+  Timeout timeout(absl::ZeroDuration(), Gate<Nested>(Closed<Nested>()));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
+}
+
+TEST_F(TimeoutTest, OfAReferenceGivesThatReference) {
+  const int seven = 7;
+  auto gate = Closed<const int&>();
+  Timeout timeout(absl::Seconds(1), Gate<const int&>(gate));
+  ASSERT_TRUE(Poll(timeout).IsPending());
+  *gate = PollResult<const int&>(seven);
+  const auto result = Poll(timeout);
+  ASSERT_TRUE(result.IsReady() && result->ok());
+  EXPECT_EQ(&(*result)->get(), &seven);
+  Timeout pending(absl::ZeroDuration(), Gate<const int&>(Closed<const int&>()));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(pending)->status()));
+}
+
+Co<int&> Same(int& value) { co_return value; }
+
+TEST_F(TimeoutTest, OfACoroutineThatReturnsAReferenceGivesThatReference) {
+  int seven = 7;
+  Timeout timeout(absl::Seconds(1), Same(seven));
+  EXPECT_EQ(&(*Poll(timeout))->get(), &seven);
 }
 
 TEST_F(TimeoutTest, OfASleepGivesAStatus) {

@@ -42,7 +42,10 @@ does not link: `ROUSE_MODEL` comes with `rouse` defined as `rouse_model`. Whatev
 the checker gets both definitions.
 """
 
-load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+# Not from defs.bzl: that loads protobuf's rules, which rouse_deps() does not declare.
+load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
+load("@rules_cc//cc:cc_library.bzl", "cc_library")
+load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 # The repository name is empty only in the main repository. (Bazel prints it with "@" or "@@".)
 _IS_MAIN_REPOSITORY = str(Label("//:WORKSPACE")).lstrip("@").startswith("//")
@@ -199,7 +202,7 @@ def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], feat
         **kwargs
     )
 
-def rouse_model_test(name, deps = [], copts = [], tags = [], **kwargs):
+def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate", **kwargs):
     """A test of models: its deps are taken from the twins. It need not name the checker's gtest.h.
 
     Args:
@@ -207,6 +210,7 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], **kwargs):
       deps: libraries, as another test of them would name them.
       copts: further flags, for this target alone.
       tags: besides "model".
+      timeout: models compute, for some ten seconds where nothing else does.
       **kwargs: as for rouse_cc_test.
     """
     rouse_cc_test(
@@ -218,6 +222,7 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], **kwargs):
         ],
         copts = _MODEL_COPTS + copts,
         tags = ["model"] + tags,
+        timeout = timeout,
         **kwargs
     )
 

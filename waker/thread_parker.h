@@ -17,6 +17,7 @@
 
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/time/time.h"
 #include "rouse/waker/waker.h"
 
@@ -44,7 +45,7 @@ class ThreadParker {
     void Unpark() const { waker_.WakeByRef(); }
 
     // A waker that unparks: for polling a future on this thread.
-    const Waker& waker() const { return waker_; }
+    const Waker& waker() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return waker_; }
 
    private:
     friend class ThreadParker;

@@ -2,6 +2,7 @@
 //
 //   tools/bazel run -c opt //examples/echo -- --port=7777 --idle_timeout=30s
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -22,10 +23,15 @@
 #include "absl/time/time.h"
 #include "rouse/examples/echo/flag_types.h"
 #include "rouse/examples/echo/server.h"
-#include "rouse/examples/echo/shutdown_signal.h"
+#include "rouse/future/co.h"
+#include "rouse/future/race.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/signal/signal.h"
+#include "rouse/sync/cancellation_token.h"
 
 ABSL_FLAG(rouse::echo::Number<65535>, port, {7777},
           "The port to listen on, on 127.0.0.1; 0 lets the system choose.");
@@ -39,10 +45,11 @@ ABSL_FLAG(rouse::echo::Wait, grace, {absl::Seconds(10)},
 
 namespace {
 
+using ::rouse::Co;
 using ::rouse::Runtime;
-using ::rouse::echo::Connections;
+using ::rouse::Signal;
 using ::rouse::echo::Server;
-using ::rouse::echo::ShutdownSignal;
+using ::rouse::echo::Totals;
 
 // Like `absl::ParseCommandLine()`, which ends the program for a bad value with
 // a line that says so, but does not say what to do about the rest.
@@ -69,6 +76,21 @@ absl::Status ParseFlags(int argc, char** argv) {
   return absl::OkStatus();
 }
 
+// By Ctrl-C or `kill` the operator ends the server.
+struct StopSignals {
+  Signal interrupt;
+  Signal terminate;
+};
+
+absl::StatusOr<StopSignals> ListenForSignals(const Runtime& runtime) {
+  const rouse::EnterGuard enter = runtime.Enter();
+  absl::StatusOr<Signal> interrupt = Signal::Create(SIGINT);
+  if (!interrupt.ok()) return interrupt.status();
+  absl::StatusOr<Signal> terminate = Signal::Create(SIGTERM);
+  if (!terminate.ok()) return terminate.status();
+  return StopSignals{*std::move(interrupt), *std::move(terminate)};
+}
+
 absl::StatusOr<Server> Listen(const Runtime& runtime) {
   absl::Duration idle_timeout = absl::GetFlag(FLAGS_idle_timeout).value;
   if (idle_timeout == absl::ZeroDuration()) {
@@ -85,34 +107,48 @@ absl::StatusOr<Server> Listen(const Runtime& runtime) {
       absl::StrCat(server.status().message(), "; choose another --port"));
 }
 
+Co<> CancelAtSignal(StopSignals signals, rouse::CancellationToken stop) {
+  // An error, too, is a reason to end.
+  (void)co_await rouse::Race(signals.interrupt.Recv(),
+                             signals.terminate.Recv());
+  stop.Cancel();
+}
+
+Co<absl::Status> Serve(Server server, StopSignals signals) {
+  rouse::CancellationToken stop;
+  rouse::Spawn(CancelAtSignal(std::move(signals), stop)).Detach();
+  co_return co_await std::move(server).Run(stop,
+                                           absl::GetFlag(FLAGS_grace).value);
+}
+
 // When it returns, all connections have ended: those that do not within the
 // grace end with the runtime.
-absl::Status Serve(Runtime runtime, Server server, ShutdownSignal signal) {
+absl::Status ServeOn(Runtime runtime, Server server, StopSignals signals) {
   // As a task, so that connections are accepted on a worker.
-  return runtime.BlockOn(runtime.Spawn(std::move(server).ServeUntil(
-      std::move(signal).Wait(), absl::GetFlag(FLAGS_grace).value)));
+  return runtime.BlockOn(
+      runtime.Spawn(Serve(std::move(server), std::move(signals))));
 }
 
 absl::Status Run(int argc, char** argv) {
   if (absl::Status status = ParseFlags(argc, argv); !status.ok()) return status;
-  absl::StatusOr<ShutdownSignal> signal = ShutdownSignal::Block();
-  if (!signal.ok()) return signal.status();
   absl::StatusOr<Runtime> runtime =
       rouse::Builder::MultiThread()
           .WorkerThreads(absl::GetFlag(FLAGS_workers).value)
           .ThreadName("echo")
           .Build();
   if (!runtime.ok()) return runtime.status();
+  absl::StatusOr<StopSignals> signals = ListenForSignals(*runtime);
+  if (!signals.ok()) return signals.status();
   absl::StatusOr<Server> server = Listen(*runtime);
   if (!server.ok()) return server.status();
   std::cout << "echo: listening on " << server->local_addr()->ToString() << "\n"
             << std::flush;
 
-  const std::shared_ptr<Connections> connections = server->connections();
+  const std::shared_ptr<Totals> totals = server->totals();
   absl::Status status =
-      Serve(*std::move(runtime), *std::move(server), *std::move(signal));
-  std::cout << "echo: served " << connections->served()
-            << " connections, echoed " << connections->bytes() << " bytes\n";
+      ServeOn(*std::move(runtime), *std::move(server), *std::move(signals));
+  std::cout << "echo: served " << totals->connections()
+            << " connections, echoed " << totals->bytes() << " bytes\n";
   return status;
 }
 

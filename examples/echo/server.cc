@@ -1,11 +1,10 @@
 #include "rouse/examples/echo/server.h"
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "absl/log/log.h"
 #include "absl/status/status.h"
@@ -13,17 +12,16 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/future/co.h"
-#include "rouse/future/poll_fn.h"
-#include "rouse/future/select.h"
+#include "rouse/future/or_return.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
-#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task_tracker.h"
+#include "rouse/sync/cancellation_token.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::echo {
 namespace {
@@ -35,51 +33,10 @@ constexpr size_t kBufferSize = 4096;
 constexpr absl::Duration kRetryAccept = absl::Milliseconds(50);
 constexpr absl::Duration kLogInterval = absl::Seconds(1);
 
-}  // namespace
-
-// Counts one connection for as long as it is open.
-class Connection {
- public:
-  explicit Connection(std::shared_ptr<Connections> all) : all_(std::move(all)) {
-    // Relaxed, and so below: counting up orders nothing.
-    all_->open_.fetch_add(1, std::memory_order_relaxed);
-    all_->served_.fetch_add(1, std::memory_order_relaxed);
-  }
-  Connection(Connection&& other) noexcept = default;
-  Connection& operator=(Connection&&) = delete;
-  ~Connection() {
-    if (all_ == nullptr) return;
-    // Release pairs with the acquire in AllClosed: what the connection did
-    // comes before it counts as closed.
-    if (all_->open_.fetch_sub(1, std::memory_order_release) == 1) {
-      all_->all_closed_.Wake();
-    }
-  }
-
-  void Echoed(size_t bytes) {
-    all_->bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  }
-
- private:
-  std::shared_ptr<Connections> all_;  // null if moved from
-};
-
-Co<> Connections::AllClosed() {
-  const auto all_closed = [this](Context& cx) -> PollResult<void> {
-    all_closed_.Register(cx.waker());
-    if (open_.load(std::memory_order_acquire) > 0) return kPending;
-    return {};
-  };
-  co_await PollFn(all_closed);
-}
-
-namespace {
-
 // A connection ends when its peer has sent its last byte, at an error, or when
-// no byte has moved for too long; which of these, nobody asks. `connection`
-// comes first, and so goes last: when it is counted as closed, it is.
-Co<> Echo(Connection connection, TcpStream stream,
-          absl::Duration idle_timeout) {
+// no byte has moved for too long; which of these, nobody asks.
+Co<> Echo(TcpStream stream, absl::Duration idle_timeout,
+          std::shared_ptr<Totals> totals) {
   char buffer[kBufferSize];
   for (;;) {
     const absl::StatusOr<size_t> size =
@@ -91,7 +48,7 @@ Co<> Echo(Connection connection, TcpStream stream,
       const absl::StatusOr<size_t> written =
           co_await Timeout(idle_timeout, stream.Write(data));
       if (!written.ok()) co_return;
-      connection.Echoed(*written);
+      totals->AddBytes(*written);
       data.remove_prefix(*written);
     }
   }
@@ -120,38 +77,35 @@ absl::StatusOr<Server> Server::Listen(const SocketAddr& address,
   return Server(*std::move(listener), idle_timeout);
 }
 
-Co<absl::Status> Server::ServeUntil(Co<absl::Status> stop,
-                                    absl::Duration grace) && {
-  TcpListener listener = std::move(listener_);
+Co<absl::Status> Server::Accept(TcpListener listener,
+                                const CancellationToken& stop) {
   AcceptErrors errors;
-  absl::Status stopped;
   for (;;) {
-    auto event = co_await Select(stop, listener.Accept());
-    if (event.index() == 0) {
-      stopped = std::get<0>(std::move(event));
-      break;
-    }
-    absl::StatusOr<TcpListener::Accepted>& accepted = std::get<1>(event);
-    if (accepted.ok()) {
-      Spawn(Echo(Connection(connections_), std::move(accepted->stream),
-                 idle_timeout_));
+    std::optional<absl::StatusOr<TcpListener::Accepted>> accepted =
+        co_await stop.RunUntilCancelled(listener.Accept());
+    if (!accepted.has_value()) co_return absl::OkStatus();
+    if (accepted->ok()) {
+      totals_->AddConnection();
+      connections_
+          .Spawn(Echo(std::move((*accepted)->stream), idle_timeout_, totals_))
+          .Detach();
       continue;
     }
-    if (!absl::IsResourceExhausted(accepted.status())) {
-      co_return accepted.status();
+    if (!absl::IsResourceExhausted(accepted->status())) {
+      co_return accepted->status();
     }
-    errors.Log(accepted.status());
-    auto pause = co_await Select(stop, Sleep(kRetryAccept));
-    if (pause.index() == 0) {
-      stopped = std::get<0>(std::move(pause));
-      break;
-    }
+    errors.Log(accepted->status());
+    // If it is cancelled now, the next call says so.
+    (void)co_await stop.RunUntilCancelled(Sleep(kRetryAccept));
   }
-  {
-    const TcpListener closed = std::move(listener);
-  }
-  (void)co_await Timeout(grace, connections_->AllClosed());
-  co_return stopped;
+}
+
+Co<absl::Status> Server::Run(CancellationToken stop, absl::Duration grace) && {
+  // The listener is closed when this returns: nobody connects any more.
+  co_await OrReturn(Accept(std::move(listener_), stop));
+  connections_.Close();
+  (void)co_await Timeout(grace, connections_.Wait());
+  co_return absl::OkStatus();
 }
 
 }  // namespace rouse::echo

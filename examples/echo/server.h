@@ -7,7 +7,6 @@
 #define ROUSE_EXAMPLES_ECHO_SERVER_H_
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -18,28 +17,28 @@
 #include "rouse/future/co.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
-#include "rouse/waker/atomic_waker.h"
+#include "rouse/scheduler/task_tracker.h"
+#include "rouse/sync/cancellation_token.h"
 
 namespace rouse::echo {
 
-// What all connections of a server share.
-class Connections {
+// What all connections of a server have done together so far. Relaxed: who
+// wants the last word joins the threads that count first.
+class Totals {
  public:
-  // Connections accepted and bytes written back so far. Relaxed: who wants the
-  // last word joins the threads that count first.
-  uint64_t served() const { return served_.load(std::memory_order_relaxed); }
+  uint64_t connections() const {
+    return connections_.load(std::memory_order_relaxed);
+  }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
-  // Waits until no connection is open.
-  Co<> AllClosed();
+  void AddConnection() { connections_.fetch_add(1, std::memory_order_relaxed); }
+  void AddBytes(uint64_t bytes) {
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
  private:
-  friend class Connection;
-
-  std::atomic<uint64_t> served_{0};
+  std::atomic<uint64_t> connections_{0};
   std::atomic<uint64_t> bytes_{0};
-  std::atomic<size_t> open_{0};
-  AtomicWaker all_closed_;
 };
 
 // Server
@@ -56,22 +55,23 @@ class Server {
     return listener_.local_addr();
   }
 
-  // Accepts connections until `stop` is ready, then no more; and waits for
+  // Accepts connections until `stop` is cancelled, then no more; and waits for
   // those that are open to end, for `grace` at the most. What is open then ends
   // with the runtime.
-  Co<absl::Status> ServeUntil(Co<absl::Status> stop, absl::Duration grace) &&;
+  Co<absl::Status> Run(CancellationToken stop, absl::Duration grace) &&;
 
-  const std::shared_ptr<Connections>& connections() const {
-    return connections_;
-  }
+  const std::shared_ptr<Totals>& totals() const { return totals_; }
 
  private:
   Server(TcpListener listener, absl::Duration idle_timeout)
       : listener_(std::move(listener)), idle_timeout_(idle_timeout) {}
 
+  Co<absl::Status> Accept(TcpListener listener, const CancellationToken& stop);
+
   TcpListener listener_;
   absl::Duration idle_timeout_;
-  std::shared_ptr<Connections> connections_ = std::make_shared<Connections>();
+  TaskTracker connections_;
+  std::shared_ptr<Totals> totals_ = std::make_shared<Totals>();
 };
 
 }  // namespace rouse::echo

@@ -43,7 +43,7 @@ TEST(BrokenMailboxTest, TheBugIsFound) {
 }
 
 TEST(BrokenMailboxTest, TheBugIsReplayed) {
-  const Result result = Check({.replay = "m1:1100"}, &ALetterArrives);
+  const Result result = Check({.replay = "m2:1100"}, &ALetterArrives);
   EXPECT_TRUE(result.failed);
   EXPECT_EQ(result.executions, 1);
   EXPECT_EQ(result.message, Check({}, &ALetterArrives).message);

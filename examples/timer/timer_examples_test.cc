@@ -1,6 +1,7 @@
 // The examples of docs/timer.md, which are run here. That the two agree is what
 // timer_quotes_test is for.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,8 +59,9 @@ class Loop {
   template <class Future>
   void Run(Future task) {
     const rouse::ThreadParker::Unparker unparker = parker_.unparker();
-    rouse::Context cx(unparker.waker());
-    while (task.Poll(cx).IsPending()) {
+    while (true) {
+      rouse::Context cx(unparker.waker());  // of one poll: it has a budget
+      if (task.Poll(cx).IsReady()) return;
       static_cast<void>(timer_.Poll(cx));  // a new delay wakes this thread
       timer_.Advance();                    // fires what is due
       const std::optional<rouse::Instant> next = timer_.NextEvent();
@@ -82,6 +84,18 @@ TEST(Heap, RunsInALoopOfOnesOwn) {
   const rouse::Instant end = delay.FiresAt();
   loop.Run(std::move(delay));
   EXPECT_GE(loop.timer().clock().Now(), end);
+}
+
+// More than the budget of one poll allows.
+rouse::Co<void> AwaitManyDelays(rouse::heap::TimerHandle timer) {
+  for (uint32_t i = 0; i <= rouse::kBudgetPerPoll; ++i) {
+    static_cast<void>(co_await rouse::heap::Delay(timer, absl::ZeroDuration()));
+  }
+}
+
+TEST(Heap, TheLoopGivesEachPollABudget) {
+  Loop loop;
+  loop.Run(AwaitManyDelays(loop.timer()));
 }
 
 // Wheel, in a runtime.
@@ -114,8 +128,11 @@ class Node {
   void Run(Future task) {
     const rouse::wheel::ScopedDefault current(driver_.handle());
     const auto unparker = driver_.unparker();
-    rouse::Context cx(unparker.waker());
-    while (task.Poll(cx).IsPending()) driver_.Park();
+    while (true) {
+      rouse::Context cx(unparker.waker());  // of one poll: it has a budget
+      if (task.Poll(cx).IsReady()) return;
+      driver_.Park();
+    }
   }
 
  private:
@@ -128,6 +145,17 @@ TEST(Wheel, RunsByItself) {
   const rouse::Instant end = node.timer().clock().Now() + absl::Milliseconds(2);
   node.Run(rouse::Sleep(absl::Milliseconds(2)));
   EXPECT_GE(node.timer().clock().Now(), end);
+}
+
+rouse::Co<void> SleepManyTimes() {
+  for (uint32_t i = 0; i <= rouse::kBudgetPerPoll; ++i) {
+    static_cast<void>(co_await rouse::Sleep(absl::ZeroDuration()));
+  }
+}
+
+TEST(Wheel, TheLoopGivesEachPollABudget) {
+  Node node;
+  node.Run(SleepManyTimes());
 }
 
 // A test on a paused clock.

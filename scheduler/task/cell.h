@@ -22,6 +22,7 @@
 
 #include "absl/base/config.h"
 #include "absl/status/status.h"
+#include "rouse/base/error_for.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/await_trace.h"
@@ -154,7 +155,7 @@ class Cell final : public Header {
   template <class Make>
   static Outcome FinishWith(Header* task, Make make) {
     Cell* cell = From(task);
-    ROUSE_TRY { cell->Finish(make()); }
+    ROUSE_TRY { cell->Finish(internal::ErrorFor<Result>(make())); }
     ROUSE_CATCH_ALL { return cell->FinishWithException(); }
     return Outcome::kReady;
   }
@@ -164,7 +165,8 @@ class Cell final : public Header {
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
       // First what may throw: the exception is still to be had then.
-      to->result.emplace(ErrorOfThrown(task->id, cell->exception_));
+      to->result.emplace(internal::ErrorFor<Result>(
+          ErrorOfThrown(task->id, cell->exception_)));
       to->exception = std::move(cell->exception_);
     } else {
       to->result.emplace(std::move(cell->result_));

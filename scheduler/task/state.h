@@ -101,6 +101,57 @@
 // release, for the poll to come acquires from this word what the waking thread
 // did (tokio #7622).
 //
+// # Ordering
+//
+// Release and acquire are the two halves of each read-modify-write. Where both
+// are in the code and one is not below, nothing relies on that half: it comes
+// with `Update()`.
+//
+//   who                 order    what for, and what it pairs with
+//   BeginRunning        relaxed  what makes the task known to others orders
+//   StartRunning        acquire  SuspendRunning: what the poll before has left
+//                                in the future; Wake and Abort: what was done
+//                                before them; EndTrace: the trace is over
+//   Continue            relaxed  where nobody has told it anything: it is the
+//                                queue that orders the polls
+//                       acquire  else Wake and Abort, as StartRunning
+//   SuspendRunning      release  StartRunning, TakeOverToCancel, BeginTrace:
+//                                what the poll has left in the future
+//                       acquire  Abort and TakeOverToCancel, if it is to be
+//                                cancelled: what was done before them
+//   CompleteRunning     release  IsComplete, JoinState, SetJoinWaker,
+//                                TakeJoinWaker and DropHandle, which find it
+//                                complete: the output; and the last reference
+//                       acquire  SetJoinWaker: the words of the waker, also
+//                                where the exchange fails; and other references
+//   Wake, WakeAndDrop   release  StartRunning, Continue: what was done before;
+//                                WakeAndDrop: the last reference
+//                       acquire  WakeAndDrop, of the last reference
+//   Abort               release  StartRunning, Continue, SuspendRunning: what
+//                                was done before
+//   TakeOverToCancel    acquire  as StartRunning
+//                       release  Continue and SuspendRunning, if it is left to
+//                                its runner: what was done before
+//   SetJoinWaker        release  CompleteRunning: the words of the waker
+//                       acquire  CompleteRunning, if complete: the output
+//   TakeJoinWaker       acquire  CompleteRunning, if complete: the output
+//   DropHandle          release  the last reference
+//                       acquire  CompleteRunning, if complete: the output
+//   BeginTrace          acquire  SuspendRunning: what is traced
+//   EndTrace            release  StartRunning, TakeOverToCancel: what is traced
+//                                does not change before the trace is over
+//   IsComplete,         acquire  CompleteRunning: the output
+//     JoinState
+//   HasJoinInterest     relaxed  what the handle did is for the last reference
+//   IsOnlyReference     acquire  Unref and all else that drops references: they
+//                                were used before the task is freed
+//   Ref                 relaxed  the caller has a reference, which lasts
+//   Unref               release  the last reference
+//                       acquire  of the last reference: all those before it
+//
+// A read-modify-write between a release and its acquire, such as the Ref of
+// another waker, breaks nothing: it goes on with what was released.
+//
 // # Who destroys the output
 //
 // CompleteRunning and DropHandle are read-modify-writes of one word, so one

@@ -14,6 +14,7 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/task_local.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/task_id.h"
@@ -187,6 +188,8 @@ void Discard(Header* task) {
 }
 
 void CancelNew(Header* task) {
+  // What the caller is in the scope of is no business of the task's.
+  const internal::ScopedTaskLocals none(nullptr);
   // The list's, also if a joiner's waker throws.
   const absl::Cleanup unref_of_list = [task] { Unref(task); };
   if (task->still_running) return Discard(task);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
@@ -44,6 +45,19 @@ TEST_F(TaskAbortTest, AbortBeforeTheFirstPollMeansNoPoll) {
   handle.Abort();
   schedule_->RunAll();
   EXPECT_EQ(polls_, 0);
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
+}
+
+// Not a value of it.
+TEST_F(TaskAbortTest, OfAStatusOrOfAStatusItIsTheError) {
+  auto body = [this]() -> Co<absl::StatusOr<absl::Status>> {
+    co_await Gate(this);
+    co_return absl::OkStatus();
+  };
+  JoinHandle<absl::StatusOr<absl::Status>> handle = schedule_->Start(body);
+  schedule_->RunAll();
+  handle.Abort();
+  schedule_->RunAll();
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 

@@ -9,6 +9,7 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
@@ -42,6 +43,16 @@ TEST_F(TaskExceptionTest, AnExceptionBecomesAnErrorAndIsKept) {
   EXPECT_THAT(PollOnce(handle).value(),
               StatusIs(absl::StatusCode::kInternal, HasSubstr("oops")));
   EXPECT_THROW(std::rethrow_exception(handle.exception()), std::runtime_error);
+}
+
+TEST_F(TaskExceptionTest, OfAStatusOrOfAStatusItIsTheError) {
+  auto body = []() -> Co<absl::StatusOr<absl::Status>> {
+    throw std::runtime_error("oops");
+    co_return absl::OkStatus();
+  };
+  JoinHandle<absl::StatusOr<absl::Status>> handle = schedule_->Start(body);
+  schedule_->RunAll();
+  EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kInternal));
 }
 
 TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {

@@ -55,7 +55,6 @@ TEST_F(TaskTest, CompletionWakesTheJoiner) {
   EXPECT_EQ(woken, 1);
 }
 
-// Trap S20 (tokio #6986).
 TEST_F(TaskTest, PollFinishedTellsOfTheEndAndLeavesTheResult) {
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   int woken = 0;
@@ -72,6 +71,7 @@ TEST_F(TaskTest, PollFinishedTellsOfTheEndAndLeavesTheResult) {
   EXPECT_TRUE(handle.PollFinished(cx).IsReady());
 }
 
+// Trap S20 (tokio #6986).
 TEST_F(TaskTest, ADroppedHandleForgetsItsWaker) {
   int alive_wakers = 0;
   {

@@ -11,6 +11,8 @@
 #ifndef ROUSE_TESTING_MODEL_CELL_H_
 #define ROUSE_TESTING_MODEL_CELL_H_
 
+#include <concepts>
+#include <type_traits>
 #include <utility>
 
 #include "rouse/testing/model/execution.h"
@@ -20,12 +22,45 @@ namespace rouse::model {
 // Cell
 //
 // A `T` whose every access is noted: two of which one writes, and neither
-// happens before the other, are a data race. No access is a step.
+// happens before the other, are a data race. Its making and its end are writes,
+// unless it has static storage; to copy it reads one and writes the other. No
+// access is a step.
 template <class T>
 class Cell {
  public:
-  constexpr Cell() = default;
-  constexpr explicit Cell(T value) : value_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): it is the one without a value
+  constexpr Cell(Site site = Site::current()) { Made(site); }
+  constexpr explicit Cell(T value, Site site = Site::current())
+      : value_(std::move(value)) {
+    Made(site);
+  }
+  Cell(const Cell& other, Site site = Site::current())
+    requires std::copy_constructible<T>
+      : value_(other.Read(site)) {
+    Made(site);
+  }
+  Cell(Cell&& other, Site site = Site::current()) noexcept(
+      std::is_nothrow_move_constructible_v<T>)
+      : value_(std::move(other.Write(site))) {
+    Made(site);
+  }
+  Cell& operator=(const Cell& other)
+    requires std::is_copy_assignable_v<T>
+  {
+    Write() = other.Read();
+    return *this;
+  }
+  Cell& operator=(Cell&& other) noexcept(std::is_nothrow_move_assignable_v<T>) {
+    Write() = std::move(other.Write());
+    return *this;
+  }
+  constexpr ~Cell() {
+    if (!std::is_constant_evaluated()) {
+      if (Execution* execution = Execution::current()) {
+        execution->DestroyPlain(this, Site::current());
+      }
+    }
+  }
 
   const T& Read(Site site = Site::current()) const {
     if (Execution* execution = Execution::current()) {
@@ -42,6 +77,14 @@ class Cell {
   }
 
  private:
+  constexpr void Made(const Site& site) {
+    if (!std::is_constant_evaluated()) {
+      if (Execution* execution = Execution::current()) {
+        execution->ConstructPlain(this, site);
+      }
+    }
+  }
+
   T value_{};
 };
 

@@ -3,6 +3,7 @@
 
 #include "rouse/testing/model/check.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <source_location>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/log/check.h"
 #include "absl/log/log.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -29,7 +31,11 @@ namespace rouse::model {
 namespace {
 
 // What a replay string begins with: the version of its encoding.
-constexpr std::string_view kReplayPrefix = "m1:";
+constexpr std::string_view kReplayPrefix = "m2:";
+
+constexpr std::string_view kNotDeterministic =
+    "not deterministic: the body did not do the same again, though every "
+    "decision was the same";
 
 Strategy StrategyOf(Mode mode) {
   switch (mode) {
@@ -120,9 +126,7 @@ Result Explore(const Options& options, Mutation* mutation,
         search.EndExecution(execution.unfinished(), execution.next());
     if (search.diverged()) {
       result.failed = true;
-      result.message =
-          "not deterministic: the body did not do the same again, though every "
-          "decision was the same";
+      result.message = kNotDeterministic;
       return result;
     }
     if (!more) {
@@ -136,9 +140,18 @@ Result Explore(const Options& options, Mutation* mutation,
   }
 
   const std::string decisions = search.Encoded();
+  const Result replayed =
+      Replay(options, decisions, mutation, body, failed_otherwise);
+  if (replayed.message != result.message) {
+    // A trace of something else would mislead.
+    absl::StrAppend(
+        &result.message, "\n  and ", kNotDeterministic, ": run again, it ",
+        replayed.failed ? absl::StrCat("fails otherwise: ", replayed.message)
+                        : "passes");
+    return result;
+  }
   result.replay = absl::StrCat(kReplayPrefix, decisions);
-  result.trace =
-      Replay(options, decisions, mutation, body, failed_otherwise).trace;
+  result.trace = replayed.trace;
   return result;
 }
 
@@ -215,11 +228,17 @@ std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  std::string_view except,
                                  absl::FunctionRef<bool()> failed_otherwise) {
   Mutation seen{std::string(files), std::string(except)};
-  for (const Model& model : models) {
-    if (Explore(model.options, &seen, model.body, failed_otherwise).failed) {
-      return {};
+  const auto original_fails = [&] {
+    for (const Model& model : models) {
+      const Result result =
+          Explore(model.options, &seen, model.body, failed_otherwise);
+      if (!result.failed) continue;
+      LOG(ERROR) << "a model fails without any mutation: " << result.message;
+      return true;
     }
-  }
+    return false;
+  };
+  if (original_fails()) return {};
   std::vector<Mutant> mutants;
   for (const Mutation::Change& change : seen.Changes()) {
     Mutant& mutant = mutants.emplace_back();
@@ -230,12 +249,20 @@ std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
       const Result result =
           Explore(model.options, &mutation, model.body, failed_otherwise);
       mutant.executions += result.executions + result.pruned;
-      if (!result.failed) continue;
+      // That the body did something else says nothing about the mutant.
+      if (!result.failed ||
+          absl::StrContains(result.message, kNotDeterministic)) {
+        continue;
+      }
       mutant.killed = true;
       mutant.message = result.message;
       break;
     }
   }
+  // An execution that fails stops where it is. Plain static data that it leaves
+  // behind may have "killed" all that came after it.
+  const bool any_killed = std::ranges::any_of(mutants, &Mutant::killed);
+  if (any_killed && original_fails()) return {};
   return mutants;
 }
 

@@ -5,8 +5,9 @@
 // File: check.h
 // -----------------------------------------------------------------------------
 //
-// A model checker for lock-free code: runs a small test in every way that the
-// C++20 memory model allows, or as many as it is told to.
+// A model checker for lock-free code: runs a small test in nearly every way
+// that the C++20 memory model allows (memory.h has the two limits), or as many
+// as it is told to.
 //
 //   rouse::model::Result result = rouse::model::Check({}, [] {
 //     rouse::model::Atomic<bool> ready(false);
@@ -49,10 +50,12 @@ enum class Mode {
   // Every execution in which threads are preempted (made to wait though they
   // could go on) at most `preemption_bound` times.
   kBounded,
-  // `max_executions` at random. Each finds a bug that takes d ordering
-  // constraints with a probability of at least 1 / (threads * steps^(d-1)), for
-  // d = `pct_depth` (Burckhardt et al., "A Randomized Scheduler with
-  // Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+  // `max_executions` at random. In each, an order of threads that takes d
+  // constraints comes up with a probability of at least
+  // 1 / (threads * steps^(d-1)), for d = `pct_depth` (Burckhardt et al., "A
+  // Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS
+  // 2010). A bug that takes outcomes of steps too, such as an old value that is
+  // read, has a factor for each: 1/2 for the first of n, 1 / (2n) for another.
   kRandom,
 };
 
@@ -72,8 +75,8 @@ struct Options {
   // that ends the program.
   int max_steps = 10'000;
 
-  // How often each thread's weak compare-exchanges fail, and its waits return,
-  // for no reason, in one execution.
+  // How often each thread's weak compare-exchanges and `TryLock()`s fail, and
+  // its waits return, for no reason, in one execution.
   int spurious_failures = 1;
 
   // Every thread of the model is one of the system's, and only one runs at a
@@ -102,17 +105,21 @@ struct Result {
 // Check
 //
 // Runs `body` again and again. It must do the same each time, but for what the
-// checker decides: no clock, no random numbers, no system threads. What it
+// checker decides: no clock, no random numbers, no system threads. Of what has
+// static storage only atomics, mutexes and condition variables begin anew each
+// time: it must itself put back what else it changes there. What it
 // starts with Thread (thread.h) it need not join. Stops at the first failure:
 //
-//   - a data race on a Cell, or on an object's making or end;
+//   - a data race on a Cell, its making and its end included, or on another
+//     object's making or end;
 //   - use after free, double free, a leak, of what holds an atomic, a mutex or
 //     a condition variable;
 //   - deadlock, with what each thread waits for: a lost wake-up is one;
 //   - livelock: `max_steps`, or a spin loop that nothing will end;
 //   - an exception that leaves a thread; `Require(false)`; abort(), and with it
 //     a CHECK or an assert that fails;
-//   - a body that does not do the same each time.
+//   - a body that does not do the same each time. If that is noticed when a
+//     failure is run again for its trace, there is none, and no `replay`.
 //
 // `failed_otherwise` is asked after each execution. One call at a time in a
 // process.
@@ -156,7 +163,9 @@ struct Model {
 // contains `files`, as far as the models run into them, and checks the models
 // on each until one fails. A mutant that survives is either equivalent, because
 // the order is stronger than need be, or shows what no model tests. Nothing is
-// returned if a model fails on the code as it is.
+// returned if a model fails on the code as it is, before the mutants or after
+// them: what fails then is that one has left plain static data behind, by which
+// others may have been killed. A body that is not deterministic kills none.
 std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
                                  std::string_view files,
                                  std::string_view except,

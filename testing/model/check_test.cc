@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -194,6 +195,34 @@ TEST(CheckTest, AFunctionsStaticObjectIsFromBefore) {
   }
 }
 
+TEST(CheckTest, SoIsAFunctionsStaticData) {
+  for (int round = 0; round < 2; ++round) {
+    const Result result = Check({}, [] {
+      const auto read = [] {
+        static const Cell<int> data(ThreadNumber());
+        data.Read();
+      };
+      const Thread other(read);
+      read();
+    });
+    EXPECT_TRUE(result.complete) << result.message << result.trace;
+  }
+}
+
+// Under ThreadSanitizer the heap may give one thread the place of another's.
+TEST(CheckTest, DataOnTheHeapHasAPlaceOfItsOwn) {
+  const Result result = Check({}, [] {
+    Atomic<int> step = 0;
+    const auto use = [&] {
+      std::make_unique<Cell<int>>(1)->Write() = 2;
+      step.fetch_add(1, relaxed);
+    };
+    const Thread other(use);
+    use();
+  });
+  EXPECT_TRUE(result.complete) << result.message << result.trace;
+}
+
 TEST(CheckTest, AFutexWakeDoesNotTouchTheWord) {
   const Result result = Check({}, [] {
     using Word = Atomic<uint32_t>;
@@ -290,6 +319,74 @@ MODEL_TEST(Gtest, IsBounded, .mode = Mode::kBounded, .preemption_bound = 1) {
     const Thread two([&] { x.fetch_add(1, relaxed); });
   }
   EXPECT_EQ(x.load(), 2);
+}
+
+// What becomes of the mutants of this file's operations in `body`.
+std::map<std::string, bool> KilledOf(void (*body)()) {
+  std::map<std::string, bool> killed;
+  for (const Mutant& mutant : CheckMutants({{{}, body}}, "model/check_test.cc",
+                                           "", [] { return false; })) {
+    killed[mutant.name.substr(mutant.name.rfind(':') + 2)] = mutant.killed;
+  }
+  return killed;
+}
+
+TEST(MutantsTest, ATornCompareExchangeKeepsItsOrders) {
+  EXPECT_THAT(
+      KilledOf(+[] {
+        Cell<int> data(0);
+        Atomic<int> flag = 0;
+        const Thread other([&] {
+          data.Write() = 1;
+          flag.store(1, release);
+        });
+        int expected = 1;
+        if (flag.compare_exchange_strong(expected, 2, acquire, relaxed)) {
+          data.Read();
+        }
+      }),
+      ElementsAre(std::pair("modify acquire -> relaxed", true),
+                  std::pair("store release -> relaxed", true),
+                  std::pair("torn", false)));
+}
+
+TEST(MutantsTest, EveryOrderOfAPlaceIsWeakened) {
+  EXPECT_THAT(KilledOf(+[] {
+                Cell<int> data(0);
+                Atomic<bool> flag = false;
+                const auto load = [&](std::memory_order order) {
+                  return flag.load(order);
+                };
+                load(relaxed);
+                const Thread other([&] {
+                  data.Write() = 1;
+                  flag.store(true, release);
+                });
+                if (load(acquire)) data.Read();
+              }),
+              ElementsAre(std::pair("load acquire -> relaxed", true),
+                          std::pair("store release -> relaxed", true)));
+}
+
+bool is_busy = false;
+
+// An execution that fails leaves it set.
+TEST(MutantsTest, WhatOneLeavesBehindKillsNoOther) {
+  is_busy = false;
+  EXPECT_THAT(KilledOf(+[] {
+                Require(!std::exchange(is_busy, true));
+                {
+                  Cell<int> data(0);
+                  Atomic<bool> flag = false;
+                  const Thread other([&] {
+                    data.Write() = 1;
+                    flag.store(true, release);
+                  });
+                  if (flag.load(acquire)) data.Read();
+                }
+                is_busy = false;
+              }),
+              IsEmpty());
 }
 
 MODEL_TEST(Mutants, PassesAMessage) {

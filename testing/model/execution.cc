@@ -42,6 +42,13 @@ namespace {
 constexpr int kThreadNumbers = 0;
 
 constexpr std::string_view kMutex = "mutex";
+constexpr std::string_view kFutex = "futex";
+
+// What is done to plain data. All but the first are writes.
+constexpr std::string_view kReadsPlain = "reads";
+constexpr std::string_view kWritesPlain = "writes";
+constexpr std::string_view kMakesPlain = "makes";
+constexpr std::string_view kEndsPlain = "destroys";
 
 // A step moves its thread's clock, of sixteen bits, by four at the most.
 constexpr int kMostSteps = 16'000;
@@ -55,6 +62,24 @@ std::string_view BaseName(std::string_view path) {
 
 std::string Where(const Site& site) {
   return absl::StrCat(BaseName(site.file_name()), ":", site.line());
+}
+
+// What is left of an order for the load, or for the store, of a
+// read-modify-write that is torn.
+std::memory_order Half(std::memory_order order, bool load) {
+  switch (order) {
+    case std::memory_order_acq_rel:
+      return load ? std::memory_order_acquire : std::memory_order_release;
+    case std::memory_order_acquire:
+    case std::memory_order_consume:
+      return load ? order : std::memory_order_relaxed;
+    case std::memory_order_release:
+      return load ? std::memory_order_relaxed : order;
+    case std::memory_order_relaxed:
+    case std::memory_order_seq_cst:
+      break;
+  }
+  return order;
 }
 
 // A failed CHECK or assert of the code under test is one of the model's. The
@@ -544,6 +569,13 @@ bool Execution::MayFailSpuriously() const {
   return threads_[running_].spurious_left > 0;
 }
 
+void Execution::FailedSpuriously() {
+  --self().spurious_left;
+  // The next round of a loop may be another though nothing has changed.
+  self().watched.clear();
+  self().rounds.clear();
+}
+
 void Execution::WatchRead(int object, uint64_t value) {
   std::vector<Watched>& watched = self().watched;
   const auto found = std::ranges::find(watched, object, &Watched::object);
@@ -597,6 +629,7 @@ void Execution::Construct(ObjectHandle& handle, const void* address,
   if (InStaticStorage(address)) return;
   object.maker = running_;
   object.made_at = memory_.Tick(running_);
+  object.accesses[running_] = object.made_at;
 }
 
 int Execution::Resolve(ObjectHandle& handle, const void* address,
@@ -634,11 +667,13 @@ void Execution::End(Object& object, std::string_view how, const Site& site) {
     if (thread == running_ || object.accesses[thread] <= happened[thread]) {
       continue;
     }
+    const bool unused =
+        thread == object.maker && object.accesses[thread] == object.made_at;
     Fail(absl::StrFormat(
-        "data race: thread %d %s %s at %s, and its use by thread %d does not "
+        "data race: thread %d %s %s at %s, and its %s by thread %d does not "
         "happen before",
         running_, how, Describe(static_cast<int>(&object - objects_.data())),
-        Where(site), thread));
+        Where(site), unused ? "making" : "use", thread));
   }
   object.destroyed = true;
 }
@@ -721,18 +756,10 @@ uint64_t Execution::Modify(ObjectHandle& handle, const void* address,
   if (mutation_ != nullptr) {
     order = mutation_->OrderAt(site, Role::kModify, order);
     if (mutation_->TornAt(site)) {
-      const auto half = [order](bool load) {
-        if (order == std::memory_order_acq_rel) {
-          return load ? std::memory_order_acquire : std::memory_order_release;
-        }
-        if (order ==
-            (load ? std::memory_order_release : std::memory_order_acquire)) {
-          return std::memory_order_relaxed;
-        }
-        return order;
-      };
-      const uint64_t value = Load(handle, address, initial, half(true), site);
-      Store(handle, address, initial, change(value), half(false), site);
+      const uint64_t value =
+          Load(handle, address, initial, Half(order, /*load=*/true), site);
+      Store(handle, address, initial, change(value),
+            Half(order, /*load=*/false), site);
       return value;
     }
   }
@@ -765,13 +792,11 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
     failure = mutation_->OrderAt(site, Role::kFailure, failure);
     success = mutation_->OrderAt(site, Role::kModify, success);
     if (mutation_->TornAt(site)) {
-      const uint64_t value = Load(handle, address, initial, failure, site);
+      const uint64_t value =
+          LoadToCompare(handle, address, initial, expected,
+                        Half(success, /*load=*/true), failure, site);
       if (value == expected) {
-        Store(handle, address, initial, desired,
-              success == std::memory_order_acq_rel ||
-                      success == std::memory_order_acquire
-                  ? std::memory_order_release
-                  : success,
+        Store(handle, address, initial, desired, Half(success, /*load=*/false),
               site);
         return true;
       }
@@ -794,10 +819,7 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
   if (succeeded) {
     WatchWrite(object, desired);
   } else if (access.value == expected) {
-    --self().spurious_left;
-    // The next round of a loop may be another though nothing has changed.
-    self().watched.clear();
-    self().rounds.clear();
+    FailedSpuriously();
   }
   if (tracing_) {
     const std::string read =
@@ -813,6 +835,29 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
   }
   expected = access.value;
   return succeeded;
+}
+
+uint64_t Execution::LoadToCompare(ObjectHandle& handle, const void* address,
+                                  uint64_t initial, uint64_t expected,
+                                  std::memory_order match,
+                                  std::memory_order differ, const Site& site) {
+  const int object = Resolve(handle, address, initial, "atomic", site);
+  Step({.object = object,
+        .seq_cst = match == std::memory_order_seq_cst ||
+                   differ == std::memory_order_seq_cst},
+       "load", object, site);
+  CheckAlive(object, site);
+  const Memory::Access access =
+      memory_.LoadToCompare(running_, object, expected, match, differ,
+                            [this](int n) { return Choose(n); });
+  WatchRead(object, access.value);
+  if (tracing_) {
+    Note(absl::StrFormat("%s.load(%s) = %d, %s", Describe(object),
+                         Name(access.value == expected ? match : differ),
+                         access.value, ReadFrom(object, access.read)),
+         site);
+  }
+  return access.value;
 }
 
 void Execution::Fence(std::memory_order order, const Site& site) {
@@ -832,14 +877,38 @@ void Execution::Fence(std::memory_order order, const Site& site) {
 // ---- Plain data.
 
 void Execution::ReadPlain(const void* address, const Site& site) {
-  AccessPlain(address, false, site);
+  AccessPlain(address, kReadsPlain, site);
 }
 
 void Execution::WritePlain(const void* address, const Site& site) {
-  AccessPlain(address, true, site);
+  AccessPlain(address, kWritesPlain, site);
 }
 
-void Execution::AccessPlain(const void* address, bool write, const Site& site) {
+void Execution::ConstructPlain(const void* address, const Site& site) {
+  const Inside inside;
+  if (InStaticStorage(address)) return;
+#ifdef ABSL_HAVE_THREAD_SANITIZER
+  // The heap is not seen: this may be where something else has been freed, and
+  // what orders the two is the allocator's.
+  plain_.erase(address);
+#endif
+  AccessPlain(address, kMakesPlain, site);
+}
+
+void Execution::DestroyPlain(const void* address, const Site& site) {
+  const Inside inside;
+  if (InStaticStorage(address)) return;
+  // A destructor has no place of its own: the one named is where the data was
+  // last written, or made.
+  const auto found = plain_.find(address);
+  const bool known =
+      found != plain_.end() && found->second.last_write.line() != 0;
+  AccessPlain(address, kEndsPlain, known ? found->second.last_write : site);
+}
+
+void Execution::AccessPlain(const void* address, std::string_view how,
+                            const Site& site) {
+  const bool write = how != kReadsPlain;
   const Inside inside;
   Count(site);
   const auto [entry, is_new] = plain_.try_emplace(address);
@@ -850,8 +919,8 @@ void Execution::AccessPlain(const void* address, bool write, const Site& site) {
                         "that has been freed, at %s",
                         running_, Where(site)));
   }
-  if (tracing_) {
-    Note(absl::StrCat(write ? "writes" : "reads", " plain data"), site);
+  if (tracing_ && how != kMakesPlain) {
+    Note(absl::StrCat(how, " plain data"), site);
   }
   const VectorClock& happened = memory_.happened(running_);
   for (int other = 0; other < thread_count_; ++other) {
@@ -862,8 +931,7 @@ void Execution::AccessPlain(const void* address, bool write, const Site& site) {
     Fail(absl::StrFormat(
         "data race: thread %d %s plain data at %s, and thread %d %s it at %s; "
         "neither happens before the other",
-        running_, write ? "writes" : "reads", Where(site), other,
-        after_write ? "wrote" : "read",
+        running_, how, Where(site), other, after_write ? "wrote" : "read",
         Where(after_write ? data.last_write : data.last_read)));
   }
   const uint16_t now = memory_.Tick(running_);
@@ -906,15 +974,20 @@ bool Execution::TryLock(ObjectHandle& handle, const void* address,
   const int object = Resolve(handle, address, 0, kMutex, site);
   Step({.object = object, .writes = true}, "try_lock", object, site);
   CheckAlive(object, site);
-  const bool locked = objects_[object].owner < 0;
+  const bool is_free = objects_[object].owner < 0;
+  const bool locked = is_free && !(MayFailSpuriously() && Choose(2) == 1);
   if (locked) {
     objects_[object].owner = running_;
     memory_.Subscribe(running_, objects_[object].view, /*happens=*/true);
   } else {
     WatchRead(object, 0);
+    if (is_free) FailedSpuriously();
   }
   if (tracing_) {
-    Note(absl::StrCat(locked ? "locks " : "finds locked ", Describe(object)),
+    Note(absl::StrCat(locked    ? "locks "
+                      : is_free ? "fails for no reason to lock "
+                                : "finds locked ",
+                      Describe(object)),
          site);
   }
   return locked;
@@ -946,7 +1019,11 @@ bool Execution::Sleep(int queue, bool timed, std::string_view name,
   thread.timed = timed;
   thread.operation = {name, queue, site};
   next_[running_] = Footprint();
-  if (!thread.woken) Schedule();
+  if (thread.woken) {
+    search_.Order(thread.waker, running_);
+  } else {
+    Schedule();
+  }
   thread.state = State::kReady;
   std::erase(objects_[queue].waiters, running_);
   if (tracing_) {
@@ -957,7 +1034,7 @@ bool Execution::Sleep(int queue, bool timed, std::string_view name,
 
 int Execution::FutexQueue(const void* address, const Site& site) {
   const auto [entry, is_new] = futexes_.try_emplace(address, -1);
-  if (is_new) entry->second = NewObject(nullptr, 0, "futex", site);
+  if (is_new) entry->second = NewObject(nullptr, 0, kFutex, site);
   return entry->second;
 }
 
@@ -969,13 +1046,13 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
   const int queue = FutexQueue(address, site);
   Step({.object = object, .queue = queue}, "futex wait", object, site);
   CheckAlive(object, site);
-  // The kernel looks under a lock that the wakers take too. That orders what is
-  // read; nothing promises that it synchronizes.
+  // The kernel looks under a lock that the wakers take too: a wake that found
+  // nobody comes before. That orders what is read; nothing promises that it
+  // synchronizes, nor that a wake learns anything of the waiters.
   memory_.Subscribe(running_, objects_[queue].view, /*happens=*/false);
   const Memory::Access access =
       memory_.Load(running_, object, std::memory_order_relaxed,
                    [this](int n) { return Choose(n); });
-  memory_.Publish(running_, objects_[queue].view, /*happens=*/false);
   WatchRead(object, access.value);
   if (access.value != expected) {
     if (tracing_) {
@@ -1027,6 +1104,8 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
     const bool spurious = MayFailSpuriously();
     const int outcome = Choose(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
     self().woken = outcome != 0;
+    self().waker = VectorClock();
+    self().timed = timed;
     self().timed_out = outcome != 0 && !(spurious && outcome == 1);
     if (outcome != 0 && !self().timed_out) --self().spurious_left;
     if (outcome == 0) objects_[queue].waiters.push_back(running_);
@@ -1053,14 +1132,27 @@ void Execution::Wake(int queue, int count, const Site& site) {
   Step({.queue = queue}, "wake", queue, site);
   CheckAlive(queue, site);
   Object& object = objects_[queue];
-  memory_.Subscribe(running_, object.view, /*happens=*/false);
-  memory_.Publish(running_, object.view, /*happens=*/false);
+  // A condition variable orders nothing: its mutex does.
+  if (object.kind == kFutex) {
+    memory_.Publish(running_, object.view, /*happens=*/false);
+  }
   for (; count > 0 && !object.waiters.empty(); --count) {
     const int index = Choose(static_cast<int>(object.waiters.size()));
     const int woken = object.waiters[index];
     object.waiters.erase(object.waiters.begin() + index);
-    threads_[woken].woken = true;
-    search_.Order(running_, woken);
+    Thread& thread = threads_[woken];
+    thread.woken = true;
+    if (thread.state == State::kAsleep) {
+      search_.Order(running_, woken);
+    } else {
+      // It is in the queue, and has yet to unlock its mutex: that does not come
+      // after this.
+      thread.waker = search_.Past(running_);
+    }
+    // Its time may be up as well, and it says so: the signal is used up.
+    if (thread.timed && object.kind != kFutex && Choose(2) == 1) {
+      thread.timed_out = true;
+    }
     if (tracing_) {
       Note(absl::StrCat("wakes thread ", woken, " on ", Describe(queue)), site);
     }
@@ -1124,7 +1216,7 @@ bool Execution::Freed(void* block) {
   }
   std::ranges::sort(held);
   for (const auto& [address, data] : held) {
-    AccessPlain(address, true, data->last_write);
+    AccessPlain(address, kEndsPlain, data->last_write);
     data->freed = true;
   }
   return true;

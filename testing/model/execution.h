@@ -112,6 +112,10 @@ class Execution {
   // of which one is a write is a data race.
   void ReadPlain(const void* address, const Site& site);
   void WritePlain(const void* address, const Site& site);
+  // The same for the making and the end of plain data: they are writes, but for
+  // what is as old as the program.
+  void ConstructPlain(const void* address, const Site& site);
+  void DestroyPlain(const void* address, const Site& site);
 
   // Mutexes.
   void Lock(ObjectHandle& handle, const void* address, const Site& site);
@@ -210,6 +214,7 @@ class Execution {
     bool timed = false;
     bool woken = false;
     bool timed_out = false;
+    VectorClock waker;  // the search's, if woken before it slept
     int spurious_left = 0;
     std::vector<Watched> watched;  // in the order of their last reads
     std::vector<Round> rounds;     // the last ones that were not empty
@@ -288,6 +293,7 @@ class Execution {
   void RunThread(int thread);
   void Finish();
   bool MayFailSpuriously() const;
+  void FailedSpuriously();
   // Notes what the thread has read, or written itself.
   void WatchRead(int object, uint64_t value);
   void WatchWrite(int object, uint64_t value);
@@ -296,7 +302,13 @@ class Execution {
   int FutexQueue(const void* address, const Site& site);
   void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
-  void AccessPlain(const void* address, bool write, const Site& site);
+  // The load of a compare-exchange that is torn.
+  uint64_t LoadToCompare(ObjectHandle& handle, const void* address,
+                         uint64_t initial, uint64_t expected,
+                         std::memory_order match, std::memory_order differ,
+                         const Site& site);
+  // `how`: one of the k...Plain of execution.cc.
+  void AccessPlain(const void* address, std::string_view how, const Site& site);
   bool InFreedBlock(const void* address) const;
   void CheckLeaks();
   void Abandon();

@@ -20,6 +20,7 @@
 #include "absl/base/config.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
@@ -83,7 +84,7 @@ TEST_P(FailureTest, IsFoundAndCalledWhatItIs) {
 
 TEST_P(FailureTest, IsReplayed) {
   const Result found = Run({});
-  ASSERT_THAT(found.replay, StartsWith("m1:"));
+  ASSERT_THAT(found.replay, StartsWith("m2:"));
   const Result replayed = Run({.replay = found.replay});
   EXPECT_TRUE(replayed.failed);
   EXPECT_EQ(replayed.message, found.message);
@@ -164,6 +165,52 @@ void EndRacesWithUse() {
   });
   if (done.load(relaxed)) used.reset();
   other.Join();
+}
+
+// Nobody has used it.
+void EndRacesWithMaking() {
+  Atomic<bool> made = false;
+  std::unique_ptr<Atomic<int>> object;
+  Thread other([&] {
+    object = std::make_unique<Atomic<int>>(1);
+    made.store(true, relaxed);
+  });
+  if (made.load(relaxed)) object.reset();
+  other.Join();
+}
+
+struct Config {
+  Cell<int> port;
+};
+
+void ReadRacesWithMakingOfData() {
+  Atomic<bool> made = false;
+  std::unique_ptr<Config> config;
+  Thread other([&] {
+    config = std::make_unique<Config>(Cell<int>(80));
+    made.store(true, relaxed);
+  });
+  if (made.load(relaxed)) config->port.Read();
+  other.Join();
+}
+
+void EndOfDataRacesWithRead() {
+  std::optional<Cell<int>> data;
+  data.emplace();
+  data->Write() = 1;
+  Atomic<bool> done = false;
+  Thread other([&] {
+    data->Read();
+    done.store(true, relaxed);
+  });
+  if (done.load(relaxed)) data.reset();
+  other.Join();
+}
+
+void CopyRacesWithWrite() {
+  Cell<int> data(0);
+  const Thread other([&] { data.Write() = 1; });
+  const Cell<int> copy = data;
 }
 
 // ---- Memory.
@@ -305,6 +352,27 @@ void LosesAConditionVariablesWake() {
     const MutexLock lock(&mutex);
     changed.Wait(&mutex);
   }
+}
+
+// One that was signalled when its time was up says that this was it, and the
+// signal is used up.
+void PassesNoSignalOnWhenItsTimeIsUp() {
+  Mutex mutex;
+  CondVar changed;
+  bool ready = false;
+  const Thread waiter([&] {
+    const MutexLock lock(&mutex);
+    while (!ready) changed.Wait(&mutex);
+  });
+  const Thread timed([&] {
+    const MutexLock lock(&mutex);
+    if (!ready && !changed.WaitWithTimeout(&mutex, absl::Seconds(1))) {
+      changed.Signal();
+    }
+  });
+  const MutexLock lock(&mutex);
+  ready = true;
+  changed.Signal();
 }
 
 // One is woken, and it is the wrong one.
@@ -464,6 +532,20 @@ INSTANTIATE_TEST_SUITE_P(
                 &EndRacesWithUse,
                 {"data race: ", "thread 0 destroys atomic #",
                  "its use by thread 1 does not happen before"}},
+        Failure{"EndRacesWithMaking",
+                &EndRacesWithMaking,
+                {"data race: ", "thread 0 destroys atomic #",
+                 "its making by thread 1 does not happen before"}},
+        Failure{"ReadRacesWithMakingOfData",
+                &ReadRacesWithMakingOfData,
+                {"data race: ", "thread 0 reads plain data", "thread 1 wrote"}},
+        Failure{"EndOfDataRacesWithRead",
+                &EndOfDataRacesWithRead,
+                {"data race: ", "thread 0 destroys plain data at failures_test",
+                 "thread 1 read"}},
+        Failure{"CopyRacesWithWrite",
+                &CopyRacesWithWrite,
+                {"data race: ", "thread 0 reads plain data", "thread 1 wrote"}},
         Failure{
             "UseAfterFree",
             &UseAfterFree,
@@ -510,6 +592,9 @@ INSTANTIATE_TEST_SUITE_P(
                 &LosesAConditionVariablesWake,
                 {"deadlock: ", "thread 0 sleeps in wait on condition variable",
                  "nobody wakes it"}},
+        Failure{"PassesNoSignalOnWhenItsTimeIsUp",
+                &PassesNoSignalOnWhenItsTimeIsUp,
+                {"deadlock: ", "sleeps in wait on condition variable"}},
         Failure{"SignalsOneOfTwo",
                 &SignalsOneOfTwo,
                 {"deadlock: ", "sleeps in wait on condition variable",
@@ -598,7 +683,9 @@ TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
   const auto first = std::source_location::current();
   const auto others = std::source_location::current();
   const auto body = [&] {
-    auto block = std::make_unique<Block>();
+    // Freed without being destroyed, which would go from the last to the first.
+    void* const place = ::operator new(sizeof(Block));
+    auto* const block = new (place) Block;
     Atomic<bool> written = false;
     Thread other([&] {
       for (size_t i = block->cells.size(); i-- > 0;) {
@@ -606,8 +693,10 @@ TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
       }
       written.store(true, relaxed);
     });
-    if (written.load(relaxed)) block.reset();
+    const bool early = written.load(relaxed);
+    if (early) ::operator delete(place);
     other.Join();
+    if (!early) ::operator delete(place);
   };
   const Result result = Check({}, body);
   EXPECT_THAT(result.message, StartsWith("data race: "));
@@ -645,6 +734,43 @@ TEST(FailureTest, ABodyMustDoTheSameEachTime) {
   EXPECT_THAT(result.message, HasSubstr("not deterministic"));
 }
 
+// One thread has ended, and the other does not know of it: its steps are
+// decisions, for the replay as they were for the search.
+TEST(FailureTest, AReplayIsOfTheSameExecution) {
+  const auto body = [] {
+    Atomic<int> x = 0;
+    Atomic<int> y = 0;
+    Atomic<int> z = 0;
+    Thread other([&] {
+      y.store(1, relaxed);
+      x.store(1, relaxed);
+      z.store(1, relaxed);
+    });
+    if (x.load(relaxed) == 1) Require(y.load(relaxed) == 1, "stale");
+    other.Join();
+  };
+  for (const Mode mode : {Mode::kExhaustive, Mode::kNaive, Mode::kBounded}) {
+    const Result found = Check({.mode = mode}, body);
+    EXPECT_THAT(found.message, HasSubstr("stale"));
+    const Result replayed = Check({.replay = found.replay}, body);
+    EXPECT_EQ(replayed.message, found.message);
+    EXPECT_EQ(replayed.trace, found.trace);
+  }
+}
+
+TEST(FailureTest, AFailureThatIsNotReplayedHasNoTrace) {
+  int times = 0;
+  const Result result = Check({}, [&] {
+    Choose(8);
+    Require(++times != 3, "the third");
+  });
+  EXPECT_TRUE(result.failed);
+  EXPECT_THAT(result.message, HasSubstr("the third"));
+  EXPECT_THAT(result.message, HasSubstr("not deterministic"));
+  EXPECT_THAT(result.replay, IsEmpty());
+  EXPECT_THAT(result.trace, IsEmpty());
+}
+
 TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
   const auto with = [](int count) {
     return Check({}, [count] {
@@ -667,7 +793,7 @@ void StoresTwice() {
 TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
   const std::string message = "the replay string is not one of this model";
   // Of a thread that there is not; and of more steps than there are.
-  for (const std::string replay : {"m1:7", "m1:0000000000000000000000"}) {
+  for (const std::string replay : {"m2:7", "m2:0000000000000000000000"}) {
     const Result result = Check({.replay = replay}, &StoresTwice);
     EXPECT_TRUE(result.failed) << replay;
     EXPECT_THAT(result.message, HasSubstr(message)) << replay;
@@ -693,7 +819,7 @@ TEST(FailureTest, AReplayOfWhatHasBeenMendedPasses) {
 
 TEST(FailureDeathTest, AReplayStringMustBeOne) {
   EXPECT_DEATH(Check({.replay = "nonsense"}, &Leaks), "not a replay string");
-  EXPECT_DEATH(Check({.replay = "m0:"}, &Leaks), "not a replay string");
+  EXPECT_DEATH(Check({.replay = "m1:"}, &Leaks), "not a replay string");
 }
 
 TEST(FailureDeathTest, ARequirementOutsideOfAModelAborts) {

@@ -106,8 +106,10 @@ void RunMutants(std::string_view suite, std::string_view files,
       return failed;
     });
   }
-  EXPECT_FALSE(mutants.empty()) << "no atomic operation in " << files
-                                << ", or a model fails without any mutation";
+  EXPECT_FALSE(mutants.empty())
+      << "no atomic operation in " << files
+      << ", or a model fails without any mutation: before the mutants, or "
+         "after them, by plain static data that one has left behind";
 
   int killed = 0;
   int64_t executions = 0;

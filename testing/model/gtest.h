@@ -25,7 +25,7 @@
 // A failure prints a replay string. To run that one execution again:
 //
 //   tools/bazel test //waker:atomic_waker_model_test
-//       --test_filter=Suite.Name --test_env=ROUSE_MODEL_REPLAY=m1:...
+//       --test_filter=Suite.Name --test_env=ROUSE_MODEL_REPLAY=m2:...
 
 #ifndef ROUSE_TESTING_MODEL_GTEST_H_
 #define ROUSE_TESTING_MODEL_GTEST_H_

@@ -242,6 +242,28 @@ Memory::Access Memory::CompareExchange(int thread, int location,
           .place = place};
 }
 
+Memory::Access Memory::LoadToCompare(int thread, int location,
+                                     uint64_t expected, std::memory_order match,
+                                     std::memory_order differ, Chooser choose) {
+  const Location& at = locations_[location];
+  const int match_floor = Floor(thread, location, match);
+  const int differ_floor = Floor(thread, location, differ);
+  candidates_.clear();
+  for (int position = at.count - 1;
+       position >= std::min(match_floor, differ_floor); --position) {
+    const bool matches = at.messages[at.order[position]].value == expected;
+    if (position >= (matches ? match_floor : differ_floor)) {
+      candidates_.push_back(position);
+    }
+  }
+  const int read =
+      at.order[candidates_[choose(static_cast<int>(candidates_.size()))]];
+  const uint64_t value = at.messages[read].value;
+  Tick(thread);
+  Read(thread, location, read, value == expected ? match : differ);
+  return {.value = value, .read = read};
+}
+
 void Memory::Fence(int thread, std::memory_order order) {
   ThreadViews& views = threads_[thread];
   if (Acquires(order)) Join(views.current, views.acquired);

@@ -133,6 +133,11 @@ class Memory {
                          uint64_t desired, std::memory_order success,
                          std::memory_order failure, bool spurious,
                          Chooser choose);
+  // What a compare-exchange reads, by itself: of the order `match` where that
+  // is `expected`, else of the order `differ`.
+  Access LoadToCompare(int thread, int location, uint64_t expected,
+                       std::memory_order match, std::memory_order differ,
+                       Chooser choose);
   void Fence(int thread, std::memory_order order);
 
   // The newest value in modification order.

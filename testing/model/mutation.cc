@@ -55,11 +55,14 @@ std::string_view Name(std::memory_order order) {
 
 std::vector<Mutation::Change> Mutation::Changes() const {
   std::vector<Change> changes;
+  const Place* torn = nullptr;
   for (const auto& [place, order] : seen_) {
     for (const std::memory_order weaker : Weaker(order, place.role)) {
       changes.push_back({.place = place, .from = order, .to = weaker});
     }
-    if (place.role == Role::kModify) {
+    // Torn once, whatever its orders.
+    if (place.role == Role::kModify && (torn == nullptr || *torn < place)) {
+      torn = &place;
       changes.push_back(
           {.place = place, .from = order, .to = order, .torn = true});
     }
@@ -83,12 +86,12 @@ std::memory_order Mutation::OrderAt(const std::source_location& site, Role role,
   }
   if (absl::StrContains(site.file_name(), files_) &&
       site.file_name() != except_) {
-    seen_.try_emplace({.file = site.file_name(),
-                       .line = site.line(),
-                       .column = site.column(),
-                       .role = role,
-                       .function = site.function_name()},
-                      order);
+    seen_.emplace(Place{.file = site.file_name(),
+                        .line = site.line(),
+                        .column = site.column(),
+                        .role = role,
+                        .function = site.function_name()},
+                  order);
   }
   return order;
 }

@@ -14,7 +14,7 @@
 #define ROUSE_TESTING_MODEL_MUTATION_H_
 
 #include <atomic>
-#include <map>
+#include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -80,7 +80,8 @@ class Mutation {
   const std::string files_;
   const std::string except_;
   const Change* change_ = nullptr;
-  std::map<Place, std::memory_order> seen_;
+  // One place may have several orders: of a wrapper that is given one.
+  std::set<std::pair<Place, std::memory_order>> seen_;
 };
 
 }  // namespace rouse::model

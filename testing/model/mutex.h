@@ -47,6 +47,7 @@ class ABSL_LOCKABLE Mutex {
       execution->Lock(handle_, this, site);
     }
   }
+  // As Abseil's, it may fail for no reason (Options::spurious_failures).
   bool TryLock(Site site = Site::current())
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     Execution* execution = Execution::current();
@@ -112,7 +113,7 @@ class CondVar {
     WaitFor(*mutex, /*timed=*/false, site);
   }
   // Whether time was up: which it may be at any moment, unless `timeout` is
-  // infinite.
+  // infinite. It may also say so when a signal has ended the wait.
   bool WaitWithTimeout(Mutex* mutex, absl::Duration timeout,
                        Site site = Site::current()) {
     return !WaitFor(*mutex, timeout != absl::InfiniteDuration(), site);

@@ -114,9 +114,7 @@ int Search::ChooseThread(ThreadSet enabled, int current,
   ++thread_decisions_;
   if (chosen != current && enabled.Contains(current)) ++preemptions_;
   path_[at].done.Insert(chosen);
-  if (config_.strategy == Strategy::kReduced) {
-    Take(chosen, next[chosen], static_cast<int>(at));
-  }
+  Take(chosen, next[chosen], static_cast<int>(at));
   return chosen;
 }
 
@@ -247,10 +245,12 @@ VectorClock Search::ClockOf(int thread, const Footprint& footprint) {
 }
 
 // Notes the step and, if it has not been taken from here before, reverses its
-// races.
+// races. The clocks are kept whatever the strategy: `Ordered()` hangs on them,
+// and with it which steps are decisions at all. A replay has to find the same.
 void Search::Take(int thread, const Footprint& footprint, int node) {
+  const bool reduces = config_.strategy == Strategy::kReduced;
   const VectorClock clock = ClockOf(thread, footprint);
-  if (static_cast<size_t>(node) >= changed_) {
+  if (reduces && static_cast<size_t>(node) >= changed_) {
     ReverseRaces(thread, footprint, clock);
   }
   past_[thread] = clock;
@@ -264,7 +264,9 @@ void Search::Take(int thread, const Footprint& footprint, int node) {
   if (footprint.seq_cst) seq_cst_.Join(clock);
   if (footprint.writes) all_writes_.Join(clock);
   if (footprint.any_write) any_writes_.Join(clock);
-  steps_.push_back({footprint, thread, clock[thread], node, clock});
+  if (reduces) {
+    steps_.push_back({footprint, thread, clock[thread], node, clock});
+  }
 }
 
 // `clock`: of the step that `thread` takes next, or would.

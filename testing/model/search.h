@@ -110,6 +110,10 @@ class Search {
 
   // The last step of `from` comes before the next one of `to`.
   void Order(int from, int to) { past_[to].Join(past_[from]); }
+  // The same in two parts: what comes before is noted now, and the thread that
+  // comes after has first another step to take.
+  VectorClock Past(int from) const { return past_[from]; }
+  void Order(const VectorClock& past, int to) { past_[to].Join(past); }
   // Whether all that `from` did comes before the next step of `to`.
   bool Ordered(int from, int to) const { return past_[to].Covers(past_[from]); }
 

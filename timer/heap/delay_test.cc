@@ -218,6 +218,8 @@ TEST(Delay, Defect5ADeadlineBeyondTheClockIsNever) {
   EXPECT_EQ(timer.NextEvent(), Instant::Max());
   EXPECT_TRUE(delay.Reset(absl::Hours(24) * 365 * 1000).ok());
   EXPECT_EQ(delay.FiresAt(), Instant::Max());
+  timer.AdvanceTo(Instant::Max());
+  EXPECT_TRUE(Poll(delay, task.NewWaker()).IsPending());
   EXPECT_EQ(task.wakes(), 0);
 }
 

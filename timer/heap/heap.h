@@ -80,6 +80,14 @@ class Heap {
   bool IsEmpty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }
 
+  // Has the next `Push()` allocate nothing. Nothing changes if it throws.
+  void MakeRoom() {
+    if (order_.size() == order_.capacity()) order_.reserve(2 * size() + 8);
+    if (first_free_ == kNone && slots_.size() == slots_.capacity()) {
+      slots_.reserve(2 * slots_.size() + 8);
+    }
+  }
+
   // Adds an entry. O(log n), amortized.
   Slot Push(Key key, T value) {
     const size_t index = AllocateIndex();
@@ -174,7 +182,7 @@ class Heap {
   // Leaves things as they were if there is no memory, now or for the node that
   // goes with the place: hence the order.
   size_t AllocateIndex() {
-    if (order_.size() == order_.capacity()) order_.reserve(2 * size() + 8);
+    MakeRoom();
     if (first_free_ == kNone) {
       slots_.push_back({kNone, std::nullopt});
       return slots_.size() - 1;

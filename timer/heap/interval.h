@@ -9,9 +9,9 @@
 //
 //   absl::StatusOr<heap::Interval> interval =
 //       heap::Interval::Create(absl::Seconds(1));
-//   if (!interval.ok()) return interval.status();
+//   if (!interval.ok()) co_return interval.status();
 //   while (std::optional<Instant> tick = co_await Next(*interval)) Sample();
-//   return interval->status();   // the timer has gone
+//   co_return interval->status();   // the timer has gone
 
 #ifndef ROUSE_TIMER_HEAP_INTERVAL_H_
 #define ROUSE_TIMER_HEAP_INTERVAL_H_

@@ -4,6 +4,7 @@
 #include "rouse/timer/heap/timeout.h"
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -40,6 +41,16 @@ class Gate {
 
 static_assert(std::same_as<Timeout<Gate>::Output, absl::StatusOr<int>>);
 
+// Of a reference, as a `SetOnce` gives it.
+class Seven {
+ public:
+  static constexpr int kSeven = 7;
+  PollResult<const int&> Poll(Context&) { return kSeven; }
+};
+
+static_assert(std::same_as<Timeout<Seven>::Output,
+                           absl::StatusOr<std::reference_wrapper<const int>>>);
+
 class HeapTimeoutTest : public testing::Test {
  protected:
   HeapTimeoutTest() : clock_(std::make_shared<Clock>()) {
@@ -74,6 +85,13 @@ TEST_F(HeapTimeoutTest, GivesWhatTheFutureGives) {
   // However late it is.
   Advance(20);
   EXPECT_EQ(**Poll(timeout), 7);
+}
+
+TEST_F(HeapTimeoutTest, OfAReferenceGivesThatReference) {
+  Timeout timeout(timer_->handle(), absl::Milliseconds(10), Seven());
+  const Waker waker;
+  Context cx(waker);
+  EXPECT_EQ(&(*timeout.Poll(cx))->get(), &Seven::kSeven);
 }
 
 TEST_F(HeapTimeoutTest, TellsWhatItWaitsFor) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/has_come.h"
 #include "rouse/timer/heap/arc_list.h"
 #include "rouse/timer/heap/ref_counted.h"
 #include "rouse/timer/heap/scheduled_timer.h"
@@ -31,6 +32,7 @@ Timer::Timer(std::shared_ptr<Clock> clock)
 Timer::~Timer() {
   // From here on nothing comes any more, and so nothing is left out.
   ArcList<ScheduledTimer>::Batch changed = core_->changed().TakeAndSeal();
+  while (const Ref<ScheduledTimer> node = changed_.Pop()) node->Invalidate();
   while (const Ref<ScheduledTimer> node = changed.Pop()) node->Invalidate();
   while (!heap_.IsEmpty()) heap_.Pop().value->Invalidate();
   // Nobody will call it.
@@ -52,7 +54,7 @@ std::optional<Instant> Timer::NextEvent() {
 
 void Timer::AdvanceTo(Instant now) {
   LookAtChanges();
-  while (!heap_.IsEmpty() && *heap_.Peek() <= now) {
+  while (!heap_.IsEmpty() && rouse::internal::HasCome(*heap_.Peek(), now)) {
     const Ref<ScheduledTimer> node = heap_.Pop().value;
     ScheduledTimer::Registration& registration = node->registration();
     registration.slot.reset();
@@ -61,8 +63,17 @@ void Timer::AdvanceTo(Instant now) {
 }
 
 void Timer::LookAtChanges() {
-  ArcList<ScheduledTimer>::Batch changed = core_->changed().TakeAll();
-  while (Ref<ScheduledTimer> node = changed.Pop()) Update(std::move(node));
+  LookAtBatch();  // of a call that threw
+  changed_ = core_->changed().TakeAll();
+  LookAtBatch();
+}
+
+void Timer::LookAtBatch() {
+  while (!changed_.IsEmpty()) {
+    // Before the node is taken: without memory it stays where it is.
+    heap_.MakeRoom();
+    Update(changed_.Pop());
+  }
 }
 
 void Timer::Update(Ref<ScheduledTimer> node) {

@@ -4,6 +4,7 @@
 #include "rouse/timer/heap/timer.h"
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/failing_allocations.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -87,6 +89,49 @@ TEST(Timer, Defect9FiresAtItsDeadlineAndNotBefore) {
   timer.AdvanceTo(At(10));
   EXPECT_TRUE(IsReady(delay));
 }
+
+#ifdef ROUSE_CAN_FAIL_ALLOCATIONS
+
+TEST(Timer, LosesNoDelayWhenMemoryRunsOut) {
+  constexpr int kDelays = 20;
+  int failed = 0;
+  for (int n = 0; n == failed; ++n) {
+    Timer timer;
+    std::vector<Delay> delays;
+    for (int i = 1; i <= kDelays; ++i) {
+      delays.emplace_back(timer.handle(), At(i));
+    }
+    bool has_failed;
+    {
+      const FailingAllocation failing(n);
+      try {
+        static_cast<void>(timer.NextEvent());
+      } catch (const std::bad_alloc&) {
+      }
+      has_failed = failing.has_failed();
+    }
+    if (has_failed) ++failed;
+    EXPECT_EQ(timer.NextEvent(), At(1));
+    timer.AdvanceTo(At(kDelays));
+    for (Delay& delay : delays) EXPECT_TRUE(IsReady(delay)) << n;
+  }
+  EXPECT_GE(failed, 2);
+}
+
+TEST(Timer, WhatItHadNoMemoryForHearsThatItHasGone) {
+  std::optional<Timer> timer(std::in_place);
+  Delay first(timer->handle(), At(1));
+  Delay second(timer->handle(), At(2));
+  {
+    const FailingAllocation failing(0);
+    EXPECT_THROW(static_cast<void>(timer->NextEvent()), std::bad_alloc);
+  }
+  timer.reset();
+  EXPECT_TRUE(absl::IsUnavailable(*Poll(first)));
+  EXPECT_TRUE(absl::IsUnavailable(*Poll(second)));
+}
+
+#endif
 
 TEST(Timer, FiresInTheOrderOfDeadlines) {
   Timer timer;

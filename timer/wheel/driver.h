@@ -12,8 +12,12 @@
 //   wheel::Driver<ThreadParker> driver;
 //   wheel::ScopedDefault current(driver.handle());
 //   Sleep sleep(absl::Milliseconds(20));
-//   Context cx(driver.unparker().waker());
-//   while (sleep.Poll(cx).IsPending()) driver.Park();
+//   const ThreadParker::Unparker unparker = driver.unparker();
+//   while (true) {
+//     Context cx(unparker.waker());  // one for each poll
+//     if (sleep.Poll(cx).IsReady()) break;
+//     driver.Park();
+//   }
 
 #ifndef ROUSE_TIMER_WHEEL_DRIVER_H_
 #define ROUSE_TIMER_WHEEL_DRIVER_H_

@@ -6,6 +6,7 @@
 
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/has_come.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/core.h"
 #include "rouse/timer/wheel/shard.h"
@@ -13,6 +14,8 @@
 
 namespace rouse::wheel::internal {
 namespace {
+
+using rouse::internal::HasCome;
 
 // Where to wait: in the shard of this thread, if it is one of the driver that
 // the registration is bound to, or else in `bound`.
@@ -66,7 +69,7 @@ Registration::State Registration::WaitAnew(State state, const Waker& waker) {
     state = shard_->ReplaceWaker(*this, waker.Clone());
   }
   if (state == State::kIdle || (state == State::kElapsed && put_off_ &&
-                                core().clock().Now() < deadline())) {
+                                !HasCome(deadline(), core().clock().Now()))) {
     return Arm(waker);
   }
   return state;
@@ -80,7 +83,7 @@ Registration::State Registration::Arm(const Waker& waker) {
       is_relative_ ? now.PlusNanoseconds(this->deadline().nanoseconds())
                    : this->deadline();
   State state = State::kElapsed;
-  if (deadline > now) {
+  if (!HasCome(deadline, now)) {
     Waker clone = waker.Clone();  // before anything changes: it may throw
     Begin(shard, deadline);
     const uint64_t tick = core.ticks().AtOrAfter(deadline);
@@ -144,7 +147,7 @@ void Registration::ResetAfter(int64_t nanoseconds) {
 
 bool Registration::IsElapsed() const {
   return state() == State::kElapsed &&
-         (!put_off_ || core().clock().Now() >= deadline());
+         (!put_off_ || HasCome(deadline(), core().clock().Now()));
 }
 
 void Registration::Cancel() {

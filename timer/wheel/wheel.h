@@ -32,7 +32,8 @@
 //
 // When the present comes to the beginning of a slot, its entries are spread
 // over the finer levels; those of a slot of level 0 are due. So an entry moves
-// at most five times, whatever its delay.
+// at most five times, whatever its delay, once it is within reach of the
+// levels.
 //
 // An entry's tick lies ahead and agrees with the present one in all higher
 // digits, so its digit is greater than the present one: no occupied slot lies
@@ -42,8 +43,8 @@
 // nearer entries: tokio #8334.)
 //
 // What differs in a digit above the sixth, that is, lies beyond the next
-// multiple of 2^36 ticks, is in a list of its own, which is spread when the
-// present comes to such a multiple.
+// multiple of 2^36 ticks, is in a list of its own. All of that is placed anew
+// when the present comes to such a multiple, and so moves once for each.
 
 #ifndef ROUSE_TIMER_WHEEL_WHEEL_H_
 #define ROUSE_TIMER_WHEEL_WHEEL_H_

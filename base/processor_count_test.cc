@@ -1,0 +1,37 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/base/processor_count.h"
+
+#include <sched.h>
+
+#include <cstddef>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace rouse {
+namespace {
+
+TEST(ProcessorCount, IsWhatTheThreadMayRunOn) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  const size_t count = CPU_COUNT(&all);
+  EXPECT_EQ(ProcessorCount(), count);
+  std::thread restricted([all] {
+    cpu_set_t some;
+    CPU_ZERO(&some);
+    size_t chosen = 0;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+      if (!CPU_ISSET(i, &all)) continue;
+      CPU_SET(i, &some);
+      ASSERT_EQ(sched_setaffinity(0, sizeof(some), &some), 0);
+      EXPECT_EQ(ProcessorCount(), ++chosen);
+    }
+  });
+  restricted.join();
+  EXPECT_EQ(ProcessorCount(), count);
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,252 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How long a worker whose queue is never empty leaves tasks from outside, and
+// timers, waiting: in polls, which are the same however loaded the machine is.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::Le;
+using ::testing::SizeIs;
+
+// With two workers one is in a poll that does not end before the test.
+enum class Kind { kCurrentThread, kOneWorker, kTwoWorkers };
+
+std::string NameOf(const testing::TestParamInfo<Kind>& info) {
+  static constexpr const char* kNames[] = {"CurrentThread", "OneWorker",
+                                           "TwoWorkers"};
+  return kNames[static_cast<int>(info.param)];
+}
+
+constexpr int kRounds = 12;
+
+// A runtime whose tasks run on one worker, which nobody helps.
+class BusyWorker {
+ public:
+  BusyWorker(Kind kind, const std::function<void(Builder&)>& choose) {
+    Builder builder = Builder::CurrentThread();
+    if (kind != Kind::kCurrentThread) {
+      builder = Builder::MultiThread();
+      builder.WorkerThreads(kind == Kind::kOneWorker ? 1 : 2)
+          .LongPollBound(absl::InfiniteDuration());
+    }
+    choose(builder);
+    absl::StatusOr<Runtime> runtime = builder.Build();
+    EXPECT_THAT(runtime, IsOk());
+    runtime_ = *std::move(runtime);
+    if (kind != Kind::kTwoWorkers) return;
+    auto stuck = [this]() -> Co<> {
+      begun_.Notify();
+      end_.WaitForNotification();
+      co_return;
+    };
+    runtime_->Spawn(stuck).Detach();
+    begun_.WaitForNotification();
+  }
+  BusyWorker(const BusyWorker&) = delete;
+  BusyWorker& operator=(const BusyWorker&) = delete;
+  ~BusyWorker() { end_.Notify(); }
+
+  // Polls a task without end that calls `each_time`, beside one that is woken
+  // by another thread as soon as it waits. Gives after how many polls, of both,
+  // the latter came each time.
+  std::vector<int> DistancesFromOutside(const std::function<void()>& each_time =
+                                            [] {}) {
+    std::optional<Waker> waits;
+    auto woken = PollFn([&](Context& cx) -> PollResult<void> {
+      NotePoll();
+      if (done_) return {};
+      waits = cx.waker().Clone();
+      return kPending;
+    });
+    auto busy = [&]() -> Co<> {
+      while (!done_) {
+        ++polls_;
+        each_time();
+        if (waits.has_value()) {
+          std::thread outside([&waits] { std::move(*waits).Wake(); });
+          outside.join();
+          waits.reset();
+        }
+        co_await Yield();
+      }
+    };
+    Run(busy, woken);
+    return distances_;
+  }
+
+  // The same with one whose timer is due as soon as it waits.
+  std::vector<int> DistancesOfTimers(Clock& clock) {
+    bool waits = false;
+    auto sleeps = [&]() -> Co<> {
+      while (!done_) {
+        waits = true;
+        co_await Sleep(absl::Hours(1));
+        NotePoll();
+      }
+    };
+    auto busy = [&]() -> Co<> {
+      while (!done_) {
+        ++polls_;
+        if (std::exchange(waits, false)) clock.Advance(absl::Hours(1));
+        co_await Yield();
+      }
+    };
+    Run(busy, sleeps);
+    return distances_;
+  }
+
+ private:
+  void NotePoll() {
+    ++polls_;
+    // Not from the first one: that need not be where the worker has looked.
+    if (++notes_ > 2) distances_.push_back(polls_ - noted_at_);
+    noted_at_ = polls_;
+    done_ = distances_.size() == kRounds;
+  }
+
+  template <class Busy, class Other>
+  void Run(Busy busy, Other other) {
+    JoinHandle<void> first = runtime_->Spawn(std::move(busy));
+    JoinHandle<void> second = runtime_->Spawn(std::move(other));
+    EXPECT_THAT(runtime_->BlockOn(std::move(second)), IsOk());
+    EXPECT_THAT(runtime_->BlockOn(std::move(first)), IsOk());
+  }
+
+  absl::Notification begun_;
+  absl::Notification end_;
+  // The tasks', which run on one thread, until they have been joined.
+  int polls_ = 0;
+  int notes_ = 0;
+  int noted_at_ = 0;
+  bool done_ = false;
+  std::vector<int> distances_;
+  std::optional<Runtime> runtime_;
+};
+
+std::vector<int> DistancesFromOutside(
+    Kind kind, const std::function<void(Builder&)>& choose = [](Builder&) {}) {
+  return BusyWorker(kind, choose).DistancesFromOutside();
+}
+
+std::vector<int> DistancesOfTimers(
+    Kind kind, const std::function<void(Builder&)>& choose = [](Builder&) {}) {
+  const auto clock = std::make_shared<Clock>();
+  clock->Pause();
+  BusyWorker worker(kind, [&](Builder& builder) {
+    builder.WithClock(clock);
+    choose(builder);
+  });
+  return worker.DistancesOfTimers(*clock);
+}
+
+auto AreAll(int distance, int slack = 0) {
+  return AllOf(SizeIs(kRounds),
+               Each(AllOf(Ge(distance - slack), Le(distance + slack))));
+}
+
+// One of two workers has two queues, which may have one task each. It comes to
+// the sleeper first, or to the other.
+int TimerSlack(Kind kind) { return kind == Kind::kTwoWorkers ? 1 : 0; }
+
+class IntervalsTest : public testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, IntervalsTest,
+                         testing::Values(Kind::kCurrentThread, Kind::kOneWorker,
+                                         Kind::kTwoWorkers),
+                         &NameOf);
+
+// Whatever the clock says, also with two workers.
+TEST_P(IntervalsTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
+  for (const uint32_t polls : {5, 50, 300}) {
+    auto choose = [polls](Builder& builder) {
+      builder.GlobalQueueInterval(polls);
+    };
+    EXPECT_THAT(DistancesFromOutside(GetParam(), choose),
+                AreAll(static_cast<int>(polls)));
+  }
+}
+
+TEST_P(IntervalsTest, EventsAreLookedForAfterSoManyPolls) {
+  for (const uint32_t polls : {5, 50, 300}) {
+    auto choose = [polls](Builder& builder) { builder.EventInterval(polls); };
+    EXPECT_THAT(DistancesOfTimers(GetParam(), choose),
+                AreAll(static_cast<int>(polls), TimerSlack(GetParam())));
+  }
+}
+
+TEST_P(IntervalsTest, EventsAreLookedForAfter61PollsByDefault) {
+  EXPECT_THAT(DistancesOfTimers(GetParam()),
+              AreAll(61, TimerSlack(GetParam())));
+}
+
+TEST(Intervals, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
+  for (const Kind kind : {Kind::kCurrentThread, Kind::kOneWorker}) {
+    EXPECT_THAT(DistancesFromOutside(kind), AreAll(31));
+  }
+}
+
+// Whichever of the two comes first. Each round takes the time of a thread.
+TEST(Intervals, OneOfTwoLooksAfter127PollsOr50MicrosecondsByDefault) {
+  EXPECT_THAT(DistancesFromOutside(Kind::kTwoWorkers),
+              AllOf(SizeIs(kRounds), Each(Le(127))));
+}
+
+// For a poll, however loaded the machine is.
+void TakeAtLeast(absl::Duration time) {
+  const Clock clock;
+  const Instant end = clock.Now() + time;
+  while (clock.Now() < end) {
+  }
+}
+
+// It asks the clock each eighth turn, at the latest, but not in the first one
+// after a task from outside.
+TEST(Intervals, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
+  BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
+  EXPECT_THAT(
+      worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(100)); }),
+      AllOf(SizeIs(kRounds), Each(Le(9))));
+}
+
+// And so eight later than after 50 us.
+TEST(Intervals, OneOfTwoLooksAfter50MicrosecondsIfPollsAreShorter) {
+  BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
+  EXPECT_THAT(
+      worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(4)); }),
+      AllOf(SizeIs(kRounds), Each(Le(13 + 9))));
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,274 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runtimes that are left to end by themselves. Those that are waited for are in
+// runtime_test.cc, and their blocking calls in blocking_test.cc.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/block_in_place.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+
+constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
+
+// Told by a runtime when it goes, since its options do; that is after the last
+// of its handles.
+class Gone {
+ public:
+  // A hook that owns what tells.
+  std::function<void()> Hook() {
+    auto tells = std::make_shared<int>();
+    told_ = tells;
+    return [tells = std::move(tells)] {};
+  }
+
+  void Await() const {
+    while (!told_.expired()) std::this_thread::yield();
+  }
+
+ private:
+  std::weak_ptr<int> told_;
+};
+
+Runtime MakeRuntime(Gone& gone) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(2).OnThreadPark(gone.Hook()).Build();
+  EXPECT_THAT(runtime, IsOk());
+  return *std::move(runtime);
+}
+
+TEST(ShutdownTimeout, LeavesAPollBehindThatIsUnderWay) {
+  Gone gone;
+  absl::Notification begun;
+  absl::Notification end;
+  Runtime runtime = MakeRuntime(gone);
+  std::optional<Handle> handle(runtime.handle());
+  auto stuck = [&]() -> Co<int> {
+    begun.Notify();
+    end.WaitForNotification();
+    co_return 7;
+  };
+  auto waiting = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
+  JoinHandle<int> last = runtime.Spawn(stuck);
+  JoinHandle<void> sleeper = runtime.Spawn(waiting);
+  begun.WaitForNotification();
+  EXPECT_FALSE(std::move(runtime).ShutdownTimeout(absl::Milliseconds(1)));
+  EXPECT_FALSE(last.IsFinished());
+  EXPECT_THAT(BlockOn(handle->Spawn(waiting)), StatusIs(kCancelled));
+  end.Notify();
+  EXPECT_THAT(BlockOn(std::move(last)), IsOkAndHolds(7));
+  EXPECT_THAT(BlockOn(std::move(sleeper)), StatusIs(kCancelled));
+  while (handle->alive_tasks() > 0) std::this_thread::yield();
+  handle.reset();
+  gone.Await();
+}
+
+TEST(ShutdownTimeout, SaysThatAllHasEnded) {
+  Gone gone;
+  Runtime runtime = MakeRuntime(gone);
+  auto waiting = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
+  JoinHandle<void> sleeper = runtime.Spawn(waiting);
+  EXPECT_TRUE(std::move(runtime).ShutdownTimeout(absl::Hours(1)));
+  EXPECT_TRUE(sleeper.IsFinished());
+}
+
+TEST(ShutdownTimeout, LeavesACallInPlaceBehind) {
+  Gone gone;
+  absl::Notification begun;
+  absl::Notification end;
+  Runtime runtime = MakeRuntime(gone);
+  auto stuck = [&]() -> Co<> {
+    BlockInPlace([&] {
+      begun.Notify();
+      end.WaitForNotification();
+    });
+    co_return;
+  };
+  JoinHandle<void> call = runtime.Spawn(stuck);
+  begun.WaitForNotification();
+  EXPECT_FALSE(std::move(runtime).ShutdownTimeout(absl::Milliseconds(1)));
+  end.Notify();
+  EXPECT_THAT(BlockOn(std::move(call)), IsOk());
+  gone.Await();
+}
+
+// The workers end the timers, though nobody waits for the workers.
+TEST(ShutdownBackground, EndsWhatIsWaitedForInPlace) {
+  Gone gone;
+  absl::Notification begun;
+  Runtime runtime = MakeRuntime(gone);
+  auto stuck = [&]() -> Co<absl::Status> {
+    absl::Status slept;
+    BlockInPlace([&] {
+      begun.Notify();
+      slept = BlockOn(Sleep(absl::Hours(1)));
+    });
+    co_return slept;
+  };
+  JoinHandle<absl::Status> call = runtime.Spawn(stuck);
+  begun.WaitForNotification();
+  std::move(runtime).ShutdownBackground();
+  EXPECT_THAT(BlockOn(std::move(call)),
+              StatusIs(absl::StatusCode::kUnavailable));
+  gone.Await();
+}
+
+TEST(ShutdownBackground, EndsTasksOnTheThreadsOfTheRuntime) {
+  // Where it was destroyed.
+  struct Noting {
+    ~Noting() { *where = std::this_thread::get_id(); }
+    std::atomic<std::thread::id>* where;
+  };
+  Gone gone;
+  std::atomic<std::thread::id> where;
+  std::atomic<bool> polled = false;
+  Runtime runtime = MakeRuntime(gone);
+  auto waiting = [&]() -> Co<> {
+    const Noting noting{&where};
+    polled = true;
+    co_await Sleep(absl::Hours(1));
+  };
+  runtime.Spawn(waiting).Detach();
+  while (!polled) std::this_thread::yield();
+  std::move(runtime).ShutdownBackground();
+  gone.Await();
+  EXPECT_NE(where, std::thread::id());
+  EXPECT_NE(where, std::this_thread::get_id());
+}
+
+TEST(ShutdownBackground, ATaskMayDoItToItsOwnRuntime) {
+  Gone gone;
+  std::optional<Runtime> runtime;
+  bool went_on = false;
+  absl::Notification spawned;
+  runtime.emplace(MakeRuntime(gone));
+  auto last_owner = [&]() -> Co<> {
+    // Until then the runtime must last.
+    spawned.WaitForNotification();
+    std::move(*runtime).ShutdownBackground();
+    // It is polled to the end of this poll.
+    co_await Yield();
+    went_on = true;
+  };
+  JoinHandle<void> task = runtime->Spawn(last_owner);
+  spawned.Notify();
+  EXPECT_THAT(BlockOn(std::move(task)), StatusIs(kCancelled));
+  gone.Await();
+  EXPECT_FALSE(went_on);
+}
+
+TEST(ShutdownBackground, ATaskThatBlocksInPlaceMayDoItToItsOwnRuntime) {
+  Gone gone;
+  std::optional<Runtime> runtime;
+  absl::Notification spawned;
+  runtime.emplace(MakeRuntime(gone));
+  auto last_owner = [&]() -> Co<> {
+    spawned.WaitForNotification();
+    BlockInPlace([&] { std::move(*runtime).ShutdownBackground(); });
+    co_return;
+  };
+  JoinHandle<void> task = runtime->Spawn(last_owner);
+  spawned.Notify();
+  EXPECT_THAT(BlockOn(std::move(task)), IsOk());
+  gone.Await();
+}
+
+// Which then goes on without it.
+TEST(ShutdownBackground, AMainFutureMayDoItToItsOwnRuntime) {
+  std::atomic<int> stopped = 0;
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(2)
+                                        .OnThreadStop([&] { ++stopped; })
+                                        .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto main = [&]() -> Co<absl::Status> {
+    std::move(*runtime).ShutdownBackground();
+    while (stopped < 2) std::this_thread::yield();
+    co_return co_await Sleep(absl::Hours(1));
+  };
+  EXPECT_THAT(runtime->BlockOn(main), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+// The watchdog cannot end itself, nor the driver that it is in.
+TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
+  Gone gone;
+  absl::Notification worker_ended;
+  absl::Notification shut_down;
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread()
+          .WorkerThreads(1)
+          .OnUnhandledException(UnhandledException::kShutdownRuntime)
+          .OnThreadStop([&] {
+            if (!worker_ended.HasBeenNotified()) worker_ended.Notify();
+          })
+          .OnThreadPark(gone.Hook())
+          .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto throws = []() -> Co<> {
+    throw std::runtime_error("broken");
+    co_return;
+  };
+  auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
+  runtime->Spawn(throws).Detach();
+  EXPECT_THROW(runtime->BlockOn(never), PanicError);
+  // Nobody else is left to look for events.
+  worker_ended.WaitForNotification();
+  std::optional<EnterGuard> enter(std::in_place, runtime->handle());
+  std::optional<Sleep> sleep(std::in_place, absl::Milliseconds(1));
+  const Waker waker = Waker::FromCallable([&] {
+    std::move(*runtime).ShutdownBackground();
+    shut_down.Notify();
+  });
+  Context cx(waker);
+  ASSERT_TRUE(sleep->Poll(cx).IsPending());
+  shut_down.WaitForNotification();
+  sleep.reset();
+  enter.reset();
+  gone.Await();
+}
+
+TEST(ShutdownBackground, ATaskMustNotDoItToACurrentThreadRuntime) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto task = [&]() -> Co<> {
+    EXPECT_THROW(std::move(*runtime).ShutdownBackground(), PanicError);
+    co_return;
+  };
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(task)), IsOk());
+}
+#endif
+
+}  // namespace
+}  // namespace rouse
