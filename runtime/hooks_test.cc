@@ -170,18 +170,18 @@ TEST_P(HooksTest, OnTaskTerminateIsCalledForATaskThatEndsWithItsRuntime) {
 }
 
 TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
-  std::atomic<int> parks{0};
-  std::atomic<int> unparks{0};
+  Count parks;
+  Count unparks;
   absl::StatusOr<Runtime> runtime = MakeBuilder()
-                                        .OnThreadPark([&] { ++parks; })
-                                        .OnThreadUnpark([&] { ++unparks; })
+                                        .OnThreadPark([&] { parks.Add(); })
+                                        .OnThreadUnpark([&] { unparks.Add(); })
                                         .Build();
   ASSERT_THAT(runtime, IsOk());
+  runtime->BlockOn(parks.AtLeast(1));
   auto sleep = []() -> Co<> { co_await Sleep(absl::Milliseconds(1)); };
   runtime->BlockOn(sleep);
   runtime = absl::UnknownError("gone");
-  EXPECT_GT(parks, 0);
-  EXPECT_EQ(parks, unparks);
+  EXPECT_EQ(parks.now(), unparks.now());
 }
 
 // Tokio #7834, #8212. All tasks come from there, and nothing else wakes
