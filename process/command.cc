@@ -316,7 +316,8 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   // The number is the child's until it is waited for.
   OwnedFd fd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   if (!fd.IsValid()) {
-    if (errno == ESRCH) {
+    // Linux says EINVAL of one that is waited for just then.
+    if (errno == ESRCH || errno == EINVAL) {
       // Nor is the number the child's any more.
       return absl::AbortedError(absl::StrCat(
           "Command '", program_,
