@@ -177,8 +177,18 @@ def rouse_cc_binary(name, copts = [], features = [], **kwargs):
         **kwargs
     )
 
-def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], features = [], **kwargs):
+def rouse_cc_test(
+        name,
+        size = "small",
+        main = True,
+        deps = [],
+        tags = [],
+        copts = [],
+        features = [],
+        **kwargs):
     """A cc_test that uses GoogleTest and GoogleMock; it need not name them in `deps`.
+
+    Where Bazel can, it has a network of its own: ports and names of sockets are nobody else's.
 
     Tags with a meaning here: "model" (exhaustive, on the model checker), "stress" (real threads).
 
@@ -187,6 +197,7 @@ def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], feat
       size: as for cc_test.
       main: whether GoogleTest's main() is linked; False where the sources have their own.
       deps: what the sources include, GoogleTest excepted.
+      tags: as for cc_test.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
       **kwargs: as for cc_test.
@@ -198,6 +209,7 @@ def rouse_cc_test(name, size = "small", main = True, deps = [], copts = [], feat
         copts = _COPTS + copts,
         features = _FEATURES + features,
         linkstatic = True,
+        tags = tags + ["block-network"],
         deps = deps + gtest,
         **kwargs
     )
