@@ -158,7 +158,7 @@ rouse::Co<absl::Status> Chat(rouse::TcpStream stream, std::string& messages) {
 }
 
 rouse::Co<absl::StatusOr<rouse::TcpStream>> ConnectInTime(std::string server) {
-  co_return co_await rouse::Timeout(absl::Seconds(10),
+  co_return co_await rouse::Timeout(absl::Minutes(1),
                                     rouse::ConnectTcp(std::move(server)));
 }
 

@@ -167,7 +167,7 @@ rouse::Co<absl::Status> Main(rouse::TcpListener listener) {
   // 2. Those there are have been told too. Wait for them, but not for ever.
   stop.Cancel();
   connections.Close();
-  (void)co_await rouse::Timeout(absl::Seconds(10), connections.Wait());
+  (void)co_await rouse::Timeout(absl::Minutes(1), connections.Wait());
   co_return accepted;
 }
 
@@ -176,7 +176,7 @@ absl::Status Serve(rouse::Runtime runtime, rouse::TcpListener listener) {
   absl::Status status =
       runtime.BlockOn(runtime.Spawn(Main(std::move(listener))));
   // 3. Whatever task is left is cancelled. Blocking calls get some time.
-  if (!std::move(runtime).ShutdownTimeout(absl::Seconds(5)) && status.ok()) {
+  if (!std::move(runtime).ShutdownTimeout(absl::Minutes(1)) && status.ok()) {
     status = absl::DeadlineExceededError("a blocking call did not end");
   }
   return status;

@@ -12,7 +12,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -43,10 +42,11 @@ class UnixTest : public TcpTest {
   std::string NewPath() { return PathOf(paths_++); }
   UnixAddr NewPathAddr() { return UnixAddr::FromPath(NewPath()).value(); }
 
-  static UnixAddr NewAbstractAddr() {
-    static std::atomic<int> count = 0;
+  // Where nobody is, in no other process either: processes of the same number
+  // may be in sight in other containers.
+  UnixAddr NewAbstractAddr() {
     return UnixAddr::FromAbstractName(
-               absl::StrCat("rouse_test_", getpid(), "_", count++))
+               absl::StrCat(directory_, "/", abstract_names_++))
         .value();
   }
 
@@ -63,6 +63,7 @@ class UnixTest : public TcpTest {
 
   std::string directory_;
   int paths_ = 0;
+  int abstract_names_ = 0;
 };
 
 }  // namespace rouse

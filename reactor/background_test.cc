@@ -134,7 +134,7 @@ TEST_F(BackgroundTest, NoThreadIsUnavailable) {
   ASSERT_EQ(pthread_getattr_default_np(&before), 0);
   pthread_attr_t huge;
   ASSERT_EQ(pthread_attr_init(&huge), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 46), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 50), 0);
   ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
   Reactor reactor = Reactor::Create().value();
   const Handle handle = reactor.handle();

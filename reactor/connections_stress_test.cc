@@ -131,7 +131,8 @@ class Connection {
   bool ended_ = false;
 };
 
-// One thread's share of the connections. Returns how many it has had.
+// One thread's share of the connections, until `end`, and one at least. Returns
+// how many it has had.
 size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
                 absl::Time end, uint64_t seed) {
   SCOPED_TRACE(seed);
@@ -139,7 +140,7 @@ size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
   ThreadParker parker;
   size_t made = 0;
   std::vector<std::unique_ptr<Connection>> connections(share);
-  while (absl::Now() < end && !testing::Test::HasFailure()) {
+  while ((made == 0 || absl::Now() < end) && !testing::Test::HasFailure()) {
     std::unique_ptr<Connection>& connection =
         connections[rand.Below(static_cast<uint32_t>(share))];
     if (connection == nullptr) {
@@ -181,8 +182,9 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   const absl::Duration run_time = StressTime(kUsualTime);
   // Thread i has `seed + i`.
   const uint64_t seed = StressSeed();
+  const size_t most = ManyConnections();
   const size_t connections =
-      run_time == kUsualTime ? kUsualConnections : ManyConnections();
+      run_time == kUsualTime ? std::min(kUsualConnections, most) : most;
   // One for each thread. They go after the thread that drives, which may be
   // about to wake one though its waiter has gone.
   std::array<TestTask, kThreads> idle;

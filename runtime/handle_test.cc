@@ -75,7 +75,7 @@ TEST_P(HandleTest, BlockOnSleepsByTheRuntimesClock) {
   });
   auto until_done = [&done]() -> Co<> {
     while (!done.HasBeenNotified()) {
-      (void)co_await Sleep(absl::Minutes(10));
+      (void)co_await Sleep(absl::Seconds(10));
     }
   };
   runtime.BlockOn(until_done);

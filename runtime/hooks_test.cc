@@ -246,11 +246,13 @@ TEST_P(HooksTest, AfterUnparkMaySpawn) {
 TEST(Hooks, ThreadsStartAndStop) {
   std::atomic<int> started{0};
   std::atomic<int> stopped{0};
-  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
-                                        .WorkerThreads(2)
-                                        .OnThreadStart([&] { ++started; })
-                                        .OnThreadStop([&] { ++stopped; })
-                                        .Build();
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread()
+          .WorkerThreads(2)
+          .ThreadKeepAlive(absl::InfiniteDuration())
+          .OnThreadStart([&] { ++started; })
+          .OnThreadStop([&] { ++stopped; })
+          .Build();
   ASSERT_THAT(runtime, IsOk());
   EXPECT_THAT(runtime->BlockOn(runtime->SpawnBlocking([] {})), IsOk());
   EXPECT_EQ(stopped, 0);
@@ -281,7 +283,7 @@ TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
       co_return;
     };
     runtime->handle().Spawn(body).Detach();
-    EXPECT_TRUE(ran.WaitForNotificationWithTimeout(absl::Seconds(5)));
+    ran.WaitForNotification();
     may_park.Notify();
   }
 }
@@ -308,7 +310,7 @@ TEST(Hooks, AWorkerThatHasBeenUnparkedKeepsNobodyFromBeingWoken) {
     co_return;
   };
   runtime->handle().Spawn(body).Detach();
-  EXPECT_TRUE(ran.WaitForNotificationWithTimeout(absl::Seconds(5)));
+  ran.WaitForNotification();
   may_go_on.Notify();
 }
 

@@ -259,7 +259,7 @@ TEST(Runtime, TasksAreDestroyedOnTheRuntimesThreads) {
       JoinHandle<void> refused = handle.Spawn(Noting(nullptr));
       while (!refused.IsFinished()) {
         refused = handle.Spawn(Noting(nullptr));
-        std::this_thread::yield();
+        absl::SleepFor(absl::Milliseconds(1));
       }
       absl::SleepFor(absl::Milliseconds(10));
       closed.Notify();

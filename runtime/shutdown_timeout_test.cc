@@ -29,6 +29,7 @@
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -226,9 +227,11 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   Gone gone;
   absl::Notification worker_ended;
   absl::Notification shut_down;
+  const auto clock = std::make_shared<Clock>();
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread()
           .WorkerThreads(1)
+          .WithClock(clock)
           .OnUnhandledException(UnhandledException::kShutdownRuntime)
           .OnThreadStop([&] {
             if (!worker_ended.HasBeenNotified()) worker_ended.Notify();
@@ -236,6 +239,7 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
           .OnThreadPark(gone.Hook())
           .Build();
   ASSERT_THAT(runtime, IsOk());
+  clock->Pause();
   auto throws = []() -> Co<> {
     throw std::runtime_error("broken");
     co_return;
@@ -246,13 +250,14 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   // Nobody else is left to look for events.
   worker_ended.WaitForNotification();
   std::optional<EnterGuard> enter(std::in_place, runtime->handle());
-  std::optional<Sleep> sleep(std::in_place, absl::Milliseconds(1));
+  std::optional<Sleep> sleep(std::in_place, absl::Hours(1));
   const Waker waker = Waker::FromCallable([&] {
     std::move(*runtime).ShutdownBackground();
     shut_down.Notify();
   });
   Context cx(waker);
   ASSERT_TRUE(sleep->Poll(cx).IsPending());
+  clock->Advance(absl::Hours(1));
   shut_down.WaitForNotification();
   sleep.reset();
   enter.reset();

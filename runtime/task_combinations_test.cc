@@ -321,8 +321,11 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   void StopWorkers() {
     if (!is_multi_thread_) return;
     hold_ = std::make_shared<Hold>();
-    for (int i = 0; i < kWorkers; ++i) runtime_->Spawn(Holder(hold_)).Detach();
-    while (hold_->begun.load() < kWorkers) std::this_thread::yield();
+    for (int i = 0; i < kWorkers; ++i) {
+      runtime_->Spawn(Holder(hold_)).Detach();
+      // A worker that took two would keep the second one to itself.
+      while (hold_->begun.load() <= i) std::this_thread::yield();
+    }
   }
 
   void RunUntil(const std::function<bool()>& condition) {

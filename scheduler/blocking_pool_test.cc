@@ -228,7 +228,8 @@ TEST(BlockingPool, ACallMaySpawnAnother) {
 
 TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn) {
   constexpr int kCalls = 3;
-  const BlockingPool::Owner pool = BlockingPool::Create({.max_threads = 1});
+  const BlockingPool::Owner pool = BlockingPool::Create(
+      {.max_threads = 1, .keep_alive = absl::InfiniteDuration()});
   std::atomic<int> begun = 0;
   auto meet = [&begun] {
     ++begun;
@@ -250,6 +251,7 @@ TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
   absl::Notification may_start;
   std::atomic<int> starts = 0;
   BlockingOptions options;
+  options.keep_alive = absl::InfiniteDuration();
   options.on_thread_start = [&] {
     if (starts++ == 1) may_start.WaitForNotification();
   };
@@ -359,7 +361,8 @@ TEST(BlockingPool, StartsAThreadForEachCallThatFindsNoneIdle) {
 }
 
 TEST(BlockingPool, WakesTheThreadThatWentIdleLastAndNoOther) {
-  const BlockingPool::Owner pool = BlockingPool::Create();
+  const BlockingPool::Owner pool =
+      BlockingPool::Create({.keep_alive = absl::InfiniteDuration()});
   {
     const Busy first(*pool);
     const Busy second(*pool);
@@ -454,7 +457,9 @@ TEST(BlockingPool, AClockDoesNotAdvanceByItselfWhileThereIsWork) {
   clock->Pause();
   const Instant start = clock->Now();
   const BlockingPool::Owner pool =
-      BlockingPool::Create({.max_threads = 1, .clock = clock});
+      BlockingPool::Create({.max_threads = 1,
+                            .keep_alive = absl::InfiniteDuration(),
+                            .clock = clock});
   JoinHandle<void> queued = [&] {
     const Busy busy(*pool);
     clock->AutoAdvanceTo(start + absl::Hours(1));

@@ -14,7 +14,8 @@ namespace {
 using ::absl_testing::IsOkAndHolds;
 
 TEST(SpawnBlocking, GoesToTheCurrentPool) {
-  const BlockingPool::Owner pool = BlockingPool::Create();
+  const BlockingPool::Owner pool =
+      BlockingPool::Create({.keep_alive = absl::InfiniteDuration()});
   const ScopedBlockingPool current(*pool);
   EXPECT_THAT(BlockOn(SpawnBlocking([] { return 7; })), IsOkAndHolds(7));
   EXPECT_EQ(pool->metrics().threads, 1u);

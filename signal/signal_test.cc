@@ -341,7 +341,7 @@ TEST_F(SignalTest, CtrlCTellsWhyItCannotWait) {
 
 // Each side waits for the other: a lost signal would end the test here.
 TEST_F(SignalTest, NoSignalIsLost) {
-  constexpr int kRounds = 2000;
+  constexpr int kRounds = 500;
   const reactor::Background background =
       reactor::Background::Start(std::move(reactor_)).value();
   Signal signal = Signal::Create(SIGUSR1, background.handle()).value();

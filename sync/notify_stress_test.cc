@@ -93,10 +93,11 @@ TEST(NotifyStress, EveryNotifyOneReachesSomebody) {
   for (int i = 0; i < kThreads; ++i) {
     producers.emplace_back([&, i] {
       FastRand rand(seed + i);
-      while (absl::Now() < end && places.Take(rand)) {
+      do {
+        if (!places.Take(rand)) break;
         ++sent;
         items.Put(rand);
-      }
+      } while (absl::Now() < end);
     });
     consumers.emplace_back([&, i] {
       FastRand rand(seed + kThreads + i);
@@ -146,7 +147,7 @@ TEST(NotifyStress, EveryNotifyWaitersReachesAll) {
   int64_t rounds = 0;
   bool over = false;
   while (!over) {
-    over = absl::Now() >= end;
+    over = rounds > 0 && absl::Now() >= end;
     seen = 0;
     round.store(over ? kOver : ++rounds, std::memory_order_relaxed);
     changed.NotifyWaiters();

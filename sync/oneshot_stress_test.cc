@@ -161,6 +161,7 @@ TEST(OneshotStress, EveryValueIsReceivedOrGivenBackOrGoesWithItsReceiver) {
     });
   }
   absl::SleepFor(StressTime(absl::Milliseconds(300)));
+  while (tally.received == 0) absl::SleepFor(absl::Milliseconds(1));
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(tally.made, tally.sent + tally.given_back);

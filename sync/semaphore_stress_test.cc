@@ -78,10 +78,10 @@ class Actor {
 
   // Goes on for as long as the world does.
   Co<> Run() {
-    while (absl::Now() < world_.end) {
+    do {
       for (int i = 0; i < 64; ++i) co_await Step();
       world_.steps += 64;
-    }
+    } while (absl::Now() < world_.end);
   }
 
  private:

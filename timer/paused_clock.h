@@ -10,16 +10,22 @@
 #ifndef ROUSE_TIMER_PAUSED_CLOCK_H_
 #define ROUSE_TIMER_PAUSED_CLOCK_H_
 
+#include <cstdint>
 #include <memory>
 
+#include "absl/time/time.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
 
 namespace rouse {
 
-// A clock that stands, and is moved by the test alone.
+// A clock that stands, and is moved by the test alone. It begins where a round
+// of each level of the wheel does, at ticks of a millisecond: when a driver
+// wakes on the way to a deadline does not depend on how long the machine is up.
 inline std::shared_ptr<Clock> PausedClock() {
   auto clock = std::make_shared<Clock>();
   clock->Pause();
+  clock->AdvanceTo(Instant() + absl::Milliseconds(int64_t{1} << 36));
   return clock;
 }
 

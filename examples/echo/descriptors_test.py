@@ -11,9 +11,6 @@ from server_under_test import DEADLINE, Server, echo, is_readable, receive
 MAX_DESCRIPTORS = 32
 CONNECTIONS = 60
 
-# How long to look at the server that has none left, in seconds.
-LOOK = 2.5
-
 LINE = r"\S+ .*cannot accept connections.*Too many open files.*\n"
 
 
@@ -39,17 +36,20 @@ class DescriptorsTest(unittest.TestCase):
         served, waiting = connections[:room], connections[room:]
         for connection in waiting:
             connection.sendall(b"patience")
-        self.assertEqual(len(server.stderr.wait(1)), 1)
+        self.assertGreaterEqual(len(server.stderr.wait(1)), 1)
         self._keeps_serving(served)
 
-        # It says so once a second, and does not spin.
+        # It says so again and again, but once a second at the most, and does not spin.
+        start = time.monotonic()
         lines = len(server.stderr.so_far())
         cpu = cpu_seconds(pid)
-        end = time.monotonic() + LOOK
-        server.stderr.wait(1000, timeout=LOOK)
-        self.assertGreaterEqual(time.monotonic(), end)
-        self.assertIn(len(server.stderr.so_far()) - lines, range(2, 5))
-        self.assertLess(cpu_seconds(pid) - cpu, 0.2 * LOOK)
+        server.stderr.wait(lines + 2)
+        more = len(server.stderr.so_far()) - lines
+        took = time.monotonic() - start
+        self.assertGreaterEqual(more, 2)
+        # The first may have been due, and what was written before be read only now.
+        self.assertLess(more, took + 3)
+        self.assertLess(cpu_seconds(pid) - cpu, 0.2 * took)
 
         self._keeps_serving(served)
         self.assertFalse(any(is_readable(connection) for connection in waiting))

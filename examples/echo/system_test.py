@@ -95,23 +95,33 @@ class IdleTest(unittest.TestCase):
         silent = server.connect()
         self.assertGreaterEqual(wait_for_close(silent) - silent_since, 0.2)
 
-        fallen_silent = server.connect()
-        for _ in range(10):
-            fallen_silent_since = time.monotonic()
-            self.assertEqual(echo(fallen_silent, b"hello"), b"hello")
+        fallen_silent, fallen_silent_since = self._connection_active_for(server, 0.1, idle=0.2)
         self.assertGreaterEqual(wait_for_close(fallen_silent) - fallen_silent_since, 0.2)
-        self.assertEqual(server.stop(), (2, 50))
+        server.stop()
 
     def test_an_active_connection_stays(self):
         server = Server(self, "--idle_timeout=1s")
-        active = server.connect()
-        count = 0
-        started = time.monotonic()
-        while time.monotonic() - started < 3:
-            self.assertEqual(echo(active, b"hello"), b"hello", "it has been closed")
-            count += 1
+        active, _ = self._connection_active_for(server, 3, idle=1)
         active.close()
-        self.assertEqual(server.stop(), (1, 5 * count))
+        server.stop()
+
+    def _connection_active_for(self, server, seconds, idle):
+        """Returns it, and when the last message began. It may be closed if this test is kept from
+        sending for so long; then it is another one."""
+        while True:
+            started = last = time.monotonic()
+            connection = server.connect()
+            while True:
+                before_last, last = last, time.monotonic()
+                if last - started >= seconds:
+                    return connection, before_last
+                try:
+                    echoed = echo(connection, b"hello")
+                except ConnectionError:
+                    echoed = b""
+                if echoed != b"hello":
+                    self.assertGreaterEqual(time.monotonic() - before_last, idle, "it is closed")
+                    break
 
     def test_a_client_that_reads_nothing_is_idle(self):
         server = Server(self, "--idle_timeout=200ms")

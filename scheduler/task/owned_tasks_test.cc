@@ -261,8 +261,9 @@ TEST_F(OwnedTasksTest, ClosesWhileTasksComeAndGo) {
       while (!stop.load()) {
         // The first is removed here, by one who does not say that it may.
         schedule_->Start(AtOnce(), shard).Detach();
-        schedule_->Start(Never(), shard).Detach();
-        (void)tasks_.size();
+        if (tasks_.size() < 10'000) {
+          schedule_->Start(Never(), shard).Detach();
+        }
       }
     });
   }

@@ -35,7 +35,7 @@ void SetDefaultStackSize(size_t size) {
 TEST(DefaultTimer, StartsAThreadWhenItIsFirstAskedFor) {
   pthread_attr_t before;
   ASSERT_EQ(pthread_getattr_default_np(&before), 0);
-  SetDefaultStackSize(size_t{1} << 46);
+  SetDefaultStackSize(size_t{1} << 50);
   EXPECT_TRUE(absl::IsUnavailable(BlockOn(Delay(absl::ZeroDuration()))));
   EXPECT_FALSE(TimerHandle::GlobalFallback().has_value());
   ASSERT_EQ(pthread_setattr_default_np(&before), 0);

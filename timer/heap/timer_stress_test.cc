@@ -53,9 +53,10 @@ class User {
   User(const TimerHandle& handle, uint64_t seed)
       : handle_(handle), rand_(seed) {}
 
-  // Until then, or until the timer has gone, which it returns.
+  // Until then, and one delay at least has been awaited, or until the timer has
+  // gone, which it returns.
   bool RunUntil(Instant end) {
-    while (Now() < end) {
+    while (Now() < end || awaited_ == 0) {
       if (!Step()) return true;
     }
     return false;

@@ -175,8 +175,11 @@ TEST_F(DriverTest, ParksUntilTheTickOfTheNextDeadline) {
       const Instant parking = clock_->Now();
       notes_.during_park = [&] { clock_->Advance(notes_.parks.back()); };
       driver_.Park();
-      ASSERT_LE(parking + notes_.parks.back(),
-                *sleep.Deadline() + absl::Milliseconds(1));
+      // Else it was due before this thread got here.
+      if (notes_.parks.back() > absl::ZeroDuration()) {
+        ASSERT_LE(parking + notes_.parks.back(),
+                  *sleep.Deadline() + absl::Milliseconds(1));
+      }
       ASSERT_LE(++parks, 5);
     }
     EXPECT_GE(clock_->Now(), before + duration);
