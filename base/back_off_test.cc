@@ -21,12 +21,12 @@ std::chrono::nanoseconds CpuTime() {
 // Who is waited for may need the processor.
 TEST(BackOffTest, LeavesTheProcessorToOthersWhenItTakesLong) {
   constexpr std::chrono::milliseconds kLong(100);
+  const auto start = std::chrono::steady_clock::now();
   std::atomic<bool> done{false};
   std::thread slow([&] {
     std::this_thread::sleep_for(kLong);
     done.store(true, std::memory_order_release);
   });
-  const auto start = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds before = CpuTime();
   BackOff back_off;
   while (!done.load(std::memory_order_acquire)) back_off.Wait();

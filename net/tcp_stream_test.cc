@@ -15,7 +15,6 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"

@@ -2,6 +2,7 @@
 
 #include "absl/base/config.h"
 #include "absl/status/status_matchers.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"

@@ -25,7 +25,8 @@ namespace rouse {
 inline std::shared_ptr<Clock> PausedClock() {
   auto clock = std::make_shared<Clock>();
   clock->Pause();
-  clock->AdvanceTo(Instant() + absl::Milliseconds(int64_t{1} << 36));
+  constexpr absl::Duration kRound = absl::Milliseconds(int64_t{1} << 36);
+  clock->AdvanceTo(Instant() + absl::Ceil(clock->Now() - Instant(), kRound));
   return clock;
 }
 

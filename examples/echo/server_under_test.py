@@ -58,10 +58,10 @@ class Lines:
         with self._changed:
             return list(self._lines)
 
-    def wait(self, count, timeout=DEADLINE):
-        """Waits for `count` lines, the end, or the timeout; returns the lines there are."""
+    def wait(self, count):
+        """Waits for `count` lines, the end, or the deadline; returns the lines there are."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended or len(self._lines) >= count, timeout)
+            self._changed.wait_for(lambda: self._ended or len(self._lines) >= count, DEADLINE)
             return list(self._lines)
 
     def wait_for_end(self):

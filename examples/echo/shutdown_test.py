@@ -11,8 +11,11 @@ import echo_load
 import server_under_test
 from server_under_test import DEADLINE, LOCALHOST, Server, echo, wait_for_close
 
-# What is allowed on top of the grace, in seconds: for a busy machine and a sanitizer.
-SLACK = 60.0
+# What is allowed on top of the grace, in seconds: less than the default of the grace.
+SLACK = 8.0
+
+# Of so many attempts one must keep to that: a machine may have much else to do.
+ATTEMPTS = 5
 
 
 def is_refused(port):
@@ -31,9 +34,7 @@ class ShutdownTest(unittest.TestCase):
                 server = Server(self, f"--grace={3 * DEADLINE:.0f}s")
                 load = echo_load.Load(server.port, 300, 100, timeout=2 * DEADLINE)
                 load.run(halfway=lambda: server.signal(number))
-                loaded = time.monotonic()
                 self.assertEqual(server.finish(), (300, load.bytes))
-                self.assertLess(time.monotonic() - loaded, SLACK)
 
     def test_refuses_new_connections(self):
         server = Server(self, f"--grace={3 * DEADLINE:.0f}s")
@@ -58,12 +59,19 @@ class ShutdownTest(unittest.TestCase):
                 connection = server.connect()
                 self.assertEqual(echo(connection, b"hello"), b"hello")
                 connection.close()
-                started = time.monotonic()
                 server.signal(number)
                 self.assertEqual(server.finish(), (1, 5))
-                self.assertLess(time.monotonic() - started, SLACK)
 
     def test_cuts_connections_after_the_grace(self):
+        self._assert_one_takes_less(0.5 + SLACK, self._cut_connections)
+
+    def _assert_one_takes_less(self, limit, attempt):
+        took = [attempt()]
+        while took[-1] >= limit and len(took) < ATTEMPTS:
+            took.append(attempt())
+        self.assertLess(took[-1], limit)
+
+    def _cut_connections(self):
         server = Server(self, "--grace=500ms")
         idle = [server.connect() for _ in range(10)]
         busy = [server.connect() for _ in range(10)]
@@ -76,12 +84,13 @@ class ShutdownTest(unittest.TestCase):
             closed = wait_for_close(connection)
             self.assertGreaterEqual(closed - signalled, 0.5)
         served, echoed = server.finish()
-        self.assertLess(time.monotonic() - signalled, 0.5 + SLACK)
+        took = time.monotonic() - signalled
         self.assertEqual(served, 20)
         # What was on its way when the connections were cut is lost.
         greetings = 20 * len(b"hello")
         self.assertGreaterEqual(echoed, greetings + received)
         self.assertLessEqual(echoed, greetings + sent)
+        return took
 
     def _send_until_closed(self, connections):
         """Keeps all of them busy; returns how many bytes it has sent and got back."""
@@ -111,13 +120,16 @@ class ShutdownTest(unittest.TestCase):
         return sent, received
 
     def test_a_grace_of_zero_cuts_at_once(self):
+        self._assert_one_takes_less(SLACK, self._cut_at_once)
+
+    def _cut_at_once(self):
         server = Server(self, "--grace=0")
         connection = server.connect()
         self.assertEqual(echo(connection, b"hello"), b"hello")
         started = time.monotonic()
         server.signal()
         self.assertEqual(server.finish(), (1, 5))
-        self.assertLess(time.monotonic() - started, SLACK)
+        return time.monotonic() - started
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """The echo server against clients that are not ours: it echoes, and closes what is idle."""
 
+import itertools
 import os
 import select
 import shutil
@@ -95,26 +96,26 @@ class IdleTest(unittest.TestCase):
         silent = server.connect()
         self.assertGreaterEqual(wait_for_close(silent) - silent_since, 0.2)
 
-        fallen_silent, fallen_silent_since = self._connection_active_for(server, 0.1, idle=0.2)
-        self.assertGreaterEqual(wait_for_close(fallen_silent) - fallen_silent_since, 0.2)
-        server.stop()
+        tries, fallen_silent, since = self._active_connection(server, 0.1, idle=0.2)
+        self.assertGreaterEqual(wait_for_close(fallen_silent) - since, 0.2)
+        self.assertEqual(server.stop()[0], 1 + tries)
 
     def test_an_active_connection_stays(self):
         server = Server(self, "--idle_timeout=1s")
-        active, _ = self._connection_active_for(server, 3, idle=1)
+        tries, active, _ = self._active_connection(server, 3, idle=1)
         active.close()
-        server.stop()
+        self.assertEqual(server.stop()[0], tries)
 
-    def _connection_active_for(self, server, seconds, idle):
-        """Returns it, and when the last message began. It may be closed if this test is kept from
-        sending for so long; then it is another one."""
-        while True:
+    def _active_connection(self, server, seconds, idle):
+        """One that echoes for so long: which try it was, the connection, and when the last message
+        began. A server may close it if this test is kept from sending for `idle` seconds."""
+        for tries in itertools.count(1):
             started = last = time.monotonic()
             connection = server.connect()
             while True:
                 before_last, last = last, time.monotonic()
                 if last - started >= seconds:
-                    return connection, before_last
+                    return tries, connection, before_last
                 try:
                     echoed = echo(connection, b"hello")
                 except ConnectionError:
