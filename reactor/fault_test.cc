@@ -261,7 +261,7 @@ TEST_F(FaultTest, AResetInTheMiddleOfAWriteEndsIt) {
     if (result.IsPending() && !has_reset) {
       if (reactor_.Turn(absl::ZeroDuration()).value() > 0) continue;
       // All buffers are full.
-      Reset(std::move(peer));
+      Reset(std::exchange(peer, OwnedFd()));
       has_reset = true;
     }
     while (result.IsPending()) {
