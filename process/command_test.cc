@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -232,6 +233,23 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
   }
   while (!HasNoChildren()) std::this_thread::yield();
   signal(SIGCHLD, before);
+}
+
+// Its number is nobody's then, or another's: nothing is killed by it.
+TEST_F(CommandTest, AnEndThatIsTakenAwayMeanwhileIsThatErrorToo) {
+  for (const int error : {ESRCH, EINVAL}) {
+    absl::Status status;
+    if (!reactor::WithFailingCalls({SYS_pidfd_open}, error, [&] {
+          status =
+              Shell("sleep 0.1; exit 7").Spawn(reactor_->handle()).status();
+        })) {
+      GTEST_SKIP() << "no filters of system calls here";
+    }
+    EXPECT_TRUE(absl::IsAborted(status)) << status;
+    int end = 0;
+    ASSERT_GT(waitpid(-1, &end, 0), 0);
+    EXPECT_TRUE(WIFEXITED(end) && WEXITSTATUS(end) == 7) << end;
+  }
 }
 
 TEST_F(CommandTest, CanHaveAProcessGroupOfItsOwn) {

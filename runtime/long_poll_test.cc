@@ -63,6 +63,16 @@ Runtime MakeRuntime(size_t workers, absl::Duration bound = kBound,
   return *std::move(runtime);
 }
 
+Runtime MakeRuntimeOn(std::shared_ptr<Clock> clock) {
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(1)
+                                        .LongPollBound(kBound)
+                                        .WithClock(std::move(clock))
+                                        .Build();
+  EXPECT_THAT(runtime, IsOk());
+  return *std::move(runtime);
+}
+
 // A poll that takes until `end`.
 Co<> Stuck(absl::Notification* begun, const std::atomic<bool>* end) {
   begun->Notify();
@@ -206,16 +216,11 @@ TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
   std::atomic<bool> must_not_block{false};
   absl::Notification begun;
   const auto clock = std::make_shared<Clock>();
-  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
-                                        .WorkerThreads(1)
-                                        .LongPollBound(kBound)
-                                        .WithClock(clock)
-                                        .Build();
-  ASSERT_THAT(runtime, IsOk());
+  Runtime runtime = MakeRuntimeOn(clock);
   clock->Pause();
-  runtime->Spawn(Stuck(&begun, &end)).Detach();
+  runtime.Spawn(Stuck(&begun, &end)).Detach();
   begun.WaitForNotification();
-  const EnterGuard enter = runtime->Enter();
+  const EnterGuard enter = runtime.Enter();
   Sleep sleep(absl::Hours(1));
   const Waker waker = Waker::FromCallable([&] {
     must_not_block = scheduler::RunningHere::MustNotBlock();
@@ -244,12 +249,7 @@ TEST(LongPoll, ASocketIsReadAlthoughAllWorkersAreStuck) {
 // A task that a timer wakes on the watchdog's thread waits for a worker.
 TEST(LongPoll, ATaskWhoseTimerFiresMeanwhileWaitsForAWorker) {
   const auto clock = std::make_shared<Clock>();
-  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
-                                        .WorkerThreads(1)
-                                        .LongPollBound(kBound)
-                                        .WithClock(clock)
-                                        .Build();
-  ASSERT_THAT(runtime, IsOk());
+  Runtime runtime = MakeRuntimeOn(clock);
   clock->Pause();
   std::atomic<bool> begun{false};
   std::atomic<bool> slept{false};
@@ -262,14 +262,14 @@ TEST(LongPoll, ATaskWhoseTimerFiresMeanwhileWaitsForAWorker) {
     JoinHandle<void> handle = Spawn(sleeper);
     while (!begun) co_await Yield();
     clock->Advance(absl::Hours(2));
-    while (runtime->metrics().inject_queue_depth == 0) {
+    while (runtime.metrics().inject_queue_depth == 0) {
       std::this_thread::yield();
     }
     const bool has_run = slept;
     EXPECT_THAT(co_await handle, IsOk());
     co_return has_run;
   };
-  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOkAndHolds(false));
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(false));
 }
 
 // What the threads of this program are called, and for a moment those that have
