@@ -16,6 +16,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/collect.h"
+#include "rouse/future/consume_budget.h"
 #include "rouse/future/filter.h"
 #include "rouse/future/future.h"
 #include "rouse/future/gen.h"
@@ -82,6 +83,7 @@
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/scheduler/task_tracker.h"
+#include "rouse/scheduler/worker_index.h"
 #include "rouse/signal/ctrl_c.h"
 #include "rouse/signal/signal.h"
 #include "rouse/sync/barrier.h"
@@ -103,6 +105,7 @@
 #include "rouse/timer/interval.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/stream_timeout.h"
+#include "rouse/timer/timed_out.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/waker/task_id.h"
 // IWYU pragma: end_exports

@@ -5,8 +5,12 @@
 namespace rouse {
 
 bool CanSpin() {
+#ifdef ROUSE_MODEL
+  return false;
+#else
   static const bool several = ProcessorCount() > 1;
   return several;
+#endif
 }
 
 }  // namespace rouse

@@ -4,6 +4,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/back_off.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/process_barrier.h"
 
 namespace rouse {
@@ -25,7 +26,7 @@ void BiasedLock::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (biased_.Read()) {
     // Sequentially consistent, as the load: see LockAsOwner().
     wanted_.store(true, std::memory_order_seq_cst);
-    ProcessBarrier::Run();
+    ROUSE_MUTABLE_CALL(ProcessBarrier::Run());
   }
   BackOff back_off;
   // As an acquire it pairs with the release of UnlockAsOwner().
@@ -34,7 +35,9 @@ void BiasedLock::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 void BiasedLock::Unlock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   // Release pairs with the load of LockAsOwner().
-  if (biased_.Read()) wanted_.store(false, std::memory_order_release);
+  if (MutableCondition(biased_.Read())) {
+    wanted_.store(false, std::memory_order_release);
+  }
   others_.Unlock();
 }
 

@@ -10,7 +10,7 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// With the exchange for the owner's barrier: the checker knows no other.
+// Each with the owner's barrier and with the other's, in all threads.
 MODEL_TEST(BiasedLock, Excludes) {
   BiasedLock lock;
   Cell<int> count(0);
@@ -87,7 +87,11 @@ MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
   Require(count.Read() == 4);
 }
 
-MODEL_MUTANTS(BiasedLock, "base/biased_lock");
+MODEL_MUTANTS(
+    BiasedLock, "base/biased_lock",
+    "BiasedLock::Unlock at biased_lock.cc:38: condition always false: the "
+    "owner goes the slow way from then on",
+    "BiasedLock::Unlock at biased_lock.cc:39: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse

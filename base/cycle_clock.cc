@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <ratio>
 
+#ifndef ROUSE_MODEL
+
 namespace rouse {
 namespace {
 
@@ -42,3 +44,5 @@ double CycleClock::PerNanosecond() {
 }
 
 }  // namespace rouse
+
+#endif  // ROUSE_MODEL

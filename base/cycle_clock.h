@@ -31,7 +31,10 @@ class CycleClock {
   // Cycles since some moment. Never goes back on one processor; different ones
   // differ by less than it takes to go from one to the other.
   static uint64_t Now() {
-#if defined(__x86_64__)
+#if defined(ROUSE_MODEL)
+    // Time stands still: a model does the same thing each time.
+    return 1;
+#elif defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     uint64_t ticks;
@@ -45,7 +48,11 @@ class CycleClock {
 
   // How many cycles go into a nanosecond: measured over the time since this
   // process first asked, for which it waits for 50 microseconds at the most.
+#ifdef ROUSE_MODEL
+  static double PerNanosecond() { return 1; }
+#else
   static double PerNanosecond();
+#endif
 
   static absl::Duration ToDuration(uint64_t cycles) {
     return absl::Nanoseconds(static_cast<double>(cycles) / PerNanosecond());

@@ -17,53 +17,14 @@
 #ifndef ROUSE_BASE_FRAME_POOL_H_
 #define ROUSE_BASE_FRAME_POOL_H_
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <new>
 
 #include "absl/base/attributes.h"
+#include "absl/base/config.h"
+#include "rouse/base/frame_size_classes.h"
 
 namespace rouse {
-
-namespace internal {
-
-// Multiples of 16 from 32 to 64, of 64 to 1024, of 128 to 2048, of 256 to 4096.
-//
-// So what is larger than a cache line has its lines to itself. Two tasks that
-// shared one would be fought for by the threads that run them: with blocks of
-// any multiple of 16, tasks that yield on two threads took twice as long. What
-// this wastes of a block, a half at most and an eighth on average, is less than
-// that.
-struct FrameSizeClasses {
-  static constexpr size_t kCount = 3 + 15 + 8 + 8;
-  static constexpr size_t kSmallest = 32;
-  static constexpr size_t kLargest = 4096;
-
-  std::array<uint16_t, kCount> size{};
-  // Indexed by the size in units of 16 bytes, rounded up.
-  std::array<uint8_t, kLargest / 16 + 1> of{};
-
-  constexpr FrameSizeClasses() {
-    size_t index = 0;
-    for (size_t bytes = kSmallest; bytes <= kLargest;
-         bytes += StepFrom(bytes)) {
-      size[index++] = static_cast<uint16_t>(bytes);
-    }
-    size_t unit = 0;
-    for (size_t c = 0; c < kCount; ++c) {
-      for (; unit * 16 <= size[c]; ++unit) of[unit] = static_cast<uint8_t>(c);
-    }
-  }
-
-  static constexpr size_t StepFrom(size_t bytes) {
-    return bytes < 64 ? 16 : bytes < 1024 ? 64 : bytes < 2048 ? 128 : 256;
-  }
-};
-inline constexpr FrameSizeClasses kFrameSizeClasses;
-static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
-
-}  // namespace internal
 
 // FramePool
 //
@@ -76,32 +37,46 @@ static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
 // to sized blocks.)
 //
 // All functions are thread-safe and may be called at any time, also while a
-// thread or the process ends.
+// thread or the process ends, but not in a signal handler. In a child of
+// fork(2) none may be called before exec(2): a lock of the pool may be held
+// there by a thread that the child does not have.
 //
 // # Bounds
 //
-// A heap grows by slabs of `kSlabSize` and keeps them for its thread. When the
-// thread ends the heap goes with it, or, where blocks of it are still in use,
-// with the last of those. A thread holds back at most 64 batches, each of less
-// than `kRemoteBatch` blocks of one class of one other heap, until
-// `FlushRemoteFrees()` or its end.
+// A heap grows by slabs of `kSlabSize`, each for blocks of one class. A slab
+// none of whose blocks is in use serves any class: before a heap takes a new
+// one it looks for such a slab among its own. When a thread ends, its heap
+// keeps the slabs that have blocks in use, until the last of those is freed. A
+// thread holds back at most 64 batches, each of less than 32 blocks of one
+// class of one other heap, until `FlushRemoteFrees()`, `OnIdle()` or its end.
 //
-// # Sanitizers
+// Memory that nobody has needed for a while goes back to the system within a
+// second, on a thread of the pool's own ("rouse-frames"), which starts when
+// there is something to do for it, and sleeps when there is not. The pool keeps
+// up to 2 MiB for each thread, and 2 MiB besides. What a thread has freed
+// itself is given back only after its `OnIdle()`, which a runtime's threads
+// call whenever they park, and `BlockOn()` when it returns.
 //
-// Under AddressSanitizer free blocks are poisoned, so that use after free is
-// reported as for the ordinary heap.
+// # Other allocators
+//
+// With `--define=rouse_frame_pool=malloc` all blocks come from `operator new`,
+// so that heap profilers see them. They do under AddressSanitizer too, which
+// then finds a use of a block that was freed long ago. `kIsPooled` tells.
 class FramePool {
  public:
   // Larger blocks come from `operator new`.
   static constexpr size_t kMaxPooledSize = internal::FrameSizeClasses::kLargest;
-  // What all blocks are aligned to; those from 64 bytes to `kMaxPooledSize` to
-  // 64.
+  // What all blocks are aligned to. Pooled ones from 64 bytes to
+  // `kMaxPooledSize` are aligned to 64.
   static constexpr size_t kAlignment = 16;
-  static constexpr size_t kSlabSize = size_t{64} << 10;
-#ifdef ROUSE_MODEL
-  static constexpr size_t kRemoteBatch = 2;
+  static constexpr size_t kSlabSize = internal::kFrameSlabSize;
+  static constexpr size_t kRemoteBatch = internal::kFrameRemoteBatch;
+#if defined(ROUSE_MODEL) || defined(ROUSE_FRAME_POOL_SLABS)
+  static constexpr bool kIsPooled = true;
+#elif defined(ROUSE_FRAME_POOL_MALLOC) || defined(ABSL_HAVE_ADDRESS_SANITIZER)
+  static constexpr bool kIsPooled = false;
 #else
-  static constexpr size_t kRemoteBatch = 32;
+  static constexpr bool kIsPooled = true;
 #endif
 
   FramePool() = delete;
@@ -109,22 +84,41 @@ class FramePool {
   // A block of `size` bytes. Throws `std::bad_alloc` (aborts without
   // exceptions) when there is no memory. O(1), amortized.
   ABSL_ATTRIBUTE_RETURNS_NONNULL static void* Allocate(size_t size) {
-    if (size > kMaxPooledSize) return ::operator new(size);
+    if (!kIsPooled || size > kMaxPooledSize) return ::operator new(size);
     return AllocateOfClass(ClassOf(size));
   }
 
   // Frees what `Allocate(size)` returned, on any thread. O(1).
   static void Free(void* block, size_t size) noexcept {
-    if (size > kMaxPooledSize) return ::operator delete(block, size);
+    if (!kIsPooled || size > kMaxPooledSize) {
+      return ::operator delete(block, size);
+    }
     FreeOfClass(block, ClassOf(size));
   }
 
-  // Sends the blocks of other threads that this one holds back home. For a
-  // thread that is about to sleep.
+  // Sends the blocks of other threads that this one holds back home.
   static void FlushRemoteFrees() noexcept;
+
+  // To be called by a thread that has nothing to do for now, before it sleeps:
+  // does `FlushRemoteFrees()`, and lets what is free in the thread's heap be
+  // given back to the system if it is not needed for a while. The thread may
+  // allocate and free afterwards as before. O(1).
+  static void OnIdle() noexcept;
+
+  // Gives memory back to the system now: what is free in the heap of this
+  // thread, in those of threads that have called `OnIdle()` and not used what
+  // they had free since, and in none. Returns when that is done. O(free
+  // blocks): 0.1 us each if they were freed in about the order in which they
+  // were allocated, and up to 0.8 us if at random. A thread that needs memory
+  // meanwhile waits for some 30 us at the most.
+  static void Trim() noexcept;
 
   // How many slabs all heaps together have. For tests and metrics.
   static size_t SlabsInUse();
+
+  // How many bytes of memory the pool has from the system, in use or free.
+  // Without those of blocks larger than `kMaxPooledSize`. 0 if not `kIsPooled`.
+  static size_t BytesHeld();
 
  private:
   // A constant, where the size is one, as that of a frame is.

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -63,6 +64,27 @@ BENCHMARK(BM_FreedElsewhere1000<&FramePool::Allocate, &PoolFree>)
     ->Name("BM_FramePoolFreedElsewhere1000");
 BENCHMARK(BM_FreedElsewhere1000<&malloc, &MallocFree>)
     ->Name("BM_MallocFreedElsewhere1000");
+
+// What a sweep does, all at once: sorts what is free, and unmaps it.
+void BM_FramePoolTrim(benchmark::State& state) {
+  const size_t bytes = static_cast<size_t>(state.range(0)) << 20;
+  const size_t size = static_cast<size_t>(state.range(1));
+  std::vector<void*> blocks(bytes / size);
+  for (auto _ : state) {
+    state.PauseTiming();
+    for (void*& block : blocks) block = FramePool::Allocate(size);
+    for (void* block : blocks) FramePool::Free(block, size);
+    state.ResumeTiming();
+    FramePool::Trim();
+  }
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<int64_t>(blocks.size()));
+}
+BENCHMARK(BM_FramePoolTrim)
+    ->ArgNames({"MiB", "size"})
+    ->Args({200, 256})
+    ->Args({200, 512})
+    ->Args({200, 2048});
 
 }  // namespace
 }  // namespace rouse

@@ -1,52 +1,24 @@
 #include "rouse/base/frame_pool.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/config.h"
-#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/base/frame_pool_test_util.h"
 
 namespace rouse {
 namespace {
-
-// Runs `work` on a thread of its own, to its end.
-template <class F>
-void OnThread(F work) {
-  std::thread thread(work);
-  thread.join();
-}
-
-// A thread that has run `work`, and does not end before this does.
-class LastingThread {
- public:
-  template <class F>
-  explicit LastingThread(F work)
-      : thread_([this, work] {
-          work();
-          worked_.Notify();
-          may_end_.WaitForNotification();
-        }) {
-    worked_.WaitForNotification();
-  }
-  LastingThread(const LastingThread&) = delete;
-  LastingThread& operator=(const LastingThread&) = delete;
-  ~LastingThread() {
-    may_end_.Notify();
-    thread_.join();
-  }
-
- private:
-  absl::Notification worked_;
-  absl::Notification may_end_;
-  std::thread thread_;
-};
 
 TEST(FramePool, BlocksAreAlignedAndDistinct) {
   std::vector<std::pair<char*, size_t>> blocks;
@@ -303,6 +275,118 @@ TEST(FramePool, WorksInTheLastDestructorsOfAThread) {
     at_exit.block = FramePool::Allocate(100);
   });
   EXPECT_EQ(FramePool::SlabsInUse(), before);
+}
+
+TEST(FramePool, FreeSlabsServeOtherClasses) {
+  constexpr size_t kBytes = size_t{32} << 20;
+  const size_t before = FramePool::SlabsInUse();
+  OnThread([&] {
+    for (size_t size : {320, 512, 768, 1024, 1536, 2048}) {
+      FreeAll(AllocateBytes(kBytes, size), size);
+      const size_t held =
+          (FramePool::SlabsInUse() - before) * FramePool::kSlabSize;
+      EXPECT_LE(held, kBytes + kBytes / 8) << size;
+    }
+  });
+  EXPECT_EQ(FramePool::SlabsInUse(), before);
+}
+
+// Whatever the order in which blocks were freed.
+TEST(FramePool, FreeSlabsAreFoundAmongBlocksFreedInAnyOrder) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  const size_t before = FramePool::SlabsInUse();
+  OnThread([&] {
+    std::mt19937 random(1);
+    for (size_t size : {64, 4096, 100, 2000, 32, 640}) {
+      std::vector<void*> blocks = AllocateBytes(kBytes, size);
+      std::shuffle(blocks.begin(), blocks.end(), random);
+      FreeAll(blocks, size);
+      const size_t held =
+          (FramePool::SlabsInUse() - before) * FramePool::kSlabSize;
+      EXPECT_LE(held, kBytes * 2) << size;
+    }
+  });
+  EXPECT_EQ(FramePool::SlabsInUse(), before);
+}
+
+TEST(FramePool, FreeSlabsServeOtherClassesWhoeverFreedTheirBlocks) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  const size_t before = FramePool::SlabsInUse();
+  OnThread([&] {
+    for (size_t size : {320, 512, 768, 1024, 1536, 2048}) {
+      const std::vector<void*> blocks = AllocateBytes(kBytes, size);
+      OnThread([&] { FreeAll(blocks, size); });
+      const size_t held =
+          (FramePool::SlabsInUse() - before) * FramePool::kSlabSize;
+      EXPECT_LE(held, kBytes + kBytes / 4) << size;
+    }
+  });
+}
+
+TEST(FramePool, ASlabWithABlockInUseStays) {
+  OnThread([] {
+    std::vector<void*> blocks = AllocateBytes(size_t{1} << 20, 512);
+    char* kept = static_cast<char*>(blocks[blocks.size() / 2]);
+    memset(kept, 7, 512);
+    blocks.erase(blocks.begin() + static_cast<ptrdiff_t>(blocks.size() / 2));
+    FreeAll(blocks, 512);
+    FramePool::Trim();
+    for (void* block : AllocateBytes(size_t{2} << 20, 1024)) {
+      memset(block, 1, 1024);
+      EXPECT_TRUE(block < kept - 1023 || block > kept + 511);
+    }
+    EXPECT_EQ(kept[0], 7);
+    EXPECT_EQ(kept[511], 7);
+    FramePool::Free(kept, 512);
+  });
+}
+
+TEST(FramePool, TrimGivesAllBack) {
+  const size_t before = FramePool::SlabsInUse();
+  OnThread([&] {
+    for (size_t size : {32, 100, 1000, 4000}) {
+      FreeAll(AllocateBytes(size_t{1} << 20, size), size);
+    }
+    EXPECT_GT(FramePool::SlabsInUse(), before);
+    FramePool::Trim();
+    EXPECT_EQ(FramePool::SlabsInUse(), before);
+#ifndef ABSL_HAVE_LEAK_SANITIZER  // beside which the depot unmaps no parts
+    EXPECT_EQ(FramePool::BytesHeld(), before * FramePool::kSlabSize);
+#endif
+    // As before.
+    FreeAll(AllocateBytes(size_t{1} << 20, 100), 100);
+  });
+}
+
+TEST(FramePool, TrimKeepsTheRestOfASlab) {
+  OnThread([] {
+    const size_t before = FramePool::SlabsInUse();
+    std::vector<void*> blocks;
+    for (int i = 0; i < 10; ++i) {
+      blocks.push_back(FramePool::Allocate(64));
+      FramePool::Trim();
+    }
+    EXPECT_EQ(FramePool::SlabsInUse(), before + 1);
+    FreeAll(blocks, 64);
+  });
+}
+
+// Without anybody's call. The time is what FramePool promises.
+TEST(FramePool, GivesBackWithinASecond) {
+  FramePool::Trim();
+  const size_t before = FramePool::BytesHeld();
+  const LastingThread idle([] {
+    FreeAll(AllocateBytes(size_t{64} << 20, 512), 512);
+    FramePool::OnIdle();
+  });
+  const absl::Time begin = absl::Now();
+  while (FramePool::BytesHeld() > before + (size_t{4} << 20)) {
+    std::this_thread::yield();
+  }
+  const absl::Duration took = absl::Now() - begin;
+  RecordProperty("milliseconds",
+                 static_cast<int>(absl::ToInt64Milliseconds(took)));
+  EXPECT_LT(took, absl::Seconds(5));  // some machines are slow
 }
 
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER

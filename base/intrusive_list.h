@@ -22,6 +22,8 @@
 #ifndef ROUSE_BASE_INTRUSIVE_LIST_H_
 #define ROUSE_BASE_INTRUSIVE_LIST_H_
 
+#include <type_traits>
+
 #include "absl/base/macros.h"
 
 namespace rouse {
@@ -37,7 +39,7 @@ class IntrusiveList;
 template <class Tag = void>
 class IntrusiveListNode {
  public:
-  IntrusiveListNode() = default;
+  constexpr IntrusiveListNode() = default;
   IntrusiveListNode(const IntrusiveListNode&) = delete;
   IntrusiveListNode& operator=(const IntrusiveListNode&) = delete;
   ~IntrusiveListNode() { ABSL_ASSERT(!IsLinked()); }
@@ -68,7 +70,7 @@ class IntrusiveListNode {
 template <class T, class Tag = void>
 class IntrusiveList {
  public:
-  IntrusiveList() { Reset(); }
+  constexpr IntrusiveList() { Reset(); }
 
   IntrusiveList(IntrusiveList&& other) noexcept {
     Reset();
@@ -89,6 +91,16 @@ class IntrusiveList {
 
   bool IsEmpty() const { return head_.next_ == &head_; }
 
+  // Whether there are `count` elements or more. O(`count`).
+  bool HasAtLeast(int count) const {
+    const Node* node = &head_;
+    for (; count > 0; --count) {
+      node = node->next_;
+      if (node == &head_) return false;
+    }
+    return true;
+  }
+
   // The first or last element, or null.
   T* Front() { return IsEmpty() ? nullptr : Element(head_.next_); }
   T* Back() { return IsEmpty() ? nullptr : Element(head_.prev_); }
@@ -100,6 +112,20 @@ class IntrusiveList {
   // Removes and returns the first or last element, or null.
   T* PopFront() { return Pop(head_.next_); }
   T* PopBack() { return Pop(head_.prev_); }
+
+  // Unlinks `element`, and returns the list that this has emptied, or null if
+  // others are left. O(1).
+  //
+  // REQUIRES: `element` is in a list of this type.
+  static IntrusiveList* Remove(T* element) {
+    Node* node = element;
+    ABSL_ASSERT(node->IsLinked());
+    // Both are the sentinel if and only if the element is alone.
+    Node* next = node->next_;
+    const bool alone = next == node->prev_;
+    node->Unlink();
+    return alone ? FromSentinel(next) : nullptr;
+  }
 
   // Moves all elements of `other` behind those of this list.
   void Append(IntrusiveList& other) {
@@ -135,7 +161,13 @@ class IntrusiveList {
 
   static T* Element(Node* node) { return static_cast<T*>(node); }
 
-  void Reset() { head_.next_ = head_.prev_ = &head_; }
+  static IntrusiveList* FromSentinel(Node* head) {
+    // The sentinel is all that there is: both have one address.
+    static_assert(std::is_standard_layout_v<IntrusiveList>);
+    return reinterpret_cast<IntrusiveList*>(head);
+  }
+
+  constexpr void Reset() { head_.next_ = head_.prev_ = &head_; }
 
   static void InsertBefore(Node* position, T* element) {
     Node* node = element;

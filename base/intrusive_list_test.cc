@@ -52,6 +52,33 @@ TEST(IntrusiveList, KeepsTheOrderOfPushes) {
   list.Clear();
 }
 
+TEST(IntrusiveList, RemoveTellsWhichListItHasEmptied) {
+  Item a(1), b(2), c(3), d(4);
+  List list;
+  List other;
+  for (Item* item : {&a, &b, &c}) list.PushBack(item);
+  other.PushBack(&d);
+  EXPECT_EQ(List::Remove(&b), nullptr);
+  EXPECT_FALSE(b.IsLinked());
+  EXPECT_EQ(List::Remove(&a), nullptr);
+  EXPECT_EQ(List::Remove(&d), &other);
+  EXPECT_TRUE(other.IsEmpty());
+  EXPECT_EQ(List::Remove(&c), &list);
+  EXPECT_TRUE(list.IsEmpty());
+}
+
+TEST(IntrusiveList, KnowsWhetherItHasAtLeastSoMany) {
+  Item a(1), b(2);
+  List list;
+  EXPECT_TRUE(list.HasAtLeast(0));
+  EXPECT_FALSE(list.HasAtLeast(1));
+  list.PushBack(&a);
+  list.PushBack(&b);
+  EXPECT_TRUE(list.HasAtLeast(2));
+  EXPECT_FALSE(list.HasAtLeast(3));
+  list.Clear();
+}
+
 TEST(IntrusiveList, PopsAtBothEnds) {
   Item a(1), b(2), c(3);
   List list;

@@ -1,12 +1,14 @@
 #include "rouse/base/process_barrier.h"
 
-#include <atomic>
-#include <cerrno>
-
-#ifndef ROUSE_MODEL
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/atomic.h"
+#else
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
 
 #include "absl/base/attributes.h"
 #include "absl/base/call_once.h"
@@ -18,8 +20,11 @@ namespace rouse {
 
 #ifdef ROUSE_MODEL
 
-void ProcessBarrier::Prepare() {}
-void ProcessBarrier::Run() {}
+// Has the search choose now, once for all threads.
+void ProcessBarrier::Prepare() { static_cast<void>(IsAvailable()); }
+void ProcessBarrier::Run() {
+  if (IsAvailable()) model::FenceAllThreads();
+}
 
 #else
 

@@ -13,7 +13,11 @@
 #ifndef ROUSE_BASE_PROCESS_BARRIER_H_
 #define ROUSE_BASE_PROCESS_BARRIER_H_
 
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/atomic.h"
+#else
 #include <atomic>
+#endif
 
 namespace rouse {
 
@@ -39,10 +43,10 @@ class ProcessBarrier {
   static void Prepare();
 
   // Whether `Run()` does anything. Does not change any more once `Prepare()`
-  // has returned, and is false before. Never in a model.
+  // has returned, and is false before. A model explores both.
   static bool IsAvailable() {
 #ifdef ROUSE_MODEL
-    return false;
+    return model::HasFenceAllThreads();
 #else
     // Relaxed: set before what uses it is there.
     return available.load(std::memory_order_relaxed);
@@ -55,8 +59,10 @@ class ProcessBarrier {
   // machine). Does nothing where it is not available.
   static void Run();
 
+#ifndef ROUSE_MODEL
  private:
   static std::atomic<bool> available;
+#endif
 };
 
 }  // namespace rouse

@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <limits>
 #include <thread>
 #include <vector>
 
+#include "rouse/base/cpu_quota.h"
+
 namespace rouse {
 
-size_t ProcessorCount() {
+namespace {
+
+// How many processors there are for the calling thread.
+size_t Allowed() {
   // The call fails with EINVAL as long as the kernel has more processors than
   // fit into the sets.
   for (std::vector<cpu_set_t> sets(1); sets.size() <= 64;
@@ -22,6 +28,14 @@ size_t ProcessorCount() {
     if (errno != EINVAL) break;
   }
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+size_t ProcessorCount() {
+  static const size_t quota =
+      CpuQuota().value_or(std::numeric_limits<size_t>::max());
+  return std::min(Allowed(), quota);
 }
 
 }  // namespace rouse

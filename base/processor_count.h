@@ -16,8 +16,11 @@ namespace rouse {
 //
 // How many processors the calling thread, and thus each that it starts, may run
 // on: `taskset` and cpusets are heeded, unlike by
-// `std::thread::hardware_concurrency()`. Quotas of processor time, such as a
-// container's, are not. At least 1. A system call.
+// `std::thread::hardware_concurrency()`. If the process may use less time than
+// that of so many processors, by the quota of its control group or one around
+// it (a container's limit, as a rule), as many as that time is, rounded up: see
+// `CpuQuota()`. At least 1. Some system calls; the quota is read once for the
+// process.
 size_t ProcessorCount();
 
 }  // namespace rouse

@@ -5,10 +5,12 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "rouse/base/cpu_quota.h"
 
 namespace rouse {
 namespace {
@@ -16,9 +18,10 @@ namespace {
 TEST(ProcessorCount, IsWhatTheThreadMayRunOn) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
-  const size_t count = CPU_COUNT(&all);
+  const size_t quota = CpuQuota().value_or(CPU_SETSIZE);
+  const size_t count = std::min<size_t>(CPU_COUNT(&all), quota);
   EXPECT_EQ(ProcessorCount(), count);
-  std::thread restricted([all] {
+  std::thread restricted([all, quota] {
     cpu_set_t some;
     CPU_ZERO(&some);
     size_t chosen = 0;
@@ -26,7 +29,7 @@ TEST(ProcessorCount, IsWhatTheThreadMayRunOn) {
       if (!CPU_ISSET(i, &all)) continue;
       CPU_SET(i, &some);
       ASSERT_EQ(sched_setaffinity(0, sizeof(some), &some), 0);
-      EXPECT_EQ(ProcessorCount(), ++chosen);
+      EXPECT_EQ(ProcessorCount(), std::min(++chosen, quota));
     }
   });
   restricted.join();

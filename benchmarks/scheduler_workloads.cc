@@ -1,5 +1,6 @@
 // Spawning, joining and yielding, under the names that Tokio's benchmarks use.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <thread>
@@ -206,6 +207,74 @@ void ChainedSpawn(const Bench& bench) {
   });
 }
 
+// One round of `StuckSpawner()`. Seconds on the clock of `NowSeconds()`.
+struct StuckRound {
+  void NoteBegin() {
+    double none = 0;
+    // Relaxed: read when all have been joined.
+    first_began.compare_exchange_strong(none, NowSeconds(),
+                                        std::memory_order_relaxed);
+  }
+
+  std::atomic<bool> other_is_busy{false};
+  std::atomic<bool> has_spawned{false};
+  double other_is_free = 0;
+  std::atomic<double> first_began{0};
+};
+
+void ComputeFor(double seconds) {
+  const double end = NowSeconds() + seconds;
+  while (NowSeconds() < end) {
+  }
+}
+
+void ComputeUntil(const std::atomic<bool>& flag) {
+  while (!flag.load(std::memory_order_acquire)) {
+  }
+}
+
+Co<> BusyForAMillisecond(StuckRound& round) {
+  round.other_is_busy.store(true, std::memory_order_release);
+  ComputeUntil(round.has_spawned);
+  ComputeFor(1e-3);
+  round.other_is_free = NowSeconds();
+  co_return;
+}
+
+Co<> NoteBegin(StuckRound& round) {
+  round.NoteBegin();
+  co_return;
+}
+
+Co<> SpawnAndComputeOn(StuckRound& round) {
+  ComputeUntil(round.other_is_busy);
+  std::vector<JoinHandle<void>> handles;
+  for (int i = 0; i < 3; ++i) handles.push_back(Spawn(NoteBegin(round)));
+  round.has_spawned.store(true, std::memory_order_release);
+  ComputeFor(9e-3);
+  co_await JoinAll(handles);
+}
+
+// A task spawns three and computes on for 9 ms. The other worker, which was
+// busy, is free after 1 ms: how long it takes from then until the first of the
+// three begins.
+void StuckSpawner(const Bench& bench) {
+  constexpr int kRounds = 200;
+  Runtime runtime = bench.MakeRuntime();
+  std::vector<double> delays;
+  for (int i = 0; i < kRounds; ++i) {
+    StuckRound round;
+    std::vector<JoinHandle<void>> handles;
+    handles.push_back(runtime.Spawn(BusyForAMillisecond(round)));
+    handles.push_back(runtime.Spawn(SpawnAndComputeOn(round)));
+    runtime.BlockOn(JoinAll(handles));
+    delays.push_back(round.first_began.load() - round.other_is_free);
+  }
+  std::sort(delays.begin(), delays.end());
+  bench.Report("p50", delays[kRounds / 2] * 1e6, "us");
+  bench.Report("p99", delays[kRounds - kRounds / 100 - 1] * 1e6, "us");
+}
+
 void CurrentThreadSpawnLocal(const Bench& bench) {
   constexpr size_t kCount = 1'000;
   Runtime runtime = bench.MakeRuntime();
@@ -253,6 +322,8 @@ bool RunSchedulerWorkload(const Bench& bench) {
     YieldMany(bench);
   } else if (bench.Is("chained_spawn")) {
     ChainedSpawn(bench);
+  } else if (bench.Is("stuck_spawner")) {
+    StuckSpawner(bench);
   } else if (bench.Is("ct_spawn_local")) {
     CurrentThreadSpawnLocal(bench);
   } else if (bench.Is("ct_spawn_detached")) {

@@ -92,7 +92,7 @@ rouse::Co<bool> CountsInTime(std::string text) {
     co_return co_await CountWords(text);
   };
   absl::StatusOr<size_t> words =
-      co_await rouse::Timeout(absl::Seconds(60), count());
+      co_await rouse::Timeout(absl::Seconds(60), std::move(count));
   co_return words.ok();
 }
 

@@ -18,6 +18,7 @@
 
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -45,6 +46,15 @@ class Arms {
 
   // Polls the arms until one is ready; then all are destroyed.
   PollResult<Output> Poll(Context& cx) { return PollFrom(0, cx); }
+
+  bool BorrowsClosure() const {
+    return arms_.has_value() &&
+           std::apply(
+               [](const auto&... arms) {
+                 return (internal::BorrowsClosure(arms.get()) || ...);
+               },
+               *arms_);
+  }
 
   // A branch for each arm.
   void Trace(AwaitTrace& trace, std::string_view name) const {

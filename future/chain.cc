@@ -7,6 +7,7 @@
 #include "absl/base/attributes.h"
 #include "absl/base/config.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/stack_room.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/waker/context.h"
 
@@ -23,6 +24,13 @@ namespace {
   Panic(
       "a coroutine was destroyed from within its own poll; a future that it "
       "waits for may have it destroyed after, by its owner");
+}
+
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicTooDeep() {
+  Panic(
+      "the stack of the thread is nearly used up by coroutines that poll one "
+      "another; recursion to any depth takes a plain `co_await Call()` of a "
+      "temporary `Co`, and neither a named one nor a Join, Select or Timeout");
 }
 
 // Goes on with `frame`, and whatever frames follow, until the chain suspends.
@@ -55,6 +63,8 @@ void Rethrow(Frame& frame) {
 #endif
 
 bool PollChain(Frame& root, Context& cx) {
+  if (!HasStackRoom()) [[unlikely]]
+    PanicTooDeep();
   bool suspended;
   if (root.started()) [[likely]] {
     if (root.cx != nullptr) [[unlikely]]

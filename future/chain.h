@@ -159,6 +159,8 @@ struct Frame {
   // How many coroutines are on the native stack below this one, while it runs.
   uint32_t depth;
   bool finished = false;
+  // Whether it is a coroutine of a lambda with captures.
+  bool borrows_closure = false;
   // While it is suspended in an await: where that is.
   union {
     std::source_location where;

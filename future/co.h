@@ -28,6 +28,10 @@
 //   rouse::Co<> bad = std::move(loop)();   // dangles when `loop` has gone
 //   rouse::Spawn(std::move(loop));         // fine: the task keeps the lambda
 //
+// `Join`, `TryJoin`, `Select`, `Race` and `Timeout` take a lambda as `Spawn`
+// does. To spawn a coroutine of a lambda with captures, as in `Spawn(loop())`,
+// is a `Panic()` that names the line.
+//
 // References and views that are passed as parameters dangle in the same way.
 // Clang can warn of both where it sees a temporary: see coro_attributes.h.
 //
@@ -54,6 +58,7 @@
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/chain.h"
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
@@ -124,6 +129,10 @@ class [[nodiscard(
       return PollResult<T>(done->Take());
     }
   }
+
+  // Internal. Whether this is a coroutine of a lambda with captures, which must
+  // outlive it: see borrowed_closure.h.
+  bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure; }
 
   // Where the coroutine waits: see await_trace.h. One that has not begun, or
   // has finished, is a leaf.
@@ -212,6 +221,18 @@ class CoAwaits : public Frame {
     return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
   }
 
+  // Says what to do instead.
+  template <class A>
+    requires(!Future<std::remove_reference_t<A>>)
+  std::suspend_never await_transform(A&&) {
+    static_assert(Future<std::remove_reference_t<A>>,
+                  "co_await takes a future, a type with PollResult<T> "
+                  "Poll(Context&). To wait for an awaitable or a callback of "
+                  "another library, let it send to a oneshot channel; for a "
+                  "std::future, call its get() in SpawnBlocking()");
+    return {};
+  }
+
   template <class U>
   ChildAwaiter<CoPromise<U>> await_transform(
       Co<U>&& child,
@@ -238,7 +259,7 @@ class CoAwaits : public Frame {
 };
 
 template <class T>
-class CoPromise final : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
+class CoPromise : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
  public:
   Co<T> get_return_object() {
     Frame::CheckLayout<CoPromise>();
@@ -260,8 +281,29 @@ class CoPromise final : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
   auto* Peek() { return this->HasException() ? nullptr : this->result_.Peek(); }
 };
 
+// LambdaCoPromise
+//
+// The promise of a coroutine whose first parameter is a lambda by reference.
+template <class T, class Closure, class... Args>
+class LambdaCoPromise final : public CoPromise<T> {
+ public:
+  // The closure's type is complete only behind its body, where this is defined.
+  LambdaCoPromise() {
+    this->borrows_closure =
+        !std::is_empty_v<std::remove_reference_t<Closure>> &&
+        IsClosureOf<Co<T>, std::remove_reference_t<Closure>, Args...>();
+  }
+};
+
 }  // namespace internal
 
 }  // namespace rouse
+
+// A coroutine lambda, among others. The parameters are those of the coroutine.
+template <class T, class Closure, class... Args>
+  requires(rouse::internal::IsLambda<std::remove_const_t<Closure>>())
+struct std::coroutine_traits<rouse::Co<T>, Closure&, Args...> {
+  using promise_type = rouse::internal::LambdaCoPromise<T, Closure&, Args...>;
+};
 
 #endif  // ROUSE_FUTURE_CO_H_

@@ -2,6 +2,7 @@
 // The above comes first.
 
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -75,6 +76,14 @@ struct alignas(64) Line {
   PollResult<int> Poll(Context&) { return 1; }
 };
 Co<int> AwaitLine() { co_return co_await Line(); }
+#endif
+
+#ifdef ROUSE_NC_AWAIT_OF_STD_FUTURE
+Co<int> AwaitStd(std::future<int> future) { co_return co_await future; }
+#endif
+
+#ifdef ROUSE_NC_OR_RETURN_IN_CO_OF_VOID
+Co<> Fails() { co_await OrReturn(absl::CancelledError()); }
 #endif
 
 #ifdef ROUSE_NC_OR_RETURN_IN_CO_OF_INT

@@ -30,6 +30,7 @@
 
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/future/maybe_done.h"
 #include "rouse/waker/context.h"
@@ -80,6 +81,15 @@ class [[nodiscard]] JoinFuture {
     return outputs;
   }
 
+  bool BorrowsClosure() const {
+    return children_.has_value() &&
+           std::apply(
+               [](const auto&... children) {
+                 return (children.BorrowsClosure() || ...);
+               },
+               *children_);
+  }
+
   void Trace(AwaitTrace& trace) const {
     AwaitTrace::Branches branches(trace, "Join");
     if (!children_.has_value()) return;
@@ -125,17 +135,19 @@ class [[nodiscard]] JoinFuture {
 //
 // An rvalue is moved in, and is destroyed as soon as it is ready; an lvalue is
 // polled where it is, and outlives the result. Destroying the result cancels
-// what was moved in.
+// what was moved in. A callable that returns a future stands for that future:
+// it is kept, is called at the first poll, and is destroyed after the future.
 //
 // Every poll begins with another child, in turn, so that none is starved of the
 // cooperative budget by those before it.
 //
 // An exception from a future comes out of the poll; the others go with the
 // result.
-template <Future... Fs>
+template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
-JoinFuture<Fs...> Join(Fs&&... futures) {
-  return JoinFuture<Fs...>(std::forward<Fs>(futures)...);
+JoinFuture<internal::FutureFrom<Fs>...> Join(Fs&&... futures) {
+  return JoinFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
 }
 
 // JoinAllFuture
@@ -176,6 +188,14 @@ class [[nodiscard]] JoinAllFuture {
       }
       return outputs;
     }
+  }
+
+  bool BorrowsClosure() const {
+    if (!children_.has_value()) return false;
+    for (const internal::MaybeDone<F>& child : *children_) {
+      if (child.BorrowsClosure()) return true;
+    }
+    return false;
   }
 
   void Trace(AwaitTrace& trace) const {

@@ -15,6 +15,7 @@
 
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/future/output_slot.h"
@@ -56,6 +57,11 @@ class MaybeDone {
     if (const Operand<F>* future = std::get_if<0>(&state_)) {
       branches.Add(future->get());
     }
+  }
+
+  bool BorrowsClosure() const {
+    const Operand<F>* future = std::get_if<0>(&state_);
+    return future != nullptr && internal::BorrowsClosure(future->get());
   }
 
   // REQUIRES: `Poll()` has returned true.

@@ -125,17 +125,13 @@ inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 // Ends the coroutine of `promise`, which is suspended.
 template <class Promise>
 void ReturnError(Promise& promise, absl::Status&& error) {
+  // Else the `co_await` does not compile.
   if constexpr (requires { promise.return_value(std::move(error)); }) {
     using Result = std::remove_cvref_t<decltype(*promise.Peek())>;
     // What this throws is as if thrown by a `co_return`.
     ROUSE_TRY { promise.return_value(ErrorFor<Result>(std::move(error))); }
     ROUSE_CATCH_ALL { promise.KeepException(); }
     promise.Finish();
-  } else {
-    static_assert(
-        sizeof(Promise) == 0,
-        "OrReturn ends the coroutine with an error: let it return absl::Status "
-        "or absl::StatusOr; a Gen returns nothing, and yields the StatusOr");
   }
 }
 
@@ -249,8 +245,23 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
   }
 };
 
+// Whether a coroutine can end with an error.
+template <class Promise>
+concept ReturnsErrors = requires(Promise& promise, absl::Status error) {
+  promise.return_value(std::move(error));
+};
+
+// Instantiated by the `co_await`: the compiler names its line.
+template <class Promise>
+struct CheckReturnsErrors {
+  static_assert(ReturnsErrors<Promise>,
+                "OrReturn ends the coroutine with an error: let it return "
+                "absl::Status or absl::StatusOr; a Gen returns nothing, and "
+                "yields the StatusOr");
+};
+
 template <class Promise, class X>
-struct OrReturnTraits {
+struct OrReturnTraits : CheckReturnsErrors<Promise> {
   using Value = std::remove_reference_t<X>;
   static_assert(Future<Value> || kIsOutcome<std::remove_cv_t<Value>>,
                 "OrReturn takes a status, a StatusOr, or a future of one");
@@ -269,7 +280,7 @@ struct OrReturnTraits {
 };
 
 template <class Promise, class T>
-struct OrReturnTraits<Promise, Co<T>> {
+struct OrReturnTraits<Promise, Co<T>> : CheckReturnsErrors<Promise> {
   static_assert(kIsOutcome<T>,
                 "OrReturn takes a coroutine of a status or of a StatusOr");
   static constexpr bool kWaits = true;

@@ -18,6 +18,7 @@
 
 #include "rouse/future/arms.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -55,6 +56,7 @@ class [[nodiscard]] RaceFuture {
 
   PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
   void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Race"); }
+  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
   internal::Arms<internal::RaceResult<Output>, F, Fs...> arms_;
@@ -64,10 +66,11 @@ class [[nodiscard]] RaceFuture {
 //
 // As `Select()`, for futures of one output type: gives the winner's output, and
 // not which one it was of.
-template <Future F, Future... Fs>
-RaceFuture<F, Fs...> Race(F&& future, Fs&&... futures) {
-  return RaceFuture<F, Fs...>(std::forward<F>(future),
-                              std::forward<Fs>(futures)...);
+template <IntoFuture F, IntoFuture... Fs>
+RaceFuture<internal::FutureFrom<F>, internal::FutureFrom<Fs>...> Race(
+    F&& future, Fs&&... futures) {
+  return RaceFuture<internal::FutureFrom<F>, internal::FutureFrom<Fs>...>(
+      internal::ToFuture<F>(future), internal::ToFuture<Fs>(futures)...);
 }
 
 }  // namespace rouse

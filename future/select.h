@@ -28,6 +28,7 @@
 
 #include "rouse/future/arms.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -81,6 +82,7 @@ class [[nodiscard]] SelectFuture {
 
   PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
   void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Select"); }
+  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
   internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
@@ -99,6 +101,7 @@ class [[nodiscard]] SelectBiasedFuture {
 
   PollResult<Output> Poll(Context& cx) { return arms_.Poll(cx); }
   void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "SelectBiased"); }
+  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
   internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
@@ -113,17 +116,19 @@ class [[nodiscard]] SelectBiasedFuture {
 //
 // An rvalue is moved in; when the result is ready all of these have been
 // destroyed, so the losers are cancelled by then. An lvalue is polled where it
-// is, outlives the result, and may be selected on again unless it has won.
+// is, outlives the result, and may be selected on again unless it has won. A
+// callable that returns a future is kept, as by `Join()`.
 //
 // Of several that are ready any may win: each poll begins with a random one
 // (see `Context::rand()`), so that none starves. With the cooperative budget
 // used up no future is polled and the task yields.
 //
 // An exception from a future comes out of the poll.
-template <Future... Fs>
+template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
-SelectFuture<Fs...> Select(Fs&&... futures) {
-  return SelectFuture<Fs...>(std::forward<Fs>(futures)...);
+SelectFuture<internal::FutureFrom<Fs>...> Select(Fs&&... futures) {
+  return SelectFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
 }
 
 // SelectBiased()
@@ -131,10 +136,11 @@ SelectFuture<Fs...> Select(Fs&&... futures) {
 // As `Select()`, but of several that are ready the leftmost wins. One that is
 // ready again and again starves those to its right; so does one that uses up
 // the task's budget in each poll. What is to stop the others goes first.
-template <Future... Fs>
+template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
-SelectBiasedFuture<Fs...> SelectBiased(Fs&&... futures) {
-  return SelectBiasedFuture<Fs...>(std::forward<Fs>(futures)...);
+SelectBiasedFuture<internal::FutureFrom<Fs>...> SelectBiased(Fs&&... futures) {
+  return SelectBiasedFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
 }
 
 }  // namespace rouse

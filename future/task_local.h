@@ -47,7 +47,8 @@
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/coro_attributes.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"
@@ -131,50 +132,6 @@ class InheritedTaskLocals {
   std::vector<Value> values_;
   // Each one's `outer` is the next one.
   std::vector<TaskLocalLink> links_;
-};
-
-// Calls a callable when it is first polled, and keeps it as long as the future
-// that it returned.
-template <class F>
-class CalledFuture {
- public:
-  explicit CalledFuture(F&& callable) : callable_(std::move(callable)) {}
-  explicit CalledFuture(const F& callable) : callable_(callable) {}
-  // Only before the first poll.
-  CalledFuture(CalledFuture&& other) : callable_(std::move(other.callable_)) {}
-
-  auto Poll(Context& cx) {
-    // Made in place: a future need not be movable.
-    if (!inner_.has_value()) inner_.emplace(Make(callable_));
-    return inner_->Poll(cx);
-  }
-
-  void Trace(AwaitTrace& trace) const {
-    if (inner_.has_value()) trace.Add(*inner_);
-  }
-
- private:
-  using Inner = std::invoke_result_t<F&>;
-
-  // Converts to what the callable returns, so that `emplace` elides the move.
-  struct Make {
-    explicit Make(F& callable) : callable(callable) {}
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    ROUSE_CORO_WRAPPER operator Inner() const { return callable(); }
-    F& callable;
-  };
-
-  F callable_;
-  std::optional<Inner> inner_;
-};
-
-template <class F>
-struct InheritingFuture {
-  using type = CalledFuture<F>;
-};
-template <Future F>
-struct InheritingFuture<F> {
-  using type = F;
 };
 
 }  // namespace internal
@@ -268,6 +225,10 @@ class [[nodiscard]] TaskLocalFuture {
     return result;
   }
 
+  bool BorrowsClosure() const {
+    return future_.has_value() && internal::BorrowsClosure(future_->get());
+  }
+
   void Trace(AwaitTrace& trace) const {
     if (future_.has_value()) trace.Add(future_->get());
   }
@@ -322,13 +283,17 @@ class [[nodiscard]] InheritTaskLocalsFuture {
     return result;
   }
 
+  bool BorrowsClosure() const {
+    return future_.has_value() && internal::BorrowsClosure(*future_);
+  }
+
   void Trace(AwaitTrace& trace) const {
     if (future_.has_value()) trace.Add(*future_);
   }
 
  private:
   internal::InheritedTaskLocals locals_;
-  std::optional<typename internal::InheritingFuture<F>::type> future_;
+  std::optional<internal::FutureFrom<F>> future_;
 };
 
 // InheritTaskLocals()
@@ -342,9 +307,7 @@ class [[nodiscard]] InheritTaskLocalsFuture {
 // is not inherited. Costs a copy and an allocation for each value, and two
 // allocations besides; nothing where none is in force.
 template <class F>
-  requires(Future<std::decay_t<F>> ||
-           (std::invocable<std::decay_t<F>&> &&
-            Future<std::invoke_result_t<std::decay_t<F>&>>))
+  requires IntoFuture<std::decay_t<F>>
 InheritTaskLocalsFuture<std::decay_t<F>> InheritTaskLocals(F&& f) {
   return InheritTaskLocalsFuture<std::decay_t<F>>(std::forward<F>(f));
 }

@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/future/maybe_done.h"
 #include "rouse/waker/context.h"
@@ -105,6 +106,15 @@ class [[nodiscard]] TryJoinFuture {
     return values;
   }
 
+  bool BorrowsClosure() const {
+    return children_.has_value() &&
+           std::apply(
+               [](const auto&... children) {
+                 return (children.BorrowsClosure() || ...);
+               },
+               *children_);
+  }
+
   void Trace(AwaitTrace& trace) const {
     AwaitTrace::Branches branches(trace, "TryJoin");
     if (!children_.has_value()) return;
@@ -146,10 +156,11 @@ class [[nodiscard]] TryJoinFuture {
 //
 // Otherwise it gives an `absl::StatusOr` of a `std::tuple` of the values in
 // order, with `std::monostate` for an `absl::Status`.
-template <Future... Fs>
+template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
-TryJoinFuture<Fs...> TryJoin(Fs&&... futures) {
-  return TryJoinFuture<Fs...>(std::forward<Fs>(futures)...);
+TryJoinFuture<internal::FutureFrom<Fs>...> TryJoin(Fs&&... futures) {
+  return TryJoinFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
 }
 
 }  // namespace rouse

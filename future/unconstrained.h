@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"
@@ -35,6 +36,9 @@ class [[nodiscard]] UnconstrainedFuture {
     return future_.get().Poll(cx);
   }
 
+  bool BorrowsClosure() const {
+    return internal::BorrowsClosure(future_.get());
+  }
   void Trace(AwaitTrace& trace) const { trace.Add(future_.get()); }
 
  private:

@@ -51,12 +51,22 @@ class [[nodiscard]] YieldFuture {
 
 // Yield()
 //
-// A future that is pending once, and has the task polled again: it goes to the
-// back of its queue, other tasks run, the drivers look for events, and the task
-// comes back with a full budget.
+// A future that is pending once, and has the task polled again, with a full
+// budget. The task goes to the back of its worker's queue. Before the task is
+// polled again, the worker asks the driver for events, unless it has done so
+// since the yield, or another worker is in the driver. If the worker asks for
+// this task, the tasks that the events wake run first. So what has happened
+// before a `Yield()`, such as a connection or the end of a `Sleep()`, is seen
+// after one or two. Not promised: how many tasks run before; and a task that
+// another worker takes over in between may run there at once.
 //
-// There is no promise of how many others run before. In a `Join` or a `Select`
-// it is the whole task that yields.
+// In a `Join` or a `Select` it is the whole task that yields, in a `LocalSet`
+// the task of the set, and then the one that polls the set. Outside of a
+// runtime, as in `rouse::BlockOn()`, there is no driver to be asked.
+//
+// Costs some ten nanoseconds, and each round of the worker's queue in which
+// some task has yielded a system call: a lone task that yields makes one each
+// time.
 inline YieldFuture Yield() { return {}; }
 
 }  // namespace rouse

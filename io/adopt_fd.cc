@@ -19,4 +19,12 @@ absl::Status AdoptFd(int fd) {
   return absl::OkStatus();
 }
 
+absl::Status MakeBlocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    return absl::ErrnoToStatus(errno, "fcntl(F_SETFL without O_NONBLOCK)");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace rouse::internal

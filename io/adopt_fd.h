@@ -21,6 +21,12 @@ namespace rouse::internal {
 // whoever shares that sees too. FailedPrecondition if it is not open.
 absl::Status AdoptFd(int fd);
 
+// MakeBlocking()
+//
+// Makes the descriptor's open file blocking, for everyone that shares it.
+// FailedPrecondition if the descriptor is not open.
+absl::Status MakeBlocking(int fd);
+
 }  // namespace rouse::internal
 
 #endif  // ROUSE_IO_ADOPT_FD_H_

@@ -31,6 +31,18 @@ TEST(AdoptFdTest, KeepsTheOtherFlags) {
   close(fd);
 }
 
+TEST(AdoptFdTest, CanBeMadeBlockingAgain) {
+  const int fd = open("/dev/null", O_WRONLY | O_APPEND);
+  ASSERT_GE(fd, 0);
+  const int before = fcntl(fd, F_GETFL);
+  EXPECT_TRUE(internal::AdoptFd(fd).ok());
+  EXPECT_TRUE(internal::MakeBlocking(fd).ok());
+  EXPECT_EQ(fcntl(fd, F_GETFL), before);
+  close(fd);
+  EXPECT_EQ(internal::MakeBlocking(fd).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(AdoptFdTest, WhatIsNotOpenIsFailedPrecondition) {
   EXPECT_EQ(internal::AdoptFd(-1).code(),
             absl::StatusCode::kFailedPrecondition);

@@ -83,6 +83,16 @@ concept AsyncBufRead =
       reader.Consume(size);
     };
 
+namespace internal {
+
+// Whether a `T` is no buffer to read into before `absl::MakeSpan()` has made
+// one of it, such as a `std::string`. Functions that take a buffer have a
+// deleted overload for it: its name tells what to do.
+template <class T>
+concept NeedsAbslMakeSpan = !std::convertible_to<T, absl::Span<char>>;
+
+}  // namespace internal
+
 // For futures: the same with a place to wait (see waiter.h). `waiter` may be
 // null.
 template <AsyncRead R>

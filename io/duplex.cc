@@ -44,6 +44,10 @@ PollResult<absl::Status> DuplexStream::PollFlush(Context&) const {
 }
 
 PollResult<absl::Status> DuplexStream::PollShutdown(Context&) const {
+  return ShutdownWrite();
+}
+
+absl::Status DuplexStream::ShutdownWrite() const {
   out_->CloseWriter();
   return absl::OkStatus();
 }

@@ -66,6 +66,9 @@ class DuplexStream {
   PollResult<absl::Status> PollFlush(Context& cx) const;
   PollResult<absl::Status> PollShutdown(Context& cx) const;
 
+  // Ends the stream for the other end, as `PollShutdown()` does. Always OK.
+  absl::Status ShutdownWrite() const;
+
  private:
   friend std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity);
 

@@ -5,10 +5,12 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include <atomic>
 #include <cerrno>
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "rouse/base/atomic.h"
 #include "rouse/io/io_vectors.h"
 
 namespace rouse::internal {
@@ -51,9 +53,33 @@ class NoSigPipe {
   bool was_pending_ = false;
 };
 
+// Linux's RWF_NOSIGNAL, which older headers lack.
+constexpr int kNoSignal = 0x100;
+
+// Whether the kernel knows the flag. Set to false by the first call that finds
+// that it does not; a fact of the machine, so nothing to order.
+Atomic<bool> has_no_signal{true};
+
 }  // namespace
 
 ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts) {
+  if (has_no_signal.load(std::memory_order_relaxed)) {
+    IoVectors vectors(parts);
+    constexpr off_t kNoOffset = -1;
+    const ssize_t size =
+        pwritev2(fd, vectors.data(), vectors.size(), kNoOffset, kNoSignal);
+    // EPERM and ENOSYS come from a filter of system calls that does not know
+    // this one. Nothing has been written then.
+    if (size >= 0 ||
+        (errno != EOPNOTSUPP && errno != EPERM && errno != ENOSYS)) {
+      return size;
+    }
+    has_no_signal.store(false, std::memory_order_relaxed);
+  }
+  return QuietWriteWithMask(fd, parts);
+}
+
+ssize_t QuietWriteWithMask(int fd, absl::Span<const std::string_view> parts) {
   IoVectors vectors(parts);
   ssize_t size;
   int error;

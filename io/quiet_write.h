@@ -5,8 +5,8 @@
 // File: quiet_write.h
 // -----------------------------------------------------------------------------
 //
-// For net/ and process/ themselves: writing to a pipe without SIGPIPE. For a
-// socket there is MSG_NOSIGNAL; a pipe has no flag that says so.
+// For net/ and process/ themselves: writing to a pipe without SIGPIPE. A socket
+// has MSG_NOSIGNAL for that; a pipe has RWF_NOSIGNAL from Linux 6.18 on.
 
 #ifndef ROUSE_IO_QUIET_WRITE_H_
 #define ROUSE_IO_QUIET_WRITE_H_
@@ -21,12 +21,20 @@ namespace rouse::internal {
 
 // QuietWrite()
 //
-// As writev(2) of the first parts that fit into one call. Where it fails with
-// EPIPE the signal that goes with it does not come: whatever the program does
-// about SIGPIPE, it finds it as it was, ignored, blocked, pending or not.
-// Thread-safe. Makes two more system calls, three if the thread has the signal
-// blocked.
+// Writes the first parts that fit into one call, as writev(2) does, and returns
+// what that returns. A write that fails with EPIPE raises no signal: whatever
+// the program does about SIGPIPE, and whether one is pending, stays as it is.
+//
+// Thread-safe. Makes one system call where the kernel knows RWF_NOSIGNAL. Else
+// as `QuietWriteWithMask()`.
 ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts);
+
+// QuietWriteWithMask()
+//
+// Does what `QuietWrite()` does on any kernel. Blocks the signal meanwhile:
+// makes three system calls, or four if the thread has the signal blocked
+// already.
+ssize_t QuietWriteWithMask(int fd, absl::Span<const std::string_view> parts);
 
 }  // namespace rouse::internal
 

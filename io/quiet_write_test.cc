@@ -18,6 +18,7 @@ namespace rouse {
 namespace {
 
 using internal::QuietWrite;
+using internal::QuietWriteWithMask;
 
 sigset_t SigPipe() {
   sigset_t sigpipe;
@@ -38,8 +39,9 @@ bool IsPending() {
   return sigismember(&pending, SIGPIPE) == 1;
 }
 
-// A pipe. The signals that come are counted.
-class QuietWriteTest : public ::testing::Test {
+// A pipe. The signals that come are counted. The parameter is one of the two
+// functions.
+class QuietWriteTest : public ::testing::TestWithParam<decltype(&QuietWrite)> {
  protected:
   QuietWriteTest() {
     EXPECT_EQ(pipe2(fds_, O_CLOEXEC), 0);
@@ -60,7 +62,7 @@ class QuietWriteTest : public ::testing::Test {
   }
 
   ssize_t Write(std::string_view data) {
-    return QuietWrite(fds_[1], absl::MakeConstSpan(&data, 1));
+    return GetParam()(fds_[1], absl::MakeConstSpan(&data, 1));
   }
 
   // A write that nobody will read.
@@ -76,24 +78,31 @@ class QuietWriteTest : public ::testing::Test {
   struct sigaction before_;
 };
 
-TEST_F(QuietWriteTest, WritesThePartsAsOne) {
+TEST_P(QuietWriteTest, WritesThePartsAsOne) {
   const std::string_view parts[] = {"he", "", "llo"};
-  EXPECT_EQ(QuietWrite(fds_[1], parts), 5);
+  EXPECT_EQ(GetParam()(fds_[1], absl::MakeConstSpan(parts)), 5);
   char buffer[8];
   ASSERT_EQ(read(fds_[0], buffer, sizeof buffer), 5);
   EXPECT_EQ(std::string_view(buffer, 5), "hello");
   EXPECT_FALSE(IsBlocked());
 }
 
-TEST_F(QuietWriteTest, NoSignalComes) {
+TEST_P(QuietWriteTest, NoSignalComes) {
   WriteInVain();
   EXPECT_EQ(signals_, 0);
   EXPECT_FALSE(IsBlocked());
   EXPECT_FALSE(IsPending());
 }
 
+INSTANTIATE_TEST_SUITE_P(All, QuietWriteTest,
+                         ::testing::Values(&QuietWrite, &QuietWriteWithMask),
+                         [](const auto& instance) {
+                           return instance.param == &QuietWrite ? "WithFlag"
+                                                                : "WithMask";
+                         });
+
 // Where it blocks, the reader may go when a part of it has been written.
-TEST_F(QuietWriteTest, NoSignalComesInTheMidst) {
+TEST_P(QuietWriteTest, NoSignalComesInTheMidst) {
   const std::string data(size_t{1} << 20, 'x');
   std::thread reading([this] {
     char byte;
@@ -109,15 +118,15 @@ TEST_F(QuietWriteTest, NoSignalComesInTheMidst) {
   EXPECT_FALSE(IsPending());
 }
 
-TEST_F(QuietWriteTest, AnotherErrorIsPassedOn) {
+TEST_P(QuietWriteTest, AnotherErrorIsPassedOn) {
   errno = 0;
   const std::string_view data = "x";
-  EXPECT_EQ(QuietWrite(fds_[0], absl::MakeConstSpan(&data, 1)), -1);
+  EXPECT_EQ(GetParam()(fds_[0], absl::MakeConstSpan(&data, 1)), -1);
   EXPECT_EQ(errno, EBADF);
   EXPECT_FALSE(IsBlocked());
 }
 
-TEST_F(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
+TEST_P(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
   const sigset_t sigpipe = SigPipe();
   sigset_t before;
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
@@ -128,7 +137,7 @@ TEST_F(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
   EXPECT_EQ(signals_, 0);
 }
 
-TEST_F(QuietWriteTest, OneThatWasPendingStays) {
+TEST_P(QuietWriteTest, OneThatWasPendingStays) {
   const sigset_t sigpipe = SigPipe();
   sigset_t before;
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
@@ -139,7 +148,7 @@ TEST_F(QuietWriteTest, OneThatWasPendingStays) {
   EXPECT_EQ(signals_, 1);
 }
 
-TEST_F(QuietWriteTest, OneThatIsIgnoredStaysSo) {
+TEST_P(QuietWriteTest, OneThatIsIgnoredStaysSo) {
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   ASSERT_EQ(sigaction(SIGPIPE, &ignore, nullptr), 0);

@@ -64,6 +64,8 @@ ReadFuture<R> Read(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                    absl::Span<char> buffer) {
   return ReadFuture<R>(reader, buffer);
 }
+template <AsyncRead R>
+void Read(R& reader, internal::NeedsAbslMakeSpan auto&& buffer) = delete;
 
 }  // namespace rouse
 

@@ -81,6 +81,8 @@ ReadExactFuture<R> ReadExact(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                              absl::Span<char> buffer) {
   return ReadExactFuture<R>(reader, buffer);
 }
+template <AsyncRead R>
+void ReadExact(R& reader, internal::NeedsAbslMakeSpan auto&& buffer) = delete;
 
 }  // namespace rouse
 

@@ -49,8 +49,8 @@ class [[nodiscard]] ReadLineFuture {
     if (!size->ok()) {
       return absl::StatusOr<bool>((*std::move(size)).status());
     }
-    if (line_->empty()) return absl::StatusOr<bool>(false);
-    if (**size > 0 && line_->back() == '\n') {
+    if (**size == 0) return absl::StatusOr<bool>(false);
+    if (line_->back() == '\n') {
       line_->pop_back();
       if (!line_->empty() && line_->back() == '\r') line_->pop_back();
     }
@@ -64,16 +64,22 @@ class [[nodiscard]] ReadLineFuture {
 
 // ReadLine()
 //
-// Adds to `line`, which should be empty, what comes up to the next "\n" or
-// "\r\n", which is taken but not added, or to the end of the stream. Gives
-// `absl::StatusOr<bool>`: whether there was a line; false, with an empty
-// `line`, when the stream has ended. ResourceExhausted if the line, with its
-// end, has more than `limit` bytes, of which `limit` have been added; or the
-// error of the stream. That it is text is not checked.
+// Reads one line and appends it to `line`, without the "\n" or "\r\n" that
+// ends it. The last line of a stream may end without either. The bytes are not
+// checked for being text.
 //
-// Destroying it before it is ready loses nothing: what was read is in `line`,
-// and another `ReadLine()` with the same `line` goes on from there. Its limit
-// begins anew: it is for what it adds itself.
+// Returns a future of `absl::StatusOr<bool>`: true if a line was read, and
+// false if the stream has ended and nothing was appended. So a loop ends with
+// the stream whether it clears `line` or collects all lines in it.
+//
+// Cancellation: destroying the future before it is ready loses nothing. What
+// was read stays in `line`, and another `ReadLine()` with that `line` continues
+// it. If that one returns false, the stream has ended in the middle of the
+// line, and `line` holds its beginning.
+//
+// Errors: ResourceExhausted if the line has more than `limit` bytes, its end
+// included, of which the first `limit` bytes were appended; or the error of the
+// stream. Each `ReadLine()` counts only what it appends itself.
 template <AsyncBufRead R>
 ReadLineFuture<R> ReadLine(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                            std::string& line ABSL_ATTRIBUTE_LIFETIME_BOUND,

@@ -66,6 +66,18 @@ TEST_F(ReadLineTest, DestroyedItLosesNothing) {
   EXPECT_EQ(line, "one");
 }
 
+TEST_F(ReadLineTest, ALoopThatCollectsLinesEndsWithTheStream) {
+  ScriptedReader stream("one\ntwo\nlast");
+  BufReader reader(stream);
+  std::string lines;
+  EXPECT_TRUE(Run(ReadLine(reader, lines)).value());
+  EXPECT_TRUE(Run(ReadLine(reader, lines)).value());
+  EXPECT_TRUE(Run(ReadLine(reader, lines)).value());
+  EXPECT_EQ(lines, "onetwolast");
+  EXPECT_FALSE(Run(ReadLine(reader, lines)).value());
+  EXPECT_EQ(lines, "onetwolast");
+}
+
 TEST_F(ReadLineTest, DestroyedBeforeTheEndOfTheStreamItLosesNothing) {
   ScriptedReader stream;
   stream.Bytes("one").Pending();
@@ -75,7 +87,8 @@ TEST_F(ReadLineTest, DestroyedBeforeTheEndOfTheStreamItLosesNothing) {
     auto read = ReadLine(reader, line);
     ASSERT_TRUE(Poll(read).IsPending());
   }
-  EXPECT_TRUE(Run(ReadLine(reader, line)).value());
+  // Nothing is added any more; what came before stays.
+  EXPECT_FALSE(Run(ReadLine(reader, line)).value());
   EXPECT_EQ(line, "one");
 }
 

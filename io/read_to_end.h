@@ -36,6 +36,10 @@ namespace internal {
 
 // A string that bytes are read into the end of. While this lives, the string
 // is longer than what has been read.
+//
+// A string writes zeros over what it grows by. It therefore grows by as much as
+// has been read so far, even where its capacity is larger: writing the zeros
+// then costs less than reading the bytes.
 class GrowingString {
  public:
   explicit GrowingString(std::string& text)
@@ -47,18 +51,21 @@ class GrowingString {
   GrowingString& operator=(GrowingString&&) = delete;
   ~GrowingString() { Finish(); }
 
+  // In bytes. Zeros for a cheap room cost less than a system call.
+  static constexpr size_t kMinRoom = 512;
+  static constexpr size_t kCheapRoom = size_t{16} << 10;
+  static constexpr size_t kMaxRoom = size_t{1} << 20;
+
   // How much has been added.
   size_t added() const { return end_ - begin_; }
 
   // Room for at least one byte and at most `limit`.
   absl::Span<char> Room(size_t limit) {
-    constexpr size_t kMin = 512;
-    constexpr size_t kMax = 1 << 20;
     if (text_->size() == end_) {
-      // To what is allocated already, or by a part of what has been read.
-      const size_t spare = text_->capacity() - end_;
-      const size_t more = std::max(spare, std::clamp(end_, kMin, kMax));
-      text_->resize(end_ + std::min(more, limit));
+      // Capacity that is there already is used at once where that is cheap.
+      const size_t spare = std::min(text_->capacity() - end_, kCheapRoom);
+      const size_t more = std::clamp(added(), kMinRoom, kMaxRoom);
+      text_->resize(end_ + std::min(std::max(spare, more), limit));
     }
     const size_t room = std::min(text_->size() - end_, limit);
     return absl::MakeSpan(text_->data() + end_, room);

@@ -46,6 +46,16 @@ TEST_F(ReadToEndTest, GrowsAsMuchAsItTakes) {
   EXPECT_LT(reader.polls(), 30);
 }
 
+// What a string grows by is written twice: with zeros, and by the read.
+TEST_F(ReadToEndTest, ALargeCapacityIsNotWrittenForAFewBytes) {
+  ScriptedReader reader("four");
+  std::string out;
+  out.reserve(size_t{256} << 20);
+  EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), 4u);
+  EXPECT_EQ(out, "four");
+  EXPECT_LE(reader.largest_room(), size_t{16} << 10);
+}
+
 TEST_F(ReadToEndTest, ExactlyTheLimitIsAllowed) {
   ScriptedReader reader("abcd");
   std::string out = "12345";

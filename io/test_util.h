@@ -115,11 +115,14 @@ class ScriptedReader {
   }
 
   int polls() const { return polls_; }
+  // The size of the largest buffer that it was given.
+  size_t largest_room() const { return largest_room_; }
 
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer) {
     using Result = absl::StatusOr<size_t>;
     ++polls_;
+    largest_room_ = std::max(largest_room_, buffer.size());
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
     if (steps_.empty() || buffer.empty()) return Result(0);
@@ -145,6 +148,7 @@ class ScriptedReader {
  private:
   std::deque<std::variant<std::string, bool, absl::Status>> steps_;
   int polls_ = 0;
+  size_t largest_room_ = 0;
 };
 
 // Keeps what is written to it. Takes a unit of the budget.

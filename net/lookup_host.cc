@@ -171,8 +171,12 @@ std::optional<Result> LookupHostFuture::Begin() {
                      ": neither an IPv6 address nor a name; the interface "
                      "behind % must be one of this machine"));
   }
-  BlockingPool* pool =
-      pool_ != nullptr ? pool_ : scheduler::CurrentBlockingPool();
+  BlockingPool* pool = pool_;
+  if (pool == nullptr) {
+    BlockingPool* const current = scheduler::CurrentBlockingPool();
+    // However many servers are silent, other calls have their threads.
+    if (current != nullptr) pool = &current->lookups();
+  }
   if (pool == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(CallOf(host_),

@@ -45,9 +45,11 @@ class LookupHostFuture;
 // interface if it is link-local ("fe80::1%eth0"): an address is its own answer,
 // at once. A name is looked up by the operating system (`getaddrinfo()`: its
 // files, its name servers, its search list), which blocks and knows no limit of
-// time, on a thread of `pool` or else of the pool that is current where the
-// future is polled first: in a task, that of the runtime. Nothing is kept for
-// the next time.
+// time, on a thread of `pool`. Without one, the runtime's lookups have threads
+// of their own (`BlockingPool::lookups()` of the pool that is current where the
+// future is polled first): 64 lookups at most are under way at a time, or as
+// many as `MaxBlockingThreads()` says if that is less, and others wait for
+// their turn, first come, first served. Nothing is kept for the next time.
 //
 // The second form takes "example.com:80", "192.0.2.1:80" or "[2001:db8::1]:80".
 // Both copy the text. The future may be moved at any time, and polled by any
@@ -55,7 +57,10 @@ class LookupHostFuture;
 //
 // Destroying the future cancels a lookup that has not begun; one that has keeps
 // its thread until the system has answered. So a `Timeout()` frees the task,
-// but not the thread.
+// but not the thread; that keeps other lookups waiting, but no blocking call.
+// Nor does the end of a runtime wait for a lookup that is under way: its thread
+// is left behind until the system has answered. (A `pool` of your own waits for
+// it as for any other call.)
 //
 //   NotFound            there is no such name, or it has no address
 //   Unavailable         the name servers do not answer, for now; or the runtime

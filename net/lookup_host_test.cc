@@ -61,7 +61,8 @@ TEST_F(LookupHostTest, FindsThisMachine) {
   ASSERT_THAT(addrs, IsOk());
   EXPECT_THAT(*addrs, AnyOf(Contains(Addr("127.0.0.1:80")),
                             Contains(Addr("[::1]:80"))));
-  EXPECT_EQ(pool_->metrics().threads, 1u);
+  EXPECT_EQ(pool_->lookup_metrics().threads, 1u);
+  EXPECT_EQ(pool_->metrics().threads, 0u);
 }
 
 TEST_F(LookupHostTest, GivesNoAddressTwice) {
@@ -147,12 +148,12 @@ TEST_F(LookupHostTest, DestroyedBeforeItHasBegunItHarmsNothing) {
   {
     const Waker waker;
     Context cx(waker);
-    LookupHostFuture lookup = LookupHost("localhost", 80);
+    LookupHostFuture lookup = LookupHost(*pool_, "localhost", 80);
     EXPECT_TRUE(lookup.Poll(cx).IsPending());
     EXPECT_EQ(pool_->metrics().queue_depth, 1u);
   }
   end.Notify();
-  EXPECT_THAT(BlockOn(LookupHost("localhost", 80)), IsOk());
+  EXPECT_THAT(BlockOn(LookupHost(*pool_, "localhost", 80)), IsOk());
 }
 
 TEST_F(LookupHostTest, WhenThePoolIsShutDownNamesAreUnavailable) {
@@ -168,6 +169,7 @@ TEST_F(LookupHostTest, TakesAPoolOfYourOwn) {
   EXPECT_THAT(BlockOn(LookupHost(*own, "localhost:80")), IsOk());
   EXPECT_EQ(own->metrics().threads, 1u);
   EXPECT_EQ(pool_->metrics().threads, 0u);
+  EXPECT_EQ(pool_->lookup_metrics().threads, 0u);
 }
 
 TEST(LookupHost, WithoutAPoolNamesCannotBeLookedUp) {

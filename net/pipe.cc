@@ -66,6 +66,10 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
       [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
 }
 
+OwnedFd PipeReader::IntoBlockingFd() && {
+  return std::move(evented_).IntoInner().IntoBlockingFd();
+}
+
 absl::StatusOr<PipeWriter> PipeWriter::FromEnd(PipeEnd end,
                                                const reactor::Handle& handle) {
   absl::StatusOr<Evented> evented =
@@ -107,6 +111,10 @@ PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
       Direction::kWrite, cx, waiter, kNeverShort,
       [&] { return evented_.io().Write(parts); },
       [](int error) { return absl::ErrnoToStatus(error, "write to a pipe"); });
+}
+
+OwnedFd PipeWriter::IntoBlockingFd() && {
+  return std::move(evented_).IntoInner().IntoBlockingFd();
 }
 
 absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(

@@ -82,8 +82,12 @@ class PipeReader {
   // The descriptor. It stays owned.
   int fd() const { return evented_.io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Takes the descriptor out. It stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
+
+  // Takes the descriptor out and makes its open file blocking, for everyone
+  // that shares it: what a program expects that gets it as a standard stream.
+  OwnedFd IntoBlockingFd() &&;
 
  private:
   friend class PipeWriter;
@@ -104,8 +108,9 @@ class PipeReader {
 //
 // As `PipeReader`. Writing is FailedPrecondition (EPIPE) when nobody has the
 // pipe open for reading any more; the signal SIGPIPE that goes with it does not
-// come, whatever the program has made of it. That costs two more system calls
-// for each write, or three on a thread that has the signal blocked.
+// come, whatever the program has made of it. A write is one system call from
+// Linux 6.18 on; before that it is three, or four on a thread that has the
+// signal blocked.
 //
 // Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written as one: what
 // others write to the same pipe does not come between them.
@@ -148,8 +153,12 @@ class PipeWriter {
   // The descriptor. It stays owned.
   int fd() const { return evented_.io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Takes the descriptor out. It stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
+
+  // Takes the descriptor out and makes its open file blocking, for everyone
+  // that shares it: what a program expects that gets it as a standard stream.
+  OwnedFd IntoBlockingFd() &&;
 
  private:
   friend absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(

@@ -71,6 +71,12 @@ absl::StatusOr<PipeEnd> PipeEnd::Adopt(OwnedFd fd, int mode) {
   return PipeEnd(std::move(fd));
 }
 
+OwnedFd PipeEnd::IntoBlockingFd() && {
+  // Cannot fail: the descriptor is open.
+  MakeBlocking(fd_.get()).IgnoreError();
+  return std::move(fd_);
+}
+
 ssize_t PipeEnd::Read(absl::Span<char> buffer) const {
   return read(fd(), buffer.data(), buffer.size());
 }

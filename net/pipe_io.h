@@ -41,6 +41,7 @@ class PipeEnd {
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }
+  OwnedFd IntoBlockingFd() &&;
 
   ssize_t Read(absl::Span<char> buffer) const;
   // As `QuietWrite()`.

@@ -239,6 +239,14 @@ TEST_F(PipeTest, AdoptsAnEndAndGivesItBack) {
   EXPECT_EQ(taken.get(), fds[1]);
 }
 
+TEST_F(PipeTest, AnEndCanBeTakenOutBlocking) {
+  auto [reader, writer] = Make();
+  const OwnedFd reading = std::move(reader).IntoBlockingFd();
+  EXPECT_EQ(fcntl(reading.get(), F_GETFL) & O_NONBLOCK, 0);
+  const OwnedFd writing = std::move(writer).IntoBlockingFd();
+  EXPECT_EQ(fcntl(writing.get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
 TEST_F(PipeTest, AdoptsNothingElse) {
   auto [reader, writer] = Make();
   EXPECT_EQ(PipeWriter::FromFd(std::move(reader).IntoFd()).status().code(),

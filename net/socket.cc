@@ -27,6 +27,25 @@ namespace {
 // Of getsockname and getpeername.
 using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
 
+// Does what getpeername(2) does, also when the connection has ended, as it has
+// after a reset: the kernel then keeps the address but gives it through
+// SO_PEERNAME alone, which asks for the exact size.
+int GetPeerName(int fd, sockaddr* addr, socklen_t* size) {
+  const socklen_t room = *size;
+  if (getpeername(fd, addr, size) == 0) return 0;
+  const int error = errno;
+  const absl::StatusOr<int> family = FamilyOf(fd);
+  if (error == ENOTCONN && family.ok() && *family != AF_UNIX) {
+    *size = *family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (*size <= room &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERNAME, addr, size) == 0) {
+      return 0;
+    }
+  }
+  errno = error;
+  return -1;
+}
+
 template <class Addr>
 absl::StatusOr<Addr> GetName(int fd, NameCall call, std::string_view name) {
   RawAddr addr;
@@ -125,7 +144,7 @@ absl::StatusOr<SocketAddr> Socket::LocalAddr() const {
 }
 
 absl::StatusOr<SocketAddr> Socket::PeerAddr() const {
-  return GetName<SocketAddr>(fd(), &getpeername, "getpeername");
+  return GetName<SocketAddr>(fd(), &GetPeerName, "getpeername");
 }
 
 absl::StatusOr<UnixAddr> Socket::LocalUnixAddr() const {
@@ -161,7 +180,7 @@ ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
 }
 
 absl::Status Socket::ErrorAtPeer(int error, std::string_view call) const {
-  return NamedError(error, call, fd(), &getpeername);
+  return NamedError(error, call, fd(), &GetPeerName);
 }
 
 absl::Status Socket::ErrorAtLocal(int error, std::string_view call) const {

@@ -5,8 +5,9 @@
 // File: split.h
 // -----------------------------------------------------------------------------
 //
-// The two directions of a stream apart, a `TcpStream` or a `UnixStream`: one
-// task reads and another one writes.
+// The two directions of a stream apart, so that one task reads and another one
+// writes. The stream is a `TcpStream`, a `UnixStream`, or, in tests, an end of
+// a `Duplex`.
 //
 // As long as the stream stays where it is, its halves refer to it:
 //
@@ -22,6 +23,7 @@
 #ifndef ROUSE_NET_SPLIT_H_
 #define ROUSE_NET_SPLIT_H_
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -37,6 +39,14 @@
 namespace rouse {
 
 namespace internal {
+
+// Whether a stream has halves: const functions that are thread-safe, and a way
+// to end its writing half without waiting.
+template <class S>
+concept CanSplit = requires(const S& stream) {
+  typename S::Waiter;
+  { stream.ShutdownWrite() } -> std::same_as<absl::Status>;
+};
 
 // What halves of both kinds can do; `Half` has a `stream()`.
 template <class Half, class S>
@@ -111,7 +121,7 @@ class WriteHalf : public internal::WriteHalfBase<WriteHalf<S>, S> {
 // Split()
 //
 // Both halves of `stream`, which outlives them and is not moved meanwhile.
-template <class S>
+template <internal::CanSplit S>
 std::pair<ReadHalf<S>, WriteHalf<S>> Split(
     const S& stream ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   return {ReadHalf<S>(stream), WriteHalf<S>(stream)};
@@ -133,7 +143,7 @@ class OwnedReadHalf : public internal::ReadHalfBase<OwnedReadHalf<S>, S> {
   const S& stream() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return *stream_; }
 
  private:
-  template <class T>
+  template <internal::CanSplit T>
   friend std::pair<OwnedReadHalf<T>, OwnedWriteHalf<T>> IntoSplit(T stream);
   template <class T>
   friend absl::StatusOr<T> Reunite(OwnedReadHalf<T>&& reader,
@@ -171,7 +181,7 @@ class OwnedWriteHalf : public internal::WriteHalfBase<OwnedWriteHalf<S>, S> {
   void Forget() && { stream_.reset(); }
 
  private:
-  template <class T>
+  template <internal::CanSplit T>
   friend std::pair<OwnedReadHalf<T>, OwnedWriteHalf<T>> IntoSplit(T stream);
   template <class T>
   friend absl::StatusOr<T> Reunite(OwnedReadHalf<T>&& reader,
@@ -187,7 +197,7 @@ class OwnedWriteHalf : public internal::WriteHalfBase<OwnedWriteHalf<S>, S> {
 //
 // Both halves of `stream`, which may go to different tasks and threads. One
 // allocation.
-template <class S>
+template <internal::CanSplit S>
 std::pair<OwnedReadHalf<S>, OwnedWriteHalf<S>> IntoSplit(S stream) {
   auto shared = std::make_shared<S>(std::move(stream));
   return {OwnedReadHalf<S>(shared), OwnedWriteHalf<S>(shared)};

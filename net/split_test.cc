@@ -13,6 +13,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/copy.h"
+#include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_to_end.h"
@@ -53,6 +54,18 @@ TEST_F(SplitTest, BorrowedHalvesReadAndWriteTheStream) {
   EXPECT_EQ(ReadSome(reader), "pong");
   EXPECT_EQ(&reader.stream(), &client);
   EXPECT_EQ(&writer.stream(), &client);
+}
+
+TEST_F(SplitTest, AnEndOfADuplexHasHalves) {
+  auto [client, server] = Duplex(64);
+  {
+    auto [reader, writer] = IntoSplit(std::move(client));
+    ASSERT_TRUE(Run(WriteAll(writer, "ping")).ok());
+    EXPECT_EQ(ReadSome(server), "ping");
+    ASSERT_TRUE(Run(WriteAll(server, "pong")).ok());
+    EXPECT_EQ(ReadSome(reader), "pong");
+  }
+  EXPECT_EQ(ReadSome(server), "");
 }
 
 TEST_F(SplitTest, BorrowedHalvesEndNothing) {

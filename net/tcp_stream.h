@@ -35,6 +35,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/async_read.h"
 #include "rouse/io/io_future.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
@@ -103,6 +104,8 @@ class TcpStream : public TcpOptions<TcpStream> {
   // For options that are set before, there is `TcpSocket`.
   static ConnectFuture Connect(SocketAddr addr,
                                reactor::Handle handle = reactor::Handle());
+  // Text: `ConnectTcp()` (rouse/net/by_name.h) takes names and numbers.
+  static void Connect(std::string_view not_an_address_see_ConnectTcp) = delete;
 
   // The same with the first of `addrs` that can be connected to, one after the
   // other. If there is none, gives the error of the last; InvalidArgument if
@@ -124,6 +127,7 @@ class TcpStream : public TcpOptions<TcpStream> {
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
+  void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
   // The same, but the bytes stay, and are read again.
   PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -193,8 +197,8 @@ class TcpStream : public TcpOptions<TcpStream> {
   // FailedPrecondition, as for `ShutdownWrite()`, if the connection has ended.
   absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 
-  // The address of this end, and of the other one. Fail on a connection that
-  // has been reset.
+  // The address of this end, and that of the other one, which is known also
+  // when the connection has been reset.
   absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
   absl::StatusOr<SocketAddr> peer_addr() const { return io().PeerAddr(); }
 

@@ -15,7 +15,9 @@
 #include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
@@ -377,6 +379,23 @@ TEST_F(TcpStreamTest, AResetIsUnavailable) {
   }
   const absl::Status status = Run(server.Read(Buffer())).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+}
+
+// getpeername(2) does not know the address any more.
+TEST_F(TcpStreamTest, AResetNamesTheAddress) {
+  auto [client, server] = Connect();
+  const SocketAddr peer = client.local_addr().value();
+  {
+    TcpStream closed = std::move(client);
+    ResetOnClose(closed);
+  }
+  const absl::Status read = Run(server.Read(Buffer())).status();
+  EXPECT_EQ(read.message(),
+            absl::StrCat("recv from ", peer, ": Connection reset by peer"));
+  const absl::Status written = Run(server.Write("x")).status();
+  EXPECT_THAT(written.message(),
+              testing::StartsWith(absl::StrCat("send to ", peer, ": ")));
+  EXPECT_EQ(server.peer_addr().value(), peer);
 }
 
 TEST_F(TcpStreamTest, AResetWakesReaderAndWriter) {

@@ -33,6 +33,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/async_read.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
@@ -93,6 +94,7 @@ class UnixStream {
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
+  void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
   WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteFuture(*this, data);
   }

@@ -10,10 +10,10 @@
 #ifndef ROUSE_NET_UNIX_TEST_UTIL_H_
 #define ROUSE_NET_UNIX_TEST_UTIL_H_
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 
 #include "absl/strings/str_cat.h"

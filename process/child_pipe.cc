@@ -1,6 +1,5 @@
 #include "rouse/process/child_pipe.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -29,11 +28,9 @@ using reactor::AsyncFd;
 using reactor::Direction;
 using reactor::Interest;
 
-// What is said of the flag goes for all who have the pipe's end: a program that
-// is given it expects to block.
 OwnedFd Blocking(OwnedFd fd) {
-  const int flags = fcntl(fd.get(), F_GETFL);
-  if (flags >= 0) fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK);
+  // Cannot fail: the descriptor is open.
+  internal::MakeBlocking(fd.get()).IgnoreError();
   return fd;
 }
 
@@ -76,7 +73,7 @@ PollResult<absl::StatusOr<size_t>> ChildStdin::PollWriteVectored(
   return absl::StatusOr<size_t>(0);
 }
 
-OwnedFd ChildStdin::IntoFd() && {
+OwnedFd ChildStdin::IntoBlockingFd() && {
   return Blocking(std::move(pipe_).IntoInner());
 }
 
@@ -100,7 +97,7 @@ PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
       });
 }
 
-OwnedFd ChildStdout::IntoFd() && {
+OwnedFd ChildStdout::IntoBlockingFd() && {
   return Blocking(std::move(pipe_).IntoInner());
 }
 

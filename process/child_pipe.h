@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/async_read.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
@@ -92,8 +93,9 @@ class ChildStdin {
   // The descriptor. It stays owned.
   int fd() const { return pipe_.fd(); }
 
-  // Takes the descriptor out, blocking again: for another child, say.
-  OwnedFd IntoFd() &&;
+  // Takes the descriptor out and makes its open file blocking, as a program
+  // expects that gets it as a standard stream.
+  OwnedFd IntoBlockingFd() &&;
 
  private:
   explicit ChildStdin(reactor::AsyncFd<OwnedFd> pipe)
@@ -122,6 +124,7 @@ class ChildStdout {
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
+  void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
   // The same for futures of your own: see `AsyncRead` (io/async_read.h).
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
@@ -129,7 +132,7 @@ class ChildStdout {
                                               Waiter* waiter = nullptr) const;
 
   int fd() const { return pipe_.fd(); }
-  OwnedFd IntoFd() &&;
+  OwnedFd IntoBlockingFd() &&;
 
  private:
   explicit ChildStdout(reactor::AsyncFd<OwnedFd> pipe)

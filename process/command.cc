@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
+#include "rouse/io/adopt_fd.h"
 #include "rouse/process/child.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
@@ -225,6 +226,10 @@ absl::StatusOr<Command::Streams> Command::OpenStreams(
         break;
       }
       case Stdio::Kind::kFd:
+        if (absl::Status status = internal::MakeBlocking(stdio.fd_->get());
+            !status.ok()) {
+          return status;
+        }
         break;
     }
     absl::StatusOr<OwnedFd> source = PastStandard(

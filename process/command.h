@@ -50,7 +50,10 @@ class Stdio {
   // A pipe to this process: see `Child::TakeStdin()` and the like.
   static Stdio Piped() { return Stdio(Kind::kPiped); }
   // This descriptor, such as a file, or the end of another child's pipe. It is
-  // kept as long as the `Stdio` is.
+  // kept as long as the `Stdio` is. `Command::Spawn()` makes its open file
+  // blocking, as programs expect of a standard stream, for everyone that shares
+  // it: do not give a descriptor whose duplicate this process still uses with a
+  // reactor.
   static Stdio FromFd(OwnedFd fd) {
     return Stdio(Kind::kFd, std::make_shared<const OwnedFd>(std::move(fd)));
   }

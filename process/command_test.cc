@@ -10,16 +10,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "rouse/process/child.h"
 #include "rouse/process/exit_status.h"
@@ -171,12 +174,30 @@ TEST_F(CommandTest, AStreamCanBeAnotherChildsPipe) {
       Shell("sleep 0.1; echo late").Stdout(Stdio::Piped()).Spawn().value();
   const ProcessOutput output =
       Run(Command("cat")
-              .Stdin(Stdio::FromFd((*first.TakeStdout()).IntoFd()))
+              .Stdin(Stdio::FromFd((*first.TakeStdout()).IntoBlockingFd()))
               .Output())
           .value();
   EXPECT_EQ(output.out, "late\n");
   EXPECT_TRUE(output.status.IsSuccess()) << output.err;
   EXPECT_TRUE(Run(first.Wait())->IsSuccess());
+}
+
+// A program such as `head` fails with EAGAIN where its input does not block.
+TEST_F(CommandTest, AStreamIsMadeBlocking) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const OwnedFd writing(ends[1]);
+  const Command show = Command("cat")
+                           .Arg("/proc/self/fdinfo/0")
+                           .Stdin(Stdio::FromFd(OwnedFd(ends[0])));
+  const ProcessOutput output = Run(show.Output()).value();
+  const std::vector<std::string> words =
+      absl::StrSplit(output.out, absl::ByAnyChar("\t\n"));
+  const auto flags = std::find(words.begin(), words.end(), "flags:");
+  ASSERT_LT(flags + 1, words.end()) << output.out << output.err;
+  EXPECT_EQ(std::stol(flags[1], nullptr, 8) & O_NONBLOCK, 0) << output.out;
+  // The other end is an open file of its own.
+  EXPECT_NE(fcntl(writing.get(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 // Where this process has none of the standard streams, its own descriptors

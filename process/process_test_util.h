@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>

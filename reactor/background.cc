@@ -20,6 +20,23 @@
 
 namespace rouse::reactor {
 
+// # The protocol
+//
+// `order_` is what the thread is to do, `ended_` whether it has done it.
+//
+//   kRun -> kEndWhenIdle -> kEndNow   the owner, who may leave out a step, and
+//                                     then unparks the reactor
+//   false -> true                     the thread, after the shutdown; it then
+//                                     wakes who is registered in `waiting_`
+//
+// No order is missed: the thread looks before each park, and the unpark, which
+// comes after the order, ends the park that begins without it. Nor is the end:
+// who polls registers before it looks, so either the wake finds the waker, or
+// the registration comes after the wake, and the look finds the end.
+//
+// Neither word orders anything by itself. What the owner has done is visible to
+// the thread by the unpark, and what the thread has done is visible to the
+// owner because it joins the thread before it goes on.
 class Background::Driver {
  public:
   // What the thread is to do; only ever grows.
@@ -45,23 +62,23 @@ class Background::Driver {
   Handle handle() const { return reactor_.handle(); }
 
   void Give(Order order) {
-    // Relaxed: the unpark makes it visible after the park.
+    // Relaxed: the unpark makes it visible to the look after the park.
     order_.store(order, std::memory_order_relaxed);
     unparker_.Unpark();
   }
 
   bool PollEnded(Context& cx) {
     waiting_.Register(cx.waker());
-    // Acquire pairs with the release in Run.
-    return ended_.load(std::memory_order_acquire);
+    // Relaxed: the registration acquires what comes before a wake.
+    return ended_.load(std::memory_order_relaxed);
   }
 
  private:
   void Run() {
     while (!MayEnd()) reactor_.Park();
     reactor_.Shutdown();
-    // Release pairs with the acquire of PollEnded.
-    ended_.store(true, std::memory_order_release);
+    // Relaxed: the wake releases it.
+    ended_.store(true, std::memory_order_relaxed);
     // Whoever ends this object joins the thread, and so waits for the wake.
     waiting_.Wake();
   }

@@ -6,15 +6,17 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
-#include "rouse/reactor/interest.h"
+#include "rouse/reactor/handle.h"
 #include "rouse/reactor/slot.h"
 #include "rouse/reactor/token.h"
 #include "rouse/reactor/wake_batch.h"
@@ -27,10 +29,12 @@ namespace {
 // `park_state_`:
 //
 //   kEmpty     nobody waits in the poller, nothing to tell.
-//   kParked    the turning thread waits in the poller, or is about to.
+//   kParked    the turning thread waits in the poller, or is about to, or waits
+//              for the queue's descriptor in another loop.
 //   kNotified  an unpark that no turn has used up yet.
 //
-//   kEmpty -> kParked             the turning thread, before it waits
+//   kEmpty -> kParked             the turning thread, before it waits, or in
+//                                 PrepareToWait()
 //   kEmpty|kParked -> kNotified   any unparking thread; from kParked it also
 //                                 writes to the event waker
 //   kNotified|kParked -> kEmpty   the turning thread, after it has waited
@@ -88,13 +92,25 @@ bool Core::IsIdle() const {
   return slots_.used() == 0;
 }
 
-absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
-                                     uint32_t& index) {
+Metrics Core::metrics() const {
+  Metrics metrics;
+  // Relaxed: they order nothing.
+  metrics.registrations = registrations_.load(std::memory_order_relaxed);
+  metrics.ready_events = ready_events_.load(std::memory_order_relaxed);
+  const ThreadMutexLock lock(&mu_);
+  metrics.sources = slots_.used();
+  return metrics;
+}
+
+absl::StatusOr<Slot*> Core::Register(
+    absl::FunctionRef<absl::Status(Token)> attach, uint32_t& index) {
   Slot* slot;
   {
     const ThreadMutexLock lock(&mu_);
     // Under the lock, so that Shutdown finds every slot. Nothing else to order.
-    if (shut_down_.load(std::memory_order_relaxed)) return ShutDownError();
+    if (MutableCondition(shut_down_.load(std::memory_order_relaxed))) {
+      return ShutDownError();
+    }
     if (slots_.used() >= max_sources_) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "the reactor has ", max_sources_,
@@ -105,24 +121,37 @@ absl::StatusOr<Slot*> Core::Register(int fd, Interest interest,
       return absl::ResourceExhaustedError("no memory for another source");
     }
   }
+  // Also if `attach` throws.
+  absl::Cleanup release = [this, slot, index] {
+    // Nobody waits, but a source of several descriptors may have had events
+    // before one of them was refused: the generation ends.
+    WakeBatch woken;
+    FreeSlot(index, slot->Release(woken));
+  };
   // From here on there may be events. The kernel's lock on the queue orders
   // them behind this call.
-  absl::Status status =
-      queue_.Register(fd, MakeToken(slot->generation(), index), interest);
-  if (!status.ok()) {
-    // There were no events and nobody has seen the slot: it is as new.
-    FreeSlot(index, /*reusable=*/true);
-    return status;
-  }
+  absl::Status status = attach(MakeToken(slot->generation(), index));
+  if (!status.ok()) return status;
+  std::move(release).Cancel();
+  // Relaxed: it orders nothing.
+  registrations_.fetch_add(1, std::memory_order_relaxed);
   return slot;
 }
 
-absl::Status Core::Deregister(int fd, Slot* slot, uint32_t index) {
-  // The queue first: afterwards only events that were found before can come,
-  // and the end of the generation makes those stale. Even if this fails.
-  absl::Status status = queue_.Deregister(fd);
+absl::Status Core::Deregister(absl::FunctionRef<absl::Status()> detach,
+                              Slot* slot, uint32_t index) {
   WakeBatch woken;
-  FreeSlot(index, slot->Release(woken));
+  absl::Status status;
+  {
+    // Also if `detach` throws.
+    const absl::Cleanup release = [this, slot, index, &woken] {
+      FreeSlot(index, slot->Release(woken));
+      woken.WakeAll();
+    };
+    // The queue first: afterwards only events that were found before can come,
+    // and the end of the generation makes those stale. Even if this fails.
+    status = detach();
+  }
   woken.Finish();
   return status;
 }
@@ -138,7 +167,7 @@ void Core::FreeSlot(uint32_t index, bool reusable) {
     }
     unpark = unpark_when_idle_ && slots_.used() == 0;
   }
-  if (unpark) Unpark();
+  if (unpark) ROUSE_MUTABLE_CALL(Unpark());
 }
 
 absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
@@ -154,22 +183,26 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
   const absl::Cleanup turned = [this] {
     turning_.store(false, std::memory_order_release);
   };
-  // Nothing to order yet: what an unpark is about is acquired below.
-  uint32_t state = kEmpty;
-  if (max_wait > absl::ZeroDuration() &&
-      !park_state_.compare_exchange_strong(state, kParked,
-                                           std::memory_order_relaxed,
-                                           std::memory_order_relaxed)) {
-    max_wait = absl::ZeroDuration();
+  bool parked;
+  if (max_wait > absl::ZeroDuration()) {
+    parked = BeginToPark();
+    if (!parked) max_wait = absl::ZeroDuration();
+  } else {
+    // By `PrepareToWait()`. Relaxed: the exchange below acquires.
+    parked = park_state_.load(std::memory_order_relaxed) == kParked;
   }
 
   absl::Status status = queue_.Wait(events, max_wait);
   // Before the dispatch, so that who is woken by it and unparks need not make a
   // system call. Acquire pairs with the release of Unpark.
-  if (max_wait > absl::ZeroDuration()) {
-    park_state_.exchange(kEmpty, std::memory_order_acquire);
-  }
+  if (parked) park_state_.exchange(kEmpty, std::memory_order_acquire);
   if (!status.ok()) return status;
+  if (events.size() > 0) {
+    // Relaxed: one thread at a time is here, and it orders nothing.
+    ready_events_.store(
+        ready_events_.load(std::memory_order_relaxed) + events.size(),
+        std::memory_order_relaxed);
+  }
   Dispatch(events);
   // Who unparked meanwhile is served by the return from this call. Nothing to
   // order in the look; acquire as above.
@@ -177,6 +210,25 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
     park_state_.exchange(kEmpty, std::memory_order_acquire);
   }
   return events.size();
+}
+
+bool Core::PrepareToWait() {
+  if (turning_.load(std::memory_order_relaxed)) {
+    Panic(
+        "Reactor::PrepareToWait() while the reactor is being turned; let one "
+        "thread do both");
+  }
+  // A shutdown that comes later unparks.
+  return BeginToPark() && !MutableCondition(IsShutDown());
+}
+
+bool Core::BeginToPark() {
+  // Nothing to order: what an unpark is about is acquired by the turn.
+  uint32_t state = kEmpty;
+  return park_state_.compare_exchange_strong(state, kParked,
+                                             std::memory_order_relaxed,
+                                             std::memory_order_relaxed) ||
+         state == kParked;
 }
 
 void Core::Dispatch(const Events& events) {
@@ -231,7 +283,7 @@ void Core::WakeAll(uint32_t bound) {
   for (uint32_t index = 0; index < bound; ++index) {
     slots_.Get(index)->Shutdown(woken);
   }
-  Unpark();
+  ROUSE_MUTABLE_CALL(Unpark());
   woken.Finish();
 }
 

@@ -11,10 +11,12 @@
 #ifndef ROUSE_REACTOR_CORE_H_
 #define ROUSE_REACTOR_CORE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,7 +25,6 @@
 #include "rouse/reactor/event_queue.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/slot.h"
 #include "rouse/reactor/slot_table.h"
 #include "rouse/reactor/token.h"
@@ -59,14 +60,21 @@ class Core {
   // Acquire pairs with the release of Shutdown.
   bool IsShutDown() const { return shut_down_.load(std::memory_order_acquire); }
   bool IsIdle() const;
+  Metrics metrics() const;
 
   // As documented at `Registration`. A source is known by its slot, and the
-  // slot's index, which `Register()` sets.
-  absl::StatusOr<Slot*> Register(int fd, Interest interest, uint32_t& index);
-  absl::Status Deregister(int fd, Slot* slot, uint32_t index);
+  // slot's index, which `Register()` sets. `attach` and `detach` add the source
+  // to the queue, under the token, and remove it.
+  absl::StatusOr<Slot*> Register(absl::FunctionRef<absl::Status(Token)> attach,
+                                 uint32_t& index);
+  absl::Status Deregister(absl::FunctionRef<absl::Status()> detach, Slot* slot,
+                          uint32_t index);
+
+  const EventQueue& queue() const { return queue_; }
 
   // As documented at `Reactor`.
   absl::StatusOr<size_t> Turn(Events& events, absl::Duration max_wait);
+  bool PrepareToWait();
   void Unpark();
   void Shutdown();
 
@@ -85,6 +93,10 @@ class Core {
   // The second half of a shutdown: tells all that wait at slots below `bound`.
   void WakeAll(uint32_t bound);
 
+  // Makes the next unpark end a wait for the queue. Returns false if an unpark
+  // has come that no turn has used up.
+  bool BeginToPark();
+
   // Hands the events to their slots.
   void Dispatch(const Events& events);
 
@@ -98,6 +110,11 @@ class Core {
   Atomic<bool> turning_{false};
   // Set under the lock.
   Atomic<bool> shut_down_{false};
+
+  // Counts for metrics, which order nothing, and are no business of the model
+  // checker's.
+  std::atomic<uint64_t> registrations_{0};
+  std::atomic<uint64_t> ready_events_{0};  // written in `Turn()` alone
 
   mutable ThreadMutex mu_;
   // Whether somebody waits for the last source to go.

@@ -22,6 +22,7 @@
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/poller.h"
+#include "rouse/reactor/registry.h"
 #include "rouse/reactor/token.h"
 #endif
 
@@ -41,6 +42,8 @@ class EventQueue {
   // and `EventWaker::Create()`.
   static absl::StatusOr<EventQueue> Open(Token interrupt);
 
+  const Registry& registry() const { return poller_.registry(); }
+
   // As documented at `Registry`.
   absl::Status Register(int fd, Token token, Interest interest) const;
   absl::Status Deregister(int fd) const;
@@ -51,6 +54,9 @@ class EventQueue {
   // Ends the wait of now, or else the next one. Orders no memory that a caller
   // may rely on. As documented at `EventWaker::Wake()`.
   absl::Status Interrupt() const;
+
+  // As documented at `Poller::fd()`.
+  int fd() const { return poller_.fd(); }
 
  private:
   EventQueue(Poller poller, EventWaker waker);

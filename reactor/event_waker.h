@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/registry.h"
+#include "rouse/reactor/selector.h"
 #include "rouse/reactor/token.h"
 
 namespace rouse::reactor {

@@ -1,7 +1,6 @@
 #include "rouse/reactor/fallback.h"
 
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/process_id.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/background.h"
 #include "rouse/reactor/handle.h"
@@ -34,7 +34,7 @@ std::optional<absl::StatusOr<Handle>> TryExisting() {
   if (!set.has_value()) return std::nullopt;
   // Relaxed: seeing the fallback has acquired what was set before.
   const pid_t pid = background_pid.load(std::memory_order_relaxed);
-  if (pid != 0 && pid != getpid()) {
+  if (pid != 0 && pid != ProcessId()) {
     return absl::FailedPreconditionError(
         "the thread of the fallback reactor is not in this process, which has "
         "been forked off; after fork() only call exec() or _exit()");
@@ -55,7 +55,7 @@ absl::StatusOr<Handle> FallbackHandle() {
   if (!background.ok()) return std::move(background).status();
   Handle handle = background->handle();
   // Relaxed, as below: SetFallback() releases it.
-  background_pid.store(getpid(), std::memory_order_relaxed);
+  background_pid.store(ProcessId(), std::memory_order_relaxed);
   if (handle.SetFallback().ok()) {
     std::move(*background).Forget();
     return handle;

@@ -33,7 +33,7 @@ namespace rouse::reactor {
 // FailedPrecondition in a process that has been forked off one in which it runs
 // in the background: the thread is not in this one.
 //
-// Thread-safe. Three atomic operations and a getpid(2), but for the first call.
+// Thread-safe. Costs four atomic operations, but for the first call.
 absl::StatusOr<Handle> FallbackHandle();
 
 // BindHandle()

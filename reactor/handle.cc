@@ -84,6 +84,10 @@ std::optional<Handle> Handle::TryFallback() {
   return core->NewHandle();
 }
 
+Metrics Handle::metrics() const {
+  return core_ != nullptr ? core_->metrics() : Metrics();
+}
+
 bool Handle::IsShutDown() const {
   return core_ != nullptr && core_->IsShutDown();
 }

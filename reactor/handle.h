@@ -17,6 +17,8 @@
 #ifndef ROUSE_REACTOR_HANDLE_H_
 #define ROUSE_REACTOR_HANDLE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -28,6 +30,18 @@ namespace rouse::reactor {
 namespace internal {
 class Core;
 }
+
+// Metrics
+//
+// What a reactor has done so far. The counts begin at zero.
+struct Metrics {
+  // Registered now: sockets, pipes and other sources.
+  size_t sources = 0;
+  // How many have ever been registered.
+  uint64_t registrations = 0;
+  // Events that the system has had for them, those of `Unpark()` included.
+  uint64_t ready_events = 0;
+};
 
 // Handle
 //
@@ -77,6 +91,9 @@ class Handle {
 
   // Whether the reactor has been shut down or destroyed. False if unbound.
   bool IsShutDown() const;
+
+  // Takes a lock for a moment. All zero if unbound.
+  Metrics metrics() const;
 
   // Whether both refer to the same reactor.
   friend bool operator==(const Handle&, const Handle&) = default;

@@ -58,6 +58,14 @@ class ModelEventQueue {
     return absl::OkStatus();
   }
 
+  // Nobody can wait for it but by the following.
+  int fd() const { return -1; }
+
+  // As another event loop waits for the queue's descriptor.
+  void WaitUntilReadable() const {
+    FutexWait(state_->interrupted, 0, absl::InfiniteDuration());
+  }
+
   absl::Status Interrupt() const {
     // Not a store, which might take effect before one that has been used up.
     state_->interrupted.exchange(1, std::memory_order_relaxed);

@@ -5,8 +5,8 @@
 // File: poll_evented.h
 // -----------------------------------------------------------------------------
 //
-// `PollEvented<T>` owns a `T` that has a descriptor, together with the
-// descriptor's registration, and sees to it that the latter ends first:
+// `PollEvented<T>` owns a `T` that has a descriptor, or is a `Source`, together
+// with its registration, and ends the registration before the `T`:
 //
 //   absl::StatusOr<PollEvented<OwnedFd>> evented =
 //       PollEvented<OwnedFd>::Create(std::move(fd), Interest::kReadable);
@@ -22,6 +22,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/registration.h"
+#include "rouse/reactor/source.h"
 
 namespace rouse::reactor {
 
@@ -31,10 +32,16 @@ concept HasFd = std::movable<T> && requires(const T& io) {
   { io.fd() } -> std::convertible_to<int>;
 };
 
+// Whether `PollEvented` takes a `T`. One that has a descriptor and is a
+// `Source` is registered as a `Source`. The registration of a `Source` goes
+// with what it was moved to.
+template <class T>
+concept Evented = HasFd<T> || (std::movable<T> && Source<T>);
+
 // PollEvented
 //
 // Thread-safe as `Registration` is, as far as `T` is. Movable.
-template <HasFd T>
+template <Evented T>
 class PollEvented {
  public:
   // Registers `io`. Errors as at `Registration::Create()`; `io` is destroyed
@@ -48,20 +55,21 @@ class PollEvented {
   // on failure it is left as it was.
   static absl::StatusOr<PollEvented> TryCreate(
       T&& io, Interest interest, const Handle& handle = Handle()) {
-    absl::StatusOr<Registration> registration =
-        Registration::Create(io.fd(), interest, handle);
+    absl::StatusOr<Registration> registration = Register(io, interest, handle);
     if (!registration.ok()) return std::move(registration).status();
     return PollEvented(std::move(io), *std::move(registration));
   }
 
   PollEvented(PollEvented&&) noexcept = default;
   PollEvented& operator=(PollEvented&& other) noexcept {
+    if (this == &other) return *this;
     // In this order: what was here is deregistered before it is closed.
+    DeregisterSource();
     registration_ = std::move(other.registration_);
     io_ = std::move(other.io_);
     return *this;
   }
-  ~PollEvented() = default;
+  ~PollEvented() { DeregisterSource(); }
 
   T& io() ABSL_ATTRIBUTE_LIFETIME_BOUND { return io_; }
   const T& io() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return io_; }
@@ -72,6 +80,7 @@ class PollEvented {
 
   // Ends the registration and gives back what was registered.
   T IntoInner() && {
+    DeregisterSource();
     registration_.Deregister().IgnoreError();
     return std::move(io_);
   }
@@ -79,6 +88,23 @@ class PollEvented {
  private:
   PollEvented(T io, Registration registration)
       : io_(std::move(io)), registration_(std::move(registration)) {}
+
+  static absl::StatusOr<Registration> Register(T& io, Interest interest,
+                                               const Handle& handle) {
+    if constexpr (Source<T>) {
+      return Registration::Create(io, interest, handle);
+    } else {
+      return Registration::Create(io.fd(), interest, handle);
+    }
+  }
+
+  // The registration of one descriptor ends by itself.
+  void DeregisterSource() {
+    if constexpr (Source<T>) {
+      if (!registration_.IsRegistered()) return;
+      registration_.Deregister(io_).IgnoreError();
+    }
+  }
 
   T io_;
   // Destroyed first.

@@ -3,17 +3,25 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/registry.h"
+#include "rouse/reactor/source.h"
 #include "rouse/reactor/test_util.h"
+#include "rouse/reactor/token.h"
+#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::reactor {
@@ -84,6 +92,208 @@ TEST_F(PollEventedTest, GivesBackWhatItHas) {
   const Io io = std::move(evented).IntoInner();
   EXPECT_EQ(io.fd(), fd);
   EXPECT_TRUE(reactor_.IsIdle());
+}
+
+// A `Source` of two descriptors: what can be read of the one, and written to
+// the other.
+class TwoSockets {
+ public:
+  TwoSockets(OwnedFd in, OwnedFd out)
+      : in_(std::move(in)), out_(std::move(out)) {}
+
+  int in() const { return in_.get(); }
+
+  absl::Status Register(const Registry& registry, Token token,
+                        Interest /*interest*/) {
+    FdSource in(in_.get());
+    FdSource out(out_.get());
+    absl::Status status = registry.Register(in, token, Interest::kReadable);
+    if (!status.ok()) return status;
+    status = registry.Register(out, token, Interest::kWritable);
+    if (!status.ok()) registry.Deregister(in).IgnoreError();
+    return status;
+  }
+
+  absl::Status Reregister(const Registry& registry, Token token,
+                          Interest /*interest*/) {
+    FdSource in(in_.get());
+    FdSource out(out_.get());
+    absl::Status status = registry.Reregister(in, token, Interest::kReadable);
+    if (!status.ok()) return status;
+    return registry.Reregister(out, token, Interest::kWritable);
+  }
+
+  absl::Status Deregister(const Registry& registry) {
+    FdSource in(in_.get());
+    FdSource out(out_.get());
+    absl::Status status = registry.Deregister(in);
+    status.Update(registry.Deregister(out));
+    return status;
+  }
+
+ private:
+  OwnedFd in_;
+  OwnedFd out_;
+};
+
+// A `T` of two descriptors.
+class PollEventedSourceTest : public FdTest {
+ protected:
+  PollEventedSourceTest() : reactor_(Reactor::Create().value()) {
+    std::tie(in_, peer_) = MakeSocketPair();
+    std::tie(out_, reader_) = MakeSocketPair();
+  }
+
+  absl::StatusOr<PollEvented<TwoSockets>> Make() {
+    return PollEvented<TwoSockets>::Create(
+        TwoSockets(std::move(in_), std::move(out_)),
+        Interest::kReadable | Interest::kWritable, reactor_.handle());
+  }
+
+  bool IsReady(const PollEvented<TwoSockets>& evented, Direction direction) {
+    Context cx(task_.waker());
+    Waiter waiter;
+    return evented.registration().PollReady(direction, cx, &waiter).IsReady();
+  }
+
+  size_t Turn() { return reactor_.Turn(absl::ZeroDuration()).value(); }
+
+  TestTask task_;
+  Reactor reactor_;
+  OwnedFd in_, peer_;
+  OwnedFd out_, reader_;
+};
+
+TEST_F(PollEventedSourceTest, EitherDescriptorMakesItsDirectionReady) {
+  const auto evented = Make();
+  ASSERT_TRUE(evented.ok()) << evented.status();
+  EXPECT_FALSE(IsReady(*evented, Direction::kWrite));
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_TRUE(IsReady(*evented, Direction::kWrite));
+  EXPECT_FALSE(IsReady(*evented, Direction::kRead));
+  WriteTo(peer_.get(), "x");
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_TRUE(IsReady(*evented, Direction::kRead));
+}
+
+// Were a descriptor closed first, the queue would go on to report its
+// duplicate.
+TEST_F(PollEventedSourceTest, DeregistersBothBeforeItClosesThem) {
+  const OwnedFd in(fcntl(in_.get(), F_DUPFD_CLOEXEC, 0));
+  const OwnedFd out(fcntl(out_.get(), F_DUPFD_CLOEXEC, 0));
+  {
+    const auto evented = Make();
+    ASSERT_TRUE(evented.ok()) << evented.status();
+  }
+  EXPECT_TRUE(reactor_.IsIdle());
+  WriteTo(peer_.get(), "x");
+  EXPECT_EQ(Turn(), 0u);
+}
+
+TEST_F(PollEventedSourceTest, MovingItMovesTheRegistration) {
+  auto evented = Make();
+  ASSERT_TRUE(evented.ok()) << evented.status();
+  const OwnedFd in(fcntl(evented->io().in(), F_DUPFD_CLOEXEC, 0));
+  {
+    PollEvented<TwoSockets> moved = *std::move(evented);
+    EXPECT_EQ(Turn(), 1u);
+    EXPECT_TRUE(IsReady(moved, Direction::kWrite));
+    auto [a, b] = MakeSocketPair();
+    moved =
+        PollEvented<TwoSockets>::Create(TwoSockets(std::move(a), std::move(b)),
+                                        Interest::kReadable, reactor_.handle())
+            .value();
+    WriteTo(peer_.get(), "x");
+    EXPECT_EQ(Turn(), 1u);  // that the second pair can be written to
+    EXPECT_FALSE(reactor_.IsIdle());
+  }
+  EXPECT_TRUE(reactor_.IsIdle());
+}
+
+TEST_F(PollEventedSourceTest, GivesBackWhatItHas) {
+  auto evented = Make();
+  ASSERT_TRUE(evented.ok()) << evented.status();
+  const TwoSockets sockets = (*std::move(evented)).IntoInner();
+  EXPECT_TRUE(reactor_.IsIdle());
+  WriteTo(peer_.get(), "x");
+  EXPECT_EQ(Turn(), 0u);
+}
+
+TEST_F(PollEventedSourceTest, WhatTheSourceRefusesIsNotRegistered) {
+  out_.Reset();
+  EXPECT_EQ(Make().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(reactor_.IsIdle());
+}
+
+// A `Source` that is refused after one of its descriptors has had an event.
+class RefusedAfterAnEvent {
+ public:
+  RefusedAfterAnEvent(int fd, Reactor& reactor) : fd_(fd), reactor_(&reactor) {}
+
+  absl::Status Register(const Registry& registry, Token token,
+                        Interest interest) {
+    FdSource source(fd_);
+    absl::Status status = registry.Register(source, token, interest);
+    if (!status.ok()) return status;
+    EXPECT_EQ(reactor_->Turn(absl::ZeroDuration()).value(), 1u);
+    registry.Deregister(source).IgnoreError();
+    return absl::UnavailableError("refused");
+  }
+  absl::Status Reregister(const Registry&, Token, Interest) {
+    return absl::OkStatus();
+  }
+  absl::Status Deregister(const Registry&) { return absl::OkStatus(); }
+
+ private:
+  int fd_;
+  Reactor* reactor_;
+};
+
+TEST_F(PollEventedSourceTest, TheEventsOfARefusedSourceReachNoOther) {
+  WriteTo(peer_.get(), "x");
+  RefusedAfterAnEvent refused(in_.get(), reactor_);
+  EXPECT_EQ(
+      Registration::Create(refused, Interest::kReadable, reactor_.handle())
+          .status()
+          .code(),
+      absl::StatusCode::kUnavailable);
+  // It gets the slot of the one that was refused.
+  const auto other = Registration::Create(reader_.get(), Interest::kReadable,
+                                          reactor_.handle());
+  ASSERT_TRUE(other.ok()) << other.status();
+  Context cx(task_.waker());
+  Waiter waiter;
+  EXPECT_TRUE(other->PollReady(Direction::kRead, cx, &waiter).IsPending());
+}
+
+TEST_F(PollEventedSourceTest, ARegistrationAloneIsEndedWithItsSource) {
+  TwoSockets sockets(std::move(in_), std::move(out_));
+  auto registration = Registration::Create(
+      sockets, Interest::kReadable | Interest::kWritable, reactor_.handle());
+  ASSERT_TRUE(registration.ok()) << registration.status();
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_TRUE(registration->Deregister(sockets).ok());
+  EXPECT_FALSE(registration->IsRegistered());
+  WriteTo(peer_.get(), "x");
+  EXPECT_EQ(Turn(), 0u);
+}
+
+TEST_F(PollEventedSourceTest, ARegistrationThatEndsWithoutItsSourceSaysSo) {
+  TwoSockets sockets(std::move(in_), std::move(out_));
+  auto registration = Registration::Create(
+      sockets, Interest::kReadable | Interest::kWritable, reactor_.handle());
+  ASSERT_TRUE(registration.ok()) << registration.status();
+  const absl::Status status = registration->Deregister();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("Deregister(source)"));
+  EXPECT_TRUE(reactor_.IsIdle());
+  // There are events, and they reach nobody.
+  auto next = Registration::Create(reader_.get(), Interest::kReadable,
+                                   reactor_.handle());
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(Turn(), 1u);
+  Context cx(task_.waker());
+  EXPECT_TRUE(next->PollReady(Direction::kWrite, cx).IsPending());
 }
 
 TEST_F(PollEventedTest, WhatCannotBeRegisteredIsClosed) {

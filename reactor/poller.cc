@@ -22,4 +22,6 @@ absl::Status Poller::Poll(Events& events, absl::Duration timeout) {
   return registry_.selector_->Select(events, timeout);
 }
 
+int Poller::fd() const { return registry_.selector_->fd(); }
+
 }  // namespace rouse::reactor

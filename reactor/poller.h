@@ -73,6 +73,11 @@ class Poller {
   // waits for as long as it takes.
   absl::Status Poll(Events& events, absl::Duration timeout);
 
+  // Returns the descriptor of the event queue, which stays the poller's. It is
+  // readable while `Poll()` would return events without waiting, so that
+  // another event loop can wait for this one.
+  int fd() const;
+
  private:
   explicit Poller(std::shared_ptr<internal::Selector> selector)
       : registry_(std::move(selector)) {}

@@ -49,6 +49,10 @@ void Reactor::ParkFor(absl::Duration max_wait) {
       "; does the program close descriptors that it has not opened?"));
 }
 
+int Reactor::fd() const { return handle_.core()->queue().fd(); }
+
+bool Reactor::PrepareToWait() { return handle_.core()->PrepareToWait(); }
+
 void Reactor::Shutdown() { handle_.core()->Shutdown(); }
 
 bool Reactor::IsIdle() const { return handle_.core()->IsIdle(); }

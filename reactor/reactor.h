@@ -19,6 +19,17 @@
 //     if (stream.IsReady()) break;
 //     reactor->Park();     // until something has happened
 //   }
+//
+// # In another event loop
+//
+// A loop that waits for descriptors can wait for a reactor, as for one of them:
+//
+//   for (;;) {
+//     ... poll the futures ...
+//     const int timeout = reactor->PrepareToWait() ? -1 : 0;
+//     ... poll(2) reactor->fd() and other descriptors with this timeout ...
+//     absl::StatusOr<size_t> events = reactor->Turn(absl::ZeroDuration());
+//   }
 
 #ifndef ROUSE_REACTOR_REACTOR_H_
 #define ROUSE_REACTOR_REACTOR_H_
@@ -97,6 +108,22 @@ class Reactor {
   // somebody else.
   void Park() { ParkFor(absl::InfiniteDuration()); }
   void ParkFor(absl::Duration max_wait);
+
+  // Returns the descriptor of the event queue, for an event loop that waits for
+  // more than this reactor. It stays the reactor's. It is readable while
+  // `Turn()` would find events, and, after `PrepareToWait()`, once there is an
+  // unpark. It may be readable for no reason. A loop that waits for edges
+  // (EPOLLET) must turn the reactor until a turn finds fewer events than
+  // `Options::events_per_turn`: there is no new edge for what a full turn has
+  // left. Not in what was moved from.
+  int fd() const;
+
+  // Prepares a wait for `fd()` to be readable, which an unpark ends from here
+  // on until the next turn. Returns false if a turn is due at once: an unpark
+  // has come that no turn has used up, or the reactor has been shut down. For
+  // the thread that turns the reactor, right before each such wait; a turn at
+  // the same time is a `Panic()`.
+  bool PrepareToWait();
 
   // Wakes all that wait, and ends a park. All operations on sources of this
   // reactor answer Unavailable from here on. Thread-safe; a second call does

@@ -18,11 +18,15 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
+#include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/poller.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
+#include "rouse/reactor/source.h"
 #include "rouse/reactor/test_util.h"
+#include "rouse/reactor/token.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
@@ -179,7 +183,132 @@ TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
   EXPECT_EQ(CountOpenFds(), before);
 }
 
+// What another event loop sees of a reactor, and waits for.
+class NestedReactorTest : public ReactorTest {
+ protected:
+  NestedReactorTest() : loop_(Poller::Create().value()) {
+    EXPECT_TRUE(
+        loop_.registry().Register(source_, Token(7), Interest::kReadable).ok());
+  }
+  ~NestedReactorTest() override {
+    EXPECT_TRUE(loop_.registry().Deregister(source_).ok());
+  }
+
+  // Whether the other loop is told of the reactor.
+  bool IsTold(absl::Duration max_wait) {
+    Events events(4);
+    EXPECT_TRUE(loop_.Poll(events, max_wait).ok());
+    return events.size() == 1;
+  }
+
+  FdSource source_{reactor_.fd()};
+  Poller loop_;
+};
+
+TEST_F(NestedReactorTest, IsReadableWhileThereAreEvents) {
+  auto [a, b] = MakeSocketPair();
+  const auto registration =
+      Registration::Create(a.get(), Interest::kReadable, reactor_.handle());
+  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+  TestTask task;
+  Context cx(task.waker());
+  for (int round = 0; round < 3; ++round) {
+    const auto ready = registration->PollReady(Direction::kRead, cx);
+    if (ready.IsReady()) registration->WouldBlock(**ready);
+    ASSERT_TRUE(registration->PollReady(Direction::kRead, cx).IsPending());
+    ASSERT_TRUE(reactor_.PrepareToWait());
+    std::thread other([&b = b] { WriteTo(b.get(), "x"); });
+    EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+    EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
+    other.join();
+    EXPECT_EQ(task.wakes(), round + 1);
+    EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+  }
+}
+
+TEST_F(NestedReactorTest, AnUnparkEndsAWaitThatWasPrepared) {
+  for (int round = 0; round < 100; ++round) {
+    int value = 0;
+    Atomic<bool> unparked{false};
+    std::thread other([&, unparker = reactor_.unparker()] {
+      value = round + 1;
+      unparked.store(true, std::memory_order_relaxed);
+      unparker.Unpark();
+    });
+    while (!unparked.load(std::memory_order_relaxed)) {
+      if (reactor_.PrepareToWait()) IsTold(absl::InfiniteDuration());
+      ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
+    }
+    // Of this round, and not of an event that has come late.
+    other.join();
+    EXPECT_EQ(value, round + 1);
+  }
+}
+
+TEST_F(NestedReactorTest, DoesNotPrepareToWaitForAnUnparkThatHasCome) {
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  reactor_.unparker().Unpark();
+  EXPECT_FALSE(reactor_.PrepareToWait());
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_TRUE(reactor_.PrepareToWait());
+}
+
+TEST_F(NestedReactorTest, AnUnparkWithoutPreparationMakesNoEvent) {
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
+  reactor_.unparker().Unpark();
+  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+}
+
+TEST_F(NestedReactorTest, ATurnThatWaitsMayComeInstead) {
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  EXPECT_EQ(reactor_.Turn(absl::Milliseconds(1)).value(), 0u);
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  std::thread other([unparker = reactor_.unparker()] { unparker.Unpark(); });
+  reactor_.Park();
+  other.join();
+}
+
+// A waker that unparks is served by the turn that calls it.
+TEST_F(NestedReactorTest, AnUnparkFromWithinADispatchMakesNoEvent) {
+  auto [a, b] = MakeSocketPair();
+  const auto registration =
+      Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+  const Waker waker = Waker::FromCallable(
+      [unparker = reactor_.unparker()] { unparker.Unpark(); });
+  Context cx(waker);
+  ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
+  ASSERT_TRUE(reactor_.PrepareToWait());
+  EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_TRUE(reactor_.PrepareToWait());
+  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+}
+
+TEST_F(NestedReactorTest, AShutdownEndsAWaitThatWasPrepared) {
+  ASSERT_TRUE(reactor_.PrepareToWait());
+  std::thread other([this] { reactor_.Shutdown(); });
+  EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+  other.join();
+  EXPECT_FALSE(reactor_.PrepareToWait());
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(reactor_.PrepareToWait());
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(NestedReactorTest, ToPrepareWithinATurnIsAPanic) {
+  auto [a, b] = MakeSocketPair();
+  const auto registration =
+      Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
+  const Waker waker =
+      Waker::FromCallable([this] { (void)reactor_.PrepareToWait(); });
+  Context cx(waker);
+  ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
+  EXPECT_THROW((void)reactor_.Turn(absl::InfiniteDuration()), std::logic_error);
+}
 
 TEST_F(ReactorTest, TwoThreadsThatTurnItAreAPanic) {
   auto [a, b] = MakeSocketPair();

@@ -3,6 +3,10 @@
 #include <atomic>
 #include <cstdint>
 
+#ifdef ROUSE_MODEL
+#include <limits>
+#endif
+
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
@@ -13,8 +17,13 @@
 namespace rouse::reactor::internal {
 namespace {
 
+#ifdef ROUSE_MODEL
+// The checker runs the holder when nothing else is left to run.
+constexpr int kSpins = std::numeric_limits<int>::max();
+#else
 // A holder that runs has left the lock before this many looks.
 constexpr int kSpins = 100;
+#endif
 
 // One that does not run needs a processor: sleep, so that it gets one even if
 // the priority of this thread is higher. Long against a look, short against

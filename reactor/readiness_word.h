@@ -46,6 +46,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"

@@ -10,7 +10,10 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/ready.h"
+#include "rouse/reactor/registry.h"
 #include "rouse/reactor/slot.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/token.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -26,11 +29,23 @@ absl::Status NotRegisteredError() {
 
 absl::StatusOr<Registration> Registration::Create(int fd, Interest interest,
                                                   const Handle& handle) {
+  FdSource source(fd);
+  return CreateBy(
+      [&](const Registry& registry, Token token) {
+        return source.Register(registry, token, interest);
+      },
+      fd, handle);
+}
+
+absl::StatusOr<Registration> Registration::CreateBy(Attach attach, int fd,
+                                                    const Handle& handle) {
   const absl::StatusOr<Handle> bound = BindHandle(handle);
   if (!bound.ok()) return bound.status();
   internal::Core* core = bound->core();
   uint32_t index;
-  absl::StatusOr<internal::Slot*> slot = core->Register(fd, interest, index);
+  const Registry& registry = core->queue().registry();
+  absl::StatusOr<internal::Slot*> slot = core->Register(
+      [&](Token token) { return attach(registry, token); }, index);
   if (!slot.ok()) return std::move(slot).status();
   core->Ref();
   return Registration(core, *slot, index, fd);
@@ -47,12 +62,23 @@ Registration& Registration::operator=(Registration&& other) noexcept {
 }
 
 absl::Status Registration::Deregister() {
-  if (core_ == nullptr) {
-    return NotRegisteredError();
-  }
+  return DeregisterBy([this](const Registry& registry) {
+    if (fd_ == kNoFd) {
+      return absl::FailedPreconditionError(
+          "the Registration of a Source has ended without it: call "
+          "Deregister(source) before it goes");
+    }
+    return FdSource(fd_).Deregister(registry);
+  });
+}
+
+absl::Status Registration::DeregisterBy(Detach detach) {
+  if (core_ == nullptr) return NotRegisteredError();
   // Released last, and also if a waker throws.
   const Handle handle = core_->TakeHandle();
-  return std::exchange(core_, nullptr)->Deregister(fd_, slot_, index_);
+  internal::Core* const core = std::exchange(core_, nullptr);
+  const Registry& registry = core->queue().registry();
+  return core->Deregister([&] { return detach(registry); }, slot_, index_);
 }
 
 Handle Registration::handle() const {

@@ -5,8 +5,9 @@
 // File: registration.h
 // -----------------------------------------------------------------------------
 //
-// A `Registration` connects a descriptor with a reactor: it knows whether the
-// descriptor is worth an attempt, and wakes the task that waits for it to be.
+// A `Registration` connects a descriptor, or any `Source`, with a reactor: it
+// knows whether it is worth an attempt, and wakes the task that waits for it to
+// be.
 // It is what sockets are made of; `PollEvented` adds the ownership of the
 // descriptor.
 //
@@ -36,6 +37,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/core.h"
@@ -43,7 +45,10 @@
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/readiness_word.h"
 #include "rouse/reactor/ready.h"
+#include "rouse/reactor/registry.h"
 #include "rouse/reactor/slot.h"
+#include "rouse/reactor/source.h"
+#include "rouse/reactor/token.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -99,6 +104,17 @@ class Registration {
   static absl::StatusOr<Registration> Create(int fd, Interest interest,
                                              const Handle& handle = Handle());
 
+  // Registers a `source` that is made of several descriptors, or needs work of
+  // its own to be registered (see source.h). An event of any of its descriptors
+  // makes the direction that it concerns ready. Errors as above, and those of
+  // `source.Register()`.
+  //
+  // The registration does not refer to `source`: it is ended by
+  // `Deregister(source)`, with this source or what it was moved to.
+  template <Source S>
+  static absl::StatusOr<Registration> Create(S& source, Interest interest,
+                                             const Handle& handle = Handle());
+
   Registration(Registration&& other) noexcept
       : core_(std::exchange(other.core_, nullptr)),
         slot_(other.slot_),
@@ -115,7 +131,18 @@ class Registration {
   // Ends the registration. Whoever still waits is woken. Not thread-safe.
   // Answers the errors of `Registry::Deregister()`, after which the
   // registration has ended all the same.
+  //
+  // One of a `Source` answers FailedPrecondition: the source, which only
+  // `Deregister(source)` can reach, stays in the event queue until its
+  // descriptors are closed. Its events reach nobody.
   absl::Status Deregister();
+
+  // Ends the registration of `source`, as above.
+  template <Source S>
+  absl::Status Deregister(S& source);
+
+  // False if deregistered or moved from.
+  bool IsRegistered() const { return core_ != nullptr; }
 
   // The reactor's handle. Unbound if deregistered.
   Handle handle() const;
@@ -174,6 +201,17 @@ class Registration {
                int fd)
       : core_(core), slot_(slot), index_(index), fd_(fd) {}
 
+  // What `fd_` is where the source is not one descriptor.
+  static constexpr int kNoFd = -1;
+
+  using Attach =
+      absl::FunctionRef<absl::Status(const Registry& registry, Token token)>;
+  using Detach = absl::FunctionRef<absl::Status(const Registry& registry)>;
+
+  static absl::StatusOr<Registration> CreateBy(Attach attach, int fd,
+                                               const Handle& handle);
+  absl::Status DeregisterBy(Detach detach);
+
   static bool IsReady(Direction direction, uint64_t word) {
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
     return (word & (edge | internal::ReadinessWord::kShutdown)) == edge;
@@ -195,12 +233,29 @@ class Registration {
   internal::Core* core_;  // one reference, or null
   internal::Slot* slot_;
   uint32_t index_;  // of the slot
-  int fd_;
+  int fd_;          // or kNoFd
 };
 
 // -----------------------------------------------------------------------------
 // Implementation details follow.
 // -----------------------------------------------------------------------------
+
+template <Source S>
+absl::StatusOr<Registration> Registration::Create(S& source, Interest interest,
+                                                  const Handle& handle) {
+  return CreateBy(
+      [&](const Registry& registry, Token token) {
+        return source.Register(registry, token, interest);
+      },
+      kNoFd, handle);
+}
+
+template <Source S>
+absl::Status Registration::Deregister(S& source) {
+  return DeregisterBy([&source](const Registry& registry) {
+    return source.Deregister(registry);
+  });
+}
 
 template <class Attempt, class OnError>
 PollResult<absl::StatusOr<size_t>> Registration::PollIo(

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -297,6 +299,21 @@ TEST_F(RegistrationTest, ADeregisteredSourceCanBeRegisteredAgain) {
   registration_ = Register(a_.get()).value();
   Turn();
   EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+// Whether the process has been forked is known without a system call.
+TEST_F(RegistrationTest, ToDeregisterIsOneSystemCall) {
+  int calls = 0;
+  const auto count = [&calls] {
+    ++calls;
+    return false;
+  };
+  if (!WithCallsThatMayFail({SYS_epoll_ctl, SYS_getpid}, EPERM, count, [this] {
+        EXPECT_TRUE(registration_->Deregister().ok());
+      })) {
+    GTEST_SKIP() << "no filters of system calls here";
+  }
+  EXPECT_EQ(calls, 1);
 }
 
 // The child's queue is the parent's.

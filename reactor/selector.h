@@ -12,7 +12,6 @@
 #define ROUSE_REACTOR_SELECTOR_H_
 
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <memory>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/process_id.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -42,7 +42,7 @@ class Selector {
   static absl::StatusOr<std::shared_ptr<Selector>> Open();
 
   // For `Open()`.
-  explicit Selector(OwnedFd fd) : fd_(std::move(fd)), owner_(getpid()) {}
+  explicit Selector(OwnedFd fd) : fd_(std::move(fd)), owner_(ProcessId()) {}
 
   int fd() const { return fd_.get(); }
 

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/process_id.h"
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -118,7 +119,7 @@ absl::Status Selector::Reregister(int fd, Token token,
 }
 
 absl::Status Selector::Deregister(int fd) const {
-  if (getpid() != owner_) return absl::OkStatus();
+  if (ProcessId() != owner_) return absl::OkStatus();
   return Control(fd_.get(), EPOLL_CTL_DEL, "DEL", fd, Token(), 0);
 }
 

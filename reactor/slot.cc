@@ -7,6 +7,7 @@
 
 #include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/readiness_word.h"
 #include "rouse/reactor/ready.h"
@@ -62,7 +63,7 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
 
   word_.Lock();
   word = word_.Held();
-  if (IsSettled(word, direction)) {
+  if (MutableCondition(IsSettled(word, direction))) {
     word_.Unlock(word);
     return false;
   }
@@ -108,12 +109,13 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
   }
 
   const auto take = [&woken](Waiter* waiter) {
-    woken.Push(std::move(waiter->waker_.Write()));
     // Release pairs with the acquire of the waiter's owner, to whom it belongs
-    // from here on: it may be gone by the next line.
-    waiter->state_.store(
-        waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
-        std::memory_order_release);
+    // from there on: it may be gone by the next line.
+    ROUSE_MUTABLE_ORDER(
+        woken.Push(std::move(waiter->waker_.Write())),
+        waiter->state_.store(
+            waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
+            std::memory_order_release));
   };
   // Those for whom there is no room yet. They are set apart, so that this comes
   // to an end even if those who were woken come back at once; they are still
@@ -148,13 +150,15 @@ void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
   woken.MakeRoom(2);
   const auto is_current = [this, generation] {
     // Relaxed: the word orders it, see `ReadinessWord::Post()`.
-    return generation_.load(std::memory_order_relaxed) == generation;
+    return MutableCondition(generation_.load(std::memory_order_relaxed) ==
+                            generation);
   };
   if (!word_.Post(ready, is_current)) return;
   const bool unlocked = TakeWaiters(ready, woken);
   // All that are concerned have been taken, unless others came meanwhile.
-  word_.Unlock(word_.Held() &
-               ~(unlocked ? 0 : ReadinessWord::WaitersOf(ready)));
+  word_.Unlock(
+      word_.Held() &
+      ~(MutableCondition(unlocked) ? 0 : ReadinessWord::WaitersOf(ready)));
 }
 
 void Slot::Shutdown(WakeBatch& woken) {

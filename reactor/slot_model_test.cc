@@ -98,6 +98,20 @@ MODEL_TEST(Slot, AnEventIsSeenOrWakesWhoHasNoWaiter) {
   Require(waits == task.woken());
 }
 
+MODEL_TEST(Slot, AWaiterThatWasWokenWaitsAgain) {
+  Slot slot;
+  Task first;
+  Task second;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, first, &waiter));
+  Post(slot, 0, Ready::kReadable);
+  Require(first.woken());
+  slot.Lower(Direction::kRead, slot.Load(), Ready());
+  Require(Wait(slot, Direction::kRead, second, &waiter));
+  Post(slot, 0, Ready::kReadable);
+  Require(second.woken());
+}
+
 MODEL_TEST(Slot, AnEventWakesAllWhoWaitForIt, .spurious_failures = 0) {
   Slot slot;
   Task first, second;
@@ -338,6 +352,24 @@ MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayCome, .spurious_failures = 0) {
   Require(task.woken());
 }
 
+// Who comes in between and waits for the next such event is not of this one,
+// and stays.
+MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayComeForTheNextEvent,
+           .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Slot& slot = waiting.slot();
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  slot.Lower(Direction::kRead, slot.Load(), Ready());
+  Task task;
+  Waiter waiter;
+  const bool waits = Wait(slot, Direction::kRead, task, &waiter);
+  reporting.Join();
+  Require(waiting.AllAreWoken());
+  if (!waits || task.woken()) return;
+  Post(slot, 0, Ready::kReadable);
+  Require(task.woken());
+}
+
 MODEL_TEST(Slot, BetweenTwoBatchesOfAShutdownNobodyComesToStay,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -360,7 +392,10 @@ MODEL_TEST(Slot, TwoEndsWakeAllBetweenThem, .mode = model::Mode::kBounded,
   Require(waiting.AllAreWoken());
 }
 
-MODEL_MUTANTS(Slot, "reactor/slot.");
+MODEL_MUTANTS(
+    Slot, "reactor/slot.",
+    "Slot::Post at slot.cc:161: condition always true: the next event "
+    "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.
 MODEL_TEST(SlotTable, WhatIsFoundIsWhole) {

@@ -1,9 +1,12 @@
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,13 +14,17 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/processor_count.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/inner.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/long_poll.h"
+#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
+#include "rouse/scheduler/task/task_meta.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
-#include "rouse/waker/task_id.h"
 
 namespace rouse {
 
@@ -31,6 +38,8 @@ constexpr char kWorkerThreads[] = "ROUSE_WORKER_THREADS";
 // More is a slip of the hand.
 constexpr size_t kMaxWorkerThreads = 32'768;
 constexpr size_t kMaxEventsPerTurn = 1024;
+// With less the watchdog would be busy with nothing but looking.
+constexpr absl::Duration kMinLongPollBound = absl::Microseconds(100);
 
 absl::StatusOr<size_t> DefaultWorkerThreads() {
   const char* const value = std::getenv(kWorkerThreads);
@@ -46,6 +55,19 @@ absl::StatusOr<size_t> DefaultWorkerThreads() {
                      ", or not at all"));
   }
   return count;
+}
+
+absl::Status CheckBuckets(std::string_view option,
+                          const scheduler::PollTimeBuckets& buckets) {
+  if (std::has_single_bit(buckets.linear_steps) && buckets.linear_steps <= 8 &&
+      buckets.shortest < buckets.longest) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      option, " with ", buckets.linear_steps, " steps from ",
+      absl::FormatDuration(buckets.shortest), " to ",
+      absl::FormatDuration(buckets.longest),
+      ": choose 1, 2, 4 or 8 steps, and a longest poll above the shortest"));
 }
 
 absl::Status Check(const RuntimeOptions& options) {
@@ -76,11 +98,17 @@ absl::Status Check(const RuntimeOptions& options) {
                                                    "): choose one from 1 to ",
                                                    kMaxEventsPerTurn));
   }
-  if (options.scheduler.long_poll_bound <= absl::ZeroDuration()) {
+  absl::Status buckets =
+      CheckBuckets("PollTimeHistogram", options.scheduler.poll_time_buckets);
+  buckets.Update(CheckBuckets("ScheduleLatencyHistogram",
+                              options.scheduler.schedule_latency_buckets));
+  if (!buckets.ok()) return buckets;
+  if (options.scheduler.long_poll_bound < kMinLongPollBound) {
     return absl::InvalidArgumentError(absl::StrCat(
         "LongPollBound(",
         absl::FormatDuration(options.scheduler.long_poll_bound),
-        "): choose a positive duration, or absl::InfiniteDuration()"));
+        "): choose one from ", absl::FormatDuration(kMinLongPollBound),
+        ", or absl::InfiniteDuration()"));
   }
   return absl::OkStatus();
 }
@@ -113,13 +141,18 @@ Builder& Builder::MaxBlockingThreads(size_t count) {
   return *this;
 }
 
-Builder& Builder::ThreadKeepAlive(absl::Duration keep_alive) {
+Builder& Builder::ThreadKeepAlive(AnyDuration keep_alive) {
   options_->blocking.keep_alive = keep_alive;
   return *this;
 }
 
 Builder& Builder::ThreadName(std::string name) {
   options_->thread_name = std::move(name);
+  return *this;
+}
+
+Builder& Builder::ThreadNameFn(std::function<std::string()> call) {
+  options_->blocking.name_thread = std::move(call);
   return *this;
 }
 
@@ -163,13 +196,27 @@ Builder& Builder::GlobalQueueInterval(uint32_t polls) {
   return *this;
 }
 
-Builder& Builder::LongPollBound(absl::Duration bound) {
+Builder& Builder::LongPollBound(AnyDuration bound) {
   options_->scheduler.long_poll_bound = bound;
   return *this;
 }
 
 Builder& Builder::OnUnhandledException(UnhandledException then) {
   options_->scheduler.unhandled_exception = then;
+  options_->scheduler.on_unhandled_exception = nullptr;
+  // A call is not one of the runtime's tasks, which could end the runtime.
+  options_->blocking.on_unhandled_exception = nullptr;
+  if (then == UnhandledException::kIgnore) {
+    options_->blocking.on_unhandled_exception =
+        [](const TaskMeta&, const std::exception_ptr&) {};
+  }
+  return *this;
+}
+
+Builder& Builder::OnUnhandledException(UnhandledExceptionCallback call) {
+  options_->scheduler.unhandled_exception = UnhandledException::kLog;
+  options_->scheduler.on_unhandled_exception = call;
+  options_->blocking.on_unhandled_exception = std::move(call);
   return *this;
 }
 
@@ -183,22 +230,22 @@ Builder& Builder::OnThreadUnpark(std::function<void()> call) {
   return *this;
 }
 
-Builder& Builder::OnTaskSpawn(std::function<void(TaskId)> call) {
+Builder& Builder::OnTaskSpawn(std::function<void(const TaskMeta&)> call) {
   options_->scheduler.hooks.on_task_spawn = std::move(call);
   return *this;
 }
 
-Builder& Builder::BeforeTaskPoll(std::function<void(TaskId)> call) {
+Builder& Builder::BeforeTaskPoll(std::function<void(const TaskMeta&)> call) {
   options_->scheduler.hooks.before_task_poll = std::move(call);
   return *this;
 }
 
-Builder& Builder::AfterTaskPoll(std::function<void(TaskId)> call) {
+Builder& Builder::AfterTaskPoll(std::function<void(const TaskMeta&)> call) {
   options_->scheduler.hooks.after_task_poll = std::move(call);
   return *this;
 }
 
-Builder& Builder::OnTaskTerminate(std::function<void(TaskId)> call) {
+Builder& Builder::OnTaskTerminate(std::function<void(const TaskMeta&)> call) {
   options_->scheduler.hooks.on_task_terminate = std::move(call);
   return *this;
 }
@@ -208,7 +255,35 @@ Builder& Builder::PollTimeHistogram(bool on) {
   return *this;
 }
 
-Builder& Builder::TimerResolution(absl::Duration resolution) {
+Builder& Builder::PollTimeHistogram(const scheduler::PollTimeBuckets& buckets) {
+  options_->scheduler.poll_time_histogram = true;
+  options_->scheduler.poll_time_buckets = buckets;
+  return *this;
+}
+
+Builder& Builder::ScheduleLatencyHistogram(bool on) {
+  options_->scheduler.schedule_latency_histogram = on;
+  return *this;
+}
+
+Builder& Builder::ScheduleLatencyHistogram(
+    const scheduler::PollTimeBuckets& buckets) {
+  options_->scheduler.schedule_latency_histogram = true;
+  options_->scheduler.schedule_latency_buckets = buckets;
+  return *this;
+}
+
+Builder& Builder::OnLongPoll(LongPollCallback call) {
+  options_->scheduler.hooks.on_long_poll = std::move(call);
+  return *this;
+}
+
+Builder& Builder::Name(std::string name) {
+  options_->name = std::move(name);
+  return *this;
+}
+
+Builder& Builder::TimerResolution(AnyDuration resolution) {
   options_->timer.resolution = resolution;
   return *this;
 }

@@ -3,9 +3,11 @@
 
 // The choices of a runtime, and what becomes of it when a task throws.
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
@@ -19,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
@@ -171,11 +174,19 @@ TEST(Builder, TakesMoreEventsThanOneTurnGives) {
   EXPECT_EQ(runtime->BlockOn(main), 4);
 }
 
-TEST(Builder, RefusesALongPollBoundThatIsNotPositive) {
-  for (absl::Duration bad : {absl::ZeroDuration(), absl::Milliseconds(-1)}) {
-    EXPECT_THAT(Builder::MultiThread().LongPollBound(bad).Build(),
-                StatusIs(kInvalidArgument, HasSubstr("LongPollBound")));
+// A shorter one would keep a processor busy.
+TEST(Builder, RefusesALongPollBoundOfLessThan100Microseconds) {
+  for (absl::Duration bad :
+       {absl::Nanoseconds(1), absl::Microseconds(99), absl::ZeroDuration(),
+        absl::Milliseconds(-1), -absl::InfiniteDuration()}) {
+    EXPECT_THAT(
+        Builder::MultiThread().LongPollBound(bad).Build(),
+        StatusIs(kInvalidArgument, AllOf(HasSubstr("LongPollBound"),
+                                         HasSubstr("choose one from 100us"))));
   }
+  EXPECT_THAT(
+      Builder::MultiThread().LongPollBound(absl::Microseconds(100)).Build(),
+      IsOk());
 }
 
 TEST(Builder, MayBeUsedAgain) {
@@ -187,6 +198,25 @@ TEST(Builder, MayBeUsedAgain) {
   ASSERT_THAT(two, IsOk());
   EXPECT_EQ(one->metrics().workers.size(), 1u);
   EXPECT_EQ(two->metrics().workers.size(), 2u);
+}
+
+TEST(Builder, EachThreadMayHaveANameOfItsOwn) {
+  std::atomic<int> named{0};
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread()
+          .WorkerThreads(1)
+          .ThreadNameFn([&named] { return absl::StrCat("mine-", named++); })
+          .Build();
+  ASSERT_THAT(runtime, IsOk());
+  auto name = []() -> std::string {
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    return name;
+  };
+  auto body = [&name]() -> Co<std::string> { co_return name(); };
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOkAndHolds("mine-0"));
+  EXPECT_THAT(runtime->BlockOn(runtime->SpawnBlocking(name)),
+              IsOkAndHolds("mine-1"));
 }
 
 // In which order a task's children run, on one worker.
@@ -201,7 +231,9 @@ std::vector<int> OrderOfChildren(bool lifo_slot) {
   };
   auto body = [&note]() -> Co<> {
     std::vector<JoinHandle<void>> children;
-    for (int i = 0; i < 3; ++i) children.push_back(Spawn(note(i)));
+    for (int i = 0; i < 3; ++i) {
+      children.push_back(Spawn([&note, i] { return note(i); }));
+    }
     for (JoinHandle<void>& child : children) (void)co_await child;
   };
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOk());
@@ -248,7 +280,7 @@ TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
     runtime->BlockOn(Sleeps());
     FAIL() << "BlockOn returned";
   } catch (const PanicError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("a task ended with an exception"));
+    EXPECT_THAT(e.what(), HasSubstr("ended with an exception: broken"));
   }
   // Nothing runs any more.
   JoinHandle<int> late = runtime->Spawn(Throws());

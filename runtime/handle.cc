@@ -1,14 +1,17 @@
 #include "rouse/runtime/handle.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/panic.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/running_here.h"
 
 namespace rouse {
 
@@ -28,6 +31,12 @@ CurrentRuntime() {
 }
 
 }  // namespace
+
+RuntimeId internal::NextRuntimeId() {
+  // Relaxed: an id orders nothing.
+  ABSL_CONST_INIT static std::atomic<RuntimeId> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 ScopedRuntime::ScopedRuntime(const std::shared_ptr<const RuntimeShared>& shared)
     : shared_(shared), outer_(std::exchange(current, &shared)) {}
@@ -60,26 +69,23 @@ Handle Handle::Current() {
 }
 
 void Handle::CheckMayBlock() const {
-  if (scheduler::RunningHere::MustNotBlock()) {
-    Panic(
-        "BlockOn: called inside a task or another BlockOn, where it would "
-        "block the thread that has to make progress; use co_await, "
-        "BlockInPlace, or a thread of your own");
-  }
+  internal::CheckMayBlock("BlockOn", "co_await");
 }
 
 void Handle::PanicInBlockOn() const {
-  Panic(shared_->scheduler->IsClosedByException()
-            ? "BlockOn: a task ended with an exception, and the runtime was "
-              "built to shut down then: see its JoinHandle, or "
-              "Builder::OnUnhandledException"
-            : "BlockOn: the runtime was destroyed meanwhile; keep it until "
-              "then");
+  if (!shared_->scheduler->IsClosedByException()) {
+    Panic("BlockOn: the runtime was destroyed meanwhile; keep it until then");
+  }
+  std::string which = shared_->scheduler->ClosedByException();
+  if (which.empty()) which = "a task ended with an exception";
+  Panic(absl::StrCat("BlockOn: ", which,
+                     "; the runtime was built to shut down then: see "
+                     "Builder::OnUnhandledException"));
 }
 
 void Handle::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const {
   CheckMayBlock();
-  const scheduler::RunningHere here(shared_.get());
+  const internal::RunningHere here(shared_.get());
   if (!shared_->main_futures->Wait(shared_, clock(), poll)) PanicInBlockOn();
 }
 

@@ -15,14 +15,19 @@
 #define ROUSE_RUNTIME_HANDLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/runtime/main_futures.h"
@@ -44,18 +49,35 @@ namespace rouse {
 
 class EnterGuard;
 
+// RuntimeId
+//
+// Unique within a process and never used again; never 0.
+using RuntimeId = uint64_t;
+
+// RuntimeFlavor
+//
+// Which of its two beginnings a `Builder` had.
+enum class RuntimeFlavor : unsigned char { kCurrentThread, kMultiThread };
+
 namespace internal {
+
+// One that no runtime has had. Thread-safe.
+RuntimeId NextRuntimeId();
 
 class RuntimeInner;
 
 // What the handles of one runtime share. Outlives the runtime.
 struct RuntimeShared {
   // Takes over a reference to `scheduler`, and makes one to `blocking`.
-  RuntimeShared(scheduler::Scheduler* scheduler,
+  RuntimeShared(std::string name, RuntimeFlavor flavor,
+                scheduler::Scheduler* scheduler,
                 scheduler::BlockingPool* blocking, wheel::Handle timer,
                 reactor::Handle reactor,
                 std::shared_ptr<MainFutures> main_futures)
-      : scheduler(scheduler),
+      : id(NextRuntimeId()),
+        name(std::move(name)),
+        flavor(flavor),
+        scheduler(scheduler),
         blocking(blocking),
         timer(std::move(timer)),
         reactor(std::move(reactor)),
@@ -69,6 +91,9 @@ struct RuntimeShared {
     scheduler->Unref();
   }
 
+  const RuntimeId id;
+  const std::string name;
+  const RuntimeFlavor flavor;
   scheduler::Scheduler* const scheduler;
   scheduler::BlockingPool* const blocking;
   const wheel::Handle timer;
@@ -118,16 +143,16 @@ class Handle {
   // Not from inside a task or another `BlockOn()`: that is a `Panic()`. Else as
   // `Runtime::BlockOn()`.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
+    requires IntoFuture<F>
   auto BlockOn(F&& f) const;
 
   // Starts a task, from any thread: see `rouse::Spawn()`. The handle must last
   // until the call returns, even if the task has ended before that.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Spawn(
       F&& f, const SpawnOptions& options = {},
       std::source_location where = std::source_location::current()) const {
+    task::CheckSpawnable<F>();
     return shared_->scheduler->Spawn(std::forward<F>(f), options, where);
   }
 
@@ -135,16 +160,19 @@ class Handle {
   // `rouse::SpawnBlocking()`.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
-  auto SpawnBlocking(F&& f) const {
-    return shared_->blocking->Spawn(std::forward<F>(f));
+  auto SpawnBlocking(F&& f, std::source_location where =
+                                std::source_location::current()) const {
+    return shared_->blocking->Spawn(std::forward<F>(f), where);
   }
 
   // The same; what was spawned before the runtime is shut down runs in any
   // case, even if it has not begun then.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
-  auto SpawnMandatoryBlocking(F&& f) const {
-    return shared_->blocking->SpawnMandatory(std::forward<F>(f));
+  auto SpawnMandatoryBlocking(
+      F&& f,
+      std::source_location where = std::source_location::current()) const {
+    return shared_->blocking->SpawnMandatory(std::forward<F>(f), where);
   }
 
   // Makes the runtime the current one of this thread until the guard goes:
@@ -156,12 +184,27 @@ class Handle {
     return shared_->timer.clock();
   }
 
+  // The driver of the runtime's timers, for what is given one: a `Sleep` that
+  // is first polled on a thread of its own, a `DelayQueue`, `IntervalOptions`.
+  const wheel::Handle& timer() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return shared_->timer;
+  }
+
+  // The runtime's id; its name, from `Builder::Name()`; and its kind. They stay
+  // the same, also when the runtime has gone.
+  RuntimeId id() const { return shared_->id; }
+  std::string_view name() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return shared_->name;
+  }
+  RuntimeFlavor flavor() const { return shared_->flavor; }
+
   // How many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }
 
   // What the runtime has done so far, and what waits in it now.
   RuntimeMetrics metrics() const {
-    return {shared_->scheduler->metrics(), shared_->blocking->metrics()};
+    return {shared_->scheduler->metrics(), shared_->blocking->metrics(),
+            shared_->blocking->lookup_metrics(), shared_->reactor.metrics()};
   }
 
   // What each task waits for, and since when: see task_dump.h. Not to be called
@@ -200,7 +243,11 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
         reactor_(shared_->reactor) {}
   EnterGuard(const EnterGuard&) = delete;
   EnterGuard& operator=(const EnterGuard&) = delete;
-  ~EnterGuard() { current_.CheckEndsNow(); }
+  ~EnterGuard() {
+    current_.CheckEndsNow();
+    // What the thread has done for the runtime it may have done.
+    FramePool::OnIdle();
+  }
 
  private:
   const std::shared_ptr<const internal::RuntimeShared> shared_;
@@ -218,7 +265,7 @@ namespace internal {
 // Makes the main future of `f`, and has `block_on` poll it until it is ready.
 template <class F, class BlockOn>
 auto RunMainFuture(const Handle& handle, F&& f, BlockOn block_on) {
-  using Main = typename task::SpawnedFuture<std::decay_t<F>>::type;
+  using Main = internal::FutureFrom<std::decay_t<F>>;
   using Output = FutureOutput<Main>;
   const EnterGuard enter(handle);  // also while `main` is destroyed
   Main main(std::forward<F>(f));
@@ -233,7 +280,7 @@ auto RunMainFuture(const Handle& handle, F&& f, BlockOn block_on) {
 }  // namespace internal
 
 template <class F>
-  requires task::Spawnable<std::decay_t<F>>
+  requires IntoFuture<F>
 auto Handle::BlockOn(F&& f) const {
   return internal::RunMainFuture(
       *this, std::forward<F>(f),

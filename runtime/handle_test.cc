@@ -1,12 +1,16 @@
 #include "rouse/runtime/handle.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/base/config.h"
+#include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
@@ -19,14 +23,17 @@
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_dump.h"
+#include "rouse/scheduler/worker_index.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 Co<int> Seven() {
   co_await Yield();
@@ -95,7 +102,7 @@ TEST_P(HandleTest, BlockOnInsideATaskPanics) {
     co_return "no panic";
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)),
-              IsOkAndHolds(HasSubstr("called inside a task")));
+              IsOkAndHolds(HasSubstr("called inside task")));
 }
 
 #endif
@@ -104,6 +111,34 @@ Co<> WaitsForever() { (void)co_await Sleep(absl::InfiniteDuration()); }
 Co<> WaitsDeeply() { co_await WaitsForever(); }
 
 // Waits until the task has gone to sleep.
+TEST_P(HandleTest, TellsWhichRuntimeItIs) {
+  absl::StatusOr<Runtime> one = MakeBuilder().Name("front").Build();
+  const Runtime other = MakeRuntime();
+  ASSERT_THAT(one, IsOk());
+  const Handle handle = one->handle();
+  EXPECT_EQ(handle.name(), "front");
+  EXPECT_EQ(other.handle().name(), "");
+  EXPECT_NE(handle.id(), 0u);
+  EXPECT_NE(handle.id(), other.handle().id());
+  EXPECT_EQ(handle.flavor(), GetParam() ? RuntimeFlavor::kMultiThread
+                                        : RuntimeFlavor::kCurrentThread);
+  auto id = []() -> Co<RuntimeId> { co_return Handle::Current().id(); };
+  EXPECT_THAT(one->BlockOn(one->Spawn(id)), IsOkAndHolds(handle.id()));
+  one = absl::UnknownError("gone");
+  EXPECT_EQ(handle.name(), "front");
+}
+
+TEST_P(HandleTest, TellsWhichWorkerAThreadIs) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_EQ(WorkerIndex(), std::nullopt);
+  auto body = []() -> Co<size_t> { co_return WorkerIndex().value_or(99); };
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)),
+              IsOkAndHolds(Lt(runtime.metrics().workers.size())));
+  auto call = [] { return WorkerIndex().has_value(); };
+  EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)),
+              IsOkAndHolds(false));
+}
+
 TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
   Runtime runtime = MakeRuntime();
   JoinHandle<void> task = runtime.Spawn(WaitsDeeply(), {.name = "sleeper"});
@@ -128,6 +163,15 @@ TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
   EXPECT_THAT(absl::StrCat(sleeper.trace),
               AllOf(HasSubstr("WaitsDeeply"), HasSubstr("WaitsForever"),
                     HasSubstr("handle_test.cc:"), HasSubstr("Sleep")));
+}
+
+TEST_P(HandleTest, LeadsToTheDriverOfItsTimers) {
+  Runtime runtime = MakeRuntime();
+  EXPECT_EQ(&runtime.handle().timer().clock(), &runtime.handle().clock());
+  // Made here, where no driver is the current one.
+  Sleep sleep(runtime.handle().timer(), absl::Milliseconds(1));
+  auto wait = [&sleep]() -> Co<bool> { co_return (co_await sleep).ok(); };
+  EXPECT_TRUE(runtime.BlockOn(wait));
 }
 
 TEST_P(HandleTest, DumpLeavesOutWhatHasEnded) {

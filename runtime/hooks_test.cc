@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <set>
+#include <source_location>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task_meta.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
@@ -44,10 +46,12 @@ class Log {
  public:
   // For a hook that is given a task.
   auto Adder(std::string what) {
-    return [this, what = std::move(what)](TaskId id) {
+    return [this, what = std::move(what)](const TaskMeta& task) {
       const absl::MutexLock lock(&mu_);
       entries_.push_back(what);
-      ids_.insert(id);
+      ids_.insert(task.id);
+      names_.insert(std::string(task.name));
+      spawned_at_.insert(static_cast<int>(task.spawned_at.line()));
     };
   }
   std::vector<std::string> entries() {
@@ -58,11 +62,21 @@ class Log {
     const absl::MutexLock lock(&mu_);
     return ids_;
   }
+  std::set<std::string> names() {
+    const absl::MutexLock lock(&mu_);
+    return names_;
+  }
+  std::set<int> spawned_at() {
+    const absl::MutexLock lock(&mu_);
+    return spawned_at_;
+  }
 
  private:
   absl::Mutex mu_;
   std::vector<std::string> entries_ ABSL_GUARDED_BY(mu_);
   std::set<TaskId> ids_ ABSL_GUARDED_BY(mu_);
+  std::set<std::string> names_ ABSL_GUARDED_BY(mu_);
+  std::set<int> spawned_at_ ABSL_GUARDED_BY(mu_);
 };
 
 // Counts, and lets a future wait for a number.
@@ -122,23 +136,27 @@ TEST_P(HooksTest, OfATaskAreCalledInOrder) {
                                         .OnTaskTerminate(log.Adder("terminate"))
                                         .Build();
   ASSERT_THAT(runtime, IsOk());
-  JoinHandle<void> handle = runtime->Spawn(YieldOnce());
+  const int line = static_cast<int>(std::source_location::current().line()) + 1;
+  JoinHandle<void> handle = runtime->Spawn(YieldOnce(), {.name = "observed"});
   const TaskId id = handle.id();
   EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOk());
   runtime = absl::UnknownError("gone");
   EXPECT_THAT(log.entries(), ElementsAre("spawn", "before", "after", "before",
                                          "terminate", "after"));
   EXPECT_THAT(log.ids(), ElementsAre(id));
+  // Also after the poll that has ended the task.
+  EXPECT_THAT(log.names(), ElementsAre("observed"));
+  EXPECT_THAT(log.spawned_at(), ElementsAre(line));
 }
 
 TEST_P(HooksTest, OnTaskSpawnIsCalledOnTheSpawningThread) {
   std::thread::id spawned_on;
-  absl::StatusOr<Runtime> runtime = MakeBuilder()
-                                        .OnTaskSpawn([&spawned_on](TaskId) {
-                                          spawned_on =
-                                              std::this_thread::get_id();
-                                        })
-                                        .Build();
+  absl::StatusOr<Runtime> runtime =
+      MakeBuilder()
+          .OnTaskSpawn([&spawned_on](const TaskMeta&) {
+            spawned_on = std::this_thread::get_id();
+          })
+          .Build();
   ASSERT_THAT(runtime, IsOk());
   runtime->Spawn(YieldOnce()).Detach();
   EXPECT_EQ(spawned_on, std::this_thread::get_id());

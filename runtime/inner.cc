@@ -1,7 +1,6 @@
 #include "rouse/runtime/inner.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,16 +18,15 @@
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread.h"
-#include "rouse/base/thread_mutex.h"
 #include "rouse/future/task_local.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/held_clock.h"
 #include "rouse/runtime/main_futures.h"
+#include "rouse/runtime/main_wake.h"
 #include "rouse/runtime/worker_loan.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/driver.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/watchdog.h"
@@ -36,6 +34,7 @@
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/running_here.h"
 #include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
 
@@ -43,7 +42,6 @@ namespace rouse::internal {
 
 using scheduler::BlockingOptions;
 using scheduler::BlockingPool;
-using scheduler::RunningHere;
 
 namespace {
 
@@ -99,6 +97,9 @@ Handle RuntimeInner::MakeHandle() {
     scheduler->Unref();
   };
   auto shared = std::make_shared<RuntimeShared>(
+      options_.name,
+      options_.multi_thread ? RuntimeFlavor::kMultiThread
+                            : RuntimeFlavor::kCurrentThread,
       scheduler, blocking_.get(), driver_.handle(), driver_.park().handle(),
       std::move(main_futures));
   std::move(unref).Cancel();
@@ -119,22 +120,17 @@ scheduler::Options RuntimeInner::WithCallbacks(
 
 absl::Status RuntimeInner::StartThreads() {
   const size_t count = scheduler().worker_count();
-  // Nothing to order: the threads are yet to start.
-  live_workers_.store(count, std::memory_order_relaxed);
-  live_threads_.store(count, std::memory_order_relaxed);
+  end_.Begin(count);
   // Those that do not start, for whatever reason, have ended. The others end
   // with the runtime.
   const absl::Cleanup end_the_rest = [this, count] {
     const size_t rest = count - threads_.size();
     if (rest == 0) return;
-    if (rest < count) EndWorkers(rest);
-    EndThreads(rest);
+    if (rest < count) end_.EndWorkers(rest);
+    end_.EndThreads(rest);
   };
   threads_.reserve(count);
-  {
-    const ThreadMutexLock lock(&asked_for_mu_);
-    asked_for_.resize(count);
-  }
+  stand_in_requests_.SetWorkers(count);
   stand_ins_ = BlockingPool::Create(ForStandIns(options_));
   stand_ins_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
@@ -151,7 +147,9 @@ absl::Status RuntimeInner::StartThreads() {
   }
   for (size_t i = 0; i < count; ++i) {
     absl::StatusOr<Thread> thread = Thread::Start(
-        absl::StrCat(options_.thread_name, "-", i),
+        options_.blocking.name_thread != nullptr
+            ? options_.blocking.name_thread()
+            : absl::StrCat(options_.thread_name, "-", i),
         [self = shared_from_this(), i] { self->RunThread(i); },
         options_.blocking.thread_stack_size);
     if (!thread.ok()) return thread.status();
@@ -166,7 +164,7 @@ void RuntimeInner::RunThread(size_t index) {
   if (as.on_thread_start) as.on_thread_start();
   RunWorker(index);
   if (as.on_thread_stop) as.on_thread_stop();
-  EndThreads(1);
+  end_.EndThreads(1);
 }
 
 void RuntimeInner::RunWorker(size_t index) {
@@ -176,21 +174,14 @@ void RuntimeInner::RunWorker(size_t index) {
   // Else this thread has blocked, and another runs the worker now.
   if (!worker.Run()) return;
   scheduler().CancelTasks(index);
-  EndWorkers(1);
+  end_.EndWorkers(1);
 }
 
-void RuntimeInner::EndWorkers(size_t count) {
-  // Acquire and release: the last one follows all that the others did.
-  if (live_workers_.fetch_sub(count, std::memory_order_acq_rel) != count) {
-    return;
-  }
+void RuntimeInner::FinishScheduler() {
   thrown_.Catch([this] { scheduler().Finish(); });
-  EndDrivers();
 }
 
-void RuntimeInner::EndDrivers() {
-  // Acquire and release: the second one follows what the first has done.
-  if (to_end_drivers_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void RuntimeInner::ShutdownDrivers() {
   watchdog_ = nullptr;
   // Nobody drives any more what calls that block may wait for, be they blocking
   // calls or polls that have given their worker away.
@@ -198,13 +189,9 @@ void RuntimeInner::EndDrivers() {
   finished_.Notify();
 }
 
-void RuntimeInner::EndThreads(size_t count) {
-  // Acquire and release: whoever is told follows what all of them did, also in
-  // a poll whose worker another thread has taken over.
-  if (live_threads_.fetch_sub(count, std::memory_order_acq_rel) == count) {
-    threads_ended_.Notify();
-  }
-}
+// Whoever is told follows what all threads did, also in a poll whose worker
+// another one has taken over.
+void RuntimeInner::OnThreadsEnded() { threads_ended_.Notify(); }
 
 // Asks for a thread, until one comes or there is none.
 class RuntimeInner::StandIn {
@@ -215,15 +202,14 @@ class RuntimeInner::StandIn {
       : runtime_(std::move(other.runtime_)), index_(other.index_) {}
   StandIn& operator=(StandIn&&) = delete;
   ~StandIn() {
-    if (runtime_ != nullptr) runtime_->SetAskedFor(index_, false);
+    if (runtime_ != nullptr) runtime_->stand_in_requests_.Drop(index_);
   }
 
   // As on any other thread of a worker, what a waker throws ends the program.
   void operator()() noexcept {
-    // First, so that who offers the worker from now on asks again.
     const std::shared_ptr<RuntimeInner> runtime = std::move(runtime_);
-    runtime->SetAskedFor(index_, false);
-    runtime->RunIfOffered(index_);
+    runtime->stand_in_requests_.Arrive(
+        index_, [this, &runtime] { runtime->RunIfOffered(index_); });
   }
 
  private:
@@ -231,16 +217,8 @@ class RuntimeInner::StandIn {
   size_t index_;
 };
 
-bool RuntimeInner::SetAskedFor(size_t index, bool asked) {
-  const ThreadMutexLock lock(&asked_for_mu_);
-  const bool before = asked_for_[index];
-  asked_for_[index] = asked;
-  return before != asked;
-}
-
 void RuntimeInner::RunElsewhere(size_t index) {
-  // Where all threads are in use, offers that are taken back must not pile up.
-  if (!SetAskedFor(index, true)) return;
+  if (!stand_in_requests_.Add(index)) return;
   StandIn stand_in(shared_from_this(), index);
   stand_ins_->SpawnMandatory(std::move(stand_in)).Detach();
 }
@@ -274,35 +252,36 @@ void RuntimeInner::BlockOnCurrentThread(
   WorkerLoan::Borrower borrower;
   FastRand own_rand = handle_.shared_->main_futures->SplitRand();
 
-  // Whether the main future has been woken since its last poll. Wakers outlive
-  // this call.
-  const auto woken = std::make_shared<std::atomic<bool>>(true);
+  // Wakers outlive this call.
+  const auto wake = std::make_shared<MainWake>();
   const std::shared_ptr<HeldClock> held =
       HeldClock::For(handle_.shared_, handle_.clock());
   const absl::Cleanup end = [&held] {
     if (held != nullptr) held->End();
   };
   const Waker waker =
-      Waker::FromCallable([woken, held, unparker = borrower.unparker,
+      Waker::FromCallable([wake, held, unparker = borrower.unparker,
                            shared = handle_.shared_, &worker] {
         if (held != nullptr) held->OnWake();
-        // Release pairs with the acquire below.
-        if (woken->exchange(true, std::memory_order_acq_rel)) return;
         // Whichever this thread is parked in; the other is told in vain.
-        unparker.Unpark();
-        worker.Unpark();
+        wake->Wake([&] {
+          unparker.Unpark();
+          worker.Unpark();
+        });
       });
   bool finished = false;
-  // Whether it is to be polled again, after tasks, though nobody wakes it.
+  // Whether it has yielded, or was woken while it was polled: it is polled
+  // again after tasks, and after a look for events.
   bool has_yielded = false;
+  bool woken_in_poll = false;
+  bool runs_tasks = false;
   HeldClock::Hold hold;  // from a poll's beginning until it need not be polled
   // What this call is in the scope of is the main future's, not the tasks'.
   const TaskLocalLink* const locals = CurrentTaskLocals();
   const auto poll_if_woken = [&] {
-    // The load spares the exchange, which pairs with the release above.
-    const bool was_woken = woken->load(std::memory_order_relaxed) &&
-                           woken->exchange(false, std::memory_order_acq_rel);
-    if (was_woken || has_yielded) {
+    bool was_woken = wake->Take();
+    if (was_woken || (has_yielded && !(runs_tasks && worker.IsYielding()))) {
+      was_woken |= std::exchange(woken_in_poll, false);
       // Also that of a wake which came after a yield.
       if (held != nullptr && (was_woken || hold == nullptr)) {
         hold = held->BeginPoll();
@@ -311,8 +290,15 @@ void RuntimeInner::BlockOnCurrentThread(
       Yielded yielded;
       Context cx(waker, &own_rand, &yielded);
       finished = poll(cx);
-      has_yielded = yielded.to_others;
+      woken_in_poll = wake->Take();
+      has_yielded = yielded.to_others || woken_in_poll;
       if (!has_yielded) hold = nullptr;
+      if (!runs_tasks) return finished;
+      if (has_yielded) {
+        worker.BeginYield(/*by_force=*/yielded.by_force && !woken_in_poll);
+      } else {
+        worker.EndYield();
+      }
     }
     return finished;
   };
@@ -323,17 +309,14 @@ void RuntimeInner::BlockOnCurrentThread(
       // Another thread runs the tasks, and maybe wakes this future.
       if (poll_if_woken()) return;
       if (has_yielded) continue;
-      FramePool::FlushRemoteFrees();
+      FramePool::OnIdle();
       borrower.parker.Park();
     }
     std::move(leave).Cancel();
   }
   const absl::Cleanup give_back = [this] { worker_loan_.GiveBack(); };
-  worker.RunUntil([&] {
-    if (poll_if_woken()) return true;
-    if (has_yielded) worker.OnYield();
-    return false;
-  });
+  runs_tasks = true;
+  worker.RunUntil(poll_if_woken);
   if (!finished) handle_.PanicInBlockOn();
 }
 
@@ -368,6 +351,8 @@ bool RuntimeInner::AwaitThreads(const Deadline& deadline) {
 
 bool RuntimeInner::Shutdown(absl::Duration limit) {
   CheckMayShutDown(limit);
+  // It may have destroyed all tasks.
+  const absl::Cleanup idle = [] { FramePool::OnIdle(); };
   if (watchdog_ != nullptr && watchdog_->IsThisThread()) {
     // By a waker that it has called. It cannot end itself, nor the driver that
     // it is in; and does not wait, as has been checked.
@@ -399,12 +384,12 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     if (threads_.empty()) {
       // None could be started.
       first.Catch([this] { scheduler().CancelTasks(0); });
-      EndWorkers(scheduler().worker_count());
+      end_.EndWorkers(scheduler().worker_count());
     }
     // A task that blocks, and waits for a thread to stand in for it, may wait
     // for what ends only when all workers have.
     if (stand_ins_ != nullptr) stand_ins_->LiftLimit();
-    EndDrivers();
+    end_.EndDrivers();
     in_time = AwaitThreads(deadline);
     if (finished_.HasBeenNotified()) {
       first.Catch([this] { thrown_.Rethrow(); });

@@ -10,7 +10,6 @@
 #ifndef ROUSE_RUNTIME_INNER_H_
 #define ROUSE_RUNTIME_INNER_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,17 +18,17 @@
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/thread.h"
-#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/runtime/end_phases.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/main_futures.h"
+#include "rouse/runtime/stand_in_requests.h"
 #include "rouse/runtime/worker_loan.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/options.h"
@@ -52,6 +51,7 @@ struct RuntimeOptions {
   // but for their name.
   scheduler::BlockingOptions blocking = {};
   std::string thread_name = {};
+  std::string name = {};  // of the runtime
 };
 
 // Deadline
@@ -103,6 +103,7 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
 
  private:
   class StandIn;
+  friend class EndPhases<RuntimeInner>;
   using DriverStack = wheel::Driver<reactor::Reactor>;
 
   scheduler::Scheduler& scheduler() { return *handle_.shared_->scheduler; }
@@ -118,16 +119,11 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   void RunElsewhere(size_t index);
   // Runs all workers that are offered.
   void RunOffered() noexcept;
-  // See `asked_for_`. Whether it was otherwise before.
-  bool SetAskedFor(size_t index, bool asked);
-  // So many workers have ended.
-  void EndWorkers(size_t count);
-  // Either all workers have ended, or the runtime is being shut down. An
-  // exception may end the workers alone. When both have come, ends timers and
-  // sockets.
-  void EndDrivers();
-  // So many of the threads that were started for them have.
-  void EndThreads(size_t count);
+  // What `EndPhases` calls:
+  void FinishScheduler();
+  // Ends timers and sockets.
+  void ShutdownDrivers();
+  void OnThreadsEnded();
   // Whether all have ended in time; else they go on by themselves.
   bool AwaitThreads(const Deadline& deadline);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
@@ -142,14 +138,8 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   std::vector<Thread> threads_;
   // For workers whose threads block.
   scheduler::BlockingPool::Owner stand_ins_;
-  // The workers for which one of them has been asked for that is yet to come.
-  // Set after the offer, cleared before the look at it, under the lock: so who
-  // finds it set knows that its offer will be seen.
-  ThreadMutex asked_for_mu_;
-  std::vector<bool> asked_for_ ABSL_GUARDED_BY(asked_for_mu_);
-  std::atomic<size_t> live_workers_{0};
-  std::atomic<size_t> live_threads_{0};
-  std::atomic<int> to_end_drivers_{2};
+  StandInRequests stand_in_requests_;
+  EndPhases<RuntimeInner> end_{*this};
   FirstException thrown_;  // when all of this ended
   absl::Notification finished_;
   absl::Notification threads_ended_;

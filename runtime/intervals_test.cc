@@ -117,14 +117,23 @@ class BusyWorker {
         NotePoll();
       }
     };
-    auto busy = [&]() -> Co<> {
-      while (!done_) {
+    // Two that wake one another: before a task that yields is polled again the
+    // worker looks for events.
+    std::optional<Waker> waiting;
+    const auto bounce = [&](Context& cx) -> PollResult<void> {
+      std::optional<Waker> other = std::exchange(waiting, std::nullopt);
+      if (!done_) {
         ++polls_;
         if (std::exchange(waits, false)) clock.Advance(absl::Hours(1));
-        co_await Yield();
+        waiting = cx.waker().Clone();
       }
+      if (other.has_value()) std::move(*other).Wake();
+      if (done_) return {};
+      return kPending;
     };
-    Run(busy, sleeps);
+    JoinHandle<void> partner = runtime_->Spawn(PollFn(bounce));
+    Run(PollFn(bounce), sleeps);
+    EXPECT_THAT(runtime_->BlockOn(std::move(partner)), IsOk());
     return distances_;
   }
 
@@ -167,6 +176,8 @@ std::vector<int> DistancesOfTimers(
   clock->Pause();
   BusyWorker worker(kind, [&](Builder& builder) {
     builder.WithClock(clock);
+    // Each turn is one poll.
+    builder.LifoSlot(false);
     choose(builder);
   });
   return worker.DistancesOfTimers(*clock);

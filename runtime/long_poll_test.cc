@@ -33,13 +33,13 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/running_here.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -223,7 +223,7 @@ TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
   const EnterGuard enter = runtime.Enter();
   Sleep sleep(absl::Hours(1));
   const Waker waker = Waker::FromCallable([&] {
-    must_not_block = scheduler::RunningHere::MustNotBlock();
+    must_not_block = internal::RunningHere::MustNotBlock();
     end = true;
   });
   Context cx(waker);

@@ -51,7 +51,7 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
       const absl::MutexLock lock(&mu_);
       if (given_up_) return false;
     }
-    FramePool::FlushRemoteFrees();
+    FramePool::OnIdle();
     // Not beside a clock that advances by itself when nothing is to be done.
     if (held == nullptr) {
       self.parker.SpinThenPark();

@@ -14,6 +14,7 @@
 #ifndef ROUSE_RUNTIME_METRICS_H_
 #define ROUSE_RUNTIME_METRICS_H_
 
+#include "rouse/reactor/handle.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/metrics.h"
 
@@ -29,6 +30,10 @@ struct RuntimeMetrics : scheduler::Metrics {
   // The threads for `SpawnBlocking()`, and the calls that wait for one. (Those
   // that stand in for workers inside `BlockInPlace()` do not count.)
   scheduler::BlockingPool::Metrics blocking;
+  // The threads for lookups of names, and the lookups that wait for one.
+  scheduler::BlockingPool::Metrics lookups;
+  // The sources of the runtime's reactor, and the events that it has seen.
+  reactor::Metrics reactor;
 };
 
 }  // namespace rouse

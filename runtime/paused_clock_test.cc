@@ -1,5 +1,7 @@
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -7,11 +9,13 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/yield.h"
+#include "rouse/net/unix_stream.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
@@ -19,11 +23,13 @@
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/timeout.h"
 
 namespace rouse {
 namespace {
 
 using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
 
 using PausedClockTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, PausedClockTest, ::testing::Bool(),
@@ -129,6 +135,57 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
   first.join();
 }
 
+// Sends back each byte, until there are no more.
+Co<> Echo(UnixStream stream) {
+  char byte;
+  const absl::Span<char> buffer(&byte, 1);
+  for (;;) {
+    const absl::StatusOr<size_t> size = co_await stream.Read(buffer);
+    if (!size.ok() || *size == 0) co_return;
+    (void)co_await stream.WriteAll(std::string_view(&byte, 1));
+  }
+}
+
+// How many of the rounds in which the client of an `Echo()` waits for its byte
+// end without the byte. The operating system delivers each at once, so that no
+// time may pass.
+Co<int> CountTimeouts() {
+  auto [client, server] = UnixStream::Pair().value();
+  JoinHandle<void> echo = Spawn(Echo(std::move(server)));
+  int timeouts = 0;
+  for (int round = 0; round < 8'000; ++round) {
+    (void)co_await client.WriteAll("x");
+    char byte;
+    auto read = client.Read(absl::Span<char>(&byte, 1));
+    auto result = co_await Timeout(absl::Milliseconds(1), read);
+    if (!result.ok()) {
+      ++timeouts;
+      result = co_await read;
+    }
+    EXPECT_THAT(result, IsOkAndHolds(1));
+  }
+  co_return timeouts;
+}
+
+TEST_P(PausedClockTest, AClockDoesNotPassWhatTheMainFutureHasSent) {
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  EXPECT_EQ(runtime->BlockOn(CountTimeouts()), 0);
+  EXPECT_EQ(clock->Now(), start);
+}
+
+TEST_P(PausedClockTest, AClockDoesNotPassWhatATaskHasSent) {
+  const std::shared_ptr<Clock> clock = AutoAdvancingClock();
+  absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const Instant start = clock->Now();
+  EXPECT_THAT(runtime->BlockOn(runtime->Spawn(CountTimeouts())),
+              IsOkAndHolds(0));
+  EXPECT_EQ(clock->Now(), start);
+}
+
 // T20: what a task can still do comes before time passes.
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
@@ -142,7 +199,7 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
   };
   auto both = [&]() -> Co<Instant> {
     JoinHandle<void> sleeps = Spawn(sleeper());
-    JoinHandle<Instant> works = Spawn(busy());
+    JoinHandle<Instant> works = Spawn(busy);
     const absl::StatusOr<Instant> done = co_await works;
     (void)co_await sleeps;
     co_return *done;

@@ -92,7 +92,9 @@ class RepeatableTest : public testing::TestWithParam<bool> {
     };
     auto root = [&]() -> Co<> {
       std::vector<JoinHandle<void>> tasks;
-      for (int id = 0; id < 5; ++id) tasks.push_back(Spawn(body(id)));
+      for (int id = 0; id < 5; ++id) {
+        tasks.push_back(Spawn([&body, id] { return body(id); }));
+      }
       for (JoinHandle<void>& task : tasks) EXPECT_THAT(co_await task, IsOk());
     };
     EXPECT_THAT(runtime->BlockOn(runtime->Spawn(root)), IsOk());

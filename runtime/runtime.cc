@@ -5,6 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/inner.h"
@@ -23,7 +24,7 @@ Runtime::~Runtime() {
   if (inner_ != nullptr) inner_->Shutdown(absl::InfiniteDuration());
 }
 
-bool Runtime::ShutdownTimeout(absl::Duration limit) && {
+bool Runtime::ShutdownTimeout(AnyDuration limit) && {
   if (inner_ == nullptr) {
     Panic("Runtime: shut down a second time, or moved from; shut it down once");
   }

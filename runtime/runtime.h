@@ -33,17 +33,22 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"
 #include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/long_poll.h"
+#include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
+#include "rouse/scheduler/task/task_meta.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/task_id.h"
 
 namespace rouse {
 
@@ -70,7 +75,8 @@ struct RuntimeOptions;
 //   3. Sleeps and sockets that others still wait for give `kUnavailable`. Now
 //      the destructor waits for all polls.
 //   4. The destructor waits for the blocking calls that are under way or
-//      mandatory.
+//      mandatory; but not for lookups of names, which are left to end by
+//      themselves.
 //
 // It waits however long they take: see `ShutdownTimeout()`.
 //
@@ -99,23 +105,24 @@ class Runtime {
   // Not from inside a task or another `BlockOn()`: it would block what it waits
   // for, so that is a `Panic()`. Use `co_await`.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
+    requires IntoFuture<F>
   auto BlockOn(F&& f);
 
   // Starts a task, from any thread: see `rouse::Spawn()`. The runtime must last
   // until the call returns, even if the task has ended before that.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
+    task::CheckSpawnable<F>();
     return handle().Spawn(std::forward<F>(f), options, where);
   }
 
   // Makes a call that blocks: see `rouse::SpawnBlocking()`.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
-  auto SpawnBlocking(F&& f) {
-    return handle().SpawnBlocking(std::forward<F>(f));
+  auto SpawnBlocking(
+      F&& f, std::source_location where = std::source_location::current()) {
+    return handle().SpawnBlocking(std::forward<F>(f), where);
   }
 
   // Shuts the runtime down as the destructor does, but waits no longer than
@@ -131,7 +138,7 @@ class Runtime {
   //
   // A task of the runtime would wait for itself: that is a `Panic()`, unless
   // `limit` is zero and the runtime has threads of its own.
-  bool ShutdownTimeout(absl::Duration limit) &&;
+  bool ShutdownTimeout(AnyDuration limit) &&;
 
   // The same without waiting at all. Hence a task may do it to its own runtime,
   // unless that is a current-thread one; it is cancelled as the others are. A
@@ -182,24 +189,31 @@ class Builder {
 
   // How many threads run tasks. By default, and for 0, the number in the
   // environment variable ROUSE_WORKER_THREADS, or else as many as there are
-  // processors that the thread which calls `Build()` may run on. A quota of
-  // processor time, such as a container's, is not seen: set the variable there.
-  // At most 32,768. Of no use for a current-thread runtime.
+  // processors that the thread which calls `Build()` may run on; or, if that is
+  // less, as its control group's quota of processor time allows, such as a
+  // container's, rounded up. At most 32,768. Of no use for a current-thread
+  // runtime.
   Builder& WorkerThreads(size_t count);
 
   // How many threads for blocking calls there may be, beside those that run
   // tasks; at least 1, 512 by default. They are started when they are needed.
   // `BlockInPlace()` has threads of its own: at most as many as this and
-  // `WorkerThreads()` together, until the runtime is shut down.
+  // `WorkerThreads()` together, until the runtime is shut down. So have lookups
+  // of names: at most 64, and no more than this.
   Builder& MaxBlockingThreads(size_t count);
 
   // How long such a thread waits for another call before it ends, in real time;
   // 10 seconds by default. May be zero, or infinite.
-  Builder& ThreadKeepAlive(absl::Duration keep_alive);
+  Builder& ThreadKeepAlive(AnyDuration keep_alive);
 
   // What the threads are called, before a dash and their number: "rouse-0",
   // "rouse-blk-0". The system shows 15 bytes, so keep it to some 8.
   Builder& ThreadName(std::string name);
+
+  // Called for the name of each thread instead, by whichever thread starts it;
+  // but not for that which watches for long polls. It must neither throw, nor
+  // use the runtime.
+  Builder& ThreadNameFn(std::function<std::string()> call);
 
   // The size of their stacks in bytes. By default, and for 0, the system's.
   Builder& ThreadStackSize(size_t bytes);
@@ -208,7 +222,8 @@ class Builder {
   // and after their last: on those that run tasks, those that stand in for one
   // which is in a `BlockInPlace()`, and those of blocking calls; not on the one
   // that watches for long polls. When a thread starts it has entered the
-  // runtime: `Handle::Current()` is there. They must not throw.
+  // runtime: `Handle::Current()` is there. They must not throw. (Not on those
+  // that look up names, either.)
   Builder& OnThreadStart(std::function<void()> call);
   Builder& OnThreadStop(std::function<void()> call);
 
@@ -240,15 +255,25 @@ class Builder {
   // By when others see to it that I/O, timers, and the tasks that a thread
   // keeps to itself do not wait any longer for it while it is stuck in a long
   // poll, in real time; 10 milliseconds by default. (Tasks that it has shared
-  // with the others can be stolen at any time.) Above zero; infinite saves the
-  // thread that does this. Of no use for a current-thread runtime, nor with a
-  // clock that is paused when the runtime is built: a simulation must not
-  // depend on real time.
-  Builder& LongPollBound(absl::Duration bound);
+  // with the others can be stolen at any time.) From 100 microseconds; infinite
+  // saves the thread that does this. Of no use for a current-thread runtime,
+  // nor with a clock that is paused when the runtime is built: a simulation
+  // must not depend on real time.
+  Builder& LongPollBound(AnyDuration bound);
 
-  // What becomes of the runtime when an exception leaves one of its tasks;
-  // blocking calls and the tasks of a `LocalSet` are none.
+  // What is done when an exception leaves one of its tasks; by default it is
+  // logged, once, unless somebody takes it: see `UnhandledException::kLog`.
+  //
+  // For its blocking calls, `kLog` and `kIgnore` say the same; the other two
+  // count as `kLog` there. The exceptions of a `LocalSet`'s tasks are logged
+  // unless somebody takes them, whatever is said here.
   Builder& OnUnhandledException(UnhandledException then);
+
+  // The same as `kLog`, but `call` is called instead of logging, on the thread
+  // where it turns out that nobody takes the exception: one of the runtime, or
+  // the one that drops the `JoinHandle`, also when the runtime has gone. It
+  // must not throw.
+  Builder& OnUnhandledException(UnhandledExceptionCallback call);
 
   // ---- Observing it.
 
@@ -258,22 +283,56 @@ class Builder {
   Builder& OnThreadPark(std::function<void()> call);
   Builder& OnThreadUnpark(std::function<void()> call);
 
-  // Called with a task's id: when it is spawned, on the spawning thread;
-  // before and after each poll; and when it has ended, in whatever way.
-  Builder& OnTaskSpawn(std::function<void(TaskId)> call);
-  Builder& BeforeTaskPoll(std::function<void(TaskId)> call);
-  Builder& AfterTaskPoll(std::function<void(TaskId)> call);
-  Builder& OnTaskTerminate(std::function<void(TaskId)> call);
+  // Called with a task's id, its name and the place of its `Spawn()`: when it
+  // is spawned, on the spawning thread; before and after each poll; and when it
+  // has ended, in whatever way.
+  Builder& OnTaskSpawn(std::function<void(const TaskMeta&)> call);
+  Builder& BeforeTaskPoll(std::function<void(const TaskMeta&)> call);
+  Builder& AfterTaskPoll(std::function<void(const TaskMeta&)> call);
+  Builder& OnTaskTerminate(std::function<void(const TaskMeta&)> call);
+
+  // Called when a poll of a task keeps its thread for long: with the task, its
+  // worker and thread, and how long it has lasted.
+  //
+  // In a multi-thread runtime it is called once while the poll goes on, on the
+  // thread that watches for long polls, after half of `LongPollBound()` at the
+  // earliest and after all of it at the latest (plus what it takes the system
+  // to run a thread). For a native stack, see `StackOfThread()` in
+  // stack_of_thread.h, which may be called there. In any runtime it is called
+  // when the poll has ended, on the thread that was in it, if it has lasted for
+  // the bound or was reported before; then with the chain of coroutines by
+  // which the task waits now. Not for polls that block in place.
+  //
+  // Costs each poll a reading of the cycle counter and some stores to the
+  // memory of its worker. With an infinite bound, or a clock that is
+  // paused when the runtime is built, it is never called. It must neither throw
+  // nor block: as long as it runs nobody sees to long polls. Without it they
+  // are counted all the same: see `WorkerMetrics::long_polls`.
+  Builder& OnLongPoll(LongPollCallback call);
 
   // Counts polls by their length, for some 20 ns each: see
-  // `WorkerMetrics::poll_times`. Off by default.
+  // `WorkerMetrics::poll_times`. Off by default. The second form says how fine:
+  // `linear_steps` must be 1, 2, 4 or 8, and `shortest` less than `longest`.
   Builder& PollTimeHistogram(bool on);
+  Builder& PollTimeHistogram(const scheduler::PollTimeBuckets& buckets);
+
+  // Counts polls by how long their tasks have waited for them, from being
+  // spawned or woken, or from their yield: see
+  // `WorkerMetrics::schedule_latencies`. Off by default. Costs each poll and
+  // each wake a reading of the processor's clock, and each spawn an allocation,
+  // unless the task has a name. The second form says how fine, as above.
+  Builder& ScheduleLatencyHistogram(bool on);
+  Builder& ScheduleLatencyHistogram(const scheduler::PollTimeBuckets& buckets);
+
+  // What the runtime is called in what observes it: see `Handle::name()`. Empty
+  // by default.
+  Builder& Name(std::string name);
 
   // ---- Time.
 
   // The length of a timer tick, from 64 microseconds to one second; 1 ms by
   // default.
-  Builder& TimerResolution(absl::Duration resolution);
+  Builder& TimerResolution(AnyDuration resolution);
 
   // The clock of timers: for a test, one that is paused. By default each
   // runtime has one of its own.
@@ -296,7 +355,7 @@ class Builder {
 // -----------------------------------------------------------------------------
 
 template <class F>
-  requires task::Spawnable<std::decay_t<F>>
+  requires IntoFuture<F>
 auto Runtime::BlockOn(F&& f) {
   return internal::RunMainFuture(
       handle(), std::forward<F>(f),

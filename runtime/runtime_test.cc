@@ -1,6 +1,7 @@
 #include "rouse/runtime/runtime.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -27,8 +29,10 @@
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/timeout.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -484,6 +488,27 @@ TEST(Runtime, SpawningWithoutOnePanics) {
   } catch (const PanicError& e) {
     EXPECT_THAT(e.what(), HasSubstr("there is no runtime on this thread"));
   }
+}
+
+TEST_P(RuntimeTest, SpawningWhatBorrowsALambdaPanics) {
+  Runtime runtime = MakeRuntime();
+  const std::string text = "abc";
+  auto lambda = [text]() -> Co<size_t> { co_return text.size(); };
+  auto in_set = [&]() -> Co<> {
+    JoinSet<absl::StatusOr<size_t>> set;
+    set.Spawn(Timeout(absl::Seconds(1), lambda()));
+    co_return;
+  };
+  const int line = __LINE__ + 2;
+  try {
+    runtime.Spawn(lambda()).Detach();
+    FAIL() << "Spawn returned";
+  } catch (const PanicError& e) {
+    EXPECT_THAT(e.what(), HasSubstr(absl::StrCat("runtime_test.cc:", line)));
+    EXPECT_THAT(e.what(), HasSubstr("spawn the lambda itself"));
+  }
+  EXPECT_THROW(runtime.BlockOn(in_set), PanicError);
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(lambda)), IsOkAndHolds(3u));
 }
 
 TEST_P(RuntimeTest, BlockOnInsideATaskPanics) {

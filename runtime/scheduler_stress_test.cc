@@ -29,10 +29,10 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/runtime/stress_tasks.h"
 #include "rouse/runtime/test_util.h"
+#include "rouse/scheduler/task/task_meta.h"
 #include "rouse/testing/stress_seed.h"
 #include "rouse/testing/stress_time.h"
 #include "rouse/timer/sleep.h"
-#include "rouse/waker/task_id.h"
 
 namespace rouse {
 namespace {
@@ -110,8 +110,8 @@ class Round {
     if (rand_.Below(2) == 0) builder.WithClock(AutoAdvancingClock());
     if (rand_.Below(2) == 0) {
       counts_hooks_ = true;
-      builder.OnTaskSpawn([this](TaskId) { ++spawned_; })
-          .OnTaskTerminate([this](TaskId) { ++terminated_; });
+      builder.OnTaskSpawn([this](const TaskMeta&) { ++spawned_; })
+          .OnTaskTerminate([this](const TaskMeta&) { ++terminated_; });
     }
     absl::StatusOr<Runtime> runtime = builder.Build();
     if (!runtime.ok()) {

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -29,8 +30,10 @@
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task_meta.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -340,8 +343,8 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   }
 
   JoinHandle<Output> Spawn() {
-    return is_local_ ? set_->Spawn(Subject(&shared_))
-                     : runtime_->Spawn(Subject(&shared_));
+    return is_local_ ? set_->Spawn(Subject(&shared_), {}, spawned_at_)
+                     : runtime_->Spawn(Subject(&shared_), {}, spawned_at_);
   }
   size_t AliveTasks() {
     return is_local_ ? set_->alive_tasks() : runtime_->handle().alive_tasks();
@@ -393,23 +396,24 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     return how_.abort_at == AbortAt::kSuspended ? 1 : 2;
   }
   absl::Status ExpectedStatus() const {
-    const std::string task = absl::StrCat("task ", shared_.abort->id());
+    const TaskId id = shared_.abort->id();
+    const std::string thrown =
+        absl::StrCat(TaskMeta{id, {}, spawned_at_}, " ended with an exception");
     // Of two exceptions the first counts.
     if (how_.end == End::kThrows && !IsCancelled()) {
-      return absl::InternalError(
-          absl::StrCat(task, " ended with an exception: poll"));
+      return absl::InternalError(absl::StrCat(thrown, ": poll"));
     }
     if (how_.destructor == Destructor::kThrows) {
-      return absl::InternalError(
-          absl::StrCat(task, " ended with an exception: destructor"));
+      return absl::InternalError(absl::StrCat(thrown, ": destructor"));
     }
     if (IsCancelled()) {
-      return absl::CancelledError(absl::StrCat(task, " was cancelled"));
+      return absl::CancelledError(absl::StrCat("task ", id, " was cancelled"));
     }
     return absl::OkStatus();
   }
 
   const Combination how_ = GetParam();
+  const std::source_location spawned_at_ = std::source_location::current();
   // Whether the task is for the runtime's own threads.
   const bool is_multi_thread_ = how_.kind == Kind::kMultiThread;
   const bool is_local_ = how_.kind == Kind::kLocalSet ||
@@ -474,6 +478,8 @@ TEST_P(TaskCombinationsTest, EndsAsItShould) {
     PollResult<JoinResult<Output>> result = handle_->Poll(cx);
     ASSERT_TRUE(result.IsReady());
     EXPECT_EQ(result->status(), expected);
+    EXPECT_EQ(handle_->was_cancelled(),
+              expected.code() == absl::StatusCode::kCancelled);
     EXPECT_EQ(counts_.outputs_alive, has_output);
     AbortIf(AbortAt::kAfterTaken, AbortBy::kJoinHandle);
     AbortIf(AbortAt::kAfterTaken, AbortBy::kAbortHandle);

@@ -59,7 +59,8 @@ TEST_P(LocalSetTest, ItsTasksSleepAndStayOnTheirThread) {
   };
   auto main = [&]() -> Co<bool> {
     JoinSet<bool> tasks;
-    for (int i = 0; i < 4; ++i) tasks.SpawnOn(set, child(i));
+    for (int i = 0; i < 4; ++i)
+      tasks.SpawnOn(set, [&child, i] { return child(i); });
     bool all = true;
     for (;;) {
       const auto joined = co_await tasks.Next();
@@ -308,6 +309,49 @@ TEST(TaskLocal, ATaskOfALocalSetIsNotInTheScopeOfWhoseSetHasBeenClosed) {
     set.reset();
   });
   EXPECT_EQ(hidden, 1);
+}
+
+TEST(JoinSetOfARuntime, GivesAllResultsAtOnce) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, absl_testing::IsOk());
+  auto body = []() -> Co<std::vector<absl::StatusOr<int>>> {
+    JoinSet<int> set;
+    auto after = [](int yields) -> Co<int> {
+      for (int i = 0; i < yields; ++i) co_await Yield();
+      co_return yields;
+    };
+    for (const int yields : {7, 1, 4}) set.Spawn(after(yields));
+    auto aborted = []() -> Co<int> { co_return 9; };
+    JoinHandle<int> handle = Spawn(aborted);
+    handle.Abort();
+    set.Insert(std::move(handle));
+    std::vector<absl::StatusOr<int>> results = co_await set.JoinAll();
+    EXPECT_TRUE(set.empty());
+    // Of an empty set: at once.
+    const auto none = co_await set.JoinAll();
+    EXPECT_TRUE(none.empty());
+    co_return results;
+  };
+  EXPECT_THAT(runtime->BlockOn(body()),
+              ::testing::ElementsAre(
+                  absl_testing::StatusIs(absl::StatusCode::kCancelled),
+                  absl_testing::IsOkAndHolds(1), absl_testing::IsOkAndHolds(4),
+                  absl_testing::IsOkAndHolds(7)));
+}
+
+TEST(JoinSetOfARuntime, TakesBlockingCalls) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  ASSERT_THAT(runtime, absl_testing::IsOk());
+  auto body = []() -> Co<std::vector<absl::StatusOr<int>>> {
+    JoinSet<int> set;
+    auto call = [] { return 42; };
+    set.SpawnBlocking(call);
+    set.SpawnBlocking(call);
+    co_return co_await set.JoinAll();
+  };
+  EXPECT_THAT(runtime->BlockOn(body()),
+              ::testing::ElementsAre(absl_testing::IsOkAndHolds(42),
+                                     absl_testing::IsOkAndHolds(42)));
 }
 
 }  // namespace

@@ -224,13 +224,13 @@ TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
     if (ran) {
       ended = true;
     } else {
-      Spawn(link()).Detach();
+      Spawn(std::ref(link)).Detach();
     }
     co_return;
   };
   auto main = [&]() -> Co<> {
     Spawn(Set(&ran)).Detach();
-    Spawn(link()).Detach();
+    Spawn(std::ref(link)).Detach();
     while (!ended) co_await Yield();
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(main)), IsOk());

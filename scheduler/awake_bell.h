@@ -26,6 +26,7 @@
 
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
@@ -53,8 +54,8 @@ class AwakeBell {
     if (ABSL_PREDICT_TRUE(!awaited_.load(std::memory_order_seq_cst))) return;
     // Relaxed, and not one step with the look: whoever takes an Await() away
     // unparks afterwards, and the watchdog looks again.
-    awaited_.store(false, std::memory_order_relaxed);
-    watcher_->Unpark();
+    ROUSE_MUTABLE_ORDER(awaited_.store(false, std::memory_order_relaxed),
+                        watcher_->Unpark());
   }
 
  private:

@@ -78,7 +78,26 @@ MODEL_TEST(AwakeBell, TwoWorkersAwake) {
   two.Join();
 }
 
-MODEL_MUTANTS(AwakeBell, "scheduler/awake_bell.h");
+// The watchdog awaits it anew while the first ring goes on.
+MODEL_TEST(AwakeBell, AWorkerSleepsAgainAndAwakes) {
+  World world(1);
+  Thread worker([&] {
+    world.idle.Awake(0);
+    world.bell.Ring();
+    world.idle.Sleep(0, /*was_searching=*/false);
+    world.idle.Awake(0);
+    world.bell.Ring();
+  });
+  for (int i = 0; i < 2; ++i) {
+    world.bell.Await();
+    if (world.idle.asleep() == 1) world.watcher.Park();
+  }
+  worker.Join();
+}
+
+MODEL_MUTANTS(AwakeBell, "scheduler/awake_bell.h",
+              "AwakeBell::Ring at awake_bell.h:58: store skipped: the watchdog "
+              "is unparked for nothing each time");
 
 }  // namespace
 }  // namespace rouse::scheduler

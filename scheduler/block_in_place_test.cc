@@ -20,7 +20,6 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/driver.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
@@ -28,6 +27,7 @@
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/running_here.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -51,7 +51,7 @@ class BlockInPlaceTest : public ::testing::Test {
 
   // Runs the worker here until `done`. False: it was given away for good.
   bool RunUntil(const bool& done) {
-    const RunningHere here(scheduler_);
+    const internal::RunningHere here(scheduler_);
     return worker().RunUntil([&done] { return done; });
   }
 
@@ -163,8 +163,9 @@ TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
     co_await Yield();
     done = true;
   };
-  scheduler_->Spawn(player(0)).Detach();
-  scheduler_->Spawn(player(1)).Detach();
+  for (int side = 0; side < 2; ++side) {
+    scheduler_->Spawn([&player, side] { return player(side); }).Detach();
+  }
   scheduler_->Spawn(other).Detach();
   RunUntil(done);
   EXPECT_LT(rounds, 1000);
@@ -175,7 +176,7 @@ TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
   auto body = [&]() -> Co<> {
     BlockInPlace([&] {
       EXPECT_EQ(Worker::Current(), nullptr);
-      EXPECT_FALSE(RunningHere::MustNotBlock());
+      EXPECT_FALSE(internal::RunningHere::MustNotBlock());
       EXPECT_THAT(offered_, ElementsAre(0));
     });
     done = true;
@@ -190,7 +191,7 @@ TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
     EXPECT_EQ(Worker::Current(), &worker());
-    EXPECT_TRUE(RunningHere::MustNotBlock());
+    EXPECT_TRUE(internal::RunningHere::MustNotBlock());
     // Who comes too late finds nothing to take over.
     EXPECT_FALSE(worker().TakeOver());
     co_await Yield();
@@ -234,10 +235,11 @@ TEST_F(BlockInPlaceTest, HasAWorkerThatSleepsParkInTheDriver) {
     co_return;
   };
   scheduler_->Spawn(body).Detach();
-  queues.Of(0).PushNext(queues.Of(0).PopShared());
+  task::Header* const task = queues.Of(0).PopShared();
   ASSERT_TRUE(scheduler_->driver().TryHold());
   stand_in_ = std::thread([this] { scheduler_->worker(1).Run(); });
   while (!queues.idle().IsAsleep(1)) std::this_thread::yield();
+  queues.Of(0).PushNext(task);
   EXPECT_TRUE(RunUntil(done));
 }
 
@@ -282,7 +284,7 @@ TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
     EXPECT_EQ(Worker::Current(), nullptr);
-    EXPECT_TRUE(RunningHere::MustNotBlock());
+    EXPECT_TRUE(internal::RunningHere::MustNotBlock());
     EXPECT_EQ(std::this_thread::get_id(), here_);
     // It has no worker to give away any more.
     BlockInPlace([] {});

@@ -1,5 +1,7 @@
 #include "rouse/scheduler/blocking_pool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -22,7 +24,9 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
+#include "rouse/waker/running_here.h"
 
 namespace rouse::scheduler {
 
@@ -74,6 +78,12 @@ ABSL_ATTRIBUTE_NOINLINE const BlockingPool*& PoolHere() {
   return ThreadLocal<const BlockingPool*, class PoolHereTag>::Get();
 }
 
+// Ends a call that has not begun, and drops the reference of the queue.
+void CancelCall(task::Header* task) {
+  const absl::Cleanup unref = [task] { task::Unref(task); };
+  task::Shutdown(task);
+}
+
 }  // namespace
 
 void BlockingPool::ShutDown::operator()(BlockingPool* pool) const {
@@ -93,7 +103,10 @@ BlockingPool::BlockingPool(BlockingOptions options)
       out_of_memory_(absl::ResourceExhaustedError(
           "SpawnBlocking: out of memory; free some, or call less at a time")) {}
 
-BlockingPool::~BlockingPool() = default;
+BlockingPool::~BlockingPool() {
+  // Relaxed: nobody else has the pool any more.
+  const Owner lookups(lookups_.load(std::memory_order_relaxed));
+}
 
 void BlockingPool::SetThreadScope(ThreadScope scope) {
   auto shared = std::make_shared<const ThreadScope>(std::move(scope));
@@ -108,6 +121,30 @@ BlockingPool::Metrics BlockingPool::metrics() const {
   metrics.idle_threads = sleeping_;
   metrics.queue_depth = queue_depth_;
   return metrics;
+}
+
+BlockingPool& BlockingPool::lookups() {
+  const ThreadMutexLock lock(&mu_);
+  // Relaxed: written under the lock.
+  BlockingPool* lookups = lookups_.load(std::memory_order_relaxed);
+  if (lookups == nullptr) {
+    BlockingOptions options = options_;
+    options.max_threads = std::min(options.max_threads, kMaxLookupThreads);
+    options.thread_name = absl::StrCat(options.thread_name, "-dns");
+    options.on_thread_start = nullptr;
+    options.on_thread_stop = nullptr;
+    lookups = Create(std::move(options)).release();
+    if (closed_) lookups->Close();
+    // Release pairs with the acquire of those who read without the lock.
+    lookups_.store(lookups, std::memory_order_release);
+  }
+  return *lookups;
+}
+
+BlockingPool::Metrics BlockingPool::lookup_metrics() const {
+  // Acquire pairs with the release in lookups().
+  const BlockingPool* const lookups = lookups_.load(std::memory_order_acquire);
+  return lookups != nullptr ? lookups->metrics() : Metrics();
 }
 
 void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
@@ -129,8 +166,7 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
     }
   }
   if (closed) {
-    task::Shutdown(task);
-    task::Unref(task);
+    CancelCall(task);
   } else if (!failed.ok()) {
     task::Fail(task, failed);
     task::Unref(task);
@@ -176,7 +212,9 @@ absl::Status BlockingPool::TryStartThread() {
   Ref();  // the thread's
   absl::Cleanup unref = [this] { Unref(); };
   absl::StatusOr<Thread> thread = Thread::Start(
-      absl::StrCat(options_.thread_name, "-", threads_started_),
+      options_.name_thread != nullptr
+          ? options_.name_thread()
+          : absl::StrCat(options_.thread_name, "-", threads_started_),
       [this, self = member.get(), scope = thread_scope_]() mutable {
         RunThread(self, std::move(scope));
       },
@@ -207,7 +245,7 @@ void BlockingPool::RunThread(Member* self,
     Serve();
     if (options_.on_thread_stop) options_.on_thread_stop();
   }
-  FramePool::FlushRemoteFrees();
+  FramePool::OnIdle();
   Leave(self);
   PoolHere() = nullptr;
   Unref();
@@ -216,10 +254,13 @@ void BlockingPool::RunThread(Member* self,
 void BlockingPool::Serve() {
   task::Header* task = WaitForWork(/*starting=*/true);
   while (task != nullptr) {
-    task::Run(task, nullptr);
+    {
+      const internal::RunningHere may_block(nullptr, task->id);
+      task::Run(task, nullptr);
+    }
     task = NextWork();
     if (task != nullptr) continue;
-    FramePool::FlushRemoteFrees();
+    FramePool::OnIdle();
     task = WaitForWork(/*starting=*/false);
   }
 }
@@ -285,9 +326,12 @@ void BlockingPool::Close() {
   RunQueue<task::Header> cancelled;
   size_t count = 0;
   std::shared_ptr<const ThreadScope> scope;
+  BlockingPool* lookups = nullptr;
   {
     const ThreadMutexLock lock(&mu_);
     if (std::exchange(closed_, true)) return;
+    // Relaxed: written under the lock. What is made later closes itself.
+    lookups = lookups_.load(std::memory_order_relaxed);
     scope = std::move(thread_scope_);
     RunQueue<task::Header> mandatory;
     while (task::Header* task = queue_.Pop()) {
@@ -307,13 +351,18 @@ void BlockingPool::Close() {
   // A joiner's waker that throws keeps no other call from being cancelled.
   std::exception_ptr first;
   while (task::Header* task = cancelled.Pop()) {
-    ROUSE_TRY { task::Shutdown(task); }
+    ROUSE_TRY { CancelCall(task); }
     ROUSE_CATCH_ALL {
       if (first == nullptr) first = std::current_exception();
     }
-    task::Unref(task);
   }
   WorkEnded(count);
+  if (lookups != nullptr) {
+    ROUSE_TRY { lookups->Close(); }
+    ROUSE_CATCH_ALL {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
   if (first != nullptr) std::rethrow_exception(std::move(first));
 }
 
@@ -321,6 +370,23 @@ bool BlockingPool::Shutdown(absl::Duration limit) {
   Ref();  // as in `Close()`
   const absl::Cleanup unref = [this] { Unref(); };
   Close();
+  const bool ended = JoinThreads(limit);
+  // Acquire pairs with the release in lookups().
+  BlockingPool* const lookups = lookups_.load(std::memory_order_acquire);
+  if (lookups != nullptr) lookups->LeaveBehind(limit);
+  return ended;
+}
+
+void BlockingPool::LeaveBehind(absl::Duration limit) {
+  bool idle;
+  {
+    const ThreadMutexLock lock(&mu_);
+    idle = work_ == 0;
+  }
+  JoinThreads(idle ? limit : absl::ZeroDuration());
+}
+
+bool BlockingPool::JoinThreads(absl::Duration limit) {
   // It would wait for itself, or for one that waits for it.
   if (PoolHere() == this) limit = absl::ZeroDuration();
   std::optional<Thread> last;  // joined when the lock is free
@@ -373,6 +439,15 @@ void BlockingPool::Resubmit(task::Header* task) { Submit(task); }
 bool BlockingPool::Release(task::Header*) {
   // There is no list of all tasks, but they are made with a reference for it.
   return true;
+}
+
+void BlockingPool::Unhandled(task::Header* task,
+                             const std::exception_ptr& exception) {
+  if (options_.on_unhandled_exception != nullptr) {
+    options_.on_unhandled_exception(task->meta(), exception);
+  } else {
+    task::LogUnhandled(task->meta(), exception);
+  }
 }
 
 }  // namespace rouse::scheduler

@@ -18,15 +18,19 @@
 #ifndef ROUSE_SCHEDULER_BLOCKING_POOL_H_
 #define ROUSE_SCHEDULER_BLOCKING_POOL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -37,8 +41,11 @@
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse::scheduler {
 
@@ -55,6 +62,10 @@ struct BlockingOptions {
   // What the threads are called, before a dash and their number.
   std::string thread_name = "rouse-blk";
 
+  // Called for the name of each thread instead, if it is there, wherever one is
+  // started, and under a lock: it must not use the pool, nor throw.
+  std::function<std::string()> name_thread = {};
+
   // In bytes; 0 is the system's default, 8 MiB as a rule. What is not used
   // costs address space alone.
   size_t thread_stack_size = 0;
@@ -63,6 +74,10 @@ struct BlockingOptions {
   // not throw.
   std::function<void()> on_thread_start = {};
   std::function<void()> on_thread_stop = {};
+
+  // Called instead of logging an exception that has left a call and that nobody
+  // has taken by way of the call's JoinHandle. Must not throw.
+  UnhandledExceptionCallback on_unhandled_exception = {};
 
   // If it advances by itself it does not while there is work in the pool. (A
   // call that then waits for a timer of this clock waits for ever.)
@@ -110,16 +125,18 @@ class BlockingPool final : public task::Schedule {
   // ends the program.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
-  auto Spawn(F&& f) {
-    return Start(std::forward<F>(f), /*mandatory=*/false);
+  auto Spawn(F&& f,
+             std::source_location where = std::source_location::current()) {
+    return Start(std::forward<F>(f), /*mandatory=*/false, where);
   }
 
   // The same, but a call that was spawned before the shutdown runs in any case:
   // for what must not be lost, such as a last write.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
-  auto SpawnMandatory(F&& f) {
-    return Start(std::forward<F>(f), /*mandatory=*/true);
+  auto SpawnMandatory(
+      F&& f, std::source_location where = std::source_location::current()) {
+    return Start(std::forward<F>(f), /*mandatory=*/true, where);
   }
 
   // Takes no more work: it is cancelled at once, on the thread that spawns it.
@@ -151,6 +168,18 @@ class BlockingPool final : public task::Schedule {
   };
   Metrics metrics() const;
 
+  // A pool of its own for calls that wait for the network and know no limit of
+  // time, as lookups of names do: however many hang, they take no thread from
+  // the calls of this pool. It has the same options, but at most 64 threads
+  // (and no more than this pool), which call no hooks. It is closed with this
+  // pool, and nobody waits for a call that is under way then: it is left to end
+  // by itself, or with the program. So such a call owns all that it uses.
+  //
+  // Made by the first call; lives as long as this pool. Thread-safe.
+  BlockingPool& lookups() ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Its metrics, without making it.
+  Metrics lookup_metrics() const;
+
   // For a runtime: `scope` is called on every thread before all else, and what
   // it returns is destroyed there after all else. `Close()` forgets it. To be
   // set before there is work.
@@ -161,8 +190,12 @@ class BlockingPool final : public task::Schedule {
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
   bool Release(task::Header* task) override;
+  void Unhandled(task::Header* task,
+                 const std::exception_ptr& exception) override;
 
  private:
+  static constexpr size_t kMaxLookupThreads = 64;
+
   struct Member;
   struct Sleeper;
   using ClockHold = std::unique_ptr<Clock::AutoAdvanceHold>;
@@ -171,10 +204,10 @@ class BlockingPool final : public task::Schedule {
   ~BlockingPool() override;
 
   template <class F>
-  auto Start(F&& f, bool mandatory) {
+  auto Start(F&& f, bool mandatory, std::source_location where) {
     using Call = BlockingCall<std::decay_t<F>>;
-    auto* task =
-        new task::Cell<Call>(this, task::NextTaskId(), std::forward<F>(f));
+    auto* task = new task::Cell<Call>(
+        this, task::NextTaskId(), std::forward<F>(f), SpawnOptions(), where);
     JoinHandle<typename Call::Output> handle(task);
     Enqueue(task, mandatory);
     return handle;
@@ -197,6 +230,11 @@ class BlockingPool final : public task::Schedule {
   void Leave(Member* self);
 
   task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // What `Shutdown()` does with the pool's own threads, when it is closed.
+  bool JoinThreads(absl::Duration limit);
+  // Closed, waits for its threads unless a call is under way.
+  void LeaveBehind(absl::Duration limit);
 
   // There is more work. If that fails it is to be ended all the same.
   absl::Status BeginWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -237,6 +275,10 @@ class BlockingPool final : public task::Schedule {
   // Work that has not ended, and what it keeps from advancing.
   size_t work_ ABSL_GUARDED_BY(mu_) = 0;
   ClockHold clock_hold_ ABSL_GUARDED_BY(mu_);
+
+  // Null until it is needed. Written under the lock, and read without it by who
+  // may come too early. Not an `Atomic`: no model has one.
+  std::atomic<BlockingPool*> lookups_{nullptr};
 };
 
 }  // namespace rouse::scheduler

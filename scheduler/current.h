@@ -54,7 +54,9 @@ Scheduler& CurrentOrPanic();
 //
 // Runs `f` as a task of its own, on the current scheduler. `f` is a future, or
 // a callable that returns one; a callable is kept in the task, so that the
-// captures of a lambda coroutine live as long as it runs.
+// captures of a lambda coroutine live as long as it runs. A `Co` that a lambda
+// with captures has made, `Spawn(lambda())`, is a `Panic()` that names the
+// line: the task might outlive the lambda.
 //
 // The task starts at once, whether the handle is kept or not, and may run on
 // any worker thread and move between them. If the scheduler has been shut down
@@ -68,9 +70,9 @@ Scheduler& CurrentOrPanic();
 // One allocation, from `FramePool`, beside those of `f` itself, and one for a
 // name.
 template <class F>
-  requires task::Spawnable<std::decay_t<F>>
 auto Spawn(F&& f, const SpawnOptions& options = {},
            std::source_location where = std::source_location::current()) {
+  task::CheckSpawnable<F>();
   return scheduler::CurrentOrPanic().Spawn(std::forward<F>(f), options, where);
 }
 

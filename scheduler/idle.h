@@ -50,6 +50,7 @@
 #include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/mutable_step.h"
 
 namespace rouse::scheduler {
 
@@ -133,7 +134,7 @@ class Idle {
     const uint64_t before =
         word(worker).fetch_sub(kOneSearching, std::memory_order_seq_cst);
     ABSL_ASSERT(Searching(before) > 0);
-    return Searching(before) == 1;
+    return MutableCondition(Searching(before) == 1);
   }
 
   // The worker is asleep, and not searching any more if it was. Whether nobody
@@ -143,7 +144,7 @@ class Idle {
     const uint64_t searching = was_searching ? kOneSearching : 0;
     const uint64_t before = word(worker).fetch_add(Bit(worker) - searching,
                                                    std::memory_order_seq_cst);
-    return Searching(before - searching) == 0;
+    return MutableCondition(Searching(before - searching) == 0);
   }
 
   // The worker is awake again. Whether another thread has woken it: it is
@@ -184,7 +185,9 @@ class Idle {
     for (size_t g = 0; g < groups(); ++g) {
       uint64_t word = Load(g);
       while ((word & kAsleep) != 0) {
-        if (!although_one_searches && Searching(word) > 0) return std::nullopt;
+        if (!although_one_searches && MutableCondition(Searching(word) > 0)) {
+          return std::nullopt;
+        }
         // The first ones, so that the others sleep long and deep.
         const int bit = std::countr_zero(word);
         const uint64_t woken = (word & ~(uint64_t{1} << bit)) + kOneSearching;

@@ -74,6 +74,28 @@ MODEL_TEST(Idle, TwoWakeOneSleeper) {
   Require(idle.EndSearching(0));
 }
 
+// One searches then, and finds both.
+MODEL_TEST(Idle, TwoTasksWakeOneOfTwoSleepers) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  idle.Sleep(1, /*was_searching=*/false);
+  Thread other([&] { static_cast<void>(idle.Wake()); });
+  static_cast<void>(idle.Wake());
+  other.Join();
+  Require(idle.asleep() == 1);
+}
+
+// Only the last one that searched looks for what came meanwhile.
+MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
+  Idle idle(4);
+  Require(idle.BeginSearching(0));
+  Require(idle.BeginSearching(1));
+  Require(!idle.EndSearching(0));
+  Require(idle.BeginSearching(0));
+  Require(!idle.Sleep(1, /*was_searching=*/true));
+  Require(idle.Sleep(0, /*was_searching=*/true));
+}
+
 // Either it was woken, and what came before that is visible, or it was not.
 MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
   Idle idle(2);

@@ -25,14 +25,17 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
+#include "rouse/scheduler/blocking_call.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/ready_list.h"
+#include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -50,12 +53,17 @@ namespace rouse {
 template <class T>
 class JoinedTask {
  public:
-  JoinedTask(TaskId id, JoinResult<T> result, std::exception_ptr exception)
-      : id(id), result(std::move(result)), exception(std::move(exception)) {}
+  JoinedTask(TaskId id, JoinResult<T> result, std::exception_ptr exception,
+             bool was_cancelled)
+      : id(id),
+        result(std::move(result)),
+        exception(std::move(exception)),
+        was_cancelled(was_cancelled) {}
 
   TaskId id;
   JoinResult<T> result;
   std::exception_ptr exception;  // null unless one ended the task
+  bool was_cancelled;            // see `JoinHandle::was_cancelled()`
 };
 
 namespace internal {
@@ -66,6 +74,8 @@ template <class T>
 class JoinSetNextFuture;
 template <class T>
 class JoinSetNextWithIdFuture;
+template <class T>
+class JoinSetJoinAllFuture;
 template <class T>
 class JoinSetShutdownFuture;
 
@@ -89,20 +99,28 @@ class JoinSet {
   // Starts a task on the current scheduler, as `rouse::Spawn(f)` does, and adds
   // it to the set.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   TaskId Spawn(F&& f, const SpawnOptions& options = {},
                std::source_location where = std::source_location::current()) {
+    task::CheckSpawnable<F>();
     return Insert(rouse::Spawn(std::forward<F>(f), options, where));
   }
 
   // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
   // `LocalSet`.
   template <class Spawner, class F>
-    requires task::Spawnable<std::decay_t<F>>
   TaskId SpawnOn(Spawner&& spawner, F&& f, const SpawnOptions& options = {},
                  std::source_location where = std::source_location::current()) {
+    task::CheckSpawnable<F>();
     return Insert(std::forward<Spawner>(spawner).Spawn(std::forward<F>(f),
                                                        options, where));
+  }
+
+  // Makes a call that blocks, as `rouse::SpawnBlocking(f)` does, and adds it.
+  template <class F>
+    requires scheduler::BlockingCallable<std::decay_t<F>>
+  TaskId SpawnBlocking(
+      F&& f, std::source_location where = std::source_location::current()) {
+    return Insert(rouse::SpawnBlocking(std::forward<F>(f), where));
   }
 
   // Adds a task that has been started, such as a blocking call. REQUIRES:
@@ -135,6 +153,14 @@ class JoinSet {
   PollResult<std::optional<JoinResult<T>>> PollNext(Context& cx);
   PollResult<std::optional<JoinedTask<T>>> PollNextWithId(Context& cx);
 
+  // A future of the results of all tasks, in the order in which they end: a
+  // `std::vector<JoinResult<T>>`, ready when the set is empty. Destroying it
+  // loses the results that it has taken; the rest stays in the set. As `Next()`
+  // otherwise.
+  JoinSetJoinAllFuture<T> JoinAll() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return JoinSetJoinAllFuture<T>(*this);
+  }
+
   // Asks for all tasks to be cancelled, as `JoinHandle::Abort()` does. They
   // stay in the set; `Next()` gives `kCancelled` for those that had not ended.
   // O(size).
@@ -160,6 +186,7 @@ class JoinSet {
 
  private:
   friend class internal::JoinSetWait<T>;
+  friend class JoinSetShutdownFuture<T>;
 
   // A task that has not ended, or whose result is still in it.
   class Entry final : public scheduler::ReadyEntry, public IntrusiveListNode<> {
@@ -181,7 +208,8 @@ class JoinSet {
       // It is the set that takes of the budget.
       const UnconstrainedScope unconstrained(cx);
       JoinResult<T> result = *handle.Poll(cx);
-      return JoinedTask<T>(handle.id(), std::move(result), handle.exception());
+      return JoinedTask<T>(handle.id(), std::move(result), handle.exception(),
+                           handle.was_cancelled());
     }
 
     JoinHandle<T> handle;
@@ -200,6 +228,20 @@ class JoinSet {
 
   // Aborts and detaches all tasks.
   void Clear();
+
+  // Calls `take` with the entry that is ready next, which is in the set until
+  // `take` returns and then goes. False: there is none.
+  template <class Take>
+  bool TakeReady(Take take);
+
+  // As `TryNextWithId()` and `PollNextWithId()`, but drops the result where it
+  // is, so that an exception counts as taken by nobody. REQUIRES: not empty.
+  PollResult<void> PollDropNext(Context& cx);
+
+  // `try_take()`, or else has it tried again when a task ends: whether it has
+  // returned true.
+  template <class TryTake>
+  PollResult<void> PollTake(Context& cx, TryTake try_take);
 
   // Wakes nobody any more.
   void StopWaiting() {
@@ -297,6 +339,32 @@ class [[nodiscard]] JoinSetNextWithIdFuture {
   internal::JoinSetWait<T> wait_;
 };
 
+// JoinSetJoinAllFuture
+//
+// See `JoinSet::JoinAll()`.
+template <class T>
+class [[nodiscard]] JoinSetJoinAllFuture {
+ public:
+  explicit JoinSetJoinAllFuture(JoinSet<T>& set) : wait_(set) {}
+
+  PollResult<std::vector<JoinResult<T>>> Poll(Context& cx) {
+    JoinSet<T>& set = wait_.SetOrPanic(
+        "JoinSet::JoinAll: polled after it has finished; call JoinAll() again");
+    for (;;) {
+      PollResult<std::optional<JoinResult<T>>> result = set.PollNext(cx);
+      if (result.IsPending()) return kPending;
+      if (!result->has_value()) break;
+      results_.push_back(**std::move(result));
+    }
+    wait_.Finish();
+    return std::move(results_);
+  }
+
+ private:
+  internal::JoinSetWait<T> wait_;
+  std::vector<JoinResult<T>> results_;
+};
+
 // JoinSetShutdownFuture
 //
 // See `JoinSet::Shutdown()`.
@@ -310,10 +378,8 @@ class [[nodiscard]] JoinSetShutdownFuture {
         "JoinSet::Shutdown: polled after it has finished; call Shutdown() "
         "again");
     if (!std::exchange(aborted_, true)) set.AbortAll();
-    for (;;) {
-      PollResult<std::optional<JoinedTask<T>>> joined = set.PollNextWithId(cx);
-      if (joined.IsPending()) return kPending;
-      if (!joined->has_value()) break;
+    while (!set.empty()) {
+      if (set.PollDropNext(cx).IsPending()) return kPending;
     }
     wait_.Finish();
     return {};
@@ -371,8 +437,9 @@ TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
 }
 
 template <class T>
-std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
-  if (list_ == nullptr) return std::nullopt;
+template <class Take>
+bool JoinSet<T>::TakeReady(Take take) {
+  if (list_ == nullptr) return false;
   while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
     if (!entry->handle.IsFinished()) {
       // Woken for nothing, which a waker may be.
@@ -381,16 +448,23 @@ std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
       continue;
     }
     absl::Cleanup put_back = [this, entry] { list_->PutBack(entry); };
-    std::optional<JoinedTask<T>> joined(entry->Take());
+    take(*entry);
     std::move(put_back).Cancel();
     // The entry is not rearmed: no waker brings it back.
     --size_;
     Drop(entry);
     // If this is `TryNext()`, a `Next()` may wait for more.
     if (empty()) WakeNext(*list_);
-    return joined;
+    return true;
   }
-  return std::nullopt;
+  return false;
+}
+
+template <class T>
+std::optional<JoinedTask<T>> JoinSet<T>::TryNextWithId() {
+  std::optional<JoinedTask<T>> joined;
+  TakeReady([&joined](Entry& entry) { joined.emplace(entry.Take()); });
+  return joined;
 }
 
 template <class T>
@@ -401,19 +475,34 @@ std::optional<JoinResult<T>> JoinSet<T>::TryNext() {
 }
 
 template <class T>
+template <class TryTake>
+PollResult<void> JoinSet<T>::PollTake(Context& cx, TryTake try_take) {
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  if (!try_take()) {
+    list_->Register(cx.waker());
+    // One may have ended between the two.
+    if (!try_take()) return kPending;
+  }
+  unit->MadeProgress();
+  return {};
+}
+
+template <class T>
+PollResult<void> JoinSet<T>::PollDropNext(Context& cx) {
+  return PollTake(cx, [this] { return TakeReady([](Entry&) {}); });
+}
+
+template <class T>
 PollResult<std::optional<JoinedTask<T>>> JoinSet<T>::PollNextWithId(
     Context& cx) {
   if (empty()) return std::nullopt;
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  std::optional<JoinedTask<T>> joined = TryNextWithId();
-  if (!joined.has_value()) {
-    list_->Register(cx.waker());
-    // One may have ended between the two.
+  std::optional<JoinedTask<T>> joined;
+  const PollResult<void> taken = PollTake(cx, [this, &joined] {
     joined = TryNextWithId();
-  }
-  if (!joined.has_value()) return kPending;
-  unit->MadeProgress();
+    return joined.has_value();
+  });
+  if (taken.IsPending()) return kPending;
   return PollResult<std::optional<JoinedTask<T>>>(std::in_place,
                                                   std::move(joined));
 }

@@ -257,7 +257,12 @@ MODEL_TEST(JoinSet, GoesWhileItsTaskEnds, .mode = model::Mode::kBounded,
   schedule->Unref();
 }
 
-MODEL_MUTANTS(JoinSet, "scheduler/ready_list.");
+MODEL_MUTANTS(
+    JoinSet, "scheduler/ready_list.",
+    "ReadyList::MarkReady at ready_list.cc:42: condition always "
+    "false: nobody looks at a list that is closed; the owner is woken "
+    "for nothing",
+    "ReadyList::Close at ready_list.cc:81: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::scheduler

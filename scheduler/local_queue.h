@@ -59,6 +59,7 @@
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
+#include "rouse/base/mutable_step.h"
 
 namespace rouse::scheduler {
 
@@ -238,7 +239,8 @@ T* LocalQueue<T, kCapacity>::Pop() {
   for (;;) {
     const uint32_t real = RealOf(head);
     if (real == tail()) return nullptr;
-    const uint32_t steal = StealOf(head) == real ? real + 1 : StealOf(head);
+    const uint32_t steal =
+        MutableCondition(StealOf(head) == real) ? real + 1 : StealOf(head);
     if (head_.compare_exchange_weak(head, Pack(steal, real + 1),
                                     std::memory_order_relaxed,
                                     std::memory_order_relaxed)) {
@@ -253,7 +255,7 @@ uint32_t LocalQueue<T, kCapacity>::Claim(uint32_t& first) {
   uint64_t head = head_.load(std::memory_order_relaxed);
   for (;;) {
     const uint32_t real = RealOf(head);
-    if (StealOf(head) != real) return 0;
+    if (MutableCondition(StealOf(head) != real)) return 0;
     // Acquire pairs with the release of Push: the places have been written.
     const uint32_t waiting =
         Between(real, tail_.load(std::memory_order_acquire));
@@ -280,7 +282,7 @@ void LocalQueue<T, kCapacity>::Release() {
 
 template <class T, uint32_t kCapacity>
 T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim, uint32_t& stolen) {
-  if (Room() < kHalf) return nullptr;
+  if (MutableCondition(Room() < kHalf)) return nullptr;
   uint32_t from;
   const uint32_t count = victim.Claim(from);
   if (count == 0) return nullptr;

@@ -102,6 +102,17 @@ MODEL_TEST(LocalQueue, HasOneThiefAtATime) {
   world.RequireTaken();
 }
 
+// A theft that has ended leaves room, and what is left can be stolen.
+MODEL_TEST(LocalQueue, IsStolenFromAgain) {
+  World<4> world;
+  world.Push(4);
+  world.Steal();
+  Require(world.queue.Size() == 2 && world.queue.Room() == 2);
+  world.Steal();
+  Require(world.queue.Size() == 1 && world.queue.Room() == 3);
+  world.RequireTaken();
+}
+
 // What a thief has claimed is not written over before it has been copied, and
 // what an overflow brings back can be stolen like anything else.
 MODEL_TEST(LocalQueue, OverflowsBesideAThief) {
@@ -112,16 +123,27 @@ MODEL_TEST(LocalQueue, OverflowsBesideAThief) {
   world.RequireTaken();
 }
 
+// A pop beside a thief does not free what that has claimed and not copied yet.
+MODEL_TEST(LocalQueue, IsPoppedAndRefilledBesideAThief) {
+  World<2> world;
+  world.Push(2);
+  Thread thief([&] { world.Steal(); });
+  world.Pop(1);
+  world.Push(2);
+  thief.Join();
+  world.RequireTaken();
+}
+
 // A thief that is stolen from: it does not write over what the other has
 // claimed, either.
 MODEL_TEST(LocalQueue, IsStolenFromWhileItSteals, .mode = model::Mode::kBounded,
-           .preemption_bound = 1) {
+           .preemption_bound = 2, .spurious_failures = 0) {
   World<4> world;
   World<4> victim;
   victim.Push(3);
   world.Push(4);
   Thread thief([&] { world.Steal(); });
-  world.Pop();
+  world.Pop(2);
   if (Task* task = world.queue.StealFrom(victim.queue)) Take(task);
   thief.Join();
   world.Pop();
@@ -251,7 +273,9 @@ MODEL_TEST(TwoThieves, BesideAnOwnerThatOverflowsAndPops,
 
 MODEL_MUTANTS(TwoThieves, "scheduler/local_queue",
               "modify seq_cst -> acq_rel: nobody falls asleep here",
-              "torn: the owner alone moves the tail");
+              "torn: the owner alone moves the tail",
+              "condition: killed by LocalQueue",
+              "modify skipped: killed by LocalQueue");
 
 }  // namespace
 }  // namespace rouse::scheduler

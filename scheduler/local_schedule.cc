@@ -15,6 +15,7 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/task_local.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
@@ -112,6 +113,12 @@ void LocalSchedule::Submit(task::Header* task) {
   if (!driving_) WakeDrivers();
 }
 
+void LocalSchedule::Resubmit(task::Header* task) {
+  // On the owner, which has run it.
+  if (!running_tasks_ || closed_) return Submit(task);
+  yielded_.Push(task);
+}
+
 void LocalSchedule::SubmitRemotely(task::Header* task) {
   {
     const ThreadMutexLock lock(&mu_);
@@ -186,14 +193,29 @@ task::Header* LocalSchedule::Pop() {
   return local_.Pop();
 }
 
-void LocalSchedule::RunTasks(FastRand* rand) {
+bool LocalSchedule::RunTasks(FastRand* rand) {
   // A task is no part of the poll that drives it.
   const internal::ScopedTaskLocals none(nullptr);
-  for (int i = 0; i < kTasksPerPoll; ++i) {
-    task::Header* const task = Pop();
-    if (task == nullptr) return;
-    task::Run(task, rand);
+  {
+    running_tasks_ = true;
+    // Also if a waker throws.
+    const absl::Cleanup done = [this] {
+      running_tasks_ = false;
+      local_.Append(yielded_);
+    };
+    for (int i = 0; i < kTasksPerPoll; ++i) {
+      task::Header* const task = Pop();
+      if (task == nullptr) break;
+      task::Run(task, rand);
+    }
   }
+  return !local_.IsEmpty();
+}
+
+void LocalSchedule::YieldAs(Driver& driver, Context& cx) {
+  // Not to be woken for the same by the end of `Driving`.
+  driver.waker.Take().Reset();
+  cx.Yield();
 }
 
 void LocalSchedule::Close() {

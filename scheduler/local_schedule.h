@@ -41,6 +41,7 @@
 #include "rouse/scheduler/run_queue.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/atomic_waker.h"
+#include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::scheduler {
@@ -89,8 +90,14 @@ class LocalSchedule final : public task::Schedule {
   // Any thread.
   void Deregister(Driver& driver);
 
-  // Runs tasks until none is queued, but not more than a limit.
-  void RunTasks(FastRand* rand);
+  // Runs tasks until none is queued but those that have yielded meanwhile, up
+  // to a limit. Whether there are some left: they are to wait until other tasks
+  // of the thread have had their turn, and the drivers have been asked.
+  [[nodiscard]] bool RunTasks(FastRand* rand);
+
+  // After `RunTasks()` has left some: has `cx`, which waits as `driver`, polled
+  // again behind other tasks of its own.
+  static void YieldAs(Driver& driver, Context& cx);
 
   // Cancels all tasks. From then on all that comes is cancelled.
   void Close();
@@ -101,7 +108,7 @@ class LocalSchedule final : public task::Schedule {
 
   // ---- task::Schedule:
   void Submit(task::Header* task) override;
-  void Resubmit(task::Header* task) override { Submit(task); }
+  void Resubmit(task::Header* task) override;
   bool Release(task::Header* task) override;
 
  private:
@@ -124,6 +131,9 @@ class LocalSchedule final : public task::Schedule {
 
   // Of the owner.
   RunQueue<task::Header> local_;
+  // Those that are queued behind the current `RunTasks()`.
+  RunQueue<task::Header> yielded_;
+  bool running_tasks_ = false;
   IntrusiveList<task::Header, task::AllTasksTag> tasks_;
   size_t task_count_ = 0;
   uint32_t tick_ = 0;

@@ -40,7 +40,7 @@ PollResult<void> LocalSet::Poll(Context& cx) {
   schedule_->Register(driver_, cx.waker());
   {
     const scheduler::LocalSchedule::Driving driving(*schedule_);
-    schedule_->RunTasks(&cx.rand());
+    if (schedule_->RunTasks(&cx.rand())) schedule_->YieldAs(driver_, cx);
   }
   if (schedule_->alive_tasks() > 0) return kPending;
   schedule_->Deregister(driver_);

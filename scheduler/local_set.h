@@ -33,6 +33,8 @@
 #include "absl/base/attributes.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/scheduler/local_schedule.h"
@@ -42,6 +44,7 @@
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse {
 
@@ -51,7 +54,7 @@ namespace internal {
 template <class F>
 auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f,
                   const SpawnOptions& options, std::source_location where) {
-  using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
+  using Future = internal::FutureFrom<std::decay_t<F>>;
   auto* const task = new task::Cell<Future>(&schedule, task::NextTaskId(),
                                             std::forward<F>(f), options, where);
   JoinHandle<FutureOutput<Future>> handle(task);
@@ -109,9 +112,9 @@ class LocalSet {
   // Starts a task in this set. It runs when the set is polled next; if somebody
   // waits for the set, that is woken. The rest is as for `rouse::Spawn()`.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
+    task::CheckSpawnable<F>();
     schedule_->CheckOwner("LocalSet::Spawn");
     return internal::SpawnOnLocal(*schedule_, std::forward<F>(f), options,
                                   where);
@@ -130,9 +133,9 @@ class LocalSet {
     return RunUntilFuture<F>(schedule_, std::forward<F>(f));
   }
   template <class F>
-    requires(!Future<F> && task::Spawnable<std::decay_t<F>>)
+    requires(!Future<F> && IntoFuture<F>)
   auto RunUntil(F&& f) ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    using Called = task::CallableFuture<std::decay_t<F>>;
+    using Called = internal::FutureFrom<F>;
     return RunUntilFuture<Called>(schedule_, Called(std::forward<F>(f)));
   }
 
@@ -165,9 +168,9 @@ class LocalSet {
 // `LocalSet::RunUntil()`, and where a guard of `LocalSet::Enter()` lives, that
 // one, the innermost. Without one, a `Panic()`. See `LocalSet::Spawn()`.
 template <class F>
-  requires task::Spawnable<std::decay_t<F>>
 auto SpawnLocal(F&& f, const SpawnOptions& options = {},
                 std::source_location where = std::source_location::current()) {
+  task::CheckSpawnable<F>();
   return internal::SpawnOnLocal(scheduler::CurrentLocalOrPanic(),
                                 std::forward<F>(f), options, where);
 }
@@ -205,6 +208,9 @@ class [[nodiscard]] RunUntilFuture {
     return result;
   }
 
+  bool BorrowsClosure() const {
+    return internal::BorrowsClosure(future_.get());
+  }
   void Trace(AwaitTrace& trace) const { trace.Add(future_.get()); }
 
  private:
@@ -212,8 +218,9 @@ class [[nodiscard]] RunUntilFuture {
     if (!schedule_->is_driving()) schedule_->Register(driver_, cx.waker());
     const scheduler::LocalSchedule::Driving driving(*schedule_);
     PollResult<FutureOutput<F>> result = future_.get().Poll(cx);
-    if (result.IsPending() && !driving.is_nested()) {
-      schedule_->RunTasks(&cx.rand());
+    if (result.IsPending() && !driving.is_nested() &&
+        schedule_->RunTasks(&cx.rand())) {
+      schedule_->YieldAs(driver_, cx);
     }
     return result;
   }

@@ -17,22 +17,32 @@
 #include <memory>
 
 #include "absl/time/time.h"
+#include "rouse/scheduler/long_poll.h"
+#include "rouse/scheduler/metrics.h"
+#include "rouse/scheduler/task/task_meta.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
-#include "rouse/waker/task_id.h"
 
 namespace rouse {
 
 // UnhandledException
 //
-// What becomes of the runtime when an exception leaves a task. (Its JoinHandle
-// has the exception in any case.)
+// What is done when an exception leaves a task. (Its JoinHandle has the
+// exception in any case.)
 enum class UnhandledException : unsigned char {
-  // Other tasks go on.
+  // The exception is the JoinHandle's business, and other tasks go on. If
+  // nobody takes it, it is logged: once, as an error, with the task's id and
+  // name, the place where the task was spawned, and what the exception says.
+  // Nobody takes it if the JoinHandle goes, or has gone, without having given
+  // the task's result; it is then that it is logged.
+  kLog,
+  // The same, but it is not logged.
   kIgnore,
-  // No task is polled any more: all are cancelled, those of a current-thread
-  // runtime when it is destroyed, and every `BlockOn()` ends with a `Panic()`.
+  // It is logged, at once and in any case. No task is polled any more: all are
+  // cancelled, those of a current-thread runtime when it is destroyed, and
+  // every `BlockOn()` ends with a `Panic()` that names the task.
   kShutdownRuntime,
-  // The program is aborted.
+  // It is logged, at once and in any case, and the program is aborted.
   kAbort,
 };
 
@@ -50,10 +60,12 @@ struct Hooks {
   std::function<void()> after_unpark = {};
   // A task has been spawned, on the spawning thread, before it can run; is
   // about to be polled; was polled; and has ended, in whatever way.
-  std::function<void(TaskId)> on_task_spawn = {};
-  std::function<void(TaskId)> before_task_poll = {};
-  std::function<void(TaskId)> after_task_poll = {};
-  std::function<void(TaskId)> on_task_terminate = {};
+  std::function<void(const TaskMeta&)> on_task_spawn = {};
+  std::function<void(const TaskMeta&)> before_task_poll = {};
+  std::function<void(const TaskMeta&)> after_task_poll = {};
+  std::function<void(const TaskMeta&)> on_task_terminate = {};
+  // A poll lasts for long: see `Builder::OnLongPoll()`.
+  LongPollCallback on_long_poll = {};
 };
 
 // Options
@@ -91,13 +103,21 @@ struct Options {
   // while there is a task to run; without it here it may.
   std::shared_ptr<Clock> clock = {};
 
-  UnhandledException unhandled_exception = UnhandledException::kIgnore;
+  UnhandledException unhandled_exception = UnhandledException::kLog;
+  // Called instead of logging, with `kLog`. It may be called as long as there
+  // are handles of tasks, also when the scheduler has ended. Must not throw.
+  UnhandledExceptionCallback on_unhandled_exception = {};
   // Called when an exception has closed the scheduler, on the task's thread.
   // Not once `Close()` was called.
   std::function<void()> on_closed_by_exception = {};
 
   // Whether polls are counted by their length.
   bool poll_time_histogram = false;
+  PollTimeBuckets poll_time_buckets = {};
+
+  // Whether polls are counted by how long their tasks have waited for them.
+  bool schedule_latency_histogram = false;
+  PollTimeBuckets schedule_latency_buckets = {};
 
   Hooks hooks = {};
 

@@ -5,6 +5,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/time.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/scheduler/driver.h"
 
 namespace rouse::scheduler {
@@ -39,7 +40,7 @@ void Parker::Park() {
   const absl::Cleanup leave = [this, in_driver] {
     // Acquire pairs with the release of Unpark.
     state_.exchange(kEmpty, std::memory_order_acquire);
-    if (in_driver) driver_.Release();
+    if (in_driver) ROUSE_MUTABLE_CALL(driver_.Release());
   };
   uint32_t state = kEmpty;
   // Nothing to order yet: the exchange above acquires.
@@ -58,10 +59,11 @@ void Parker::Park() {
   }
 }
 
-void Parker::PollDriver() {
-  if (!driver_.TryHold()) return;
+bool Parker::PollDriver() {
+  if (!driver_.TryHold()) return false;
   const absl::Cleanup release = [this] { driver_.Release(); };
   driver_->ParkFor(absl::ZeroDuration());
+  return true;
 }
 
 bool Parker::IsUnparked() const {
@@ -73,12 +75,12 @@ void Parker::Unpark() {
   // Release pairs with the acquire of Park.
   switch (state_.exchange(kNotified, std::memory_order_release)) {
     case kInThread:
-      thread_unparker_.Unpark();
+      ROUSE_MUTABLE_CALL(thread_unparker_.Unpark());
       break;
     case kInDriver:
       // If the worker has left the driver meanwhile, this ends the park of the
       // next holder: it looks for work in vain, no more.
-      driver_->Unpark();
+      ROUSE_MUTABLE_CALL(driver_->Unpark());
       break;
     default:
       break;

@@ -34,8 +34,9 @@ class Parker {
   // before it looks for events of the driver, and returns at once.
   void Park();
 
-  // Looks for events of the driver, unless another worker does.
-  void PollDriver();
+  // Looks for events of the driver, unless another worker does. Returns whether
+  // it has looked.
+  bool PollDriver();
 
   // Whether the next `Park()` would return at once.
   bool IsUnparked() const;

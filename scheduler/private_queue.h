@@ -10,9 +10,9 @@
 //
 // What only its owner touches costs no read-modify-write, has no limit, and is
 // kept in the best order. Others get what the owner gives them (run_queues.h).
-// If it is stuck in a long poll and gives nothing, the watchdog takes all
-// there is; for this there is a lock, which costs the owner next to nothing
-// (biased_lock.h).
+// If it is stuck in a long poll and gives nothing, a worker that searches, or
+// the watchdog, takes all there is; for this there is a lock, which costs the
+// owner next to nothing (biased_lock.h).
 //
 // # The order
 //

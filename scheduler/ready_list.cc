@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/cleanup/cleanup.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::scheduler {
@@ -31,17 +32,20 @@ void ReadyList::MarkReady(ReadyEntry* entry) {
   // Release, also where it changes nothing, pairs with the acquire of Rearm:
   // the poll that follows sees what came before this wake. Acquire pairs with
   // the release of Rearm: `next_` has been read.
-  if (entry->queued_.exchange(true, std::memory_order_acq_rel)) return;
+  if (MutableCondition(
+          entry->queued_.exchange(true, std::memory_order_acq_rel))) {
+    return;
+  }
   // Relaxed: the exchange below is what orders.
   ReadyEntry* first = pushed_.load(std::memory_order_relaxed);
   do {
-    if (first == Closed()) return;
+    if (MutableCondition(first == Closed())) return;
     entry->next_.Write() = first;
     // Release pairs with the acquire of Pop: the entry, and what came before
     // this wake, are visible.
   } while (!pushed_.compare_exchange_weak(
       first, entry, std::memory_order_release, std::memory_order_relaxed));
-  waker_.Wake();
+  ROUSE_MUTABLE_CALL(waker_.Wake());
 }
 
 ReadyEntry* ReadyList::Pop() {

@@ -24,14 +24,22 @@
 //
 // A worker whose polls take long shares all of it in advance, as soon as there
 // is room: others should not have to wait for the end of a poll. Where nobody
-// watches for long polls every worker shares at once, room or not.
+// watches for long polls every worker does so.
+//
+// A worker that is in a poll when another one becomes idle, and stays in it,
+// does not notice. So a worker that searches, finds nothing shared, and sees
+// that another one keeps tasks to itself, watches that one for some tens of
+// microseconds. If the watched worker has not begun `kPollsUntilShared` polls
+// by then it is stuck, and all that it keeps is moved to the queue of all
+// (Rescue()). If it has, it has seen that somebody searches, and has shared
+// what it had.
 //
 // That no task is left lying in a shared queue while a worker sleeps is the
 // invariant of idle.h. What moves tasks from one such queue to another calls
 // Wake() as who pushes them: for a moment they were in neither. What is private
 // is exempt: its worker is awake, and comes to it, or shares it, after the poll
-// that it is in. Should it get stuck there, the watchdog takes all of it
-// (Rescue()).
+// that it is in. Should it get stuck there, who searches takes all of it, or,
+// if nobody does until then, the watchdog.
 
 #ifndef ROUSE_SCHEDULER_RUN_QUEUES_H_
 #define ROUSE_SCHEDULER_RUN_QUEUES_H_
@@ -48,6 +56,7 @@
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/spin_hint.h"
 #include "rouse/scheduler/idle.h"
 #include "rouse/scheduler/inject_queue.h"
@@ -57,9 +66,13 @@
 
 namespace rouse::scheduler {
 
-// When a worker shares what it has: if another has nothing to do; when there is
-// room; or at once, the rest in the queue of all.
-enum class Sharing : unsigned char { kOnDemand, kInAdvance, kAtOnce };
+// When a worker shares what it has: if another has nothing to do, or when there
+// is room.
+enum class Sharing : unsigned char { kOnDemand, kInAdvance };
+
+// A worker that has begun so many polls has looked in between whether another
+// has nothing to do, and called `Share()`.
+inline constexpr uint64_t kPollsUntilShared = 5;
 
 // RunQueues
 //
@@ -67,6 +80,11 @@ enum class Sharing : unsigned char { kOnDemand, kInAdvance, kAtOnce };
 //
 //   // `worker` sleeps no more, and is to search: unparks it. Any thread.
 //   void UnparkWorker(size_t worker);
+//   // How many polls `worker` has begun. Any thread; may be out of date.
+//   uint64_t PollsBegun(size_t worker);
+//   // Calls `ready` again and again, for so long that a poll which lasts is a
+//   // long one, or until it returns true: returns what it returned last.
+//   bool AwaitBriefly(F ready);
 //   // `element` came after `Close()`. Any thread.
 //   void Discard(T* element);
 //   // For the time that `worker` takes elements out of the queue that all
@@ -103,16 +121,20 @@ class RunQueues {
   // The same for one that was in no queue before.
   void InjectNew(T* element) { AfterPush(element, inject_.PushNew(element)); }
 
-  // Lets others have what `worker` keeps to itself. Costs all threads a
-  // barrier, if there is anything.
-  void Rescue(size_t worker) {
+  // Lets others have what `worker` keeps to itself. Returns how many these are.
+  // Costs all threads a barrier, if there is anything.
+  size_t Rescue(size_t worker) {
     Local& local = locals_[worker];
     // A worker alone has nobody to share with.
-    if (IsSolo() || local.own.Size() == 0) return;
+    if (IsSolo() || local.own.Size() == 0) return 0;
+    size_t rescued = 0;
     // Its worker cannot leave before they are in the queue.
-    local.own.Rescue(
-        [this](RunQueue<T>& tasks, size_t) { inject_.PushBatch(tasks); });
-    Wake();
+    local.own.Rescue([this, &rescued](RunQueue<T>& tasks, size_t count) {
+      inject_.PushBatch(tasks);
+      rescued = count;
+    });
+    ROUSE_MUTABLE_CALL(Wake());
+    return rescued;
   }
 
   // There may be something to do: wakes a worker, unless one looks already.
@@ -141,6 +163,8 @@ class RunQueues {
   size_t inject_depth() const { return inject_.Size(); }
   // How often `InjectNew()` has been called.
   size_t injected_new() const { return inject_.new_count(); }
+  // How many have come from outside, new or not.
+  uint64_t injected() const { return inject_.pushed(); }
   // Calls `visit(T*)` for each in the shared queue, under its lock.
   template <class F>
   void ForEachInjected(F visit) {
@@ -168,6 +192,14 @@ class RunQueues {
   // Takes out all that is left of one worker, which no thread runs any more, or
   // of all, and in either case of the shared queue, and calls `discard(T*)` for
   // each.
+  //
+  // REQUIRES: the queues are closed, and each of these workers has called
+  // `Leave()`, or was never run. It is that call which makes this one complete:
+  // `Leave()` takes the lock of what the worker keeps to itself even if there
+  // seems to be nothing. So what a `Rescue()` has taken from there before is in
+  // the shared queue now, and one that comes later finds nothing. The calls
+  // that look here take no lock where they see nothing, and would miss tasks
+  // that are on their way.
   template <class F>
   void Drain(size_t worker, F discard) {
     Own own = Of(worker);
@@ -281,22 +313,18 @@ class RunQueues<T, Host, kCapacity>::Own {
   }
 
   // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than 128 or, if it shares at once, half of what
-  // others could steal from it. With a worker alone what it had before comes
-  // first.
+  // own: its share, but no more than 128. With a worker alone what it had
+  // before comes first.
   T* PopShared() {
     const size_t waiting = queues_.inject_.Size();
     if (waiting == 0) return nullptr;
-    const size_t limit = local_.sharing == Sharing::kAtOnce
-                             ? local_.queue.Room() / 2 + 1
-                             : kMaxShare;
     RunQueue<T> batch;
     size_t count;
     {
       auto adder = queues_.host_.AdderFor(worker_);
       if (adder.IsClosed()) return nullptr;
       count = queues_.inject_.PopBatch(
-          std::min(waiting / queues_.workers_ + 1, limit), batch,
+          std::min(waiting / queues_.workers_ + 1, kMaxShare), batch,
           [&adder](T* element) { adder.Add(element); });
     }
     if (queues_.IsSolo()) {
@@ -325,10 +353,17 @@ class RunQueues<T, Host, kCapacity>::Own {
       if (T* const element = StealOnce(rand)) return element;
       // Whoever has something it keeps to itself, and is between short polls,
       // shares it in a moment: it sees that somebody searches.
-      if (waits == kWaits || !OthersKeepSome()) break;
+      if (waits == kWaits || !OthersKeep(1)) break;
       SpinHint();
     }
-    return PopShared();
+    if (T* const element = PopShared()) return element;
+    for (size_t i = 0; i < queues_.workers_; ++i) {
+      if (i == worker_ || !Keeps(i)) continue;
+      T* const element = RescueIfStuck(i) ? PopShared() : StealOnce(rand);
+      // Others may have been sooner: there may be more workers that are stuck.
+      if (element != nullptr) return element;
+    }
+    return nullptr;
   }
 
   // The worker has found something to do: it does not search any more, if it
@@ -336,9 +371,10 @@ class RunQueues<T, Host, kCapacity>::Own {
   void EndSearching() {
     if (ABSL_PREDICT_TRUE(!local_.searching)) return;
     local_.searching = false;
-    if (queues_.idle_.EndSearching(worker_) && queues_.HasWork()) {
-      queues_.Wake();
-    }
+    if (!queues_.idle_.EndSearching(worker_)) return;
+    // A worker that is stuck keeps what nobody watches any more. One task alone
+    // is what it runs next.
+    if (MutableCondition(queues_.HasWork()) || OthersKeep(2)) queues_.Wake();
   }
 
   // Whether the worker keeps others from being woken while it has nothing to
@@ -351,8 +387,8 @@ class RunQueues<T, Host, kCapacity>::Own {
     // Sequentially consistent, as all that is looked at here: see idle.h.
     const bool look =
         queues_.idle_.Sleep(worker_, std::exchange(local_.searching, false));
-    if (depth() == 0 && !(look && queues_.HasWork()) &&
-        !queues_.closed_.load(std::memory_order_seq_cst)) {
+    if (depth() == 0 && !MutableCondition(look && queues_.HasWork()) &&
+        !MutableCondition(queues_.closed_.load(std::memory_order_seq_cst))) {
       return true;
     }
     Awake();
@@ -362,7 +398,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   // The worker has parked. Whether another has woken it: it searches then.
   bool Awake() {
     const bool woken = queues_.idle_.Awake(worker_);
-    if (woken) local_.searching = true;
+    if (MutableCondition(woken)) local_.searching = true;
     return woken;
   }
 
@@ -370,7 +406,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   // others, and if it was woken for a task, another is.
   void Leave() {
     GiveUp();
-    EndSearching();
+    ROUSE_MUTABLE_CALL(EndSearching());
   }
 
   // Shares all that the worker keeps to itself, whether or not others have
@@ -408,28 +444,41 @@ class RunQueues<T, Host, kCapacity>::Own {
                 std::memory_order_relaxed);
   }
 
-  bool OthersKeepSome() const {
+  bool Keeps(size_t worker, size_t least = 1) const {
+    return queues_.locals_[worker].own.Size() >= least;
+  }
+  // Whether another worker keeps so many tasks to itself.
+  bool OthersKeep(size_t least) const {
     for (size_t i = 0; i < queues_.workers_; ++i) {
-      if (i != worker_ && queues_.locals_[i].own.Size() > 0) return true;
+      if (i != worker_ && Keeps(i, least)) return true;
     }
     return false;
   }
 
+  // Waits until `worker`, which keeps something to itself, has done something
+  // about it, or there is something else to do. If neither happens, all that it
+  // keeps is in the shared queue then.
+  bool RescueIfStuck(size_t worker) {
+    const uint64_t polls = queues_.host_.PollsBegun(worker) + kPollsUntilShared;
+    const bool has_moved_on = queues_.host_.AwaitBriefly([&] {
+      return queues_.host_.PollsBegun(worker) >= polls || !Keeps(worker) ||
+             queues_.HasWork() || queues_.IsClosed();
+    });
+    if (has_moved_on) return false;
+    Add<uint64_t>(local_.steal_operations, 1);
+    Add<uint64_t>(local_.steals, queues_.Rescue(worker));
+    return true;
+  }
+
   ABSL_ATTRIBUTE_NOINLINE void ShareNow() {
     RunQueue<T> tasks;
-    if (local_.sharing == Sharing::kAtOnce) {
-      const size_t count =
-          local_.own.TakeForOthers(tasks, SIZE_MAX, /*all_new=*/true);
-      if (count > 0) Offer(tasks);
-      return;
-    }
     const size_t count = local_.own.TakeForOthers(
         tasks, local_.queue.Room(),
         /*all_new=*/local_.sharing == Sharing::kInAdvance);
     if (count == 0) return;
     local_.queue.PushBatch(static_cast<uint32_t>(count),
                            [&tasks] { return tasks.Pop(); });
-    queues_.Wake();
+    ROUSE_MUTABLE_CALL(queues_.Wake());
   }
 
   // Puts `tasks` where others can steal them, and what does not fit there into
@@ -447,7 +496,7 @@ class RunQueues<T, Host, kCapacity>::Own {
       Add<uint64_t>(local_.overflows, count);
       queues_.inject_.PushBatch(overflow);
     }
-    queues_.Wake();
+    ROUSE_MUTABLE_CALL(queues_.Wake());
   }
 
   // Half of what another worker has shared.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -32,6 +33,13 @@ struct Element {
 struct Host {
   void UnparkWorker(size_t worker) { unparked.push_back(worker); }
   void Discard(Element* element) { discarded.push_back(element->number); }
+  uint64_t PollsBegun(size_t worker) const { return polls_begun[worker]; }
+  template <class Ready>
+  bool AwaitBriefly(Ready ready) {
+    if (while_awaited == nullptr) return true;
+    while_awaited();
+    return ready();
+  }
 
   class Adder {
    public:
@@ -47,6 +55,9 @@ struct Host {
     return Adder(*this);
   }
 
+  std::vector<uint64_t> polls_begun = std::vector<uint64_t>(8);
+  // If there is none, whoever is awaited has moved on.
+  std::function<void()> while_awaited;
   std::vector<size_t> unparked;
   std::vector<int> discarded;
   std::vector<int> added;
@@ -212,24 +223,6 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
 }
 
-// Nobody watches for long polls.
-TEST_F(RunQueuesTest, WhatIsKeptIsSharedAtOnceWhateverTheRoom) {
-  two_.Of(0).SetSharing(Sharing::kAtOnce);
-  for (int i = 0; i < 5; ++i) elements_[i].is_new = true;
-  two_.Of(0).PushNext(&elements_[63]);
-  Push(two_, 0, 0, 20);
-  two_.Of(0).Share(1);
-  EXPECT_EQ(two_.Of(0).depth() + two_.inject_depth(), 21u);
-  EXPECT_EQ(Number(two_.Of(0).PopNext()), 63);
-  EXPECT_EQ(two_.Of(0).overflows(), two_.inject_depth());
-  std::vector<int> taken;
-  while (const Element* element = two_.Of(1).Steal(rand_)) {
-    taken.push_back(element->number);
-    for (int number : PopAll(two_, 1)) taken.push_back(number);
-  }
-  EXPECT_EQ(taken.size(), 20u);
-}
-
 // Tasks that are woken all the time, more than others can steal at one time,
 // and a new one behind them.
 TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
@@ -288,23 +281,24 @@ TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
   EXPECT_EQ(two_.Of(0).depth(), 2u * kSegment - 1);
 }
 
-// Tokio #5908.
-TEST_F(RunQueuesTest, ABatchToBeSharedAtOnceLeavesHalfOfTheRoom) {
-  two_.Of(0).SetSharing(Sharing::kAtOnce);
+// Tokio #5908: what does not fit where others can steal it stays with the
+// worker, and not in the queue of all.
+TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
   Inject(two_, 0, 40);
   EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
-  EXPECT_EQ(two_.Of(0).depth(), kCapacity / 2);
-  EXPECT_EQ(two_.inject_depth(), 40 - kCapacity / 2 - 1);
+  EXPECT_GT(two_.Of(0).depth(), kCapacity);
+  EXPECT_EQ(two_.Of(0).depth() + two_.inject_depth(), 39u);
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
 // Tokio #5705: else the shared queue waits as long as the worker's is full.
 TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
-  two_.Of(0).SetSharing(Sharing::kAtOnce);
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
   PushShared(two_, 0, 20, 20 + kCapacity);
-  Inject(two_, 0, 10);
+  Inject(two_, 0, 1);
   EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
-  EXPECT_EQ(two_.inject_depth(), 9u);
+  EXPECT_EQ(two_.inject_depth(), 0u);
   EXPECT_EQ(two_.Of(0).depth(), kCapacity);
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
@@ -501,6 +495,57 @@ TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
   two_.Rescue(0);
   EXPECT_EQ(two_.Of(0).depth(), 0u);
   EXPECT_THAT(PopAllShared(two_), ElementsAre(3, 0, 1, 2));
+}
+
+// It would share what it has, if it came to it.
+TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
+  host_.while_awaited = [] {};
+  for (int i = 0; i < 3; ++i) two_.Of(0).PushNext(&elements_[i]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[2]);
+  EXPECT_FALSE(two_.Of(0).HasNext());
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
+  EXPECT_EQ(two_.Of(1).depth() + two_.inject_depth(), 2u);
+}
+
+// The look that the worker had before the first may have come too soon.
+TEST_F(RunQueuesTest, WhoSearchesRescuesFromAWorkerThatIsStuckInItsNextPoll) {
+  host_.while_awaited = [this] { ++host_.polls_begun[0]; };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[0]);
+}
+
+// Of several workers that have nothing to do, one watches.
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForWhatAStuckWorkerKeeps) {
+  Queues three(host_, 3);
+  Push(three, 0, 0, 2);
+  ASSERT_TRUE(three.Of(2).Sleep());
+  host_.while_awaited = [this, &three] {
+    host_.while_awaited = nullptr;
+    Inject(three, 2, 3);
+  };
+  EXPECT_EQ(three.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(three.Of(1).Steal(rand_), &elements_[2]);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  three.Of(1).EndSearching();
+  EXPECT_THAT(host_.unparked, ElementsAre(2));
+  Drain(three);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesLeavesAWorkerAloneThatHasLookedMeanwhile) {
+  host_.while_awaited = [this] { host_.polls_begun[0] += kPollsUntilShared; };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesStealsWhatAWorkerSharesAfterAll) {
+  host_.while_awaited = [this] {
+    two_.Of(0).Push(&elements_[1]);
+    two_.Of(0).Share(1);
+  };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[1]);
+  EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
 }
 
 TEST_F(RunQueuesTest, ARescueOfNothing) {

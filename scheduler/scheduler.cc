@@ -4,16 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/base/optimization.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/log/log.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "rouse/base/cycle_clock.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/panic.h"
@@ -21,12 +29,17 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {
 namespace {
+
+// After which a poll in which a worker keeps tasks to itself is a long one for
+// a worker that has nothing to do. A rescue takes about as long.
+constexpr absl::Duration kLongPoll = absl::Microseconds(20);
 
 size_t CheckedWorkers(const Options& options) {
   if (options.workers == 0) {
@@ -40,11 +53,17 @@ size_t CheckedWorkers(const Options& options) {
 Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
     : options_(std::move(options)),
       observes_polls_(options_.poll_time_histogram ||
+                      options_.schedule_latency_histogram ||
+                      options_.hooks.on_long_poll != nullptr ||
                       options_.hooks.before_task_poll != nullptr ||
                       options_.hooks.after_task_poll != nullptr),
+      observes_spawns_(options_.schedule_latency_histogram ||
+                       options_.hooks.on_task_spawn != nullptr),
       cycles_per_nanosecond_(CycleClock::PerNanosecond()),
       cycles_per_millisecond_(
           static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
+      long_poll_cycles_(static_cast<uint64_t>(
+          cycles_per_nanosecond_ * absl::ToDoubleNanoseconds(kLongPoll))),
       driver_(std::move(driver)),
       queues_(*this, CheckedWorkers(options_), options_.lifo_slot),
       tasks_(options_.workers) {
@@ -69,8 +88,19 @@ std::invoke_result_t<F&> Scheduler::HoldingClock(F f) {
   return f();
 }
 
+void Scheduler::ObserveSpawn(task::Header* task) {
+  if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->meta());
+  if (!marks_time()) return;
+  // Without memory for it the task does not count.
+  if (task->details == nullptr) {
+    task->details.reset(new (std::nothrow)
+                            task::Header::Details(std::string_view()));
+  }
+  task->BeginWaiting(CycleClock::Now());
+}
+
 void Scheduler::Adopt(task::Header* task) {
-  if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->id);
+  if (ABSL_PREDICT_FALSE(observes_spawns_)) ObserveSpawn(task);
   Worker* const here = WorkerHere();
   if (here == nullptr) {
     // The task must not be queued running: it might come to a thread that must
@@ -96,6 +126,9 @@ void Scheduler::Submit(task::Header* task) {
 
 void Scheduler::Resubmit(task::Header* task) {
   if (Worker* const here = WorkerHere()) {
+    if (ABSL_PREDICT_FALSE(marks_time())) {
+      task->BeginWaiting(CycleClock::Now());
+    }
     here->ScheduleLast(task);
   } else {
     SubmitFromOutside(task);
@@ -107,6 +140,7 @@ void Scheduler::SubmitFromOutside(task::Header* task) {
   // it the runtime, before a worker has been unparked.
   Ref();
   const absl::Cleanup unref = [this] { Unref(); };
+  if (ABSL_PREDICT_FALSE(marks_time())) task->BeginWaiting(CycleClock::Now());
   HoldingClock([this, task] { queues_.Inject(task); });
 }
 
@@ -115,6 +149,10 @@ void Scheduler::Discard(task::Header* task) {
   // Release pairs with the acquire of alive_tasks().
   discarded_new_.fetch_add(1, std::memory_order_release);
   task::CancelNew(task);
+}
+
+uint64_t Scheduler::PollsBegun(size_t worker) const {
+  return workers_[worker]->tick();
 }
 
 void Scheduler::UnparkWorker(size_t worker) {
@@ -127,16 +165,27 @@ bool Scheduler::Release(task::Header* task) {
   const bool owned = tasks_.Remove(
       task, here != nullptr ? std::optional(here->index()) : std::nullopt);
   if (options_.hooks.on_task_terminate) {
-    options_.hooks.on_task_terminate(task->id);
+    options_.hooks.on_task_terminate(task->meta());
   }
   return owned;
 }
 
-void Scheduler::Threw(task::Header* task) {
+void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
   switch (options_.unhandled_exception) {
+    case UnhandledException::kLog:
     case UnhandledException::kIgnore:
       break;
     case UnhandledException::kShutdownRuntime:
+      ROUSE_TRY {
+        const std::string what = task::DescribeThrown(task->meta(), exception);
+        LOG(ERROR) << what
+                   << "; the runtime shuts down, as "
+                      "Builder::OnUnhandledException says";
+        const absl::MutexLock lock(&closed_by_mu_);
+        if (closed_by_.empty()) closed_by_ = what;
+      }
+      // For want of memory it is not said which it was.
+      ROUSE_CATCH_ALL {}
       // Release pairs with the acquire of IsClosedByException.
       closed_by_exception_.store(true, std::memory_order_release);
       // Whoever has closed it before may be gone.
@@ -146,11 +195,27 @@ void Scheduler::Threw(task::Header* task) {
       }
       break;
     case UnhandledException::kAbort:
-      LOG(ERROR) << "task " << task->id
-                 << " ended with an exception, and the runtime's policy for "
-                    "unhandled exceptions is to abort";
+      LOG(ERROR) << task::DescribeThrown(task->meta(), exception)
+                 << "; the runtime's policy for unhandled exceptions is to "
+                    "abort";
       std::abort();
   }
+}
+
+void Scheduler::Unhandled(task::Header* task,
+                          const std::exception_ptr& exception) {
+  // Elsewhere it is to be ignored, or was logged when it was thrown.
+  if (options_.unhandled_exception != UnhandledException::kLog) return;
+  if (options_.on_unhandled_exception != nullptr) {
+    options_.on_unhandled_exception(task->meta(), exception);
+  } else {
+    task::LogUnhandled(task->meta(), exception);
+  }
+}
+
+std::string Scheduler::ClosedByException() const {
+  const absl::MutexLock lock(&closed_by_mu_);
+  return closed_by_;
 }
 
 size_t Scheduler::alive_tasks() const {
@@ -163,13 +228,26 @@ size_t Scheduler::alive_tasks() const {
 
 Metrics Scheduler::metrics() const {
   Metrics metrics;
+  // Before the polls: what is counted here was polled, or waits.
+  metrics.remote_schedules = queues_.injected();
+  metrics.inject_queue_depth = queues_.inject_depth();
+  // What was queued has been polled, or waits.
+  uint64_t queued = metrics.inject_queue_depth;
   metrics.workers.reserve(workers_.size());
   for (const std::unique_ptr<Worker>& worker : workers_) {
     metrics.workers.push_back(worker->metrics());
     metrics.forced_yields += metrics.workers.back().forced_yields;
+    metrics.long_polls += metrics.workers.back().long_polls;
+    queued +=
+        metrics.workers.back().polls + metrics.workers.back().local_queue_depth;
   }
   metrics.alive_tasks = alive_tasks();
-  metrics.inject_queue_depth = queues_.inject_depth();
+  // Those from outside, and those of the workers.
+  metrics.spawned_tasks = queues_.injected_new() + tasks_.added();
+  // Some may be on their way from a queue to a poll.
+  if (queued > metrics.remote_schedules) {
+    metrics.local_schedules = queued - metrics.remote_schedules;
+  }
   return metrics;
 }
 

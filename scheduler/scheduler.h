@@ -35,14 +35,20 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <source_location>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/awake_bell.h"
 #include "rouse/scheduler/driver.h"
@@ -55,6 +61,7 @@
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task_dump.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse::scheduler {
 
@@ -79,10 +86,10 @@ class Scheduler final : public task::Schedule {
   // before that.
   // `where` is the place that a list of tasks gives.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
-    using Future = typename task::SpawnedFuture<std::decay_t<F>>::type;
+    task::CheckSpawnable<F>();
+    using Future = internal::FutureFrom<std::decay_t<F>>;
     auto* task = new task::Cell<Future>(this, task::NextTaskId(),
                                         std::forward<F>(f), options, where);
     JoinHandle<FutureOutput<Future>> handle(task);
@@ -109,6 +116,8 @@ class Scheduler final : public task::Schedule {
     // Acquire pairs with the release of Threw.
     return closed_by_exception_.load(std::memory_order_acquire);
   }
+  // Which task ended with which one; empty if none did.
+  std::string ClosedByException() const;
   // To be called after `Close()`, on a thread that tasks may be destroyed on,
   // for each worker that has been run, when no thread runs it any more; at
   // least once. The calls share the work.
@@ -128,6 +137,8 @@ class Scheduler final : public task::Schedule {
   const Queues& queues() const { return queues_; }
   // Whether somebody wants to know of each poll.
   bool observes_polls() const { return observes_polls_; }
+  // Whether tasks are to know since when they wait.
+  bool marks_time() const { return options_.schedule_latency_histogram; }
   // Whether there is a watchdog, which has tasks run that a worker keeps to
   // itself for too long.
   bool is_watched() const {
@@ -149,6 +160,11 @@ class Scheduler final : public task::Schedule {
   // ---- For the queues.
 
   void UnparkWorker(size_t worker);
+  uint64_t PollsBegun(size_t worker) const;
+  template <class Ready>
+  bool AwaitBriefly(Ready ready) const {
+    return SpinFor(long_poll_cycles_, ready);
+  }
   void Discard(task::Header* task);
   task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks_, worker}; }
 
@@ -156,13 +172,18 @@ class Scheduler final : public task::Schedule {
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
   bool Release(task::Header* task) override;
-  void Threw(task::Header* task) override;
+  void Threw(task::Header* task, const std::exception_ptr& exception) override;
+  void Unhandled(task::Header* task,
+                 const std::exception_ptr& exception) override;
 
  private:
   // Takes over a new task, with the references of the list and the queue.
   // What comes from outside is put into the list when a worker takes it from
   // the queue, so that those who spawn there do not meet with the workers.
   void Adopt(task::Header* task);
+
+  // The task has been spawned: tells the hook, and has the task know when.
+  void ObserveSpawn(task::Header* task);
 
   // The worker of this thread, if it is one of this scheduler's.
   Worker* WorkerHere();
@@ -177,8 +198,11 @@ class Scheduler final : public task::Schedule {
 
   const Options options_;
   const bool observes_polls_;
+  const bool observes_spawns_;
   const double cycles_per_nanosecond_;
   const uint64_t cycles_per_millisecond_;
+  // As long as a poll after which others take what its worker keeps to itself.
+  const uint64_t long_poll_cycles_;
   SharedDriver driver_;
   Queues queues_;
   // As long-lived as the scheduler: a thread that submits a task may unpark a
@@ -188,6 +212,8 @@ class Scheduler final : public task::Schedule {
   // How many tasks were discarded that had never been put into the list.
   Atomic<size_t> discarded_new_{0};
   Atomic<bool> closed_by_exception_{false};
+  mutable absl::Mutex closed_by_mu_;
+  std::string closed_by_ ABSL_GUARDED_BY(closed_by_mu_);
   bool finished_ = false;
   AwakeBell awake_bell_;
 };

@@ -1,5 +1,6 @@
 #include "rouse/scheduler/scheduler.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -72,7 +73,9 @@ TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {
     order.push_back(i);
     co_return;
   };
-  for (int i = 0; i < 5; ++i) scheduler_->Spawn(note(i)).Detach();
+  for (int i = 0; i < 5; ++i) {
+    scheduler_->Spawn([&note, i] { return note(i); }).Detach();
+  }
   RunReady();
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
 }
@@ -96,8 +99,8 @@ TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
     co_await YieldOnce();
     order.push_back(i + 10);
   };
-  scheduler_->Spawn(body(1)).Detach();
-  scheduler_->Spawn(body(2)).Detach();
+  scheduler_->Spawn([&body] { return body(1); }).Detach();
+  scheduler_->Spawn([&body] { return body(2); }).Detach();
   RunReady();
   RunReady();
   EXPECT_EQ(order, (std::vector<int>{1, 2, 11, 12}));
@@ -136,6 +139,90 @@ TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
   EXPECT_GE(polled_before_child, 0);
   // Its turn comes after a queue of 256, and as many from the shared one.
   EXPECT_LE(polled_before_child, 200 + 2 * 256);
+  scheduler->Close();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
+// A driver that counts how often it is asked for events.
+class CountingDriver final : public AnyDriver {
+ public:
+  explicit CountingDriver(int* looks) : looks_(looks) {}
+
+  void Park() override { parker_.Park(); }
+  void ParkFor(absl::Duration) override { ++*looks_; }
+  void Shutdown() override {}
+  void Unpark() const override { unparker_.Unpark(); }
+
+ private:
+  int* const looks_;
+  ThreadParker parker_;
+  const ThreadParker::Unparker unparker_ = parker_.unparker();
+};
+
+// One look before each round in which tasks run that have yielded, and one
+// after every 61 polls.
+TEST(Scheduler, TasksThatYieldShareALookForEvents) {
+  constexpr int kYields = 100;
+  for (const int tasks : {1, 10, 200}) {
+    int looks = 0;
+    auto* const scheduler =
+        new Scheduler(std::make_unique<CountingDriver>(&looks));
+    int left = tasks;
+    auto yields = [&left]() -> Co<> {
+      for (int i = 0; i < kYields; ++i) co_await Yield();
+      --left;
+    };
+    for (int i = 0; i < tasks; ++i) scheduler->Spawn(yields).Detach();
+    scheduler->worker(0).RunUntil([&left] { return left == 0; });
+    const int after_polls = tasks * (kYields + 1) / 61;
+    const int of_rounds = tasks < 61 ? kYields : 0;
+    EXPECT_GE(looks, std::max(of_rounds, after_polls)) << tasks;
+    EXPECT_LE(looks, of_rounds + after_polls + 2) << tasks;
+    scheduler->Close();
+    scheduler->CancelAll();
+    scheduler->Unref();
+  }
+}
+
+// A task that uses up its budget is busy: a look each time would be dear.
+TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
+  int looks = 0;
+  auto* const scheduler =
+      new Scheduler(std::make_unique<CountingDriver>(&looks));
+  bool done = false;
+  int polls = 0;
+  auto busy = PollFn([&](Context& cx) -> PollResult<void> {
+    if (++polls <= 610) return YieldForBudget(cx);
+    done = true;
+    return {};
+  });
+  scheduler->Spawn(busy).Detach();
+  scheduler->worker(0).RunUntil([&done] { return done; });
+  EXPECT_EQ(polls, 611);
+  // Those after every 61 polls.
+  EXPECT_GE(looks, 9);
+  EXPECT_LE(looks, 12);
+  scheduler->Close();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
+// Nor for what is in the place of a task.
+TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
+  int looks = 0;
+  auto* const scheduler =
+      new Scheduler(std::make_unique<CountingDriver>(&looks));
+  Worker& worker = scheduler->worker(0);
+  int turns = 0;
+  worker.RunUntil([&worker, &turns] {
+    if (worker.IsYielding()) return false;
+    worker.BeginYield(/*by_force=*/true);
+    return ++turns > 610;
+  });
+  // Those after every 61 turns.
+  EXPECT_GE(looks, 9);
+  EXPECT_LE(looks, 12);
   scheduler->Close();
   scheduler->CancelAll();
   scheduler->Unref();
@@ -222,10 +309,10 @@ TEST_F(SchedulerTest, LosesNoTaskBetweenWorkersThatComeAndGoToSleep) {
   for (int i = 0; i < kRounds; ++i) {
     auto root = [&leaf]() -> Co<> {
       std::vector<JoinHandle<void>> handles;
-      for (int j = 0; j < kFan; ++j) handles.push_back(Spawn(leaf()));
+      for (int j = 0; j < kFan; ++j) handles.push_back(Spawn(leaf));
       for (JoinHandle<void>& handle : handles) (void)co_await handle;
     };
-    JoinHandle<void> handle = scheduler_->Spawn(root());
+    JoinHandle<void> handle = scheduler_->Spawn(root);
     ThreadParker parker;
     const ThreadParker::Unparker unparker = parker.unparker();
     for (;;) {

@@ -19,6 +19,7 @@
 #ifndef ROUSE_SCHEDULER_SPAWN_BLOCKING_H_
 #define ROUSE_SCHEDULER_SPAWN_BLOCKING_H_
 
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -61,8 +62,10 @@ BlockingPool& CurrentBlockingPoolOrPanic();
 // `Abort()` cancels a call that has not begun; one that has runs to its end.
 template <class F>
   requires scheduler::BlockingCallable<std::decay_t<F>>
-auto SpawnBlocking(F&& f) {
-  return scheduler::CurrentBlockingPoolOrPanic().Spawn(std::forward<F>(f));
+auto SpawnBlocking(
+    F&& f, std::source_location where = std::source_location::current()) {
+  return scheduler::CurrentBlockingPoolOrPanic().Spawn(std::forward<F>(f),
+                                                       where);
 }
 
 }  // namespace rouse

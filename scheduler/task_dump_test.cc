@@ -18,6 +18,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/yield.h"
@@ -67,7 +68,7 @@ class QueueSchedule final : public task::Schedule {
   template <class F>
   auto Spawn(F f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
-    using Future = typename task::SpawnedFuture<F>::type;
+    using Future = internal::FutureFrom<F>;
     auto* task =
         new task::Cell<Future>(this, ++last_id_, std::move(f), options, where);
     JoinHandle<FutureOutput<Future>> handle(task);

@@ -6,6 +6,7 @@
 
 #include "rouse/base/first_exception.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/waker/context.h"
@@ -49,7 +50,7 @@ void TrackerCore::RemoveToken() {
   // Acquire pairs with the releases above. What this task did the lock passes
   // on.
   const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acquire);
-  if (before == (kToken | kClosed)) return EndAndUnlock();
+  if (MutableCondition(before == (kToken | kClosed))) return EndAndUnlock();
   // Others have come meanwhile.
   mu_.Unlock();
 }
@@ -109,7 +110,7 @@ bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
   }
   Waker clone = waker.Clone();
   const ThreadMutexLock lock(&mu_);
-  if (IsDoneFor(waiter)) return true;
+  if (MutableCondition(IsDoneFor(waiter))) return true;
   // The one before goes with `clone`, after the lock has been released.
   std::swap(waiter.waker, clone);
   if (!waiter.IsLinked()) waiters_.PushBack(&waiter);

@@ -35,6 +35,8 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -169,6 +171,7 @@ class [[nodiscard]] TrackedFuture {
 
   auto Poll(Context& cx) { return future_.Poll(cx); }
 
+  bool BorrowsClosure() const { return internal::BorrowsClosure(future_); }
   // Where `future` waits.
   void Trace(AwaitTrace& trace) const { trace.Add(future_); }
 
@@ -232,29 +235,29 @@ class TaskTracker {
   // A future that is `f`, a future or a callable that returns one, and counts
   // as a task of this tracker from now on until it has been destroyed.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Track(F&& f) const {
-    using Inner = typename task::SpawnedFuture<std::decay_t<F>>::type;
+    task::CheckSpawnable<F>();
+    using Inner = internal::FutureFrom<std::decay_t<F>>;
     return TrackedFuture<Inner>(Token(), std::forward<F>(f));
   }
 
   // Tracks `f` and starts it on the current scheduler: see `rouse::Spawn()`. A
   // tracker that is closed takes tasks too.
   template <class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto Spawn(
       F&& f, const SpawnOptions& options = {},
       std::source_location where = std::source_location::current()) const {
+    task::CheckSpawnable<F>();
     return rouse::Spawn(Track(std::forward<F>(f)), options, where);
   }
 
   // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
   // `LocalSet`.
   template <class Spawner, class F>
-    requires task::Spawnable<std::decay_t<F>>
   auto SpawnOn(
       Spawner&& spawner, F&& f, const SpawnOptions& options = {},
       std::source_location where = std::source_location::current()) const {
+    task::CheckSpawnable<F>();
     return std::forward<Spawner>(spawner).Spawn(Track(std::forward<F>(f)),
                                                 options, where);
   }

@@ -40,7 +40,9 @@ absl::StatusOr<std::unique_ptr<Watchdog>> Watchdog::Start(
 Watchdog::Watchdog(Scheduler& scheduler, absl::Duration bound)
     : scheduler_(scheduler),
       period_(bound / 2),
-      ticks_(scheduler.worker_count(), 0) {}
+      ticks_(scheduler.worker_count(), 0),
+      progress_(scheduler.worker_count(), 0),
+      found_(scheduler.worker_count(), false) {}
 
 Watchdog::~Watchdog() {
   // Nothing to order: the thread is joined. The unpark makes it visible.
@@ -73,8 +75,15 @@ bool Watchdog::Look() {
   for (size_t i = 0; i < ticks_.size(); ++i) {
     if (scheduler_.queues().idle().IsAsleep(i)) continue;
     awake = true;
-    const uint64_t tick = scheduler_.worker(i).tick();
+    Worker& worker = scheduler_.worker(i);
+    const uint64_t tick = worker.tick();
     if (std::exchange(ticks_[i], tick) == tick) scheduler_.queues().Rescue(i);
+    const uint64_t progress = worker.progress();
+    if (std::exchange(progress_[i], progress) != progress) {
+      found_[i] = false;
+    } else if (tick != 0 && !found_[i]) {
+      found_[i] = worker.OnFoundInPoll(period_);
+    }
   }
   if (awake && scheduler_.driver().turns() == turns_) SeeToEvents();
   // Its own turn does not count.

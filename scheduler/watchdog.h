@@ -22,10 +22,11 @@
 //
 // So a thread looks at all workers every half of the bound. One that is awake
 // and has not begun a poll since is stuck: what it keeps is moved to the shared
-// queue. If nobody has left the driver since, and nobody is in it, a sleeping
-// worker is woken, which then parks there; if none sleeps, the watchdog itself
-// looks for events. What came just after a look is seen to at the second look
-// after: within the bound.
+// queue, and it is told that it is in a long poll, once, for the metrics and
+// for `Builder::OnLongPoll()`. If nobody has left the driver since, and nobody
+// is in it, a sleeping worker is woken, which then parks there; if none sleeps,
+// the watchdog itself looks for events. What came just after a look is seen to
+// at the second look after: within the bound.
 //
 // While all workers have been asleep for a while the watchdog sleeps, too, and
 // a worker that awakes wakes it.
@@ -91,7 +92,10 @@ class Watchdog {
   ThreadParker parker_;
   // At the last look: of the workers, and of the driver.
   std::vector<uint64_t> ticks_;
+  std::vector<uint64_t> progress_;
   uint64_t turns_ = 0;
+  // Whether the poll that a worker is in has been reported.
+  std::vector<bool> found_;
   Atomic<bool> stop_{false};
   std::optional<Thread> thread_;
 };

@@ -11,23 +11,23 @@
 #include "absl/base/optimization.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/adaptive_spin.h"
-#include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_local.h"
 #include "rouse/future/task_local.h"
+#include "rouse/scheduler/current_poll.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/poll_times.h"
 #include "rouse/scheduler/run_queues.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/worker_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/task_id.h"
 
@@ -72,7 +72,8 @@ bool MaySpin(const Options& options) {
 }
 
 // By the only thread that writes `count`. Relaxed: it orders nothing.
-void Add(Atomic<uint64_t>& count, uint64_t change) {
+template <class Count>
+void Add(Count& count, uint64_t change) {
   count.store(count.load(std::memory_order_relaxed) + change,
               std::memory_order_relaxed);
 }
@@ -86,19 +87,19 @@ class Worker::Here {
       : worker_(&worker),
         rand_(worker.rand_),
         task_id_(task::CurrentTaskIdHere()),
-        outer_(current) {
-    current = this;
+        outer_(Current()) {
+    Current() = this;
   }
   Here(const Here&) = delete;
   Here& operator=(const Here&) = delete;
   ~Here() {
     if (worker_ != nullptr) worker_->rand_ = rand_;
-    current = outer_;
+    Current() = outer_;
   }
 
   // Not inlined: a coroutine might keep the variable's address while it moves
   // to another thread.
-  ABSL_ATTRIBUTE_NOINLINE static Here* Get() { return current; }
+  ABSL_ATTRIBUTE_NOINLINE static Here* Get() { return Current(); }
 
   // Null once the worker is no longer this thread's.
   Worker* worker() const { return worker_; }
@@ -127,7 +128,7 @@ class Worker::Here {
   }
 
  private:
-  ABSL_CONST_INIT static thread_local Here* current;
+  static Here*& Current() { return ThreadLocal<Here*, Here>::Get(); }
 
   Worker* worker_;
   FastRand rand_;
@@ -137,8 +138,6 @@ class Worker::Here {
   // From when the worker is given away to the end of the poll.
   std::optional<Clock::AutoAdvanceHold> hold_;
 };
-
-ABSL_CONST_INIT thread_local Worker::Here* Worker::Here::current = nullptr;
 
 Worker* Worker::Current() {
   const Here* const here = Here::Get();
@@ -152,11 +151,22 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       rand_(rand),
       parker_(scheduler.driver()),
       may_spin_(MaySpin(scheduler.options())),
+      aside_(scheduler.marks_time() ? kMarkingTime : 0),
       shared_interval_(SharedInterval(scheduler.options())),
       shared_period_(SharedPeriod(scheduler)),
       poll_times_(scheduler.options().poll_time_histogram
-                      ? std::make_unique<PollTimes>()
-                      : nullptr) {
+                      ? std::make_unique<PollTimes>(
+                            scheduler.options().poll_time_buckets)
+                      : nullptr),
+      schedule_latencies_(
+          scheduler.marks_time()
+              ? std::make_unique<PollTimes>(
+                    scheduler.options().schedule_latency_buckets)
+              : nullptr),
+      current_poll_(scheduler.options().hooks.on_long_poll != nullptr
+                        ? std::make_unique<CurrentPoll>()
+                        : nullptr),
+      clock_(scheduler.options().clock.get()) {
   // There is nobody to take it over from yet.
   baton_.TryTake();
 }
@@ -167,11 +177,9 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   // hooks.
   const internal::ScopedTaskLocals no_locals(nullptr);
   const task::ScopedTaskId no_task(0);
-  BeginHoldingClock();
+  clock_.Begin();
   StartMeasuring();
-  if (!scheduler_.is_watched()) {
-    queues_.SetSharing(Sharing::kAtOnce);
-  }
+  if (!scheduler_.is_watched()) queues_.SetSharing(Sharing::kInAdvance);
   // Also if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
     if (here.worker() == nullptr) return;
@@ -179,23 +187,27 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
     // It may be the one that would have parked in the driver.
     scheduler_.queues().WakeAny();
     MeasurePolls();
-    EndHoldingClock();
+    clock_.End();
   };
   const uint32_t event_interval = scheduler_.options().event_interval;
   while (!done() && !scheduler_.IsClosed()) {
-    if (tick() - last_maintained_ >= event_interval) Maintain();
+    if (PollsToMaintain() - last_maintained_ >= event_interval) Maintain();
     if (task::Header* const task = Next()) {
       queues_.EndSearching();
       queues_.Share(0);
+      if (ABSL_PREDICT_FALSE(task->yielded_at == looks_) && !LookBefore(task)) {
+        continue;
+      }
       Execute(task, here);
       if (here.worker() == nullptr) return false;
-    } else if (must_ask_again_) {
-      // Events are seen to as often as with tasks, of which it is none.
-      if (++turns_without_task_ >= event_interval) Maintain();
+      if (ABSL_PREDICT_FALSE(IsYielding()) && --yield_turns_ == 0) {
+        FinishYield();
+      }
+    } else if (IsYielding()) {
+      FinishYield();
     } else {
       Wait();
     }
-    must_ask_again_ = false;
   }
   return true;
 }
@@ -245,21 +257,55 @@ void Worker::Execute(task::Header* task, Here& here) {
 void Worker::Poll(task::Header* task, Here& here) {
   Add(tick_, 1);
   if (ABSL_PREDICT_TRUE(!scheduler_.observes_polls())) {
-    return PollOnce(task, here);
+    return PollOnce</*kIsObserved=*/false>(task, here);
   }
-  const Hooks& hooks = scheduler_.options().hooks;
-  PollTimes* const times = poll_times_.get();
-  const TaskId id = task->id;
-  if (hooks.before_task_poll) hooks.before_task_poll(id);
-  const uint64_t start = CycleClock::Now();
-  PollOnce(task, here);
-  // Not if the worker was given away: another thread counts there now.
-  if (times != nullptr && here.worker() != nullptr) {
-    times->Count(CycleClock::Now() - start);
-  }
-  if (hooks.after_task_poll) hooks.after_task_poll(id);
+  PollObserved(task, here);
 }
 
+void Worker::PollObserved(task::Header* task, Here& here) {
+  const Hooks& hooks = scheduler_.options().hooks;
+  // The poll may end the task, which is told of once more.
+  task->state.Ref();
+  const absl::Cleanup unref = [task] { task::Unref(task); };
+  if (schedule_latencies_ != nullptr) {
+    if (const auto waited = task->EndWaiting(CycleClock::Now())) {
+      schedule_latencies_->Count(*waited);
+    }
+  }
+  if (hooks.before_task_poll) hooks.before_task_poll(task->meta());
+  const uint64_t start = CycleClock::Now();
+  if (current_poll_ != nullptr) current_poll_->Begin(task, start);
+  {
+    // A waker may throw.
+    absl::Cleanup end = [this, &here] {
+      if (current_poll_ != nullptr && here.worker() == this) {
+        current_poll_->End();
+      }
+    };
+    PollOnce</*kIsObserved=*/true>(task, here);
+    std::move(end).Cancel();
+  }
+  // Not if the worker was given away: another thread counts there now.
+  if (here.worker() == this) {
+    const uint64_t cycles = CycleClock::Now() - start;
+    if (poll_times_ != nullptr) poll_times_->Count(cycles);
+    if (current_poll_ != nullptr) {
+      const CurrentPoll::Ended ended = current_poll_->End();
+      const absl::Duration duration = CycleClock::ToDuration(cycles);
+      const bool is_long = duration >= scheduler_.options().long_poll_bound;
+      if (is_long && ended.was_there && !ended.was_found) {
+        // Relaxed: it orders nothing.
+        long_polls_.fetch_add(1, std::memory_order_relaxed);
+      }
+      if (ended.was_there && (is_long || ended.was_found)) {
+        ReportLongPoll(task, duration);
+      }
+    }
+  }
+  if (hooks.after_task_poll) hooks.after_task_poll(task->meta());
+}
+
+template <bool kIsObserved>
 void Worker::PollOnce(task::Header* task, Here& here) {
   // Not set back if a waker throws: that ends the run.
   here.set_polls(true);
@@ -273,15 +319,21 @@ void Worker::PollOnce(task::Header* task, Here& here) {
   if (!ran.yielded) return;
   if (ABSL_PREDICT_FALSE(given_away)) return task::Suspend(task);
   task->still_running = true;
-  ScheduleLast(task);
+  if constexpr (kIsObserved) {
+    if (schedule_latencies_ != nullptr) task->BeginWaiting(CycleClock::Now());
+  }
+  if (ran.by_force) {
+    ScheduleForced(task);
+  } else {
+    ScheduleLast(task);
+  }
 }
 
 bool Worker::UsesSlot() const {
   return scheduler_.options().lifo_slot && lifo_polls_ < kMaxLifoPolls;
 }
 
-void Worker::Schedule(task::Header* task) {
-  if (ABSL_PREDICT_FALSE(dispatching_)) return ScheduleDispatched(task);
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Worker::PushSoon(task::Header* task) {
   if (UsesSlot()) {
     queues_.PushNext(task);
     return queues_.Share(1);
@@ -291,33 +343,78 @@ void Worker::Schedule(task::Header* task) {
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
-void Worker::ScheduleDispatched(task::Header* task) {
+void Worker::Schedule(task::Header* task) {
+  if (ABSL_PREDICT_FALSE(aside_ != 0)) return ScheduleAside(task);
+  PushSoon(task);
+}
+
+void Worker::ScheduleAside(task::Header* task) {
+  if ((aside_ & kMarkingTime) != 0) task->BeginWaiting(CycleClock::Now());
+  if ((aside_ & kDispatching) == 0) return PushSoon(task);
   // The worker is not idle any more, and shares when it has all.
   HoldClock();
   queues_.Push(task);
 }
 
 void Worker::ScheduleLast(task::Header* task) {
+  task->yielded_at = looks_;
+  PushLast(task);
+}
+
+void Worker::ScheduleForced(task::Header* task) {
+  // Events are looked for often enough by `event_interval`.
+  task->yielded_at = 0;
+  PushLast(task);
+}
+
+void Worker::PushLast(task::Header* task) {
   queues_.Push(task);
   // Between polls it shares anyhow.
   if (queues_.HasNext()) queues_.Share(1);
 }
 
+void Worker::FinishYield() {
+  EndYield();
+  if (yields_by_force_) {
+    ++ends_of_forced_yields_;
+  } else {
+    PollDriver();
+  }
+}
+
 void Worker::Maintain() {
-  last_maintained_ = tick();
-  turns_without_task_ = 0;
+  last_maintained_ = PollsToMaintain();
   MeasurePolls();
   PollDriver();
 }
 
-void Worker::PollDriver() {
-  dispatching_ = true;
+bool Worker::PollDriver() {
+  bool looked;
+  BeginDispatching();
   {
     // A waker may throw.
-    const absl::Cleanup done = [this] { dispatching_ = false; };
-    parker_.PollDriver();
+    const absl::Cleanup done = [this] { EndDispatching(); };
+    looked = parker_.PollDriver();
   }
+  CountLook();
   AfterDispatch();
+  return looked;
+}
+
+bool Worker::LookBefore(task::Header* task) {
+  const uint64_t start = CycleClock::Now();
+  const size_t depth = queues_.depth();
+  // Also if a waker throws.
+  absl::Cleanup put_back = [this, task] { queues_.Push(task); };
+  PollDriver();
+  // That was no part of a poll.
+  measured_since_ += CycleClock::Now() - start;
+  // What has come runs before it, once: it is not marked for this look.
+  if (queues_.depth() > depth) return false;
+  std::move(put_back).Cancel();
+  // What came may be as much as others have stolen meanwhile.
+  queues_.Share(0);
+  return true;
 }
 
 void Worker::AfterDispatch() { queues_.Share(1); }
@@ -358,31 +455,33 @@ bool Worker::Spin() {
 }
 
 void Worker::Park() {
-  // A clock that advances by itself comes after what has happened.
-  Clock* const clock = scheduler_.options().clock.get();
-  if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   const Hooks& hooks = scheduler_.options().hooks;
   if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) {
     // It may take long, and who searches keeps others from being woken.
     queues_.EndSearching();
     hooks.before_park();
   }
+  // A clock that advances by itself comes after what has happened.
+  Clock* const clock = clock_.clock();
+  const bool looked =
+      clock != nullptr && clock->AdvancesByItself() && PollDriver();
   if (queues_.Sleep()) {
-    ReleaseClock();
-    FramePool::FlushRemoteFrees();
+    clock_.Release(scheduler_.queues().idle(), index_, looked);
+    FramePool::OnIdle();
     MeasurePolls();
     if (tick() == tick_at_park_) Add(noop_parks_, 1);
     tick_at_park_ = tick();
     Add(parks_, 1);
-    dispatching_ = true;
+    BeginDispatching();
     const absl::Cleanup done = [this] {
-      dispatching_ = false;
+      EndDispatching();
       const uint64_t cycles = CycleClock::Now() - busy_since_;
       const bool woken = queues_.Awake();
       HoldClock();
       scheduler_.awake_bell().Ring();
       StartMeasuring();
       LearnToSpin(woken, cycles);
+      CountLook();
       AfterDispatch();
     };
     parker_.Park();
@@ -406,43 +505,6 @@ void Worker::LearnToSpin(bool woken, uint64_t cycles) {
   } else if (!spun_in_vain_ && may_spin_) {
     spin_.OnWoken(absl::Nanoseconds(static_cast<double>(cycles) /
                                     scheduler_.cycles_per_nanosecond()));
-  }
-}
-
-void Worker::HoldClock() {
-  Clock* const clock = scheduler_.options().clock.get();
-  if (clock == nullptr || !clock->HasAutoAdvance()) return;
-  const absl::MutexLock lock(&clock_mu_);
-  // Whoever wakes a worker may come so late that no thread runs it any more.
-  if (!holds_clock_ || clock_hold_ != nullptr) return;
-  clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock);
-}
-
-void Worker::BeginHoldingClock() {
-  {
-    const absl::MutexLock lock(&clock_mu_);
-    holds_clock_ = true;
-  }
-  HoldClock();
-}
-
-void Worker::EndHoldingClock() {
-  // Ends when the lock is free.
-  std::unique_ptr<Clock::AutoAdvanceHold> hold;
-  const absl::MutexLock lock(&clock_mu_);
-  holds_clock_ = false;
-  hold = std::move(clock_hold_);
-}
-
-void Worker::ReleaseClock() {
-  Clock* const clock = scheduler_.options().clock.get();
-  if (clock == nullptr) return;
-  // Ends when the lock is free.
-  std::unique_ptr<Clock::AutoAdvanceHold> hold;
-  const absl::MutexLock lock(&clock_mu_);
-  // Whoever has woken the worker meanwhile relies on it.
-  if (scheduler_.queues().idle().IsAsleep(index_)) {
-    hold = std::move(clock_hold_);
   }
 }
 
@@ -485,12 +547,16 @@ WorkerMetrics Worker::metrics() const {
   metrics.parks = parks_.load(std::memory_order_relaxed);
   metrics.noop_parks = noop_parks_.load(std::memory_order_relaxed);
   metrics.forced_yields = forced_yields_.load(std::memory_order_relaxed);
+  metrics.long_polls = long_polls_.load(std::memory_order_relaxed);
   metrics.busy =
       CycleClock::ToDuration(busy_cycles_.load(std::memory_order_relaxed));
   metrics.mean_poll_time =
       CycleClock::ToDuration(mean_poll_cycles_.load(std::memory_order_relaxed));
   metrics.local_queue_depth = queues_.depth();
   if (poll_times_ != nullptr) metrics.poll_times = poll_times_->Read();
+  if (schedule_latencies_ != nullptr) {
+    metrics.schedule_latencies = schedule_latencies_->Read();
+  }
   return metrics;
 }
 
@@ -510,6 +576,8 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   // What it would run next is not to wait for this thread (tokio #6596).
   worker.queues_.GiveUp();
   worker.MeasurePolls();
+  // It does not keep the worker from other tasks.
+  if (worker.current_poll_ != nullptr) worker.current_poll_->End();
   worker_ = &worker;
   const size_t index = worker.index_;
   here->GiveAway();

@@ -18,20 +18,20 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/baton.h"
+#include "rouse/scheduler/current_poll.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/scheduler/poll_times.h"
 #include "rouse/scheduler/run_queues.h"
-#include "rouse/scheduler/running_here.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/timer/clock.h"
+#include "rouse/scheduler/worker_clock.h"
+#include "rouse/waker/running_here.h"
 
 namespace rouse::scheduler {
 
@@ -57,9 +57,17 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // the scheduler is closed.
   bool RunUntil(absl::FunctionRef<bool()> done);
 
-  // For `done()`, if it is not: something that is not a task has yielded. The
-  // worker runs the tasks that there are, and asks again instead of waiting.
-  void OnYield() { must_ask_again_ = true; }
+  // For `done()`, if it is not: something that is not a task has yielded. It is
+  // in the place of a task that has: until the tasks that wait now have had
+  // their turn, and the driver has been asked, `IsYielding()`. The worker does
+  // not park meanwhile. If it yields `by_force`, since its budget is used up,
+  // the driver is only asked every so often, as after polls of tasks.
+  void BeginYield(bool by_force) {
+    yield_turns_ = queues_.depth() + 1;
+    yields_by_force_ = by_force;
+  }
+  void EndYield() { yield_turns_ = 0; }
+  bool IsYielding() const { return yield_turns_ != 0; }
 
   // Any thread.
   void Unpark() { parker_.Unpark(); }
@@ -90,10 +98,19 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Until the worker is idle again the driver's clock does not advance by
   // itself: so it never does while a task can run. (A task is only queued where
   // a worker is not idle, is taken from the idle ones, or is dispatching.)
-  void HoldClock();
+  void HoldClock() { clock_.Hold(); }
 
   // Grows with each poll.
   uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
+  // Grows with each poll and each park.
+  uint64_t progress() const {
+    return tick() + parks_.load(std::memory_order_relaxed);
+  }
+
+  // By the watchdog, which has found the worker in the same poll at two looks:
+  // counts that, and reports it. False if somebody is to be told, and the poll
+  // has not lasted for `at_least` yet, or there is none.
+  bool OnFoundInPoll(absl::Duration at_least);
 
   WorkerMetrics metrics() const;
 
@@ -104,6 +121,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // How often in a row the next task may come from the slot: two tasks that
   // wake each other must not keep all others from running (tokio #5712).
   static constexpr int kMaxLifoPolls = 3;
+  // It shares before each turn: a poll, and what then comes by the slot.
+  static_assert(1 + kMaxLifoPolls < kPollsUntilShared);
 
   bool UsesSlot() const;
   task::Header* Next();
@@ -112,7 +131,12 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Polls `task`, and what it wakes. The worker may be gone when it returns.
   void Execute(task::Header* task, Here& here);
   void Poll(task::Header* task, Here& here);
+  template <bool kIsObserved>
   void PollOnce(task::Header* task, Here& here);
+  // The same, where somebody wants to know of each poll.
+  ABSL_ATTRIBUTE_NOINLINE void PollObserved(task::Header* task, Here& here);
+  // After a poll that was long.
+  void ReportLongPoll(task::Header* task, absl::Duration duration);
   // There is nothing to do: returns when there may be.
   void Wait();
   // Looks for a short while. Whether there may be something to do now.
@@ -120,18 +144,34 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void Park();
   // After a park of so many cycles, which another thread may have ended.
   void LearnToSpin(bool woken, uint64_t cycles);
-  // A task that was woken from the driver.
-  ABSL_ATTRIBUTE_NOINLINE void ScheduleDispatched(task::Header* task);
+  // Takes a task that has used up its budget: as `ScheduleLast()`, but without
+  // a look for events before it runs again.
+  void ScheduleForced(task::Header* task);
+  // Puts `task` behind the others.
+  void PushLast(task::Header* task);
+  // Puts a task where it runs soon.
+  void PushSoon(task::Header* task);
+  // The same for one that was woken from the driver, or is to know when.
+  ABSL_ATTRIBUTE_NOINLINE void ScheduleAside(task::Header* task);
+  void BeginDispatching() { aside_ |= kDispatching; }
+  void EndDispatching() { aside_ &= ~kDispatching; }
+  // What was in the place of a task that has yielded comes next.
+  void FinishYield();
+  // How many polls there were, those of what is no task included where the
+  // driver was not asked for them.
+  uint64_t PollsToMaintain() const { return tick() + ends_of_forced_yields_; }
   // Between polls, every so often.
   void Maintain();
-  void PollDriver();
+  // Returns whether it has looked: not while another worker does.
+  bool PollDriver();
+  // Looks for events before `task` is polled, which has yielded. False: what
+  // they have woken comes first, and the task is in the queue again.
+  ABSL_ATTRIBUTE_NOINLINE bool LookBefore(task::Header* task);
+  void CountLook() {
+    if (++looks_ == 0) looks_ = 1;
+  }
   // The driver has woken tasks: others may have some.
   void AfterDispatch();
-  // The worker is asleep.
-  void ReleaseClock();
-  // The worker is run by a thread, or is not any more.
-  void BeginHoldingClock();
-  void EndHoldingClock();
   void StartMeasuring();
   void MeasurePolls();
 
@@ -143,18 +183,27 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   const bool may_spin_;
   Baton baton_;
 
-  // The thread is in the driver, waking what is due, and will look for tasks
-  // afterwards.
-  bool dispatching_ = false;
+  // Why tasks are not just pushed: the thread is in the driver, waking what is
+  // due, and will look for tasks afterwards; somebody wants to know how long
+  // they wait.
+  static constexpr unsigned kDispatching = 1;
+  static constexpr unsigned kMarkingTime = 2;
+  unsigned aside_;
   int lifo_polls_ = 0;
-  // When it last looked for events, and into the shared queue; by `tick_`.
+  // When it last looked for events, by `PollsToMaintain()`, and into the shared
+  // queue, by `tick_`.
   uint64_t last_maintained_ = 0;
   uint64_t last_shared_ = 0;
   // When it last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
-  bool must_ask_again_ = false;
-  uint32_t turns_without_task_ = 0;  // since it last looked for events
-  bool came_from_shared_ = false;    // the latest task, because it was time to
+  // Grows with each look for events, and is not 0. A task that yields is marked
+  // with it, and there has been no look since where the two are the same.
+  uint16_t looks_ = 1;
+  // How many turns, at the most, until `IsYielding()` ends.
+  size_t yield_turns_ = 0;
+  bool yields_by_force_ = false;
+  uint64_t ends_of_forced_yields_ = 0;
+  bool came_from_shared_ = false;  // the latest task, because it was time to
   // How often it looks into the shared queue: after so many polls, or so many
   // cycles.
   const uint32_t shared_interval_;
@@ -166,25 +215,32 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   bool spun_in_vain_ = false;  // before the latest park
   uint64_t last_events_ = 0;   // when it last asked for them before a spin
 
-  // Counts: written by the worker alone, read by any thread, ordering nothing.
+  // Counts: written by the worker alone, read by any thread, and all relaxed,
+  // since they order nothing. From the first two others guess that the worker
+  // is stuck in a poll: who searches, in RunQueues::RescueIfStuck(), and the
+  // watchdog. Whoever reads an old value takes a worker for stuck that is not,
+  // or the other way round. In the first case its tasks are taken by way of a
+  // lock, in the second the next look finds it. So neither is a protocol.
   Atomic<uint64_t> tick_{0};
-  Atomic<uint64_t> parks_{0};
-  Atomic<uint64_t> noop_parks_{0};
-  Atomic<uint64_t> forced_yields_{0};
-  Atomic<uint64_t> busy_cycles_{0};
-  Atomic<uint64_t> mean_poll_cycles_{0};
+  std::atomic<uint64_t> parks_{0};
+  // The rest are for metrics, and no business of the model checker's.
+  std::atomic<uint64_t> noop_parks_{0};
+  std::atomic<uint64_t> forced_yields_{0};
+  std::atomic<uint64_t> busy_cycles_{0};
+  std::atomic<uint64_t> mean_poll_cycles_{0};
   uint32_t turn_ms_ = 1;
   uint64_t busy_since_ = 0;
   uint64_t measured_since_ = 0;
   uint64_t measured_tick_ = 0;
-  const std::unique_ptr<PollTimes> poll_times_;  // null: not asked for
+  // Null: not asked for.
+  const std::unique_ptr<PollTimes> poll_times_;
+  const std::unique_ptr<PollTimes> schedule_latencies_;
+  // Null: nobody wants to know of long polls.
+  const std::unique_ptr<CurrentPoll> current_poll_;
+  // By the watchdog, too.
+  std::atomic<uint64_t> long_polls_{0};
 
-  // Whether a thread runs the worker; then, while it is not idle, and if the
-  // clock advances by itself, there is a hold.
-  absl::Mutex clock_mu_;
-  bool holds_clock_ ABSL_GUARDED_BY(clock_mu_) = false;
-  std::unique_ptr<Clock::AutoAdvanceHold> clock_hold_
-      ABSL_GUARDED_BY(clock_mu_);
+  WorkerClock clock_;
 };
 
 // BlockingSection
@@ -201,7 +257,7 @@ class BlockingSection {
   ~BlockingSection();
 
  private:
-  const RunningHere may_block_;
+  const internal::RunningHere may_block_;
   Worker* worker_;  // that was given away; or null
 };
 

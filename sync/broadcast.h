@@ -192,8 +192,8 @@ class [[nodiscard]] ClosedFuture {
 // Sender
 //
 // A copy is a sender of the same channel. The channel is closed for receivers
-// when the last one has gone. Of one that was moved from nothing is used but
-// its destructor and assignment.
+// when the last one has gone. One that was moved from can only be assigned and
+// destroyed; anything else is a `Panic()`.
 template <class T>
 class Sender {
  public:
@@ -217,7 +217,7 @@ class Sender {
   // yet miss the value, or go without having received it. Never waits, and
   // needs no runtime. O(1), and as much again for each receiver that waits.
   //
-  // Fails if there are no receivers: `Unavailable`. Then `value` is as it was.
+  // Fails if there are no receivers: `kCancelled`. Then `value` is as it was.
   // (A `T` that cannot be assigned, and so not be given back, is copied.) What
   // receivers did before they went is visible then.
   //
@@ -254,10 +254,14 @@ class Sender {
   // threads and tasks may wait. Destroying the future stops its waiting. The
   // sender stays where it is as long as the future lives.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return ClosedFuture(*core_.get());
+    return ClosedFuture(*core_.operator->());
   }
 
   size_t receiver_count() const { return core_->receivers(); }
+
+  // Whether there is no receiver. `Subscribe()` makes one again.
+  bool IsClosed() const { return receiver_count() == 0; }
+
   size_t sender_count() const { return core_->senders(); }
 
   // How many of the values that are kept some receiver has not had yet.
@@ -348,9 +352,12 @@ class Receiver {
     return From(look, missed, taken);
   }
 
-  // The same, and blocks the thread until it has a result. Not for a task of a
-  // runtime: the others on its thread would wait too.
-  Received<T> BlockingReceive() { return BlockOn(Receive()); }
+  // The same, and blocks the thread until it has a result. As `BlockOn()`, a
+  // `Panic()` inside a task.
+  Received<T> BlockingReceive() {
+    return rouse::internal::BlockOnFor("broadcast::Receiver::BlockingReceive",
+                                       "co_await Receive()", Receive());
+  }
 
   // Another receiver, of all that is sent from now on: it does not get what
   // this one has not received yet.

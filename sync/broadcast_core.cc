@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/waker.h"
@@ -109,8 +110,8 @@ bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
   Waker left;
   const BriefLockHolder lock(mu_);
   // Relaxed: written with the lock.
-  if (node.next_moment != next_moment_ ||
-      receivers_.load(std::memory_order_relaxed) == 0) {
+  if (MutableCondition(node.next_moment != next_moment_ ||
+                       receivers_.load(std::memory_order_relaxed) == 0)) {
     node.Leave(left);
     return true;
   }
@@ -126,7 +127,7 @@ void Ends::StopWaiting(WaitNode& node) {
 }
 
 absl::Status NoReceiversError() {
-  return absl::UnavailableError(
+  return absl::CancelledError(
       "broadcast::Sender::Send: there is no receiver; Subscribe() makes one");
 }
 

@@ -27,6 +27,7 @@
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/sync/broadcast_slot.h"
+#include "rouse/sync/handle_ptr.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/waker.h"
 
@@ -262,7 +263,13 @@ class CoreRef {
   }
 
   Core<T>* get() const { return core_; }
-  Core<T>* operator->() const { return core_; }
+  // Of a sender or receiver that was moved from: a `Panic()`.
+  Core<T>* operator->() const {
+    if (ABSL_PREDICT_FALSE(core_ == nullptr)) {
+      rouse::internal::PanicMovedFrom("broadcast::Sender or Receiver");
+    }
+    return core_;
+  }
   explicit operator bool() const { return core_ != nullptr; }
 
  private:

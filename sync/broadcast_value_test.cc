@@ -78,7 +78,7 @@ TEST(BroadcastValue, AValueIsGivenBackIfTheLastReceiverGoesMeanwhile) {
   rx.emplace(tx.Subscribe());
   Value value(&rx, 5);
   EXPECT_EQ(tx.Send(std::move(value)).status().code(),
-            absl::StatusCode::kUnavailable);
+            absl::StatusCode::kCancelled);
   EXPECT_EQ(value.value(), 5);  // NOLINT(bugprone-use-after-move)
 }
 

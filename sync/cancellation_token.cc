@@ -5,6 +5,7 @@
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/sync/wait_node.h"
@@ -19,7 +20,7 @@ CancellationNode* CancellationNode::NewChild(CancellationNode& parent) {
   auto* const child = new CancellationNode(parent.tree_);
   const ThreadMutexLock lock(&parent.tree_.mu);
   // Relaxed, both: it is written under the lock, and nobody else has the child.
-  if (parent.cancelled_.load(std::memory_order_relaxed)) {
+  if (MutableCondition(parent.cancelled_.load(std::memory_order_relaxed))) {
     child->cancelled_.store(true, std::memory_order_relaxed);
   } else {
     child->parent_ = &parent;
@@ -70,7 +71,7 @@ bool CancellationNode::Mark() {
   cancelled_.store(true, std::memory_order_release);
   if (waiters_.IsEmpty()) return false;
   // Who waits keeps a reference as long as it is in the list.
-  Ref();
+  ROUSE_MUTABLE_CALL(Ref());
   return true;
 }
 

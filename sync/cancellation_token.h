@@ -43,6 +43,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
@@ -234,16 +235,21 @@ class CancellationToken {
   // Cancels the token when it goes.
   CancellationDropGuard DropGuard() const;
 
-  // A future that is `future` until it is ready or the token is cancelled, and
-  // gives its output or nothing: a `std::optional`, with `std::monostate` for
-  // void and `std::reference_wrapper` for a reference.
+  // Returns a future that runs `future` until it is ready or the token is
+  // cancelled. Its result is a `std::optional`: the output of `future`, or
+  // nothing. For an output of void it holds a `std::monostate`, for a reference
+  // a `std::reference_wrapper`.
   //
   //   std::optional<Reply> reply = co_await stop.RunUntilCancelled(Ask(db));
   //
-  // A token that is cancelled wins: each poll looks at it first, and `future`
-  // is not polled then, though it might be ready. An rvalue is moved in, and
-  // has been destroyed when there is a result; an lvalue is polled where it is.
-  // It keeps a copy of the token.
+  // A token that is cancelled before the first poll wins: `future` is never
+  // polled. After that a `future` that is ready wins, so that what it has taken
+  // from elsewhere, such as a message, is not lost to a cancellation that comes
+  // at that moment.
+  //
+  // An rvalue is moved in, and has been destroyed when there is a result; an
+  // lvalue is polled where it is. The returned future keeps a copy of the
+  // token.
   template <Future F>
   RunUntilCancelledFuture<F> RunUntilCancelled(F&& future) const;
 
@@ -359,16 +365,21 @@ class [[nodiscard]] RunUntilCancelledFuture {
           "CancellationToken::RunUntilCancelled: polled after it has finished; "
           "keep what it gave");
     }
-    // Without budget it would not be seen that the token is cancelled.
+    // Each result takes budget, or a loop of them would never yield.
     if (!cx.HasBudget()) return YieldForBudget(cx);
-    if (cancelled_.Poll(cx).IsReady()) {
-      future_.reset();
+    if (!std::exchange(began_, true) && IsCancelled()) {
+      PollProceed(cx)->MadeProgress();
+      Finish();
       return Output(std::nullopt);
     }
     PollResult<FutureOutput<F>> result = future().Poll(cx);
-    if (result.IsPending()) return kPending;
-    cancelled_.future_.Stop();
-    future_.reset();
+    if (result.IsPending()) {
+      // The first look takes no budget, of which `future` may have left none.
+      if (!IsCancelled() && cancelled_.Poll(cx).IsPending()) return kPending;
+      Finish();
+      return Output(std::nullopt);
+    }
+    Finish();
     if constexpr (std::is_void_v<FutureOutput<F>>) {
       return Output(std::in_place);
     } else {
@@ -376,6 +387,9 @@ class [[nodiscard]] RunUntilCancelledFuture {
     }
   }
 
+  bool BorrowsClosure() const {
+    return future_.has_value() && internal::BorrowsClosure(future());
+  }
   void Trace(AwaitTrace& trace) const {
     AwaitTrace::Branches branches(trace, "RunUntilCancelled");
     if (future_.has_value()) branches.Add(future());
@@ -387,7 +401,14 @@ class [[nodiscard]] RunUntilCancelledFuture {
   Inner& future() { return *future_; }
   const Inner& future() const { return *future_; }
 
+  bool IsCancelled() const { return cancelled_.token_.IsCancelled(); }
+  void Finish() {
+    cancelled_.future_.Stop();
+    future_.reset();
+  }
+
   CancellationToken::OwnedCancelledFuture cancelled_;
+  bool began_ = false;
   // Empty once finished.
   std::optional<std::conditional_t<std::is_lvalue_reference_v<F>,
                                    std::reference_wrapper<Inner>, Inner>>

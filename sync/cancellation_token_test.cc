@@ -18,6 +18,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
+#include "rouse/future/borrowed_closure.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/poll_fn.h"
@@ -318,6 +319,45 @@ TEST(CancellationToken, ARunThatHasFinishedKeepsNoWaker) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
+TEST(CancellationToken, RunUntilCancelledTellsOfALambdaThatItsFutureUses) {
+  const CancellationToken token;
+  int x = 1;
+  auto lambda = [&x]() -> Co<int> { co_return x; };
+  EXPECT_TRUE(internal::BorrowsClosure(token.RunUntilCancelled(lambda())));
+  EXPECT_FALSE(internal::BorrowsClosure(token.RunUntilCancelled(Ready(1))));
+}
+
+// As tokio-util: what is ready has taken something that would be lost.
+TEST(CancellationToken, AFutureThatIsReadyWinsOnceItHasBegun) {
+  const CancellationToken token;
+  CountingWaker task;
+  bool ready = false;
+  const auto poll = [&ready](Context&) -> PollResult<int> {
+    if (!ready) return kPending;
+    return 7;
+  };
+  auto run = token.RunUntilCancelled(PollFn(poll));
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  ready = true;
+  token.Cancel();
+  EXPECT_EQ(PollOnce(run, task.NewWaker()).value(), std::optional<int>(7));
+  EXPECT_EQ(task.live(), 0);
+}
+
+// A future that uses up the budget of each poll does not hide the token.
+TEST(CancellationToken, IsSeenWithoutBudget) {
+  const CancellationToken token;
+  CountingWaker task;
+  const auto greedy = [](Context& cx) -> PollResult<int> {
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    return kPending;
+  };
+  auto run = token.RunUntilCancelled(PollFn(greedy));
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  token.Cancel();
+  EXPECT_EQ(PollOnce(run, task.NewWaker()).value(), std::nullopt);
+}
+
 // Trap C13: tokio #7462.
 TEST(CancellationToken, PollsNothingOnceItIsCancelled) {
   const CancellationToken token;
@@ -352,6 +392,7 @@ TEST(CancellationToken, PollsNothingWithoutBudget) {
   }
   EXPECT_FALSE(polled);
   EXPECT_EQ(BlockOn(run), std::nullopt);
+  EXPECT_FALSE(polled);
 }
 
 TEST(CancellationToken, RunsFuturesOfEveryKind) {

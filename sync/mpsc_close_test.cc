@@ -2,12 +2,17 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/join.h"
 #include "rouse/future/poll_once.h"
+#include "rouse/future/yield.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/mpsc_test_util.h"
 #include "rouse/sync/oneshot.h"
@@ -46,6 +51,74 @@ TEST(MpscClose, TheLastSendersEndWakesTheReceiver) {
   }
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_EQ(Take(receive), std::nullopt);
+}
+
+TEST(MpscClose, ClosingWakesTheReceiversOwnFuture) {
+  for (const bool bounded : {true, false}) {
+    CountingWaker task;
+    const Waker waker = task.NewWaker();
+    const auto check = [&](auto channel) {
+      auto& [tx, rx] = channel;
+      auto receive = rx.Receive();
+      EXPECT_TRUE(PollOnce(receive, waker).IsPending());
+      rx.Close();
+      EXPECT_EQ(task.wakes(), 1);
+      EXPECT_EQ(Take(receive), std::nullopt);
+    };
+    if (bounded) {
+      check(Channel<int>(1));
+    } else {
+      check(UnboundedChannel<int>());
+    }
+  }
+}
+
+Co<int> CountAll(Receiver<int>& rx) {
+  int received = 0;
+  while (co_await rx.Receive()) ++received;
+  co_return received;
+}
+
+Co<int> CloseLater(Receiver<int>& rx) {
+  co_await Yield();
+  rx.Close();
+  co_return 0;
+}
+
+TEST(MpscClose, AnArmOfAJoinMayCloseForTheOther) {
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_EQ(BlockOn(Join(CloseLater(rx), CountAll(rx))), std::tuple(0, 0));
+  auto [tx2, rx2] = Channel<int>(1);
+  EXPECT_EQ(BlockOn(Join(CountAll(rx2), CloseLater(rx2))), std::tuple(0, 0));
+}
+
+// Two arms of a Select may wait for one receiver.
+TEST(MpscClose, AReceiveThatIsDestroyedLeavesAnothersWaker) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  std::optional first(rx.Receive());
+  auto second = rx.Receive();
+  EXPECT_TRUE(PollOnce(*first, waker).IsPending());
+  EXPECT_TRUE(PollOnce(second, waker).IsPending());
+  first.reset();
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(Take(second), 1);
+}
+
+TEST(MpscClose, TheLatestReceiveThatIsDestroyedLeavesItsTasksWaker) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker task;
+  auto first = rx.Receive();
+  std::optional second(rx.Receive());
+  EXPECT_TRUE(PollOnce(first, task.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(*second, task.NewWaker()).IsPending());
+  second.reset();
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(Take(first), 1);
+  EXPECT_EQ(task.live(), 0);
 }
 
 // Trap C1.

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/semaphore_core.h"
 #include "rouse/sync/wait_node.h"
@@ -59,7 +60,7 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
     Waker waker = node_.CloneIfNew(cx.waker());
     Waker left;
     const BriefLockHolder lock(event_->mu_);
-    if (!event_->IsSet()) {
+    if (MutableCondition(!event_->IsSet())) {
       if (!node_.IsLinked()) event_->waiters_.PushBack(&node_);
       node_.Register(waker);
       waits_ = true;
@@ -149,7 +150,9 @@ absl::Status Bounded::CheckCount(size_t n, const char* call) const {
 
 void PlaceRequest::Cancel() {
   acquire_.reset();
-  if (std::exchange(was_pending_, false)) channel_->WakeIfDrained();
+  if (std::exchange(was_pending_, false)) {
+    ROUSE_MUTABLE_CALL(channel_->WakeIfDrained());
+  }
 }
 
 }  // namespace rouse::mpsc::internal

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -73,6 +74,7 @@ MODEL_TEST(Mpsc, ClosingBoundedRx, .spurious_failures = 0) {
   const Sender<int> other = tx;
   Thread dropping = Dropping(std::move(rx));
   BlockOn(tx.Closed());
+  Require(tx.IsClosed());
   BlockOn(other.Closed());
 }
 
@@ -529,6 +531,36 @@ MODEL_TEST(Mpsc, WhoSeesTheCloseSeesWhatCameBefore, .spurious_failures = 0) {
     rx.Close();
   });
   if (tx.IsClosed()) Require(done.Read() == 1);
+}
+
+// Notes where it has been.
+class Traveller {
+ public:
+  explicit Traveller(std::set<const void*>* places) : places_(places) {}
+  Traveller(Traveller&& other) noexcept : places_(other.places_) {
+    places_->insert(this);
+  }
+  Traveller& operator=(Traveller&&) = delete;
+
+ private:
+  std::set<const void*>* places_;
+};
+
+// The heap gives out no address again: a block that is not recycled has places
+// of its own.
+MODEL_TEST(Mpsc, BlocksAreUsedAgain, .spurious_failures = 0) {
+  std::set<const void*> places;
+  auto [tx, rx] = UnboundedChannel<Traveller>();
+  const auto pass_some = [&] {
+    for (int i = 0; i < 8; ++i) {
+      Require(tx.Send(Traveller(&places)).ok());
+      Require(BlockOn(rx.Receive()).has_value());
+    }
+  };
+  pass_some();
+  const size_t before = places.size();
+  pass_some();
+  Require(places.size() == before);
 }
 
 MODEL_MUTANTS(Mpsc, "sync/mpsc_");

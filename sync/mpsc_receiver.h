@@ -11,6 +11,7 @@
 #define ROUSE_SYNC_MPSC_RECEIVER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/base/optimization.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
+#include "rouse/sync/handle_ptr.h"
 #include "rouse/sync/mpsc_core.h"
 #include "rouse/sync/mpsc_shared.h"
 #include "rouse/waker/context.h"
@@ -46,27 +48,34 @@ class Receiving {
   explicit Receiving(Shared<T, Core>& shared) : shared_(&shared) {}
   Receiving(Receiving&& other) noexcept
       : shared_(std::exchange(other.shared_, nullptr)),
-        waits_(std::exchange(other.waits_, false)) {}
+        pending_poll_(std::exchange(other.pending_poll_, 0)) {}
   Receiving& operator=(Receiving&&) = delete;
   ~Receiving() {
-    if (ABSL_PREDICT_FALSE(waits_)) shared_->StopWaiting();
+    if (ABSL_PREDICT_TRUE(pending_poll_ == 0)) return;
+    shared_->EndWait();
+    shared_->ForgetWaker(pending_poll_);
   }
 
-  Shared<T, Core>& shared(const char* call) {
+  // Begins a poll, for which it returns the channel.
+  Shared<T, Core>& BeginPoll(const char* call) {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) {
       PanicPolledAgain(call);
     }
+    if (std::exchange(pending_poll_, 0) != 0) shared_->EndWait();
     return *shared_;
   }
 
-  void SetResult(bool is_pending) {
-    waits_ = is_pending;
-    if (!is_pending) shared_ = nullptr;
+  void EndPoll(bool is_pending) {
+    if (is_pending) {
+      pending_poll_ = shared_->BeginWait();
+    } else {
+      shared_ = nullptr;
+    }
   }
 
  private:
-  Shared<T, Core>* shared_;  // null: finished
-  bool waits_ = false;
+  Shared<T, Core>* shared_;    // null: finished
+  uint64_t pending_poll_ = 0;  // or 0, if the last poll was not pending
 };
 
 // See `BasicReceiver::Receive()`.
@@ -77,8 +86,8 @@ class [[nodiscard]] ReceiveFuture {
 
   PollResult<std::optional<T>> Poll(Context& cx) {
     PollResult<std::optional<T>> result =
-        receiving_.shared("mpsc::Receiver::Receive").PollReceive(cx);
-    receiving_.SetResult(result.IsPending());
+        receiving_.BeginPoll("mpsc::Receiver::Receive").PollReceive(cx);
+    receiving_.EndPoll(result.IsPending());
     return result;
   }
 
@@ -94,9 +103,10 @@ class [[nodiscard]] ReceiveManyFuture {
       : receiving_(shared), out_(&out), limit_(limit) {}
 
   PollResult<size_t> Poll(Context& cx) {
-    Shared<T, Core>& shared = receiving_.shared("mpsc::Receiver::ReceiveMany");
+    Shared<T, Core>& shared =
+        receiving_.BeginPoll("mpsc::Receiver::ReceiveMany");
     const PollResult<size_t> result = PollMany(shared, cx);
-    receiving_.SetResult(result.IsPending());
+    receiving_.EndPoll(result.IsPending());
     return result;
   }
 
@@ -139,10 +149,13 @@ class [[nodiscard]] ReceiveManyFuture {
 
 // BasicReceiver
 //
-// The receiver of a channel. Used by one thread at a time, and by one call or
-// future at a time. When it goes it closes the channel and destroys what is in
-// it. A stream (future/stream.h). One that was moved from can only be assigned
-// and destroyed.
+// The receiver of a channel. Used by one thread at a time. When it goes it
+// closes the channel and destroys what is in it. A stream (future/stream.h).
+// One that was moved from can only be assigned and destroyed; anything else is
+// a `Panic()`.
+//
+// Several of its futures may be pending at a time, but of one task, as the arms
+// of a `Join` or a `Select` are: the task of the latest poll is woken.
 //
 // Its futures refer to the channel, and the receiver must outlive them.
 // Cancelling one of them has taken nothing. If the waker of a sender that has
@@ -192,16 +205,23 @@ class BasicReceiver {
   // future of this receiver may be waiting.
   absl::StatusOr<T> TryReceive() { return shared_->TryReceive(); }
 
-  // For a thread outside of any runtime: as `Receive()`.
-  std::optional<T> BlockingReceive() { return BlockOn(Receive()); }
+  // For a thread outside of any runtime: as `Receive()`. Like `BlockOn()`, a
+  // `Panic()` inside a task.
+  std::optional<T> BlockingReceive() {
+    return rouse::internal::BlockOnFor("mpsc::Receiver::BlockingReceive",
+                                       "co_await Receive()", Receive());
+  }
   size_t BlockingReceiveMany(std::vector<T>& out, size_t limit) {
-    return BlockOn(ReceiveMany(out, limit));
+    return rouse::internal::BlockOnFor("mpsc::Receiver::BlockingReceiveMany",
+                                       "co_await ReceiveMany()",
+                                       ReceiveMany(out, limit));
   }
 
-  // Lets senders fail from now on. What was sent, or is sent with a permit that
-  // a sender has, can be received; then there is the end. If wakers throw, it
-  // is closed all the same, and the first exception comes out.
-  void Close() { shared_->Close(); }
+  // Lets senders fail from now on, and wakes a `Receive()` of this receiver
+  // that is pending. What was sent, or is sent with a permit that a sender has,
+  // can be received; then there is the end. If wakers throw, it is closed all
+  // the same, and the first exception comes out.
+  void Close() { shared_->CloseAndWake(); }
 
   // Whether no more can be sent (but with permits): it was closed, or the last
   // sender has gone.
@@ -233,7 +253,8 @@ class BasicReceiver {
 
   explicit BasicReceiver(internal::Shared<T, Core>* shared) : shared_(shared) {}
 
-  internal::Shared<T, Core>* shared_;
+  rouse::internal::HandlePtr<internal::Shared<T, Core>, internal::kReceiverName>
+      shared_;
 };
 
 }  // namespace rouse::mpsc

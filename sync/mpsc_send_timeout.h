@@ -20,6 +20,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/timer/sleep.h"
@@ -75,7 +76,7 @@ class [[nodiscard(
 template <class T>
 SendTimeoutFuture<T> SendTimeout(
     const Sender<T>& tx ABSL_ATTRIBUTE_LIFETIME_BOUND,
-    std::type_identity_t<T> value, absl::Duration timeout) {
+    std::type_identity_t<T> value, AnyDuration timeout) {
   return SendTimeoutFuture<T>(tx.Send(std::move(value)), Sleep(timeout));
 }
 

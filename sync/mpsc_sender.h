@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
+#include "rouse/sync/handle_ptr.h"
 #include "rouse/sync/mpsc_core.h"
 #include "rouse/sync/mpsc_permit.h"
 #include "rouse/sync/mpsc_send.h"
@@ -65,7 +67,8 @@ class [[nodiscard]] ClosedFuture {
 // BasicSender
 //
 // One of the senders of a channel: a copy is one more. Its const members are
-// thread-safe. One that was moved from can only be assigned and destroyed.
+// thread-safe. One that was moved from can only be assigned and destroyed;
+// anything else is a `Panic()`.
 //
 // The sender that a call is made on stays until the call returns: it is not the
 // value that is sent, nor part of it, nor gone with it when that is received. A
@@ -107,7 +110,6 @@ class BasicSender {
   SendFuture<T> Send(T value) const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
-    ABSL_ASSERT(shared_ != nullptr);  // or it is in `value`
     return SendFuture<T>(*shared_, std::move(value));
   }
 
@@ -119,6 +121,12 @@ class BasicSender {
     absl::Status status = shared_->TryAcquire(1, "mpsc::Sender::TrySend");
     if (ABSL_PREDICT_TRUE(status.ok())) shared_->Publish(std::move(value));
     return status;
+  }
+  // The same with a copy of `value`.
+  absl::Status TrySend(const T& value) const
+    requires(kIsBounded && std::is_copy_constructible_v<T>)
+  {
+    return TrySend(T(value));
   }
 
   // As `Send()`, for as long as `until`, a future of anything, is not ready. If
@@ -138,14 +146,21 @@ class BasicSender {
   }
 
   // For a thread outside of any runtime: blocks until there is room. On failure
-  // leaves `value` alone.
+  // leaves `value` alone. As `BlockOn()`, a `Panic()` inside a task.
   absl::Status BlockingSend(T&& value) const
     requires kIsBounded
   {
-    absl::StatusOr<Permit<T>> permit = BlockOn(Reserve());
+    absl::StatusOr<Permit<T>> permit = rouse::internal::BlockOnFor(
+        "mpsc::Sender::BlockingSend", "co_await Send()", Reserve());
     if (!permit.ok()) return permit.status();
     std::move(*permit).Send(std::move(value));
     return absl::OkStatus();
+  }
+  // The same with a copy of `value`.
+  absl::Status BlockingSend(const T& value) const
+    requires(kIsBounded && std::is_copy_constructible_v<T>)
+  {
+    return BlockingSend(T(value));
   }
 
   // A future that waits for room and keeps it: an `absl::StatusOr<Permit<T>>`.
@@ -180,7 +195,7 @@ class BasicSender {
   {
     absl::Status status = shared_->TryAcquire(1, "mpsc::Sender::TryReserve");
     if (!status.ok()) return status;
-    return Permit<T>(shared_);
+    return Permit<T>(shared_.Get());
   }
   absl::StatusOr<PermitBatch<T>> TryReserveMany(size_t n) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND
@@ -190,7 +205,7 @@ class BasicSender {
     absl::Status status = shared_->CheckCount(n, kCall);
     if (status.ok()) status = shared_->TryAcquire(n, kCall);
     if (!status.ok()) return status;
-    return PermitBatch<T>(shared_, n);
+    return PermitBatch<T>(shared_.Get(), n);
   }
   absl::StatusOr<OwnedPermit<T>> TryReserveOwned() const
     requires kIsBounded
@@ -219,13 +234,19 @@ class BasicSender {
 
   // Sends `value`, or leaves it alone if the channel is closed: `kCancelled`.
   // Never waits.
-  absl::Status Send(T&& value) const
+  ABSL_ATTRIBUTE_ALWAYS_INLINE absl::Status Send(T&& value) const
     requires(!kIsBounded)
   {
     if (ABSL_PREDICT_TRUE(shared_->Publish(std::move(value)))) {
       return absl::OkStatus();
     }
     return internal::ClosedError("mpsc::UnboundedSender::Send");
+  }
+  // The same with a copy of `value`.
+  absl::Status Send(const T& value) const
+    requires(!kIsBounded && std::is_copy_constructible_v<T>)
+  {
+    return Send(T(value));
   }
 
   // ---- Of both.
@@ -263,7 +284,8 @@ class BasicSender {
   // Adopts a count.
   explicit BasicSender(internal::Shared<T, Core>* shared) : shared_(shared) {}
 
-  internal::Shared<T, Core>* shared_;
+  rouse::internal::HandlePtr<internal::Shared<T, Core>, internal::kSenderName>
+      shared_;
 };
 
 // BasicWeakSender
@@ -289,7 +311,7 @@ class BasicWeakSender {
   // A sender, or nothing if all have gone. (Not if the receiver has.)
   std::optional<BasicSender<T, Core>> Upgrade() const {
     if (!shared_->TryAddSender()) return std::nullopt;
-    return BasicSender<T, Core>(shared_);
+    return BasicSender<T, Core>(shared_.Get());
   }
 
   size_t strong_count() const { return shared_->senders(); }
@@ -303,7 +325,9 @@ class BasicWeakSender {
     shared.AddWeakSender();
   }
 
-  internal::Shared<T, Core>* shared_;
+  rouse::internal::HandlePtr<internal::Shared<T, Core>,
+                             internal::kWeakSenderName>
+      shared_;
 };
 
 }  // namespace rouse::mpsc

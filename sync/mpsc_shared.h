@@ -44,6 +44,11 @@
 
 namespace rouse::mpsc::internal {
 
+// What a panic calls them.
+inline constexpr char kSenderName[] = "mpsc::Sender";
+inline constexpr char kWeakSenderName[] = "mpsc::WeakSender";
+inline constexpr char kReceiverName[] = "mpsc::Receiver";
+
 // Makes the ends; see mpsc.h.
 template <class T, class Core>
 class Ends;
@@ -113,13 +118,25 @@ class Shared : public Core {
       }
       // Who sends the first may be at it still, though others behind it are
       // done.
-      BlockOn(FrontFuture(*this));
+      rouse::internal::BlockOnAnywhere(FrontFuture(*this));
     }
     return *Take();
   }
 
-  // Forgets the waker of a poll that was pending.
-  void StopWaiting() { this->receiver_waker.Forget(); }
+  // Notes that the poll of a future was pending. Returns the number of the
+  // poll, whose waker is kept until the next one.
+  uint64_t BeginWait() {
+    ++waiting_;
+    return polls_;
+  }
+  // Notes that a future is polled again, or is destroyed.
+  void EndWait() { --waiting_; }
+
+  // Forgets the waker of the poll with this number, unless another poll was
+  // pending since, or a future waits: it has been of that future's task.
+  void ForgetWaker(uint64_t poll) {
+    if (poll == polls_ && waiting_ == 0) this->receiver_waker.Forget();
+  }
 
   void Close() {
     if (this->closed.IsSet()) return;
@@ -130,9 +147,17 @@ class Shared : public Core {
     first.Rethrow();
   }
 
+  // For a receiver that stays: a poll of its own may be pending.
+  void CloseAndWake() {
+    FirstException first;
+    first.Catch([this] { Close(); });
+    first.Catch([this] { this->receiver_waker.Wake(); });
+    first.Rethrow();
+  }
+
   void DropReceiver() {
     Close();
-    StopWaiting();
+    ForgetWaker(polls_);
     Drain();
   }
 
@@ -158,10 +183,11 @@ class Shared : public Core {
     if (!HasEnded()) {
       // Who makes the front, or the end, after the look that follows wakes
       // this.
+      ++polls_;
       this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
       if (!queue_.Watch() && !HasEnded()) return kPending;
     }
-    StopWaiting();
+    ForgetWaker(polls_);
     return queue_.HasFront();
   }
 
@@ -211,6 +237,10 @@ class Shared : public Core {
   }
 
   Queue<T> queue_;
+  // Of the receiver: the number of the latest poll that was pending, which is
+  // not 0, and how many of its futures wait.
+  uint64_t polls_ = 1;
+  uint32_t waiting_ = 0;
   // Those that who drains has not answered yet.
   Atomic<uint32_t> drain_wakes_{0};
 };

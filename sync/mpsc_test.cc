@@ -55,6 +55,18 @@ TEST(Mpsc, UnboundedTakesWhateverIsSent) {
   EXPECT_TRUE(rx.IsEmpty());
 }
 
+TEST(Mpsc, TakesLvaluesAsACopy) {
+  const int sent = 3;
+  auto [unbounded, from_unbounded] = UnboundedChannel<int>();
+  EXPECT_TRUE(unbounded.Send(sent).ok());
+  EXPECT_EQ(*Take(from_unbounded.Receive()), 3);
+  auto [bounded, from_bounded] = Channel<int>(3);
+  EXPECT_TRUE(Take(bounded.Send(sent)).ok());
+  EXPECT_TRUE(bounded.TrySend(sent).ok());
+  EXPECT_TRUE(bounded.BlockingSend(sent).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(*Take(from_bounded.Receive()), 3);
+}
+
 TEST(Mpsc, GoesRoundItsBlocksManyTimes) {
   auto [tx, rx] = UnboundedChannel<int>();
   int sent = 0;

@@ -142,9 +142,11 @@ class Mutex {
     return LockOwnedFuture(std::move(mutex));
   }
 
-  // The same for a thread that is none of a runtime's: waits in this call.
+  // The same for a thread that is none of a runtime's: waits in this call. As
+  // `BlockOn()`, a `Panic()` inside a task.
   MutexGuard<T> BlockingLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return BlockOn(Lock());
+    return rouse::internal::BlockOnFor("Mutex::BlockingLock", "co_await Lock()",
+                                       Lock());
   }
 
   // The lock if nobody has it or waits for it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
@@ -39,7 +40,7 @@ void Notify::SlowNotifyWaiters() {
   // They may have left meanwhile; then nobody comes before the lock is free.
   // Else, from the store on all of them are told. Relaxed: it is kWaiting, so
   // nobody else changes it.
-  if (!CountCall()) {
+  if (MutableCondition(!CountCall())) {
     StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
   }
   internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
@@ -71,7 +72,8 @@ bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
   // Relaxed: what tells one that has joined does so under the lock.
   if (waiter.told == Told::kNot &&
-      CallsOf(word_.load(std::memory_order_relaxed)) == calls) {
+      MutableCondition(CallsOf(word_.load(std::memory_order_relaxed)) ==
+                       calls)) {
     waiter.Register(waker);
     return false;
   }
@@ -93,7 +95,7 @@ void Notify::Leave(Waiter& waiter) {
       if (StateOf(word) == kWaiting) StopWaiting(CallsOf(word));
     }
   }
-  if (told != Told::kNot) Send(told);
+  if (told != Told::kNot) ROUSE_MUTABLE_CALL(Send(told));
 }
 
 void Notify::NotifiedFuture::PanicMoved() {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/waker.h"
@@ -44,7 +45,7 @@ OnceCellCore::Answer OnceCellCore::Join(Waiter& waiter, Waker& waker) {
     waiter.Leave(left);
     return Answer::kIsSet;
   }
-  if (waiter.has_turn_ || !is_taken_) {
+  if (waiter.has_turn_ || MutableCondition(!is_taken_)) {
     waiter.Leave(left);
     is_taken_ = true;
     return Answer::kHasTurn;
@@ -62,7 +63,7 @@ void OnceCellCore::Leave(Waiter& waiter) {
     had_turn = waiter.has_turn_;
     waiter.Leave(waker);
   }
-  if (had_turn) PassOn();
+  if (had_turn) ROUSE_MUTABLE_CALL(PassOn());
 }
 
 void OnceCellCore::End() {

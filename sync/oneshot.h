@@ -290,8 +290,11 @@ class [[nodiscard]] Receiver {
     return Take<PollResult<Received<T>>>(std::in_place);
   }
 
-  // Waits on this thread, which must not be one that runs tasks.
-  Received<T> BlockingReceive() { return BlockOn(*this); }
+  // Waits on this thread. As `BlockOn()`, a `Panic()` inside a task.
+  Received<T> BlockingReceive() {
+    return rouse::internal::BlockOnFor("oneshot::Receiver::BlockingReceive",
+                                       "co_await", *this);
+  }
 
   // The value, if it has been sent. It is the result then: the receiver gives
   // no other. Errors leave the receiver as it is:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rouse/base/first_exception.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::oneshot::internal {
@@ -16,7 +17,7 @@ bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
   RawWaker sender{};
   RawWaker receiver{};
   do {
-    if ((word & unless) != 0) return false;
+    if (MutableCondition((word & unless) != 0)) return false;
     if ((word & kSenderWaits) != 0) sender = sender_waker_.Read();
     if ((word & kReceiverWaits) != 0) receiver = receiver_waker_.Read();
     // Release: as above. It is what reads the words that is to come first.
@@ -82,7 +83,7 @@ bool Core::TakeBack(uint64_t bit, uint64_t& word) {
   // else with that of a SlowConclude before, which has read the words in vain:
   // they may be written again.
   word = word_.fetch_and(~bit, std::memory_order_acquire);
-  if ((word & bit) == 0) return false;
+  if (MutableCondition((word & bit) == 0)) return false;
   word &= ~bit;
   return true;
 }

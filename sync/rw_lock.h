@@ -276,12 +276,15 @@ class RwLock {
     return WriteOwnedFuture(std::move(lock));
   }
 
-  // The same for a thread that is none of a runtime's: wait in this call.
+  // The same for a thread that is none of a runtime's: wait in this call. As
+  // `BlockOn()`, a `Panic()` inside a task.
   RwLockReadGuard<T> BlockingRead() ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return BlockOn(Read());
+    return rouse::internal::BlockOnFor("RwLock::BlockingRead",
+                                       "co_await Read()", Read());
   }
   RwLockWriteGuard<T> BlockingWrite() ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return BlockOn(Write());
+    return rouse::internal::BlockOnFor("RwLock::BlockingWrite",
+                                       "co_await Write()", Write());
   }
 
   // The lock if it is to be had now, and nobody waits.

@@ -95,7 +95,8 @@ class Semaphore {
   static AcquireOwnedFuture AcquireOwned(std::shared_ptr<Semaphore> semaphore,
                                          size_t n = 1);
 
-  // The same for a thread that is none of a runtime's: waits in this call.
+  // The same for a thread that is none of a runtime's: waits in this call. As
+  // `BlockOn()`, a `Panic()` inside a task.
   absl::StatusOr<Permit> BlockingAcquire(size_t n = 1)
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
@@ -312,7 +313,8 @@ inline Semaphore::AcquireOwnedFuture Semaphore::AcquireOwned(
 }
 
 inline absl::StatusOr<Semaphore::Permit> Semaphore::BlockingAcquire(size_t n) {
-  return BlockOn(Acquire(n));
+  return internal::BlockOnFor("Semaphore::BlockingAcquire",
+                              "co_await Acquire()", Acquire(n));
 }
 
 inline std::optional<Semaphore::Permit> Semaphore::TryAcquire(size_t n) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/sync/wait_node.h"
@@ -61,7 +62,7 @@ void SemaphoreCore::ReleaseToWaiters(size_t n) {
 // What comes back is still to be released: nobody waits, or `woken` is full.
 size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
   const BriefLockHolder lock(mu_);
-  if (!HasWaiters()) return n;
+  if (MutableCondition(!HasWaiters())) return n;
   while (n > 0 && !waiters_.IsEmpty() && !woken.IsFull()) {
     auto* const front = static_cast<Waiter*>(waiters_.Front());
     size_t& missing = front->missing.Write();
@@ -147,11 +148,11 @@ void SemaphoreCore::GiveUp(Waiter& waiter) {
     // Without what it had been given: if that is all there is, who acquires it
     // may destroy the core, and so must not come before the lock is free.
     // Relaxed: with no permits there is nothing to hand on.
-    if (waiters_.IsEmpty() && HasWaiters()) {
+    if (MutableCondition(waiters_.IsEmpty() && HasWaiters())) {
       word_.store(0, std::memory_order_relaxed);
     }
   }
-  if (assigned > 0) Release(assigned);
+  if (assigned > 0) ROUSE_MUTABLE_CALL(Release(assigned));
 }
 
 std::string SemaphoreCore::Describe(const Waiter& waiter) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/context.h"
@@ -36,7 +37,9 @@ void SetOnceCore::Abandon() {
 bool SetOnceCore::Join(WaitNode& node, Waker& waker) {
   const BriefLockHolder lock(mu_);
   // Relaxed: kSet is written under the lock.
-  if (state_.load(std::memory_order_relaxed) == kSet) return true;
+  if (MutableCondition(state_.load(std::memory_order_relaxed) == kSet)) {
+    return true;
+  }
   if (!node.IsLinked()) waiters_.PushBack(&node);
   node.Register(waker);
   return false;

@@ -38,6 +38,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/error_for.h"
+#include "rouse/sync/handle_ptr.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/sync/watch_core.h"
 #include "rouse/waker/context.h"
@@ -56,6 +57,9 @@ namespace internal {
 
 template <class T>
 class Shared;
+
+inline constexpr char kSenderName[] = "watch::Sender";
+inline constexpr char kReceiverName[] = "watch::Receiver";
 
 absl::Status ClosedError();
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicPolledAfterEnd();
@@ -130,8 +134,8 @@ class [[nodiscard]] Ref {
 //
 // Copies send to the same channel. When the last one goes, receivers are told.
 // Any number of threads may call const members at the same time; one sends
-// after another. Of one that was moved from nothing is used but its destructor
-// and assignment.
+// after another. One that was moved from can only be assigned and destroyed;
+// anything else is a `Panic()`.
 //
 // To send is O(1), and O(waiting receivers) to wake them. It wakes when the
 // value can be had, and outside of all locks.
@@ -154,7 +158,7 @@ class Sender {
     return *this;
   }
   ~Sender() {
-    if (shared_ != nullptr && shared_->RemoveSender()) delete shared_;
+    if (shared_ != nullptr && shared_->RemoveSender()) delete shared_.Get();
   }
 
   // Makes `value` the latest, and tells the receivers. False if there are none:
@@ -217,24 +221,24 @@ class Sender {
 
   // The latest value.
   Ref<T> Borrow() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return Ref<T>(shared_, shard_);
+    return Ref<T>(shared_.Get(), shard_);
   }
 
   // A new receiver, which has seen the latest value.
   Receiver<T> Subscribe() const {
     shared_->AddReceiver();
-    return Receiver<T>(shared_, shared_->Look().version());
+    return Receiver<T>(shared_.Get(), shared_->Look().version());
   }
 
-  size_t ReceiverCount() const { return shared_->receivers(); }
+  size_t receiver_count() const { return shared_->receivers(); }
 
   // Whether there is no receiver. `Subscribe()` makes one again.
-  bool IsClosed() const { return ReceiverCount() == 0; }
+  bool IsClosed() const { return receiver_count() == 0; }
 
   // A future that is ready when there is no receiver. The sender outlives it,
   // and stays where it is. Destroying the future stops its waiting.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return ClosedFuture(shared_);
+    return ClosedFuture(shared_.Get());
   }
 
  private:
@@ -244,7 +248,7 @@ class Sender {
   explicit Sender(Shared* shared)
       : shared_(shared), shard_(shared->NextShard()) {}
 
-  Shared* shared_;  // null: moved from
+  rouse::internal::HandlePtr<Shared, internal::kSenderName> shared_;
   size_t shard_;
 };
 
@@ -291,8 +295,9 @@ class [[nodiscard]] Sender<T>::ClosedFuture {
 // Receiver
 //
 // Knows which value it has seen. A copy has seen the same, and is another
-// receiver from then on. One receiver is used by one thread at a time. Of one
-// that was moved from nothing is used but its destructor and assignment.
+// receiver from then on. One receiver is used by one thread at a time. One that
+// was moved from can only be assigned and destroyed; anything else is a
+// `Panic()`.
 template <class T>
 class Receiver {
   using Shared = internal::Shared<T>;
@@ -319,7 +324,7 @@ class Receiver {
     return *this;
   }
   ~Receiver() {
-    if (shared_ != nullptr && shared_->RemoveReceiver()) delete shared_;
+    if (shared_ != nullptr && shared_->RemoveReceiver()) delete shared_.Get();
   }
 
   // A future that is ready, with OK, when the latest value is one that this
@@ -405,14 +410,14 @@ class Receiver {
       : shared_(shared), shard_(shared->NextShard()), seen_(seen) {}
 
   Ref<T> BorrowVersion(uint64_t& version) const {
-    Ref<T> ref(shared_, shard_);
+    Ref<T> ref(shared_.Get(), shard_);
     // Under the lock, as is every change: it is that of the value.
     version = shared_->Look().version();
     ref.has_changed_ = version != seen_;
     return ref;
   }
 
-  Shared* shared_;  // null: moved from
+  rouse::internal::HandlePtr<Shared, internal::kReceiverName> shared_;
   size_t shard_;
   uint64_t seen_;  // the version
 };

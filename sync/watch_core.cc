@@ -6,6 +6,7 @@
 
 #include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/sync/wait_node.h"
 #include "rouse/waker/waker.h"
 
@@ -24,7 +25,9 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
     uint64_t word = word_.load(std::memory_order_relaxed);
     do {
       const Seen seen(word);
-      if (seen.version() != version || seen.is_closed()) return false;
+      if (MutableCondition(seen.version() != version || seen.is_closed())) {
+        return false;
+      }
     } while ((word & bit) == 0 &&
              !word_.compare_exchange_weak(word, word | bit,
                                           std::memory_order_relaxed,
@@ -65,7 +68,7 @@ bool Core::WaitForNoReceiver(WaitNode& node, const Waker& waker) {
     const BriefLockHolder lock(closing_.mu);
     // Under the lock that the last receiver takes after it has counted itself
     // out: so it finds who waits, or is seen here.
-    if (receivers() == 0) return false;
+    if (MutableCondition(receivers() == 0)) return false;
     if (!node.IsLinked()) {
       // It may have been told that there was none, but there is one again.
       const bool has_lost_it = node.HasRegistered() && clone.IsNoop();

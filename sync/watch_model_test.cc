@@ -164,7 +164,7 @@ MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
   }));
   const Receiver<int> copy = rx;
   copying.Join();
-  Require(tx.ReceiverCount() == 2);
+  Require(tx.receiver_count() == 2);
 }
 
 MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
@@ -472,9 +472,27 @@ MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
   Require(result.IsReady() && result->ok() && ***result);
 }
 
-MODEL_MUTANTS(
-    Watch, "sync/wa",  // watch and wait_node
-    "Core::NextShard at watch_core.h:91: torn: two may have one shard");
+// Told of a value that it does not wait for, it waits again: it is in the list
+// again when it goes.
+MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  {
+    auto is_two = [](int v) { return v == 2; };
+    auto future = rx.WaitFor(is_two);
+    Require(task.Poll(future).IsPending());
+    Require(tx.Send(1));
+    Require(task.Poll(future).IsPending());
+  }
+  Require(tx.Send(2));
+}
+
+MODEL_MUTANTS(Watch, "sync/wa",  // watch and wait_node
+              "Core::NextShard at watch_core.h:91: any shard will do",
+              "WaitNode::LeaveIfTold at wait_node.h:96: store skipped: a node "
+              "that waits again leaves before that, which does the same",
+              "WaitNode::TakeWaker at wait_node.h:113: store skipped: who does "
+              "not see that it was told takes the lock, and leaves");
 
 }  // namespace
 }  // namespace rouse

@@ -262,9 +262,9 @@ TEST(Watch, ACopyHasSeenTheSame) {
   Receiver<int> copy = rx;
   EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
   EXPECT_EQ(Changed(copy), absl::StatusCode::kOk);
-  EXPECT_EQ(tx.ReceiverCount(), 2u);
+  EXPECT_EQ(tx.receiver_count(), 2u);
   rx = copy;
-  EXPECT_EQ(tx.ReceiverCount(), 2u);
+  EXPECT_EQ(tx.receiver_count(), 2u);
 }
 
 TEST(Watch, ASubscriberHasSeenTheLatest) {

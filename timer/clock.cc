@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
@@ -30,7 +33,7 @@ int64_t SystemNanoseconds() {
 #endif
 }
 
-// The time of a clock that runs.
+// The time of a clock that runs, before it is held to the floor.
 Instant SystemNow(int64_t base) {
   int64_t now;
   // The system's time is positive, so it is only in this direction that the sum
@@ -47,25 +50,27 @@ Instant SystemNow(int64_t base) {
 // and after, so that it lies wholly between two changes. A change is made by
 // the holder of `mu_`:
 //
-//   version odd;  read the system's clock;  paused_, base_;  version even
+//   version odd;  read the system's clock;  paused_, base_, floor_;  version
+//   even
 //
 // Never backwards: a reading that counts was over before the version became
 // odd, so the system's time that it saw is not later than what the change reads
 // afterwards and goes on from; and a reading after the change starts from
 // there.
 //
-// The version orders what is between: the acquire of `paused_` and `base_`
-// keeps the second look at the version behind them, and a reader that sees
-// either one new sees the odd version too, since the release of the store comes
-// after it.
+// The version orders what is between: the acquire of `paused_`, `base_` and
+// `floor_` keeps the second look at the version behind them, and a reader that
+// sees any of them new sees the odd version too, since the release of the store
+// comes after it.
 
 Instant Clock::Now() const {
-  // Acquire pairs with the release of Set, for `paused_` and `base_`.
+  // Acquire pairs with the release of Set, for what it stores before.
   const uint32_t version = version_.load(std::memory_order_acquire);
   // Acquire: see above.
   const bool paused = paused_.load(std::memory_order_acquire);
   const int64_t base = base_.load(std::memory_order_acquire);
-  const Instant now = paused ? Instant::FromNanoseconds(base) : SystemNow(base);
+  const int64_t floor = floor_.load(std::memory_order_acquire);
+  const Instant now = State{paused, base, floor}.Now();
   if ((version & 1) == 0 &&
       version_.load(std::memory_order_relaxed) == version) {
     return now;
@@ -76,11 +81,30 @@ Instant Clock::Now() const {
 // Waits for the change to end.
 Instant Clock::SlowNow() const {
   const ThreadMutexLock lock(&mu_);
-  // Relaxed: `mu_` orders these with the changes, which hold it.
-  const int64_t base = base_.load(std::memory_order_relaxed);
-  return paused_.load(std::memory_order_relaxed)
-             ? Instant::FromNanoseconds(base)
-             : SystemNow(base);
+  return state().Now();
+}
+
+Instant Clock::State::Now() const {
+  if (paused) return Instant::FromNanoseconds(base);
+  return std::max(SystemNow(base), Instant::FromNanoseconds(floor));
+}
+
+Clock::State Clock::state() const {
+  // Relaxed: only the holder of `mu_` writes them.
+  return {.paused = paused_.load(std::memory_order_relaxed),
+          .base = base_.load(std::memory_order_relaxed),
+          .floor = floor_.load(std::memory_order_relaxed)};
+}
+
+Instant Clock::TickFrom(Instant t) const {
+  constexpr int64_t kMinute = 60'000'000'000;
+  int64_t tick = drivers_.empty() ? kMillisecond : 1;
+  for (const Driver& driver : drivers_) {
+    const int64_t step = driver.tick / std::gcd(tick, driver.tick);
+    tick = tick <= kMinute / step ? tick * step : std::max(tick, driver.tick);
+  }
+  const int64_t rest = t.nanoseconds() % tick;
+  return rest == 0 ? t : t.PlusNanoseconds(tick - rest);
 }
 
 void Clock::BeginChange() {
@@ -89,26 +113,26 @@ void Clock::BeginChange() {
   version_.fetch_add(1, std::memory_order_acquire);
 }
 
-void Clock::Set(bool paused, int64_t base) {
+void Clock::Set(const State& state) {
   // Release pairs with the acquires of Now.
-  paused_.store(paused, std::memory_order_release);
-  base_.store(base, std::memory_order_release);
+  paused_.store(state.paused, std::memory_order_release);
+  base_.store(state.base, std::memory_order_release);
+  floor_.store(state.floor, std::memory_order_release);
   version_.fetch_add(1, std::memory_order_release);
 }
 
 void Clock::Pause() {
   {
     const ThreadMutexLock lock(&mu_);
-    // Relaxed, here and below: only the holder of `mu_` writes.
-    if (paused_.load(std::memory_order_relaxed)) return;
+    const State before = state();
+    if (before.paused) return;
     BeginChange();
-    const int64_t now =
-        SystemNow(base_.load(std::memory_order_relaxed)).nanoseconds();
-    // Up to a whole millisecond, unless that is beyond the end of time.
-    const int64_t rest = now % kMillisecond;
-    Set(true, Instant::FromNanoseconds(now)
-                  .PlusNanoseconds(rest == 0 ? 0 : kMillisecond - rest)
-                  .nanoseconds());
+    const Instant time = SystemNow(before.base);
+    const Instant shown =
+        std::max(time, Instant::FromNanoseconds(before.floor));
+    const int64_t now = TickFrom(shown).nanoseconds();
+    ahead_ = now - time.nanoseconds();
+    Set({.paused = true, .base = now, .floor = now});
   }
   // Else those that sleep may go on, until the clock is moved.
   if (HasAutoAdvance()) CallListeners();
@@ -117,23 +141,27 @@ void Clock::Pause() {
 void Clock::Resume() {
   {
     const ThreadMutexLock lock(&mu_);
-    if (!paused_.load(std::memory_order_relaxed)) return;
+    const State before = state();
+    if (!before.paused) return;
     BeginChange();
-    Set(false, base_.load(std::memory_order_relaxed) - SystemNanoseconds());
+    Set({.paused = false,
+         .base = before.base - ahead_ - SystemNanoseconds(),
+         .floor = before.base});
   }
   CallListeners();
 }
 
-void Clock::Advance(absl::Duration d) {
+void Clock::Advance(AnyDuration d) {
   if (d < absl::ZeroDuration()) {
     Panic("Clock::Advance by less than zero: a clock only goes forward");
   }
   {
     const ThreadMutexLock lock(&mu_);
+    State now = state();
     BeginChange();
-    Set(paused_.load(std::memory_order_relaxed),
-        (Instant::FromNanoseconds(base_.load(std::memory_order_relaxed)) + d)
-            .nanoseconds());
+    now.base = (Instant::FromNanoseconds(now.base) + d).nanoseconds();
+    now.floor = (Instant::FromNanoseconds(now.floor) + d).nanoseconds();
+    Set(now);
   }
   CallListeners();
 }
@@ -147,12 +175,13 @@ void Clock::AdvanceTo(Instant t) {
 }
 
 bool Clock::MoveTo(Instant t) {
-  const bool paused = paused_.load(std::memory_order_relaxed);
-  const int64_t base = base_.load(std::memory_order_relaxed);
-  const Instant now = paused ? Instant::FromNanoseconds(base) : SystemNow(base);
+  State after = state();
+  const Instant now = after.Now();
   if (t <= now) return false;
   BeginChange();
-  Set(paused, (Instant::FromNanoseconds(base) + (t - now)).nanoseconds());
+  after.base = (Instant::FromNanoseconds(after.base) + (t - now)).nanoseconds();
+  after.floor = t.nanoseconds();
+  Set(after);
   return true;
 }
 
@@ -172,17 +201,86 @@ bool Clock::HasAutoAdvance() const {
 
 bool Clock::AdvancesByItself() const { return HasAutoAdvance() && IsPaused(); }
 
-void Clock::AutoAdvanceTo(Instant t) {
+void Clock::StepTo(Instant limit, absl::AnyInvocable<void()> arrived) {
+  BeginStep(limit, false, std::move(arrived));
+}
+
+void Clock::StepToNext(absl::AnyInvocable<void()> arrived) {
+  BeginStep(Instant::Max(), true, std::move(arrived));
+}
+
+void Clock::BeginStep(Instant limit, bool to_next,
+                      absl::AnyInvocable<void()> arrived) {
   {
     const ThreadMutexLock lock(&mu_);
-    if (!AdvancesByItself()) return;
-    if (holds_ > 0) {
-      held_back_ = true;
-      return;
+    if (!AdvancesByItself()) {
+      Panic(
+          "Clock: a step of a clock that does not advance by itself; make the "
+          "runtime with PausedRuntime()");
     }
-    if (!MoveTo(t)) return;
+    if (arrived_ != nullptr) {
+      Panic("Clock: a step within a step; wait for one before the next");
+    }
+    limit_ = limit;
+    to_next_ = to_next;
+    arrived_ = std::move(arrived);
   }
   CallListeners();
+}
+
+void Clock::EndStep() {
+  // Destroyed when the lock is free.
+  absl::AnyInvocable<void()> arrived;
+  const ThreadMutexLock lock(&mu_);
+  arrived = std::exchange(arrived_, nullptr);
+  limit_ = state().Now();
+  to_next_ = false;
+}
+
+void Clock::OnElapsed() {
+  // Else nobody steps.
+  if (!HasAutoAdvance()) return;
+  const ThreadMutexLock lock(&mu_);
+  if (std::exchange(to_next_, false)) limit_ = state().Now();
+}
+
+bool Clock::AutoAdvanceTo(Instant t) {
+  absl::AnyInvocable<void()> arrived;
+  {
+    const ThreadMutexLock lock(&mu_);
+    if (!AdvancesByItself()) return true;
+    if (holds_ > 0) {
+      held_back_ = true;
+      return true;
+    }
+    if (t == Instant::Max() && arrived_ == nullptr) return true;
+    if (looked_ < released_) return false;
+    // There is no next one.
+    if (t == Instant::Max() && std::exchange(to_next_, false)) {
+      limit_ = state().Now();
+    }
+    const bool is_beyond = t > limit_;
+    if (!MoveTo(std::min(t, limit_))) {
+      if (!is_beyond || arrived_ == nullptr) return true;
+      arrived = std::exchange(arrived_, nullptr);
+    }
+  }
+  if (arrived != nullptr) arrived();
+  CallListeners();
+  return true;
+}
+
+uint64_t Clock::BeginLook() const {
+  // Else nobody asks.
+  if (!HasAutoAdvance()) return 0;
+  const ThreadMutexLock lock(&mu_);
+  return released_;
+}
+
+void Clock::EndLook(uint64_t look) {
+  if (!HasAutoAdvance()) return;
+  const ThreadMutexLock lock(&mu_);
+  looked_ = std::max(looked_, look);
 }
 
 void Clock::Hold() {
@@ -190,9 +288,10 @@ void Clock::Hold() {
   ++holds_;
 }
 
-void Clock::Release() {
+void Clock::Release(bool looked) {
   {
     const ThreadMutexLock lock(&mu_);
+    if (!looked) ++released_;
     if (--holds_ > 0 || !std::exchange(held_back_, false)) return;
   }
   CallListeners();
@@ -203,22 +302,32 @@ bool Clock::IsPaused() const {
   return paused_.load(std::memory_order_relaxed);
 }
 
-void Clock::AddListener(Listener listener) {
-  const ThreadMutexLock lock(&mu_);
-  listeners_.push_back(std::move(listener));
+void Clock::AddListener(Listener listener, int64_t tick) {
+  {
+    const ThreadMutexLock lock(&mu_);
+    drivers_.push_back({std::move(listener), tick});
+    const State now = state();
+    if (!now.paused) return;
+    const Instant aligned = TickFrom(now.Now());
+    ahead_ += aligned.nanoseconds() - now.base;
+    if (!MoveTo(aligned)) return;
+  }
+  CallListeners();
 }
 
 void Clock::RemoveListener(const Listener& listener) {
   const ThreadMutexLock lock(&mu_);
-  auto it = std::find(listeners_.begin(), listeners_.end(), listener);
-  if (it != listeners_.end()) listeners_.erase(it);
+  auto it = std::find_if(
+      drivers_.begin(), drivers_.end(),
+      [&](const Driver& driver) { return driver.listener == listener; });
+  if (it != drivers_.end()) drivers_.erase(it);
 }
 
 void Clock::CallListeners() {
   std::vector<Listener> listeners;
   {
     const ThreadMutexLock lock(&mu_);
-    listeners = listeners_;
+    for (const Driver& driver : drivers_) listeners.push_back(driver.listener);
   }
   for (const Listener& listener : listeners) (*listener)();
 }

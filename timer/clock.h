@@ -28,13 +28,16 @@
 #ifndef ROUSE_TIMER_CLOCK_H_
 #define ROUSE_TIMER_CLOCK_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
@@ -59,23 +62,56 @@ class Clock {
   // less when paused.
   Instant Now() const;
 
-  // Stops the clock, at the next whole millisecond: `Now()` stays the same
-  // until `Advance()` or `Resume()`. Does nothing to a clock that is paused.
+  // The instant that is as far from `Now()` as `t` is from the present of the
+  // system: where the clock is paused or was moved, that is not the same time.
+  // `absl::InfiniteFuture()` is `Instant::Max()`, and what lies beyond the
+  // ends of an `Instant` is at that end; the same in the other direction.
+  Instant FromTime(absl::Time t) const { return Now() + (t - absl::Now()); }
+  absl::Time ToTime(Instant t) const { return absl::Now() + (t - Now()); }
+
+  // The same for the clocks of the standard library:
   //
-  // So what is a whole number of milliseconds from then falls on a driver's
-  // tick, and a sleep of a second ends with an advance by a second.
+  //   clock.FromChrono(std::chrono::steady_clock::now() + 5ms)
+  //   clock.ToChrono<std::chrono::steady_clock>(deadline)
+  //
+  // `Instant::Max()` is the latest point of theirs.
+  template <class C, class D>
+  Instant FromChrono(const std::chrono::time_point<C, D>& t) const {
+    if (t == std::chrono::time_point<C, D>::max()) return Instant::Max();
+    return Now() + (SinceEpoch(t) - SinceEpoch(C::now()));
+  }
+  template <class C>
+  typename C::time_point ToChrono(Instant t) const {
+    if (t == Instant::Max()) return C::time_point::max();
+    const absl::Duration since = SinceEpoch(C::now()) + (t - Now());
+    return
+        typename C::time_point(std::chrono::duration_cast<typename C::duration>(
+            absl::ToChronoNanoseconds(since)));
+  }
+
+  // Stops the clock where the next tick of its drivers begins: `Now()` stays
+  // the same until `Advance()` or `Resume()`. Does nothing to a clock that is
+  // paused.
+  //
+  // A sleep for a whole number of ticks therefore ends with an advance by that
+  // time. Without a driver the clock stops at a whole millisecond, and a driver
+  // that is made while it stands moves it to the driver's tick. With drivers of
+  // different ticks it stops where all of them begin one, if that is within a
+  // minute, and else where the longest begins.
   //
   // A driver that has nothing due blocks for as long as its clock is paused,
   // or until it is unparked, unless the clock advances by itself.
   void Pause();
 
-  // Lets the clock go on from where it stands. Does nothing to one that runs.
+  // Lets the clock go on. Does nothing to one that runs. `Now()` first stays
+  // where it is for as long as `Pause()` was ahead of the time, which is less
+  // than a tick: pausing again and again does not move the clock ahead.
   void Resume();
 
   // Moves the clock forward by `d`, paused or not, and has the drivers look
   // again at what is due: they wake it in their own time, on their own threads.
   // Saturates at `Instant::Max()`. A negative `d` is a `Panic()`.
-  void Advance(absl::Duration d);
+  void Advance(AnyDuration d);
 
   // The same to `t`. Does nothing if `t` has come.
   void AdvanceTo(Instant t);
@@ -104,26 +140,79 @@ class Clock {
   // thread whose work tasks wait for.
   class AutoAdvanceHold;
 
+  // For tests that go step by step, see runtime/paused_time.h: lets the clock,
+  // which advances by itself, go no further than `limit`, and calls `arrived`
+  // once, when it is there and a driver has nothing to do but to go further.
+  // All that is due by then has run, as far as it can without more time. On the
+  // driver's thread. With a null `arrived` just sets the limit.
+  //
+  // One step at a time: another one in between, and a clock that does not
+  // advance by itself, are a `Panic()`.
+  void StepTo(Instant limit, absl::AnyInvocable<void()> arrived);
+  // The same to the next instant at which a driver wakes somebody; to no later
+  // time than the present if none ever will.
+  void StepToNext(absl::AnyInvocable<void()> arrived);
+  // Lets the clock stay where it is, and calls nobody.
+  void EndStep();
+
+  // For drivers: sleepers have been woken, as their time had come.
+  void OnElapsed();
+
   // For drivers: moves the clock to `t` if it advances by itself and nobody
-  // holds it. Without effect if somebody does; the listeners are called when
-  // the last hold has gone.
-  void AutoAdvanceTo(Instant t);
+  // holds it, but no further than a step goes. While it is held nothing
+  // happens; the listeners are called when the last hold has gone.
+  // `Instant::Max()`: the driver has no deadline.
+  //
+  // Returns false, and moves nothing, if a hold has ended since the last look
+  // at the operating system began: its holder may have caused an event that
+  // nobody has seen. The driver then looks again, and calls this again.
+  [[nodiscard]] bool AutoAdvanceTo(Instant t);
+
+  // For drivers: around a look at the operating system's events, on one thread.
+  // The result of the first goes to the second. What the events wake is woken
+  // between them.
+  uint64_t BeginLook() const;
+  void EndLook(uint64_t look);
 
   // For drivers. A listener is called when the clock has been changed other
   // than by the passing of time, on the thread that did it, and should have its
   // driver look at the clock. While it is being removed it may still be called
-  // by calls that have begun before.
+  // by calls that have begun before. `tick` is the driver's, in nanoseconds, at
+  // least 1: see `Pause()`.
   using Listener = std::shared_ptr<const absl::AnyInvocable<void() const>>;
-  void AddListener(Listener listener);
+  void AddListener(Listener listener, int64_t tick = 1);
   void RemoveListener(const Listener& listener);
 
  private:
+  struct Driver {
+    Listener listener;
+    int64_t tick;
+  };
+  // What `base_` and `floor_` are, for a change.
+  struct State {
+    bool paused;
+    int64_t base;
+    int64_t floor;
+
+    Instant Now() const;
+  };
+
+  template <class C, class D>
+  static absl::Duration SinceEpoch(const std::chrono::time_point<C, D>& t) {
+    return AnyDuration(t.time_since_epoch());
+  }
+
   void Hold();
-  void Release();
+  void Release(bool looked);
   Instant SlowNow() const;
+  State state() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The first instant from `t` on at which all drivers begin a tick.
+  Instant TickFrom(Instant t) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void BeginStep(Instant limit, bool to_next,
+                 absl::AnyInvocable<void()> arrived);
   // False if `t` has come already.
   bool MoveTo(Instant t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Set(bool paused, int64_t base) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Set(const State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CallListeners();
 
@@ -132,15 +221,28 @@ class Clock {
   Atomic<bool> paused_{false};
   // Nanoseconds: what is added to the system's time or, while paused, the time.
   Atomic<int64_t> base_{0};
+  // Nanoseconds: a running clock shows no less.
+  Atomic<int64_t> floor_{0};
 
   // Written under `mu_`.
   Atomic<bool> auto_advance_{false};
 
   mutable ThreadMutex mu_;
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
+  // How many holds have ended, and how many of them had when the latest look
+  // that is over began.
+  uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t looked_ ABSL_GUARDED_BY(mu_) = 0;
   // Whether a hold has kept a driver from moving the clock.
   bool held_back_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<Listener> listeners_ ABSL_GUARDED_BY(mu_);
+  // How far the clock may go by itself, or as far as where somebody is woken;
+  // and who is told when it is there.
+  Instant limit_ ABSL_GUARDED_BY(mu_) = Instant::Max();
+  bool to_next_ ABSL_GUARDED_BY(mu_) = false;
+  absl::AnyInvocable<void()> arrived_ ABSL_GUARDED_BY(mu_);
+  // By how much a paused clock was moved to a tick, in nanoseconds.
+  int64_t ahead_ ABSL_GUARDED_BY(mu_) = 0;
+  std::vector<Driver> drivers_ ABSL_GUARDED_BY(mu_);
 };
 
 class [[nodiscard(
@@ -150,10 +252,15 @@ class [[nodiscard(
   explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }
   AutoAdvanceHold(const AutoAdvanceHold&) = delete;
   AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
-  ~AutoAdvanceHold() { clock_.Release(); }
+  ~AutoAdvanceHold() { clock_.Release(looked_); }
+
+  // For drivers: the holder has looked at the operating system's events itself,
+  // after all else that it did. No other look is needed for its sake.
+  void SetLooked() { looked_ = true; }
 
  private:
   Clock& clock_;
+  bool looked_ = false;
 };
 
 }  // namespace rouse

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
@@ -83,10 +84,35 @@ MODEL_TEST(Clock, NeverGoesBackwardsWhileItIsChanged) {
   Require(second <= start + kTick);
 }
 
+// What a holder has done before its hold ended is seen by the look, or the
+// clock stands.
+MODEL_TEST(Clock, DoesNotAdvanceByItselfPastWhatAHolderHasDone) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  const Instant start = clock.Now();
+  // As the operating system: an event is there for whoever looks.
+  Atomic<bool> event(false);
+  auto hold = std::make_unique<Clock::AutoAdvanceHold>(clock);
+  Thread holder([&] {
+    event.store(true, std::memory_order_relaxed);
+    hold.reset();
+  });
+  const uint64_t look = clock.BeginLook();
+  const bool seen = event.load(std::memory_order_relaxed);
+  clock.EndLook(look);
+  (void)clock.AutoAdvanceTo(start + kTick);
+  Require(seen || clock.Now() == start);
+}
+
 MODEL_MUTANTS(Clock, "timer/clock",
               "modify acquire -> relaxed: it orders the reading of the "
               "system's clock, which is no step of a model",
-              "torn: the version is written under the lock alone");
+              "torn: the version is written under the lock alone",
+              "Clock::Set at clock.cc:120: store skipped: no model resumes a "
+              "clock that is ahead",
+              "Clock::SetAutoAdvance at clock.cc:192: store skipped: no model "
+              "waits for the clock to advance");
 
 }  // namespace
 }  // namespace rouse

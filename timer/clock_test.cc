@@ -1,12 +1,17 @@
 #include "rouse/timer/clock.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/timer/expect_panic.h"
@@ -42,6 +47,71 @@ TEST(Clock, PausesAtAWholeMillisecond) {
   clock.Pause();
   EXPECT_EQ(clock.Now().nanoseconds() % 1'000'000, 0);
   EXPECT_GE(clock.Now(), before);
+}
+
+// A listener that does nothing.
+Clock::Listener Nobody() {
+  return std::make_shared<absl::AnyInvocable<void() const>>([] {});
+}
+
+TEST(Clock, PausesAtATickOfAllDrivers) {
+  Clock clock;
+  clock.AddListener(Nobody(), 777'000);
+  const Clock::Listener other = Nobody();
+  clock.AddListener(other, 10'000'000);
+  clock.Pause();
+  EXPECT_EQ(clock.Now().nanoseconds() % 777'000, 0);
+  EXPECT_EQ(clock.Now().nanoseconds() % 10'000'000, 0);
+  clock.Resume();
+  clock.RemoveListener(other);
+  const Instant before = clock.Now();
+  clock.Pause();
+  EXPECT_EQ(clock.Now().nanoseconds() % 777'000, 0);
+  EXPECT_GE(clock.Now(), before);
+}
+
+TEST(Clock, PausesAtTheLongestTickOfTwoThatHaveNoneTogether) {
+  Clock clock;
+  clock.AddListener(Nobody(), 59'999'999'999);
+  clock.AddListener(Nobody(), 777'001);
+  clock.Pause();
+  EXPECT_EQ(clock.Now().nanoseconds() % 59'999'999'999, 0);
+}
+
+TEST(Clock, ADriverMovesAClockThatStandsToItsTick) {
+  Clock clock;
+  clock.Pause();
+  const Instant before = clock.Now();
+  clock.AddListener(Nobody(), 1'700'000'000);
+  EXPECT_EQ(clock.Now().nanoseconds() % 1'700'000'000, 0);
+  EXPECT_GE(clock.Now(), before);
+  EXPECT_LT(clock.Now() - before, absl::Milliseconds(1700));
+}
+
+TEST(Clock, IsNotAheadForHavingBeenPausedAgainAndAgain) {
+  Clock clock;
+  const Clock running;
+  const absl::Duration ahead = clock.Now() - running.Now();
+  for (int i = 0; i < 2'000; ++i) {
+    clock.Pause();
+    clock.Resume();
+  }
+  const Instant now = clock.Now();
+  EXPECT_LE(now - running.Now(), ahead + absl::Milliseconds(1));
+}
+
+TEST(Clock, AdvancesByAsMuchWhereItWasAhead) {
+  Clock clock;
+  clock.AddListener(Nobody(), int64_t{1} << 60);
+  clock.Pause();
+  clock.Resume();
+  // It will stay here for years.
+  const Instant start = clock.Now();
+  EXPECT_EQ(clock.Now(), start);
+  clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(clock.Now(), start + absl::Seconds(1));
+  clock.AdvanceTo(start + absl::Seconds(2));
+  EXPECT_EQ(clock.Now(), start + absl::Seconds(2));
 }
 
 TEST(Clock, AdvancesExactlyWhilePaused) {
@@ -168,20 +238,56 @@ TEST(Clock, AdvancesToAnInstantWhileItRuns) {
   EXPECT_GE(clock.Now(), later);
 }
 
+// As a driver does: looks for events first.
+void AutoAdvance(Clock& clock, Instant t) {
+  clock.EndLook(clock.BeginLook());
+  EXPECT_TRUE(clock.AutoAdvanceTo(t));
+}
+
+// What a holder did last may have caused an event.
+TEST(Clock, DoesNotAdvanceByItselfAfterAHoldBeforeAnotherLook) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  const Instant start = clock.Now();
+  const Instant later = start + absl::Seconds(1);
+  std::optional<Clock::AutoAdvanceHold> hold(std::in_place, clock);
+  const uint64_t look = clock.BeginLook();
+  hold.reset();
+  clock.EndLook(look);
+  EXPECT_FALSE(clock.AutoAdvanceTo(later));
+  EXPECT_EQ(clock.Now(), start);
+  AutoAdvance(clock, later);
+  EXPECT_EQ(clock.Now(), later);
+}
+
+TEST(Clock, NeedsNoOtherLookForAHolderThatHasLooked) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  const Instant later = clock.Now() + absl::Seconds(1);
+  {
+    Clock::AutoAdvanceHold hold(clock);
+    hold.SetLooked();
+  }
+  EXPECT_TRUE(clock.AutoAdvanceTo(later));
+  EXPECT_EQ(clock.Now(), later);
+}
+
 TEST(Clock, AdvancesByItselfOnlyWhilePaused) {
   Clock clock;
   clock.SetAutoAdvance(true);
   EXPECT_FALSE(clock.AdvancesByItself());
   const Instant hour = clock.Now() + absl::Hours(1);
-  clock.AutoAdvanceTo(hour);
+  AutoAdvance(clock, hour);
   EXPECT_LT(clock.Now(), hour);
   clock.Pause();
   EXPECT_TRUE(clock.AdvancesByItself());
-  clock.AutoAdvanceTo(hour);
+  AutoAdvance(clock, hour);
   EXPECT_EQ(clock.Now(), hour);
   clock.SetAutoAdvance(false);
   EXPECT_FALSE(clock.AdvancesByItself());
-  clock.AutoAdvanceTo(hour + absl::Hours(1));
+  AutoAdvance(clock, hour + absl::Hours(1));
   EXPECT_EQ(clock.Now(), hour);
 }
 
@@ -197,15 +303,15 @@ TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
     const Clock::AutoAdvanceHold one(clock);
     {
       const Clock::AutoAdvanceHold other(clock);
-      clock.AutoAdvanceTo(start + absl::Seconds(1));
+      AutoAdvance(clock, start + absl::Seconds(1));
     }
-    clock.AutoAdvanceTo(start + absl::Seconds(1));
+    AutoAdvance(clock, start + absl::Seconds(1));
     EXPECT_EQ(clock.Now(), start);
     EXPECT_EQ(looks, 0);
   }
   // Who was held back is told that it may.
   EXPECT_EQ(looks, 1);
-  clock.AutoAdvanceTo(start + absl::Seconds(1));
+  AutoAdvance(clock, start + absl::Seconds(1));
   EXPECT_EQ(clock.Now(), start + absl::Seconds(1));
 }
 
@@ -222,6 +328,46 @@ TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
     const Clock::AutoAdvanceHold hold(clock);
   }
   EXPECT_EQ(looks, 0);
+}
+
+// Exact for what no clock can move meanwhile, and else by a bound: two clocks
+// are read one after the other.
+TEST(Clock, TellsTheTimeOfOtherClocks) {
+  Clock clock;
+  clock.Pause();
+  EXPECT_EQ(clock.FromTime(absl::InfiniteFuture()), Instant::Max());
+  EXPECT_EQ(clock.ToTime(Instant::Max()), absl::InfiniteFuture());
+  using Steady = std::chrono::steady_clock;
+  using System = std::chrono::system_clock;
+  EXPECT_EQ(clock.ToChrono<Steady>(Instant::Max()), Steady::time_point::max());
+  EXPECT_EQ(clock.FromChrono(Steady::time_point::max()), Instant::Max());
+  const Instant earliest =
+      Instant::FromNanoseconds(std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(clock.FromTime(absl::InfinitePast()), earliest);
+
+  const absl::Duration hour = absl::Hours(1);
+  const auto is_near = [](absl::Duration d) {
+    return absl::AbsDuration(d) < absl::Minutes(10);
+  };
+  const Instant later = clock.Now() + hour;
+  EXPECT_TRUE(is_near(clock.FromTime(absl::Now() + hour) - later));
+  EXPECT_TRUE(is_near(clock.ToTime(later) - (absl::Now() + hour)));
+  EXPECT_TRUE(
+      is_near(clock.FromChrono(Steady::now() + std::chrono::hours(1)) - later));
+  EXPECT_TRUE(
+      is_near(clock.FromChrono(System::now() + std::chrono::hours(1)) - later));
+  EXPECT_TRUE(is_near(
+      absl::FromChrono(clock.ToChrono<Steady>(later) - Steady::now()) - hour));
+  EXPECT_TRUE(is_near(
+      absl::FromChrono(clock.ToChrono<System>(later) - System::now()) - hour));
+}
+
+TEST(Clock, TellsTheTimeOfOtherClocksFromWhereItWasMoved) {
+  Clock clock;
+  clock.Pause();
+  clock.Advance(absl::Hours(1000));
+  const Instant there = clock.FromTime(absl::Now());
+  EXPECT_LT(absl::AbsDuration(there - clock.Now()), absl::Minutes(10));
 }
 
 }  // namespace

@@ -81,12 +81,21 @@ void DelayQueueBase::Erase(DelayKey key) {
   Sift(position);
 }
 
-void DelayQueueBase::EraseAll() {
+size_t DelayQueueBase::TakeAll() {
+  size_t first = kNone;
   for (const Item& item : heap_) {
-    slots_[item.slot] = {.generation = 0, .position = first_free_};
-    first_free_ = item.slot;
+    slots_[item.slot] = {.generation = 0, .position = first};
+    first = item.slot;
   }
   heap_.clear();
+  return first;
+}
+
+size_t DelayQueueBase::FreeNext(size_t slot) {
+  const size_t next = slots_[slot].position;
+  slots_[slot].position = first_free_;
+  first_free_ = slot;
+  return next;
 }
 
 void DelayQueueBase::Put(size_t position, const Item& item) {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
@@ -98,7 +99,7 @@ class DelayQueueBase {
 
   // Lets the entry expire at another time, `delay` from now. False, and nothing
   // else happens, if `key` names none. O(log n) at worst, see above.
-  bool Reset(DelayKey key, absl::Duration delay) {
+  bool Reset(DelayKey key, AnyDuration delay) {
     return ResetAt(key, Now() + delay);
   }
   bool ResetAt(DelayKey key, Instant deadline);
@@ -118,7 +119,12 @@ class DelayQueueBase {
 
   // REQUIRES: `key` names an entry.
   void Erase(DelayKey key);
-  void EraseAll();
+
+  // Takes all entries out of the heap. Returns the first of their slots, which
+  // `FreeNext()` frees one by one; `kNone` if there is none.
+  size_t TakeAll();
+  // Frees `slot`, and returns the next one that `TakeAll()` has taken.
+  size_t FreeNext(size_t slot);
 
   // Whether the head has expired. Ready with false: the driver has gone.
   PollResult<bool> PollHead(Context& cx);
@@ -128,10 +134,12 @@ class DelayQueueBase {
     return std::min(slots_.capacity(), heap_.capacity());
   }
 
+  static constexpr size_t kNone = ~size_t{0};
+
  private:
   struct Slot {
-    uint64_t generation = 0;  // 0 while free
-    // In the heap or, while free, the next free slot.
+    uint64_t generation = 0;  // 0 while it has no entry
+    // In the heap or, without an entry, the next slot of a list.
     size_t position = kNone;
   };
   struct Item {
@@ -144,7 +152,6 @@ class DelayQueueBase {
       return a.generation < b.generation;
     }
   };
-  static constexpr size_t kNone = ~size_t{0};
   static constexpr size_t kArity = 4;
 
   void Put(size_t position, const Item& item);
@@ -215,7 +222,7 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
   explicit DelayQueue(const wheel::Handle& handle) : DelayQueueBase(handle) {}
 
   // Inserts `value`, to expire `delay` from now.
-  DelayKey Insert(T value, absl::Duration delay) {
+  DelayKey Insert(T value, AnyDuration delay) {
     return InsertAt(std::move(value), Now() + delay);
   }
   DelayKey InsertAt(T value, Instant deadline);
@@ -231,7 +238,8 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
     return Contains(key) ? &*values_[key.slot_] : nullptr;
   }
 
-  // Removes all entries. O(n).
+  // Removes the entries that there are, and destroys their values. What the
+  // destructor of a value inserts stays. O(n) in the number of entries.
   void Clear();
 
   // How many entries fit without an allocation.
@@ -286,9 +294,12 @@ auto DelayQueue<T>::Remove(DelayKey key) -> Expired {
 
 template <class T>
 void DelayQueue<T>::Clear() {
-  EraseAll();
-  // By slot, and all are free now.
-  for (std::optional<T>& value : values_) value.reset();
+  for (size_t slot = TakeAll(); slot != kNone;) {
+    // Out of the slot first: its destructor may insert into this queue.
+    [[maybe_unused]] const T value = *std::move(values_[slot]);
+    values_[slot].reset();
+    slot = FreeNext(slot);
+  }
 }
 
 template <class T>

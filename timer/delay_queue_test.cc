@@ -339,6 +339,47 @@ TEST_F(DelayQueueTest, ReusesItsRoom) {
   EXPECT_EQ(queue.Capacity(), capacity);
 }
 
+// Inserts another one when it is destroyed, unless it was moved from.
+class InsertsAnother {
+ public:
+  explicit InsertsAnother(DelayQueue<InsertsAnother>* queue) : queue_(queue) {}
+  InsertsAnother(InsertsAnother&& other) noexcept
+      : queue_(std::exchange(other.queue_, nullptr)) {}
+  InsertsAnother& operator=(InsertsAnother&&) = delete;
+  ~InsertsAnother() {
+    if (queue_ == nullptr) return;
+    queue_->Insert(InsertsAnother(nullptr), absl::ZeroDuration());
+  }
+
+ private:
+  DelayQueue<InsertsAnother>* queue_;
+};
+
+TEST_F(DelayQueueTest, ClearKeepsWhatADestructorInserts) {
+  DelayQueue<InsertsAnother> queue(driver_->handle());
+  std::vector<DelayKey> keys;
+  for (int i = 0; i < 4; ++i) {
+    keys.push_back(queue.Insert(InsertsAnother(&queue), absl::Hours(1)));
+  }
+  queue.Clear();
+  EXPECT_EQ(queue.Len(), 4);
+  for (const DelayKey key : keys) EXPECT_FALSE(queue.Contains(key));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Poll(queue).IsReady());
+  EXPECT_TRUE(Poll(queue).IsPending());
+}
+
+// The slots of a peak are not looked at: else this takes minutes.
+TEST_F(DelayQueueTest, ClearCostsWhatThereIs) {
+  DelayQueue<int> queue(driver_->handle());
+  for (int i = 0; i < 300'000; ++i) queue.Insert(i, absl::Hours(1));
+  queue.Clear();
+  for (int i = 0; i < 300'000; ++i) {
+    queue.Insert(i, absl::Hours(1));
+    queue.Clear();
+  }
+  EXPECT_TRUE(queue.IsEmpty());
+}
+
 TEST_F(DelayQueueTest, ClearRemovesAll) {
   auto value = std::make_shared<int>(1);
   DelayQueue<std::shared_ptr<int>> queue;

@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 
 namespace rouse {
 
@@ -34,8 +35,9 @@ namespace rouse {
 // No arithmetic overflows. `Max()` is the far future: later than every other
 // instant, and still so after any duration is added to it or taken from it. As
 // a deadline it is never, also on a clock that was moved there.
-// What would lie beyond it (292 years and more after the origin) is `Max()`
-// itself, and what would lie before the earliest instant is that one.
+// A sum that would lie beyond it (292 years and more after the origin), or that
+// has an infinite part, is `Max()` itself. What would lie before the earliest
+// instant, or is infinitely far back, is the earliest.
 //
 // Parts of a nanosecond in a duration are dropped.
 class Instant {
@@ -63,14 +65,21 @@ class Instant {
     return Instant(sum);
   }
 
-  Instant& operator+=(absl::Duration d) {
-    return *this = PlusNanoseconds(absl::ToInt64Nanoseconds(d));
+  Instant& operator+=(AnyDuration d) {
+    const int64_t nanoseconds = absl::ToInt64Nanoseconds(d);
+    *this = PlusNanoseconds(nanoseconds);
+    // The infinite ones are those numbers, too.
+    if (nanoseconds == std::numeric_limits<int64_t>::max() ||
+        nanoseconds == std::numeric_limits<int64_t>::min()) [[unlikely]] {
+      AddInfinite(d);
+    }
+    return *this;
   }
-  Instant& operator-=(absl::Duration d) { return *this += -d; }
+  Instant& operator-=(AnyDuration d) { return *this += -absl::Duration(d); }
 
-  friend Instant operator+(Instant t, absl::Duration d) { return t += d; }
-  friend Instant operator+(absl::Duration d, Instant t) { return t += d; }
-  friend Instant operator-(Instant t, absl::Duration d) { return t -= d; }
+  friend Instant operator+(Instant t, AnyDuration d) { return t += d; }
+  friend Instant operator+(AnyDuration d, Instant t) { return t += d; }
+  friend Instant operator-(Instant t, AnyDuration d) { return t -= d; }
 
   // Infinite where one of the two is `Max()`, and zero where both are.
   friend absl::Duration operator-(Instant a, Instant b) {
@@ -96,6 +105,14 @@ class Instant {
 
  private:
   explicit constexpr Instant(int64_t nanoseconds) : nanoseconds_(nanoseconds) {}
+
+  // Does nothing if `d` is finite.
+  void AddInfinite(absl::Duration d) {
+    if (d == absl::InfiniteDuration()) *this = Max();
+    if (d == -absl::InfiniteDuration() && *this != Max()) {
+      nanoseconds_ = std::numeric_limits<int64_t>::min();
+    }
+  }
 
   int64_t nanoseconds_ = 0;
 };

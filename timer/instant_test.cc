@@ -63,6 +63,17 @@ TEST(Instant, HugeDurationsSaturate) {
   EXPECT_EQ(At(5) - -absl::InfiniteDuration(), Instant::Max());
 }
 
+TEST(Instant, AnInfiniteDurationLeadsToTheEndFromAnywhere) {
+  const Instant earliest =
+      Instant::FromNanoseconds(std::numeric_limits<int64_t>::min());
+  for (const Instant from : {earliest, Instant::FromNanoseconds(-5), Instant(),
+                             Instant::FromNanoseconds(5)}) {
+    EXPECT_EQ(from + absl::InfiniteDuration(), Instant::Max());
+    EXPECT_EQ(from - absl::InfiniteDuration(), earliest);
+  }
+  EXPECT_EQ(Instant::Max() - absl::InfiniteDuration(), Instant::Max());
+}
+
 TEST(Instant, TheFarFutureStaysSo) {
   EXPECT_EQ(Instant::Max() + absl::Seconds(1), Instant::Max());
   EXPECT_EQ(Instant::Max() - absl::Seconds(1), Instant::Max());

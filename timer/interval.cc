@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
+#include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/next_tick.h"
@@ -23,17 +26,19 @@ namespace {
 // How many ticks of the driver late is still in time, for kDelay, at the most.
 constexpr int kTolerance = 5;
 
+bool IsPeriod(absl::Duration period) { return period >= absl::Nanoseconds(1); }
+
+std::string NoPeriod(absl::Duration period) {
+  return absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
+                      "; choose one of a nanosecond or more");
+}
+
 }  // namespace
 
-absl::StatusOr<Interval> Interval::Create(absl::Duration period,
+absl::StatusOr<Interval> Interval::Create(AnyDuration period,
                                           const IntervalOptions& options) {
-  const int64_t nanoseconds = absl::ToInt64Nanoseconds(period);
-  if (nanoseconds <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
-                     "; choose one of a nanosecond or more"));
-  }
-  return Interval(nanoseconds, options);
+  if (!IsPeriod(period)) return absl::InvalidArgumentError(NoPeriod(period));
+  return Interval(period, options);
 }
 
 Interval::Registration Interval::First(const IntervalOptions& options) {
@@ -46,10 +51,12 @@ Interval::Registration Interval::First(const IntervalOptions& options) {
                                    : Registration(core, 0);
 }
 
-Interval::Interval(int64_t period, const IntervalOptions& options)
+Interval::Interval(AnyDuration period, const IntervalOptions& options)
     : Registration(First(options)),
       missed_ticks_(options.missed_ticks),
-      period_(period) {}
+      period_(absl::ToInt64Nanoseconds(period)) {
+  if (!IsPeriod(period)) Panic(NoPeriod(period));
+}
 
 PollResult<absl::StatusOr<Instant>> Interval::PollTick(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
@@ -90,9 +97,12 @@ Instant Interval::After(Instant tick) const {
   return internal::NextTick(tick, now, period_);
 }
 
-void Interval::ResetAfter(absl::Duration delay) {
-  if (has_begun()) return ResetAt(core().clock().Now() + delay);
-  Registration::ResetAfter(absl::ToInt64Nanoseconds(delay));
+void Interval::Reset(AnyDuration delay) {
+  // Less than zero would be a tick that was missed, and those before it too.
+  const absl::Duration wait =
+      std::max<absl::Duration>(delay, absl::ZeroDuration());
+  if (has_begun()) return ResetAt(core().clock().Now() + wait);
+  Registration::ResetAfter(absl::ToInt64Nanoseconds(wait));
 }
 
 void Interval::ResetAt(Instant next) {
@@ -101,7 +111,7 @@ void Interval::ResetAt(Instant next) {
   Registration::Reset(next);
 }
 
-std::optional<Instant> Interval::NextTick() const {
+std::optional<Instant> Interval::Deadline() const {
   if (is_relative()) return std::nullopt;
   return deadline();
 }

@@ -7,13 +7,14 @@
 //
 // An `Interval` ticks again and again, a period apart:
 //
-//   absl::StatusOr<Interval> interval = Interval::Create(absl::Seconds(1));
-//   if (!interval.ok()) co_return interval.status();
-//   while ((co_await interval->Tick()).ok()) Sample();
+//   Interval interval(absl::Seconds(1));
+//   while ((co_await interval.Tick()).ok()) Sample();
 //
 // It is a stream of its ticks as well:
 //
-//   while (std::optional<Instant> tick = co_await Next(*interval)) Sample();
+//   while (std::optional<Instant> tick = co_await Next(interval)) Sample();
+//
+// The first tick is at once, unless `IntervalOptions::start` says otherwise.
 //
 // A loop around a `Sleep` instead waits a period after each round, however long
 // the round took.
@@ -27,6 +28,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/timer/wheel/registration.h"
@@ -94,8 +96,12 @@ class IntervalTick;
 // A tick takes a unit of the task's budget.
 class Interval : private wheel::internal::Registration {
  public:
-  // `kInvalidArgument` if `period` is less than a nanosecond.
-  static absl::StatusOr<Interval> Create(absl::Duration period,
+  // A `period` of less than a nanosecond is a `Panic()`.
+  explicit Interval(AnyDuration period, const IntervalOptions& options = {});
+
+  // The same for a period that may be wrong, as one out of a configuration:
+  // `kInvalidArgument` if it is less than a nanosecond.
+  static absl::StatusOr<Interval> Create(AnyDuration period,
                                          const IntervalOptions& options = {});
 
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
@@ -114,9 +120,12 @@ class Interval : private wheel::internal::Registration {
 
   // Lets the next tick be a period from now or, before the first poll, from
   // then. A task that waits goes on waiting.
-  void Reset() { ResetAfter(period()); }
-  // The same, with another time until the next tick; zero or less is at once.
-  void ResetAfter(absl::Duration delay);
+  void Reset() { Reset(period()); }
+  // Lets the next tick be `delay` from now; zero or less is at once. The tick
+  // after that is a period later.
+  void Reset(AnyDuration delay);
+  // Lets the next tick be at `next`. If that has passed, the ticks between then
+  // and now were missed (see `MissedTicks`).
   void ResetAt(Instant next);
 
   absl::Duration period() const { return absl::Nanoseconds(period_); }
@@ -127,14 +136,12 @@ class Interval : private wheel::internal::Registration {
 
   // For when the next tick is planned; nothing before the first poll (unless it
   // was given an instant).
-  std::optional<Instant> NextTick() const;
+  std::optional<Instant> Deadline() const;
 
  private:
   using Registration = wheel::internal::Registration;
 
   static Registration First(const IntervalOptions& options);
-
-  Interval(int64_t period, const IntervalOptions& options);
 
   Instant After(Instant tick) const;
 

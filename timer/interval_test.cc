@@ -83,10 +83,19 @@ class IntervalTest : public testing::Test {
 
 TEST_F(IntervalTest, TheFirstTickIsAtOnce) {
   Interval interval = Make(absl::Milliseconds(100));
-  EXPECT_EQ(interval.NextTick(), std::nullopt);
+  EXPECT_EQ(interval.Deadline(), std::nullopt);
   PassMs(40);
   EXPECT_THAT(Take(interval), ElementsAre(40));
-  EXPECT_EQ(interval.NextTick(), start_ + absl::Milliseconds(140));
+  EXPECT_EQ(interval.Deadline(), start_ + absl::Milliseconds(140));
+}
+
+TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
+  Interval interval(absl::Milliseconds(100), {.start = start_});
+  EXPECT_EQ(interval.period(), absl::Milliseconds(100));
+  EXPECT_THAT(Take(interval), ElementsAre(0));
+  PassMs(100);
+  EXPECT_THAT(Take(interval), ElementsAre(100));
+  EXPECT_PANIC(const Interval zero(absl::ZeroDuration()), "a period of 0");
 }
 
 TEST_F(IntervalTest, TicksAPeriodApart) {
@@ -108,10 +117,10 @@ TEST_F(IntervalTest, GoesOnWhenItIsMoved) {
   Context cx(waker);
   ASSERT_TRUE(first.PollTick(cx).IsReady());
   Interval second = std::move(first);
-  EXPECT_EQ(second.NextTick(), start_ + absl::Milliseconds(100));
+  EXPECT_EQ(second.Deadline(), start_ + absl::Milliseconds(100));
   PassMs(50);
   second.Reset();
-  EXPECT_EQ(second.NextTick(), start_ + absl::Milliseconds(150));
+  EXPECT_EQ(second.Deadline(), start_ + absl::Milliseconds(150));
   PassMs(100);
   EXPECT_THAT(Take(second), ElementsAre(150));
 }
@@ -119,7 +128,7 @@ TEST_F(IntervalTest, GoesOnWhenItIsMoved) {
 TEST_F(IntervalTest, StartsAtAnInstant) {
   Interval interval =
       Make(absl::Milliseconds(100), {.start = start_ + absl::Milliseconds(30)});
-  EXPECT_EQ(interval.NextTick(), start_ + absl::Milliseconds(30));
+  EXPECT_EQ(interval.Deadline(), start_ + absl::Milliseconds(30));
   EXPECT_THAT(Take(interval), IsEmpty());
   PassMs(30);
   EXPECT_THAT(Take(interval), ElementsAre(30));
@@ -182,10 +191,10 @@ TEST_F(IntervalTest, ALittleLateIsNotMissed) {
   EXPECT_THAT(Take(delay), ElementsAre(0));
   PassMs(105);  // five ticks of the driver
   EXPECT_THAT(Take(delay), ElementsAre(100));
-  EXPECT_EQ(delay.NextTick(), start_ + absl::Milliseconds(200));
+  EXPECT_EQ(delay.Deadline(), start_ + absl::Milliseconds(200));
   PassMs(101);  // to one more
   EXPECT_THAT(Take(delay), ElementsAre(200));
-  EXPECT_EQ(delay.NextTick(), start_ + absl::Milliseconds(306));
+  EXPECT_EQ(delay.Deadline(), start_ + absl::Milliseconds(306));
 }
 
 // With a period that is no longer than what is a little late otherwise.
@@ -195,7 +204,7 @@ TEST_F(IntervalTest, DelayDoesNotBurst) {
   EXPECT_THAT(Take(delay), ElementsAre(0));
   PassMs(4);
   EXPECT_THAT(Take(delay), ElementsAre(1));
-  EXPECT_EQ(delay.NextTick(), start_ + absl::Milliseconds(5));
+  EXPECT_EQ(delay.Deadline(), start_ + absl::Milliseconds(5));
   PassMs(1);
   EXPECT_THAT(Take(delay), ElementsAre(5));
 }
@@ -208,10 +217,10 @@ TEST_F(IntervalTest, SkipOnAWholePeriodGoesOnWithTheNext) {
   EXPECT_THAT(Take(skip), ElementsAre(100));
   PassMs(200);
   EXPECT_THAT(Take(skip), ElementsAre(200));
-  EXPECT_EQ(skip.NextTick(), start_ + absl::Milliseconds(400));
+  EXPECT_EQ(skip.Deadline(), start_ + absl::Milliseconds(400));
   Pass(absl::Hours(1000));
   EXPECT_THAT(Take(skip), ElementsAre(400));
-  EXPECT_EQ(skip.NextTick(),
+  EXPECT_EQ(skip.Deadline(),
             start_ + absl::Milliseconds(400) + absl::Hours(1000));
 }
 
@@ -221,7 +230,7 @@ TEST_F(IntervalTest, WhatIsDoneAboutMissedTicksMayChange) {
   interval.set_missed_ticks(MissedTicks::kSkip);
   PassMs(350);
   EXPECT_THAT(Take(interval), ElementsAre(100));
-  EXPECT_EQ(interval.NextTick(), start_ + absl::Milliseconds(400));
+  EXPECT_EQ(interval.Deadline(), start_ + absl::Milliseconds(400));
 }
 
 TEST_F(IntervalTest, APeriodShorterThanATickLosesNone) {
@@ -240,7 +249,7 @@ TEST_F(IntervalTest, HugePeriodsSaturate) {
          {absl::InfiniteDuration(), absl::Hours(24) * 365 * 292}) {
       Interval interval = Make(period, {.missed_ticks = missed});
       EXPECT_EQ(Take(interval).size(), 1);
-      EXPECT_EQ(interval.NextTick(), Instant::Max());
+      EXPECT_EQ(interval.Deadline(), Instant::Max());
       Pass(absl::Hours(24) * 365);
       EXPECT_TRUE(IsPending(interval));
     }
@@ -253,7 +262,7 @@ TEST_F(IntervalTest, SkipsFromTheBeginningOfTime) {
       Make(absl::Seconds(1),
            {.start = earliest, .missed_ticks = MissedTicks::kSkip});
   ASSERT_TRUE(Poll(interval).IsReady());
-  const absl::Duration left = *interval.NextTick() - clock_->Now();
+  const absl::Duration left = *interval.Deadline() - clock_->Now();
   EXPECT_GT(left, absl::ZeroDuration());
   EXPECT_LE(left, absl::Seconds(1));
 }
@@ -296,22 +305,36 @@ TEST_F(IntervalTest, IsResetWhileATaskWaits) {
   PassMs(1);
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_THAT(Take(interval), ElementsAre(160));
-  interval.ResetAfter(absl::Milliseconds(5));
+  interval.Reset(absl::Milliseconds(5));
   PassMs(5);
   EXPECT_EQ(task_.wakes(), 2);
   EXPECT_THAT(Take(interval), ElementsAre(165));
   interval.ResetAt(start_ + absl::Milliseconds(170));
   PassMs(5);
   EXPECT_THAT(Take(interval), ElementsAre(170));
-  interval.ResetAfter(absl::ZeroDuration());
+  interval.Reset(absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 4);
   EXPECT_THAT(Take(interval), ElementsAre(170));
+}
+
+TEST_F(IntervalTest, ResetByLessThanZeroIsOneTickAtOnce) {
+  Interval interval = Make(absl::Milliseconds(100));
+  EXPECT_THAT(Take(interval), ElementsAre(0));
+  interval.Reset(-absl::Hours(1));
+  EXPECT_THAT(Take(interval), ElementsAre(0));
+  PassMs(100);
+  EXPECT_THAT(Take(interval), ElementsAre(100));
+
+  // Also before the first poll.
+  Interval other = Make(absl::Milliseconds(100));
+  other.Reset(-absl::Hours(1));
+  EXPECT_THAT(Take(other), ElementsAre(100));
 }
 
 TEST_F(IntervalTest, IsResetBetweenTicks) {
   Interval interval = Make(absl::Milliseconds(100));
   ASSERT_TRUE(Poll(interval).IsReady());
-  interval.ResetAfter(absl::Milliseconds(10));
+  interval.Reset(absl::Milliseconds(10));
   PassMs(10);
   EXPECT_THAT(Take(interval), ElementsAre(10));
 }
@@ -373,7 +396,7 @@ TEST_F(IntervalTest, IsToldThatTheDriverHasGone) {
     ASSERT_TRUE(item.IsReady());
     EXPECT_EQ(*item, std::nullopt);
     interval.Reset();
-    interval.ResetAfter(absl::ZeroDuration());
+    interval.Reset(absl::ZeroDuration());
   }
 }
 

@@ -19,6 +19,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/poll_timeout.h"
+#include "rouse/timer/timed_out.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -99,7 +100,7 @@ class TimedStream {
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsPending()) return kPending;
     state_ = limit_ == Limit::kEachOnce ? State::kUp : State::kIdle;
-    if (up->ok()) return Error(TimedOut());
+    if (up->ok()) return Error(MakeTimedOut());
     End();
     return Error(*std::move(up));
   }
@@ -111,7 +112,7 @@ class TimedStream {
     PollResult<absl::Status> up = PollTime(cx);
     if (up.IsReady()) {
       End();
-      return Error(up->ok() ? TimedOut() : *std::move(up));
+      return Error(up->ok() ? MakeTimedOut() : *std::move(up));
     }
     auto item = stream_.get()->PollNext(cx);
     if (item.IsPending()) return kPending;

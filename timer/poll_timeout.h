@@ -21,6 +21,7 @@
 #include "rouse/base/error_for.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/timer/timed_out.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -71,7 +72,17 @@ class FutureSlot<F&> {
   F* future_;
 };
 
-absl::Status TimedOut();
+// What a future has given is no timeout of the one around it.
+inline void ForgetInnerTimeout(absl::Status& status) {
+  if (!status.ok()) ForgetTimedOut(status);
+}
+template <class T>
+void ForgetInnerTimeout(absl::StatusOr<T>& result) {
+  if (result.ok() || !TimedOut(result.status())) return;
+  absl::Status status = std::move(result).status();
+  ForgetTimedOut(status);
+  result = std::move(status);
+}
 
 // PollTimeout()
 //
@@ -97,7 +108,9 @@ PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
                          !std::same_as<Output, absl::Status>) {
       return Output(std::ref(*result));
     } else {
-      return Output(*std::move(result));
+      Output output(*std::move(result));
+      ForgetInnerTimeout(output);
+      return output;
     }
   }
 
@@ -106,7 +119,7 @@ PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
   PollResult<absl::Status> up = poll_time(cx);
   if (up.IsPending()) return kPending;
   slot.Clear();
-  return Output(ErrorFor<Output>(up->ok() ? TimedOut() : *std::move(up)));
+  return Output(ErrorFor<Output>(up->ok() ? MakeTimedOut() : *std::move(up)));
 }
 
 }  // namespace rouse::internal

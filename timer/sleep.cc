@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
@@ -35,12 +36,12 @@ PollResult<SleepResult> Sleep::Poll(Context& cx) {
   return SleepResult(state == State::kElapsed);
 }
 
-void Sleep::Reset(Instant deadline) {
+void Sleep::ResetAt(Instant deadline) {
   Registration::Reset(deadline);
   has_ended_ = false;
 }
 
-void Sleep::Reset(absl::Duration duration) {
+void Sleep::Reset(AnyDuration duration) {
   ResetAfter(absl::ToInt64Nanoseconds(duration));
   has_ended_ = false;
 }

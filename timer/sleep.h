@@ -27,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/timer/wheel/registration.h"
@@ -89,10 +90,10 @@ class SleepResult {
 class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
     : private wheel::internal::Registration {
  public:
-  explicit Sleep(absl::Duration duration)
+  explicit Sleep(AnyDuration duration)
       : Registration(absl::ToInt64Nanoseconds(duration)) {}
   // With the driver of `handle`, whichever is current.
-  Sleep(const wheel::Handle& handle, absl::Duration duration)
+  Sleep(const wheel::Handle& handle, AnyDuration duration)
       : Registration(handle.core(), absl::ToInt64Nanoseconds(duration)) {}
 
   // Panics if it was polled.
@@ -106,9 +107,9 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
   // for this sleep it goes on waiting and needs no poll to be woken at the new
   // time. One that has ended is to be polled again. Putting an end off takes no
   // lock.
-  void Reset(Instant deadline);
+  void ResetAt(Instant deadline);
   // The same, for `duration` from now or, before the first poll, from then.
-  void Reset(absl::Duration duration);
+  void Reset(AnyDuration duration);
 
   // When it ends or has ended; nothing for one that has not been polled and so
   // has not begun (unless it was given an instant).

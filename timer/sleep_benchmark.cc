@@ -80,7 +80,7 @@ void BM_PutOff(benchmark::State& state) {
   Instant deadline = driver.clock().Now() + absl::Hours(1);
   for (auto _ : state) {
     deadline += absl::Milliseconds(1);
-    sleep.Reset(deadline);
+    sleep.ResetAt(deadline);
   }
 }
 BENCHMARK(BM_PutOff);

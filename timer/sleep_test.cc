@@ -137,7 +137,7 @@ TEST_F(SleepTest, NeverDoesNotComeAtTheEndOfTimeEither) {
   ASSERT_TRUE(IsPending(before));
   ASSERT_TRUE(IsPending(put_off));
   ASSERT_TRUE(IsPending(due));
-  put_off.Reset(Instant::Max());
+  put_off.ResetAt(Instant::Max());
   Pass(absl::InfiniteDuration());
   ASSERT_EQ(Now(), Instant::Max());
   EXPECT_TRUE(IsPending(before));
@@ -272,7 +272,7 @@ TEST_F(SleepTest, ResetPutsItOffWithoutAPoll) {
 TEST_F(SleepTest, ResetBringsItForward) {
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
-  sleep.Reset(Now() + absl::Milliseconds(1));
+  sleep.ResetAt(Now() + absl::Milliseconds(1));
   Pass(absl::Milliseconds(1));
   EXPECT_EQ(task_.wakes(), 1);
 }
@@ -281,7 +281,7 @@ TEST_F(SleepTest, ResetToThePastWakesTheTask) {
   Pass(absl::Seconds(1));
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
-  sleep.Reset(Now() - absl::Milliseconds(500));
+  sleep.ResetAt(Now() - absl::Milliseconds(500));
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_TRUE(IsOk(sleep));
 }
@@ -290,7 +290,7 @@ TEST_F(SleepTest, ResetToATimeThatTheDriverHasNotSeenIsLeftToIt) {
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
   clock_->Advance(absl::Seconds(10));
-  sleep.Reset(Now() - absl::Seconds(1));
+  sleep.ResetAt(Now() - absl::Seconds(1));
   driver_->ParkFor(absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_TRUE(IsOk(sleep));
@@ -330,7 +330,7 @@ TEST_F(SleepTest, ResetBeforeTheFirstPollCountsFromThere) {
   ASSERT_TRUE(IsPending(sleep));
   EXPECT_EQ(sleep.Deadline(), Now() + absl::Seconds(1));
   Sleep until(absl::Seconds(1));
-  until.Reset(Now() + absl::Seconds(3));
+  until.ResetAt(Now() + absl::Seconds(3));
   EXPECT_EQ(until.Deadline(), Now() + absl::Seconds(3));
 }
 

@@ -35,6 +35,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/instant.h"
@@ -106,13 +107,13 @@ class [[nodiscard]] StreamTimeout {
   // `absl::Status` or `absl::StatusOr<T>`.
   using Item = typename internal::TimedStream<S, internal::SleepTime>::Item;
 
-  StreamTimeout(absl::Duration duration, S&& stream,
+  StreamTimeout(AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::SleepTime(Sleep(duration), duration), after) {}
   // With the driver of `handle`, whichever is current.
-  StreamTimeout(const wheel::Handle& handle, absl::Duration duration,
-                S&& stream, AfterTimeout after = AfterTimeout::kWait)
+  StreamTimeout(const wheel::Handle& handle, AnyDuration duration, S&& stream,
+                AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::SleepTime(Sleep(handle, duration), duration), after) {}
 
@@ -138,13 +139,13 @@ class [[nodiscard]] StreamTimeout {
 };
 
 template <class S>
-StreamTimeout(absl::Duration, S&&) -> StreamTimeout<S>;
+StreamTimeout(AnyDuration, S&&) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(absl::Duration, S&&, AfterTimeout) -> StreamTimeout<S>;
+StreamTimeout(AnyDuration, S&&, AfterTimeout) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(wheel::Handle, absl::Duration, S&&) -> StreamTimeout<S>;
+StreamTimeout(wheel::Handle, AnyDuration, S&&) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(wheel::Handle, absl::Duration, S&&, AfterTimeout)
+StreamTimeout(wheel::Handle, AnyDuration, S&&, AfterTimeout)
     -> StreamTimeout<S>;
 
 // StreamTimeoutAt()

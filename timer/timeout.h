@@ -21,11 +21,15 @@
 #ifndef ROUSE_TIMER_TIMEOUT_H_
 #define ROUSE_TIMER_TIMEOUT_H_
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/poll_timeout.h"
@@ -39,7 +43,8 @@ namespace rouse {
 //
 // A future. It polls `F` first: a result that is there is taken, however late
 // it is. If time is up before, it destroys `F`, and so cancels it, and gives
-// `kDeadlineExceeded`; if the driver has gone, it does the same and gives
+// `kDeadlineExceeded`, which `TimedOut()` (timed_out.h) tells from an error
+// that `F` gives; if the driver has gone, it does the same and gives
 // `kUnavailable`.
 //
 // Time is that of a `Sleep`: on the clock of the current driver, to its next
@@ -49,7 +54,8 @@ namespace rouse {
 //
 // May be moved until it is first polled. Destroying it cancels `F` and the
 // sleep. Given an lvalue it refers to it instead, and cancels nothing but the
-// sleep: the future may be awaited again.
+// sleep: the future may be awaited again. Given a callable that returns a
+// future it keeps the callable, and calls it at the first poll.
 template <class F>
   requires Future<std::remove_reference_t<F>>
 class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
@@ -57,14 +63,31 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
   using Output = typename internal::TimeoutOutput<
       FutureOutput<std::remove_reference_t<F>>>::type;
 
-  Timeout(absl::Duration duration, F&& future)
+  Timeout(AnyDuration duration, F&& future)
       : Timeout(Sleep(duration), std::forward<F>(future)) {}
 
   // With a sleep of any kind: until an instant, on another driver.
   Timeout(Sleep sleep, F&& future)
       : future_(std::forward<F>(future)), sleep_(std::move(sleep)) {}
 
+  // Calls `callable` at the first poll, and keeps it as long as the future that
+  // it returns.
+  template <class Callable>
+    requires(!Future<Callable> &&
+             std::same_as<F, internal::FutureFrom<Callable>>)
+  Timeout(AnyDuration duration, Callable&& callable)
+      : Timeout(Sleep(duration), internal::ToFuture<Callable>(callable)) {}
+  template <class Callable>
+    requires(!Future<Callable> &&
+             std::same_as<F, internal::FutureFrom<Callable>>)
+  Timeout(Sleep sleep, Callable&& callable)
+      : Timeout(std::move(sleep), internal::ToFuture<Callable>(callable)) {}
+
   PollResult<Output> Poll(Context& cx);
+  bool BorrowsClosure() const {
+    const auto* future = future_.get();
+    return future != nullptr && internal::BorrowsClosure(*future);
+  }
   void Trace(AwaitTrace& trace) const {
     AwaitTrace::Branches branches(trace, "Timeout");
     if (const auto* future = future_.get()) branches.Add(*future);
@@ -77,17 +100,17 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
 };
 
 template <class F>
-Timeout(absl::Duration, F&&) -> Timeout<F>;
+Timeout(AnyDuration, F&&) -> Timeout<internal::FutureFrom<F>>;
 template <class F>
-Timeout(Sleep, F&&) -> Timeout<F>;
+Timeout(Sleep, F&&) -> Timeout<internal::FutureFrom<F>>;
 
 // TimeoutAt()
 //
 // The same, until an instant of the current driver's clock.
-template <class F>
-  requires Future<std::remove_reference_t<F>>
-Timeout<F> TimeoutAt(Instant deadline, F&& future) {
-  return Timeout<F>(SleepUntil(deadline), std::forward<F>(future));
+template <IntoFuture F>
+Timeout<internal::FutureFrom<F>> TimeoutAt(Instant deadline, F&& future) {
+  return Timeout<internal::FutureFrom<F>>(SleepUntil(deadline),
+                                          internal::ToFuture<F>(future));
 }
 
 // -----------------------------------------------------------------------------

@@ -12,10 +12,12 @@
 #include "gtest/gtest.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
+#include "rouse/future/ready.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/expect_panic.h"
 #include "rouse/timer/paused_clock.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/timed_out.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -76,6 +78,37 @@ class TimeoutTest : public testing::Test {
   wheel::ScopedDefault current_{driver_.handle()};
   CountingWaker task_;
 };
+
+TEST_F(TimeoutTest, IsToldFromAnErrorOfTheFuture) {
+  Timeout own(absl::Seconds(1), Gate<int>(Closed<int>()));
+  ASSERT_TRUE(Poll(own).IsPending());
+  Pass(absl::Seconds(1));
+  const absl::Status timed_out = Poll(own)->status();
+  EXPECT_EQ(timed_out.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(TimedOut(timed_out));
+
+  Timeout other(absl::Seconds(1),
+                Ready(absl::DeadlineExceededError("the peer does not answer")));
+  EXPECT_FALSE(TimedOut(*Poll(other)));
+  EXPECT_FALSE(TimedOut(absl::OkStatus()));
+}
+
+// Where one is within another.
+TEST_F(TimeoutTest, IsToldFromATimeoutOfTheFuture) {
+  const absl::StatusOr<int> inner_error = [this] {
+    Timeout inner(absl::Seconds(1), Gate<int>(Closed<int>()));
+    EXPECT_TRUE(Poll(inner).IsPending());
+    Pass(absl::Seconds(1));
+    return *Poll(inner);
+  }();
+  ASSERT_TRUE(TimedOut(inner_error.status()));
+  Timeout outer(absl::Seconds(1), Ready(inner_error));
+  const absl::Status status = Poll(outer)->status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(TimedOut(status));
+  Timeout of_status(absl::Seconds(1), Ready(inner_error.status()));
+  EXPECT_FALSE(TimedOut(*Poll(of_status)));
+}
 
 TEST_F(TimeoutTest, GivesTheResultThatComesInTime) {
   auto gate = Closed<int>();
@@ -188,6 +221,21 @@ TEST_F(TimeoutTest, DoesNotCancelWhatItRefersTo) {
   *gate = 7;
   Timeout again(absl::Seconds(1), future);
   EXPECT_EQ(**Poll(again), 7);
+}
+
+TEST_F(TimeoutTest, KeepsACallable) {
+  auto gate = Closed<int>();
+  auto lambda = [gate]() -> Co<int> { co_return co_await Gate<int>(gate); };
+  Timeout timeout(absl::Seconds(1), std::move(lambda));
+  ASSERT_TRUE(Poll(timeout).IsPending());
+  *gate = 7;
+  EXPECT_EQ(**Poll(timeout), 7);
+
+  auto never = [] { return Gate<int>(Closed<int>()); };
+  Timeout at = TimeoutAt(driver_.clock().Now() + absl::Seconds(1), never);
+  ASSERT_TRUE(Poll(at).IsPending());
+  Pass(absl::Seconds(1));
+  EXPECT_TRUE(TimedOut(Poll(at)->status()));
 }
 
 TEST_F(TimeoutTest, OfNothingGivesAStatus) {

@@ -29,6 +29,21 @@ must_fail() {
   fi
 }
 
+# As must_fail; the first lines are all that a user reads.
+must_tell_user() {
+  local case="$1" verdict="$2" expect="$3" source="$4" first
+  first="$(grep -vE '^(In file included| +from) ' "${verdict}" | head -n12)"
+  if compiled "${verdict}"; then
+    fail "${case}" "${verdict}" "compiles"
+  elif ! grep -Eq -- "${expect}" <<<"${first}"; then
+    fail "${case}" "${verdict}" "the first lines do not match '${expect}'"
+  elif ! grep -Eq -- "(^|/)${source}:[0-9]+" <<<"${first}"; then
+    fail "${case}" "${verdict}" "the first lines do not name a line of ${source}"
+  else
+    echo "PASSED   ${case}"
+  fi
+}
+
 not_applicable() { echo "NOT RUN  $1: only clang diagnoses it"; }
 
 finish() { ((failures == 0)) || exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each C++ example of a document is, word for word, in one of the sources, which a test compiles and runs.
+"""Each C++ or YAML example of a document is, word for word, in one of the sources, which a test compiles and runs (if it is C++).
 
 quotes_test.py DOCUMENT SOURCE...
 
@@ -17,7 +17,7 @@ def lines_of(text):
 def main():
     document, *sources = sys.argv[1:]
     with open(document, encoding="utf-8") as file:
-        examples = re.findall(r"^```c\+\+\n(.*?)^```", file.read(), re.S | re.M)
+        examples = re.findall(r"^```(?:c\+\+|yaml)\n(.*?)^```", file.read(), re.S | re.M)
     if not examples:
         sys.exit(f"{document}: no example found")
     known = []

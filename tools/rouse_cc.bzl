@@ -108,6 +108,7 @@ def rouse_cc_library(
         model_deps = [],
         checker = False,
         tags = [],
+        defines = [],
         copts = [],
         features = [],
         **kwargs):
@@ -121,6 +122,7 @@ def rouse_cc_library(
       model_deps: what they include besides with `ROUSE_MODEL` defined.
       checker: whether it is a part of the model checker, which has no twin.
       tags: as for cc_library.
+      defines: as for cc_library.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
       **kwargs: as for cc_library.
@@ -142,7 +144,7 @@ def rouse_cc_library(
         deps = deps,
         tags = tags,
         copts = _COPTS + (_MODEL_COPTS if checker else []) + copts,
-        defines = _MODEL_DEFINES if checker else [],
+        defines = defines + (_MODEL_DEFINES if checker else []),
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
         **kwargs
@@ -154,7 +156,7 @@ def rouse_cc_library(
             hdrs = hdrs,
             deps = [_twin(label) for label in deps] + model_deps,
             tags = tags + ["manual"],
-            defines = _MODEL_DEFINES,
+            defines = defines + _MODEL_DEFINES,
             copts = _COPTS + _MODEL_COPTS + copts,
             features = _FEATURES + features,
             include_prefix = _include_prefix(native.package_name()),

@@ -20,6 +20,9 @@ that the extended regular expression finds:
 It is also compiled with none of these defined, and must then succeed: so a case cannot pass for a
 missing header. `clang_cases` pass on another compiler without being tried, and the log says so.
 
+`user_cases` are for mistakes that users make: what the regular expression finds must be within the first
+dozen lines of what the compiler says, and one of these lines must name a line of the source itself.
+
 The compiler runs as a build action, with the flags of the configuration at hand, and its verdict is an
 output; the test only reads it. So include paths are those of any compilation, and results are cached.
 """
@@ -95,11 +98,19 @@ def _rouse_cc_nc_test_impl(ctx):
     cases = dict(ctx.attr.cases)
     if is_clang:
         cases.update(ctx.attr.clang_cases)
-    for case, expect in cases.items():
+    tried = [("must_fail", case, expect) for case, expect in cases.items()]
+    tried += [("must_tell_user", case, expect) for case, expect in ctx.attr.user_cases.items()]
+    for judge, case, expect in tried:
         verdict = ctx.actions.declare_file("%s.%s" % (ctx.label.name, case))
         _compile(ctx, toolchain, verdict, case)
         verdicts.append(verdict)
-        lines.append("must_fail %s %s %s" % (case, _quote(verdict.short_path), _quote(expect)))
+        lines.append(" ".join([
+            judge,
+            case,
+            _quote(verdict.short_path),
+            _quote(expect),
+            _quote(ctx.file.src.basename),
+        ]))
     if not is_clang:
         lines.extend(["not_applicable " + case for case in ctx.attr.clang_cases])
     lines.append("finish")
@@ -117,6 +128,7 @@ _rouse_cc_nc_test = rule(
         "cases": attr.string_dict(),
         "clang_cases": attr.string_dict(),
         "deps": attr.label_list(providers = [CcInfo]),
+        "user_cases": attr.string_dict(),
         "src": attr.label(allow_single_file = [".cc"], mandatory = True),
         "_judge": attr.label(
             allow_single_file = True,
@@ -132,7 +144,15 @@ _rouse_cc_nc_test = rule(
     toolchains = use_cc_toolchain(),
 )
 
-def rouse_cc_nc_test(name, src, deps, cases = {}, clang_cases = {}, size = "small", **kwargs):
+def rouse_cc_nc_test(
+        name,
+        src,
+        deps,
+        cases = {},
+        clang_cases = {},
+        user_cases = {},
+        size = "small",
+        **kwargs):
     """See the head of this file.
 
     Args:
@@ -140,7 +160,8 @@ def rouse_cc_nc_test(name, src, deps, cases = {}, clang_cases = {}, size = "smal
       src: the one source.
       deps: what it includes.
       cases: case to extended regular expression, for every compiler.
-      clang_cases: the same, for what clang alone can diagnose.
+      clang_cases: as `cases`, for what clang alone can diagnose.
+      user_cases: as `cases`, where the first lines have to tell a user what to do, and where.
       size: as for any test.
       **kwargs: as for any test.
     """
@@ -149,6 +170,7 @@ def rouse_cc_nc_test(name, src, deps, cases = {}, clang_cases = {}, size = "smal
         src = src,
         cases = cases,
         clang_cases = clang_cases,
+        user_cases = user_cases,
         deps = deps,
         size = size,
         **kwargs

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rouse/base/exceptions.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -47,7 +48,7 @@ void AtomicWaker::Register(const Waker& waker) {
                                       std::memory_order_acquire)) {
     // A wake is under way on the waker stored before: it may have come too late
     // for this caller's look, so it counts as this caller's.
-    if (state == kWaking) waker.WakeByRef();
+    if (MutableCondition(state == kWaking)) waker.WakeByRef();
     // Otherwise another thread registers, and wins.
     return;
   }
@@ -89,14 +90,15 @@ void AtomicWaker::Unlock() {
   // Acquire pairs with the release of the Take that came, whose wake this is. A
   // store would cut the release sequences of the Takes that came.
   state_.exchange(kWaiting, std::memory_order_acq_rel);
-  std::move(waker).Wake();
+  ROUSE_MUTABLE_CALL(std::move(waker).Wake());
 }
 
 Waker AtomicWaker::Take() {
   // Acquire pairs with the release of Register, which wrote `waker_`; release
   // with the acquire of a later Register. Done even where the cell looks empty:
   // it is what makes the caller's change visible to that Register.
-  if (state_.fetch_or(kWaking, std::memory_order_acq_rel) != kWaiting) {
+  if (MutableCondition(state_.fetch_or(kWaking, std::memory_order_acq_rel) !=
+                       kWaiting)) {
     return Waker();
   }
   Waker waker = std::move(waker_.Write());

@@ -258,6 +258,20 @@ MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
+// A task whose waker is called at each registration would spin.
+MODEL_TEST(AtomicWaker, AWakerIsStoredAndNotCalledAfterAWake) {
+  AtomicWaker cell;
+  Flag first;
+  Flag second;
+  cell.Register(first.waker());
+  cell.Wake();
+  Require(first.woken());
+  cell.Register(second.waker());
+  Require(!second.woken());
+  cell.Wake();
+  Require(second.woken());
+}
+
 MODEL_MUTANTS(AtomicWaker, "waker/atomic_waker.");
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/futex.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -73,7 +74,10 @@ struct ThreadParker::Inner {
 
   void Unref() {
     // Release pairs with the acquire of the last one: use comes before delete.
-    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (MutableCondition(references.fetch_sub(1, std::memory_order_acq_rel) ==
+                         1)) {
+      delete this;
+    }
   }
 };
 
@@ -117,7 +121,8 @@ void ThreadParker::Park() {
                                             std::memory_order_relaxed)) {
     do {
       FutexWait(inner_->state, kParked);
-    } while (inner_->state.load(std::memory_order_relaxed) == kParked);
+    } while (MutableCondition(inner_->state.load(std::memory_order_relaxed) ==
+                              kParked));
   }
   // Acquire pairs with the release of Unpark.
   inner_->state.exchange(kEmpty, std::memory_order_acquire);

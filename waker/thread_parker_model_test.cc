@@ -90,6 +90,19 @@ MODEL_TEST(ThreadParker, AParkAfterATimeoutIsAsAnyOther) {
   parker.Park();
 }
 
+MODEL_TEST(ThreadParker, ATimedParkLeavesNothingOfTheUnparkItUsesUp) {
+  ThreadParker parker;
+  Cell<int> data(0);
+  parker.unparker().Unpark();
+  parker.ParkFor(absl::Milliseconds(1));
+  Thread other([&data, unparker = parker.unparker()] {
+    data.Write() = 1;
+    unparker.Unpark();
+  });
+  parker.Park();
+  Require(data.Read() == 1);
+}
+
 MODEL_TEST(ThreadParker, ReturnsForNoReasonOnlyFromTheKernel,
            .spurious_failures = 2) {
   ThreadParker parker;
@@ -109,7 +122,10 @@ MODEL_TEST(ThreadParker, AnUnparkerOutlivesTheParker) {
   parker.reset();
 }
 
-MODEL_MUTANTS(ThreadParker, "waker/thread_parker.");
+MODEL_MUTANTS(
+    ThreadParker, "waker/thread_parker.",
+    "ParkFor at thread_parker.cc:171: modify skipped: the kernel does "
+    "not let it wait, as if its time were up");
 
 }  // namespace
 }  // namespace rouse

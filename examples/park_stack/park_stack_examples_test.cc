@@ -45,7 +45,8 @@ using rouse::scheduler::Scheduler;
 using Stack = rouse::wheel::Driver<Reactor>;
 
 // Runs `main`, and all that it spawns, on this thread, until `main` has ended.
-absl::StatusOr<int> RunMain(Stack& stack, rouse::Co<int> main) {
+template <class Main>
+absl::StatusOr<int> RunMain(Stack& stack, Main main) {
   auto driver = std::make_unique<DriverRef<Stack>>(stack);
   Scheduler* scheduler = new Scheduler(std::move(driver));
   absl::StatusOr<int> result;
@@ -118,7 +119,7 @@ TEST(ParkStack, CancelsWhatMainLeavesBehind) {
     co_await rouse::Sleep(absl::Milliseconds(1));
     co_return 1;
   };
-  EXPECT_EQ(RunMain(stack, main()).value(), 1);
+  EXPECT_EQ(RunMain(stack, main).value(), 1);
   EXPECT_TRUE(gone);
 }
 
@@ -157,7 +158,7 @@ TEST(ParkStack, TakesADriverOfOnesOwn) {
     // It may be over before the worker gets to park.
     while (sleeps == 0) co_await rouse::Sleep(absl::Milliseconds(2));
   };
-  rouse::JoinHandle<void> handle = scheduler->Spawn(nap());
+  rouse::JoinHandle<void> handle = scheduler->Spawn(nap);
   scheduler->worker(0).RunUntil([&] { return handle.IsFinished(); });
   scheduler->Close();
   scheduler->CancelAll();
@@ -222,7 +223,7 @@ TEST(ParkStack, GoesByAClockOfOnesOwn) {
     co_await rouse::Sleep(absl::Hours(24));
     co_return 1;
   };
-  EXPECT_EQ(RunMain(stack, day()).value(), 1);
+  EXPECT_EQ(RunMain(stack, day).value(), 1);
 }
 
 }  // namespace

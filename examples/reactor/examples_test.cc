@@ -1,6 +1,7 @@
 // The examples of docs/reactor.md, which reactor_quotes_test compares with
 // these.
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -239,6 +240,38 @@ TEST(Examples, AReactorAlone) {
                       .value();
   ASSERT_EQ(write(b.get(), "x", 1), 1);
   EXPECT_TRUE(RunAlone(reactor, YieldAndWait(io)).ok());
+}
+
+template <class F>
+auto RunInAPollLoop(Reactor& reactor, int own, int& served, F future) {
+  const rouse::Waker waker = rouse::Waker::FromCallable(
+      [unparker = reactor.unparker()] { unparker.Unpark(); });
+  for (;;) {
+    rouse::Context cx(waker);
+    auto result = future.Poll(cx);
+    if (result.IsReady()) return *std::move(result);
+    pollfd fds[] = {{reactor.fd(), POLLIN, 0}, {own, POLLIN, 0}};
+    // From here on until the turn, an unpark makes fd() readable.
+    poll(fds, 2, /*timeout=*/reactor.PrepareToWait() ? -1 : 0);
+    char byte;
+    if ((fds[1].revents & POLLIN) != 0 && read(own, &byte, 1) == 1) ++served;
+    reactor.Turn(absl::ZeroDuration()).IgnoreError();
+  }
+}
+
+TEST(Examples, AReactorInAPollLoop) {
+  auto [a, b] = MakePair();
+  auto [own, peer] = MakePair();
+  Reactor reactor = Reactor::Create().value();
+  const auto io = AsyncFd<OwnedFd>::Create(std::move(a), Interest::kReadable,
+                                           reactor.handle())
+                      .value();
+  ASSERT_EQ(write(peer.get(), "y", 1), 1);
+  ASSERT_EQ(write(b.get(), "x", 1), 1);
+  int served = 0;
+  EXPECT_TRUE(
+      RunInAPollLoop(reactor, own.get(), served, YieldAndWait(io)).ok());
+  EXPECT_EQ(served, 1);
 }
 
 TEST(Examples, AThreadInTheBackground) {

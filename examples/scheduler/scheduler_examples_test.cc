@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -19,15 +20,17 @@
 #include "rouse/future/yield.h"
 #include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/runtime/stack_of_thread.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/long_poll.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task_meta.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
-#include "rouse/waker/task_id.h"
 
 namespace {
 
@@ -37,7 +40,7 @@ rouse::Co<int64_t> Sum(const Numbers& numbers, size_t from, size_t to) {
   int64_t sum = 0;
   for (size_t i = from; i < to; ++i) {
     sum += numbers[i];
-    if (i % 4096 == 4095) co_await rouse::Yield();
+    if (i % 65536 == 65535) co_await rouse::Yield();
   }
   co_return sum;
 }
@@ -102,12 +105,24 @@ std::string Stuck(const rouse::Runtime& runtime, absl::Duration long_time) {
 }
 
 absl::StatusOr<rouse::Runtime> MakeCounted(std::atomic<int>& alive) {
-  using rouse::TaskId;
+  using rouse::TaskMeta;
   return rouse::Builder::MultiThread()
       .WorkerThreads(2)
-      .OnTaskSpawn([&alive](TaskId) { ++alive; })
-      .OnTaskTerminate([&alive](TaskId) { --alive; })
+      .OnTaskSpawn([&alive](const TaskMeta&) { ++alive; })
+      .OnTaskTerminate([&alive](const TaskMeta&) { --alive; })
       .Build();
+}
+
+absl::StatusOr<rouse::Runtime> MakeWatched() {
+  auto report = [](const rouse::LongPoll& poll) {
+    // task 17 "reader" (spawned at server.cc:40) has been polled for 7ms on ...
+    LOG(WARNING) << poll;
+    if (poll.ended) return;
+    // Where the thread is now; in runtime/stack_of_thread.h.
+    absl::StatusOr<std::string> stack = rouse::StackOfThread(poll.thread);
+    if (stack.ok()) LOG(WARNING) << *stack;
+  };
+  return rouse::Builder::MultiThread().OnLongPoll(report).Build();
 }
 
 absl::StatusOr<rouse::Runtime> MakeRepeatable(uint64_t seed) {
@@ -185,6 +200,16 @@ TEST(SchedulerExamplesTest, CountsTasks) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(SchedulerExamplesTest, IsToldOfALongPoll) {
+  rouse::Runtime runtime = MakeWatched().value();
+  auto computes = [&runtime]() -> rouse::Co<> {
+    while (runtime.metrics().long_polls == 0) {
+    }
+    co_return;
+  };
+  EXPECT_TRUE(runtime.BlockOn(runtime.Spawn(computes)).ok());
+}
+
 // In which order tasks sleep and wake, with this seed.
 std::vector<int> OrderOf(uint64_t seed) {
   rouse::Runtime runtime = MakeRepeatable(seed).value();
@@ -197,7 +222,9 @@ std::vector<int> OrderOf(uint64_t seed) {
   };
   auto main = [&]() -> rouse::Co<> {
     std::vector<rouse::JoinHandle<void>> handles;
-    for (int id = 0; id < 6; ++id) handles.push_back(rouse::Spawn(task(id)));
+    for (int id = 0; id < 6; ++id) {
+      handles.push_back(rouse::Spawn([&task, id] { return task(id); }));
+    }
     for (rouse::JoinHandle<void>& handle : handles) {
       const absl::Status joined = co_await handle;
       EXPECT_TRUE(joined.ok()) << joined;

@@ -81,7 +81,7 @@ class Loop {
 TEST(Heap, RunsInALoopOfOnesOwn) {
   Loop loop;
   rouse::heap::Delay delay(loop.timer(), absl::Milliseconds(2));
-  const rouse::Instant end = delay.FiresAt();
+  const rouse::Instant end = delay.Deadline();
   loop.Run(std::move(delay));
   EXPECT_GE(loop.timer().clock().Now(), end);
 }

@@ -12,10 +12,10 @@
 #define ROUSE_SCHEDULER_TASK_CELL_H_
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
@@ -26,72 +26,30 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/coro_attributes.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
 
 namespace rouse::task {
 
-// A future made, when it is first polled, by a callable that lives as long as
-// it does: so the captures of a lambda coroutine last.
+// Compiles if an argument `F&&` can be spawned. Called first by what takes one:
+// the compiler says what is wrong, and names the line of the call. (`auto` has
+// g++ say it before all that follows from it.)
 template <class F>
-class CallableFuture {
- public:
-  using Inner = std::invoke_result_t<F&>;
-
-  explicit CallableFuture(F&& callable) : callable_(std::move(callable)) {}
-  explicit CallableFuture(const F& callable) : callable_(callable) {}
-  // Only before the first poll.
-  CallableFuture(CallableFuture&& other)
-      : callable_(std::move(other.callable_)) {}
-
-  auto Poll(Context& cx) {
-    if (!inner_.has_value()) {
-      // Made in place: a future need not be movable.
-      inner_.emplace(Make(*this));
-    }
-    return inner_->Poll(cx);
-  }
-
-  void Trace(AwaitTrace& trace) const {
-    if (inner_.has_value()) {
-      trace.Add(*inner_);
-    } else {
-      trace.AddLeaf(internal::TypeName<Inner>(), "not begun");
-    }
-  }
-
- private:
-  // Converts to what the callable returns, so that `emplace` elides the move.
-  struct Make {
-    explicit Make(CallableFuture& self) : self(self) {}
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    ROUSE_CORO_WRAPPER operator Inner() const { return self.callable_(); }
-    CallableFuture& self;
-  };
-
-  F callable_;
-  std::optional<Inner> inner_;
-};
-
-// What `Spawn(f)` runs: `f` itself if it is a future, else what calling it
-// returns, which must be one.
-template <class F>
-concept Spawnable =
-    Future<F> || (std::invocable<F&> && Future<std::invoke_result_t<F&>>);
-
-template <class F>
-struct SpawnedFuture {
-  using type = CallableFuture<F>;
-};
-template <Future F>
-struct SpawnedFuture<F> {
-  using type = F;
-};
+constexpr auto CheckSpawnable() {
+  constexpr bool kIsFuture = IntoFuture<std::decay_t<F>>;
+  static_assert(kIsFuture,
+                "Spawn takes a future, or a callable that returns one");
+  static_assert(!kIsFuture || std::is_constructible_v<std::decay_t<F>, F>,
+                "Spawn keeps what it is given, and this cannot be copied: move "
+                "it, as in Spawn(std::move(co))");
+}
 
 template <Future F>
 class Cell final : public Header {
@@ -104,6 +62,11 @@ class Cell final : public Header {
   Cell(Schedule* scheduler, TaskId id, Arg&& arg,
        const SpawnOptions& options = {}, std::source_location spawned_at = {})
       : Header(&kVTable, scheduler, id, options, spawned_at) {
+    if constexpr (std::same_as<std::decay_t<Arg>, F>) {
+      if (internal::BorrowsClosure(arg)) [[unlikely]] {
+        internal::PanicBorrowsClosure(spawned_at);
+      }
+    }
     std::construct_at(&future_, std::forward<Arg>(arg));
   }
   ~Cell() {}
@@ -124,7 +87,13 @@ class Cell final : public Header {
                 "a task is aligned to 16 bytes: hold a future or an output of "
                 "larger alignment through a pointer");
 
-  enum class Holds : unsigned char { kFuture, kResult, kException, kNothing };
+  enum class Holds : unsigned char {
+    kFuture,
+    kResult,
+    kCancelled,  // a result that says so
+    kException,
+    kNothing,
+  };
 
   static Cell* From(Header* task) { return static_cast<Cell*>(task); }
 
@@ -144,7 +113,11 @@ class Cell final : public Header {
   }
 
   static Outcome Cancel(Header* task) {
-    return FinishWith(task, [task] { return ErrorOfCancelled(task->id); });
+    Cell* cell = From(task);
+    const Outcome outcome =
+        FinishWith(task, [task] { return ErrorOfCancelled(task->id); });
+    if (outcome == Outcome::kReady) cell->holds_ = Holds::kCancelled;
+    return outcome;
   }
 
   static Outcome Fail(Header* task, const absl::Status& error) {
@@ -165,16 +138,27 @@ class Cell final : public Header {
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
       // First what may throw: the exception is still to be had then.
-      to->result.emplace(internal::ErrorFor<Result>(
-          ErrorOfThrown(task->id, cell->exception_)));
+      to->result.emplace(
+          internal::ErrorFor<Result>(ErrorOfThrown(task, cell->exception_)));
       to->exception = std::move(cell->exception_);
     } else {
       to->result.emplace(std::move(cell->result_));
+      to->cancelled = cell->holds_ == Holds::kCancelled;
     }
     cell->Drop();
   }
 
-  static void DropOutput(Header* task) { From(task)->Drop(); }
+  static const std::exception_ptr& Exception(const Header* task) {
+    return static_cast<const Cell*>(task)->exception_;
+  }
+
+  static void DropOutput(Header* task) {
+    Cell* cell = From(task);
+    if (cell->holds_ == Holds::kException) {
+      task->scheduler->Unhandled(task, cell->exception_);
+    }
+    cell->Drop();
+  }
   static void Deallocate(Header* task) { delete From(task); }
 
   static void Trace(const Header* task, AwaitTrace& trace) {
@@ -211,6 +195,7 @@ class Cell final : public Header {
         std::destroy_at(&future_);
         break;
       case Holds::kResult:
+      case Holds::kCancelled:
         std::destroy_at(&result_);
         break;
       case Holds::kException:
@@ -221,8 +206,9 @@ class Cell final : public Header {
     }
   }
 
-  static constexpr VTable kVTable = {
-      &Poll, &Cancel, &Fail, &Trace, &TakeOutput, &DropOutput, &Deallocate};
+  static constexpr VTable kVTable = {&Poll,       &Cancel,    &Fail,
+                                     &Trace,      &Exception, &TakeOutput,
+                                     &DropOutput, &Deallocate};
 
   Holds holds_ = Holds::kFuture;
   union {

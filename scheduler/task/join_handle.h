@@ -15,6 +15,7 @@
 #ifndef ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
 #define ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
 
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,7 @@ template <class T>
 struct JoinOutcome {
   PollResult<JoinResult<T>>& result;
   std::exception_ptr& exception;  // untouched unless one ended the task
+  bool cancelled = false;
 };
 
 }  // namespace task
@@ -78,8 +80,14 @@ struct JoinOutcome {
 //
 //   kCancelled  the task was aborted, or its runtime was shut down first;
 //   kInternal   an exception (a `Panic()` too) left the task, or the destructor
-//               of its future; the message carries what it says, and
-//               `exception()` the exception.
+//               of its future; the message names the task and the place where
+//               it was spawned, and carries what the exception says, and
+//               `exception()` has the exception.
+//
+// The exception is the handle's as long as there is a handle. If the handle
+// goes, or has gone, without having given its result, nobody has taken the
+// exception, and by default it is logged as an error, once: see
+// `Builder::OnUnhandledException()`.
 //
 // The result's own destructor must not throw, since it may run on any thread:
 // such a task does not compile. An exception of its move constructor ends the
@@ -120,6 +128,7 @@ class JoinHandle {
     PollResult<JoinResult<T>> result = kPending;
     task::JoinOutcome<T> outcome{result, exception_};
     task_->vtable->take_output(task_, &outcome);
+    if (outcome.cancelled) id_ |= kWasCancelled;
     task::DropHandleOfTaken(std::exchange(task_, nullptr));
     return result;
   }
@@ -134,7 +143,8 @@ class JoinHandle {
 
   // A leaf that names the task: see await_trace.h.
   void Trace(AwaitTrace& trace) const {
-    trace.AddLeaf(internal::TypeName<JoinHandle>(), absl::StrCat("task ", id_));
+    trace.AddLeaf(internal::TypeName<JoinHandle>(),
+                  absl::StrCat("task ", id()));
   }
 
   // Asks for the task to be cancelled. It ends at its next suspension, or now
@@ -152,21 +162,32 @@ class JoinHandle {
 
   // For others that may abort the task. Of no effect after the result was
   // taken.
-  AbortHandle abort_handle() const { return AbortHandle(task_, id_); }
+  AbortHandle abort_handle() const { return AbortHandle(task_, id()); }
 
   // The task's id, also after the result was taken.
-  TaskId id() const { return id_; }
+  TaskId id() const { return id_ & ~kWasCancelled; }
 
   // The exception that ended the task, after the result was taken; else null.
   std::exception_ptr exception() const { return exception_; }
 
+  // After the result was taken: whether it is `kCancelled` since the task was
+  // aborted, or its runtime shut down, and not since the task has returned
+  // that. Else false.
+  bool was_cancelled() const { return (id_ & kWasCancelled) != 0; }
+
   // Lets the task run on by itself; its result is dropped, here if it is there
-  // already, and so is the waker of the last poll.
+  // already, and so is the waker of the last poll. While the result is
+  // destroyed here `CurrentTaskId()` is the task's, as it is where its runtime
+  // destroys it.
   void Detach() {
     if (task_ != nullptr) task::DropHandle(std::exchange(task_, nullptr));
   }
 
  private:
+  // A bit of `id_`, so that a handle is no larger for it: no id comes near
+  // 2^63.
+  static constexpr TaskId kWasCancelled = TaskId{1} << 63;
+
   task::Header* task_;
   TaskId id_;
   std::exception_ptr exception_;

@@ -13,10 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <utility>
 
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -42,7 +44,7 @@ class ManualSchedule final : public Schedule {
     return std::exchange(listed_, nullptr) == task;
   }
 
-  void Threw(Header* task) override {
+  void Threw(Header* task, const std::exception_ptr&) override {
     ++threw_;
     EXPECT_FALSE(task->state.IsComplete());
   }
@@ -50,12 +52,14 @@ class ManualSchedule final : public Schedule {
   // The ids count from 1. One task at a time is in the list.
   template <class F>
   auto Start(F f) {
-    using Future = typename SpawnedFuture<F>::type;
+    using Future = internal::FutureFrom<F>;
     auto* task = new Cell<Future>(this, ++last_id_, std::move(f));
     listed_ = task;
     queue_.push_back(task);
     return JoinHandle<FutureOutput<Future>>(task);
   }
+
+  void Unhandled(Header*, const std::exception_ptr&) override { ++unhandled_; }
 
   // False: none was queued.
   bool RunNext(uint32_t now_ms = 0) {
@@ -75,6 +79,8 @@ class ManualSchedule final : public Schedule {
   Header* listed() const { return listed_; }
   // How many tasks ended with an exception.
   int threw() const { return threw_; }
+  // Whose exception nobody has taken.
+  int unhandled() const { return unhandled_; }
 
   void ShutdownListed() {
     Header* task = std::exchange(listed_, nullptr);
@@ -86,6 +92,7 @@ class ManualSchedule final : public Schedule {
   std::deque<Header*> queue_;
   Header* listed_ = nullptr;
   int threw_ = 0;
+  int unhandled_ = 0;
   TaskId last_id_ = 0;
   FastRand rand_{1};
 };

@@ -11,15 +11,17 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/biased_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse::task {
 namespace {
 
 // By the thread that holds the lock. Relaxed: those who read promise no order.
-void Count(Atomic<size_t>& size, size_t change) {
-  size.store(size.load(std::memory_order_relaxed) + change,
-             std::memory_order_relaxed);
+template <class Counter>
+void Count(Counter& count, size_t change) {
+  count.store(count.load(std::memory_order_relaxed) + change,
+              std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -32,17 +34,19 @@ bool OwnedTasks::Add(Header* task, size_t shard) {
   const uint32_t index = IndexOf(shard);
   Shard& home = shards_[index];
   const BiasedLock::OwnerHolder lock(home.mu);
-  if (home.closed.Read()) return false;
+  if (MutableCondition(home.closed.Read())) return false;
   task->shard = index;
-  home.tasks.PushBack(task);
+  home.tasks.Write().PushBack(task);
   Count(home.size, 1);
+  Count(home.added, 1);
   return true;
 }
 
 bool OwnedTasks::Remove(Header* task, std::optional<size_t> own_shard) {
   if (!WasAdded(task)) return false;
   Shard& home = shards_[task->shard];
-  if (own_shard.has_value() && IndexOf(*own_shard) == task->shard) {
+  if (own_shard.has_value() &&
+      MutableCondition(IndexOf(*own_shard) == task->shard)) {
     const BiasedLock::OwnerHolder lock(home.mu);
     return home.Remove(task);
   }
@@ -54,7 +58,9 @@ bool OwnedTasks::Remove(Header* task, std::optional<size_t> own_shard) {
 }
 
 bool OwnedTasks::Shard::Remove(Header* task) {
-  if (!task->IsLinked()) return false;
+  // The task's links are the list's.
+  static_cast<void>(tasks.Write());
+  if (MutableCondition(!task->IsLinked())) return false;
   task->Unlink();
   Count(size, size_t{0} - 1);
   return true;
@@ -62,7 +68,7 @@ bool OwnedTasks::Shard::Remove(Header* task) {
 
 Header* OwnedTasks::Shard::PopFront() {
   const BiasedLock::Holder lock(mu);
-  Header* task = tasks.PopFront();
+  Header* task = tasks.Write().PopFront();
   if (task != nullptr) Count(size, size_t{0} - 1);
   return task;
 }
@@ -94,6 +100,15 @@ size_t OwnedTasks::size() const {
   return size;
 }
 
+size_t OwnedTasks::added() const {
+  size_t count = 0;
+  for (size_t i = 0; i < shards(); ++i) {
+    // Relaxed: as above.
+    count += shards_[i].added.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
 size_t OwnedTasks::added_late() const {
   size_t count = 0;
   for (size_t i = 0; i < shards(); ++i) {
@@ -114,7 +129,7 @@ void OwnedTasks::ForEach(absl::FunctionRef<void(Header&)> visit) {
   for (size_t i = 0; i < shards(); ++i) {
     Shard& shard = shards_[i];
     const BiasedLock::Holder lock(shard.mu);
-    shard.tasks.ForEach([visit](Header* task) { visit(*task); });
+    shard.tasks.Write().ForEach([visit](Header* task) { visit(*task); });
   }
 }
 

@@ -22,6 +22,7 @@
 #ifndef ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
 #define ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -93,6 +94,9 @@ class OwnedTasks {
   // meanwhile. Takes no lock. O(shards).
   size_t size() const;
 
+  // How many tasks `Add()` has ever added, as exactly as `size()`.
+  size_t added() const;
+
   // How many tasks an `Adder` has ever added. What came before that is visible
   // to who sees them counted here.
   size_t added_late() const;
@@ -111,9 +115,12 @@ class OwnedTasks {
 
     BiasedLock mu;
     rouse::Cell<bool> closed ABSL_GUARDED_BY(mu){false};
-    IntrusiveList<Header, AllTasksTag> tasks ABSL_GUARDED_BY(mu);
+    rouse::Cell<IntrusiveList<Header, AllTasksTag>> tasks ABSL_GUARDED_BY(mu);
     // Written under the lock, so that relaxed loads and stores do.
     Atomic<size_t> size{0};
+    // How many `Add()` has added. Likewise; a count for metrics is no business
+    // of the model checker's.
+    std::atomic<size_t> added{0};
     Atomic<size_t> added_late{0};
   };
 
@@ -154,7 +161,7 @@ class OwnedTasks::Adder {
   void Add(Header* task) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (WasAdded(task)) return;
     task->shard = index_;
-    shard_.tasks.PushBack(task);
+    shard_.tasks.Write().PushBack(task);
     ++added_;
   }
 

@@ -150,6 +150,7 @@ MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
   TestTask first(model.schedule);
   TestTask second(model.schedule);
   Require(first.Add(tasks, 0));
+  Require(tasks.size() == 1);
   Thread thief([&] { Require(tasks.Remove(first.task())); });
   Require(second.Add(tasks, 0));
   Require(tasks.Remove(second.task(), 0));
@@ -159,7 +160,32 @@ MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
   second.End();
 }
 
-MODEL_MUTANTS(OwnedTasks, "base/biased_lock");
+// Who is an owner is not that of another's shard.
+MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOne,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Model model(2);
+  OwnedTasks& tasks = model.schedule->tasks;
+  TestTask first(model.schedule);
+  TestTask second(model.schedule);
+  Require(first.Add(tasks, 0));
+  Thread other([&] { Require(tasks.Remove(first.task(), 1)); });
+  Require(second.Add(tasks, 0));
+  Require(tasks.Remove(second.task(), 0));
+  other.Join();
+  Require(tasks.size() == 0);
+  first.End();
+  second.End();
+}
+
+MODEL_MUTANTS(
+    OwnedTasks, "base/biased_lock|scheduler/task/owned_tasks.",
+    "biased_lock.cc:18: store skipped: killed by "
+    "biased_lock_model_test",
+    "biased_lock.cc:38: killed by biased_lock_model_test, or listed "
+    "there",
+    "OwnedTasks::Remove at owned_tasks.cc:49: condition always false: "
+    "the owner takes the lock as any other thread does");
 
 }  // namespace
 }  // namespace rouse::task

@@ -201,6 +201,7 @@
 #include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/mutable_step.h"
 
 namespace rouse::task {
 
@@ -233,7 +234,9 @@ class State {
         word |= kTracerHolds;
         return Start::kTraced;
       }
-      if ((word & (kRunning | kComplete)) != 0) return Start::kSkip;
+      if (MutableCondition((word & (kRunning | kComplete)) != 0)) {
+        return Start::kSkip;
+      }
       word = (word & ~kNotified) | kRunning;
       return (word & kCancelled) != 0 ? Start::kCancel : Start::kPoll;
     });
@@ -265,7 +268,9 @@ class State {
       if ((word & kCancelled) != 0) return Suspend::kCancel;
       word &= ~kRunning;
       if (yielded) word |= kNotified;
-      if ((word & kNotified) != 0) return Suspend::kReschedule;
+      if (MutableCondition((word & kNotified) != 0)) {
+        return Suspend::kReschedule;
+      }
       // The list of all tasks has a reference: this is not the last.
       ABSL_ASSERT(word >= 2 * kReference);
       word -= kReference;
@@ -317,7 +322,7 @@ class State {
     return Update([](uint64_t& word) {
       if ((word & (kComplete | kNotified)) != 0) return false;
       word |= kNotified;
-      if ((word & kRunning) != 0) return false;
+      if (MutableCondition((word & kRunning) != 0)) return false;
       word += kReference;
       return true;
     });
@@ -387,7 +392,7 @@ class State {
       const bool holds = (word & kTracerHolds) != 0;
       word &= ~(kRunning | kTraced | kTracerHolds);
       if (!holds) return false;
-      if ((word & kNotified) != 0) return true;
+      if (MutableCondition((word & kNotified) != 0)) return true;
       // The caller has another reference: this is not the last.
       ABSL_ASSERT(word >= 2 * kReference);
       word -= kReference;
@@ -457,7 +462,7 @@ class State {
     const uint64_t before =
         word_.fetch_add(kReference, std::memory_order_relaxed);
     // 2^54 wakers are a leak that would end in a use after free.
-    if (ABSL_PREDICT_FALSE(before > UINT64_MAX / 2)) abort();
+    if (ABSL_PREDICT_FALSE(before > UINT64_MAX / 2)) std::abort();
   }
 
   // Drops `count` references. Whether the last one was among them.

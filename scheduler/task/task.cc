@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/config.h"
 #include "absl/base/const_init.h"
+#include "absl/base/optimization.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -16,7 +16,9 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/task_local.h"
 #include "rouse/scheduler/task/state.h"
+#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/running_here.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 
@@ -61,7 +63,10 @@ constexpr RawWakerVTable kWakerVTable = {
 // The output is in place, by way of `outcome`: ends the task, of which the
 // caller has `references`.
 void Complete(Header* task, Outcome outcome, uint64_t references) {
-  if (outcome == Outcome::kThrew) task->scheduler->Threw(task);
+  if (ABSL_PREDICT_FALSE(outcome == Outcome::kThrew)) {
+    task->KeepScheduler();
+    task->scheduler->Threw(task, task->vtable->exception(task));
+  }
   const bool detached = !task->state.HasJoinInterest();
   if (detached) task->vtable->drop_output(task);
   // First, so that whoever knows of the end does not find the task there, and
@@ -136,6 +141,10 @@ void Suspend(Header* task, bool yielded) {
 
 }  // namespace
 
+void Schedule::Unhandled(Header* task, const std::exception_ptr& exception) {
+  LogUnhandled(task->meta(), exception);
+}
+
 Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
                   TaskId& current) {
   const ScopedTaskId here(task->id, current);
@@ -183,7 +192,7 @@ bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
 
 void Discard(Header* task) {
   if (!std::exchange(task->still_running, false)) return Unref(task);
-  const ScopedTaskId here(task->id);
+  const internal::ScopedTaskEnd here(task->id);
   Cancel(task, 1);
 }
 
@@ -199,13 +208,13 @@ void CancelNew(Header* task) {
 
 void Shutdown(Header* task) {
   if (!TakeOverToCancel(task)) return;
-  const ScopedTaskId here(task->id);
+  const internal::ScopedTaskEnd here(task->id);
   Cancel(task, 0);
 }
 
 void Fail(Header* task, const absl::Status& error) {
   if (!TakeOverToCancel(task)) return;
-  const ScopedTaskId here(task->id);
+  const internal::ScopedTaskEnd here(task->id);
   Complete(task, task->vtable->fail(task, error), 0);
 }
 
@@ -219,20 +228,9 @@ absl::Status ErrorOfCancelled(TaskId id) {
   return absl::CancelledError(absl::StrCat("task ", id, " was cancelled"));
 }
 
-absl::Status ErrorOfThrown(TaskId id, const std::exception_ptr& exception) {
-#ifdef ABSL_HAVE_EXCEPTIONS
-  try {
-    std::rethrow_exception(exception);
-  } catch (const std::exception& e) {
-    return absl::InternalError(
-        absl::StrCat("task ", id, " ended with an exception: ", e.what()));
-  } catch (...) {
-  }
-#else
-  static_cast<void>(exception);
-#endif
-  return absl::InternalError(
-      absl::StrCat("task ", id, " ended with an exception"));
+absl::Status ErrorOfThrown(const Header* task,
+                           const std::exception_ptr& exception) {
+  return absl::InternalError(DescribeThrown(task->meta(), exception));
 }
 
 bool Trace(Header* task, AwaitTrace& trace) {
@@ -291,7 +289,10 @@ void DropHandle(Header* task) {
         break;
     }
   }
-  task->vtable->drop_output(task);
+  {
+    const internal::ScopedTaskEnd here(task->id);
+    task->vtable->drop_output(task);
+  }
   DropHandleOfTaken(task);
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/scheduler/task/state.h"
+#include "rouse/scheduler/task/task_meta.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
@@ -47,8 +49,9 @@ struct Header;
 // that the scheduler's owner, who shuts it down, has not ended. But a waker may
 // be on its way to `Submit()` while the task is shut down; and then a queue may
 // still have it. So a task that was ended by another than its runner has a
-// reference until it is freed (`Header::KeepScheduler()`). Whoever has the hold
-// has a reference to the task.
+// reference until it is freed (`Header::KeepScheduler()`), and so has one that
+// was ended by an exception, of which the scheduler may be told later. Whoever
+// has the hold has a reference to the task.
 class Schedule {
  public:
   // With one reference, the caller's.
@@ -67,7 +70,14 @@ class Schedule {
   // An exception has ended `task`: it left a poll, or the destructor of the
   // future. It is in place as the task's output, but nobody has been told yet.
   // On the thread that runs the task, before `Release()`. Must not throw.
-  virtual void Threw(Header* task) { static_cast<void>(task); }
+  virtual void Threw(Header* task, const std::exception_ptr& exception) {
+    static_cast<void>(task);
+    static_cast<void>(exception);
+  }
+  // Nobody has taken the exception that has ended `task`, and nobody will: it
+  // is about to be dropped. On the thread that drops it, once for each
+  // exception, after `Threw()`. Logs it. Must not throw.
+  virtual void Unhandled(Header* task, const std::exception_ptr& exception);
 
   void Ref() {
     // Relaxed: the caller has a reference.
@@ -95,7 +105,7 @@ class Schedule {
 enum class Outcome : unsigned char { kPending, kReady, kThrew };
 
 // What depends on the type of the future. Called by the thread that runs the
-// task, but for the last three, whose callers `State` names.
+// task, but for those from `take_output` on, whose callers `State` names.
 struct VTable {
   Outcome (*poll)(Header*, Context&);
   // Destroys the future and makes "cancelled" the output, or the exception
@@ -105,9 +115,12 @@ struct VTable {
   Outcome (*fail)(Header*, const absl::Status& error);
   // Says where the future waits.
   void (*trace)(const Header*, AwaitTrace&);
+  // The output, if it is an exception.
+  const std::exception_ptr& (*exception)(const Header*);
   // Moves the output to where `*outcome` says, a JoinOutcome<T> of the future's
   // T.
   void (*take_output)(Header*, void* outcome);
+  // Tells the scheduler, if the output is an exception.
   void (*drop_output)(Header*);
   // Frees a task whose future and output are gone.
   void (*deallocate)(Header*);
@@ -135,22 +148,45 @@ struct AllTasksTag;
 
 // The part of a task that comes before its future.
 struct Header : IntrusiveListNode<AllTasksTag> {
+  // What most tasks do not have.
+  struct Details {
+    explicit Details(std::string_view name) : name(name) {}
+
+    const std::string name;
+    // Since when it waits in a queue, in cycles, or 0. Belongs to who has the
+    // hold.
+    uint64_t waits_since = 0;
+  };
+
   Header(const VTable* vtable, Schedule* scheduler, TaskId id,
          const SpawnOptions& options, std::source_location spawned_at)
       : vtable(vtable),
         scheduler(scheduler),
         id(id),
         spawned_at(spawned_at),
-        owned_name(options.name.empty()
-                       ? nullptr
-                       : std::make_unique<const std::string>(options.name)) {}
+        details(options.name.empty()
+                    ? nullptr
+                    : std::make_unique<Details>(options.name)) {}
   ~Header() {
     if (keeps_scheduler_) scheduler->Unref();
   }
 
   // Empty if it has none.
   std::string_view name() const {
-    return owned_name != nullptr ? *owned_name : std::string_view();
+    return details != nullptr ? details->name : std::string_view();
+  }
+
+  // The task waits in a queue from now on, `now` in cycles; and does not any
+  // more: for how many cycles it has waited, if both were called. By who has
+  // the hold, if somebody wants to know, and only if there are `details`.
+  void BeginWaiting(uint64_t now) {
+    if (details != nullptr) details->waits_since = now;
+  }
+  std::optional<uint64_t> EndWaiting(uint64_t now) {
+    if (details == nullptr || details->waits_since == 0) return std::nullopt;
+    const uint64_t since = std::exchange(details->waits_since, 0);
+    // Another processor's cycles may differ a little.
+    return now > since ? now - since : 0;
   }
 
   // By the one who has made it, before anybody else knows it: it is to go to a
@@ -160,11 +196,13 @@ struct Header : IntrusiveListNode<AllTasksTag> {
     still_running = true;
   }
 
-  // By a thread that has taken the task over to end it, before it does: see
-  // `Schedule`.
+  TaskMeta meta() const { return {id, name(), spawned_at}; }
+
+  // By the thread that ends the task, before it does: see `Schedule`. Does
+  // nothing the second time.
   void KeepScheduler() {
+    if (std::exchange(keeps_scheduler_, true)) return;
     scheduler->Ref();
-    keeps_scheduler_ = true;
   }
 
   // Whether it has never been polled.
@@ -175,7 +213,8 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   Schedule* const scheduler;
   const TaskId id;
   const std::source_location spawned_at;
-  const std::unique_ptr<const std::string> owned_name;
+  // Null for most. Set before others know the task.
+  std::unique_ptr<Details> details;
   // Which of the shards of all tasks it is in; belongs to them.
   static constexpr uint32_t kNoShard = UINT32_MAX;
   uint32_t shard = kNoShard;
@@ -191,6 +230,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   // It is in a queue, and running for all others: see `State`. Belongs to who
   // has the hold.
   bool still_running = false;
+  // What the scheduler says of the latest time that the task was woken while it
+  // ran. Belongs to who has the hold; 0 before the first time, and where the
+  // task had used up its budget.
+  uint16_t yielded_at = 0;
 
  private:
   // The last: what follows in a `Cell` takes no more room.
@@ -245,7 +288,7 @@ void Unref(Header* task);
 // Not inlined into each kind of task.
 ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfCancelled(TaskId id);
 ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfThrown(
-    TaskId id, const std::exception_ptr& exception);
+    const Header* task, const std::exception_ptr& exception);
 
 // Says where `task`, to which the caller has a reference, waits. False if a
 // thread is running it, or it is complete. Nobody polls the task meanwhile: it

@@ -132,5 +132,23 @@ TEST_F(TaskAbortTest, AFutureMayWakeItsTaskWhileItIsDestroyed) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
+TEST_F(TaskAbortTest, ItsHandleTellsItFromATaskThatReturnsCancelled) {
+  JoinHandle<int> aborted = schedule_->Start(Gate(this));
+  aborted.Abort();
+  EXPECT_FALSE(aborted.was_cancelled());  // not yet
+  schedule_->RunAll();
+  EXPECT_THAT(PollOnce(aborted).value(),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_TRUE(aborted.was_cancelled());
+  auto body = []() -> Co<absl::Status> { co_return absl::CancelledError(); };
+  JoinHandle<absl::Status> returns = schedule_->Start(body);
+  schedule_->RunAll();
+  EXPECT_THAT(PollOnce(returns).value(),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_FALSE(returns.was_cancelled());
+  JoinHandle<int> moved = std::move(aborted);
+  EXPECT_TRUE(moved.was_cancelled());
+}
+
 }  // namespace
 }  // namespace rouse::task

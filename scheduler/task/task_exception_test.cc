@@ -64,6 +64,29 @@ TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {
   schedule_->RunAll();
 }
 
+// The schedule is told once, and only then.
+TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsUnhandled) {
+  auto body = []() -> Co<int> {
+    throw std::runtime_error("oops");
+    co_return 0;
+  };
+  JoinHandle<int> taken = schedule_->Start(body);
+  schedule_->RunAll();
+  (void)PollOnce(taken);
+  taken.Detach();
+  EXPECT_EQ(schedule_->unhandled(), 0);
+  schedule_->Start(body).Detach();
+  schedule_->RunAll();
+  EXPECT_EQ(schedule_->unhandled(), 1);
+  {
+    const JoinHandle<int> dropped = schedule_->Start(body);
+    schedule_->RunAll();
+    EXPECT_EQ(schedule_->unhandled(), 1);
+  }
+  EXPECT_EQ(schedule_->unhandled(), 2);
+  EXPECT_EQ(schedule_->threw(), 3);
+}
+
 TEST_F(TaskExceptionTest, TheScheduleIsToldOfAnExceptionFirst) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");

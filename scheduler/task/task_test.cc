@@ -220,6 +220,38 @@ TEST_F(TaskTest, TheCurrentTaskIsTheOneThatIsPolledOrDestroyed) {
   EXPECT_EQ(CurrentTaskId(), std::nullopt);
 }
 
+// An output that says when it is destroyed.
+class RecordsItsEnd {
+ public:
+  explicit RecordsItsEnd(std::vector<std::optional<TaskId>>* seen)
+      : seen_(seen) {}
+  RecordsItsEnd(RecordsItsEnd&& other) noexcept
+      : seen_(std::exchange(other.seen_, nullptr)) {}
+  RecordsItsEnd& operator=(RecordsItsEnd&&) = delete;
+  ~RecordsItsEnd() {
+    if (seen_ != nullptr) seen_->push_back(CurrentTaskId());
+  }
+
+ private:
+  std::vector<std::optional<TaskId>>* seen_;
+};
+
+TEST_F(TaskTest, TheCurrentTaskIsThatWhoseOutputIsDestroyed) {
+  std::vector<std::optional<TaskId>> seen;
+  auto body = [&seen]() -> Co<RecordsItsEnd> {
+    co_return RecordsItsEnd(&seen);
+  };
+  schedule_->Start(body).Detach();
+  schedule_->RunAll();
+  {
+    const JoinHandle<RecordsItsEnd> handle = schedule_->Start(body);
+    schedule_->RunAll();
+    EXPECT_THAT(seen, ElementsAre(Optional(1u)));
+  }
+  EXPECT_THAT(seen, ElementsAre(Optional(1u), Optional(2u)));
+  EXPECT_EQ(CurrentTaskId(), std::nullopt);
+}
+
 TEST_F(TaskTest, TheCurrentTaskIsRestoredAfterAnInnerOne) {
   auto* inner_schedule = new ManualSchedule;
   std::vector<std::optional<TaskId>> seen;

@@ -57,6 +57,8 @@ class TraceTest : public ::testing::Test {
 
  protected:
   ~TraceTest() override {
+    if (schedule_->listed() != nullptr) schedule_->ShutdownListed();
+    schedule_->RunAll();
     script_.waker.Reset();
     schedule_->Unref();
   }

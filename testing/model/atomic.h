@@ -221,6 +221,21 @@ inline void AtomicThreadFence(std::memory_order order,
   }
 }
 
+// A full memory barrier in all threads of the model at one time, wherever they
+// are: Linux's membarrier(2). Theirs synchronize with nothing.
+inline void FenceAllThreads(Site site = Site::current()) noexcept {
+  if (Execution* execution = Execution::current()) {
+    execution->FenceAllThreads(site);
+  }
+}
+
+// Whether the system has it. A choice of the search, which is the same for all
+// of an execution.
+inline bool HasFenceAllThreads() {
+  Execution* const execution = Execution::current();
+  return execution != nullptr && execution->HasFenceAllThreads();
+}
+
 }  // namespace rouse::model
 
 #endif  // ROUSE_TESTING_MODEL_ATOMIC_H_

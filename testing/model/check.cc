@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -173,30 +175,62 @@ std::string ShortName(std::string_view function) {
                        parts.end(), "::");
 }
 
+// What a mutant does to an operation, in words.
+std::string DescriptionOf(const Mutation::Change& change) {
+  const std::string_view operation = [&change] {
+    switch (change.place.role) {
+      case Role::kLoad:
+        return "load";
+      case Role::kStore:
+        return "store";
+      case Role::kModify:
+        return "modify";
+      case Role::kFailure:
+        return "failure";
+      case Role::kFence:
+        return "fence";
+      case Role::kWake:
+        return "wake";
+      case Role::kCondition:
+        return "condition";
+      case Role::kCall:
+        return "call";
+      case Role::kOrder:
+        return "steps";
+    }
+    return "?";
+  }();
+  switch (change.kind) {
+    case Mutation::Kind::kWeaker:
+      return absl::StrCat(operation, " ", Name(change.from), " -> ",
+                          Name(change.to));
+    case Mutation::Kind::kTorn:
+      return "torn";
+    case Mutation::Kind::kSkipped:
+      return absl::StrCat(operation, " skipped");
+    case Mutation::Kind::kAlwaysTrue:
+      return absl::StrCat(operation, " always true");
+    case Mutation::Kind::kAlwaysFalse:
+      return absl::StrCat(operation, " always false");
+    case Mutation::Kind::kNegated:
+      return absl::StrCat(operation, " negated");
+    case Mutation::Kind::kSwapped:
+      return absl::StrCat(operation, " swapped");
+  }
+  return "?";
+}
+
 std::string NameOf(const Mutation::Change& change) {
   const std::string_view file = change.place.file;
-  std::string name = absl::StrCat(ShortName(change.place.function), " at ",
-                                  file.substr(file.rfind('/') + 1), ":",
-                                  change.place.line, ": ");
-  if (change.torn) return absl::StrCat(name, "torn");
-  switch (change.place.role) {
-    case Role::kLoad:
-      absl::StrAppend(&name, "load ");
-      break;
-    case Role::kStore:
-      absl::StrAppend(&name, "store ");
-      break;
-    case Role::kModify:
-      absl::StrAppend(&name, "modify ");
-      break;
-    case Role::kFailure:
-      absl::StrAppend(&name, "failure ");
-      break;
-    case Role::kFence:
-      absl::StrAppend(&name, "fence ");
-      break;
-  }
-  return absl::StrCat(name, Name(change.from), " -> ", Name(change.to));
+  return absl::StrCat(ShortName(change.place.function), " at ",
+                      file.substr(file.rfind('/') + 1), ":", change.place.line,
+                      ": ", DescriptionOf(change));
+}
+
+// A mutant may have far more executions than the original. One that is not
+// killed by so many is given to the next model.
+uint64_t MostExecutions(uint64_t of_original, const Options& options) {
+  return std::min(options.max_executions, 10 * of_original + 10'000);
 }
 
 }  // namespace
@@ -223,31 +257,44 @@ int Choose(int count) {
   return Execution::current()->Choose(count);
 }
 
-std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
-                                 std::string_view files,
-                                 std::string_view except,
-                                 absl::FunctionRef<bool()> failed_otherwise) {
-  Mutation seen{std::string(files), std::string(except)};
-  const auto original_fails = [&] {
-    for (const Model& model : models) {
-      const Result result =
-          Explore(model.options, &seen, model.body, failed_otherwise);
-      if (!result.failed) continue;
-      LOG(ERROR) << "a model fails without any mutation: " << result.message;
-      return true;
-    }
-    return false;
+std::vector<Mutant> CheckMutants(
+    const std::vector<Model>& models, std::string_view files,
+    std::string_view except, absl::FunctionRef<bool()> failed_otherwise,
+    absl::FunctionRef<bool(std::string_view)> is_wanted) {
+  // How many executions each model has, and which of the models, as they are,
+  // run into what a change is made to. The others are no different with it.
+  std::vector<uint64_t> executions;
+  std::map<Mutation::Change, std::vector<size_t>> models_of;
+  const auto fails = [&](const Model& model, Mutation* mutation) {
+    const Result result =
+        Explore(model.options, mutation, model.body, failed_otherwise);
+    executions.push_back(result.executions + result.pruned);
+    if (!result.failed) return false;
+    LOG(ERROR) << "a model fails without any mutation: " << result.message;
+    return true;
   };
-  if (original_fails()) return {};
+  for (size_t i = 0; i < models.size(); ++i) {
+    Mutation seen(files, except);
+    if (fails(models[i], &seen)) return {};
+    for (const Mutation::Change& change : seen.Changes()) {
+      models_of[change].push_back(i);
+    }
+  }
   std::vector<Mutant> mutants;
-  for (const Mutation::Change& change : seen.Changes()) {
+  for (auto& [change, numbers] : models_of) {
+    std::string name = NameOf(change);
+    if (!is_wanted(name)) continue;
     Mutant& mutant = mutants.emplace_back();
-    mutant.name = NameOf(change);
-    for (const Model& model : models) {
-      Mutation mutation{std::string(files), std::string(except)};
-      mutation.Apply(change);
+    mutant.name = std::move(name);
+    // The quickest first.
+    std::ranges::sort(numbers, {},
+                      [&](size_t i) { return std::pair(executions[i], i); });
+    for (const size_t i : numbers) {
+      Mutation mutation(change);
+      Options options = models[i].options;
+      options.max_executions = MostExecutions(executions[i], options);
       const Result result =
-          Explore(model.options, &mutation, model.body, failed_otherwise);
+          Explore(options, &mutation, models[i].body, failed_otherwise);
       mutant.executions += result.executions + result.pruned;
       // That the body did something else says nothing about the mutant.
       if (!result.failed ||
@@ -261,8 +308,11 @@ std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
   }
   // An execution that fails stops where it is. Plain static data that it leaves
   // behind may have "killed" all that came after it.
-  const bool any_killed = std::ranges::any_of(mutants, &Mutant::killed);
-  if (any_killed && original_fails()) return {};
+  if (std::ranges::any_of(mutants, &Mutant::killed) &&
+      std::ranges::any_of(
+          models, [&](const Model& model) { return fails(model, nullptr); })) {
+    return {};
+  }
   return mutants;
 }
 

@@ -142,8 +142,10 @@ int Choose(int count);
 
 // Mutant
 //
-// The code under test with one memory order made one step weaker, or with one
-// read-modify-write torn into a load and a store.
+// The code under test with one change: a memory order is one step weaker; a
+// read-modify-write is torn into a load and a store; a store or a wake is
+// skipped; or a step that is marked (mutable_step.h) is skipped, negated, made
+// always true or false, or swapped with the next.
 struct Mutant {
   std::string name;  // "Unlock: exchange at atomic_waker.cc:105: ..."
   bool killed = false;
@@ -159,17 +161,22 @@ struct Model {
 
 // CheckMutants
 //
-// Makes every mutant of the atomic operations in source files whose path
-// contains `files`, as far as the models run into them, and checks the models
-// on each until one fails. A mutant that survives is either equivalent, because
-// the order is stronger than need be, or shows what no model tests. Nothing is
+// Makes every mutant of the operations in source files whose path contains one
+// of `files`, which '|' separates, as far as the models run into them. Checks
+// on each the models that run into it, until one fails: those that have the
+// fewest executions first, and no model for much longer than the original. A
+// mutant that survives is either equivalent, because the order is stronger than
+// need be, or the step idle; or it shows what no model tests. Nothing is
 // returned if a model fails on the code as it is, before the mutants or after
 // them: what fails then is that one has left plain static data behind, by which
 // others may have been killed. A body that is not deterministic kills none.
-std::vector<Mutant> CheckMutants(const std::vector<Model>& models,
-                                 std::string_view files,
-                                 std::string_view except,
-                                 absl::FunctionRef<bool()> failed_otherwise);
+// Leaves out the mutants whose names `is_wanted` returns false for.
+std::vector<Mutant> CheckMutants(
+    const std::vector<Model>& models, std::string_view files,
+    std::string_view except, absl::FunctionRef<bool()> failed_otherwise,
+    absl::FunctionRef<bool(std::string_view)> is_wanted = [](std::string_view) {
+      return true;
+    });
 
 }  // namespace rouse::model
 

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -320,87 +319,6 @@ MODEL_TEST(Gtest, IsBounded, .mode = Mode::kBounded, .preemption_bound = 1) {
   }
   EXPECT_EQ(x.load(), 2);
 }
-
-// What becomes of the mutants of this file's operations in `body`.
-std::map<std::string, bool> KilledOf(void (*body)()) {
-  std::map<std::string, bool> killed;
-  for (const Mutant& mutant : CheckMutants({{{}, body}}, "model/check_test.cc",
-                                           "", [] { return false; })) {
-    killed[mutant.name.substr(mutant.name.rfind(':') + 2)] = mutant.killed;
-  }
-  return killed;
-}
-
-TEST(MutantsTest, ATornCompareExchangeKeepsItsOrders) {
-  EXPECT_THAT(
-      KilledOf(+[] {
-        Cell<int> data(0);
-        Atomic<int> flag = 0;
-        const Thread other([&] {
-          data.Write() = 1;
-          flag.store(1, release);
-        });
-        int expected = 1;
-        if (flag.compare_exchange_strong(expected, 2, acquire, relaxed)) {
-          data.Read();
-        }
-      }),
-      ElementsAre(std::pair("modify acquire -> relaxed", true),
-                  std::pair("store release -> relaxed", true),
-                  std::pair("torn", false)));
-}
-
-TEST(MutantsTest, EveryOrderOfAPlaceIsWeakened) {
-  EXPECT_THAT(KilledOf(+[] {
-                Cell<int> data(0);
-                Atomic<bool> flag = false;
-                const auto load = [&](std::memory_order order) {
-                  return flag.load(order);
-                };
-                load(relaxed);
-                const Thread other([&] {
-                  data.Write() = 1;
-                  flag.store(true, release);
-                });
-                if (load(acquire)) data.Read();
-              }),
-              ElementsAre(std::pair("load acquire -> relaxed", true),
-                          std::pair("store release -> relaxed", true)));
-}
-
-bool is_busy = false;
-
-// An execution that fails leaves it set.
-TEST(MutantsTest, WhatOneLeavesBehindKillsNoOther) {
-  is_busy = false;
-  EXPECT_THAT(KilledOf(+[] {
-                Require(!std::exchange(is_busy, true));
-                {
-                  Cell<int> data(0);
-                  Atomic<bool> flag = false;
-                  const Thread other([&] {
-                    data.Write() = 1;
-                    flag.store(true, release);
-                  });
-                  if (flag.load(acquire)) data.Read();
-                }
-                is_busy = false;
-              }),
-              IsEmpty());
-}
-
-MODEL_TEST(Mutants, PassesAMessage) {
-  Cell<int> data(0);
-  Atomic<bool> ready = false;
-  const Thread other([&] {
-    data.Write() = 42;
-    ready.store(true, release);
-  });
-  if (ready.load(acquire)) {
-    EXPECT_EQ(data.Read(), 42);
-  }
-}
-MODEL_MUTANTS(Mutants, "model/check_test.cc");
 
 }  // namespace
 }  // namespace rouse::model

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +32,7 @@
 #include "rouse/testing/model/memory.h"
 #include "rouse/testing/model/mutation.h"
 #include "rouse/testing/model/search.h"
+#include "rouse/testing/model/spin_watcher.h"
 #include "rouse/testing/model/static_storage.h"
 #include "rouse/testing/model/vector_clock.h"
 
@@ -53,8 +54,8 @@ constexpr std::string_view kEndsPlain = "destroys";
 // A step moves its thread's clock, of sixteen bits, by four at the most.
 constexpr int kMostSteps = 16'000;
 
-// How many calls of SpinHint() one round of a loop may have.
-constexpr size_t kLongestLap = 4;
+// For how many rounds a loop that calls SpinHint() is rehearsed.
+constexpr int kRehearsal = 1'000;
 
 std::string_view BaseName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -65,7 +66,7 @@ std::string Where(const Site& site) {
 }
 
 // What is left of an order for the load, or for the store, of a
-// read-modify-write that is torn.
+// read-modify-write that is torn, or whose store is skipped.
 std::memory_order Half(std::memory_order order, bool load) {
   switch (order) {
     case std::memory_order_acq_rel:
@@ -82,19 +83,33 @@ std::memory_order Half(std::memory_order order, bool load) {
   return order;
 }
 
-// A failed CHECK or assert of the code under test is one of the model's. The
-// handler never returns, so the signal must not stay blocked.
-void FailOnAbort() {
+// Has the code under test fail the model when it calls abort(), as a CHECK or
+// an assert that fails does, and when it crashes. The handler does not return
+// then, so the signal must not stay blocked.
+void FailOnSignals() {
   static const bool installed = [] {
     struct sigaction action = {};
     action.sa_flags = SA_NODEFER;
-    action.sa_handler = [](int) {
-      if (Execution* execution = Execution::current()) {
+    action.sa_handler = [](int number) {
+      Execution* const execution = Execution::current();
+      if (execution != nullptr && number == SIGABRT) {
         execution->Fail("the code under test has aborted");
       }
-      // Returning from the handler ends the program.
+      if (execution != nullptr && Execution::tracks_memory()) {
+        execution->Fail("the code under test has crashed");
+      }
+      // Ends the program when the handler returns.
+      std::signal(number, SIG_DFL);
     };
-    return sigaction(SIGABRT, &action, nullptr) == 0;
+    bool done = sigaction(SIGABRT, &action, nullptr) == 0;
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && \
+    !defined(ABSL_HAVE_THREAD_SANITIZER)
+    // They report a crash themselves, and better.
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+      done = sigaction(signal, &action, nullptr) == 0 && done;
+    }
+#endif
+    return done;
   }();
   CHECK(installed);
 }
@@ -122,7 +137,7 @@ ThreadSet Execution::unfinished() const {
 
 Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   CHECK(current_ == nullptr) << "a model within a model";
-  FailOnAbort();
+  FailOnSignals();
   // No other execution of the program has it: global objects remember theirs.
   static uint32_t last_number = 0;
   if (++last_number == 0) ++last_number;
@@ -132,6 +147,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   steps_ = 0;
   memory_.step = -1;
   draining_ = false;
+  has_fence_all_.reset();
   failed_ = false;
   failure_.clear();
   object_count_ = 0;
@@ -150,8 +166,7 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   main.state = State::kReady;
   main.operation = Operation{};
   main.spurious_left = config_.spurious_failures;
-  main.watched.clear();
-  main.rounds.clear();
+  main.spin.Clear();
   main.body = body;
   if (main.fiber == nullptr) {
     main.fiber = Fiber::New(config_.fibers, [this] { RunThread(0); });
@@ -258,6 +273,7 @@ void Execution::RunThread(int thread) {
 
 // Returns in the next execution that has this thread.
 void Execution::Finish() {
+  if (rehearsing()) GivesUp(self().operation.site);
   self().state = State::kFinished;
   next_[running_] = Footprint();
   --live_;
@@ -271,6 +287,7 @@ void Execution::Finish() {
 
 int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   Step({.object = kThreadNumbers, .writes = true}, "spawn", -1, site);
   if (thread_count_ == kMaxThreads) {
     Fail(absl::StrCat("a model has ", kMaxThreads, " threads at the most"));
@@ -280,8 +297,7 @@ int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   thread.state = State::kStarting;
   thread.operation = Operation{.site = site};
   thread.spurious_left = config_.spurious_failures;
-  thread.watched.clear();
-  thread.rounds.clear();
+  thread.spin.Clear();
   thread.body = std::move(body);
   thread.spawned = site;
   ++live_;
@@ -302,6 +318,7 @@ int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
 
 void Execution::Join(int thread, const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   if (threads_[thread].state != State::kFinished) {
     self().operation = {"join", -1, site};
     self().state = State::kJoining;
@@ -338,12 +355,10 @@ bool Execution::Enabled(const Thread& thread) const {
       return thread.woken;
     case State::kSpinning: {
       const int number = static_cast<int>(&thread - threads_.data());
-      return std::ranges::any_of(thread.watched, [&](const Watched& watched) {
-        const Object& object = objects_[watched.object];
-        return object.kind == kMutex
-                   ? object.owner < 0
-                   : memory_.CanAdvance(number, watched.object, watched.value);
-      });
+      return std::ranges::any_of(thread.spin.spins_on(),
+                                 [&](const SpinWatcher::Watched& watched) {
+                                   return IsNews(number, watched);
+                                 });
     }
     case State::kUnborn:
     case State::kStarting:
@@ -478,7 +493,7 @@ std::string Execution::Waiting(int number) const {
                           ", and nobody wakes it");
     case State::kSpinning: {
       std::set<int> objects;
-      for (const Watched& watched : thread.watched) {
+      for (const SpinWatcher::Watched& watched : thread.spin.spins_on()) {
         objects.insert(watched.object);
       }
       return absl::StrCat(
@@ -494,74 +509,116 @@ std::string Execution::Waiting(int number) const {
 
 void Execution::Yield(const Site& site) {
   const Inside inside;
+  if (rehearsing()) {
+    Cue(Deed::kYield, nullptr, site);
+    return;
+  }
   Step({}, "yield", -1, site);
+  self().spin.Did({.kind = Deed::kYield});
 }
 
 void Execution::SpinHint(const Site& site) {
   const Inside inside;
   Thread& thread = self();
-  // What was read before the loop is none of the loop's business: whether the
-  // thread will see news of that is what a model may be about. So the first
-  // round is never enough.
-  size_t lap = 0;
-  if (!thread.watched.empty()) {
-    if (thread.rounds.size() == 2 * kLongestLap) {
-      thread.rounds.erase(thread.rounds.begin());
+  if (rehearsing()) {
+    const Deed cue = Cue(Deed::kSpinHint, nullptr, site);
+    if (cue.read != reinterpret_cast<uintptr_t>(site.file_name()) ||
+        cue.written != site.line()) {
+      GivesUp(site);
     }
-    thread.rounds.push_back(
-        {site.file_name(), site.line(), std::move(thread.watched)});
-    thread.watched.clear();
-    lap = Lap(thread.rounds);
+    if (thread.spin.laps() < kRehearsal) return;
+    thread.spin.EndRehearsal();
+    AwaitNews(site);
+    return;
   }
-  if (lap == 0) {
+  if (!thread.spin.EndRound(site)) {
     Step({}, "spin", -1, site);
     return;
   }
   Count(site);
-  for (const Round& round : std::span(thread.rounds).last(lap)) {
-    thread.watched.insert(thread.watched.end(), round.watched.begin(),
-                          round.watched.end());
-  }
-  thread.state = State::kSpinning;
-  if (!Enabled(thread)) {
+  if (!draining_ && thread.spin.BeginRehearsal(running_, rehearsed_)) {
     thread.operation = {"spin", -1, site};
-    const int first = thread.watched.front().object;
-    const bool alone = std::ranges::all_of(
-        thread.watched,
-        [&](const Watched& watched) { return watched.object == first; });
-    next_[running_] =
-        alone ? Footprint{.object = first} : Footprint{.any_write = true};
+    return;
+  }
+  AwaitNews(site);
+}
+
+bool Execution::IsNews(int thread, const SpinWatcher::Watched& watched) const {
+  const Object& object = objects_[watched.object];
+  return object.kind == kMutex
+             ? object.owner < 0
+             : memory_.CanAdvance(thread, watched.object, watched.value);
+}
+
+void Execution::AwaitNews(const Site& site) {
+  Thread& thread = self();
+  const std::vector<SpinWatcher::Watched>& spins_on = thread.spin.spins_on();
+  thread.state = State::kSpinning;
+  const bool one = thread.spin.SpinsOnOne();
+  // What has changed, of several, is for the search to know: it depends on what
+  // the others have done.
+  if (!Enabled(thread) || (!one && !Alone())) {
+    thread.operation = {"spin", -1, site};
+    next_[running_] = one ? Footprint{.object = spins_on.front().object}
+                          : Footprint{.any_write = true};
     Schedule();
     if (tracing_) Note("has spun until something changed", site);
   }
   thread.state = State::kReady;
-  for (const Watched& watched : thread.watched) {
-    memory_.Advance(running_, watched.object, watched.value);
+  // The thread reads something new, but not everything: of the others it may
+  // read what it has read before.
+  std::vector<SpinWatcher::Watched> news;
+  for (const SpinWatcher::Watched& watched : spins_on) {
+    if (IsNews(running_, watched)) news.push_back(watched);
   }
-  thread.watched.clear();
+  const SpinWatcher::Watched& read =
+      news[news.size() == 1 ? 0 : Decide(static_cast<int>(news.size()))];
+  memory_.Advance(running_, read.object, read.value);
+  thread.spin.Waited();
 }
 
-size_t Execution::Lap(const std::vector<Round>& rounds) {
-  // The first round of a loop begins with what was read before the loop.
-  const auto repeats = [](const Round& round, const Round& before) {
-    const size_t size = round.watched.size();
-    return round.line == before.line && round.file == before.file &&
-           size <= before.watched.size() &&
-           std::ranges::equal(round.watched,
-                              std::span(before.watched).last(size), {},
-                              &Watched::object, &Watched::object);
-  };
-  for (size_t lap = 1; lap <= rounds.size() / 2; ++lap) {
-    const auto last = rounds.end() - static_cast<ptrdiff_t>(lap);
-    if (std::equal(last, rounds.end(), last - static_cast<ptrdiff_t>(lap),
-                   repeats)) {
-      return lap;
-    }
+// For a thread that is rehearsed: what it does, if it does the same as in its
+// last round.
+const Execution::Deed& Execution::Cue(Deed::Kind kind,
+                                      const ObjectHandle* handle,
+                                      const Site& site) {
+  SpinWatcher& spin = self().spin;
+  const Deed& cue = spin.cue();
+  const int object =
+      handle != nullptr && handle->execution == number_ ? handle->id : -1;
+  if (cue.kind != kind || cue.object != object) GivesUp(site);
+  return spin.TakeCue();
+}
+
+void Execution::GivesUp(const Site& site) {
+  const int laps = self().spin.laps();
+  const std::string spins = Where(self().operation.site);
+  self().spin.EndRehearsal();
+  if (tracing_) {
+    Note(absl::StrCat("goes on after ", laps + 2,
+                      " rounds in which nothing has changed"),
+         site);
   }
-  return 0;
+  Fail(absl::StrFormat(
+      "gives up: thread %d calls SpinHint() at %s, and after %d rounds it goes "
+      "on at %s though nothing that it reads there has changed. SpinHint() is "
+      "for a loop that waits for another thread for as long as it takes, and "
+      "does the same in each round",
+      running_, spins, laps + 2, Where(site)));
+}
+
+void Execution::DoesOtherwise(const Site& site) {
+  if (rehearsing()) GivesUp(site);
+  self().spin.DidOtherwise();
 }
 
 int Execution::Choose(int count) {
+  const Inside inside;
+  DoesOtherwise(self().operation.site);
+  return Decide(count);
+}
+
+int Execution::Decide(int count) {
   return draining_ ? 0 : search_.Choose(count);
 }
 
@@ -572,25 +629,7 @@ bool Execution::MayFailSpuriously() const {
 void Execution::FailedSpuriously() {
   --self().spurious_left;
   // The next round of a loop may be another though nothing has changed.
-  self().watched.clear();
-  self().rounds.clear();
-}
-
-void Execution::WatchRead(int object, uint64_t value) {
-  std::vector<Watched>& watched = self().watched;
-  const auto found = std::ranges::find(watched, object, &Watched::object);
-  if (found == watched.end()) {
-    watched.push_back({object, value});
-  } else {
-    // Of several values the first: that another one came after it is news.
-    std::rotate(found, found + 1, watched.end());
-  }
-}
-
-void Execution::WatchWrite(int object, uint64_t value) {
-  std::vector<Watched>& watched = self().watched;
-  const auto found = std::ranges::find(watched, object, &Watched::object);
-  if (found != watched.end()) found->value = value;
+  self().spin.Forget();
 }
 
 // ---- Objects.
@@ -620,6 +659,7 @@ void Execution::Construct(ObjectHandle& handle, const void* address,
                           uint64_t value, std::string_view kind,
                           const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   Count(site);
   handle.id = NewObject(address, value, kind, site);
   handle.execution = number_;
@@ -681,6 +721,7 @@ void Execution::End(Object& object, std::string_view how, const Site& site) {
 void Execution::Destroy(ObjectHandle& handle, const Site& site) {
   if (handle.execution != number_) return;
   const Inside inside;
+  DoesOtherwise(site);
   if (objects_[handle.id].destroyed) {
     Fail(absl::StrFormat("double free: thread %d destroys %s again at %s",
                          running_, Describe(handle.id), Where(site)));
@@ -707,13 +748,15 @@ uint64_t Execution::Load(ObjectHandle& handle, const void* address,
   if (mutation_ != nullptr) {
     order = mutation_->OrderAt(site, Role::kLoad, order);
   }
+  if (rehearsing()) return Cue(Deed::kLoad, &handle, site).read;
   const int object = Resolve(handle, address, initial, "atomic", site);
   Step({.object = object, .seq_cst = order == std::memory_order_seq_cst},
        "load", object, site);
   CheckAlive(object, site);
   const Memory::Access access = memory_.Load(
-      running_, object, order, [this](int n) { return Choose(n); });
-  WatchRead(object, access.value);
+      running_, object, order, [this](int n) { return Decide(n); });
+  self().spin.Did(
+      {.kind = Deed::kLoad, .object = object, .read = access.value});
   if (tracing_) {
     Note(absl::StrFormat("%s.load(%s) = %d, %s", Describe(object), Name(order),
                          access.value, ReadFrom(object, access.read)),
@@ -728,6 +771,11 @@ void Execution::Store(ObjectHandle& handle, const void* address,
   const Inside inside;
   if (mutation_ != nullptr) {
     order = mutation_->OrderAt(site, Role::kStore, order);
+    if (mutation_->IsSkipped(site, Role::kStore)) return;
+  }
+  if (rehearsing()) {
+    if (Cue(Deed::kStore, &handle, site).written != value) GivesUp(site);
+    return;
   }
   const int object = Resolve(handle, address, initial, "atomic", site);
   Step({.object = object,
@@ -736,8 +784,8 @@ void Execution::Store(ObjectHandle& handle, const void* address,
        "store", object, site);
   CheckAlive(object, site);
   const Memory::Access access = memory_.Store(
-      running_, object, value, order, [this](int n) { return Choose(n); });
-  WatchWrite(object, value);
+      running_, object, value, order, [this](int n) { return Decide(n); });
+  self().spin.Did({.kind = Deed::kStore, .object = object, .written = value});
   if (tracing_) {
     Note(absl::StrFormat(
              "%s.store(%d, %s)%s", Describe(object), value, Name(order),
@@ -755,13 +803,21 @@ uint64_t Execution::Modify(ObjectHandle& handle, const void* address,
   const Inside inside;
   if (mutation_ != nullptr) {
     order = mutation_->OrderAt(site, Role::kModify, order);
-    if (mutation_->TornAt(site)) {
+    const bool torn = mutation_->IsTorn(site);
+    if (torn || mutation_->IsSkipped(site, Role::kModify)) {
       const uint64_t value =
           Load(handle, address, initial, Half(order, /*load=*/true), site);
-      Store(handle, address, initial, change(value),
-            Half(order, /*load=*/false), site);
+      if (torn) {
+        Store(handle, address, initial, change(value),
+              Half(order, /*load=*/false), site);
+      }
       return value;
     }
+  }
+  if (rehearsing()) {
+    const Deed& cue = Cue(Deed::kModify, &handle, site);
+    if (change(cue.read) != cue.written) GivesUp(site);
+    return cue.read;
   }
   const int object = Resolve(handle, address, initial, "atomic", site);
   Step({.object = object,
@@ -770,9 +826,11 @@ uint64_t Execution::Modify(ObjectHandle& handle, const void* address,
        name, object, site);
   CheckAlive(object, site);
   const Memory::Access access = memory_.Modify(
-      running_, object, order, change, [this](int n) { return Choose(n); });
-  WatchRead(object, access.value);
-  WatchWrite(object, access.stored);
+      running_, object, order, change, [this](int n) { return Decide(n); });
+  self().spin.Did({.kind = Deed::kModify,
+                   .object = object,
+                   .read = access.value,
+                   .written = access.stored});
   if (tracing_) {
     Note(absl::StrFormat("%s.%s(%s): %d, %s, becomes %d", Describe(object),
                          name, Name(order), access.value,
@@ -791,18 +849,32 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
   if (mutation_ != nullptr) {
     failure = mutation_->OrderAt(site, Role::kFailure, failure);
     success = mutation_->OrderAt(site, Role::kModify, success);
-    if (mutation_->TornAt(site)) {
+    const bool torn = mutation_->IsTorn(site);
+    if (torn || mutation_->IsSkipped(site, Role::kModify)) {
       const uint64_t value =
           LoadToCompare(handle, address, initial, expected,
                         Half(success, /*load=*/true), failure, site);
       if (value == expected) {
-        Store(handle, address, initial, desired, Half(success, /*load=*/false),
-              site);
+        if (torn) {
+          Store(handle, address, initial, desired,
+                Half(success, /*load=*/false), site);
+        }
         return true;
       }
       expected = value;
       return false;
     }
+  }
+  if (rehearsing()) {
+    const bool succeeds = self().spin.cue().kind == Deed::kModify;
+    const Deed& cue =
+        Cue(succeeds ? Deed::kModify : Deed::kCompare, &handle, site);
+    if (succeeds != (cue.read == expected) ||
+        (succeeds && cue.written != desired)) {
+      GivesUp(site);
+    }
+    expected = cue.read;
+    return succeeds;
   }
   const int object = Resolve(handle, address, initial, "atomic", site);
   Step({.object = object,
@@ -813,14 +885,13 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
   CheckAlive(object, site);
   const Memory::Access access = memory_.CompareExchange(
       running_, object, expected, desired, success, failure,
-      weak && MayFailSpuriously(), [this](int n) { return Choose(n); });
+      weak && MayFailSpuriously(), [this](int n) { return Decide(n); });
   const bool succeeded = access.written >= 0;
-  WatchRead(object, access.value);
-  if (succeeded) {
-    WatchWrite(object, desired);
-  } else if (access.value == expected) {
-    FailedSpuriously();
-  }
+  self().spin.Did({.kind = succeeded ? Deed::kModify : Deed::kCompare,
+                   .object = object,
+                   .read = access.value,
+                   .written = desired});
+  if (!succeeded && access.value == expected) FailedSpuriously();
   if (tracing_) {
     const std::string read =
         absl::StrFormat("%d, %s,", access.value, ReadFrom(object, access.read));
@@ -841,6 +912,7 @@ uint64_t Execution::LoadToCompare(ObjectHandle& handle, const void* address,
                                   uint64_t initial, uint64_t expected,
                                   std::memory_order match,
                                   std::memory_order differ, const Site& site) {
+  if (rehearsing()) return Cue(Deed::kLoad, &handle, site).read;
   const int object = Resolve(handle, address, initial, "atomic", site);
   Step({.object = object,
         .seq_cst = match == std::memory_order_seq_cst ||
@@ -849,8 +921,9 @@ uint64_t Execution::LoadToCompare(ObjectHandle& handle, const void* address,
   CheckAlive(object, site);
   const Memory::Access access =
       memory_.LoadToCompare(running_, object, expected, match, differ,
-                            [this](int n) { return Choose(n); });
-  WatchRead(object, access.value);
+                            [this](int n) { return Decide(n); });
+  self().spin.Did(
+      {.kind = Deed::kLoad, .object = object, .read = access.value});
   if (tracing_) {
     Note(absl::StrFormat("%s.load(%s) = %d, %s", Describe(object),
                          Name(access.value == expected ? match : differ),
@@ -865,6 +938,11 @@ void Execution::Fence(std::memory_order order, const Site& site) {
   if (mutation_ != nullptr) {
     order = mutation_->OrderAt(site, Role::kFence, order);
   }
+  if (rehearsing()) {
+    Cue(Deed::kFence, nullptr, site);
+    return;
+  }
+  self().spin.Did({.kind = Deed::kFence});
   if (order == std::memory_order_seq_cst) {
     Step({.seq_cst = true}, "fence", -1, site);
   } else {
@@ -872,6 +950,35 @@ void Execution::Fence(std::memory_order order, const Site& site) {
   }
   memory_.Fence(running_, order);
   if (tracing_) Note(absl::StrCat("fence(", Name(order), ")"), site);
+}
+
+void Execution::FenceAllThreads(const Site& site) {
+  const Inside inside;
+  DoesOtherwise(site);
+  Step({.everything = true}, "barrier", -1, site);
+  ThreadSet threads;
+  // Those that have finished, too: what they have stored is there.
+  for (int i = 0; i < thread_count_; ++i) threads.Insert(i);
+  memory_.FenceAll(threads);
+  if (tracing_) Note("barrier in all threads", site);
+}
+
+// ---- Marked steps.
+
+bool Execution::ConditionAt(bool condition, const Site& site) {
+  const Inside inside;
+  return mutation_ == nullptr ? condition
+                              : mutation_->ConditionAt(site, condition);
+}
+
+bool Execution::MakesCall(const Site& site) {
+  const Inside inside;
+  return mutation_ == nullptr || !mutation_->IsSkipped(site, Role::kCall);
+}
+
+bool Execution::KeepsOrder(const Site& site) {
+  const Inside inside;
+  return mutation_ == nullptr || !mutation_->IsSwapped(site);
 }
 
 // ---- Plain data.
@@ -910,6 +1017,20 @@ void Execution::AccessPlain(const void* address, std::string_view how,
                             const Site& site) {
   const bool write = how != kReadsPlain;
   const Inside inside;
+  if (how == kMakesPlain || how == kEndsPlain) {
+    DoesOtherwise(site);
+  } else if (rehearsing()) {
+    const Deed& cue = Cue(Deed::kPlain, nullptr, site);
+    if (cue.read != reinterpret_cast<uintptr_t>(address) ||
+        cue.written != static_cast<uint64_t>(write)) {
+      GivesUp(site);
+    }
+    return;
+  } else {
+    self().spin.Did({.kind = Deed::kPlain,
+                     .read = reinterpret_cast<uintptr_t>(address),
+                     .written = static_cast<uint64_t>(write)});
+  }
   Count(site);
   const auto [entry, is_new] = plain_.try_emplace(address);
   PlainData& data = entry->second;
@@ -953,6 +1074,7 @@ bool Execution::Holds(const ObjectHandle& handle) const {
 void Execution::Lock(ObjectHandle& handle, const void* address,
                      const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   const int object = Resolve(handle, address, 0, kMutex, site);
   self().waits_for = object;
   self().state = State::kLocking;
@@ -971,16 +1093,21 @@ void Execution::Lock(ObjectHandle& handle, const void* address,
 bool Execution::TryLock(ObjectHandle& handle, const void* address,
                         const Site& site) {
   const Inside inside;
+  if (rehearsing()) {
+    Cue(Deed::kTryLock, &handle, site);
+    return false;
+  }
   const int object = Resolve(handle, address, 0, kMutex, site);
   Step({.object = object, .writes = true}, "try_lock", object, site);
   CheckAlive(object, site);
   const bool is_free = objects_[object].owner < 0;
-  const bool locked = is_free && !(MayFailSpuriously() && Choose(2) == 1);
+  const bool locked = is_free && !(MayFailSpuriously() && Decide(2) == 1);
   if (locked) {
+    self().spin.DidOtherwise();
     objects_[object].owner = running_;
     memory_.Subscribe(running_, objects_[object].view, /*happens=*/true);
   } else {
-    WatchRead(object, 0);
+    self().spin.Did({.kind = Deed::kTryLock, .object = object});
     if (is_free) FailedSpuriously();
   }
   if (tracing_) {
@@ -996,6 +1123,7 @@ bool Execution::TryLock(ObjectHandle& handle, const void* address,
 void Execution::Unlock(ObjectHandle& handle, const void* address,
                        const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   const int object = Resolve(handle, address, 0, kMutex, site);
   Step({.object = object, .writes = true}, "unlock", object, site);
   CheckAlive(object, site);
@@ -1042,6 +1170,7 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
                           uint64_t initial, uint64_t expected, bool timed,
                           const Site& site) {
   const Inside inside;
+  DoesOtherwise(site);
   const int object = Resolve(word, address, initial, "atomic", site);
   const int queue = FutexQueue(address, site);
   Step({.object = object, .queue = queue}, "futex wait", object, site);
@@ -1052,8 +1181,9 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
   memory_.Subscribe(running_, objects_[queue].view, /*happens=*/false);
   const Memory::Access access =
       memory_.Load(running_, object, std::memory_order_relaxed,
-                   [this](int n) { return Choose(n); });
-  WatchRead(object, access.value);
+                   [this](int n) { return Decide(n); });
+  self().spin.Did(
+      {.kind = Deed::kLoad, .object = object, .read = access.value});
   if (access.value != expected) {
     if (tracing_) {
       Note(absl::StrFormat("futex wait on %s: %d, %s, is not %d",
@@ -1064,7 +1194,7 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
     return true;
   }
   const bool spurious = MayFailSpuriously();
-  const int outcome = Choose(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
+  const int outcome = Decide(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
   if (outcome != 0) {
     const bool woken = spurious && outcome == 1;
     if (woken) --self().spurious_left;
@@ -1093,6 +1223,7 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
   bool woken = true;
   {
     const Inside inside;
+    DoesOtherwise(site);
     const int queue =
         Resolve(queue_handle, address, 0, "condition variable", site);
     if (!Holds(mutex)) {
@@ -1102,7 +1233,7 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
     Step({.queue = queue}, "wait", queue, site);
     CheckAlive(queue, site);
     const bool spurious = MayFailSpuriously();
-    const int outcome = Choose(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
+    const int outcome = Decide(1 + (spurious ? 1 : 0) + (timed ? 1 : 0));
     self().woken = outcome != 0;
     self().waker = VectorClock();
     self().timed = timed;
@@ -1129,6 +1260,8 @@ void Execution::ConditionWake(ObjectHandle& handle, const void* address,
 }
 
 void Execution::Wake(int queue, int count, const Site& site) {
+  if (mutation_ != nullptr && mutation_->IsSkipped(site, Role::kWake)) return;
+  DoesOtherwise(site);
   Step({.queue = queue}, "wake", queue, site);
   CheckAlive(queue, site);
   Object& object = objects_[queue];
@@ -1137,7 +1270,7 @@ void Execution::Wake(int queue, int count, const Site& site) {
     memory_.Publish(running_, object.view, /*happens=*/false);
   }
   for (; count > 0 && !object.waiters.empty(); --count) {
-    const int index = Choose(static_cast<int>(object.waiters.size()));
+    const int index = Decide(static_cast<int>(object.waiters.size()));
     const int woken = object.waiters[index];
     object.waiters.erase(object.waiters.begin() + index);
     Thread& thread = threads_[woken];
@@ -1150,7 +1283,7 @@ void Execution::Wake(int queue, int count, const Site& site) {
       thread.waker = search_.Past(running_);
     }
     // Its time may be up as well, and it says so: the signal is used up.
-    if (thread.timed && object.kind != kFutex && Choose(2) == 1) {
+    if (thread.timed && object.kind != kFutex && Decide(2) == 1) {
       thread.timed_out = true;
     }
     if (tracing_) {

@@ -34,11 +34,13 @@
 #include "absl/functional/function_ref.h"
 #include "rouse/testing/model/fiber.h"
 #include "rouse/testing/model/memory.h"
-#include "rouse/testing/model/mutation.h"
 #include "rouse/testing/model/search.h"
+#include "rouse/testing/model/spin_watcher.h"
 #include "rouse/testing/model/vector_clock.h"
 
 namespace rouse::model {
+
+class Mutation;
 
 using Site = std::source_location;
 
@@ -107,6 +109,13 @@ class Execution {
                        std::memory_order success, std::memory_order failure,
                        bool weak, const Site& site);
   void Fence(std::memory_order order, const Site& site);
+  // A full barrier in every thread at one time.
+  void FenceAllThreads(const Site& site);
+  // Whether there are such: chosen when it is first asked for.
+  bool HasFenceAllThreads() {
+    if (!has_fence_all_.has_value()) has_fence_all_ = Choose(2) == 0;
+    return *has_fence_all_;
+  }
 
   // Plain data. An access that does not happen before or after every other one
   // of which one is a write is a data race.
@@ -143,13 +152,16 @@ class Execution {
 
   // In a loop: what this thread has read in the last round was not what it
   // waits for; waits until something of it changes, and does not read the same
-  // again. (A failed `TryLock()` reads too.) It is a loop when this round has
-  // read what the one before read last, and ends at the same place; or, of a
-  // loop with several places, when this lap of rounds and the lap before are
-  // such.
+  // again. (A failed `TryLock()` reads too.) A loop that would give up is a
+  // failure: see spin_watcher.h.
   void SpinHint(const Site& site);
   // A step that touches nothing: lets others go first.
   void Yield(const Site& site);
+
+  // Steps that mutants change: see mutable_step.h.
+  bool ConditionAt(bool condition, const Site& site);
+  bool MakesCall(const Site& site);
+  bool KeepsOrder(const Site& site);
 
   // Threads.
   int Spawn(absl::AnyInvocable<void() &&> body, const Site& site);
@@ -172,6 +184,8 @@ class Execution {
   static bool tracks_memory() { return tracks_memory_; }
 
  private:
+  using Deed = SpinWatcher::Deed;
+
   enum class State {
     kUnborn,
     kStarting,  // runs to its first step while its parent waits
@@ -194,19 +208,6 @@ class Execution {
     std::shared_ptr<void> value;
   };
 
-  // What a thread has read since the last SpinHint.
-  struct Watched {
-    int object;
-    // What it would read again, if no other thread wrote.
-    uint64_t value;
-  };
-  // What it read between one SpinHint and another, and where the second is.
-  struct Round {
-    const char* file;
-    unsigned line;
-    std::vector<Watched> watched;
-  };
-
   struct Thread {
     State state = State::kUnborn;
     Operation operation;
@@ -216,8 +217,7 @@ class Execution {
     bool timed_out = false;
     VectorClock waker;  // the search's, if woken before it slept
     int spurious_left = 0;
-    std::vector<Watched> watched;  // in the order of their last reads
-    std::vector<Round> rounds;     // the last ones that were not empty
+    SpinWatcher spin;
     absl::AnyInvocable<void() &&> body;
     std::vector<Local> locals;
     std::unique_ptr<Fiber> fiber;
@@ -294,15 +294,22 @@ class Execution {
   void Finish();
   bool MayFailSpuriously() const;
   void FailedSpuriously();
-  // Notes what the thread has read, or written itself.
-  void WatchRead(int object, uint64_t value);
-  void WatchWrite(int object, uint64_t value);
-  // How many of the last rounds are one lap of a loop, or 0.
-  static size_t Lap(const std::vector<Round>& rounds);
+  // One of `count` outcomes of a step.
+  int Decide(int count);
+  // Whether `thread` may read another value.
+  bool IsNews(int thread, const SpinWatcher::Watched& watched) const;
+  void AwaitNews(const Site& site);
+  // Whether this thread is rehearsed: nothing it does has an effect.
+  bool rehearsing() const { return threads_[running_].spin.rehearsing(); }
+  const Deed& Cue(Deed::Kind kind, const ObjectHandle* handle,
+                  const Site& site);
+  [[noreturn]] void GivesUp(const Site& site);
+  // Does what can not be rehearsed.
+  void DoesOtherwise(const Site& site);
   int FutexQueue(const void* address, const Site& site);
   void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
-  // The load of a compare-exchange that is torn.
+  // The load of a compare-exchange that is torn, or whose store is skipped.
   uint64_t LoadToCompare(ObjectHandle& handle, const void* address,
                          uint64_t initial, uint64_t expected,
                          std::memory_order match, std::memory_order differ,
@@ -335,6 +342,8 @@ class Execution {
   int steps_ = 0;
   uint32_t number_ = 0;
   bool draining_ = false;
+  std::optional<bool> has_fence_all_;
+  SpinWatcher::Rehearsed rehearsed_;
   bool failed_ = false;
   std::string failure_;
   std::vector<Object> objects_;

@@ -15,7 +15,7 @@
 //              .preemption_bound = 3) {
 //     ...
 //   }
-//   // Each weakening of atomic_waker.{h,cc} fails one of the suite's models.
+//   // Each mutant of atomic_waker.{h,cc} fails one of the suite's models.
 //   MODEL_MUTANTS(AtomicWaker, "waker/atomic_waker");
 //
 // A model in the exhaustive or the bounded mode fails if it was cut off. An
@@ -54,11 +54,14 @@
 // MODEL_MUTANTS(Suite, "files", "part of a mutant's name: a reason", ...)
 //
 // The models of `Suite` in this program kill every mutant (`CheckMutants`, in
-// check.h) of the operations in source files whose path contains `files`; not
-// in this one, unless its path ends with `files`. The names of those that are
-// meant to survive contain one of the entries, up to its last colon; what
-// follows that is the reason. Skipped under AddressSanitizer and
-// ThreadSanitizer, which end the program where the checker would go on.
+// check.h) of the operations in source files whose path contains one of
+// `files`, which '|' separates; not in this one, unless its path ends with
+// `files`. The names of those that are meant to survive contain one of the
+// entries, up to its last colon; what follows that is the reason. Where the
+// reason begins with "killed by", as in "killed by idle_model_test", the mutant
+// is that test's, and is not tried here. Skipped under AddressSanitizer,
+// ThreadSanitizer and UndefinedBehaviorSanitizer, which end the program where
+// the checker would go on.
 #define MODEL_MUTANTS(suite, files, ...)                          \
   TEST(suite, KillsMutants) {                                     \
     ::rouse::model::internal::RunMutants(#suite, files, __FILE__, \

@@ -181,6 +181,9 @@ auto Store(Location location, int value, std::memory_order order) {
 auto Load(Register into, Location location, std::memory_order order) {
   return [=](Shared& s) { s.*into = (s.*location).load(order); };
 }
+auto FenceAll() {
+  return [](Shared&) { FenceAllThreads(); };
+}
 auto Fence(std::memory_order order) {
   return [=](Shared&) { AtomicThreadFence(order); };
 }
@@ -278,6 +281,23 @@ INSTANTIATE_TEST_SUITE_P(
                            Fence(acq_rel), All(2)),
         StoreBufferingWith("acq_rel fences", Fence(acq_rel), Fence(acq_rel),
                            All(2)),
+        // Not in the standard: one that the system puts into all threads.
+        StoreBufferingWith("a fence in all threads", FenceAll(), Nothing(),
+                           AllBut("00", 2)),
+        StoreBufferingWith("two fences in all threads", FenceAll(), FenceAll(),
+                           AllBut("00", 2)),
+        Litmus{.name = "a fence in all threads beside who stores twice",
+               .threads = {Do(Store(x, 1, relaxed), Store(y, 1, relaxed)),
+                           Do(Load(a, y, relaxed), FenceAll(),
+                              Load(b, x, relaxed))},
+               .observed = "ab",
+               .outcomes = AllBut("10", 2)},
+        Litmus{.name = "a fence in all threads beside who loads twice",
+               .threads = {Do(Store(x, 1, relaxed), FenceAll(),
+                              Store(y, 1, relaxed)),
+                           Do(Load(a, y, relaxed), Load(b, x, relaxed))},
+               .observed = "ab",
+               .outcomes = AllBut("10", 2)},
         // Of two read-modify-writes of one location the second reads what the
         // first left behind, and acquires from it.
         StoreBufferingWith("acq_rel RMW of a third location",
@@ -1016,6 +1036,18 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Load(a, y, relaxed), Store(x, 1, seq_cst))},
                .observed = "ax",
                .outcomes = Only("01 02 11")},
+        // The same of fences: C++20 has 110, with the third thread's fence
+        // before the first's in S, though each step follows from the one before
+        // by program order or by what is read. ARMv8 and POWER do it, as they
+        // may run the second thread's store before its load.
+        Litmus{.name = "seq_cst fences and relaxed accesses between",
+               .threads = {Do(Store(x, 1, relaxed), Fence(seq_cst),
+                              Store(y, 1, relaxed)),
+                           Do(Load(a, y, relaxed), Store(z, 1, relaxed)),
+                           Do(Load(b, z, relaxed), Fence(seq_cst),
+                              Load(c, x, relaxed))},
+               .observed = "abc",
+               .outcomes = AllBut("110", 3)},
         // C++20 has 130 since P0668: what happens before by a release that is
         // not in S need not come before in S. POWER does it.
         Litmus{

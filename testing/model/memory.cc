@@ -279,6 +279,21 @@ void Memory::Fence(int thread, std::memory_order order) {
   Tick(thread);
 }
 
+void Memory::FenceAll(ThreadSet threads) {
+  // What each has stored is in the global view before any of them joins it.
+  for (int round = 0; round < 2; ++round) {
+    for (int thread = 0; thread < kMaxThreads; ++thread) {
+      if (!threads.Contains(thread)) continue;
+      View& current = threads_[thread].current;
+      const VectorClock happened = current.happened;
+      Join(current, global_);
+      current.happened = happened;
+      Join(global_, current);
+      Join(threads_[thread].acquired, current);
+    }
+  }
+}
+
 uint64_t Memory::Newest(int location) const {
   const Location& at = locations_[location];
   return at.messages[at.order[at.count - 1]].value;

@@ -43,6 +43,9 @@
 // An order S, of all that is sequentially consistent, that is not the order of
 // execution. In x.store(1, seq_cst); y.store(1, relaxed) the standard lets
 // another thread see y and then, by a seq_cst load, not x. Here none does.
+// Likewise for fences. AArch64 has such executions: docs/model.md.
+//
+// axiomatic_programs_test compares what is left with the standard's rules.
 //
 // The scheme is that of the promise-free fragment of Kang et al., "A Promising
 // Semantics for Relaxed-Memory Concurrency" (POPL 2017), with the fences of
@@ -53,6 +56,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -139,6 +143,9 @@ class Memory {
                        std::memory_order match, std::memory_order differ,
                        Chooser choose);
   void Fence(int thread, std::memory_order order);
+  // A sequentially consistent fence in each of `threads` at one time, but that
+  // it orders no other accesses of these: it only exchanges the views.
+  void FenceAll(ThreadSet threads);
 
   // The newest value in modification order.
   uint64_t Newest(int location) const;

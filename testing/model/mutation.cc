@@ -3,12 +3,17 @@
 
 #include "rouse/testing/model/mutation.h"
 
+#include <algorithm>
 #include <atomic>
+#include <initializer_list>
+#include <set>
 #include <source_location>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 
 namespace rouse::model {
 namespace {
@@ -53,25 +58,71 @@ std::string_view Name(std::memory_order order) {
   return "?";
 }
 
-std::vector<Mutation::Change> Mutation::Changes() const {
-  std::vector<Change> changes;
-  const Place* torn = nullptr;
+Mutation::Mutation(std::string_view files, std::string_view except)
+    : files_(absl::StrSplit(files, '|')), except_(except) {}
+
+std::set<Mutation::Change> Mutation::Changes() const {
+  std::set<Change> changes;
   for (const auto& [place, order] : seen_) {
     for (const std::memory_order weaker : Weaker(order, place.role)) {
-      changes.push_back({.place = place, .from = order, .to = weaker});
+      changes.insert(
+          {.place = place, .kind = Kind::kWeaker, .from = order, .to = weaker});
     }
-    // Torn once, whatever its orders.
-    if (place.role == Role::kModify && (torn == nullptr || *torn < place)) {
-      torn = &place;
-      changes.push_back(
-          {.place = place, .from = order, .to = order, .torn = true});
+    const auto add = [&changes, &place](std::initializer_list<Kind> kinds) {
+      for (const Kind kind : kinds) {
+        changes.insert({.place = place, .kind = kind});
+      }
+    };
+    switch (place.role) {
+      case Role::kModify:
+        add({Kind::kTorn, Kind::kSkipped});
+        break;
+      case Role::kStore:
+      case Role::kWake:
+      case Role::kCall:
+        add({Kind::kSkipped});
+        break;
+      case Role::kCondition:
+        add({Kind::kAlwaysTrue, Kind::kAlwaysFalse, Kind::kNegated});
+        break;
+      case Role::kOrder:
+        add({Kind::kSwapped});
+        break;
+      case Role::kLoad:
+      case Role::kFailure:
+      case Role::kFence:
+        break;
     }
   }
   return changes;
 }
 
-bool Mutation::Matches(const std::source_location& site, Role role) const {
-  return change_ != nullptr && change_->place.line == site.line() &&
+void Mutation::Note(const std::source_location& site, Role role,
+                    std::memory_order order) {
+  if (change_ != nullptr ||
+      !noted_.emplace(site.file_name(), site.line(), site.column(), role, order)
+           .second) {
+    return;
+  }
+  const std::string_view file = site.file_name();
+  if (file == except_ ||
+      std::ranges::none_of(files_, [file](const std::string& part) {
+        return absl::StrContains(file, part);
+      })) {
+    return;
+  }
+  seen_.emplace(Place{.file = std::string(file),
+                      .line = site.line(),
+                      .column = site.column(),
+                      .role = role,
+                      .function = site.function_name()},
+                order);
+}
+
+bool Mutation::Makes(const std::source_location& site, Role role,
+                     Kind kind) const {
+  return change_ != nullptr && change_->kind == kind &&
+         change_->place.line == site.line() &&
          change_->place.column == site.column() &&
          change_->place.role == role &&
          change_->place.file == std::string_view(site.file_name());
@@ -79,25 +130,32 @@ bool Mutation::Matches(const std::source_location& site, Role role) const {
 
 std::memory_order Mutation::OrderAt(const std::source_location& site, Role role,
                                     std::memory_order order) {
-  if (change_ != nullptr) {
-    return Matches(site, role) && !change_->torn && order == change_->from
-               ? change_->to
-               : order;
-  }
-  if (absl::StrContains(site.file_name(), files_) &&
-      site.file_name() != except_) {
-    seen_.emplace(Place{.file = site.file_name(),
-                        .line = site.line(),
-                        .column = site.column(),
-                        .role = role,
-                        .function = site.function_name()},
-                  order);
-  }
-  return order;
+  Note(site, role, order);
+  return Makes(site, role, Kind::kWeaker) && change_->from == order
+             ? change_->to
+             : order;
 }
 
-bool Mutation::TornAt(const std::source_location& site) {
-  return Matches(site, Role::kModify) && change_->torn;
+bool Mutation::IsTorn(const std::source_location& site) const {
+  return Makes(site, Role::kModify, Kind::kTorn);
+}
+
+bool Mutation::IsSkipped(const std::source_location& site, Role role) {
+  // What has an order has been noted with it.
+  if (role == Role::kWake || role == Role::kCall) Note(site, role);
+  return Makes(site, role, Kind::kSkipped);
+}
+
+bool Mutation::ConditionAt(const std::source_location& site, bool value) {
+  Note(site, Role::kCondition);
+  if (Makes(site, Role::kCondition, Kind::kAlwaysTrue)) return true;
+  if (Makes(site, Role::kCondition, Kind::kAlwaysFalse)) return false;
+  return value != Makes(site, Role::kCondition, Kind::kNegated);
+}
+
+bool Mutation::IsSwapped(const std::source_location& site) {
+  Note(site, Role::kOrder);
+  return Makes(site, Role::kOrder, Kind::kSwapped);
 }
 
 }  // namespace rouse::model

@@ -6,14 +6,15 @@
 // -----------------------------------------------------------------------------
 //
 // Mutants of the code under test: an ordering made weaker, a read-modify-write
-// torn into a load and a store. A model that cannot tell a mutant from the
-// original does not test what the mutant took away. Internal; see
-// `CheckMutants` in check.h.
+// torn into a load and a store, a step that is skipped, negated or swapped with
+// the next. A model that cannot tell a mutant from the original does not test
+// what the mutant took away. Internal; see `CheckMutants` in check.h.
 
 #ifndef ROUSE_TESTING_MODEL_MUTATION_H_
 #define ROUSE_TESTING_MODEL_MUTATION_H_
 
 #include <atomic>
+#include <cstdint>
 #include <set>
 #include <source_location>
 #include <string>
@@ -22,10 +23,25 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+
 namespace rouse::model {
 
-// What an operation is, as far as its orderings go.
-enum class Role { kLoad, kStore, kModify, kFailure, kFence };
+// What an operation is.
+enum class Role : uint8_t {
+  // Atomic operations. kFailure is the load of a compare-exchange that fails.
+  kLoad,
+  kStore,
+  kModify,
+  kFailure,
+  kFence,
+  // Of a futex or a condition variable.
+  kWake,
+  // What mutable_step.h marks.
+  kCondition,
+  kCall,
+  kOrder,
+};
 
 // The name that the standard has for an order, without its prefix.
 std::string_view Name(std::memory_order order);
@@ -50,36 +66,64 @@ class Mutation {
     }
   };
 
-  struct Change {
-    Place place;
-    std::memory_order from;
-    std::memory_order to;
-    bool torn = false;  // the orders are meaningless then
+  enum class Kind : uint8_t {
+    kWeaker,
+    kTorn,
+    kSkipped,
+    kAlwaysTrue,
+    kAlwaysFalse,
+    kNegated,
+    kSwapped,
   };
 
-  // Only operations in files whose path contains `files` are of interest, and
-  // of these not the one named `except`.
-  explicit Mutation(std::string files, std::string except)
-      : files_(std::move(files)), except_(std::move(except)) {}
+  struct Change {
+    Place place;
+    Kind kind;
+    // Of kWeaker.
+    std::memory_order from = std::memory_order_relaxed;
+    std::memory_order to = std::memory_order_relaxed;
 
-  // From now on, applies `change`.
-  void Apply(const Change& change) { change_ = &change; }
+    bool operator<(const Change& other) const {
+      return std::tie(place, kind, from, to) <
+             std::tie(other.place, other.kind, other.from, other.to);
+    }
+  };
 
-  // Every change of one step that can be made to what was seen.
-  std::vector<Change> Changes() const;
+  // Notes operations in files whose path contains one of `files`, which '|'
+  // separates, and not those in the file named `except`.
+  Mutation(std::string_view files, std::string_view except);
 
-  // ---- For Execution.
+  // Makes `change`, which must live as long as this.
+  explicit Mutation(const Change& change) : change_(&change) {}
+
+  // Every change that can be made to what was noted.
+  std::set<Change> Changes() const;
+
+  // ---- For Execution, and for mutable_step.h. Each notes the operation.
 
   std::memory_order OrderAt(const std::source_location& site, Role role,
                             std::memory_order order);
-  bool TornAt(const std::source_location& site);
+  bool IsSkipped(const std::source_location& site, Role role);
+  // What becomes of a condition that is `value`.
+  bool ConditionAt(const std::source_location& site, bool value);
+  bool IsSwapped(const std::source_location& site);
+  // Of an operation that OrderAt() has noted.
+  bool IsTorn(const std::source_location& site) const;
 
  private:
-  bool Matches(const std::source_location& site, Role role) const;
+  // What is noted of an operation: the address of the file's name stands for
+  // the name, of which there may be several copies.
+  using Noted =
+      std::tuple<const char*, unsigned, unsigned, Role, std::memory_order>;
 
-  const std::string files_;
+  void Note(const std::source_location& site, Role role,
+            std::memory_order order = std::memory_order_relaxed);
+  bool Makes(const std::source_location& site, Role role, Kind kind) const;
+
+  const std::vector<std::string> files_;
   const std::string except_;
-  const Change* change_ = nullptr;
+  const Change* const change_ = nullptr;
+  absl::flat_hash_set<Noted> noted_;  // also those that are not of interest
   // One place may have several orders: of a wrapper that is given one.
   std::set<std::pair<Place, std::memory_order>> seen_;
 };

@@ -16,10 +16,10 @@
 //
 // Two executions that differ only in the order of independent steps are the
 // same; one of them is enough. Steps are dependent if they touch one object and
-// one of them changes it, or if both are sequentially consistent. The algorithm
-// is source-set dynamic partial order reduction with sleep sets (Abdulla,
-// Aronis, Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL
-// 2014, algorithm 1):
+// one of them changes it, or if both are sequentially consistent, or if one is
+// a barrier in all threads. The algorithm is source-set dynamic partial order
+// reduction with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, "Optimal
+// Dynamic Partial Order Reduction", POPL 2014, algorithm 1):
 //
 //  - When a step races with an earlier one of another thread (they are
 //    dependent and nothing in between orders them), the node before the earlier
@@ -40,6 +40,7 @@
 #define ROUSE_TESTING_MODEL_SEARCH_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,10 +59,12 @@ struct Footprint {
   int object = kNothing;
   bool writes = false;  // else it reads `object`
   bool seq_cst = false;
-  int queue = kNothing;    // a second object, always written: waiters
-  bool any_write = false;  // depends on every write: it waits for a change
+  int queue = kNothing;     // a second object, always written: waiters
+  bool any_write = false;   // depends on every write: it waits for a change
+  bool everything = false;  // depends on every step: a barrier in all threads
 
   static bool Dependent(const Footprint& a, const Footprint& b) {
+    if (a.everything || b.everything) return true;
     if (a.seq_cst && b.seq_cst) return true;
     if (a.object != kNothing && a.object == b.object &&
         (a.writes || b.writes)) {

@@ -5,10 +5,14 @@
 // nothing ends.
 
 #include <atomic>
+#include <functional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/model/atomic.h"
@@ -149,6 +153,58 @@ TEST(SpinTest, NewsThatCameWithAnotherLoadEndsALoop) {
   }
 }
 
+// Something has changed, and the other thing may be as it was, whatever has
+// been stored there.
+TEST(SpinTest, ALoopSeesTwoLocationsChangeInAnyOrder) {
+  using History = std::vector<std::pair<int, int>>;
+  // Every way from `history` on to where x is 2, if each round of the loop sees
+  // something new.
+  std::set<History> expected;
+  const std::function<void(History)> extend = [&](const History& history) {
+    if (!history.empty() && history.back().first == 2) {
+      expected.insert(history);
+      return;
+    }
+    const std::pair last = history.empty() ? std::pair(0, 0) : history.back();
+    for (int x = last.first; x <= 2; ++x) {
+      for (int y = last.second; y <= 1; ++y) {
+        if (!history.empty() && last == std::pair(x, y)) continue;
+        History longer = history;
+        longer.emplace_back(x, y);
+        extend(longer);
+      }
+    }
+  };
+  extend({});
+  for (const Mode mode : kWholeModes) {
+    std::set<History> seen;
+    History history;
+    const Result result = Check({.mode = mode}, [&] {
+      history.clear();
+      {
+        Atomic<int> x = 0;
+        Atomic<int> y = 0;
+        const Thread other([&] {
+          y.store(1, relaxed);
+          x.store(1, relaxed);
+          x.store(2, relaxed);
+        });
+        for (;;) {
+          const std::pair round(x.load(relaxed), y.load(relaxed));
+          if (history.empty() || history.back() != round) {
+            history.push_back(round);
+          }
+          if (round.first == 2) break;
+          SpinHint();
+        }
+      }
+      seen.insert(history);
+    });
+    EXPECT_TRUE(result.complete) << result.message << result.trace;
+    EXPECT_EQ(seen, expected);
+  }
+}
+
 // What the loop itself writes is no news to it.
 TEST(SpinTest, ALoopThatCountsItsRoundsEnds) {
   for (const Mode mode : kWholeModes) {
@@ -180,6 +236,151 @@ TEST(SpinTest, ALoopThatAnnouncesAndRetractsEnds) {
       Require(readers.load(relaxed) == 1);
     });
     EXPECT_TRUE(result.complete) << result.message << result.trace;
+  }
+}
+
+// ---- What is no loop that waits: it gives up.
+
+// What it reads after that, or does, is seen in no execution in which it waits.
+TEST(SpinTest, ALoopThatGivesUpIsAFailure) {
+  for (const Mode mode : kWholeModes) {
+    for (const int bound : {3, 4, 100, 1000}) {
+      const Result result = Check({.mode = mode}, [&] {
+        Atomic<bool> ready = false;
+        const Thread other([&] { ready.store(true, relaxed); });
+        for (int i = 0; i < bound && !ready.load(relaxed); ++i) SpinHint();
+      });
+      EXPECT_THAT(result.message, StartsWith("gives up: thread 0 calls "
+                                             "SpinHint() at spin_test.cc:"));
+      EXPECT_THAT(result.message,
+                  HasSubstr(absl::StrCat("after ", bound, " rounds")));
+      EXPECT_THAT(result.trace, HasSubstr("in which nothing has changed"));
+      EXPECT_NE(result.replay, "");
+    }
+  }
+}
+
+TEST(SpinTest, AReplayOfALoopThatGivesUpFails) {
+  const auto body = [] {
+    Atomic<int> x = 0;
+    const Thread other([&] { x.store(1, relaxed); });
+    for (int i = 0; i < 5 && x.load(relaxed) == 0; ++i) SpinHint();
+    x.store(2, relaxed);
+  };
+  const Result result = Check({}, body);
+  EXPECT_THAT(result.message, StartsWith("gives up"));
+  EXPECT_EQ(Check({.replay = result.replay}, body).message, result.message);
+}
+
+// Each of these does something else after some rounds.
+TEST(SpinTest, EveryKindOfGivingUpIsFound) {
+  constexpr int kRounds = 5;
+  struct Shared {
+    Atomic<int> x = 1;
+    Atomic<int> y = 0;
+    Mutex mutex;
+    Cell<int> plain = Cell<int>(0);
+  };
+  using Loop = void (*)(Shared&);
+  const std::vector<std::pair<std::string, Loop>> loops = {
+      {"ends",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+       }},
+      {"loads",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         s.y.load(relaxed);
+       }},
+      {"stores",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         s.x.store(2, relaxed);
+       }},
+      {"fences",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         AtomicThreadFence(acquire);
+       }},
+      {"locks",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         const MutexLock lock(&s.mutex);
+       }},
+      {"reads plain data",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         s.plain.Read();
+       }},
+      {"spins elsewhere",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         while (s.x.load(relaxed) == 1) SpinHint();
+       }},
+      {"an exchange that stores something else",
+       [](Shared& s) {
+         for (int i = 0; s.x.exchange(i < kRounds ? 1 : 2, relaxed) == 1; ++i) {
+           SpinHint();
+         }
+       }},
+      {"a compare-exchange that expects something else",
+       [](Shared& s) {
+         int expected = 0;
+         for (int i = 0; !s.x.compare_exchange_strong(expected, 2, relaxed);
+              ++i) {
+           expected = i < kRounds ? 0 : 1;
+           SpinHint();
+         }
+       }},
+      {"a choice",
+       [](Shared& s) {
+         for (int i = 0; i < kRounds && s.x.load(relaxed) == 1; ++i) SpinHint();
+         Choose(2);
+       }},
+  };
+  for (const auto& [name, loop] : loops) {
+    const Result result = Check({}, [loop = loop] {
+      Shared shared;
+      const Thread other([&] { shared.x.store(0, relaxed); });
+      loop(shared);
+    });
+    EXPECT_THAT(result.message, StartsWith("gives up")) << name;
+  }
+}
+
+TEST(SpinTest, AFailedTryLockIsNoReasonToGiveUp) {
+  const auto loop = [](int rounds) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    Mutex mutex;
+    mutex.Lock();
+    Thread other([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      for (int i = 0; i < rounds; ++i) {
+        if (mutex.TryLock()) return mutex.Unlock();
+        SpinHint();
+      }
+    });
+    mutex.Unlock();
+  };
+  EXPECT_THAT(Check({}, [&] { loop(5); }).message, StartsWith("gives up"));
+  const Result result = Check({}, [&] { loop(1'000'000); });
+  EXPECT_TRUE(result.complete) << result.message << result.trace;
+}
+
+// Two rounds are run as they are, so this hides nothing.
+TEST(SpinTest, TwoTriesAreAllowed) {
+  for (const Mode mode : kWholeModes) {
+    std::set<bool> found;
+    const Result result = Check({.mode = mode}, [&] {
+      Atomic<bool> ready = false;
+      const Thread other([&] { ready.store(true, relaxed); });
+      bool is_ready = false;
+      for (int i = 0; i < 2 && !is_ready; ++i) {
+        is_ready = ready.load(relaxed);
+        if (i == 0) SpinHint();
+      }
+      found.insert(is_ready);
+    });
+    EXPECT_TRUE(result.complete) << result.message << result.trace;
+    EXPECT_EQ(found, (std::set{false, true}));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/macros.h"
+#include "rouse/base/mutable_step.h"
 
 namespace rouse::heap {
 
@@ -60,7 +61,7 @@ bool ArcListCore::Link(ArcListNode* node) {
   // Relaxed: the head is compared and not followed.
   ArcListNode* head = head_.load(std::memory_order_relaxed);
   do {
-    if (head == &sealed) {
+    if (MutableCondition(head == &sealed)) {
       // Acquire pairs with the release of TakeAndSeal, which has the last word
       // on the head.
       static_cast<void>(head_.load(std::memory_order_acquire));

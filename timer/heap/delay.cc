@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/heap/default_timer.h"
 #include "rouse/timer/heap/ref_counted.h"
@@ -18,7 +19,7 @@
 
 namespace rouse::heap {
 
-Delay::Delay(absl::Duration duration) : Delay(DefaultTimer(), duration) {}
+Delay::Delay(AnyDuration duration) : Delay(DefaultTimer(), duration) {}
 
 Delay::Delay(Instant deadline) : Delay(DefaultTimer(), deadline) {}
 
@@ -59,7 +60,7 @@ absl::Status Delay::ResetAt(Instant deadline) {
   return absl::OkStatus();
 }
 
-absl::Status Delay::Reset(absl::Duration duration) {
+absl::Status Delay::Reset(AnyDuration duration) {
   return ResetAt(core_->clock()->Now() + duration);
 }
 

@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/timer/heap/ref_counted.h"
 #include "rouse/timer/heap/scheduled_timer.h"
 #include "rouse/timer/heap/timer_core.h"
@@ -61,10 +62,10 @@ namespace rouse::heap {
 class [[nodiscard("a Delay does nothing until it is awaited")]] Delay {
  public:
   // With the `DefaultTimer()`.
-  explicit Delay(absl::Duration duration);
+  explicit Delay(AnyDuration duration);
   explicit Delay(Instant deadline);
   // With the timer of `handle`.
-  Delay(const TimerHandle& handle, absl::Duration duration)
+  Delay(const TimerHandle& handle, AnyDuration duration)
       : Delay(handle, handle.clock().Now() + duration) {}
   Delay(const TimerHandle& handle, Instant deadline);
 
@@ -83,10 +84,10 @@ class [[nodiscard("a Delay does nothing until it is awaited")]] Delay {
   // `kUnavailable` if the timer has gone: then the delay is, too.
   absl::Status ResetAt(Instant deadline);
   // The same, for `duration` from now.
-  absl::Status Reset(absl::Duration duration);
+  absl::Status Reset(AnyDuration duration);
 
   // When it ends or has ended.
-  Instant FiresAt() const { return node_->deadline(); }
+  Instant Deadline() const { return node_->deadline(); }
 
  private:
   Ref<internal::TimerCore> core_;

@@ -48,7 +48,7 @@ TEST(Delay, EndsWhenItsTimeHasCome) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(10));
-  EXPECT_EQ(delay.FiresAt(), At(10));
+  EXPECT_EQ(delay.Deadline(), At(10));
   EXPECT_TRUE(Poll(delay, task.NewWaker()).IsPending());
   timer.AdvanceTo(At(9));
   EXPECT_EQ(task.wakes(), 0);
@@ -65,7 +65,7 @@ TEST(Delay, StartsWhenItIsMade) {
   Delay delay(timer.handle(), absl::Milliseconds(10));
   clock->Advance(absl::Milliseconds(5));
   EXPECT_TRUE(Poll(delay).IsPending());
-  EXPECT_EQ(delay.FiresAt(), start + absl::Milliseconds(10));
+  EXPECT_EQ(delay.Deadline(), start + absl::Milliseconds(10));
 }
 
 TEST(Delay, WhatIsPastEndsAtTheNextAdvance) {
@@ -119,7 +119,7 @@ TEST(Delay, IsPutOffByAReset) {
   Delay delay(timer.handle(), At(10));
   timer.AdvanceTo(At(5));
   EXPECT_TRUE(delay.ResetAt(At(20)).ok());
-  EXPECT_EQ(delay.FiresAt(), At(20));
+  EXPECT_EQ(delay.Deadline(), At(20));
   timer.AdvanceTo(At(15));
   EXPECT_TRUE(Poll(delay).IsPending());
   timer.AdvanceTo(At(20));
@@ -149,7 +149,7 @@ TEST(Delay, IsResetForATimeFromNow) {
   Delay delay(timer.handle(), absl::Milliseconds(10));
   clock->Advance(absl::Milliseconds(5));
   EXPECT_TRUE(delay.Reset(absl::Milliseconds(10)).ok());
-  EXPECT_EQ(delay.FiresAt(), clock->Now() + absl::Milliseconds(10));
+  EXPECT_EQ(delay.Deadline(), clock->Now() + absl::Milliseconds(10));
 }
 
 // The timer has the old deadline in its heap, has not heard of the reset, and
@@ -212,12 +212,12 @@ TEST(Delay, Defect5ADeadlineBeyondTheClockIsNever) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), absl::InfiniteDuration());
-  EXPECT_EQ(delay.FiresAt(), Instant::Max());
+  EXPECT_EQ(delay.Deadline(), Instant::Max());
   EXPECT_TRUE(Poll(delay, task.NewWaker()).IsPending());
   timer.AdvanceTo(Instant::FromNanoseconds(Instant::Max().nanoseconds() - 1));
   EXPECT_EQ(timer.NextEvent(), Instant::Max());
   EXPECT_TRUE(delay.Reset(absl::Hours(24) * 365 * 1000).ok());
-  EXPECT_EQ(delay.FiresAt(), Instant::Max());
+  EXPECT_EQ(delay.Deadline(), Instant::Max());
   timer.AdvanceTo(Instant::Max());
   EXPECT_TRUE(Poll(delay, task.NewWaker()).IsPending());
   EXPECT_EQ(task.wakes(), 0);

@@ -35,7 +35,10 @@ namespace rouse::heap {
 // Move-only. What was moved from is only to be destroyed.
 class HelperThread {
  public:
-  // `kUnavailable` if there can be no more threads.
+  // `kUnavailable` if there can be no more threads. `kInvalidArgument` if the
+  // clock advances by itself (see `Clock::SetAutoAdvance()`): that is for
+  // drivers that know when nothing else can run, and this thread would wait for
+  // ever. Take a `wheel::Driver`, or a clock that the test advances.
   static absl::StatusOr<HelperThread> Start() {
     return Start(std::make_shared<Clock>());
   }

@@ -82,6 +82,14 @@ TEST(HelperThread, EndsAtOnce) {
   }
 }
 
+// It would wait for ever.
+TEST(HelperThread, RefusesAClockThatAdvancesByItself) {
+  const auto clock = PausedClock();
+  clock->SetAutoAdvance(true);
+  const absl::Status status = HelperThread::Start(clock).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+}
+
 TEST(HelperThread, MayBeMoved) {
   const auto clock = PausedClock();
   HelperThread from = StartOn(clock);

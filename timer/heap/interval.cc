@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
+#include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/default_timer.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -20,26 +23,38 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::heap {
+namespace {
 
-absl::StatusOr<Interval> Interval::Create(absl::Duration period) {
+bool IsPeriod(absl::Duration period) { return period >= absl::Nanoseconds(1); }
+
+std::string NoPeriod(absl::Duration period) {
+  return absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
+                      "; choose one of a nanosecond or more");
+}
+
+}  // namespace
+
+Interval::Interval(AnyDuration period) : Interval(DefaultTimer(), period) {}
+
+Interval::Interval(const TimerHandle& handle, AnyDuration period)
+    : Interval(handle, handle.clock().Now() + period,
+               absl::ToInt64Nanoseconds(period)) {
+  if (!IsPeriod(period)) Panic(NoPeriod(period));
+}
+
+absl::StatusOr<Interval> Interval::Create(AnyDuration period) {
   return Create(DefaultTimer(), period);
 }
 
 absl::StatusOr<Interval> Interval::Create(const TimerHandle& handle,
-                                          absl::Duration period) {
+                                          AnyDuration period) {
   return CreateAt(handle, handle.clock().Now() + period, period);
 }
 
 absl::StatusOr<Interval> Interval::CreateAt(const TimerHandle& handle,
-                                            Instant start,
-                                            absl::Duration period) {
-  const int64_t nanoseconds = absl::ToInt64Nanoseconds(period);
-  if (nanoseconds <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
-                     "; it is a nanosecond at the least"));
-  }
-  return Interval(handle, start, nanoseconds);
+                                            Instant start, AnyDuration period) {
+  if (!IsPeriod(period)) return absl::InvalidArgumentError(NoPeriod(period));
+  return Interval(handle, start, absl::ToInt64Nanoseconds(period));
 }
 
 PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
@@ -50,7 +65,7 @@ PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
     status_ = *std::move(up);
     return std::optional<Instant>();
   }
-  const Instant tick = delay_.FiresAt();
+  const Instant tick = delay_.Deadline();
   const Instant next = rouse::internal::NextTick(tick, handle_.clock().Now(),
                                                  period_nanoseconds_);
   // Should the timer have gone, the next poll says so: this tick was.

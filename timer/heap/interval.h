@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
@@ -44,15 +45,19 @@ namespace rouse::heap {
 // cancels it. Cost: a `Delay`, which is reset for every tick.
 class Interval {
  public:
-  // Its first tick is a period from now. `kInvalidArgument` if the period is
-  // less than a nanosecond.
-  static absl::StatusOr<Interval> Create(absl::Duration period);
+  // Its first tick is a period from now, while that of `rouse::Interval` is at
+  // once. A period of less than a nanosecond is a `Panic()`.
+  explicit Interval(AnyDuration period);
+  Interval(const TimerHandle& handle, AnyDuration period);
+
+  // The same for a period that may be wrong, as one out of a configuration:
+  // `kInvalidArgument` if it is less than a nanosecond.
+  static absl::StatusOr<Interval> Create(AnyDuration period);
   static absl::StatusOr<Interval> Create(const TimerHandle& handle,
-                                         absl::Duration period);
+                                         AnyDuration period);
   // The same with the first tick at `start`.
   static absl::StatusOr<Interval> CreateAt(const TimerHandle& handle,
-                                           Instant start,
-                                           absl::Duration period);
+                                           Instant start, AnyDuration period);
 
   PollResult<std::optional<Instant>> PollNext(Context& cx);
 

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/expect_panic.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
@@ -61,6 +62,15 @@ class IntervalTest : public testing::Test {
 };
 
 // The seed's tests "single" and "two_times".
+TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
+  Interval interval(timer_->handle(), absl::Milliseconds(10));
+  EXPECT_TRUE(Poll(interval).IsPending());
+  Advance(10);
+  EXPECT_EQ(Poll(interval).value(), After(10));
+  EXPECT_PANIC(const Interval zero(timer_->handle(), absl::ZeroDuration()),
+               "a period of 0");
+}
+
 TEST_F(IntervalTest, TicksAPeriodFromNowAndOnceMore) {
   CountingWaker task;
   Interval interval = Every(10);

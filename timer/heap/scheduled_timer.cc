@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "rouse/base/mutable_step.h"
 #include "rouse/timer/instant.h"
 #include "rouse/waker/waker.h"
 
@@ -82,7 +83,7 @@ ScheduledTimer::State ScheduledTimer::Poll(const Waker& waker) {
   // Acquire pairs with the release of Fire and Invalidate.
   const State state = StateOf(state_.load(std::memory_order_acquire));
   if (state != State::kWaiting) return state;
-  waker_.Register(waker);
+  ROUSE_MUTABLE_CALL(waker_.Register(waker));
   // Looks again: a change between the two would otherwise be lost. Acquire as
   // above.
   return StateOf(state_.load(std::memory_order_acquire));
@@ -120,14 +121,14 @@ void ScheduledTimer::Fire(uint64_t generation) {
   if (state_.compare_exchange_strong(state, state | kFired,
                                      std::memory_order_release,
                                      std::memory_order_relaxed)) {
-    waker_.Wake();
+    ROUSE_MUTABLE_CALL(waker_.Wake());
   }
 }
 
 void ScheduledTimer::Invalidate() {
   // Release pairs with the acquire of Poll.
   const uint64_t state = state_.fetch_or(kInvalid, std::memory_order_release);
-  if ((state & kInvalid) == 0) waker_.Wake();
+  if ((state & kInvalid) == 0) ROUSE_MUTABLE_CALL(waker_.Wake());
 }
 
 }  // namespace rouse::heap

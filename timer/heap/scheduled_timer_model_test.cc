@@ -277,7 +277,9 @@ MODEL_TEST(ScheduledTimer, ACancellationMeetsTheEndOfTheTimer) {
   delay.Join();
 }
 
-MODEL_MUTANTS(ScheduledTimer, "timer/heap/scheduled_timer.");
+MODEL_MUTANTS(ScheduledTimer, "timer/heap/scheduled_timer.",
+              "ScheduledTimer::Cancel at scheduled_timer.cc:98: store skipped: "
+              "no model counts what the heap keeps until its deadline");
 
 }  // namespace
 }  // namespace rouse::heap

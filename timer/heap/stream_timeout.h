@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/stream.h"
 #include "rouse/timer/heap/delay_time.h"
@@ -76,12 +77,12 @@ class [[nodiscard]] StreamTimeout {
       typename rouse::internal::TimedStream<S, internal::DelayTime>::Item;
 
   // With the `DefaultTimer()`.
-  StreamTimeout(absl::Duration duration, S&& stream,
+  StreamTimeout(AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::DelayTime(std::nullopt, duration), after) {}
   // With the timer of `handle`.
-  StreamTimeout(TimerHandle handle, absl::Duration duration, S&& stream,
+  StreamTimeout(TimerHandle handle, AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::DelayTime(std::move(handle), duration), after) {}
@@ -108,14 +109,13 @@ class [[nodiscard]] StreamTimeout {
 };
 
 template <class S>
-StreamTimeout(absl::Duration, S&&) -> StreamTimeout<S>;
+StreamTimeout(AnyDuration, S&&) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(absl::Duration, S&&, AfterTimeout) -> StreamTimeout<S>;
+StreamTimeout(AnyDuration, S&&, AfterTimeout) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(TimerHandle, absl::Duration, S&&) -> StreamTimeout<S>;
+StreamTimeout(TimerHandle, AnyDuration, S&&) -> StreamTimeout<S>;
 template <class S>
-StreamTimeout(TimerHandle, absl::Duration, S&&, AfterTimeout)
-    -> StreamTimeout<S>;
+StreamTimeout(TimerHandle, AnyDuration, S&&, AfterTimeout) -> StreamTimeout<S>;
 
 // StreamTimeoutAt()
 //

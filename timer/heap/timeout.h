@@ -18,12 +18,16 @@
 #ifndef ROUSE_TIMER_HEAP_TIMEOUT_H_
 #define ROUSE_TIMER_HEAP_TIMEOUT_H_
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "rouse/base/any_duration.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
 #include "rouse/timer/heap/delay_time.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -47,7 +51,8 @@ namespace rouse::heap {
 //
 // May be moved until it is first polled. Destroying it cancels `F` and the
 // delay. Given an lvalue it refers to it instead, and cancels nothing but the
-// delay: the future may be awaited again.
+// delay: the future may be awaited again. Given a callable that returns a
+// future it keeps the callable, and calls it at the first poll.
 template <class F>
   requires Future<std::remove_reference_t<F>>
 class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
@@ -56,11 +61,25 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
       FutureOutput<std::remove_reference_t<F>>>::type;
 
   // With the `DefaultTimer()`.
-  Timeout(absl::Duration duration, F&& future)
+  Timeout(AnyDuration duration, F&& future)
       : future_(std::forward<F>(future)), time_(std::nullopt, duration) {}
   // With the timer of `handle`.
-  Timeout(TimerHandle handle, absl::Duration duration, F&& future)
+  Timeout(TimerHandle handle, AnyDuration duration, F&& future)
       : future_(std::forward<F>(future)), time_(std::move(handle), duration) {}
+
+  // Calls `callable` at the first poll, and keeps it as long as the future that
+  // it returns.
+  template <class Callable>
+    requires(!Future<Callable> &&
+             std::same_as<F, rouse::internal::FutureFrom<Callable>>)
+  Timeout(AnyDuration duration, Callable&& callable)
+      : Timeout(duration, rouse::internal::ToFuture<Callable>(callable)) {}
+  template <class Callable>
+    requires(!Future<Callable> &&
+             std::same_as<F, rouse::internal::FutureFrom<Callable>>)
+  Timeout(TimerHandle handle, AnyDuration duration, Callable&& callable)
+      : Timeout(std::move(handle), duration,
+                rouse::internal::ToFuture<Callable>(callable)) {}
 
   PollResult<Output> Poll(Context& cx) {
     // It starts at the first poll at which F is pending.
@@ -70,6 +89,10 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
     };
     return rouse::internal::PollTimeout<Output>(future_, cx, poll_time);
   }
+  bool BorrowsClosure() const {
+    const auto* future = future_.get();
+    return future != nullptr && rouse::internal::BorrowsClosure(*future);
+  }
   void Trace(AwaitTrace& trace) const {
     AwaitTrace::Branches branches(trace, "Timeout");
     if (const auto* future = future_.get()) branches.Add(*future);
@@ -77,12 +100,13 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
   }
 
  private:
-  template <class G>
-    requires Future<std::remove_reference_t<G>>
-  friend Timeout<G> TimeoutAt(TimerHandle handle, Instant deadline, G&& future);
-  template <class G>
-    requires Future<std::remove_reference_t<G>>
-  friend Timeout<G> TimeoutAt(Instant deadline, G&& future);
+  template <IntoFuture G>
+  friend Timeout<rouse::internal::FutureFrom<G>> TimeoutAt(TimerHandle handle,
+                                                           Instant deadline,
+                                                           G&& future);
+  template <IntoFuture G>
+  friend Timeout<rouse::internal::FutureFrom<G>> TimeoutAt(Instant deadline,
+                                                           G&& future);
 
   Timeout(std::optional<TimerHandle> handle, Instant deadline, F&& future)
       : future_(std::forward<F>(future)), time_(std::move(handle), deadline) {}
@@ -92,24 +116,28 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
 };
 
 template <class F>
-Timeout(absl::Duration, F&&) -> Timeout<F>;
+Timeout(AnyDuration, F&&) -> Timeout<rouse::internal::FutureFrom<F>>;
 template <class F>
-Timeout(TimerHandle, absl::Duration, F&&) -> Timeout<F>;
+Timeout(TimerHandle, AnyDuration, F&&)
+    -> Timeout<rouse::internal::FutureFrom<F>>;
 
 // TimeoutAt()
 //
 // The same, until an instant of the timer's clock.
-template <class F>
-  requires Future<std::remove_reference_t<F>>
-Timeout<F> TimeoutAt(TimerHandle handle, Instant deadline, F&& future) {
-  return Timeout<F>(std::optional<TimerHandle>(std::move(handle)), deadline,
-                    std::forward<F>(future));
+template <IntoFuture F>
+Timeout<rouse::internal::FutureFrom<F>> TimeoutAt(TimerHandle handle,
+                                                  Instant deadline,
+                                                  F&& future) {
+  return Timeout<rouse::internal::FutureFrom<F>>(
+      std::optional<TimerHandle>(std::move(handle)), deadline,
+      rouse::internal::ToFuture<F>(future));
 }
-template <class F>
-  requires Future<std::remove_reference_t<F>>
-Timeout<F> TimeoutAt(Instant deadline, F&& future) {
-  return Timeout<F>(std::optional<TimerHandle>(), deadline,
-                    std::forward<F>(future));
+template <IntoFuture F>
+Timeout<rouse::internal::FutureFrom<F>> TimeoutAt(Instant deadline,
+                                                  F&& future) {
+  return Timeout<rouse::internal::FutureFrom<F>>(
+      std::optional<TimerHandle>(), deadline,
+      rouse::internal::ToFuture<F>(future));
 }
 
 }  // namespace rouse::heap

@@ -172,6 +172,14 @@ TEST_F(HeapTimeoutTest, EndsAtAnInstant) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
 }
 
+TEST_F(HeapTimeoutTest, KeepsACallable) {
+  auto lambda = [this] { return gate(); };
+  Timeout timeout(timer_->handle(), absl::Milliseconds(10), lambda);
+  EXPECT_TRUE(Poll(timeout).IsPending());
+  *result_ = 7;
+  EXPECT_EQ(**Poll(timeout), 7);
+}
+
 TEST_F(HeapTimeoutTest, LeavesAFutureThatItRefersTo) {
   Gate kept = gate();
   {

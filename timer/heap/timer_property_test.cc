@@ -67,7 +67,7 @@ class Trial {
     } else {
       ASSERT_TRUE(alarm.delay->ResetAt(deadline).ok());
     }
-    ASSERT_EQ(alarm.delay->FiresAt(), deadline);
+    ASSERT_EQ(alarm.delay->Deadline(), deadline);
     alarm.expected = expected_.emplace(deadline, number);
     if (Below(2) == 0) Await(number);
   }

@@ -121,7 +121,7 @@ class User {
 
   bool HasEnded(const absl::Status& status, const Delay& delay) {
     if (status.ok()) {
-      EXPECT_GE(Now(), delay.FiresAt()) << "early";
+      EXPECT_GE(Now(), delay.Deadline()) << "early";
       return true;
     }
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;

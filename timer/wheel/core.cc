@@ -65,10 +65,7 @@ Shard& Core::NextShard() {
 absl::Duration Core::BeginPark(absl::Duration limit) {
   if (limit <= absl::ZeroDuration()) return absl::ZeroDuration();
   next_wake_.BeginDeciding();
-  uint64_t next = kNever;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    next = std::min(next, shard->NextExpiration().value_or(kNever));
-  }
+  const uint64_t next = NextTurn();
   if (next == kNever && limit == absl::InfiniteDuration() &&
       !clock_->AdvancesByItself()) {
     // No deadline and no limit: the time is of no use, and to read it takes
@@ -85,8 +82,8 @@ absl::Duration Core::BeginPark(absl::Duration limit) {
   if (clock_->AdvancesByItself()) {
     Instant target = now + limit;
     if (next != kNever) target = std::min(target, ticks_.StartOf(next));
-    if (target != Instant::Max()) clock_->AutoAdvanceTo(target);
-    if (clock_->Now() != now) {
+    const bool must_look = !clock_->AutoAdvanceTo(target);
+    if (must_look || clock_->Now() != now) {
       next_wake_.Clear();
       return absl::ZeroDuration();
     }
@@ -102,8 +99,35 @@ void Core::EndPark() {
   next_wake_.Clear();
   const uint64_t now = ticks_.At(clock_->Now());
   Shard::Batch batch(*this);
+  // A clock that is moved passes many ticks at once. What is due is woken in
+  // the order of ticks then, and not shard by shard.
+  if (shards_.size() > 1 && clock_->IsPaused()) {
+    for (uint64_t next = NextExpiration(); next < now;
+         next = NextExpiration()) {
+      for (const std::unique_ptr<Shard>& shard : shards_) {
+        shard->Fire(next, batch);
+      }
+    }
+  }
   for (const std::unique_ptr<Shard>& shard : shards_) shard->Fire(now, batch);
+  if (batch.has_elapsed()) clock_->OnElapsed();
   batch.Wake();
+}
+
+uint64_t Core::NextExpiration() {
+  uint64_t next = kNever;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    next = std::min(next, shard->NextExpiration().value_or(kNever));
+  }
+  return next;
+}
+
+uint64_t Core::NextTurn() {
+  uint64_t next = kNever;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    next = std::min(next, shard->NextTurn().value_or(kNever));
+  }
+  return next;
 }
 
 void Core::Shutdown() {

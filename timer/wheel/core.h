@@ -11,6 +11,7 @@
 #ifndef ROUSE_TIMER_WHEEL_CORE_H_
 #define ROUSE_TIMER_WHEEL_CORE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -84,6 +85,10 @@ class Core {
   Core(std::shared_ptr<Clock> clock, const Ticks& ticks, size_t shards,
        Unpark unpark);
   ~Core() = default;
+
+  // The least of the shards', or `Wheel::kNever`.
+  uint64_t NextExpiration();
+  uint64_t NextTurn();
 
   const std::shared_ptr<Clock> clock_;
   const Ticks ticks_;

@@ -23,6 +23,7 @@
 #define ROUSE_TIMER_WHEEL_DRIVER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -48,7 +49,7 @@ struct Options {
   // driver's own.
   std::shared_ptr<Clock> clock = nullptr;
 
-  // In how many parts, of about 6 KiB, the driver keeps its sleepers, each
+  // In how many parts, of about 7 KiB, the driver keeps its sleepers, each
   // under a lock of its own. As many as there are threads that sleep often at
   // the same time; a turn of the driver looks at each.
   size_t shards = 1;
@@ -84,7 +85,7 @@ class Driver {
             [unparker = park_.unparker()] { unparker.Unpark(); })),
         core_(internal::Core::New(clock_, options.resolution, options.shards,
                                   unpark_)) {
-    clock_->AddListener(unpark_);
+    clock_->AddListener(unpark_, core_->ticks().resolution());
   }
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -110,18 +111,22 @@ class Driver {
   // then wakes the sleepers that are due. If the clock advances by itself (see
   // clock.h), moves it to the next deadline and blocks only if there is none:
   // the caller has asked the driver below for events before, with
-  // `ParkFor(absl::ZeroDuration())`, if they are to come first.
+  // `ParkFor(absl::ZeroDuration())`, if they are to come first. If a hold of
+  // the clock has ended since, looks for events instead, and returns.
   void Park() { ParkFor(absl::InfiniteDuration()); }
 
   // The same, for `limit` at the most. With a `limit` of zero or less does not
   // block.
   void ParkFor(absl::Duration limit) {
     const absl::Duration time = core_->BeginPark(limit);
+    // Not ended where a waker throws: another look is made then.
+    const uint64_t look = clock_->BeginLook();
     if (time == absl::InfiniteDuration()) {
       park_.Park();
     } else {
       park_.ParkFor(time);
     }
+    clock_->EndLook(look);
     core_->EndPark();
   }
 

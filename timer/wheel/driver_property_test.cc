@@ -126,7 +126,7 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
           if (!sleeper.sleep.has_value()) break;
           // One that does not wait any more is to be polled.
           const bool elapsed = sleeper.sleep->IsElapsed();
-          sleeper.sleep->Reset(deadline);
+          sleeper.sleep->ResetAt(deadline);
           sleeper.ended = false;
           if (!elapsed) break;
           ASSERT_EQ(sleeper.IsPending(), deadline > now);

@@ -1,5 +1,6 @@
 #include "rouse/timer/wheel/driver.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -100,6 +101,30 @@ TEST_F(DriverTest, GivesOutWhatIsBelow) {
   EXPECT_EQ(notes_.unparks, 1);
   driver_.park().Park();
   EXPECT_EQ(notes_.parks.size(), 1);
+}
+
+// Whatever the tick is, and however long the machine is up.
+TEST(Driver, ASleepOfWholeTicksEndsWithAnAdvanceByThatTime) {
+  for (const absl::Duration tick :
+       {absl::Microseconds(64), absl::Microseconds(777), absl::Milliseconds(1),
+        absl::Milliseconds(3), absl::Milliseconds(10), absl::Seconds(1)}) {
+    for (const bool pause_first : {true, false}) {
+      const auto clock = std::make_shared<Clock>();
+      if (pause_first) clock->Pause();
+      Notes notes;
+      Driver<FakePark> driver({.resolution = tick, .clock = clock}, &notes);
+      clock->Pause();
+      CountingWaker task;
+      const Waker waker = task.NewWaker();
+      Context cx(waker);
+      Sleep sleep(driver.handle(), 1000 * tick);
+      ASSERT_TRUE(sleep.Poll(cx).IsPending());
+      clock->Advance(1000 * tick);
+      driver.ParkFor(absl::ZeroDuration());
+      EXPECT_EQ(task.wakes(), 1) << tick << pause_first;
+      EXPECT_TRUE(sleep.Poll(cx).IsReady()) << tick << pause_first;
+    }
+  }
 }
 
 TEST_F(DriverTest, WakesASleeperOnItsTickAndNotBefore) {
@@ -330,6 +355,28 @@ TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleep) {
   driver_.Park();
   EXPECT_EQ(notes_.parks.back(), absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 100);
+}
+
+// Also where an advance passes the ticks of several shards at once.
+TEST_F(DriverTest, WakesInTheOrderOfTicks) {
+  Notes notes;
+  Driver<FakePark> driver({.clock = clock_, .shards = 3}, &notes);
+  std::vector<int> woken;
+  std::vector<Sleep> sleeps;
+  sleeps.reserve(100);
+  for (int i = 0; i < 100; ++i) {
+    // Each in the next shard; some at the same tick, some a level higher.
+    const int ms = 1 + (i * 37) % 90;
+    sleeps.emplace_back(driver.handle(), absl::Milliseconds(ms));
+    const Waker waker =
+        Waker::FromCallable([&woken, ms] { woken.push_back(ms); });
+    Context cx(waker);
+    ASSERT_TRUE(sleeps.back().Poll(cx).IsPending());
+  }
+  clock_->Advance(absl::Seconds(1));
+  driver.ParkFor(absl::ZeroDuration());
+  EXPECT_EQ(woken.size(), 100);
+  EXPECT_TRUE(std::is_sorted(woken.begin(), woken.end()));
 }
 
 // 100 are more than the driver wakes at a time, and two shards more than one.

@@ -125,7 +125,10 @@ MODEL_TEST(NextWake, OneOfTwoUnparks) {
   Require(!next_wake.MustUnpark(1));
 }
 
-MODEL_MUTANTS(NextWake, "timer/wheel/next_wake");
+MODEL_MUTANTS(NextWake, "timer/wheel/next_wake",
+              "NextWake::Decide at next_wake.h:63: store skipped: whoever "
+              "inserts unparks the driver for nothing",
+              "NextWake::Clear at next_wake.h:66: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::wheel::internal

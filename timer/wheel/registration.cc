@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/has_come.h"
@@ -91,7 +92,7 @@ Registration::State Registration::Arm(const Waker& waker) {
     // Until the driver goes the core is alive, and from then on by a reference
     // of this registration.
     if (state == State::kWaiting) {
-      core.UnparkFor(tick);
+      ROUSE_MUTABLE_CALL(core.UnparkFor(tick));
       return state;
     }
   } else {
@@ -126,7 +127,9 @@ void Registration::Reset(Instant deadline) {
     Waker due;
     if (shard_->Move(*this, deadline, tick, due)) {
       put_off_ = false;
-      if (state() == State::kWaiting) core().UnparkFor(tick);
+      if (state() == State::kWaiting) {
+        ROUSE_MUTABLE_CALL(core().UnparkFor(tick));
+      }
       std::move(due).Wake();
       return;
     }

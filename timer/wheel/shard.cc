@@ -20,6 +20,7 @@ namespace rouse::wheel::internal {
 void Shard::Batch::Add(Registration& registration, State state) {
   // A second waker of the same bits: the first one's life ends here, without a
   // destructor.
+  if (state == State::kElapsed) has_elapsed_ = true;
   wakers_.Push(Waker(registration.waker_.Read().raw()));
   if (!registration.owns_reference_) {
     registration.owns_reference_ = true;
@@ -107,6 +108,11 @@ std::optional<uint64_t> Shard::NextExpiration() {
   return wheel_.NextExpiration();
 }
 
+std::optional<uint64_t> Shard::NextTurn() {
+  const SpinLockHolder lock(mu_);
+  return wheel_.NextTurn();
+}
+
 void Shard::Fire(uint64_t now, Batch& batch) {
   int put_off = 0;
   mu_.Lock();
@@ -130,6 +136,7 @@ void Shard::Fire(uint64_t now, Batch& batch) {
     batch.Wake();
     mu_.Lock();
   }
+  wheel_.Prepare();
   mu_.Unlock();
 }
 

@@ -48,6 +48,9 @@ class ABSL_CACHELINE_ALIGNED Shard {
     // Calls the wakers. REQUIRES: no shard's lock is held.
     void Wake() { wakers_.WakeAll(); }
 
+    // Whether there was one whose time had come.
+    bool has_elapsed() const { return has_elapsed_; }
+
    private:
     friend class Shard;
 
@@ -57,6 +60,7 @@ class ABSL_CACHELINE_ALIGNED Shard {
     void TakeReference();
 
     Core& core_;
+    bool has_elapsed_ = false;
     size_t spare_references_ = 0;
     WakeList wakers_;
   };
@@ -81,10 +85,12 @@ class ABSL_CACHELINE_ALIGNED Shard {
 
   // ---- For the driver.
 
+  // As the wheel's, see wheel.h.
   std::optional<uint64_t> NextExpiration();
+  std::optional<uint64_t> NextTurn();
 
   // Ends the waits for what is due at the tick `now`, and calls their wakers
-  // but for those that `batch` still holds.
+  // but for those that `batch` still holds. Then prepares what is next.
   void Fire(uint64_t now, Batch& batch);
 
   // Ends as many waits as `batch` has room for, and all that come later; false

@@ -48,14 +48,16 @@ class Trial {
   }
 
   Alarm& AnyAlarm() { return alarms_[rand_.Below(alarms_.size())]; }
+  uint32_t Below(uint32_t n) { return rand_.Below(n); }
   bool OneIn(uint32_t n) { return rand_.Below(n) == 0; }
 
   // Sets an alarm up to 2^38 ticks from now, anew if it was set.
-  void Set() {
+  void Set() { SetWithin(38); }
+
+  void SetAt(uint64_t when) { SetAt(AnyAlarm(), when); }
+  void SetAt(Alarm& alarm, uint64_t when) {
     ++operations_;
-    Alarm& alarm = AnyAlarm();
     Forget(alarm);
-    const uint64_t when = wheel_.elapsed() + Magnitude(38);
     if (wheel_.Insert(alarm, when)) {
       alarm.expected = expected_.emplace(when, &alarm);
     } else {
@@ -72,6 +74,7 @@ class Trial {
   // all that is due comes out, in order, and nothing else.
   void AdvanceTo(uint64_t now, bool disturb) {
     ++operations_;
+    if (now != wheel_.elapsed()) is_prepared_ = false;
     uint64_t last = 0;
     for (;;) {
       const Wheel::Step step = wheel_.Advance(now);
@@ -88,9 +91,50 @@ class Trial {
       }
       if (!step.more) break;
       if (disturb && OneIn(8)) OneIn(2) ? Set() : Cancel();
+      if (disturb && OneIn(16)) Prepare();
     }
     ASSERT_EQ(wheel_.elapsed(), now);
     ASSERT_TRUE(expected_.empty() || expected_.begin()->first > now) << "lost";
+  }
+
+  // Sets an alarm within 2^bits ticks from now, anew if it was set.
+  void SetWithin(int bits) { SetAt(wheel_.elapsed() + Magnitude(bits)); }
+
+  // Sets an alarm again, to a time close to the one before.
+  void Reset() {
+    Alarm& alarm = AnyAlarm();
+    if (!alarm.expected.has_value()) return;
+    const uint64_t shift = Magnitude(13);
+    const uint64_t when = (*alarm.expected)->first;
+    SetAt(alarm, OneIn(2) && shift < when ? when - shift : when + shift);
+  }
+
+  void Prepare() { wheel_.Prepare(); }
+
+  // That whoever has a turn when it is asked for, and prepares, misses nothing,
+  // and has none for nothing where few alarms are set.
+  void CheckNextTurn() {
+    const std::optional<uint64_t> turn = wheel_.NextTurn();
+    const std::optional<uint64_t> next = wheel_.NextExpiration();
+    ASSERT_EQ(turn.has_value(), next.has_value());
+    if (!turn.has_value()) return;
+    ASSERT_GE(*turn, wheel_.elapsed());
+    ASSERT_LE(*turn, *next);
+    if (*turn == wheel_.elapsed()) is_prepared_ = false;
+    if (expected_.size() < Wheel::kCrowd && is_prepared_) {
+      ASSERT_EQ(*turn, *next);
+    }
+  }
+
+  // Prepares until nothing is left to prepare, or the next alarm is due.
+  void PrepareAll() {
+    wheel_.Prepare();
+    int calls = 0;
+    while (wheel_.NextTurn() == wheel_.elapsed()) {
+      ASSERT_LE(++calls, 1'000) << "has no end";
+      wheel_.Prepare();
+    }
+    is_prepared_ = true;
   }
 
   // That whoever sleeps until the next expiration misses nothing.
@@ -105,6 +149,7 @@ class Trial {
   // How many there were.
   int operations() const { return operations_; }
   uint64_t elapsed() const { return wheel_.elapsed(); }
+  std::optional<uint64_t> NextTurn() { return wheel_.NextTurn(); }
   std::optional<uint64_t> next() const { return wheel_.NextExpiration(); }
   size_t pending() const { return expected_.size(); }
 
@@ -124,6 +169,8 @@ class Trial {
 
   testing::ScopedTrace trace_;
   int operations_ = 0;
+  // Whether all has been prepared since time has passed.
+  bool is_prepared_ = false;
   FastRand rand_;
   Wheel wheel_;
   std::multimap<uint64_t, Alarm*> expected_;
@@ -144,6 +191,70 @@ TEST(WheelProperty, AgreesWithAMultimap) {
       if (testing::Test::HasFatalFailure()) return;
       run.CheckNextExpiration();
       if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// Many alarms in few slots of levels 1 to 3, which are moved ahead in pieces.
+// Between the pieces alarms of those slots, those that have been moved and
+// those that have not, are cancelled, set to other times, and set anew.
+TEST(WheelProperty, AgreesWithAMultimapWhileSlotsAreMovedAhead) {
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    Trial run(seed, 2'000);
+    // From where the slots of all levels begin together, and from elsewhere.
+    run.AdvanceTo((run.Magnitude(20) << 18) + run.Magnitude(18), false);
+    while (run.operations() < kOperationsPerSeed / 4) {
+      switch (run.Below(16)) {
+        case 0:
+          run.AdvanceTo(run.elapsed() + run.Magnitude(7), run.OneIn(2));
+          break;
+        case 1:
+          run.Prepare();
+          break;
+        case 2:
+          run.Cancel();
+          break;
+        case 3:
+        case 4:
+          run.Reset();
+          break;
+        case 5:
+          if (run.OneIn(64)) {
+            run.AdvanceTo(run.elapsed() + run.Magnitude(16), run.OneIn(2));
+          } else if (run.OneIn(8)) {
+            run.PrepareAll();
+          }
+          break;
+        default:
+          run.SetWithin(15);
+      }
+      if (testing::Test::HasFatalFailure()) return;
+      run.CheckNextExpiration();
+      if (testing::Test::HasFatalFailure()) return;
+      run.CheckNextTurn();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// As a driver does that has a turn whenever the wheel asks for one.
+TEST(WheelProperty, TurnsThatTheWheelAsksForMissNothing) {
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    Trial run(seed, 3'000);
+    while (run.operations() < kOperationsPerSeed / 4) {
+      if (run.pending() < 1'000) {
+        for (int i = 0; i < 3'000; ++i) run.SetWithin(20);
+      }
+      const std::optional<uint64_t> turn = run.NextTurn();
+      ASSERT_TRUE(turn.has_value());
+      ASSERT_LE(*turn, *run.next());
+      if (*turn > run.elapsed()) {
+        run.AdvanceTo(*turn - 1, false);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+      run.AdvanceTo(*turn, false);
+      if (testing::Test::HasFatalFailure()) return;
+      run.Prepare();
     }
   }
 }

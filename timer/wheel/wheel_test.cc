@@ -1,5 +1,7 @@
 #include "rouse/timer/wheel/wheel.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -175,6 +177,88 @@ TEST(Wheel, AStepMovesOnlySoMany) {
   while (wheel.Advance(64).more) ++steps;
   EXPECT_GE(steps, 1000 / Wheel::kMovesPerStep);
   EXPECT_EQ(AdvanceTo(wheel, 100).size(), 1000);
+}
+
+// Has a turn whenever the wheel asks for one, until it is empty. Returns how
+// many steps the longest turn had beyond one for each entry that came due.
+int LongestTurn(Wheel& wheel) {
+  int longest = 0;
+  while (const std::optional<uint64_t> turn = wheel.NextTurn()) {
+    int steps = 0;
+    for (;;) {
+      const Wheel::Step step = wheel.Advance(*turn);
+      if (!step.more) break;
+      if (step.due == nullptr) ++steps;
+    }
+    longest = std::max(longest, steps);
+    wheel.Prepare();
+  }
+  return longest;
+}
+
+TEST(Wheel, ManyEntriesDoNotMoveAtAStroke) {
+  // Of each of the levels above the finest.
+  for (int level = 1; level < Wheel::kLevels; ++level) {
+    const uint64_t slot = uint64_t{1} << (level * Wheel::kBitsPerLevel);
+    Wheel wheel;
+    std::vector<Entry> entries(5'000);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      ASSERT_TRUE(wheel.Insert(entries[i], 3 * slot + slot * i / 5'000));
+    }
+    // At a stroke it would be 79 steps for the first move alone.
+    EXPECT_LE(LongestTurn(wheel), 5) << level;
+  }
+}
+
+TEST(Wheel, ATurnAheadIsOnlyForACrowd) {
+  Wheel wheel;
+  std::vector<Entry> entries(Wheel::kCrowd);
+  for (Entry& entry : entries) {
+    EXPECT_EQ(wheel.NextTurn(), wheel.NextExpiration());
+    ASSERT_TRUE(wheel.Insert(entry, 200));
+  }
+  EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(192u)));
+  EXPECT_THAT(wheel.NextTurn(), Optional(Eq(176u)));
+  EXPECT_THAT(AdvanceTo(wheel, 176), IsEmpty());
+  wheel.Prepare();
+  // Moved to where the tick is known: nothing is to be done at 192.
+  EXPECT_THAT(wheel.NextTurn(), Optional(Eq(200u)));
+  EXPECT_EQ(AdvanceTo(wheel, 200).size(), Wheel::kCrowd);
+}
+
+TEST(Wheel, EntriesThatWereMovedAheadMayBeRemoved) {
+  Wheel wheel;
+  std::vector<Entry> entries(100);
+  for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 70));
+  EXPECT_THAT(AdvanceTo(wheel, 50), IsEmpty());
+  wheel.Prepare();  // 64 have moved
+  for (int i = 0; i < 64; ++i) wheel.Remove(entries[i]);
+  EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(64u)));
+  wheel.Prepare();
+  EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(70u)));
+  for (int i = 64; i < 100; ++i) wheel.Remove(entries[i]);
+  EXPECT_EQ(wheel.NextExpiration(), std::nullopt);
+  EXPECT_EQ(wheel.NextTurn(), std::nullopt);
+}
+
+// Slots of three levels begin together, all in part moved ahead.
+TEST(Wheel, SlotsThatBeginTogetherKeepTheOrder) {
+  const uint64_t begin = uint64_t{64} * 64;
+  Wheel wheel(begin - 1);
+  std::vector<Entry> entries(300);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    ASSERT_TRUE(wheel.Insert(entries[i], begin + i * 7 % 130));
+    if (i % 100 == 99) {
+      ASSERT_THAT(AdvanceTo(wheel, begin - 1), IsEmpty());
+      wheel.NextTurn();
+      wheel.Prepare();
+    }
+  }
+  const std::vector<Entry*> due = AdvanceTo(wheel, begin + 130);
+  ASSERT_EQ(due.size(), entries.size());
+  for (size_t i = 1; i < due.size(); ++i) {
+    ASSERT_LE(due[i - 1]->when(), due[i]->when());
+  }
 }
 
 TEST(Wheel, APresentBeforeTheLastOneIsTheLastOne) {

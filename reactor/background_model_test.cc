@@ -1,0 +1,168 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread of a `Background` beside its owner, who gives it orders and waits
+// for its end. An order or an end that is missed is a deadlock here. All of its
+// accesses are relaxed, so there are no mutants.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "rouse/base/cell.h"
+#include "rouse/reactor/background.h"
+#include "rouse/reactor/core.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot.h"
+#include "rouse/reactor/token.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+Background Start() {
+  return Background::Start(
+             Reactor::Create({.max_sources = 2, .events_per_turn = 1}).value())
+      .value();
+}
+
+// As `BlockOn()` does.
+void Await(Background::ShutdownFuture future) {
+  ThreadParker parker;
+  const Waker waker = Waker::FromCallable(
+      [unparker = parker.unparker()] { unparker.Unpark(); });
+  Context cx(waker);
+  while (future.Poll(cx).IsPending()) parker.Park();
+}
+
+// A source, to which nothing ever happens.
+class Source {
+ public:
+  explicit Source(Handle reactor)
+      : reactor_(std::move(reactor)),
+        core_(*reactor_.core()),
+        slot_(core_
+                  .Register(
+                      [this](Token token) {
+                        return core_.queue().Register(1, token,
+                                                      Interest::kReadable);
+                      },
+                      index_)
+                  .value()) {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  ~Source() {
+    core_
+        .Deregister([this] { return core_.queue().Deregister(1); }, slot_,
+                    index_)
+        .IgnoreError();
+  }
+
+  internal::Slot& slot() { return *slot_; }
+
+ private:
+  const Handle reactor_;
+  internal::Core& core_;
+  uint32_t index_;
+  internal::Slot* const slot_;
+};
+
+MODEL_TEST(Background, ItsEndEndsTheThread, .spurious_failures = 0) {
+  const Background background = Start();
+}
+
+MODEL_TEST(Background, AShutdownWakesWhoWaitsForIt, .spurious_failures = 0) {
+  Await(Start().ShutdownNow());
+}
+
+// The first waker is not called any more, or no other is.
+MODEL_TEST(Background, AShutdownWakesTheWakerOfTheLatestPoll,
+           .spurious_failures = 0) {
+  Background::ShutdownFuture future = Start().ShutdownNow();
+  {
+    const Waker waker;
+    Context cx(waker);
+    if (future.Poll(cx).IsReady()) return;
+  }
+  Await(std::move(future));
+}
+
+MODEL_TEST(Background, AFutureThatIsDroppedEndsTheThread,
+           .spurious_failures = 0) {
+  static_cast<void>(Start().ShutdownNow());
+}
+
+MODEL_TEST(Background, WithoutSourcesItEndsWhenIdle, .spurious_failures = 0) {
+  Await(Start().ShutdownOnIdle());
+}
+
+// Not before the last source has gone, which is told nothing.
+MODEL_TEST(Background, ItAwaitsTheEndOfTheLastSource, .spurious_failures = 0) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  std::optional<Source> source(background.handle());
+  Thread user([&] {
+    Require(!handle.IsShutDown());
+    source.reset();
+  });
+  Await(std::move(background).ShutdownOnIdle());
+  Require(handle.IsShutDown());
+  user.Join();
+}
+
+// The second order ends the wait that the first one has begun.
+MODEL_TEST(Background, AFutureThatIsDroppedEndsTheWaitForIdleness,
+           .spurious_failures = 0) {
+  Background background = Start();
+  const Handle handle = background.handle();
+  const Source source(background.handle());
+  static_cast<void>(std::move(background).ShutdownOnIdle());
+  Require(handle.IsShutDown());
+}
+
+// Whoever waits for a source is told; and what the thread has done, be it to
+// tell them, is visible to who has waited for its end.
+MODEL_TEST(Background, WhatTheThreadDidIsVisibleAtItsEnd,
+           .spurious_failures = 0) {
+  Background background = Start();
+  Source source(background.handle());
+  Cell<int> wakes(0);
+  Waiter waiter;
+  const Waker waker = Waker::FromCallable([&wakes] { ++wakes.Write(); });
+  uint64_t word;
+  Require(source.slot().Wait(Direction::kRead, waker, &waiter, word));
+  Await(std::move(background).ShutdownNow());
+  Require(wakes.Read() == 1);
+}
+
+// Whoever waits for a source is told by the thread, not by who polls or drops
+// the future.
+MODEL_TEST(Background, AShutdownGoesOnThoughNobodyPollsItsFuture,
+           .spurious_failures = 0) {
+  Background background = Start();
+  Source source(background.handle());
+  ThreadParker parker;
+  Waiter waiter;
+  const Waker waker = Waker::FromCallable(
+      [unparker = parker.unparker()] { unparker.Unpark(); });
+  uint64_t word;
+  Require(source.slot().Wait(Direction::kRead, waker, &waiter, word));
+  const Background::ShutdownFuture future = std::move(background).ShutdownNow();
+  parker.Park();
+}
+
+}  // namespace
+}  // namespace rouse::reactor

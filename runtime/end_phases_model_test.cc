@@ -1,0 +1,140 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threads of a runtime that end beside one another. A step that is taken
+// twice, or before what it waits for, is a race or a failure here.
+
+#include <cstddef>
+
+#include "rouse/base/cell.h"
+#include "rouse/runtime/end_phases.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse::internal {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// A runtime of two workers. Each step reads what it must come after.
+class World {
+ public:
+  World() { phases.Begin(2); }
+
+  // A worker's last deed, on whichever thread runs it.
+  void EndWorker(size_t worker) {
+    ++workers_[worker].Write();
+    phases.EndWorkers(1);
+  }
+  void EndThread(size_t thread) {
+    ++threads_[thread].Write();
+    phases.EndThreads(1);
+  }
+  void Run(size_t worker) {
+    EndWorker(worker);
+    EndThread(worker);
+  }
+  void Shutdown() {
+    ++shutdowns_.Write();
+    phases.EndDrivers();
+  }
+
+  // Host:
+  void FinishScheduler() {
+    Require(workers_[0].Read() + workers_[1].Read() == workers);
+    ++finished_.Write();
+  }
+  void ShutdownDrivers() {
+    Require(finished_.Read() == 1);
+    Require(shutdowns_.Read() == 1);
+    ++drivers_.Write();
+  }
+  void OnThreadsEnded() {
+    Require(threads_[0].Read() + threads_[1].Read() == threads);
+    ++told_.Write();
+  }
+
+  void RequireOver() {
+    Require(finished_.Read() == 1);
+    Require(drivers_.Read() == 1);
+    Require(told_.Read() == 1);
+  }
+
+  EndPhases<World> phases{*this};
+  // Of which each was one that ran.
+  int workers = 2;
+  int threads = 2;
+
+ private:
+  Cell<int> workers_[2]{Cell<int>(0), Cell<int>(0)};
+  Cell<int> threads_[2]{Cell<int>(0), Cell<int>(0)};
+  Cell<int> shutdowns_{0};
+  Cell<int> finished_{0};
+  Cell<int> drivers_{0};
+  Cell<int> told_{0};
+};
+
+MODEL_TEST(EndPhases, TwoWorkersEndBesideTheShutdown) {
+  World world;
+  Thread one([&] { world.Run(0); });
+  Thread two([&] { world.Run(1); });
+  world.Shutdown();
+  one.Join();
+  two.Join();
+  world.RequireOver();
+}
+
+// As after an exception: the shutdown comes when the workers may have gone.
+MODEL_TEST(EndPhases, TheWorkersMayEndFirst) {
+  World world;
+  Thread one([&] { world.Run(0); });
+  world.Run(1);
+  world.Shutdown();
+  one.Join();
+  world.RequireOver();
+}
+
+// A thread blocks, and another, which is none of those that were started for
+// workers, ends its worker.
+MODEL_TEST(EndPhases, AStandInEndsAWorker) {
+  World world;
+  Thread stand_in([&] { world.EndWorker(0); });
+  Thread blocked([&] { world.EndThread(0); });
+  world.Run(1);
+  world.Shutdown();
+  stand_in.Join();
+  blocked.Join();
+  world.RequireOver();
+}
+
+// The second thread could not be started: its worker has ended, and it, while
+// the first is already there.
+MODEL_TEST(EndPhases, AThreadDoesNotStart) {
+  World world;
+  world.workers = 1;
+  world.threads = 1;
+  Thread one([&] { world.Run(0); });
+  world.phases.EndWorkers(1);
+  world.phases.EndThreads(1);
+  world.Shutdown();
+  one.Join();
+  world.RequireOver();
+}
+
+// No thread could be started: who shuts down ends the workers.
+MODEL_TEST(EndPhases, NoThreadStarts) {
+  World world;
+  world.workers = 0;
+  world.threads = 0;
+  world.phases.EndThreads(2);
+  world.phases.EndWorkers(2);
+  world.Shutdown();
+  world.RequireOver();
+}
+
+MODEL_MUTANTS(EndPhases, "runtime/end_phases.h");
+
+}  // namespace
+}  // namespace rouse::internal

@@ -1,0 +1,190 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// That memory goes back to the system once tasks no longer need it.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/future/co.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/sync/notify.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+
+constexpr size_t kTasks = 500'000;
+constexpr size_t kMargin = size_t{16} << 20;
+
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || \
+    defined(ABSL_HAVE_THREAD_SANITIZER) || defined(ABSL_HAVE_MEMORY_SANITIZER)
+constexpr bool kIsSanitized = true;  // which have memory of their own
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+// Bytes of this process that are in memory.
+size_t Resident() {
+  std::ifstream file("/proc/self/statm");
+  size_t size = 0;
+  size_t resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Tasks that are all there at once, and then none.
+class Crowd {
+ public:
+  explicit Crowd(size_t tasks) : tasks_(tasks) {}
+
+  // A task that comes, and stays until `LetGo()`.
+  Co<> Member() {
+    auto let_go = let_go_.Notified();
+    if (come_.fetch_add(1) + 1 == tasks_) all_have_come_.NotifyOne();
+    co_await std::move(let_go);
+    if (left_.fetch_add(1) + 1 == tasks_) all_have_left_.NotifyOne();
+  }
+
+  Co<> SpawnAll() {
+    for (size_t i = 0; i < tasks_; ++i) Spawn(Member()).Detach();
+    co_await all_have_come_.Notified();
+  }
+
+  void LetGo() { let_go_.NotifyWaiters(); }
+  Co<> AwaitEnd() {
+    LetGo();
+    co_await all_have_left_.Notified();
+  }
+
+  bool AllHaveCome() const { return come_.load() == tasks_; }
+  bool AllHaveLeft() const { return left_.load() == tasks_; }
+
+ private:
+  const size_t tasks_;
+  std::atomic<size_t> come_{0};
+  std::atomic<size_t> left_{0};
+  Notify let_go_;
+  Notify all_have_come_;
+  Notify all_have_left_;
+};
+
+enum class Flavor { kCurrentThread, kMultiThread };
+
+class MemoryTest : public testing::TestWithParam<Flavor> {
+ protected:
+  static Runtime MakeRuntime() {
+    absl::StatusOr<Runtime> runtime =
+        GetParam() == Flavor::kCurrentThread
+            ? Builder::CurrentThread().Build()
+            : Builder::MultiThread().WorkerThreads(2).Build();
+    EXPECT_THAT(runtime, IsOk());
+    return *std::move(runtime);
+  }
+
+  void SetUp() override {
+    if (kIsSanitized || !FramePool::kIsPooled) {
+      GTEST_SKIP() << "the allocator keeps memory for reasons of its own";
+    }
+    // Once, so that what is there for good is there.
+    Crowd crowd(1000);
+    Runtime runtime = MakeRuntime();
+    runtime.BlockOn(crowd.SpawnAll());
+    runtime.BlockOn(crowd.AwaitEnd());
+  }
+
+  // Without a call of anything. The promise is a second; the machine may be a
+  // busy one.
+  static void ExpectShrinksTo(size_t before) {
+    const size_t bound = before + kMargin;
+    const absl::Time begin = absl::Now();
+    size_t resident;
+    while ((resident = Resident()) > bound &&
+           absl::Now() - begin < absl::Seconds(10)) {
+      std::this_thread::yield();
+    }
+    EXPECT_LE(resident, bound)
+        << "before: " << before << ", the pool: " << FramePool::BytesHeld();
+    RecordProperty("after", std::to_string(resident));
+    RecordProperty("shrank_within_ms",
+                   static_cast<int>(ToInt64Milliseconds(absl::Now() - begin)));
+  }
+};
+
+TEST_P(MemoryTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
+  Runtime runtime = MakeRuntime();
+  const size_t before = Resident();
+  Crowd crowd(kTasks);
+  runtime.BlockOn(crowd.SpawnAll());
+  const size_t peak = Resident();
+  EXPECT_GT(peak, before + (size_t{64} << 20));
+  runtime.BlockOn(crowd.AwaitEnd());
+  RecordProperty("before", std::to_string(before));
+  RecordProperty("peak", std::to_string(peak));
+  ExpectShrinksTo(before);
+}
+
+TEST_P(MemoryTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
+  const size_t before = Resident();
+  {
+    Runtime runtime = MakeRuntime();
+    Crowd crowd(kTasks);
+    runtime.BlockOn(crowd.SpawnAll());
+    EXPECT_GT(Resident(), before + (size_t{64} << 20));
+    runtime.BlockOn(crowd.AwaitEnd());
+  }
+  ExpectShrinksTo(before);
+}
+
+TEST_P(MemoryTest, TasksThatARuntimeCancelsGoBackToo) {
+  const size_t before = Resident();
+  {
+    Crowd crowd(kTasks);
+    Runtime runtime = MakeRuntime();
+    runtime.BlockOn(crowd.SpawnAll());
+  }
+  ExpectShrinksTo(before);
+}
+
+// The thread is in no `BlockOn()`, neither now nor later.
+TEST_P(MemoryTest, TasksSpawnedFromOutsideGoBackToo) {
+  if (GetParam() == Flavor::kCurrentThread) {
+    GTEST_SKIP() << "nobody would run the tasks";
+  }
+  Runtime runtime = MakeRuntime();
+  const size_t before = Resident();
+  Crowd crowd(kTasks);
+  for (size_t i = 0; i < kTasks; ++i) runtime.Spawn(crowd.Member()).Detach();
+  while (!crowd.AllHaveCome()) std::this_thread::yield();
+  EXPECT_GT(Resident(), before + (size_t{64} << 20));
+  crowd.LetGo();
+  while (!crowd.AllHaveLeft()) std::this_thread::yield();
+  ExpectShrinksTo(before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtimes, MemoryTest,
+                         testing::Values(Flavor::kCurrentThread,
+                                         Flavor::kMultiThread),
+                         [](const testing::TestParamInfo<Flavor>& info) {
+                           return info.param == Flavor::kCurrentThread
+                                      ? "CurrentThread"
+                                      : "MultiThread";
+                         });
+
+}  // namespace
+}  // namespace rouse

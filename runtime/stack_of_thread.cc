@@ -1,0 +1,187 @@
+#include "rouse/runtime/stack_of_thread.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/base/attributes.h"
+#include "absl/base/const_init.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/debugging/stacktrace.h"
+#include "absl/debugging/symbolize.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace rouse {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kMaxDepth = 64;
+constexpr absl::Duration kMinInterval = absl::Milliseconds(10);
+constexpr absl::Duration kLookAgain = absl::Microseconds(100);
+
+// The request that a handler serves, of which there is one at a time: which one
+// it is, who is asked, and how far it has come. All in one word, so that a
+// handler that is late answers no other request than the one it has seen.
+//
+//   0 -> kAsked        the caller
+//   kAsked -> kWriting the handler, on that thread; the frames are its own now
+//   kWriting -> kDone  the handler; they are the caller's
+//   kAsked -> 0        the caller, whose time is up
+//   kDone -> 0         the caller
+enum Step : uint64_t { kAsked = 1, kWriting = 2, kDone = 3 };
+ABSL_CONST_INIT std::atomic<uint64_t> request{0};
+ABSL_CONST_INIT int depth = 0;
+void* frames[kMaxDepth];
+
+// `number` is that of the request, of which 2^30 are told apart.
+uint64_t Request(uint32_t number, pid_t thread) {
+  return uint64_t{number} << 34 | uint64_t{static_cast<uint32_t>(thread)} << 2 |
+         kAsked;
+}
+Step StepOf(uint64_t request) { return static_cast<Step>(request & 3); }
+pid_t ThreadOf(uint64_t request) {
+  return static_cast<pid_t>(static_cast<uint32_t>(request >> 2));
+}
+
+// Only what a handler may do.
+void WriteStackDown(int, siginfo_t*, void* context) {
+  const int error = errno;
+  // Relaxed: the exchange orders.
+  uint64_t asked = request.load(std::memory_order_relaxed);
+  // Acquire pairs with the release of the one who asks; a signal that comes too
+  // late finds nothing to do.
+  if (StepOf(asked) == kAsked && ThreadOf(asked) == gettid() &&
+      request.compare_exchange_strong(asked, asked - kAsked + kWriting,
+                                      std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+    depth =
+        absl::GetStackTraceWithContext(frames, kMaxDepth, 0, context, nullptr);
+    // Release pairs with the acquire of the one who waits: the frames.
+    request.store(asked - kAsked + kDone, std::memory_order_release);
+  }
+  errno = error;
+}
+
+// Takes the request back. Returns false if the handler is at it, or is done.
+bool TakeBack(uint64_t asked) {
+  // Relaxed: nothing has been written.
+  return request.compare_exchange_strong(asked, 0, std::memory_order_relaxed,
+                                         std::memory_order_relaxed);
+}
+
+absl::Status Install(int signal) {
+  struct sigaction before = {};
+  if (sigaction(signal, nullptr, &before) != 0) {
+    return absl::ErrnoToStatus(errno, "StackOfThread");
+  }
+  const bool is_ours = (before.sa_flags & SA_SIGINFO) != 0 &&
+                       before.sa_sigaction == &WriteStackDown;
+  if (is_ours) return absl::OkStatus();
+  if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("StackOfThread: the program handles signal ", signal,
+                     " itself; choose another"));
+  }
+  struct sigaction action = {};
+  action.sa_sigaction = &WriteStackDown;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(signal, &action, nullptr) != 0) {
+    return absl::ErrnoToStatus(errno, "StackOfThread");
+  }
+  return absl::OkStatus();
+}
+
+// Returns whether the frames are there in time.
+bool Await(uint64_t asked, absl::Duration limit) {
+  const SteadyClock::time_point start = SteadyClock::now();
+  // Acquire pairs with the release of the handler.
+  while (StepOf(request.load(std::memory_order_acquire)) != kDone) {
+    // Else the handler is at it, and is done in a moment.
+    if (absl::FromChrono(SteadyClock::now() - start) >= limit &&
+        TakeBack(asked)) {
+      return false;
+    }
+    absl::SleepFor(kLookAgain);
+  }
+  return true;
+}
+
+std::string Symbolized() {
+  std::string text;
+  for (int i = 0; i < depth; ++i) {
+    char name[1024];
+    // Behind the call, which may be the last of its function.
+    const char* const address = static_cast<const char*>(frames[i]);
+    const bool known = absl::Symbolize(i == 0 ? address : address - 1, name,
+                                       static_cast<int>(sizeof(name)));
+    absl::StrAppendFormat(&text, "  %p %s\n", frames[i],
+                          known ? name : "(unknown)");
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
+                                          absl::Duration limit) {
+  ABSL_CONST_INIT static absl::Mutex mu(absl::kConstInit);
+  static std::optional<SteadyClock::time_point> latest ABSL_GUARDED_BY(mu);
+  if (thread == gettid()) {
+    return absl::FailedPreconditionError(
+        "StackOfThread: called for the calling thread; use "
+        "absl::GetStackTrace()");
+  }
+  if (signal == 0) signal = SIGURG;
+  const absl::MutexLock lock(&mu);
+  const SteadyClock::time_point now = SteadyClock::now();
+  if (latest.has_value() && absl::FromChrono(now - *latest) < kMinInterval) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "StackOfThread: called more often than every ",
+        absl::FormatDuration(kMinInterval), "; leave some polls out"));
+  }
+  latest = now;
+  absl::Status installed = Install(signal);
+  if (!installed.ok()) return installed;
+  static uint32_t number ABSL_GUARDED_BY(mu) = 0;
+  const uint64_t asked = Request(++number, thread);
+  // Release pairs with the acquire of the handler.
+  request.store(asked, std::memory_order_release);
+  if (syscall(SYS_tgkill, getpid(), thread, signal) != 0) {
+    const int error = errno;
+    // A signal that was late may have been taken for this one's.
+    if (TakeBack(asked)) {
+      if (error == ESRCH) {
+        return absl::NotFoundError(
+            absl::StrCat("StackOfThread: there is no thread ", thread));
+      }
+      return absl::ErrnoToStatus(error, "StackOfThread");
+    }
+  }
+  if (!Await(asked, limit)) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "StackOfThread: thread ", thread, " has not answered signal ", signal,
+        " within ", absl::FormatDuration(limit)));
+  }
+  std::string text = Symbolized();
+  // Relaxed: the next one who asks has the lock.
+  request.store(0, std::memory_order_relaxed);
+  return text;
+}
+
+}  // namespace rouse

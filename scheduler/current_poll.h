@@ -1,0 +1,87 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: current_poll.h
+// -----------------------------------------------------------------------------
+//
+// Which task a worker polls, for who looks at it from another thread. Internal
+// to the scheduler, and only kept where somebody is to be told of long polls.
+
+#ifndef ROUSE_SCHEDULER_CURRENT_POLL_H_
+#define ROUSE_SCHEDULER_CURRENT_POLL_H_
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/task_meta.h"
+
+namespace rouse::scheduler {
+
+// CurrentPoll
+//
+// Begun and ended by the worker's thread, seen by any.
+class CurrentPoll {
+ public:
+  // A copy, with the task's name.
+  struct Seen {
+    TaskMeta task() const { return {meta.id, name, meta.spawned_at}; }
+
+    TaskMeta meta;  // without the name
+    std::string name;
+    uint64_t begun = 0;  // cycles
+    pid_t thread = 0;
+  };
+
+  // The caller keeps `task` until `End()`.
+  void Begin(const task::Header* task, uint64_t now) {
+    // Only when another thread polls is it asked for.
+    static thread_local const pid_t here = gettid();
+    const absl::MutexLock lock(&mu_);
+    task_ = task;
+    begun_ = now;
+    thread_ = here;
+  }
+
+  struct Ended {
+    bool was_there = false;  // not if it has given its worker away
+    bool was_found = false;
+  };
+  Ended End() {
+    const absl::MutexLock lock(&mu_);
+    return {std::exchange(task_, nullptr) != nullptr,
+            std::exchange(found_, false)};
+  }
+
+  // By a thread that looks for polls which began at `until` or before.
+  std::optional<Seen> Find(uint64_t until) {
+    const absl::MutexLock lock(&mu_);
+    if (task_ == nullptr || begun_ > until) return std::nullopt;
+    found_ = true;
+    Seen seen;
+    seen.meta = task_->meta();
+    seen.name = std::string(seen.meta.name);
+    seen.begun = begun_;
+    seen.thread = thread_;
+    return seen;
+  }
+
+ private:
+  absl::Mutex mu_;
+  const task::Header* task_ ABSL_GUARDED_BY(mu_) = nullptr;
+  uint64_t begun_ ABSL_GUARDED_BY(mu_) = 0;
+  pid_t thread_ ABSL_GUARDED_BY(mu_) = 0;
+  bool found_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_CURRENT_POLL_H_

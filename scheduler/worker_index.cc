@@ -1,0 +1,16 @@
+#include "rouse/scheduler/worker_index.h"
+
+#include <cstddef>
+#include <optional>
+
+#include "rouse/scheduler/worker.h"
+
+namespace rouse {
+
+std::optional<size_t> WorkerIndex() {
+  const scheduler::Worker* const here = scheduler::Worker::Current();
+  if (here == nullptr) return std::nullopt;
+  return here->index();
+}
+
+}  // namespace rouse

@@ -1,0 +1,32 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: worker_index.h
+// -----------------------------------------------------------------------------
+//
+// Which worker a thread is, for statistics that threads do not share:
+//
+//   if (std::optional<size_t> worker = rouse::WorkerIndex()) {
+//     ++hits[*worker].value;
+//   }
+
+#ifndef ROUSE_SCHEDULER_WORKER_INDEX_H_
+#define ROUSE_SCHEDULER_WORKER_INDEX_H_
+
+#include <cstddef>
+#include <optional>
+
+namespace rouse {
+
+// WorkerIndex()
+//
+// The index of the worker that this thread runs, from 0 and below
+// `RuntimeMetrics::workers.size()`; nothing on other threads, nor inside
+// `BlockInPlace()`. A task may find another one after each suspension. Costs as
+// much as reading a thread-local variable.
+std::optional<size_t> WorkerIndex();
+
+}  // namespace rouse
+
+#endif  // ROUSE_SCHEDULER_WORKER_INDEX_H_

@@ -1,0 +1,58 @@
+#include "rouse/waker/running_here.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread_local.h"
+#include "rouse/waker/task_id.h"
+
+namespace rouse::internal {
+namespace {
+
+// None is inlined: see base/thread_local.h.
+
+ABSL_ATTRIBUTE_NOINLINE const RunningHere*& Current() {
+  return ThreadLocal<const RunningHere*, class RunningHereTag>::Get();
+}
+
+}  // namespace
+
+RunningHere::RunningHere(const void* runtime, TaskId task)
+    : runtime_(runtime), task_(task), outer_(Current()) {
+  Current() = this;
+}
+
+RunningHere::~RunningHere() { Current() = outer_; }
+
+bool RunningHere::MustNotBlock() {
+  const RunningHere* const here = Current();
+  const TaskId task = task::CurrentTaskIdHere();
+  if (here == nullptr) return task != 0;
+  return here->runtime_ != nullptr || task != here->task_;
+}
+
+bool RunningHere::Runs(const void* runtime) {
+  for (const RunningHere* here = Current(); here != nullptr;
+       here = here->outer_) {
+    if (here->runtime_ == runtime) return true;
+  }
+  return false;
+}
+
+void CheckMayBlock(std::string_view call, std::string_view instead) {
+  if (ABSL_PREDICT_TRUE(!RunningHere::MustNotBlock())) return;
+  const TaskId task = task::CurrentTaskIdHere();
+  const std::string where =
+      task != 0 ? absl::StrCat("task ", task) : "Runtime::BlockOn";
+  Panic(absl::StrCat(call, ": called inside ", where,
+                     ", where it would block the thread that has to make "
+                     "progress; use ",
+                     instead, ", or call it inside BlockInPlace() or ",
+                     "SpawnBlocking(), or on a thread of your own"));
+}
+
+}  // namespace rouse::internal
