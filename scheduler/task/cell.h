@@ -141,11 +141,13 @@ class Cell final : public Header {
       to->result.emplace(
           internal::ErrorFor<Result>(ErrorOfThrown(task, cell->exception_)));
       to->exception = std::move(cell->exception_);
-    } else {
-      to->result.emplace(std::move(cell->result_));
-      to->cancelled = cell->holds_ == Holds::kCancelled;
+      cell->Drop();
+      return;
     }
-    cell->Drop();
+    to->result.emplace(std::move(cell->result_));
+    to->cancelled =
+        std::exchange(cell->holds_, Holds::kNothing) == Holds::kCancelled;
+    std::destroy_at(&cell->result_);
   }
 
   static const std::exception_ptr& Exception(const Header* task) {
@@ -165,10 +167,12 @@ class Cell final : public Header {
     trace.Add(static_cast<const Cell*>(task)->future_);
   }
 
-  // Puts the output where the future was.
+  // Puts the output in the place of the future, which is still there.
   template <class Value>
   void Finish(Value value) {
-    Drop();
+    // First: the destructor may throw.
+    holds_ = Holds::kNothing;
+    std::destroy_at(&future_);
     std::construct_at(&result_, std::move(value));
     holds_ = Holds::kResult;
   }
