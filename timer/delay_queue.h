@@ -32,6 +32,7 @@
 #include "rouse/base/any_duration.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/heap/key_heap.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/timer/wheel/registration.h"
@@ -55,7 +56,7 @@ class DelayKey {
 
   template <class H>
   friend H AbslHashValue(H h, const DelayKey& key) {
-    return H::combine(std::move(h), key.slot_, key.generation_);
+    return H::combine(std::move(h), key.generation_);
   }
 
  private:
@@ -63,10 +64,10 @@ class DelayKey {
   template <class T>
   friend class DelayQueue;
 
-  DelayKey(size_t slot, uint64_t generation)
+  DelayKey(heap::Slot slot, uint64_t generation)
       : slot_(slot), generation_(generation) {}
 
-  size_t slot_ = 0;
+  heap::Slot slot_;
   uint64_t generation_ = 0;  // 0 for no entry
 };
 
@@ -76,9 +77,7 @@ class DelayKey {
 //
 // A heap and not a wheel: entries come in the order of their deadlines and not
 // of their ticks, nothing has to move while time passes, and so the task is
-// woken for what expires and for nothing else. Four children for each node, as
-// that touches half as many cache lines on the way down as two. A new entry, or
-// one that is put off, rarely moves more than a level or two.
+// woken for what expires and for nothing else.
 class DelayQueueBase {
  public:
   DelayQueueBase(const DelayQueueBase&) = delete;
@@ -86,7 +85,7 @@ class DelayQueueBase {
 
   // How many entries there are.
   size_t Len() const { return heap_.size(); }
-  bool IsEmpty() const { return heap_.empty(); }
+  bool IsEmpty() const { return heap_.IsEmpty(); }
 
   // Whether `key` names an entry.
   bool Contains(DelayKey key) const;
@@ -105,66 +104,42 @@ class DelayQueueBase {
   bool ResetAt(DelayKey key, Instant deadline);
 
  protected:
+  struct Order {
+    Instant deadline;
+    uint64_t generation;  // in the order of insertion
+
+    friend bool operator<(const Order& a, const Order& b) {
+      if (a.deadline != b.deadline) return a.deadline < b.deadline;
+      return a.generation < b.generation;
+    }
+  };
+
   explicit DelayQueueBase(const wheel::Handle& handle)
       : clock_(handle.clock()), registration_(handle.core(), Instant::Max()) {}
   ~DelayQueueBase() = default;
 
   Instant Now() const { return clock_.Now(); }
 
-  // Returns the slot that the next entry will have, and makes room for it.
-  size_t PrepareInsert();
+  // Returns the index of the slot that the next entry will have, and makes room
+  // for that entry.
+  size_t PrepareInsert() {
+    heap_.MakeRoom();
+    return heap_.NextSlot().index();
+  }
   // Inserts the entry with that slot. It is in also if this throws, as the
   // waker of the task that waits may.
-  DelayKey CommitInsert(size_t slot, Instant deadline);
-
-  // REQUIRES: `key` names an entry.
-  void Erase(DelayKey key);
-
-  // Takes all entries out of the heap. Returns the first of their slots, which
-  // `FreeNext()` frees one by one; `kNone` if there is none.
-  size_t TakeAll();
-  // Frees `slot`, and returns the next one that `TakeAll()` has taken.
-  size_t FreeNext(size_t slot);
+  DelayKey CommitInsert(Instant deadline);
 
   // Whether the head has expired. Ready with false: the driver has gone.
   PollResult<bool> PollHead(Context& cx);
 
-  void ReserveSlots(size_t count);
-  size_t SlotCapacity() const {
-    return std::min(slots_.capacity(), heap_.capacity());
-  }
-
-  static constexpr size_t kNone = ~size_t{0};
+  heap::KeyHeap<Order> heap_;
 
  private:
-  struct Slot {
-    uint64_t generation = 0;  // 0 while it has no entry
-    // In the heap or, without an entry, the next slot of a list.
-    size_t position = kNone;
-  };
-  struct Item {
-    Instant deadline;
-    uint64_t generation;  // in the order of insertion
-    size_t slot;
-
-    friend bool operator<(const Item& a, const Item& b) {
-      if (a.deadline != b.deadline) return a.deadline < b.deadline;
-      return a.generation < b.generation;
-    }
-  };
-  static constexpr size_t kArity = 4;
-
-  void Put(size_t position, const Item& item);
-  void SiftUp(size_t position);
-  void SiftDown(size_t position);
-  void Sift(size_t position);
   void WakeForNearerHead();
 
   // The registration keeps it alive.
   const Clock& clock_;
-  std::vector<Slot> slots_;
-  std::vector<Item> heap_;
-  size_t first_free_ = kNone;
   uint64_t last_generation_ = 0;
   bool has_ended_ = false;
 
@@ -235,7 +210,7 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
   // The value of an entry; null if `key` names none. Valid until something is
   // inserted, or the entry leaves the queue.
   T* Get(DelayKey key) {
-    return Contains(key) ? &*values_[key.slot_] : nullptr;
+    return Contains(key) ? &*values_[key.slot_.index()] : nullptr;
   }
 
   // Removes the entries that there are, and destroys their values. What the
@@ -244,7 +219,7 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
 
   // How many entries fit without an allocation.
   size_t Capacity() const {
-    return std::min(SlotCapacity(), values_.capacity());
+    return std::min(heap_.capacity(), values_.capacity());
   }
   // Makes room for `count` entries, those that are there included.
   void Reserve(size_t count);
@@ -252,7 +227,7 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
   PollResult<std::optional<Expired>> PollNext(Context& cx);
 
  private:
-  std::vector<std::optional<T>> values_;  // by slot
+  std::vector<std::optional<T>> values_;  // by the indices of slots
 };
 
 // -----------------------------------------------------------------------------
@@ -261,13 +236,13 @@ class [[nodiscard]] DelayQueue : public DelayQueueBase {
 
 template <class T>
 DelayKey DelayQueue<T>::InsertAt(T value, Instant deadline) {
-  const size_t slot = PrepareInsert();
-  if (slot == values_.size()) {
+  const size_t index = PrepareInsert();
+  if (index == values_.size()) {
     values_.emplace_back(std::move(value));
   } else {
-    values_[slot].emplace(std::move(value));
+    values_[index].emplace(std::move(value));
   }
-  return CommitInsert(slot, deadline);
+  return CommitInsert(deadline);
 }
 
 template <class T>
@@ -275,9 +250,9 @@ auto DelayQueue<T>::TryRemove(DelayKey key) -> std::optional<Expired> {
   const std::optional<Instant> deadline = Deadline(key);
   if (!deadline.has_value()) return std::nullopt;
   std::optional<Expired> removed(
-      Expired{key, *deadline, *std::move(values_[key.slot_])});
-  Erase(key);
-  values_[key.slot_].reset();
+      Expired{key, *deadline, *std::move(values_[key.slot_.index()])});
+  heap_.Remove(key.slot_);
+  values_[key.slot_.index()].reset();
   return removed;
 }
 
@@ -294,17 +269,18 @@ auto DelayQueue<T>::Remove(DelayKey key) -> Expired {
 
 template <class T>
 void DelayQueue<T>::Clear() {
-  for (size_t slot = TakeAll(); slot != kNone;) {
+  heap::Slot slot = heap_.TakeAll();
+  while (slot != heap::Slot()) {
     // Out of the slot first: its destructor may insert into this queue.
-    [[maybe_unused]] const T value = *std::move(values_[slot]);
-    values_[slot].reset();
-    slot = FreeNext(slot);
+    [[maybe_unused]] const T value = *std::move(values_[slot.index()]);
+    values_[slot.index()].reset();
+    slot = heap_.FreeNext(slot);
   }
 }
 
 template <class T>
 void DelayQueue<T>::Reserve(size_t count) {
-  ReserveSlots(count);
+  heap_.Reserve(count);
   values_.reserve(count);
 }
 

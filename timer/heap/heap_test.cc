@@ -129,22 +129,24 @@ TEST(Heap, Defect8AnUpdateSiftsOnce) {
   int comparisons = 0;
   Heap<CountedKey, int> heap;
   std::vector<Heap<CountedKey, int>::Slot> slots;
-  constexpr int kSize = 1023;  // ten levels
+  constexpr int kSize = 1023;
+  constexpr int kArity = 4;
+  constexpr int kLevels = 5;  // below the first
   for (int i = 0; i < kSize; ++i) {
     slots.push_back(heap.Push(CountedKey(i, &comparisons), i));
   }
-  // In place: one look up, two down.
+  // In place: one look up, and one at each child.
   comparisons = 0;
-  heap.Update(slots[kSize / 4], CountedKey(kSize / 4, &comparisons));
-  EXPECT_LE(comparisons, 3);
-  // All the way down: two a level.
+  heap.Update(slots[kSize / 8], CountedKey(kSize / 8, &comparisons));
+  EXPECT_LE(comparisons, 1 + kArity);
+  // All the way down: one for each child on each level.
   comparisons = 0;
   heap.Update(slots[0], CountedKey(kSize, &comparisons));
-  EXPECT_LE(comparisons, 2 * 9);
+  EXPECT_LE(comparisons, kArity * kLevels);
   // All the way up: one a level, and the look that says which way.
   comparisons = 0;
   heap.Update(slots[0], CountedKey(-1, &comparisons));
-  EXPECT_LE(comparisons, 1 + 9);
+  EXPECT_LE(comparisons, 1 + kLevels);
   EXPECT_TRUE(heap.IsConsistent());
 }
 
