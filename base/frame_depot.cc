@@ -10,9 +10,9 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/config.h"
-#include "absl/log/log.h"
 #include "rouse/base/frame_size_classes.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 
 namespace rouse::internal {
@@ -32,6 +32,15 @@ namespace {
 
 constexpr size_t kChunkSize = FrameDepot::kSlabsPerChunk * kFrameSlabSize;
 
+// Throws `std::bad_alloc`, as `operator new` does.
+[[noreturn]] void ThrowBadAlloc() {
+#ifdef ABSL_HAVE_EXCEPTIONS
+  throw std::bad_alloc();
+#else
+  Panic("FramePool: out of memory");
+#endif
+}
+
 void* MapChunk() {
 #ifdef ABSL_HAVE_LEAK_SANITIZER
   // On the ordinary heap, where the leak checker looks for pointers.
@@ -41,13 +50,7 @@ void* MapChunk() {
   constexpr size_t kSlack = kFrameSlabSize;
   void* mapped = mmap(nullptr, kChunkSize + kSlack, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) {
-#ifdef ABSL_HAVE_EXCEPTIONS
-    throw std::bad_alloc();
-#else
-    LOG(FATAL) << "FramePool: out of memory";
-#endif
-  }
+  if (mapped == MAP_FAILED) ThrowBadAlloc();
   char* begin = static_cast<char*>(mapped);
   const size_t head = -reinterpret_cast<uintptr_t>(begin) & (kSlack - 1);
   if (head > 0) munmap(begin, head);
@@ -216,11 +219,7 @@ FrameChunk* FrameDepot::Grow() {
   FrameChunk* chunk = new (std::nothrow) FrameChunk(static_cast<char*>(memory));
   if (chunk == nullptr) {
     UnmapChunk(memory);
-#ifdef ABSL_HAVE_EXCEPTIONS
-    throw std::bad_alloc();
-#else
-    LOG(FATAL) << "FramePool: out of memory";
-#endif
+    ThrowBadAlloc();
   }
   chunk->free = kAllSlabs;
   clean_.PushFront(chunk);

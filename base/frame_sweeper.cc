@@ -3,7 +3,6 @@
 #include <atomic>
 
 #include "absl/base/attributes.h"
-#include "absl/time/clock.h"
 #include "rouse/base/frame_depot.h"
 #include "rouse/base/thread_mutex.h"
 
@@ -11,16 +10,13 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <chrono>
+#include <cstdio>
 #include <initializer_list>
-#include <utility>
+#include <system_error>
+#include <thread>
 
-#include "absl/functional/any_invocable.h"
-#include "absl/log/log.h"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "rouse/base/exceptions.h"
 #include "rouse/base/futex.h"
-#include "rouse/base/thread.h"
 #endif
 
 namespace rouse::internal {
@@ -75,17 +71,6 @@ void FrameSweeper::Wake() noexcept {}
 
 #else
 
-namespace {
-
-absl::StatusOr<Thread> StartThread(absl::AnyInvocable<void() &&> body) {
-  ROUSE_TRY { return Thread::Start("rouse-frames", std::move(body)); }
-  ROUSE_CATCH_ALL {
-    return absl::ResourceExhaustedError("no memory for a thread");
-  }
-}
-
-}  // namespace
-
 void FrameSweeper::Wake() noexcept {
   // Relaxed: the thread uses nothing that this one has written but news_.
   if (has_thread_.exchange(true, std::memory_order_relaxed)) {
@@ -99,13 +84,32 @@ void FrameSweeper::Wake() noexcept {
     sigdelset(&blocked, fault);
   }
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  absl::StatusOr<Thread> thread = StartThread([this] { RunThread(); });
+  // Not a `Thread`, on which all that has frames would depend, with
+  // absl/status.
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, nullptr,
+      [](void* sweeper) -> void* {
+        pthread_setname_np(pthread_self(), "rouse-frames");
+        static_cast<FrameSweeper*>(sweeper)->RunThread();
+        return nullptr;
+      },
+      this);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (thread.ok()) return thread->Detach();
-  LOG_FIRST_N(WARNING, 1)
-      << "FramePool: keeps free memory until FramePool::Trim() is called, for "
-         "lack of a thread that gives it back: "
-      << thread.status();
+  if (error == 0) {
+    pthread_detach(thread);
+    return;
+  }
+  // Relaxed: it orders nothing.
+  static std::atomic<bool> has_warned{false};
+  if (!has_warned.exchange(true, std::memory_order_relaxed)) {
+    std::fprintf(
+        stderr,
+        "rouse: FramePool keeps free memory until FramePool::Trim() is "
+        "called, because the thread that gives it back could not be "
+        "started: %s\n",
+        std::generic_category().message(error).c_str());
+  }
   // Whoever has news next tries again.
   has_thread_.store(false, std::memory_order_relaxed);
   news_.store(0, std::memory_order_relaxed);
@@ -115,7 +119,7 @@ void FrameSweeper::RunThread() {
   for (;;) {
     while (!HasNews()) FutexWait(news_, 0);
     do {
-      absl::SleepFor(kPeriod);
+      std::this_thread::sleep_for(kPeriod);
     } while (Sweep(Kind::kAging));
   }
 }

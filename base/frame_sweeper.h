@@ -12,11 +12,11 @@
 #define ROUSE_BASE_FRAME_SWEEPER_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "absl/base/const_init.h"
 #include "absl/base/thread_annotations.h"
-#include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/thread_mutex.h"
@@ -34,7 +34,7 @@ namespace rouse::internal {
 // Thread-safe.
 class FrameSweeper {
  public:
-  static constexpr absl::Duration kPeriod = absl::Milliseconds(125);
+  static constexpr std::chrono::milliseconds kPeriod{125};
 
   enum class Kind : uint8_t {
     kAging,  // what has not been needed since the sweep before
@@ -105,7 +105,7 @@ class FrameSweeper {
 
  private:
   void Wake() noexcept;
-  void RunThread();
+  [[noreturn]] void RunThread();
 
   // 1 while a sweep is due. The thread sleeps while it is 0.
   Atomic<uint32_t> news_{0};

@@ -1,9 +1,10 @@
 #include "rouse/base/panic.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "absl/base/config.h"
-#include "absl/log/log.h"
 
 namespace rouse {
 
@@ -11,7 +12,10 @@ void Panic(std::string_view message) {
 #ifdef ABSL_HAVE_EXCEPTIONS
   throw PanicError(message);
 #else
-  LOG(FATAL) << message;
+  // Not by absl/log, which would be 80 more targets for all that may panic.
+  std::fprintf(stderr, "rouse: %.*s\n", static_cast<int>(message.size()),
+               message.data());
+  std::abort();
 #endif
 }
 

@@ -29,9 +29,9 @@ class PanicError : public std::logic_error {
 
 // Panic()
 //
-// Throws `PanicError(message)`, or, in a build without exceptions, logs
-// `message` as fatal and aborts. `message` says what was done wrong and what to
-// do instead.
+// Throws `PanicError(message)`. In a build without exceptions, prints `message`
+// to standard error and aborts the program. `message` says what was done wrong
+// and what to do instead.
 //
 // A panic that escapes a task ends that task alone: its `JoinHandle` answers
 // `absl::StatusCode::kInternal` with `message`.
