@@ -18,7 +18,6 @@
 
     rouse_cc_test(
         name = "waker_test",
-        srcs = ["waker_test.cc"],
         deps = [":waker"],
     )
 
@@ -29,6 +28,7 @@ What the rules see to, so that BUILD files need not:
     target of its own with private visibility.
 *   Warnings are errors, but only here: a consumer's compiler may know warnings that ours does not.
 *   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
+*   `srcs` of a test or benchmark `x` is `["x.cc"]` by default.
 *   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and it is by compiling
     some source of the same target that clang checks a header's layering. So a library of headers alone
     gets a source that includes them; any other's own source includes its header first. Once is enough:
@@ -179,8 +179,12 @@ def rouse_cc_binary(name, copts = [], features = [], **kwargs):
         **kwargs
     )
 
+def _own_source(name, srcs):
+    return [name + ".cc"] if srcs == None else srcs
+
 def rouse_cc_test(
         name,
+        srcs = None,
         size = "small",
         main = True,
         deps = [],
@@ -196,6 +200,7 @@ def rouse_cc_test(
 
     Args:
       name: the target; the library's name and `_test`.
+      srcs: sources; by default `NAME.cc`.
       size: as for cc_test.
       main: whether GoogleTest's main() is linked; False where the sources have their own.
       deps: what the sources include, GoogleTest excepted.
@@ -207,6 +212,7 @@ def rouse_cc_test(
     gtest = ["@googletest//:gtest"] + (["@googletest//:gtest_main"] if main else [])
     cc_test(
         name = name,
+        srcs = _own_source(name, srcs),
         size = size,
         copts = _COPTS + copts,
         features = _FEATURES + features,
@@ -240,11 +246,12 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate
         **kwargs
     )
 
-def rouse_cc_benchmark(name, deps = [], tags = [], copts = [], features = [], **kwargs):
+def rouse_cc_benchmark(name, srcs = None, deps = [], tags = [], copts = [], features = [], **kwargs):
     """A Google Benchmark binary: `tools/bazel run -c opt //waker:waker_benchmark`.
 
     Args:
       name: the target; the library's name and `_benchmark`.
+      srcs: sources; by default `NAME.cc`.
       deps: what the sources include, Google Benchmark excepted.
       tags: besides "benchmark".
       copts: further flags, for this target alone.
@@ -253,6 +260,7 @@ def rouse_cc_benchmark(name, deps = [], tags = [], copts = [], features = [], **
     """
     cc_binary(
         name = name,
+        srcs = _own_source(name, srcs),
         testonly = True,
         copts = _COPTS + copts,
         features = _FEATURES + features,

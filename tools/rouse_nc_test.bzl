@@ -4,7 +4,6 @@
 
     rouse_cc_nc_test(
         name = "co_nc_test",
-        src = "co_nc_test.cc",
         cases = {"DISCARDED_CO": "ignoring return(ed)? value .*nodiscard"},
         clang_cases = {"DANGLING_CAPTURE": "temporary .* will be destroyed"},
         deps = [":co"],
@@ -146,8 +145,8 @@ _rouse_cc_nc_test = rule(
 
 def rouse_cc_nc_test(
         name,
-        src,
         deps,
+        src = None,
         cases = {},
         clang_cases = {},
         user_cases = {},
@@ -157,8 +156,8 @@ def rouse_cc_nc_test(
 
     Args:
       name: the target; `<library>_nc_test`.
-      src: the one source.
-      deps: what it includes.
+      deps: what the source includes.
+      src: the one source; by default `NAME.cc`.
       cases: case to extended regular expression, for every compiler.
       clang_cases: as `cases`, for what clang alone can diagnose.
       user_cases: as `cases`, where the first lines have to tell a user what to do, and where.
@@ -167,7 +166,7 @@ def rouse_cc_nc_test(
     """
     _rouse_cc_nc_test(
         name = name,
-        src = src,
+        src = src or name + ".cc",
         cases = cases,
         clang_cases = clang_cases,
         user_cases = user_cases,
