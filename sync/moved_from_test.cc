@@ -11,10 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
-#include "rouse/sync/broadcast.h"
-#include "rouse/sync/mpsc.h"
-#include "rouse/sync/oneshot.h"
-#include "rouse/sync/watch.h"
+#include "rouse/sync/broadcast/broadcast.h"
+#include "rouse/sync/mpsc/mpsc.h"
+#include "rouse/sync/oneshot/oneshot.h"
+#include "rouse/sync/watch/watch.h"
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 

@@ -1,0 +1,81 @@
+#include "rouse/sync/barrier/barrier.h"
+
+#include <cstdint>
+
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+bool Barrier::LacksOne() {
+  const BriefLockHolder lock(mu_);
+  return arrived_ + 1 == size_;
+}
+
+bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
+  mu_.Lock();
+  if (++arrived_ < size_) {
+    round = round_;
+    waiters_.PushBack(&node);
+    node.Register(waker);
+    mu_.Unlock();
+    return false;
+  }
+  arrived_ = 0;
+  // By this those that wait see that they may go on.
+  ++round_;
+  internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
+  return true;
+}
+
+bool Barrier::LookAgain(internal::WaitNode& node, Waker& waker,
+                        uint64_t round) {
+  Waker left;  // goes without the lock
+  const BriefLockHolder lock(mu_);
+  if (round_ == round) {
+    node.Register(waker);
+    return false;
+  }
+  node.Leave(left);
+  return true;
+}
+
+void Barrier::Leave(internal::WaitNode& node, uint64_t round) {
+  Waker waker;
+  const BriefLockHolder lock(mu_);
+  if (round_ == round) --arrived_;
+  node.Leave(waker);
+}
+
+void Barrier::WaitFuture::PanicMoved() {
+  Panic(
+      "Barrier::Wait: moved after it was polled; move it before, or leave it "
+      "where it is");
+}
+
+PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
+  if (stage_ == Stage::kFinished) {
+    Panic("Barrier::Wait: polled after it has finished; call Wait() again");
+  }
+  const bool is_new = stage_ == Stage::kNew;
+  // One that is to wait has come, budget or not.
+  if (!cx.HasBudget() && (!is_new || barrier_.LacksOne())) {
+    return YieldForBudget(cx);
+  }
+  Waker waker = node_.CloneIfNew(cx.waker());
+  // If a waker throws, it has come all the same.
+  stage_ = Stage::kFinished;
+  if (is_new ? !barrier_.Arrive(node_, waker, round_)
+             : !barrier_.LookAgain(node_, waker, round_)) {
+    stage_ = Stage::kWaits;
+    return kPending;
+  }
+  TakeUnitIfAny(cx);
+  return BarrierWaitResult(/*is_leader=*/is_new);
+}
+
+}  // namespace rouse

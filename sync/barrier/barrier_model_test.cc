@@ -1,0 +1,149 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Those that come, and leave, at once. There are no atomics but the lock's.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "rouse/base/atomic.h"
+#include "rouse/sync/barrier/barrier.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// A task that is only whether it was woken. It outlives the threads, as a wake
+// that has begun may come late.
+class Task {
+ public:
+  template <class F>
+  auto Poll(F& future) {
+    Context cx(waker_);
+    return future.Poll(cx);
+  }
+  template <class F>
+  auto PollWithoutBudget(F& future) {
+    Context cx(waker_);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    return future.Poll(cx);
+  }
+  template <class F>
+  auto Await(F& future) {
+    for (;;) {
+      auto result = Poll(future);
+      if (result.IsReady()) return *result;
+      while (!woken_.exchange(false, std::memory_order_relaxed)) {
+        model::SpinHint();
+      }
+    }
+  }
+  // When all others have done what they do.
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+MODEL_TEST(Barrier, TwoGoOnTogether) {
+  Barrier barrier(2);
+  Task task, other_task;
+  PlainInt here(0), there(0);
+  bool other_leads = false;
+  Thread other([&] {
+    there.Write() = 1;
+    auto wait = barrier.Wait();
+    other_leads = other_task.Await(wait).is_leader();
+    Require(here.Read() == 1);
+  });
+  here.Write() = 1;
+  auto wait = barrier.Wait();
+  const bool leads = task.Await(wait).is_leader();
+  Require(there.Read() == 1);
+  other.Join();
+  Require(leads != other_leads);
+}
+
+// What a leader has done it has done before the next round.
+MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Barrier barrier(2);
+  PlainInt rounds(0);
+  const auto run = [&](Task& task) {
+    for (int i = 0; i < 2; ++i) {
+      auto wait = barrier.Wait();
+      if (task.Await(wait).is_leader()) ++rounds.Write();
+    }
+  };
+  Task task, other_task;
+  Thread other([&] { run(other_task); });
+  run(task);
+  other.Join();
+  Require(rounds.Read() == 2);
+}
+
+// It has come, or yields, or goes on at once if the other has come meanwhile.
+MODEL_TEST(Barrier, OneComesWithoutBudget) {
+  Barrier barrier(2);
+  Task task, other_task;
+  bool other_leads = false;
+  Thread other([&] {
+    auto wait = barrier.Wait();
+    other_leads = other_task.Await(wait).is_leader();
+  });
+  auto wait = barrier.Wait();
+  auto result = task.PollWithoutBudget(wait);
+  const bool leads =
+      (result.IsReady() ? *result : task.Await(wait)).is_leader();
+  other.Join();
+  Require(leads != other_leads);
+}
+
+// One that leaves in time has not come; one that is too late has.
+MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
+  Barrier barrier(2);
+  Task task, other_task;
+  std::optional<Barrier::WaitFuture> leaving(barrier.Wait());
+  auto wait = barrier.Wait();
+  bool went_on = false;
+  Require(task.Poll(*leaving).IsPending());
+  Thread other([&] { went_on = other_task.Poll(wait).IsReady(); });
+  leaving.reset();
+  other.Join();
+  // The round is over, or the other waits for one more.
+  auto next = barrier.Wait();
+  Require(task.Poll(next).IsReady() == !went_on);
+  Require(went_on || other_task.woken());
+  // And so does the next, for two more or for one.
+  auto after = barrier.Wait();
+  Require(other_task.Poll(after).IsReady() == went_on);
+}
+
+// Who has been woken destroys it.
+MODEL_TEST(Barrier, IsDestroyedByWhoWasWoken) {
+  Task task, other_task;
+  auto barrier = std::make_unique<Barrier>(2);
+  std::optional<Barrier::WaitFuture> wait(barrier->Wait());
+  std::optional<Barrier::WaitFuture> last(barrier->Wait());
+  Require(task.Poll(*wait).IsPending());
+  Thread other([&] { Require(other_task.Poll(*last).IsReady()); });
+  Require(!task.Await(*wait).is_leader());
+  wait.reset();
+  barrier.reset();
+}
+
+}  // namespace
+}  // namespace rouse

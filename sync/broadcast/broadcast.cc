@@ -1,0 +1,38 @@
+#include "rouse/sync/broadcast/broadcast.h"
+
+#include "rouse/base/panic.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::broadcast {
+
+ClosedFuture::ClosedFuture(ClosedFuture&& other)
+    : ends_(other.ends_), node_(other.node_.next_moment) {
+  if (other.waits_) {
+    Panic(
+        "broadcast::Sender::Closed: the future was moved after it was polled; "
+        "move it before, or make a new one");
+  }
+  other.ends_ = nullptr;
+}
+
+ClosedFuture::~ClosedFuture() {
+  if (waits_) ends_->StopWaiting(node_);
+}
+
+PollResult<void> ClosedFuture::Poll(Context& cx) {
+  if (ends_ == nullptr) {
+    Panic(
+        "broadcast::Sender::Closed: polled after it has finished; call "
+        "Closed() again");
+  }
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  waits_ = !ends_->PollClosed(node_, cx.waker());
+  if (waits_) return kPending;
+  unit->MadeProgress();
+  ends_ = nullptr;
+  return {};
+}
+
+}  // namespace rouse::broadcast

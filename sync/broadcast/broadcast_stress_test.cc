@@ -1,0 +1,221 @@
+// Senders and receivers on threads and in tasks, half of whose receives are
+// given up. Every receiver keeps its own books: it has had, in each sender's
+// order, or missed, or left, whatever was sent while it was subscribed.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/broadcast/broadcast.h"
+#include "rouse/sync/broadcast/slot.h"
+#include "rouse/testing/stress_seed.h"
+#include "rouse/testing/stress_time.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::broadcast {
+namespace {
+
+constexpr size_t kSenders = 8;
+constexpr size_t kReceivers = 8;  // half of them are tasks
+
+// In the ring.
+struct Plain {
+  Plain(uint32_t sender, uint64_t number) : sender(sender), number(number) {}
+  uint32_t sender;
+  uint64_t number;  // of this sender's, from 1
+};
+static_assert(internal::kIsPlain<Plain>);
+
+// In a box. Counts those that live, and knows whether it is whole.
+std::atomic<int64_t> live{0};
+struct Boxed {
+  Boxed(uint32_t sender, uint64_t number)
+      : sender(sender), number(number), check(~number) {
+    live.fetch_add(1, std::memory_order_relaxed);
+  }
+  Boxed(const Boxed& other)
+      : sender(other.sender), number(other.number), check(other.check) {
+    live.fetch_add(1, std::memory_order_relaxed);
+  }
+  Boxed& operator=(const Boxed&) = default;
+  ~Boxed() {
+    EXPECT_EQ(check, ~number) << "destroyed twice, or torn";
+    check = number;
+    live.fetch_sub(1, std::memory_order_relaxed);
+  }
+  uint32_t sender;
+  uint64_t number;
+  uint64_t check;
+};
+static_assert(!internal::kIsPlain<Boxed>);
+
+// What a receiver has had and missed.
+template <class T>
+class Books {
+ public:
+  // False at the end.
+  bool Enter(const Received<T>& received) {
+    EXPECT_FALSE(received.IsEmpty());
+    if (received.IsClosed()) return false;
+    missed_ += received.lagged();
+    if (received.has_value()) {
+      ++had_;
+      uint64_t& last = last_[received->sender];
+      EXPECT_GT(received->number, last) << "out of order, or twice";
+      last = received->number;
+    }
+    return true;
+  }
+
+  uint64_t total() const { return had_ + missed_; }
+  uint64_t had() const { return had_; }
+
+ private:
+  std::array<uint64_t, kSenders> last_{};
+  uint64_t had_ = 0;
+  uint64_t missed_ = 0;
+};
+
+// A receive that is given up if it is pending so many times.
+template <class T>
+class Impatient {
+ public:
+  Impatient(Receiver<T>& receiver, uint32_t patience)
+      : receive_(receiver.Receive()), patience_(patience) {}
+
+  PollResult<std::optional<Received<T>>> Poll(Context& cx) {
+    PollResult<Received<T>> result = receive_.Poll(cx);
+    if (result.IsReady()) return std::optional(std::move(result).value());
+    if (--patience_ == 0) return std::optional<Received<T>>();
+    // For the next look.
+    cx.waker().WakeByRef();
+    return kPending;
+  }
+
+ private:
+  ReceiveFuture<T> receive_;
+  uint32_t patience_;
+};
+
+// To the end. A receiver goes now and then, and another one takes its place
+// where it was made from it: what was sent between the two is not known.
+template <class T>
+Co<Books<T>> Receive(Receiver<T> receiver, uint64_t seed) {
+  FastRand rand(seed);
+  Books<T> books;
+  for (;;) {
+    if (rand.Below(2) == 0) {
+      Impatient<T> receive(receiver, 1 + rand.Below(2));
+      const std::optional<Received<T>> received = co_await receive;
+      if (received.has_value() && !books.Enter(*received)) co_return books;
+    } else {
+      const Received<T> received = co_await receiver.Receive();
+      if (!books.Enter(received)) co_return books;
+    }
+  }
+}
+
+// Subscribes, receives some, and goes, until there is nobody who sends.
+template <class T>
+void ComeAndGo(const WeakSender<T>& weak, uint64_t seed) {
+  FastRand rand(seed);
+  for (;;) {
+    std::optional<Sender<T>> sender = weak.Upgrade();
+    if (!sender.has_value()) return;
+    Receiver<T> receiver = sender->Subscribe();
+    sender.reset();
+    Books<T> books;
+    for (uint32_t i = rand.Below(20); i > 0; --i) {
+      if (!books.Enter(receiver.BlockingReceive())) return;
+    }
+    if (rand.Below(2) == 0) receiver = receiver.Resubscribe();
+  }
+}
+
+template <class T>
+void Press(size_t capacity, absl::Duration time, uint64_t seed) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(2).Build();
+  ASSERT_TRUE(runtime.ok()) << runtime.status();
+  std::vector<Books<T>> books(kReceivers);
+  std::vector<uint64_t> sent(kSenders);
+  {
+    std::optional<Sender<T>> tx(std::in_place, capacity);
+    std::vector<std::thread> threads;
+    std::vector<JoinHandle<Books<T>>> tasks;
+    for (size_t i = 0; i < kReceivers; ++i) {
+      Co<Books<T>> receive = Receive(tx->Subscribe(), seed + i);
+      if (i < kReceivers / 2) {
+        tasks.push_back(runtime->Spawn(std::move(receive)));
+      } else {
+        threads.emplace_back(
+            [&books, i, receive = std::move(receive)]() mutable {
+              books[i] = BlockOn(receive);
+            });
+      }
+    }
+    threads.emplace_back(
+        [weak = tx->Downgrade(), seed] { ComeAndGo(weak, seed); });
+    const absl::Time end = absl::Now() + time;
+    for (size_t i = 0; i < kSenders; ++i) {
+      threads.emplace_back([tx = *tx, &sent, i, end, seed] {
+        FastRand rand(seed + 100 + i);
+        while (absl::Now() < end) {
+          for (uint32_t left = rand.Below(100); left > 0; --left) {
+            const absl::StatusOr<size_t> receivers =
+                tx.Send(T(static_cast<uint32_t>(i), ++sent[i]));
+            EXPECT_GE(receivers.value(), kReceivers);
+          }
+          // So that receivers wait, too.
+          if (rand.Below(4) == 0) std::this_thread::yield();
+        }
+      });
+    }
+    tx.reset();
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      absl::StatusOr<Books<T>> result = BlockOn(tasks[i]);
+      ASSERT_TRUE(result.ok()) << result.status();
+      books[i] = *std::move(result);
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  uint64_t all = 0;
+  for (const uint64_t count : sent) all += count;
+  for (const Books<T>& one : books) EXPECT_EQ(one.total(), all);
+}
+
+TEST(BroadcastStress, PlainValues) {
+  Press<Plain>(16, StressTime(absl::Milliseconds(500), 4), StressSeed());
+}
+
+TEST(BroadcastStress, PlainValuesOneAtATime) {
+  Press<Plain>(1, StressTime(absl::Milliseconds(500), 4), StressSeed());
+}
+
+TEST(BroadcastStress, BoxedValues) {
+  Press<Boxed>(1024, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(BroadcastStress, BoxedValuesInASmallRing) {
+  Press<Boxed>(2, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  EXPECT_EQ(live.load(), 0);
+}
+
+}  // namespace
+}  // namespace rouse::broadcast

@@ -1,0 +1,61 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What broadcast's tests share.
+
+#ifndef ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
+#define ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "rouse/sync/broadcast/broadcast.h"
+
+namespace rouse::broadcast {
+
+// What there is now, as far as it is values.
+template <class T>
+std::vector<T> Drain(Receiver<T>& rx) {
+  std::vector<T> values;
+  for (;;) {
+    Received<T> received = rx.TryReceive();
+    if (!received.has_value()) return values;
+    values.push_back(*std::move(received));
+  }
+}
+
+// Counts what it does, in whatever the test wants it counted.
+struct Counts {
+  std::atomic<int> live{0};
+  std::atomic<int> copies{0};
+};
+class Counted {
+ public:
+  Counted(Counts& counts, int value) : counts_(&counts), value_(value) {
+    ++counts_->live;
+  }
+  Counted(const Counted& other) : counts_(other.counts_), value_(other.value_) {
+    ++counts_->live;
+    ++counts_->copies;
+  }
+  Counted(Counted&& other) noexcept
+      : counts_(other.counts_), value_(std::exchange(other.value_, -1)) {
+    ++counts_->live;
+  }
+  Counted& operator=(Counted&& other) noexcept {
+    value_ = std::exchange(other.value_, -1);
+    return *this;
+  }
+  ~Counted() { --counts_->live; }
+
+  int value() const { return value_; }
+
+ private:
+  Counts* counts_;
+  int value_;
+};
+
+}  // namespace rouse::broadcast
+
+#endif  // ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_

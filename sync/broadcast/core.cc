@@ -1,0 +1,134 @@
+#include "rouse/sync/broadcast/core.h"
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::broadcast::internal {
+namespace {
+
+size_t RoundUp(size_t capacity) {
+  if (capacity == 0 || capacity > kMaxCapacity) {
+    Panic(
+        "broadcast::Channel: a capacity is at least 1 and at most "
+        "kMaxCapacity");
+  }
+  return std::bit_ceil(capacity);
+}
+
+}  // namespace
+
+Ends::Ends(size_t capacity)
+    : mask_(RoundUp(capacity) - 1), lap_shift_(std::countr_one(mask_)) {}
+
+void Ends::AddSender() {
+  const BriefLockHolder lock(mu_);
+  ++senders_;
+}
+
+bool Ends::AddSenderUnlessClosed() {
+  const BriefLockHolder lock(mu_);
+  if (senders_ == 0) return false;
+  ++senders_;
+  return true;
+}
+
+void Ends::RemoveSender() {
+  mu_.Lock();
+  if (--senders_ != 0) {
+    mu_.Unlock();
+    return;
+  }
+  rouse::internal::WakeAll(mu_, receiving_, [](WaitNode*) {});
+}
+
+size_t Ends::senders() const {
+  const BriefLockHolder lock(mu_);
+  return senders_;
+}
+
+uint64_t Ends::AddReceiver() {
+  uint64_t position;
+  bool added;
+  {
+    const BriefLockHolder lock(mu_);
+    position = tail_;
+    // Relaxed: written with the lock.
+    const size_t receivers = receivers_.load(std::memory_order_relaxed);
+    added = receivers < kMaxReceivers;
+    // Relaxed: as above; and who reads it without can be told any number.
+    if (added) receivers_.store(receivers + 1, std::memory_order_relaxed);
+  }
+  if (!added) {
+    Panic("broadcast: more than kMaxReceivers receivers of one channel");
+  }
+  return position;
+}
+
+uint64_t Ends::RemoveReceiver() {
+  mu_.Lock();
+  const uint64_t end = tail_;
+  // Relaxed: as in AddReceiver.
+  const size_t left = receivers_.load(std::memory_order_relaxed) - 1;
+  // Release pairs with the acquire of receivers(). What those did that went
+  // before comes by the lock.
+  receivers_.store(left, std::memory_order_release);
+  if (left != 0) {
+    mu_.Unlock();
+    return end;
+  }
+  // By this those that wait see it, also those whose turn to be woken has not
+  // come yet when there is a receiver again.
+  ++next_moment_;
+  rouse::internal::WakeAll(mu_, closing_, [](WaitNode*) {});
+  return end;
+}
+
+uint64_t Ends::SentSince(uint64_t position) const {
+  const BriefLockHolder lock(mu_);
+  return tail_ - position;
+}
+
+uint64_t Ends::NextMoment() const {
+  const BriefLockHolder lock(mu_);
+  // Relaxed: written with the lock.
+  const bool lasts = receivers_.load(std::memory_order_relaxed) == 0;
+  return lasts ? next_moment_ - 1 : next_moment_;
+}
+
+bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
+  // These go without the lock.
+  Waker clone = node.CloneIfNew(waker);
+  Waker left;
+  const BriefLockHolder lock(mu_);
+  // Relaxed: written with the lock.
+  if (MutableCondition(node.next_moment != next_moment_ ||
+                       receivers_.load(std::memory_order_relaxed) == 0)) {
+    node.Leave(left);
+    return true;
+  }
+  if (!node.IsLinked()) closing_.PushBack(&node);
+  node.Register(clone);
+  return false;
+}
+
+void Ends::StopWaiting(WaitNode& node) {
+  Waker waker;  // goes without the lock
+  const BriefLockHolder lock(mu_);
+  node.Leave(waker);
+}
+
+absl::Status NoReceiversError() {
+  return absl::CancelledError(
+      "broadcast::Sender::Send: there is no receiver; Subscribe() makes one");
+}
+
+}  // namespace rouse::broadcast::internal

@@ -1,0 +1,281 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: core.h
+// -----------------------------------------------------------------------------
+//
+// What the ends of a broadcast channel share: its ring, how many senders and
+// receivers there are, and who waits. Internal to `sync/`. How a value goes
+// from a sender to the receivers is in broadcast/slot.h.
+
+#ifndef ROUSE_SYNC_BROADCAST_CORE_H_
+#define ROUSE_SYNC_BROADCAST_CORE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/macros.h"
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/sync/broadcast/slot.h"
+#include "rouse/sync/internal/handle_ptr.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::broadcast::internal {
+
+using rouse::internal::WaitNode;
+
+inline constexpr size_t kMaxCapacity = size_t{1} << 32;
+inline constexpr size_t kMaxReceivers = Claims::kMaxShares;
+
+// What a channel is but for its values: who is at its ends, and who waits.
+class Ends {
+ public:
+  // What is there for a receiver.
+  enum class Look { kValue, kLagged, kEmpty, kClosed };
+
+  // One that waits until there is no receiver.
+  struct ClosedNode : WaitNode {
+    explicit ClosedNode(uint64_t moment) : next_moment(moment) {}
+
+    // The number of the first moment without receivers that it waits for.
+    const uint64_t next_moment;
+  };
+
+  // Starts with one sender, its reference, and no receiver. Panics if the
+  // capacity is out of range.
+  explicit Ends(size_t capacity);
+  Ends(const Ends&) = delete;
+  Ends& operator=(const Ends&) = delete;
+
+  size_t capacity() const { return mask_ + 1; }
+
+  // References: one for each sender, weak sender and receiver.
+  void Ref() {
+    // Relaxed: the caller has a reference.
+    references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Whether it was the last.
+  bool Unref() {
+    // Acquire and release: all use comes before the delete of the last.
+    return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  void AddSender() ABSL_LOCKS_EXCLUDED(mu_);
+  // False if there is none any more.
+  bool AddSenderUnlessClosed() ABSL_LOCKS_EXCLUDED(mu_);
+  void RemoveSender() ABSL_LOCKS_EXCLUDED(mu_);
+  size_t senders() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The position of the first value that the new receiver gets.
+  uint64_t AddReceiver() ABSL_LOCKS_EXCLUDED(mu_);
+  // The position of the first value that has no share of the one that goes.
+  uint64_t RemoveReceiver() ABSL_LOCKS_EXCLUDED(mu_);
+  size_t receivers() const {
+    // Acquire pairs with the release of RemoveReceiver: what receivers did
+    // before they went is visible to who finds none.
+    return receivers_.load(std::memory_order_acquire);
+  }
+
+  // How many values have been sent since `position`.
+  uint64_t SentSince(uint64_t position) const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The number of the next moment without receivers, or of the one that lasts.
+  uint64_t NextMoment() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether there has been the moment that `node` waits for; if not, `waker` is
+  // woken then.
+  bool PollClosed(ClosedNode& node, const Waker& waker)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_);
+
+ protected:
+  ~Ends() = default;
+
+  size_t IndexOf(uint64_t position) const {
+    return static_cast<size_t>(position) & mask_;
+  }
+  uint64_t LapOf(uint64_t position) const { return position >> lap_shift_; }
+
+  // What is there at `position`. If it is gone, moves it to the oldest value
+  // that is kept, and says in `missed` how far that is.
+  Look LookAt(uint64_t& position, uint64_t& missed) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const uint64_t unread = tail_ - position;
+    if (unread > capacity()) {
+      missed = unread - capacity();
+      position += missed;
+      return Look::kLagged;
+    }
+    if (unread != 0) return Look::kValue;
+    return senders_ == 0 ? Look::kClosed : Look::kEmpty;
+  }
+
+  const size_t mask_;
+  const int lap_shift_;
+  // What is written often, apart from what receivers only read: this, and what
+  // comes last.
+  alignas(ABSL_CACHELINE_SIZE) mutable BriefLock mu_;
+  // The position of the next value; never wraps.
+  uint64_t tail_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t senders_ ABSL_GUARDED_BY(mu_) = 1;
+  // Written with the lock.
+  Atomic<size_t> receivers_{0};
+  IntrusiveList<WaitNode> receiving_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<WaitNode> closing_ ABSL_GUARDED_BY(mu_);
+  // The number of the next moment in which the last receiver goes. Before the
+  // first receiver comes is the first moment, and lasts.
+  uint64_t next_moment_ ABSL_GUARDED_BY(mu_) = 1;
+
+ private:
+  Atomic<size_t> references_{1};
+};
+
+absl::Status NoReceiversError();
+
+// A channel. Its ring is allocated with it.
+template <class T>
+class Core : public Ends {
+ public:
+  using Taken = decltype(std::declval<Slot<T>&>().Take(0));
+  using Message = typename Slot<T>::Message;
+
+  static_assert(std::is_same_v<T, std::remove_cvref_t<T>>,
+                "a broadcast channel is of values");
+  static_assert(std::is_copy_constructible_v<T>,
+                "every receiver gets a copy of its own: send a shared_ptr of "
+                "what cannot be copied");
+  static_assert(std::is_nothrow_destructible_v<T>,
+                "a value must not throw when it is destroyed: that may happen "
+                "where nobody can catch it");
+
+  explicit Core(size_t capacity)
+      : Ends(capacity), slots_(new Slot<T>[this->capacity()]) {}
+
+  // Claims what the receiver at `position` is to have next, if that has been
+  // sent and not been overwritten. Without the lock, or with it.
+  Taken Take(uint64_t position) {
+    return slots_[IndexOf(position)].Take(LapOf(position));
+  }
+
+  // For how many receivers; if that is none, `message` is as it was.
+  size_t Send(Message& message) ABSL_LOCKS_EXCLUDED(mu_) {
+    typename Slot<T>::Replaced replaced;  // goes without the lock
+    mu_.Lock();
+    // Relaxed: written with the lock.
+    const size_t receivers = receivers_.load(std::memory_order_relaxed);
+    if (receivers == 0) {
+      mu_.Unlock();
+      return 0;
+    }
+    replaced =
+        slots_[IndexOf(tail_)].Put(LapOf(tail_), receivers, std::move(message));
+    ++tail_;
+    if (receiving_.IsEmpty()) {
+      mu_.Unlock();
+    } else {
+      rouse::internal::WakeAll(mu_, receiving_, [](WaitNode*) {});
+    }
+    return receivers;
+  }
+
+  // What there is for who waits, or is about to, at `position`. Without a
+  // value `node`, if there is one, waits for the next.
+  Look TakeOrWait(uint64_t& position, uint64_t& missed, Taken& taken,
+                  WaitNode* node, const Waker* waker) ABSL_LOCKS_EXCLUDED(mu_) {
+    // These go without the lock.
+    Waker clone = node != nullptr ? node->CloneIfNew(*waker) : Waker();
+    Waker left;
+    const BriefLockHolder lock(mu_);
+    const Look look = LookAt(position, missed);
+    if (look == Look::kValue) {
+      Taken found = Take(position);
+      ABSL_ASSERT(found.has_value());
+      // Not assigned: not every value can be.
+      taken.emplace(*std::move(found));
+      ++position;
+    }
+    if (node == nullptr) return look;
+    if (look == Look::kEmpty) {
+      if (!node->IsLinked()) receiving_.PushBack(node);
+      node->Register(clone);
+    } else {
+      node->Leave(left);
+    }
+    return look;
+  }
+
+  // How many values some receiver has not had yet. O(log capacity).
+  size_t Unread() const ABSL_LOCKS_EXCLUDED(mu_) {
+    const BriefLockHolder lock(mu_);
+    // Receivers take in order: those that all have had come first.
+    uint64_t begin = tail_ > capacity() ? tail_ - capacity() : 0;
+    uint64_t end = tail_;
+    while (begin < end) {
+      const uint64_t middle = begin + (end - begin) / 2;
+      if (slots_[IndexOf(middle)].HasUnclaimed()) {
+        end = middle;
+      } else {
+        begin = middle + 1;
+      }
+    }
+    return static_cast<size_t>(tail_ - begin);
+  }
+
+  // A receiver goes that was at `position`, and with it its shares.
+  void RemoveReceiver(uint64_t position) {
+    const uint64_t end = Ends::RemoveReceiver();
+    // What was overwritten has no shares any more.
+    if (end - position > capacity()) position = end - capacity();
+    for (; position != end; ++position) static_cast<void>(Take(position));
+  }
+
+ private:
+  std::unique_ptr<Slot<T>[]> slots_;
+};
+
+// A reference to a channel; null when moved from.
+template <class T>
+class CoreRef {
+ public:
+  // Takes over a reference.
+  explicit CoreRef(Core<T>* core) : core_(core) {}
+  CoreRef(const CoreRef& other) : core_(other.core_) {
+    if (core_ != nullptr) core_->Ref();
+  }
+  CoreRef(CoreRef&& other) noexcept
+      : core_(std::exchange(other.core_, nullptr)) {}
+  CoreRef& operator=(CoreRef other) noexcept {
+    std::swap(core_, other.core_);
+    return *this;
+  }
+  ~CoreRef() {
+    if (core_ != nullptr && core_->Unref()) delete core_;
+  }
+
+  Core<T>* get() const { return core_; }
+  // Of a sender or receiver that was moved from: a `Panic()`.
+  Core<T>* operator->() const {
+    if (ABSL_PREDICT_FALSE(core_ == nullptr)) {
+      rouse::internal::PanicMovedFrom("broadcast::Sender or Receiver");
+    }
+    return core_;
+  }
+  explicit operator bool() const { return core_ != nullptr; }
+
+ private:
+  Core<T>* core_;
+};
+
+}  // namespace rouse::broadcast::internal
+
+#endif  // ROUSE_SYNC_BROADCAST_CORE_H_

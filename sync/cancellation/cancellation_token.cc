@@ -1,0 +1,127 @@
+#include "rouse/sync/cancellation/cancellation_token.h"
+
+#include <atomic>
+
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/first_exception.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace internal {
+
+CancellationNode* CancellationNode::NewChild(CancellationNode& parent) {
+  auto* const child = new CancellationNode(parent.tree_);
+  const ThreadMutexLock lock(&parent.tree_.mu);
+  // Relaxed, both: it is written under the lock, and nobody else has the child.
+  if (MutableCondition(parent.cancelled_.load(std::memory_order_relaxed))) {
+    child->cancelled_.store(true, std::memory_order_relaxed);
+  } else {
+    child->parent_ = &parent;
+    parent.children_.PushBack(child);
+  }
+  return child;
+}
+
+void CancellationNode::Delete() {
+  {
+    const ThreadMutexLock lock(&tree_.mu);
+    while (CancellationNode* const child = children_.PopFront()) {
+      child->parent_ = parent_;
+      if (parent_ != nullptr) parent_->children_.PushBack(child);
+    }
+    LeaveParent();
+  }
+  delete this;
+}
+
+void CancellationNode::Cancel() {
+  // Those of which somebody waits.
+  IntrusiveList<CancellationNode, ListOfTold> told;
+  {
+    const ThreadMutexLock lock(&tree_.mu);
+    // Relaxed: it is written under the lock.
+    if (cancelled_.load(std::memory_order_relaxed)) return;
+    LeaveParent();
+    IntrusiveList<CancellationNode, ListOfChildren> below;
+    below.PushBack(this);
+    while (CancellationNode* const node = below.PopFront()) {
+      node->parent_ = nullptr;
+      below.Append(node->children_);
+      if (node->Mark()) told.PushBack(node);
+    }
+  }
+  FirstException first;
+  while (CancellationNode* const node = told.PopFront()) {
+    first.Catch([node] { node->WakeAll(); });
+    node->Unref();
+  }
+  first.Rethrow();
+}
+
+bool CancellationNode::Mark() {
+  const BriefLockHolder lock(mu_);
+  // Release pairs with the acquire of IsCancelled.
+  cancelled_.store(true, std::memory_order_release);
+  if (waiters_.IsEmpty()) return false;
+  // Who waits keeps a reference as long as it is in the list.
+  ROUSE_MUTABLE_CALL(Ref());
+  return true;
+}
+
+void CancellationNode::WakeAll() {
+  mu_.Lock();
+  // That they are told they see by `cancelled_`.
+  internal::WakeAll(mu_, waiters_, [](WaitNode*) {});
+}
+
+bool CancellationNode::Wait(WaitNode& waiter, Waker& waker) {
+  const BriefLockHolder lock(mu_);
+  // Relaxed: it is written under the lock.
+  if (cancelled_.load(std::memory_order_relaxed)) return true;
+  if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
+  waiter.Register(waker);
+  return false;
+}
+
+void CancellationNode::StopWaiting(WaitNode& waiter) {
+  Waker waker;
+  const BriefLockHolder lock(mu_);
+  waiter.Leave(waker);
+}
+
+}  // namespace internal
+
+void CancellationToken::CancelledFuture::PanicMoved() {
+  Panic(
+      "CancellationToken::Cancelled: moved after it was polled; move it "
+      "before, or leave it where it is");
+}
+
+PollResult<void> CancellationToken::CancelledFuture::Poll(Context& cx) {
+  if (node_ == nullptr) {
+    Panic(
+        "CancellationToken::Cancelled: polled after it has finished; call "
+        "Cancelled() again");
+  }
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  if (!node_->IsCancelled()) {
+    Waker waker = waiter_.CloneIfNew(cx.waker());
+    if (!node_->Wait(waiter_, waker)) {
+      waits_ = true;
+      return kPending;
+    }
+  }
+  unit->MadeProgress();
+  Stop();
+  return {};
+}
+
+}  // namespace rouse

@@ -1,0 +1,269 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tokens that are cancelled, waited for and dropped at once. The first part has
+// the names and the scenarios of the models of tokio-util's token, also of
+// those that are switched off there (tokio #7644). A node that is freed too
+// early, or never, the checker finds by itself.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/sync/cancellation/cancellation_token.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// A task that is only whether it was woken. It outlives the threads, as a wake
+// that has begun may come late.
+class Task {
+ public:
+  // Whether `future` is ready.
+  template <class F>
+  bool Poll(F& future) {
+    Context cx(waker_);
+    return future.Poll(cx).IsReady();
+  }
+  template <class F>
+  void Await(F& future) {
+    while (!Poll(future)) {
+      while (!woken_.exchange(false, std::memory_order_relaxed)) {
+        model::SpinHint();
+      }
+    }
+  }
+  // When all others have done what they do.
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+// For a thread: a token that it drops at its end.
+class Holder {
+ public:
+  explicit Holder(CancellationToken token) : token_(std::move(token)) {}
+
+  const CancellationToken& operator*() const { return *token_; }
+  const CancellationToken* operator->() const { return &*token_; }
+  void Drop() { token_.reset(); }
+
+ private:
+  std::optional<CancellationToken> token_;
+};
+
+MODEL_TEST(CancellationToken, CancelToken) {
+  PlainInt data(0);
+  Task task;
+  Holder token{CancellationToken()};
+  Thread waiting([&, token = Holder(*token)]() mutable {
+    {
+      auto cancelled = token->Cancelled();
+      task.Await(cancelled);
+    }
+    Require(data.Read() == 1);
+    token.Drop();
+  });
+  Thread cancelling([&, token = Holder(*token)]() mutable {
+    data.Write() = 1;
+    token->Cancel();
+    token.Drop();
+  });
+  token.Drop();
+}
+
+MODEL_TEST(CancellationToken, CancelTokenOwned) {
+  PlainInt data(0);
+  Task task;
+  Holder token{CancellationToken()};
+  Thread waiting([&, token = Holder(*token)]() mutable {
+    auto cancelled = token->CancelledOwned();
+    token.Drop();
+    task.Await(cancelled);
+    Require(data.Read() == 1);
+  });
+  Thread cancelling([&, token = Holder(*token)]() mutable {
+    data.Write() = 1;
+    token->Cancel();
+    token.Drop();
+  });
+  token.Drop();
+}
+
+MODEL_TEST(CancellationToken, DropTokenNoChild) {
+  Holder token{CancellationToken()};
+  Thread first([token = Holder(*token)]() mutable { token.Drop(); });
+  Thread second([token = Holder(*token)]() mutable { token.Drop(); });
+  token.Drop();
+}
+
+MODEL_TEST(CancellationToken, DropTokenWithChildren) {
+  Holder token{CancellationToken()};
+  Thread first(
+      [token = Holder(token->ChildToken())]() mutable { token.Drop(); });
+  Thread second(
+      [token = Holder(token->ChildToken())]() mutable { token.Drop(); });
+  token.Drop();
+}
+
+MODEL_TEST(CancellationToken, DropAndCancelToken) {
+  Holder token{CancellationToken()};
+  Thread cancelling([token = Holder(*token)]() mutable {
+    token->Cancel();
+    token.Drop();
+  });
+  Thread dropping(
+      [token = Holder(token->ChildToken())]() mutable { token.Drop(); });
+  token.Drop();
+}
+
+MODEL_TEST(CancellationToken, CancelParentAndChild) {
+  Holder token{CancellationToken()};
+  Thread cancelling([token = Holder(*token)]() mutable {
+    token->Cancel();
+    token.Drop();
+  });
+  Thread child([token = Holder(token->ChildToken())]() mutable {
+    token->Cancel();
+    token.Drop();
+  });
+  token.Drop();
+}
+
+// ---- What else is promised.
+
+MODEL_TEST(CancellationToken, AChildIsMadeWhileItsParentIsCancelled) {
+  const CancellationToken token;
+  PlainInt data(0);
+  Thread cancelling([&] {
+    data.Write() = 1;
+    token.Cancel();
+  });
+  const CancellationToken child = token.ChildToken();
+  if (child.IsCancelled()) Require(data.Read() == 1);
+  cancelling.Join();
+  Require(child.IsCancelled());
+}
+
+MODEL_TEST(CancellationToken, AllBelowAreCancelledWhenACallReturns) {
+  const CancellationToken token;
+  const CancellationToken child = token.ChildToken();
+  const CancellationToken grandchild = child.ChildToken();
+  Thread cancelling([&] {
+    token.Cancel();
+    Require(grandchild.IsCancelled());
+  });
+  token.Cancel();
+  Require(child.IsCancelled());
+  Require(grandchild.IsCancelled());
+}
+
+// A token that goes leaves its child to its parent: a cancel above is not lost.
+MODEL_TEST(CancellationToken, AGrandchildIsCancelledThoughItsParentGoes) {
+  const CancellationToken token;
+  Holder child(token.ChildToken());
+  const CancellationToken grandchild = child->ChildToken();
+  Task task;
+  auto cancelled = grandchild.Cancelled();
+  Require(!task.Poll(cancelled));
+  Thread cancelling([&] { token.Cancel(); });
+  child.Drop();
+  cancelling.Join();
+  Require(task.woken());
+  Require(task.Poll(cancelled));
+}
+
+// Two generations go at once.
+MODEL_TEST(CancellationToken, AParentAndItsParentGo) {
+  const CancellationToken token;
+  Holder child(token.ChildToken());
+  Holder grandchild(child->ChildToken());
+  const CancellationToken last = grandchild->ChildToken();
+  Thread dropping([child = std::move(child)]() mutable { child.Drop(); });
+  grandchild.Drop();
+  dropping.Join();
+  token.Cancel();
+  Require(last.IsCancelled());
+}
+
+MODEL_TEST(CancellationToken, WhoGivesUpWaitingIsLeftAlone) {
+  const CancellationToken token;
+  Task task, other;
+  auto staying = token.Cancelled();
+  std::optional<CancellationToken::CancelledFuture> leaving(token.Cancelled());
+  Require(!task.Poll(*leaving));
+  Require(!other.Poll(staying));
+  Thread cancelling([&] { token.Cancel(); });
+  leaving.reset();
+  cancelling.Join();
+  Require(other.woken());
+  Require(other.Poll(staying));
+}
+
+// Who waits for a child sees it, and drops the last copy, while the one who
+// cancels its parent has not woken anybody.
+MODEL_TEST(CancellationToken, WhoIsToldDropsTheLastCopy) {
+  const CancellationToken token;
+  Task task;
+  Thread waiting([&, token = Holder(token.ChildToken())]() mutable {
+    {
+      auto cancelled = token->Cancelled();
+      if (!task.Poll(cancelled)) task.Poll(cancelled);
+    }
+    token.Drop();
+  });
+  token.Cancel();
+}
+
+MODEL_TEST(CancellationToken, BothCancelAndTheLastCopyGoes) {
+  Holder token{CancellationToken()};
+  Thread other([token = Holder(*token)]() mutable {
+    token->Cancel();
+    token.Drop();
+  });
+  if (!token->IsCancelled()) token->Cancel();
+  token.Drop();
+}
+
+// ---- The largest of tokio-util's, last.
+
+MODEL_TEST(CancellationToken, CancelWithChild, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Task task, child_task;
+  Holder token{CancellationToken()};
+  Thread waiting([&, token = Holder(*token)]() mutable {
+    {
+      auto cancelled = token->Cancelled();
+      task.Await(cancelled);
+    }
+    token.Drop();
+  });
+  Thread child([&, token = Holder(token->ChildToken())]() mutable {
+    {
+      auto cancelled = token->Cancelled();
+      child_task.Await(cancelled);
+    }
+    token.Drop();
+  });
+  token->Cancel();
+  token.Drop();
+}
+
+MODEL_MUTANTS(CancellationToken, "sync/cancellation/cancellation_token.");
+
+}  // namespace
+}  // namespace rouse

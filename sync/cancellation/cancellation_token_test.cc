@@ -1,0 +1,517 @@
+#include "rouse/sync/cancellation/cancellation_token.h"
+
+#include <malloc.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/future/poll_once.h"
+#include "rouse/future/ready.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<CancellationToken::CancelledFuture>);
+static_assert(Future<CancellationToken::OwnedCancelledFuture>);
+
+// Enough for two batches and a half.
+constexpr int kMany = 80;
+
+TEST(CancellationToken, IsCancelledOnce) {
+  const CancellationToken token;
+  EXPECT_FALSE(token.IsCancelled());
+  token.Cancel();
+  EXPECT_TRUE(token.IsCancelled());
+  token.Cancel();
+  EXPECT_TRUE(token.IsCancelled());
+}
+
+TEST(CancellationToken, CopiesAreOfOneToken) {
+  const CancellationToken token;
+  const std::vector<CancellationToken> copies(2, token);
+  CancellationToken assigned;
+  assigned = token;
+  copies[0].Cancel();
+  EXPECT_TRUE(copies[1].IsCancelled());
+  EXPECT_TRUE(token.IsCancelled());
+  EXPECT_TRUE(assigned.IsCancelled());
+}
+
+TEST(CancellationToken, WakesAllThatWait) {
+  const CancellationToken token;
+  CountingWaker task;
+  std::vector<std::unique_ptr<CancellationToken::CancelledFuture>> futures;
+  for (int i = 0; i < kMany; ++i) {
+    futures.push_back(std::make_unique<CancellationToken::CancelledFuture>(
+        token.Cancelled()));
+    EXPECT_TRUE(PollOnce(*futures.back(), task.NewWaker()).IsPending());
+  }
+  token.Cancel();
+  EXPECT_EQ(task.wakes(), kMany);
+  for (auto& future : futures) EXPECT_TRUE(PollOnce(*future).IsReady());
+}
+
+TEST(CancellationToken, IsReadyAtOnceIfItWasCancelled) {
+  const CancellationToken token;
+  token.Cancel();
+  auto cancelled = token.Cancelled();
+  EXPECT_TRUE(PollOnce(cancelled).IsReady());
+  EXPECT_TRUE(PollOnce(token.CancelledOwned()).IsReady());
+}
+
+TEST(CancellationToken, CancelsItsChildrenAndTheirs) {
+  const CancellationToken token;
+  const CancellationToken child = token.ChildToken();
+  const CancellationToken grandchild = child.ChildToken();
+  CountingWaker task;
+  auto cancelled = grandchild.Cancelled();
+  EXPECT_TRUE(PollOnce(cancelled, task.NewWaker()).IsPending());
+  token.Cancel();
+  EXPECT_TRUE(child.IsCancelled());
+  EXPECT_TRUE(grandchild.IsCancelled());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(cancelled).IsReady());
+}
+
+TEST(CancellationToken, CancelsNeitherItsParentNorItsSiblings) {
+  const CancellationToken token;
+  const CancellationToken child = token.ChildToken();
+  const CancellationToken sibling = token.ChildToken();
+  child.Cancel();
+  EXPECT_FALSE(token.IsCancelled());
+  EXPECT_FALSE(sibling.IsCancelled());
+  token.Cancel();
+  EXPECT_TRUE(sibling.IsCancelled());
+}
+
+TEST(CancellationToken, AChildOfACancelledTokenIsCancelled) {
+  const CancellationToken token;
+  token.Cancel();
+  const CancellationToken child = token.ChildToken();
+  EXPECT_TRUE(child.IsCancelled());
+  EXPECT_TRUE(child.ChildToken().IsCancelled());
+}
+
+TEST(CancellationToken, ATokenThatGoesCancelsNothing) {
+  std::optional<CancellationToken> token(std::in_place);
+  const CancellationToken child = token->ChildToken();
+  token.reset();
+  EXPECT_FALSE(child.IsCancelled());
+  child.Cancel();
+  EXPECT_TRUE(child.IsCancelled());
+}
+
+// Trap C13: tokio #4497.
+TEST(CancellationToken, ATokenThatGoesLeavesItsChildrenToItsParent) {
+  const CancellationToken token;
+  std::optional<CancellationToken> child(token.ChildToken());
+  const CancellationToken first = child->ChildToken();
+  const CancellationToken second = child->ChildToken();
+  child.reset();
+  first.Cancel();
+  EXPECT_FALSE(second.IsCancelled());
+  token.Cancel();
+  EXPECT_TRUE(second.IsCancelled());
+}
+
+// Trap C13: tokio #4497. Neither recursion nor a chain that stays.
+TEST(CancellationToken, ALineOfTokensMayBeLong) {
+  constexpr int kLength = 200'000;
+  const CancellationToken root;
+  std::vector<CancellationToken> line = {root};
+  for (int i = 0; i < kLength; ++i) line.push_back(line.back().ChildToken());
+  const CancellationToken last = line.back();
+  root.Cancel();
+  EXPECT_TRUE(last.IsCancelled());
+}
+
+TEST(CancellationToken, ALineOfTokensMayBeLongAndGo) {
+  constexpr int kLength = 200'000;
+  const CancellationToken root;
+  CancellationToken last = root;
+  for (int i = 0; i < kLength; ++i) last = last.ChildToken();
+  EXPECT_FALSE(last.IsCancelled());
+  root.Cancel();
+  EXPECT_TRUE(last.IsCancelled());
+}
+
+// The allocator's bytes in use. None under sanitizers, which have their own.
+size_t BytesInUse() { return mallinfo2().uordblks; }
+
+TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
+  constexpr int kTokens = 1'000'000;
+  const CancellationToken root;
+  const size_t before = BytesInUse();
+  CancellationToken last = root;
+  for (int i = 0; i < kTokens; ++i) {
+    // One that goes at once, and one that leaves a child behind.
+    const CancellationToken child = root.ChildToken();
+    last = last.ChildToken();
+  }
+  EXPECT_LT(BytesInUse(), before + 10'000);
+  EXPECT_FALSE(last.IsCancelled());
+}
+
+TEST(CancellationToken, WhoGivesUpWaitingIsNotWoken) {
+  const CancellationToken token;
+  CountingWaker task;
+  {
+    auto cancelled = token.Cancelled();
+    EXPECT_TRUE(PollOnce(cancelled, task.NewWaker()).IsPending());
+  }
+  EXPECT_EQ(task.live(), 0);
+  token.Cancel();
+  EXPECT_EQ(task.wakes(), 0);
+}
+
+TEST(CancellationToken, TheNewestWakerIsWoken) {
+  const CancellationToken token;
+  CountingWaker before, after;
+  {
+    auto cancelled = token.Cancelled();
+    EXPECT_TRUE(PollOnce(cancelled, before.NewWaker()).IsPending());
+    EXPECT_TRUE(PollOnce(cancelled, after.NewWaker()).IsPending());
+    token.Cancel();
+  }
+  EXPECT_EQ(before.wakes(), 0);
+  EXPECT_EQ(after.wakes(), 1);
+}
+
+// Wakers are called under no lock: they may do whatever they like.
+TEST(CancellationToken, WakersMayComeBack) {
+  CancellationToken token;
+  CancellationToken child = token.ChildToken();
+  CountingWaker task;
+  task.OnWake([&] {
+    EXPECT_TRUE(token.IsCancelled());
+    EXPECT_TRUE(child.ChildToken().IsCancelled());
+    token.Cancel();
+    child.Cancel();
+  });
+  auto first = token.Cancelled();
+  auto second = child.Cancelled();
+  EXPECT_TRUE(PollOnce(first, task.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(second, task.NewWaker()).IsPending());
+  token.Cancel();
+  EXPECT_EQ(task.wakes(), 2);
+}
+
+TEST(CancellationToken, AnOwnedFutureKeepsTheToken) {
+  std::optional<CancellationToken> token(std::in_place);
+  std::optional<CancellationToken> child(token->ChildToken());
+  auto cancelled = child->CancelledOwned();
+  child.reset();
+  EXPECT_TRUE(PollOnce(cancelled).IsPending());
+  token->Cancel();
+  token.reset();
+  EXPECT_TRUE(PollOnce(cancelled).IsReady());
+}
+
+TEST(CancellationToken, AFutureMayBeMovedBeforeItIsPolled) {
+  const CancellationToken token;
+  auto one = token.Cancelled();
+  auto two = std::move(one);
+  EXPECT_TRUE(PollOnce(two).IsPending());
+  token.Cancel();
+  EXPECT_TRUE(PollOnce(two).IsReady());
+}
+
+TEST(CancellationToken, ATaskThatOnlyLooksYields) {
+  const CancellationToken token;
+  token.Cancel();
+  const Waker waker;
+  Context cx(waker);
+  for (uint32_t i = 0; i < kBudgetPerPoll; ++i) {
+    auto cancelled = token.Cancelled();
+    EXPECT_TRUE(cancelled.Poll(cx).IsReady());
+  }
+  auto cancelled = token.Cancelled();
+  EXPECT_TRUE(cancelled.Poll(cx).IsPending());
+}
+
+TEST(CancellationToken, AGuardCancelsWhenItGoes) {
+  const CancellationToken token;
+  {
+    CancellationDropGuard guard = token.DropGuard();
+    const CancellationDropGuard moved = std::move(guard);
+    EXPECT_FALSE(token.IsCancelled());
+  }
+  EXPECT_TRUE(token.IsCancelled());
+}
+
+TEST(CancellationToken, AGuardThatIsDisarmedCancelsNothing) {
+  const CancellationToken token;
+  {
+    CancellationDropGuard guard = token.DropGuard();
+    const CancellationToken back = std::move(guard).Disarm();
+    EXPECT_FALSE(back.IsCancelled());
+  }
+  EXPECT_FALSE(token.IsCancelled());
+}
+
+TEST(CancellationToken, AGuardThatIsReplacedCancels) {
+  const CancellationToken first, second;
+  CancellationDropGuard guard = first.DropGuard();
+  guard = second.DropGuard();
+  EXPECT_TRUE(first.IsCancelled());
+  EXPECT_FALSE(second.IsCancelled());
+}
+
+TEST(CancellationToken, RunsAFutureToItsEnd) {
+  const CancellationToken token;
+  auto run = token.RunUntilCancelled(Ready(7));
+  EXPECT_EQ(BlockOn(run), std::optional<int>(7));
+}
+
+TEST(CancellationToken, RunsAFutureUntilItIsCancelled) {
+  const CancellationToken token;
+  CountingWaker task;
+  auto witness = std::make_shared<int>(0);
+  const auto never = [witness](Context&) -> PollResult<int> {
+    return kPending;
+  };
+  {
+    auto run = token.RunUntilCancelled(PollFn(never));
+    EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+    const long users = witness.use_count();
+    token.Cancel();
+    EXPECT_EQ(task.wakes(), 1);
+    PollResult<std::optional<int>> result = PollOnce(run);
+    ASSERT_TRUE(result.IsReady());
+    EXPECT_EQ(*result, std::nullopt);
+    EXPECT_LT(witness.use_count(), users) << "the future has been destroyed";
+  }
+}
+
+TEST(CancellationToken, ARunThatHasFinishedKeepsNoWaker) {
+  const CancellationToken token;
+  const CancellationToken other;
+  CountingWaker task;
+  auto run = token.RunUntilCancelled(other.Cancelled());
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  EXPECT_EQ(task.live(), 2);
+  other.Cancel();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).value().has_value());
+  EXPECT_EQ(task.live(), 0);
+  token.Cancel();
+  EXPECT_EQ(task.wakes(), 1);
+}
+
+TEST(CancellationToken, RunUntilCancelledTellsOfALambdaThatItsFutureUses) {
+  const CancellationToken token;
+  int x = 1;
+  auto lambda = [&x]() -> Co<int> { co_return x; };
+  EXPECT_TRUE(internal::BorrowsClosure(token.RunUntilCancelled(lambda())));
+  EXPECT_FALSE(internal::BorrowsClosure(token.RunUntilCancelled(Ready(1))));
+}
+
+// As tokio-util: what is ready has taken something that would be lost.
+TEST(CancellationToken, AFutureThatIsReadyWinsOnceItHasBegun) {
+  const CancellationToken token;
+  CountingWaker task;
+  bool ready = false;
+  const auto poll = [&ready](Context&) -> PollResult<int> {
+    if (!ready) return kPending;
+    return 7;
+  };
+  auto run = token.RunUntilCancelled(PollFn(poll));
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  ready = true;
+  token.Cancel();
+  EXPECT_EQ(PollOnce(run, task.NewWaker()).value(), std::optional<int>(7));
+  EXPECT_EQ(task.live(), 0);
+}
+
+// A future that uses up the budget of each poll does not hide the token.
+TEST(CancellationToken, IsSeenWithoutBudget) {
+  const CancellationToken token;
+  CountingWaker task;
+  const auto greedy = [](Context& cx) -> PollResult<int> {
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    return kPending;
+  };
+  auto run = token.RunUntilCancelled(PollFn(greedy));
+  EXPECT_TRUE(PollOnce(run, task.NewWaker()).IsPending());
+  token.Cancel();
+  EXPECT_EQ(PollOnce(run, task.NewWaker()).value(), std::nullopt);
+}
+
+// Trap C13: tokio #7462.
+TEST(CancellationToken, PollsNothingOnceItIsCancelled) {
+  const CancellationToken token;
+  token.Cancel();
+  bool polled = false;
+  const auto poll = [&polled](Context&) -> PollResult<int> {
+    polled = true;
+    return 1;
+  };
+  auto run = token.RunUntilCancelled(PollFn(poll));
+  EXPECT_EQ(BlockOn(run), std::nullopt);
+  EXPECT_FALSE(polled);
+}
+
+// Nor when it cannot see that it is, for want of budget.
+TEST(CancellationToken, PollsNothingWithoutBudget) {
+  const CancellationToken token;
+  token.Cancel();
+  bool polled = false;
+  const auto poll = [&polled](Context&) -> PollResult<int> {
+    polled = true;
+    return 1;
+  };
+  auto run = token.RunUntilCancelled(PollFn(poll));
+  CountingWaker task;
+  {
+    const Waker waker = task.NewWaker();
+    Context cx(waker);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    EXPECT_TRUE(run.Poll(cx).IsPending());
+    EXPECT_EQ(task.wakes(), 1);
+  }
+  EXPECT_FALSE(polled);
+  EXPECT_EQ(BlockOn(run), std::nullopt);
+  EXPECT_FALSE(polled);
+}
+
+TEST(CancellationToken, RunsFuturesOfEveryKind) {
+  const CancellationToken token;
+  auto nothing = token.RunUntilCancelled(Ready());
+  static_assert(std::is_same_v<FutureOutput<decltype(nothing)>,
+                               std::optional<std::monostate>>);
+  EXPECT_TRUE(BlockOn(nothing).has_value());
+
+  int value = 1;
+  const auto refer = [&value](Context&) -> PollResult<int&> { return value; };
+  auto reference = token.RunUntilCancelled(PollFn(refer));
+  static_assert(std::is_same_v<FutureOutput<decltype(reference)>,
+                               std::optional<std::reference_wrapper<int>>>);
+  EXPECT_EQ(&BlockOn(reference)->get(), &value);
+
+  auto unique = token.RunUntilCancelled(Ready(std::make_unique<int>(2)));
+  EXPECT_EQ(**BlockOn(unique), 2);
+}
+
+TEST(CancellationToken, AnLvalueIsRunWhereItIs) {
+  const CancellationToken token;
+  const CancellationToken other;
+  auto cancelled = other.Cancelled();
+  {
+    auto run = token.RunUntilCancelled(cancelled);
+    EXPECT_TRUE(PollOnce(run).IsPending());
+    token.Cancel();
+    EXPECT_FALSE(BlockOn(run).has_value());
+  }
+  other.Cancel();
+  EXPECT_TRUE(PollOnce(cancelled).IsReady());
+}
+
+TEST(CancellationToken, ShowsWhatItRuns) {
+  const CancellationToken token, other;
+  auto run = token.RunUntilCancelled(other.CancelledOwned());
+  EXPECT_TRUE(PollOnce(run).IsPending());
+  AwaitTrace trace;
+  trace.Add(run);
+  ASSERT_EQ(trace.steps().size(), 2u);
+  EXPECT_EQ(trace.steps()[0].name, "RunUntilCancelled");
+}
+
+TEST(CancellationToken, EndsALoopOnAnotherThread) {
+  const CancellationToken token;
+  std::thread other([child = token.ChildToken()] {
+    const auto serve = [](CancellationToken stop) -> Co<int> {
+      auto cancelled = stop.Cancelled();
+      co_await cancelled;
+      co_return 1;
+    };
+    EXPECT_EQ(BlockOn(serve(child)), 1);
+  });
+  token.Cancel();
+  other.join();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(CancellationToken, AFutureThatIsPolledAfterItsEndPanics) {
+  const CancellationToken token;
+  token.Cancel();
+  auto cancelled = token.Cancelled();
+  EXPECT_TRUE(PollOnce(cancelled).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(cancelled)), PanicError);
+  auto run = token.RunUntilCancelled(Ready(1));
+  EXPECT_TRUE(PollOnce(run).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(run)), PanicError);
+}
+
+TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
+  const CancellationToken token;
+  auto one = token.Cancelled();
+  EXPECT_TRUE(PollOnce(one).IsPending());
+  EXPECT_THROW(CancellationToken::CancelledFuture two(std::move(one)),
+               PanicError);
+  token.Cancel();
+  EXPECT_TRUE(PollOnce(one).IsReady());
+}
+
+// The future that may not be moved still has its token.
+TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
+  std::optional<CancellationToken> token(std::in_place);
+  std::optional abandoned(token->CancelledOwned());
+  auto waiting = token->CancelledOwned();
+  auto run = token->RunUntilCancelled(
+      PollFn([](Context&) -> PollResult<void> { return kPending; }));
+  const CancellationToken child = token->ChildToken();
+  token.reset();
+  EXPECT_TRUE(PollOnce(*abandoned).IsPending());
+  EXPECT_THROW(auto moved = *std::move(abandoned), PanicError);
+  EXPECT_TRUE(PollOnce(waiting).IsPending());
+  EXPECT_THROW(auto moved = std::move(waiting), PanicError);
+  EXPECT_TRUE(PollOnce(run).IsPending());
+  EXPECT_THROW(auto moved = std::move(run), PanicError);
+  // NOLINTBEGIN(bugprone-use-after-move): they were not
+  abandoned.reset();
+  EXPECT_TRUE(PollOnce(waiting).IsPending());
+  EXPECT_TRUE(PollOnce(run).IsPending());
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST(CancellationToken, AWakerThatThrowsKeepsNobodyAsleep) {
+  const CancellationToken token;
+  const CancellationToken child = token.ChildToken();
+  CountingWaker bad, good;
+  bad.OnWake([] { throw 1; });
+  auto first = token.Cancelled();
+  auto second = child.Cancelled();
+  EXPECT_TRUE(PollOnce(first, bad.NewWaker()).IsPending());
+  EXPECT_TRUE(PollOnce(second, good.NewWaker()).IsPending());
+  EXPECT_THROW(token.Cancel(), int);
+  EXPECT_EQ(good.wakes(), 1);
+  EXPECT_TRUE(PollOnce(first).IsReady());
+  EXPECT_TRUE(PollOnce(second).IsReady());
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse

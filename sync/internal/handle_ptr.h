@@ -1,0 +1,57 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: handle_ptr.h
+// -----------------------------------------------------------------------------
+//
+// How the sender or the receiver of a channel refers to the channel. Internal
+// to this folder.
+
+#ifndef ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
+#define ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
+
+#include <string_view>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+
+namespace rouse::internal {
+
+// A `Panic()` that says that a `handle`, as in "mpsc::Sender", was used after
+// it was moved from.
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicMovedFrom(std::string_view handle);
+
+// HandlePtr
+//
+// A pointer that is null in a handle that was moved from: then `*` and `->`
+// are a `Panic()` that names the handle. Owns nothing.
+template <class T, const auto& kHandle>
+class HandlePtr {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): stands for a pointer
+  HandlePtr(T* pointer) : pointer_(pointer) {}
+
+  T& operator*() const { return *Get(); }
+  T* operator->() const { return Get(); }
+  T* Get() const {
+    if (ABSL_PREDICT_FALSE(pointer_ == nullptr)) Panic();
+    return pointer_;
+  }
+
+  // Neither panics.
+  bool operator==(const HandlePtr& other) const = default;
+  bool operator==(decltype(nullptr)) const { return pointer_ == nullptr; }
+
+ private:
+  // Out of line, so that what a caller inlines is a comparison.
+  [[noreturn]] ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE static void Panic() {
+    PanicMovedFrom(kHandle);
+  }
+
+  T* pointer_;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_

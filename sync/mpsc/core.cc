@@ -1,0 +1,158 @@
+#include "rouse/sync/mpsc/core.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/sync/semaphore/core.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::mpsc::internal {
+
+absl::Status ClosedError(const char* call) {
+  return absl::CancelledError(absl::StrCat(
+      call,
+      ": the channel is closed; its other end has gone or wants no more"));
+}
+
+void PanicPolledAgain(const char* call) {
+  Panic(absl::StrCat(call, ": polled after it has finished; make a new one"));
+}
+
+void ClosedEvent::Set() {
+  mu_.Lock();
+  // Release pairs with the acquires of who looks without the lock.
+  is_set_.store(true, std::memory_order_release);
+  rouse::internal::WakeAll(mu_, waiters_, [](rouse::internal::WaitNode*) {});
+}
+
+ClosedWait::ClosedWait(ClosedWait&& other) : event_(other.event_) {
+  if (other.waits_) {
+    Panic("mpsc::Sender::Closed: moved after it was polled; move it before");
+  }
+  other.event_ = nullptr;
+}
+
+ClosedWait::~ClosedWait() {
+  if (!waits_) return;
+  Waker waker;  // goes without the lock
+  const BriefLockHolder lock(event_->mu_);
+  node_.Leave(waker);
+}
+
+PollResult<void> ClosedWait::Poll(Context& cx) {
+  if (event_ == nullptr) {
+    PanicPolledAgain("mpsc::Sender::Closed");
+  }
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  {
+    // These go without the lock.
+    Waker waker = node_.CloneIfNew(cx.waker());
+    Waker left;
+    const BriefLockHolder lock(event_->mu_);
+    if (MutableCondition(!event_->IsSet())) {
+      if (!node_.IsLinked()) event_->waiters_.PushBack(&node_);
+      node_.Register(waker);
+      waits_ = true;
+      return kPending;
+    }
+    node_.Leave(left);
+    waits_ = false;
+  }
+  unit->MadeProgress();
+  event_ = nullptr;
+  return {};
+}
+
+void ReceiverWaker::Forget() {
+  Waker waker;  // goes without the lock
+  const BriefLockHolder lock(mu_);
+  std::swap(waker_, waker);
+}
+
+void ReceiverWaker::Wake() {
+  Waker waker;
+  {
+    const BriefLockHolder lock(mu_);
+    std::swap(waker_, waker);
+  }
+  std::move(waker).Wake();
+}
+
+void ReceiverWaker::Register(const Waker& waker, bool is_new) {
+  if (!is_new) {
+    const BriefLockHolder lock(mu_);
+    if (waker_.WillWake(waker)) return;
+  }
+  Waker clone = waker.Clone();
+  // What was there goes without the lock.
+  const BriefLockHolder lock(mu_);
+  std::swap(waker_, clone);
+}
+
+bool ChannelCore::TryAddSender() {
+  // Relaxed, in all: there is nothing to be seen by it.
+  uint64_t counts = counts_.load(std::memory_order_relaxed);
+  do {
+    if (counts / kSender == 0) return false;
+    if (HasTooManySenders(counts)) PanicTooMany();
+  } while (!counts_.compare_exchange_weak(counts, counts + kSender,
+                                          std::memory_order_relaxed,
+                                          std::memory_order_relaxed));
+  return true;
+}
+
+void ChannelCore::AddWeakSender() {
+  // Relaxed: the caller has a sender or a weak sender.
+  const uint64_t counts =
+      counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
+  if (counts % kSender / kWeakSender >= kMaxCount) TakeBack(kWeakSender);
+}
+
+void ChannelCore::TakeBack(uint64_t added) {
+  // Relaxed: the caller has another, so the count does not come to its end.
+  counts_.fetch_sub(added, std::memory_order_relaxed);
+  PanicTooMany();
+}
+
+void ChannelCore::PanicTooMany() {
+  Panic("mpsc: a channel has 2^30 senders; drop those that are not used");
+}
+
+Bounded::Bounded(size_t capacity) : permits_(capacity), capacity_(capacity) {
+  if (capacity == 0) {
+    Panic("mpsc::Channel: the capacity is 0; a channel needs room for one");
+  }
+}
+
+absl::Status Bounded::WhyNot(const char* call) const {
+  if (permits_.IsClosed()) return ClosedError(call);
+  return absl::ResourceExhaustedError(
+      absl::StrCat(call, ": the channel is full; receive, or wait for room"));
+}
+
+absl::Status Bounded::CheckCount(size_t n, const char* call) const {
+  if (n <= capacity_) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(call, ": ", n, " places of a channel that has ", capacity_,
+                   "; ask for fewer at a time"));
+}
+
+void PlaceRequest::Cancel() {
+  acquire_.reset();
+  if (std::exchange(was_pending_, false)) {
+    ROUSE_MUTABLE_CALL(channel_->WakeIfDrained());
+  }
+}
+
+}  // namespace rouse::mpsc::internal

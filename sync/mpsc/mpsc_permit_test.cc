@@ -1,0 +1,240 @@
+#include <optional>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/poll_once.h"
+#include "rouse/sync/mpsc/mpsc.h"
+#include "rouse/sync/mpsc/mpsc_test_util.h"
+#include "rouse/sync/mpsc/permit.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::mpsc {
+namespace {
+
+TEST(MpscPermit, APermitKeepsItsPlace) {
+  auto [tx, rx] = Channel<Box>(1);
+  absl::StatusOr<Permit<Box>> permit = Take(tx.Reserve());
+  ASSERT_TRUE(permit.ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(tx.TrySend(MakeBox(1))));
+  std::move(*permit).Send(MakeBox(2));
+  EXPECT_EQ(**Take(rx.Receive()), 2);
+}
+
+TEST(MpscPermit, APermitThatIsDroppedGivesItsPlaceBack) {
+  auto [tx, rx] = Channel<int>(1);
+  {
+    const absl::StatusOr<Permit<int>> permit = tx.TryReserve();
+  }
+  EXPECT_EQ(tx.capacity(), 1u);
+  absl::StatusOr<Permit<int>> permit = tx.TryReserve();
+  EXPECT_TRUE(absl::IsResourceExhausted(tx.TryReserve().status()));
+  absl::StatusOr<Permit<int>> moved = std::move(permit);
+  EXPECT_EQ(tx.capacity(), 0u);
+}
+
+TEST(MpscPermit, ABatchOfPermitsIsUsedInParts) {
+  auto [tx, rx] = Channel<int>(5);
+  {
+    absl::StatusOr<PermitBatch<int>> batch = Take(tx.ReserveMany(4));
+    ASSERT_TRUE(batch.ok());
+    EXPECT_EQ(tx.capacity(), 1u);
+    batch->Send(1);
+    batch->Send(2);
+    EXPECT_EQ(batch->size(), 2u);
+  }
+  EXPECT_EQ(tx.capacity(), 3u);
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_EQ(*Take(rx.Receive()), 2);
+}
+
+TEST(MpscPermit, ALargeBatchIsNotStarved) {
+  auto [tx, rx] = Channel<int>(2);
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  auto reserve = tx.ReserveMany(2);
+  EXPECT_TRUE(PollOnce(reserve).IsPending());
+  EXPECT_TRUE(absl::IsResourceExhausted(tx.TrySend(2)));
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_TRUE(Take(reserve).ok());
+}
+
+TEST(MpscPermit, MorePermitsThanThereAreAreRefused) {
+  auto [tx, rx] = Channel<int>(2);
+  EXPECT_TRUE(absl::IsInvalidArgument(Take(tx.ReserveMany(3)).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(tx.TryReserveMany(3).status()));
+  EXPECT_EQ(tx.capacity(), 2u);
+}
+
+TEST(MpscPermit, NoPermitsAreThereAtOnce) {
+  auto [tx, rx] = Channel<int>(1);
+  const absl::StatusOr<Permit<int>> permit = tx.TryReserve();
+  const absl::StatusOr<PermitBatch<int>> none = Take(tx.ReserveMany(0));
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->IsEmpty());
+}
+
+TEST(MpscPermit, AnOwnedPermitKeepsTheChannelOpen) {
+  auto channel = Channel<int>(1);
+  auto& rx = channel.second;
+  std::optional<Sender<int>> tx = std::move(channel.first);
+  absl::StatusOr<OwnedPermit<int>> permit = Take(tx->ReserveOwned());
+  tx.reset();
+  ASSERT_TRUE(permit.ok());
+  EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
+  tx = std::move(*permit).Send(3);
+  EXPECT_EQ(*Take(rx.Receive()), 3);
+  EXPECT_TRUE(tx->TrySend(4).ok());
+}
+
+TEST(MpscPermit, AnOwnedPermitGivesItsPlaceBack) {
+  auto [tx, rx] = Channel<int>(1);
+  {
+    const absl::StatusOr<OwnedPermit<int>> permit = tx.TryReserveOwned();
+  }
+  EXPECT_EQ(tx.capacity(), 1u);
+  absl::StatusOr<OwnedPermit<int>> permit = tx.TryReserveOwned();
+  ASSERT_TRUE(permit.ok());
+  const Sender<int> again = std::move(*permit).Release();
+  EXPECT_EQ(again.capacity(), 1u);
+}
+
+TEST(MpscPermit, AReserveOwnedMovesAfterAPollWithoutBudget) {
+  std::optional channel = Channel<int>(1);
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto reserve = channel->first.ReserveOwned();
+  EXPECT_TRUE(reserve.Poll(cx).IsPending());
+  {
+    auto moved = std::move(reserve);
+    channel.reset();
+    EXPECT_TRUE(absl::IsCancelled(Take(moved).status()));
+  }
+  // What was moved from leaves alone what is no more.
+}
+
+// Trap C14 (tokio #4214): what is a sink by hand, and may be polled by somebody
+// else's future. It is ready only when there is room for what comes next, not
+// when what came last has been taken note of.
+class Sink {
+ public:
+  explicit Sink(Sender<int> tx) : tx_(std::move(tx)) {}
+
+  PollResult<absl::Status> PollReady(Context& cx) {
+    if (permit_.has_value()) return absl::OkStatus();
+    if (!reserve_.has_value()) reserve_.emplace(tx_.ReserveOwned());
+    PollResult<absl::StatusOr<OwnedPermit<int>>> permit = reserve_->Poll(cx);
+    if (permit.IsPending()) return kPending;
+    reserve_.reset();
+    if (!permit->ok()) return permit->status();
+    permit_ = **std::move(permit);
+    return absl::OkStatus();
+  }
+
+  // REQUIRES: it was ready.
+  void Send(int value) {
+    std::move(*permit_).Send(value);
+    permit_.reset();
+  }
+
+  // Whether there was something to abort.
+  bool Abort() {
+    const bool aborts = reserve_.has_value() || permit_.has_value();
+    reserve_.reset();
+    permit_.reset();
+    return aborts;
+  }
+
+ private:
+  Sender<int> tx_;
+  std::optional<ReserveOwnedFuture<int>> reserve_;
+  std::optional<OwnedPermit<int>> permit_;
+};
+
+TEST(MpscPermit, ASinkIsReadyWhenThereIsRoomAndNotBefore) {
+  auto [tx, rx] = Channel<int>(1);
+  Sink sink(tx);
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  ASSERT_TRUE(sink.PollReady(cx).IsReady());
+  ASSERT_TRUE(sink.PollReady(cx).IsReady()) << "also when it is asked again";
+  sink.Send(1);
+  EXPECT_TRUE(sink.PollReady(cx).IsPending());
+  EXPECT_TRUE(sink.PollReady(cx).IsPending());
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_EQ(task.wakes(), 1);
+  ASSERT_TRUE(sink.PollReady(cx).IsReady());
+  sink.Send(2);
+  EXPECT_EQ(*Take(rx.Receive()), 2);
+}
+
+TEST(MpscPermit, ASinkThatAbortsGivesItsRoomBack) {
+  auto [tx, rx] = Channel<int>(1);
+  Sink sink(tx);
+  const Waker waker;
+  Context cx(waker);
+  EXPECT_FALSE(sink.Abort());
+  ASSERT_TRUE(sink.PollReady(cx).IsReady());
+  EXPECT_FALSE(tx.TrySend(0).ok());
+  EXPECT_TRUE(sink.Abort());
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  EXPECT_TRUE(sink.PollReady(cx).IsPending());
+  EXPECT_TRUE(sink.Abort());
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_TRUE(tx.TrySend(2).ok()) << "nobody else waits";
+}
+
+TEST(MpscPermit, ASinkOfAClosedChannelFails) {
+  auto [tx, rx] = Channel<int>(1);
+  Sink sink(tx);
+  const Waker waker;
+  Context cx(waker);
+  ASSERT_TRUE(sink.PollReady(cx).IsReady());
+  rx.Close();
+  sink.Send(1);
+  EXPECT_EQ(*Take(rx.Receive()), 1) << "it had its room before";
+  EXPECT_TRUE(absl::IsCancelled(*sink.PollReady(cx)));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(MpscPermit, AReserveOwnedThatWaitsIsNotMoved) {
+  auto channel = Channel<int>(1);
+  std::optional<Sender<int>> tx = std::move(channel.first);
+  EXPECT_TRUE(tx->TrySend(1).ok());
+  auto reserve = tx->ReserveOwned();
+  EXPECT_TRUE(PollOnce(reserve).IsPending());
+  tx.reset();
+  EXPECT_THROW(auto moved = std::move(reserve), PanicError);
+  EXPECT_EQ(channel.second.sender_strong_count(), 1u);
+  EXPECT_EQ(Take(channel.second.Receive()), 1);
+  EXPECT_TRUE(Take(reserve).ok());
+}
+
+TEST(MpscPermit, AReserveOwnedIsPolledUntilItIsReady) {
+  std::optional channel = Channel<int>(1);
+  auto reserve = channel->first.ReserveOwned();
+  EXPECT_TRUE(Take(reserve).ok());
+  channel.reset();
+  EXPECT_THROW(static_cast<void>(PollOnce(reserve)), PanicError);
+}
+
+TEST(MpscPermit, ABatchThatIsUsedUpPanics) {
+  auto [tx, rx] = Channel<int>(1);
+  absl::StatusOr<PermitBatch<int>> batch = tx.TryReserveMany(1);
+  ASSERT_TRUE(batch.ok());
+  batch->Send(1);
+  EXPECT_THROW(batch->Send(2), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse::mpsc

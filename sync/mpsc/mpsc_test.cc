@@ -1,0 +1,545 @@
+#include "rouse/sync/mpsc/mpsc.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
+#include "rouse/future/ready.h"
+#include "rouse/future/stream.h"
+#include "rouse/sync/mpsc/mpsc_test_util.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::mpsc {
+namespace {
+
+using ::testing::ElementsAre;
+
+static_assert(Stream<Receiver<Box>>);
+static_assert(Stream<UnboundedReceiver<Box>>);
+static_assert(Future<SendFuture<Box>>);
+static_assert(!std::is_aggregate_v<SendFuture<Box>>);
+static_assert(std::is_copy_constructible_v<Sender<Box>>);
+static_assert(!std::is_copy_constructible_v<Receiver<Box>>);
+static_assert(!std::is_copy_constructible_v<Permit<Box>>);
+
+// ---- Sending and receiving.
+
+TEST(Mpsc, WhatIsSentIsReceivedInItsOrder) {
+  auto [tx, rx] = Channel<Box>(4);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Take(tx.Send(MakeBox(i))).ok());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(**Take(rx.Receive()), i);
+  EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
+}
+
+TEST(Mpsc, UnboundedTakesWhateverIsSent) {
+  auto [tx, rx] = UnboundedChannel<Box>();
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(MakeBox(i)).ok());
+  EXPECT_EQ(rx.size(), size_t{kMany});
+  for (int i = 0; i < kMany; ++i) EXPECT_EQ(**Take(rx.Receive()), i);
+  EXPECT_TRUE(rx.IsEmpty());
+}
+
+TEST(Mpsc, TakesLvaluesAsACopy) {
+  const int sent = 3;
+  auto [unbounded, from_unbounded] = UnboundedChannel<int>();
+  EXPECT_TRUE(unbounded.Send(sent).ok());
+  EXPECT_EQ(*Take(from_unbounded.Receive()), 3);
+  auto [bounded, from_bounded] = Channel<int>(3);
+  EXPECT_TRUE(Take(bounded.Send(sent)).ok());
+  EXPECT_TRUE(bounded.TrySend(sent).ok());
+  EXPECT_TRUE(bounded.BlockingSend(sent).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(*Take(from_bounded.Receive()), 3);
+}
+
+TEST(Mpsc, GoesRoundItsBlocksManyTimes) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  int sent = 0;
+  int received = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < round % 70; ++i) EXPECT_TRUE(tx.Send(sent++).ok());
+    while (received < sent) EXPECT_EQ(*Take(rx.Receive()), received++);
+    EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
+  }
+}
+
+TEST(Mpsc, AMessageWakesTheReceiver) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  auto receive = rx.Receive();
+  EXPECT_TRUE(PollOnce(receive, waker).IsPending());
+  EXPECT_TRUE(tx.Send(1).ok());
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(*Take(receive), 1);
+}
+
+TEST(Mpsc, OnlyTheFirstOfSeveralMessagesWakesTheReceiver) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  auto receive = rx.Receive();
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
+  EXPECT_EQ(*Take(receive), 0);
+  for (int i = 1; i < kMany; ++i) EXPECT_EQ(*Take(rx.Receive()), i);
+  auto second = rx.Receive();
+  EXPECT_TRUE(PollOnce(second, waker).IsPending());
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
+  EXPECT_EQ(task.wakes(), 1);
+}
+
+TEST(Mpsc, TheLatestWakerIsWoken) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  CountingWaker first;
+  CountingWaker second;
+  const Waker first_waker = first.NewWaker();
+  const Waker second_waker = second.NewWaker();
+  auto receive = rx.Receive();
+  EXPECT_TRUE(PollOnce(receive, first_waker).IsPending());
+  EXPECT_TRUE(PollOnce(receive, second_waker).IsPending());
+  EXPECT_TRUE(tx.Send(1).ok());
+  EXPECT_EQ(first.wakes(), 0);
+  EXPECT_EQ(second.wakes(), 1);
+}
+
+TEST(Mpsc, AReceiveThatIsDroppedIsNotWoken) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  {
+    auto receive = rx.Receive();
+    EXPECT_TRUE(PollOnce(receive, waker).IsPending());
+    EXPECT_EQ(task.live(), 2);
+  }
+  EXPECT_EQ(task.live(), 1);
+  EXPECT_TRUE(tx.Send(1).ok());
+  EXPECT_EQ(task.wakes(), 0);
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+}
+
+TEST(Mpsc, APollThatIsReadyKeepsNoWaker) {
+  auto channel = UnboundedChannel<int>();
+  auto& [tx, rx] = channel;
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  Context cx(waker);
+  // It comes during the poll, before anybody is to be woken for it.
+  task.OnClone([&] { EXPECT_TRUE(channel.first.Send(1).ok()); });
+  EXPECT_TRUE(rx.PollReceive(cx).IsReady());
+  EXPECT_EQ(task.live(), 1);
+  task.OnClone(nullptr);
+  EXPECT_TRUE(rx.PollReceive(cx).IsPending());
+  EXPECT_EQ(task.live(), 2);
+  rx.Close();
+  EXPECT_TRUE(rx.PollReceive(cx).IsReady());
+  EXPECT_EQ(task.live(), 1);
+}
+
+TEST(Mpsc, AReceiverIsAStream) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  EXPECT_TRUE(tx.Send(1).ok());
+  EXPECT_EQ(Take(Next(rx)), 1);
+}
+
+TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
+  auto channel = Channel<Box>(1);
+  auto& rx = channel.second;
+  std::optional<Sender<Box>> tx = std::move(channel.first);
+  EXPECT_TRUE(absl::IsUnavailable(rx.TryReceive().status()));
+  EXPECT_TRUE(tx->TrySend(MakeBox(1)).ok());
+  tx.reset();
+  EXPECT_EQ(**rx.TryReceive(), 1);
+  EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
+}
+
+// Of which a StatusOr would take an error for a value.
+TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
+  auto [tx, rx] = UnboundedChannel<absl::Status>();
+  absl::StatusOr<absl::Status> received = rx.TryReceive();
+  EXPECT_TRUE(absl::IsUnavailable(received.status()));
+  EXPECT_TRUE(tx.Send(absl::NotFoundError("sent")).ok());
+  received = rx.TryReceive();
+  ASSERT_TRUE(received.ok());
+  EXPECT_TRUE(absl::IsNotFound(*received));
+  rx.Close();
+  EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
+}
+
+TEST(Mpsc, ReceiveManyTakesWhatIsThereUpToItsLimit) {
+  auto [tx, rx] = Channel<int>(100);
+  std::vector<int> out = {-1};
+  auto receive = rx.ReceiveMany(out, 3);
+  EXPECT_TRUE(PollOnce(receive).IsPending());
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(tx.TrySend(int{i}).ok());
+  EXPECT_EQ(Take(receive), 3u);
+  EXPECT_EQ(tx.capacity(), 98u);
+  EXPECT_EQ(Take(rx.ReceiveMany(out, 10)), 2u);
+  EXPECT_THAT(out, ElementsAre(-1, 0, 1, 2, 3, 4));
+  EXPECT_EQ(tx.capacity(), 100u);
+}
+
+TEST(Mpsc, ReceiveManyGoesOverBlocks) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  std::vector<int> out;
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
+  EXPECT_EQ(Take(rx.ReceiveMany(out, kMany + 1)), size_t{kMany});
+  EXPECT_EQ(out.back(), kMany - 1);
+}
+
+TEST(Mpsc, ReceiveManyOfNoneIsReadyAtOnce) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  std::vector<int> out;
+  EXPECT_EQ(Take(rx.ReceiveMany(out, 0)), 0u);
+}
+
+TEST(Mpsc, ReceiveManyGivesNoneAtTheEnd) {
+  auto channel = UnboundedChannel<int>();
+  std::vector<int> out;
+  {
+    const auto tx = std::move(channel.first);
+  }
+  EXPECT_EQ(Take(channel.second.ReceiveMany(out, 5)), 0u);
+}
+
+// ---- Room.
+
+TEST(Mpsc, ASendWaitsForRoom) {
+  auto [tx, rx] = Channel<Box>(1);
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  EXPECT_TRUE(Take(tx.Send(MakeBox(1))).ok());
+  auto send = tx.Send(MakeBox(2));
+  EXPECT_TRUE(PollOnce(send, waker).IsPending());
+  EXPECT_EQ(**Take(rx.Receive()), 1);
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(**Take(rx.Receive()), 2);
+}
+
+TEST(Mpsc, WhoWaitsForRoomIsNotOvertaken) {
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(0).ok());
+  auto first = tx.Send(1);
+  auto second = tx.Send(2);
+  EXPECT_TRUE(PollOnce(first).IsPending());
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  EXPECT_EQ(*Take(rx.Receive()), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(tx.TrySend(3)));
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  EXPECT_TRUE(Take(first).ok());
+}
+
+TEST(Mpsc, TrySendLeavesWhatItCannotSend) {
+  auto channel = Channel<Box>(1);
+  auto& tx = channel.first;
+  EXPECT_TRUE(tx.TrySend(MakeBox(1)).ok());
+  Box box = MakeBox(2);
+  EXPECT_TRUE(absl::IsResourceExhausted(tx.TrySend(std::move(box))));
+  EXPECT_EQ(*box, 2);  // NOLINT(bugprone-use-after-move)
+  {
+    const auto rx = std::move(channel.second);
+  }
+  EXPECT_TRUE(absl::IsCancelled(tx.TrySend(std::move(box))));
+  EXPECT_EQ(*box, 2);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Mpsc, ASendThatIsDroppedHasSentNothingAndLosesNoRoom) {
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(0).ok());
+  {
+    auto send = tx.Send(1);
+    EXPECT_TRUE(PollOnce(send).IsPending());
+    EXPECT_EQ(*Take(rx.Receive()), 0);  // the room is given to `send`
+    EXPECT_EQ(tx.capacity(), 0u);
+  }
+  EXPECT_EQ(tx.capacity(), 1u);
+  EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
+}
+
+TEST(Mpsc, AFailedSendGivesItsValueBack) {
+  auto channel = Channel<Box>(1);
+  {
+    const auto rx = std::move(channel.second);
+  }
+  auto send = channel.first.Send(MakeBox(7));
+  EXPECT_TRUE(absl::IsCancelled(Take(send)));
+  EXPECT_EQ(*send.TakeValue(), 7);
+}
+
+TEST(Mpsc, APendingSendIsCancelledByTakingItsValue) {
+  auto [tx, rx] = Channel<Box>(1);
+  EXPECT_TRUE(tx.TrySend(MakeBox(1)).ok());
+  auto send = tx.Send(MakeBox(2));
+  EXPECT_TRUE(PollOnce(send).IsPending());
+  EXPECT_EQ(*send.TakeValue(), 2);
+  EXPECT_EQ(**Take(rx.Receive()), 1);
+  EXPECT_EQ(tx.capacity(), 1u);
+}
+
+TEST(Mpsc, SendUntilGivesUpWhenTheOtherIsReady) {
+  auto [tx, rx] = Channel<Box>(1);
+  auto [stop, stopped] = UnboundedChannel<int>();
+  auto until = stopped.Receive();
+  auto send = tx.SendUntil(MakeBox(1), until);
+  EXPECT_TRUE(Take(send).ok());
+  auto late = tx.SendUntil(MakeBox(2), until);
+  EXPECT_TRUE(PollOnce(late).IsPending());
+  EXPECT_TRUE(stop.Send(0).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Take(late)));
+  EXPECT_EQ(**Take(rx.Receive()), 1);
+  EXPECT_EQ(tx.capacity(), 1u);
+  EXPECT_EQ(*late.TakeValue(), 2);
+}
+
+TEST(Mpsc, SendUntilLooksForRoomThoughTheBudgetHasRunOut) {
+  auto [tx, rx] = Channel<int>(1);
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto until = Ready();
+  auto send = tx.SendUntil(1, until);
+  EXPECT_TRUE(send.Poll(cx).IsPending());
+  EXPECT_TRUE(Take(send).ok());
+}
+
+TEST(Mpsc, SendUntilSendsWhenThereIsRoomFirst) {
+  auto [tx, rx] = Channel<Box>(1);
+  auto [stop, stopped] = UnboundedChannel<int>();
+  EXPECT_TRUE(tx.TrySend(MakeBox(1)).ok());
+  auto send = tx.SendUntil(MakeBox(2), stopped.Receive());
+  EXPECT_TRUE(PollOnce(send).IsPending());
+  EXPECT_EQ(**Take(rx.Receive()), 1);
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(**Take(rx.Receive()), 2);
+}
+
+TEST(Mpsc, CapacityIsWhatIsLeft) {
+  auto [tx, rx] = Channel<int>(3);
+  EXPECT_EQ(tx.max_capacity(), 3u);
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  EXPECT_EQ(tx.capacity(), 2u);
+  EXPECT_EQ(rx.capacity(), 2u);
+  EXPECT_EQ(rx.max_capacity(), 3u);
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_EQ(tx.capacity(), 3u);
+}
+
+// ---- How much there is.
+
+// Trap C3.
+TEST(Mpsc, IsEmptyIsRightAtTheBordersOfBlocks) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT_TRUE(rx.IsEmpty());
+    EXPECT_TRUE(tx.Send(int{i}).ok());
+    EXPECT_FALSE(rx.IsEmpty());
+    EXPECT_EQ(rx.size(), 1u);
+    EXPECT_EQ(*Take(rx.Receive()), i);
+  }
+}
+
+// Trap C4.
+TEST(Mpsc, TheEndIsNoMessage) {
+  for (int sent = 0; sent < 70; ++sent) {
+    auto channel = UnboundedChannel<int>();
+    auto& rx = channel.second;
+    for (int i = 0; i < sent; ++i) EXPECT_TRUE(channel.first.Send(i + 0).ok());
+    {
+      const auto tx = std::move(channel.first);
+    }
+    EXPECT_EQ(rx.size(), static_cast<size_t>(sent));
+    for (int i = 0; i < sent; ++i) EXPECT_EQ(*Take(rx.Receive()), i);
+    EXPECT_EQ(rx.size(), 0u);
+    EXPECT_EQ(Take(rx.Receive()), std::nullopt);
+    EXPECT_EQ(rx.size(), 0u);
+  }
+}
+
+// Trap C4: sends that fail are not counted.
+TEST(Mpsc, WhatIsRefusedIsNoMessage) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  EXPECT_TRUE(tx.Send(1).ok());
+  rx.Close();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(tx.Send(2).ok());
+  EXPECT_EQ(rx.size(), 1u);
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_TRUE(rx.IsEmpty());
+}
+
+// ---- Senders and weak senders.
+
+TEST(Mpsc, SameChannelIsOfOneChannel) {
+  const auto first = Channel<int>(1);
+  const auto second = Channel<int>(1);
+  EXPECT_TRUE(first.first.SameChannel(Sender<int>(first.first)));
+  EXPECT_FALSE(first.first.SameChannel(second.first));
+}
+
+TEST(Mpsc, AWeakSenderKeepsNothingOpen) {
+  auto channel = Channel<int>(1);
+  auto& rx = channel.second;
+  std::optional<Sender<int>> tx = std::move(channel.first);
+  const WeakSender<int> weak = tx->Downgrade();
+  EXPECT_EQ(weak.weak_count(), 1u);
+  EXPECT_EQ(rx.sender_weak_count(), 1u);
+  std::optional<Sender<int>> upgraded = weak.Upgrade();
+  ASSERT_TRUE(upgraded.has_value());
+  EXPECT_TRUE(upgraded->SameChannel(*tx));
+  EXPECT_EQ(weak.strong_count(), 2u);
+  tx.reset();
+  EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
+  upgraded.reset();
+  EXPECT_FALSE(weak.Upgrade().has_value());
+  EXPECT_EQ(Take(rx.Receive()), std::nullopt);
+}
+
+TEST(Mpsc, AWeakSenderMayBeTheLastOfAChannel) {
+  std::optional<WeakUnboundedSender<int>> weak;
+  {
+    const auto channel = UnboundedChannel<int>();
+    weak = channel.first.Downgrade();
+    const WeakUnboundedSender<int> copy = *weak;
+    EXPECT_EQ(copy.weak_count(), 2u);
+  }
+  EXPECT_FALSE(weak->Upgrade().has_value());
+  EXPECT_EQ(weak->weak_count(), 1u);
+}
+
+// ---- Budget, threads, coroutines.
+
+TEST(Mpsc, EachMessageTakesAUnitOfTheBudget) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
+  const Waker waker;
+  Context cx(waker);
+  for (uint32_t i = 0; i < kBudgetPerPoll; ++i) {
+    EXPECT_TRUE(rx.PollReceive(cx).IsReady());
+  }
+  EXPECT_TRUE(rx.PollReceive(cx).IsPending());
+}
+
+// Trap C10.
+TEST(Mpsc, ASendWithoutBudgetKeepsItsPlace) {
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(0).ok());
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  auto first = tx.Send(1);
+  EXPECT_TRUE(first.Poll(cx).IsPending());
+  auto second = tx.Send(2);
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  EXPECT_EQ(*Take(rx.Receive()), 0);
+  EXPECT_TRUE(PollOnce(second).IsPending());
+  EXPECT_TRUE(Take(first).ok());
+  EXPECT_EQ(*Take(rx.Receive()), 1);
+  EXPECT_TRUE(Take(second).ok());
+}
+
+// So it has no place, and may be moved.
+TEST(Mpsc, BlockingCallsWorkBetweenThreads) {
+  auto channel = Channel<int>(2);
+  auto& rx = channel.second;
+  std::thread sender([tx = std::move(channel.first)] {
+    for (int i = 0; i < kMany; ++i) {
+      EXPECT_TRUE(tx.BlockingSend(int{i}).ok());
+    }
+  });
+  for (int i = 0; i < kMany; ++i) EXPECT_EQ(rx.BlockingReceive(), i);
+  EXPECT_EQ(rx.BlockingReceive(), std::nullopt);
+  sender.join();
+}
+
+TEST(Mpsc, BlockingSendLeavesWhatItCannotSend) {
+  auto [tx, rx] = Channel<Box>(1);
+  rx.Close();
+  Box box = MakeBox(1);
+  EXPECT_TRUE(absl::IsCancelled(tx.BlockingSend(std::move(box))));
+  EXPECT_EQ(*box, 1);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Mpsc, BlockingReceiveManyFillsAVector) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  EXPECT_TRUE(tx.Send(1).ok());
+  std::vector<int> out;
+  EXPECT_EQ(rx.BlockingReceiveMany(out, 8), 1u);
+}
+
+Co<> Count(Sender<Box> tx, int count) {
+  for (int i = 0; i < count; ++i) {
+    const absl::Status status = co_await tx.Send(MakeBox(i));
+    EXPECT_TRUE(status.ok());
+  }
+}
+
+Co<int> Sum(Receiver<Box> rx) {
+  int sum = 0;
+  while (std::optional<Box> box = co_await rx.Receive()) sum += **box;
+  co_return sum;
+}
+
+TEST(Mpsc, WorksInCoroutines) {
+  auto channel = Channel<Box>(3);
+  std::thread sender([tx = std::move(channel.first)]() mutable {
+    BlockOn(Count(std::move(tx), 100));
+  });
+  EXPECT_EQ(BlockOn(Sum(std::move(channel.second))), 4950);
+  sender.join();
+}
+
+// ---- Misuse.
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(Mpsc, AChannelHasRoom) { EXPECT_THROW(Channel<int>(0), PanicError); }
+
+TEST(Mpsc, AReceiveIsPolledUntilItIsReady) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  EXPECT_TRUE(tx.Send(1).ok());
+  auto receive = rx.Receive();
+  EXPECT_EQ(*Take(receive), 1);
+  EXPECT_THROW(static_cast<void>(PollOnce(receive)), PanicError);
+}
+
+TEST(Mpsc, ASendIsPolledUntilItIsReady) {
+  auto [tx, rx] = Channel<int>(2);
+  auto send = tx.Send(1);
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_THROW(static_cast<void>(PollOnce(send)), PanicError);
+  EXPECT_THROW(send.TakeValue(), PanicError);
+  auto taken = tx.Send(2);
+  EXPECT_EQ(taken.TakeValue(), 2);
+  EXPECT_THROW(static_cast<void>(PollOnce(taken)), PanicError);
+}
+
+TEST(Mpsc, WhatWaitsIsNotMoved) {
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  auto send = tx.Send(1);
+  EXPECT_TRUE(PollOnce(send).IsPending());
+  EXPECT_THROW(auto moved = std::move(send), PanicError);
+  auto closed = tx.Closed();
+  EXPECT_TRUE(PollOnce(closed).IsPending());
+  EXPECT_THROW(auto moved = std::move(closed), PanicError);
+}
+
+// What has a sender of its own keeps it.
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse::mpsc

@@ -1,0 +1,46 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What mpsc's tests share.
+
+#ifndef ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
+#define ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
+
+#include <memory>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "rouse/future/poll_once.h"
+
+namespace rouse::mpsc {
+
+// More messages than fit into a few blocks.
+inline constexpr int kMany = 200;
+
+using Box = std::unique_ptr<int>;
+
+inline Box MakeBox(int value) { return std::make_unique<int>(value); }
+
+// What a future that is ready gives.
+template <class F>
+auto Take(F&& future) {
+  auto result = PollOnce(future);
+  EXPECT_TRUE(result.IsReady());
+  return std::move(result).value();
+}
+
+// Counts itself.
+class Counted {
+ public:
+  explicit Counted(int* live) : live_(live) { ++*live_; }
+  Counted(Counted&& other) noexcept : live_(other.live_) { ++*live_; }
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() { --*live_; }
+
+ private:
+  int* live_;
+};
+
+}  // namespace rouse::mpsc
+
+#endif  // ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_

@@ -1,0 +1,154 @@
+#include "rouse/sync/notify/notify.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "rouse/base/brief_lock.h"
+#include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+
+bool Notify::TellOne(Told how) {
+  Waker waker;
+  {
+    const BriefLockHolder lock(mu_);
+    internal::WaitNode* const node =
+        how == Told::kAsFirst ? waiters_.PopFront() : waiters_.PopBack();
+    // Not from in here is a permit left: who takes it needs no lock, and may
+    // destroy this.
+    if (node == nullptr) return false;
+    static_cast<Waiter*>(node)->told = how;
+    waker = node->TakeWaker();
+    // Relaxed: it is kWaiting, so nobody else changes it.
+    if (waiters_.IsEmpty()) {
+      StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)));
+    }
+  }
+  std::move(waker).Wake();
+  return true;
+}
+
+void Notify::SlowNotifyWaiters() {
+  mu_.Lock();
+  // They may have left meanwhile; then nobody comes before the lock is free.
+  // Else, from the store on all of them are told. Relaxed: it is kWaiting, so
+  // nobody else changes it.
+  if (MutableCondition(!CountCall())) {
+    StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
+  }
+  internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
+}
+
+bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
+  const BriefLockHolder lock(mu_);
+  // Acquire pairs with the release of CountCall, which may have told this one,
+  // and with those of StorePermit, though others have taken the permit: what is
+  // looked at after an Enable() is not from before.
+  uint64_t word = word_.load(std::memory_order_acquire);
+  for (;;) {
+    if (CallsOf(word) != calls) return true;
+    if (StateOf(word) == kWaiting) break;
+    const bool has_permit = StateOf(word) == kNotified;
+    if (word_.compare_exchange_weak(
+            word, calls | (has_permit ? kEmpty : kWaiting),
+            std::memory_order_acquire, std::memory_order_acquire)) {
+      if (has_permit) return true;
+      break;
+    }
+  }
+  waiters_.PushBack(&waiter);
+  waiter.Register(waker);
+  return false;
+}
+
+bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
+  const BriefLockHolder lock(mu_);
+  // Relaxed: what tells one that has joined does so under the lock.
+  if (waiter.told == Told::kNot &&
+      MutableCondition(CallsOf(word_.load(std::memory_order_relaxed)) ==
+                       calls)) {
+    waiter.Register(waker);
+    return false;
+  }
+  waiter.Leave(waker);
+  return true;
+}
+
+void Notify::Leave(Waiter& waiter) {
+  Told told;
+  {
+    Waker waker;
+    const BriefLockHolder lock(mu_);
+    told = waiter.told;
+    waiter.Leave(waker);
+    if (waiters_.IsEmpty()) {
+      // Relaxed: if it is kWaiting nobody else changes it. If it is not, this
+      // one was in the list no more (tokio #3652).
+      const uint64_t word = word_.load(std::memory_order_relaxed);
+      if (StateOf(word) == kWaiting) StopWaiting(CallsOf(word));
+    }
+  }
+  if (told != Told::kNot) ROUSE_MUTABLE_CALL(Send(told));
+}
+
+void Notify::NotifiedFuture::PanicMoved() {
+  Panic(
+      "Notify::Notified: moved after it was polled, enabled or moved; move it "
+      "before, or leave it where it is");
+}
+
+bool Notify::NotifiedFuture::IsTold(Waker waker) {
+  const uint64_t calls = CallsOf(made_at_);
+  if (stage_ == Stage::kNew) std::construct_at(&waiter_);
+  const bool told = stage_ == Stage::kNew
+                        ? notify_.Join(waiter_, calls, waker)
+                        : notify_.LookAgain(waiter_, calls, waker);
+  if (told) std::destroy_at(&waiter_);
+  stage_ = told ? Stage::kTold : Stage::kWaiting;
+  return told;
+}
+
+void Notify::NotifiedFuture::Leave() {
+  notify_.Leave(waiter_);
+  std::destroy_at(&waiter_);
+}
+
+bool Notify::NotifiedFuture::Enable() {
+  if (stage_ == Stage::kFinished) {
+    Panic(
+        "Notify::Notified: enabled after it has finished; call Notified() "
+        "again");
+  }
+  return stage_ == Stage::kTold || IsTold(Waker());
+}
+
+// What is ready for one that has no budget left stays where it is, or its own.
+// But if it is to wait it has its place from now on.
+PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
+  if (stage_ == Stage::kFinished) {
+    Panic(
+        "Notify::Notified: polled after it has finished; call Notified() "
+        "again");
+  }
+  if (!cx.HasBudget() &&
+      (stage_ != Stage::kNew || notify_.IsReady(CallsOf(made_at_)))) {
+    return YieldForBudget(cx);
+  }
+  if (stage_ != Stage::kTold &&
+      !IsTold(stage_ == Stage::kNew ? cx.waker().Clone()
+                                    : waiter_.CloneIfNew(cx.waker()))) {
+    return kPending;
+  }
+  TakeUnitIfAny(cx);
+  stage_ = Stage::kFinished;
+  return {};
+}
+
+}  // namespace rouse

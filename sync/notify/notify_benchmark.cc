@@ -1,0 +1,54 @@
+#include "benchmark/benchmark.h"
+#include "rouse/sync/notify/notify.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+// A permit is left and taken. A context for each, as if each were a poll of its
+// task, is in the figure.
+void BM_Permit(benchmark::State& state) {
+  Notify notify;
+  const Waker waker;
+  for (auto _ : state) {
+    Context cx(waker);
+    notify.NotifyOne();
+    benchmark::DoNotOptimize(notify.Notified().Poll(cx).IsReady());
+  }
+}
+BENCHMARK(BM_Permit);
+
+// One waits, is told and is ready.
+void BM_TellOne(benchmark::State& state) {
+  Notify notify;
+  const Waker waker;
+  for (auto _ : state) {
+    Context cx(waker);
+    auto notified = notify.Notified();
+    benchmark::DoNotOptimize(notified.Poll(cx).IsReady());
+    notify.NotifyOne();
+    benchmark::DoNotOptimize(notified.Poll(cx).IsReady());
+  }
+}
+BENCHMARK(BM_TellOne);
+
+// One waits and gives up, as the arm of a `Select` that loses.
+void BM_WaitAndLeave(benchmark::State& state) {
+  Notify notify;
+  const Waker waker;
+  for (auto _ : state) {
+    Context cx(waker);
+    benchmark::DoNotOptimize(notify.Notified().Poll(cx).IsReady());
+  }
+}
+BENCHMARK(BM_WaitAndLeave);
+
+void BM_NotifyNobody(benchmark::State& state) {
+  Notify notify;
+  for (auto _ : state) notify.NotifyWaiters();
+}
+BENCHMARK(BM_NotifyNobody);
+
+}  // namespace
+}  // namespace rouse

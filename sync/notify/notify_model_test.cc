@@ -1,0 +1,550 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Those that wait, and leave, beside those that notify. The first part has the
+// names and the scenarios of the models of Tokio's `Notify`; the second is what
+// the word's protocol promises besides. A notification that is lost is one that
+// nobody was woken for at the end, or a deadlock.
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rouse/base/atomic.h"
+#include "rouse/sync/notify/notify.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// One more than are woken at once.
+constexpr size_t kMoreThanABatch = WakeList::kCapacity + 1;
+
+// A future, and a task that is only whether it was woken. What it says is
+// relaxed, so that nothing is seen by way of it. A wake that has begun may come
+// late, so it outlives the threads.
+class Waiting {
+ public:
+  explicit Waiting(Notify& notify) : notify_(notify) {}
+
+  // Otherwise the first poll does it.
+  void Make() { future_.emplace(notify_.Notified()); }
+
+  bool Enable() {
+    if (!future_.has_value()) Make();
+    return ready_ = future_->Enable();
+  }
+  bool Poll() {
+    if (ready_) return true;
+    if (!future_.has_value()) Make();
+    Context cx(waker_);
+    ready_ = future_->Poll(cx).IsReady();
+    waits_ = !ready_;
+    return ready_;
+  }
+  void Await() {
+    while (!Poll()) {
+      while (!woken_.exchange(false, std::memory_order_relaxed)) {
+        model::SpinHint();
+      }
+    }
+  }
+
+  // Whether it is ready, or would be: when all others have done what they do.
+  bool HasEnded() {
+    const bool must_be_woken = waits_;
+    const bool ready = Poll();
+    if (must_be_woken) {
+      Require(ready == woken_.load(std::memory_order_relaxed),
+              "a wake was lost, or came for nothing");
+    }
+    return ready;
+  }
+
+  void Leave() { future_.reset(); }
+
+ private:
+  Notify& notify_;
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+  std::optional<Notify::NotifiedFuture> future_;
+  bool ready_ = false;
+  bool waits_ = false;
+};
+
+MODEL_TEST(Notify, NotifyOne) {
+  Notify notify;
+  PlainInt data(0);
+  Waiting waiting(notify);
+  Thread awaiting([&] {
+    waiting.Await();
+    Require(data.Read() == 1);
+  });
+  data.Write() = 1;
+  notify.NotifyOne();
+}
+
+MODEL_TEST(Notify, NotifyWaiters, .spurious_failures = 0) {
+  Notify notify;
+  PlainInt data(0);
+  Waiting first(notify);
+  Waiting second(notify);
+  first.Make();
+  second.Make();
+  Thread notifying([&] {
+    data.Write() = 1;
+    notify.NotifyWaiters();
+  });
+  first.Await();
+  Require(data.Read() == 1);
+  second.Await();
+}
+
+// Of two that a NotifyWaiters tells, none is told before the other.
+void PollConsistency(bool first_is_polled, bool second_is_polled) {
+  Notify notify;
+  Waiting first(notify);
+  Waiting second(notify);
+  first.Make();
+  second.Make();
+  if (first_is_polled) Require(!first.Poll());
+  if (second_is_polled) Require(!second.Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  if (first.Poll()) Require(second.Poll());
+  notifying.Join();
+  Require(first.HasEnded());
+  Require(second.HasEnded());
+}
+
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyOfNew) {
+  PollConsistency(false, false);
+}
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyOfOldAndNew) {
+  PollConsistency(true, false);
+}
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyOfNewAndOld) {
+  PollConsistency(false, true);
+}
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyOfOld) {
+  PollConsistency(true, true);
+}
+
+using Many = std::vector<std::unique_ptr<Waiting>>;
+
+Many MakeMany(Notify& notify) {
+  Many many;
+  for (size_t i = 0; i < kMoreThanABatch; ++i) {
+    many.push_back(std::make_unique<Waiting>(notify));
+    many.back()->Make();
+  }
+  return many;
+}
+
+// The same of two that are woken in different batches. Trap C7: tokio #5396.
+void PollConsistencyMany(size_t polled_first, size_t polled_last) {
+  Notify notify;
+  Many many = MakeMany(notify);
+  Require(!many[polled_first]->Poll());
+  for (size_t i = 2; i < many.size(); ++i) Require(!many[i]->Poll());
+  Require(!many[polled_last]->Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  if (many[0]->Poll()) Require(many[1]->Poll());
+  notifying.Join();
+}
+
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyManyInOrder) {
+  PollConsistencyMany(0, 1);
+}
+MODEL_TEST(Notify, NotifyWaitersPollConsistencyManyInReverse) {
+  PollConsistencyMany(1, 0);
+}
+
+// When one of the old ones is ready none of them takes a later notification.
+void IsAtomic(size_t tested) {
+  Notify notify;
+  Many many = MakeMany(notify);
+  for (auto& old : many) Require(!old->Poll());
+  Waiting after(notify);
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  if (many[tested]->Poll()) {
+    Require(!after.Poll());
+    notify.NotifyOne();
+    Require(after.Poll());
+  }
+  notifying.Join();
+}
+
+MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheFirst) { IsAtomic(0); }
+MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheLast) {
+  IsAtomic(kMoreThanABatch - 1);
+}
+
+// A call does not tell one that was made after another was told by it.
+MODEL_TEST(Notify, NotifyWaitersSequentialNotifiedAwait) {
+  Notify notify;
+  Many many = MakeMany(notify);
+  for (auto& old : many) Require(!old->Poll());
+  Waiting second(notify);
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  const bool told = many[0]->Poll();
+  if (told) Require(!second.Poll());
+  notifying.Join();
+  if (told) Require(!second.HasEnded());
+}
+
+// ---- What else is promised.
+
+MODEL_TEST(Notify, APermitIsTakenOnce) {
+  Notify notify;
+  notify.NotifyOne();
+  Waiting here(notify);
+  Waiting there(notify);
+  Thread other([&] { there.Poll(); });
+  here.Poll();
+  other.Join();
+  Require(here.HasEnded() != there.HasEnded());
+}
+
+MODEL_TEST(Notify, TwoPermitsAreOne) {
+  Notify notify;
+  PlainInt here(0);
+  PlainInt there(0);
+  Thread other([&] {
+    there.Write() = 1;
+    notify.NotifyOne();
+  });
+  here.Write() = 1;
+  notify.NotifyOne();
+  other.Join();
+  Waiting first(notify);
+  Waiting second(notify);
+  Require(first.Poll());
+  Require(!second.Poll());
+}
+
+// Who takes the permit of two sees what both have done.
+MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
+  Notify notify;
+  PlainInt here(0);
+  Atomic<bool> there(false);
+  Thread leaving([&] {
+    here.Write() = 1;
+    notify.NotifyOne();
+  });
+  leaving.Join();
+  Thread other([&] {
+    there.store(true, std::memory_order_relaxed);
+    notify.NotifyOne();
+  });
+  Waiting waiting(notify);
+  Require(waiting.Poll());
+  Require(here.Read() == 1);
+  const bool seen = there.load(std::memory_order_relaxed);
+  other.Join();
+  // Or the other's permit is there still.
+  Require(seen || Waiting(notify).Poll());
+}
+
+// Trap C7: as tokio #3652, with both ways to notify.
+void WhoIsToldAndLeavesPassesItOn(void (Notify::*notify_one)()) {
+  Notify notify;
+  Waiting first(notify);
+  Waiting second(notify);
+  Waiting third(notify);
+  Require(!first.Poll());
+  Require(!second.Poll());
+  Require(!third.Poll());
+  Thread notifying([&] { (notify.*notify_one)(); });
+  first.Leave();
+  third.Leave();
+  notifying.Join();
+  Require(second.HasEnded());
+}
+
+MODEL_TEST(Notify, WhoIsToldAsFirstAndLeavesPassesItOn) {
+  WhoIsToldAndLeavesPassesItOn(&Notify::NotifyOne);
+}
+MODEL_TEST(Notify, WhoIsToldAsLastAndLeavesPassesItOn) {
+  WhoIsToldAndLeavesPassesItOn(&Notify::NotifyLast);
+}
+
+MODEL_TEST(Notify, WhoLeavesAloneLeavesThePermit) {
+  Notify notify;
+  Waiting leaving(notify);
+  Require(!leaving.Poll());
+  Thread notifying([&] { notify.NotifyOne(); });
+  leaving.Leave();
+  notifying.Join();
+  Require(Waiting(notify).Poll());
+}
+
+MODEL_TEST(Notify, WhoIsToldWithAllAndLeavesPassesNothingOn) {
+  Notify notify;
+  Waiting leaving(notify);
+  Waiting staying(notify);
+  Require(!leaving.Poll());
+  Require(!staying.Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  leaving.Leave();
+  notifying.Join();
+  Require(staying.HasEnded());
+  Require(!Waiting(notify).Poll());
+}
+
+// Trap C7: tokio #3652.
+MODEL_TEST(Notify, WhoWasToldWithAllAndLeavesLeavesALaterPermit) {
+  Notify notify;
+  Waiting leaving(notify);
+  Require(!leaving.Poll());
+  Thread notifying([&] {
+    notify.NotifyWaiters();
+    notify.NotifyOne();
+  });
+  leaving.Leave();
+  notifying.Join();
+  Require(Waiting(notify).Poll());
+}
+
+// It has seen somebody wait, and finds a permit.
+MODEL_TEST(Notify, NotifyWaitersLeavesThePermit) {
+  Notify notify;
+  Waiting leaving(notify);
+  Require(!leaving.Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  leaving.Leave();
+  notify.NotifyOne();
+  notifying.Join();
+  Require(Waiting(notify).Poll());
+}
+
+MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
+  Notify notify;
+  Many many = MakeMany(notify);
+  for (auto& old : many) Require(!old->Poll());
+  Thread notifying([&] { notify.NotifyWaiters(); });
+  many.back()->Leave();
+  notify.NotifyOne();
+  notifying.Join();
+  many.pop_back();
+  for (auto& old : many) Require(old->HasEnded());
+}
+
+// A NotifyOne and a NotifyWaiters tell two where two wait, and leave a permit
+// where the NotifyWaiters was first (Trap C7: tokio #3660).
+MODEL_TEST(Notify, OneAndAllTellAllAndMayLeaveAPermit) {
+  Notify notify;
+  Waiting first(notify);
+  Waiting second(notify);
+  second.Make();
+  Require(!first.Poll());
+  Thread all([&] { notify.NotifyWaiters(); });
+  notify.NotifyOne();
+  all.Join();
+  Require(first.HasEnded());
+  Require(second.Poll());
+}
+
+// A future that is made too late to be told finds what there was to see, by
+// either of the ways in which a call is counted.
+void AFutureMadeTooLateSeesWhy(bool somebody_waits) {
+  Notify notify;
+  Atomic<bool> done(false);
+  Waiting other(notify);
+  if (somebody_waits) Require(!other.Poll());
+  Thread notifying([&] {
+    done.store(true, std::memory_order_relaxed);
+    notify.NotifyWaiters();
+  });
+  Waiting waiting(notify);
+  waiting.Make();
+  const bool seen = done.load(std::memory_order_relaxed);
+  waiting.Poll();
+  notifying.Join();
+  Require(waiting.HasEnded() || seen);
+}
+
+MODEL_TEST(Notify, AFutureMadeTooLateSeesWhy) {
+  AFutureMadeTooLateSeesWhy(false);
+}
+MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyBesideAnother) {
+  AFutureMadeTooLateSeesWhy(true);
+}
+
+// The same where it finds a word that one who left has written.
+MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyAfterAnotherHasLeft,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Notify notify;
+  Atomic<bool> done(false);
+  Thread notifying([&] {
+    done.store(true, std::memory_order_relaxed);
+    notify.NotifyWaiters();
+  });
+  Waiting other(notify);
+  Thread leaving([&] {
+    other.Poll();
+    other.Leave();
+  });
+  Waiting waiting(notify);
+  waiting.Make();
+  const bool seen = done.load(std::memory_order_relaxed);
+  waiting.Poll();
+  notifying.Join();
+  leaving.Join();
+  Require(waiting.HasEnded() || seen);
+}
+
+// Who is told by the count alone sees what its caller did.
+MODEL_TEST(Notify, WhoIsToldWithoutHavingBeenPolledSeesWhy) {
+  Notify notify;
+  PlainInt data(0);
+  Waiting waiting(notify);
+  waiting.Make();
+  Thread notifying([&] {
+    data.Write() = 1;
+    notify.NotifyWaiters();
+  });
+  if (waiting.Poll()) Require(data.Read() == 1);
+}
+
+// Who says that it waits, and then looks, misses nothing: neither what comes
+// after, nor what came before, for which another has taken the one permit.
+MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  Notify notify;
+  Atomic<bool> second(false);
+  Thread notifying([&] {
+    notify.NotifyOne();
+    second.store(true, std::memory_order_relaxed);
+    notify.NotifyOne();
+  });
+  Waiting other(notify);
+  Thread taking([&] {
+    other.Poll();
+    other.Leave();
+  });
+  Waiting waiting(notify);
+  const bool seen = waiting.Enable() || second.load(std::memory_order_relaxed);
+  if (!seen) waiting.Poll();
+  notifying.Join();
+  taking.Join();
+  Require(seen || waiting.HasEnded());
+}
+
+// Who has been told destroys it.
+void IsDestroyedByWhoIsTold(void (Notify::*tell)(), bool is_polled_before) {
+  auto notify = std::make_unique<Notify>();
+  Waiting waiting(*notify);
+  waiting.Make();
+  if (is_polled_before) Require(!waiting.Poll());
+  Thread telling([&tell, raw = notify.get()] { (raw->*tell)(); });
+  if (!waiting.Poll()) {
+    telling.Join();
+    Require(waiting.HasEnded());
+  }
+  waiting.Leave();
+  notify.reset();
+}
+
+MODEL_TEST(Notify, IsDestroyedByWhoIsToldAlone) {
+  IsDestroyedByWhoIsTold(&Notify::NotifyOne, true);
+}
+MODEL_TEST(Notify, IsDestroyedByWhoTakesThePermit) {
+  IsDestroyedByWhoIsTold(&Notify::NotifyOne, false);
+}
+MODEL_TEST(Notify, IsDestroyedByWhoIsToldWithAll) {
+  IsDestroyedByWhoIsTold(&Notify::NotifyWaiters, true);
+}
+MODEL_TEST(Notify, IsDestroyedByWhoFindsTheCall) {
+  IsDestroyedByWhoIsTold(&Notify::NotifyWaiters, false);
+}
+
+// The one that was to be told leaves before it is found; the next then finds
+// the permit, or the call.
+void IsDestroyedByTheNext(void (Notify::*tell)()) {
+  auto notify = std::make_unique<Notify>();
+  Waiting leaving(*notify);
+  Waiting waiting(*notify);
+  waiting.Make();
+  Require(!leaving.Poll());
+  Thread telling([&tell, raw = notify.get()] { (raw->*tell)(); });
+  leaving.Leave();
+  if (!waiting.Poll()) {
+    telling.Join();
+    Require(waiting.HasEnded());
+  }
+  waiting.Leave();
+  notify.reset();
+}
+
+MODEL_TEST(Notify, IsDestroyedByTheNextThatTakesThePermit) {
+  IsDestroyedByTheNext(&Notify::NotifyOne);
+}
+MODEL_TEST(Notify, IsDestroyedByTheNextThatFindsTheCall) {
+  IsDestroyedByTheNext(&Notify::NotifyWaiters);
+}
+
+// ---- The largest of Tokio's, last: what breaks is found by a smaller one.
+
+MODEL_TEST(Notify, NotifyWaitersAndOne, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Notify notify;
+  Waiting waiting(notify);
+  Thread all([&] { notify.NotifyWaiters(); });
+  Thread one([&] { notify.NotifyOne(); });
+  waiting.Await();
+}
+
+MODEL_TEST(Notify, NotifyMulti, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Notify notify;
+  Waiting waiting[2] = {Waiting(notify), Waiting(notify)};
+  const auto pass_on = [&notify](Waiting& waiting) {
+    waiting.Await();
+    notify.NotifyOne();
+  };
+  Thread first([&] { pass_on(waiting[0]); });
+  Thread second([&] { pass_on(waiting[1]); });
+  notify.NotifyOne();
+  first.Join();
+  second.Join();
+  Require(Waiting(notify).Poll());
+}
+
+// Trap C7: tokio #3652.
+MODEL_TEST(Notify, NotifyDrop, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Notify notify;
+  Waiting leaving(notify);
+  Waiting first(notify);
+  Waiting second(notify);
+  Thread dropping([&] {
+    if (leaving.Poll()) notify.NotifyOne();
+    leaving.Leave();
+  });
+  Thread awaiting([&] {
+    first.Await();
+    notify.NotifyOne();
+    second.Await();
+  });
+  notify.NotifyOne();
+}
+
+MODEL_MUTANTS(Notify, "sync/notify/notify.");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,173 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Those that come at once for a value that is not there: one makes it, unless
+// it gives up.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/sync/once/once_cell.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// A task that is only whether it was woken. It outlives the threads, as a wake
+// that has begun may come late.
+class Task {
+ public:
+  template <class F>
+  auto Poll(F& future) {
+    Context cx(waker_);
+    return future.Poll(cx);
+  }
+  template <class F>
+  auto PollWithoutBudget(F& future) {
+    Context cx(waker_);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    return future.Poll(cx);
+  }
+  template <class F>
+  auto& Await(F& future) {
+    for (;;) {
+      auto result = Poll(future);
+      if (result.IsReady()) return *result;
+      while (!woken_.exchange(false, std::memory_order_relaxed)) {
+        model::SpinHint();
+      }
+    }
+  }
+  // When all others have done what they do.
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+// A future that is pending once, and then gives `value`.
+class Making {
+ public:
+  Making(int value, bool pends) : value_(value), pends_(pends) {}
+
+  PollResult<PlainInt> Poll(Context& cx) {
+    if (std::exchange(pends_, false)) {
+      cx.waker().WakeByRef();
+      return kPending;
+    }
+    return PlainInt(value_);
+  }
+
+ private:
+  int value_;
+  bool pends_;
+};
+
+auto Make(int value, bool pends = false) {
+  return [value, pends] { return Making(value, pends); };
+}
+
+MODEL_TEST(OnceCell, OneOfTwoMakesIt, .spurious_failures = 0) {
+  OnceCell<PlainInt> cell;
+  Task task, other_task;
+  int there = 0;
+  Thread other([&] {
+    auto get = cell.GetOrInit(Make(1, /*pends=*/true));
+    there = other_task.Await(get).Read();
+  });
+  auto get = cell.GetOrInit(Make(2));
+  const int here = task.Await(get).Read();
+  other.Join();
+  Require(here == there);
+}
+
+// It waits, or yields, or gets what has been made meanwhile.
+MODEL_TEST(OnceCell, OneComesWithoutBudget, .spurious_failures = 0) {
+  OnceCell<PlainInt> cell;
+  Task task, other_task;
+  int there = 0;
+  Thread other([&] {
+    auto get = cell.GetOrInit(Make(1, /*pends=*/true));
+    there = other_task.Await(get).Read();
+  });
+  auto get = cell.GetOrInit(Make(2));
+  auto result = task.PollWithoutBudget(get);
+  const int here = (result.IsReady() ? *result : task.Await(get)).Read();
+  other.Join();
+  Require(here == there);
+}
+
+MODEL_TEST(OnceCell, WhatIsGotIsWhole) {
+  OnceCell<PlainInt> cell;
+  PlainInt data(0);
+  Task task;
+  Thread making([&] {
+    data.Write() = 1;
+    auto get = cell.GetOrInit(Make(2));
+    Require(task.Poll(get).IsReady());
+  });
+  if (const PlainInt* value = cell.Get()) {
+    Require(value->Read() == 2);
+    Require(data.Read() == 1);
+  }
+}
+
+MODEL_TEST(OnceCell, WhoGivesUpPassesTheTurnOn) {
+  OnceCell<PlainInt> cell;
+  Task task, other_task;
+  std::optional leaving(cell.GetOrInit(Make(1, /*pends=*/true)));
+  Require(task.Poll(*leaving).IsPending());
+  Thread other([&] {
+    auto get = cell.GetOrInit(Make(2));
+    Require(other_task.Await(get).Read() == 2);
+  });
+  leaving.reset();
+}
+
+// One that was given the turn, and leaves before it knows, passes it on.
+MODEL_TEST(OnceCell, WhoWasGivenTheTurnPassesItOn) {
+  OnceCell<PlainInt> cell;
+  Task task, second_task, third_task;
+  std::optional first(cell.GetOrInit(Make(1, /*pends=*/true)));
+  std::optional second(cell.GetOrInit(Make(2)));
+  auto third = cell.GetOrInit(Make(3));
+  Require(task.Poll(*first).IsPending());
+  Require(second_task.Poll(*second).IsPending());
+  Require(third_task.Poll(third).IsPending());
+  Thread leaving([&] { first.reset(); });
+  second.reset();
+  leaving.Join();
+  Require(third_task.woken());
+  Require(third_task.Await(third).Read() == 3);
+}
+
+MODEL_TEST(OnceCell, ItIsSetOrMade) {
+  OnceCell<PlainInt> cell;
+  Task task;
+  bool set = false;
+  Thread setting([&] { set = cell.Set(PlainInt(1)).ok(); });
+  auto get = cell.GetOrInit(Make(2));
+  const int value = task.Await(get).Read();
+  setting.Join();
+  Require(value == (set ? 1 : 2));
+}
+
+MODEL_MUTANTS(OnceCell, "sync/once/once_cell.");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,195 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value that is set while it is waited for, looked at or set by another. The
+// first two have the names and the scenarios of the models of Tokio's
+// `SetOnce`.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/sync/once/set_once.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// A task that is only whether it was woken. It outlives the threads, as a wake
+// that has begun may come late.
+class Task {
+ public:
+  template <class F>
+  auto Poll(F& future) {
+    Context cx(waker_);
+    return future.Poll(cx);
+  }
+  template <class F>
+  auto& Await(F& future) {
+    for (;;) {
+      auto result = Poll(future);
+      if (result.IsReady()) return *result;
+      while (!woken_.exchange(false, std::memory_order_relaxed)) {
+        model::SpinHint();
+      }
+    }
+  }
+  // When all others have done what they do.
+  bool woken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+// What counts its ends.
+class Counted {
+ public:
+  explicit Counted(PlainInt& ends) : ends_(&ends) {}
+  Counted(Counted&& other) noexcept
+      : ends_(std::exchange(other.ends_, nullptr)) {}
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() {
+    if (ends_ != nullptr) ++ends_->Write();
+  }
+
+  bool is_there() const { return ends_ != nullptr; }
+
+ private:
+  PlainInt* ends_;
+};
+
+MODEL_TEST(SetOnce, SetOnceDropTest) {
+  PlainInt ends(0), other_ends(0);
+  {
+    SetOnce<Counted> cell;
+    Counted here(ends);
+    Counted there(other_ends);
+    bool there_set = false;
+    Thread other([&] { there_set = cell.Set(std::move(there)).ok(); });
+    const bool set = cell.Set(std::move(here)).ok();
+    other.Join();
+    Require(set != there_set);
+    // NOLINTNEXTLINE(bugprone-use-after-move): it is untouched if it failed
+    Require(here.is_there() == !set);
+    Require(there.is_there() == !there_set);
+  }
+  Require(ends.Read() == 1);
+  Require(other_ends.Read() == 1);
+}
+
+MODEL_TEST(SetOnce, SetOnceWaitTest) {
+  Task task;
+  SetOnce<PlainInt> cell;
+  Thread setting([&] { Require(cell.Set(PlainInt(2)).ok()); });
+  auto wait = cell.Wait();
+  Require(task.Await(wait).Read() == 2);
+}
+
+MODEL_TEST(SetOnce, WhatIsGotIsWhole) {
+  SetOnce<PlainInt> cell;
+  PlainInt data(0);
+  Thread setting([&] {
+    data.Write() = 1;
+    Require(cell.Set(PlainInt(2)).ok());
+  });
+  if (const PlainInt* value = cell.Get()) {
+    Require(value->Read() == 2);
+    Require(data.Read() == 1);
+  }
+}
+
+MODEL_TEST(SetOnce, AllThatWaitAreWoken) {
+  SetOnce<int> cell;
+  Task first_task, second_task;
+  auto first = cell.Wait();
+  auto second = cell.Wait();
+  Require(first_task.Poll(first).IsPending());
+  Thread setting([&] { Require(cell.Set(1).ok()); });
+  const bool ready = second_task.Poll(second).IsReady();
+  setting.Join();
+  Require(first_task.woken());
+  Require(first_task.Poll(first).IsReady());
+  Require(ready || second_task.woken());
+}
+
+MODEL_TEST(SetOnce, WhoGivesUpWaitingIsLeftAlone) {
+  SetOnce<int> cell;
+  Task task, other;
+  std::optional<SetOnce<int>::WaitFuture> leaving(cell.Wait());
+  auto staying = cell.Wait();
+  Require(task.Poll(*leaving).IsPending());
+  Require(other.Poll(staying).IsPending());
+  Thread setting([&] { Require(cell.Set(1).ok()); });
+  leaving.reset();
+  setting.Join();
+  Require(other.woken());
+}
+
+// Who has waited destroys it, whether it has been woken or comes late.
+MODEL_TEST(SetOnce, IsDestroyedByWhoHasWaited) {
+  Task task;
+  auto cell = std::make_unique<SetOnce<PlainInt>>();
+  Thread setting([raw = cell.get()] { Require(raw->Set(PlainInt(1)).ok()); });
+  {
+    auto wait = cell->Wait();
+    Require(task.Await(wait).Read() == 1);
+  }
+  cell.reset();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+// Cannot be made of a negative number.
+class Natural {
+ public:
+  Natural(PlainInt& made, int value) {
+    made.Write() = value;
+    if (value < 0) throw value;
+  }
+};
+
+struct Argument {
+  PlainInt& made;
+  int value;
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator Natural() const { return Natural(made, value); }
+};
+
+// Who sets it after another could not finds the room free.
+MODEL_TEST(SetOnce, IsSetAfterAnotherCouldNot) {
+  SetOnce<Natural> cell;
+  PlainInt made(0);
+  Thread other([&] {
+    try {
+      cell.Set(Argument{made, -1}).IgnoreError();
+    } catch (int) {
+    }
+  });
+  const bool set = cell.Set(Argument{made, 1}).ok();
+  other.Join();
+  Require(set == (cell.Get() != nullptr));
+  Require(set || cell.Set(Argument{made, 1}).ok());
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+MODEL_MUTANTS(SetOnce, "sync/once/set_once.");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,146 @@
+#include "rouse/sync/once/set_once.h"
+
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<SetOnce<int>::WaitFuture>);
+
+// Enough for two batches and a half.
+constexpr int kMany = 80;
+
+TEST(SetOnce, HasNoValueUntilItIsSet) {
+  SetOnce<int> cell;
+  EXPECT_EQ(cell.Get(), nullptr);
+  EXPECT_TRUE(cell.Set(5).ok());
+  ASSERT_NE(cell.Get(), nullptr);
+  EXPECT_EQ(*cell.Get(), 5);
+}
+
+TEST(SetOnce, IsSetOnce) {
+  SetOnce<std::unique_ptr<int>> cell;
+  EXPECT_TRUE(cell.Set(std::make_unique<int>(1)).ok());
+  auto second = std::make_unique<int>(2);
+  EXPECT_EQ(cell.Set(std::move(second)).code(),
+            absl::StatusCode::kAlreadyExists);
+  // NOLINTBEGIN(bugprone-use-after-move): it is untouched
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(*second, 2);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_EQ(**cell.Get(), 1);
+}
+
+TEST(SetOnce, DestroysItsValue) {
+  auto value = std::make_shared<int>(1);
+  {
+    SetOnce<std::shared_ptr<int>> cell;
+    EXPECT_TRUE(cell.Set(value).ok());
+    EXPECT_EQ(value.use_count(), 2);
+  }
+  EXPECT_EQ(value.use_count(), 1);
+}
+
+TEST(SetOnce, WakesAllThatWait) {
+  SetOnce<int> cell;
+  CountingWaker task;
+  std::vector<std::unique_ptr<SetOnce<int>::WaitFuture>> waits;
+  for (int i = 0; i < kMany; ++i) {
+    waits.push_back(std::make_unique<SetOnce<int>::WaitFuture>(cell.Wait()));
+    EXPECT_TRUE(PollOnce(*waits.back(), task.NewWaker()).IsPending());
+  }
+  EXPECT_TRUE(cell.Set(1).ok());
+  EXPECT_EQ(task.wakes(), kMany);
+  for (auto& wait : waits) EXPECT_EQ(&*PollOnce(*wait), cell.Get());
+}
+
+TEST(SetOnce, IsReadyAtOnceIfItWasSet) {
+  SetOnce<int> cell;
+  EXPECT_TRUE(cell.Set(1).ok());
+  CountingWaker task;
+  {
+    const Waker waker = task.NewWaker();
+    EXPECT_TRUE(PollOnce(cell.Wait(), waker).IsReady());
+  }
+  EXPECT_EQ(task.clones(), 0);
+}
+
+TEST(SetOnce, WhoGivesUpWaitingIsNotWoken) {
+  SetOnce<int> cell;
+  CountingWaker task;
+  {
+    auto wait = cell.Wait();
+    EXPECT_TRUE(PollOnce(wait, task.NewWaker()).IsPending());
+  }
+  EXPECT_EQ(task.live(), 0);
+  EXPECT_TRUE(cell.Set(1).ok());
+  EXPECT_EQ(task.wakes(), 0);
+}
+
+TEST(SetOnce, WakersMayComeBack) {
+  SetOnce<int> cell;
+  CountingWaker task;
+  task.OnWake([&] {
+    EXPECT_TRUE(PollOnce(cell.Wait()).IsReady());
+    EXPECT_FALSE(cell.Set(2).ok());
+  });
+  auto wait = cell.Wait();
+  EXPECT_TRUE(PollOnce(wait, task.NewWaker()).IsPending());
+  EXPECT_TRUE(cell.Set(1).ok());
+  EXPECT_EQ(task.wakes(), 1);
+}
+
+TEST(SetOnce, PassesAValueToAnotherThread) {
+  SetOnce<int> cell;
+  std::thread other([&cell] { EXPECT_EQ(BlockOn(cell.Wait()), 7); });
+  EXPECT_TRUE(cell.Set(7).ok());
+  other.join();
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST(SetOnce, IsSetByAnotherIfMakingItThrows) {
+  struct Natural {
+    explicit Natural(int value) {
+      if (value < 0) throw value;
+    }
+  };
+  SetOnce<Natural> cell;
+  EXPECT_THROW(cell.Set(-1).IgnoreError(), int);
+  EXPECT_EQ(cell.Get(), nullptr);
+  EXPECT_TRUE(cell.Set(1).ok());
+}
+
+TEST(SetOnce, AFutureThatIsPolledAfterItsEndPanics) {
+  SetOnce<int> cell;
+  EXPECT_TRUE(cell.Set(1).ok());
+  auto wait = cell.Wait();
+  EXPECT_TRUE(PollOnce(wait).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(wait)), PanicError);
+}
+
+TEST(SetOnce, AFutureThatIsMovedAfterItWasPolledPanics) {
+  SetOnce<int> cell;
+  auto one = cell.Wait();
+  auto two = std::move(one);
+  EXPECT_TRUE(PollOnce(two).IsPending());
+  EXPECT_THROW(SetOnce<int>::WaitFuture three(std::move(two)), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,326 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two ends of a channel: one sends, closes, waits, goes to another task or
+// just goes while the other does. The first seven have the names of Tokio's.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/future/block_on.h"
+#include "rouse/sync/oneshot/oneshot.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using oneshot::Channel;
+using oneshot::Receiver;
+using oneshot::Sender;
+
+// Counts how many of its kind exist, and is freed by the last: what is
+// destroyed twice, or never, is found.
+class Message {
+ public:
+  explicit Message(Atomic<int>* live) : live_(live) { Add(1); }
+  Message(Message&& other) noexcept
+      : live_(std::exchange(other.live_, nullptr)) {}
+  Message& operator=(Message&& other) noexcept {
+    std::swap(live_, other.live_);
+    return *this;
+  }
+  ~Message() { Add(-1); }
+
+  bool IsWhole() const { return live_ != nullptr; }
+
+ private:
+  void Add(int count) {
+    if (live_ != nullptr) live_->fetch_add(count, std::memory_order_relaxed);
+  }
+
+  Atomic<int>* live_;
+};
+
+// A task that is only whether it was woken, and how many wakers it has. What
+// comes before the wake happens before a look that finds it.
+class Task {
+ public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() { Require(wakers_.load(std::memory_order_relaxed) == 0); }
+
+  template <class F>
+  bool Poll(F& future) {
+    const BorrowedWaker waker(RawWaker{this, &kVTable});
+    Context cx(waker.get());
+    return future.Poll(cx).IsReady();
+  }
+  bool PollClosed(Sender<int>& tx) {
+    const BorrowedWaker waker(RawWaker{this, &kVTable});
+    Context cx(waker.get());
+    return tx.PollClosed(cx).IsReady();
+  }
+
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+
+ private:
+  static const RawWakerVTable kVTable;
+  static Task* From(void* data) { return static_cast<Task*>(data); }
+
+  static RawWaker Clone(void* data) {
+    From(data)->wakers_.fetch_add(1, std::memory_order_relaxed);
+    return {data, &kVTable};
+  }
+  static void Wake(void* data) {
+    WakeByRef(data);
+    Drop(data);
+  }
+  static void WakeByRef(void* data) {
+    From(data)->woken_.store(true, std::memory_order_release);
+  }
+  static void Drop(void* data) {
+    From(data)->wakers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  Atomic<bool> woken_{false};
+  Atomic<int> wakers_{0};
+};
+
+const RawWakerVTable Task::kVTable = {&Task::Clone, &Task::Wake,
+                                      &Task::WakeByRef, &Task::Drop};
+
+// For a thread: does it, and then lets go of what it has.
+template <class End, class F>
+auto With(End end, F f) {
+  return [end = std::optional<End>(std::move(end)), f]() mutable {
+    f(*end);
+    end.reset();
+  };
+}
+
+MODEL_TEST(Oneshot, Smoke) {
+  auto [tx, rx] = Channel<int>();
+  Thread sending(With(std::move(tx), [](auto& tx) { Require(tx.Send(1)); }));
+  const absl::StatusOr<int> value = BlockOn(rx);
+  Require(value.ok() && *value == 1);
+}
+
+MODEL_TEST(Oneshot, ChangingRxTask, .spurious_failures = 0) {
+  Task first;
+  Task second;
+  auto [tx, rx] = Channel<int>();
+  Thread sending(With(std::move(tx), [](auto& tx) { Require(tx.Send(1)); }));
+  if (first.Poll(rx) || second.Poll(rx)) return;
+  sending.Join();
+  Require(second.woken());
+  const absl::StatusOr<int> value = rx.TryReceive();
+  Require(value.ok() && *value == 1);
+}
+
+// Trap C6.
+MODEL_TEST(Oneshot, TryRecvClose) {
+  auto [tx, rx] = Channel<int>();
+  bool sent = false;
+  Thread sending(With(std::move(tx), [&sent](auto& tx) { sent = tx.Send(1); }));
+  rx.Close();
+  const absl::StatusOr<int> value = rx.TryReceive();
+  sending.Join();
+  Require(sent == value.ok());
+  if (!sent) {
+    Require(value.status().code() == absl::StatusCode::kCancelled);
+  }
+}
+
+MODEL_TEST(Oneshot, RecvClosed) {
+  auto [tx, rx] = Channel<int>();
+  Thread going(With(std::move(tx), [](auto&) {}));
+  const absl::StatusOr<int> value = BlockOn(rx);
+  Require(value.status().code() == absl::StatusCode::kCancelled);
+}
+
+MODEL_TEST(Oneshot, ChangingTxTask, .spurious_failures = 0) {
+  Task first;
+  Task second;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>();
+  Thread going(With(std::move(rx), [&data](auto&) { data.Write() = 1; }));
+  if (!first.PollClosed(tx) && !second.PollClosed(tx)) {
+    going.Join();
+    Require(second.woken());
+    Require(second.PollClosed(tx));
+  }
+  Require(data.Read() == 1);
+}
+
+// Trap C6: what is sent goes with the receiver, or comes back.
+MODEL_TEST(Oneshot, CheckingTxSendOkNotDrop) {
+  Atomic<int> live(0);
+  {
+    auto [tx, rx] = Channel<Message>();
+    Thread going(With(std::move(rx), [](auto&) {}));
+    Message message(&live);
+    if (tx.Send(std::move(message))) {
+      going.Join();
+      Require(live.load(std::memory_order_relaxed) == 0);
+    } else {
+      // NOLINTNEXTLINE(bugprone-use-after-move): it is what it was
+      Require(message.IsWhole());
+    }
+  }
+  Require(live.load(std::memory_order_relaxed) == 0);
+}
+
+MODEL_TEST(Oneshot, DropRxAfterPoll) {
+  Task task;
+  Atomic<int> live(0);
+  {
+    auto [tx, rx] = Channel<Message>();
+    Thread sending(With(std::move(tx), [&live](auto& tx) {
+      static_cast<void>(tx.Send(Message(&live)));
+    }));
+    Receiver<Message> going = std::move(rx);
+    static_cast<void>(task.Poll(going));
+  }
+  Require(live.load(std::memory_order_relaxed) == 0);
+}
+
+MODEL_TEST(Oneshot, AValueIsWholeForWhoReceivesIt) {
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>();
+  Thread sending(With(std::move(tx), [&data](auto& tx) {
+    data.Write() = 1;
+    Require(tx.Send(1));
+  }));
+  if (rx.TryReceive().ok()) Require(data.Read() == 1);
+}
+
+MODEL_TEST(Oneshot, ASenderThatGoesIsSeenOrWakes) {
+  Task task;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>();
+  Thread going(With(std::move(tx), [&data](auto&) { data.Write() = 1; }));
+  if (!task.Poll(rx)) {
+    going.Join();
+    Require(task.woken());
+    Require(task.Poll(rx));
+  }
+  Require(data.Read() == 1);
+}
+
+// Each end has a waker there, and both go at once.
+MODEL_TEST(Oneshot, BothEndsWaitAndGo) {
+  Task sender;
+  Task receiver;
+  auto [tx, rx] = Channel<int>();
+  Require(!sender.PollClosed(tx));
+  Require(!receiver.Poll(rx));
+  Thread going(With(std::move(tx), [](auto&) {}));
+  {
+    const Receiver<int> gone = std::move(rx);
+  }
+  going.Join();
+  Require(sender.woken() != receiver.woken());
+}
+
+MODEL_TEST(Oneshot, BothEndsWaitWhileTheOtherDoes) {
+  Task sender;
+  Task receiver;
+  auto [tx, rx] = Channel<int>();
+  Thread waiting(With(std::move(tx), [&sender](auto& tx) {
+    Require(!sender.PollClosed(tx));
+    Require(tx.Send(1));
+  }));
+  const bool ready = receiver.Poll(rx);
+  waiting.Join();
+  Require(ready || receiver.woken());
+  Require(!sender.woken());
+}
+
+// The waker that is taken back is not called, nor is it dropped twice.
+MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
+           .spurious_failures = 0) {
+  Task task;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>();
+  Thread going(With(std::move(rx), [&data](auto& rx) {
+    data.Write() = 1;
+    rx.Close();
+  }));
+  {
+    auto closed = tx.Closed();
+    static_cast<void>(task.Poll(closed));
+  }
+  {
+    Task next;
+    auto closed = tx.Closed();
+    if (next.Poll(closed)) {
+      Require(data.Read() == 1);
+    } else {
+      going.Join();
+      Require(next.woken());
+    }
+  }
+}
+
+// The receiver's first waker comes back between the sender's look at the words
+// and its last step.
+MODEL_TEST(Oneshot, AWakerIsReplacedWhileASenderGoes) {
+  Task first;
+  Task second;
+  auto [tx, rx] = Channel<int>();
+  Require(!first.Poll(rx));
+  Thread going(With(std::move(tx), [](auto&) {}));
+  if (!second.Poll(rx)) {
+    going.Join();
+    Require(second.woken());
+    Require(!first.woken());
+  }
+}
+
+// Trap C6: a close beside a send, of a receiver that waits.
+MODEL_TEST(Oneshot, AReceiverThatWaitsIsClosedWhileASendComes) {
+  Task task;
+  Atomic<int> live(0);
+  {
+    auto [tx, rx] = Channel<Message>();
+    Require(!task.Poll(rx));
+    bool sent = false;
+    Thread sending(With(std::move(tx), [&live, &sent](auto& tx) {
+      sent = tx.Send(Message(&live));
+    }));
+    rx.Close();
+    const bool received = rx.TryReceive().ok();
+    sending.Join();
+    Require(sent == received);
+    Require(task.woken());
+  }
+  Require(live.load(std::memory_order_relaxed) == 0);
+}
+
+MODEL_TEST(Oneshot, IsClosedShowsWhatTheReceiverHasDone) {
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>();
+  Thread closing(With(std::move(rx), [&data](auto& rx) {
+    data.Write() = 1;
+    rx.Close();
+  }));
+  if (tx.IsClosed()) Require(data.Read() == 1);
+}
+
+MODEL_MUTANTS(Oneshot, "sync/oneshot/");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,43 @@
+#include "rouse/sync/watch/big_reader_lock.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/back_off.h"
+
+namespace rouse::internal {
+
+void BigReaderLock::SlowReaderLock(size_t shard) {
+  Atomic<uint32_t>& readers = shards_[shard].readers;
+  BackOff back_off;
+  do {
+    // Relaxed: nothing was read.
+    readers.fetch_sub(1, std::memory_order_relaxed);
+    // Relaxed: it is looked at again, below.
+    while (writing_.load(std::memory_order_relaxed)) back_off.Wait();
+    // As in ReaderLock.
+    readers.fetch_add(1, std::memory_order_seq_cst);
+  } while (writing_.load(std::memory_order_seq_cst));
+}
+
+void BigReaderLock::WriterLock() {
+  writers_.Lock();
+  // With the look of ReaderLock.
+  writing_.store(true, std::memory_order_seq_cst);
+  for (Shard& shard : shards_) {
+    BackOff back_off;
+    // With the addition of ReaderLock. As an acquire it pairs with the release
+    // of ReaderUnlock.
+    while (shard.readers.load(std::memory_order_seq_cst) != 0) back_off.Wait();
+  }
+}
+
+void BigReaderLock::WriterUnlock() {
+  // Release pairs with the look of ReaderLock.
+  writing_.store(false, std::memory_order_release);
+  writers_.Unlock();
+}
+
+}  // namespace rouse::internal

@@ -1,0 +1,601 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: watch.h
+// -----------------------------------------------------------------------------
+//
+// A channel that keeps the latest value only: for a configuration, a state or a
+// progress that changes now and then, and that many look at.
+//
+//   auto [tx, rx] = rouse::watch::Channel<Config>(Config());
+//
+//   // who looks at it
+//   while ((co_await rx.Changed()).ok()) {
+//     Apply(*rx.BorrowAndUpdate());
+//   }
+//
+//   // who changes it
+//   tx.Send(ReadConfig());
+//
+// A receiver that was slow sees the last of several changes, and not those
+// before.
+
+#ifndef ROUSE_SYNC_WATCH_WATCH_H_
+#define ROUSE_SYNC_WATCH_WATCH_H_
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/error_for.h"
+#include "rouse/sync/internal/handle_ptr.h"
+#include "rouse/sync/internal/wait_node.h"
+#include "rouse/sync/watch/core.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::watch {
+
+template <class T>
+class Sender;
+template <class T>
+class Receiver;
+template <class T>
+class Ref;
+
+namespace internal {
+
+template <class T>
+class Shared;
+
+inline constexpr char kSenderName[] = "watch::Sender";
+inline constexpr char kReceiverName[] = "watch::Receiver";
+
+absl::Status ClosedError();
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicPolledAfterEnd();
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicMoved();
+
+}  // namespace internal
+
+// Channel()
+//
+// A channel with `initial` as its value, which counts as seen. Allocates once,
+// about a kilobyte. `T` is movable and assignable.
+template <class T>
+std::pair<Sender<T>, Receiver<T>> Channel(T initial);
+
+// Ref
+//
+// The value, which is not copied, and does not change as long as this lives.
+// Any number may live at the same time; to make one takes two atomic
+// operations that few others contend for.
+//
+// Keep it for as long as it takes to look. Who sends waits for it, and blocks
+// its thread: so do not hold a `Ref` over a `co_await`. And who wants another
+// `Ref` then waits for who sends: so a thread that has one deadlocks if it
+// sends, and may if it borrows once more.
+//
+// Movable, not copyable; of one that was moved from nothing is used but its
+// destructor and assignment. It must not outlive the sender or receiver that it
+// comes from. Let go of it on any thread.
+template <class T>
+class [[nodiscard]] Ref {
+ public:
+  Ref(Ref&& other) noexcept
+      : shared_(std::exchange(other.shared_, nullptr)),
+        shard_(other.shard_),
+        has_changed_(other.has_changed_) {}
+  Ref& operator=(Ref&& other) noexcept {
+    Ref replaced(std::move(other));
+    std::swap(shared_, replaced.shared_);
+    std::swap(shard_, replaced.shard_);
+    std::swap(has_changed_, replaced.has_changed_);
+    return *this;
+  }
+  ~Ref() {
+    if (shared_ != nullptr) shared_->lock().ReaderUnlock(shard_);
+  }
+
+  const T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return shared_->value();
+  }
+  const T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return &shared_->value();
+  }
+
+  // Whether the receiver had not seen this value before. False of a sender's.
+  bool HasChanged() const { return has_changed_; }
+
+ private:
+  friend class Sender<T>;
+  friend class Receiver<T>;
+
+  Ref(internal::Shared<T>* shared, size_t shard)
+      : shared_(shared), shard_(static_cast<uint32_t>(shard)) {
+    shared_->lock().ReaderLock(shard_);
+  }
+
+  internal::Shared<T>* shared_;  // null: moved from
+  uint32_t shard_;
+  bool has_changed_ = false;
+};
+
+// Sender
+//
+// Copies send to the same channel. When the last one goes, receivers are told.
+// Any number of threads may call const members at the same time; one sends
+// after another. One that was moved from can only be assigned and destroyed;
+// anything else is a `Panic()`.
+//
+// To send is O(1), and O(waiting receivers) to wake them. It wakes when the
+// value can be had, and outside of all locks.
+template <class T>
+class Sender {
+  using Shared = internal::Shared<T>;
+
+ public:
+  class ClosedFuture;
+
+  Sender(const Sender& other)
+      : shared_(other.shared_), shard_(other.shared_->NextShard()) {
+    shared_->AddSender();
+  }
+  Sender(Sender&& other) noexcept
+      : shared_(std::exchange(other.shared_, nullptr)), shard_(other.shard_) {}
+  Sender& operator=(Sender other) noexcept {
+    std::swap(shared_, other.shared_);
+    std::swap(shard_, other.shard_);
+    return *this;
+  }
+  ~Sender() {
+    if (shared_ != nullptr && shared_->RemoveSender()) delete shared_.Get();
+  }
+
+  // Makes `value` the latest, and tells the receivers. False if there are none:
+  // then nothing has changed, and `value` is what it was. The value before is
+  // destroyed. If moving one of the two throws, the latest is what that has
+  // left of it, and nobody is told.
+  //
+  // No sender of this channel is in `value`: not this one, which is used until
+  // the call returns, nor another, which would keep the channel for ever.
+  bool Send(T&& value) const {
+    if (IsClosed()) return false;
+    static_cast<void>(SendReplace(std::move(value)));
+    return true;
+  }
+  bool Send(const T& value) const
+    requires std::copy_constructible<T>
+  {
+    if (IsClosed()) return false;
+    static_cast<void>(SendReplace(T(value)));
+    return true;
+  }
+
+  // The same whether there are receivers or not. Gives the value before.
+  T SendReplace(T value) const {
+    // Not swapped: containers with different allocators cannot be.
+    std::optional<T> before;
+    SendModify([&before, &value](T& latest) {
+      before.emplace(std::move(latest));
+      latest = std::move(value);
+    });
+    return *std::move(before);
+  }
+
+  // Calls `modify(T&)`, and tells the receivers. It runs while nobody can look
+  // at the value: it must be short, and not use the channel. If it throws, the
+  // value is what it has made of it, and nobody is told.
+  template <std::invocable<T&> F>
+  void SendModify(F&& modify) const {
+    SendIfModified([&modify](T& latest) {
+      std::invoke(std::forward<F>(modify), latest);
+      return true;
+    });
+  }
+
+  // The same, but tells the receivers only if `modify(T&)` returns true, as
+  // does this.
+  template <std::predicate<T&> F>
+  bool SendIfModified(F&& modify) const {
+    uint64_t waiting;
+    {
+      const internal::WriterHolder lock(shared_->lock());
+      if (!std::invoke(std::forward<F>(modify), shared_->value_to_write())) {
+        return false;
+      }
+      waiting = shared_->Change();
+    }
+    shared_->Wake(waiting);
+    return true;
+  }
+
+  // The latest value.
+  Ref<T> Borrow() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return Ref<T>(shared_.Get(), shard_);
+  }
+
+  // A new receiver, which has seen the latest value.
+  Receiver<T> Subscribe() const {
+    shared_->AddReceiver();
+    return Receiver<T>(shared_.Get(), shared_->Look().version());
+  }
+
+  size_t receiver_count() const { return shared_->receivers(); }
+
+  // Whether there is no receiver. `Subscribe()` makes one again.
+  bool IsClosed() const { return receiver_count() == 0; }
+
+  // A future that is ready when there is no receiver. The sender outlives it,
+  // and stays where it is. Destroying the future stops its waiting.
+  ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ClosedFuture(shared_.Get());
+  }
+
+ private:
+  template <class U>
+  friend std::pair<Sender<U>, Receiver<U>> Channel(U initial);
+
+  explicit Sender(Shared* shared)
+      : shared_(shared), shard_(shared->NextShard()) {}
+
+  rouse::internal::HandlePtr<Shared, internal::kSenderName> shared_;
+  size_t shard_;
+};
+
+// Sender::ClosedFuture
+//
+// Movable until it is polled.
+template <class T>
+class [[nodiscard]] Sender<T>::ClosedFuture {
+ public:
+  explicit ClosedFuture(internal::Core* core) : core_(core) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  ClosedFuture(ClosedFuture&& other) : core_(other.core_) {
+    if (other.waits_) internal::PanicMoved();
+    other.core_ = nullptr;
+  }
+  ClosedFuture& operator=(ClosedFuture&&) = delete;
+  ~ClosedFuture() { Forget(); }
+
+  PollResult<void> Poll(Context& cx) {
+    if (ABSL_PREDICT_FALSE(core_ == nullptr)) internal::PanicPolledAfterEnd();
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    if (core_->receivers() != 0 &&
+        core_->WaitForNoReceiver(node_, cx.waker())) {
+      waits_ = true;
+      return kPending;
+    }
+    unit->MadeProgress();
+    Forget();
+    core_ = nullptr;
+    return {};
+  }
+
+ private:
+  void Forget() {
+    if (std::exchange(waits_, false)) core_->ForgetNoReceiver(node_);
+  }
+
+  internal::Core* core_;  // null: was ready, or moved from
+  internal::WaitNode node_;
+  bool waits_ = false;
+};
+
+// Receiver
+//
+// Knows which value it has seen. A copy has seen the same, and is another
+// receiver from then on. One receiver is used by one thread at a time. One that
+// was moved from can only be assigned and destroyed; anything else is a
+// `Panic()`.
+template <class T>
+class Receiver {
+  using Shared = internal::Shared<T>;
+
+ public:
+  class ChangedFuture;
+  template <class Predicate>
+  class WaitForFuture;
+  template <class Predicate>
+  class WaitForValueFuture;
+
+  Receiver(const Receiver& other) : shared_(other.shared_), seen_(other.seen_) {
+    shared_->AddReceiver();
+    shard_ = shared_->NextShard();
+  }
+  Receiver(Receiver&& other) noexcept
+      : shared_(std::exchange(other.shared_, nullptr)),
+        shard_(other.shard_),
+        seen_(other.seen_) {}
+  Receiver& operator=(Receiver other) noexcept {
+    std::swap(shared_, other.shared_);
+    std::swap(shard_, other.shard_);
+    std::swap(seen_, other.seen_);
+    return *this;
+  }
+  ~Receiver() {
+    if (shared_ != nullptr && shared_->RemoveReceiver()) delete shared_.Get();
+  }
+
+  // A future that is ready, with OK, when the latest value is one that this
+  // receiver has not seen; it then counts as seen. Of a change that comes
+  // before it is polled it is told too. The error:
+  //
+  //   kCancelled   all senders have gone, and the last value was seen. There
+  //                will be no other.
+  //
+  // The receiver outlives the future, and stays where it is. Destroying the
+  // future stops its waiting, and loses no change.
+  ChangedFuture Changed() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ChangedFuture(this);
+  }
+
+  // A future of a `Ref` to a value of which `predicate(const T&)` is true: the
+  // latest at the first poll, or one that comes later. Values that it calls the
+  // predicate for count as seen. It does that while nobody can send: it must be
+  // short, and not use the channel. The error, and what else there is to say,
+  // is as of `Changed()`: of the last value the predicate was not true.
+  //
+  //   auto done = [](const Progress& p) { return p.percent == 100; };
+  //   {
+  //     absl::StatusOr<watch::Ref<Progress>> last = co_await rx.WaitFor(done);
+  //     if (last.ok()) Show(**last);
+  //   }  // nobody could send
+  //
+  // The output keeps senders out, as every `Ref` does, wherever it is kept: in
+  // a `Join()` whose other futures are not ready, in a task that nobody has
+  // joined. Use `WaitForValue()` there.
+  template <std::predicate<const T&> Predicate>
+  WaitForFuture<std::decay_t<Predicate>> WaitFor(Predicate&& predicate)
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WaitForFuture<std::decay_t<Predicate>>(
+        this, std::forward<Predicate>(predicate));
+  }
+
+  // The same with a copy of the value: a future of an `absl::StatusOr<T>`, that
+  // may be kept. It is copied while nobody can send.
+  template <std::predicate<const T&> Predicate>
+    requires std::copy_constructible<T>
+  WaitForValueFuture<std::decay_t<Predicate>> WaitForValue(
+      Predicate&& predicate) ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WaitForValueFuture<std::decay_t<Predicate>>(
+        this, std::forward<Predicate>(predicate));
+  }
+
+  // The latest value, which does not count as seen by that.
+  Ref<T> Borrow() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    uint64_t version;
+    return BorrowVersion(version);
+  }
+
+  // The latest value, which counts as seen: the next `Changed()` waits for
+  // another.
+  Ref<T> BorrowAndUpdate() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    uint64_t version;
+    Ref<T> ref = BorrowVersion(version);
+    seen_ = version;
+    return ref;
+  }
+
+  // Whether there is a value that it has not seen.
+  bool HasChanged() const { return shared_->Look().version() != seen_; }
+
+  // Whether all senders have gone.
+  bool IsClosed() const { return shared_->Look().is_closed(); }
+
+  // Makes the latest value count as not seen, or as seen. Not seen, it is told
+  // to a future of this receiver that waits.
+  void MarkChanged() {
+    seen_ = shared_->Look().version() - 1;
+    shared_->WakeShard(shard_);
+  }
+  void MarkUnchanged() { seen_ = shared_->Look().version(); }
+
+ private:
+  friend class Sender<T>;
+  template <class U>
+  friend std::pair<Sender<U>, Receiver<U>> Channel(U initial);
+
+  Receiver(Shared* shared, uint64_t seen)
+      : shared_(shared), shard_(shared->NextShard()), seen_(seen) {}
+
+  Ref<T> BorrowVersion(uint64_t& version) const {
+    Ref<T> ref(shared_.Get(), shard_);
+    // Under the lock, as is every change: it is that of the value.
+    version = shared_->Look().version();
+    ref.has_changed_ = version != seen_;
+    return ref;
+  }
+
+  rouse::internal::HandlePtr<Shared, internal::kReceiverName> shared_;
+  size_t shard_;
+  uint64_t seen_;  // the version
+};
+
+// Receiver::ChangedFuture
+//
+// Movable until it is polled.
+template <class T>
+class [[nodiscard]] Receiver<T>::ChangedFuture {
+ public:
+  explicit ChangedFuture(Receiver* receiver) : receiver_(receiver) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  ChangedFuture(ChangedFuture&& other) : receiver_(other.receiver_) {
+    if (other.waits_) internal::PanicMoved();
+    other.receiver_ = nullptr;
+  }
+  ChangedFuture& operator=(ChangedFuture&&) = delete;
+  ~ChangedFuture() { Forget(); }
+
+  PollResult<absl::Status> Poll(Context& cx) {
+    if (ABSL_PREDICT_FALSE(receiver_ == nullptr)) {
+      internal::PanicPolledAfterEnd();
+    }
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    internal::Core& core = *receiver_->shared_;
+    internal::Core::Seen now = core.Look();
+    if (now.version() == receiver_->seen_ && !now.is_closed()) {
+      if (core.WaitForChange(receiver_->shard_, node_, receiver_->seen_,
+                             cx.waker())) {
+        waits_ = true;
+        return kPending;
+      }
+      now = core.Look();
+    }
+    unit->MadeProgress();
+    Forget();
+    Receiver& receiver = *std::exchange(receiver_, nullptr);
+    // The last value before the end comes first.
+    if (std::exchange(receiver.seen_, now.version()) == now.version()) {
+      return internal::ClosedError();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void Forget() {
+    if (!std::exchange(waits_, false)) return;
+    receiver_->shared_->ForgetChange(receiver_->shard_, node_);
+  }
+
+  Receiver* receiver_;  // null: was ready, or moved from
+  internal::WaitNode node_;
+  bool waits_ = false;
+};
+
+// Receiver::WaitForFuture
+//
+// Movable until it is polled.
+template <class T>
+template <class Predicate>
+class [[nodiscard]] Receiver<T>::WaitForFuture {
+ public:
+  template <class Arg>
+  WaitForFuture(Receiver* receiver, Arg&& predicate)
+      : receiver_(receiver), predicate_(std::forward<Arg>(predicate)) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  WaitForFuture(WaitForFuture&& other)
+      : receiver_(Movable(other).receiver_),
+        predicate_(std::move(other.predicate_)) {
+    other.receiver_ = nullptr;
+  }
+  WaitForFuture& operator=(WaitForFuture&&) = delete;
+  ~WaitForFuture() { Forget(); }
+
+  PollResult<absl::StatusOr<Ref<T>>> Poll(Context& cx) {
+    if (ABSL_PREDICT_FALSE(receiver_ == nullptr)) {
+      internal::PanicPolledAfterEnd();
+    }
+    internal::Core& core = *receiver_->shared_;
+    for (;;) {
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      if (has_looked_ && core.WaitForChange(receiver_->shard_, node_,
+                                            receiver_->seen_, cx.waker())) {
+        waits_ = true;
+        return kPending;
+      }
+      unit->MadeProgress();
+      Forget();
+      // Before the value: one that comes in between is not the last.
+      const bool closed = core.Look().is_closed();
+      if (!has_looked_ || receiver_->HasChanged()) {
+        has_looked_ = true;
+        Ref<T> ref = receiver_->BorrowAndUpdate();
+        if (std::invoke(predicate_, *ref)) {
+          receiver_ = nullptr;
+          return absl::StatusOr<Ref<T>>(std::move(ref));
+        }
+      }
+      if (closed) {
+        receiver_ = nullptr;
+        return absl::StatusOr<Ref<T>>(internal::ClosedError());
+      }
+    }
+  }
+
+ private:
+  // For the first that a move makes: a panic leaves all where it was.
+  static WaitForFuture& Movable(WaitForFuture& future) {
+    if (future.has_looked_) internal::PanicMoved();
+    return future;
+  }
+
+  void Forget() {
+    if (!std::exchange(waits_, false)) return;
+    receiver_->shared_->ForgetChange(receiver_->shard_, node_);
+  }
+
+  Receiver* receiver_;  // null: was ready, or moved from
+  Predicate predicate_;
+  internal::WaitNode node_;
+  bool has_looked_ = false;
+  bool waits_ = false;
+};
+
+// Receiver::WaitForValueFuture
+//
+// Movable until it is polled.
+template <class T>
+template <class Predicate>
+class [[nodiscard]] Receiver<T>::WaitForValueFuture {
+ public:
+  template <class Arg>
+  WaitForValueFuture(Receiver* receiver, Arg&& predicate)
+      : wait_(receiver, std::forward<Arg>(predicate)) {}
+
+  PollResult<absl::StatusOr<T>> Poll(Context& cx) {
+    const PollResult<absl::StatusOr<Ref<T>>> ref = wait_.Poll(cx);
+    if (ref.IsPending()) return kPending;
+    if (!ref->ok()) {
+      return absl::StatusOr<T>(
+          rouse::internal::ErrorFor<absl::StatusOr<T>>(ref->status()));
+    }
+    return absl::StatusOr<T>(std::in_place, ***ref);
+  }
+
+ private:
+  WaitForFuture<Predicate> wait_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+namespace internal {
+
+template <class T>
+class Shared final : public Core {
+ public:
+  explicit Shared(T&& initial) : value_(std::move(initial)) {}
+
+  // Under the lock.
+  const T& value() const { return value_.Read(); }
+  T& value_to_write() { return value_.Write(); }
+
+ private:
+  Cell<T> value_;
+};
+
+}  // namespace internal
+
+template <class T>
+std::pair<Sender<T>, Receiver<T>> Channel(T initial) {
+  auto* const shared = new internal::Shared<T>(std::move(initial));
+  return {Sender<T>(shared), Receiver<T>(shared, shared->Look().version())};
+}
+
+}  // namespace rouse::watch
+
+#endif  // ROUSE_SYNC_WATCH_WATCH_H_

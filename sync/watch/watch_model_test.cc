@@ -1,0 +1,498 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A channel whose value changes, and whose ends go, while others look, wait or
+// wait no more. Smoke to Borrow, and WaitForTest, have the names of Tokio's.
+// The value is plain data: who looks at it while it is changed has a race.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/future/block_on.h"
+#include "rouse/sync/watch/big_reader_lock.h"
+#include "rouse/sync/watch/watch.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using internal::BigReaderLock;
+using internal::WriterHolder;
+using model::Require;
+using model::Thread;
+using watch::Channel;
+using watch::Receiver;
+using watch::Ref;
+using watch::Sender;
+
+// A task that is only whether it was woken. What comes before the wake happens
+// before a look that finds it. Its wakers are not counted, so it outlives them.
+class Task {
+ public:
+  template <class F>
+  auto Poll(F&& future) {
+    const BorrowedWaker waker(Raw());
+    Context cx(waker.get());
+    return future.Poll(cx);
+  }
+
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+
+ private:
+  static const RawWakerVTable kVTable;
+
+  RawWaker Raw() { return {this, &kVTable}; }
+  static void Wake(void* data) {
+    static_cast<Task*>(data)->woken_.store(true, std::memory_order_release);
+  }
+
+  Atomic<bool> woken_{false};
+};
+
+const RawWakerVTable Task::kVTable = {
+    [](void* data) { return static_cast<Task*>(data)->Raw(); },
+    &Task::Wake,
+    &Task::Wake,
+    [](void*) {},
+};
+
+// For a thread: does it, and then lets go of what it has.
+template <class End, class F>
+auto With(End end, F f) {
+  return [end = std::optional<End>(std::move(end)), f]() mutable {
+    f(*end);
+    end.reset();
+  };
+}
+
+template <class End>
+void Drop(End end) {
+  static_cast<void>(End(std::move(end)));
+}
+
+constexpr model::Mode kBounded = model::Mode::kBounded;
+
+MODEL_TEST(BigReaderLock, AWriterIsAlone) {
+  BigReaderLock lock;
+  Cell<int> data(0);
+  Thread writing([&] {
+    const WriterHolder holder(lock);
+    ++data.Write();
+  });
+  lock.ReaderLock(0);
+  static_cast<void>(data.Read());
+  lock.ReaderUnlock(0);
+}
+
+MODEL_TEST(BigReaderLock, TwoWritersAndAReader, .mode = kBounded,
+           .spurious_failures = 0) {
+  BigReaderLock lock;
+  Cell<int> data(0);
+  const auto write = [&] {
+    const WriterHolder holder(lock);
+    ++data.Write();
+  };
+  Thread first(write);
+  Thread second(write);
+  lock.ReaderLock(1);
+  const int seen = data.Read();
+  Require(data.Read() == seen);
+  lock.ReaderUnlock(1);
+  first.Join();
+  second.Join();
+  Require(data.Read() == 2);
+}
+
+MODEL_TEST(BigReaderLock, AReaderComesAgain, .mode = kBounded,
+           .spurious_failures = 0) {
+  BigReaderLock lock;
+  Cell<int> data(0);
+  Thread writing([&] {
+    for (int i = 0; i < 2; ++i) {
+      const WriterHolder holder(lock);
+      ++data.Write();
+    }
+  });
+  int before = 0;
+  for (int i = 0; i < 2; ++i) {
+    lock.ReaderLock(0);
+    Require(data.Read() >= before);
+    before = data.Read();
+    lock.ReaderUnlock(0);
+  }
+}
+
+// One that waits for a writer is not in the way of the next.
+MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
+           .spurious_failures = 0) {
+  BigReaderLock lock;
+  Cell<int> data(0);
+  const auto read = [&] {
+    lock.ReaderLock(0);
+    static_cast<void>(data.Read());
+    lock.ReaderUnlock(0);
+  };
+  Thread reading(read);
+  Thread writing([&] {
+    const WriterHolder holder(lock);
+    ++data.Write();
+  });
+  read();
+  reading.Join();
+  writing.Join();
+  // Both have gone: this waits for nobody.
+  const WriterHolder holder(lock);
+}
+
+MODEL_MUTANTS(BigReaderLock, "sync/watch/big_reader_lock");
+
+MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread copying(With(Receiver<int>(rx), [](auto& rx) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    const Receiver<int> copy = rx;
+    Require(!copy.HasChanged());
+  }));
+  const Receiver<int> copy = rx;
+  copying.Join();
+  Require(tx.receiver_count() == 2);
+}
+
+MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread copying(With(Sender<int>(tx), [](auto& tx) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    const Sender<int> copy = tx;
+    Require(!copy.IsClosed());
+  }));
+  {
+    const Sender<int> copy = tx;
+    Drop(std::move(tx));
+    copying.Join();
+    Require(!rx.IsClosed());
+  }
+  Require(rx.IsClosed());
+}
+
+MODEL_TEST(Watch, Smoke, .mode = kBounded, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(1);
+  Receiver<int> second = rx;
+  Receiver<int> third = rx;  // of the first one's shard
+  Thread sending(With(std::move(tx), [](auto& tx) { Require(tx.Send(2)); }));
+  for (Receiver<int>* receiver : {&rx, &second, &third}) {
+    Require(BlockOn(receiver->Changed()).ok());
+    Require(*receiver->Borrow() == 2);
+  }
+}
+
+MODEL_TEST(Watch, WaitForReturnsCorrectValue, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending(With(std::move(tx), [](auto& tx) {
+    for (int i = 1; i <= 3; ++i) tx.Send(i);
+  }));
+  // Stops at the first value for which it is called.
+  int stopped_at = -1;
+  auto stop = [&stopped_at](int v) {
+    stopped_at = v;
+    return true;
+  };
+  auto future = rx.WaitFor(stop);
+  const absl::StatusOr<Ref<int>> ref = BlockOn(future);
+  Require(ref.ok() && **ref == stopped_at);
+}
+
+MODEL_TEST(Watch, MultipleSenderDropConcurrently) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread going(With(Sender<int>(tx), [](auto&) {}));
+  Require(!rx.IsClosed());
+  Drop(std::move(tx));
+  going.Join();
+  Require(rx.IsClosed());
+}
+
+MODEL_TEST(Watch, SpuriousWakeup, .mode = kBounded, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Task task;
+  tx.Send(1);
+  {
+    Thread sending([&tx = tx] { tx.Send(2); });
+    static_cast<void>(task.Poll(rx.Changed()));
+  }
+  {
+    Thread receiving([&rx = rx, &task] {
+      static_cast<void>(task.Poll(rx.Changed()));
+      static_cast<void>(task.Poll(rx.Changed()));
+    });
+    tx.Send(3);
+  }
+  Thread sending([&tx = tx] { tx.Send(4); });
+  static_cast<void>(task.Poll(rx.Changed()));
+}
+
+MODEL_TEST(Watch, Borrow, .mode = kBounded, .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Task task;
+  Require(*tx.Borrow() == 0);
+  Require(*rx.Borrow() == 0);
+  tx.Send(1);
+  Require(*tx.Borrow() == 1);
+  {
+    Thread sending([&tx = tx] { tx.Send(2); });
+    static_cast<void>(task.Poll(rx.Changed()));
+    const int seen = *rx.Borrow();
+    Require(seen == 1 || seen == 2);
+  }
+  Require(*rx.Borrow() == 2);
+  tx.Send(3);
+  Thread looking([&rx = rx] { Require(*rx.Borrow() == 3); });
+  Require(*tx.Borrow() == 3);
+}
+
+// Trap C12: a change is seen or wakes, whenever it comes.
+MODEL_TEST(Watch, AChangeIsSeenOrWakes) {
+  Task task;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx, &data] {
+    data.Write() = 1;
+    tx.Send(1);
+  });
+  auto changed = rx.Changed();
+  if (task.Poll(changed).IsPending()) {
+    sending.Join();
+    Require(task.woken());
+    Require(task.Poll(changed).IsReady());
+  }
+  Require(data.Read() == 1);
+  Require(*rx.Borrow() == 1);
+}
+
+// Two of one shard, of which one sets the bit, and both rely on it.
+MODEL_TEST(Watch, TwoOfAShardWaitWhileTheValueChanges, .mode = kBounded,
+           .spurious_failures = 0) {
+  Task first;
+  Task second;
+  auto [tx, rx] = Channel<int>(0);
+  Receiver<int> between = rx;
+  Receiver<int> other = rx;
+  auto changed = rx.Changed();
+  bool ready = false;
+  Thread sending([&tx = tx] { tx.Send(1); });
+  auto other_changed = other.Changed();
+  Thread waiting([&] { ready = second.Poll(other_changed).IsReady(); });
+  const bool first_ready = first.Poll(changed).IsReady();
+  sending.Join();
+  waiting.Join();
+  Require(first_ready || first.woken());
+  Require(ready || second.woken());
+}
+
+// The bit that the first change takes is set again for the second.
+MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx] {
+    tx.Send(1);
+    tx.Send(2);
+  });
+  Require(BlockOn(rx.Changed()).ok());
+  Task task;
+  const int seen = *rx.BorrowAndUpdate();
+  auto changed = rx.Changed();
+  const bool ready = task.Poll(changed).IsReady();
+  sending.Join();
+  if (seen == 1) Require(ready || task.woken());
+}
+
+// By the receiver itself, or by the sender, whose change comes meanwhile.
+MODEL_TEST(Watch, AWaitIsToldThatItsReceiverHasNotSeenTheValue,
+           .mode = kBounded, .spurious_failures = 0) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  auto changed = rx.Changed();
+  Require(task.Poll(changed).IsPending());
+  Thread sending([&tx = tx] { tx.Send(1); });
+  rx.MarkChanged();
+  sending.Join();
+  Require(task.woken(), "the wake was lost");
+  Require(task.Poll(changed).IsReady());
+}
+
+MODEL_TEST(Watch, TwoSendAtOnce, .mode = kBounded, .spurious_failures = 0) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  auto changed = rx.Changed();
+  Require(task.Poll(changed).IsPending());
+  Thread sending([&tx = tx] { tx.SendModify([](int& v) { ++v; }); });
+  tx.SendModify([](int& v) { ++v; });
+  sending.Join();
+  Require(task.woken());
+  Require(*rx.Borrow() == 2);
+}
+
+// The version is that of the value: what is seen is not seen again, and what is
+// not is told.
+MODEL_TEST(Watch, AValueThatIsBorrowedHasItsVersion, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx] { tx.Send(1); });
+  const int seen = *rx.BorrowAndUpdate();
+  sending.Join();
+  Require(rx.HasChanged() == (seen == 0));
+}
+
+MODEL_TEST(Watch, AWaitIsAbandonedWhileTheValueChanges) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx] { tx.Send(1); });
+  bool seen;
+  {
+    auto changed = rx.Changed();
+    seen = task.Poll(changed).IsReady();
+  }
+  sending.Join();
+  Require(seen != rx.HasChanged());
+}
+
+MODEL_TEST(Watch, AWaitThatWasToldInVainIsAbandoned, .mode = kBounded,
+           .spurious_failures = 0) {
+  Task first;
+  Task second;
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending([&tx = tx] {
+    tx.Send(1);
+    tx.Send(2);
+  });
+  {
+    auto changed = rx.Changed();
+    if (first.Poll(changed).IsPending()) {
+      static_cast<void>(*rx.BorrowAndUpdate());
+      static_cast<void>(second.Poll(changed));
+    }
+  }
+  sending.Join();
+}
+
+// Trap C12: the last value comes before the end.
+MODEL_TEST(Watch, WaitForSeesTheLastValueBeforeTheEnd, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  auto is_one = [](int v) { return v == 1; };
+  auto future = rx.WaitFor(is_one);
+  Require(BlockOn(future).ok());
+}
+
+MODEL_TEST(Watch, ChangedSeesTheLastValueBeforeTheEnd, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread sending(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  Require(BlockOn(rx.Changed()).ok());
+  Require(*rx.Borrow() == 1);
+  Require(!BlockOn(rx.Changed()).ok());
+}
+
+MODEL_TEST(Watch, TheEndIsSeenOrWakes) {
+  Task task;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>(0);
+  Thread going(With(std::move(tx), [&data](auto&) { data.Write() = 1; }));
+  auto changed = rx.Changed();
+  if (task.Poll(changed).IsPending()) {
+    going.Join();
+    Require(task.woken());
+    Require(task.Poll(changed).IsReady());
+  }
+  Require(data.Read() == 1);
+}
+
+// What both senders did is passed on by the last.
+MODEL_TEST(Watch, TheEndShowsWhatAllSendersDid) {
+  Cell<int> first(0);
+  Cell<int> second(0);
+  auto [tx, rx] = Channel<int>(0);
+  Thread a(With(Sender<int>(tx), [&first](auto&) { first.Write() = 1; }));
+  Thread b(With(std::move(tx), [&second](auto&) { second.Write() = 1; }));
+  if (rx.IsClosed()) Require(first.Read() + second.Read() == 2);
+}
+
+MODEL_TEST(Watch, TheLastReceiverIsSeenOrWakes) {
+  Task task;
+  Cell<int> data(0);
+  auto [tx, rx] = Channel<int>(0);
+  Thread going(With(std::move(rx), [&data](auto&) { data.Write() = 1; }));
+  auto closed = tx.Closed();
+  if (task.Poll(closed).IsPending()) {
+    going.Join();
+    Require(task.woken());
+    Require(task.Poll(closed).IsReady());
+  }
+  Require(data.Read() == 1);
+}
+
+MODEL_TEST(Watch, ReceiversGoWhileTheyAreWaitedFor, .mode = kBounded,
+           .spurious_failures = 0) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread going(With(Receiver<int>(rx), [](auto&) {}));
+  Thread other(With(std::move(rx), [](auto&) {}));
+  BlockOn(tx.Closed());
+  Require(!tx.Send(1));
+}
+
+// The last end frees the block, whichever it is.
+MODEL_TEST(Watch, BothEndsGo) {
+  auto [tx, rx] = Channel<int>(0);
+  Thread going(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  Drop(std::move(rx));
+}
+
+MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  Task task;
+  auto [tx, rx] = Channel<bool>(false);
+  Thread touching([&tx = tx] { tx.SendModify([](bool&) {}); });
+  Thread sending([&tx = tx] { tx.Send(true); });
+  auto is_true = [](bool v) { return v; };
+  auto future = rx.WaitFor(is_true);
+  if (task.Poll(future).IsReady()) return;
+  touching.Join();
+  sending.Join();
+  Require(task.woken());
+  const auto result = task.Poll(future);
+  Require(result.IsReady() && result->ok() && ***result);
+}
+
+// Told of a value that it does not wait for, it waits again: it is in the list
+// again when it goes.
+MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
+  Task task;
+  auto [tx, rx] = Channel<int>(0);
+  {
+    auto is_two = [](int v) { return v == 2; };
+    auto future = rx.WaitFor(is_two);
+    Require(task.Poll(future).IsPending());
+    Require(tx.Send(1));
+    Require(task.Poll(future).IsPending());
+  }
+  Require(tx.Send(2));
+}
+
+MODEL_MUTANTS(Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
+              "Core::NextShard at core.h:91: any shard will do",
+              "WaitNode::LeaveIfTold at wait_node.h:96: store skipped: a node "
+              "that waits again leaves before that, which does the same",
+              "WaitNode::TakeWaker at wait_node.h:113: store skipped: who does "
+              "not see that it was told takes the lock, and leaves");
+
+}  // namespace
+}  // namespace rouse
