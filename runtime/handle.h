@@ -32,7 +32,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/runtime/main_futures.h"
 #include "rouse/runtime/metrics.h"
-#include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/scheduler.h"

@@ -38,7 +38,7 @@
 #include "rouse/future/future.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"
-#include "rouse/scheduler/blocking_call.h"
+#include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/long_poll.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "rouse/scheduler/awake_bell.h"
-#include "rouse/scheduler/idle.h"
+#include "rouse/scheduler/queue/idle.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"

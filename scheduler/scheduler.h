@@ -54,7 +54,7 @@
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
-#include "rouse/scheduler/run_queues.h"
+#include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/owned_tasks.h"

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/scheduler/run_queues.h"
+#include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/owned_tasks.h"
@@ -476,7 +476,7 @@ TEST(TwoWorkersCancel, AWorkerThatDoesNotAwaitTheWatchdogLeavesATask) {
       }).failed);
 }
 
-MODEL_MUTANTS(TwoWorkersCancel, "scheduler/run_queues.h",
+MODEL_MUTANTS(TwoWorkersCancel, "scheduler/queue/run_queues.h",
               "RunQueues::IsClosed: killed by run_queues_model_test",
               "condition: killed by run_queues_model_test",
               "call skipped: killed by run_queues_model_test",
@@ -509,7 +509,7 @@ MODEL_MUTANTS(AddedLate, "scheduler/task/owned_tasks",
               "Shard::Remove at owned_tasks.cc:63: condition: killed by "
               "owned_tasks_model_test");
 
-MODEL_MUTANTS(Shutdown, "scheduler/run_queues.h",
+MODEL_MUTANTS(Shutdown, "scheduler/queue/run_queues.h",
               "RunQueues::IsClosed: killed by run_queues_model_test",
               "condition: killed by run_queues_model_test",
               "call skipped: killed by run_queues_model_test");

@@ -5,7 +5,7 @@
 
 #include "rouse/future/co.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/join_set.h"
+#include "rouse/scheduler/group/join_set.h"
 
 namespace rouse {
 namespace {

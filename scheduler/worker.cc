@@ -24,7 +24,7 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/poll_times.h"
-#include "rouse/scheduler/run_queues.h"
+#include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker_clock.h"

@@ -28,7 +28,7 @@
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
 #include "rouse/scheduler/poll_times.h"
-#include "rouse/scheduler/run_queues.h"
+#include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker_clock.h"
 #include "rouse/waker/running_here.h"

@@ -31,7 +31,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/scheduler/idle.h"
+#include "rouse/scheduler/queue/idle.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse::scheduler {

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
-#include "rouse/scheduler/idle.h"
+#include "rouse/scheduler/queue/idle.h"
 #include "rouse/scheduler/worker_clock.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"

@@ -1,0 +1,54 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: blocking_call.h
+// -----------------------------------------------------------------------------
+//
+// A call that blocks, as the future of a task. Internal to the scheduler.
+
+#ifndef ROUSE_SCHEDULER_BLOCKING_BLOCKING_CALL_H_
+#define ROUSE_SCHEDULER_BLOCKING_BLOCKING_CALL_H_
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::scheduler {
+
+// What a blocking pool can call.
+template <class F>
+concept BlockingCallable = std::invocable<F>;
+
+// Calls `f` in its first poll, which is ready.
+template <class F>
+class BlockingCall {
+ public:
+  using Output = std::invoke_result_t<F>;
+  static_assert(!Future<Output>,
+                "this returns a future, which nobody would poll, and which may "
+                "outlive what it refers to: use Spawn(), or BlockOn() inside");
+
+  explicit BlockingCall(F&& f) : f_(std::move(f)) {}
+  explicit BlockingCall(const F& f) : f_(f) {}
+
+  PollResult<Output> Poll(Context&) {
+    if constexpr (std::is_void_v<Output>) {
+      std::move(f_)();
+      return {};
+    } else {
+      return std::move(f_)();
+    }
+  }
+
+ private:
+  F f_;
+};
+
+}  // namespace rouse::scheduler
+
+#endif  // ROUSE_SCHEDULER_BLOCKING_BLOCKING_CALL_H_

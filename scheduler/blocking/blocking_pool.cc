@@ -1,0 +1,453 @@
+#include "rouse/scheduler/blocking/blocking_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread.h"
+#include "rouse/base/thread_local.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/scheduler/queue/run_queue.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/task/unhandled.h"
+#include "rouse/timer/clock.h"
+#include "rouse/waker/running_here.h"
+
+namespace rouse::scheduler {
+
+// # Who comes to what is in the queue
+//
+// All of it is under one lock. A thread of the pool is
+//
+//   busy      with a call, after which it looks into the queue;
+//   sleeping  in the list of sleepers;
+//   woken     taken out of there for what is in the queue, and yet to look;
+//   starting  started for it, and yet to look.
+//
+// `serving_` counts them all. A thread leaves the list of sleepers once: when
+// it is woken for work, or when its time is up, and it ends. So a timeout, a
+// wake and a shutdown that meet are counted once, and a wake-up without a cause
+// not at all.
+//
+// Who adds to the queue wakes a sleeper, unless as many are woken as there is
+// work in it: one that is starting may take its time. If there is none, and not
+// even with those that are starting as many are on their way as there is work,
+// it starts a thread, below the limit. A thread sleeps only if it finds the
+// queue empty. Hence
+//
+//   where there is a sleeper, no more work is in the queue than are woken;
+//   where there is work in the queue, a thread is busy, woken or starting,
+//
+// but for a thread that could not be started when no other was there: then the
+// work is taken out again.
+//
+// An allocation that fails is as good as a thread that does not start.
+//
+// Threads are started under the lock. That is a few microseconds on the way to
+// the limit, and no thread can end before it is known how it is to be joined.
+
+// A thread, from its start to its end.
+struct BlockingPool::Member : IntrusiveListNode<> {
+  std::optional<Thread> thread;
+};
+
+// A thread that waits for work, on its stack.
+struct BlockingPool::Sleeper : IntrusiveListNode<> {
+  ThreadCondVar woken;
+};
+
+namespace {
+
+// The pool of this thread, or null. Not inlined: see base/thread_local.h.
+ABSL_ATTRIBUTE_NOINLINE const BlockingPool*& PoolHere() {
+  return ThreadLocal<const BlockingPool*, class PoolHereTag>::Get();
+}
+
+// Ends a call that has not begun, and drops the reference of the queue.
+void CancelCall(task::Header* task) {
+  const absl::Cleanup unref = [task] { task::Unref(task); };
+  task::Shutdown(task);
+}
+
+}  // namespace
+
+void BlockingPool::ShutDown::operator()(BlockingPool* pool) const {
+  pool->Shutdown();
+  pool->Unref();
+}
+
+BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
+  if (options.max_threads == 0) {
+    Panic("BlockingPool: max_threads is 0; give it 1 or more");
+  }
+  return Owner(new BlockingPool(std::move(options)));
+}
+
+BlockingPool::BlockingPool(BlockingOptions options)
+    : options_(std::move(options)),
+      out_of_memory_(absl::ResourceExhaustedError(
+          "SpawnBlocking: out of memory; free some, or call less at a time")) {}
+
+BlockingPool::~BlockingPool() {
+  // Relaxed: nobody else has the pool any more.
+  const Owner lookups(lookups_.load(std::memory_order_relaxed));
+}
+
+void BlockingPool::SetThreadScope(ThreadScope scope) {
+  auto shared = std::make_shared<const ThreadScope>(std::move(scope));
+  const ThreadMutexLock lock(&mu_);
+  thread_scope_.swap(shared);
+}
+
+BlockingPool::Metrics BlockingPool::metrics() const {
+  const ThreadMutexLock lock(&mu_);
+  Metrics metrics;
+  metrics.threads = serving_;
+  metrics.idle_threads = sleeping_;
+  metrics.queue_depth = queue_depth_;
+  return metrics;
+}
+
+BlockingPool& BlockingPool::lookups() {
+  const ThreadMutexLock lock(&mu_);
+  // Relaxed: written under the lock.
+  BlockingPool* lookups = lookups_.load(std::memory_order_relaxed);
+  if (lookups == nullptr) {
+    BlockingOptions options = options_;
+    options.max_threads = std::min(options.max_threads, kMaxLookupThreads);
+    options.thread_name = absl::StrCat(options.thread_name, "-dns");
+    options.on_thread_start = nullptr;
+    options.on_thread_stop = nullptr;
+    lookups = Create(std::move(options)).release();
+    if (closed_) lookups->Close();
+    // Release pairs with the acquire of those who read without the lock.
+    lookups_.store(lookups, std::memory_order_release);
+  }
+  return *lookups;
+}
+
+BlockingPool::Metrics BlockingPool::lookup_metrics() const {
+  // Acquire pairs with the release in lookups().
+  const BlockingPool* const lookups = lookups_.load(std::memory_order_acquire);
+  return lookups != nullptr ? lookups->metrics() : Metrics();
+}
+
+void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
+  bool closed;
+  absl::Status failed;
+  {
+    const ThreadMutexLock lock(&mu_);
+    closed = closed_;
+    if (!closed) {
+      failed = BeginWork();
+      if (failed.ok()) {
+        queue_.Push(task);
+        ++queue_depth_;
+        if (mandatory) mandatory_.PushBack(task);
+        failed = CallThread();
+        // There is no thread, so it is alone in the queue.
+        if (!failed.ok()) Pop();
+      }
+    }
+  }
+  if (closed) {
+    CancelCall(task);
+  } else if (!failed.ok()) {
+    task::Fail(task, failed);
+    task::Unref(task);
+    WorkEnded(1);
+  }
+}
+
+absl::Status BlockingPool::CallThread() {
+  if (woken_ >= queue_depth_) return absl::OkStatus();
+  if (!sleepers_.IsEmpty()) {
+    WakeSleeper();
+    return absl::OkStatus();
+  }
+  if (woken_ + starting_ >= queue_depth_) return absl::OkStatus();
+  if (serving_ >= max_threads_) return absl::OkStatus();
+  absl::Status started = StartThread();
+  return serving_ > 0 ? absl::OkStatus() : started;
+}
+
+void BlockingPool::LiftLimit() {
+  const ThreadMutexLock lock(&mu_);
+  max_threads_ = SIZE_MAX;
+  for (size_t i = 0; i < queue_depth_; ++i) {
+    if (!CallThread().ok()) return;
+  }
+}
+
+void BlockingPool::WakeSleeper() {
+  Sleeper* sleeper = sleepers_.PopBack();
+  --sleeping_;
+  ++woken_;
+  // Under the lock, so that it is still there.
+  sleeper->woken.Signal();
+}
+
+absl::Status BlockingPool::StartThread() {
+  ROUSE_TRY { return TryStartThread(); }
+  ROUSE_CATCH_ALL { return out_of_memory_; }
+}
+
+absl::Status BlockingPool::TryStartThread() {
+  auto member = std::make_unique<Member>();
+  Ref();  // the thread's
+  absl::Cleanup unref = [this] { Unref(); };
+  absl::StatusOr<Thread> thread = Thread::Start(
+      options_.name_thread != nullptr
+          ? options_.name_thread()
+          : absl::StrCat(options_.thread_name, "-", threads_started_),
+      [this, self = member.get(), scope = thread_scope_]() mutable {
+        RunThread(self, std::move(scope));
+      },
+      options_.thread_stack_size);
+  if (!thread.ok()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "SpawnBlocking: no thread could be started, and none is there (",
+        thread.status().message(),
+        "); raise the limit of threads, or use fewer"));
+  }
+  std::move(unref).Cancel();
+  ++threads_started_;
+  ++serving_;
+  ++starting_;
+  member->thread = *std::move(thread);
+  members_.PushBack(member.release());
+  return absl::OkStatus();
+}
+
+void BlockingPool::RunThread(Member* self,
+                             std::shared_ptr<const ThreadScope> scope) {
+  PoolHere() = this;
+  {
+    std::shared_ptr<void> guard;
+    if (scope != nullptr) guard = (*scope)();
+    scope.reset();
+    if (options_.on_thread_start) options_.on_thread_start();
+    Serve();
+    if (options_.on_thread_stop) options_.on_thread_stop();
+  }
+  FramePool::OnIdle();
+  Leave(self);
+  PoolHere() = nullptr;
+  Unref();
+}
+
+void BlockingPool::Serve() {
+  task::Header* task = WaitForWork(/*starting=*/true);
+  while (task != nullptr) {
+    {
+      const internal::RunningHere may_block(nullptr, task->id);
+      task::Run(task, nullptr);
+    }
+    task = NextWork();
+    if (task != nullptr) continue;
+    FramePool::OnIdle();
+    task = WaitForWork(/*starting=*/false);
+  }
+}
+
+task::Header* BlockingPool::NextWork() {
+  ClockHold released;  // when the lock is free
+  const ThreadMutexLock lock(&mu_);
+  released = EndWork(1);
+  return Pop();
+}
+
+task::Header* BlockingPool::WaitForWork(bool starting) {
+  const ThreadMutexLock lock(&mu_);
+  if (starting) --starting_;
+  for (;;) {
+    if (task::Header* task = Pop()) return task;
+    if (closed_) break;
+    Sleeper self;
+    sleepers_.PushBack(&self);
+    ++sleeping_;
+    while (self.IsLinked()) {
+      // Woken without a cause, it waits anew.
+      if (self.woken.WaitWithTimeout(&mu_, options_.keep_alive)) break;
+    }
+    if (self.IsLinked()) {
+      // Nobody has taken it out: its time is up.
+      self.Unlink();
+      --sleeping_;
+      break;
+    }
+    --woken_;
+  }
+  --serving_;
+  return nullptr;
+}
+
+task::Header* BlockingPool::Pop() {
+  task::Header* task = queue_.Pop();
+  if (task == nullptr) return nullptr;
+  --queue_depth_;
+  task->Unlink();
+  return task;
+}
+
+void BlockingPool::Leave(Member* self) {
+  const std::unique_ptr<Member> owned(self);
+  // Joined when the lock is free: it is about to end.
+  std::optional<Thread> before;
+  const ThreadMutexLock lock(&mu_);
+  self->Unlink();
+  if (detached_) {
+    self->thread->Detach();
+  } else {
+    before = std::exchange(last_ended_, *std::move(self->thread));
+  }
+  if (members_.IsEmpty()) no_members_.SignalAll();
+}
+
+void BlockingPool::Close() {
+  // What is cancelled may own the pool.
+  Ref();
+  const absl::Cleanup unref = [this] { Unref(); };
+  RunQueue<task::Header> cancelled;
+  size_t count = 0;
+  std::shared_ptr<const ThreadScope> scope;
+  BlockingPool* lookups = nullptr;
+  {
+    const ThreadMutexLock lock(&mu_);
+    if (std::exchange(closed_, true)) return;
+    // Relaxed: written under the lock. What is made later closes itself.
+    lookups = lookups_.load(std::memory_order_relaxed);
+    scope = std::move(thread_scope_);
+    RunQueue<task::Header> mandatory;
+    while (task::Header* task = queue_.Pop()) {
+      if (task->IsLinked()) {
+        mandatory.Push(task);
+      } else {
+        cancelled.Push(task);
+        ++count;
+      }
+    }
+    queue_.Append(mandatory);
+    queue_depth_ -= count;
+    // They find no work and end. A thread that comes for what has been
+    // cancelled does the same.
+    while (!sleepers_.IsEmpty()) WakeSleeper();
+  }
+  // A joiner's waker that throws keeps no other call from being cancelled.
+  std::exception_ptr first;
+  while (task::Header* task = cancelled.Pop()) {
+    ROUSE_TRY { CancelCall(task); }
+    ROUSE_CATCH_ALL {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  WorkEnded(count);
+  if (lookups != nullptr) {
+    ROUSE_TRY { lookups->Close(); }
+    ROUSE_CATCH_ALL {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(std::move(first));
+}
+
+bool BlockingPool::Shutdown(absl::Duration limit) {
+  Ref();  // as in `Close()`
+  const absl::Cleanup unref = [this] { Unref(); };
+  Close();
+  const bool ended = JoinThreads(limit);
+  // Acquire pairs with the release in lookups().
+  BlockingPool* const lookups = lookups_.load(std::memory_order_acquire);
+  if (lookups != nullptr) lookups->LeaveBehind(limit);
+  return ended;
+}
+
+void BlockingPool::LeaveBehind(absl::Duration limit) {
+  bool idle;
+  {
+    const ThreadMutexLock lock(&mu_);
+    idle = work_ == 0;
+  }
+  JoinThreads(idle ? limit : absl::ZeroDuration());
+}
+
+bool BlockingPool::JoinThreads(absl::Duration limit) {
+  // It would wait for itself, or for one that waits for it.
+  if (PoolHere() == this) limit = absl::ZeroDuration();
+  std::optional<Thread> last;  // joined when the lock is free
+  const ThreadMutexLock lock(&mu_);
+  while (!members_.IsEmpty() && !detached_ && limit > absl::ZeroDuration()) {
+    if (no_members_.WaitWithTimeout(&mu_, limit)) break;
+  }
+  if (members_.IsEmpty()) {
+    last.swap(last_ended_);
+    if (last.has_value() && limit <= absl::ZeroDuration()) last->Detach();
+    return true;
+  }
+  // From now on threads that end detach themselves.
+  if (std::exchange(detached_, true)) return false;
+  if (last_ended_.has_value()) last_ended_->Detach();
+  last_ended_.reset();
+  return false;
+}
+
+absl::Status BlockingPool::BeginWork() {
+  ++work_;
+  if (clock_hold_ != nullptr || options_.clock == nullptr ||
+      !options_.clock->HasAutoAdvance()) {
+    return absl::OkStatus();
+  }
+  ROUSE_TRY {
+    clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*options_.clock);
+    return absl::OkStatus();
+  }
+  ROUSE_CATCH_ALL { return out_of_memory_; }
+}
+
+BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
+  work_ -= count;
+  return work_ == 0 ? std::move(clock_hold_) : nullptr;
+}
+
+void BlockingPool::WorkEnded(size_t count) {
+  ClockHold released;  // when the lock is free
+  const ThreadMutexLock lock(&mu_);
+  released = EndWork(count);
+}
+
+void BlockingPool::Submit(task::Header*) {
+  Panic("BlockingPool: a call was woken, which only a future can be");
+}
+
+void BlockingPool::Resubmit(task::Header* task) { Submit(task); }
+
+bool BlockingPool::Release(task::Header*) {
+  // There is no list of all tasks, but they are made with a reference for it.
+  return true;
+}
+
+void BlockingPool::Unhandled(task::Header* task,
+                             const std::exception_ptr& exception) {
+  if (options_.on_unhandled_exception != nullptr) {
+    options_.on_unhandled_exception(task->meta(), exception);
+  } else {
+    task::LogUnhandled(task->meta(), exception);
+  }
+}
+
+}  // namespace rouse::scheduler

@@ -1,0 +1,52 @@
+// What it costs to have a call made elsewhere.
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/log/check.h"
+#include "benchmark/benchmark.h"
+#include "rouse/future/block_on.h"
+#include "rouse/scheduler/blocking/blocking_pool.h"
+#include "rouse/scheduler/task/join_handle.h"
+
+namespace rouse::scheduler {
+namespace {
+
+// One call at a time, which a thread sleeps for: there and back, both threads
+// are woken by the system.
+void BM_SpawnAndJoin(benchmark::State& state) {
+  const BlockingPool::Owner pool = BlockingPool::Create();
+  for (auto _ : state) {
+    CHECK_OK(BlockOn(pool->Spawn([] {})));
+  }
+}
+BENCHMARK(BM_SpawnAndJoin)->UseRealTime();
+
+// Many at once, for one thread: the cost of a call where nobody sleeps.
+void BM_SpawnManyAndJoin(benchmark::State& state) {
+  BlockingOptions options;
+  options.max_threads = 1;
+  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  std::vector<JoinHandle<void>> handles;
+  for (auto _ : state) {
+    for (int i = 0; i < state.range(0); ++i) {
+      handles.push_back(pool->Spawn([] {}));
+    }
+    for (JoinHandle<void>& handle : handles) {
+      CHECK_OK(BlockOn(std::move(handle)));
+    }
+    handles.clear();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_SpawnManyAndJoin)->Arg(1000)->UseRealTime();
+
+// For comparison: a thread of its own.
+void BM_ThreadAndJoin(benchmark::State& state) {
+  for (auto _ : state) std::thread([] {}).join();
+}
+BENCHMARK(BM_ThreadAndJoin)->UseRealTime();
+
+}  // namespace
+}  // namespace rouse::scheduler

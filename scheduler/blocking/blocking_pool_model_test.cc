@@ -1,0 +1,301 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that fall asleep, are woken, run out of time and are shut down while
+// work comes. A timed wait of a model may end at any moment. Work that nobody
+// comes to is a deadlock here.
+//
+// The pool has no atomics of its own, and so no mutants: what it shares is
+// under one lock.
+//
+// Tokio's models of its pool (loom_blocking.rs), and what says here what they
+// say:
+//
+//   blocking_shutdown
+//       AllCallsHaveGoneAfterTheShutdown
+//   spawn_mandatory_blocking_should_always_run
+//       MandatoryWorkIsDoneIfItCameBeforeTheShutdown, the first call
+//   spawn_mandatory_blocking_should_run_even_when_shutting_down_from_other_thread
+//       the same, the second call
+//   spawn_blocking_when_paused
+//       AClockIsHeldUntilTheCallHasEnded
+//   spawn_blocking_then_shutdown, spawn_blocking_racing_shutdown_resolves
+//       AShutdownMeetsWorkAndAThreadWhoseTimeIsUp
+//   spawn_blocking_at_thread_cap_runs
+//       OneThreadRunsOneCallAtATime, AWakeThatAnotherThreadForestallsIsNotLost
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/scheduler/blocking/blocking_pool.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Mode;
+using model::Require;
+using model::Thread;
+
+// Counts calls, and waits for them.
+class Count {
+ public:
+  void Add() {
+    const ThreadMutexLock lock(&mu_);
+    ++count_;
+    changed_.SignalAll();
+  }
+  void WaitFor(int count) {
+    const ThreadMutexLock lock(&mu_);
+    while (count_ < count) changed_.Wait(&mu_);
+  }
+  int now() {
+    const ThreadMutexLock lock(&mu_);
+    return count_;
+  }
+
+ private:
+  ThreadMutex mu_;
+  ThreadCondVar changed_;
+  int count_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+BlockingPool::Owner Pool(size_t max_threads,
+                         absl::Duration keep_alive = absl::Seconds(1)) {
+  BlockingOptions options;
+  options.max_threads = max_threads;
+  options.keep_alive = keep_alive;
+  return BlockingPool::Create(std::move(options));
+}
+
+void RequireEmpty(const BlockingPool& pool) {
+  const BlockingPool::Metrics metrics = pool.metrics();
+  Require(metrics.threads == 0 && metrics.idle_threads == 0 &&
+          metrics.queue_depth == 0);
+}
+
+absl::Status ResultOf(JoinHandle<void>& handle) {
+  const Waker waker;
+  Context cx(waker);
+  return handle.Poll(cx).value();
+}
+
+// P3. Tokio's first pool lost the work that was spawned while its thread's time
+// ran out (#1560).
+MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  for (int i = 1; i <= 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+    count.WaitFor(i);
+  }
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  // One alone would wait for ever.
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  Thread other([&] { pool->Spawn(meet).Detach(); });
+  pool->Spawn(meet).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// Nor does a busy thread that comes back make a woken one be forgotten.
+MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  for (int i = 0; i < 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+  }
+  count.WaitFor(2);
+  for (int i = 0; i < 2; ++i) {
+    pool->Spawn([&count] { count.Add(); }).Detach();
+  }
+  count.WaitFor(4);
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  model::Cell<int> calls(0);
+  auto call = [&] {
+    ++calls.Write();
+    count.Add();
+  };
+  Thread other([&] { pool->Spawn(call).Detach(); });
+  pool->Spawn(call).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  Require(calls.Read() == 2);
+}
+
+// The first does not end before the second has begun.
+MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  pool->Spawn(meet).Detach();
+  Thread other([&] { pool->LiftLimit(); });
+  pool->Spawn(meet).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// P1: nor is anything left that a call held. What destroys it comes before what
+// follows the shutdown.
+MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  class Call {
+   public:
+    explicit Call(model::Cell<bool>* gone) : gone_(gone) {}
+    Call(Call&& other) noexcept : gone_(std::exchange(other.gone_, nullptr)) {}
+    ~Call() {
+      if (gone_ != nullptr) gone_->Write() = true;
+    }
+    void operator()() const {}
+
+   private:
+    model::Cell<bool>* gone_;
+  };
+  // Each on whichever thread comes to it.
+  model::Cell<bool> first_gone(false), second_gone(false);
+  {
+    const BlockingPool::Owner pool = Pool(1);
+    pool->Spawn(Call(&first_gone)).Detach();
+    pool->Spawn(Call(&second_gone)).Detach();
+  }
+  Require(first_gone.Read() && second_gone.Read());
+}
+
+MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const auto clock = std::make_shared<Clock>();
+  clock->SetAutoAdvance(true);
+  clock->Pause();
+  const Instant start = clock->Now();
+  BlockingOptions options;
+  options.max_threads = 1;
+  options.clock = clock;
+  const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
+  JoinHandle<void> handle =
+      pool->Spawn([&] { Require(clock->Now() == start); });
+  // As a driver does that has nothing else to do.
+  clock->EndLook(clock->BeginLook());
+  (void)clock->AutoAdvanceTo(start + absl::Hours(1));
+  if (clock->Now() != start) Require(handle.IsFinished());
+  pool->Shutdown();
+  clock->EndLook(clock->BeginLook());
+  (void)clock->AutoAdvanceTo(start + absl::Hours(1));
+  Require(clock->Now() == start + absl::Hours(1));
+}
+
+// P3. Tokio #7922: a wake and a shutdown that meet were counted twice.
+MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  pool->Spawn([&count] { count.Add(); }).Detach();
+  count.WaitFor(1);
+  Thread closing([&] { Require(pool->Shutdown()); });
+  JoinHandle<void> handle = pool->Spawn([&count] { count.Add(); });
+  closing.Join();
+  Require(handle.IsFinished());
+  const absl::Status result = ResultOf(handle);
+  Require(result.ok() ? count.now() == 2 : absl::IsCancelled(result));
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(1);
+  Count count;
+  JoinHandle<void> first = pool->SpawnMandatory([&count] { count.Add(); });
+  std::optional<JoinHandle<void>> second;
+  bool accepted = false;
+  Thread other([&] {
+    second = pool->SpawnMandatory([&count] { count.Add(); });
+    // What comes too late is cancelled at once.
+    accepted = !second->IsFinished();
+  });
+  Require(pool->Shutdown());
+  Require(first.IsFinished() && ResultOf(first).ok());
+  other.Join();
+  Require(second->IsFinished());
+  const absl::Status result = ResultOf(*second);
+  Require(result.ok() ? count.now() == 2 : !accepted && count.now() == 1);
+  RequireEmpty(*pool);
+}
+
+// The last of the threads frees the pool.
+MODEL_TEST(BlockingPool, GoesOnInTheBackground, .mode = Mode::kBounded,
+           .preemption_bound = 1) {
+  BlockingPool::Owner pool = Pool(2);
+  for (int i = 0; i < 2; ++i) pool->SpawnMandatory([] {}).Detach();
+  pool->Shutdown(absl::ZeroDuration());
+  pool.reset();
+}
+
+MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
+           .preemption_bound = 1) {
+  BlockingPool::Owner pool = Pool(2);
+  BlockingPool* const raw = pool.get();
+  JoinHandle<void> other = raw->Spawn([] {});
+  raw->Spawn([pool = std::move(pool)]() mutable { pool.reset(); }).Detach();
+}
+
+// Each thread that ends joins the one before it, whichever that is.
+MODEL_TEST(BlockingPool, ThreadsThatEndTogetherAreAllJoined,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(3);
+  for (int i = 0; i < 3; ++i) pool->Spawn([] {}).Detach();
+  Require(pool->Shutdown());
+  RequireEmpty(*pool);
+}
+
+}  // namespace
+}  // namespace rouse::scheduler

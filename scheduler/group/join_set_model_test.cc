@@ -1,0 +1,268 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entries that are woken while their owner polls, lets go of one, or goes
+// itself; and, above them, a `JoinSet` whose tasks end meanwhile. What is lost
+// is a deadlock, what is freed too early or never the checker finds by itself.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/future/future.h"
+#include "rouse/scheduler/group/join_set.h"
+#include "rouse/scheduler/group/ready_list.h"
+#include "rouse/scheduler/task/cell.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// An entry with data that the owner may touch when it has been woken.
+class Entry final : public ReadyEntry {
+ public:
+  explicit Entry(ReadyList* list) : ReadyEntry(list) {}
+
+  Waker NewWaker() { return BorrowedWaker(raw_waker()).get().Clone(); }
+
+  PlainInt data{0};
+
+ private:
+  ~Entry() override = default;
+};
+
+// A list with its owner, who looks into it some times and no more.
+class Owner {
+ public:
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() { list_->Unref(); }
+
+  ReadyList* list() { return list_; }
+
+  // As a poll. If it is null whoever comes later wakes the owner.
+  Entry* Poll() {
+    woken_.store(false, std::memory_order_relaxed);
+    list_->Register(waker_);
+    return static_cast<Entry*>(list_->Pop());
+  }
+
+  bool WasWoken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  ReadyList* const list_ = new ReadyList;
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+MODEL_TEST(JoinSet, NoEntryIsLostOrComesTwice, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Owner owner;
+  Entry* const a = new Entry(owner.list());
+  Entry* const b = new Entry(owner.list());
+  Thread first([waker = a->NewWaker(), a]() mutable {
+    a->data.Write() = 1;
+    std::move(waker).Wake();
+  });
+  Thread second([waker = b->NewWaker(), b]() mutable {
+    b->data.Write() = 2;
+    std::move(waker).Wake();
+  });
+  int sum = 0;
+  const auto take = [&sum](Entry* entry) {
+    sum += entry->data.Read();
+    // While the wake may still be under way.
+    entry->Unref();
+  };
+  bool asleep = false;
+  for (int i = 0; i < 2 && !asleep; ++i) {
+    Entry* const entry = owner.Poll();
+    asleep = entry == nullptr;
+    if (!asleep) take(entry);
+  }
+  first.Join();
+  second.Join();
+  Require(!asleep || owner.WasWoken());
+  while (ReadyEntry* entry = owner.list()->Pop()) {
+    take(static_cast<Entry*>(entry));
+  }
+  Require(sum == 3);
+  owner.list()->Close();
+}
+
+MODEL_TEST(JoinSet, TheOwnerGoesWhileEntriesAreWoken) {
+  Owner owner;
+  Entry* const a = new Entry(owner.list());
+  Entry* const b = new Entry(owner.list());
+  Thread other([first = a->NewWaker(), second = b->NewWaker()]() mutable {
+    std::move(first).Wake();
+    std::move(second).Wake();
+  });
+  const Waker waker;
+  owner.list()->Register(waker);
+  static_cast<void>(owner.list()->Pop());
+  owner.list()->Close();
+  a->Unref();
+  b->Unref();
+}
+
+// A wake that finds its entry in the list must publish all the same.
+MODEL_TEST(JoinSet, WhoRearmsSeesWhatCameBeforeEveryWake,
+           .spurious_failures = 0) {
+  Owner owner;
+  Entry* const entry = new Entry(owner.list());
+  Atomic<int> signals(0);
+  Thread other([waker = entry->NewWaker(), &signals]() mutable {
+    signals.fetch_or(1, std::memory_order_relaxed);
+    waker.WakeByRef();
+    signals.fetch_or(2, std::memory_order_relaxed);
+    std::move(waker).Wake();
+  });
+  if (owner.Poll() == entry) {
+    ReadyList::Rearm(entry);
+    const bool saw_all = signals.load(std::memory_order_relaxed) == 3;
+    other.Join();
+    Require(saw_all || owner.list()->Pop() == entry);
+  } else {
+    other.Join();
+    Require(owner.WasWoken() && owner.list()->Pop() == entry);
+  }
+  owner.list()->Close();
+  entry->Unref();
+}
+
+MODEL_TEST(JoinSet, AnEntryThatIsNotRearmedNeverComesBack) {
+  Owner owner;
+  Entry* const entry = new Entry(owner.list());
+  Thread other([waker = entry->NewWaker()]() mutable {
+    waker.WakeByRef();
+    std::move(waker).Wake();
+  });
+  if (owner.list()->Pop() == entry) {
+    entry->Unref();
+    Require(owner.list()->Pop() == nullptr);
+    owner.list()->Close();
+  } else {
+    owner.list()->Close();
+    entry->Unref();
+  }
+}
+
+MODEL_TEST(JoinSet, EntriesComeWhileWakersOfOthersAreClonedAndDropped) {
+  Owner owner;
+  Entry* const entry = new Entry(owner.list());
+  Thread other(
+      [waker = entry->NewWaker()] { const Waker clone = waker.Clone(); });
+  {
+    const Waker waker = entry->NewWaker();
+  }
+  entry->Unref();
+  // Takes a reference to the list while the entry above may drop its own.
+  Entry* const next = new Entry(owner.list());
+  next->Unref();
+}
+
+// Ends its task when a thread says so.
+class OneTaskSchedule final : public task::Schedule {
+ public:
+  void Submit(task::Header*) override {
+    Require(queued_.exchange(1, std::memory_order_relaxed) == 0,
+            "the task is in the queue twice");
+  }
+  void Resubmit(task::Header* task) override { Submit(task); }
+  bool Release(task::Header* task) override {
+    return listed_.exchange(nullptr, std::memory_order_relaxed) == task;
+  }
+
+  template <class F>
+  JoinHandle<FutureOutput<F>> Start(F future) {
+    task_ = new task::Cell<F>(this, 1, std::move(future));
+    listed_.store(task_, std::memory_order_relaxed);
+    queued_.store(1, std::memory_order_relaxed);
+    return JoinHandle<FutureOutput<F>>(task_);
+  }
+
+  void RunNext() {
+    if (queued_.exchange(0, std::memory_order_relaxed) == 0) return;
+    FastRand rand(1);
+    task::Run(task_, &rand);
+  }
+
+ private:
+  task::Header* task_ = nullptr;
+  Atomic<uint32_t> queued_{0};
+  Atomic<task::Header*> listed_{nullptr};
+};
+
+class Seven {
+ public:
+  Seven() = default;
+  PollResult<int> Poll(Context&) { return 7; }
+};
+
+// Tokio's abort_all_during_completion.
+MODEL_TEST(JoinSet, ItsTaskEndsWhileItIsAddedAndAborted,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  auto* const schedule = new OneTaskSchedule;
+  {
+    rouse::JoinSet<int> set;
+    JoinHandle<int> handle = schedule->Start(Seven());
+    Thread worker([&] { schedule->RunNext(); });
+    set.Insert(std::move(handle));
+    set.AbortAll();
+    worker.Join();
+    schedule->RunNext();
+    const Waker waker;
+    Context cx(waker);
+    const auto result = set.PollNext(cx).value();
+    Require(result->ok() ? **result == 7 : absl::IsCancelled(result->status()));
+    Require(set.empty());
+  }
+  schedule->Unref();
+}
+
+MODEL_TEST(JoinSet, GoesWhileItsTaskEnds, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  auto* const schedule = new OneTaskSchedule;
+  {
+    std::optional<rouse::JoinSet<int>> set(std::in_place);
+    set->Insert(schedule->Start(Seven()));
+    Thread worker([&] { schedule->RunNext(); });
+    const Waker waker;
+    Context cx(waker);
+    static_cast<void>(set->PollNext(cx));
+    set.reset();
+    worker.Join();
+    schedule->RunNext();
+  }
+  schedule->Unref();
+}
+
+MODEL_MUTANTS(
+    JoinSet, "scheduler/group/ready_list.",
+    "ReadyList::MarkReady at ready_list.cc:42: condition always "
+    "false: nobody looks at a list that is closed; the owner is woken "
+    "for nothing",
+    "ReadyList::Close at ready_list.cc:81: store skipped: likewise");
+
+}  // namespace
+}  // namespace rouse::scheduler

@@ -1,0 +1,543 @@
+#include "rouse/scheduler/group/join_set.h"
+
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/poll_once.h"
+#include "rouse/future/stream.h"
+#include "rouse/future/yield.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/options.h"
+#include "rouse/scheduler/scheduler.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/counting_waker.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/task_id.h"
+#include "rouse/waker/thread_parker.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+// Gates that open when the test says so, each for one task. On one thread.
+class Gates {
+ public:
+  class Wait {
+   public:
+    Wait(Gates& gates, int gate) : gates_(gates), gate_(gate) {}
+    PollResult<int> Poll(Context& cx) {
+      if (gates_.open_[gate_]) return gate_;
+      gates_.wakers_[gate_] = cx.waker().Clone();
+      return kPending;
+    }
+
+   private:
+    Gates& gates_;
+    const int gate_;
+  };
+
+  // A task that gives the number of its gate, when that is open.
+  Wait Task(int gate) { return Wait(*this, gate); }
+
+  void Open(int gate) {
+    open_[gate] = true;
+    std::move(wakers_[gate]).Wake();
+  }
+
+  // Drops the wakers of tasks that have ended.
+  void Clear() { wakers_.clear(); }
+
+ private:
+  std::map<int, bool> open_;
+  std::map<int, Waker> wakers_;
+};
+
+class JoinSetTest : public ::testing::Test {
+ protected:
+  ~JoinSetTest() override {
+    Close();
+    EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+    gates_.Clear();
+    scheduler_->Unref();
+  }
+
+  void Close() {
+    if (std::exchange(closed_, true)) return;
+    scheduler_->Close();
+    scheduler_->CancelAll();
+  }
+
+  // Runs tasks on this thread until none is left to run.
+  void RunReady() {
+    bool idle = false;
+    auto mark = [&idle]() -> Co<> {
+      idle = true;
+      co_return;
+    };
+    // Behind all that are queued now.
+    scheduler_->Spawn(mark).Detach();
+    scheduler_->worker(0).RunUntil([&idle] { return idle; });
+  }
+
+  void OpenAndRun(int gate) {
+    gates_.Open(gate);
+    RunReady();
+  }
+
+  // The number that `Next()` gives now, or -1.
+  static int NextNow(JoinSet<int>& set) {
+    PollResult<std::optional<absl::StatusOr<int>>> next = PollOnce(set.Next());
+    return next.IsReady() && next->has_value() ? (**next).value_or(-2) : -1;
+  }
+
+  ThreadParker bottom_;
+  scheduler::Scheduler* scheduler_ = new scheduler::Scheduler(
+      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom_),
+      scheduler::Options{.workers = 2, .global_queue_interval = 61});
+  const scheduler::ScopedDefault current_{*scheduler_};
+  Gates gates_;
+  bool closed_ = false;
+};
+
+TEST_F(JoinSetTest, GivesResultsInTheOrderInWhichTasksEnd) {
+  JoinSet<int> set;
+  for (int i = 0; i < 4; ++i) set.Spawn(gates_.Task(i));
+  RunReady();
+  EXPECT_EQ(NextNow(set), -1);
+  for (int i : {2, 0, 3}) OpenAndRun(i);
+  EXPECT_EQ(NextNow(set), 2);
+  EXPECT_EQ(NextNow(set), 0);
+  OpenAndRun(1);
+  EXPECT_EQ(NextNow(set), 3);
+  EXPECT_EQ(NextNow(set), 1);
+  EXPECT_TRUE(set.empty());
+}
+
+TEST_F(JoinSetTest, AnEmptySetGivesNothingAtOnce) {
+  JoinSet<int> set;
+  EXPECT_FALSE(PollOnce(set.Next()).value().has_value());
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  OpenAndRun(0);
+  EXPECT_EQ(NextNow(set), 0);
+  EXPECT_FALSE(PollOnce(set.Next()).value().has_value());
+  EXPECT_FALSE(PollOnce(set.NextWithId()).value().has_value());
+}
+
+TEST_F(JoinSetTest, WakesItsTaskWhenOneEnds) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  set.Spawn(gates_.Task(1));
+  RunReady();
+  CountingWaker task;
+  {
+    const Waker waker = task.NewWaker();
+    auto next = set.Next();
+    static_assert(Future<decltype(next)>);
+    EXPECT_TRUE(PollOnce(next, waker).IsPending());
+    EXPECT_EQ(task.wakes(), 0);
+    OpenAndRun(1);
+    EXPECT_EQ(task.wakes(), 1);
+    EXPECT_THAT(PollOnce(next, waker).value(), Optional(IsOkAndHolds(1)));
+  }
+}
+
+TEST_F(JoinSetTest, ANextThatIsAbandonedHasTakenNothing) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  {
+    auto next = set.Next();
+    EXPECT_TRUE(PollOnce(next).IsPending());
+    RunReady();
+    OpenAndRun(0);
+  }
+  EXPECT_EQ(set.size(), 1u);
+  EXPECT_EQ(NextNow(set), 0);
+}
+
+TEST_F(JoinSetTest, ANextThatIsAbandonedWakesNobody) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  CountingWaker task;
+  {
+    const Waker waker = task.NewWaker();
+    auto next = set.Next();
+    EXPECT_TRUE(PollOnce(next, waker).IsPending());
+    EXPECT_EQ(task.live(), 2);
+  }
+  EXPECT_EQ(task.live(), 0);
+  OpenAndRun(0);
+  EXPECT_EQ(task.wakes(), 0);
+}
+
+TEST_F(JoinSetTest, TryNextTakesWhatHasEnded) {
+  JoinSet<int> set;
+  EXPECT_FALSE(set.TryNext().has_value());
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  EXPECT_FALSE(set.TryNext().has_value());
+  OpenAndRun(0);
+  EXPECT_THAT(set.TryNext(), Optional(IsOkAndHolds(0)));
+  EXPECT_FALSE(set.TryNext().has_value());
+}
+
+TEST_F(JoinSetTest, SaysWhichTaskHasEnded) {
+  JoinSet<int> set;
+  const TaskId first = set.Spawn(gates_.Task(0));
+  const TaskId second = set.Spawn(gates_.Task(1));
+  EXPECT_NE(first, second);
+  RunReady();
+  OpenAndRun(1);
+  OpenAndRun(0);
+  const auto joined = PollOnce(set.NextWithId()).value();
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_EQ(joined->id, second);
+  EXPECT_THAT(joined->result, IsOkAndHolds(1));
+  EXPECT_EQ(joined->exception, nullptr);
+  EXPECT_EQ(set.TryNextWithId()->id, first);
+}
+
+TEST_F(JoinSetTest, SpawnsOnWhomItIsTold) {
+  JoinSet<int> set;
+  set.SpawnOn(*scheduler_, gates_.Task(0));
+  RunReady();
+  OpenAndRun(0);
+  EXPECT_EQ(NextNow(set), 0);
+}
+
+TEST_F(JoinSetTest, TakesInATaskThatHasEnded) {
+  JoinSet<int> set;
+  gates_.Open(0);
+  JoinHandle<int> handle = Spawn(gates_.Task(0));
+  RunReady();
+  set.Insert(std::move(handle));
+  EXPECT_EQ(NextNow(set), 0);
+}
+
+TEST_F(JoinSetTest, HoldsTasksWithoutAValue) {
+  JoinSet<void> set;
+  auto body = []() -> Co<> { co_return; };
+  set.Spawn(body);
+  RunReady();
+  EXPECT_THAT(PollOnce(set.Next()).value(), Optional(IsOk()));
+}
+
+TEST_F(JoinSetTest, AbortAllCancelsThoseThatHaveNotEnded) {
+  JoinSet<int> set;
+  for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
+  RunReady();
+  OpenAndRun(1);
+  set.AbortAll();
+  EXPECT_EQ(set.size(), 3u);
+  RunReady();
+  EXPECT_EQ(NextNow(set), 1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(PollOnce(set.Next()).value(),
+                Optional(StatusIs(absl::StatusCode::kCancelled)));
+  }
+  EXPECT_TRUE(set.empty());
+}
+
+TEST_F(JoinSetTest, AbortsItsTasksWhenItGoes) {
+  {
+    JoinSet<int> set;
+    for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
+    RunReady();
+    OpenAndRun(1);
+    EXPECT_EQ(scheduler_->alive_tasks(), 2u);
+  }
+  RunReady();
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+}
+
+TEST_F(JoinSetTest, DetachAllLetsTasksRunOn) {
+  bool ran = false;
+  auto body = [&]() -> Co<int> {
+    co_await Yield();
+    ran = true;
+    co_return 1;
+  };
+  JoinSet<int> set;
+  set.Spawn(body);
+  set.DetachAll();
+  EXPECT_TRUE(set.empty());
+  RunReady();
+  RunReady();
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(PollOnce(set.Next()).value().has_value());
+}
+
+TEST_F(JoinSetTest, IsUsedAgainAfterDetachAll) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  set.DetachAll();
+  set.Spawn(gates_.Task(1));
+  OpenAndRun(0);
+  EXPECT_EQ(NextNow(set), -1);
+  OpenAndRun(1);
+  EXPECT_EQ(NextNow(set), 1);
+}
+
+// A result that adds a task to a set when it is destroyed.
+class AddsATask {
+ public:
+  AddsATask(JoinSet<AddsATask>* set, int* destroyed)
+      : set_(set), destroyed_(destroyed) {}
+  AddsATask(AddsATask&& other) noexcept
+      : set_(std::exchange(other.set_, nullptr)),
+        destroyed_(other.destroyed_) {}
+  AddsATask& operator=(AddsATask&&) = delete;
+  ~AddsATask() {
+    if (set_ == nullptr) return;
+    ++*destroyed_;
+    auto body = [set = set_, destroyed = destroyed_]() -> Co<AddsATask> {
+      co_return AddsATask(set, destroyed);
+    };
+    set_->Spawn(body);
+  }
+
+ private:
+  JoinSet<AddsATask>* set_;
+  int* destroyed_;
+};
+
+TEST_F(JoinSetTest, DetachAllLeavesWhatIsAddedMeanwhile) {
+  JoinSet<AddsATask> set;
+  int destroyed = 0;
+  auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
+  set.Spawn(body);
+  RunReady();
+  set.DetachAll();
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(set.size(), 1u);
+  Close();
+  const std::optional<absl::StatusOr<AddsATask>> next = set.TryNext();
+  EXPECT_THAT(next, Optional(StatusIs(absl::StatusCode::kCancelled)));
+}
+
+TEST_F(JoinSetTest, WhatIsAddedMeanwhileGoesWithWhatIsAssignedTo) {
+  JoinSet<AddsATask> set;
+  int destroyed = 0;
+  auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
+  set.Spawn(body);
+  RunReady();
+  set = JoinSet<AddsATask>();
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_TRUE(set.empty());
+  RunReady();
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+}
+
+// Of a task that awaits `Next()` and empties the set beside it.
+TEST_F(JoinSetTest, ANextIsToldThatThereIsNothingLeftToWaitFor) {
+  for (const bool detach : {true, false}) {
+    JoinSet<int> set;
+    set.Spawn(gates_.Task(detach ? 0 : 1));
+    RunReady();
+    CountingWaker task;
+    const Waker waker = task.NewWaker();
+    {
+      auto next = set.Next();
+      EXPECT_TRUE(PollOnce(next, waker).IsPending());
+      if (detach) {
+        set.DetachAll();
+      } else {
+        OpenAndRun(1);
+        EXPECT_THAT(set.TryNext(), Optional(IsOkAndHolds(1)));
+      }
+      EXPECT_EQ(task.wakes(), 1);
+      EXPECT_EQ(PollOnce(next, waker).value(), std::nullopt);
+    }
+  }
+}
+
+TEST_F(JoinSetTest, ANextWaitsForWhatComesAfterDetachAll) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  CountingWaker task;
+  const Waker waker = task.NewWaker();
+  auto next = set.Next();
+  EXPECT_TRUE(PollOnce(next, waker).IsPending());
+  set.DetachAll();
+  set.Spawn(gates_.Task(1));
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(PollOnce(next, waker).IsPending());
+  OpenAndRun(1);
+  EXPECT_EQ(task.wakes(), 2);
+  EXPECT_THAT(PollOnce(next, waker).value(), Optional(IsOkAndHolds(1)));
+}
+
+TEST_F(JoinSetTest, ShutdownWaitsForTheEndOfAll) {
+  JoinSet<int> set;
+  for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
+  RunReady();
+  OpenAndRun(2);
+  auto shutdown = set.Shutdown();
+  static_assert(Future<decltype(shutdown)>);
+  EXPECT_TRUE(PollOnce(shutdown).IsPending());
+  EXPECT_EQ(scheduler_->alive_tasks(), 2u);
+  RunReady();
+  EXPECT_TRUE(PollOnce(shutdown).IsReady());
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u);
+  EXPECT_TRUE(set.empty());
+}
+
+TEST_F(JoinSetTest, AShutdownThatIsAbandonedLeavesTheRestAborted) {
+  JoinSet<int> set;
+  for (int i = 0; i < 2; ++i) set.Spawn(gates_.Task(i));
+  RunReady();
+  {
+    EXPECT_TRUE(PollOnce(set.Shutdown()).IsPending());
+  }
+  RunReady();
+  EXPECT_EQ(set.size(), 2u);
+  EXPECT_THAT(set.TryNext(), Optional(StatusIs(absl::StatusCode::kCancelled)));
+}
+
+TEST_F(JoinSetTest, WhatIsSpawnedAfterTheEndOfTheSchedulerIsCancelled) {
+  JoinSet<int> set;
+  Close();
+  set.Spawn(gates_.Task(0));
+  EXPECT_THAT(set.TryNext(), Optional(StatusIs(absl::StatusCode::kCancelled)));
+}
+
+TEST_F(JoinSetTest, TasksEndWithTheirScheduler) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  Close();
+  EXPECT_THAT(set.TryNext(), Optional(StatusIs(absl::StatusCode::kCancelled)));
+}
+
+TEST_F(JoinSetTest, EachResultTakesOfTheBudget) {
+  JoinSet<int> set;
+  const int count = 2 * static_cast<int>(kBudgetPerPoll);
+  for (int i = 0; i < count; ++i) {
+    gates_.Open(i);
+    set.Spawn(gates_.Task(i));
+  }
+  RunReady();
+  const Waker waker;
+  Context cx(waker);
+  int taken = 0;
+  while (set.PollNext(cx).IsReady()) ++taken;
+  EXPECT_EQ(taken, static_cast<int>(kBudgetPerPoll));
+  // What is pending takes nothing.
+  Context again(waker);
+  while (!set.empty() && set.PollNext(again).IsReady()) ++taken;
+  EXPECT_EQ(taken, count);
+}
+
+TEST_F(JoinSetTest, MovesWithItsTasks) {
+  JoinSet<int> set;
+  set.Spawn(gates_.Task(0));
+  RunReady();
+  JoinSet<int> moved(std::move(set));
+  EXPECT_EQ(moved.size(), 1u);
+  OpenAndRun(0);
+  JoinSet<int> assigned;
+  assigned.Spawn(gates_.Task(1));
+  assigned = std::move(moved);
+  EXPECT_EQ(NextNow(assigned), 0);
+  RunReady();
+  EXPECT_EQ(scheduler_->alive_tasks(), 0u) << "what it had was not aborted";
+}
+
+TEST_F(JoinSetTest, IsAStream) {
+  static_assert(Stream<JoinSet<int>>);
+  JoinSet<int> set;
+  gates_.Open(5);
+  set.Spawn(gates_.Task(5));
+  RunReady();
+  EXPECT_THAT(PollOnce(Next(set)).value(), Optional(IsOkAndHolds(5)));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(JoinSetTest, AnExceptionIsTheResultOfItsTask) {
+  auto body = []() -> Co<int> {
+    throw std::runtime_error("broken");
+    co_return 1;
+  };
+  JoinSet<int> set;
+  set.Spawn(body);
+  RunReady();
+  const auto joined = PollOnce(set.NextWithId()).value();
+  EXPECT_THAT(joined->result,
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
+  EXPECT_THROW(std::rethrow_exception(joined->exception), std::runtime_error);
+}
+
+TEST_F(JoinSetTest, PolledAfterItHasFinishedPanics) {
+  JoinSet<int> set;
+  auto next = set.Next();
+  EXPECT_TRUE(PollOnce(next).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(next)), PanicError);
+  auto with_id = set.NextWithId();
+  EXPECT_TRUE(PollOnce(with_id).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(with_id)), PanicError);
+  auto shutdown = set.Shutdown();
+  EXPECT_TRUE(PollOnce(shutdown).IsReady());
+  EXPECT_THROW(static_cast<void>(PollOnce(shutdown)), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+// Two threads run the tasks; they end, are aborted, detached and joined as it
+// happens.
+TEST_F(JoinSetTest, LosesNoTaskThatOtherThreadsRun) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 2; ++i) {
+    threads.emplace_back([this, i] { scheduler_->worker(i).Run(); });
+  }
+  auto body = [](int number) -> Co<int> {
+    for (int i = 0; i < number % 4; ++i) co_await Yield();
+    co_return number;
+  };
+  auto main = [&]() -> Co<int> {
+    int joined = 0;
+    for (int round = 0; round < 60; ++round) {
+      JoinSet<int> set;
+      for (int i = 0; i < 20; ++i) set.Spawn(body(i));
+      if (round % 3 == 1) set.AbortAll();
+      if (round % 3 == 2) continue;  // goes with some of them running
+      while (auto result = co_await set.Next()) ++joined;
+    }
+    co_return joined;
+  };
+  EXPECT_EQ(BlockOn(main()), 40 * 20);
+  scheduler_->Close();
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,212 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last tasks end, and the tracker is closed, while somebody begins or ends
+// to wait. What the tasks have done is plain data: who is told of their end and
+// does not see it has a race.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/scheduler/group/task_tracker.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using PlainInt = model::Cell<int>;
+
+// Waits, and knows whether it was woken.
+class Waiting {
+ public:
+  explicit Waiting(const TaskTracker& tracker) : wait_(tracker.Wait()) {}
+
+  bool Poll() {
+    Context cx(waker_);
+    return wait_.Poll(cx).IsReady();
+  }
+
+  // When all others have done what they do.
+  void RequireEnd() {
+    Require(woken_.load(std::memory_order_relaxed), "the wake was lost");
+    Require(Poll());
+  }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+  TaskTrackerWait wait_;
+};
+
+// For a thread: does something, and ends its task.
+auto End(TaskTrackerToken token, PlainInt& done) {
+  return [token = std::optional(std::move(token)), &done]() mutable {
+    done.Write() = 1;
+    token.reset();
+  };
+}
+
+MODEL_TEST(TaskTracker, TheLastTaskEndsWhileItIsWaitedFor) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  tracker.Close();
+  Thread task(End(tracker.Token(), done));
+  Waiting waiting(tracker);
+  if (waiting.Poll()) {
+    Require(done.Read() == 1);
+  } else {
+    task.Join();
+    waiting.RequireEnd();
+  }
+}
+
+MODEL_TEST(TaskTracker, TwoTasksEndWhileItIsWaitedFor,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  const TaskTracker tracker;
+  PlainInt first(0);
+  PlainInt second(0);
+  tracker.Close();
+  Thread a(End(tracker.Token(), first));
+  Thread b(End(tracker.Token(), second));
+  Waiting waiting(tracker);
+  if (waiting.Poll()) {
+    Require(first.Read() + second.Read() == 2);
+  } else {
+    a.Join();
+    b.Join();
+    waiting.RequireEnd();
+  }
+}
+
+// What one task did reaches the waiter by the lock of the other, the last.
+MODEL_TEST(TaskTracker, TheLastOfTwoTasksPassesOnWhatBothHaveDone,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  const TaskTracker tracker;
+  PlainInt first(0);
+  std::optional<TaskTrackerToken> token = tracker.Token();
+  tracker.Close();
+  Waiting waiting(tracker);
+  Require(!waiting.Poll());
+  Thread a(End(tracker.Token(), first));
+  Thread b([&] {
+    if (waiting.Poll()) Require(first.Read() == 1);
+  });
+  token.reset();
+}
+
+MODEL_TEST(TaskTracker, IsClosedWhileTheLastTaskEnds) {
+  const TaskTracker tracker;
+  Waiting waiting(tracker);
+  std::optional<TaskTrackerToken> token = tracker.Token();
+  Require(!waiting.Poll());
+  Thread closing([&] { tracker.Close(); });
+  token.reset();
+  closing.Join();
+  waiting.RequireEnd();
+}
+
+// Of the one who closes, and of those who wait, nobody has acquired from the
+// task but by the tracker.
+MODEL_TEST(TaskTracker, WhoClosesPassesOnWhatTheTaskHasDone) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  Waiting waiting(tracker);
+  Require(!waiting.Poll());
+  Thread task(End(tracker.Token(), done));
+  Thread closing([&] { tracker.Close(); });
+  if (waiting.Poll()) Require(done.Read() == 1);
+}
+
+MODEL_TEST(TaskTracker, IsNoMoreWaitedForWhileTheLastTaskEnds) {
+  const Waker waker = Waker::FromCallable([] {});
+  std::optional<TaskTracker> tracker(std::in_place);
+  tracker->Close();
+  Thread task(
+      [token = std::optional(tracker->Token())]() mutable { token.reset(); });
+  std::optional<TaskTrackerWait> wait(tracker->Wait());
+  {
+    Context cx(waker);
+    static_cast<void>(wait->Poll(cx));
+  }
+  wait.reset();
+  // The last reference may be that of the task, which is looking for waiters.
+  tracker.reset();
+}
+
+MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
+  const TaskTracker tracker;
+  Thread other([token = tracker.Token()] {
+    const std::optional<TaskTrackerToken> copy(token);
+    Require(copy.has_value());
+  });
+  {
+    const TaskTrackerToken token = tracker.Token();
+  }
+  other.Join();
+  Require(tracker.empty());
+}
+
+// Whether its task comes before that moment or after it.
+MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  tracker.Close();
+  Thread task(End(tracker.Token(), done));
+  std::optional<TaskTrackerToken> own(tracker.Token());
+  Waiting waiting(tracker);
+  Require(!waiting.Poll());
+  task.Join();
+  Require(!waiting.Poll(), "told of a moment that was before");
+  own.reset();
+  waiting.RequireEnd();
+}
+
+// The moment comes before the first poll, is over by then, or comes after.
+MODEL_TEST(TaskTracker, AMomentBeforeTheFirstPollIsSeen) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  std::optional<TaskTrackerToken> token = tracker.Token();
+  tracker.Close();
+  Waiting waiting(tracker);
+  Thread task([&] {
+    done.Write() = 1;
+    token.reset();
+    tracker.Reopen();
+  });
+  if (!waiting.Poll()) {
+    task.Join();
+    waiting.RequireEnd();
+    Require(done.Read() == 1);
+  }
+}
+
+MODEL_TEST(TaskTracker, IsReopenedWhileTheLastTaskEnds) {
+  const TaskTracker tracker;
+  PlainInt done(0);
+  tracker.Close();
+  Thread task(End(tracker.Token(), done));
+  Require(tracker.Reopen());
+  Require(tracker.Close());
+  Waiting waiting(tracker);
+  if (waiting.Poll()) {
+    Require(done.Read() == 1);
+  } else {
+    task.Join();
+    waiting.RequireEnd();
+  }
+}
+
+MODEL_MUTANTS(TaskTracker, "scheduler/group/task_tracker.");
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,241 @@
+#include "rouse/scheduler/local/local_schedule.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/base/panic.h"
+#include "rouse/base/thread_local.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/future/task_local.h"
+#include "rouse/scheduler/task/task.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+// Not inlined, all of these: a coroutine might keep a variable's address while
+// it moves to another thread. Usable while a thread's own variables are being
+// destroyed, a `LocalSet` among them (tokio #5179): these have no destructors.
+
+ABSL_ATTRIBUTE_NOINLINE LocalSchedule*& Current() {
+  return ThreadLocal<LocalSchedule*, class CurrentLocalTag>::Get();
+}
+
+// Names this thread. Unlike the system's names of threads never used again: the
+// owner of a set may have ended.
+ABSL_ATTRIBUTE_NOINLINE uint64_t ThisThread() {
+  // Relaxed, and no business of the model checker's: a name orders nothing.
+  ABSL_CONST_INIT static std::atomic<uint64_t> last{0};
+  uint64_t& name = ThreadLocal<uint64_t, class ThisThreadTag>::Get();
+  if (name == 0) name = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return name;
+}
+
+}  // namespace
+
+LocalSchedule* CurrentLocal() { return Current(); }
+
+LocalSchedule& CurrentLocalOrPanic() {
+  LocalSchedule* const schedule = Current();
+  if (schedule == nullptr) {
+    Panic(
+        "SpawnLocal: there is no LocalSet on this thread; call it in a task of "
+        "one or inside LocalSet::RunUntil, hold a LocalSet::Enter() guard, or "
+        "call LocalSet::Spawn");
+  }
+  return *schedule;
+}
+
+LocalSchedule* SetCurrentLocal(LocalSchedule* schedule) {
+  return std::exchange(Current(), schedule);
+}
+
+LocalSchedule::Driving::Driving(LocalSchedule& schedule)
+    : schedule_(schedule),
+      nested_(std::exchange(schedule.driving_, true)),
+      outer_(SetCurrentLocal(&schedule)) {}
+
+LocalSchedule::Driving::~Driving() {
+  SetCurrentLocal(outer_);
+  if (nested_) return;
+  schedule_.driving_ = false;
+  const bool emptied = std::exchange(schedule_.emptied_, false);
+  if (schedule_.local_.IsEmpty() && !emptied) return;
+  // What a waker throws is not for the poll that ends here.
+  ROUSE_TRY { schedule_.WakeDrivers(); }
+  ROUSE_CATCH_ALL {}
+}
+
+LocalSchedule::LocalSchedule() : owner_(ThisThread()) {}
+
+bool LocalSchedule::IsOwner() const { return owner_ == ThisThread(); }
+
+void LocalSchedule::CheckOwner(std::string_view call) const {
+  if (IsOwner()) return;
+  Panic(absl::StrCat(call,
+                     ": called on another thread than the one that made the "
+                     "LocalSet; keep the set, and whatever polls it, there"));
+}
+
+void LocalSchedule::Adopt(task::Header* task) {
+  if (closed_) {
+    const internal::ScopedTaskLocals none(nullptr);
+    task::Shutdown(task);
+    task::Unref(task);  // the queue's
+    task::Unref(task);  // the list's
+    return;
+  }
+  tasks_.PushBack(task);
+  ++task_count_;
+  Submit(task);
+}
+
+void LocalSchedule::Submit(task::Header* task) {
+  if (!IsOwner()) {
+    SubmitRemotely(task);
+    return;
+  }
+  if (closed_) {
+    // It was woken by the end of another one, and is cancelled next.
+    task::Unref(task);
+    return;
+  }
+  local_.Push(task);
+  if (!driving_) WakeDrivers();
+}
+
+void LocalSchedule::Resubmit(task::Header* task) {
+  // On the owner, which has run it.
+  if (!running_tasks_ || closed_) return Submit(task);
+  yielded_.Push(task);
+}
+
+void LocalSchedule::SubmitRemotely(task::Header* task) {
+  {
+    const ThreadMutexLock lock(&mu_);
+    if (!remote_closed_) {
+      remote_.Push(std::exchange(task, nullptr));
+      // The queue has the caller's reference now, and the task may end, and
+      // with it the set, before the drivers have been woken.
+      Ref();
+    }
+  }
+  if (task != nullptr) {
+    // It came late: the task has been cancelled.
+    task::Unref(task);
+    return;
+  }
+  const absl::Cleanup unref = [this] { Unref(); };
+  WakeDrivers();
+}
+
+void LocalSchedule::WakeDrivers() {
+  // What is woken may destroy the set, while there are more to be woken.
+  Ref();
+  const absl::Cleanup unref = [this] { Unref(); };
+  for (;;) {
+    WakeList woken;
+    {
+      const ThreadMutexLock lock(&mu_);
+      drivers_.ForEach([&woken](Driver* driver) {
+        if (woken.IsFull()) return;
+        // Taking one calls nothing.
+        Waker waker = driver->waker.Take();
+        if (!waker.IsNoop()) woken.Push(std::move(waker));
+      });
+    }
+    // Those that did not fit are still there.
+    const bool all = !woken.IsFull();
+    woken.WakeAll();
+    if (all) return;
+  }
+}
+
+bool LocalSchedule::Release(task::Header* task) {
+  if (!task->IsLinked()) return false;
+  task->Unlink();
+  if (--task_count_ == 0) emptied_ = true;
+  return true;
+}
+
+void LocalSchedule::Register(Driver& driver, const Waker& waker) {
+  driver.waker.Register(waker);
+  if (std::exchange(driver.registered, true)) return;
+  const ThreadMutexLock lock(&mu_);
+  drivers_.PushBack(&driver);
+}
+
+void LocalSchedule::Deregister(Driver& driver) {
+  if (!std::exchange(driver.registered, false)) return;
+  {
+    const ThreadMutexLock lock(&mu_);
+    driver.Unlink();
+  }
+  driver.waker.Take().Reset();
+}
+
+task::Header* LocalSchedule::Pop() {
+  if (local_.IsEmpty() || ++tick_ % kRemoteInterval == 0) {
+    // Behind those that are here: whichever queue is always full keeps the
+    // other one waiting for no longer than that.
+    const ThreadMutexLock lock(&mu_);
+    local_.Append(remote_);
+  }
+  return local_.Pop();
+}
+
+bool LocalSchedule::RunTasks(FastRand* rand) {
+  // A task is no part of the poll that drives it.
+  const internal::ScopedTaskLocals none(nullptr);
+  {
+    running_tasks_ = true;
+    // Also if a waker throws.
+    const absl::Cleanup done = [this] {
+      running_tasks_ = false;
+      local_.Append(yielded_);
+    };
+    for (int i = 0; i < kTasksPerPoll; ++i) {
+      task::Header* const task = Pop();
+      if (task == nullptr) break;
+      task::Run(task, rand);
+    }
+  }
+  return !local_.IsEmpty();
+}
+
+void LocalSchedule::YieldAs(Driver& driver, Context& cx) {
+  // Not to be woken for the same by the end of `Driving`.
+  driver.waker.Take().Reset();
+  cx.Yield();
+}
+
+void LocalSchedule::Close() {
+  // What is destroyed may wake and spawn: all of it is dropped at once, and so
+  // the end is reached (tokio #1885).
+  closed_ = true;
+  {
+    const ThreadMutexLock lock(&mu_);
+    remote_closed_ = true;
+    local_.Append(remote_);
+  }
+  const internal::ScopedTaskLocals none(nullptr);
+  const Driving driving(*this);
+  while (task::Header* const task = tasks_.PopFront()) {
+    --task_count_;
+    task::Shutdown(task);
+    task::Unref(task);
+  }
+  // What is still queued is complete, and only held by the queue.
+  while (task::Header* const task = local_.Pop()) task::Unref(task);
+}
+
+}  // namespace rouse::scheduler

@@ -1,0 +1,151 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A `LocalSet` whose tasks other threads wake and abort while it is polled and
+// destroyed. A wake that is lost fails a `Require()`; a task that is left in a
+// queue is a leak, which the checker finds by itself.
+//
+// What threads share is under one lock, but for the drivers' wakers, which have
+// models of their own, and so there are no mutants here. By hand: a remote
+// queue that is not closed fails WakeDuringShutdown, a driver that looks into
+// it before it registers fails AWakeMeetsAPoll, drivers that are woken without
+// a reference to the set fail GoesWhileItIsWoken.
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "rouse/base/atomic.h"
+#include "rouse/scheduler/local/local_set.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/scheduler/task/model_util.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+using task::Event;
+using task::Wait;
+using PlainInt = model::Cell<int>;
+
+// Who polls the set, and whether that was woken.
+class Poller {
+ public:
+  // Whether all tasks have ended.
+  bool Poll(LocalSet& set) {
+    woken_.store(false, std::memory_order_relaxed);
+    Context cx(waker_);
+    return set.Poll(cx).IsReady();
+  }
+
+  bool WasWoken() const { return woken_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<bool> woken_{false};
+  const Waker waker_ = Waker::FromCallable(
+      [this] { woken_.store(true, std::memory_order_relaxed); });
+};
+
+MODEL_TEST(LocalSet, AWakeMeetsAPoll, .spurious_failures = 0) {
+  Event event;
+  PlainInt uses(0);
+  Poller poller;
+  LocalSet set;
+  set.Spawn(Wait(event, uses)).Detach();
+  Thread other([&] { event.Signal(); });
+  const bool ended = poller.Poll(set);
+  other.Join();
+  Require(ended || (poller.WasWoken() && poller.Poll(set)), "a lost wake");
+}
+
+// Tokio's wake_during_shutdown: the task that was woken stayed in the queue.
+MODEL_TEST(LocalSet, WakeDuringShutdown, .spurious_failures = 0) {
+  Event event;
+  PlainInt uses(0);
+  Poller poller;
+  std::optional<LocalSet> set(std::in_place);
+  set->Spawn(Wait(event, uses)).Detach();
+  static_cast<void>(poller.Poll(*set));
+  Thread other([&] { event.Signal(); });
+  set.reset();
+  other.Join();
+  Require(uses.Read() >= 2);
+}
+
+MODEL_TEST(LocalSet, AbortDuringShutdown, .spurious_failures = 0) {
+  Event event;
+  PlainInt uses(0);
+  Poller poller;
+  std::optional<LocalSet> set(std::in_place);
+  JoinHandle<int> handle = set->Spawn(Wait(event, uses));
+  static_cast<void>(poller.Poll(*set));
+  Thread other([&] { handle.Abort(); });
+  set.reset();
+  other.Join();
+  Require(handle.IsFinished());
+  event.waker.Take().Reset();
+}
+
+// The task ends, and with it the set, while its waker is still calling whoever
+// polls the set.
+MODEL_TEST(LocalSet, GoesWhileItIsWoken, .spurious_failures = 0) {
+  Event event;
+  PlainInt uses(0);
+  Poller poller;
+  std::optional<LocalSet> set(std::in_place);
+  set->Spawn(Wait(event, uses)).Detach();
+  static_cast<void>(poller.Poll(*set));
+  Thread other([&] { event.Signal(); });
+  if (poller.Poll(*set)) set.reset();
+}
+
+MODEL_TEST(LocalSet, TwoThreadsWakeTwoTasks, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  Event first;
+  Event second;
+  PlainInt uses(0);
+  Poller poller;
+  LocalSet set;
+  set.Spawn(Wait(first, uses)).Detach();
+  set.Spawn(Wait(second, uses)).Detach();
+  static_cast<void>(poller.Poll(set));
+  Thread a([&] { first.Signal(); });
+  Thread b([&] { second.Signal(); });
+  const bool ended = poller.Poll(set);
+  a.Join();
+  b.Join();
+  Require(ended || (poller.WasWoken() && poller.Poll(set)), "a lost wake");
+}
+
+// The wake goes to both, of which one has gone.
+MODEL_TEST(LocalSet, OneThatWaitsGoesWhileATaskIsWoken,
+           .mode = model::Mode::kBounded, .preemption_bound = 3,
+           .spurious_failures = 0) {
+  Event event;
+  Event never;
+  PlainInt uses(0);
+  Poller poller;
+  LocalSet set;
+  set.Spawn(Wait(event, uses)).Detach();
+  static_cast<void>(poller.Poll(set));
+  Thread other([&] { event.Signal(); });
+  {
+    auto until = set.RunUntil(Wait(never, uses));
+    const Waker waker;
+    Context cx(waker);
+    static_cast<void>(until.Poll(cx));
+  }
+  other.Join();
+  Require(set.alive_tasks() == 0 || poller.WasWoken(), "a lost wake");
+  never.waker.Take().Reset();
+}
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,254 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steps of idle.h beside one another, and what they promise to who pushes a
+// task. (What comes of it is in run_queues_model_test.)
+
+#include <atomic>
+#include <cstddef>
+
+#include "rouse/base/atomic.h"
+#include "rouse/scheduler/awake_bell.h"
+#include "rouse/scheduler/queue/idle.h"
+#include "rouse/testing/model/cell.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/thread_parker.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// A queue as idle.h wants it: with a task in it or not.
+class Queue {
+ public:
+  void Push() { full_.exchange(true, std::memory_order_seq_cst); }
+  bool IsEmpty() const { return !full_.load(std::memory_order_seq_cst); }
+
+ private:
+  Atomic<bool> full_{false};
+};
+
+// ---- Nothing gets lost of a word that several change.
+
+MODEL_TEST(Idle, OneSearchesWhileAnotherGoesToSleep) {
+  Idle idle(2);
+  Thread other([&] { Require(idle.BeginSearching(0)); });
+  idle.Sleep(1, /*was_searching=*/false);
+  other.Join();
+  Require(idle.IsAsleep(1));
+  Require(idle.EndSearching(0));
+}
+
+MODEL_TEST(Idle, OneFindsATaskWhileAnotherGoesToSleep) {
+  Idle idle(2);
+  Require(idle.BeginSearching(0));
+  Thread other([&] { Require(idle.EndSearching(0)); });
+  idle.Sleep(1, /*was_searching=*/false);
+  other.Join();
+  Require(idle.Wake() == 1);
+}
+
+MODEL_TEST(Idle, OneAwakesWhileAnotherGoesToSleep) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  Thread other([&] { Require(!idle.Awake(0)); });
+  idle.Sleep(1, /*was_searching=*/false);
+  other.Join();
+  Require(idle.asleep() == 1 && idle.IsAsleep(1));
+}
+
+MODEL_TEST(Idle, TwoWakeOneSleeper) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  bool other_wakes = false;
+  Thread other([&] { other_wakes = idle.WakeAny().has_value(); });
+  const bool wakes = idle.WakeAny().has_value();
+  other.Join();
+  Require(wakes != other_wakes);
+  Require(idle.asleep() == 0);
+  Require(idle.Awake(0));
+  Require(idle.EndSearching(0));
+}
+
+// One searches then, and finds both.
+MODEL_TEST(Idle, TwoTasksWakeOneOfTwoSleepers) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  idle.Sleep(1, /*was_searching=*/false);
+  Thread other([&] { static_cast<void>(idle.Wake()); });
+  static_cast<void>(idle.Wake());
+  other.Join();
+  Require(idle.asleep() == 1);
+}
+
+// Only the last one that searched looks for what came meanwhile.
+MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
+  Idle idle(4);
+  Require(idle.BeginSearching(0));
+  Require(idle.BeginSearching(1));
+  Require(!idle.EndSearching(0));
+  Require(idle.BeginSearching(0));
+  Require(!idle.Sleep(1, /*was_searching=*/true));
+  Require(idle.Sleep(0, /*was_searching=*/true));
+}
+
+// Either it was woken, and what came before that is visible, or it was not.
+MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
+  Idle idle(2);
+  model::Cell<int> told(0);
+  idle.Sleep(0, /*was_searching=*/false);
+  bool wakes = false;
+  Thread other([&] {
+    told.Write() = 1;
+    wakes = idle.Wake().has_value();
+  });
+  const bool woken = idle.Awake(0);
+  if (woken) Require(told.Read() == 1);
+  other.Join();
+  Require(woken == wakes);
+  Require(!idle.IsAsleep(0));
+}
+
+// ---- No task is left lying.
+
+MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
+  Idle idle(1);
+  Queue queue;
+  bool woken = false;
+  Thread pusher([&] {
+    queue.Push();
+    woken = idle.Wake().has_value();
+  });
+  Require(idle.Sleep(0, /*was_searching=*/false));
+  const bool found = !queue.IsEmpty();
+  pusher.Join();
+  Require(woken || found);
+}
+
+// Nobody is woken because worker `last` searches; but that one has found
+// another task, and is busy with it for long. Worker `sleeper` sleeps.
+void ATaskComesWhileOneEndsItsSearch(size_t last, size_t sleeper) {
+  Idle idle(Idle::kGroup + 2);
+  Queue queue;
+  idle.Sleep(sleeper, /*was_searching=*/false);
+  Require(idle.BeginSearching(last));
+  bool woken = false;
+  Thread pusher([&] {
+    queue.Push();
+    woken = idle.Wake().has_value();
+  });
+  bool found = false;
+  if (idle.EndSearching(last) && !queue.IsEmpty()) {
+    found = true;
+    static_cast<void>(idle.Wake());
+  }
+  pusher.Join();
+  Require(woken || found);
+  Require(!idle.IsAsleep(sleeper));
+}
+
+MODEL_TEST(Idle, ATaskComesWhileTheLastOneEndsItsSearch) {
+  ATaskComesWhileOneEndsItsSearch(/*last=*/0, /*sleeper=*/1);
+}
+
+// Of two that go to sleep one after the other, having searched, the last looks:
+// of each word, if they do not share one.
+void ATaskComesWhileTheyGoToSleep(size_t one, size_t another) {
+  Idle idle(Idle::kGroup + 2);
+  Queue queue;
+  Require(idle.BeginSearching(one));
+  Require(idle.BeginSearching(another));
+  bool woken = false;
+  Thread pusher([&] {
+    queue.Push();
+    woken = idle.Wake().has_value();
+  });
+  bool other_found = false;
+  Thread other([&] {
+    other_found =
+        idle.Sleep(another, /*was_searching=*/true) && !queue.IsEmpty();
+  });
+  const bool found =
+      idle.Sleep(one, /*was_searching=*/true) && !queue.IsEmpty();
+  pusher.Join();
+  other.Join();
+  Require(woken || found || other_found);
+}
+
+MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
+  ATaskComesWhileTheyGoToSleep(0, 1);
+}
+
+// ---- The same of workers that do not share a word. Worker 0 is in the first
+// one.
+
+constexpr size_t kOfTheSecondWord = Idle::kGroup;
+
+MODEL_TEST(Idle, ATaskComesWhileTheLastOneOfAnotherWordEndsItsSearch) {
+  ATaskComesWhileOneEndsItsSearch(/*last=*/kOfTheSecondWord, /*sleeper=*/0);
+}
+
+MODEL_TEST(Idle, ATaskComesWhileTwoOfTwoWordsGoToSleep,
+           .mode = model::Mode::kBounded) {
+  ATaskComesWhileTheyGoToSleep(0, kOfTheSecondWord);
+}
+
+// One sleeps in each word, and each of the two that wake takes one.
+MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
+  Idle idle(Idle::kGroup + 1);
+  idle.Sleep(0, /*was_searching=*/false);
+  idle.Sleep(kOfTheSecondWord, /*was_searching=*/false);
+  bool other_wakes = false;
+  Thread other([&] { other_wakes = idle.WakeAny().has_value(); });
+  const bool wakes = idle.WakeAny().has_value();
+  other.Join();
+  Require(wakes && other_wakes);
+  Require(idle.asleep() == 0);
+}
+
+// ---- The watchdog does not sleep beside a worker that is awake.
+
+MODEL_TEST(Idle, AWorkerAwakesByItselfBesideTheWatchdog) {
+  Idle idle(1);
+  ThreadParker watchdog;
+  AwakeBell bell;
+  bell.SetWatcher(watchdog.unparker());
+  idle.Sleep(0, /*was_searching=*/false);
+  Thread worker([&] {
+    idle.Awake(0);
+    bell.Ring();
+  });
+  bell.Await();
+  if (idle.asleep() == 1) watchdog.Park();
+  worker.Join();
+}
+
+MODEL_TEST(Idle, AWorkerIsWokenBesideTheWatchdog) {
+  Idle idle(1);
+  ThreadParker watchdog;
+  ThreadParker parker;
+  AwakeBell bell;
+  bell.SetWatcher(watchdog.unparker());
+  idle.Sleep(0, /*was_searching=*/false);
+  Thread worker([&] {
+    parker.Park();
+    idle.Awake(0);
+    bell.Ring();
+  });
+  Thread waker([&] {
+    if (idle.Wake().has_value()) parker.unparker().Unpark();
+  });
+  bell.Await();
+  if (idle.asleep() == 1) watchdog.Park();
+  worker.Join();
+  waker.Join();
+}
+
+MODEL_MUTANTS(Idle, "scheduler/queue/idle.h");
+
+}  // namespace
+}  // namespace rouse::scheduler

@@ -1,0 +1,141 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/scheduler/queue/idle.h"
+
+#include <cstddef>
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace rouse::scheduler {
+namespace {
+
+constexpr size_t kManyWorkers = 2 * Idle::kGroup + 4;
+
+TEST(Idle, WakesNobodyWhileAllAreAwake) {
+  Idle idle(4);
+  EXPECT_EQ(idle.asleep(), 0u);
+  EXPECT_EQ(idle.Wake(), std::nullopt);
+  EXPECT_EQ(idle.WakeAny(), std::nullopt);
+}
+
+TEST(Idle, WakesTheFirstThatSleeps) {
+  Idle idle(4);
+  idle.Sleep(3, /*was_searching=*/false);
+  idle.Sleep(1, /*was_searching=*/false);
+  EXPECT_TRUE(idle.IsAsleep(1));
+  EXPECT_EQ(idle.asleep(), 2u);
+  EXPECT_EQ(idle.Wake(), 1u);
+  EXPECT_FALSE(idle.IsAsleep(1));
+  EXPECT_TRUE(idle.IsAsleep(3));
+  EXPECT_EQ(idle.asleep(), 1u);
+}
+
+// Or each of many tasks would wake a worker.
+TEST(Idle, WhoIsWokenSearchesAndNobodyElseIsWoken) {
+  Idle idle(4);
+  idle.Sleep(0, /*was_searching=*/false);
+  idle.Sleep(1, /*was_searching=*/false);
+  EXPECT_EQ(idle.Wake(), 0u);
+  EXPECT_EQ(idle.Wake(), std::nullopt);
+  EXPECT_TRUE(idle.EndSearching(0));
+  EXPECT_EQ(idle.Wake(), 1u);
+}
+
+TEST(Idle, WakesAnyAlthoughOneSearches) {
+  Idle idle(4);
+  idle.Sleep(0, /*was_searching=*/false);
+  ASSERT_TRUE(idle.BeginSearching(1));
+  EXPECT_EQ(idle.Wake(), std::nullopt);
+  EXPECT_EQ(idle.WakeAny(), 0u);
+  EXPECT_EQ(idle.WakeAny(), std::nullopt);
+}
+
+TEST(Idle, AWorkerLearnsWhetherItWasWoken) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  EXPECT_FALSE(idle.Awake(0));  // by the driver
+  EXPECT_EQ(idle.asleep(), 0u);
+  idle.Sleep(0, /*was_searching=*/false);
+  ASSERT_EQ(idle.Wake(), 0u);
+  EXPECT_TRUE(idle.Awake(0));
+  EXPECT_TRUE(idle.EndSearching(0));
+}
+
+TEST(Idle, HalfOfTheWorkersMaySearch) {
+  Idle idle(4);
+  EXPECT_TRUE(idle.BeginSearching(0));
+  EXPECT_TRUE(idle.BeginSearching(1));
+  EXPECT_FALSE(idle.BeginSearching(2));
+  idle.EndSearching(0);
+  EXPECT_TRUE(idle.BeginSearching(2));
+}
+
+TEST(Idle, OfAnOddNumberOneMoreMay) {
+  Idle idle(3);
+  EXPECT_TRUE(idle.BeginSearching(0));
+  EXPECT_TRUE(idle.BeginSearching(1));
+  EXPECT_FALSE(idle.BeginSearching(2));
+}
+
+TEST(Idle, WhoWasWokenCountsAsOneThatSearches) {
+  Idle idle(2);
+  idle.Sleep(0, /*was_searching=*/false);
+  ASSERT_EQ(idle.Wake(), 0u);
+  EXPECT_FALSE(idle.BeginSearching(1));
+}
+
+TEST(Idle, TheLastThatSearchesIsToLookAgain) {
+  Idle idle(4);
+  idle.BeginSearching(0);
+  idle.BeginSearching(1);
+  EXPECT_FALSE(idle.EndSearching(1));
+  EXPECT_TRUE(idle.EndSearching(0));
+}
+
+TEST(Idle, WhoGoesToSleepLooksUnlessOthersSearch) {
+  Idle idle(4);
+  idle.BeginSearching(0);
+  idle.BeginSearching(1);
+  EXPECT_FALSE(idle.Sleep(0, /*was_searching=*/true));
+  EXPECT_FALSE(idle.Sleep(2, /*was_searching=*/false));
+  EXPECT_TRUE(idle.Sleep(1, /*was_searching=*/true));
+  EXPECT_TRUE(idle.Sleep(3, /*was_searching=*/false));
+  EXPECT_EQ(idle.asleep(), 4u);
+}
+
+TEST(Idle, BeyondAGroupEachWorkerHasABit) {
+  Idle idle(kManyWorkers);
+  const size_t last = kManyWorkers - 1;
+  idle.Sleep(last, /*was_searching=*/false);
+  idle.Sleep(Idle::kGroup, /*was_searching=*/false);
+  EXPECT_EQ(idle.asleep(), 2u);
+  EXPECT_FALSE(idle.IsAsleep(0));
+  EXPECT_FALSE(idle.IsAsleep(last % Idle::kGroup));
+  EXPECT_TRUE(idle.IsAsleep(last));
+  EXPECT_EQ(idle.WakeAny(), Idle::kGroup);
+  EXPECT_EQ(idle.WakeAny(), last);
+  EXPECT_EQ(idle.asleep(), 0u);
+}
+
+TEST(Idle, OneThatSearchesCountsForAllGroups) {
+  Idle idle(kManyWorkers);
+  idle.Sleep(0, /*was_searching=*/false);
+  ASSERT_TRUE(idle.BeginSearching(kManyWorkers - 1));
+  EXPECT_EQ(idle.Wake(), std::nullopt);
+  EXPECT_TRUE(idle.EndSearching(kManyWorkers - 1));
+  EXPECT_EQ(idle.Wake(), 0u);
+}
+
+TEST(Idle, HalfIsOfAllGroups) {
+  Idle idle(kManyWorkers);
+  size_t searching = 0;
+  for (size_t worker = 0; worker < kManyWorkers; ++worker) {
+    if (idle.BeginSearching(worker)) ++searching;
+  }
+  EXPECT_EQ(searching, kManyWorkers / 2);
+}
+
+}  // namespace
+}  // namespace rouse::scheduler

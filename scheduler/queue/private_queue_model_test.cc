@@ -1,0 +1,108 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+
+#include "rouse/base/cell.h"
+#include "rouse/scheduler/queue/private_queue.h"
+#include "rouse/scheduler/queue/run_queue.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// Written before it is pushed and when it is taken out: a second time, or one
+// that is not ordered behind the push, is a race or a failure.
+struct Task {
+  bool IsNew() const { return is_new; }
+  void Take() { ++taken.Write(); }
+
+  Cell<int> taken{0};
+  bool is_new = false;
+  Task* next_in_queue = nullptr;
+  Task* previous_in_queue = nullptr;
+};
+
+Task* Written(Task& task) {
+  task.taken.Write() = 0;
+  return &task;
+}
+
+void Rescue(PrivateQueue<Task>& queue) {
+  queue.Rescue([](RunQueue<Task>& batch, size_t count) {
+    for (; count > 0; --count) {
+      Task* const task = batch.Pop();
+      Require(task != nullptr);
+      task->Take();
+    }
+    Require(batch.Pop() == nullptr);
+  });
+}
+
+// The owner is about to run what the watchdog wants to give to others.
+MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
+  Task task;
+  PrivateQueue<Task> queue;
+  queue.PushNext(Written(task));
+  Thread watchdog([&] { Rescue(queue); });
+  if (Task* const next = queue.PopNext()) next->Take();
+  watchdog.Join();
+  Require(task.taken.Read() == 1);
+  Require(queue.Size() == 0);
+}
+
+// The owner comes out of its long poll and goes on, with tasks of each kind.
+MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
+  Task tasks[3];
+  tasks[1].is_new = true;
+  PrivateQueue<Task> queue;
+  queue.Push(Written(tasks[0]));
+  Thread watchdog([&] { Rescue(queue); });
+  queue.Push(Written(tasks[1]));
+  queue.PushNext(Written(tasks[2]));
+  if (Task* const task = queue.PopNext()) task->Take();
+  // With a lock that does not hold, a list may have no end.
+  for (int i = 0; i < 3; ++i) {
+    if (Task* const task = queue.Pop()) task->Take();
+  }
+  watchdog.Join();
+  for (Task& task : tasks) Require(task.taken.Read() == 1);
+  Require(queue.Size() == 0);
+}
+
+// The owner gives to others what the watchdog takes.
+MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  Task tasks[2];
+  tasks[1].is_new = true;
+  PrivateQueue<Task> queue;
+  for (Task& task : tasks) queue.Push(Written(task));
+  Thread watchdog([&] { Rescue(queue); });
+  RunQueue<Task> batch;
+  size_t count = queue.TakeForOthers(batch, 2, false);
+  for (; count > 0; --count) {
+    Task* const task = batch.Pop();
+    Require(task != nullptr);
+    task->Take();
+  }
+  watchdog.Join();
+  for (Task& task : tasks) Require(task.taken.Read() == 1);
+}
+
+// It has no order of its own.
+MODEL_MUTANTS(PrivateQueue, "base/biased_lock",
+              "SlowLockAsOwner at biased_lock.cc:18: store skipped: killed by "
+              "biased_lock_model_test",
+              "biased_lock.cc:38: killed by biased_lock_model_test, or listed "
+              "there",
+              "biased_lock.cc:39: store skipped: killed by "
+              "biased_lock_model_test, or listed there");
+
+}  // namespace
+}  // namespace rouse::scheduler

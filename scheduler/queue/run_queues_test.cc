@@ -1,0 +1,619 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/scheduler/queue/run_queues.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
+#include "rouse/scheduler/queue/inject_queue.h"
+
+namespace rouse::scheduler {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+struct Element {
+  bool IsNew() const { return is_new; }
+
+  int number = 0;
+  bool is_new = false;
+  Element* next_in_queue = nullptr;
+  Element* previous_in_queue = nullptr;
+};
+
+// Notes what it is told.
+struct Host {
+  void UnparkWorker(size_t worker) { unparked.push_back(worker); }
+  void Discard(Element* element) { discarded.push_back(element->number); }
+  uint64_t PollsBegun(size_t worker) const { return polls_begun[worker]; }
+  template <class Ready>
+  bool AwaitBriefly(Ready ready) {
+    if (while_awaited == nullptr) return true;
+    while_awaited();
+    return ready();
+  }
+
+  class Adder {
+   public:
+    explicit Adder(Host& host) : host_(host) {}
+    bool IsClosed() const { return host_.is_closed; }
+    void Add(Element* element) { host_.added.push_back(element->number); }
+
+   private:
+    Host& host_;
+  };
+  Adder AdderFor(size_t worker) {
+    static_cast<void>(worker);
+    return Adder(*this);
+  }
+
+  std::vector<uint64_t> polls_begun = std::vector<uint64_t>(8);
+  // If there is none, whoever is awaited has moved on.
+  std::function<void()> while_awaited;
+  std::vector<size_t> unparked;
+  std::vector<int> discarded;
+  std::vector<int> added;
+  bool is_closed = false;
+};
+
+class RunQueuesTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kCapacity = 8;
+  static constexpr int kSegment = InjectQueue<Element>::kSegment;
+  static constexpr int kElements = 128;
+  using Queues = RunQueues<Element, Host, kCapacity>;
+
+  RunQueuesTest() {
+    for (int i = 0; i < kElements; ++i) elements_[i].number = i;
+  }
+
+  // To what `worker` keeps to itself; to where others steal from; to the queue
+  // that all share.
+  void Push(Queues& queues, size_t worker, int from, int to) {
+    for (int i = from; i < to; ++i) queues.Of(worker).Push(&elements_[i]);
+  }
+  void PushShared(Queues& queues, size_t worker, int from, int to) {
+    Push(queues, worker, from, to);
+    queues.Of(worker).GiveUp();
+  }
+  void Inject(Queues& queues, int from, int to) {
+    for (int i = from; i < to; ++i) queues.Inject(&elements_[i]);
+  }
+
+  static int Number(const Element* element) {
+    return element != nullptr ? element->number : -1;
+  }
+  static std::vector<int> PopAll(Queues& queues, size_t worker) {
+    std::vector<int> numbers;
+    while (const Element* element = queues.Of(worker).Pop()) {
+      numbers.push_back(element->number);
+    }
+    return numbers;
+  }
+  static std::vector<int> Drain(Queues& queues) {
+    std::vector<int> numbers;
+    queues.DrainAll([&numbers](const Element* element) {
+      numbers.push_back(element->number);
+    });
+    return numbers;
+  }
+  // All that is in the shared queue, in its order.
+  static std::vector<int> PopAllShared(Queues& queues) {
+    std::vector<int> numbers;
+    while (const Element* element = queues.Of(1).PopShared()) {
+      numbers.push_back(element->number);
+      for (int number : PopAll(queues, 1)) numbers.push_back(number);
+    }
+    return numbers;
+  }
+
+  Element elements_[kElements];
+  Host host_;
+  FastRand rand_{0};
+  Queues two_{host_, 2};
+  Queues solo_{host_, 1};
+};
+
+TEST_F(RunQueuesTest, AWorkersOwnAreFirstInFirstOut) {
+  Push(two_, 0, 0, 3);
+  EXPECT_EQ(two_.Of(0).depth(), 3u);
+  EXPECT_EQ(two_.Of(1).depth(), 0u);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
+  Push(two_, 0, 0, 1);
+  two_.Of(0).PushNext(&elements_[1]);
+  EXPECT_EQ(two_.Of(0).depth(), 2u);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 1);
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0));
+}
+
+TEST_F(RunQueuesTest, NothingIsSharedWhileAllAreBusy) {
+  Push(two_, 0, 0, 5);
+  two_.Of(0).Share(0);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSleeps) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Push(two_, 0, 0, 4);
+  two_.Of(0).Share(1);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_THAT(PopAll(two_, 1), ElementsAre(1));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3));
+}
+
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSearches) {
+  ASSERT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  Push(two_, 0, 0, 2);
+  two_.Of(0).Share(1);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesIsNoReasonToShareForItself) {
+  ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
+  Push(two_, 0, 0, 2);
+  two_.Of(0).Share(0);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+}
+
+TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Push(two_, 0, 0, 1);
+  two_.Of(0).Share(1);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  // But while another task is run, it does.
+  two_.Of(0).Share(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+// A task that makes many others, and then takes long itself.
+TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  for (int i = 0; i < 5; ++i) {
+    elements_[i].is_new = true;
+    two_.Of(0).PushNext(&elements_[i]);
+    two_.Of(0).Share(1);
+  }
+  two_.Of(1).Awake();
+  std::vector<int> stolen;
+  while (const Element* element = two_.Of(1).Steal(rand_)) {
+    stolen.push_back(element->number);
+    for (int number : PopAll(two_, 1)) stolen.push_back(number);
+  }
+  EXPECT_THAT(stolen, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 4);
+}
+
+TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Push(two_, 0, 0, 30);
+  two_.Of(0).Share(1);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steals(), kCapacity / 2);
+}
+
+// Its polls take long.
+TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
+  Push(two_, 0, 0, 2);
+  two_.Of(0).Share(1);
+  Push(two_, 0, 2, 4);
+  two_.Of(0).Share(1);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steals(), 2u);
+  two_.Of(0).SetSharing(Sharing::kOnDemand);
+  Push(two_, 0, 4, 6);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
+}
+
+// Tasks that are woken all the time, more than others can steal at one time,
+// and a new one behind them.
+TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
+  elements_[0].is_new = true;
+  Push(two_, 0, 0, 2 * kCapacity);
+  for (int i = 0; i < 100; ++i) {
+    two_.Of(0).Share(0);
+    Element* const element = two_.Of(0).Pop();
+    if (element->number == 0) return;
+    two_.Of(0).Push(element);
+    two_.Of(0).Share(1);
+  }
+  FAIL() << "the new one never comes";
+}
+
+TEST_F(RunQueuesTest, WhatIsSharedComesBeforeWhatIsKept) {
+  PushShared(two_, 0, 0, 2);
+  Push(two_, 0, 2, 4);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[1]);
+  Push(two_, 0, 0, 1);
+  two_.Of(0).GiveUp();
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 0));
+}
+
+// Tokio #8029: the first half, which has waited longer, stays.
+TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
+  Inject(two_, 20, 21);
+  PushShared(two_, 0, 0, kCapacity + 1);
+  EXPECT_EQ(two_.Of(0).overflows(), kCapacity / 2 + 1);
+  EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
+}
+
+// Its share: of 6 half, and one more.
+TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
+  Inject(two_, 0, 6);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(two_.inject_depth(), 2u);
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
+}
+
+// Where there are many, in whole segments.
+TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
+  Inject(two_, 0, 4 * kSegment);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(two_.inject_depth(), 2u * kSegment);
+  EXPECT_EQ(two_.Of(0).depth(), 2u * kSegment - 1);
+}
+
+// Tokio #5908: what does not fit where others can steal it stays with the
+// worker, and not in the queue of all.
+TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
+  Inject(two_, 0, 40);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_GT(two_.Of(0).depth(), kCapacity);
+  EXPECT_EQ(two_.Of(0).depth() + two_.inject_depth(), 39u);
+  EXPECT_EQ(two_.Of(0).overflows(), 0u);
+}
+
+// Tokio #5705: else the shared queue waits as long as the worker's is full.
+TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
+  two_.Of(0).SetSharing(Sharing::kInAdvance);
+  PushShared(two_, 0, 20, 20 + kCapacity);
+  Inject(two_, 0, 1);
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(two_.Of(0).depth(), kCapacity);
+  EXPECT_EQ(two_.Of(0).overflows(), 0u);
+}
+
+// Nobody can take one of them for new, or miss it.
+TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
+  Inject(two_, 0, 2);
+  two_.Of(0).PopShared();
+  EXPECT_THAT(host_.added, ElementsAre(0, 1));
+}
+
+TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
+  Inject(two_, 0, 2);
+  host_.is_closed = true;
+  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
+  EXPECT_EQ(two_.inject_depth(), 2u);
+}
+
+TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
+  // The one that searches is to find the tasks; it gives up, and is told.
+  ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 6);
+  ASSERT_FALSE(two_.Of(0).Sleep());
+  ASSERT_THAT(host_.unparked, IsEmpty());
+  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 1);
+}
+
+TEST_F(RunQueuesTest, NothingIsShared) {
+  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
+  EXPECT_EQ(solo_.Of(0).PopShared(), nullptr);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
+  Push(solo_, 0, 0, 2);
+  Inject(solo_, 10, 40);
+  EXPECT_EQ(Number(solo_.Of(0).PopShared()), 0);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_EQ(solo_.Of(0).depth(), 31u);
+  EXPECT_EQ(Number(solo_.Of(0).Pop()), 1);
+  for (int i = 10; i < 40; ++i) EXPECT_EQ(Number(solo_.Of(0).Pop()), i);
+  EXPECT_EQ(solo_.Of(0).Pop(), nullptr);
+  EXPECT_EQ(solo_.Of(0).depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
+  Push(solo_, 0, 0, 64);
+  EXPECT_EQ(solo_.Of(0).depth(), 64u);
+  EXPECT_EQ(solo_.Of(0).overflows(), 0u);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
+  Push(solo_, 0, 0, 3);
+  solo_.Of(0).Share(0);
+  solo_.Of(0).GiveUp();
+  solo_.Rescue(0);
+  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_THAT(PopAll(solo_, 0), ElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, NewOnesComeInTheirOrderIfAskedTo) {
+  Queues queues(host_, 1, /*newest_first=*/false);
+  for (int i = 0; i < 2; ++i) elements_[i].is_new = true;
+  Push(queues, 0, 0, 3);
+  EXPECT_THAT(PopAll(queues, 0), ElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
+  PushShared(two_, 0, 0, 6);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_THAT(PopAll(two_, 1), ElementsAre(1, 2));
+  EXPECT_THAT(PopAll(two_, 0), ElementsAre(3, 4, 5));
+  EXPECT_EQ(two_.Of(1).steals(), 3u);
+  EXPECT_EQ(two_.Of(1).steal_operations(), 1u);
+  EXPECT_EQ(two_.Of(0).steals(), 0u);
+}
+
+// Tokio #8065: it would take what is best kept.
+TEST_F(RunQueuesTest, StealingLeavesTheNext) {
+  two_.Of(0).PushNext(&elements_[0]);
+  two_.Of(0).Share(1);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(Number(two_.Of(0).PopNext()), 0);
+}
+
+TEST_F(RunQueuesTest, AThiefThatFindsNothingLooksIntoTheSharedQueue) {
+  Inject(two_, 0, 1);
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_EQ(two_.Of(1).steal_operations(), 0u);
+}
+
+TEST_F(RunQueuesTest, StealsFromWhoeverHasSome) {
+  Queues many(host_, 7);
+  PushShared(many, 5, 0, 1);
+  EXPECT_EQ(Number(many.Of(2).Steal(rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
+  Queues four(host_, 4);
+  EXPECT_EQ(four.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(four.Of(2).Steal(rand_), nullptr);
+  PushShared(four, 0, 0, 2);
+  EXPECT_EQ(four.Of(3).Steal(rand_), nullptr);
+  // Who searches goes on, and makes way when it has found something.
+  EXPECT_EQ(Number(four.Of(1).Steal(rand_)), 0);
+  four.Of(1).EndSearching();
+  EXPECT_EQ(Number(four.Of(3).Steal(rand_)), 1);
+}
+
+TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 2);
+  EXPECT_THAT(host_.unparked, ElementsAre(0));
+}
+
+// Tokio #4383: who finds a task wakes the next, if there is more.
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 20);
+  two_.Of(0).Awake();
+  ASSERT_THAT(host_.unparked, ElementsAre(0));
+  EXPECT_EQ(Number(two_.Of(0).Steal(rand_)), 0);
+  two_.Of(0).EndSearching();
+  EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
+}
+
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 1);
+  two_.Of(0).Awake();
+  EXPECT_EQ(Number(two_.Of(0).Steal(rand_)), 0);
+  two_.Of(0).EndSearching();
+  EXPECT_THAT(host_.unparked, ElementsAre(0));
+}
+
+TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
+  two_.Of(1).PushNext(&elements_[0]);
+  EXPECT_FALSE(two_.Of(1).Sleep());  // its own next one
+  PushShared(two_, 0, 1, 2);
+  EXPECT_FALSE(two_.Of(0).Sleep());  // its own
+  ASSERT_EQ(Number(two_.Of(1).PopNext()), 0);
+  EXPECT_FALSE(two_.Of(1).Sleep());  // another's
+  ASSERT_EQ(Number(two_.Of(0).Pop()), 1);
+  Inject(two_, 2, 3);
+  EXPECT_FALSE(two_.Of(0).Sleep());  // a shared one
+  EXPECT_EQ(two_.idle().asleep(), 0u);
+}
+
+TEST_F(RunQueuesTest, AWorkerAloneDoesNotSleepBesideATask) {
+  Push(solo_, 0, 0, 1);
+  EXPECT_FALSE(solo_.Of(0).Sleep());
+  ASSERT_EQ(Number(solo_.Of(0).Pop()), 0);
+  EXPECT_TRUE(solo_.Of(0).Sleep());
+}
+
+TEST_F(RunQueuesTest, LeavingGivesUpTheNextAndWakesAnotherForIt) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[0]);
+  two_.Of(0).Leave();
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  two_.Of(1).Awake();
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+}
+
+TEST_F(RunQueuesTest, LeavingEndsASearch) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 1);
+  two_.Of(0).Awake();
+  two_.Of(0).Leave();
+  EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
+}
+
+// Tokio #4941.
+TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  two_.Of(0).PushNext(&elements_[0]);
+  two_.Rescue(0);
+  EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+  EXPECT_EQ(Number(two_.Of(1).PopShared()), 0);
+}
+
+TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
+  Push(two_, 0, 0, 3);
+  two_.Of(0).PushNext(&elements_[3]);
+  two_.Rescue(0);
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
+  EXPECT_THAT(PopAllShared(two_), ElementsAre(3, 0, 1, 2));
+}
+
+// It would share what it has, if it came to it.
+TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
+  host_.while_awaited = [] {};
+  for (int i = 0; i < 3; ++i) two_.Of(0).PushNext(&elements_[i]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[2]);
+  EXPECT_FALSE(two_.Of(0).HasNext());
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
+  EXPECT_EQ(two_.Of(1).depth() + two_.inject_depth(), 2u);
+}
+
+// The look that the worker had before the first may have come too soon.
+TEST_F(RunQueuesTest, WhoSearchesRescuesFromAWorkerThatIsStuckInItsNextPoll) {
+  host_.while_awaited = [this] { ++host_.polls_begun[0]; };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[0]);
+}
+
+// Of several workers that have nothing to do, one watches.
+TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForWhatAStuckWorkerKeeps) {
+  Queues three(host_, 3);
+  Push(three, 0, 0, 2);
+  ASSERT_TRUE(three.Of(2).Sleep());
+  host_.while_awaited = [this, &three] {
+    host_.while_awaited = nullptr;
+    Inject(three, 2, 3);
+  };
+  EXPECT_EQ(three.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(three.Of(1).Steal(rand_), &elements_[2]);
+  EXPECT_THAT(host_.unparked, IsEmpty());
+  three.Of(1).EndSearching();
+  EXPECT_THAT(host_.unparked, ElementsAre(2));
+  Drain(three);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesLeavesAWorkerAloneThatHasLookedMeanwhile) {
+  host_.while_awaited = [this] { host_.polls_begun[0] += kPollsUntilShared; };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
+  EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
+}
+
+TEST_F(RunQueuesTest, WhoSearchesStealsWhatAWorkerSharesAfterAll) {
+  host_.while_awaited = [this] {
+    two_.Of(0).Push(&elements_[1]);
+    two_.Of(0).Share(1);
+  };
+  two_.Of(0).PushNext(&elements_[0]);
+  EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[1]);
+  EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
+}
+
+TEST_F(RunQueuesTest, ARescueOfNothing) {
+  PushShared(two_, 0, 0, 1);
+  ASSERT_FALSE(two_.Of(1).Sleep());
+  two_.Rescue(0);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
+  EXPECT_FALSE(two_.WakeAny());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  EXPECT_TRUE(two_.WakeAny());
+  EXPECT_THAT(host_.unparked, ElementsAre(1));
+}
+
+TEST_F(RunQueuesTest, ClosingWakesAll) {
+  Queues many(host_, 3);
+  for (size_t worker : {0, 1, 2}) ASSERT_TRUE(many.Of(worker).Sleep());
+  EXPECT_FALSE(many.IsClosed());
+  many.Close();
+  EXPECT_TRUE(many.IsClosed());
+  EXPECT_THAT(host_.unparked, UnorderedElementsAre(0, 1, 2));
+}
+
+TEST_F(RunQueuesTest, NobodySleepsInAClosedOne) {
+  two_.Close();
+  EXPECT_FALSE(two_.Of(0).Sleep());
+  EXPECT_EQ(two_.idle().asleep(), 0u);
+}
+
+TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
+  two_.Close();
+  Inject(two_, 0, 2);
+  EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+TEST_F(RunQueuesTest, DrainingTakesOutAll) {
+  two_.Of(0).PushNext(&elements_[0]);
+  Push(two_, 0, 1, 3);
+  two_.Of(1).PushNext(&elements_[3]);
+  PushShared(two_, 1, 4, 5);
+  Inject(two_, 5, 7);
+  two_.Close();
+  EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(two_.Of(0).depth(), 0u);
+  EXPECT_EQ(two_.Of(1).depth(), 0u);
+  EXPECT_EQ(two_.inject_depth(), 0u);
+}
+
+// What a worker gives up that leaves because they were closed.
+TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
+  two_.Close();
+  PushShared(two_, 0, 0, kCapacity + 1);
+  Push(two_, 1, 20, 21);
+  two_.Rescue(1);
+  EXPECT_THAT(host_.discarded, IsEmpty());
+  EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 20));
+}
+
+TEST_F(RunQueuesTest, DrainingAWorkerAloneTakesOutAll) {
+  solo_.Of(0).PushNext(&elements_[0]);
+  Push(solo_, 0, 1, 3);
+  Inject(solo_, 3, 4);
+  EXPECT_THAT(Drain(solo_), UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(solo_.Of(0).depth(), 0u);
+}
+
+}  // namespace
+}  // namespace rouse::scheduler
