@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/futex.h"
-#include "rouse/base/spin_hint.h"
+#include "rouse/base/lock/spin_hint.h"
 #include "rouse/reactor/ready.h"
 
 namespace rouse::reactor::internal {

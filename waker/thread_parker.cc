@@ -7,10 +7,10 @@
 
 #include "absl/base/attributes.h"
 #include "absl/time/time.h"
-#include "rouse/base/adaptive_spin.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/futex.h"
+#include "rouse/base/lock/adaptive_spin.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 

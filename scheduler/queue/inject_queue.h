@@ -18,7 +18,7 @@
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/brief_lock.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/scheduler/queue/run_queue.h"
 
 namespace rouse::scheduler {

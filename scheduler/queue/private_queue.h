@@ -37,7 +37,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/biased_lock.h"
+#include "rouse/base/lock/biased_lock.h"
 #include "rouse/scheduler/queue/run_queue.h"
 #include "rouse/scheduler/queue/run_stack.h"
 

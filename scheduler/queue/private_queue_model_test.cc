@@ -96,7 +96,7 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
 }
 
 // It has no order of its own.
-MODEL_MUTANTS(PrivateQueue, "base/biased_lock",
+MODEL_MUTANTS(PrivateQueue, "base/lock/biased_lock",
               "SlowLockAsOwner at biased_lock.cc:18: store skipped: killed by "
               "biased_lock_model_test",
               "biased_lock.cc:38: killed by biased_lock_model_test, or listed "

@@ -109,7 +109,7 @@ TEST(Rescue, IsAwaitedByAWorkerThatSeemsToHaveNothing) {
               }).failed);
 }
 
-MODEL_MUTANTS(Rescue, "base/biased_lock",
+MODEL_MUTANTS(Rescue, "base/lock/biased_lock",
               "SlowLockAsOwner at biased_lock.cc:18: store skipped: killed by "
               "biased_lock_model_test",
               "biased_lock.cc:38: killed by biased_lock_model_test, or listed "

@@ -9,8 +9,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/biased_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/lock/biased_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/scheduler/task/task.h"
 

@@ -31,9 +31,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/biased_lock.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/lock/biased_lock.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse::task {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "rouse/base/brief_lock.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"

@@ -27,8 +27,8 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
-#include "rouse/base/brief_lock.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"

@@ -2,9 +2,9 @@
 
 #include <atomic>
 
-#include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"

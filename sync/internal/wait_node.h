@@ -41,10 +41,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/brief_lock.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "rouse/base/brief_lock.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"

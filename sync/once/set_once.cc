@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rouse/base/brief_lock.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"

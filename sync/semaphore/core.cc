@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "rouse/base/atomic.h"
-#include "rouse/base/back_off.h"
+#include "rouse/base/lock/back_off.h"
 
 namespace rouse::internal {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rouse/base/brief_lock.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/waker.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "rouse/base/spin_lock.h"
+#include "rouse/base/lock/spin_lock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/core.h"
 #include "rouse/timer/wheel/entry.h"

@@ -17,7 +17,7 @@
 
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
-#include "rouse/base/spin_lock.h"
+#include "rouse/base/lock/spin_lock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/wheel/registration.h"
 #include "rouse/timer/wheel/ticks.h"

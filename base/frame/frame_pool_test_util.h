@@ -1,0 +1,69 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: frame_pool_test_util.h
+// -----------------------------------------------------------------------------
+//
+// What the tests of `FramePool` share.
+
+#ifndef ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
+#define ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
+
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "rouse/base/frame/frame_pool.h"
+
+namespace rouse {
+
+// Runs `work` on a thread of its own, to its end.
+template <class F>
+void OnThread(F work) {
+  std::thread thread(work);
+  thread.join();
+}
+
+// A thread that has run `work`, and does not end before this does.
+class LastingThread {
+ public:
+  template <class F>
+  explicit LastingThread(F work)
+      : thread_([this, work] {
+          work();
+          worked_.Notify();
+          may_end_.WaitForNotification();
+        }) {
+    worked_.WaitForNotification();
+  }
+  LastingThread(const LastingThread&) = delete;
+  LastingThread& operator=(const LastingThread&) = delete;
+  ~LastingThread() {
+    may_end_.Notify();
+    thread_.join();
+  }
+
+ private:
+  absl::Notification worked_;
+  absl::Notification may_end_;
+  std::thread thread_;
+};
+
+// As many blocks of `size` bytes as there are in `bytes`.
+inline std::vector<void*> AllocateBytes(size_t bytes, size_t size) {
+  std::vector<void*> blocks;
+  for (size_t i = 0; i < bytes / size; ++i) {
+    blocks.push_back(FramePool::Allocate(size));
+  }
+  return blocks;
+}
+
+inline void FreeAll(const std::vector<void*>& blocks, size_t size) {
+  for (void* block : blocks) FramePool::Free(block, size);
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_

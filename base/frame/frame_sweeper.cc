@@ -1,0 +1,139 @@
+#include "rouse/base/frame/frame_sweeper.h"
+
+#include <atomic>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/frame/frame_depot.h"
+#include "rouse/base/thread_mutex.h"
+
+#ifndef ROUSE_MODEL
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <initializer_list>
+#include <system_error>
+#include <thread>
+
+#include "rouse/base/futex.h"
+#endif
+
+namespace rouse::internal {
+
+void FrameSweeper::Add(Client* client) {
+  {
+    const ThreadMutexLock lock(&mu_);
+    client->sweep_ = sweep_;
+    clients_.PushBack(client);
+  }
+  Notify();
+}
+
+void FrameSweeper::Remove(Client* client) {
+  const ThreadMutexLock lock(&mu_);
+  client->Unlink();
+}
+
+bool FrameSweeper::Sweep(Kind kind) noexcept {
+  const ThreadMutexLock sweep_lock(&sweep_mu_);
+  // Before it looks at anything: what comes later is news again. Acquire pairs
+  // with the release of Notify.
+  news_.exchange(0, std::memory_order_acquire);
+  bool has_more = false;
+  {
+    const ThreadMutexLock lock(&mu_);
+    ++sweep_;
+  }
+  for (;;) {
+    // Between steps, clients come and go.
+    const ThreadMutexLock lock(&mu_);
+    Client* const client = clients_.Front();
+    if (client == nullptr || client->sweep_ == sweep_) break;
+    if (client->SweepStep(kind)) continue;
+    has_more |= client->HasMore();
+    client->sweep_ = sweep_;
+    client->Unlink();
+    clients_.PushBack(client);
+  }
+  if (kind == Kind::kAll) {
+    TheFrameDepot().ReleaseAll();
+  } else {
+    has_more |= TheFrameDepot().Age();
+  }
+  return has_more;
+}
+
+#ifdef ROUSE_MODEL
+
+// Models call Sweep().
+void FrameSweeper::Wake() noexcept {}
+
+#else
+
+void FrameSweeper::Wake() noexcept {
+  // Relaxed: the thread uses nothing that this one has written but news_.
+  if (has_thread_.exchange(true, std::memory_order_relaxed)) {
+    return FutexWakeOne(news_);
+  }
+  // It handles none of the program's signals, but for its own faults.
+  sigset_t blocked;
+  sigset_t before;
+  sigfillset(&blocked);
+  for (const int fault : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) {
+    sigdelset(&blocked, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  // Not a `Thread`, on which all that has frames would depend, with
+  // absl/status.
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, nullptr,
+      [](void* sweeper) -> void* {
+        pthread_setname_np(pthread_self(), "rouse-frames");
+        static_cast<FrameSweeper*>(sweeper)->RunThread();
+        return nullptr;
+      },
+      this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error == 0) {
+    pthread_detach(thread);
+    return;
+  }
+  // Relaxed: it orders nothing.
+  static std::atomic<bool> has_warned{false};
+  if (!has_warned.exchange(true, std::memory_order_relaxed)) {
+    std::fprintf(
+        stderr,
+        "rouse: FramePool keeps free memory until FramePool::Trim() is "
+        "called, because the thread that gives it back could not be "
+        "started: %s\n",
+        std::generic_category().message(error).c_str());
+  }
+  // Whoever has news next tries again.
+  has_thread_.store(false, std::memory_order_relaxed);
+  news_.store(0, std::memory_order_relaxed);
+}
+
+void FrameSweeper::RunThread() {
+  for (;;) {
+    while (!HasNews()) FutexWait(news_, 0);
+    do {
+      std::this_thread::sleep_for(kPeriod);
+    } while (Sweep(Kind::kAging));
+  }
+}
+
+#endif
+
+FrameSweeper& TheFrameSweeper() {
+  union Immortal {
+    constexpr Immortal() : sweeper() {}
+    ~Immortal() {}
+    FrameSweeper sweeper;
+  };
+  ABSL_CONST_INIT static Immortal immortal;
+  return immortal.sweeper;
+}
+
+}  // namespace rouse::internal

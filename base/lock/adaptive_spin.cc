@@ -1,0 +1,16 @@
+#include "rouse/base/lock/adaptive_spin.h"
+
+#include "rouse/base/processor_count.h"
+
+namespace rouse {
+
+bool CanSpin() {
+#ifdef ROUSE_MODEL
+  return false;
+#else
+  static const bool several = ProcessorCount() > 1;
+  return several;
+#endif
+}
+
+}  // namespace rouse

@@ -1,0 +1,97 @@
+#include "rouse/base/cell.h"
+#include "rouse/base/lock/biased_lock.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+
+namespace rouse {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// Each with the owner's barrier and with the other's, in all threads.
+MODEL_TEST(BiasedLock, Excludes) {
+  BiasedLock lock;
+  Cell<int> count(0);
+  Thread other([&] {
+    const BiasedLock::Holder holder(lock);
+    ++count.Write();
+  });
+  for (int i = 0; i < 2; ++i) {
+    const BiasedLock::OwnerHolder holder(lock);
+    ++count.Write();
+  }
+  other.Join();
+  Require(count.Read() == 3);
+}
+
+MODEL_TEST(BiasedLock, ExcludesTwoOthers, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
+  BiasedLock lock;
+  Cell<int> count(0);
+  const auto add = [&] {
+    const BiasedLock::Holder holder(lock);
+    ++count.Write();
+  };
+  Thread one(add);
+  Thread two(add);
+  {
+    const BiasedLock::OwnerHolder holder(lock);
+    ++count.Write();
+  }
+  one.Join();
+  two.Join();
+  Require(count.Read() == 3);
+}
+
+// The owner may be another thread each time, if something orders them.
+MODEL_TEST(BiasedLock, ExcludesTheNextOwner, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
+  BiasedLock lock;
+  Cell<int> count(0);
+  const auto add_as_owner = [&] {
+    const BiasedLock::OwnerHolder holder(lock);
+    ++count.Write();
+  };
+  Thread other([&] {
+    const BiasedLock::Holder holder(lock);
+    ++count.Write();
+  });
+  Thread owner(add_as_owner);
+  owner.Join();
+  add_as_owner();
+  other.Join();
+  Require(count.Read() == 3);
+}
+
+// The owner finds out that it is not favoured any more, also if it was about to
+// take the lock; the others then exclude it without a barrier.
+MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
+           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+  BiasedLock lock;
+  Cell<int> count(0);
+  Thread other([&] {
+    lock.Lock();
+    lock.EndBias();
+    ++count.Write();
+    lock.Unlock();
+    const BiasedLock::Holder holder(lock);
+    ++count.Write();
+  });
+  for (int i = 0; i < 2; ++i) {
+    const BiasedLock::OwnerHolder holder(lock);
+    ++count.Write();
+  }
+  other.Join();
+  Require(count.Read() == 4);
+}
+
+MODEL_MUTANTS(
+    BiasedLock, "base/lock/biased_lock",
+    "BiasedLock::Unlock at biased_lock.cc:38: condition always false: the "
+    "owner goes the slow way from then on",
+    "BiasedLock::Unlock at biased_lock.cc:39: store skipped: likewise");
+
+}  // namespace
+}  // namespace rouse

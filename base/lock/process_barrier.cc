@@ -1,0 +1,57 @@
+#include "rouse/base/lock/process_barrier.h"
+
+#ifdef ROUSE_MODEL
+#include "rouse/testing/model/atomic.h"
+#else
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "absl/base/attributes.h"
+#include "absl/base/call_once.h"
+#include "absl/base/optimization.h"
+#include "rouse/base/panic.h"
+#endif
+
+namespace rouse {
+
+#ifdef ROUSE_MODEL
+
+// Has the search choose now, once for all threads.
+void ProcessBarrier::Prepare() { static_cast<void>(IsAvailable()); }
+void ProcessBarrier::Run() {
+  if (IsAvailable()) model::FenceAllThreads();
+}
+
+#else
+
+ABSL_CONST_INIT std::atomic<bool> ProcessBarrier::available{false};
+
+void ProcessBarrier::Prepare() {
+  ABSL_CONST_INIT static absl::once_flag once;
+  absl::call_once(once, [] {
+    const bool registered =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                0) == 0;
+    available.store(registered, std::memory_order_relaxed);
+  });
+}
+
+void ProcessBarrier::Run() {
+  if (!IsAvailable()) return;
+  while (ABSL_PREDICT_FALSE(
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)) {
+    // Others rely on it.
+    if (errno == ENOMEM) continue;
+    Panic(
+        "ProcessBarrier: membarrier(2) has been registered for, and fails; do "
+        "not forbid it after the program has started");
+  }
+}
+
+#endif  // ROUSE_MODEL
+
+}  // namespace rouse

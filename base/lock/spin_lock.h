@@ -1,0 +1,82 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: spin_lock.h
+// -----------------------------------------------------------------------------
+//
+// `SpinLock` guards what is used for some ten nanoseconds at a time, such as
+// the timers of one worker, or the queue of what comes to all of them. Anywhere
+// else take `ThreadMutex` (thread_mutex.h).
+//
+//   SpinLock mu_;
+//   int count_ ABSL_GUARDED_BY(mu_) = 0;
+//   ...
+//   const SpinLockHolder lock(mu_);
+
+#ifndef ROUSE_BASE_LOCK_SPIN_LOCK_H_
+#define ROUSE_BASE_LOCK_SPIN_LOCK_H_
+
+#include <atomic>
+
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
+
+namespace rouse {
+
+// SpinLock
+//
+// One read-modify-write for a pair of `Lock()` and `Unlock()`, half of what a
+// mutex costs that can be slept on. For that, who finds it locked asks again:
+// at once at first, then after it has let other threads run, then after sleeps
+// of 50 microseconds. So a holder that is preempted, even by one of a
+// higher priority that wants the lock, is waited for and not starved.
+//
+// Not fair, not recursive.
+class ABSL_LOCKABLE SpinLock {
+ public:
+  SpinLock() = default;
+  SpinLock(const SpinLock&) = delete;
+  SpinLock& operator=(const SpinLock&) = delete;
+
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    if (ABSL_PREDICT_FALSE(!TryLock())) SlowLock();
+  }
+
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    // Acquire pairs with the release of Unlock.
+    return !locked_.exchange(true, std::memory_order_acquire);
+  }
+
+  void Unlock() ABSL_UNLOCK_FUNCTION() {
+    // Release pairs with the acquire of TryLock.
+    locked_.store(false, std::memory_order_release);
+  }
+
+ private:
+  void SlowLock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
+
+  Atomic<bool> locked_{false};
+};
+
+// SpinLockHolder
+//
+// Holds `lock` as long as it lives.
+class ABSL_SCOPED_LOCKABLE SpinLockHolder {
+ public:
+  explicit SpinLockHolder(SpinLock& lock) ABSL_EXCLUSIVE_LOCK_FUNCTION(lock)
+      : lock_(lock) {
+    lock_.Lock();
+  }
+  SpinLockHolder(const SpinLockHolder&) = delete;
+  SpinLockHolder& operator=(const SpinLockHolder&) = delete;
+  ~SpinLockHolder() ABSL_UNLOCK_FUNCTION() { lock_.Unlock(); }
+
+ private:
+  SpinLock& lock_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_BASE_LOCK_SPIN_LOCK_H_
