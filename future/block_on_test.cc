@@ -9,7 +9,7 @@
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/yield.h"

@@ -10,13 +10,13 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
-#include "rouse/future/join.h"
+#include "rouse/future/co/co.h"
+#include "rouse/future/combine/join.h"
+#include "rouse/future/combine/race.h"
+#include "rouse/future/combine/select.h"
+#include "rouse/future/combine/try_join.h"
 #include "rouse/future/poll_once.h"
-#include "rouse/future/race.h"
 #include "rouse/future/ready.h"
-#include "rouse/future/select.h"
-#include "rouse/future/try_join.h"
 #include "rouse/future/yield.h"
 
 namespace rouse {

@@ -4,7 +4,7 @@
 #include "rouse/future/consume_budget.h"
 
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/unconstrained.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"

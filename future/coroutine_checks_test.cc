@@ -13,7 +13,7 @@ ROUSE_END_CORO_WRAPPERS
 #include "absl/functional/bind_front.h"
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/testing.h"
 
 // What wraps a coroutine compiles, and works, with the checks on.

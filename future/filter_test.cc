@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "gtest/gtest.h"
-#include "rouse/future/gen.h"
+#include "rouse/future/co/gen.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"

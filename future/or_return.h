@@ -33,10 +33,10 @@
 #include "rouse/base/error_for.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/chain.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/chain.h"
+#include "rouse/future/co/co.h"
+#include "rouse/future/co/output_slot.h"
 #include "rouse/future/future.h"
-#include "rouse/future/output_slot.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

@@ -5,74 +5,11 @@
 // File: race.h
 // -----------------------------------------------------------------------------
 //
-// The first value of several futures that give the same:
-//
-//   Reply reply = co_await rouse::Race(Ask(primary), Ask(replica));
+// `Race()`: waits for the first of several futures of one type.
 
 #ifndef ROUSE_FUTURE_RACE_H_
 #define ROUSE_FUTURE_RACE_H_
 
-#include <concepts>
-#include <cstddef>
-#include <utility>
-
-#include "rouse/future/arms.h"
-#include "rouse/future/await_trace.h"
-#include "rouse/future/callable_future.h"
-#include "rouse/future/future.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
-
-namespace rouse {
-
-namespace internal {
-
-template <class T>
-struct RaceResult {
-  using Output = T;
-
-  template <size_t I>
-  static PollResult<T> From(PollResult<T>&& answer) {
-    return std::move(answer);
-  }
-};
-
-}  // namespace internal
-
-// RaceFuture
-//
-// See `Race()`.
-template <class F, class... Fs>
-class [[nodiscard]] RaceFuture {
-  static_assert(
-      (std::same_as<FutureOutput<F>, FutureOutput<Fs>> && ...),
-      "Race takes futures of one output type; Select takes those of several");
-
- public:
-  using Output = FutureOutput<F>;
-
-  explicit RaceFuture(F&& future, Fs&&... futures)
-      : arms_(std::forward<F>(future), std::forward<Fs>(futures)...) {}
-
-  PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
-  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Race"); }
-  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
-
- private:
-  internal::Arms<internal::RaceResult<Output>, F, Fs...> arms_;
-};
-
-// Race()
-//
-// As `Select()`, for futures of one output type: gives the winner's output, and
-// not which one it was of.
-template <IntoFuture F, IntoFuture... Fs>
-RaceFuture<internal::FutureFrom<F>, internal::FutureFrom<Fs>...> Race(
-    F&& future, Fs&&... futures) {
-  return RaceFuture<internal::FutureFrom<F>, internal::FutureFrom<Fs>...>(
-      internal::ToFuture<F>(future), internal::ToFuture<Fs>(futures)...);
-}
-
-}  // namespace rouse
+#include "rouse/future/combine/race.h"  // IWYU pragma: export
 
 #endif  // ROUSE_FUTURE_RACE_H_

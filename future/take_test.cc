@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/gen.h"
+#include "rouse/future/co/gen.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/testing.h"
 #include "rouse/future/yield.h"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "rouse/future/await_trace.h"
-#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/operand.h"
 #include "rouse/waker/context.h"

@@ -1,7 +1,7 @@
 #include "rouse/future/unconstrained.h"
 
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"

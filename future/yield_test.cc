@@ -3,7 +3,7 @@
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
-#include "rouse/future/co.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/testing.h"
 #include "rouse/waker/context.h"

@@ -21,7 +21,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/copy_loop.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

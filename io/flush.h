@@ -20,7 +20,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "rouse/io/async_write.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"

@@ -36,7 +36,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/codec.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"

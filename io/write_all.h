@@ -19,7 +19,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "rouse/io/async_write.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/io/waiter.h"
 #include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"

@@ -19,7 +19,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/spawn_blocking.h"

@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/io/adopt_fd.h"
-#include "rouse/io/quiet_write.h"
+#include "rouse/io/fd/adopt_fd.h"
+#include "rouse/io/fd/quiet_write.h"
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::internal {

@@ -27,7 +27,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_stream.h"

@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/stream_io.h"

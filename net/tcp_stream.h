@@ -36,7 +36,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/io/async_read.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"

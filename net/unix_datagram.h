@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/datagram_io.h"
 #include "rouse/net/datagram_ops.h"
 #include "rouse/net/peer_credentials.h"

@@ -23,7 +23,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/stream_io.h"
 #include "rouse/net/unix_addr.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket.h"
 #include "rouse/net/stream_io.h"
 #include "rouse/net/unix_addr.h"

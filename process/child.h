@@ -29,7 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/co.h"
-#include "rouse/io/io_future.h"
+#include "rouse/io/fd/io_future.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/reactor/async_fd.h"

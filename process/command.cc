@@ -25,7 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
-#include "rouse/io/adopt_fd.h"
+#include "rouse/io/fd/adopt_fd.h"
 #include "rouse/process/child.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"

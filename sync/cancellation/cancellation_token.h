@@ -43,7 +43,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/borrowed_closure.h"
+#include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"

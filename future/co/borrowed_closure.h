@@ -1,0 +1,120 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: borrowed_closure.h
+// -----------------------------------------------------------------------------
+//
+// How a future tells that it uses the captures of a lambda that somebody else
+// owns. Internal to this project.
+//
+// A lambda's captures are in the lambda, not in the coroutine that a call of
+// the lambda makes. A `Co` that is awaited where it is made is destroyed before
+// the lambda; a task may live longer, so whoever spawns asks first.
+
+#ifndef ROUSE_FUTURE_CO_BORROWED_CLOSURE_H_
+#define ROUSE_FUTURE_CO_BORROWED_CLOSURE_H_
+
+#include <source_location>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/base/attributes.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
+
+namespace rouse::internal {
+
+// IsLambda()
+//
+// Returns whether `T` is the type of a lambda, by the name that the compiler
+// gives it: "SCOPE::(lambda at FILE:LINE:COLUMN)", where clang leaves out the
+// scope of a function, or "SCOPE::<lambda(PARAMETERS)>". Does not need `T` to
+// be complete, which it is not in the lambda's own body.
+template <class T>
+consteval bool IsLambda() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  // "... [T = (lambda at f.cc:1:2)]", "... [with T = f()::<lambda(int)>]"
+  name.remove_prefix(name.find("T = ") + 4);
+#if defined(__clang__)
+  return name.ends_with(")]") && name.find("(lambda at ") != name.npos;
+#else
+  return name.ends_with(")>]") && name.find("<lambda(") != name.npos;
+#endif
+}
+
+// The compiler's name of a lambda is not specified, and may change.
+static_assert(IsLambda<decltype([] {})>());
+
+// The function type of a call operator, const for one that is const, without
+// its class: clang 19 takes the class of a lambda in a template for another
+// one. Void for what no coroutine can be: static, or with C's "...".
+template <class Call>
+struct CallSignature {
+  using type = void;
+};
+template <class R, class C, class... Args>
+struct CallSignature<R (C::*)(Args...)> {
+  using type = R(Args...);
+};
+template <class R, class C, class... Args>
+struct CallSignature<R (C::*)(Args...) const> {
+  using type = R(Args...) const;
+};
+template <class R, class C, class... Args>
+struct CallSignature<R (C::*)(Args...) noexcept> {
+  using type = R(Args...);
+};
+template <class R, class C, class... Args>
+struct CallSignature<R (C::*)(Args...) const noexcept> {
+  using type = R(Args...) const;
+};
+
+// IsClosureOf()
+//
+// Returns whether a `Lambda`, which is const if its call operator is to be, has
+// a call operator that takes `Args` and returns `R`. If not, a coroutine that
+// returns `R` and has the parameters `Lambda&, Args...` is not that lambda's,
+// but another function's that was given the lambda.
+template <class R, class Lambda, class... Args>
+constexpr bool IsClosureOf() {
+  using Class = std::remove_const_t<Lambda>;
+  using Signature =
+      std::conditional_t<std::is_const_v<Lambda>, R(Args...) const, R(Args...)>;
+  if constexpr (requires { &Class::operator(); }) {
+    return std::is_same_v<
+        typename CallSignature<decltype(&Class::operator())>::type, Signature>;
+  } else {
+    // A generic lambda. The cast selects an operator by its signature, and
+    // instantiates its body only where the return type is deduced.
+    return requires { static_cast<Signature Class::*>(&Class::operator()); };
+  }
+}
+
+// BorrowsClosure()
+//
+// Returns whether `future`, or a future that it holds, is a coroutine of a
+// lambda with captures.
+template <class F>
+bool BorrowsClosure(const F& future) {
+  if constexpr (requires { future.BorrowsClosure(); }) {
+    return future.BorrowsClosure();
+  } else {
+    return false;
+  }
+}
+
+[[noreturn]] ABSL_ATTRIBUTE_COLD inline void PanicBorrowsClosure(
+    std::source_location where) {
+  Panic(absl::StrCat(
+      where.file_name(), ":", where.line(),
+      ": a coroutine of a lambda with captures is spawned, but the captures "
+      "are in the lambda, which the task may outlive: spawn the lambda itself, "
+      "as in Spawn(std::move(lambda)) in place of Spawn(lambda()); where it "
+      "has parameters, or lives longer than the task, spawn a lambda that "
+      "calls it"));
+}
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_FUTURE_CO_BORROWED_CLOSURE_H_

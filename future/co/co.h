@@ -1,0 +1,309 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: co.h
+// -----------------------------------------------------------------------------
+//
+// `Co<T>` is the coroutine of Rouse: a function that can wait.
+//
+//   rouse::Co<int> Add(rouse::Co<int> a, rouse::Co<int> b) {
+//     const int x = co_await std::move(a);
+//     co_return x + co_await std::move(b);
+//   }
+//
+// Inside one, `co_await` takes
+//
+// * any `Future`, by reference or as a temporary, and gives its output;
+// * another `Co`, as an rvalue, and gives what it returns;
+// * `OrReturn(x)`, and gives the value of `x` or ends the coroutine with the
+//   error: see or_return.h.
+//
+// # Lambdas
+//
+// A lambda's captures are in the lambda, not in the coroutine. A lambda
+// coroutine must not outlive the lambda:
+//
+//   auto loop = [socket = std::move(socket)]() -> rouse::Co<> { ... };
+//   rouse::Co<> bad = std::move(loop)();   // dangles when `loop` has gone
+//   rouse::Spawn(std::move(loop));         // fine: the task keeps the lambda
+//
+// `Join`, `TryJoin`, `Select`, `Race` and `Timeout` take a lambda as `Spawn`
+// does. To spawn a coroutine of a lambda with captures, as in `Spawn(loop())`,
+// is a `Panic()` that names the line.
+//
+// References and views that are passed as parameters dangle in the same way.
+// Clang can warn of both where it sees a temporary: see coro_attributes.h.
+//
+// # g++ 12
+//
+// That compiler makes programs that crash of some coroutines. For it
+//
+// * write no lambda and no aggregate as a temporary in a full expression with
+//   `co_await`, which it destroys twice: name it first;
+// * let no awaiter and no future be an aggregate;
+// * `co_await` no temporary in the condition of a `switch`, or of an `if`
+//   without `else`: name the future or the result first.
+
+#ifndef ROUSE_FUTURE_CO_CO_H_
+#define ROUSE_FUTURE_CO_CO_H_
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/co/borrowed_closure.h"
+#include "rouse/future/co/chain.h"
+#include "rouse/future/coro_attributes.h"
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+template <class T>
+class CoPromise;
+template <class Promise>
+class CoAwaits;
+}  // namespace internal
+
+// Co
+//
+// Owns a coroutine. It is lazy: nothing of the body runs before the first poll.
+// `T` may be void, a reference or move-only.
+//
+// Destroying a `Co` at any point cancels it: the future it waits for is
+// cancelled first, then the locals of each coroutine in the chain go, innermost
+// first. Nothing runs after that.
+//
+// An exception that leaves the body comes out of the `co_await` or the `Poll()`
+// that gets the result.
+//
+// A `Co` may be moved at any time, also between polls, but not inside its own
+// poll. Polling or awaiting one that was moved from, or has finished, is a
+// `Panic()`. One that is destroyed before it was polled destroys its parameters
+// as any function does: if these are such a `Co` again, and so on, then by
+// recursion.
+//
+// Nothing that lives in a frame, be it the result, a parameter, a local or a
+// future that is awaited, may be aligned to more than 16 bytes. Compilers do
+// not see to it; hold such a thing through a pointer.
+//
+// A frame is one block of `FramePool`. Awaiting allocates nothing else; a wake
+// costs the same at any depth of coroutines that await one another.
+template <class T = void>
+class [[nodiscard(
+    "a coroutine does nothing until it is awaited")]] ROUSE_CORO_RETURN_TYPE
+    ROUSE_CORO_AWAIT_ELIDABLE Co {
+ public:
+  using promise_type = internal::CoPromise<T>;
+
+  Co(Co&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Co& operator=(Co&& other) noexcept {
+    // What was here is destroyed now, not when `other` is.
+    Co replaced(std::move(other));
+    std::swap(frame_, replaced.frame_);
+    return *this;
+  }
+  ~Co() {
+    if (IsLive()) internal::DestroyChain(*frame_);
+  }
+
+  // Runs the coroutine, and those it awaits, until it finishes or must wait.
+  PollResult<T> Poll(Context& cx) {
+    CheckLive();
+    if (!internal::PollChain(*frame_, cx)) return kPending;
+    const std::unique_ptr<promise_type, Destroy> done(
+        std::exchange(frame_, Finished()));
+    if constexpr (std::is_void_v<T>) {
+      done->Take();
+      return {};
+    } else {
+      return PollResult<T>(done->Take());
+    }
+  }
+
+  // Internal. Whether this is a coroutine of a lambda with captures, which must
+  // outlive it: see borrowed_closure.h.
+  bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure; }
+
+  // Where the coroutine waits: see await_trace.h. One that has not begun, or
+  // has finished, is a leaf.
+  void Trace(AwaitTrace& trace) const {
+    if (IsLive() && frame_->IsInAwait()) {
+      internal::TraceChain(*frame_, trace);
+    } else {
+      trace.AddLeaf(internal::TypeName<Co>(),
+                    IsLive() ? "not begun" : "finished");
+    }
+  }
+
+ private:
+  template <class Promise>
+  friend class internal::CoAwaits;
+  friend promise_type;
+
+  struct Destroy {
+    void operator()(promise_type* frame) const { frame->Destroy(); }
+  };
+
+  explicit Co(promise_type& frame) : frame_(&frame) {}
+
+  // Stands for a frame that has been destroyed because it had finished.
+  static promise_type* Finished() {
+    return reinterpret_cast<promise_type*>(uintptr_t{1});
+  }
+
+  bool IsLive() const { return frame_ != nullptr && frame_ != Finished(); }
+
+  void CheckLive() const {
+    if (!IsLive()) [[unlikely]]
+      PanicNotLive();
+  }
+
+  [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicNotLive() const {
+    if (frame_ == nullptr) {
+      Panic(
+          "Co: polled or awaited after it was moved from; use the Co that it "
+          "was moved to");
+    }
+    Panic(
+        "Co: polled or awaited after it has finished; keep the value of the "
+        "first time, or call the coroutine again");
+  }
+
+  // For the coroutine that awaits this one, which owns the frame from then on.
+  promise_type& Release() {
+    CheckLive();
+    if (frame_->started()) {
+      Panic(
+          "Co: awaited as an rvalue after it was polled; await it by reference "
+          "(`co_await co`, not `co_await std::move(co)`)");
+    }
+    return *std::exchange(frame_, nullptr);
+  }
+
+  promise_type* frame_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+namespace internal {
+
+template <class Promise, class T>
+struct OrReturnTraits;
+template <class T>
+class OrReturnOperand;
+
+// What may follow `co_await` in a coroutine with the given promise.
+template <class Promise>
+class CoAwaits : public Frame {
+ public:
+  template <class F>
+    requires Future<std::remove_reference_t<F>>
+  FutureAwaiter<std::remove_reference_t<F>> await_transform(
+      F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND,
+      std::source_location where = std::source_location::current()) {
+    static_assert(std::is_lvalue_reference_v<F> ||
+                      alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
+                  "a coroutine frame is aligned to 16 bytes: await a future of "
+                  "larger alignment by reference, and keep it elsewhere");
+    this->AwaitAt(where);
+    return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
+  }
+
+  // Says what to do instead.
+  template <class A>
+    requires(!Future<std::remove_reference_t<A>>)
+  std::suspend_never await_transform(A&&) {
+    static_assert(Future<std::remove_reference_t<A>>,
+                  "co_await takes a future, a type with PollResult<T> "
+                  "Poll(Context&). To wait for an awaitable or a callback of "
+                  "another library, let it send to a oneshot channel; for a "
+                  "std::future, call its get() in SpawnBlocking()");
+    return {};
+  }
+
+  template <class U>
+  ChildAwaiter<CoPromise<U>> await_transform(
+      Co<U>&& child,
+      std::source_location where = std::source_location::current()) {
+    this->AwaitAt(where);
+    return ChildAwaiter<CoPromise<U>>(*this, child.Release());
+  }
+
+  // Declared here and defined by or_return.h, whose header it takes.
+  template <class U>
+  auto await_transform(
+      OrReturnOperand<U>&& operand,
+      std::source_location where = std::source_location::current()) {
+    if constexpr (OrReturnTraits<Promise, U>::kWaits) this->AwaitAt(where);
+    return OrReturnTraits<Promise, U>::MakeAwaiter(static_cast<Promise&>(*this),
+                                                   operand);
+  }
+
+  // The frame of a child, for an awaiter other than the plain one.
+  template <class U>
+  static CoPromise<U>& Release(Co<U>&& child) {
+    return child.Release();
+  }
+};
+
+template <class T>
+class CoPromise : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
+ public:
+  Co<T> get_return_object() {
+    Frame::CheckLayout<CoPromise>();
+    return Co<T>(*this);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  FinalAwaiter final_suspend() noexcept { return FinalAwaiter(*this); }
+
+  void unhandled_exception() noexcept { this->KeepException(); }
+
+  // The result of a finished coroutine, once.
+  T Take() {
+    RethrowFrom(*this);
+    return this->result_.Take();
+  }
+
+  // The same, left where it is; null if an exception ended the coroutine.
+  auto* Peek() { return this->HasException() ? nullptr : this->result_.Peek(); }
+};
+
+// LambdaCoPromise
+//
+// The promise of a coroutine whose first parameter is a lambda by reference.
+template <class T, class Closure, class... Args>
+class LambdaCoPromise final : public CoPromise<T> {
+ public:
+  // The closure's type is complete only behind its body, where this is defined.
+  LambdaCoPromise() {
+    this->borrows_closure =
+        !std::is_empty_v<std::remove_reference_t<Closure>> &&
+        IsClosureOf<Co<T>, std::remove_reference_t<Closure>, Args...>();
+  }
+};
+
+}  // namespace internal
+
+}  // namespace rouse
+
+// A coroutine lambda, among others. The parameters are those of the coroutine.
+template <class T, class Closure, class... Args>
+  requires(rouse::internal::IsLambda<std::remove_const_t<Closure>>())
+struct std::coroutine_traits<rouse::Co<T>, Closure&, Args...> {
+  using promise_type = rouse::internal::LambdaCoPromise<T, Closure&, Args...>;
+};
+
+#endif  // ROUSE_FUTURE_CO_CO_H_

@@ -1,0 +1,181 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: gen.h
+// -----------------------------------------------------------------------------
+//
+// `Gen<T>` is a coroutine that gives many values: the usual way to write a
+// stream.
+//
+//   rouse::Gen<std::string> Lines(TcpStream& stream) {
+//     LineBuffer buffer;
+//     for (;;) {
+//       const absl::Status read = co_await buffer.ReadSome(stream);
+//       if (!read.ok()) co_return;
+//       while (std::optional<std::string> line = buffer.Next()) {
+//         co_yield *std::move(line);
+//       }
+//     }
+//   }
+//
+//   rouse::Gen<std::string> lines = Lines(stream);
+//   while (std::optional<std::string> line = co_await rouse::Next(lines)) ...
+//
+// Inside one, `co_await` takes what it does in a `Co`, but for `OrReturn`: a
+// generator has no result that could be an error. One that can fail yields
+// `absl::StatusOr<T>`, the error as the last item.
+//
+// What co.h says of lambdas, references and g++ 12 holds here too.
+
+#ifndef ROUSE_FUTURE_CO_GEN_H_
+#define ROUSE_FUTURE_CO_GEN_H_
+
+#include <concepts>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/co/chain.h"
+#include "rouse/future/co/co.h"
+#include "rouse/future/coro_attributes.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+template <class T>
+class GenPromise;
+}  // namespace internal
+
+// Gen
+//
+// A `Stream` that owns a coroutine. It is lazy: the body runs when the stream
+// is polled, and rests at a `co_yield` until it is polled again. `T` is no
+// reference; it may be move-only.
+//
+// Destroying a `Gen` at any point cancels it, as it does a `Co`; its locals are
+// destroyed as soon as the body has ended, or else with it.
+//
+// An exception that leaves the body comes out of `PollNext()` and ends the
+// stream. When it has ended, `PollNext()` goes on to answer `std::nullopt`.
+//
+// A `Gen` may be moved at any time, also between polls, but not inside its own
+// poll. Polling one that was moved from is a `Panic()`.
+template <class T>
+class [[nodiscard("a generator does nothing until it is polled")]]
+ROUSE_CORO_RETURN_TYPE Gen {
+  static_assert(std::is_object_v<T>,
+                "Gen yields objects: for references, yield pointers");
+
+ public:
+  using promise_type = internal::GenPromise<T>;
+
+  Gen(Gen&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Gen& operator=(Gen&& other) noexcept {
+    // What was here is destroyed now, not when `other` is.
+    Gen replaced(std::move(other));
+    std::swap(frame_, replaced.frame_);
+    return *this;
+  }
+  ~Gen() {
+    if (frame_ != nullptr && frame_ != Ended()) {
+      internal::DestroyChain(*frame_);
+    }
+  }
+
+  // Runs the coroutine until it yields, ends or must wait.
+  PollResult<std::optional<T>> PollNext(Context& cx) {
+    if (frame_ == Ended()) return std::nullopt;
+    if (frame_ == nullptr) [[unlikely]]
+      PanicMovedFrom();
+    if (!internal::PollChain(*frame_, cx)) return kPending;
+    if (!frame_->finished) return frame_->TakeYielded();
+    const std::unique_ptr<promise_type, Destroy> done(
+        std::exchange(frame_, Ended()));
+    internal::RethrowFrom(*done);
+    return std::nullopt;
+  }
+
+  // Where the coroutine waits: see await_trace.h. One that rests at a
+  // `co_yield`, has not begun or has ended is a leaf.
+  void Trace(AwaitTrace& trace) const {
+    if (frame_ != nullptr && frame_ != Ended() && frame_->IsInAwait()) {
+      internal::TraceChain(*frame_, trace);
+    } else {
+      trace.AddLeaf(internal::TypeName<Gen>());
+    }
+  }
+
+ private:
+  friend promise_type;
+
+  struct Destroy {
+    void operator()(promise_type* frame) const { frame->Destroy(); }
+  };
+
+  explicit Gen(promise_type& frame) : frame_(&frame) {}
+
+  // Stands for a frame that has been destroyed because it had finished.
+  static promise_type* Ended() {
+    return reinterpret_cast<promise_type*>(uintptr_t{1});
+  }
+
+  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMovedFrom() {
+    Panic(
+        "Gen: polled after it was moved from; use the Gen that it was moved "
+        "to");
+  }
+
+  promise_type* frame_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+namespace internal {
+
+template <class T>
+class GenPromise final : public CoAwaits<GenPromise<T>> {
+ public:
+  Gen<T> get_return_object() {
+    Frame::CheckLayout<GenPromise>();
+    return Gen<T>(*this);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  FinalAwaiter final_suspend() noexcept { return FinalAwaiter(*this); }
+
+  void unhandled_exception() noexcept { this->KeepException(); }
+
+  template <class U = T>
+    requires std::convertible_to<U&&, T>
+  std::suspend_always yield_value(U&& value) {
+    yielded_.emplace(std::forward<U>(value));
+    return {};
+  }
+  void return_void() {}
+
+  PollResult<std::optional<T>> TakeYielded() {
+    PollResult<std::optional<T>> item(std::in_place, std::move(yielded_));
+    yielded_.reset();
+    return item;
+  }
+
+ private:
+  std::optional<T> yielded_;
+};
+
+}  // namespace internal
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_CO_GEN_H_

@@ -1,0 +1,236 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: join.h
+// -----------------------------------------------------------------------------
+//
+// Runs several futures at once, in one task, until all are ready:
+//
+//   auto [user, orders] = co_await rouse::Join(LoadUser(id), LoadOrders(id));
+//
+//   std::vector<rouse::Co<Page>> fetches = ...;
+//   std::vector<Page> pages = co_await rouse::JoinAll(std::move(fetches));
+//
+// "At once" is not "in parallel": the futures share the task and its thread.
+// For parallelism, or for a great many, spawn tasks: every wake of the task
+// polls each future that is not ready yet.
+
+#ifndef ROUSE_FUTURE_COMBINE_JOIN_H_
+#define ROUSE_FUTURE_COMBINE_JOIN_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "rouse/base/panic.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
+#include "rouse/future/combine/maybe_done.h"
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+
+template <class T>
+using JoinOutput = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+// What is left of a child when all are ready.
+template <class F>
+JoinOutput<FutureOutput<F>> TakeOutput(MaybeDone<F>& child) {
+  if constexpr (std::is_void_v<FutureOutput<F>>) {
+    return {};
+  } else {
+    return child.output().Take();
+  }
+}
+
+}  // namespace internal
+
+// JoinFuture
+//
+// See `Join()`.
+template <class... Fs>
+class [[nodiscard]] JoinFuture {
+ public:
+  using Output = std::tuple<internal::JoinOutput<FutureOutput<Fs>>...>;
+
+  explicit JoinFuture(Fs&&... futures)
+      : children_(std::in_place, std::forward<Fs>(futures)...) {}
+
+  PollResult<Output> Poll(Context& cx) {
+    if (!children_.has_value()) {
+      Panic("Join: polled after it has finished; keep what it gave");
+    }
+    if (!PollAll(cx)) return kPending;
+    PollResult<Output> outputs = std::apply(
+        [](auto&... children) {
+          return PollResult<Output>(std::in_place,
+                                    internal::TakeOutput(children)...);
+        },
+        *children_);
+    children_.reset();
+    return outputs;
+  }
+
+  bool BorrowsClosure() const {
+    return children_.has_value() &&
+           std::apply(
+               [](const auto&... children) {
+                 return (children.BorrowsClosure() || ...);
+               },
+               *children_);
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "Join");
+    if (!children_.has_value()) return;
+    std::apply(
+        [&branches](const auto&... children) {
+          (children.Trace(branches), ...);
+        },
+        *children_);
+  }
+
+ private:
+  static constexpr size_t kSize = sizeof...(Fs);
+
+  bool PollAll(Context& cx) {
+    bool all = true;
+    for (size_t i = 0; i < kSize; ++i) {
+      if (!PollAt<0>((first_ + i) % kSize, cx)) all = false;
+    }
+    if (++first_ >= kSize) first_ = 0;
+    return all;
+  }
+
+  template <size_t I>
+  bool PollAt(size_t index, Context& cx) {
+    if constexpr (I + 1 < kSize) {
+      if (index != I) return PollAt<I + 1>(index, cx);
+    }
+    return std::get<I>(*children_).Poll(cx);
+  }
+
+  // Empty once finished.
+  std::optional<std::tuple<internal::MaybeDone<Fs>...>> children_;
+  // The next poll begins with this child, so that each is once the first to
+  // take from the budget.
+  size_t first_ = 0;
+};
+
+// Join()
+//
+// A future that is ready when all of `futures` are. Gives a `std::tuple` of
+// their outputs in order, with `std::monostate` for void; an output that is a
+// reference stays one.
+//
+// An rvalue is moved in, and is destroyed as soon as it is ready; an lvalue is
+// polled where it is, and outlives the result. Destroying the result cancels
+// what was moved in. A callable that returns a future stands for that future:
+// it is kept, is called at the first poll, and is destroyed after the future.
+//
+// Every poll begins with another child, in turn, so that none is starved of the
+// cooperative budget by those before it.
+//
+// An exception from a future comes out of the poll; the others go with the
+// result.
+template <IntoFuture... Fs>
+  requires(sizeof...(Fs) > 0)
+JoinFuture<internal::FutureFrom<Fs>...> Join(Fs&&... futures) {
+  return JoinFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
+}
+
+// JoinAllFuture
+//
+// See `JoinAll()`.
+template <class F>
+class [[nodiscard]] JoinAllFuture {
+  using T = FutureOutput<F>;
+  using Element =
+      std::conditional_t<std::is_reference_v<T>,
+                         std::reference_wrapper<std::remove_reference_t<T>>,
+                         internal::JoinOutput<T>>;
+
+ public:
+  // Nothing, if the futures give nothing.
+  using Output =
+      std::conditional_t<std::is_void_v<T>, void, std::vector<Element>>;
+
+  explicit JoinAllFuture(std::vector<F> futures) {
+    children_.emplace().reserve(futures.size());
+    for (F& future : futures) children_->emplace_back(std::move(future));
+  }
+
+  PollResult<Output> Poll(Context& cx) {
+    if (!children_.has_value()) {
+      Panic("JoinAll: polled after it has finished; keep what it gave");
+    }
+    if (!PollAll(cx)) return kPending;
+    // Destroyed when the outputs are out.
+    Children children = *std::exchange(children_, std::nullopt);
+    if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      Output outputs;
+      outputs.reserve(children.size());
+      for (internal::MaybeDone<F>& child : children) {
+        outputs.push_back(child.output().Take());
+      }
+      return outputs;
+    }
+  }
+
+  bool BorrowsClosure() const {
+    if (!children_.has_value()) return false;
+    for (const internal::MaybeDone<F>& child : *children_) {
+      if (child.BorrowsClosure()) return true;
+    }
+    return false;
+  }
+
+  void Trace(AwaitTrace& trace) const {
+    AwaitTrace::Branches branches(trace, "JoinAll");
+    if (!children_.has_value()) return;
+    for (const auto& child : *children_) child.Trace(branches);
+  }
+
+ private:
+  using Children = std::vector<internal::MaybeDone<F>>;
+
+  bool PollAll(Context& cx) {
+    const size_t size = children_->size();
+    bool all = true;
+    for (size_t i = 0; i < size; ++i) {
+      if (!(*children_)[(first_ + i) % size].Poll(cx)) all = false;
+    }
+    if (++first_ >= size) first_ = 0;
+    return all;
+  }
+
+  std::optional<Children> children_;
+  size_t first_ = 0;
+};
+
+// JoinAll()
+//
+// As `Join()`, for any number of futures of one type. Gives a `std::vector` of
+// their outputs in order: of `std::reference_wrapper` for references, and
+// nothing for void. Allocates when it is made and when it is ready.
+template <Future F>
+JoinAllFuture<F> JoinAll(std::vector<F> futures) {
+  return JoinAllFuture<F>(std::move(futures));
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_COMBINE_JOIN_H_

@@ -1,0 +1,257 @@
+#include "rouse/future/combine/join.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/co/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/ready.h"
+#include "rouse/future/testing.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using ::testing::ElementsAre;
+
+Co<int> Add(Switch<int>& a, Switch<int>& b) {
+  const auto [x, y] = co_await Join(a.future(), b.future());
+  co_return x + y;
+}
+
+TEST(Join, IsReadyWhenAllAre) {
+  Switch<int> a;
+  Switch<int> b;
+  Co<int> co = Add(a, b);
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  b.Set(2);
+  EXPECT_TRUE(PollOnce(co).IsPending());
+  a.Set(1);
+  EXPECT_EQ(PollOnce(co).value(), 3);
+}
+
+TEST(Join, GivesOutputsOfAllKinds) {
+  int x = 1;
+  auto reference = [](int& x) -> Co<int&> { co_return x; };
+  auto nothing = []() -> Co<> { co_return; };
+  auto join = Join(Ready(std::make_unique<int>(5)), reference(x), nothing());
+  static_assert(Future<decltype(join)>);
+  static_assert(
+      std::is_same_v<FutureOutput<decltype(join)>,
+                     std::tuple<std::unique_ptr<int>, int&, std::monostate>>);
+  auto outputs = PollOnce(join).value();
+  EXPECT_EQ(*std::get<0>(outputs), 5);
+  EXPECT_EQ(&std::get<1>(outputs), &x);
+}
+
+TEST(Join, OfOneGivesATupleOfOne) {
+  auto join = Join(Ready(std::string("a")));
+  EXPECT_EQ(std::get<0>(PollOnce(join).value()), "a");
+  auto nested = Join(Join(Ready(1)));
+  EXPECT_EQ(std::get<0>(std::get<0>(PollOnce(nested).value())), 1);
+}
+
+TEST(Join, DestroysAChildAsSoonAsItIsReadyAndPollsItNoMore) {
+  Switch<int> a;
+  Switch<int> b;
+  auto join = Join(a.future(), b.future());
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  a.Set(1);
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  EXPECT_FALSE(a.alive());
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  EXPECT_EQ(a.polls(), 2);
+  EXPECT_EQ(b.polls(), 3);
+  EXPECT_TRUE(b.alive());
+}
+
+TEST(Join, PollsAnLvalueWhereItIs) {
+  Switch<int> a;
+  auto leaf = a.future();
+  {
+    auto join = Join(leaf, Ready(1));
+    EXPECT_TRUE(PollOnce(join).IsPending());
+  }
+  EXPECT_TRUE(a.alive());
+  a.Set(4);
+  auto join = Join(leaf);
+  EXPECT_EQ(std::get<0>(PollOnce(join).value()), 4);
+  EXPECT_TRUE(a.alive());
+}
+
+TEST(Join, DestroyingItCancelsItsChildren) {
+  Log log;
+  auto body = [](Log* log, const char* name, Switch<int>& s) -> Co<> {
+    const Local local(log, name);
+    co_await s.future();
+  };
+  Switch<int> a;
+  Switch<int> b;
+  {
+    auto join = Join(body(&log, "a", a), body(&log, "b", b));
+    EXPECT_TRUE(PollOnce(join).IsPending());
+    EXPECT_TRUE(a.alive());
+    EXPECT_THAT(log, ElementsAre());
+  }
+  EXPECT_FALSE(a.alive());
+  EXPECT_FALSE(b.alive());
+  EXPECT_THAT(log, ::testing::UnorderedElementsAre("a", "b"));
+}
+
+TEST(Join, IsMovableBeforeItsFirstPoll) {
+  Switch<int> a;
+  auto join = Join(a.future(), Ready(std::make_unique<int>(2)));
+  auto moved = std::move(join);
+  a.Set(1);
+  auto [x, y] = PollOnce(moved).value();
+  EXPECT_EQ(x + *y, 3);
+}
+
+// Takes all the budget there is, a given number of times, and counts.
+Co<> Hungry(int* meals, int times) {
+  class Bite {
+   public:
+    PollResult<void> Poll(Context& cx) {
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
+      return {};
+    }
+  };
+  Bite bite;
+  for (*meals = 0; *meals < times; ++*meals) co_await bite;
+}
+
+TEST(Join, StarvesNoChildOfTheBudget) {
+  constexpr int kEnough = 10 * kBudgetPerPoll;
+  int meals[3];
+  auto join = Join(Hungry(&meals[0], kEnough), Hungry(&meals[1], kEnough),
+                   Hungry(&meals[2], kEnough));
+  for (int i = 0; i < 9; ++i) EXPECT_TRUE(PollOnce(join).IsPending());
+  EXPECT_THAT(meals, ::testing::Each(3 * kBudgetPerPoll));
+}
+
+TEST(JoinAll, GivesTheOutputsInOrder) {
+  Switch<int> s;
+  auto body = [](int i, Switch<int>& s) -> Co<int> {
+    if (i == 1) co_return co_await s.future();
+    co_return i;
+  };
+  std::vector<Co<int>> children;
+  for (int i = 0; i < 4; ++i) children.push_back(body(i, s));
+  auto join = JoinAll(std::move(children));
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  s.Set(10);
+  EXPECT_THAT(PollOnce(join).value(), ElementsAre(0, 10, 2, 3));
+}
+
+TEST(JoinAll, OfNoneIsReady) {
+  auto join = JoinAll(std::vector<Co<int>>());
+  EXPECT_THAT(PollOnce(join).value(), ElementsAre());
+}
+
+TEST(JoinAll, OfVoidGivesNothing) {
+  int runs = 0;
+  auto body = [](int& runs) -> Co<> {
+    ++runs;
+    co_return;
+  };
+  std::vector<Co<>> children;
+  for (int i = 0; i < 3; ++i) children.push_back(body(runs));
+  auto join = JoinAll(std::move(children));
+  static_assert(std::is_void_v<FutureOutput<decltype(join)>>);
+  EXPECT_TRUE(PollOnce(join).IsReady());
+  EXPECT_EQ(runs, 3);
+}
+
+TEST(JoinAll, OfReferencesGivesReferences) {
+  int x = 1;
+  auto body = [](int& x) -> Co<int&> { co_return x; };
+  std::vector<Co<int&>> children;
+  children.push_back(body(x));
+  auto join = JoinAll(std::move(children));
+  EXPECT_EQ(&PollOnce(join).value().at(0).get(), &x);
+}
+
+TEST(JoinAll, DestroysAChildAsSoonAsItIsReady) {
+  Switch<int> a;
+  Switch<int> b;
+  std::vector<Switch<int>::Leaf> leaves;
+  leaves.push_back(a.future());
+  leaves.push_back(b.future());
+  auto join = JoinAll(std::move(leaves));
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  a.Set(1);
+  EXPECT_TRUE(PollOnce(join).IsPending());
+  EXPECT_FALSE(a.alive());
+  EXPECT_TRUE(b.alive());
+}
+
+TEST(JoinAll, StarvesNoChildOfTheBudget) {
+  constexpr int kEnough = 10 * kBudgetPerPoll;
+  int meals[3];
+  std::vector<Co<>> children;
+  for (int& count : meals) children.push_back(Hungry(&count, kEnough));
+  auto join = JoinAll(std::move(children));
+  for (int i = 0; i < 9; ++i) EXPECT_TRUE(PollOnce(join).IsPending());
+  EXPECT_THAT(meals, ::testing::Each(3 * kBudgetPerPoll));
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+// The child has finished, and what it gave is lost.
+TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
+  struct Throws {
+    Throws() = default;
+    // NOLINTNEXTLINE(bugprone-exception-escape): it is to throw
+    Throws(Throws&&) { throw std::runtime_error("moved"); }
+  };
+  auto child = []() -> Co<Throws> { co_return Throws(); };
+  auto join = Join(child(), Ready(1));
+  EXPECT_THROW(static_cast<void>(PollOnce(join)), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(PollOnce(join)), PanicError);
+}
+
+TEST(Join, PassesAnExceptionOnAndCancelsTheOthers) {
+  Switch<int> a;
+  auto thrower = []() -> Co<> {
+    throw std::runtime_error("child");
+    co_return;
+  };
+  auto body = [&thrower](Switch<int>& a) -> Co<std::string> {
+    try {
+      co_await Join(a.future(), thrower());
+    } catch (const std::runtime_error& e) {
+      co_return e.what();
+    }
+    co_return "";
+  };
+  Co<std::string> co = body(a);
+  EXPECT_EQ(PollOnce(co).value(), "child");
+  EXPECT_FALSE(a.alive());
+}
+
+TEST(Join, PolledAfterItHasFinishedPanics) {
+  auto join = Join(Ready(1));
+  EXPECT_TRUE(PollOnce(join).IsReady());
+  EXPECT_THROW((void)PollOnce(join), PanicError);
+  auto all = JoinAll(std::vector<Co<int>>());
+  EXPECT_TRUE(PollOnce(all).IsReady());
+  EXPECT_THROW((void)PollOnce(all), PanicError);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,148 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: select.h
+// -----------------------------------------------------------------------------
+//
+// Waits for the first of several futures, and cancels the others:
+//
+//   auto event = co_await rouse::Select(socket.Read(buffer), stop.Wait());
+//   switch (event.index()) {
+//     case 0: Handle(std::get<0>(event)); break;
+//     case 1: co_return;
+//   }
+//
+// Cancelled is destroyed: what a loser had begun is lost unless it keeps it
+// elsewhere. To go on with it in the next round, make it before the loop and
+// pass it as an lvalue.
+
+#ifndef ROUSE_FUTURE_COMBINE_SELECT_H_
+#define ROUSE_FUTURE_COMBINE_SELECT_H_
+
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "rouse/future/await_trace.h"
+#include "rouse/future/callable_future.h"
+#include "rouse/future/combine/arms.h"
+#include "rouse/future/future.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+namespace internal {
+
+template <class T>
+struct SelectAlternative {
+  using Type = T;
+};
+template <>
+struct SelectAlternative<void> {
+  using Type = std::monostate;
+};
+template <class T>
+struct SelectAlternative<T&> {
+  using Type = std::reference_wrapper<T>;
+};
+
+template <class... Fs>
+struct SelectResult {
+  using Output =
+      std::variant<typename SelectAlternative<FutureOutput<Fs>>::Type...>;
+
+  template <size_t I, class T>
+  static PollResult<Output> From(PollResult<T>&& answer) {
+    if (answer.IsPending()) return kPending;
+    if constexpr (std::is_void_v<T>) {
+      return PollResult<Output>(std::in_place, std::in_place_index<I>);
+    } else {
+      return PollResult<Output>(std::in_place, std::in_place_index<I>,
+                                std::move(answer).value());
+    }
+  }
+};
+
+}  // namespace internal
+
+// SelectFuture
+//
+// See `Select()`.
+template <class... Fs>
+class [[nodiscard]] SelectFuture {
+ public:
+  using Output = typename internal::SelectResult<Fs...>::Output;
+
+  explicit SelectFuture(Fs&&... futures)
+      : arms_(std::forward<Fs>(futures)...) {}
+
+  PollResult<Output> Poll(Context& cx) { return arms_.PollFair(cx); }
+  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "Select"); }
+  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
+
+ private:
+  internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
+};
+
+// SelectBiasedFuture
+//
+// See `SelectBiased()`.
+template <class... Fs>
+class [[nodiscard]] SelectBiasedFuture {
+ public:
+  using Output = typename internal::SelectResult<Fs...>::Output;
+
+  explicit SelectBiasedFuture(Fs&&... futures)
+      : arms_(std::forward<Fs>(futures)...) {}
+
+  PollResult<Output> Poll(Context& cx) { return arms_.Poll(cx); }
+  void Trace(AwaitTrace& trace) const { arms_.Trace(trace, "SelectBiased"); }
+  bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
+
+ private:
+  internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
+};
+
+// Select()
+//
+// A future that is ready when the first of `futures` is. Gives a
+// `std::variant` whose index is that of the future: with `std::monostate` for
+// void and `std::reference_wrapper` for a reference. Alternatives may be of one
+// type; read them by index.
+//
+// An rvalue is moved in; when the result is ready all of these have been
+// destroyed, so the losers are cancelled by then. An lvalue is polled where it
+// is, outlives the result, and may be selected on again unless it has won. A
+// callable that returns a future is kept, as by `Join()`.
+//
+// Of several that are ready any may win: each poll begins with a random one
+// (see `Context::rand()`), so that none starves. With the cooperative budget
+// used up no future is polled and the task yields.
+//
+// An exception from a future comes out of the poll.
+template <IntoFuture... Fs>
+  requires(sizeof...(Fs) > 0)
+SelectFuture<internal::FutureFrom<Fs>...> Select(Fs&&... futures) {
+  return SelectFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
+}
+
+// SelectBiased()
+//
+// As `Select()`, but of several that are ready the leftmost wins. One that is
+// ready again and again starves those to its right; so does one that uses up
+// the task's budget in each poll. What is to stop the others goes first.
+template <IntoFuture... Fs>
+  requires(sizeof...(Fs) > 0)
+SelectBiasedFuture<internal::FutureFrom<Fs>...> SelectBiased(Fs&&... futures) {
+  return SelectBiasedFuture<internal::FutureFrom<Fs>...>(
+      internal::ToFuture<Fs>(futures)...);
+}
+
+}  // namespace rouse
+
+#endif  // ROUSE_FUTURE_COMBINE_SELECT_H_

@@ -1,0 +1,14 @@
+#include "rouse/io/fd/io_future.h"
+
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
+
+namespace rouse::internal {
+
+void PanicFinished(std::string_view name) {
+  Panic(absl::StrCat(name, ": polled after it has finished; make a new one"));
+}
+
+}  // namespace rouse::internal

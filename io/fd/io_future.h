@@ -1,0 +1,63 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: io_future.h
+// -----------------------------------------------------------------------------
+//
+// For io/, net/ and process/ themselves: a future of one operation on a stream
+// or a socket.
+//
+//   struct PeekOp {
+//     static constexpr std::string_view kName = "TcpStream::Peek()";
+//     explicit PeekOp(absl::Span<char> buffer) : buffer(buffer) {}
+//     auto operator()(const TcpStream& stream, Context& cx,
+//                     reactor::Waiter* waiter) const {
+//       return stream.PollPeek(cx, buffer, waiter);
+//     }
+//     absl::Span<char> buffer;
+//   };
+//   using PeekFuture = internal::IoFuture<const TcpStream, PeekOp>;
+
+#ifndef ROUSE_IO_FD_IO_FUTURE_H_
+#define ROUSE_IO_FD_IO_FUTURE_H_
+
+#include <string_view>
+
+#include "rouse/io/waiter.h"
+#include "rouse/waker/context.h"
+
+namespace rouse::internal {
+
+// The panic of a future of `name` that is polled after it was ready.
+[[noreturn]] void PanicFinished(std::string_view name);
+
+// IoFuture
+//
+// `Op` has a name for a panic, and is called with the `S`, the context and a
+// place to wait, until it is ready. Polling it after that is a `Panic()`. May
+// be moved until it is polled.
+template <class S, class Op>
+class [[nodiscard]] IoFuture {
+ public:
+  // `Op` is made of `args`.
+  template <class... Args>
+  explicit IoFuture(S& stream, const Args&... args)
+      : stream_(&stream), op_(args...) {}
+
+  auto Poll(Context& cx) {
+    if (stream_ == nullptr) PanicFinished(Op::kName);
+    auto result = op_(*stream_, cx, &waiter_);
+    if (result.IsReady()) stream_ = nullptr;
+    return result;
+  }
+
+ private:
+  S* stream_;  // null when finished
+  [[no_unique_address]] Op op_;
+  [[no_unique_address]] IoWaiter<S> waiter_;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_IO_FD_IO_FUTURE_H_

@@ -1,0 +1,56 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: io_vectors.h
+// -----------------------------------------------------------------------------
+//
+// For io/ and net/ themselves: the parts of a write as the system takes them.
+
+#ifndef ROUSE_IO_FD_IO_VECTORS_H_
+#define ROUSE_IO_FD_IO_VECTORS_H_
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace rouse::internal {
+
+// IoVectors
+//
+// The first `kMaxParts` of some parts, without the empty ones. Refers to their
+// bytes.
+class IoVectors {
+ public:
+  // More than that in one call gains nothing.
+  static constexpr size_t kMaxParts = 64;
+
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `size()`
+  explicit IoVectors(absl::Span<const std::string_view> parts) {
+    for (const std::string_view part : parts) {
+      if (part.empty()) continue;
+      if (size_ == kMaxParts) break;
+      vectors_[size_++] = {const_cast<char*>(part.data()), part.size()};
+      bytes_ += part.size();
+    }
+  }
+  IoVectors(const IoVectors&) = delete;
+  IoVectors& operator=(const IoVectors&) = delete;
+
+  iovec* data() { return vectors_; }
+  int size() const { return static_cast<int>(size_); }
+  // Of all that there are here.
+  size_t bytes() const { return bytes_; }
+
+ private:
+  iovec vectors_[kMaxParts];
+  size_t size_ = 0;
+  size_t bytes_ = 0;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_IO_FD_IO_VECTORS_H_
