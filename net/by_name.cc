@@ -9,8 +9,8 @@
 #include "rouse/future/or_return.h"
 #include "rouse/net/lookup_host.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp_listener.h"
-#include "rouse/net/tcp_stream.h"
+#include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
 
 namespace rouse {

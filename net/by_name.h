@@ -20,8 +20,8 @@
 
 #include "absl/status/statusor.h"
 #include "rouse/future/co.h"
-#include "rouse/net/tcp_listener.h"
-#include "rouse/net/tcp_stream.h"
+#include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
 
 namespace rouse {

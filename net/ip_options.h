@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/net/socket_option.h"
+#include "rouse/net/socket/socket_option.h"
 
 namespace rouse {
 

@@ -6,7 +6,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/read.h"
 #include "rouse/net/split.h"
-#include "rouse/net/tcp_stream.h"
+#include "rouse/net/tcp/tcp_stream.h"
 
 namespace rouse {
 namespace {

@@ -22,7 +22,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/net/pipe.h"
-#include "rouse/net/unix_test_util.h"
+#include "rouse/net/unix/unix_test_util.h"
 
 namespace rouse {
 

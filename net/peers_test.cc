@@ -25,13 +25,13 @@
 #include "rouse/io/write_all.h"
 #include "rouse/net/peer_test_util.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp_listener.h"
-#include "rouse/net/tcp_stream.h"
+#include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
-#include "rouse/net/unix_addr.h"
-#include "rouse/net/unix_datagram.h"
-#include "rouse/net/unix_listener.h"
-#include "rouse/net/unix_stream.h"
+#include "rouse/net/unix/unix_addr.h"
+#include "rouse/net/unix/unix_datagram.h"
+#include "rouse/net/unix/unix_listener.h"
+#include "rouse/net/unix/unix_stream.h"
 
 namespace rouse {
 namespace {

@@ -20,8 +20,8 @@
 #include "rouse/io/write_all.h"
 #include "rouse/net/peer_test_util.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp_listener.h"
-#include "rouse/net/tcp_stream.h"
+#include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_stream.h"
 
 namespace rouse {
 namespace {

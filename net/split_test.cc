@@ -19,8 +19,8 @@
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
-#include "rouse/net/tcp_stream.h"
-#include "rouse/net/tcp_test_util.h"
+#include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/net/tcp/tcp_test_util.h"
 
 namespace rouse {
 namespace {

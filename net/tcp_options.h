@@ -5,94 +5,11 @@
 // File: tcp_options.h
 // -----------------------------------------------------------------------------
 //
-// The options of a TCP connection, which a `TcpStream` has, and a `TcpSocket`
-// before there is one:
-//
-//   co_await rouse::OrReturn(stream.SetNoDelay(true));
-//   rouse::KeepAlive keep_alive;
-//   keep_alive.idle = absl::Minutes(1);
-//   co_await rouse::OrReturn(stream.SetKeepAlive(keep_alive));
+// `TcpOptions`: the options that all TCP sockets have.
 
 #ifndef ROUSE_NET_TCP_OPTIONS_H_
 #define ROUSE_NET_TCP_OPTIONS_H_
 
-#include <optional>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/time/time.h"
-#include "rouse/net/ip_options.h"
-#include "rouse/net/socket_option.h"
-
-namespace rouse {
-
-// KeepAlive
-//
-// When to ask a silent peer whether it is still there. Durations are rounded up
-// to whole seconds, 1 or more.
-struct KeepAlive {
-  absl::Duration idle = absl::Hours(2);         // until the first question
-  absl::Duration interval = absl::Seconds(75);  // between questions
-  int probes = 9;  // unanswered questions after which it is not
-};
-
-namespace internal {
-
-absl::Status SetKeepAlive(int fd, const std::optional<KeepAlive>& keep_alive);
-absl::StatusOr<std::optional<KeepAlive>> GetKeepAlive(int fd);
-absl::Status SetLinger(int fd, std::optional<absl::Duration> linger);
-absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd);
-
-}  // namespace internal
-
-// TcpOptions
-//
-// The base class of a `Socket` that has an `fd()`. All of it is thread-safe,
-// and errors are those of `IpOptions`, which it adds to.
-template <class Socket>
-class TcpOptions : public IpOptions<Socket> {
- public:
-  // Whether small writes are sent at once (TCP_NODELAY) instead of being
-  // gathered while data is unacknowledged. Off in a new connection.
-  absl::Status SetNoDelay(bool on) const {
-    return internal::SetOption(fd(), internal::SocketOption::kNoDelay, on);
-  }
-  absl::StatusOr<bool> NoDelay() const {
-    return internal::GetOption(fd(), internal::SocketOption::kNoDelay);
-  }
-
-  // Whether a silent peer is asked if it is there (SO_KEEPALIVE). If it is not,
-  // operations fail with DeadlineExceeded. Off (`std::nullopt`) in a new
-  // connection.
-  absl::Status SetKeepAlive(const std::optional<KeepAlive>& keep_alive) const {
-    return internal::SetKeepAlive(fd(), keep_alive);
-  }
-  absl::StatusOr<std::optional<KeepAlive>> GetKeepAlive() const {
-    return internal::GetKeepAlive(fd());
-  }
-
-  // What closing does with bytes that have not been delivered (SO_LINGER).
-  // `std::nullopt`, as in a new connection: they are delivered while the
-  // program goes on. Zero: they are dropped, and the peer gets a reset. More,
-  // rounded up to whole seconds: closing *blocks the thread* until they are
-  // delivered, or that time is over.
-  absl::Status SetLinger(std::optional<absl::Duration> linger) const {
-    return internal::SetLinger(fd(), linger);
-  }
-  absl::StatusOr<std::optional<absl::Duration>> Linger() const {
-    return internal::GetLinger(fd());
-  }
-
- protected:
-  TcpOptions() = default;
-  ~TcpOptions() = default;
-  TcpOptions(const TcpOptions&) = default;
-  TcpOptions& operator=(const TcpOptions&) = default;
-
- private:
-  int fd() const { return static_cast<const Socket&>(*this).fd(); }
-};
-
-}  // namespace rouse
+#include "rouse/net/tcp/tcp_options.h"  // IWYU pragma: export
 
 #endif  // ROUSE_NET_TCP_OPTIONS_H_

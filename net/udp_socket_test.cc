@@ -22,7 +22,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp_test_util.h"
+#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"

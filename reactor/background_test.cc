@@ -15,8 +15,8 @@
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/test_util.h"
 

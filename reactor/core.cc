@@ -14,12 +14,12 @@
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/reactor/event_queue.h"
-#include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/slot.h"
-#include "rouse/reactor/token.h"
-#include "rouse/reactor/wake_batch.h"
+#include "rouse/reactor/poll/event_queue.h"
+#include "rouse/reactor/poll/events.h"
+#include "rouse/reactor/poll/token.h"
+#include "rouse/reactor/slot/slot.h"
+#include "rouse/reactor/slot/wake_batch.h"
 
 namespace rouse::reactor::internal {
 namespace {

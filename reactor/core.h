@@ -22,12 +22,12 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/reactor/event_queue.h"
-#include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/slot.h"
-#include "rouse/reactor/slot_table.h"
-#include "rouse/reactor/token.h"
+#include "rouse/reactor/poll/event_queue.h"
+#include "rouse/reactor/poll/events.h"
+#include "rouse/reactor/poll/token.h"
+#include "rouse/reactor/slot/slot.h"
+#include "rouse/reactor/slot/slot_table.h"
 
 namespace rouse::reactor::internal {
 

@@ -14,8 +14,8 @@
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/source.h"
 #include "rouse/reactor/test_util.h"
 
 namespace rouse::reactor {

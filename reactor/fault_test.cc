@@ -1,5 +1,5 @@
 // What the operating system refuses, and what peers do at the wrong moment. The
-// same of listeners and streams is in net/tcp_fault_test.cc.
+// same of listeners and streams is in net/tcp/tcp_fault_test.cc.
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,16 +20,16 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/async_fd.h"
-#include "rouse/reactor/event_waker.h"
 #include "rouse/reactor/fault_util.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/poller.h"
+#include "rouse/reactor/poll/event_waker.h"
+#include "rouse/reactor/poll/interest.h"
+#include "rouse/reactor/poll/poller.h"
+#include "rouse/reactor/poll/token.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/test_util.h"
-#include "rouse/reactor/token.h"
 
 namespace rouse::reactor {
 namespace {

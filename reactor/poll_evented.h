@@ -20,9 +20,9 @@
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
+#include "rouse/reactor/poll/interest.h"
+#include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/reactor/source.h"
 
 namespace rouse::reactor {
 

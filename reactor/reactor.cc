@@ -11,7 +11,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/reactor/core.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/slot_table.h"
+#include "rouse/reactor/slot/slot_table.h"
 #include "rouse/waker/park.h"
 
 namespace rouse::reactor {

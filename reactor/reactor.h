@@ -40,8 +40,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/poll/events.h"
 
 namespace rouse::reactor {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
-#include "rouse/reactor/interest.h"
+#include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/waker/context.h"

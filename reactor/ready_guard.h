@@ -21,10 +21,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/reactor/interest.h"
+#include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/reactor/waiter.h"
+#include "rouse/reactor/slot/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

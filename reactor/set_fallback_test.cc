@@ -4,8 +4,8 @@
 #include "gtest/gtest.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/fallback.h"
+#include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/source.h"
 #include "rouse/reactor/test_util.h"
 
 namespace rouse::reactor {

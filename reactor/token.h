@@ -5,33 +5,11 @@
 // File: token.h
 // -----------------------------------------------------------------------------
 //
-// A `Token` is what a `Poller` gives back with each event of a source: a number
-// that the caller chose when it registered the source.
+// `Token`: names a source in the events of a `Poller`.
 
 #ifndef ROUSE_REACTOR_TOKEN_H_
 #define ROUSE_REACTOR_TOKEN_H_
 
-#include <cstdint>
-
-namespace rouse::reactor {
-
-// Token
-//
-// Any 64 bits. The poller does not interpret them, and does not require that
-// they differ.
-class Token {
- public:
-  Token() = default;
-  explicit constexpr Token(uint64_t value) : value_(value) {}
-
-  constexpr uint64_t value() const { return value_; }
-
-  friend constexpr bool operator==(Token, Token) = default;
-
- private:
-  uint64_t value_ = 0;
-};
-
-}  // namespace rouse::reactor
+#include "rouse/reactor/poll/token.h"  // IWYU pragma: export
 
 #endif  // ROUSE_REACTOR_TOKEN_H_

@@ -10,7 +10,7 @@
 //        Each source has its own; that one wraps into nothing else is in
 //        readiness_word_test.cc. See also R9 below.
 //   R15  (#8001, an attempt to connect whose error was not asked for) is of
-//        sockets: net/tcp_stream_test.cc, ARefusedConnectionIsUnavailable.
+//        sockets: net/tcp/tcp_stream_test.cc, ARefusedConnectionIsUnavailable.
 //   R20  (mio #1722, the ends of a waker's pipe swapped). There is no pipe: an
 //        eventfd has one end.
 //   R22  (#8277, #7983, io_uring's completions). There is no such back end.
@@ -41,19 +41,19 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
-#include "rouse/reactor/event_waker.h"
-#include "rouse/reactor/events.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/poller.h"
+#include "rouse/reactor/poll/event_waker.h"
+#include "rouse/reactor/poll/events.h"
+#include "rouse/reactor/poll/interest.h"
+#include "rouse/reactor/poll/poller.h"
+#include "rouse/reactor/poll/selector.h"
+#include "rouse/reactor/poll/token.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/reactor/selector.h"
+#include "rouse/reactor/slot/waiter.h"
 #include "rouse/reactor/test_util.h"
-#include "rouse/reactor/token.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"

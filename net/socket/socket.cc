@@ -1,0 +1,190 @@
+#include "rouse/net/socket/socket.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/io/fd/adopt_fd.h"
+#include "rouse/io/fd/io_vectors.h"
+#include "rouse/net/socket/socket_option.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/unix/unix_addr.h"
+#include "rouse/reactor/owned_fd.h"
+
+namespace rouse::internal {
+namespace {
+
+// Of getsockname and getpeername.
+using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
+
+// Does what getpeername(2) does, also when the connection has ended, as it has
+// after a reset: the kernel then keeps the address but gives it through
+// SO_PEERNAME alone, which asks for the exact size.
+int GetPeerName(int fd, sockaddr* addr, socklen_t* size) {
+  const socklen_t room = *size;
+  if (getpeername(fd, addr, size) == 0) return 0;
+  const int error = errno;
+  const absl::StatusOr<int> family = FamilyOf(fd);
+  if (error == ENOTCONN && family.ok() && *family != AF_UNIX) {
+    *size = *family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (*size <= room &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERNAME, addr, size) == 0) {
+      return 0;
+    }
+  }
+  errno = error;
+  return -1;
+}
+
+template <class Addr>
+absl::StatusOr<Addr> GetName(int fd, NameCall call, std::string_view name) {
+  RawAddr addr;
+  if (call(fd, addr.data(), &addr.size) != 0) {
+    return absl::ErrnoToStatus(errno, name);
+  }
+  return Addr::FromSockaddr(addr.data(), addr.size);
+}
+
+absl::Status NamedError(int error, std::string_view call, int fd,
+                        NameCall name) {
+  RawAddr addr;
+  if (name(fd, addr.data(), &addr.size) != 0) {
+    return absl::ErrnoToStatus(error, call);
+  }
+  const std::string text = addr.data()->sa_family == AF_UNIX
+                               ? addr.To<UnixAddr>().ToString()
+                               : addr.To<SocketAddr>().ToString();
+  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
+}
+
+// A stream socket of IPv4 or IPv6 need not be one: of SCTP, too, a read may
+// stop short of what has arrived.
+absl::Status CheckIsTcp(int fd) {
+  constexpr int kMultipathTcp = 262;  // newer than some C libraries
+  const absl::StatusOr<int> family = FamilyOf(fd);
+  if (!family.ok()) return family.status();
+  if (*family == AF_UNIX) {
+    return absl::InvalidArgumentError(
+        "not a TCP socket but a Unix one; there are UnixStream and "
+        "UnixListener");
+  }
+  const absl::StatusOr<int> protocol =
+      GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
+  if (!protocol.ok()) return protocol.status();
+  if ((*family != AF_INET && *family != AF_INET6) ||
+      (*protocol != IPPROTO_TCP && *protocol != kMultipathTcp)) {
+    return absl::InvalidArgumentError("not a TCP socket");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Socket> Socket::Open(int family, int type) {
+  OwnedFd fd(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "socket");
+  return Socket(std::move(fd));
+}
+
+absl::StatusOr<std::pair<Socket, Socket>> Socket::OpenPair(int family,
+                                                           int type) {
+  int fds[2];
+  if (socketpair(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  return std::pair(Socket(OwnedFd(fds[0])), Socket(OwnedFd(fds[1])));
+}
+
+absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
+  const absl::StatusOr<int> found =
+      GetOption(fd.get(), SocketOption{SOL_SOCKET, SO_TYPE, "SO_TYPE"});
+  if (!found.ok()) return found.status();
+  if (*found != type) {
+    return absl::InvalidArgumentError(
+        type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
+  }
+  absl::Status status = AdoptFd(fd.get());
+  if (!status.ok()) return status;
+  return Socket(std::move(fd));
+}
+
+absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
+  // Before it is made non-blocking: others may share it.
+  absl::Status status = CheckIsTcp(fd.get());
+  if (!status.ok()) return status;
+  return Adopt(std::move(fd), SOCK_STREAM);
+}
+
+absl::Status Socket::BindError(const std::string& addr) {
+  return absl::ErrnoToStatus(errno, absl::StrCat("bind to ", addr));
+}
+
+absl::Status Socket::Listen(int backlog) const {
+  if (listen(fd(), backlog) == 0) return absl::OkStatus();
+  return ErrorAtLocal(errno, "listen on");
+}
+
+absl::Status Socket::Shutdown(int how) const {
+  if (shutdown(fd(), how) == 0) return absl::OkStatus();
+  return ErrorAtPeer(errno, "shutdown of the connection to");
+}
+
+absl::StatusOr<SocketAddr> Socket::LocalAddr() const {
+  return GetName<SocketAddr>(fd(), &getsockname, "getsockname");
+}
+
+absl::StatusOr<SocketAddr> Socket::PeerAddr() const {
+  return GetName<SocketAddr>(fd(), &GetPeerName, "getpeername");
+}
+
+absl::StatusOr<UnixAddr> Socket::LocalUnixAddr() const {
+  return GetName<UnixAddr>(fd(), &getsockname, "getsockname");
+}
+
+absl::StatusOr<UnixAddr> Socket::PeerUnixAddr() const {
+  return GetName<UnixAddr>(fd(), &getpeername, "getpeername");
+}
+
+int Socket::TakeError() const {
+  int error;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+int Socket::Accept(Socket& socket, RawAddr& peer) const {
+  peer.size = sizeof peer.storage;
+  OwnedFd accepted(
+      accept4(fd(), peer.data(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!accepted.IsValid()) return -1;
+  socket = Socket(std::move(accepted));
+  return 0;
+}
+
+ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
+  IoVectors vectors(parts);
+  msghdr message = {};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = static_cast<size_t>(vectors.size());
+  return sendmsg(fd(), &message, MSG_NOSIGNAL);
+}
+
+absl::Status Socket::ErrorAtPeer(int error, std::string_view call) const {
+  return NamedError(error, call, fd(), &GetPeerName);
+}
+
+absl::Status Socket::ErrorAtLocal(int error, std::string_view call) const {
+  return NamedError(error, call, fd(), &getsockname);
+}
+
+}  // namespace rouse::internal

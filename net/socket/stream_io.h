@@ -1,0 +1,63 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: stream_io.h
+// -----------------------------------------------------------------------------
+//
+// For net/ itself: what streams on sockets share, TCP and Unix.
+
+#ifndef ROUSE_NET_SOCKET_STREAM_IO_H_
+#define ROUSE_NET_SOCKET_STREAM_IO_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/net/socket/socket.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::internal {
+
+// Priority, since a read stops short of out-of-band data: only who knows that
+// there is some knows that such a read has not emptied the socket.
+inline constexpr reactor::Interest kStreamInterest =
+    reactor::Interest::kReadable | reactor::Interest::kWritable |
+    reactor::Interest::kPriority;
+
+// What a read says that gives less than it was asked for.
+enum class ShortRead {
+  kNoMoreForNow,
+  // Nothing: Unix sockets end one behind bytes that came with descriptors, or
+  // from another process.
+  kNothing,
+};
+
+// As `AsyncRead` and `AsyncWrite` say.
+PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
+                                                  ShortRead says, Context& cx,
+                                                  absl::Span<char> buffer,
+                                                  reactor::Waiter* waiter);
+PollResult<absl::StatusOr<size_t>> PollStreamWrite(const EventedSocket& socket,
+                                                   Context& cx,
+                                                   std::string_view data,
+                                                   reactor::Waiter* waiter);
+PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
+    const EventedSocket& socket, Context& cx,
+    absl::Span<const std::string_view> parts, reactor::Waiter* waiter);
+PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket);
+
+// As a read that leaves the bytes where they are.
+PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
+                                                  Context& cx,
+                                                  absl::Span<char> buffer,
+                                                  reactor::Waiter* waiter);
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_NET_SOCKET_STREAM_IO_H_

@@ -1,0 +1,227 @@
+#include "rouse/net/tcp/tcp_listener.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/future/future.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/net/tcp/tcp_test_util.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+namespace {
+
+static_assert(Future<TcpListener::AcceptFuture>);
+
+class TcpListenerTest : public TcpTest {
+ protected:
+  TcpListener Listen() {
+    return TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  }
+
+  // A connection that is made by the kernel, accepted or not.
+  OwnedFd ConnectTo(const TcpListener& listener) {
+    const SocketAddr addr = listener.local_addr().value();
+    OwnedFd fd(socket(addr.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(fd.get(), addr.data(), addr.size()), 0);
+    return fd;
+  }
+};
+
+TEST_F(TcpListenerTest, AcceptsAndTellsWhereFrom) {
+  const TcpListener listener = Listen();
+  const TcpStream client =
+      Run(TcpStream::Connect(listener.local_addr().value())).value();
+  const TcpListener::Accepted accepted = Run(listener.Accept()).value();
+  EXPECT_EQ(accepted.peer, client.local_addr().value());
+  EXPECT_EQ(accepted.stream.local_addr().value(),
+            listener.local_addr().value());
+}
+
+TEST_F(TcpListenerTest, WaitsForAConnection) {
+  const TcpListener listener = Listen();
+  auto accept = listener.Accept();
+  Turn();
+  ASSERT_TRUE(task_.Poll(accept).IsPending());
+  const OwnedFd client = ConnectTo(listener);
+  EXPECT_TRUE(Run(accept).ok());
+}
+
+TEST_F(TcpListenerTest, AcceptsAllThatCameAtOnce) {
+  const TcpListener listener = Listen();
+  std::vector<OwnedFd> clients;
+  for (int i = 0; i < 5; ++i) clients.push_back(ConnectTo(listener));
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(Run(listener.Accept()).ok());
+  auto sixth = listener.Accept();
+  EXPECT_TRUE(task_.Poll(sixth).IsPending());
+}
+
+TEST_F(TcpListenerTest, ADestroyedAcceptLosesNoConnection) {
+  const TcpListener listener = Listen();
+  {
+    auto accept = listener.Accept();
+    ASSERT_TRUE(other_.Poll(accept).IsPending());
+  }
+  EXPECT_EQ(other_.clones(), 0);
+  const OwnedFd client = ConnectTo(listener);
+  EXPECT_TRUE(Run(listener.Accept()).ok());
+  EXPECT_EQ(other_.wakes(), 0);
+}
+
+TEST_F(TcpListenerTest, SeveralTasksAccept) {
+  const TcpListener listener = Listen();
+  auto first = listener.Accept();
+  auto second = listener.Accept();
+  ASSERT_TRUE(task_.Poll(first).IsPending());
+  ASSERT_TRUE(other_.Poll(second).IsPending());
+  const OwnedFd a = ConnectTo(listener);
+  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
+  // One of them gets it; the other one waits for the next.
+  EXPECT_TRUE(task_.Poll(first).IsReady());
+  EXPECT_TRUE(other_.Poll(second).IsPending());
+  const OwnedFd b = ConnectTo(listener);
+  EXPECT_TRUE(Run(second).ok());
+}
+
+TEST_F(TcpListenerTest, ThePortIsChosen) {
+  EXPECT_NE(Listen().local_addr()->port(), 0);
+}
+
+TEST_F(TcpListenerTest, AnAddressInUseIsFailedPrecondition) {
+  const TcpListener listener = Listen();
+  const SocketAddr addr = listener.local_addr().value();
+  const absl::Status status = TcpListener::Bind(addr).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find(addr.ToString()), std::string_view::npos)
+      << status;
+}
+
+TEST_F(TcpListenerTest, AnAddressElsewhereIsAlreadyExists) {
+  EXPECT_EQ(
+      TcpListener::Bind(SocketAddr::IPv4({192, 0, 2, 1}, 0)).status().code(),
+      absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(TcpListenerTest, CanBeStartedAgainAtOnce) {
+  SocketAddr addr;
+  {
+    const TcpListener listener = Listen();
+    addr = listener.local_addr().value();
+    const OwnedFd client = ConnectTo(listener);
+    // The end that closes first keeps the address for a while.
+    {
+      const TcpListener::Accepted closed = Run(listener.Accept()).value();
+    }
+    char byte;
+    EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
+  }
+  const absl::StatusOr<TcpListener> again = TcpListener::Bind(addr);
+  EXPECT_TRUE(again.ok()) << again.status();
+}
+
+TEST_F(TcpListenerTest, ListensOnIPv6) {
+  const absl::StatusOr<TcpListener> listener =
+      TcpListener::Bind(SocketAddr::Parse("[::1]:0").value());
+  if (!listener.ok()) GTEST_SKIP() << listener.status();
+  const TcpStream client =
+      Run(TcpStream::Connect(listener->local_addr().value())).value();
+  EXPECT_EQ(Run(listener->Accept()).value().peer, client.local_addr().value());
+}
+
+TEST_F(TcpListenerTest, NeedsAReactor) {
+  const reactor::ScopedDefault none((reactor::Handle()));
+  EXPECT_EQ(TcpListener::Bind(SocketAddr::Localhost(0)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(
+      TcpListener::Bind(SocketAddr::Localhost(0), reactor_->handle()).ok());
+}
+
+// The stream goes to the reactor of the listener, whatever is current.
+TEST_F(TcpListenerTest, StreamsHaveItsReactor) {
+  const TcpListener listener = Listen();
+  const OwnedFd client = ConnectTo(listener);
+  const reactor::ScopedDefault none((reactor::Handle()));
+  EXPECT_TRUE(Run(listener.Accept()).ok());
+}
+
+TEST_F(TcpListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
+  const TcpListener listener = Listen();
+  const OwnedFd client = ConnectTo(listener);
+  const TcpListener::Accepted accepted = Run(listener.Accept()).value();
+  for (const int fd : {listener.fd(), accepted.stream.fd()}) {
+    EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    EXPECT_NE(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  }
+}
+
+// R13.
+TEST_F(TcpListenerTest, AFloodOfConnectionsLetsOthersRun) {
+  const TcpListener listener = Listen();
+  std::vector<OwnedFd> clients;
+  for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
+    clients.push_back(ConnectTo(listener));
+  }
+  Turn();
+  Context cx(task_.waker());
+  uint32_t accepted = 0;
+  while (listener.PollAccept(cx).IsReady()) ++accepted;
+  EXPECT_EQ(accepted, kBudgetPerPoll);
+  EXPECT_FALSE(cx.HasBudget());
+  EXPECT_GT(task_.wakes(), 0);
+}
+
+TEST_F(TcpListenerTest, AdoptsAndGivesBack) {
+  TcpListener listener = Listen();
+  const SocketAddr addr = listener.local_addr().value();
+  OwnedFd fd = std::move(listener).IntoFd();
+  const absl::StatusOr<TcpListener> adopted =
+      TcpListener::FromFd(std::move(fd));
+  ASSERT_TRUE(adopted.ok()) << adopted.status();
+  EXPECT_EQ(adopted->local_addr().value(), addr);
+  const OwnedFd client = ConnectTo(*adopted);
+  EXPECT_TRUE(Run(adopted->Accept()).ok());
+  OwnedFd local(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(TcpListener::FromFd(std::move(local)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TcpListenerTest, AShutdownOfTheReactorIsUnavailable) {
+  const TcpListener listener = Listen();
+  auto accept = listener.Accept();
+  ASSERT_TRUE(task_.Poll(accept).IsPending());
+  reactor_->Shutdown();
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(task_.Poll(accept)->status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(TcpListenerTest, AFinishedAcceptThatIsPolledIsAPanic) {
+  const TcpListener listener = Listen();
+  const OwnedFd client = ConnectTo(listener);
+  auto accept = listener.Accept();
+  ASSERT_TRUE(Run(accept).ok());
+  EXPECT_THROW((void)task_.Poll(accept), PanicError);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse

@@ -1,0 +1,209 @@
+#include "rouse/net/tcp/tcp_socket.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_options.h"
+#include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/net/tcp/tcp_test_util.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/reactor.h"
+
+namespace rouse {
+namespace {
+
+class TcpSocketTest : public TcpTest {
+ protected:
+  TcpSocket Open() { return TcpSocket::Open(SocketAddr::Localhost(0)).value(); }
+};
+
+TEST_F(TcpSocketTest, ListensAndConnects) {
+  TcpSocket listening = Open();
+  ASSERT_TRUE(listening.Bind(SocketAddr::Localhost(0)).ok());
+  const SocketAddr addr = listening.local_addr().value();
+  EXPECT_NE(addr.port(), 0);
+  const TcpListener listener = std::move(listening).Listen(16).value();
+  EXPECT_EQ(listener.local_addr().value(), addr);
+
+  TcpSocket connecting = Open();
+  ASSERT_TRUE(connecting.Bind(SocketAddr::Localhost(0)).ok());
+  const SocketAddr from = connecting.local_addr().value();
+  const TcpStream client = Run(std::move(connecting).Connect(addr)).value();
+  const TcpListener::Accepted accepted = Run(listener.Accept()).value();
+  EXPECT_EQ(accepted.peer, from);
+  ASSERT_TRUE(Run(client.WriteAll("x")).ok());
+  char byte;
+  EXPECT_EQ(Run(accepted.stream.Read(absl::MakeSpan(&byte, 1))).value(), 1u);
+}
+
+TEST_F(TcpSocketTest, WhatWasSetStaysSetInTheStream) {
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  TcpSocket socket = Open();
+  ASSERT_TRUE(socket.SetNoDelay(true).ok());
+  ASSERT_TRUE(socket.SetTtl(7).ok());
+  const TcpStream stream =
+      Run(std::move(socket).Connect(listener.local_addr().value())).value();
+  EXPECT_TRUE(stream.NoDelay().value());
+  EXPECT_EQ(stream.Ttl().value(), 7);
+}
+
+TEST_F(TcpSocketTest, ARefusedConnectionIsUnavailable) {
+  SocketAddr nobody;
+  {
+    TcpSocket socket = Open();
+    ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+    nobody = socket.local_addr().value();
+  }
+  EXPECT_EQ(Run(Open().Connect(nobody)).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(TcpSocketTest, ReuseAddrIsOffUntilSet) {
+  const TcpSocket socket = Open();
+  EXPECT_FALSE(socket.ReuseAddr().value());
+  ASSERT_TRUE(socket.SetReuseAddr(true).ok());
+  EXPECT_TRUE(socket.ReuseAddr().value());
+}
+
+TEST_F(TcpSocketTest, WithReusePortSeveralListenOnOneAddress) {
+  TcpSocket first = Open();
+  EXPECT_FALSE(first.ReusePort().value());
+  ASSERT_TRUE(first.SetReusePort(true).ok());
+  EXPECT_TRUE(first.ReusePort().value());
+  ASSERT_TRUE(first.Bind(SocketAddr::Localhost(0)).ok());
+  const SocketAddr addr = first.local_addr().value();
+  const TcpListener listener = std::move(first).Listen().value();
+
+  TcpSocket second = Open();
+  ASSERT_TRUE(second.SetReusePort(true).ok());
+  ASSERT_TRUE(second.Bind(addr).ok());
+  EXPECT_TRUE(std::move(second).Listen().ok());
+
+  EXPECT_EQ(Open().Bind(addr).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(TcpSocketTest, OnlyIPv6LeavesIPv4ToOthers) {
+  absl::StatusOr<TcpSocket> socket =
+      TcpSocket::Open(SocketAddr::Parse("[::]:0").value());
+  if (!socket.ok()) GTEST_SKIP() << "no IPv6 here: " << socket.status();
+  ASSERT_TRUE(socket->SetOnlyIPv6(true).ok());
+  EXPECT_TRUE(socket->OnlyIPv6().value());
+  ASSERT_TRUE(socket->SetOnlyIPv6(false).ok());
+  EXPECT_FALSE(socket->OnlyIPv6().value());
+  // An IPv4 socket has no such thing.
+  EXPECT_FALSE(Open().SetOnlyIPv6(true).ok());
+}
+
+TEST_F(TcpSocketTest, KeepAliveIsOffUntilSet) {
+  const TcpSocket socket = Open();
+  EXPECT_EQ(socket.GetKeepAlive().value(), std::nullopt);
+  KeepAlive keep_alive;
+  keep_alive.idle = absl::Seconds(61);
+  keep_alive.interval = absl::Milliseconds(1500);
+  keep_alive.probes = 3;
+  ASSERT_TRUE(socket.SetKeepAlive(keep_alive).ok());
+  const std::optional<KeepAlive> found = socket.GetKeepAlive().value();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->idle, absl::Seconds(61));
+  EXPECT_EQ(found->interval, absl::Seconds(2));
+  EXPECT_EQ(found->probes, 3);
+  ASSERT_TRUE(socket.SetKeepAlive(std::nullopt).ok());
+  EXPECT_EQ(socket.GetKeepAlive().value(), std::nullopt);
+}
+
+TEST_F(TcpSocketTest, KeepAliveOutOfRange) {
+  const TcpSocket socket = Open();
+  KeepAlive keep_alive;
+  keep_alive.idle = absl::InfiniteDuration();
+  EXPECT_EQ(socket.SetKeepAlive(keep_alive).code(),
+            absl::StatusCode::kInvalidArgument);
+  keep_alive = KeepAlive();
+  keep_alive.probes = 0;
+  EXPECT_EQ(socket.SetKeepAlive(keep_alive).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(socket.GetKeepAlive().value(), std::nullopt);
+  // What is less than a second is one.
+  keep_alive = KeepAlive();
+  keep_alive.interval = absl::ZeroDuration();
+  ASSERT_TRUE(socket.SetKeepAlive(keep_alive).ok());
+  EXPECT_EQ(socket.GetKeepAlive().value()->interval, absl::Seconds(1));
+}
+
+TEST_F(TcpSocketTest, LingerIsOffUntilSet) {
+  const TcpSocket socket = Open();
+  EXPECT_EQ(socket.Linger().value(), std::nullopt);
+  ASSERT_TRUE(socket.SetLinger(absl::Milliseconds(1)).ok());
+  EXPECT_EQ(socket.Linger().value(), absl::Seconds(1));
+  ASSERT_TRUE(socket.SetLinger(absl::ZeroDuration()).ok());
+  EXPECT_EQ(socket.Linger().value(), absl::ZeroDuration());
+  ASSERT_TRUE(socket.SetLinger(std::nullopt).ok());
+  EXPECT_EQ(socket.Linger().value(), std::nullopt);
+}
+
+TEST_F(TcpSocketTest, BuffersHaveASize) {
+  const TcpSocket socket = Open();
+  ASSERT_TRUE(socket.SetSendBufferSize(20'000).ok());
+  EXPECT_EQ(socket.SendBufferSize().value(), 40'000);
+  ASSERT_TRUE(socket.SetReceiveBufferSize(30'000).ok());
+  EXPECT_EQ(socket.ReceiveBufferSize().value(), 60'000);
+}
+
+TEST_F(TcpSocketTest, TtlHasARange) {
+  const TcpSocket socket = Open();
+  ASSERT_TRUE(socket.SetTtl(255).ok());
+  EXPECT_EQ(socket.Ttl().value(), 255);
+  EXPECT_EQ(socket.SetTtl(256).code(), absl::StatusCode::kInvalidArgument);
+  const absl::StatusOr<TcpSocket> v6 =
+      TcpSocket::Open(SocketAddr::Parse("[::1]:0").value());
+  if (!v6.ok()) GTEST_SKIP() << "no IPv6 here: " << v6.status();
+  ASSERT_TRUE(v6->SetTtl(9).ok());
+  EXPECT_EQ(v6->Ttl().value(), 9);
+}
+
+TEST_F(TcpSocketTest, AdoptsAndGivesBack) {
+  TcpSocket socket = Open();
+  const int fd = socket.fd();
+  OwnedFd taken = std::move(socket).IntoFd();
+  EXPECT_EQ(taken.get(), fd);
+  const absl::StatusOr<TcpSocket> adopted = TcpSocket::FromFd(std::move(taken));
+  ASSERT_TRUE(adopted.ok()) << adopted.status();
+  EXPECT_EQ(adopted->fd(), fd);
+  OwnedFd udp(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(TcpSocket::FromFd(std::move(udp)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  OwnedFd local(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(TcpSocket::FromFd(std::move(local)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TcpSocketTest, IsClosedOnExecAndDoesNotBlock) {
+  const TcpSocket socket = Open();
+  EXPECT_EQ(fcntl(socket.fd(), F_GETFD), FD_CLOEXEC);
+  EXPECT_NE(fcntl(socket.fd(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST_F(TcpSocketTest, OnlyWhatComesOfItNeedsAReactor) {
+  const reactor::ScopedDefault none((reactor::Handle()));
+  TcpSocket socket = Open();
+  ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+  EXPECT_EQ(std::move(socket).Listen().status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  TcpSocket other = Open();
+  ASSERT_TRUE(other.Bind(SocketAddr::Localhost(0)).ok());
+  EXPECT_TRUE(std::move(other).Listen(1, reactor_->handle()).ok());
+}
+
+}  // namespace
+}  // namespace rouse

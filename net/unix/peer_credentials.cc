@@ -1,0 +1,26 @@
+#include "rouse/net/unix/peer_credentials.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace rouse::internal {
+
+absl::StatusOr<PeerCredentials> PeerCredentialsOf(int fd) {
+  ucred credentials = {};
+  socklen_t size = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    return absl::ErrnoToStatus(errno, "getsockopt(SO_PEERCRED)");
+  }
+  // What the kernel answers where there is no peer.
+  if (credentials.uid == static_cast<uid_t>(-1)) {
+    return absl::FailedPreconditionError(
+        "getsockopt(SO_PEERCRED): the socket is not connected");
+  }
+  return PeerCredentials(credentials.pid, credentials.uid, credentials.gid);
+}
+
+}  // namespace rouse::internal

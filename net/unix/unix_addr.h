@@ -1,0 +1,116 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: unix_addr.h
+// -----------------------------------------------------------------------------
+//
+// A `UnixAddr` is where a Unix socket is: a path in the file system, or a name
+// in the abstract namespace of Linux, which nothing has to clean up.
+//
+//   absl::StatusOr<UnixAddr> addr = UnixAddr::FromPath("/run/app.sock");
+//   absl::StatusOr<UnixAddr> addr = UnixAddr::FromAbstractName("app");
+
+#ifndef ROUSE_NET_UNIX_UNIX_ADDR_H_
+#define ROUSE_NET_UNIX_UNIX_ADDR_H_
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/statusor.h"
+
+namespace rouse {
+
+// UnixAddr
+//
+// A value: copyable, comparable, hashable, printable. About 112 bytes.
+class UnixAddr {
+ public:
+  // The longest path and the longest abstract name.
+  static constexpr size_t kMaxSize = sizeof(sockaddr_un::sun_path) - 1;
+
+  // No name: what a socket has that was never bound, such as a client's.
+  UnixAddr() : UnixAddr(Storage(), offsetof(sockaddr_un, sun_path)) {}
+
+  // InvalidArgument if it is empty, longer than `kMaxSize`, or has a zero byte.
+  static absl::StatusOr<UnixAddr> FromPath(std::string_view path);
+
+  // Any bytes. InvalidArgument if there are more than `kMaxSize`.
+  static absl::StatusOr<UnixAddr> FromAbstractName(std::string_view name);
+
+  // Reads "@name" as an abstract name, and everything else as a path. Write a
+  // path that begins with "@" as "./@...".
+  static absl::StatusOr<UnixAddr> Parse(std::string_view text);
+
+  // From what a system call has filled in. InvalidArgument if it is of another
+  // family.
+  static absl::StatusOr<UnixAddr> FromSockaddr(const sockaddr* addr,
+                                               socklen_t size);
+
+  // For a system call; lives as long as this object.
+  const sockaddr* data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return reinterpret_cast<const sockaddr*>(&storage_);
+  }
+  socklen_t size() const { return size_; }
+
+  // AF_UNIX.
+  int family() const { return storage_.un.sun_family; }
+
+  bool IsUnnamed() const { return name().empty(); }
+
+  // Nothing if it is not one.
+  std::optional<std::string_view> path() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  std::optional<std::string_view> abstract_name() const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // As `Parse()` reads it, but what of an abstract name cannot be printed is
+  // escaped as in C. "(unnamed)" if it has no name.
+  std::string ToString() const;
+
+  friend bool operator==(const UnixAddr& a, const UnixAddr& b) {
+    return a.name() == b.name();
+  }
+
+  template <class H>
+  friend H AbslHashValue(H state, const UnixAddr& addr) {
+    return H::combine(std::move(state), addr.name());
+  }
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const UnixAddr& addr) {
+    sink.Append(addr.ToString());
+  }
+
+ private:
+  // What is not used is zero.
+  struct Storage {
+    Storage() {
+      std::memset(&un, 0, sizeof un);
+      un.sun_family = AF_UNIX;
+    }
+    sockaddr_un un;
+  };
+
+  UnixAddr(const Storage& storage, size_t size)
+      : storage_(storage), size_(static_cast<socklen_t>(size)) {}
+
+  // Of the kernel's form: a path without the zero behind it, or a zero byte and
+  // an abstract name.
+  static UnixAddr FromName(std::string_view name, size_t size);
+  std::string_view name() const;
+
+  Storage storage_;
+  socklen_t size_;
+};
+
+}  // namespace rouse
+
+#endif  // ROUSE_NET_UNIX_UNIX_ADDR_H_

@@ -1,0 +1,147 @@
+#include "rouse/net/unix/unix_datagram.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/net/socket/datagram_io.h"
+#include "rouse/net/socket/socket.h"
+#include "rouse/net/unix/unix_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/registration.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+namespace {
+
+using internal::EventedSocket;
+using internal::Socket;
+
+// Stands for a receiver whose queue is full. sendto(2) itself answers it for
+// sockets of other families only.
+constexpr int kReceiverIsFull = ENOBUFS;
+
+// Whether the socket has room for what it sends. For one that is connected that
+// is also up to the peer.
+bool IsWritable(int fd) {
+  pollfd polled = {fd, POLLOUT, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0;
+}
+
+// As sendto(2), but EAGAIN only where there will be an event when there is
+// room; elsewhere to wait for one would be for ever.
+ssize_t SendToName(const Socket& io, std::string_view data,
+                   const UnixAddr& to) {
+  const auto send = [&] {
+    return sendto(io.fd(), data.data(), data.size(), MSG_NOSIGNAL, to.data(),
+                  to.size());
+  };
+  ssize_t size = send();
+  if (size >= 0 || errno != EAGAIN) return size;
+  const absl::StatusOr<UnixAddr> peer = io.PeerUnixAddr();
+  if (!peer.ok()) {
+    // Of its own room the socket is told.
+    if (!IsWritable(io.fd())) {
+      errno = EAGAIN;
+      return -1;
+    }
+  } else if (*peer == to) {
+    // Also of the peer's, unless that has gone and another has its name.
+    size = io.Send(data);
+    if (size >= 0 || errno != ECONNREFUSED) return size;
+  }
+  // There may be room by now.
+  size = send();
+  if (size < 0 && errno == EAGAIN) errno = kReceiverIsFull;
+  return size;
+}
+
+}  // namespace
+
+absl::StatusOr<UnixDatagram> UnixDatagram::FromSocket(
+    Socket socket, const reactor::Handle& handle) {
+  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
+      std::move(socket), internal::kDatagramInterest, handle);
+  if (!evented.ok()) return std::move(evented).status();
+  return UnixDatagram(*std::move(evented));
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::Bind(const UnixAddr& addr,
+                                                const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  absl::Status status = socket->Bind(addr);
+  if (!status.ok()) return status;
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::Unbound(
+    const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> UnixDatagram::Pair(
+    const reactor::Handle& handle) {
+  auto sockets = Socket::OpenPair(AF_UNIX, SOCK_DGRAM);
+  if (!sockets.ok()) return std::move(sockets).status();
+  absl::StatusOr<UnixDatagram> first =
+      FromSocket(std::move(sockets->first), handle);
+  if (!first.ok()) return std::move(first).status();
+  absl::StatusOr<UnixDatagram> second =
+      FromSocket(std::move(sockets->second), handle);
+  if (!second.ok()) return std::move(second).status();
+  return std::pair(*std::move(first), *std::move(second));
+}
+
+absl::StatusOr<UnixDatagram> UnixDatagram::FromFd(
+    OwnedFd fd, const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_DGRAM);
+  if (!socket.ok()) return std::move(socket).status();
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::Status UnixDatagram::Connect(const UnixAddr& addr) const {
+  if (io().Connect(addr) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+}
+
+PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
+    Context& cx, std::string_view data, const UnixAddr& to,
+    reactor::Waiter* waiter) const {
+  // A short one is whole all the same.
+  constexpr size_t kNeverShort = 0;
+  return evented_.registration().PollIo(
+      reactor::Direction::kWrite, cx, waiter, kNeverShort,
+      [&] { return SendToName(io(), data, to); },
+      [&](int error) {
+        if (error == kReceiverIsFull) {
+          return absl::ResourceExhaustedError(
+              absl::StrCat("sendto ", to,
+                           ": the receiver's queue is full; send again later, "
+                           "or connect to it to wait"));
+        }
+        return internal::SendError(error, absl::StrCat("sendto ", to));
+      });
+}
+
+PollResult<absl::StatusOr<UnixDatagram::Received>> UnixDatagram::PollRecvFrom(
+    Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
+  return internal::PollReceive<Received>(evented_, cx, buffer, 0, waiter);
+}
+
+}  // namespace rouse

@@ -1,0 +1,83 @@
+#include "rouse/net/unix/unix_stream.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/fd/io_future.h"
+#include "rouse/net/socket/socket.h"
+#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/unix/unix_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse {
+
+using internal::EventedSocket;
+using internal::Socket;
+
+static_assert(AsyncRead<const UnixStream> && AsyncWrite<const UnixStream>);
+
+absl::StatusOr<UnixStream> UnixStream::FromSocket(
+    Socket socket, const reactor::Handle& handle) {
+  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
+      std::move(socket), internal::kStreamInterest, handle);
+  if (!evented.ok()) return std::move(evented).status();
+  return UnixStream(*std::move(evented));
+}
+
+absl::StatusOr<UnixStream> UnixStream::FromFd(OwnedFd fd,
+                                              const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_STREAM);
+  if (!socket.ok()) return std::move(socket).status();
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<std::pair<UnixStream, UnixStream>> UnixStream::Pair(
+    const reactor::Handle& handle) {
+  auto sockets = Socket::OpenPair(AF_UNIX, SOCK_STREAM);
+  if (!sockets.ok()) return std::move(sockets).status();
+  absl::StatusOr<UnixStream> first =
+      FromSocket(std::move(sockets->first), handle);
+  if (!first.ok()) return std::move(first).status();
+  absl::StatusOr<UnixStream> second =
+      FromSocket(std::move(sockets->second), handle);
+  if (!second.ok()) return std::move(second).status();
+  return std::pair(*std::move(first), *std::move(second));
+}
+
+UnixStream::ConnectFuture UnixStream::Connect(const UnixAddr& addr,
+                                              reactor::Handle handle) {
+  return ConnectFuture(addr, std::move(handle));
+}
+
+PollResult<absl::StatusOr<UnixStream>> UnixStream::ConnectFuture::Poll(
+    Context& cx) {
+  using Result = absl::StatusOr<UnixStream>;
+  if (finished_) internal::PanicFinished("UnixStream::Connect()");
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  unit->MadeProgress();
+  finished_ = true;
+  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_STREAM);
+  if (!socket.ok()) return Result(std::move(socket).status());
+  int result;
+  do {
+    result = socket->Connect(addr_);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    return Result(
+        absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr_)));
+  }
+  return FromSocket(*std::move(socket), handle_);
+}
+
+}  // namespace rouse

@@ -1,0 +1,93 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: events.h
+// -----------------------------------------------------------------------------
+//
+// What one `Poller::Poll()` found.
+
+#ifndef ROUSE_REACTOR_POLL_EVENTS_H_
+#define ROUSE_REACTOR_POLL_EVENTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "rouse/base/panic.h"
+#include "rouse/reactor/poll/token.h"
+#include "rouse/reactor/ready.h"
+
+namespace rouse::reactor {
+
+namespace internal {
+class Selector;
+}
+
+// Event
+//
+// What happened to the sources registered under one token. The predicates map
+// the bits of epoll(7) as follows:
+//
+//   IsReadable      EPOLLIN or EPOLLPRI
+//   IsWritable      EPOLLOUT
+//   IsReadClosed    EPOLLHUP, or EPOLLIN with EPOLLRDHUP
+//   IsWriteClosed   EPOLLHUP, or EPOLLOUT with EPOLLERR, or EPOLLERR alone
+//   IsPriority      EPOLLPRI
+//   IsError         EPOLLERR
+//
+// A closed source is in general readable and writable too: the call that is
+// made then tells.
+class Event {
+ public:
+  Event(Token token, Ready ready) : token_(token), ready_(ready) {}
+
+  Token token() const { return token_; }
+  Ready ready() const { return ready_; }
+
+  bool IsReadable() const { return ready_.IsReadable(); }
+  bool IsWritable() const { return ready_.IsWritable(); }
+  bool IsReadClosed() const { return ready_.IsReadClosed(); }
+  bool IsWriteClosed() const { return ready_.IsWriteClosed(); }
+  bool IsPriority() const { return ready_.IsPriority(); }
+  bool IsError() const { return ready_.IsError(); }
+
+ private:
+  Token token_;
+  Ready ready_;
+};
+
+// Events
+//
+// A buffer for events, to be used again and again. Not thread-safe.
+class Events {
+ public:
+  using const_iterator = std::vector<Event>::const_iterator;
+
+  // Room for up to `capacity` events, at least one, from one poll. What does
+  // not fit comes with the next. Allocates once, here.
+  explicit Events(size_t capacity) : capacity_(capacity) {
+    if (capacity == 0) {
+      Panic("Events of capacity 0 can hold no event; give it room for one");
+    }
+    events_.reserve(capacity);
+  }
+
+  size_t capacity() const { return capacity_; }
+  size_t size() const { return events_.size(); }
+  bool IsEmpty() const { return events_.empty(); }
+  void Clear() { events_.clear(); }
+
+  const_iterator begin() const { return events_.begin(); }
+  const_iterator end() const { return events_.end(); }
+  const Event& operator[](size_t i) const { return events_[i]; }
+
+ private:
+  friend class internal::Selector;
+
+  size_t capacity_;
+  std::vector<Event> events_;
+};
+
+}  // namespace rouse::reactor
+
+#endif  // ROUSE_REACTOR_POLL_EVENTS_H_

@@ -1,0 +1,68 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: interest.h
+// -----------------------------------------------------------------------------
+//
+// An `Interest` says which events of a source its owner wants to hear of:
+//
+//   registry.Register(source, token, Interest::kReadable |
+//   Interest::kWritable);
+//
+// Errors, and the end of both directions, are reported in any case.
+
+#ifndef ROUSE_REACTOR_POLL_INTEREST_H_
+#define ROUSE_REACTOR_POLL_INTEREST_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace rouse::reactor {
+
+// Interest
+//
+// A set of kinds of event, never empty. Made from the constants by `|`.
+class Interest {
+ public:
+  // Something can be read, or the peer will send no more.
+  static const Interest kReadable;
+  // Something can be written.
+  static const Interest kWritable;
+  // There is out-of-band data.
+  static const Interest kPriority;
+
+  // What is in either.
+  friend constexpr Interest operator|(Interest a, Interest b) {
+    return Interest(a.bits_ | b.bits_);
+  }
+
+  // What is not in `other`, if anything is left.
+  constexpr std::optional<Interest> Without(Interest other) const {
+    const unsigned left = bits_ & ~other.bits_;
+    if (left == 0) return std::nullopt;
+    return Interest(left);
+  }
+
+  constexpr bool IsReadable() const { return (bits_ & kReadableBit) != 0; }
+  constexpr bool IsWritable() const { return (bits_ & kWritableBit) != 0; }
+  constexpr bool IsPriority() const { return (bits_ & kPriorityBit) != 0; }
+
+  friend constexpr bool operator==(Interest, Interest) = default;
+
+ private:
+  enum Bits : unsigned { kReadableBit = 1, kWritableBit = 2, kPriorityBit = 4 };
+
+  explicit constexpr Interest(unsigned bits)
+      : bits_(static_cast<uint8_t>(bits)) {}
+
+  uint8_t bits_;
+};
+
+inline constexpr Interest Interest::kReadable(kReadableBit);
+inline constexpr Interest Interest::kWritable(kWritableBit);
+inline constexpr Interest Interest::kPriority(kPriorityBit);
+
+}  // namespace rouse::reactor
+
+#endif  // ROUSE_REACTOR_POLL_INTEREST_H_

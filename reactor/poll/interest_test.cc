@@ -1,0 +1,27 @@
+#include "rouse/reactor/poll/interest.h"
+
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace rouse::reactor {
+namespace {
+
+TEST(Interest, HasWhatItIsMadeOf) {
+  const Interest both = Interest::kReadable | Interest::kPriority;
+  EXPECT_TRUE(both.IsReadable());
+  EXPECT_FALSE(both.IsWritable());
+  EXPECT_TRUE(both.IsPriority());
+}
+
+TEST(Interest, WithoutLeavesTheRest) {
+  const Interest both = Interest::kReadable | Interest::kWritable;
+  EXPECT_EQ(both.Without(Interest::kReadable), Interest::kWritable);
+}
+
+TEST(Interest, IsNeverEmpty) {
+  EXPECT_EQ(Interest::kReadable.Without(Interest::kReadable), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rouse::reactor

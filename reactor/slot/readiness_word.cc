@@ -1,0 +1,80 @@
+#include "rouse/reactor/slot/readiness_word.h"
+
+#include <atomic>
+#include <cstdint>
+
+#ifdef ROUSE_MODEL
+#include <limits>
+#endif
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/futex.h"
+#include "rouse/base/lock/spin_hint.h"
+#include "rouse/reactor/ready.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+#ifdef ROUSE_MODEL
+// The checker runs the holder when nothing else is left to run.
+constexpr int kSpins = std::numeric_limits<int>::max();
+#else
+// A holder that runs has left the lock before this many looks.
+constexpr int kSpins = 100;
+#endif
+
+// One that does not run needs a processor: sleep, so that it gets one even if
+// the priority of this thread is higher. Long against a look, short against
+// what a thread waits for a processor anyway.
+constexpr absl::Duration kSleep = absl::Microseconds(50);
+
+}  // namespace
+
+uint64_t ReadinessWord::AwaitUnlocked() const {
+  for (int looks = 1;; ++looks) {
+    const uint64_t word = Load();
+    if ((word & kLock) == 0) return word;
+    if (looks % kSpins != 0) {
+      SpinHint();
+    } else {
+      Atomic<uint32_t> nobody_wakes{0};
+      FutexWait(nobody_wakes, 0, kSleep);
+    }
+  }
+}
+
+void ReadinessWord::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  // Nothing to order before the exchange below has succeeded.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if ((word & kLock) != 0) word = AwaitUnlocked();
+    // Acquire pairs with the release of Unlock.
+  } while (!word_.compare_exchange_weak(word, word | kLock,
+                                        std::memory_order_acquire,
+                                        std::memory_order_relaxed));
+}
+
+void ReadinessWord::Lower(Direction direction, uint64_t seen, Ready keep) {
+  // What has been used up. `keep` names what has not, though it looks so.
+  const uint64_t used =
+      EdgeOf(direction) | (direction == Direction::kRead
+                               ? (Ready::kReadable | Ready::kPriority).bits()
+                               : Ready::kWritable.bits());
+  // Nothing to order here and below: the attempt passed no memory on, and the
+  // exchange continues the release sequence of whoever raised the edge.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if ((word & kLock) != 0) word = AwaitUnlocked();
+    if (TickOf(word, direction) != TickOf(seen, direction)) return;
+    if (!(ReadyOf(word) & keep).IsEmpty()) return;
+    if (word_.compare_exchange_weak(word, word & ~used,
+                                    std::memory_order_relaxed,
+                                    std::memory_order_relaxed)) {
+      return;
+    }
+  }
+}
+
+}  // namespace rouse::reactor::internal

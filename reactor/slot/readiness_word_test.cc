@@ -1,0 +1,164 @@
+#include "rouse/reactor/slot/readiness_word.h"
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "gtest/gtest.h"
+#include "rouse/base/atomic.h"
+#include "rouse/reactor/ready.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+// What a test may lower against.
+constexpr Ready kNothing;
+
+bool Always() { return true; }
+
+// Reports `ready`, with nobody waiting.
+void Post(ReadinessWord& word, Ready ready) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  EXPECT_FALSE(word.Post(ready, &Always));
+}
+
+bool IsRaised(const ReadinessWord& word, Direction direction) {
+  return (word.Load() & ReadinessWord::EdgeOf(direction)) != 0;
+}
+
+TEST(ReadinessWord, NothingIsRaisedAtFirst) {
+  const ReadinessWord word;
+  EXPECT_FALSE(IsRaised(word, Direction::kRead));
+  EXPECT_FALSE(IsRaised(word, Direction::kWrite));
+  EXPECT_TRUE(ReadinessWord::ReadyOf(word.Load()).IsEmpty());
+}
+
+TEST(ReadinessWord, AnEventRaisesWhatItConcerns) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable);
+  EXPECT_TRUE(IsRaised(word, Direction::kRead));
+  EXPECT_FALSE(IsRaised(word, Direction::kWrite));
+  EXPECT_EQ(ReadinessWord::ReadyOf(word.Load()), Ready::kReadable);
+}
+
+TEST(ReadinessWord, AnErrorRaisesBoth) {
+  ReadinessWord word;
+  Post(word, Ready::kError);
+  EXPECT_TRUE(IsRaised(word, Direction::kRead));
+  EXPECT_TRUE(IsRaised(word, Direction::kWrite));
+}
+
+TEST(ReadinessWord, LoweredByWhoHasSeenTheLatest) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable);
+  word.Lower(Direction::kRead, word.Load(), kNothing);
+  EXPECT_FALSE(IsRaised(word, Direction::kRead));
+  EXPECT_TRUE(ReadinessWord::ReadyOf(word.Load()).IsEmpty());
+}
+
+// R4, D28: what came after the attempt began is not undone by its result.
+TEST(ReadinessWord, NotLoweredByWhoHasSeenLess) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable);
+  const uint64_t seen = word.Load();
+  Post(word, Ready::kReadable);
+  word.Lower(Direction::kRead, seen, kNothing);
+  EXPECT_TRUE(IsRaised(word, Direction::kRead));
+}
+
+// R9, R10: no number of events between the attempt and its result is mistaken
+// for none, up to and beyond the widths where others wrap.
+TEST(ReadinessWord, NotLoweredAfterAnyRoundNumberOfEvents) {
+  for (const int events : {1 << 8, 1 << 12, 1 << 15, 1 << 16}) {
+    ReadinessWord word;
+    Post(word, Ready::kReadable);
+    const uint64_t seen = word.Load();
+    for (int i = 0; i < events; ++i) Post(word, Ready::kReadable);
+    word.Lower(Direction::kRead, seen, kNothing);
+    EXPECT_TRUE(IsRaised(word, Direction::kRead)) << events;
+  }
+}
+
+// R11 (tokio #8054): a reader and a writer do not keep one another from
+// lowering.
+TEST(ReadinessWord, DirectionsDoNotDisturbEachOther) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable | Ready::kWritable);
+  const uint64_t seen = word.Load();
+  Post(word, Ready::kWritable);
+  word.Lower(Direction::kRead, seen, kNothing);
+  EXPECT_FALSE(IsRaised(word, Direction::kRead));
+  EXPECT_TRUE(IsRaised(word, Direction::kWrite));
+}
+
+TEST(ReadinessWord, ClosedAndErrorStatesStay) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable | Ready::kReadClosed | Ready::kError);
+  word.Lower(Direction::kRead, word.Load(), kNothing);
+  EXPECT_EQ(ReadinessWord::ReadyOf(word.Load()),
+            Ready::kReadClosed | Ready::kError);
+}
+
+TEST(ReadinessWord, NotLoweredWhileThereIsWhatToKeep) {
+  ReadinessWord word;
+  Post(word, Ready::kReadable | Ready::kReadClosed);
+  word.Lower(Direction::kRead, word.Load(), Ready::kReadClosed);
+  EXPECT_TRUE(IsRaised(word, Direction::kRead));
+}
+
+TEST(ReadinessWord, TicksWrapIntoNothingElse) {
+  // All ticks set, nothing else; one more of each.
+  const uint64_t full = ~uint64_t{0} << 12;
+  EXPECT_EQ(ReadinessWord::Forgotten(full), 0u);
+  EXPECT_EQ(ReadinessWord::Forgotten(0), uint64_t{1} << 12 | uint64_t{1} << 38);
+  EXPECT_EQ(ReadinessWord::Forgotten(0xfff),
+            uint64_t{1} << 12 | uint64_t{1} << 38);
+}
+
+// R2: an event of a source that has gone changes nothing.
+TEST(ReadinessWord, AnEventThatIsNotCurrentIsDropped)
+ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  ReadinessWord word;
+  const uint64_t before = word.Load();
+  EXPECT_FALSE(word.Post(Ready::kReadable, [] { return false; }));
+  EXPECT_EQ(word.Load(), before);
+}
+
+TEST(ReadinessWord, AnEventForWhomSomebodyWaitsTakesTheLock)
+ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  ReadinessWord word;
+  word.Lock();
+  word.Unlock(word.Held() | ReadinessWord::WaitersOf(Direction::kWrite));
+  EXPECT_FALSE(word.Post(Ready::kReadable, &Always));
+  ASSERT_TRUE(word.Post(Ready::kWritable, &Always));
+  EXPECT_NE(word.Held() & ReadinessWord::EdgeOf(Direction::kWrite), 0u);
+  word.Unlock(word.Held());
+}
+
+// Each thread adds to a plain number under the lock; events come in between.
+TEST(ReadinessWordStress, TheLockExcludes) {
+  constexpr int kRounds = 20000;
+  ReadinessWord word;
+  int number = 0;
+  Atomic<bool> done{false};
+  std::thread posting([&] {
+    while (!done.load(std::memory_order_relaxed)) Post(word, Ready::kReadable);
+  });
+  const auto add = [&] {
+    for (int i = 0; i < kRounds; ++i) {
+      word.Lock();
+      ++number;
+      word.Unlock(word.Held());
+      word.Lower(Direction::kRead, word.Load(), kNothing);
+    }
+  };
+  std::thread a(add), b(add);
+  a.join();
+  b.join();
+  done.store(true, std::memory_order_relaxed);
+  posting.join();
+  EXPECT_EQ(number, 2 * kRounds);
+}
+
+}  // namespace
+}  // namespace rouse::reactor::internal

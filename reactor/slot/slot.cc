@@ -1,0 +1,193 @@
+#include "rouse/reactor/slot/slot.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "rouse/base/cell.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot/readiness_word.h"
+#include "rouse/reactor/slot/waiter.h"
+#include "rouse/reactor/slot/wake_batch.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor {
+
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): see the declaration
+Waiter::Waiter(Waiter&& other) {
+  // Ordered by whatever handed `other` to this thread.
+  if (other.state_.load(std::memory_order_relaxed) != 0) {
+    Panic(
+        "a future that waits for I/O was moved after it had been polled; move "
+        "it before, or keep it behind a pointer");
+  }
+}
+
+void Waiter::Forget() {
+  SlotOf(state_.load(std::memory_order_relaxed))->Forget(*this);
+}
+
+namespace internal {
+namespace {
+
+// Concerns both directions.
+constexpr Ready kEverything =
+    Ready::kReadable | Ready::kWritable | Ready::kError;
+
+// An edge is raised, or there will be none any more.
+bool IsSettled(uint64_t word, Direction direction) {
+  return (word &
+          (ReadinessWord::EdgeOf(direction) | ReadinessWord::kShutdown)) != 0;
+}
+
+size_t IndexOf(Direction direction) { return static_cast<size_t>(direction); }
+
+}  // namespace
+
+bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
+                uint64_t& word) {
+  if (waiter != nullptr) {
+    // Acquire pairs with the release by which the reactor let go of it.
+    const uintptr_t state = waiter->state_.load(std::memory_order_acquire);
+    if ((state & Waiter::kQueued) != 0 && Waiter::SlotOf(state) != this) {
+      waiter->Forget();
+    }
+  }
+  // Cloned before the lock is taken, since it is not this code's, and dropped
+  // behind it: what is in `spare` then is what the clone replaced.
+  Waker spare = waker.Clone();
+
+  word_.Lock();
+  word = word_.Held();
+  if (MutableCondition(IsSettled(word, direction))) {
+    word_.Unlock(word);
+    return false;
+  }
+  Cell<Waker>& place =
+      waiter != nullptr ? waiter->waker_ : wakers_[IndexOf(direction)];
+  std::swap(place.Write(), spare);
+  if (waiter != nullptr) {
+    // Ordered by the lock, here and below: a queued waiter is its holder's.
+    if ((waiter->state_.load(std::memory_order_relaxed) & Waiter::kQueued) ==
+        0) {
+      waiters_.Write().PushBack(waiter);
+    }
+    waiter->state_.store(
+        reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
+            (direction == Direction::kWrite ? Waiter::kToWrite : 0),
+        std::memory_order_relaxed);
+  }
+  word_.Unlock(word | ReadinessWord::WaitersOf(direction));
+  return true;
+}
+
+void Slot::Forget(Waiter& waiter) {
+  word_.Lock();
+  const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
+  // Not if an event has been faster.
+  if ((state & Waiter::kQueued) != 0) {
+    // Its neighbours change too, wherever they are.
+    waiters_.Write();
+    waiter.Unlink();
+    waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
+  }
+  // That somebody may be waiting may now be wrong, which costs the next event a
+  // look.
+  word_.Unlock(word_.Held());
+  waiter.waker_.Write().Reset();
+}
+
+bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    if (Concerning(direction, ready).IsEmpty()) continue;
+    Waker& waker = wakers_[IndexOf(direction)].Write();
+    if (!waker.IsNoop()) woken.Push(std::move(waker));
+  }
+
+  const auto take = [&woken](Waiter* waiter) {
+    // Release pairs with the acquire of the waiter's owner, to whom it belongs
+    // from there on: it may be gone by the next line.
+    ROUSE_MUTABLE_ORDER(
+        woken.Push(std::move(waiter->waker_.Write())),
+        waiter->state_.store(
+            waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
+            std::memory_order_release));
+  };
+  // Those for whom there is no room yet. They are set apart, so that this comes
+  // to an end even if those who were woken come back at once; they are still
+  // queued, and may be forgotten while the lock is free.
+  IntrusiveList<Waiter> rest;
+  waiters_.Write().ForEach([&](Waiter* waiter) {
+    const Direction direction =
+        Waiter::DirectionOf(waiter->state_.load(std::memory_order_relaxed));
+    if (Concerning(direction, ready).IsEmpty()) return;
+    waiter->Unlink();
+    if (woken.IsFull()) {
+      rest.PushBack(waiter);
+    } else {
+      take(waiter);
+    }
+  });
+  if (rest.IsEmpty()) return false;
+  do {
+    word_.Unlock(word_.Held());
+    woken.WakeAll();
+    word_.Lock();
+    while (!woken.IsFull()) {
+      Waiter* waiter = rest.PopFront();
+      if (waiter == nullptr) break;
+      take(waiter);
+    }
+  } while (!rest.IsEmpty());
+  return true;
+}
+
+void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
+  woken.MakeRoom(2);
+  const auto is_current = [this, generation] {
+    // Relaxed: the word orders it, see `ReadinessWord::Post()`.
+    return MutableCondition(generation_.load(std::memory_order_relaxed) ==
+                            generation);
+  };
+  if (!word_.Post(ready, is_current)) return;
+  const bool unlocked = TakeWaiters(ready, woken);
+  // All that are concerned have been taken, unless others came meanwhile.
+  word_.Unlock(
+      word_.Held() &
+      ~(MutableCondition(unlocked) ? 0 : ReadinessWord::WaitersOf(ready)));
+}
+
+void Slot::Shutdown(WakeBatch& woken) {
+  woken.MakeRoom(2);
+  word_.Lock();
+  // First, so that nobody waits again while the lock is free.
+  word_.Unlock(word_.Held() | ReadinessWord::kShutdown);
+  word_.Lock();
+  TakeWaiters(kEverything, woken);
+  word_.Unlock(word_.Held());
+}
+
+bool Slot::Release(WakeBatch& woken) {
+  woken.MakeRoom(2);
+  word_.Lock();
+  // Nothing to order: whoever reads it is ordered by the word, whose ticks
+  // change with it.
+  const uint32_t next = generation_.load(std::memory_order_relaxed) + 1;
+  generation_.store(next, std::memory_order_relaxed);
+  word_.Unlock(ReadinessWord::Forgotten(word_.Held()));
+  bool again;
+  do {
+    word_.Lock();
+    again = TakeWaiters(kEverything, woken);
+    word_.Unlock(ReadinessWord::Forgotten(word_.Held()));
+    woken.MakeRoom(2);
+  } while (again);
+  return next != 0;
+}
+
+}  // namespace internal
+}  // namespace rouse::reactor

@@ -1,0 +1,422 @@
+// A slot between events, who waits and who gives up waiting, and the end of the
+// source or of the reactor.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot/readiness_word.h"
+#include "rouse/reactor/slot/slot.h"
+#include "rouse/reactor/slot/slot_table.h"
+#include "rouse/reactor/slot/waiter.h"
+#include "rouse/reactor/slot/wake_batch.h"
+#include "rouse/testing/model/check.h"
+#include "rouse/testing/model/gtest.h"
+#include "rouse/testing/model/thread.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+using model::Require;
+using model::Thread;
+
+// A task that is only whether it was woken. What comes before the wake happens
+// before a look that finds it. Its wakers are not counted, so it outlives them.
+class Task {
+ public:
+  Waker waker() { return Waker(Raw()); }
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+
+ private:
+  static const RawWakerVTable kVTable;
+
+  RawWaker Raw() { return {this, &kVTable}; }
+  static void Wake(void* data) {
+    static_cast<Task*>(data)->woken_.store(true, std::memory_order_release);
+  }
+
+  Atomic<bool> woken_{false};
+};
+
+const RawWakerVTable Task::kVTable = {
+    [](void* data) { return static_cast<Task*>(data)->Raw(); },
+    &Task::Wake,
+    &Task::Wake,
+    [](void*) {},
+};
+
+void Post(Slot& slot, uint32_t generation, Ready ready) {
+  WakeBatch woken;
+  slot.Post(generation, ready, woken);
+  woken.Finish();
+}
+
+void Shutdown(Slot& slot) {
+  WakeBatch woken;
+  slot.Shutdown(woken);
+  woken.Finish();
+}
+
+void Release(Slot& slot) {
+  WakeBatch woken;
+  slot.Release(woken);
+  woken.Finish();
+}
+
+bool Wait(Slot& slot, Direction direction, Task& task, Waiter* waiter) {
+  uint64_t word;
+  return slot.Wait(direction, task.waker(), waiter, word);
+}
+
+MODEL_TEST(Slot, AnEventIsSeenOrWakes) {
+  Slot slot;
+  Cell<int> data(0);
+  Thread reporting([&] {
+    data.Write() = 1;
+    Post(slot, 0, Ready::kReadable);
+  });
+  Task task;
+  Waiter waiter;
+  if (!Wait(slot, Direction::kRead, task, &waiter) || task.woken()) {
+    Require(data.Read() == 1);
+    return reporting.Join();
+  }
+  reporting.Join();
+  Require(task.woken());
+}
+
+MODEL_TEST(Slot, AnEventIsSeenOrWakesWhoHasNoWaiter) {
+  Slot slot;
+  Thread reporting([&] { Post(slot, 0, Ready::kWritable); });
+  Task task;
+  const bool waits = Wait(slot, Direction::kWrite, task, nullptr);
+  reporting.Join();
+  Require(waits == task.woken());
+}
+
+MODEL_TEST(Slot, AWaiterThatWasWokenWaitsAgain) {
+  Slot slot;
+  Task first;
+  Task second;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, first, &waiter));
+  Post(slot, 0, Ready::kReadable);
+  Require(first.woken());
+  slot.Lower(Direction::kRead, slot.Load(), Ready());
+  Require(Wait(slot, Direction::kRead, second, &waiter));
+  Post(slot, 0, Ready::kReadable);
+  Require(second.woken());
+}
+
+MODEL_TEST(Slot, AnEventWakesAllWhoWaitForIt, .spurious_failures = 0) {
+  Slot slot;
+  Task first, second;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, first, &waiter));
+  bool seen = false;
+  Thread waiting([&] {
+    Waiter other;
+    seen = !Wait(slot, Direction::kRead, second, &other);
+    while (!seen && !second.woken()) model::SpinHint();
+  });
+  Post(slot, 0, Ready::kReadable);
+  Require(first.woken());
+  waiting.Join();
+  Require(seen || second.woken());
+}
+
+MODEL_TEST(Slot, TwoEventsWakeTheirDirections, .spurious_failures = 0) {
+  Slot slot;
+  Task reader, writer;
+  Waiter to_read, to_write;
+  Require(Wait(slot, Direction::kRead, reader, &to_read));
+  Require(Wait(slot, Direction::kWrite, writer, &to_write));
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  Post(slot, 0, Ready::kWritable);
+  reporting.Join();
+  Require(reader.woken());
+  Require(writer.woken());
+}
+
+// Afterwards the waiter may not be touched.
+MODEL_TEST(Slot, WhoGivesUpWaitingIsLeftAlone) {
+  Slot slot;
+  Task task;
+  auto waiter = std::make_unique<Waiter>();
+  Require(Wait(slot, Direction::kRead, task, waiter.get()));
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  waiter.reset();
+  reporting.Join();
+}
+
+// The same of two, one of which is next to the other.
+MODEL_TEST(Slot, WhoGivesUpLeavesTheOthers, .spurious_failures = 0) {
+  Slot slot;
+  Task first, second;
+  auto going = std::make_unique<Waiter>();
+  Waiter staying;
+  Require(Wait(slot, Direction::kRead, first, going.get()));
+  Require(Wait(slot, Direction::kRead, second, &staying));
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  going.reset();
+  reporting.Join();
+  Require(second.woken());
+}
+
+// The waiter's owner sees that it was let go of before it uses it again.
+MODEL_TEST(Slot, AWaiterThatWasLetGoIsItsOwners) {
+  Slot slot;
+  Slot other;
+  Task task, next;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, task, &waiter));
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  Require(Wait(other, Direction::kRead, next, &waiter));
+  Post(other, 0, Ready::kReadable);
+  Require(next.woken());
+  reporting.Join();
+}
+
+MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
+           .spurious_failures = 0) {
+  Slot slot;
+  Post(slot, 0, Ready::kReadable);
+  const uint64_t seen = slot.Load();
+  Atomic<bool> has_data(false);
+  Thread reporting([&] {
+    has_data.store(true, std::memory_order_relaxed);
+    Post(slot, 0, Ready::kReadable);
+  });
+  Task task;
+  Waiter waiter;
+  // The attempt, which is told to wait or not.
+  bool found = has_data.load(std::memory_order_relaxed);
+  if (!found) {
+    slot.Lower(Direction::kRead, seen, Ready());
+    if (!Wait(slot, Direction::kRead, task, &waiter)) {
+      found = has_data.load(std::memory_order_relaxed);
+    }
+  }
+  reporting.Join();
+  Require(found || task.woken());
+}
+
+// As a `Signal` does: what there is to find is counted before its event, and
+// looked for after the clear. Nothing tells, as an attempt would, that the look
+// was too early.
+void LookAfterTheClear(int events) {
+  Slot slot;
+  Post(slot, 0, Ready::kReadable);
+  Atomic<int> count(0);
+  Thread reporting([&] {
+    for (int i = 1; i <= events; ++i) {
+      count.store(i, std::memory_order_relaxed);
+      Post(slot, 0, Ready::kReadable);
+    }
+  });
+  Task task;
+  Waiter waiter;
+  int found;
+  uint64_t word = slot.Load();
+  do {
+    slot.Lower(Direction::kRead, word, Ready());
+    found = count.load(std::memory_order_relaxed);
+  } while (found < events &&
+           !slot.Wait(Direction::kRead, task.waker(), &waiter, word));
+  reporting.Join();
+  Require(found == events || task.woken());
+}
+
+MODEL_TEST(Slot, ALookAfterTheClearMissesNothing, .spurious_failures = 0) {
+  LookAfterTheClear(/*events=*/1);
+}
+
+MODEL_TEST(Slot, ALookAfterTheClearMissesNoneOfTwo,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  LookAfterTheClear(/*events=*/2);
+}
+
+MODEL_TEST(Slot, AShutdownIsSeenOrWakes, .spurious_failures = 0) {
+  Slot slot;
+  Thread ending([&] { Shutdown(slot); });
+  Task task;
+  Waiter waiter;
+  const bool waits = Wait(slot, Direction::kWrite, task, &waiter);
+  ending.Join();
+  Require(waits == task.woken());
+  Require((slot.Load() & ReadinessWord::kShutdown) != 0);
+}
+
+MODEL_TEST(Slot, AShutdownAndAnEventAreBothSeen, .spurious_failures = 0) {
+  Slot slot;
+  Task task;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, task, &waiter));
+  Thread ending([&] { Shutdown(slot); });
+  Post(slot, 0, Ready::kReadable);
+  ending.Join();
+  Require(task.woken());
+  const uint64_t both =
+      ReadinessWord::kShutdown | ReadinessWord::EdgeOf(Direction::kRead);
+  Require((slot.Load() & both) == both);
+}
+
+MODEL_TEST(Slot, TheEndOfTheSourceWakesWhoWaits, .spurious_failures = 0) {
+  Slot slot;
+  Task task;
+  Waiter waiter;
+  Require(Wait(slot, Direction::kRead, task, &waiter));
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  Release(slot);
+  reporting.Join();
+  Require(task.woken());
+}
+
+// An event that was found before the source went, and comes behind it.
+MODEL_TEST(Slot, AnEventOfTheSourceBeforeReachesNobody,
+           .spurious_failures = 0) {
+  Slot slot;
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  Release(slot);
+  Task next;
+  {
+    Waiter waiter;
+    Require(Wait(slot, Direction::kRead, next, &waiter));
+    reporting.Join();
+  }
+  Require(!next.woken());
+}
+
+// Nor does who has looked before the source went undo an event of the next.
+MODEL_TEST(Slot, AnAttemptAtTheSourceBeforeUndoesNothing,
+           .spurious_failures = 0) {
+  Slot slot;
+  Post(slot, 0, Ready::kReadable);
+  const uint64_t seen = slot.Load();
+  Thread attempting([&] { slot.Lower(Direction::kRead, seen, Ready()); });
+  Release(slot);
+  Post(slot, 1, Ready::kReadable);
+  attempting.Join();
+  Require((slot.Load() & ReadinessWord::EdgeOf(Direction::kRead)) != 0);
+}
+
+// More than one batch: the lock is free while the first one is woken, and who
+// has not been woken yet may go, or somebody else may come.
+class ThreeWhoWait {
+ public:
+  ThreeWhoWait() {
+    Require(Wait(slot_, Direction::kRead, first_, &one_));
+    Require(Wait(slot_, Direction::kRead, second_, &two_));
+    Require(Wait(slot_, Direction::kRead, third_, three_.get()));
+  }
+
+  Slot& slot() { return slot_; }
+
+  void TheThirdGoes() { three_.reset(); }
+
+  bool AllAreWoken() const {
+    return first_.woken() && second_.woken() &&
+           (three_ == nullptr || third_.woken());
+  }
+
+ private:
+  Slot slot_;
+  Task first_, second_, third_;
+  Waiter one_, two_;
+  std::unique_ptr<Waiter> three_ = std::make_unique<Waiter>();
+};
+
+MODEL_TEST(Slot, WhoIsOfALaterBatchMayGo, .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
+  waiting.TheThirdGoes();
+  reporting.Join();
+  Require(waiting.AllAreWoken());
+}
+
+MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayCome, .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
+  Task task;
+  Waiter waiter;
+  const bool waits = Wait(waiting.slot(), Direction::kWrite, task, &waiter);
+  reporting.Join();
+  Require(waiting.AllAreWoken());
+  Require(waits && !task.woken());
+  Post(waiting.slot(), 0, Ready::kWritable);
+  Require(task.woken());
+}
+
+// Who comes in between and waits for the next such event is not of this one,
+// and stays.
+MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayComeForTheNextEvent,
+           .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Slot& slot = waiting.slot();
+  Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
+  slot.Lower(Direction::kRead, slot.Load(), Ready());
+  Task task;
+  Waiter waiter;
+  const bool waits = Wait(slot, Direction::kRead, task, &waiter);
+  reporting.Join();
+  Require(waiting.AllAreWoken());
+  if (!waits || task.woken()) return;
+  Post(slot, 0, Ready::kReadable);
+  Require(task.woken());
+}
+
+MODEL_TEST(Slot, BetweenTwoBatchesOfAShutdownNobodyComesToStay,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Thread ending([&] { Shutdown(waiting.slot()); });
+  Task task;
+  Waiter waiter;
+  const bool waits = Wait(waiting.slot(), Direction::kWrite, task, &waiter);
+  ending.Join();
+  Require(waiting.AllAreWoken());
+  Require(waits == task.woken());
+}
+
+MODEL_TEST(Slot, TwoEndsWakeAllBetweenThem, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  ThreeWhoWait waiting;
+  Thread ending([&] { Shutdown(waiting.slot()); });
+  Release(waiting.slot());
+  ending.Join();
+  Require(waiting.AllAreWoken());
+}
+
+MODEL_MUTANTS(
+    Slot, "reactor/slot/slot.",
+    "Slot::Post at slot.cc:161: condition always true: the next event "
+    "looks for somebody who waits, in vain");
+
+// The dispatch looks slots up while others are added.
+MODEL_TEST(SlotTable, WhatIsFoundIsWhole) {
+  SlotTable table;
+  Atomic<bool> allocated(false);
+  Thread allocating([&] {
+    uint32_t index;
+    Slot* slot = table.Allocate(index);
+    Require(slot != nullptr && index == 0);
+    allocated.store(true, std::memory_order_relaxed);
+  });
+  if (Slot* slot = table.Get(0)) {
+    Post(*slot, 0, Ready::kReadable);
+    Require((slot->Load() & ReadinessWord::EdgeOf(Direction::kRead)) != 0);
+  }
+  allocating.Join();
+  Require(table.Get(0) != nullptr);
+  Require(table.Get(1) == nullptr);
+}
+
+MODEL_MUTANTS(SlotTable, "reactor/slot/slot_table.");
+
+}  // namespace
+}  // namespace rouse::reactor::internal

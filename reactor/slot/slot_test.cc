@@ -1,0 +1,304 @@
+#include "rouse/reactor/slot/slot.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/base/config.h"
+#include "gtest/gtest.h"
+#include "rouse/base/panic.h"
+#include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot/readiness_word.h"
+#include "rouse/reactor/slot/waiter.h"
+#include "rouse/reactor/slot/wake_batch.h"
+#include "rouse/reactor/test_util.h"
+#include "rouse/waker/wake_list.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::reactor::internal {
+namespace {
+
+class SlotTest : public ::testing::Test {
+ protected:
+  // Whether the task now waits.
+  bool Wait(Direction direction, const TestTask& task,
+            Waiter* waiter = nullptr) {
+    return slot_.Wait(direction, task.waker(), waiter, word_);
+  }
+
+  void Post(Ready ready) { Post(ready, slot_.generation()); }
+  void Post(Ready ready, uint32_t generation) {
+    WakeBatch woken;
+    slot_.Post(generation, ready, woken);
+    woken.Finish();
+  }
+
+  bool Release() {
+    WakeBatch woken;
+    const bool reusable = slot_.Release(woken);
+    woken.Finish();
+    return reusable;
+  }
+
+  void Shutdown() {
+    WakeBatch woken;
+    slot_.Shutdown(woken);
+    woken.Finish();
+  }
+
+  void Lower(Direction direction) { slot_.Lower(direction, slot_.Load(), {}); }
+
+  bool IsRaised(Direction direction) const {
+    return (slot_.Load() & ReadinessWord::EdgeOf(direction)) != 0;
+  }
+
+  TestTask task_, other_;
+  Slot slot_;
+  uint64_t word_ = 0;
+};
+
+TEST_F(SlotTest, AnEventWakesWhoWaits) {
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  EXPECT_EQ(task_.wakes(), 0);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(task_.clones(), 0);
+}
+
+TEST_F(SlotTest, NobodyWaitsForWhatHasCome) {
+  Post(Ready::kReadable);
+  EXPECT_FALSE(Wait(Direction::kRead, task_));
+  EXPECT_NE(word_ & ReadinessWord::EdgeOf(Direction::kRead), 0u);
+  EXPECT_EQ(task_.clones(), 0);
+}
+
+TEST_F(SlotTest, AnEventWakesItsOwnDirection) {
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  ASSERT_TRUE(Wait(Direction::kWrite, other_));
+  Post(Ready::kWritable);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+// R3.
+TEST_F(SlotTest, AnErrorWakesBothDirections) {
+  Waiter waiter;
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  ASSERT_TRUE(Wait(Direction::kWrite, other_, &waiter));
+  Post(Ready::kError);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(SlotTest, EachEventWakesOnce) {
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  Post(Ready::kReadable);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+TEST_F(SlotTest, WithoutAWaiterTheLatestTaskIsWoken) {
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  ASSERT_TRUE(Wait(Direction::kRead, other_));
+  EXPECT_EQ(task_.clones(), 0);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(SlotTest, AnyNumberOfWaitersWaitForOneDirection) {
+  Waiter first, second;
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &first));
+  ASSERT_TRUE(Wait(Direction::kRead, other_, &second));
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(SlotTest, MoreThanOneBatchOfWaiters) {
+  constexpr int kWaiters = 3 * WakeList::kCapacity + 5;
+  std::list<Waiter> waiters;
+  for (int i = 0; i < kWaiters; ++i) {
+    ASSERT_TRUE(Wait(Direction::kRead, task_, &waiters.emplace_back()));
+  }
+  ASSERT_TRUE(Wait(Direction::kRead, other_));
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), kWaiters);
+  EXPECT_EQ(other_.wakes(), 1);
+  EXPECT_EQ(task_.clones(), 0);
+}
+
+// Those that are woken, and wait again at once, do not keep the event going.
+TEST_F(SlotTest, WaitersThatComeBackAreNotWokenTwice) {
+  constexpr int kWaiters = 2 * WakeList::kCapacity;
+  std::list<Waiter> waiters;
+  int wakes = 0;
+  Waker again;  // registers whoever is woken anew
+  auto wait_again = [&] {
+    ++wakes;
+    ASSERT_LE(wakes, kWaiters);
+    Lower(Direction::kRead);
+    slot_.Wait(Direction::kRead, again, &waiters.emplace_back(), word_);
+  };
+  again = Waker::FromCallable(wait_again);
+  for (int i = 0; i < kWaiters; ++i) {
+    slot_.Wait(Direction::kRead, again, &waiters.emplace_back(), word_);
+  }
+  Post(Ready::kReadable);
+  EXPECT_EQ(wakes, kWaiters);
+  // Those that came back are not forgotten either.
+  again = Waker();
+  EXPECT_EQ(waiters.size(), size_t{2} * kWaiters);
+}
+
+TEST_F(SlotTest, DestroyedWaiterIsNotWoken) {
+  std::optional<Waiter> waiter(std::in_place);
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &*waiter));
+  waiter.reset();
+  EXPECT_EQ(task_.clones(), 0);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 0);
+}
+
+TEST_F(SlotTest, DestroyedWaiterLeavesTheOthers) {
+  Waiter first, third;
+  std::optional<Waiter> second(std::in_place);
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &first));
+  ASSERT_TRUE(Wait(Direction::kRead, other_, &*second));
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &third));
+  second.reset();
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 2);
+  EXPECT_EQ(other_.wakes(), 0);
+}
+
+TEST_F(SlotTest, AWaiterThatWaitsAgainWakesItsLatestTask) {
+  Waiter waiter;
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
+  ASSERT_TRUE(Wait(Direction::kRead, other_, &waiter));
+  EXPECT_EQ(task_.clones(), 0);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(SlotTest, AWaiterCanBeUsedForAnotherSlot) {
+  Slot elsewhere;
+  Waiter waiter;
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
+  ASSERT_TRUE(elsewhere.Wait(Direction::kRead, other_.waker(), &waiter, word_));
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 0);
+  WakeBatch woken;
+  elsewhere.Post(elsewhere.generation(), Ready::kReadable, woken);
+  woken.Finish();
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+TEST_F(SlotTest, AWaiterCanBeMovedBeforeItWaits) {
+  Waiter waiter;
+  Waiter moved(std::move(waiter));
+  EXPECT_TRUE(Wait(Direction::kRead, task_, &moved));
+}
+
+TEST_F(SlotTest, AWaiterThatHasWaitedCannotBeMoved) {
+  Waiter waiter;
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
+#ifdef ABSL_HAVE_EXCEPTIONS
+  EXPECT_THROW(Waiter moved(std::move(waiter)), PanicError);
+#else
+  EXPECT_DEATH(Waiter moved(std::move(waiter)), "moved after");
+#endif
+}
+
+// R2, D30: an event of the generation before reaches nobody.
+TEST_F(SlotTest, AStaleEventReachesNobody) {
+  const uint32_t stale = slot_.generation();
+  ASSERT_TRUE(Release());
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  Post(Ready::kReadable, stale);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_FALSE(IsRaised(Direction::kRead));
+}
+
+TEST_F(SlotTest, TheNextSourceStartsAnew) {
+  Post(Ready::kReadable | Ready::kReadClosed | Ready::kError);
+  ASSERT_TRUE(Release());
+  EXPECT_FALSE(IsRaised(Direction::kRead));
+  EXPECT_TRUE(ReadinessWord::ReadyOf(slot_.Load()).IsEmpty());
+}
+
+TEST_F(SlotTest, AReadOfTheSourceBeforeDoesNotLowerTheNextOne) {
+  Post(Ready::kReadable);
+  const uint64_t seen = slot_.Load();
+  ASSERT_TRUE(Release());
+  // The same number of events.
+  Post(Ready::kReadable);
+  slot_.Lower(Direction::kRead, seen, {});
+  EXPECT_TRUE(IsRaised(Direction::kRead));
+}
+
+TEST_F(SlotTest, ReleaseWakesWhoWaits) {
+  Waiter waiter;
+  ASSERT_TRUE(Wait(Direction::kRead, task_));
+  ASSERT_TRUE(Wait(Direction::kWrite, other_, &waiter));
+  EXPECT_TRUE(Release());
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_EQ(other_.wakes(), 1);
+}
+
+// R5.
+TEST_F(SlotTest, ShutdownWakesAllAndStays) {
+  constexpr int kWaiters = 2 * WakeList::kCapacity;
+  std::list<Waiter> waiters;
+  for (int i = 0; i < kWaiters; ++i) {
+    const Direction direction =
+        i % 2 == 0 ? Direction::kRead : Direction::kWrite;
+    ASSERT_TRUE(Wait(direction, task_, &waiters.emplace_back()));
+  }
+  Shutdown();
+  EXPECT_EQ(task_.wakes(), kWaiters);
+  EXPECT_FALSE(Wait(Direction::kRead, task_));
+  EXPECT_NE(word_ & ReadinessWord::kShutdown, 0u);
+  EXPECT_EQ(task_.clones(), 0);
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(SlotTest, AWakerThatThrowsKeepsNobodyAsleep) {
+  std::list<Waiter> waiters;
+  const Waker throwing =
+      Waker::FromCallable([] { throw std::runtime_error("from a waker"); });
+  slot_.Wait(Direction::kRead, throwing, &waiters.emplace_back(), word_);
+  for (int i = 0; i < 2 * static_cast<int>(WakeList::kCapacity); ++i) {
+    ASSERT_TRUE(Wait(Direction::kRead, task_, &waiters.emplace_back()));
+  }
+  WakeBatch woken;
+  slot_.Post(slot_.generation(), Ready::kReadable, woken);
+  EXPECT_THROW(woken.Finish(), std::runtime_error);
+  EXPECT_EQ(task_.wakes(), 2 * static_cast<int>(WakeList::kCapacity));
+}
+
+TEST_F(SlotTest, AWakerWhoseCloneThrowsLeavesTheSlotUsable) {
+  static const RawWakerVTable kThrows = {
+      [](void*) -> RawWaker { throw std::runtime_error("from a clone"); },
+      [](void*) {},
+      [](void*) {},
+      [](void*) {},
+  };
+  const Waker waker(RawWaker{nullptr, &kThrows});
+  Waiter waiter;
+  EXPECT_THROW(slot_.Wait(Direction::kRead, waker, &waiter, word_),
+               std::runtime_error);
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+#endif
+
+}  // namespace
+}  // namespace rouse::reactor::internal
