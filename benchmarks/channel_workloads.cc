@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Channels between tasks: mpsc, oneshot and the two together, broadcast and
 // watch.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What a task costs that does next to nothing: trees of spawned tasks.
 
 #include <cstdint>

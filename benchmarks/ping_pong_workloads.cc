@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Pairs of tasks that wait for each other, in each direction.
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // rouse_stream PORT [ct | mt WORKERS]: on 127.0.0.1, until it is killed. The
 // first byte of a connection says what the server does with it, here as in the
 // peers' programs (peers/):

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Spawning, joining and yielding, under the names that Tokio's benchmarks use.
 
 #include <algorithm>

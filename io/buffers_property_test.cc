@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Random reads and writes through buffers, each given up at random and begun
 // again, against the plain string that went in.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What becomes of descriptors where the reactor takes no more of them, or the
 // system has no more: none is left open, which the fixture checks.
 

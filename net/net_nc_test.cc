@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Mistakes at a first try of net/. Compiled by rouse_cc_nc_test, a case at a
 // time.
 

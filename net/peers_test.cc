@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Programs that are not ours at the other end, in both directions.
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What goes through `CopyBidirectional()` arrives as it was sent.
 
 #include <cstdint>

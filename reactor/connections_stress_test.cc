@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Thousands of connections that come and go at random, on threads that
 // deregister them while their events arrive. What must hold: every event that
 // somebody waits for comes, none reaches a stranger, nothing is left open, and

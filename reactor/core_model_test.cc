@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The thread that turns a reactor against those that unpark it, register with
 // it, and shut it down. In all of these an unpark that is lost is a deadlock.
 
@@ -378,7 +381,7 @@ MODEL_TEST(ReactorCore, OneOfASlotThatWasFreeIsToo, .spurious_failures = 0) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 MODEL_MUTANTS(
     ReactorCore, "reactor/core.",
-    "Core::Turn at core.cc:198: modify skipped: the next turn does not "
+    "Core::Turn at core.cc:201: modify skipped: the next turn does not "
     "wait, once");
 #endif
 

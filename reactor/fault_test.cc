@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What the operating system refuses, and what peers do at the wrong moment. The
 // same of listeners and streams is in net/tcp/tcp_fault_test.cc.
 

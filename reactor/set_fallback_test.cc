@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // A fallback of one's own: a test apart, since a process has but one.
 
 #include "absl/status/status.h"

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The reactor bugs of Tokio and mio that this design had to avoid, each with a
 // test of its number, and the defects of the reactor that this one follows
 // (tokio-reactor 0.1.9) each with one of its own; "#" is an issue of

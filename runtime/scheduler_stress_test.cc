@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Tasks of all sorts (stress_tasks.h), on runtimes of all sorts, which are shut
 // down in the midst of it, again and again. Nothing leaks, nothing hangs, and
 // every handle gives what it must.

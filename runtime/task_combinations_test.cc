@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Every way in which the life of a task, of its JoinHandle and of its joiner's
 // waker may overlap, on either kind of runtime and in a local set, with what
 // must come of it. The moments are exact: between two of them no thread of the

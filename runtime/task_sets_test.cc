@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // A `LocalSet`, a `JoinSet`, a `TaskTracker` and task-locals on either kind of
 // runtime.
 

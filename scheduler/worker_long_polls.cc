@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What a worker tells of polls that last for long.
 
 #include <sys/types.h>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // How late timers end, and how long one turn of the driving thread lasts, where
 // many are due within one slot of a coarse level of the wheel.
 //

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Sleeps on a driver, as a task sees them.
 
 #include <cstdint>

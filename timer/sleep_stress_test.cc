@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Threads that arm, reset and drop sleeps while another one drives, on the real
 // clock. What must hold: nothing ends early, nothing is lost, nothing is
 // touched that has gone (the sanitizers look). See stress_time.h for how long.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The traps are those of Tokio's timers, by the numbers of its issues. All of
 // them are in wheel/traps_test.cc; some are here again, from close by.
 

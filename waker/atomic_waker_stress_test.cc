@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // No signal is lost, whatever the threads do: the flag of the header's example,
 // with two threads that signal and one that waits.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // No unpark is lost, and each makes visible what came before it.
 
 #include <atomic>

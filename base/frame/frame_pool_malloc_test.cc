@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // FramePool where it is told to take all from malloc.
 
 #include <cstddef>

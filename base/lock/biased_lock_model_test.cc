@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "rouse/base/cell.h"
 #include "rouse/base/lock/biased_lock.h"
 #include "rouse/testing/model/check.h"
@@ -89,9 +92,9 @@ MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
 
 MODEL_MUTANTS(
     BiasedLock, "base/lock/biased_lock",
-    "BiasedLock::Unlock at biased_lock.cc:38: condition always false: the "
+    "BiasedLock::Unlock at biased_lock.cc:41: condition always false: the "
     "owner goes the slow way from then on",
-    "BiasedLock::Unlock at biased_lock.cc:39: store skipped: likewise");
+    "BiasedLock::Unlock at biased_lock.cc:42: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // asio_stream PORT: what ../rouse_stream.cc does, a coroutine for each
 // connection, on one thread.
 #include <asio.hpp>

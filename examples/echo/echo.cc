@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // A TCP echo server on 127.0.0.1, until Ctrl-C:
 //
 //   tools/bazel run -c opt //examples/echo -- --port=7777 --idle_timeout=30s

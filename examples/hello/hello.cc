@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The example of the README: two tasks, a timer, a deadline.
 
 #include <cstdio>

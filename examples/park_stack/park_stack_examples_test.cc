@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The examples of docs/park_stack.md, which park_stack_quotes_test compares
 // with these.
 

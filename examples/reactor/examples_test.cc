@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The examples of docs/reactor.md, which reactor_quotes_test compares with
 // these.
 

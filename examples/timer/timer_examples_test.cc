@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The examples of docs/timer.md, which are run here. That the two agree is what
 // timer_quotes_test is for.
 

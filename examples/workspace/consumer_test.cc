@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Takes one component of Rouse, beside a folder of the same name.
 
 #include "rouse/waker/atomic_waker.h"

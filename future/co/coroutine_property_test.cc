@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Random trees of coroutines and combinators, against a reference that knows
 // nothing of either: it computes from the tree what comes out, and at which
 // poll. Each tree is run to its end, and destroyed after a random number of

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What the operating system refuses, and what becomes of it.
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The readiness of one source between events, attempts, and who waits.
 
 #include <atomic>

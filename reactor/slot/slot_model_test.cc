@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // A slot between events, who waits and who gives up waiting, and the end of the
 // source or of the reactor.
 
@@ -394,7 +397,7 @@ MODEL_TEST(Slot, TwoEndsWakeAllBetweenThem, .mode = model::Mode::kBounded,
 
 MODEL_MUTANTS(
     Slot, "reactor/slot/slot.",
-    "Slot::Post at slot.cc:161: condition always true: the next event "
+    "Slot::Post at slot.cc:164: condition always true: the next event "
     "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.

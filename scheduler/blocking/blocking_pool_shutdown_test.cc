@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // How a pool ends. Tokio's traps are listed in blocking_pool_test.cc.
 
 #include <atomic>

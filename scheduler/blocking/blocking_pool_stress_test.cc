@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Real threads that spawn, abort, detach and join, against threads that end
 // after next to no time.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Where Tokio's traps of such pools are looked after:
 //
 // P1  #1978: a shutdown left work in the queue.

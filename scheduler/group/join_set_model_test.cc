@@ -259,10 +259,10 @@ MODEL_TEST(JoinSet, GoesWhileItsTaskEnds, .mode = model::Mode::kBounded,
 
 MODEL_MUTANTS(
     JoinSet, "scheduler/group/ready_list.",
-    "ReadyList::MarkReady at ready_list.cc:42: condition always "
+    "ReadyList::MarkReady at ready_list.cc:45: condition always "
     "false: nobody looks at a list that is closed; the owner is woken "
     "for nothing",
-    "ReadyList::Close at ready_list.cc:81: store skipped: likewise");
+    "ReadyList::Close at ready_list.cc:84: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "rouse/scheduler/group/task_tracker.h"
 
 #include <atomic>

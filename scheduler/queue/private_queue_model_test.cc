@@ -97,11 +97,11 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
 
 // It has no order of its own.
 MODEL_MUTANTS(PrivateQueue, "base/lock/biased_lock",
-              "SlowLockAsOwner at biased_lock.cc:18: store skipped: killed by "
+              "SlowLockAsOwner at biased_lock.cc:21: store skipped: killed by "
               "biased_lock_model_test",
-              "biased_lock.cc:38: killed by biased_lock_model_test, or listed "
+              "biased_lock.cc:41: killed by biased_lock_model_test, or listed "
               "there",
-              "biased_lock.cc:39: store skipped: killed by "
+              "biased_lock.cc:42: store skipped: killed by "
               "biased_lock_model_test, or listed there");
 
 }  // namespace

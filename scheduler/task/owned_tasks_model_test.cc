@@ -180,11 +180,11 @@ MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOne,
 
 MODEL_MUTANTS(
     OwnedTasks, "base/biased_lock|scheduler/task/owned_tasks.",
-    "biased_lock.cc:18: store skipped: killed by "
+    "biased_lock.cc:21: store skipped: killed by "
     "biased_lock_model_test",
-    "biased_lock.cc:38: killed by biased_lock_model_test, or listed "
+    "biased_lock.cc:41: killed by biased_lock_model_test, or listed "
     "there",
-    "OwnedTasks::Remove at owned_tasks.cc:49: condition always false: "
+    "OwnedTasks::Remove at owned_tasks.cc:52: condition always false: "
     "the owner takes the lock as any other thread does");
 
 }  // namespace

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Senders, receivers and those that go, at once. Values in boxes are plain
 // data: who takes one that another destroys has a race. Values in the ring are
 // two words that must be of one value.

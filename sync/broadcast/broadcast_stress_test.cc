@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Senders and receivers on threads and in tasks, half of whose receives are
 // given up. Every receiver keeps its own books: it has had, in each sender's
 // order, or missed, or left, whatever was sent while it was subscribed.

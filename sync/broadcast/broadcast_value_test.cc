@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What becomes of a value: who gets it, who a copy, and when it goes.
 
 #include <array>

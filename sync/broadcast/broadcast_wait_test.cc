@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Who waits for a value, or for there to be no receiver.
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Threads that grow a tree of tokens, wait for them and let them go, while it
 // is cancelled from its root and in between. Who is not told waits for ever.
 

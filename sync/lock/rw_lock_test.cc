@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "rouse/sync/lock/rw_lock.h"
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The end of a channel: senders and receivers that go, and those that close.
 
 #include <memory>

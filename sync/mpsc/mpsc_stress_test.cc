@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Eight threads send to one that receives, by every call there is, and about
 // half of what they begin they give up. What must hold: each message that was
 // sent is received, or goes when the receiver has gone, once; those of one

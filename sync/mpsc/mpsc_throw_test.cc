@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Wakers that throw: they have been called, and all else is done.
 
 #include <optional>

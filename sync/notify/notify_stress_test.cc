@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Threads that notify one another, and give up waiting half of the time. What
 // they wait for comes only when all before it has been seen, so a notification
 // that is lost stops the test.

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Threads that want one value at once, of which half give up, and half of what
 // they make it by fails. A turn that is lost stops the test.
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Real threads that send, receive, wait, give up waiting and go, in any order.
 // Every value is received, given back or destroyed with its receiver.
 

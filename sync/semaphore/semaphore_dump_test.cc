@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What a dump says of tasks that wait for permits: of those behind one that has
 // been given its own and is not polled, which task that is.
 

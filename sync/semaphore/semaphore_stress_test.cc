@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // All that a semaphore, a mutex and a read-write lock do, at once, on threads
 // and on workers of a runtime. About half of what is begun is given up. Nobody
 // has what another has, nothing is lost, nothing hangs.

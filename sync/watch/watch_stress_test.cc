@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Real threads that change the value, wait for changes, give up waiting, borrow
 // and come and go. The value is two numbers that always agree, and receivers
 // never see an older one after a newer.

@@ -147,7 +147,7 @@ int Choose(int count);
 // skipped; or a step that is marked (mutable_step.h) is skipped, negated, made
 // always true or false, or swapped with the next.
 struct Mutant {
-  std::string name;  // "Unlock: exchange at atomic_waker.cc:105: ..."
+  std::string name;  // "Unlock: exchange at atomic_waker.cc:108: ..."
   bool killed = false;
   std::string message;  // of what killed it
   uint64_t executions = 0;

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Sleeps on a driver against what they were asked for, with seeded random
 // operations, at each of several resolutions. What must hold, whatever the
 // length of a tick: no sleep ends early, none later than one tick, one with a

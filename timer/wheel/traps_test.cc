@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The timer bugs of Tokio and its relatives that this design had to avoid, each
 // with a test of its number; "#" is an issue of tokio-rs/tokio. They use what a
 // user does: drivers, sleeps and what is made of them. Others, closer to the

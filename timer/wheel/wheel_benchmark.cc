@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The wheel alone: no lock, no clock, no waker.
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The wheel against an ordered multimap, with seeded random operations.
 
 #include <cstddef>

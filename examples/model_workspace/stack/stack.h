@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef STACK_STACK_H_
 #define STACK_STACK_H_
 

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The stack, in every way that the C++ memory model allows.
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The stack as it is in a product, which has nothing of the model checker.
 
 #include "stack/stack.h"

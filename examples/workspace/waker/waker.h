@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef WAKER_WAKER_H_
 #define WAKER_WAKER_H_
 
