@@ -20,7 +20,7 @@
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse {

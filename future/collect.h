@@ -18,7 +18,7 @@
 
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -60,7 +60,7 @@ class [[nodiscard]] CollectFuture {
   }
 
  private:
-  std::optional<internal::Operand<S>> stream_;  // empty once finished
+  std::optional<internal::OwnedOrRef<S>> stream_;  // empty once finished
   std::vector<Item> items_;
 };
 

@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "rouse/future/await_trace.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -56,7 +56,7 @@ class [[nodiscard]] FilterStream {
   void Trace(AwaitTrace& trace) const { trace.Add(stream_.get()); }
 
  private:
-  internal::Operand<S> stream_;
+  internal::OwnedOrRef<S> stream_;
   F keep_;
 };
 

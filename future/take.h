@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "rouse/future/await_trace.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -51,7 +51,7 @@ class [[nodiscard]] TakeStream {
   }
 
  private:
-  std::optional<internal::Operand<S>> stream_;  // while `left_` is not 0
+  std::optional<internal::OwnedOrRef<S>> stream_;  // while `left_` is not 0
   size_t left_;
 };
 

@@ -50,7 +50,7 @@
 #include "rouse/future/callable_future.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -252,7 +252,7 @@ class [[nodiscard]] TaskLocalFuture {
 
   const TaskLocal<T>* key_;
   std::optional<T> value_;
-  std::optional<internal::Operand<F>> future_;
+  std::optional<internal::OwnedOrRef<F>> future_;
 };
 
 // InheritTaskLocalsFuture

@@ -17,7 +17,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -42,7 +42,7 @@ class [[nodiscard]] UnconstrainedFuture {
   void Trace(AwaitTrace& trace) const { trace.Add(future_.get()); }
 
  private:
-  internal::Operand<F> future_;
+  internal::OwnedOrRef<F> future_;
 };
 
 // Unconstrained()

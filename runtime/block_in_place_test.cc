@@ -376,7 +376,7 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
 }
 
 // The worker's own thread has ended by then.
-TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAStandIn) {
+TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAReplacement) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   absl::Notification taken_over;
   absl::Notification closing;
@@ -428,7 +428,7 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
 }
 
 // Though more block than there may be threads to stand in for them.
-TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayStandIn) {
+TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayBeReplaced) {
   for (const bool in_background : {false, true}) {
     constexpr int kCalls = 3;
     std::atomic<int> begun{0};

@@ -98,13 +98,13 @@ MODEL_TEST(EndPhases, TheWorkersMayEndFirst) {
 
 // A thread blocks, and another, which is none of those that were started for
 // workers, ends its worker.
-MODEL_TEST(EndPhases, AStandInEndsAWorker) {
+MODEL_TEST(EndPhases, AReplacementEndsAWorker) {
   World world;
-  Thread stand_in([&] { world.EndWorker(0); });
+  Thread replacement([&] { world.EndWorker(0); });
   Thread blocked([&] { world.EndThread(0); });
   world.Run(1);
   world.Shutdown();
-  stand_in.Join();
+  replacement.Join();
   blocked.Join();
   world.RequireOver();
 }

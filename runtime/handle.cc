@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/base/panic.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 
 namespace rouse {
 
@@ -88,7 +88,7 @@ void Handle::PanicInBlockOn() const {
 
 void Handle::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const {
   CheckMayBlock();
-  const internal::RunningHere here(shared_.get());
+  const internal::RuntimeScope here(shared_.get());
   if (!shared_->main_futures->Wait(shared_, clock(), poll)) PanicInBlockOn();
 }
 

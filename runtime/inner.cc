@@ -24,10 +24,10 @@
 #include "rouse/future/task_local.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/handle.h"
-#include "rouse/runtime/held_clock.h"
+#include "rouse/runtime/main_clock_hold.h"
 #include "rouse/runtime/main_futures.h"
 #include "rouse/runtime/main_wake.h"
-#include "rouse/runtime/worker_loan.h"
+#include "rouse/runtime/worker_handoff.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
@@ -37,7 +37,7 @@
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
 
@@ -62,18 +62,18 @@ struct WatchdogScope {
   WatchdogScope(const Handle& handle, const void* runtime)
       : here(runtime), enter(handle) {}
 
-  RunningHere here;
+  RuntimeScope here;
   EnterGuard enter;
 };
 
 // As many as there are calls that block at one time, beside the workers; and
 // they do not hold the clock, as those calls do.
-BlockingOptions ForStandIns(const RuntimeOptions& options) {
-  BlockingOptions stand_ins = Named(options.blocking, options.thread_name);
-  stand_ins.max_threads +=
-      std::min(options.scheduler.workers, SIZE_MAX - stand_ins.max_threads);
-  stand_ins.clock = nullptr;
-  return stand_ins;
+BlockingOptions ForReplacementThreads(const RuntimeOptions& options) {
+  BlockingOptions pool = Named(options.blocking, options.thread_name);
+  pool.max_threads +=
+      std::min(options.scheduler.workers, SIZE_MAX - pool.max_threads);
+  pool.clock = nullptr;
+  return pool;
 }
 
 }  // namespace
@@ -133,9 +133,9 @@ absl::Status RuntimeInner::StartThreads() {
     end_.EndThreads(rest);
   };
   threads_.reserve(count);
-  stand_in_requests_.SetWorkers(count);
-  stand_ins_ = BlockingPool::Create(ForStandIns(options_));
-  stand_ins_->SetThreadScope(
+  replacement_requests_.SetWorkers(count);
+  replacement_threads_ = BlockingPool::Create(ForReplacementThreads(options_));
+  replacement_threads_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
   if (options_.scheduler.long_poll_bound != absl::InfiniteDuration()) {
     absl::StatusOr<std::unique_ptr<scheduler::Watchdog>> watchdog =
@@ -172,7 +172,7 @@ void RuntimeInner::RunThread(size_t index) {
 
 void RuntimeInner::RunWorker(size_t index) {
   scheduler::Worker& worker = scheduler().worker(index);
-  const RunningHere here(handle_.shared_.get());
+  const RuntimeScope here(handle_.shared_.get());
   const wheel::ScopedDefault own_shard(driver_.handle(), index);
   // Else this thread has blocked, and another runs the worker now.
   if (!worker.Run()) return;
@@ -197,21 +197,21 @@ void RuntimeInner::ShutdownDrivers() {
 void RuntimeInner::OnThreadsEnded() { threads_ended_.Notify(); }
 
 // Asks for a thread, until one comes or there is none.
-class RuntimeInner::StandIn {
+class RuntimeInner::ReplacementThread {
  public:
-  StandIn(std::shared_ptr<RuntimeInner> runtime, size_t index)
+  ReplacementThread(std::shared_ptr<RuntimeInner> runtime, size_t index)
       : runtime_(std::move(runtime)), index_(index) {}
-  StandIn(StandIn&& other) noexcept
+  ReplacementThread(ReplacementThread&& other) noexcept
       : runtime_(std::move(other.runtime_)), index_(other.index_) {}
-  StandIn& operator=(StandIn&&) = delete;
-  ~StandIn() {
-    if (runtime_ != nullptr) runtime_->stand_in_requests_.Drop(index_);
+  ReplacementThread& operator=(ReplacementThread&&) = delete;
+  ~ReplacementThread() {
+    if (runtime_ != nullptr) runtime_->replacement_requests_.Drop(index_);
   }
 
   // As on any other thread of a worker, what a waker throws ends the program.
   void operator()() noexcept {
     const std::shared_ptr<RuntimeInner> runtime = std::move(runtime_);
-    runtime->stand_in_requests_.Arrive(
+    runtime->replacement_requests_.Arrive(
         index_, [this, &runtime] { runtime->RunIfOffered(index_); });
   }
 
@@ -221,9 +221,9 @@ class RuntimeInner::StandIn {
 };
 
 void RuntimeInner::RunElsewhere(size_t index) {
-  if (!stand_in_requests_.Add(index)) return;
-  StandIn stand_in(shared_from_this(), index);
-  stand_ins_->SpawnMandatory(std::move(stand_in)).Detach();
+  if (!replacement_requests_.Add(index)) return;
+  ReplacementThread replacement(shared_from_this(), index);
+  replacement_threads_->SpawnMandatory(std::move(replacement)).Detach();
 }
 
 void RuntimeInner::RunIfOffered(size_t index) {
@@ -245,25 +245,25 @@ void RuntimeInner::BlockOn(absl::FunctionRef<bool(Context&)> poll) {
     return;
   }
   handle_.CheckMayBlock();
-  const RunningHere here(handle_.shared_.get());
+  const RuntimeScope here(handle_.shared_.get());
   BlockOnCurrentThread(poll);
 }
 
 void RuntimeInner::BlockOnCurrentThread(
     absl::FunctionRef<bool(Context&)> poll) {
   scheduler::Worker& worker = scheduler().worker(0);
-  WorkerLoan::Borrower borrower;
+  WorkerHandoff::Candidate candidate;
   FastRand own_rand = handle_.shared_->main_futures->SplitRand();
 
   // Wakers outlive this call.
   const auto wake = std::make_shared<MainWake>();
-  const std::shared_ptr<HeldClock> held =
-      HeldClock::For(handle_.shared_, handle_.clock());
+  const std::shared_ptr<MainClockHold> held =
+      MainClockHold::For(handle_.shared_, handle_.clock());
   const absl::Cleanup end = [&held] {
     if (held != nullptr) held->End();
   };
   const Waker waker =
-      Waker::FromCallable([wake, held, unparker = borrower.unparker,
+      Waker::FromCallable([wake, held, unparker = candidate.unparker,
                            shared = handle_.shared_, &worker] {
         if (held != nullptr) held->OnWake();
         // Whichever this thread is parked in; the other is told in vain.
@@ -278,7 +278,8 @@ void RuntimeInner::BlockOnCurrentThread(
   bool has_yielded = false;
   bool woken_in_poll = false;
   bool runs_tasks = false;
-  HeldClock::Hold hold;  // from a poll's beginning until it need not be polled
+  MainClockHold::Hold
+      hold;  // from a poll's beginning until it need not be polled
   // What this call is in the scope of is the main future's, not the tasks'.
   const TaskLocalLink* const locals = CurrentTaskLocals();
   const auto poll_if_woken = [&] {
@@ -307,17 +308,17 @@ void RuntimeInner::BlockOnCurrentThread(
   };
 
   {
-    absl::Cleanup leave = [&] { worker_loan_.Leave(borrower); };
-    while (!worker_loan_.TryTake(borrower)) {
+    absl::Cleanup leave = [&] { worker_handoff_.Leave(candidate); };
+    while (!worker_handoff_.TryTake(candidate)) {
       // Another thread runs the tasks, and maybe wakes this future.
       if (poll_if_woken()) return;
       if (has_yielded) continue;
       FramePool::OnIdle();
-      borrower.parker.Park();
+      candidate.parker.Park();
     }
     std::move(leave).Cancel();
   }
-  const absl::Cleanup give_back = [this] { worker_loan_.GiveBack(); };
+  const absl::Cleanup give_back = [this] { worker_handoff_.GiveBack(); };
   runs_tasks = true;
   worker.RunUntil(poll_if_woken);
   if (!finished) handle_.PanicInBlockOn();
@@ -325,7 +326,7 @@ void RuntimeInner::BlockOnCurrentThread(
 
 void RuntimeInner::CheckMayShutDown(absl::Duration limit) const {
   const bool waits = limit > absl::ZeroDuration() || !options_.multi_thread;
-  if (waits && RunningHere::Runs(handle_.shared_.get())) {
+  if (waits && RuntimeScope::Runs(handle_.shared_.get())) {
     Panic(
         "Runtime: shut down by one of its own tasks, for which that would "
         "wait; let a thread outside the runtime be its last owner, or call "
@@ -348,8 +349,8 @@ bool RuntimeInner::AwaitThreads(const Deadline& deadline) {
   }
   threads_.clear();  // joins
   // Those that stand in have nothing more to do, or are still needed.
-  return in_time &&
-         (stand_ins_ == nullptr || stand_ins_->Shutdown(deadline.left()));
+  return in_time && (replacement_threads_ == nullptr ||
+                     replacement_threads_->Shutdown(deadline.left()));
 }
 
 bool RuntimeInner::Shutdown(absl::Duration limit) {
@@ -364,8 +365,8 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     auto shut_down = [self = shared_from_this(), limit]() noexcept {
       self->Shutdown(limit);
     };
-    stand_ins_->LiftLimit();
-    JoinHandle<void> call = stand_ins_->SpawnMandatory(shut_down);
+    replacement_threads_->LiftLimit();
+    JoinHandle<void> call = replacement_threads_->SpawnMandatory(shut_down);
     const Waker waker;
     Context cx(waker);
     const PollResult<absl::Status> failed = call.Poll(cx);
@@ -391,7 +392,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     }
     // A task that blocks, and waits for a thread to stand in for it, may wait
     // for what ends only when all workers have.
-    if (stand_ins_ != nullptr) stand_ins_->LiftLimit();
+    if (replacement_threads_ != nullptr) replacement_threads_->LiftLimit();
     end_.EndDrivers();
     in_time = AwaitThreads(deadline);
     if (finished_.HasBeenNotified()) {
@@ -399,8 +400,8 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     }
   } else {
     // A thread that is still in `BlockOn()` panics, and leaves.
-    worker_loan_.TakeForGood();
-    const RunningHere here(handle_.shared_.get());
+    worker_handoff_.TakeForGood();
+    const RuntimeScope here(handle_.shared_.get());
     const EnterGuard enter(handle_);
     // What this thread is in the scope of is no business of the tasks'.
     const ScopedTaskLocals none(nullptr);

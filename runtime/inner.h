@@ -28,8 +28,8 @@
 #include "rouse/runtime/end_phases.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/main_futures.h"
-#include "rouse/runtime/stand_in_requests.h"
-#include "rouse/runtime/worker_loan.h"
+#include "rouse/runtime/replacement_requests.h"
+#include "rouse/runtime/worker_handoff.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
@@ -102,7 +102,7 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   bool Shutdown(absl::Duration limit);
 
  private:
-  class StandIn;
+  class ReplacementThread;
   friend class EndPhases<RuntimeInner>;
   using DriverStack = wheel::Driver<reactor::Reactor>;
 
@@ -137,15 +137,15 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   std::unique_ptr<scheduler::Watchdog> watchdog_;
   std::vector<Thread> threads_;
   // For workers whose threads block.
-  scheduler::BlockingPool::Owner stand_ins_;
-  StandInRequests stand_in_requests_;
+  scheduler::BlockingPool::Owner replacement_threads_;
+  ReplacementRequests replacement_requests_;
   EndPhases<RuntimeInner> end_{*this};
   FirstException thrown_;  // when all of this ended
   absl::Notification finished_;
   absl::Notification threads_ended_;
 
   // Of a current-thread runtime:
-  WorkerLoan worker_loan_;
+  WorkerHandoff worker_handoff_;
 };
 
 }  // namespace rouse::internal

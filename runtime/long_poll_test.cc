@@ -39,7 +39,7 @@
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -223,7 +223,7 @@ TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
   const EnterGuard enter = runtime.Enter();
   Sleep sleep(absl::Hours(1));
   const Waker waker = Waker::FromCallable([&] {
-    must_not_block = internal::RunningHere::MustNotBlock();
+    must_not_block = internal::RuntimeScope::MustNotBlock();
     end = true;
   });
   Context cx(waker);

@@ -11,7 +11,7 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/runtime/held_clock.h"
+#include "rouse/runtime/main_clock_hold.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"
@@ -28,7 +28,7 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
   Waiting self;
   const ThreadParker::Unparker unparker = self.parker.unparker();
   FastRand rand = SplitRand();
-  const std::shared_ptr<HeldClock> held = HeldClock::For(owner, clock);
+  const std::shared_ptr<MainClockHold> held = MainClockHold::For(owner, clock);
   {
     const absl::MutexLock lock(&mu_);
     waiting_.PushBack(&self);
@@ -45,8 +45,8 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
                                         });
   for (;;) {
     {
-      const HeldClock::Hold hold =
-          held != nullptr ? held->BeginPoll() : HeldClock::Hold();
+      const MainClockHold::Hold hold =
+          held != nullptr ? held->BeginPoll() : MainClockHold::Hold();
       Context cx(waker, &rand);
       if (poll(cx)) return true;
     }

@@ -5,14 +5,14 @@
 // that this one does not. Numbers with a # are tokio's.
 //
 //   S1   #1768: a load is no match for a sleeper
-//        models RunQueues, LocalQueue.HidesNothing*; mutants of idle.h
+//        models RunQueues, StealableQueue.HidesNothing*; mutants of idle.h
 //   S2   #2362: positions wrap
 //        LocalQueueTest: its positions do, in each test
 //   S3   #2387: a place is written while a thief reads it
-//        models LocalQueue.OverflowsBesideAThief, .TakesABatchBesideAThief,
+//        models StealableQueue.OverflowsBesideAThief, .TakesABatchBesideAThief,
 //        TwoThieves.*
 //   S4   #5041: an old position comes back after 2^16 steps
-//        positions have 32 bits: local_queue.h
+//        positions have 32 bits: stealable_queue.h
 //   S5   #8029: the wrong half overflows
 //        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheSharedQueue
 //   S6   #5705, #5908: batches of nothing, and of too much

@@ -45,9 +45,9 @@ MODEL_TEST(Baton, IsPutDownAndTakenBackOrNot) {
   Require(world.RunIfFree());
   world.baton.PutDown();
   bool stood_in = false;
-  Thread stand_in([&] { stood_in = world.RunIfFree(); });
+  Thread replacement([&] { stood_in = world.RunIfFree(); });
   const bool taken_back = world.RunIfFree();
-  stand_in.Join();
+  replacement.Join();
   Require(stood_in != taken_back);
   Require(world.runs.Read() == 2);
 }
@@ -59,13 +59,13 @@ MODEL_TEST(Baton, GoesFromOneToTheNext) {
   Require(world.RunIfFree());
   world.baton.PutDown();
   bool ran[3] = {};
-  Thread stand_in([&] {
+  Thread replacement([&] {
     ran[0] = world.RunIfFree();
     if (ran[0]) world.baton.PutDown();
   });
   Thread next([&] { ran[1] = world.RunIfFree(); });
   ran[2] = world.RunIfFree();
-  stand_in.Join();
+  replacement.Join();
   next.Join();
   Require(!(ran[1] && ran[2]));
   // At most one of the two kept it; it lies there if neither did.

@@ -27,7 +27,7 @@
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -43,7 +43,7 @@ class BlockInPlaceTest : public ::testing::Test {
  protected:
   ~BlockInPlaceTest() override {
     scheduler_->Close();
-    if (stand_in_.joinable()) stand_in_.join();
+    if (replacement_.joinable()) replacement_.join();
     scheduler_->CancelAll();
     EXPECT_EQ(scheduler_->alive_tasks(), 0u);
     scheduler_->Unref();
@@ -51,14 +51,14 @@ class BlockInPlaceTest : public ::testing::Test {
 
   // Runs the worker here until `done`. False: it was given away for good.
   bool RunUntil(const bool& done) {
-    const internal::RunningHere here(scheduler_);
+    const internal::RuntimeScope here(scheduler_);
     return worker().RunUntil([&done] { return done; });
   }
 
   // A thread takes the worker over at once.
-  void StandIn() {
+  void ReplacementThread() {
     run_elsewhere_ = [this](size_t) {
-      stand_in_ = std::thread([this] {
+      replacement_ = std::thread([this] {
         taken_over_ = worker().TakeOver();
         if (taken_over_) {
           taken_.Notify();
@@ -91,7 +91,7 @@ class BlockInPlaceTest : public ::testing::Test {
   std::vector<size_t> offered_;
   absl::Notification taken_;
   bool taken_over_ = false;
-  std::thread stand_in_;
+  std::thread replacement_;
   ThreadParker bottom_;
   Scheduler* scheduler_ = new Scheduler(
       std::make_unique<DriverRef<ThreadParker>>(bottom_),
@@ -176,7 +176,7 @@ TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
   auto body = [&]() -> Co<> {
     BlockInPlace([&] {
       EXPECT_EQ(Worker::Current(), nullptr);
-      EXPECT_FALSE(internal::RunningHere::MustNotBlock());
+      EXPECT_FALSE(internal::RuntimeScope::MustNotBlock());
       EXPECT_THAT(offered_, ElementsAre(0));
     });
     done = true;
@@ -191,7 +191,7 @@ TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
     EXPECT_EQ(Worker::Current(), &worker());
-    EXPECT_TRUE(internal::RunningHere::MustNotBlock());
+    EXPECT_TRUE(internal::RuntimeScope::MustNotBlock());
     // Who comes too late finds nothing to take over.
     EXPECT_FALSE(worker().TakeOver());
     co_await Yield();
@@ -235,9 +235,9 @@ TEST_F(BlockInPlaceTest, HasAWorkerThatSleepsParkInTheDriver) {
     co_return;
   };
   scheduler_->Spawn(body).Detach();
-  task::Header* const task = queues.Of(0).PopShared();
+  task::Header* const task = queues.Of(0).PopGlobal();
   ASSERT_TRUE(scheduler_->driver().TryHold());
-  stand_in_ = std::thread([this] { scheduler_->worker(1).Run(); });
+  replacement_ = std::thread([this] { scheduler_->worker(1).Run(); });
   while (!queues.idle().IsAsleep(1)) std::this_thread::yield();
   queues.Of(0).PushNext(task);
   EXPECT_TRUE(RunUntil(done));
@@ -278,13 +278,13 @@ TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
 }
 
 TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
-  StandIn();
+  ReplacementThread();
   std::thread::id ended_on;
   absl::Notification ended;
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
     EXPECT_EQ(Worker::Current(), nullptr);
-    EXPECT_TRUE(internal::RunningHere::MustNotBlock());
+    EXPECT_TRUE(internal::RuntimeScope::MustNotBlock());
     EXPECT_EQ(std::this_thread::get_id(), here_);
     // It has no worker to give away any more.
     BlockInPlace([] {});
@@ -296,12 +296,12 @@ TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
   const bool never = false;
   EXPECT_FALSE(RunUntil(never));
   ended.WaitForNotification();
-  EXPECT_EQ(ended_on, stand_in_.get_id());
+  EXPECT_EQ(ended_on, replacement_.get_id());
   EXPECT_TRUE(taken_over_);
 }
 
 TEST_F(BlockInPlaceTest, WithoutItsWorkerATaskSpawnsAndJoins) {
-  StandIn();
+  ReplacementThread();
   absl::Notification ended;
   auto answer = []() -> Co<int> { co_return 42; };
   auto body = [&]() -> Co<> {

@@ -233,7 +233,7 @@ Metrics Scheduler::metrics() const {
   Metrics metrics;
   // Before the polls: what is counted here was polled, or waits.
   metrics.remote_schedules = queues_.injected();
-  metrics.inject_queue_depth = queues_.inject_depth();
+  metrics.inject_queue_depth = queues_.global_depth();
   // What was queued has been polled, or waits.
   uint64_t queued = metrics.inject_queue_depth;
   metrics.workers.reserve(workers_.size());

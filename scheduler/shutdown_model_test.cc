@@ -247,7 +247,7 @@ MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
     World::TestTask task(world);
     world->Spawn(task.task);
     task::Header* taken = nullptr;
-    Thread worker([&] { taken = world->queues.Of(0).PopShared(); });
+    Thread worker([&] { taken = world->queues.Of(0).PopGlobal(); });
     int seen = 0;
     world->queues.ForEachInjected([&seen](task::Header*) { ++seen; });
     world->tasks.ForEach([&seen](task::Header&) { ++seen; });
@@ -490,7 +490,7 @@ MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
     World::TestTask task(world);
     Thread worker([&] {
       world->Spawn(task.task);
-      task::Unref(world->queues.Of(0).PopShared());
+      task::Unref(world->queues.Of(0).PopGlobal());
     });
     const size_t taken = world->tasks.added_late();
     Require(world->queues.injected_new() >= taken);

@@ -88,16 +88,16 @@ class WatchdogTest : public ::testing::Test {
   void PushNext(size_t worker) {
     auto nothing = []() -> Co<> { co_return; };
     scheduler_->Spawn(nothing).Detach();
-    queues().Of(worker).PushNext(queues().Of(worker).PopShared());
+    queues().Of(worker).PushNext(queues().Of(worker).PopGlobal());
   }
 
   // Until the watchdog has looked, and found `worker` stuck.
   void AwaitLook(size_t worker) {
     PushNext(worker);
-    while (queues().inject_depth() == 0) std::this_thread::yield();
+    while (queues().global_depth() == 0) std::this_thread::yield();
     EXPECT_EQ(queues().Of(worker).PopNext(), nullptr);
     // Out of its sight: in a queue it would be found stuck there again.
-    rescued_.push_back(queues().Of(worker).PopShared());
+    rescued_.push_back(queues().Of(worker).PopGlobal());
   }
 
   // The watchdog wakes somebody for a task that it has moved, but not at once:
@@ -126,7 +126,7 @@ TEST_F(WatchdogTest, TakesTheNextTaskFromAStuckWorker) {
   PushNext(0);
   PushNext(1);
   Start();
-  while (queues().inject_depth() < 2) std::this_thread::yield();
+  while (queues().global_depth() < 2) std::this_thread::yield();
   EXPECT_EQ(queues().Of(0).PopNext(), nullptr);
   EXPECT_EQ(queues().Of(1).PopNext(), nullptr);
 }
@@ -188,9 +188,9 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     scheduler_->awake_bell().Ring();
     // Which of the two is stuck.
     PushNext(0);
-    while (queues().inject_depth() == 0) std::this_thread::yield();
+    while (queues().global_depth() == 0) std::this_thread::yield();
     queues().Of(0).PopNext();
-    rescued_.push_back(queues().Of(0).PopShared());
+    rescued_.push_back(queues().Of(0).PopGlobal());
     // The other one is woken for the task.
     SleepAgainIfWoken(1);
   }

@@ -39,32 +39,32 @@ namespace {
 
 // How often a worker that chooses for itself looks into the shared queue: after
 // so many polls,
-constexpr uint32_t kSharedInterval = 127;
+constexpr uint32_t kGlobalInterval = 127;
 // or when so much time has passed, since polls may be long.
-constexpr absl::Duration kSharedPeriod = absl::Microseconds(50);
+constexpr absl::Duration kGlobalPeriod = absl::Microseconds(50);
 // It looks at the clock after so many times, or, where polls are long, each.
 constexpr uint32_t kClockInterval = 8;
 // Of a worker alone, which does not go by the clock: that makes its order
 // repeatable.
-constexpr uint32_t kSoloSharedInterval = 31;
+constexpr uint32_t kSoloGlobalInterval = 31;
 // With polls longer than so many nanoseconds on average, a worker's tasks are
 // open to others before they ask: what that costs does not show then.
 constexpr double kLongPoll = 10'000;
 // How much the latest polls count in their mean length.
 constexpr double kLatest = 0.1;
 
-uint32_t SharedInterval(const Options& options) {
+uint32_t GlobalInterval(const Options& options) {
   if (options.global_queue_interval != 0) return options.global_queue_interval;
-  return options.workers == 1 ? kSoloSharedInterval : kSharedInterval;
+  return options.workers == 1 ? kSoloGlobalInterval : kGlobalInterval;
 }
 
 // In cycles.
-uint64_t SharedPeriod(const Scheduler& scheduler) {
+uint64_t GlobalPeriod(const Scheduler& scheduler) {
   const Options& options = scheduler.options();
   if (options.global_queue_interval != 0 || options.workers == 1) {
     return UINT64_MAX;
   }
-  return static_cast<uint64_t>(absl::ToDoubleNanoseconds(kSharedPeriod) *
+  return static_cast<uint64_t>(absl::ToDoubleNanoseconds(kGlobalPeriod) *
                                scheduler.cycles_per_nanosecond());
 }
 
@@ -155,8 +155,8 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       parker_(scheduler.driver()),
       may_spin_(MaySpin(scheduler.options())),
       aside_(scheduler.marks_time() ? kMarkingTime : 0),
-      shared_interval_(SharedInterval(scheduler.options())),
-      shared_period_(SharedPeriod(scheduler)),
+      global_interval_(GlobalInterval(scheduler.options())),
+      global_period_(GlobalPeriod(scheduler)),
       poll_times_(scheduler.options().poll_time_histogram
                       ? std::make_unique<PollTimes>(
                             scheduler.options().poll_time_buckets)
@@ -219,11 +219,11 @@ task::Header* Worker::Next() {
   // Never twice in a row: with long polls, or a small interval, each turn would
   // be one, and a shared queue that does not become empty keep all else
   // waiting.
-  if (!std::exchange(came_from_shared_, false) && IsSharedDue()) {
-    last_shared_ = tick();
-    last_shared_cycles_ = CycleClock::Now();
-    if (task::Header* const task = queues_.PopShared()) {
-      came_from_shared_ = true;
+  if (!std::exchange(came_from_global_, false) && IsGlobalDue()) {
+    last_global_ = tick();
+    last_global_cycles_ = CycleClock::Now();
+    if (task::Header* const task = queues_.PopGlobal()) {
+      came_from_global_ = true;
       lifo_polls_ = 0;
       return task;
     }
@@ -240,11 +240,11 @@ task::Header* Worker::Next() {
   return queues_.Steal(rand_);
 }
 
-bool Worker::IsSharedDue() {
-  if (tick() - last_shared_ >= shared_interval_) return true;
+bool Worker::IsGlobalDue() {
+  if (tick() - last_global_ >= global_interval_) return true;
   return (has_long_polls_ || ++turns_ % kClockInterval == 0) &&
-         shared_period_ != UINT64_MAX &&
-         CycleClock::Now() - last_shared_cycles_ >= shared_period_;
+         global_period_ != UINT64_MAX &&
+         CycleClock::Now() - last_global_cycles_ >= global_period_;
 }
 
 void Worker::Execute(task::Header* task, Here& here) {
@@ -444,7 +444,7 @@ bool Worker::Spin() {
   const bool found = SpinFor(limit, [this, &queues] {
     return queues.HasWork() || queues_.depth() > 0 || parker_.IsUnparked();
   });
-  if (queues.inject_depth() > 0) {
+  if (queues.global_depth() > 0) {
     spin_.OnFound();
   } else if (found) {
     // Not from elsewhere, or others were sooner.
@@ -503,7 +503,7 @@ void Worker::LearnToSpin(bool woken, uint64_t cycles) {
   // It would have seen a task that comes from elsewhere, one at a time. Where
   // there are many it is better late: who spawns them is not disturbed, and
   // does not wait for the first. An event only the driver sees.
-  if (!woken || scheduler_.queues().inject_depth() != 1) {
+  if (!woken || scheduler_.queues().global_depth() != 1) {
     spin_.OnWokenOtherwise();
   } else if (!spun_in_vain_ && may_spin_) {
     spin_.OnWoken(absl::Nanoseconds(static_cast<double>(cycles) /

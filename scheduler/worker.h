@@ -31,7 +31,7 @@
 #include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/worker_clock.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 
 namespace rouse::scheduler {
 
@@ -127,7 +127,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   bool UsesSlot() const;
   task::Header* Next();
   // Whether it is time to look into the shared queue.
-  bool IsSharedDue();
+  bool IsGlobalDue();
   // Polls `task`, and what it wakes. The worker may be gone when it returns.
   void Execute(task::Header* task, Here& here);
   void Poll(task::Header* task, Here& here);
@@ -193,7 +193,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // When it last looked for events, by `PollsToMaintain()`, and into the shared
   // queue, by `tick_`.
   uint64_t last_maintained_ = 0;
-  uint64_t last_shared_ = 0;
+  uint64_t last_global_ = 0;
   // When it last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
   // Grows with each look for events, and is not 0. A task that yields is marked
@@ -203,12 +203,12 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   size_t yield_turns_ = 0;
   bool yields_by_force_ = false;
   uint64_t ends_of_forced_yields_ = 0;
-  bool came_from_shared_ = false;  // the latest task, because it was time to
+  bool came_from_global_ = false;  // the latest task, because it was time to
   // How often it looks into the shared queue: after so many polls, or so many
   // cycles.
-  const uint32_t shared_interval_;
-  const uint64_t shared_period_;
-  uint64_t last_shared_cycles_ = 0;
+  const uint32_t global_interval_;
+  const uint64_t global_period_;
+  uint64_t last_global_cycles_ = 0;
   uint32_t turns_ = 0;
   bool has_long_polls_ = false;  // of late
   AdaptiveSpin spin_;
@@ -257,7 +257,7 @@ class BlockingSection {
   ~BlockingSection();
 
  private:
-  const internal::RunningHere may_block_;
+  const internal::RuntimeScope may_block_;
   Worker* worker_;  // that was given away; or null
 };
 

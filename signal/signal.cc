@@ -17,7 +17,7 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/waiter.h"
-#include "rouse/signal/doorbell.h"
+#include "rouse/signal/signal_handler.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

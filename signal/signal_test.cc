@@ -45,7 +45,7 @@ class SignalTest : public testing::Test {
   void Turn() { ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok()); }
 
   // Whether a signal has come.
-  bool HasCome(Signal& signal) {
+  bool IsDue(Signal& signal) {
     Turn();
     auto recv = signal.Recv();
     const auto result = looker_.Poll(recv);
@@ -77,28 +77,28 @@ TEST_F(SignalTest, EveryListenerIsTold) {
   Reactor reactor = Reactor::Create().value();
   Signal elsewhere = Signal::Create(SIGUSR1, reactor.handle()).value();
   ASSERT_EQ(raise(SIGUSR1), 0);
-  EXPECT_TRUE(HasCome(first));
-  EXPECT_TRUE(HasCome(second));
+  EXPECT_TRUE(IsDue(first));
+  EXPECT_TRUE(IsDue(second));
   ASSERT_TRUE(reactor.Turn(absl::ZeroDuration()).ok());
-  EXPECT_TRUE(HasCome(elsewhere));
-  EXPECT_FALSE(HasCome(first));
+  EXPECT_TRUE(IsDue(elsewhere));
+  EXPECT_FALSE(IsDue(first));
 }
 
 TEST_F(SignalTest, OtherNumbersAreOthers) {
   Signal signal = Listen(SIGUSR1);
   Signal other = Listen(SIGUSR2);
   ASSERT_EQ(raise(SIGUSR2), 0);
-  EXPECT_FALSE(HasCome(signal));
-  EXPECT_TRUE(HasCome(other));
+  EXPECT_FALSE(IsDue(signal));
+  EXPECT_TRUE(IsDue(other));
 }
 
 TEST_F(SignalTest, WhatComesWhileNobodyWaitsIsKeptOnce) {
   Signal signal = Listen(SIGUSR1);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(raise(SIGUSR1), 0);
-  EXPECT_TRUE(HasCome(signal));
-  EXPECT_FALSE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
+  EXPECT_FALSE(IsDue(signal));
   ASSERT_EQ(raise(SIGUSR1), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, WhatCameBeforeIsNotTold) {
@@ -107,7 +107,7 @@ TEST_F(SignalTest, WhatCameBeforeIsNotTold) {
     ASSERT_EQ(raise(SIGUSR1), 0);
   }
   Signal signal = Listen(SIGUSR1);
-  EXPECT_FALSE(HasCome(signal));
+  EXPECT_FALSE(IsDue(signal));
 }
 
 TEST_F(SignalTest, ADestroyedRecvLosesNothing) {
@@ -118,14 +118,14 @@ TEST_F(SignalTest, ADestroyedRecvLosesNothing) {
     ASSERT_EQ(raise(SIGUSR1), 0);
     Turn();
   }
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, AMovedOneIsTheSame) {
   Signal signal = Listen(SIGUSR1);
   ASSERT_EQ(raise(SIGUSR1), 0);
   Signal moved = std::move(signal);
-  EXPECT_TRUE(HasCome(moved));
+  EXPECT_TRUE(IsDue(moved));
   EXPECT_EQ(moved.number(), SIGUSR1);
 }
 
@@ -164,7 +164,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
   EXPECT_EQ(errno, 0) << "a handler must not be noticed";
   // As above: raise() has returned after the handler.
   EXPECT_EQ(handled.load(std::memory_order_relaxed), 1);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
@@ -180,7 +180,7 @@ TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
   ASSERT_EQ(raise(SIGURG), 0);
   // As in the handler.
   EXPECT_EQ(sender.load(std::memory_order_relaxed), getpid());
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 // With a number that no other test has: the handler stays.
@@ -193,7 +193,7 @@ TEST_F(SignalTest, WhatWasResetBeforeIsNotCalled) {
   ASSERT_EQ(sigaction(SIGIO, &action, nullptr), 0);
   Signal signal = Listen(SIGIO);
   ASSERT_EQ(raise(SIGIO), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
@@ -209,7 +209,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
   ASSERT_EQ(sigaction(SIGPWR, &action, nullptr), 0);
   Signal signal = Listen(SIGPWR);
   ASSERT_EQ(raise(SIGPWR), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
   EXPECT_EQ(blocked, 1);
   ASSERT_EQ(sigaction(SIGPWR, nullptr, &action), 0);
   EXPECT_NE(action.sa_flags & SA_ONSTACK, 0);
@@ -227,10 +227,10 @@ TEST_F(SignalTest, AHandlerForOneCallIsCalledOnce) {
   ASSERT_EQ(sigaction(SIGVTALRM, &action, nullptr), 0);
   Signal signal = Listen(SIGVTALRM);
   ASSERT_EQ(raise(SIGVTALRM), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
   EXPECT_EQ(calls, 1);
   ASSERT_EQ(raise(SIGVTALRM), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
   EXPECT_EQ(calls, 1);
 }
 
@@ -274,7 +274,7 @@ TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
   EXPECT_EQ(reactor::CountOpenFds(), fds);
   Signal signal = Listen(SIGTTOU);
   ASSERT_EQ(raise(SIGTTOU), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, AShutdownOfTheReactorIsUnavailable) {
@@ -321,7 +321,7 @@ TEST_F(SignalTest, OutOfDescriptorsIsResourceExhausted) {
   // And can be tried again.
   Signal signal = Listen(SIGTTIN);
   ASSERT_EQ(raise(SIGTTIN), 0);
-  EXPECT_TRUE(HasCome(signal));
+  EXPECT_TRUE(IsDue(signal));
 }
 
 TEST_F(SignalTest, CtrlCIsSIGINT) {

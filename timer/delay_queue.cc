@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "rouse/timer/has_come.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/is_due.h"
 #include "rouse/timer/wheel/registration.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -62,7 +62,7 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
     Instant deadline = Instant::Max();
     if (!heap_.IsEmpty()) {
       deadline = heap_.key(heap_.Front()).deadline;
-      if (internal::HasCome(deadline, Now())) {
+      if (internal::IsDue(deadline, Now())) {
         unit->MadeProgress();
         return true;
       }

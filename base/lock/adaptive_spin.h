@@ -11,7 +11,7 @@
 // processors, which may take thirty.
 //
 //   if (spin.ShouldSpin()) {
-//     if (SpinFor(limit, [&] { return answer.HasCome(); })) {
+//     if (SpinFor(limit, [&] { return answer.IsDue(); })) {
 //       spin.OnFound();
 //       return;
 //     }

@@ -18,7 +18,7 @@
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/co/output_slot.h"
 #include "rouse/future/future.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -38,7 +38,7 @@ class MaybeDone {
   // Polls the future, if it is there still. Whether the output is there; the
   // future, if it was moved in, has then been destroyed.
   bool Poll(Context& cx) {
-    Operand<F>* future = std::get_if<0>(&state_);
+    OwnedOrRef<F>* future = std::get_if<0>(&state_);
     if (future == nullptr) {
       if (!output().IsFull()) {
         Panic("Join: polled after an exception; make a new one");
@@ -54,13 +54,13 @@ class MaybeDone {
 
   // A branch of its own, unless it is done.
   void Trace(AwaitTrace::Branches& branches) const {
-    if (const Operand<F>* future = std::get_if<0>(&state_)) {
+    if (const OwnedOrRef<F>* future = std::get_if<0>(&state_)) {
       branches.Add(future->get());
     }
   }
 
   bool BorrowsClosure() const {
-    const Operand<F>* future = std::get_if<0>(&state_);
+    const OwnedOrRef<F>* future = std::get_if<0>(&state_);
     return future != nullptr && internal::BorrowsClosure(future->get());
   }
 
@@ -68,7 +68,7 @@ class MaybeDone {
   OutputSlot<Output>& output() { return *std::get_if<1>(&state_); }
 
  private:
-  std::variant<Operand<F>, OutputSlot<Output>> state_;
+  std::variant<OwnedOrRef<F>, OutputSlot<Output>> state_;
 };
 
 }  // namespace rouse::internal

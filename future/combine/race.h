@@ -18,7 +18,7 @@
 
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
-#include "rouse/future/combine/arms.h"
+#include "rouse/future/combine/first_ready.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -59,7 +59,7 @@ class [[nodiscard]] RaceFuture {
   bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
-  internal::Arms<internal::RaceResult<Output>, F, Fs...> arms_;
+  internal::FirstReady<internal::RaceResult<Output>, F, Fs...> arms_;
 };
 
 // Race()

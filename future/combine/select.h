@@ -28,7 +28,7 @@
 
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
-#include "rouse/future/combine/arms.h"
+#include "rouse/future/combine/first_ready.h"
 #include "rouse/future/future.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -85,7 +85,7 @@ class [[nodiscard]] SelectFuture {
   bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
-  internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
+  internal::FirstReady<internal::SelectResult<Fs...>, Fs...> arms_;
 };
 
 // SelectBiasedFuture
@@ -104,7 +104,7 @@ class [[nodiscard]] SelectBiasedFuture {
   bool BorrowsClosure() const { return arms_.BorrowsClosure(); }
 
  private:
-  internal::Arms<internal::SelectResult<Fs...>, Fs...> arms_;
+  internal::FirstReady<internal::SelectResult<Fs...>, Fs...> arms_;
 };
 
 // Select()

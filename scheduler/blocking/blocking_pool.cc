@@ -29,7 +29,7 @@
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task/unhandled.h"
 #include "rouse/timer/clock.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 
 namespace rouse::scheduler {
 
@@ -258,7 +258,7 @@ void BlockingPool::Serve() {
   task::Header* task = WaitForWork(/*starting=*/true);
   while (task != nullptr) {
     {
-      const internal::RunningHere may_block(nullptr, task->id);
+      const internal::RuntimeScope may_block(nullptr, task->id);
       task::Run(task, nullptr);
     }
     task = NextWork();

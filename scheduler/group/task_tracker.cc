@@ -100,7 +100,7 @@ void TrackerCore::EndAndUnlock() {
   first.Rethrow();
 }
 
-uint64_t TrackerCore::Ends() {
+uint64_t TrackerCore::EndCount() {
   const ThreadMutexLock lock(&mu_);
   return IsDone() ? ends_ - 1 : ends_;
 }

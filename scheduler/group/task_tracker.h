@@ -85,7 +85,7 @@ class TrackerCore {
 
   // How many moments there have been at which the tracker has become closed and
   // empty, without the one that still lasts.
-  uint64_t Ends();
+  uint64_t EndCount();
   // Whether there have been more than `waiter` says, or one still lasts; if not
   // `waker` is woken at the next one.
   bool Poll(Waiter& waiter, const Waker& waker);
@@ -187,7 +187,7 @@ class [[nodiscard]] TaskTrackerWait {
  public:
   // Takes a reference.
   explicit TaskTrackerWait(internal::TrackerCore* core)
-      : core_(core), waiter_(core->Ends()) {
+      : core_(core), waiter_(core->EndCount()) {
     core_->Ref();
   }
   // Only before the first poll.

@@ -36,7 +36,7 @@
 #include "rouse/future/callable_future.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/scheduler/local/local_schedule.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -233,7 +233,7 @@ class [[nodiscard]] RunUntilFuture {
 
   scheduler::LocalSchedule* schedule_;  // null: finished
   scheduler::LocalSchedule::Driver driver_;
-  internal::Operand<F> future_;
+  internal::OwnedOrRef<F> future_;
 };
 
 }  // namespace rouse

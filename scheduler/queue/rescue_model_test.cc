@@ -35,7 +35,7 @@ void GiveUpBesideARescue(GivingUp how) {
   if (how == GivingUp::kAlways || own.depth() > 0) {
     world.queues.Of(0).GiveUp();
   }
-  Require(world.queues.inject_depth() + own.depth() == 2);
+  Require(world.queues.global_depth() + own.depth() == 2);
   Require(!own.HasNext());
   watchdog.Join();
   world.queues.DrainAll([](Task* task) { ++task->runs.Write(); });

@@ -19,8 +19,8 @@
 // What a worker's tasks wake and spawn it keeps to itself at first, which costs
 // no read-modify-write (private_queue.h). Whenever a worker has more than what
 // it runs next, and another has nothing to do, it moves what others are to have
-// to a queue that they steal from (local_queue.h). So nothing is shared while
-// all are busy, or all that there is to do is one task after the other.
+// to a queue that they steal from (stealable_queue.h). So nothing is shared
+// while all are busy, or all that there is to do is one task after the other.
 //
 // A worker whose polls take long shares all of it in advance, as soon as there
 // is room: others should not have to wait for the end of a poll. Where nobody
@@ -58,11 +58,11 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/lock/spin_hint.h"
 #include "rouse/base/mutable_step.h"
+#include "rouse/scheduler/queue/global_queue.h"
 #include "rouse/scheduler/queue/idle.h"
-#include "rouse/scheduler/queue/inject_queue.h"
-#include "rouse/scheduler/queue/local_queue.h"
 #include "rouse/scheduler/queue/private_queue.h"
 #include "rouse/scheduler/queue/run_queue.h"
+#include "rouse/scheduler/queue/stealable_queue.h"
 
 namespace rouse::scheduler {
 
@@ -117,9 +117,9 @@ class RunQueues {
   // ---- For any thread.
 
   // Puts `element` at the end of the shared queue.
-  void Inject(T* element) { AfterPush(element, inject_.Push(element)); }
+  void Inject(T* element) { AfterPush(element, global_.Push(element)); }
   // The same for one that was in no queue before.
-  void InjectNew(T* element) { AfterPush(element, inject_.PushNew(element)); }
+  void InjectNew(T* element) { AfterPush(element, global_.PushNew(element)); }
 
   // Lets others have what `worker` keeps to itself. Returns how many these are.
   // Costs all threads a barrier, if there is anything.
@@ -130,7 +130,7 @@ class RunQueues {
     size_t rescued = 0;
     // Its worker cannot leave before they are in the queue.
     local.own.Rescue([this, &rescued](RunQueue<T>& tasks, size_t count) {
-      inject_.PushBatch(tasks);
+      global_.PushBatch(tasks);
       rescued = count;
     });
     ROUSE_MUTABLE_CALL(Wake());
@@ -152,7 +152,7 @@ class RunQueues {
 
   // Whether there is something that any worker could run.
   bool HasWork() const {
-    if (!inject_.IsEmpty()) return true;
+    if (!global_.IsEmpty()) return true;
     for (size_t i = 0; i < workers_; ++i) {
       if (!locals_[i].queue.IsEmpty()) return true;
     }
@@ -160,20 +160,20 @@ class RunQueues {
   }
 
   const Idle& idle() const { return idle_; }
-  size_t inject_depth() const { return inject_.Size(); }
+  size_t global_depth() const { return global_.Size(); }
   // How often `InjectNew()` has been called.
-  size_t injected_new() const { return inject_.new_count(); }
+  size_t injected_new() const { return global_.new_count(); }
   // How many have come from outside, new or not.
-  uint64_t injected() const { return inject_.pushed(); }
+  uint64_t injected() const { return global_.pushed(); }
   // Calls `visit(T*)` for each in the shared queue, under its lock.
   template <class F>
   void ForEachInjected(F visit) {
-    inject_.ForEach(visit);
+    global_.ForEach(visit);
   }
 
   // The shared queue takes nothing any more, and no worker sleeps.
   void Close() {
-    inject_.Close();
+    global_.Close();
     // Sequentially consistent with the look in Sleep, as a push is.
     closed_.store(true, std::memory_order_seq_cst);
     while (WakeAny()) {
@@ -207,7 +207,7 @@ class RunQueues {
     while (T* const element = own.Pop()) discard(element);
     // Little by little, for others may be doing the same.
     RunQueue<T> some;
-    while (inject_.PopBatch(1, some, [](T*) {}) > 0) {
+    while (global_.PopBatch(1, some, [](T*) {}) > 0) {
       while (T* const element = some.Pop()) discard(element);
     }
   }
@@ -220,7 +220,7 @@ class RunQueues {
   // A worker's.
   struct alignas(ABSL_CACHELINE_SIZE) Local {
     // By themselves, since others read of either.
-    LocalQueue<T, kCapacity> queue;
+    StealableQueue<T, kCapacity> queue;
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     uint32_t pops = 0;
     bool searching = false;
@@ -244,7 +244,7 @@ class RunQueues {
   Host& host_;
   const size_t workers_;
   Idle idle_;
-  InjectQueue<T> inject_;
+  GlobalQueue<T> global_;
   Atomic<bool> closed_{false};
   const std::unique_ptr<Local[]> locals_;
 };
@@ -315,15 +315,15 @@ class RunQueues<T, Host, kCapacity>::Own {
   // The first of the shared queue, or null; and some more, into the worker's
   // own: its share, but no more than 128. With a worker alone what it had
   // before comes first.
-  T* PopShared() {
-    const size_t waiting = queues_.inject_.Size();
+  T* PopGlobal() {
+    const size_t waiting = queues_.global_.Size();
     if (waiting == 0) return nullptr;
     RunQueue<T> batch;
     size_t count;
     {
       auto adder = queues_.host_.AdderFor(worker_);
       if (adder.IsClosed()) return nullptr;
-      count = queues_.inject_.PopBatch(
+      count = queues_.global_.PopBatch(
           std::min(waiting / queues_.workers_ + 1, kMaxShare), batch,
           [&adder](T* element) { adder.Add(element); });
     }
@@ -340,11 +340,11 @@ class RunQueues<T, Host, kCapacity>::Own {
   }
 
   // The first half of what another worker has, into the worker's own queue:
-  // returns the first of it. Or else as PopShared(). Null if there is nothing,
+  // returns the first of it. Or else as PopGlobal(). Null if there is nothing,
   // or enough others search. The worker searches from then on.
   T* Steal(FastRand& rand) {
     // Nobody to steal from, and nobody else who could be woken.
-    if (queues_.IsSolo()) return PopShared();
+    if (queues_.IsSolo()) return PopGlobal();
     if (!local_.searching) {
       if (!queues_.idle_.BeginSearching(worker_)) return nullptr;
       local_.searching = true;
@@ -356,10 +356,10 @@ class RunQueues<T, Host, kCapacity>::Own {
       if (waits == kWaits || !OthersKeep(1)) break;
       SpinHint();
     }
-    if (T* const element = PopShared()) return element;
+    if (T* const element = PopGlobal()) return element;
     for (size_t i = 0; i < queues_.workers_; ++i) {
       if (i == worker_ || !Keeps(i)) continue;
-      T* const element = RescueIfStuck(i) ? PopShared() : StealOnce(rand);
+      T* const element = RescueIfStuck(i) ? PopGlobal() : StealOnce(rand);
       // Others may have been sooner: there may be more workers that are stuck.
       if (element != nullptr) return element;
     }
@@ -494,7 +494,7 @@ class RunQueues<T, Host, kCapacity>::Own {
     }
     if (count > 0) {
       Add<uint64_t>(local_.overflows, count);
-      queues_.inject_.PushBatch(overflow);
+      queues_.global_.PushBatch(overflow);
     }
     ROUSE_MUTABLE_CALL(queues_.Wake());
   }

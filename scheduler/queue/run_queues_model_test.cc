@@ -236,19 +236,19 @@ class Handed : public World {
 
 // The worker of a thread that blocks has a task in its slot and one in its
 // queue, and a third is woken meanwhile. The other worker is stuck.
-void BlockBesideAStandIn(size_t workers, HandingOn how) {
+void BlockBesideAReplacement(size_t workers, HandingOn how) {
   Handed world(workers, 3);
   Require(world.baton.TryTake());
   // Called for an earlier time, it may come at any moment.
   bool stood_in = false;
-  Thread stand_in([&] { stood_in = world.RunIfFree(); });
+  Thread replacement([&] { stood_in = world.RunIfFree(); });
   Thread waker([&] { world.queues.Inject(&world.tasks[2]); });
   ++world.turns[0].Write();
   world.queues.Of(0).Push(&world.tasks[0]);
   world.queues.Of(0).PushNext(&world.tasks[1]);
   world.PutDown(how);
   const bool taken_back = world.RunIfFree();
-  stand_in.Join();
+  replacement.Join();
   waker.Join();
   Require(taken_back != stood_in);
   world.RequireAllHaveRun(3);
@@ -257,24 +257,24 @@ void BlockBesideAStandIn(size_t workers, HandingOn how) {
 MODEL_TEST(BlockInPlace, EachTaskIsRunOnceWhoeverHasTheWorker,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  BlockBesideAStandIn(2, HandingOn::kRight);
+  BlockBesideAReplacement(2, HandingOn::kRight);
 }
 
 // With one worker there is nobody to share with: its queue changes hands.
 MODEL_TEST(BlockInPlace, AWorkerAloneTakesItsQueueAlong,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  BlockBesideAStandIn(1, HandingOn::kRight);
+  BlockBesideAReplacement(1, HandingOn::kRight);
 }
 
 // The one that stands in has run a task, and blocks in another: the worker may
 // come back to the first thread with what the other has left in it.
-MODEL_TEST(BlockInPlace, AStandInBlocksToo, .mode = model::Mode::kBounded,
+MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Handed world(2, 3);
   Require(world.baton.TryTake());
   bool stood_in = false;
-  Thread stand_in([&] {
+  Thread replacement([&] {
     if (!world.baton.TryTake()) return;
     FastRand rand(0);
     world.Turn(0, rand);
@@ -290,7 +290,7 @@ MODEL_TEST(BlockInPlace, AStandInBlocksToo, .mode = model::Mode::kBounded,
   world.queues.Of(0).PushNext(&world.tasks[1]);
   world.PutDown();
   const bool taken_back = world.RunIfFree();
-  stand_in.Join();
+  replacement.Join();
   waker.Join();
   Require(taken_back != stood_in);
   world.RequireAllHaveRun(3);
@@ -318,7 +318,7 @@ MODEL_TEST(BlockInPlace, TheNextTaskDoesNotWaitForTheCall,
 
 TEST(BlockInPlace, WhoGivesUpWhatIsNotItsOwnAnyMoreLosesTasks) {
   EXPECT_TRUE(model::Check({.mode = model::Mode::kBounded}, [] {
-                BlockBesideAStandIn(2, HandingOn::kGivesUpLate);
+                BlockBesideAReplacement(2, HandingOn::kGivesUpLate);
               }).failed);
 }
 

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/scheduler/queue/inject_queue.h"
+#include "rouse/scheduler/queue/global_queue.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -67,7 +67,7 @@ struct Host {
 class RunQueuesTest : public testing::Test {
  protected:
   static constexpr uint32_t kCapacity = 8;
-  static constexpr int kSegment = InjectQueue<Element>::kSegment;
+  static constexpr int kSegment = GlobalQueue<Element>::kSegment;
   static constexpr int kElements = 128;
   using Queues = RunQueues<Element, Host, kCapacity>;
 
@@ -108,7 +108,7 @@ class RunQueuesTest : public testing::Test {
   // All that is in the shared queue, in its order.
   static std::vector<int> PopAllShared(Queues& queues) {
     std::vector<int> numbers;
-    while (const Element* element = queues.Of(1).PopShared()) {
+    while (const Element* element = queues.Of(1).PopGlobal()) {
       numbers.push_back(element->number);
       for (int number : PopAll(queues, 1)) numbers.push_back(number);
     }
@@ -203,7 +203,7 @@ TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 30);
   two_.Of(0).Share(1);
-  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(two_.global_depth(), 0u);
   two_.Of(1).Awake();
   EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
   EXPECT_EQ(two_.Of(1).steals(), kCapacity / 2);
@@ -260,7 +260,7 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
   Inject(two_, 20, 21);
   PushShared(two_, 0, 0, kCapacity + 1);
   EXPECT_EQ(two_.Of(0).overflows(), kCapacity / 2 + 1);
-  EXPECT_EQ(two_.inject_depth(), kCapacity / 2 + 2);
+  EXPECT_EQ(two_.global_depth(), kCapacity / 2 + 2);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
 }
@@ -268,16 +268,16 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
 // Its share: of 6 half, and one more.
 TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
   Inject(two_, 0, 6);
-  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
-  EXPECT_EQ(two_.inject_depth(), 2u);
+  EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
+  EXPECT_EQ(two_.global_depth(), 2u);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
 }
 
 // Where there are many, in whole segments.
 TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
   Inject(two_, 0, 4 * kSegment);
-  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
-  EXPECT_EQ(two_.inject_depth(), 2u * kSegment);
+  EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
+  EXPECT_EQ(two_.global_depth(), 2u * kSegment);
   EXPECT_EQ(two_.Of(0).depth(), 2u * kSegment - 1);
 }
 
@@ -286,9 +286,9 @@ TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
 TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   Inject(two_, 0, 40);
-  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
   EXPECT_GT(two_.Of(0).depth(), kCapacity);
-  EXPECT_EQ(two_.Of(0).depth() + two_.inject_depth(), 39u);
+  EXPECT_EQ(two_.Of(0).depth() + two_.global_depth(), 39u);
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
@@ -297,8 +297,8 @@ TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   PushShared(two_, 0, 20, 20 + kCapacity);
   Inject(two_, 0, 1);
-  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
-  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
+  EXPECT_EQ(two_.global_depth(), 0u);
   EXPECT_EQ(two_.Of(0).depth(), kCapacity);
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
@@ -306,15 +306,15 @@ TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
 // Nobody can take one of them for new, or miss it.
 TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
   Inject(two_, 0, 2);
-  two_.Of(0).PopShared();
+  two_.Of(0).PopGlobal();
   EXPECT_THAT(host_.added, ElementsAre(0, 1));
 }
 
 TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
   Inject(two_, 0, 2);
   host_.is_closed = true;
-  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
-  EXPECT_EQ(two_.inject_depth(), 2u);
+  EXPECT_EQ(two_.Of(0).PopGlobal(), nullptr);
+  EXPECT_EQ(two_.global_depth(), 2u);
 }
 
 TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
@@ -324,22 +324,22 @@ TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
   Inject(two_, 0, 6);
   ASSERT_FALSE(two_.Of(0).Sleep());
   ASSERT_THAT(host_.unparked, IsEmpty());
-  EXPECT_EQ(Number(two_.Of(0).PopShared()), 0);
+  EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
   two_.Of(1).Awake();
   EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 1);
 }
 
 TEST_F(RunQueuesTest, NothingIsShared) {
-  EXPECT_EQ(two_.Of(0).PopShared(), nullptr);
-  EXPECT_EQ(solo_.Of(0).PopShared(), nullptr);
+  EXPECT_EQ(two_.Of(0).PopGlobal(), nullptr);
+  EXPECT_EQ(solo_.Of(0).PopGlobal(), nullptr);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
   Push(solo_, 0, 0, 2);
   Inject(solo_, 10, 40);
-  EXPECT_EQ(Number(solo_.Of(0).PopShared()), 0);
-  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_EQ(Number(solo_.Of(0).PopGlobal()), 0);
+  EXPECT_EQ(solo_.global_depth(), 0u);
   EXPECT_EQ(solo_.Of(0).depth(), 31u);
   EXPECT_EQ(Number(solo_.Of(0).Pop()), 1);
   for (int i = 10; i < 40; ++i) EXPECT_EQ(Number(solo_.Of(0).Pop()), i);
@@ -351,7 +351,7 @@ TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
   Push(solo_, 0, 0, 64);
   EXPECT_EQ(solo_.Of(0).depth(), 64u);
   EXPECT_EQ(solo_.Of(0).overflows(), 0u);
-  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_EQ(solo_.global_depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
@@ -359,7 +359,7 @@ TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
   solo_.Of(0).Share(0);
   solo_.Of(0).GiveUp();
   solo_.Rescue(0);
-  EXPECT_EQ(solo_.inject_depth(), 0u);
+  EXPECT_EQ(solo_.global_depth(), 0u);
   EXPECT_THAT(PopAll(solo_, 0), ElementsAre(0, 1, 2));
 }
 
@@ -486,7 +486,7 @@ TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
   two_.Rescue(0);
   EXPECT_EQ(two_.Of(0).PopNext(), nullptr);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
-  EXPECT_EQ(Number(two_.Of(1).PopShared()), 0);
+  EXPECT_EQ(Number(two_.Of(1).PopGlobal()), 0);
 }
 
 TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
@@ -504,7 +504,7 @@ TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
   EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[2]);
   EXPECT_FALSE(two_.Of(0).HasNext());
   EXPECT_EQ(two_.Of(0).depth(), 0u);
-  EXPECT_EQ(two_.Of(1).depth() + two_.inject_depth(), 2u);
+  EXPECT_EQ(two_.Of(1).depth() + two_.global_depth(), 2u);
 }
 
 // The look that the worker had before the first may have come too soon.
@@ -552,7 +552,7 @@ TEST_F(RunQueuesTest, ARescueOfNothing) {
   PushShared(two_, 0, 0, 1);
   ASSERT_FALSE(two_.Of(1).Sleep());
   two_.Rescue(0);
-  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(two_.global_depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
@@ -581,7 +581,7 @@ TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
   two_.Close();
   Inject(two_, 0, 2);
   EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
-  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(two_.global_depth(), 0u);
 }
 
 TEST_F(RunQueuesTest, DrainingTakesOutAll) {
@@ -594,7 +594,7 @@ TEST_F(RunQueuesTest, DrainingTakesOutAll) {
   EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
   EXPECT_EQ(two_.Of(0).depth(), 0u);
   EXPECT_EQ(two_.Of(1).depth(), 0u);
-  EXPECT_EQ(two_.inject_depth(), 0u);
+  EXPECT_EQ(two_.global_depth(), 0u);
 }
 
 // What a worker gives up that leaves because they were closed.

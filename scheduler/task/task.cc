@@ -21,7 +21,7 @@
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/unhandled.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
 

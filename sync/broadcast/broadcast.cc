@@ -10,31 +10,31 @@
 namespace rouse::broadcast {
 
 ClosedFuture::ClosedFuture(ClosedFuture&& other)
-    : ends_(other.ends_), node_(other.node_.next_moment) {
+    : core_(other.core_), node_(other.node_.next_moment) {
   if (other.waits_) {
     Panic(
         "broadcast::Sender::Closed: the future was moved after it was polled; "
         "move it before, or make a new one");
   }
-  other.ends_ = nullptr;
+  other.core_ = nullptr;
 }
 
 ClosedFuture::~ClosedFuture() {
-  if (waits_) ends_->StopWaiting(node_);
+  if (waits_) core_->StopWaiting(node_);
 }
 
 PollResult<void> ClosedFuture::Poll(Context& cx) {
-  if (ends_ == nullptr) {
+  if (core_ == nullptr) {
     Panic(
         "broadcast::Sender::Closed: polled after it has finished; call "
         "Closed() again");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  waits_ = !ends_->PollClosed(node_, cx.waker());
+  waits_ = !core_->PollClosed(node_, cx.waker());
   if (waits_) return kPending;
   unit->MadeProgress();
-  ends_ = nullptr;
+  core_ = nullptr;
   return {};
 }
 

@@ -173,8 +173,8 @@ class [[nodiscard]] ReceiveFuture {
 // See `Sender::Closed()`.
 class [[nodiscard]] ClosedFuture {
  public:
-  explicit ClosedFuture(internal::Ends& ends)
-      : ends_(&ends), node_(ends.NextMoment()) {}
+  explicit ClosedFuture(internal::CoreBase& core)
+      : core_(&core), node_(core.NextMoment()) {}
   // Only before the first poll.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ClosedFuture(ClosedFuture&& other);
@@ -184,9 +184,9 @@ class [[nodiscard]] ClosedFuture {
   PollResult<void> Poll(Context& cx);
 
  private:
-  internal::Ends* ends_;  // null: finished
-  bool waits_ = false;    // `node_` may be in the channel's list
-  internal::Ends::ClosedNode node_;
+  internal::CoreBase* core_;  // null: finished
+  bool waits_ = false;        // `node_` may be in the channel's list
+  internal::CoreBase::ClosedNode node_;
 };
 
 // Sender
@@ -382,7 +382,7 @@ class Receiver {
   friend class ReceiveFuture<T>;
   friend class Sender<T>;
   using Core = internal::Core<T>;
-  using Look = internal::Ends::Look;
+  using Look = internal::CoreBase::Look;
 
   explicit Receiver(internal::CoreRef<T> core)
       : core_(std::move(core)), position_(core_->AddReceiver()) {}
@@ -475,7 +475,7 @@ PollResult<Received<T>> ReceiveFuture<T>::Poll(Context& cx) {
 template <class T>
 PollResult<Received<T>> ReceiveFuture<T>::PollSlow(Context& cx,
                                                    BudgetUnit& unit) {
-  using Look = internal::Ends::Look;
+  using Look = internal::CoreBase::Look;
   typename Receiver<T>::Core::Taken taken;
   uint64_t missed = 0;
   const Look look = receiver_->core_->TakeOrWait(receiver_->position_, missed,

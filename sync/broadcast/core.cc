@@ -29,22 +29,22 @@ size_t RoundUp(size_t capacity) {
 
 }  // namespace
 
-Ends::Ends(size_t capacity)
+CoreBase::CoreBase(size_t capacity)
     : mask_(RoundUp(capacity) - 1), lap_shift_(std::countr_one(mask_)) {}
 
-void Ends::AddSender() {
+void CoreBase::AddSender() {
   const BriefLockHolder lock(mu_);
   ++senders_;
 }
 
-bool Ends::AddSenderUnlessClosed() {
+bool CoreBase::AddSenderUnlessClosed() {
   const BriefLockHolder lock(mu_);
   if (senders_ == 0) return false;
   ++senders_;
   return true;
 }
 
-void Ends::RemoveSender() {
+void CoreBase::RemoveSender() {
   mu_.Lock();
   if (--senders_ != 0) {
     mu_.Unlock();
@@ -53,12 +53,12 @@ void Ends::RemoveSender() {
   rouse::internal::WakeAll(mu_, receiving_, [](WaitNode*) {});
 }
 
-size_t Ends::senders() const {
+size_t CoreBase::senders() const {
   const BriefLockHolder lock(mu_);
   return senders_;
 }
 
-uint64_t Ends::AddReceiver() {
+uint64_t CoreBase::AddReceiver() {
   uint64_t position;
   bool added;
   {
@@ -76,7 +76,7 @@ uint64_t Ends::AddReceiver() {
   return position;
 }
 
-uint64_t Ends::RemoveReceiver() {
+uint64_t CoreBase::RemoveReceiver() {
   mu_.Lock();
   const uint64_t end = tail_;
   // Relaxed: as in AddReceiver.
@@ -95,19 +95,19 @@ uint64_t Ends::RemoveReceiver() {
   return end;
 }
 
-uint64_t Ends::SentSince(uint64_t position) const {
+uint64_t CoreBase::SentSince(uint64_t position) const {
   const BriefLockHolder lock(mu_);
   return tail_ - position;
 }
 
-uint64_t Ends::NextMoment() const {
+uint64_t CoreBase::NextMoment() const {
   const BriefLockHolder lock(mu_);
   // Relaxed: written with the lock.
   const bool lasts = receivers_.load(std::memory_order_relaxed) == 0;
   return lasts ? next_moment_ - 1 : next_moment_;
 }
 
-bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
+bool CoreBase::PollClosed(ClosedNode& node, const Waker& waker) {
   // These go without the lock.
   Waker clone = node.CloneIfNew(waker);
   Waker left;
@@ -123,7 +123,7 @@ bool Ends::PollClosed(ClosedNode& node, const Waker& waker) {
   return false;
 }
 
-void Ends::StopWaiting(WaitNode& node) {
+void CoreBase::StopWaiting(WaitNode& node) {
   Waker waker;  // goes without the lock
   const BriefLockHolder lock(mu_);
   node.Leave(waker);

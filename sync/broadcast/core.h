@@ -39,7 +39,7 @@ inline constexpr size_t kMaxCapacity = size_t{1} << 32;
 inline constexpr size_t kMaxReceivers = Claims::kMaxShares;
 
 // What a channel is but for its values: who is at its ends, and who waits.
-class Ends {
+class CoreBase {
  public:
   // What is there for a receiver.
   enum class Look { kValue, kLagged, kEmpty, kClosed };
@@ -54,9 +54,9 @@ class Ends {
 
   // Starts with one sender, its reference, and no receiver. Panics if the
   // capacity is out of range.
-  explicit Ends(size_t capacity);
-  Ends(const Ends&) = delete;
-  Ends& operator=(const Ends&) = delete;
+  explicit CoreBase(size_t capacity);
+  CoreBase(const CoreBase&) = delete;
+  CoreBase& operator=(const CoreBase&) = delete;
 
   size_t capacity() const { return mask_ + 1; }
 
@@ -99,7 +99,7 @@ class Ends {
   void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_);
 
  protected:
-  ~Ends() = default;
+  ~CoreBase() = default;
 
   size_t IndexOf(uint64_t position) const {
     return static_cast<size_t>(position) & mask_;
@@ -144,7 +144,7 @@ absl::Status NoReceiversError();
 
 // A channel. Its ring is allocated with it.
 template <class T>
-class Core : public Ends {
+class Core : public CoreBase {
  public:
   using Taken = decltype(std::declval<Slot<T>&>().Take(0));
   using Message = typename Slot<T>::Message;
@@ -159,7 +159,7 @@ class Core : public Ends {
                 "where nobody can catch it");
 
   explicit Core(size_t capacity)
-      : Ends(capacity), slots_(new Slot<T>[this->capacity()]) {}
+      : CoreBase(capacity), slots_(new Slot<T>[this->capacity()]) {}
 
   // Claims what the receiver at `position` is to have next, if that has been
   // sent and not been overwritten. Without the lock, or with it.
@@ -233,7 +233,7 @@ class Core : public Ends {
 
   // A receiver goes that was at `position`, and with it its shares.
   void RemoveReceiver(uint64_t position) {
-    const uint64_t end = Ends::RemoveReceiver();
+    const uint64_t end = CoreBase::RemoveReceiver();
     // What was overwritten has no shares any more.
     if (end - position > capacity()) position = end - capacity();
     for (; position != end; ++position) static_cast<void>(Take(position));

@@ -203,7 +203,7 @@ class [[nodiscard]] Mutex<T>::LockFuture {
       : mutex_(mutex), acquire_(mutex->core_, 1) {}
 
   Mutex* mutex_;
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 // Mutex::LockOwnedFuture
@@ -238,7 +238,7 @@ class [[nodiscard]] Mutex<T>::LockOwnedFuture {
       : mutex_(std::move(mutex)), acquire_(mutex_->core_, 1) {}
 
   std::shared_ptr<Mutex> mutex_;  // goes after the acquire
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 }  // namespace rouse

@@ -350,7 +350,7 @@ class [[nodiscard]] RwLock<T>::ReadFuture {
       : lock_(lock), acquire_(lock->core_.permits, 1) {}
 
   RwLock* lock_;
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 // RwLock::WriteFuture
@@ -376,7 +376,7 @@ class [[nodiscard]] RwLock<T>::WriteFuture {
       : lock_(lock), acquire_(lock->core_.permits, lock->core_.max_readers) {}
 
   RwLock* lock_;
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 // RwLock::ReadOwnedFuture
@@ -414,7 +414,7 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
       : lock_(std::move(lock)), acquire_(lock_->core_.permits, 1) {}
 
   std::shared_ptr<RwLock> lock_;  // goes after the acquire
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 // RwLock::WriteOwnedFuture
@@ -452,7 +452,7 @@ class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
         acquire_(lock_->core_.permits, lock_->core_.max_readers) {}
 
   std::shared_ptr<RwLock> lock_;  // goes after the acquire
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 }  // namespace rouse

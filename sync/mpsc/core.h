@@ -252,8 +252,8 @@ class Bounded : public ChannelCore {
 
 // PlaceRequest
 //
-// What a future does that wants `n` places: see `CoreAcquire`, whose rules for
-// moving and destroying these are.
+// What a future does that wants `n` places: see `PendingAcquire`, whose rules
+// for moving and destroying these are.
 class PlaceRequest {
  public:
   PlaceRequest(Bounded& channel ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
@@ -286,7 +286,7 @@ class PlaceRequest {
  private:
   Bounded* channel_;
   bool was_pending_ = false;
-  std::optional<rouse::internal::CoreAcquire> acquire_;
+  std::optional<rouse::internal::PendingAcquire> acquire_;
 };
 
 }  // namespace rouse::mpsc::internal

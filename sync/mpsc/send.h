@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/sync/mpsc/core.h"
 #include "rouse/sync/mpsc/permit.h"
 #include "rouse/sync/mpsc/shared.h"
@@ -101,7 +101,7 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
 
  private:
   SendFuture<T> send_;
-  rouse::internal::Operand<F> until_;
+  rouse::internal::OwnedOrRef<F> until_;
 };
 
 // ReserveFuture

@@ -187,11 +187,11 @@ std::string SemaphoreCore::Describe(const Waiter& waiter) {
   return text;
 }
 
-void CoreAcquire::PanicMoved() {
+void PendingAcquire::PanicMoved() {
   Panic("Acquire: moved after its first poll; futures stay where they are");
 }
 
-PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
+PollResult<bool> PendingAcquire::PollSlowly(Context& cx, const char* call) {
   if (state_ == State::kDone) {
     Panic(std::string(call) + ": polled after it was ready; call it again");
   }
@@ -211,7 +211,7 @@ PollResult<bool> CoreAcquire::PollSlowly(Context& cx, const char* call) {
   return fate == SemaphoreCore::Fate::kAcquired;
 }
 
-SemaphoreCore::Fate CoreAcquire::Look(Context& cx) {
+SemaphoreCore::Fate PendingAcquire::Look(Context& cx) {
   const bool has_budget = cx.HasBudget();
   Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
   const TaskId task = task::CurrentTaskIdHere();
@@ -228,12 +228,12 @@ SemaphoreCore::Fate CoreAcquire::Look(Context& cx) {
   return fate;
 }
 
-void CoreAcquire::Trace(AwaitTrace& trace, std::string_view future) const {
+void PendingAcquire::Trace(AwaitTrace& trace, std::string_view future) const {
   if (state_ != State::kQueued) return trace.AddLeaf(future);
   trace.AddLeaf(future, core_->Describe(waiter_));
 }
 
-void CoreAcquire::Cancel() {
+void PendingAcquire::Cancel() {
   core_->GiveUp(waiter_);
   std::destroy_at(&waiter_);
 }

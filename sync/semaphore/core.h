@@ -93,7 +93,7 @@
 
 namespace rouse::internal {
 
-class CoreAcquire;
+class PendingAcquire;
 
 // SemaphoreCore
 //
@@ -185,7 +185,7 @@ class SemaphoreCore {
   }
 
  private:
-  friend class CoreAcquire;
+  friend class PendingAcquire;
 
   static constexpr uint64_t kClosed = 1;
   static constexpr uint64_t kHasWaiters = 2;
@@ -244,24 +244,24 @@ class SemaphoreCore {
   IntrusiveList<WaitNode> told_ ABSL_GUARDED_BY(mu_);
 };
 
-// CoreAcquire
+// PendingAcquire
 //
 // What a future does that acquires `n` permits. Like a future it may be moved
 // until its first poll (it panics after), and cancels when it is destroyed:
 // what it had been given goes on to the next that waits.
-class CoreAcquire {
+class PendingAcquire {
  public:
   // REQUIRES: n <= kMaxPermits.
-  CoreAcquire(SemaphoreCore& core ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
+  PendingAcquire(SemaphoreCore& core ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
       : core_(&core), n_(n) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  CoreAcquire(CoreAcquire&& other)
+  PendingAcquire(PendingAcquire&& other)
       : core_(other.core_), n_(other.n_), state_(other.state_) {
     if (ABSL_PREDICT_FALSE(other.IsCancellable())) PanicMoved();
     other.state_ = State::kDone;
   }
-  CoreAcquire& operator=(CoreAcquire&&) = delete;
-  ~CoreAcquire() {
+  PendingAcquire& operator=(PendingAcquire&&) = delete;
+  ~PendingAcquire() {
     if (ABSL_PREDICT_FALSE(IsCancellable())) Cancel();
   }
 

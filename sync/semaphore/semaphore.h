@@ -262,7 +262,7 @@ class [[nodiscard]] Semaphore::AcquireFuture {
 
   Semaphore* semaphore_;
   size_t n_;
-  internal::CoreAcquire acquire_;
+  internal::PendingAcquire acquire_;
 };
 
 // Semaphore::AcquireOwnedFuture

@@ -9,12 +9,12 @@
 
 #include "absl/status/status.h"
 #include "rouse/timer/clock.h"
-#include "rouse/timer/has_come.h"
 #include "rouse/timer/heap/arc_list.h"
 #include "rouse/timer/heap/ref_counted.h"
 #include "rouse/timer/heap/scheduled_timer.h"
 #include "rouse/timer/heap/timer_core.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/is_due.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -54,7 +54,7 @@ std::optional<Instant> Timer::NextEvent() {
 
 void Timer::AdvanceTo(Instant now) {
   LookAtChanges();
-  while (!heap_.IsEmpty() && rouse::internal::HasCome(*heap_.Peek(), now)) {
+  while (!heap_.IsEmpty() && rouse::internal::IsDue(*heap_.Peek(), now)) {
     const Ref<ScheduledTimer> node = heap_.Pop().value;
     ScheduledTimer::Registration& registration = node->registration();
     registration.slot.reset();

@@ -10,8 +10,8 @@
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
-#include "rouse/timer/has_come.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/is_due.h"
 #include "rouse/timer/wheel/core.h"
 #include "rouse/timer/wheel/shard.h"
 #include "rouse/waker/waker.h"
@@ -19,7 +19,7 @@
 namespace rouse::wheel::internal {
 namespace {
 
-using rouse::internal::HasCome;
+using rouse::internal::IsDue;
 
 // Where to wait: in the shard of this thread, if it is one of the driver that
 // the registration is bound to, or else in `bound`.
@@ -73,7 +73,7 @@ Registration::State Registration::WaitAnew(State state, const Waker& waker) {
     state = shard_->ReplaceWaker(*this, waker.Clone());
   }
   if (state == State::kIdle || (state == State::kElapsed && put_off_ &&
-                                !HasCome(deadline(), core().clock().Now()))) {
+                                !IsDue(deadline(), core().clock().Now()))) {
     return Arm(waker);
   }
   return state;
@@ -87,7 +87,7 @@ Registration::State Registration::Arm(const Waker& waker) {
       is_relative_ ? now.PlusNanoseconds(this->deadline().nanoseconds())
                    : this->deadline();
   State state = State::kElapsed;
-  if (!HasCome(deadline, now)) {
+  if (!IsDue(deadline, now)) {
     Waker clone = waker.Clone();  // before anything changes: it may throw
     Begin(shard, deadline);
     const uint64_t tick = core.ticks().AtOrAfter(deadline);
@@ -153,7 +153,7 @@ void Registration::ResetAfter(int64_t nanoseconds) {
 
 bool Registration::IsElapsed() const {
   return state() == State::kElapsed &&
-         (!put_off_ || HasCome(deadline(), core().clock().Now()));
+         (!put_off_ || IsDue(deadline(), core().clock().Now()));
 }
 
 void Registration::Cancel() {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: inject_queue.h
+// File: global_queue.h
 // -----------------------------------------------------------------------------
 //
 // The run queue that all workers share: for tasks from other threads, and for
 // what does not fit into a worker's own. Internal to the scheduler.
 
-#ifndef ROUSE_SCHEDULER_QUEUE_INJECT_QUEUE_H_
-#define ROUSE_SCHEDULER_QUEUE_INJECT_QUEUE_H_
+#ifndef ROUSE_SCHEDULER_QUEUE_GLOBAL_QUEUE_H_
+#define ROUSE_SCHEDULER_QUEUE_GLOBAL_QUEUE_H_
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace rouse::scheduler {
 
-// InjectQueue
+// GlobalQueue
 //
 // First in, first out, without a limit. Owns nothing. Thread-safe; O(1), or
 // O(count) where a count is given or taken, but for the time that the lock is
@@ -34,7 +34,7 @@ namespace rouse::scheduler {
 // On a cache line of its own: threads outside write to it with each task that
 // they make, while the workers read what is beside it with every poll.
 template <class T>
-class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
+class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
  public:
   // So many are in each segment but the first and the last, where it may be
   // fewer.
@@ -44,9 +44,9 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
   static constexpr size_t kSegment = 16;
 #endif
 
-  InjectQueue() = default;
-  InjectQueue(const InjectQueue&) = delete;
-  InjectQueue& operator=(const InjectQueue&) = delete;
+  GlobalQueue() = default;
+  GlobalQueue(const GlobalQueue&) = delete;
+  GlobalQueue& operator=(const GlobalQueue&) = delete;
 
   // How many wait. Sequentially consistent, as Push is: of one who pushes and
   // then looks whether somebody sleeps, and one who goes to sleep and then
@@ -226,4 +226,4 @@ class alignas(ABSL_CACHELINE_SIZE) InjectQueue {
 
 }  // namespace rouse::scheduler
 
-#endif  // ROUSE_SCHEDULER_QUEUE_INJECT_QUEUE_H_
+#endif  // ROUSE_SCHEDULER_QUEUE_GLOBAL_QUEUE_H_

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "rouse/base/atomic.h"
-#include "rouse/scheduler/queue/inject_queue.h"
+#include "rouse/scheduler/queue/global_queue.h"
 #include "rouse/scheduler/queue/run_queue.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -26,12 +26,12 @@ struct Element {
   Element* previous_in_queue = nullptr;
 };
 
-size_t PopAll(InjectQueue<Element>& queue, RunQueue<Element>& batch) {
+size_t PopAll(GlobalQueue<Element>& queue, RunQueue<Element>& batch) {
   return queue.PopBatch(SIZE_MAX, batch, [](Element*) {});
 }
 
-MODEL_TEST(InjectQueue, HidesNothingThatIsPushed) {
-  InjectQueue<Element> queue;
+MODEL_TEST(GlobalQueue, HidesNothingThatIsPushed) {
+  GlobalQueue<Element> queue;
   Element element;
   Atomic<bool> asleep(false);
   bool found_asleep = false;
@@ -45,8 +45,8 @@ MODEL_TEST(InjectQueue, HidesNothingThatIsPushed) {
   Require(found_asleep || found_task);
 }
 
-MODEL_TEST(InjectQueue, HidesNothingOfABatch) {
-  InjectQueue<Element> queue;
+MODEL_TEST(GlobalQueue, HidesNothingOfABatch) {
+  GlobalQueue<Element> queue;
   Element elements[2];
   RunQueue<Element> batch;
   for (Element& element : elements) batch.Push(&element);
@@ -65,8 +65,8 @@ MODEL_TEST(InjectQueue, HidesNothingOfABatch) {
 // Each element is refused, or popped once; and who takes all that there is,
 // once it is closed, leaves nothing behind. (By hand: it does, if Close() does
 // not close.)
-MODEL_TEST(InjectQueue, IsClosedBesideAPushAndAPop) {
-  InjectQueue<Element> queue;
+MODEL_TEST(GlobalQueue, IsClosedBesideAPushAndAPop) {
+  GlobalQueue<Element> queue;
   Element element;
   bool taken = false;
   size_t popped = 0;
@@ -85,12 +85,12 @@ MODEL_TEST(InjectQueue, IsClosedBesideAPushAndAPop) {
 }
 
 // What lies across two segments, while more comes and two take it out.
-MODEL_TEST(InjectQueue, GivesEachElementOnce, .mode = model::Mode::kBounded,
+MODEL_TEST(GlobalQueue, GivesEachElementOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 2) {
   struct Counted : Element {
     int taken = 0;
   };
-  InjectQueue<Element> queue;
+  GlobalQueue<Element> queue;
   Counted elements[4];
   const auto pop = [&queue] {
     RunQueue<Element> batch;
@@ -109,7 +109,7 @@ MODEL_TEST(InjectQueue, GivesEachElementOnce, .mode = model::Mode::kBounded,
   for (const Counted& element : elements) Require(element.taken == 1);
 }
 
-MODEL_MUTANTS(InjectQueue, "scheduler/queue/inject_queue.h");
+MODEL_MUTANTS(GlobalQueue, "scheduler/queue/global_queue.h");
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: doorbell.h
+// File: signal_handler.h
 // -----------------------------------------------------------------------------
 //
 // For signal/ itself: between a signal handler, which may do next to nothing,
 // and those who listen. There is one for each number, for the whole process.
 
-#ifndef ROUSE_SIGNAL_DOORBELL_H_
-#define ROUSE_SIGNAL_DOORBELL_H_
+#ifndef ROUSE_SIGNAL_SIGNAL_HANDLER_H_
+#define ROUSE_SIGNAL_SIGNAL_HANDLER_H_
 
 #include <cstdint>
 
@@ -34,4 +34,4 @@ uint64_t CountOf(int number);
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_SIGNAL_DOORBELL_H_
+#endif  // ROUSE_SIGNAL_SIGNAL_HANDLER_H_

@@ -6,7 +6,7 @@
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
-#include "rouse/scheduler/queue/local_queue.h"
+#include "rouse/scheduler/queue/stealable_queue.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -31,7 +31,7 @@ void Take(Task* task) { ++task->taken.Write(); }
 // A queue, its tasks, and who has to do with them.
 template <uint32_t kCapacity>
 struct World {
-  using Queue = LocalQueue<Task, kCapacity>;
+  using Queue = StealableQueue<Task, kCapacity>;
 
   // The owner pushes the next `count` tasks.
   void Push(int count) {
@@ -73,7 +73,7 @@ struct World {
   Queue queue{kFirst};
 };
 
-MODEL_TEST(LocalQueue, GivesEachOnceToTheOwnerOrAThief) {
+MODEL_TEST(StealableQueue, GivesEachOnceToTheOwnerOrAThief) {
   World<4> world;
   world.Push(3);
   Thread thief([&] { world.Steal(); });
@@ -82,7 +82,7 @@ MODEL_TEST(LocalQueue, GivesEachOnceToTheOwnerOrAThief) {
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, IsPushedToBesideAThief) {
+MODEL_TEST(StealableQueue, IsPushedToBesideAThief) {
   World<4> world;
   world.Push(1);
   Thread thief([&] { world.Steal(); });
@@ -92,7 +92,7 @@ MODEL_TEST(LocalQueue, IsPushedToBesideAThief) {
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, HasOneThiefAtATime) {
+MODEL_TEST(StealableQueue, HasOneThiefAtATime) {
   World<2> world;
   world.Push(2);
   Thread one([&] { world.Steal(); });
@@ -103,7 +103,7 @@ MODEL_TEST(LocalQueue, HasOneThiefAtATime) {
 }
 
 // A theft that has ended leaves room, and what is left can be stolen.
-MODEL_TEST(LocalQueue, IsStolenFromAgain) {
+MODEL_TEST(StealableQueue, IsStolenFromAgain) {
   World<4> world;
   world.Push(4);
   world.Steal();
@@ -115,7 +115,7 @@ MODEL_TEST(LocalQueue, IsStolenFromAgain) {
 
 // What a thief has claimed is not written over before it has been copied, and
 // what an overflow brings back can be stolen like anything else.
-MODEL_TEST(LocalQueue, OverflowsBesideAThief) {
+MODEL_TEST(StealableQueue, OverflowsBesideAThief) {
   World<2> world;
   Thread thief([&] { world.Steal(); });
   world.Push(4);
@@ -124,7 +124,7 @@ MODEL_TEST(LocalQueue, OverflowsBesideAThief) {
 }
 
 // A pop beside a thief does not free what that has claimed and not copied yet.
-MODEL_TEST(LocalQueue, IsPoppedAndRefilledBesideAThief) {
+MODEL_TEST(StealableQueue, IsPoppedAndRefilledBesideAThief) {
   World<2> world;
   world.Push(2);
   Thread thief([&] { world.Steal(); });
@@ -136,8 +136,9 @@ MODEL_TEST(LocalQueue, IsPoppedAndRefilledBesideAThief) {
 
 // A thief that is stolen from: it does not write over what the other has
 // claimed, either.
-MODEL_TEST(LocalQueue, IsStolenFromWhileItSteals, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(StealableQueue, IsStolenFromWhileItSteals,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   World<4> world;
   World<4> victim;
   victim.Push(3);
@@ -168,20 +169,20 @@ void RequireNothingHidden(Queue& queue, Act act) {
   Require(found || woken);
 }
 
-MODEL_TEST(LocalQueue, HidesNothingThatIsPushed) {
+MODEL_TEST(StealableQueue, HidesNothingThatIsPushed) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, HidesNothingOfABatch) {
+MODEL_TEST(StealableQueue, HidesNothingOfABatch) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] { world.PushBatch(2); });
   world.RequireTaken();
 }
 
 // A place is written again when the thief has read it.
-MODEL_TEST(LocalQueue, TakesABatchBesideAThief) {
+MODEL_TEST(StealableQueue, TakesABatchBesideAThief) {
   World<2> world;
   world.Push(2);
   Thread thief([&] { world.Steal(); });
@@ -191,7 +192,7 @@ MODEL_TEST(LocalQueue, TakesABatchBesideAThief) {
 }
 
 // What the sleeper sees of the head may be long out of date.
-MODEL_TEST(LocalQueue, HidesNothingThatComesLater) {
+MODEL_TEST(StealableQueue, HidesNothingThatComesLater) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] {
     world.Push(2);
@@ -201,14 +202,14 @@ MODEL_TEST(LocalQueue, HidesNothingThatComesLater) {
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, HidesNothingThatAnOverflowBringsBack) {
+MODEL_TEST(StealableQueue, HidesNothingThatAnOverflowBringsBack) {
   World<2> world;
   world.Push(2);
   RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, HidesNothingThatWasStolen) {
+MODEL_TEST(StealableQueue, HidesNothingThatWasStolen) {
   World<4> world;
   World<4> thief;
   world.Push(3);
@@ -218,7 +219,7 @@ MODEL_TEST(LocalQueue, HidesNothingThatWasStolen) {
   world.RequireTaken();
 }
 
-MODEL_TEST(LocalQueue, IsNeverLongerThanItsCapacity) {
+MODEL_TEST(StealableQueue, IsNeverLongerThanItsCapacity) {
   World<2> world;
   Thread reader([&] { Require(world.queue.Size() <= 2); });
   world.Push(1);
@@ -240,7 +241,7 @@ void PushAndPopBesideTwoThieves(World& world) {
 
 // Both take a half at a time, the second one of what the first, or an overflow,
 // has left.
-MODEL_TEST(LocalQueue, IsStolenFromByTwoWhileItOverflows,
+MODEL_TEST(StealableQueue, IsStolenFromByTwoWhileItOverflows,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World<4> world;
@@ -248,7 +249,7 @@ MODEL_TEST(LocalQueue, IsStolenFromByTwoWhileItOverflows,
   PushAndPopBesideTwoThieves(world);
 }
 
-MODEL_MUTANTS(LocalQueue, "scheduler/queue/local_queue",
+MODEL_MUTANTS(StealableQueue, "scheduler/queue/stealable_queue",
               "torn: the owner alone moves the tail");
 
 // ---- Two thieves, and an owner that does all it does beside them. While one
@@ -271,11 +272,11 @@ MODEL_TEST(TwoThieves, BesideAnOwnerThatOverflowsAndPops,
   PushAndPopBesideTwoThieves(world);
 }
 
-MODEL_MUTANTS(TwoThieves, "scheduler/queue/local_queue",
+MODEL_MUTANTS(TwoThieves, "scheduler/queue/stealable_queue",
               "modify seq_cst -> acq_rel: nobody falls asleep here",
               "torn: the owner alone moves the tail",
-              "condition: killed by LocalQueue",
-              "modify skipped: killed by LocalQueue");
+              "condition: killed by StealableQueue",
+              "modify skipped: killed by StealableQueue");
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/scheduler/queue/local_queue.h"
+#include "rouse/scheduler/queue/stealable_queue.h"
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Queue = LocalQueue<int, 8>;
+using Queue = StealableQueue<int, 8>;
 
 class LocalQueueTest : public testing::Test {
  protected:
@@ -132,7 +132,7 @@ TEST(LocalQueueStressTest, LosesAndRepeatsNothing) {
     std::atomic<int> taken{0};
   };
   std::vector<Element> elements(kElements);
-  LocalQueue<Element, 64> queue;
+  StealableQueue<Element, 64> queue;
   std::atomic<bool> done{false};
   const auto take = [](Element* element) {
     element->taken.fetch_add(1, std::memory_order_relaxed);
@@ -140,7 +140,7 @@ TEST(LocalQueueStressTest, LosesAndRepeatsNothing) {
   std::vector<std::thread> thieves;
   for (int i = 0; i < kThieves; ++i) {
     thieves.emplace_back([&] {
-      LocalQueue<Element, 64> own;
+      StealableQueue<Element, 64> own;
       while (!done.load(std::memory_order_acquire)) {
         Element* element = own.StealFrom(queue);
         for (; element != nullptr; element = own.Pop()) take(element);

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: arms.h
+// File: first_ready.h
 // -----------------------------------------------------------------------------
 //
 // What `Select` and `Race` have in common. Internal to this folder.
 
-#ifndef ROUSE_FUTURE_COMBINE_ARMS_H_
-#define ROUSE_FUTURE_COMBINE_ARMS_H_
+#ifndef ROUSE_FUTURE_COMBINE_FIRST_READY_H_
+#define ROUSE_FUTURE_COMBINE_FIRST_READY_H_
 
 #include <cstddef>
 #include <optional>
@@ -19,24 +19,24 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
-#include "rouse/future/operand.h"
+#include "rouse/future/owned_or_ref.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
 
-// Arms
+// FirstReady
 //
 // Futures of which one wins. `Result::template From<I>()` makes the result, a
 // `PollResult<typename Result::Output>`, of what arm `I` answers.
 template <class Result, class... Fs>
-class Arms {
+class FirstReady {
   static constexpr size_t kSize = sizeof...(Fs);
 
  public:
   using Output = typename Result::Output;
 
-  explicit Arms(Fs&&... futures)
+  explicit FirstReady(Fs&&... futures)
       : arms_(std::in_place, std::forward<Fs>(futures)...) {}
 
   // As `Poll()`, beginning anywhere.
@@ -92,9 +92,9 @@ class Arms {
   }
 
   // Empty once finished.
-  std::optional<std::tuple<Operand<Fs>...>> arms_;
+  std::optional<std::tuple<OwnedOrRef<Fs>...>> arms_;
 };
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_FUTURE_COMBINE_ARMS_H_
+#endif  // ROUSE_FUTURE_COMBINE_FIRST_READY_H_

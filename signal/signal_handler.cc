@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/signal/doorbell.h"
+#include "rouse/signal/signal_handler.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: running_here.h
+// File: runtime_scope.h
 // -----------------------------------------------------------------------------
 //
 // Whether a thread runs tasks, or the main future of a runtime: it must neither
 // block there, nor be waited for. Internal to Rouse.
 
-#ifndef ROUSE_WAKER_RUNNING_HERE_H_
-#define ROUSE_WAKER_RUNNING_HERE_H_
+#ifndef ROUSE_WAKER_RUNTIME_SCOPE_H_
+#define ROUSE_WAKER_RUNTIME_SCOPE_H_
 
 #include <optional>
 #include <string_view>
@@ -18,18 +18,18 @@
 
 namespace rouse::internal {
 
-// RunningHere
+// RuntimeScope
 //
 // While it lives, this thread runs `runtime`; with null it may block, whatever
 // it runs otherwise, in `task` (0: in none). They nest: they are destroyed on
 // the thread that made them, the last one first.
-class RunningHere {
+class RuntimeScope {
  public:
-  explicit RunningHere(const void* runtime,
-                       TaskId task = task::CurrentTaskIdHere());
-  RunningHere(const RunningHere&) = delete;
-  RunningHere& operator=(const RunningHere&) = delete;
-  ~RunningHere();
+  explicit RuntimeScope(const void* runtime,
+                        TaskId task = task::CurrentTaskIdHere());
+  RuntimeScope(const RuntimeScope&) = delete;
+  RuntimeScope& operator=(const RuntimeScope&) = delete;
+  ~RuntimeScope();
 
   // Whether this thread must not block: it runs a runtime, or polls a task that
   // is none of its own where it may, such as one of a `LocalSet`.
@@ -41,7 +41,7 @@ class RunningHere {
  private:
   const void* const runtime_;
   const TaskId task_;
-  const RunningHere* const outer_;
+  const RuntimeScope* const outer_;
 };
 
 // ScopedTaskEnd
@@ -51,14 +51,14 @@ class RunningHere {
 class ScopedTaskEnd {
  public:
   explicit ScopedTaskEnd(TaskId task) {
-    if (!RunningHere::MustNotBlock()) may_block_.emplace(nullptr, task);
+    if (!RuntimeScope::MustNotBlock()) may_block_.emplace(nullptr, task);
     id_.emplace(task);
   }
   ScopedTaskEnd(const ScopedTaskEnd&) = delete;
   ScopedTaskEnd& operator=(const ScopedTaskEnd&) = delete;
 
  private:
-  std::optional<RunningHere> may_block_;
+  std::optional<RuntimeScope> may_block_;
   std::optional<task::ScopedTaskId> id_;
 };
 
@@ -69,4 +69,4 @@ void CheckMayBlock(std::string_view call, std::string_view instead);
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_WAKER_RUNNING_HERE_H_
+#endif  // ROUSE_WAKER_RUNTIME_SCOPE_H_

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: held_clock.h
+// File: main_clock_hold.h
 // -----------------------------------------------------------------------------
 //
 // For runtime/ itself: a clock that advances by itself must not do so between
 // the wake of a main future, which no scheduler knows, and the end of its poll.
 
-#ifndef ROUSE_RUNTIME_HELD_CLOCK_H_
-#define ROUSE_RUNTIME_HELD_CLOCK_H_
+#ifndef ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_
+#define ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_
 
 #include <memory>
 #include <utility>
@@ -20,26 +20,26 @@
 
 namespace rouse::internal {
 
-// HeldClock
+// MainClockHold
 //
 // Shared by a call of `BlockOn()` and its wakers, which outlive it.
 // Thread-safe.
-class HeldClock {
+class MainClockHold {
  public:
   using Hold = std::unique_ptr<Clock::AutoAdvanceHold>;
 
   // Null if the clock does not advance by itself: nothing is to be done then.
   // `owner` keeps `clock`.
-  static std::shared_ptr<HeldClock> For(std::shared_ptr<const void> owner,
-                                        Clock& clock) {
+  static std::shared_ptr<MainClockHold> For(std::shared_ptr<const void> owner,
+                                            Clock& clock) {
     if (!clock.HasAutoAdvance()) return nullptr;
-    return std::make_shared<HeldClock>(std::move(owner), clock);
+    return std::make_shared<MainClockHold>(std::move(owner), clock);
   }
 
-  HeldClock(std::shared_ptr<const void> owner, Clock& clock)
+  MainClockHold(std::shared_ptr<const void> owner, Clock& clock)
       : owner_(std::move(owner)), clock_(clock) {}
-  HeldClock(const HeldClock&) = delete;
-  HeldClock& operator=(const HeldClock&) = delete;
+  MainClockHold(const MainClockHold&) = delete;
+  MainClockHold& operator=(const MainClockHold&) = delete;
 
   // Holds the clock for a poll to come. To be called before the thread that
   // polls is told.
@@ -74,4 +74,4 @@ class HeldClock {
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_RUNTIME_HELD_CLOCK_H_
+#endif  // ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/scheduler/queue/inject_queue.h"
+#include "rouse/scheduler/queue/global_queue.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Element {
 
 class InjectQueueTest : public testing::Test {
  protected:
-  static constexpr int kSegment = InjectQueue<Element>::kSegment;
+  static constexpr int kSegment = GlobalQueue<Element>::kSegment;
 
   InjectQueueTest() {
     for (int i = 0; i < 4 * kSegment; ++i) elements_[i].number = i;
@@ -60,7 +60,7 @@ class InjectQueueTest : public testing::Test {
   }
 
   Element elements_[4 * kSegment];
-  InjectQueue<Element> queue_;
+  GlobalQueue<Element> queue_;
   RunQueue<Element> batch_;
   std::vector<int> taken_;
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: stand_in_requests.h
+// File: replacement_requests.h
 // -----------------------------------------------------------------------------
 //
 // For runtime/ itself: which workers a thread is on its way to run, in the
@@ -20,8 +20,8 @@
 // the request is for looks after it has taken the request back, under the lock
 // in both cases: so it sees the offer.
 
-#ifndef ROUSE_RUNTIME_STAND_IN_REQUESTS_H_
-#define ROUSE_RUNTIME_STAND_IN_REQUESTS_H_
+#ifndef ROUSE_RUNTIME_REPLACEMENT_REQUESTS_H_
+#define ROUSE_RUNTIME_REPLACEMENT_REQUESTS_H_
 
 #include <cstddef>
 #include <vector>
@@ -31,14 +31,14 @@
 
 namespace rouse::internal {
 
-// StandInRequests
+// ReplacementRequests
 //
 // Thread-safe. O(1).
-class StandInRequests {
+class ReplacementRequests {
  public:
-  StandInRequests() = default;
-  StandInRequests(const StandInRequests&) = delete;
-  StandInRequests& operator=(const StandInRequests&) = delete;
+  ReplacementRequests() = default;
+  ReplacementRequests(const ReplacementRequests&) = delete;
+  ReplacementRequests& operator=(const ReplacementRequests&) = delete;
 
   // Before there is any request.
   void SetWorkers(size_t workers) {
@@ -76,4 +76,4 @@ class StandInRequests {
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_RUNTIME_STAND_IN_REQUESTS_H_
+#endif  // ROUSE_RUNTIME_REPLACEMENT_REQUESTS_H_

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "rouse/base/cell.h"
-#include "rouse/runtime/stand_in_requests.h"
+#include "rouse/runtime/replacement_requests.h"
 #include "rouse/scheduler/baton.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -50,20 +50,20 @@ class World {
     for (std::optional<Thread>& thread : threads_) thread.reset();
   }
 
-  StandInRequests& requests() { return requests_; }
+  ReplacementRequests& requests() { return requests_; }
   int sent() const { return sent_; }
 
  private:
   static constexpr int kThreads = 3;
 
   Baton baton_;
-  StandInRequests requests_;
+  ReplacementRequests requests_;
   Cell<int> runs_{0};
   int sent_ = 0;
   std::optional<Thread> threads_[kThreads];
 };
 
-MODEL_TEST(StandInRequests, AThreadComesForAWorkerThatIsOffered) {
+MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOffered) {
   World world;
   world.Block();
   world.JoinAll();
@@ -72,7 +72,7 @@ MODEL_TEST(StandInRequests, AThreadComesForAWorkerThatIsOffered) {
 
 // The thread that was sent for the first offer looks after the second, or one
 // is sent for that.
-MODEL_TEST(StandInRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
+MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
   World world;
   world.Block();
   if (world.TakeOver()) world.Block();
@@ -80,7 +80,7 @@ MODEL_TEST(StandInRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
   Require(!world.TakeOver());
 }
 
-MODEL_TEST(StandInRequests, AThreadComesForTheLastOfThreeOffers) {
+MODEL_TEST(ReplacementRequests, AThreadComesForTheLastOfThreeOffers) {
   World world;
   world.Block();
   if (world.TakeOver()) world.Block();
@@ -90,8 +90,8 @@ MODEL_TEST(StandInRequests, AThreadComesForTheLastOfThreeOffers) {
 }
 
 // They do not pile up: while none can come there is one.
-MODEL_TEST(StandInRequests, OneIsOnItsWay) {
-  StandInRequests requests;
+MODEL_TEST(ReplacementRequests, OneIsOnItsWay) {
+  ReplacementRequests requests;
   requests.SetWorkers(2);
   bool other_sends = false;
   Thread other([&] { other_sends = requests.Add(0); });
@@ -103,7 +103,7 @@ MODEL_TEST(StandInRequests, OneIsOnItsWay) {
 }
 
 // The next offer sends another.
-MODEL_TEST(StandInRequests, AThreadThatCannotComeIsForgotten) {
+MODEL_TEST(ReplacementRequests, AThreadThatCannotComeIsForgotten) {
   World world;
   Require(world.requests().Add(0));
   world.requests().Drop(0);
@@ -114,7 +114,7 @@ MODEL_TEST(StandInRequests, AThreadThatCannotComeIsForgotten) {
 }
 
 // The memory orders are `Baton`'s, which the lock of the requests completes.
-MODEL_MUTANTS(StandInRequests, "scheduler/baton.h",
+MODEL_MUTANTS(ReplacementRequests, "scheduler/baton.h",
               "Baton::PutDown at baton.h:32: store skipped: killed by "
               "baton_model_test");
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: worker_loan.h
+// File: worker_handoff.h
 // -----------------------------------------------------------------------------
 //
 // For runtime/ itself: who runs the tasks of a current-thread runtime.
 
-#ifndef ROUSE_RUNTIME_WORKER_LOAN_H_
-#define ROUSE_RUNTIME_WORKER_LOAN_H_
+#ifndef ROUSE_RUNTIME_WORKER_HANDOFF_H_
+#define ROUSE_RUNTIME_WORKER_HANDOFF_H_
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -17,33 +17,33 @@
 
 namespace rouse::internal {
 
-// WorkerLoan
+// WorkerHandoff
 //
 // The threads that are in `BlockOn()` of a current-thread runtime: one of them
 // has its worker, and hands it on when it leaves.
-class WorkerLoan {
+class WorkerHandoff {
  public:
   // A thread that wants the worker, on its stack.
-  struct Borrower : IntrusiveListNode<> {
+  struct Candidate : IntrusiveListNode<> {
     ThreadParker parker;
     const ThreadParker::Unparker unparker = parker.unparker();
   };
 
-  // Takes the worker or, if another thread has it, sees to it that `borrower`
+  // Takes the worker or, if another thread has it, sees to it that `candidate`
   // is unparked when there is another chance.
-  bool TryTake(Borrower& borrower) {
+  bool TryTake(Candidate& candidate) {
     const absl::MutexLock lock(&mu_);
-    borrower.Unlink();
+    candidate.Unlink();
     if (!taken_) return taken_ = true;
-    waiting_.PushBack(&borrower);
+    waiting_.PushBack(&candidate);
     return false;
   }
 
-  // `borrower` has its result without the worker.
-  void Leave(Borrower& borrower) {
+  // `candidate` has its result without the worker.
+  void Leave(Candidate& candidate) {
     const absl::MutexLock lock(&mu_);
-    if (borrower.IsLinked()) {
-      borrower.Unlink();
+    if (candidate.IsLinked()) {
+      candidate.Unlink();
     } else if (!taken_) {
       UnparkNext();  // the chance was given to it, who has no use for it
     }
@@ -64,15 +64,15 @@ class WorkerLoan {
 
  private:
   void UnparkNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Under the lock, so that the borrower is still there.
-    if (Borrower* next = waiting_.PopFront()) next->unparker.Unpark();
+    // Under the lock, so that the candidate is still there.
+    if (Candidate* next = waiting_.PopFront()) next->unparker.Unpark();
   }
 
   absl::Mutex mu_;
   bool taken_ ABSL_GUARDED_BY(mu_) = false;
-  IntrusiveList<Borrower> waiting_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<Candidate> waiting_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_RUNTIME_WORKER_LOAN_H_
+#endif  // ROUSE_RUNTIME_WORKER_HANDOFF_H_

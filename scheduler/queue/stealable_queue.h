@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: local_queue.h
+// File: stealable_queue.h
 // -----------------------------------------------------------------------------
 //
 // The run queue of one worker, from which the others steal. Internal to the
@@ -48,8 +48,8 @@
 // waited longer and runs next, here; the rest goes to the end of the shared
 // queue, behind nobody that came later (tokio #8029).
 
-#ifndef ROUSE_SCHEDULER_QUEUE_LOCAL_QUEUE_H_
-#define ROUSE_SCHEDULER_QUEUE_LOCAL_QUEUE_H_
+#ifndef ROUSE_SCHEDULER_QUEUE_STEALABLE_QUEUE_H_
+#define ROUSE_SCHEDULER_QUEUE_STEALABLE_QUEUE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -63,22 +63,22 @@
 
 namespace rouse::scheduler {
 
-// LocalQueue
+// StealableQueue
 //
 // First in, first out; up to `kCapacity`, a power of two. Owns nothing. One
 // thread at a time is its owner; any thread that owns another queue may steal.
 // Everything is lock-free and takes O(1), but an overflow and a theft, which
 // take O(kCapacity).
 template <class T, uint32_t kCapacity = 256>
-class LocalQueue {
+class StealableQueue {
   static_assert(kCapacity >= 2 && (kCapacity & (kCapacity - 1)) == 0);
 
  public:
   // Positions count from `first` on, so that a test can see them wrap.
-  explicit LocalQueue(uint32_t first = 0)
+  explicit StealableQueue(uint32_t first = 0)
       : head_(Pack(first, first)), tail_(first) {}
-  LocalQueue(const LocalQueue&) = delete;
-  LocalQueue& operator=(const LocalQueue&) = delete;
+  StealableQueue(const StealableQueue&) = delete;
+  StealableQueue& operator=(const StealableQueue&) = delete;
 
   // ---- For the owner.
 
@@ -112,8 +112,8 @@ class LocalQueue {
   // steals looks for sleepers afterwards, too. Adds to `stolen` how many they
   // are. Null if there is nothing, another thief is at it, or more than half of
   // this queue is in use.
-  T* StealFrom(LocalQueue& victim, uint32_t& stolen);
-  T* StealFrom(LocalQueue& victim) {
+  T* StealFrom(StealableQueue& victim, uint32_t& stolen);
+  T* StealFrom(StealableQueue& victim) {
     uint32_t stolen = 0;
     return StealFrom(victim, stolen);
   }
@@ -177,7 +177,7 @@ class LocalQueue {
 
 template <class T, uint32_t kCapacity>
 template <class Overflow>
-void LocalQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
+void StealableQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
   for (;;) {
     // Acquire pairs with the release of Release: the places before `steal` have
     // been read.
@@ -209,7 +209,7 @@ void LocalQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
 
 template <class T, uint32_t kCapacity>
 template <class Next>
-void LocalQueue<T, kCapacity>::PushBatch(uint32_t count, Next&& next) {
+void StealableQueue<T, kCapacity>::PushBatch(uint32_t count, Next&& next) {
   const uint32_t tail = this->tail();
   // Acquire as in Push: there are free places behind `tail`, and remain.
   const uint32_t steal = StealOf(head_.load(std::memory_order_acquire));
@@ -221,7 +221,7 @@ void LocalQueue<T, kCapacity>::PushBatch(uint32_t count, Next&& next) {
 }
 
 template <class T, uint32_t kCapacity>
-bool LocalQueue<T, kCapacity>::ClaimAll(uint64_t head) {
+bool StealableQueue<T, kCapacity>::ClaimAll(uint64_t head) {
   ABSL_ASSERT(StealOf(head) == RealOf(head));
   const uint32_t tail = this->tail();
   // Nothing to order, as in Pop.
@@ -231,7 +231,7 @@ bool LocalQueue<T, kCapacity>::ClaimAll(uint64_t head) {
 }
 
 template <class T, uint32_t kCapacity>
-T* LocalQueue<T, kCapacity>::Pop() {
+T* StealableQueue<T, kCapacity>::Pop() {
   // Nothing to order here and below: the owner itself has written what it
   // reads, and the exchange continues the release sequence of the latest
   // Release.
@@ -250,7 +250,7 @@ T* LocalQueue<T, kCapacity>::Pop() {
 }
 
 template <class T, uint32_t kCapacity>
-uint32_t LocalQueue<T, kCapacity>::Claim(uint32_t& first) {
+uint32_t StealableQueue<T, kCapacity>::Claim(uint32_t& first) {
   // Nothing to order in the head: what was pushed before `tail` is what counts.
   uint64_t head = head_.load(std::memory_order_relaxed);
   for (;;) {
@@ -271,7 +271,7 @@ uint32_t LocalQueue<T, kCapacity>::Claim(uint32_t& first) {
 }
 
 template <class T, uint32_t kCapacity>
-void LocalQueue<T, kCapacity>::Release() {
+void StealableQueue<T, kCapacity>::Release() {
   uint64_t head = head_.load(std::memory_order_relaxed);
   // Release pairs with the acquire of Push: the places have been read.
   while (!head_.compare_exchange_weak(head, Pack(RealOf(head), RealOf(head)),
@@ -281,7 +281,8 @@ void LocalQueue<T, kCapacity>::Release() {
 }
 
 template <class T, uint32_t kCapacity>
-T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim, uint32_t& stolen) {
+T* StealableQueue<T, kCapacity>::StealFrom(StealableQueue& victim,
+                                           uint32_t& stolen) {
   if (MutableCondition(Room() < kHalf)) return nullptr;
   uint32_t from;
   const uint32_t count = victim.Claim(from);
@@ -299,4 +300,4 @@ T* LocalQueue<T, kCapacity>::StealFrom(LocalQueue& victim, uint32_t& stolen) {
 
 }  // namespace rouse::scheduler
 
-#endif  // ROUSE_SCHEDULER_QUEUE_LOCAL_QUEUE_H_
+#endif  // ROUSE_SCHEDULER_QUEUE_STEALABLE_QUEUE_H_

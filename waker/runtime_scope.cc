@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/waker/running_here.h"
+#include "rouse/waker/runtime_scope.h"
 
 #include <string>
 #include <string_view>
@@ -18,28 +18,28 @@ namespace {
 
 // None is inlined: see base/thread_local.h.
 
-ABSL_ATTRIBUTE_NOINLINE const RunningHere*& Current() {
-  return ThreadLocal<const RunningHere*, class RunningHereTag>::Get();
+ABSL_ATTRIBUTE_NOINLINE const RuntimeScope*& Current() {
+  return ThreadLocal<const RuntimeScope*, class RunningHereTag>::Get();
 }
 
 }  // namespace
 
-RunningHere::RunningHere(const void* runtime, TaskId task)
+RuntimeScope::RuntimeScope(const void* runtime, TaskId task)
     : runtime_(runtime), task_(task), outer_(Current()) {
   Current() = this;
 }
 
-RunningHere::~RunningHere() { Current() = outer_; }
+RuntimeScope::~RuntimeScope() { Current() = outer_; }
 
-bool RunningHere::MustNotBlock() {
-  const RunningHere* const here = Current();
+bool RuntimeScope::MustNotBlock() {
+  const RuntimeScope* const here = Current();
   const TaskId task = task::CurrentTaskIdHere();
   if (here == nullptr) return task != 0;
   return here->runtime_ != nullptr || task != here->task_;
 }
 
-bool RunningHere::Runs(const void* runtime) {
-  for (const RunningHere* here = Current(); here != nullptr;
+bool RuntimeScope::Runs(const void* runtime) {
+  for (const RuntimeScope* here = Current(); here != nullptr;
        here = here->outer_) {
     if (here->runtime_ == runtime) return true;
   }
@@ -47,7 +47,7 @@ bool RunningHere::Runs(const void* runtime) {
 }
 
 void CheckMayBlock(std::string_view call, std::string_view instead) {
-  if (ABSL_PREDICT_TRUE(!RunningHere::MustNotBlock())) return;
+  if (ABSL_PREDICT_TRUE(!RuntimeScope::MustNotBlock())) return;
   const TaskId task = task::CurrentTaskIdHere();
   const std::string where =
       task != 0 ? absl::StrCat("task ", task) : "Runtime::BlockOn";
