@@ -203,7 +203,7 @@ class BroadcastToTen {
       CHECK_EQ(*value, i);
       // Relaxed: the semaphore orders.
       if (i % kBurst == kBurst - 1 &&
-          told_[i / kBurst].fetch_add(1, std::memory_order_relaxed) ==
+          notified_[i / kBurst].fetch_add(1, std::memory_order_relaxed) ==
               kReceivers - 1) {
         window_.AddPermits(1);
       }
@@ -211,7 +211,7 @@ class BroadcastToTen {
   }
 
   Semaphore window_{kBurstsAhead};
-  std::vector<std::atomic<size_t>> told_ =
+  std::vector<std::atomic<size_t>> notified_ =
       std::vector<std::atomic<size_t>>(kValues / kBurst);
 };
 
@@ -236,7 +236,7 @@ class WatchOfHundred {
   Co<> Send(watch::Sender<size_t> tx) {
     for (size_t i = 1; i <= kValues; ++i) {
       CHECK(tx.Send(size_t{i}));
-      co_await all_told_.Notified();
+      co_await all_notified_.Notified();
     }
   }
 
@@ -244,15 +244,16 @@ class WatchOfHundred {
     for (size_t i = 1; i <= kValues; ++i) {
       CHECK_OK(co_await rx.Changed());
       CHECK_EQ(*rx.Borrow(), i);
-      if ((told_.fetch_add(1, std::memory_order_acq_rel) + 1) % kReceivers ==
+      if ((notified_.fetch_add(1, std::memory_order_acq_rel) + 1) %
+              kReceivers ==
           0) {
-        all_told_.NotifyOne();
+        all_notified_.NotifyOne();
       }
     }
   }
 
-  std::atomic<size_t> told_{0};
-  Notify all_told_;
+  std::atomic<size_t> notified_{0};
+  Notify all_notified_;
 };
 
 // An iteration is a run of a new `Group`.

@@ -198,7 +198,7 @@ class NestedReactorTest : public ReactorTest {
   }
 
   // Whether the other loop is told of the reactor.
-  bool IsTold(absl::Duration max_wait) {
+  bool IsNotified(absl::Duration max_wait) {
     Events events(4);
     EXPECT_TRUE(loop_.Poll(events, max_wait).ok());
     return events.size() == 1;
@@ -212,7 +212,7 @@ TEST_F(NestedReactorTest, IsReadableWhileThereAreEvents) {
   auto [a, b] = MakeSocketPair();
   const auto registration =
       Registration::Create(a.get(), Interest::kReadable, reactor_.handle());
-  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+  EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
   TestTask task;
   Context cx(task.waker());
   for (int round = 0; round < 3; ++round) {
@@ -221,11 +221,11 @@ TEST_F(NestedReactorTest, IsReadableWhileThereAreEvents) {
     ASSERT_TRUE(registration->PollReady(Direction::kRead, cx).IsPending());
     ASSERT_TRUE(reactor_.PrepareToWait());
     std::thread other([&b = b] { WriteTo(b.get(), "x"); });
-    EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+    EXPECT_TRUE(IsNotified(absl::InfiniteDuration()));
     EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
     other.join();
     EXPECT_EQ(task.wakes(), round + 1);
-    EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+    EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
   }
 }
 
@@ -239,7 +239,7 @@ TEST_F(NestedReactorTest, AnUnparkEndsAWaitThatWasPrepared) {
       unparker.Unpark();
     });
     while (!unparked.load(std::memory_order_relaxed)) {
-      if (reactor_.PrepareToWait()) IsTold(absl::InfiniteDuration());
+      if (reactor_.PrepareToWait()) IsNotified(absl::InfiniteDuration());
       ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
     }
     // Of this round, and not of an event that has come late.
@@ -261,7 +261,7 @@ TEST_F(NestedReactorTest, AnUnparkWithoutPreparationMakesNoEvent) {
   EXPECT_TRUE(reactor_.PrepareToWait());
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
   reactor_.unparker().Unpark();
-  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+  EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
 }
 
 TEST_F(NestedReactorTest, ATurnThatWaitsMayComeInstead) {
@@ -283,16 +283,16 @@ TEST_F(NestedReactorTest, AnUnparkFromWithinADispatchMakesNoEvent) {
   Context cx(waker);
   ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
   ASSERT_TRUE(reactor_.PrepareToWait());
-  EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+  EXPECT_TRUE(IsNotified(absl::InfiniteDuration()));
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
   EXPECT_TRUE(reactor_.PrepareToWait());
-  EXPECT_FALSE(IsTold(absl::ZeroDuration()));
+  EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
 }
 
 TEST_F(NestedReactorTest, AShutdownEndsAWaitThatWasPrepared) {
   ASSERT_TRUE(reactor_.PrepareToWait());
   std::thread other([this] { reactor_.Shutdown(); });
-  EXPECT_TRUE(IsTold(absl::InfiniteDuration()));
+  EXPECT_TRUE(IsNotified(absl::InfiniteDuration()));
   other.join();
   EXPECT_FALSE(reactor_.PrepareToWait());
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).status().code(),

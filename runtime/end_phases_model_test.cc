@@ -53,13 +53,13 @@ class World {
   }
   void OnThreadsEnded() {
     Require(threads_[0].Read() + threads_[1].Read() == threads);
-    ++told_.Write();
+    ++notified_.Write();
   }
 
   void RequireOver() {
     Require(finished_.Read() == 1);
     Require(drivers_.Read() == 1);
-    Require(told_.Read() == 1);
+    Require(notified_.Read() == 1);
   }
 
   EndPhases<World> phases{*this};
@@ -73,7 +73,7 @@ class World {
   Cell<int> shutdowns_{0};
   Cell<int> finished_{0};
   Cell<int> drivers_{0};
-  Cell<int> told_{0};
+  Cell<int> notified_{0};
 };
 
 MODEL_TEST(EndPhases, TwoWorkersEndBesideTheShutdown) {

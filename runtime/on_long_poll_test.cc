@@ -75,7 +75,7 @@ class Reports {
       }
       const absl::MutexLock lock(&mu_);
       (poll.ended ? ended_ : under_way_).push_back(std::move(report));
-      told_.store(true, std::memory_order_release);
+      notified_.store(true, std::memory_order_release);
     };
   }
   std::vector<Report> under_way() const {
@@ -88,9 +88,9 @@ class Reports {
   }
   // Until there is any report. Calls no library, be it a sanitizer's: the
   // frames of one may hide those of its callers.
-  ABSL_ATTRIBUTE_NOINLINE void SpinUntilTold() {
+  ABSL_ATTRIBUTE_NOINLINE void SpinUntilNotified() {
     spins_.store(true, std::memory_order_release);
-    while (!told_.load(std::memory_order_acquire)) {
+    while (!notified_.load(std::memory_order_acquire)) {
       ABSL_BLOCK_TAIL_CALL_OPTIMIZATION();
     }
   }
@@ -99,7 +99,7 @@ class Reports {
   const std::string name_;
   const bool with_stack_;
   std::atomic<bool> spins_{false};
-  std::atomic<bool> told_{false};
+  std::atomic<bool> notified_{false};
   mutable absl::Mutex mu_;
   std::vector<Report> under_way_ ABSL_GUARDED_BY(mu_);
   std::vector<Report> ended_ ABSL_GUARDED_BY(mu_);
@@ -195,10 +195,10 @@ TEST(OnLongPoll, IsCalledForAPollThatEndsTheTask) {
     co_return;
   };
   runtime.Spawn(body, {.name = "the last of it"}).Detach();
-  auto until_told = [&reports]() -> Co<> {
+  auto until_notified = [&reports]() -> Co<> {
     while (reports.ended().empty()) co_await Sleep(absl::Milliseconds(1));
   };
-  runtime.BlockOn(until_told());
+  runtime.BlockOn(until_notified());
   EXPECT_THAT(reports.ended()[0].poll.awaits.steps(), IsEmpty());
 }
 
@@ -221,14 +221,14 @@ TEST(OnLongPoll, TheStackOfTheThreadCanBeHad) {
   builder.OnLongPoll(reports.callback());
   Runtime runtime = Build(std::move(builder));
   auto body = [&reports]() -> Co<> {
-    reports.SpinUntilTold();
+    reports.SpinUntilNotified();
     co_return;
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body, {.name = "stuck"})), IsOk());
   ASSERT_GE(reports.under_way().size(), 1u);
   // Where a call begins or ends, the caller's frame cannot be seen.
   EXPECT_THAT(reports.under_way()[0].stack,
-              AnyOf(HasSubstr("SpinUntilTold"),
+              AnyOf(HasSubstr("SpinUntilNotified"),
                     HasSubstr("TheStackOfTheThreadCanBeHad")));
 }
 

@@ -50,16 +50,16 @@ class Gone {
   // A hook that owns what tells.
   std::function<void()> Hook() {
     auto tells = std::make_shared<int>();
-    told_ = tells;
+    notified_ = tells;
     return [tells = std::move(tells)] {};
   }
 
   void Await() const {
-    while (!told_.expired()) std::this_thread::yield();
+    while (!notified_.expired()) std::this_thread::yield();
   }
 
  private:
-  std::weak_ptr<int> told_;
+  std::weak_ptr<int> notified_;
 };
 
 Runtime MakeRuntime(Gone& gone) {

@@ -50,18 +50,18 @@ struct World {
 };
 
 // What a worker is told; it parks until it is.
-class Told {
+class Notified {
  public:
   void Tell(Parker& parker) {
-    told_.store(true, std::memory_order_relaxed);
+    notified_.store(true, std::memory_order_relaxed);
     parker.Unpark();
   }
   void Await(Parker& parker) {
-    while (!told_.load(std::memory_order_relaxed)) parker.Park();
+    while (!notified_.load(std::memory_order_relaxed)) parker.Park();
   }
 
  private:
-  Atomic<bool> told_{false};
+  Atomic<bool> notified_{false};
 };
 
 MODEL_TEST(Parker, AParkInTheDriverSeesWhatCameBeforeTheUnpark,
@@ -116,8 +116,8 @@ MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world;
-  Told first;
-  Told second;
+  Notified first;
+  Notified second;
   Thread one([&] { first.Await(world.first); });
   Thread two([&] { second.Await(world.second); });
   first.Tell(world.first);
@@ -130,8 +130,8 @@ MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
 MODEL_TEST(Parker, TheDriverIsHandedOn, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   World world;
-  Told first;
-  Told second;
+  Notified first;
+  Notified second;
   Thread one([&] {
     first.Await(world.first);
     second.Tell(world.second);
@@ -146,7 +146,7 @@ MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world;
-  Told first;
+  Notified first;
   Thread one([&] { first.Await(world.first); });
   Thread two([&] { world.second.PollDriver(); });
   first.Tell(world.first);

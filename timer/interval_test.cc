@@ -383,7 +383,7 @@ TEST(Interval, TakesTheDriverOfItsOptions) {
   EXPECT_PANIC(none.PollTick(cx).IsReady(), "ScopedDefault");
 }
 
-TEST_F(IntervalTest, IsToldThatTheDriverHasGone) {
+TEST_F(IntervalTest, IsNotifiedThatTheDriverIsDestroyed) {
   Interval interval = Make(absl::Milliseconds(100));
   ASSERT_TRUE(Poll(interval).IsReady());
   ASSERT_TRUE(IsPending(interval));

@@ -350,7 +350,7 @@ TEST_F(SleepTest, TheClockAdvancesByWhatItIsTold) {
   EXPECT_EQ(Now() - start, absl::Milliseconds(2));
 }
 
-TEST_F(SleepTest, IsToldThatTheDriverHasGone) {
+TEST_F(SleepTest, IsNotifiedThatTheDriverIsDestroyed) {
   Sleep waiting(absl::Seconds(1));
   Sleep later(absl::Seconds(1));
   ASSERT_TRUE(IsPending(waiting));

@@ -158,7 +158,7 @@ TEST_F(StreamTimeoutTest, ItsEndIsTheEndOfTheSleep) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(StreamTimeoutTest, IsToldThatTheDriverHasGone) {
+TEST_F(StreamTimeoutTest, IsNotifiedThatTheDriverIsDestroyed) {
   wheel::Driver<ThreadParker> other({.clock = PausedClock()});
   StreamTimeout timed(other.handle(), absl::Seconds(1),
                       Items({absl::InfiniteDuration()}));

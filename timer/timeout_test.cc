@@ -297,7 +297,7 @@ TEST_F(TimeoutTest, OfASleepGivesAStatus) {
   EXPECT_TRUE(Poll(timeout)->ok());
 }
 
-TEST_F(TimeoutTest, IsToldThatTheDriverHasGone) {
+TEST_F(TimeoutTest, IsNotifiedThatTheDriverIsDestroyed) {
   auto gate = Closed<int>();
   Timeout timeout(absl::Seconds(1), Gate<int>(gate));
   ASSERT_TRUE(Poll(timeout).IsPending());

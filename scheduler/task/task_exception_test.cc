@@ -93,13 +93,13 @@ TEST_F(TaskExceptionTest, TheScheduleIsToldOfAnExceptionFirst) {
     co_return 0;
   };
   JoinHandle<int> handle = schedule_->Start(body);
-  int told_first = 0;
+  int notified_first = 0;
   const Waker waker =
-      Waker::FromCallable([&] { told_first = schedule_->threw(); });
+      Waker::FromCallable([&] { notified_first = schedule_->threw(); });
   Context cx(waker);
   EXPECT_TRUE(handle.Poll(cx).IsPending());
   schedule_->RunAll();
-  EXPECT_EQ(told_first, 1);
+  EXPECT_EQ(notified_first, 1);
 }
 
 TEST_F(TaskExceptionTest, TheScheduleIsNotToldOfOtherEnds) {

@@ -46,7 +46,7 @@ void CancellationNode::Delete() {
 
 void CancellationNode::Cancel() {
   // Those of which somebody waits.
-  IntrusiveList<CancellationNode, ListOfTold> told;
+  IntrusiveList<CancellationNode, ListOfNotified> told;
   {
     const ThreadMutexLock lock(&tree_.mu);
     // Relaxed: it is written under the lock.

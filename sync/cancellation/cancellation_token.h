@@ -55,7 +55,7 @@ namespace rouse {
 namespace internal {
 
 struct ListOfChildren;
-struct ListOfTold;
+struct ListOfNotified;
 
 // CancellationTree
 //
@@ -98,7 +98,7 @@ class CancellationTree {
 // Locks: the tree's, then a node's. No two nodes' at once. Wakers are used
 // under neither.
 class CancellationNode : public IntrusiveListNode<ListOfChildren>,
-                         public IntrusiveListNode<ListOfTold> {
+                         public IntrusiveListNode<ListOfNotified> {
  public:
   // With one reference, the caller's. A child of none, then of `parent`.
   CancellationNode() : tree_(*new CancellationTree) {}

@@ -81,19 +81,19 @@ class WaitNode : public IntrusiveListNode<> {
     Unlink();
     registered_ = kNone;
     // Relaxed: nobody tells a node that is in no list.
-    is_told_.store(false, std::memory_order_relaxed);
+    is_notified_.store(false, std::memory_order_relaxed);
     std::swap(waker_.Write(), waker);
   }
 
   // Without the lock: does the same if the node has been told, and who did is
   // through with it. But that may have the lock still: only for a lock that is
   // kept by something else.
-  bool LeaveIfTold() {
+  bool LeaveIfNotified() {
     // Acquire pairs with the release of TakeWaker.
-    if (!is_told_.load(std::memory_order_acquire)) return false;
+    if (!is_notified_.load(std::memory_order_acquire)) return false;
     registered_ = kNone;
     // Relaxed: as above. Written by the owner: it is in no list.
-    is_told_.store(false, std::memory_order_relaxed);
+    is_notified_.store(false, std::memory_order_relaxed);
     return true;
   }
 
@@ -109,8 +109,8 @@ class WaitNode : public IntrusiveListNode<> {
   // done with the node.
   Waker TakeWaker() {
     Waker waker = std::move(waker_.Write());
-    // Release pairs with the acquire of LeaveIfTold.
-    is_told_.store(true, std::memory_order_release);
+    // Release pairs with the acquire of LeaveIfNotified.
+    is_notified_.store(true, std::memory_order_release);
     return waker;
   }
 
@@ -128,7 +128,7 @@ class WaitNode : public IntrusiveListNode<> {
   // Under the lock while the node is in the list.
   Cell<Waker> waker_;
   // Set under the lock, reset by the owner.
-  Atomic<bool> is_told_{false};
+  Atomic<bool> is_notified_{false};
 };
 
 // Takes all of `waiters` at this moment, calls `told(WaitNode*)` for each, and
@@ -138,8 +138,8 @@ class WaitNode : public IntrusiveListNode<> {
 //
 // `mu` is held before, and not after. What it is part of outlives the call if
 // there are more than `WakeList::kCapacity` waiters.
-template <class Told>
-void WakeAll(BriefLock& mu, IntrusiveList<WaitNode>& waiters, Told told)
+template <class Notified>
+void WakeAll(BriefLock& mu, IntrusiveList<WaitNode>& waiters, Notified told)
     ABSL_UNLOCK_FUNCTION(mu) {
   IntrusiveList<WaitNode> these = std::move(waiters);
   FirstException first;

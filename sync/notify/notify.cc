@@ -18,16 +18,17 @@
 
 namespace rouse {
 
-bool Notify::TellOne(Told how) {
+bool Notify::NotifyWaiter(Notification how) {
   Waker waker;
   {
     const BriefLockHolder lock(mu_);
-    internal::WaitNode* const node =
-        how == Told::kAsFirst ? waiters_.PopFront() : waiters_.PopBack();
+    internal::WaitNode* const node = how == Notification::kAsFirst
+                                         ? waiters_.PopFront()
+                                         : waiters_.PopBack();
     // Not from in here is a permit left: who takes it needs no lock, and may
     // destroy this.
     if (node == nullptr) return false;
-    static_cast<Waiter*>(node)->told = how;
+    static_cast<Waiter*>(node)->notification = how;
     waker = node->TakeWaker();
     // Relaxed: it is kWaiting, so nobody else changes it.
     if (waiters_.IsEmpty()) {
@@ -74,7 +75,7 @@ bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
 bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
   // Relaxed: what tells one that has joined does so under the lock.
-  if (waiter.told == Told::kNot &&
+  if (waiter.notification == Notification::kNot &&
       MutableCondition(CallsOf(word_.load(std::memory_order_relaxed)) ==
                        calls)) {
     waiter.Register(waker);
@@ -85,11 +86,11 @@ bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
 }
 
 void Notify::Leave(Waiter& waiter) {
-  Told told;
+  Notification notification;
   {
     Waker waker;
     const BriefLockHolder lock(mu_);
-    told = waiter.told;
+    notification = waiter.notification;
     waiter.Leave(waker);
     if (waiters_.IsEmpty()) {
       // Relaxed: if it is kWaiting nobody else changes it. If it is not, this
@@ -98,7 +99,8 @@ void Notify::Leave(Waiter& waiter) {
       if (StateOf(word) == kWaiting) StopWaiting(CallsOf(word));
     }
   }
-  if (told != Told::kNot) ROUSE_MUTABLE_CALL(Send(told));
+  if (notification != Notification::kNot)
+    ROUSE_MUTABLE_CALL(Send(notification));
 }
 
 void Notify::NotifiedFuture::PanicMoved() {
@@ -107,15 +109,15 @@ void Notify::NotifiedFuture::PanicMoved() {
       "before, or leave it where it is");
 }
 
-bool Notify::NotifiedFuture::IsTold(Waker waker) {
+bool Notify::NotifiedFuture::IsNotified(Waker waker) {
   const uint64_t calls = CallsOf(made_at_);
   if (stage_ == Stage::kNew) std::construct_at(&waiter_);
-  const bool told = stage_ == Stage::kNew
-                        ? notify_.Join(waiter_, calls, waker)
-                        : notify_.LookAgain(waiter_, calls, waker);
-  if (told) std::destroy_at(&waiter_);
-  stage_ = told ? Stage::kTold : Stage::kWaiting;
-  return told;
+  const bool notification = stage_ == Stage::kNew
+                                ? notify_.Join(waiter_, calls, waker)
+                                : notify_.LookAgain(waiter_, calls, waker);
+  if (notification) std::destroy_at(&waiter_);
+  stage_ = notification ? Stage::kNotified : Stage::kWaiting;
+  return notification;
 }
 
 void Notify::NotifiedFuture::Leave() {
@@ -129,7 +131,7 @@ bool Notify::NotifiedFuture::Enable() {
         "Notify::Notified: enabled after it has finished; call Notified() "
         "again");
   }
-  return stage_ == Stage::kTold || IsTold(Waker());
+  return stage_ == Stage::kNotified || IsNotified(Waker());
 }
 
 // What is ready for one that has no budget left stays where it is, or its own.
@@ -144,9 +146,9 @@ PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
       (stage_ != Stage::kNew || notify_.IsReady(CallsOf(made_at_)))) {
     return YieldForBudget(cx);
   }
-  if (stage_ != Stage::kTold &&
-      !IsTold(stage_ == Stage::kNew ? cx.waker().Clone()
-                                    : waiter_.CloneIfNew(cx.waker()))) {
+  if (stage_ != Stage::kNotified &&
+      !IsNotified(stage_ == Stage::kNew ? cx.waker().Clone()
+                                        : waiter_.CloneIfNew(cx.waker()))) {
     return kPending;
   }
   TakeUnitIfAny(cx);

@@ -96,11 +96,11 @@ class Notify {
 
   // Tells the one that has waited longest, or, if nobody waits, leaves a
   // permit for the next that does.
-  void NotifyOne() { Send(Told::kAsFirst); }
+  void NotifyOne() { Send(Notification::kAsFirst); }
 
   // The same, but tells the one that came last: what it needs is the likeliest
   // to be in a cache still. Those that came first may then wait for long.
-  void NotifyLast() { Send(Told::kAsLast); }
+  void NotifyLast() { Send(Notification::kAsLast); }
 
   // Tells all futures that were made before this call, polled or not, and none
   // that is made after it. Leaves no permit, and takes none: a `NotifyOne()`
@@ -153,19 +153,19 @@ class Notify {
   static constexpr uint64_t kStates = 3;
   static constexpr uint64_t kCall = 4;
 
-  enum class Told : uint8_t { kNot, kAsFirst, kAsLast };
+  enum class Notification : uint8_t { kNot, kAsFirst, kAsLast };
 
   // Under the lock.
   struct Waiter : internal::WaitNode {
-    Told told = Told::kNot;
+    Notification notification = Notification::kNot;
   };
 
   static uint64_t StateOf(uint64_t word) { return word & kStates; }
   static uint64_t CallsOf(uint64_t word) { return word & ~kStates; }
 
-  void Send(Told how) {
+  void Send(Notification how) {
     // Who waited may have left before it was found.
-    while (!StorePermit() && !TellOne(how)) {
+    while (!StorePermit() && !NotifyWaiter(how)) {
     }
   }
 
@@ -225,7 +225,7 @@ class Notify {
                                          std::memory_order_relaxed);
   }
 
-  bool TellOne(Told how);
+  bool NotifyWaiter(Notification how);
   void SlowNotifyWaiters();
 
   // Whether one that was made after `calls` calls has been told; if not it is
@@ -285,7 +285,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
   enum class Stage : uint8_t {
     kNew,
     kWaiting,   // `waiter_` exists
-    kTold,      // by Enable()
+    kNotified,  // by Enable()
     kFinished,  // or moved from
   };
 
@@ -294,7 +294,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
-  bool IsTold(Waker waker);
+  bool IsNotified(Waker waker);
   PollResult<void> PollSlowly(Context& cx);
   void Leave();
 

@@ -23,7 +23,7 @@ void BM_Permit(benchmark::State& state) {
 BENCHMARK(BM_Permit);
 
 // One waits, is told and is ready.
-void BM_TellOne(benchmark::State& state) {
+void BM_NotifyOne(benchmark::State& state) {
   Notify notify;
   const Waker waker;
   for (auto _ : state) {
@@ -34,7 +34,7 @@ void BM_TellOne(benchmark::State& state) {
     benchmark::DoNotOptimize(notified.Poll(cx).IsReady());
   }
 }
-BENCHMARK(BM_TellOne);
+BENCHMARK(BM_NotifyOne);
 
 // One waits and gives up, as the arm of a `Select` that loses.
 void BM_WaitAndLeave(benchmark::State& state) {

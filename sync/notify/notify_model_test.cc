@@ -259,7 +259,7 @@ MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
 }
 
 // Trap C7: as tokio #3652, with both ways to notify.
-void WhoIsToldAndLeavesPassesItOn(void (Notify::*notify_one)()) {
+void ANotifiedWaiterThatLeavesPassesItOn(void (Notify::*notify_one)()) {
   Notify notify;
   Waiting first(notify);
   Waiting second(notify);
@@ -275,10 +275,10 @@ void WhoIsToldAndLeavesPassesItOn(void (Notify::*notify_one)()) {
 }
 
 MODEL_TEST(Notify, WhoIsToldAsFirstAndLeavesPassesItOn) {
-  WhoIsToldAndLeavesPassesItOn(&Notify::NotifyOne);
+  ANotifiedWaiterThatLeavesPassesItOn(&Notify::NotifyOne);
 }
 MODEL_TEST(Notify, WhoIsToldAsLastAndLeavesPassesItOn) {
-  WhoIsToldAndLeavesPassesItOn(&Notify::NotifyLast);
+  ANotifiedWaiterThatLeavesPassesItOn(&Notify::NotifyLast);
 }
 
 MODEL_TEST(Notify, WhoLeavesAloneLeavesThePermit) {
@@ -446,7 +446,7 @@ MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
 }
 
 // Who has been told destroys it.
-void IsDestroyedByWhoIsTold(void (Notify::*tell)(), bool is_polled_before) {
+void IsDestroyedByTheNotified(void (Notify::*tell)(), bool is_polled_before) {
   auto notify = std::make_unique<Notify>();
   Waiting waiting(*notify);
   waiting.Make();
@@ -461,16 +461,16 @@ void IsDestroyedByWhoIsTold(void (Notify::*tell)(), bool is_polled_before) {
 }
 
 MODEL_TEST(Notify, IsDestroyedByWhoIsToldAlone) {
-  IsDestroyedByWhoIsTold(&Notify::NotifyOne, true);
+  IsDestroyedByTheNotified(&Notify::NotifyOne, true);
 }
 MODEL_TEST(Notify, IsDestroyedByWhoTakesThePermit) {
-  IsDestroyedByWhoIsTold(&Notify::NotifyOne, false);
+  IsDestroyedByTheNotified(&Notify::NotifyOne, false);
 }
 MODEL_TEST(Notify, IsDestroyedByWhoIsToldWithAll) {
-  IsDestroyedByWhoIsTold(&Notify::NotifyWaiters, true);
+  IsDestroyedByTheNotified(&Notify::NotifyWaiters, true);
 }
 MODEL_TEST(Notify, IsDestroyedByWhoFindsTheCall) {
-  IsDestroyedByWhoIsTold(&Notify::NotifyWaiters, false);
+  IsDestroyedByTheNotified(&Notify::NotifyWaiters, false);
 }
 
 // The one that was to be told leaves before it is found; the next then finds

@@ -11,10 +11,11 @@
 // # Bits
 //
 //   kSent           the value is in its place, and the receiver's. Comes with
-//                   kSenderGone.
-//   kSenderGone     the sender does not touch the block any more.
+//                   kSenderDestroyed.
+//   kSenderDestroyed     the sender does not touch the block any more.
 //   kClosed         no value can be sent any more. Not set once kSent is.
-//   kReceiverGone   the receiver does not touch the block any more. Comes with
+//   kReceiverDestroyed   the receiver does not touch the block any more. Comes
+//   with
 //                   kClosed.
 //   kSenderWaits    the sender's waker is to be called when it is closed.
 //   kReceiverWaits  the receiver's is to be called when the sender is gone.
@@ -24,13 +25,14 @@
 // # Transitions
 //
 //   who             unless         sets
-//   Send            Closed         Sent SenderGone        takes both wakers
-//   DropSender      ReceiverGone   SenderGone             takes both wakers
-//   Close           SenderGone,    Closed                 takes both wakers
+//   Send            Closed         Sent SenderDestroyed        takes both
+//   wakers DropSender      ReceiverDestroyed   SenderDestroyed takes both
+//   wakers Close           SenderDestroyed,    Closed                 takes
+//   both wakers
 //                   Closed
-//   DropReceiver    SenderGone     Closed ReceiverGone    takes both wakers
-//   WaitForClose    Closed         SenderWaits, turn + 1
-//   WaitForValue    SenderGone,    ReceiverWaits, turn + 1
+//   DropReceiver    SenderDestroyed     Closed ReceiverDestroyed    takes both
+//   wakers WaitForClose    Closed         SenderWaits, turn + 1 WaitForValue
+//   SenderDestroyed,    ReceiverWaits, turn + 1
 //                   Closed
 //   a new waker     (nothing)      clears the bit of the waker, to set it again
 //
@@ -91,12 +93,14 @@ class Core {
 
   // When the value is in its place. False: it is closed, and the value still
   // the sender's. Else it is the sender's last use of the block.
-  bool Send() { return Conclude(kSent | kSenderGone, kClosed, kSenderWaits); }
+  bool Send() {
+    return Conclude(kSent | kSenderDestroyed, kClosed, kSenderWaits);
+  }
 
   // Its last use of the block, unless false: then it is to free it. There is no
   // value.
   bool DropSender() {
-    return Conclude(kSenderGone, kReceiverGone, kSenderWaits);
+    return Conclude(kSenderDestroyed, kReceiverDestroyed, kSenderWaits);
   }
 
   // False: it is closed. Else `waker` will be called when it is.
@@ -109,36 +113,38 @@ class Core {
 
   // ---- For the receiver.
 
-  enum class Answer { kNone, kValue, kSenderGone, kClosed };
+  enum class Answer { kNone, kValue, kSenderDestroyed, kClosed };
 
   Answer Look() const {
     // Acquire pairs with the release of Conclude: the value is visible, and the
     // sender's use of the block is over.
     const uint64_t word = word_.load(std::memory_order_acquire);
     if ((word & kSent) != 0) return Answer::kValue;
-    if ((word & kSenderGone) != 0) return Answer::kSenderGone;
+    if ((word & kSenderDestroyed) != 0) return Answer::kSenderDestroyed;
     return (word & kClosed) != 0 ? Answer::kClosed : Answer::kNone;
   }
 
   // False: there is an answer. Else `waker` will be called when there is one.
   bool WaitForValue(const Waker& waker) {
-    return Wait(kReceiverWaits, kSenderGone | kClosed, receiver_waker_, waker);
+    return Wait(kReceiverWaits, kSenderDestroyed | kClosed, receiver_waker_,
+                waker);
   }
 
   // From now on nothing can be sent. The receiver's own waker is called too.
-  void Close() { Conclude(kClosed, kSenderGone | kClosed, /*mine=*/0); }
+  void Close() { Conclude(kClosed, kSenderDestroyed | kClosed, /*mine=*/0); }
 
   // Its last use of the block, unless false: then it is to destroy the value,
   // if there is one, and to free the block.
   bool DropReceiver() {
-    return Conclude(kClosed | kReceiverGone, kSenderGone, kReceiverWaits);
+    return Conclude(kClosed | kReceiverDestroyed, kSenderDestroyed,
+                    kReceiverWaits);
   }
 
  private:
   static constexpr uint64_t kSent = 1;
-  static constexpr uint64_t kSenderGone = 2;
+  static constexpr uint64_t kSenderDestroyed = 2;
   static constexpr uint64_t kClosed = 4;
-  static constexpr uint64_t kReceiverGone = 8;
+  static constexpr uint64_t kReceiverDestroyed = 8;
   static constexpr uint64_t kSenderWaits = 16;
   static constexpr uint64_t kReceiverWaits = 32;
   static constexpr uint64_t kTurn = 64;

@@ -8,7 +8,7 @@
 
 namespace rouse::oneshot::internal {
 
-absl::Status SenderGoneError() {
+absl::Status SenderDestroyedError() {
   return absl::CancelledError(
       "oneshot::Receiver: the sender was destroyed before it has sent "
       "anything");

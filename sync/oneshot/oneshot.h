@@ -79,7 +79,7 @@ template <class T>
 class Shared;
 
 // The errors of a receiver.
-absl::Status SenderGoneError();
+absl::Status SenderDestroyedError();
 absl::Status ClosedError();
 absl::Status NothingYetError();
 absl::Status TakenError();
@@ -336,8 +336,8 @@ class [[nodiscard]] Receiver {
   }
   static Received<T> ErrorOf(Answer answer) {
     switch (answer) {
-      case Answer::kSenderGone:
-        return Error(internal::SenderGoneError());
+      case Answer::kSenderDestroyed:
+        return Error(internal::SenderDestroyedError());
       case Answer::kClosed:
         return Error(internal::ClosedError());
       default:

@@ -74,7 +74,7 @@ size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
     missing -= assigned;
     if (missing > 0) break;
     front->Unlink();
-    told_.PushBack(front);
+    notified_.PushBack(front);
     woken.Push(front->TakeWaker());
   }
   if (!waiters_.IsEmpty()) return n;
@@ -135,10 +135,10 @@ SemaphoreCore::Fate SemaphoreCore::Enqueue(Waiter& waiter) {
   return Fate::kWaits;
 }
 
-void SemaphoreCore::KeepTold(Waiter& waiter) {
+void SemaphoreCore::KeepNotified(Waiter& waiter) {
   if (waiter.IsLinked() || waiter.needed == 0) return;
   waiter.missing.Write() = 0;
-  told_.PushBack(&waiter);
+  notified_.PushBack(&waiter);
 }
 
 void SemaphoreCore::GiveUp(Waiter& waiter) {
@@ -167,7 +167,7 @@ std::string SemaphoreCore::Describe(const Waiter& waiter) {
   {
     const BriefLockHolder lock(mu_);
     missing = waiter.missing.Read();
-    told_.ForEach([&](WaitNode* told) {
+    notified_.ForEach([&](WaitNode* told) {
       if (count < kMostNamed) tasks[count] = static_cast<Waiter*>(told)->task;
       ++count;
     });
@@ -223,7 +223,7 @@ SemaphoreCore::Fate PendingAcquire::Look(Context& cx) {
   } else if (has_budget) {
     waiter_.Leave(waker);
   } else if (fate == SemaphoreCore::Fate::kAcquired) {
-    core_->KeepTold(waiter_);
+    core_->KeepNotified(waiter_);
   }
   return fate;
 }

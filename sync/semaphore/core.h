@@ -232,7 +232,7 @@ class SemaphoreCore {
   Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Of one that has its permits and may not say so before the next poll: it is
   // named until then, and finds them again.
-  void KeepTold(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void KeepNotified(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Waiter& waiter);
   std::string Describe(const Waiter& waiter);
 
@@ -241,7 +241,7 @@ class SemaphoreCore {
   // Of `Waiter`s: those that lack permits, and those that have been given them
   // and have not been polled with budget since, which are here to be named.
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
-  IntrusiveList<WaitNode> told_ ABSL_GUARDED_BY(mu_);
+  IntrusiveList<WaitNode> notified_ ABSL_GUARDED_BY(mu_);
 };
 
 // PendingAcquire

@@ -49,7 +49,7 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
 
 void Core::ForgetChange(size_t shard, WaitNode& node) {
   // Most have been told. The receiver keeps the lock.
-  if (node.LeaveIfTold()) return;
+  if (node.LeaveIfNotified()) return;
   Waker waker;
   const BriefLockHolder lock(shards_[shard].mu);
   node.Leave(waker);

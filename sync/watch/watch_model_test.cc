@@ -487,12 +487,13 @@ MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
   Require(tx.Send(2));
 }
 
-MODEL_MUTANTS(Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
-              "Core::NextShard at core.h:91: any shard will do",
-              "WaitNode::LeaveIfTold at wait_node.h:96: store skipped: a node "
-              "that waits again leaves before that, which does the same",
-              "WaitNode::TakeWaker at wait_node.h:113: store skipped: who does "
-              "not see that it was told takes the lock, and leaves");
+MODEL_MUTANTS(
+    Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
+    "Core::NextShard at core.h:91: any shard will do",
+    "WaitNode::LeaveIfNotified at wait_node.h:96: store skipped: a node "
+    "that waits again leaves before that, which does the same",
+    "WaitNode::TakeWaker at wait_node.h:113: store skipped: who does "
+    "not see that it was told takes the lock, and leaves");
 
 }  // namespace
 }  // namespace rouse

@@ -145,7 +145,7 @@ class Users {
       threads_.emplace_back([this, handle, end, seed = seed * kThreads + i] {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         User user(handle, seed);
-        if (user.RunUntil(end)) ++told_;
+        if (user.RunUntil(end)) ++notified_;
         awaited_ += user.awaited();
       });
     }
@@ -156,11 +156,11 @@ class Users {
   }
 
   // How many have found that the timer has gone.
-  int told() const { return told_; }
+  int told() const { return notified_; }
   int awaited() const { return awaited_; }
 
  private:
-  std::atomic<int> told_ = 0;
+  std::atomic<int> notified_ = 0;
   std::atomic<int> awaited_ = 0;
   std::vector<std::thread> threads_;
 };
