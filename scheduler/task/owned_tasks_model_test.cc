@@ -179,7 +179,7 @@ MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOne,
 }
 
 MODEL_MUTANTS(
-    OwnedTasks, "base/biased_lock|scheduler/task/owned_tasks.",
+    OwnedTasks, "base/lock/biased_lock|scheduler/task/owned_tasks.",
     "biased_lock.cc:21: store skipped: killed by "
     "biased_lock_model_test",
     "biased_lock.cc:41: killed by biased_lock_model_test, or listed "
