@@ -5,7 +5,7 @@
 // File: barrier.h
 // -----------------------------------------------------------------------------
 //
-// `Barrier`: tasks that wait for one another.
+// `Barrier` makes tasks wait for each other.
 
 #ifndef ROUSE_SYNC_BARRIER_H_
 #define ROUSE_SYNC_BARRIER_H_

@@ -5,7 +5,8 @@
 // File: broadcast.h
 // -----------------------------------------------------------------------------
 //
-// `broadcast::Channel()`: every receiver gets every message.
+// `broadcast::Channel()` makes a channel from many senders to many receivers:
+// every receiver gets every message.
 
 #ifndef ROUSE_SYNC_BROADCAST_H_
 #define ROUSE_SYNC_BROADCAST_H_

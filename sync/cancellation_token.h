@@ -5,7 +5,7 @@
 // File: cancellation_token.h
 // -----------------------------------------------------------------------------
 //
-// `CancellationToken`: tells any number of tasks to stop.
+// `CancellationToken` notifies any number of tasks of a cancellation.
 
 #ifndef ROUSE_SYNC_CANCELLATION_TOKEN_H_
 #define ROUSE_SYNC_CANCELLATION_TOKEN_H_

@@ -5,7 +5,8 @@
 // File: mpsc.h
 // -----------------------------------------------------------------------------
 //
-// `mpsc::Channel()` and `mpsc::UnboundedChannel()`: many senders, one receiver.
+// `mpsc::Channel()` and `mpsc::UnboundedChannel()` make channels from many
+// senders to a single receiver.
 
 #ifndef ROUSE_SYNC_MPSC_H_
 #define ROUSE_SYNC_MPSC_H_

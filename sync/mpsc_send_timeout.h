@@ -5,7 +5,7 @@
 // File: mpsc_send_timeout.h
 // -----------------------------------------------------------------------------
 //
-// `mpsc::SendTimeout()`: a send that waits for room only so long.
+// `mpsc::SendTimeout()` sends a message, and waits for room for a limited time.
 
 #ifndef ROUSE_SYNC_MPSC_SEND_TIMEOUT_H_
 #define ROUSE_SYNC_MPSC_SEND_TIMEOUT_H_

@@ -5,7 +5,7 @@
 // File: mutex.h
 // -----------------------------------------------------------------------------
 //
-// `Mutex<T>`: a value that one task at a time can use.
+// `Mutex<T>` holds a value for use by one task at a time.
 
 #ifndef ROUSE_SYNC_MUTEX_H_
 #define ROUSE_SYNC_MUTEX_H_

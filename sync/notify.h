@@ -5,7 +5,7 @@
 // File: notify.h
 // -----------------------------------------------------------------------------
 //
-// `Notify`: wakes tasks that wait for something to happen.
+// `Notify` wakes tasks that wait for an event.
 
 #ifndef ROUSE_SYNC_NOTIFY_H_
 #define ROUSE_SYNC_NOTIFY_H_

@@ -5,7 +5,7 @@
 // File: once_cell.h
 // -----------------------------------------------------------------------------
 //
-// `OnceCell<T>`: a value that the first task to ask for it computes.
+// `OnceCell<T>` holds a value. The first task to ask for the value computes it.
 
 #ifndef ROUSE_SYNC_ONCE_CELL_H_
 #define ROUSE_SYNC_ONCE_CELL_H_

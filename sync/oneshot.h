@@ -5,7 +5,8 @@
 // File: oneshot.h
 // -----------------------------------------------------------------------------
 //
-// `oneshot::Channel()`: one value, from one sender to one receiver.
+// `oneshot::Channel()` makes a channel for a single value, from a sender to a
+// receiver.
 
 #ifndef ROUSE_SYNC_ONESHOT_H_
 #define ROUSE_SYNC_ONESHOT_H_

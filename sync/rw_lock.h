@@ -5,7 +5,7 @@
 // File: rw_lock.h
 // -----------------------------------------------------------------------------
 //
-// `RwLock<T>`: a value for one writer or many readers.
+// `RwLock<T>` holds a value for one writer or many readers.
 
 #ifndef ROUSE_SYNC_RW_LOCK_H_
 #define ROUSE_SYNC_RW_LOCK_H_

@@ -5,7 +5,7 @@
 // File: semaphore.h
 // -----------------------------------------------------------------------------
 //
-// `Semaphore`: a number of permits that tasks acquire and release.
+// `Semaphore` holds permits. Tasks acquire and release the permits.
 
 #ifndef ROUSE_SYNC_SEMAPHORE_H_
 #define ROUSE_SYNC_SEMAPHORE_H_

@@ -5,7 +5,7 @@
 // File: set_once.h
 // -----------------------------------------------------------------------------
 //
-// `SetOnce<T>`: a value that is set once, and that tasks can wait for.
+// `SetOnce<T>` holds a value that is set once. Tasks can wait for the value.
 
 #ifndef ROUSE_SYNC_SET_ONCE_H_
 #define ROUSE_SYNC_SET_ONCE_H_

@@ -5,7 +5,8 @@
 // File: watch.h
 // -----------------------------------------------------------------------------
 //
-// `watch::Channel()`: receivers see the latest of the values that are sent.
+// `watch::Channel()` makes a channel that keeps only the latest value.
+// Receivers can wait for changes.
 
 #ifndef ROUSE_SYNC_WATCH_H_
 #define ROUSE_SYNC_WATCH_H_

@@ -29,7 +29,7 @@ bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
     return false;
   }
   arrived_ = 0;
-  // By this those that wait see that they may go on.
+  // The new round number shows the waiters that they may continue.
   ++round_;
   internal::WakeAll(mu_, waiters_, [](internal::WaitNode*) {});
   return true;
@@ -37,7 +37,7 @@ bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
 
 bool Barrier::LookAgain(internal::WaitNode& node, Waker& waker,
                         uint64_t round) {
-  Waker left;  // goes without the lock
+  Waker left;  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   if (round_ == round) {
     node.Register(waker);
@@ -65,12 +65,12 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
     Panic("Barrier::Wait: polled after it has finished; call Wait() again");
   }
   const bool is_new = stage_ == Stage::kNew;
-  // One that is to wait has come, budget or not.
+  // A future that must wait arrives now, with or without budget.
   if (!cx.HasBudget() && (!is_new || barrier_.LacksOne())) {
     return YieldForBudget(cx);
   }
   Waker waker = node_.CloneIfNew(cx.waker());
-  // If a waker throws, it has come all the same.
+  // Even if a waker throws, the future has arrived.
   stage_ = Stage::kFinished;
   if (is_new ? !barrier_.Arrive(node_, waker, round_)
              : !barrier_.LookAgain(node_, waker, round_)) {

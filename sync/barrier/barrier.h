@@ -5,7 +5,7 @@
 // File: barrier.h
 // -----------------------------------------------------------------------------
 //
-// A `Barrier` lets a number of tasks go on when all of them have come:
+// A `Barrier` lets a number of tasks continue once all of them have arrived:
 //
 //   rouse::Barrier barrier(4);
 //
@@ -17,7 +17,7 @@
 //     }
 //   }
 //
-// Then it is as at the beginning, for the next round.
+// Afterwards the barrier is in its initial state again, for the next round.
 
 #ifndef ROUSE_SYNC_BARRIER_BARRIER_H_
 #define ROUSE_SYNC_BARRIER_BARRIER_H_
@@ -37,11 +37,14 @@
 namespace rouse {
 
 // BarrierWaitResult
+//
+// The result of a wait at a barrier.
 class BarrierWaitResult {
  public:
   explicit BarrierWaitResult(bool is_leader) : is_leader_(is_leader) {}
 
-  // True for one of those that went on together: the last to come.
+  // Returns true for the last future of the round to arrive, and false for the
+  // others.
   bool is_leader() const { return is_leader_; }
 
  private:
@@ -50,31 +53,34 @@ class BarrierWaitResult {
 
 // Barrier
 //
-// Thread-safe. Nothing allocates. It must outlive its futures. What each of
-// those that go on together did before it came is visible to all of them.
+// `Barrier` is thread-safe and allocates nothing. The barrier must outlive its
+// futures. Everything done by a task before its arrival is visible to all tasks
+// of the round when they continue.
 class Barrier {
  public:
   class WaitFuture;
 
-  // For `size` tasks; 0 is as 1.
+  // Creates a barrier for `size` tasks; 0 counts as 1.
   explicit Barrier(size_t size) : size_(size == 0 ? 1 : size) {}
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
 
-  // A future that is ready when, with it, `size` have come: it comes when it is
-  // first polled, but the last, as a rule, not before its task has budget to go
-  // on. O(1), O(size) for the last.
+  // Returns a future that is ready when `size` futures, including itself, have
+  // arrived. A future arrives when it is first polled. As a rule, however, the
+  // last future does not arrive before its task has budget to continue. O(1),
+  // and O(size) for the last future.
   //
-  // One that is destroyed before all have come has not come: another is waited
-  // for in its place. When all have come it is too late for that; the others go
-  // on.
+  // Destroying a future before all have arrived takes back its arrival: the
+  // barrier then waits for another future instead. After all have arrived, an
+  // arrival can no longer be taken back, and the others continue.
   [[nodiscard]] WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
-  // Whether one that comes now is the last.
+  // Returns whether the next arrival completes the round.
   bool LacksOne();
-  // Counts one more. Whether it was the last, and all have been woken. If not
-  // `node` waits for the end of `round`.
+  // Counts an arrival. Returns whether the arrival completed the round, in
+  // which case all waiters have been woken. Otherwise sets `round` to the
+  // current round, and `node` waits for the end of `round`.
   bool Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round);
   bool LookAgain(internal::WaitNode& node, Waker& waker, uint64_t round);
   void Leave(internal::WaitNode& node, uint64_t round);
@@ -88,7 +94,7 @@ class Barrier {
 
 // Barrier::WaitFuture
 //
-// See `Wait()`. Moved only before it is polled.
+// See `Wait()`. Can be moved only before the first poll.
 class [[nodiscard]] Barrier::WaitFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Those that come, and leave, at once. There are no atomics but the lock's.
+// Futures that arrive and leave concurrently. The only atomics are those of the
+// lock.
 
 #include <atomic>
 #include <memory>
@@ -24,8 +25,8 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// A task that is only whether it was woken. It outlives the threads, as a wake
-// that has begun may come late.
+// A task that only records whether it was woken. The task outlives the threads,
+// because a wake in progress may come late.
 class Task {
  public:
   template <class F>
@@ -49,7 +50,7 @@ class Task {
       }
     }
   }
-  // When all others have done what they do.
+  // Called when all other threads have finished.
   bool woken() const { return woken_.load(std::memory_order_relaxed); }
 
  private:
@@ -77,7 +78,7 @@ MODEL_TEST(Barrier, TwoGoOnTogether) {
   Require(leads != other_leads);
 }
 
-// What a leader has done it has done before the next round.
+// What a leader does is visible before the next round.
 MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Barrier barrier(2);
@@ -95,7 +96,8 @@ MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
   Require(rounds.Read() == 2);
 }
 
-// It has come, or yields, or goes on at once if the other has come meanwhile.
+// The future has arrived, or yields, or continues at once if the other has
+// arrived meanwhile.
 MODEL_TEST(Barrier, OneComesWithoutBudget) {
   Barrier barrier(2);
   Task task, other_task;
@@ -112,7 +114,8 @@ MODEL_TEST(Barrier, OneComesWithoutBudget) {
   Require(leads != other_leads);
 }
 
-// One that leaves in time has not come; one that is too late has.
+// A future that leaves in time has not arrived; a future that leaves too late
+// has.
 MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
   Barrier barrier(2);
   Task task, other_task;
@@ -123,16 +126,16 @@ MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
   Thread other([&] { went_on = other_task.Poll(wait).IsReady(); });
   leaving.reset();
   other.Join();
-  // The round is over, or the other waits for one more.
+  // The round is over, or the other future waits for one more.
   auto next = barrier.Wait();
   Require(task.Poll(next).IsReady() == !went_on);
   Require(went_on || other_task.woken());
-  // And so does the next, for two more or for one.
+  // The next future also waits, for two more or for one.
   auto after = barrier.Wait();
   Require(other_task.Poll(after).IsReady() == went_on);
 }
 
-// Who has been woken destroys it.
+// A woken task destroys the barrier.
 MODEL_TEST(Barrier, IsDestroyedByWhoWasWoken) {
   Task task, other_task;
   auto barrier = std::make_unique<Barrier>(2);

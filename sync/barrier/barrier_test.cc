@@ -90,7 +90,8 @@ TEST(Barrier, WhoLeavesTooLateHasCome) {
   EXPECT_TRUE(PollOnce(barrier.Wait()).IsPending()) << "the next round";
 }
 
-// More than are woken at once; one leaves, and another comes, meanwhile.
+// More waiters than are woken at once. Meanwhile one leaves, and another
+// arrives.
 TEST(Barrier, WakesMany) {
   constexpr int kMany = 80;
   Barrier barrier(kMany);

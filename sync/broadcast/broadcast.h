@@ -17,39 +17,40 @@
 //     for (;;) {
 //       rouse::broadcast::Received<Event> event = co_await rx.Receive();
 //       if (event.IsClosed()) co_return;             // no sender is left
-//       if (event.lagged() > 0) continue;            // so many were missed
+//       if (event.lagged() > 0) continue;            // this many were missed
 //       Handle(*event);
 //     }
 //   }
 //
 // # Slow receivers
 //
-// A channel keeps the last `capacity` values, and a sender never waits. A
-// receiver for which a value was overwritten before it had it is told so, and
-// how many it has missed, and goes on at the oldest value that is kept. The
-// capacity that was asked for is rounded up to a power of two.
+// A channel keeps the last `capacity` values, and a sender never waits. If a
+// receiver is too slow, so that values are overwritten before they are
+// received, the receiver gets the number of missed values, and continues at the
+// oldest kept value. The requested capacity is rounded up to a power of two.
 //
-// # What is asked of T
+// # Requirements for T
 //
-// It is copied, by several receivers at once and while others destroy their own
-// copies: `T(const T&)` must be safe to call for one value by several threads.
-// (What is not, such as a type with a `mutable` cache, goes through a
-// `std::shared_ptr`.) A receiver that finds itself alone with the value gets
-// that itself and not a copy.
-// No lock is held while a `T` is copied, moved or destroyed, so it may do
-// anything; but it must not throw when it is destroyed. If it throws when it is
-// copied that receiver has lost the value, and gets the exception.
+// Several receivers copy a `T` at once, while others destroy their own copies.
+// Therefore several threads must be able to call `T(const T&)` for the same
+// value concurrently. (Send a `std::shared_ptr` to any other type, such as a
+// type with a `mutable` cache.) When only one receiver is left with the value,
+// the receiver gets the value itself and not a copy. No lock is held while a
+// `T` is copied, moved or destroyed, so all three operations may do anything.
+// The destructor must not throw. If the copy constructor throws, the receiver
+// has lost the value, and gets the exception.
 //
-// A value goes when the last receiver has had it, at the latest when it is
-// overwritten. What is at most 16 bytes and is copied as bytes is kept in the
-// ring itself; all else takes an allocation for a `Send()`, from the pool.
+// A value is destroyed when the last receiver has received the value, and at
+// the latest when the value is overwritten. A trivially copyable value of at
+// most 16 bytes is kept in the ring itself. For all other values, each `Send()`
+// makes an allocation, from the pool.
 //
 // # Threads
 //
-// Works without a runtime, on any thread. A `Sender` is used by any number of
-// threads at once, but for assigning and destroying one object; a `Receiver` by
-// one at a time. To receive what is there takes no lock and waits for nobody,
-// but for a future that has had to wait before.
+// A channel works without a runtime, on any thread. Any number of threads can
+// use a `Sender` at once, except to assign or destroy it. One thread at a time
+// can use a `Receiver`. Receiving an available value takes no lock and waits
+// for no other thread, except in a future that has already had to wait.
 
 #ifndef ROUSE_SYNC_BROADCAST_BROADCAST_H_
 #define ROUSE_SYNC_BROADCAST_BROADCAST_H_
@@ -84,9 +85,10 @@ class WeakSender;
 
 // Received
 //
-// What a receiver got: a value, or that it has missed some, or that there is
-// none and will be none; or, of `TryReceive()`, that there is none yet. Exactly
-// one of `has_value()`, `lagged() > 0`, `IsClosed()` and `IsEmpty()` holds.
+// The result of a receive: a value; a number of missed values; the end, when no
+// value is left and no more will arrive; or, only from `TryReceive()`, an empty
+// result when there is no value yet. Exactly one of `has_value()`,
+// `lagged() > 0`, `IsClosed()` and `IsEmpty()` holds.
 template <class T>
 class [[nodiscard]] Received {
  public:
@@ -103,14 +105,15 @@ class [[nodiscard]] Received {
 
   bool has_value() const { return value_.has_value(); }
 
-  // How many values were overwritten before this receiver had them; 0 if it is
-  // not this that is said. The next to come is the oldest that is kept.
+  // Returns the number of values that were overwritten before this receiver
+  // could receive them, or 0 for other results. The next value is the oldest
+  // kept value.
   uint64_t lagged() const { return without_ < kEmpty ? without_ : 0; }
 
-  // No sender is left, and the receiver has had everything.
+  // Returns whether no sender is left and the receiver has received everything.
   bool IsClosed() const { return without_ == kClosed; }
 
-  // There is nothing yet.
+  // Returns whether there is no value yet.
   bool IsEmpty() const { return without_ == kEmpty; }
 
   // REQUIRES: `has_value()`.
@@ -152,7 +155,7 @@ template <class T>
 class [[nodiscard]] ReceiveFuture {
  public:
   explicit ReceiveFuture(Receiver<T>& receiver) : receiver_(&receiver) {}
-  // Only before the first poll.
+  // Can be moved only before the first poll.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ReceiveFuture(ReceiveFuture&& other);
   ReceiveFuture& operator=(ReceiveFuture&&) = delete;
@@ -175,7 +178,7 @@ class [[nodiscard]] ClosedFuture {
  public:
   explicit ClosedFuture(internal::CoreBase& core)
       : core_(&core), node_(core.NextMoment()) {}
-  // Only before the first poll.
+  // Can be moved only before the first poll.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ClosedFuture(ClosedFuture&& other);
   ClosedFuture& operator=(ClosedFuture&&) = delete;
@@ -191,14 +194,14 @@ class [[nodiscard]] ClosedFuture {
 
 // Sender
 //
-// A copy is a sender of the same channel. The channel is closed for receivers
-// when the last one has gone. One that was moved from can only be assigned and
-// destroyed; anything else is a `Panic()`.
+// A copy is a sender of the same channel. When the last sender is destroyed,
+// the channel is closed for receivers. A sender that was moved from can only be
+// assigned and destroyed; any other use is a `Panic()`.
 template <class T>
 class Sender {
  public:
-  // A channel without receivers, of which `Subscribe()` makes the first. Panics
-  // if `capacity` is 0 or more than `kMaxCapacity`.
+  // Makes a channel without receivers. `Subscribe()` makes the first receiver.
+  // Panics if `capacity` is 0 or more than `kMaxCapacity`.
   explicit Sender(size_t capacity) : core_(new internal::Core<T>(capacity)) {}
 
   Sender(const Sender& other) : core_(other.core_) {
@@ -213,16 +216,19 @@ class Sender {
     if (core_) core_->RemoveSender();
   }
 
-  // Sends to all receivers that there are, and says how many that are. They may
-  // yet miss the value, or go without having received it. Never waits, and
-  // needs no runtime. O(1), and as much again for each receiver that waits.
+  // Sends `value` to all existing receivers, and returns the number of
+  // receivers. A receiver may still miss the value, or be destroyed without
+  // having received the value. Never waits, and needs no runtime. Takes O(1)
+  // time, and O(1) more for each receiver that waits.
   //
-  // Fails if there are no receivers: `kCancelled`. Then `value` is as it was.
-  // (A `T` that cannot be assigned, and so not be given back, is copied.) What
-  // receivers did before they went is visible then.
+  // Fails with `kCancelled`, leaving `value` unchanged, if there are no
+  // receivers. (A `T` without assignment, which cannot be given back, is
+  // copied.) After the failure, everything that receivers did before their
+  // destruction is visible.
   //
-  // This sender is not in `value`, nor goes with it when that is received. A
-  // copy may be: the channel stays open as long as it is kept.
+  // This sender must not be part of `value`, or be destroyed with it when the
+  // value is received. A copy of the sender may be part of `value`: the channel
+  // stays open as long as the copy exists.
   absl::StatusOr<size_t> Send(T&& value) const {
     if constexpr (internal::kIsPlain<T> || !std::is_move_assignable_v<T>) {
       return Send(std::as_const(value));
@@ -236,7 +242,7 @@ class Sender {
     }
   }
 
-  // The same with a copy.
+  // Sends a copy of `value`, with the same results.
   absl::StatusOr<size_t> Send(const T& value) const {
     if (core_->receivers() == 0) return internal::NoReceiversError();
     Message message = internal::Slot<T>::Wrap(value);
@@ -245,34 +251,36 @@ class Sender {
     return internal::NoReceiversError();
   }
 
-  // A receiver of all that is sent from now on. Panics where there are
-  // `kMaxReceivers` already.
+  // Returns a receiver of all values that are sent from now on. Panics if the
+  // channel already has `kMaxReceivers` receivers.
   Receiver<T> Subscribe() const { return Receiver<T>(core_); }
 
-  // A future that is ready when there is no receiver. A moment of that since
-  // this call is enough, though somebody has subscribed since. Any number of
-  // threads and tasks may wait. Destroying the future stops its waiting. The
-  // sender stays where it is as long as the future lives.
+  // Returns a future that is ready when there is no receiver. One moment
+  // without receivers since this call is enough, even if a receiver has
+  // subscribed since. Any number of threads and tasks can wait. Destroying the
+  // future ends the wait. The sender must not be moved or destroyed as long as
+  // the future exists.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(*core_.operator->());
   }
 
   size_t receiver_count() const { return core_->receivers(); }
 
-  // Whether there is no receiver. `Subscribe()` makes one again.
+  // Returns whether there is no receiver. `Subscribe()` makes one again.
   bool IsClosed() const { return receiver_count() == 0; }
 
   size_t sender_count() const { return core_->senders(); }
 
-  // How many of the values that are kept some receiver has not had yet.
-  // O(log capacity).
+  // Returns the number of kept values that some receiver has not received yet.
+  // Takes O(log capacity) time.
   size_t size() const { return core_->Unread(); }
   bool IsEmpty() const { return size() == 0; }
 
-  // How many values are kept: what was asked for, rounded up to a power of two.
+  // Returns the number of values that are kept: the requested capacity, rounded
+  // up to a power of two.
   size_t capacity() const { return core_->capacity(); }
 
-  // A handle that does not keep the channel open.
+  // Returns a handle that does not keep the channel open.
   WeakSender<T> Downgrade() const { return WeakSender<T>(core_); }
 
   bool SameChannel(const Sender& other) const {
@@ -290,12 +298,12 @@ class Sender {
 
 // WeakSender
 //
-// Does not count as a sender, but becomes one as long as another is left.
-// Thread-safe as a `Sender` is.
+// A handle that does not count as a sender, but can be upgraded to a sender as
+// long as another sender is left. Thread-safe as a `Sender` is.
 template <class T>
 class WeakSender {
  public:
-  // A sender, or nothing if the last has gone.
+  // Returns a sender, or nothing if the last sender is destroyed.
   std::optional<Sender<T>> Upgrade() const {
     if (!core_->AddSenderUnlessClosed()) return std::nullopt;
     return Sender<T>(core_);
@@ -311,10 +319,11 @@ class WeakSender {
 
 // Receiver
 //
-// Gets what is sent after it was made, in one order, the same for all. Used by
-// one thread at a time. Of one that was moved from nothing is used but its
-// destructor and assignment. Destroying it gives up its share in what it has
-// not received: O(size()), and never more than the capacity.
+// Receives the values that are sent after the receiver was made, in the same
+// order as all other receivers. Used by a single thread at a time. A receiver
+// that was moved from can only be assigned and destroyed. The destructor gives
+// up the receiver's share in values that were not received. Its cost is
+// O(size()), and never more than the capacity.
 template <class T>
 class Receiver {
  public:
@@ -328,18 +337,19 @@ class Receiver {
     if (core_) core_->RemoveReceiver(position_);
   }
 
-  // A future of the next value, or of how many were missed, or of the end:
-  // closed, when all senders have gone and everything has been received. It is
-  // never empty.
+  // Returns a future of the next value, of the number of missed values, or of
+  // the end: closed, when all senders are destroyed and everything has been
+  // received. The result is never empty.
   //
-  // Destroying the future before it is ready has taken nothing. The receiver
-  // stays where it is, and has no other call for a value, as long as the future
-  // lives.
+  // Destroying the future before it is ready has received nothing. As long as
+  // the future exists, the receiver must not be moved or destroyed, and no
+  // other call may receive from the receiver.
   ReceiveFuture<T> Receive() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReceiveFuture<T>(*this);
   }
 
-  // The same without waiting; if there is nothing yet the result is empty.
+  // Receives like `Receive()` without waiting. If there is no value yet the
+  // result is empty.
   Received<T> TryReceive() {
     typename Core::Taken taken = core_->Take(position_);
     if (ABSL_PREDICT_TRUE(taken.has_value())) {
@@ -352,23 +362,26 @@ class Receiver {
     return From(look, missed, taken);
   }
 
-  // The same, and blocks the thread until it has a result. As `BlockOn()`, a
-  // `Panic()` inside a task.
+  // Receives like `Receive()`, but blocks the calling thread until there is a
+  // result. Like `BlockOn()`, this is a `Panic()` inside a task.
   Received<T> BlockingReceive() {
     return rouse::internal::BlockOnFor("broadcast::Receiver::BlockingReceive",
                                        "co_await Receive()", Receive());
   }
 
-  // Another receiver, of all that is sent from now on: it does not get what
-  // this one has not received yet.
+  // Returns another receiver, of all values sent from now on. The new receiver
+  // does not get the earlier values, even if this receiver has not received
+  // them yet.
   Receiver Resubscribe() const { return Receiver(core_); }
 
-  // How many values have been sent that this receiver has not got. If that is
-  // more than the capacity, the next result says so.
+  // Returns the number of sent values that this receiver has not received. If
+  // the number is more than the capacity, the next result reports the missed
+  // values.
   uint64_t size() const { return core_->SentSince(position_); }
   bool IsEmpty() const { return size() == 0; }
 
-  // Whether all senders have gone. There may be values left to receive.
+  // Returns whether all senders are destroyed. There may be values left to
+  // receive.
   bool IsClosed() const { return core_->senders() == 0; }
 
   size_t capacity() const { return core_->capacity(); }
@@ -392,7 +405,7 @@ class Receiver {
     return Received<T>(std::in_place, std::forward<Taken>(taken).Take());
   }
 
-  // REQUIRES: `taken` has a value if that is what was found.
+  // REQUIRES: `taken` has a value if `look` is `kValue`.
   static Received<T> From(Look look, uint64_t missed,
                           typename Core::Taken& taken) {
     switch (look) {
@@ -415,15 +428,15 @@ class Receiver {
 // The largest capacity.
 inline constexpr size_t kMaxCapacity = internal::kMaxCapacity;
 
-// How many receivers a channel has at the most.
+// The largest number of receivers of a channel.
 inline constexpr size_t kMaxReceivers = internal::kMaxReceivers;
 
 // Channel()
 //
-// A channel that keeps `capacity` values, rounded up to a power of two, with
-// its first sender and its first receiver. Allocates for all of them: 16 bytes
-// each, or 24 if `T` is of 9 to 16 bytes and copied as bytes. Panics if
-// `capacity` is 0 or more than `kMaxCapacity`.
+// Makes a channel that keeps `capacity` values, rounded up to a power of two,
+// with the first sender and the first receiver. Allocates room for all values:
+// 16 bytes each, or 24 bytes if `T` is trivially copyable and has 9 to 16
+// bytes. Panics if `capacity` is 0 or more than `kMaxCapacity`.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity) {
   Sender<T> sender(capacity);

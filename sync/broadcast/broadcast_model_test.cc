@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Senders, receivers and those that go, at once. Values in boxes are plain
-// data: who takes one that another destroys has a race. Values in the ring are
-// two words that must be of one value.
+// Concurrent senders, receivers and destructions. Values in boxes are plain
+// data: to take a value while another thread destroys it is a race. Values in
+// the ring are two words that must belong to the same value.
 
 #include <atomic>
 #include <cstdint>
@@ -28,10 +28,11 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Of each number that is sent, what who has the value itself writes, and who
-// copies it reads. Not in the box, whose place on the heap may be another box's
-// before: where the checker does not see the heap, under ThreadSanitizer, that
-// would be a race.
+// For each number that is sent, a cell that is written by the owner of the
+// value itself, and read by a thread that copies the value. The cells are not
+// in the boxes, because the place of a box on the heap may have been the place
+// of an earlier box. That would be a race under ThreadSanitizer, where the
+// checker does not see the heap.
 Cell<int> letters[16];
 
 // A value in a box: a number that is sent once.
@@ -85,7 +86,7 @@ void Send(const Sender<T>& tx, int value) {
   static_cast<void>(tx.Send(T(value)));
 }
 
-// For a thread: sends, and goes.
+// For a thread: sends, and destroys the sender.
 template <class T>
 auto Sends(Sender<T> tx, int first, int last) {
   return [tx = std::optional(std::move(tx)), first, last]() mutable {
@@ -94,7 +95,8 @@ auto Sends(Sender<T> tx, int first, int last) {
   };
 }
 
-// For a thread: receives to the end, and has had or missed so many.
+// For a thread: receives to the end. The sum of received and missed values must
+// be `expected`.
 template <class T>
 void Counts(Receiver<T> rx, uint64_t expected) {
   uint64_t count = 0;
@@ -116,7 +118,7 @@ void ReceivesAll(Receiver<T> rx, int last) {
   Require(BlockOn(rx.Receive()).IsClosed());
 }
 
-// Knows whether it was woken.
+// A task that records whether it was woken.
 class Task {
  public:
   template <class F>
@@ -125,7 +127,7 @@ class Task {
     return future.Poll(cx);
   }
 
-  // Relaxed: asked when the others have ended.
+  // Relaxed: read after the other threads have ended.
   bool woken() const { return woken_.load(std::memory_order_relaxed); }
 
  private:
@@ -158,7 +160,8 @@ MODEL_TEST(BroadcastSlot, APlainValueIsTakenOrMissed) {
   IsTakenOrMissed<Plain>();
 }
 
-// The value after those that were had or missed, so many as `count`. Counts it.
+// Receives the value after the first `count` values, which were received or
+// missed. Increments `count`.
 template <class T>
 void TakeNext(Receiver<T>& rx, int& count) {
   Received<T> received = rx.TryReceive();
@@ -169,7 +172,7 @@ void TakeNext(Receiver<T>& rx, int& count) {
   }
 }
 
-// The ring comes round twice meanwhile: the slot has shares again.
+// The ring comes round twice in the meantime: the slot has shares again.
 template <class T>
 void TheRingComesRound() {
   auto [tx, rx] = Channel<T>(1);
@@ -191,7 +194,7 @@ MODEL_TEST(BroadcastSlot, TheRingComesRoundWhileAPlainValueIsTaken) {
   TheRingComesRound<Plain>();
 }
 
-// A value is found by who receives without the lock.
+// A receiver finds a value without the lock.
 template <class T>
 void IsFoundWhole() {
   auto [tx, rx] = Channel<T>(2);
@@ -204,7 +207,7 @@ void IsFoundWhole() {
 MODEL_TEST(BroadcastSlot, ABoxIsFoundWhole) { IsFoundWhole<Boxed>(); }
 MODEL_TEST(BroadcastSlot, APlainValueIsFoundWhole) { IsFoundWhole<Plain>(); }
 
-// One has a copy and the other the value, or both have copies.
+// One receiver has a copy and the other the value, or both have copies.
 MODEL_TEST(BroadcastSlot, TwoTakeTheSameBox) {
   auto [tx, rx1] = Channel<Boxed>(2);
   Receiver<Boxed> rx2 = tx.Subscribe();
@@ -226,7 +229,7 @@ MODEL_TEST(BroadcastSlot, ThreeTakeTheSameBox, .mode = model::Mode::kBounded,
   Require(rx1.TryReceive()->number() == 1);
 }
 
-// A box is overwritten of which one has taken its share.
+// A box is overwritten when one of two receivers has taken its share.
 MODEL_TEST(BroadcastSlot, OfTwoOneTakesAndOneMisses, .spurious_failures = 0) {
   auto [tx, rx1] = Channel<Boxed>(1);
   Receiver<Boxed> rx2 = tx.Subscribe();
@@ -248,16 +251,17 @@ MODEL_TEST(BroadcastSlot, AReceiverGoesWhileItsSharesAreRevoked) {
   Send(tx, 2);
 }
 
-// What these order is the case in which a receiver reads the next payload and
-// claims its share before the sender revokes it, which then puts that payload:
-// a cycle that starts with a load of what is stored later.
+// The orders below matter only in one case: a receiver reads the next payload
+// and claims its share before the sender revokes that share and stores that
+// payload. This is a cycle that begins with a load of a value that is stored
+// later.
 MODEL_MUTANTS(BroadcastSlot, "sync/broadcast/slot.",
               "BoxedSlot::Put at: loads are not buffered",
               "BoxedSlot::Take at: loads are not buffered",
               "PlainSlot::Put at: loads are not buffered",
               "PlainSlot::Take at: loads are not buffered");
 
-// ---- Who waits.
+// ---- Waiters.
 
 // Trap C11 (#2135).
 MODEL_TEST(Broadcast, ASendIsSeenOrWakes) {
@@ -327,7 +331,8 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
   }
 }
 
-// The moment without receivers counts for who has waited before it.
+// The moment without receivers counts for a future that has waited before that
+// moment.
 MODEL_TEST(Broadcast, TheLastReceiverGoesAndAnotherComes) {
   auto [tx, rx] = Channel<Boxed>(2);
   Task task;
@@ -346,7 +351,8 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesAndAnotherComes) {
   }
 }
 
-// What is sent meanwhile is for nobody, or goes with the receiver.
+// A value that is sent in the meantime has no receiver, or is destroyed with
+// the receiver.
 MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
   auto [tx, rx] = Channel<Boxed>(2);
   Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
@@ -366,7 +372,7 @@ MODEL_TEST(Broadcast, ASendThatIsRefusedSeesWhatTheLastReceiverDid) {
   if (!tx.Send(Boxed(1)).ok()) Require(data.Read() == 1);
 }
 
-// ---- Who goes last.
+// ---- The last end.
 
 MODEL_TEST(Broadcast, BothEndsGoAtOnce) {
   auto [tx, rx] = Channel<Boxed>(1);
@@ -384,7 +390,7 @@ MODEL_TEST(Broadcast, ASenderIsMadeWhileTheLastGoes) {
   Require(upgraded.has_value() == !rx.IsClosed());
 }
 
-// ---- Those of Tokio, smaller.
+// ---- Tokio's models, reduced.
 
 MODEL_TEST(Broadcast, BroadcastSend, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {

@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Senders and receivers on threads and in tasks, half of whose receives are
-// given up. Every receiver keeps its own books: it has had, in each sender's
-// order, or missed, or left, whatever was sent while it was subscribed.
+// Senders and receivers on threads and in tasks. Half of the receives are
+// cancelled. Every receiver keeps its own books: it has received, in the order
+// of each sender, or missed, or left behind, every value that was sent while it
+// was subscribed.
 
 #include <array>
 #include <atomic>
@@ -36,15 +37,15 @@ namespace {
 constexpr size_t kSenders = 8;
 constexpr size_t kReceivers = 8;  // half of them are tasks
 
-// In the ring.
+// A value in the ring.
 struct Plain {
   Plain(uint32_t sender, uint64_t number) : sender(sender), number(number) {}
   uint32_t sender;
-  uint64_t number;  // of this sender's, from 1
+  uint64_t number;  // of this sender, from 1
 };
 static_assert(internal::kIsPlain<Plain>);
 
-// In a box. Counts those that live, and knows whether it is whole.
+// A value in a box. Counts the live instances, and knows whether it is whole.
 std::atomic<int64_t> live{0};
 struct Boxed {
   Boxed(uint32_t sender, uint64_t number)
@@ -67,11 +68,11 @@ struct Boxed {
 };
 static_assert(!internal::kIsPlain<Boxed>);
 
-// What a receiver has had and missed.
+// The values that a receiver has received and missed.
 template <class T>
 class Books {
  public:
-  // False at the end.
+  // Returns false at the end.
   bool Enter(const Received<T>& received) {
     EXPECT_FALSE(received.IsEmpty());
     if (received.IsClosed()) return false;
@@ -94,7 +95,7 @@ class Books {
   uint64_t missed_ = 0;
 };
 
-// A receive that is given up if it is pending so many times.
+// A receive that is cancelled after a certain number of pending polls.
 template <class T>
 class Impatient {
  public:
@@ -105,7 +106,7 @@ class Impatient {
     PollResult<Received<T>> result = receive_.Poll(cx);
     if (result.IsReady()) return std::optional(std::move(result).value());
     if (--patience_ == 0) return std::optional<Received<T>>();
-    // For the next look.
+    // Requests the next poll.
     cx.waker().WakeByRef();
     return kPending;
   }
@@ -115,8 +116,9 @@ class Impatient {
   uint32_t patience_;
 };
 
-// To the end. A receiver goes now and then, and another one takes its place
-// where it was made from it: what was sent between the two is not known.
+// Receives to the end. Now and then the receiver is destroyed and replaced by a
+// receiver that was made from it: the values that were sent in between are not
+// known.
 template <class T>
 Co<Books<T>> Receive(Receiver<T> receiver, uint64_t seed) {
   FastRand rand(seed);
@@ -133,7 +135,8 @@ Co<Books<T>> Receive(Receiver<T> receiver, uint64_t seed) {
   }
 }
 
-// Subscribes, receives some, and goes, until there is nobody who sends.
+// Subscribes, receives some values, and destroys the receiver, until no sender
+// is left.
 template <class T>
 void ComeAndGo(const WeakSender<T>& weak, uint64_t seed) {
   FastRand rand(seed);
@@ -184,7 +187,7 @@ void Press(size_t capacity, absl::Duration time, uint64_t seed) {
                 tx.Send(T(static_cast<uint32_t>(i), ++sent[i]));
             EXPECT_GE(receivers.value(), kReceivers);
           }
-          // So that receivers wait, too.
+          // Gives receivers an occasion to wait, too.
           if (rand.Below(4) == 0) std::this_thread::yield();
         }
       });

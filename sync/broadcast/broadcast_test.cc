@@ -130,7 +130,7 @@ TEST(Broadcast, AReceiverMayLagAgainAndAgain) {
   }
 }
 
-// Of a value that was sent, and not read, before another lag.
+// One more value is sent, and none is read, before the second lag.
 TEST(Broadcast, WhatIsMissedIsCountedFromThePositionOfTheReceiver) {
   auto [tx, rx] = Channel<int>(2);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(tx.Send(i).ok());
@@ -153,8 +153,8 @@ TEST(Broadcast, ASendWithoutReceiversFailsAndLeavesTheValue) {
   EXPECT_EQ(tx.Send(copy).status().code(), absl::StatusCode::kCancelled);
 }
 
-// Trap C11 (#7629): a channel that begins without receivers is as one that has
-// lost them.
+// Trap C11 (#7629): a channel that begins without receivers behaves like a
+// channel that has lost its receivers.
 TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
   const Sender<int> tx(4);
   ClosedFuture closed = tx.Closed();
@@ -166,7 +166,7 @@ TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
 }
 
 // Trap C11 (#4814, #4867): receiving hung in a channel that had been without
-// receivers for a time.
+// receivers for some time.
 TEST(Broadcast, AChannelThatLostItsReceiversGetsNewOnes) {
   auto [tx, first] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
@@ -208,8 +208,8 @@ TEST(Broadcast, IsClosedWhenTheLastSenderHasGone) {
   EXPECT_TRUE(rx.BlockingReceive().IsClosed());
 }
 
-// Trap C11 (#2448): the end takes no place in the ring, so that it overwrites
-// nothing and is not waited for.
+// Trap C11 (#2448): the end takes no place in the ring. Therefore it overwrites
+// no value, and receivers do not wait for it.
 TEST(Broadcast, TheEndOverwritesNothing) {
   auto [tx, rx] = Channel<std::string>(2);
   {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What broadcast's tests share.
+// Helpers that the tests of broadcast share.
 
 #ifndef ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
 #define ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
@@ -14,7 +14,7 @@
 
 namespace rouse::broadcast {
 
-// What there is now, as far as it is values.
+// Receives the values that are there now, until the next result is not a value.
 template <class T>
 std::vector<T> Drain(Receiver<T>& rx) {
   std::vector<T> values;
@@ -25,7 +25,7 @@ std::vector<T> Drain(Receiver<T>& rx) {
   }
 }
 
-// Counts what it does, in whatever the test wants it counted.
+// Counts of live objects and of copies, in an object that the test provides.
 struct Counts {
   std::atomic<int> live{0};
   std::atomic<int> copies{0};

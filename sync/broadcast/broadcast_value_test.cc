@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a value: who gets it, who a copy, and when it goes.
+// The life of a value: which receiver gets the value, which receivers get
+// copies, and when the value is destroyed.
 
 #include <array>
 #include <atomic>
@@ -52,8 +53,8 @@ TEST(BroadcastValue, AValueOfLargeAlignmentIsAligned) {
   EXPECT_EQ(rx.TryReceive()->words[0], 7);
 }
 
-// The value is moved before the lock is taken, and then the last receiver goes:
-// here because moving it is what makes it go.
+// The value is moved before the lock is taken, and then the last receiver is
+// destroyed. In this test the move itself destroys the receiver.
 TEST(BroadcastValue, AValueIsGivenBackIfTheLastReceiverGoesMeanwhile) {
   class Value {
    public:
@@ -115,7 +116,7 @@ TEST(BroadcastValue, APlainValueThatCannotBeAssigned) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-// The one who was to have it has lost it, and nobody else.
+// Only the receiver whose copy throws has lost the value.
 TEST(BroadcastValue, ACopyThatThrowsIsThatReceiversLoss) {
   class Bad {
    public:
@@ -196,7 +197,7 @@ TEST(BroadcastValue, AReceiverThatGoesGivesUpItsShares) {
   EXPECT_EQ(counts.live, 0);
 }
 
-// Tokio #3434: one that has lagged when it goes.
+// Tokio #3434: a receiver that has lagged is destroyed.
 TEST(BroadcastValue, AReceiverThatHasLaggedMayGo) {
   Counts counts;
   auto [tx, rx1] = Channel<Counted>(2);
@@ -230,8 +231,8 @@ TEST(BroadcastValue, WhoIsAssignedToGivesUpWhatItHad) {
   EXPECT_EQ(tx2.sender_count(), 2);
 }
 
-// Trap C11 (#7232, RUSTSEC-2025-0023): values are copied by several threads at
-// once; only what the last one does excludes the others.
+// Trap C11 (#7232, RUSTSEC-2025-0023): several threads copy values at once;
+// only the last thread has exclusive access.
 TEST(BroadcastValue, IsCopiedByManyAtOnceAndMovedByTheLastAlone) {
   class Value {
    public:
@@ -242,7 +243,7 @@ TEST(BroadcastValue, IsCopiedByManyAtOnceAndMovedByTheLastAlone) {
     }
     Value(Value&& other) noexcept
         : users_(std::exchange(other.users_, nullptr)) {
-      // Nobody copies what is moved.
+      // No thread copies a value that is moved.
       EXPECT_NE(users_, nullptr);
     }
     ~Value() = default;

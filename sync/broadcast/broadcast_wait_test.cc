@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for a value, or for there to be no receiver.
+// Waits for a value, and waits for a moment without receivers.
 
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +57,8 @@ TEST(BroadcastWait, WhoDoesNotWaitIsNotWoken) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-// Trap C11 (#2135): a receiver that was woken, and then told to wait again or
-// dropped, is told of the next value.
+// Trap C11 (#2135): a receiver that was woken, and then waits again or is
+// dropped, is notified of the next value.
 TEST(BroadcastWait, EachWaitIsToldOfTheNextValue) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task;
@@ -104,7 +104,7 @@ TEST(BroadcastWait, ACancelledReceiveHasTakenNothing) {
   EXPECT_THAT(Drain(rx), ElementsAre("one"));
 }
 
-// One that was polled with a waker that does nothing is in the list as well.
+// A receive that was polled with the no-op waker is in the list as well.
 TEST(BroadcastWait, ACancelledReceiveOfNoTaskLeavesTheList) {
   auto [tx, rx] = Channel<int>(2);
   {
@@ -162,7 +162,7 @@ TEST(BroadcastWait, TakesAUnitOfTheBudgetForEachValue) {
     ReceiveFuture<uint32_t> receive = rx.Receive();
     EXPECT_TRUE(receive.Poll(cx).IsPending());
     EXPECT_EQ(task.wakes(), 1);
-    // It does not wait for a value: there is one.
+    // The future does not wait for a value: there is a value.
     ReceiveFuture<uint32_t> moved = std::move(receive);
     EXPECT_EQ(*PollOnce(moved, waker).value(), kBudgetPerPoll);
   }
@@ -193,7 +193,7 @@ TEST(BroadcastWait, AWakerMayUseTheChannel) {
   {
     ReceiveFuture<int> receive = rx.Receive();
     ASSERT_TRUE(PollOnce(receive, waker).IsPending());
-    // Drops the one before.
+    // Drops the previous waker.
     ASSERT_TRUE(PollOnce(receive, other_waker).IsPending());
     ASSERT_TRUE(PollOnce(receive, waker).IsPending());
     ASSERT_TRUE(tx.Send(1).ok());
@@ -207,7 +207,8 @@ TEST(BroadcastWait, AWakerMayUseTheChannel) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-// As above, of those who wait for the end of all receivers.
+// Wakers of futures that wait for a moment without receivers are also called
+// and dropped without the lock.
 TEST(BroadcastWait, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
@@ -221,8 +222,8 @@ TEST(BroadcastWait, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
   EXPECT_TRUE(PollOnce(closed, waker).IsReady());
 }
 
-// More than are woken at once: those whose turn has not come may be polled when
-// there is a receiver again.
+// There are more waiters than are woken at once: a waiter whose turn has not
+// come may be polled when there is a receiver again.
 TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllThatWait) {
   constexpr size_t kMany = 40;
   auto [tx, rx] = Channel<int>(2);
@@ -251,8 +252,8 @@ TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllThatWait) {
   for (auto& future : closed) EXPECT_TRUE(PollOnce(*future).IsReady());
 }
 
-// Trap C11 (#5923, #5925): those who wait again, while a send wakes, wait for
-// the next value; the send does not look at them.
+// Trap C11 (#5923, #5925): receivers that wait again, while a send wakes, wait
+// for the next value; the send ignores them.
 TEST(BroadcastWait, ASendWakesOnlyThoseWhoWaitedBefore) {
   constexpr size_t kReceivers = 100;  // several batches
   const Sender<int> tx(2);
@@ -266,7 +267,7 @@ TEST(BroadcastWait, ASendWakesOnlyThoseWhoWaitedBefore) {
     wakers.push_back(tasks[i].NewWaker());
   }
   for (size_t i = 0; i < kReceivers; ++i) {
-    // Woken, it receives at once, and waits for the next.
+    // The woken receiver receives at once, and waits for the next value.
     tasks[i].OnWake([&, i] {
       EXPECT_TRUE(PollOnce(*receive[i], wakers[i]).IsReady());
       receive[i] = std::make_unique<ReceiveFuture<int>>(receivers[i].Receive());
@@ -294,7 +295,7 @@ TEST(BroadcastWait, OfManyWhoWaitSomeMayGoWhileTheOthersAreWoken) {
         std::make_unique<ReceiveFuture<int>>(receivers[i].Receive()));
     ASSERT_TRUE(PollOnce(*receive[i], waker).IsPending());
   }
-  // The first one woken cancels the last, which is in another batch.
+  // The first woken waiter cancels the last waiter, which is in another batch.
   tasks.front().OnWake([&] { receive.back().reset(); });
   ASSERT_TRUE(tx.Send(1).ok());
   EXPECT_EQ(tasks.back().wakes(), 0);
@@ -341,15 +342,15 @@ TEST(BroadcastWait, NoReceiverIsLeft) {
   ASSERT_TRUE(PollOnce(closed, waker).IsPending());
   receiver.reset();
   EXPECT_EQ(task.wakes(), 1);
-  // That there is one again changes nothing.
+  // The new receiver changes nothing.
   const Receiver<int> again = tx.Subscribe();
   EXPECT_TRUE(PollOnce(closed, waker).IsReady());
   ClosedFuture next = tx.Closed();
   EXPECT_TRUE(PollOnce(next, waker).IsPending());
 }
 
-// Also before the first poll, and between that and the next if it had no budget
-// to look.
+// The moment also counts before the first poll, and between the first and the
+// second poll if the first poll had no budget to check.
 TEST(BroadcastWait, AMomentWithoutReceiversSinceTheCallIsEnough) {
   const Sender<int> tx(2);
   ClosedFuture first = tx.Closed();

@@ -67,7 +67,8 @@ uint64_t CoreBase::AddReceiver() {
     // Relaxed: written with the lock.
     const size_t receivers = receivers_.load(std::memory_order_relaxed);
     added = receivers < kMaxReceivers;
-    // Relaxed: as above; and who reads it without can be told any number.
+    // Relaxed: written with the lock. A thread that reads the number without
+    // the lock has no guarantee which number it gets.
     if (added) receivers_.store(receivers + 1, std::memory_order_relaxed);
   }
   if (!added) {
@@ -79,17 +80,17 @@ uint64_t CoreBase::AddReceiver() {
 uint64_t CoreBase::RemoveReceiver() {
   mu_.Lock();
   const uint64_t end = tail_;
-  // Relaxed: as in AddReceiver.
+  // Relaxed: written with the lock.
   const size_t left = receivers_.load(std::memory_order_relaxed) - 1;
-  // Release pairs with the acquire of receivers(). What those did that went
-  // before comes by the lock.
+  // Release pairs with the acquire of receivers(). The lock orders what
+  // receivers did that were destroyed earlier.
   receivers_.store(left, std::memory_order_release);
   if (left != 0) {
     mu_.Unlock();
     return end;
   }
-  // By this those that wait see it, also those whose turn to be woken has not
-  // come yet when there is a receiver again.
+  // The new number shows all waiters that the moment has come, even waiters
+  // whose turn to be woken comes after a new receiver has subscribed.
   ++next_moment_;
   rouse::internal::WakeAll(mu_, closing_, [](WaitNode*) {});
   return end;
@@ -108,7 +109,7 @@ uint64_t CoreBase::NextMoment() const {
 }
 
 bool CoreBase::PollClosed(ClosedNode& node, const Waker& waker) {
-  // These go without the lock.
+  // The wakers are destroyed without the lock.
   Waker clone = node.CloneIfNew(waker);
   Waker left;
   const BriefLockHolder lock(mu_);
@@ -124,7 +125,7 @@ bool CoreBase::PollClosed(ClosedNode& node, const Waker& waker) {
 }
 
 void CoreBase::StopWaiting(WaitNode& node) {
-  Waker waker;  // goes without the lock
+  Waker waker;  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   node.Leave(waker);
 }

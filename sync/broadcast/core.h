@@ -5,9 +5,9 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// What the ends of a broadcast channel share: its ring, how many senders and
-// receivers there are, and who waits. Internal to `sync/`. How a value goes
-// from a sender to the receivers is in broadcast/slot.h.
+// The state that the ends of a broadcast channel share: the ring, the numbers
+// of senders and receivers, and the waiters. Internal to `sync/`.
+// broadcast/slot.h describes how a value gets from a sender to the receivers.
 
 #ifndef ROUSE_SYNC_BROADCAST_CORE_H_
 #define ROUSE_SYNC_BROADCAST_CORE_H_
@@ -38,62 +38,67 @@ using rouse::internal::WaitNode;
 inline constexpr size_t kMaxCapacity = size_t{1} << 32;
 inline constexpr size_t kMaxReceivers = Claims::kMaxShares;
 
-// What a channel is but for its values: who is at its ends, and who waits.
+// The part of a channel that does not depend on the values: the counts of
+// senders and receivers, and the waiters.
 class CoreBase {
  public:
-  // What is there for a receiver.
+  // The state that a receiver finds at its position.
   enum class Look { kValue, kLagged, kEmpty, kClosed };
 
-  // One that waits until there is no receiver.
+  // A waiter for a moment without receivers.
   struct ClosedNode : WaitNode {
     explicit ClosedNode(uint64_t moment) : next_moment(moment) {}
 
-    // The number of the first moment without receivers that it waits for.
+    // The number of the first moment without receivers that ends the wait.
     const uint64_t next_moment;
   };
 
-  // Starts with one sender, its reference, and no receiver. Panics if the
-  // capacity is out of range.
+  // Starts with a sender, the sender's reference, and no receiver. Panics if
+  // the capacity is out of range.
   explicit CoreBase(size_t capacity);
   CoreBase(const CoreBase&) = delete;
   CoreBase& operator=(const CoreBase&) = delete;
 
   size_t capacity() const { return mask_ + 1; }
 
-  // References: one for each sender, weak sender and receiver.
+  // Adds a reference. Each sender, weak sender and receiver has one.
   void Ref() {
     // Relaxed: the caller has a reference.
     references_.fetch_add(1, std::memory_order_relaxed);
   }
-  // Whether it was the last.
+  // Removes a reference. Returns whether it was the last.
   bool Unref() {
-    // Acquire and release: all use comes before the delete of the last.
+    // Acquire and release: all uses come before the deletion by the last
+    // holder.
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
   void AddSender() ABSL_LOCKS_EXCLUDED(mu_);
-  // False if there is none any more.
+  // Adds a sender and returns true, or returns false if no sender is left.
   bool AddSenderUnlessClosed() ABSL_LOCKS_EXCLUDED(mu_);
   void RemoveSender() ABSL_LOCKS_EXCLUDED(mu_);
   size_t senders() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The position of the first value that the new receiver gets.
+  // Adds a receiver. Returns the position of the first value that the new
+  // receiver gets.
   uint64_t AddReceiver() ABSL_LOCKS_EXCLUDED(mu_);
-  // The position of the first value that has no share of the one that goes.
+  // Removes a receiver. Returns the position of the first value without a share
+  // of the removed receiver.
   uint64_t RemoveReceiver() ABSL_LOCKS_EXCLUDED(mu_);
   size_t receivers() const {
-    // Acquire pairs with the release of RemoveReceiver: what receivers did
-    // before they went is visible to who finds none.
+    // Acquire pairs with the release of RemoveReceiver: if the number is 0,
+    // everything that receivers did before their destruction is visible.
     return receivers_.load(std::memory_order_acquire);
   }
 
-  // How many values have been sent since `position`.
+  // Returns the number of values that have been sent since `position`.
   uint64_t SentSince(uint64_t position) const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The number of the next moment without receivers, or of the one that lasts.
+  // Returns the number of the next moment without receivers, or of the present
+  // moment if there is no receiver now.
   uint64_t NextMoment() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Whether there has been the moment that `node` waits for; if not, `waker` is
-  // woken then.
+  // Returns whether the moment has come for which `node` waits. If not, `waker`
+  // is woken when that moment comes.
   bool PollClosed(ClosedNode& node, const Waker& waker)
       ABSL_LOCKS_EXCLUDED(mu_);
   void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_);
@@ -106,8 +111,9 @@ class CoreBase {
   }
   uint64_t LapOf(uint64_t position) const { return position >> lap_shift_; }
 
-  // What is there at `position`. If it is gone, moves it to the oldest value
-  // that is kept, and says in `missed` how far that is.
+  // Returns the state that a receiver finds at `position`. If the value there
+  // was overwritten, moves `position` to the oldest kept value, and sets
+  // `missed` to the number of skipped values.
   Look LookAt(uint64_t& position, uint64_t& missed) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     const uint64_t unread = tail_ - position;
@@ -122,18 +128,19 @@ class CoreBase {
 
   const size_t mask_;
   const int lap_shift_;
-  // What is written often, apart from what receivers only read: this, and what
-  // comes last.
+  // The members from here to the end are written often, and are kept apart from
+  // the members above, which receivers only read.
   alignas(ABSL_CACHELINE_SIZE) mutable BriefLock mu_;
-  // The position of the next value; never wraps.
+  // The position of the next value. This number never wraps.
   uint64_t tail_ ABSL_GUARDED_BY(mu_) = 0;
   size_t senders_ ABSL_GUARDED_BY(mu_) = 1;
   // Written with the lock.
   Atomic<size_t> receivers_{0};
   IntrusiveList<WaitNode> receiving_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> closing_ ABSL_GUARDED_BY(mu_);
-  // The number of the next moment in which the last receiver goes. Before the
-  // first receiver comes is the first moment, and lasts.
+  // The number of the next moment at which the last receiver is destroyed. The
+  // first moment is the time before the first receiver, and lasts until a
+  // receiver subscribes.
   uint64_t next_moment_ ABSL_GUARDED_BY(mu_) = 1;
 
  private:
@@ -142,7 +149,7 @@ class CoreBase {
 
 absl::Status NoReceiversError();
 
-// A channel. Its ring is allocated with it.
+// A channel. The ring is allocated together with the channel.
 template <class T>
 class Core : public CoreBase {
  public:
@@ -161,15 +168,16 @@ class Core : public CoreBase {
   explicit Core(size_t capacity)
       : CoreBase(capacity), slots_(new Slot<T>[this->capacity()]) {}
 
-  // Claims what the receiver at `position` is to have next, if that has been
-  // sent and not been overwritten. Without the lock, or with it.
+  // Claims the next value of the receiver at `position`, if the value was sent
+  // and was not overwritten. Can be called with or without the lock.
   Taken Take(uint64_t position) {
     return slots_[IndexOf(position)].Take(LapOf(position));
   }
 
-  // For how many receivers; if that is none, `message` is as it was.
+  // Sends `message`. Returns the number of receivers. If that number is 0,
+  // `message` is unchanged.
   size_t Send(Message& message) ABSL_LOCKS_EXCLUDED(mu_) {
-    typename Slot<T>::Replaced replaced;  // goes without the lock
+    typename Slot<T>::Replaced replaced;  // destroyed without the lock
     mu_.Lock();
     // Relaxed: written with the lock.
     const size_t receivers = receivers_.load(std::memory_order_relaxed);
@@ -188,11 +196,12 @@ class Core : public CoreBase {
     return receivers;
   }
 
-  // What there is for who waits, or is about to, at `position`. Without a
-  // value `node`, if there is one, waits for the next.
+  // Returns the state that a receiver finds at `position` if it waits, or is
+  // about to wait. If there is a value, claims the value into `taken`. If there
+  // is no value yet, `node`, unless null, waits for the next value.
   Look TakeOrWait(uint64_t& position, uint64_t& missed, Taken& taken,
                   WaitNode* node, const Waker* waker) ABSL_LOCKS_EXCLUDED(mu_) {
-    // These go without the lock.
+    // The wakers are destroyed without the lock.
     Waker clone = node != nullptr ? node->CloneIfNew(*waker) : Waker();
     Waker left;
     const BriefLockHolder lock(mu_);
@@ -200,7 +209,7 @@ class Core : public CoreBase {
     if (look == Look::kValue) {
       Taken found = Take(position);
       ABSL_ASSERT(found.has_value());
-      // Not assigned: not every value can be.
+      // Constructed in place, because not every type can be assigned.
       taken.emplace(*std::move(found));
       ++position;
     }
@@ -214,10 +223,12 @@ class Core : public CoreBase {
     return look;
   }
 
-  // How many values some receiver has not had yet. O(log capacity).
+  // Returns the number of values that some receiver has not received yet. Takes
+  // O(log capacity) time.
   size_t Unread() const ABSL_LOCKS_EXCLUDED(mu_) {
     const BriefLockHolder lock(mu_);
-    // Receivers take in order: those that all have had come first.
+    // Receivers take values in order, so the values that all receivers have
+    // taken come first.
     uint64_t begin = tail_ > capacity() ? tail_ - capacity() : 0;
     uint64_t end = tail_;
     while (begin < end) {
@@ -231,10 +242,10 @@ class Core : public CoreBase {
     return static_cast<size_t>(tail_ - begin);
   }
 
-  // A receiver goes that was at `position`, and with it its shares.
+  // Removes a receiver at `position`, and gives up its shares.
   void RemoveReceiver(uint64_t position) {
     const uint64_t end = CoreBase::RemoveReceiver();
-    // What was overwritten has no shares any more.
+    // The values that were overwritten no longer have shares.
     if (end - position > capacity()) position = end - capacity();
     for (; position != end; ++position) static_cast<void>(Take(position));
   }
@@ -243,7 +254,7 @@ class Core : public CoreBase {
   std::unique_ptr<Slot<T>[]> slots_;
 };
 
-// A reference to a channel; null when moved from.
+// A reference to a channel. A reference that was moved from is null.
 template <class T>
 class CoreRef {
  public:
@@ -263,7 +274,7 @@ class CoreRef {
   }
 
   Core<T>* get() const { return core_; }
-  // Of a sender or receiver that was moved from: a `Panic()`.
+  // Returns the channel. Panics for a sender or receiver that was moved from.
   Core<T>* operator->() const {
     if (ABSL_PREDICT_FALSE(core_ == nullptr)) {
       rouse::internal::PanicMovedFrom("broadcast::Sender or Receiver");

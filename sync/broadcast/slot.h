@@ -5,8 +5,8 @@
 // File: slot.h
 // -----------------------------------------------------------------------------
 //
-// One slot of a broadcast channel's ring (broadcast.h): a value, and the shares
-// that receivers have in it. Internal to `sync/`.
+// One slot of the ring of a broadcast channel (broadcast.h): a value, and the
+// receivers' shares in the value. Internal to `sync/`.
 //
 //   Slot<T> slot;
 //   auto replaced = slot.Put(lap, receivers, std::move(box));  // with the lock
@@ -14,42 +14,46 @@
 //
 // # The protocol
 //
-// Who sends has the channel's lock; who receives has no lock. A value has as
-// many shares as there were receivers when it was sent. A receiver claims one,
-// once. To overwrite the slot is to revoke what was not claimed.
+// A sender holds the channel's lock; a receiver holds no lock. A value has one
+// share for each receiver that existed when the value was sent. A receiver
+// claims one share, once. To overwrite the slot is to revoke the unclaimed
+// shares.
 //
-//   word_ = {lap, shares}   what it says                        goes on to
-//   {any, 0}                nothing to be claimed: never used,  Offer
-//                           all has been claimed, or revoked
+//   word_ = {lap, shares}   Meaning                             Next step
+//   {any, 0}                nothing can be claimed: the slot    Offer
+//                           was never used, or all shares
+//                           were claimed or revoked
 //   {lap, n > 0}            the value of `lap`, n unclaimed     Claim: n - 1
 //                                                               Revoke: {0, 0}
 //
-// A sender makes these steps, and a receiver those beside them:
+// A sender makes the steps on the left, and a receiver the steps on the right:
 //
 //   Revoke     word_ = {0, 0}        Claim 1  word_ is {lap, n > 0}
 //   Payload    the new value         Claim 2  reads the payload
 //   Offer      word_ = {lap, n}      Claim 3  word_ = {lap, n - 1}, if its lap
 //                                             is still the same
 //
-// *  What Claim 2 has read is the value of `lap` if Claim 3 succeeds. It is not
-//    an older one: Claim 1 acquires Offer's release, which comes after the
-//    payload. Nor a newer one: to read that is to acquire what released it, so
-//    that Revoke happens before Claim 3; but Revoke took what was left, and has
-//    left none to claim. (Without that order it would take a load that returns
-//    what is stored later, which C++20 does not rule out.)
-// *  Each share is claimed once or revoked, since Claim 3 and Revoke are
-//    read-modify-writes of one word.
-// *  So a payload that is a pointer with a reference for each share is safe to
-//    follow for who has claimed one, for as long as he keeps the reference.
+// * If Claim 3 succeeds, Claim 2 has read the value of `lap`. Claim 2 has not
+//   read an older value: Claim 1 acquires Offer's release, which comes after
+//   the payload. Claim 2 has not read a newer value either: reading a newer
+//   payload acquires its release, so Revoke happens before Claim 3; but Revoke
+//   took all remaining shares, and left none to claim. (Without that order, a
+//   load would have to return a value that is stored later, which C++20 does
+//   not rule out.)
+// * Each share is either claimed once or revoked, because Claim 3 and Revoke
+//   are read-modify-writes of one word.
+// * Therefore, if the payload is a pointer with a reference for each share, a
+//   receiver that has claimed a share can safely follow the pointer as long as
+//   it keeps the reference.
 //
-// No step waits for another thread: a sender is not held up by a receiver that
-// copies a value, nor a receiver by a sender. (Where a reader pins a slot, as
-// with a reader-writer lock in each, a sender waits, with the channel's lock,
-// for the copy constructor of a thread that may have been preempted.)
+// No step waits for another thread. A receiver that copies a value does not
+// delay a sender, and a sender does not delay a receiver. (If readers pinned a
+// slot, as with a reader-writer lock in each slot, a sender that holds the
+// channel's lock would wait for the copy constructor of a thread that may have
+// been preempted.)
 //
-// The lap is kept in 44 bits: a receiver that takes nothing while the ring
-// comes round 2^44 times, neither once more nor less, takes a value for another
-// one.
+// The lap is kept in 44 bits. If a receiver takes nothing while the ring goes
+// round exactly 2^44 times, the receiver takes a wrong value.
 
 #ifndef ROUSE_SYNC_BROADCAST_SLOT_H_
 #define ROUSE_SYNC_BROADCAST_SLOT_H_
@@ -73,22 +77,23 @@ namespace rouse::broadcast::internal {
 
 // Claims
 //
-// `word_` of the protocol.
+// The `word_` of the protocol.
 class Claims {
  public:
   static constexpr uint64_t kMaxShares = (uint64_t{1} << 20) - 1;
 
-  // Claims a share of the value of `lap`; false if there is none. `read()`
-  // reads the payload; what it has read counts if this is true.
+  // Claims a share of the value of `lap`. Returns false if there is no share.
+  // `read()` reads the payload; the payload is valid only if `Claim()` returns
+  // true.
   template <class Read>
   bool Claim(uint64_t lap, Read read) {
-    // Acquire pairs with the release of Offer: the payload, and what it points
-    // to.
+    // Acquire pairs with the release of Offer, for the payload and the object
+    // to which it points.
     uint64_t word = word_.load(std::memory_order_acquire);
     if (!HasShares(word, lap)) return false;
     read();
-    // Relaxed: the load has acquired what is of this lap, and `read()` what
-    // is of a later one.
+    // Relaxed: the load has acquired the payload of this lap, and `read()` has
+    // acquired the payload of a later lap.
     while (!word_.compare_exchange_weak(
         word, word - 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
       if (!HasShares(word, lap)) return false;
@@ -96,25 +101,27 @@ class Claims {
     return true;
   }
 
-  // The other functions: with the channel's lock.
+  // All functions below are called with the channel's lock.
 
-  // Returns how many shares of the value were not claimed, and cannot be now.
+  // Revokes the remaining shares. Returns the number of shares that were not
+  // claimed, and now cannot be claimed any more.
   uint64_t Revoke() {
-    // Relaxed: the lock orders what senders do, and if all shares have been
-    // claimed nobody else writes.
+    // Relaxed: the lock orders the actions of senders, and if all shares have
+    // been claimed no other thread writes.
     if (!HasUnclaimed()) return 0;
-    // Relaxed: what is put into the payload next is released.
+    // Relaxed: the payload that is stored next is released.
     return word_.exchange(0, std::memory_order_relaxed) & kMaxShares;
   }
 
-  // After `Revoke()`.
+  // Offers `shares` shares of the value of `lap`. Called after `Revoke()`.
   void Offer(uint64_t lap, uint64_t shares) {
     // Release pairs with the acquire of Claim.
     word_.store((lap << kLapShift) | shares, std::memory_order_release);
   }
 
   bool HasUnclaimed() const {
-    // Relaxed: as in Revoke; and it may be another number at once.
+    // Relaxed: the lock orders the actions of senders, and the number may
+    // change at once.
     return (word_.load(std::memory_order_relaxed) & kMaxShares) != 0;
   }
 
@@ -135,10 +142,10 @@ class Claims {
 
 // Box
 //
-// A value, with references: one for each share in it. In a box it has a place
-// of its own, so that it goes when the last receiver has had it, and not when
-// the ring comes round; and no constructor or destructor of `T` runs under the
-// channel's lock.
+// A value with references: one reference for each share in the value. In a box,
+// the value has a place of its own. Therefore the value is destroyed when the
+// last receiver has received it, and not only when the ring comes round. In
+// addition, no constructor or destructor of `T` runs under the channel's lock.
 template <class T>
 class Box {
  public:
@@ -149,21 +156,22 @@ class Box {
 
   T& value() { return value_; }
 
-  // Before anybody else has a reference.
+  // Sets the number of references. Called before any other thread has a
+  // reference.
   void SetReferences(uint64_t references) {
-    // Relaxed: Offer releases it.
+    // Relaxed: Offer releases the number.
     references_.store(references, std::memory_order_relaxed);
   }
 
-  // Whether there is no other reference than the caller's `own`.
+  // Returns whether there is no reference except the caller's `own`.
   bool IsSole(uint64_t own = 1) const {
-    // Acquire pairs with the releases of Unref: all use of the value by others
-    // comes before.
+    // Acquire pairs with the releases of Unref: all uses of the value by other
+    // threads come before.
     return references_.load(std::memory_order_acquire) == own;
   }
 
   static void Unref(Box* box, uint64_t references) {
-    // Acquire and release: the one who was last has acquired from all others.
+    // Acquire and release: the last holder has acquired from all others.
     if (box->IsSole(references) ||
         box->references_.fetch_sub(references, std::memory_order_acq_rel) ==
             references) {
@@ -171,7 +179,7 @@ class Box {
     }
   }
 
-#ifndef ROUSE_MODEL  // where the pool's own steps would multiply a channel's
+#ifndef ROUSE_MODEL  // in models the pool would multiply the channel's steps
   static void* operator new(size_t size) { return FramePool::Allocate(size); }
   static void operator delete(void* box, size_t size) {
     FramePool::Free(box, size);
@@ -192,7 +200,7 @@ class Box {
 
 // BoxRef
 //
-// Some references to one box, or none.
+// Zero or more references to one box.
 template <class T>
 class BoxRef {
  public:
@@ -210,7 +218,7 @@ class BoxRef {
     if (references_ != 0) Box<T>::Unref(box_, references_);
   }
 
-  // The value: itself, if nobody else will have it, or a copy.
+  // Returns the value itself if no other receiver will get it, or else a copy.
   T Take() && {
     const BoxRef ref = std::move(*this);
     if (ref.box_->IsSole()) return std::move(ref.box_->value());
@@ -234,9 +242,10 @@ class BoxedSlot {
     return std::make_unique<Box<T>>(std::in_place, std::forward<U>(value));
   }
 
-  // With the lock. What comes back goes without it.
+  // Stores `message` in the slot. Called with the lock. Destroy the result
+  // without the lock.
   Replaced Put(uint64_t lap, uint64_t receivers, Message message) {
-    // Relaxed: the lock orders what senders do.
+    // Relaxed: the lock orders the actions of senders.
     Replaced replaced(box_.load(std::memory_order_relaxed), claims_.Revoke());
     message->SetReferences(receivers);
     // Release pairs with the acquire of Take: see the protocol.
@@ -280,8 +289,8 @@ class PlainValue {
 
 // PlainSlot
 //
-// What is small and is copied as bytes is itself the payload: no allocation,
-// and of shared memory a receiver writes one word.
+// A slot for small, trivially copyable values. The value itself is the payload.
+// There is no allocation, and a receiver writes only one word of shared memory.
 template <class T>
 class PlainSlot {
  public:
@@ -325,7 +334,7 @@ class PlainSlot {
   std::array<Atomic<uint64_t>, kWords> words_{};
 };
 
-// Whether a value is kept in the ring.
+// True if a `T` is kept in the ring.
 template <class T>
 inline constexpr bool kIsPlain =
     std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(uint64_t);

@@ -22,7 +22,8 @@ namespace internal {
 CancellationNode* CancellationNode::NewChild(CancellationNode& parent) {
   auto* const child = new CancellationNode(parent.tree_);
   const ThreadMutexLock lock(&parent.tree_.mu);
-  // Relaxed, both: it is written under the lock, and nobody else has the child.
+  // Relaxed, both: the parent's flag is written under the lock, and nobody else
+  // has the child.
   if (MutableCondition(parent.cancelled_.load(std::memory_order_relaxed))) {
     child->cancelled_.store(true, std::memory_order_relaxed);
   } else {
@@ -45,11 +46,11 @@ void CancellationNode::Delete() {
 }
 
 void CancellationNode::Cancel() {
-  // Those of which somebody waits.
+  // The nodes that have waiters.
   IntrusiveList<CancellationNode, ListOfNotified> told;
   {
     const ThreadMutexLock lock(&tree_.mu);
-    // Relaxed: it is written under the lock.
+    // Relaxed: `cancelled_` is written under the lock.
     if (cancelled_.load(std::memory_order_relaxed)) return;
     LeaveParent();
     IntrusiveList<CancellationNode, ListOfChildren> below;
@@ -73,20 +74,20 @@ bool CancellationNode::Mark() {
   // Release pairs with the acquire of IsCancelled.
   cancelled_.store(true, std::memory_order_release);
   if (waiters_.IsEmpty()) return false;
-  // Who waits keeps a reference as long as it is in the list.
+  // A waiter in the list keeps a reference to the node.
   ROUSE_MUTABLE_CALL(Ref());
   return true;
 }
 
 void CancellationNode::WakeAll() {
   mu_.Lock();
-  // That they are told they see by `cancelled_`.
+  // The waiters learn from `cancelled_` that they are notified.
   internal::WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
 
 bool CancellationNode::Wait(WaitNode& waiter, Waker& waker) {
   const BriefLockHolder lock(mu_);
-  // Relaxed: it is written under the lock.
+  // Relaxed: `cancelled_` is written under the lock.
   if (cancelled_.load(std::memory_order_relaxed)) return true;
   if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
   waiter.Register(waker);

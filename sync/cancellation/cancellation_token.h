@@ -5,7 +5,7 @@
 // File: cancellation_token.h
 // -----------------------------------------------------------------------------
 //
-// A `CancellationToken` tells any number of tasks that they should end:
+// A `CancellationToken` notifies any number of tasks that they should end:
 //
 //   rouse::Co<> Serve(TcpListener& listener, rouse::CancellationToken stop) {
 //     for (;;) {
@@ -17,12 +17,12 @@
 //   ...
 //   stop.Cancel();
 //
-// To cancel a token cancels those made of it by `ChildToken()`, and theirs, and
-// not the one that it was made of. So one connection can be ended by its own
-// token, and all of them by the server's.
+// Cancelling a token also cancels the tokens created from it by `ChildToken()`,
+// and their descendants, but not its parent. A single connection can thus be
+// ended by its own token, and all connections by the token of the server.
 //
-// Nothing is interrupted: a task that is to end looks, or waits, for it. (To
-// have a task destroyed wherever it is, abort it.)
+// Cancellation interrupts nothing: the task must check the token or wait for
+// the cancellation. (To destroy a task wherever it is, abort it.)
 
 #ifndef ROUSE_SYNC_CANCELLATION_CANCELLATION_TOKEN_H_
 #define ROUSE_SYNC_CANCELLATION_CANCELLATION_TOKEN_H_
@@ -59,11 +59,12 @@ struct ListOfNotified;
 
 // CancellationTree
 //
-// What all tokens share that stem from one: the lock of who is whose child. It
-// is held for as long as it takes to mark those that one call cancels.
+// The state shared by all tokens of a tree: the lock of the relations between
+// parents and children. The lock is held for as long as one call takes to mark
+// all tokens to be cancelled.
 class CancellationTree {
  public:
-  // Starts with one reference, the caller's.
+  // Creates a tree with one reference, for the caller.
   CancellationTree() = default;
   CancellationTree(const CancellationTree&) = delete;
   CancellationTree& operator=(const CancellationTree&) = delete;
@@ -73,7 +74,8 @@ class CancellationTree {
     references_.fetch_add(1, std::memory_order_relaxed);
   }
   void Unref() {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last call: every use comes before
+    // the deletion.
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
@@ -87,29 +89,32 @@ class CancellationTree {
 
 // CancellationNode
 //
-// What the copies of one token share. References are those of tokens, and of
-// who wakes those that wait for it.
+// The state shared by the copies of a token. References belong to tokens, and
+// to threads waking the waiters of the token.
 //
-// A node is in the tree as long as it has a reference and is not cancelled. If
-// its last reference goes, its children become its parent's. If it is cancelled
-// they are too, and none of them is anybody's child any more. So the tree has
-// no node that nobody has a token of, and no node keeps another.
+// A node is in the tree as long as it has a reference and is not cancelled.
+// When a node loses its last reference, the children become children of the
+// node's parent. When a node is cancelled, its descendants are cancelled too,
+// and all of them lose their parents. The tree therefore has no node without a
+// token, and no node keeps another alive.
 //
-// Locks: the tree's, then a node's. No two nodes' at once. Wakers are used
-// under neither.
+// Lock order: the tree's lock, then a node's lock. The locks of two nodes are
+// never held at once. Wakers are used under neither lock.
 class CancellationNode : public IntrusiveListNode<ListOfChildren>,
                          public IntrusiveListNode<ListOfNotified> {
  public:
-  // With one reference, the caller's. A child of none, then of `parent`.
+  // Creates a node without a parent, and with one reference for the caller.
   CancellationNode() : tree_(*new CancellationTree) {}
+  // Creates a child of `parent` with one reference for the caller.
   static CancellationNode* NewChild(CancellationNode& parent);
 
   void Ref() {
-    // Relaxed: the caller has a reference, or sees one who waits and has one.
+    // Relaxed: the caller, or a waiter seen by the caller, has a reference.
     references_.fetch_add(1, std::memory_order_relaxed);
   }
   void Unref() {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last call: every use comes before
+    // the deletion.
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Delete();
   }
 
@@ -119,8 +124,8 @@ class CancellationNode : public IntrusiveListNode<ListOfChildren>,
   }
   void Cancel();
 
-  // Whether it is cancelled; if not, `waiter` is among those that wait from now
-  // on, and `waker` is woken.
+  // Returns whether the node is cancelled. Otherwise adds `waiter` to the list
+  // of waiters, and `waker` will be woken.
   bool Wait(WaitNode& waiter, Waker& waker);
   void StopWaiting(WaitNode& waiter);
 
@@ -131,29 +136,30 @@ class CancellationNode : public IntrusiveListNode<ListOfChildren>,
   ~CancellationNode() { tree_.Unref(); }
 
   void Delete();
-  // Under the tree's lock.
+  // Removes the node from its parent. Called under the tree's lock.
   void LeaveParent() {
     IntrusiveListNode<ListOfChildren>::Unlink();
     parent_ = nullptr;
   }
-  // Under the tree's lock: cancels this one. Whether somebody waits for it; if
-  // so it has a reference more, the caller's.
+  // Marks the node as cancelled. Called under the tree's lock. Returns whether
+  // the node has waiters; if so, the caller gets an additional reference.
   bool Mark();
   void WakeAll();
 
   Atomic<uint64_t> references_{1};
   CancellationTree& tree_;
-  // Under the tree's lock. The parent is null if there is none.
+  // Guarded by the tree's lock. The parent is null if there is none.
   CancellationNode* parent_ = nullptr;
   IntrusiveList<CancellationNode, ListOfChildren> children_;
 
-  // Written under both locks, once.
+  // Written once, under both locks, or by `NewChild()` before others have the
+  // node.
   Atomic<bool> cancelled_{false};
   BriefLock mu_;
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
 };
 
-// What a future's output is in a `std::optional`.
+// The type for the output of a future in a `std::optional`.
 template <class T>
 struct OptionalValue {
   using Type = T;
@@ -175,24 +181,24 @@ class RunUntilCancelledFuture;
 
 // CancellationToken
 //
-// Copies are of the same token. Thread-safe but for assigning, moving and
-// destroying one object. One that was moved from can only be assigned to and
-// destroyed.
+// Copies refer to the same token. `CancellationToken` is thread-safe, except
+// for assigning, moving and destroying the same object. A moved-from object can
+// only be assigned to and destroyed.
 //
-// A copy is one atomic operation, `IsCancelled()` a load. A new token is one
-// allocation, or two if it is no child. What nobody has a copy of is freed: a
-// token does not grow with the children that it has had. Tokens of one tree
-// share a lock, which is taken to make a child, to destroy a token's last copy
-// and to cancel; not to wait.
+// Making a copy is an atomic operation, and `IsCancelled()` is a load. Creating
+// a token takes one allocation, or two if the token is not a child. A token
+// without copies is freed: a token does not grow with the number of former
+// children. The tokens of a tree share a lock. Making a child, destroying the
+// last copy of a token and cancelling take the lock; waiting does not.
 //
-// What was done before a `Cancel()` is visible to who sees the token, or one
-// below it, cancelled.
+// Everything done before a `Cancel()` is visible to any caller that sees the
+// token, or a token below it, cancelled.
 class CancellationToken {
  public:
   class CancelledFuture;
   class OwnedCancelledFuture;
 
-  // A token that is nobody's child.
+  // Creates a token without a parent.
   CancellationToken() : node_(new internal::CancellationNode) {}
   CancellationToken(const CancellationToken& other) : node_(other.node_) {
     if (node_ != nullptr) node_->Ref();
@@ -203,53 +209,55 @@ class CancellationToken {
     std::swap(node_, other.node_);
     return *this;
   }
-  // Destroying the last copy cancels nothing. The token's children are then
-  // those of what it was a child of. O(children).
+  // Destroys this copy. Destroying the last copy cancels nothing; the children
+  // of the token then become children of its parent. O(children).
   ~CancellationToken() {
     if (node_ != nullptr) node_->Unref();
   }
 
-  // A token that is cancelled when this one is: at once, if this one has been.
+  // Returns a token that is cancelled when this token is, and at once if this
+  // token already has been.
   CancellationToken ChildToken() const {
     return CancellationToken(internal::CancellationNode::NewChild(*node_));
   }
 
-  // Cancels this token and all below it, and wakes whoever waits for one of
-  // them. When the call returns all of them are cancelled, also if another call
-  // had come before it. A second call does nothing.
+  // Cancels this token and all tokens below it, and wakes all of their waiters.
+  // When the call returns, all of the tokens are cancelled, even if another
+  // call came first. A second call does nothing.
   //
-  // O(tokens below), without recursion: the tree may be as deep as it likes.
+  // O(tokens below), without recursion: the tree may be arbitrarily deep.
   void Cancel() const { node_->Cancel(); }
 
+  // Returns whether the token is cancelled.
   bool IsCancelled() const { return node_->IsCancelled(); }
 
-  // A future that is ready when the token is cancelled. Any number may wait.
-  // Destroying it stops its waiting. A copy of the token must outlive it.
+  // Returns a future that is ready when the token is cancelled. Any number of
+  // futures may wait. Destroying a future ends the wait. A copy of the token
+  // must outlive the future.
   [[nodiscard]] CancelledFuture Cancelled()
       const& ABSL_ATTRIBUTE_LIFETIME_BOUND;
   void Cancelled() const&& = delete;  // use CancelledOwned()
 
-  // The same, and keeps a copy itself.
+  // Like `Cancelled()`, but the future keeps a copy of the token.
   [[nodiscard]] OwnedCancelledFuture CancelledOwned() const;
 
-  // Cancels the token when it goes.
+  // Returns a guard that cancels the token when the guard is destroyed.
   CancellationDropGuard DropGuard() const;
 
-  // Returns a future that runs `future` until it is ready or the token is
-  // cancelled. Its result is a `std::optional`: the output of `future`, or
-  // nothing. For an output of void it holds a `std::monostate`, for a reference
-  // a `std::reference_wrapper`.
+  // Returns a future that runs `future` until `future` is ready or the token is
+  // cancelled. The result is a `std::optional`: the output of `future`, or
+  // nothing. The optional holds a `std::monostate` for an output of void, and a
+  // `std::reference_wrapper` for a reference.
   //
   //   std::optional<Reply> reply = co_await stop.RunUntilCancelled(Ask(db));
   //
-  // A token that is cancelled before the first poll wins: `future` is never
-  // polled. After that a `future` that is ready wins, so that what it has taken
-  // from elsewhere, such as a message, is not lost to a cancellation that comes
-  // at that moment.
+  // A token cancelled before the first poll wins: `future` is never polled.
+  // Later, a ready `future` wins. Anything taken from elsewhere by `future`,
+  // such as a message, is thus not lost to a cancellation at the same moment.
   //
-  // An rvalue is moved in, and has been destroyed when there is a result; an
-  // lvalue is polled where it is. The returned future keeps a copy of the
-  // token.
+  // An rvalue is moved into the returned future and destroyed before the result
+  // is returned; an lvalue is polled in place. The returned future keeps a copy
+  // of the token.
   template <Future F>
   RunUntilCancelledFuture<F> RunUntilCancelled(F&& future) const;
 
@@ -264,7 +272,7 @@ class CancellationToken {
 
 // CancellationToken::CancelledFuture
 //
-// See `Cancelled()`. Moved only before it is polled.
+// See `Cancelled()`. Can be moved only before the first poll.
 class [[nodiscard]] CancellationToken::CancelledFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
@@ -284,7 +292,7 @@ class [[nodiscard]] CancellationToken::CancelledFuture {
 
   explicit CancelledFuture(internal::CancellationNode* node) : node_(node) {}
 
-  // Waits no more: as if finished.
+  // Stops waiting, as if the future had finished.
   void Stop() {
     if (std::exchange(waits_, false)) node_->StopWaiting(waiter_);
     node_ = nullptr;
@@ -292,17 +300,18 @@ class [[nodiscard]] CancellationToken::CancelledFuture {
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
-  internal::CancellationNode* node_;  // null: finished, or moved from
+  internal::CancellationNode* node_;  // null if finished or moved from
   bool waits_ = false;
   internal::WaitNode waiter_;
 };
 
 // CancellationToken::OwnedCancelledFuture
 //
-// See `CancelledOwned()`. As a `CancelledFuture`.
+// See `CancelledOwned()`. Otherwise like `CancelledFuture`.
 class [[nodiscard]] CancellationToken::OwnedCancelledFuture {
  public:
-  // The token comes last: a panic leaves it with the future that needs it.
+  // Moves the token last: if the other move panics, `other` still has its
+  // token.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   OwnedCancelledFuture(OwnedCancelledFuture&& other)
       : token_(nullptr), future_(std::move(other.future_)) {
@@ -320,7 +329,7 @@ class [[nodiscard]] CancellationToken::OwnedCancelledFuture {
   explicit OwnedCancelledFuture(CancellationToken token)
       : token_(std::move(token)), future_(token_.Cancelled()) {}
 
-  CancellationToken token_;  // goes after the future
+  CancellationToken token_;  // destroyed after the future
   CancelledFuture future_;
 };
 
@@ -340,11 +349,11 @@ class [[nodiscard]] CancellationDropGuard {
     if (token_.node_ != nullptr) token_.Cancel();
   }
 
-  // Gives the token back, and cancels nothing.
+  // Returns the token without cancelling it.
   CancellationToken Disarm() && { return std::move(token_); }
 
  private:
-  CancellationToken token_;  // moved from: disarmed
+  CancellationToken token_;  // moved-from if disarmed
 };
 
 // RunUntilCancelledFuture
@@ -365,7 +374,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
           "CancellationToken::RunUntilCancelled: polled after it has finished; "
           "keep what it gave");
     }
-    // Each result takes budget, or a loop of them would never yield.
+    // Each result takes budget; otherwise a loop of results would never yield.
     if (!cx.HasBudget()) return YieldForBudget(cx);
     if (!std::exchange(began_, true) && IsCancelled()) {
       PollProceed(cx)->MadeProgress();
@@ -374,7 +383,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
     }
     PollResult<FutureOutput<F>> result = future().Poll(cx);
     if (result.IsPending()) {
-      // The first look takes no budget, of which `future` may have left none.
+      // The first check takes no budget, because `future` may have left none.
       if (!IsCancelled() && cancelled_.Poll(cx).IsPending()) return kPending;
       Finish();
       return Output(std::nullopt);
@@ -409,7 +418,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
 
   CancellationToken::OwnedCancelledFuture cancelled_;
   bool began_ = false;
-  // Empty once finished.
+  // Empty once the future has finished.
   std::optional<std::conditional_t<std::is_lvalue_reference_v<F>,
                                    std::reference_wrapper<Inner>, Inner>>
       future_;

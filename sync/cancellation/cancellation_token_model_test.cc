@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens that are cancelled, waited for and dropped at once. The first part has
-// the names and the scenarios of the models of tokio-util's token, also of
-// those that are switched off there (tokio #7644). A node that is freed too
-// early, or never, the checker finds by itself.
+// Tokens are cancelled, waited for and dropped concurrently. The first part has
+// the names and the scenarios of the models of tokio-util's token, including
+// those that are disabled there (tokio #7644). The checker itself finds a node
+// that is freed too early, or never.
 
 #include <atomic>
 #include <optional>
@@ -26,11 +26,11 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// A task that is only whether it was woken. It outlives the threads, as a wake
-// that has begun may come late.
+// A task that only records whether it was woken. The task outlives the threads,
+// because a wake in progress may come late.
 class Task {
  public:
-  // Whether `future` is ready.
+  // Polls `future` and returns whether it is ready.
   template <class F>
   bool Poll(F& future) {
     Context cx(waker_);
@@ -44,7 +44,7 @@ class Task {
       }
     }
   }
-  // When all others have done what they do.
+  // Called when all other threads have finished.
   bool woken() const { return woken_.load(std::memory_order_relaxed); }
 
  private:
@@ -53,7 +53,7 @@ class Task {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-// For a thread: a token that it drops at its end.
+// A token that a thread drops at its end.
 class Holder {
  public:
   explicit Holder(CancellationToken token) : token_(std::move(token)) {}
@@ -172,7 +172,8 @@ MODEL_TEST(CancellationToken, AllBelowAreCancelledWhenACallReturns) {
   Require(grandchild.IsCancelled());
 }
 
-// A token that goes leaves its child to its parent: a cancel above is not lost.
+// A destroyed token leaves its child to its parent: a cancellation above is not
+// lost.
 MODEL_TEST(CancellationToken, AGrandchildIsCancelledThoughItsParentGoes) {
   const CancellationToken token;
   Holder child(token.ChildToken());
@@ -187,7 +188,7 @@ MODEL_TEST(CancellationToken, AGrandchildIsCancelledThoughItsParentGoes) {
   Require(task.Poll(cancelled));
 }
 
-// Two generations go at once.
+// Two generations are destroyed at once.
 MODEL_TEST(CancellationToken, AParentAndItsParentGo) {
   const CancellationToken token;
   Holder child(token.ChildToken());
@@ -214,8 +215,8 @@ MODEL_TEST(CancellationToken, WhoGivesUpWaitingIsLeftAlone) {
   Require(other.Poll(staying));
 }
 
-// Who waits for a child sees it, and drops the last copy, while the one who
-// cancels its parent has not woken anybody.
+// A waiter of a child sees the cancellation, and drops the last copy, while the
+// thread that cancels the parent has not woken anybody.
 MODEL_TEST(CancellationToken, WhoIsToldDropsTheLastCopy) {
   const CancellationToken token;
   Task task;
@@ -239,7 +240,7 @@ MODEL_TEST(CancellationToken, BothCancelAndTheLastCopyGoes) {
   token.Drop();
 }
 
-// ---- The largest of tokio-util's, last.
+// ---- The largest of tokio-util's models, last.
 
 MODEL_TEST(CancellationToken, CancelWithChild, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that grow a tree of tokens, wait for them and let them go, while it
-// is cancelled from its root and in between. Who is not told waits for ever.
+// Threads that grow a tree of tokens, wait for the tokens and drop them, while
+// the tree is cancelled from its root and in between. A waiter that is not
+// notified waits forever.
 
 #include <atomic>
 #include <cstddef>
@@ -42,7 +43,7 @@ void Grow(const CancellationToken& root, FastRand& rand) {
         tokens.push_back(tokens[which].ChildToken());
         break;
       case 2:
-        // Its children, if it has any, are then another's.
+        // Any children of the token then belong to another.
         if (which != 0) tokens.erase(tokens.begin() + which);
         break;
       case 3:
@@ -60,7 +61,8 @@ void Grow(const CancellationToken& root, FastRand& rand) {
       }
     }
   }
-  // All below the root are told, if by nobody else, then by its cancel.
+  // All tokens below the root are notified, at the latest by the root's
+  // cancellation.
   for (const CancellationToken& token : tokens) BlockOn(token.Cancelled());
 }
 

@@ -138,7 +138,7 @@ TEST(CancellationToken, ATokenThatGoesLeavesItsChildrenToItsParent) {
   EXPECT_TRUE(second.IsCancelled());
 }
 
-// Trap C13: tokio #4497. Neither recursion nor a chain that stays.
+// Trap C13: tokio #4497. There is no recursion, and no chain of tokens remains.
 TEST(CancellationToken, ALineOfTokensMayBeLong) {
   constexpr int kLength = 200'000;
   const CancellationToken root;
@@ -159,7 +159,8 @@ TEST(CancellationToken, ALineOfTokensMayBeLongAndGo) {
   EXPECT_TRUE(last.IsCancelled());
 }
 
-// The allocator's bytes in use. None under sanitizers, which have their own.
+// Returns the allocator's bytes in use, or 0 under sanitizers, which have their
+// own allocators.
 size_t BytesInUse() { return mallinfo2().uordblks; }
 
 TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
@@ -168,7 +169,7 @@ TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
   const size_t before = BytesInUse();
   CancellationToken last = root;
   for (int i = 0; i < kTokens; ++i) {
-    // One that goes at once, and one that leaves a child behind.
+    // One token is destroyed at once, and one leaves a child behind.
     const CancellationToken child = root.ChildToken();
     last = last.ChildToken();
   }
@@ -201,7 +202,7 @@ TEST(CancellationToken, TheNewestWakerIsWoken) {
   EXPECT_EQ(after.wakes(), 1);
 }
 
-// Wakers are called under no lock: they may do whatever they like.
+// Wakers are called under no lock, so they may do anything.
 TEST(CancellationToken, WakersMayComeBack) {
   CancellationToken token;
   CancellationToken child = token.ChildToken();
@@ -330,7 +331,7 @@ TEST(CancellationToken, RunUntilCancelledTellsOfALambdaThatItsFutureUses) {
   EXPECT_FALSE(internal::BorrowsClosure(token.RunUntilCancelled(Ready(1))));
 }
 
-// As tokio-util: what is ready has taken something that would be lost.
+// As in tokio-util: a ready future has taken something that would be lost.
 TEST(CancellationToken, AFutureThatIsReadyWinsOnceItHasBegun) {
   const CancellationToken token;
   CountingWaker task;
@@ -375,7 +376,8 @@ TEST(CancellationToken, PollsNothingOnceItIsCancelled) {
   EXPECT_FALSE(polled);
 }
 
-// Nor when it cannot see that it is, for want of budget.
+// The future is not polled even when, for want of budget, the cancellation
+// cannot be seen.
 TEST(CancellationToken, PollsNothingWithoutBudget) {
   const CancellationToken token;
   token.Cancel();
@@ -477,7 +479,7 @@ TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-// The future that may not be moved still has its token.
+// A future that can no longer be moved still has its token.
 TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
   std::optional<CancellationToken> token(std::in_place);
   std::optional abandoned(token->CancelledOwned());

@@ -5,8 +5,8 @@
 // File: handle_ptr.h
 // -----------------------------------------------------------------------------
 //
-// How the sender or the receiver of a channel refers to the channel. Internal
-// to this folder.
+// The sender or the receiver of a channel refers to the channel with a
+// `HandlePtr`. Internal to this folder.
 
 #ifndef ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
 #define ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
@@ -18,14 +18,15 @@
 
 namespace rouse::internal {
 
-// A `Panic()` that says that a `handle`, as in "mpsc::Sender", was used after
-// it was moved from.
+// Panics and reports that a `handle`, such as "mpsc::Sender", was used after it
+// was moved from.
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicMovedFrom(std::string_view handle);
 
 // HandlePtr
 //
-// A pointer that is null in a handle that was moved from: then `*` and `->`
-// are a `Panic()` that names the handle. Owns nothing.
+// A pointer that becomes null when its handle is moved from. After the move,
+// `*` and `->` are a `Panic()` with the name of the handle. A `HandlePtr` owns
+// nothing.
 template <class T, const auto& kHandle>
 class HandlePtr {
  public:
@@ -39,12 +40,12 @@ class HandlePtr {
     return pointer_;
   }
 
-  // Neither panics.
+  // Comparisons never panic.
   bool operator==(const HandlePtr& other) const = default;
   bool operator==(decltype(nullptr)) const { return pointer_ == nullptr; }
 
  private:
-  // Out of line, so that what a caller inlines is a comparison.
+  // Out of line, so that the caller inlines only a comparison.
   [[noreturn]] ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE static void Panic() {
     PanicMovedFrom(kHandle);
   }

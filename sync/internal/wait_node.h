@@ -5,10 +5,10 @@
 // File: wait_node.h
 // -----------------------------------------------------------------------------
 //
-// `WaitNode` is a future's place in a list of those that wait, and has the
-// waker of the task that polls it. The list, the nodes that are in it and what
-// they wait for are under one lock, outside of which wakers are cloned, called
-// and dropped. Internal to `sync/`.
+// A `WaitNode` is a future's place in a list of waiters, and holds the waker of
+// the task that polls the future. One lock guards the list, the nodes in the
+// list and the awaited state. Wakers are cloned, called and dropped outside of
+// the lock. Internal to `sync/`.
 //
 //   PollResult<void> Poll(Context& cx) {
 //     // These go without the lock.
@@ -29,9 +29,10 @@
 //     node_.Leave(waker);
 //   }
 //
-// Who is told of an end must not destroy what the lock is part of while the
-// teller still holds it. So a future that has waited takes the lock once more
-// before it is ready: then the teller has let go.
+// A waiter may destroy the object with the lock when notified of an end, but
+// not while the notifier still holds the lock. Therefore a future that has
+// waited takes the lock once more before becoming ready: by then the notifier
+// has released the lock.
 
 #ifndef ROUSE_SYNC_INTERNAL_WAIT_NODE_H_
 #define ROUSE_SYNC_INTERNAL_WAIT_NODE_H_
@@ -52,61 +53,66 @@ namespace rouse::internal {
 
 // WaitNode
 //
-// What is more to be known of a waiter is in a class derived from this one.
+// A primitive with more data for each waiter derives a class from `WaitNode`.
 class WaitNode : public IntrusiveListNode<> {
  public:
   WaitNode() = default;
 
   // ---- For the owner.
 
-  // Without the lock. A waker to register: a clone of `waker`, or the no-op
-  // waker if that is the one which was registered last, and so nothing is to be
-  // done. May throw.
+  // Called without the lock. Returns a waker to register: a clone of `waker`,
+  // or the no-op waker if `waker` was the last to be registered, so that
+  // nothing must be done. May throw.
   Waker CloneIfNew(const Waker& waker) const {
     return IsRegistered(waker) ? Waker() : waker.Clone();
   }
 
-  // Under the lock. What is not needed any more comes back in `waker`, to be
-  // dropped without the lock.
+  // Called under the lock. Registers `waker`. Returns the replaced waker in
+  // `waker`, to be dropped without the lock.
   void Register(Waker& waker) {
     if (waker.IsNoop()) return;
     registered_ = waker.raw();
     std::swap(waker_.Write(), waker);
   }
 
-  // Under the lock: leaves the list, if it is in one. What it had comes back in
-  // `waker`, as above. The node keeps what that was: pass the no-op waker, and
-  // not a clone that is not needed now, unless the node is about to go.
+  // Called under the lock. Leaves the list, if the node is in a list. Returns
+  // the node's waker in `waker`, to be dropped without the lock. The node keeps
+  // the previous content of `waker`. Therefore pass the no-op waker, rather
+  // than a clone that is not needed now, unless the node is about to be
+  // destroyed.
   void Leave(Waker& waker) {
     Unlink();
     registered_ = kNone;
-    // Relaxed: nobody tells a node that is in no list.
+    // Relaxed: no thread notifies a node that is in no list.
     is_notified_.store(false, std::memory_order_relaxed);
     std::swap(waker_.Write(), waker);
   }
 
-  // Without the lock: does the same if the node has been told, and who did is
-  // through with it. But that may have the lock still: only for a lock that is
-  // kept by something else.
+  // Called without the lock. If the node has been notified, leaves as `Leave()`
+  // does and returns true: the notifier is done with the node. The notifier may
+  // still hold the lock, so this is only for a lock that something else keeps
+  // alive.
   bool LeaveIfNotified() {
     // Acquire pairs with the release of TakeWaker.
     if (!is_notified_.load(std::memory_order_acquire)) return false;
     registered_ = kNone;
-    // Relaxed: as above. Written by the owner: it is in no list.
+    // Relaxed: no thread notifies a node that is in no list. For the same
+    // reason the owner may write without the lock.
     is_notified_.store(false, std::memory_order_relaxed);
     return true;
   }
 
-  // Without the lock: whether a waker has been registered since it last left.
-  // Where that was the no-op waker it has not, though the node may be linked: a
-  // destructor must not go by this.
+  // Called without the lock. Returns whether a waker has been registered since
+  // the node last left. Registering the no-op waker does not count, although
+  // the node may be linked: a destructor must not rely on this function.
   bool HasRegistered() const { return registered_.vtable != nullptr; }
 
-  // ---- For who tells it.
+  // ---- For the notifier.
 
-  // Under the lock, when it has left the list. It has to `Leave()` before it
-  // waits anew: the owner takes what is gone for registered. The last that is
-  // done with the node.
+  // Called under the lock, after the node has left the list. Returns the waker
+  // of the node. This is the notifier's last access to the node. The node must
+  // `Leave()` before it can wait again, because the owner still considers the
+  // removed waker registered.
   Waker TakeWaker() {
     Waker waker = std::move(waker_.Write());
     // Release pairs with the acquire of LeaveIfNotified.
@@ -122,22 +128,25 @@ class WaitNode : public IntrusiveListNode<> {
            registered_.vtable == waker.raw().vtable;
   }
 
-  // Which waker was registered last. The owner's, so that no lock is needed to
-  // compare. As long as nobody has told the node, `waker_` keeps what it names.
+  // Names the waker that was registered last. Used only by the owner, so that a
+  // comparison needs no lock. Until the node is notified, `waker_` keeps the
+  // named object alive.
   RawWaker registered_ = kNone;
-  // Under the lock while the node is in the list.
+  // Used under the lock while the node is in the list.
   Cell<Waker> waker_;
   // Set under the lock, reset by the owner.
   Atomic<bool> is_notified_{false};
 };
 
-// Takes all of `waiters` at this moment, calls `told(WaitNode*)` for each, and
-// wakes them, several at a time, without `mu`. Those that come meanwhile are
-// not woken. One that leaves before its turn is not told.
-// If wakers throw, all are called, and the first exception comes out.
+// Takes all nodes in `waiters` at the moment of the call, calls
+// `told(WaitNode*)` for each, and wakes the waiters in batches, without `mu`.
+// Waiters that arrive in the meantime are not woken. A waiter that leaves
+// early, before its turn, is not notified. If wakers throw, all are called
+// nevertheless, and the first exception is rethrown.
 //
-// `mu` is held before, and not after. What it is part of outlives the call if
-// there are more than `WakeList::kCapacity` waiters.
+// The caller holds `mu`, and the call releases `mu`. If there are more than
+// `WakeList::kCapacity` waiters, the object that contains `mu` must outlive the
+// call.
 template <class Notified>
 void WakeAll(BriefLock& mu, IntrusiveList<WaitNode>& waiters, Notified told)
     ABSL_UNLOCK_FUNCTION(mu) {

@@ -5,8 +5,8 @@
 // File: mutex.h
 // -----------------------------------------------------------------------------
 //
-// `Mutex<T>` keeps a `T` that one task uses at a time, and that may be held
-// while it waits for something else:
+// `Mutex<T>` protects a `T` for use by one task at a time. A task may hold the
+// lock while awaiting something else:
 //
 //   rouse::Mutex<Connection> connection(Open());
 //
@@ -16,14 +16,15 @@
 //     co_return co_await guard->Receive();
 //   }  // unlocked
 //
-// Where nothing is awaited with the lock held take `absl::Mutex`: it does not
-// make a function a coroutine.
+// If nothing is awaited while the lock is held, use `absl::Mutex`, which does
+// not turn the function into a coroutine.
 //
 // # Fairness
 //
-// Who is polled first is served first; `TryLock()` overtakes nobody. So a
-// future that has been polled, and is then kept without being polled, keeps
-// those behind it waiting when its turn comes: see semaphore.h.
+// Waiters are served in the order of their first polls; `TryLock()` does not
+// overtake waiters. A future that has been polled once, and is then kept
+// without further polls, therefore blocks the waiters behind the future when
+// its turn comes: see semaphore.h.
 
 #ifndef ROUSE_SYNC_LOCK_MUTEX_H_
 #define ROUSE_SYNC_LOCK_MUTEX_H_
@@ -50,18 +51,18 @@ class Mutex;
 
 // MutexGuard
 //
-// The lock, and a pointer to what it is for, or to a part of that. Unlocks when
-// it is destroyed. Move-only; a moved-from one may only be destroyed or
-// assigned to. It may be given to another thread.
+// Holds the lock, and points to the protected value or to a part of the value.
+// Unlocks the mutex when destroyed. Move-only; a moved-from guard may only be
+// destroyed or assigned to. A guard may be passed to another thread.
 //
-// `Core` is how the mutex is reached: see `OwnedMutexGuard`.
+// `Core` is the type of the pointer to the mutex: see `OwnedMutexGuard`.
 template <class T, class Core = internal::SemaphoreCore*>
 class [[nodiscard]] MutexGuard {
  public:
   MutexGuard(MutexGuard&& other) noexcept
       : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
   MutexGuard& operator=(MutexGuard&& other) noexcept {
-    // What was here is unlocked now, not when `other` is destroyed.
+    // The replaced lock is released now, not when `other` is destroyed.
     MutexGuard replaced(std::move(other));
     std::swap(core_, replaced.core_);
     std::swap(value_, replaced.value_);
@@ -77,8 +78,9 @@ class [[nodiscard]] MutexGuard {
   }
   T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
-  // The same lock as a guard of the part that `part(T&)` returns a reference
-  // to. This one is then moved from; if `part` throws it keeps the lock.
+  // Converts this guard into a guard of the part to which `part(T&)` returns a
+  // reference. Leaves this guard moved-from; if `part` throws, this guard keeps
+  // the lock.
   //
   //   rouse::MutexGuard<Stats> stats =
   //       std::move(guard).Map([](Server& s) -> Stats& { return s.stats; });
@@ -99,70 +101,77 @@ class [[nodiscard]] MutexGuard {
   MutexGuard(Core core, T& value)
       : core_(std::move(core)), value_(std::addressof(value)) {}
 
-  Core core_;  // null: moved from
+  Core core_;  // null if moved from
   T* value_;
 };
 
 // OwnedMutexGuard
 //
-// A guard that keeps its mutex alive. Otherwise as `MutexGuard`.
+// Holds the lock and keeps the mutex alive. Otherwise like `MutexGuard`.
 template <class T>
 using OwnedMutexGuard = MutexGuard<T, std::shared_ptr<internal::SemaphoreCore>>;
 
 // Mutex
 //
-// Thread-safe; needs no runtime. While nobody waits, to lock and to unlock are
-// one atomic operation each. Waiting allocates nothing. Outlives its guards and
-// futures; who has locked it last may destroy it, though the unlock before that
-// has not returned.
+// `Mutex` is thread-safe and needs no runtime. While nobody waits, locking and
+// unlocking take one atomic operation each. Waiting allocates nothing.
 //
-// What happens to a task that holds the lock changes nothing for the others: if
-// it ends by an exception it unlocks like any other, and what it left half done
-// is for its own destructors to mend.
+// The mutex must outlive its guards and futures. The last caller to lock the
+// mutex may destroy it even if the preceding unlock has not returned yet.
+//
+// The fate of a task that holds the lock does not affect other tasks. A task
+// that ends by an exception unlocks the mutex like any other task, and the
+// task's own destructors must fix any unfinished change to the value.
 template <class T>
 class Mutex {
  public:
   class LockFuture;
   class LockOwnedFuture;
 
-  // Unlocked, with a `T` made of `args`.
+  // Creates an unlocked mutex and constructs the value from `args`.
   template <class... Args>
     requires std::is_constructible_v<T, Args...>
   explicit Mutex(Args&&... args) : value_(std::forward<Args>(args)...) {}
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  // A future of `MutexGuard<T>`: waits until it has the lock. If it has to wait
-  // it has its place in the queue from its first poll on. Destroying it loses
-  // the place; if it was its turn, it is the next one's.
+  // Returns a future of `MutexGuard<T>` that waits until it has the lock. If
+  // waiting is necessary, the future enters the queue at its first poll.
+  // Destroying the future gives up its place; if its turn had already come, the
+  // turn passes to the next waiter.
   LockFuture Lock() ABSL_ATTRIBUTE_LIFETIME_BOUND { return LockFuture(this); }
 
-  // A future of `OwnedMutexGuard<T>`: the same, and keeps the mutex alive.
+  // Returns a future of `OwnedMutexGuard<T>`. Like `Lock()`, but the future and
+  // its guard keep the mutex alive.
   static LockOwnedFuture LockOwned(std::shared_ptr<Mutex> mutex) {
     return LockOwnedFuture(std::move(mutex));
   }
 
-  // The same for a thread that is none of a runtime's: waits in this call. As
-  // `BlockOn()`, a `Panic()` inside a task.
+  // Like `Lock()`, but blocks the calling thread. For threads outside any
+  // runtime. Panics inside a task, as `BlockOn()` does.
   MutexGuard<T> BlockingLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return rouse::internal::BlockOnFor("Mutex::BlockingLock", "co_await Lock()",
                                        Lock());
   }
 
-  // The lock if nobody has it or waits for it.
+  // Returns a guard if the lock is free and has no waiters. Otherwise returns
+  // `std::nullopt`.
   std::optional<MutexGuard<T>> TryLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!TryAcquire()) return std::nullopt;
     return MutexGuard<T>(&core_, value_);
   }
+  // Like `TryLock()`, but the guard keeps the mutex alive.
   static std::optional<OwnedMutexGuard<T>> TryLockOwned(
       std::shared_ptr<Mutex> mutex) {
     if (!mutex->TryAcquire()) return std::nullopt;
     return Own(std::move(mutex));
   }
 
-  // Without locking.
+  // Returns the value without locking.
   // REQUIRES: nobody else uses the mutex meanwhile.
   T& GetUnlocked() ABSL_ATTRIBUTE_LIFETIME_BOUND { return value_; }
+  // Moves the value out without locking.
+  // REQUIRES: nobody else uses the mutex meanwhile.
   T Take() && { return std::move(value_); }
 
  private:
@@ -170,7 +179,7 @@ class Mutex {
     size_t free = 1;
     return core_.TryAcquire(1, free);
   }
-  // Of one whose permit the caller has.
+  // Creates the guard of a mutex whose permit the caller holds.
   static OwnedMutexGuard<T> Own(std::shared_ptr<Mutex> mutex) {
     Mutex& self = *mutex;
     return OwnedMutexGuard<T>({std::move(mutex), &self.core_}, self.value_);
@@ -212,7 +221,8 @@ class [[nodiscard]] Mutex<T>::LockFuture {
 template <class T>
 class [[nodiscard]] Mutex<T>::LockOwnedFuture {
  public:
-  // The owner comes last: a panic leaves it with the future that needs it.
+  // Moves the owner last: if the other move panics, `other` still has its
+  // owner.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   LockOwnedFuture(LockOwnedFuture&& other)
       : acquire_(std::move(other.acquire_)) {
@@ -237,7 +247,7 @@ class [[nodiscard]] Mutex<T>::LockOwnedFuture {
   explicit LockOwnedFuture(std::shared_ptr<Mutex> mutex)
       : mutex_(std::move(mutex)), acquire_(mutex_->core_, 1) {}
 
-  std::shared_ptr<Mutex> mutex_;  // goes after the acquire
+  std::shared_ptr<Mutex> mutex_;  // destroyed after `acquire_`
   internal::PendingAcquire acquire_;
 };
 

@@ -5,7 +5,8 @@
 // File: rw_lock.h
 // -----------------------------------------------------------------------------
 //
-// `RwLock<T>` keeps a `T` that many tasks read at once, or one writes:
+// `RwLock<T>` protects a `T` that either many tasks read at once or one task
+// writes:
 //
 //   rouse::RwLock<Routes> routes;
 //
@@ -20,18 +21,20 @@
 //
 // # Fairness
 //
-// Who is polled first is served first: writers do not starve, and readers that
-// come after a writer that waits wait for it. So do not wait for a second read
-// lock with one in hand: if a writer waits in between, neither ever ends.
-// `TryRead()` and `TryWrite()` overtake nobody.
+// Waiters are served in the order of their first polls. Writers do not starve,
+// and readers behind a waiting writer wait for the writer. Therefore do not
+// wait for a second read lock while holding a first: if a writer begins to wait
+// in between, neither wait ever ends. `TryRead()` and `TryWrite()` do not
+// overtake waiters.
 //
 // # From reading to writing
 //
-// A write lock can be made a read lock, and nobody writes in between:
-// `Downgrade()`. The other way there is none that waits, since two readers who
-// both wait to become the writer wait for each other. `TryUpgrade()` succeeds
-// for one who reads alone. Else let go, take the write lock, and look again at
-// what you had read: it may be another by then.
+// `Downgrade()` converts a write lock into a read lock, and nobody writes in
+// between. No waiting operation converts in the other direction, because two
+// readers waiting to become the writer would wait for each other.
+// `TryUpgrade()` succeeds for the only reader if nobody waits. Otherwise
+// release the read lock, take the write lock, and read the value again, which
+// may have changed by then.
 
 #ifndef ROUSE_SYNC_LOCK_RW_LOCK_H_
 #define ROUSE_SYNC_LOCK_RW_LOCK_H_
@@ -60,7 +63,7 @@ class RwLock;
 
 namespace internal {
 
-// A reader has one permit, a writer all.
+// The permits of a lock: a reader holds one permit, a writer all of them.
 struct RwLockCore {
   explicit RwLockCore(size_t readers) : permits(readers), max_readers(readers) {
     if (readers > 0) return;
@@ -80,8 +83,9 @@ struct RwLockCore {
 
 // MaxReaders
 //
-// How many may read at once, for an `RwLock` with a limit of its own: from 1 to
-// `Semaphore::kMaxPermits`, which is what the others have.
+// Maximum number of concurrent readers, for an `RwLock` with a limit of its
+// own. The range is 1 to `Semaphore::kMaxPermits`, which is the limit of all
+// other locks.
 struct MaxReaders {
   explicit MaxReaders(size_t n) : count(n) {}
   size_t count;
@@ -89,21 +93,21 @@ struct MaxReaders {
 
 // RwLockReadGuard
 //
-// One of the read locks, and a pointer to what it is for, or to a part of that.
-// Unlocks when it is destroyed. Move-only; a moved-from one may only be
-// destroyed or assigned to. It may be given to another thread.
+// Holds a read lock, and points to the protected value or to a part of the
+// value. Unlocks when destroyed. Move-only; a moved-from guard may only be
+// destroyed or assigned to. A guard may be passed to another thread.
 //
-// `Core` is how the lock is reached: see `OwnedRwLockReadGuard`.
+// `Core` is the type of the pointer to the lock: see `OwnedRwLockReadGuard`.
 template <class T, class Core = internal::RwLockCore*>
 class [[nodiscard]] RwLockReadGuard;
 
 // RwLockWriteGuard
 //
-// The write lock. Otherwise as `RwLockReadGuard`.
+// Holds the write lock. Otherwise like `RwLockReadGuard`.
 template <class T, class Core = internal::RwLockCore*>
 class [[nodiscard]] RwLockWriteGuard;
 
-// Guards that keep their lock alive.
+// Read and write guards that keep their lock alive.
 template <class T>
 using OwnedRwLockReadGuard =
     RwLockReadGuard<T, std::shared_ptr<internal::RwLockCore>>;
@@ -117,7 +121,7 @@ class [[nodiscard]] RwLockReadGuard {
   RwLockReadGuard(RwLockReadGuard&& other) noexcept
       : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
   RwLockReadGuard& operator=(RwLockReadGuard&& other) noexcept {
-    // What was here is unlocked now, not when `other` is destroyed.
+    // The replaced lock is released now, not when `other` is destroyed.
     RwLockReadGuard replaced(std::move(other));
     std::swap(core_, replaced.core_);
     std::swap(value_, replaced.value_);
@@ -133,9 +137,9 @@ class [[nodiscard]] RwLockReadGuard {
   }
   const T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
-  // The same lock as a guard of the part that `part(const T&)` returns a
-  // reference to. This one is then moved from; if `part` throws it keeps the
-  // lock. The guard that it gives cannot be upgraded.
+  // Converts this guard into a guard of the part to which `part(const T&)`
+  // returns a reference. Leaves this guard moved-from; if `part` throws, this
+  // guard keeps the lock. The returned guard cannot be upgraded.
   template <class F>
     requires std::is_lvalue_reference_v<std::invoke_result_t<F, const T&>>
   auto Map(F&& part) && {
@@ -145,9 +149,9 @@ class [[nodiscard]] RwLockReadGuard {
     return RwLockReadGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
   }
 
-  // The write lock in exchange for this one, which is then moved from, if there
-  // is no other reader and nobody waits. If not, this one stays as it is. Never
-  // waits.
+  // Converts this guard into the write lock, and leaves the guard moved-from,
+  // if no other reader exists and nobody waits. Otherwise returns
+  // `std::nullopt` and leaves the guard as it is. Never waits.
   std::optional<RwLockWriteGuard<T, Core>> TryUpgrade()
     requires(!std::is_const_v<T>)
   {
@@ -167,7 +171,7 @@ class [[nodiscard]] RwLockReadGuard {
   RwLockReadGuard(Core core, T& value)
       : core_(std::move(core)), value_(std::addressof(value)) {}
 
-  Core core_;  // null: moved from
+  Core core_;  // null if moved from
   T* value_;
 };
 
@@ -177,7 +181,7 @@ class [[nodiscard]] RwLockWriteGuard {
   RwLockWriteGuard(RwLockWriteGuard&& other) noexcept
       : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
   RwLockWriteGuard& operator=(RwLockWriteGuard&& other) noexcept {
-    // What was here is unlocked now, not when `other` is destroyed.
+    // The replaced lock is released now, not when `other` is destroyed.
     RwLockWriteGuard replaced(std::move(other));
     std::swap(core_, replaced.core_);
     std::swap(value_, replaced.value_);
@@ -194,7 +198,7 @@ class [[nodiscard]] RwLockWriteGuard {
   }
   T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
-  // As `RwLockReadGuard::Map()`, for a part that is written.
+  // Like `RwLockReadGuard::Map()`, but the part can be written.
   template <class F>
     requires std::is_lvalue_reference_v<std::invoke_result_t<F, T&>>
   auto Map(F&& part) && {
@@ -203,11 +207,11 @@ class [[nodiscard]] RwLockWriteGuard {
     return RwLockWriteGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
   }
 
-  // A read lock in exchange for this one. Nobody writes in between; readers
-  // that are next in the queue come in at once.
+  // Converts this guard into a read lock. Nobody writes in between; readers
+  // next in the queue get their locks at once.
   RwLockReadGuard<T, Core> Downgrade() && {
     ABSL_ASSERT(core_ != nullptr);
-    // First, since a waker may throw.
+    // Created first, because a waker may throw.
     RwLockReadGuard<T, Core> reading(std::exchange(core_, nullptr), *value_);
     reading.core_->permits.Release(reading.core_->max_readers - 1, /*free=*/0);
     return reading;
@@ -224,19 +228,22 @@ class [[nodiscard]] RwLockWriteGuard {
   RwLockWriteGuard(Core core, T& value)
       : core_(std::move(core)), value_(std::addressof(value)) {}
 
-  Core core_;  // null: moved from
+  Core core_;  // null if moved from
   T* value_;
 };
 
 // RwLock
 //
-// Thread-safe; needs no runtime. While nobody waits, to lock and to unlock are
-// one atomic operation each. Waiting allocates nothing. Outlives its guards and
-// futures; who has locked it for writing may destroy it afterwards, though
-// unlocks before that have not returned.
+// `RwLock` is thread-safe and needs no runtime. While nobody waits, locking and
+// unlocking take one atomic operation each. Waiting allocates nothing.
 //
-// The functions come in pairs. Destroying a future loses its place in the
-// queue; if it was its turn, it is the next one's.
+// The lock must outlive its guards and futures. A caller that has locked it for
+// writing may destroy it afterwards, even if earlier unlocks have not returned
+// yet.
+//
+// The functions come in pairs, for reading and for writing. Destroying a future
+// gives up its place in the queue; if its turn had already come, the turn
+// passes to the next waiter.
 template <class T>
 class RwLock {
  public:
@@ -245,13 +252,14 @@ class RwLock {
   class ReadOwnedFuture;
   class WriteOwnedFuture;
 
-  // Unlocked, with a `T` made of `args`.
+  // Creates an unlocked `RwLock` and constructs the value from `args`.
   template <class... Args>
     requires std::is_constructible_v<T, Args...>
   explicit RwLock(Args&&... args)
       : core_(internal::SemaphoreCore::kMaxPermits),
         value_(std::forward<Args>(args)...) {}
-  // The same with a limit. Panics if it is out of range.
+  // Creates an unlocked `RwLock` with a limit on concurrent readers, and
+  // constructs the value from `args`. Panics if the limit is out of range.
   template <class... Args>
     requires std::is_constructible_v<T, Args...>
   explicit RwLock(MaxReaders max_readers, Args&&... args)
@@ -259,64 +267,77 @@ class RwLock {
   RwLock(const RwLock&) = delete;
   RwLock& operator=(const RwLock&) = delete;
 
-  // Futures of `RwLockReadGuard<T>` and `RwLockWriteGuard<T>`: wait until they
-  // have the lock. One that has to wait has its place in the queue from its
-  // first poll on.
+  // Returns a future of `RwLockReadGuard<T>` that waits until it has a read
+  // lock. If waiting is necessary, the future enters the queue at its first
+  // poll.
   ReadFuture Read() ABSL_ATTRIBUTE_LIFETIME_BOUND { return ReadFuture(this); }
+  // Returns a future of `RwLockWriteGuard<T>`. Like `Read()`, but waits for the
+  // write lock.
   WriteFuture Write() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteFuture(this);
   }
 
-  // Futures of `OwnedRwLockReadGuard<T>` and `OwnedRwLockWriteGuard<T>`: the
-  // same, and keep the lock alive.
+  // Returns a future of `OwnedRwLockReadGuard<T>`. Like `Read()`, but the
+  // future and its guard keep the lock alive.
   static ReadOwnedFuture ReadOwned(std::shared_ptr<RwLock> lock) {
     return ReadOwnedFuture(std::move(lock));
   }
+  // Returns a future of `OwnedRwLockWriteGuard<T>`. Like `Write()`, but the
+  // future and its guard keep the lock alive.
   static WriteOwnedFuture WriteOwned(std::shared_ptr<RwLock> lock) {
     return WriteOwnedFuture(std::move(lock));
   }
 
-  // The same for a thread that is none of a runtime's: wait in this call. As
-  // `BlockOn()`, a `Panic()` inside a task.
+  // Like `Read()`, but blocks the calling thread. For threads outside any
+  // runtime. Panics inside a task, as `BlockOn()` does.
   RwLockReadGuard<T> BlockingRead() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return rouse::internal::BlockOnFor("RwLock::BlockingRead",
                                        "co_await Read()", Read());
   }
+  // Like `Write()`, but blocks the calling thread. For threads outside any
+  // runtime. Panics inside a task, as `BlockOn()` does.
   RwLockWriteGuard<T> BlockingWrite() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return rouse::internal::BlockOnFor("RwLock::BlockingWrite",
                                        "co_await Write()", Write());
   }
 
-  // The lock if it is to be had now, and nobody waits.
+  // Returns a read lock if one is available now and nobody waits. Otherwise
+  // returns `std::nullopt`.
   std::optional<RwLockReadGuard<T>> TryRead() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!core_.permits.TryAcquire(1)) return std::nullopt;
     return RwLockReadGuard<T>(&core_, value_);
   }
+  // Returns the write lock if the lock is free now and nobody waits. Otherwise
+  // returns `std::nullopt`.
   std::optional<RwLockWriteGuard<T>> TryWrite() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!core_.TryAcquireAll()) return std::nullopt;
     return RwLockWriteGuard<T>(&core_, value_);
   }
+  // Like `TryRead()`, but the guard keeps the lock alive.
   static std::optional<OwnedRwLockReadGuard<T>> TryReadOwned(
       std::shared_ptr<RwLock> lock) {
     if (!lock->core_.permits.TryAcquire(1)) return std::nullopt;
     return Own<OwnedRwLockReadGuard<T>>(std::move(lock));
   }
+  // Like `TryWrite()`, but the guard keeps the lock alive.
   static std::optional<OwnedRwLockWriteGuard<T>> TryWriteOwned(
       std::shared_ptr<RwLock> lock) {
     if (!lock->core_.TryAcquireAll()) return std::nullopt;
     return Own<OwnedRwLockWriteGuard<T>>(std::move(lock));
   }
 
-  // How many may read at once.
+  // Returns the maximum number of concurrent readers.
   size_t max_readers() const { return core_.max_readers; }
 
-  // Without locking.
+  // Returns the value without locking.
   // REQUIRES: nobody else uses the lock meanwhile.
   T& GetUnlocked() ABSL_ATTRIBUTE_LIFETIME_BOUND { return value_; }
+  // Moves the value out without locking.
+  // REQUIRES: nobody else uses the lock meanwhile.
   T Take() && { return std::move(value_); }
 
  private:
-  // Of one whose permits the caller has.
+  // Creates the guard of a lock whose permits the caller holds.
   template <class Guard>
   static Guard Own(std::shared_ptr<RwLock> lock) {
     RwLock& self = *lock;
@@ -385,7 +406,8 @@ class [[nodiscard]] RwLock<T>::WriteFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
  public:
-  // The owner comes last: a panic leaves it with the future that needs it.
+  // Moves the owner last: if the other move panics, `other` still has its
+  // owner.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ReadOwnedFuture(ReadOwnedFuture&& other)
       : acquire_(std::move(other.acquire_)) {
@@ -394,7 +416,7 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
   ReadOwnedFuture& operator=(ReadOwnedFuture&&) = delete;
 
   PollResult<OwnedRwLockReadGuard<T>> Poll(Context& cx) {
-    // One that has finished has no lock; `acquire_` knows.
+    // A finished future has no lock, which `acquire_` detects.
     size_t free = ABSL_PREDICT_TRUE(lock_ != nullptr)
                       ? lock_->core_.permits.available()
                       : 0;
@@ -413,7 +435,7 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
   explicit ReadOwnedFuture(std::shared_ptr<RwLock> lock)
       : lock_(std::move(lock)), acquire_(lock_->core_.permits, 1) {}
 
-  std::shared_ptr<RwLock> lock_;  // goes after the acquire
+  std::shared_ptr<RwLock> lock_;  // destroyed after `acquire_`
   internal::PendingAcquire acquire_;
 };
 
@@ -423,7 +445,8 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
  public:
-  // The owner comes last: a panic leaves it with the future that needs it.
+  // Moves the owner last: if the other move panics, `other` still has its
+  // owner.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   WriteOwnedFuture(WriteOwnedFuture&& other)
       : acquire_(std::move(other.acquire_)) {
@@ -432,7 +455,7 @@ class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
   WriteOwnedFuture& operator=(WriteOwnedFuture&&) = delete;
 
   PollResult<OwnedRwLockWriteGuard<T>> Poll(Context& cx) {
-    // One that has finished has no lock; `acquire_` knows.
+    // A finished future has no lock, which `acquire_` detects.
     size_t free =
         ABSL_PREDICT_TRUE(lock_ != nullptr) ? lock_->core_.max_readers : 0;
     if (acquire_.Poll(cx, "RwLock::WriteOwned", free).IsPending())
@@ -451,7 +474,7 @@ class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
       : lock_(std::move(lock)),
         acquire_(lock_->core_.permits, lock_->core_.max_readers) {}
 
-  std::shared_ptr<RwLock> lock_;  // goes after the acquire
+  std::shared_ptr<RwLock> lock_;  // destroyed after `acquire_`
   internal::PendingAcquire acquire_;
 };
 

@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read-write lock and a mutex, whose values are plain data: who has them
-// beside a writer, or does not see what the writer before did, has a race. They
-// have no atomics of their own: see semaphore_model_test for those.
+// A read-write lock and a mutex, whose values are plain data: an owner that
+// runs beside a writer, or does not see what the previous writer did, causes a
+// race. The locks have no atomics of their own: see semaphore_model_test for
+// those.
 
 #include <optional>
 #include <utility>

@@ -86,7 +86,7 @@ TEST(RwLock, ReadersDoNotOvertakeAWriter) {
   EXPECT_TRUE(PollOnce(another).IsPending());
   reading.reset();
   EXPECT_TRUE(PollOnce(read).IsPending());
-  EXPECT_TRUE(PollOnce(write).IsReady());  // and it unlocks
+  EXPECT_TRUE(PollOnce(write).IsReady());  // and the guard unlocks
   EXPECT_TRUE(PollOnce(read).IsReady());
   EXPECT_TRUE(PollOnce(another).IsReady());
 }

@@ -33,7 +33,7 @@ void PanicPolledAgain(const char* call) {
 
 void ClosedEvent::Set() {
   mu_.Lock();
-  // Release pairs with the acquires of who looks without the lock.
+  // Release pairs with the acquires of threads that check without the lock.
   is_set_.store(true, std::memory_order_release);
   rouse::internal::WakeAll(mu_, waiters_, [](rouse::internal::WaitNode*) {});
 }
@@ -47,7 +47,7 @@ ClosedWait::ClosedWait(ClosedWait&& other) : event_(other.event_) {
 
 ClosedWait::~ClosedWait() {
   if (!waits_) return;
-  Waker waker;  // goes without the lock
+  Waker waker;  // destroyed without the lock
   const BriefLockHolder lock(event_->mu_);
   node_.Leave(waker);
 }
@@ -59,7 +59,7 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   {
-    // These go without the lock.
+    // The wakers are destroyed without the lock.
     Waker waker = node_.CloneIfNew(cx.waker());
     Waker left;
     const BriefLockHolder lock(event_->mu_);
@@ -78,7 +78,7 @@ PollResult<void> ClosedWait::Poll(Context& cx) {
 }
 
 void ReceiverWaker::Forget() {
-  Waker waker;  // goes without the lock
+  Waker waker;  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   std::swap(waker_, waker);
 }
@@ -98,13 +98,13 @@ void ReceiverWaker::Register(const Waker& waker, bool is_new) {
     if (waker_.WillWake(waker)) return;
   }
   Waker clone = waker.Clone();
-  // What was there goes without the lock.
+  // The replaced waker is destroyed without the lock.
   const BriefLockHolder lock(mu_);
   std::swap(waker_, clone);
 }
 
 bool ChannelCore::TryAddSender() {
-  // Relaxed, in all: there is nothing to be seen by it.
+  // Relaxed, in all cases: the count publishes nothing.
   uint64_t counts = counts_.load(std::memory_order_relaxed);
   do {
     if (counts / kSender == 0) return false;
@@ -123,7 +123,8 @@ void ChannelCore::AddWeakSender() {
 }
 
 void ChannelCore::TakeBack(uint64_t added) {
-  // Relaxed: the caller has another, so the count does not come to its end.
+  // Relaxed: the caller has another reference, so the count does not reach its
+  // end.
   counts_.fetch_sub(added, std::memory_order_relaxed);
   PanicTooMany();
 }

@@ -5,8 +5,9 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// What is not about messages in a channel: who is there, whom to wake, how much
-// room there is, and that it has been closed. Internal to `sync/`.
+// The parts of a channel that do not depend on messages: the counts of senders,
+// the receiver's waker, the remaining room, and whether the channel is closed.
+// Internal to `sync/`.
 
 #ifndef ROUSE_SYNC_MPSC_CORE_H_
 #define ROUSE_SYNC_MPSC_CORE_H_
@@ -33,23 +34,24 @@
 
 namespace rouse::mpsc::internal {
 
-// What calls on a channel that is closed are told.
+// Returns the error of a call on a closed channel.
 absl::Status ClosedError(const char* call);
 
 [[noreturn]] void PanicPolledAgain(const char* call);
 
 // ClosedEvent
 //
-// Happens once. Thread-safe.
+// An event that happens once. Thread-safe.
 class ClosedEvent {
  public:
-  // Whoever sees it sees what came before `Set()`.
+  // Returns whether the event has happened. A thread that sees the event also
+  // sees everything that happened before `Set()`.
   bool IsSet() const {
     // Acquire pairs with the release of Set.
     return is_set_.load(std::memory_order_acquire);
   }
 
-  // Tells all who wait. The event outlives the call.
+  // Notifies all waiters. The event must outlive the call.
   void Set();
 
  private:
@@ -62,7 +64,7 @@ class ClosedEvent {
 
 // ClosedWait
 //
-// One that waits for it. Moved only before it is polled.
+// A wait for a `ClosedEvent`. Must not be moved after the first poll.
 class ClosedWait {
  public:
   explicit ClosedWait(ClosedEvent& event) : event_(&event) {}
@@ -75,29 +77,31 @@ class ClosedWait {
 
  private:
   ClosedEvent* event_;  // null: finished
-  bool waits_ = false;  // whether it may be in the list
+  bool waits_ = false;  // whether the node may be in the list
   rouse::internal::WaitNode node_;
 };
 
 // ReceiverWaker
 //
-// The waker of the receiver. Who finds it in use waits for it: a moment, to
-// which an `AtomicWaker` would answer with a wake of the caller.
+// The waker of the receiver. A thread that finds the waker in use waits for a
+// moment. (An `AtomicWaker` would instead wake the caller.)
 class ReceiverWaker {
  public:
   ReceiverWaker() = default;
   ReceiverWaker(const ReceiverWaker&) = delete;
   ReceiverWaker& operator=(const ReceiverWaker&) = delete;
 
-  // For the receiver: has the next `Wake()` call `waker`. What came before one
-  // that was too early for this is visible after it: look then. `is_new`
-  // should say whether it is likely that `waker` is not the one that is here.
+  // Called by the receiver: makes the next `Wake()` call `waker`. Everything
+  // that happened before a `Wake()` that came too early to call `waker` is
+  // visible after `Register()`, so the receiver must check again then. `is_new`
+  // should say whether `waker` is likely to differ from the registered waker.
   void Register(const Waker& waker, bool is_new);
 
-  // For the receiver: drops the waker.
+  // Called by the receiver: drops the waker.
   void Forget();
 
-  // Thread-safe. Does not touch this once it has begun to wake.
+  // Calls and drops the waker. Thread-safe. Does not access the `ReceiverWaker`
+  // after the call of the waker has begun.
   void Wake();
 
  private:
@@ -107,76 +111,84 @@ class ReceiverWaker {
 
 // ChannelCore
 //
-// Lives until the receiver, all senders and all weak senders have gone.
+// The part that is common to all channels. A channel lives until the receiver,
+// all senders and all weak senders are destroyed.
 class ChannelCore {
  public:
-  // With one sender and a receiver.
+  // Starts with one sender and a receiver.
   ChannelCore() = default;
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
   // ---- Counting. Thread-safe.
 
-  // For who has a sender. Panics if there are too many.
+  // Adds a sender. The caller must have a sender. Panics if there are too many
+  // senders.
   void AddSender() {
-    // Relaxed: the caller has one.
+    // Relaxed: the caller has a sender.
     const uint64_t counts =
         counts_.fetch_add(kSender, std::memory_order_relaxed);
     if (ABSL_PREDICT_FALSE(HasTooManySenders(counts))) TakeBack(kSender);
   }
-  // Without a sender there will be none again. For who has a weak sender.
+  // Adds a sender and returns true, unless no sender is left. In that case no
+  // sender can ever be added again. The caller must have a weak sender.
   bool TryAddSender();
-  // Whether it was the last: then the channel is to be told, and after that
-  // `Leave(kSenders)` called.
+  // Removes a sender. Returns whether no sender is left. If so, the caller must
+  // notify the channel, and after that call `Leave(kSenders)`.
   [[nodiscard]] bool RemoveSender() {
-    // Release pairs with the acquires of the last one, who tells of the end of
-    // all that was sent, and of HasSenders.
+    // Release pairs with the acquire in the call of the last sender, which
+    // announces the end of all messages that were sent, and with the acquire of
+    // HasSenders.
     return counts_.fetch_sub(kSender, std::memory_order_acq_rel) / kSender == 1;
   }
 
-  // For who has a sender or a weak sender. Panics if there are too many.
+  // Adds a weak sender. The caller must have a sender or a weak sender. Panics
+  // if there are too many weak senders.
   void AddWeakSender();
 
-  // Those who keep the channel: the receiver, all senders together, each weak
-  // sender.
+  // The references to the channel. The receiver holds a reference, all senders
+  // together hold a reference, and each weak sender holds a reference.
   static constexpr uint64_t kReceiver = 1;
   static constexpr uint64_t kSenders = 2;
   static constexpr uint64_t kWeakSender = 4;
 
-  // Gives up what the caller has. Whether it was the last: then it deletes it.
+  // Gives up the caller's reference. Returns whether no reference is left. If
+  // so, the caller must delete the channel.
   [[nodiscard]] bool Leave(uint64_t who) {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last reference's holder: all uses
+    // come before the deletion.
     return counts_.fetch_sub(who, std::memory_order_acq_rel) == who;
   }
 
   size_t senders() const {
-    // Relaxed: it may be another number at once.
+    // Relaxed: the number may change at once.
     return counts_.load(std::memory_order_relaxed) / kSender;
   }
-  // Who finds none sees all that they have sent.
+  // Returns whether the channel has senders. A caller that gets false sees all
+  // messages of the senders.
   bool HasSenders() const {
     // Acquire pairs with the release of RemoveSender.
     return counts_.load(std::memory_order_acquire) / kSender != 0;
   }
   size_t weak_senders() const {
-    // Relaxed: as above.
+    // Relaxed: the number may change at once.
     return counts_.load(std::memory_order_relaxed) % kSender / kWeakSender;
   }
 
-  // ---- What all channels have.
+  // ---- The members that all channels have.
 
   ReceiverWaker receiver_waker;
-  ClosedEvent closed;  // by the receiver, or because it has gone
+  ClosedEvent closed;  // set when the receiver closes or is destroyed
 
  private:
-  // Above 31 bits of weak senders.
+  // The count of senders is above 31 bits for weak senders.
   static constexpr uint64_t kSender = uint64_t{1} << 33;
   static constexpr uint64_t kMaxCount = uint64_t{1} << 30;
 
   static bool HasTooManySenders(uint64_t counts) {
     return counts / kSender >= kMaxCount;
   }
-  // Panics without what the caller has added.
+  // Takes back the number that the caller has added, and panics.
   [[noreturn]] void TakeBack(uint64_t added);
   [[noreturn]] static void PanicTooMany();
 
@@ -185,7 +197,8 @@ class ChannelCore {
 
 // Unbounded
 //
-// A channel that always has room. Its queue alone knows when it is drained.
+// A channel with unlimited room. Only the queue knows when the channel is
+// drained.
 class Unbounded : public ChannelCore {
  public:
   static constexpr bool kIsBounded = false;
@@ -197,9 +210,10 @@ class Unbounded : public ChannelCore {
 
 // Bounded
 //
-// Each message has a permit from when it is sent, or its place reserved, until
-// it is received. After a close a permit that is out may still become a
-// message; the receiver waits until none is.
+// A channel with a limited number of places. Each message has a permit, from
+// the send or from the reservation of a place until the message is received.
+// After a close, a permit in use can still become a message. The receiver waits
+// until no permit is in use.
 class Bounded : public ChannelCore {
  public:
   static constexpr bool kIsBounded = true;
@@ -207,17 +221,18 @@ class Bounded : public ChannelCore {
   // Panics unless 0 < capacity <= SemaphoreCore::kMaxPermits.
   explicit Bounded(size_t capacity);
 
-  // Takes places. Fails if it is full or closed.
+  // Takes `n` places. Fails if the channel is full or closed.
   absl::Status TryAcquire(size_t n, const char* call) {
     if (ABSL_PREDICT_TRUE(permits_.TryAcquire(n))) return absl::OkStatus();
     return WhyNot(call);
   }
 
-  // Whether there will ever be `n` places.
+  // Returns an error if the channel can never have `n` places.
   absl::Status CheckCount(size_t n, const char* call) const;
 
-  // Gives places back without messages. Of a receiver that has closed, and
-  // waits for the last of them, nobody else would wake it.
+  // Gives back `n` places without messages. If the receiver has closed the
+  // channel and waits for the last of those places, no other call would wake
+  // it.
   void GiveBack(size_t n) {
     permits_.Release(n);
     WakeIfDrained();
@@ -226,15 +241,16 @@ class Bounded : public ChannelCore {
     if (ABSL_PREDICT_FALSE(IsDrained())) receiver_waker.Wake();
   }
 
-  // For the receiver: of the places of messages. What a waker throws is
-  // dropped, when all have been called: messages would be lost by it.
+  // Called by the receiver: gives back the places of `n` messages. An exception
+  // from a waker is dropped, after all wakers have been called, because
+  // messages would be lost by the exception.
   void Received(size_t n) {
     ROUSE_TRY { permits_.Release(n); }
     ROUSE_CATCH_ALL {}
   }
 
-  // Whether it is closed and no place is taken: so it is for ever. As it was
-  // after all that the caller knows of.
+  // Returns whether the channel is closed and no place is taken. This state is
+  // permanent. The answer takes into account all events known to the caller.
   bool IsDrained() const { return permits_.IsClosedWith(capacity_); }
 
   void CloseCapacity() { permits_.Close(); }
@@ -252,8 +268,8 @@ class Bounded : public ChannelCore {
 
 // PlaceRequest
 //
-// What a future does that wants `n` places: see `PendingAcquire`, whose rules
-// for moving and destroying these are.
+// The part of a future that requests `n` places. The rules of `PendingAcquire`
+// for moving and destroying a request apply.
 class PlaceRequest {
  public:
   PlaceRequest(Bounded& channel ABSL_ATTRIBUTE_LIFETIME_BOUND, size_t n)
@@ -261,7 +277,7 @@ class PlaceRequest {
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   PlaceRequest(PlaceRequest&& other)
       : channel_(other.channel_), acquire_(std::move(other.acquire_)) {
-    // What was moved from may outlive the channel.
+    // The object that was moved from may outlive the channel.
     was_pending_ = std::exchange(other.was_pending_, false);
   }
   PlaceRequest& operator=(PlaceRequest&&) = delete;
@@ -269,18 +285,20 @@ class PlaceRequest {
     if (ABSL_PREDICT_FALSE(was_pending_)) Cancel();
   }
 
-  // True: the places are the caller's. False: it is closed.
+  // Is ready with true when the places are the caller's, and with false when
+  // the channel is closed.
   PollResult<bool> Poll(Context& cx, const char* call) {
     if (ABSL_PREDICT_FALSE(!acquire_.has_value())) PanicPolledAgain(call);
     size_t free = channel_->available();
-    // Before the poll, which may be given places and then throw.
+    // Set before the poll, which may be given places and then throw.
     was_pending_ = true;
     PollResult<bool> result = acquire_->Poll(cx, call, free);
     was_pending_ = result.IsPending();
     return result;
   }
 
-  // Gives back what it had been given. It is not polled again.
+  // Gives back the places that the request was given. The request must not be
+  // polled again.
   void Cancel();
 
  private:

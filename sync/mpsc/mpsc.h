@@ -6,8 +6,8 @@
 // -----------------------------------------------------------------------------
 //
 // Channels from many senders to one receiver, first in, first out. A bounded
-// one makes senders wait for room, and so keeps them from running ahead of the
-// receiver:
+// channel makes senders wait for room, and so keeps senders from running ahead
+// of the receiver:
 //
 //   auto [tx, rx] = rouse::mpsc::Channel<Job>(100);
 //
@@ -21,35 +21,40 @@
 //     while (std::optional<Job> job = co_await rx.Receive()) Do(*job);
 //   }
 //
-// An unbounded one always has room, and its `Send()` is an ordinary function:
+// An unbounded channel always has room, and its `Send()` is an ordinary
+// function:
 //
 //   auto [tx, rx] = rouse::mpsc::UnboundedChannel<Event>();
 //   absl::Status status = tx.Send(Event());
 //
 // # The end
 //
-// When the last sender has gone the receiver gets what is left, and then
-// `std::nullopt`. When the receiver has gone, or has called `Close()`, senders
-// fail with `kCancelled`; that is for good, and there is nothing to retry.
+// After the last sender is destroyed the receiver gets the remaining messages,
+// and then `std::nullopt`. After the receiver is destroyed, or has called
+// `Close()`, senders fail with `kCancelled`. This state is permanent, and
+// retrying is useless.
 //
 // # Messages
 //
 // `T` is any type whose move constructor and destructor do not throw. Each
-// message is destroyed once: by who received it, by the receiver when it goes,
-// or, if it was not in the channel by then, by who sends it, as soon as it and
-// all before it are; then also those that others have sent meanwhile. No lock
-// is held while messages are moved or destroyed.
+// message is destroyed once. After a receive, the recipient destroys the
+// message. The destructor of the receiver destroys all messages in the channel.
+// A message that is not in the channel by then is destroyed by the sender, as
+// soon as this message and all earlier messages are in the channel. The sender
+// then also destroys the messages of other senders that have arrived in the
+// meantime. No lock is held while messages are moved or destroyed.
 //
 // # Cost
 //
-// Nobody allocates to send, to receive or to wait, but for blocks of 32
-// messages, which are used again. To send is three atomic operations (two if
-// unbounded), to receive one (none). If there is no memory for a block, to send
-// ends the program: a place in the order that was taken cannot be given back.
+// Sending, receiving and waiting do not allocate, except for blocks of 32
+// messages, which are reused. To send takes three atomic operations (two if
+// unbounded), and to receive takes one (none if unbounded). If there is no
+// memory for a block, a send ends the program, because a claimed position in
+// the order cannot be given back.
 //
 // # Without a runtime
 //
-// Futures work from tasks of any executor, and `Blocking...` calls from plain
+// Futures work in tasks of any executor, and `Blocking...` calls work in plain
 // threads.
 
 #ifndef ROUSE_SYNC_MPSC_MPSC_H_
@@ -67,17 +72,15 @@
 
 namespace rouse::mpsc {
 
-// Channel()
-//
-// With room for `capacity` messages: those that were sent and not received, and
-// those for which a place is reserved. Panics if it is 0, or more than
-// `Semaphore::kMaxPermits`.
+// Makes a channel with room for `capacity` messages. Messages that were sent
+// and not yet received count, and so do reserved places. Panics if `capacity`
+// is 0, or more than `Semaphore::kMaxPermits`.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity);
 
 // UnboundedChannel()
 //
-// With room for as many as memory has.
+// Makes a channel with room for as many messages as fit into memory.
 template <class T>
 std::pair<UnboundedSender<T>, UnboundedReceiver<T>> UnboundedChannel();
 

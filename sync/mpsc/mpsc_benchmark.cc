@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMessages = 200'000;
 
-// One message, there and back, where nobody waits.
+// Sends and receives one message, without waiting.
 void BM_BoundedReady(benchmark::State& state) {
   auto [tx, rx] = Channel<size_t>(16);
   const Waker waker;
@@ -74,7 +74,8 @@ Runtime MakeRuntime(int workers) {
   return *Builder::MultiThread().WorkerThreads(workers).Build();
 }
 
-// Tasks of a runtime: workers (0: the current thread), senders, capacity.
+// Tasks of a runtime: number of workers (0: the current thread), senders,
+// capacity.
 void BM_Bounded(benchmark::State& state) {
   Runtime runtime = MakeRuntime(static_cast<int>(state.range(0)));
   for (auto _ : state) {

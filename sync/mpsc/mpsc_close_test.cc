@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a channel: senders and receivers that go, and those that close.
+// The end of a channel: senders and receivers that are destroyed or that close.
 
 #include <memory>
 #include <optional>
@@ -95,7 +95,7 @@ TEST(MpscClose, AnArmOfAJoinMayCloseForTheOther) {
   EXPECT_EQ(BlockOn(Join(CountAll(rx2), CloseLater(rx2))), std::tuple(0, 0));
 }
 
-// Two arms of a Select may wait for one receiver.
+// Two branches of a Select may wait for one receiver.
 TEST(MpscClose, AReceiveThatIsDestroyedLeavesAnothersWaker) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
@@ -197,7 +197,7 @@ TEST(MpscClose, APermitThatIsReturnedWakesAClosingReceiver) {
   EXPECT_EQ(Take(receive), std::nullopt);
 }
 
-// Trap C5: the place had been given to a send that has not been polled since.
+// Trap C5: the place had been given to a send that was not polled since then.
 TEST(MpscClose, ASendThatIsDroppedWakesAClosingReceiver) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(1).ok());
@@ -265,7 +265,7 @@ TEST(MpscClose, AClosedThatIsDroppedIsNotWoken) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-// Trap C2: what is left is destroyed, each once.
+// Trap C2: the remaining messages are destroyed, each of them once.
 TEST(MpscClose, TheReceiverTakesItsMessagesWithIt) {
   int live = 0;
   auto channel = UnboundedChannel<Counted>();
@@ -303,7 +303,7 @@ TEST(MpscClose, WhatIsSentAfterTheReceiverHasGoneGoesAtOnce) {
   }
 }
 
-// Trap C2: it had its place, and was not polled since.
+// Trap C2: the send had its place, and was not polled since then.
 TEST(MpscClose, ASendThatComesLateGoesAtOnce) {
   int live = 0;
   auto channel = Channel<Counted>(1);
@@ -316,10 +316,10 @@ TEST(MpscClose, ASendThatComesLateGoesAtOnce) {
     const auto rx = std::move(channel.second);
   }
   EXPECT_TRUE(Take(send).ok());
-  EXPECT_EQ(live, 1);  // moved from, in the future
+  EXPECT_EQ(live, 1);  // the moved-from value in the future
 }
 
-// Trap C2: nobody would ever answer.
+// Trap C2: otherwise no answer would ever arrive.
 TEST(MpscClose, WhoAsksTooLateIsToldSo) {
   auto channel = Channel<oneshot::Sender<int>>(1);
   absl::StatusOr<Permit<oneshot::Sender<int>>> permit =
@@ -333,12 +333,12 @@ TEST(MpscClose, WhoAsksTooLateIsToldSo) {
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-// A message may hold a sender of the very channel.
+// A message may hold a sender of its own channel.
 struct Letter {
   std::optional<UnboundedSender<Letter>> reply_to;
 };
 
-// Ends of the channel that it is sent through.
+// Handles of the channel through which the package is sent.
 struct Package {
   std::shared_ptr<int> witness;
   std::optional<WeakSender<Package>> weak = std::nullopt;
@@ -346,7 +346,8 @@ struct Package {
   std::optional<Permit<Package>> permit = std::nullopt;
 };
 
-// Trap C2: it would keep the channel, and the channel it.
+// Trap C2: otherwise the message would keep the channel alive, and the channel
+// would keep the message.
 TEST(MpscClose, AMessageWithAWeakSenderThatComesLateIsNotKept) {
   auto witness = std::make_shared<int>(0);
   {
@@ -363,7 +364,7 @@ TEST(MpscClose, AMessageWithAWeakSenderThatComesLateIsNotKept) {
   EXPECT_EQ(witness.use_count(), 1);
 }
 
-// Trap C2: there is nobody but the message then.
+// Trap C2: the message then holds the only handle.
 TEST(MpscClose, AMessageThatComesLateMayHoldTheLastSender) {
   auto witness = std::make_shared<int>(0);
   auto channel = Channel<Package>(3);

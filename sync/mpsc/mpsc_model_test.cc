@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Senders and the receiver of a channel at once. Blocks have two slots here, so
-// that three messages are more than one. The slots are plain data: a message
-// that is read before it is there, or a block that is used again too early, is
-// a race. A wake-up that is lost is a deadlock.
+// Concurrent senders and the receiver of a channel. Blocks have two slots here,
+// so that three messages need more than one block. The slots are plain data:
+// reading a message too early, or reusing a block too early, is a race. A lost
+// wake-up is a deadlock.
 
 #include <cstddef>
 #include <optional>
@@ -30,7 +30,7 @@ using model::Mode;
 using model::Require;
 using model::Thread;
 
-// Sends `count` messages from a thread of its own, and goes.
+// Sends `count` messages from a new thread, and destroys the sender.
 Thread Sending(Sender<int> tx, int count = 1) {
   return Thread([tx = std::optional(std::move(tx)), count]() mutable {
     for (int i = 0; i < count; ++i) Require(tx->TrySend(int{i}).ok());
@@ -44,14 +44,14 @@ Thread Sending(UnboundedSender<int> tx, int count = 1) {
   });
 }
 
-// Ends an end in a thread of its own.
+// Destroys a handle in a new thread.
 template <class End>
 Thread Dropping(End end) {
   return Thread(
       [end = std::optional(std::move(end))]() mutable { end.reset(); });
 }
 
-// ---- Tokio's.
+// ---- Tokio's models.
 
 MODEL_TEST(Mpsc, ClosingTx, .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -114,8 +114,8 @@ MODEL_TEST(Mpsc, DroppingUnboundedTx, .mode = Mode::kBounded,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-// Who has a permit of the semaphore knows that there is a message. Another who
-// sends may have claimed its place before, and not be done.
+// A receiver that has a permit of the semaphore knows that there is a message.
+// Another sender may have claimed an earlier place, and not have finished.
 MODEL_TEST(Mpsc, TryRecv, .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(2);
@@ -170,7 +170,7 @@ MODEL_TEST(Mpsc, LenDuringCloseBlockCapPlus1, .spurious_failures = 0) {
   LenDuringClose(internal::kBlockSlots + 1);
 }
 
-// ---- Ours.
+// ---- Rouse's own models.
 
 using IntQueue = internal::Queue<int>;
 
@@ -180,14 +180,14 @@ void Push(IntQueue& queue, int count) {
   }
 }
 
-// Pops what there is, `limit` at the most.
+// Pops the available values, at most `limit`.
 int Pop(IntQueue& queue, int limit) {
   int count = 0;
   for (; count < limit && queue.HasFront(); ++count) queue.PopFront();
   return count;
 }
 
-// Two who push meet at the end of a block: both want the next one.
+// Two pushes meet at the end of a block, and both need the next block.
 MODEL_TEST(Mpsc, TwoPushOverABorder, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
@@ -199,7 +199,7 @@ MODEL_TEST(Mpsc, TwoPushOverABorder, .mode = Mode::kBounded,
   Require(Pop(queue, 6) == 5);
 }
 
-// Blocks are used again while who pushes looks for its place.
+// Blocks are reused while a push searches for its place.
 MODEL_TEST(Mpsc, BlocksGoRound, .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   IntQueue queue;
@@ -222,7 +222,7 @@ MODEL_TEST(Mpsc, BlocksGoRoundUnderTwo, .mode = Mode::kBounded,
   Require(popped + Pop(queue, 6) == 6);
 }
 
-// A block that comes back and one that is new want the same place.
+// A reused block and a new block compete for the same place.
 MODEL_TEST(Mpsc, BlocksComeBackWhileOthersAreAppended, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
@@ -234,7 +234,7 @@ MODEL_TEST(Mpsc, BlocksComeBackWhileOthersAreAppended, .mode = Mode::kBounded,
   Require(popped + Pop(queue, 11) == 11);
 }
 
-// The receiver waits in the block that it, or who sends, appends.
+// The receiver waits in the block that the receiver or the sender appends.
 MODEL_TEST(MpscLarge, WaitsAtABorder, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
@@ -256,7 +256,7 @@ MODEL_TEST(MpscLarge, ReceivesFromTwo, .mode = Mode::kBounded,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-// A receive that gives up leaves the next one whole.
+// A cancelled receive leaves the message for the next receive.
 MODEL_TEST(Mpsc, AReceiveIsDroppedDuringASend, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   Thread other = Sending(std::move(tx));
@@ -282,7 +282,7 @@ MODEL_TEST(Mpsc, ASendWaitsForRoom, .mode = Mode::kBounded,
   Require(BlockOn(rx.Receive()) == 1);
 }
 
-// What was sent before the close comes out, and nothing after.
+// Messages that were sent before the close are received, and no others.
 MODEL_TEST(Mpsc, AnUnboundedChannelIsClosedDuringSends, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
@@ -338,7 +338,8 @@ MODEL_TEST(Mpsc, AWaitingSendIsDroppedWhileTheChannelCloses,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-// Counts those that were destroyed, in plain data: it is one after the other.
+// Counts the destroyed instances, in plain data: they are destroyed one after
+// another.
 class Counted {
  public:
   explicit Counted(model::Cell<int>* destroyed) : destroyed_(destroyed) {}
@@ -353,7 +354,8 @@ class Counted {
   model::Cell<int>* destroyed_;
 };
 
-// The receiver goes while something is sent: that goes too, and at once.
+// The receiver is destroyed during a send: the message is destroyed too, and at
+// once.
 MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<Counted>();
   model::Cell<int> destroyed(0);
@@ -363,7 +365,8 @@ MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
   Require(destroyed.Read() == 1);
 }
 
-// Of two the second may be done first. It goes with the first at the latest.
+// The second of two sends may finish first. Its message is destroyed with the
+// first message at the latest.
 MODEL_TEST(Mpsc, TheReceiverGoesDuringTwoSends, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = Channel<Counted>(2);
@@ -378,7 +381,7 @@ MODEL_TEST(Mpsc, TheReceiverGoesDuringTwoSends, .mode = Mode::kBounded,
   Require(destroyed.Read() == 2);
 }
 
-// What comes later is received, one after the other, by who sends it.
+// Later messages are received by their senders, one after another.
 MODEL_TEST(Mpsc, TwoSendAfterTheReceiverHasGone, .spurious_failures = 0) {
   auto channel = Channel<Counted>(3);
   const Sender<Counted>& tx = channel.first;
@@ -397,8 +400,9 @@ MODEL_TEST(Mpsc, TwoSendAfterTheReceiverHasGone, .spurious_failures = 0) {
   Require(destroyed.Read() == 3);
 }
 
-// A place that is given back, or the last sender, is the end of it. That is not
-// missed because a message has come just before, and the channel goes.
+// The return of a place, or the destruction of the last sender, is the end of
+// the channel. This end must not be missed because a message has arrived just
+// before, and the channel must be freed.
 MODEL_TEST(Mpsc, WhatKeepsAChannelEndsWhileAMessageComesLate,
            .spurious_failures = 0) {
   auto channel = Channel<Counted>(2);
@@ -416,7 +420,7 @@ MODEL_TEST(Mpsc, WhatKeepsAChannelEndsWhileAMessageComesLate,
   tx.reset();
 }
 
-// Whoever is the last takes the channel along.
+// The last end frees the channel.
 MODEL_TEST(Mpsc, BothEndsGoAtOnce, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   std::optional<UnboundedSender<int>> tx(std::move(channel.first));
@@ -448,7 +452,7 @@ MODEL_TEST(Mpsc, SendersAreCopiedAtOnce, .spurious_failures = 0) {
   Require(tx.weak_count() == 1);
 }
 
-// It closes the channel behind all messages.
+// The last sender closes the channel behind all messages.
 MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   std::optional<UnboundedSender<int>> tx(std::move(channel.first));
@@ -459,7 +463,8 @@ MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
     Require(channel.second.TryReceive().ok());
   }
   Require(absl::IsCancelled(channel.second.TryReceive().status()));
-  // That has looked at the senders, too. This goes by the queue alone.
+  // `TryReceive()` has also checked the senders. `Receive()` uses only the
+  // queue.
   Require(BlockOn(channel.second.Receive()) == std::nullopt);
 }
 
@@ -475,7 +480,8 @@ MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
   }
 }
 
-// Until the last sender has told the queue, it has gone all the same.
+// A sender counts as destroyed even before the last sender has notified the
+// queue.
 MODEL_TEST(Mpsc, WhoSeesThatSendersHaveGoneSeesWhatTheySent,
            .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
@@ -509,7 +515,7 @@ MODEL_TEST(Mpsc, ABoundedSendThatIsRefusedSeesWhatCameBeforeTheClose,
   if (!tx.TrySend(1).ok()) Require(done.Read() == 1);
 }
 
-// The end of a channel that was closed is the last place that comes back.
+// The end of a closed channel is the return of the last place.
 MODEL_TEST(Mpsc, WhoSeesTheEndOfAClosedChannelSeesWhatCameBefore,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
@@ -533,7 +539,7 @@ MODEL_TEST(Mpsc, WhoSeesTheCloseSeesWhatCameBefore, .spurious_failures = 0) {
   if (tx.IsClosed()) Require(done.Read() == 1);
 }
 
-// Notes where it has been.
+// Records the addresses at which it was.
 class Traveller {
  public:
   explicit Traveller(std::set<const void*>* places) : places_(places) {}
@@ -546,8 +552,8 @@ class Traveller {
   std::set<const void*>* places_;
 };
 
-// The heap gives out no address again: a block that is not recycled has places
-// of its own.
+// The heap never returns the same address twice: a block that is not recycled
+// has new addresses.
 MODEL_TEST(Mpsc, BlocksAreUsedAgain, .spurious_failures = 0) {
   std::set<const void*> places;
   auto [tx, rx] = UnboundedChannel<Traveller>();

@@ -119,12 +119,12 @@ TEST(MpscPermit, AReserveOwnedMovesAfterAPollWithoutBudget) {
     channel.reset();
     EXPECT_TRUE(absl::IsCancelled(Take(moved).status()));
   }
-  // What was moved from leaves alone what is no more.
+  // The objects that were moved from do not access the destroyed channel.
 }
 
-// Trap C14 (tokio #4214): what is a sink by hand, and may be polled by somebody
-// else's future. It is ready only when there is room for what comes next, not
-// when what came last has been taken note of.
+// Trap C14 (tokio #4214): a hand-written sink, which may be polled by another
+// future. The sink is ready only when there is room for the next value, not as
+// soon as the previous value was accepted.
 class Sink {
  public:
   explicit Sink(Sender<int> tx) : tx_(std::move(tx)) {}
@@ -140,13 +140,13 @@ class Sink {
     return absl::OkStatus();
   }
 
-  // REQUIRES: it was ready.
+  // REQUIRES: the sink was ready.
   void Send(int value) {
     std::move(*permit_).Send(value);
     permit_.reset();
   }
 
-  // Whether there was something to abort.
+  // Returns whether there was something to abort.
   bool Abort() {
     const bool aborts = reserve_.has_value() || permit_.has_value();
     reserve_.reset();

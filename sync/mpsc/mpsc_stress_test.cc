@@ -1,11 +1,11 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight threads send to one that receives, by every call there is, and about
-// half of what they begin they give up. What must hold: each message that was
-// sent is received, or goes when the receiver has gone, once; those of one
-// sender come in their order; no place is lost; nobody sleeps for ever. See
-// stress_time.h for how long.
+// Eight threads send to one receiver, with every kind of call, and cancel about
+// half of their operations. What must hold: each message that was sent is
+// received, or is destroyed after the receiver was destroyed, exactly once; the
+// messages of each sender arrive in order; no place is lost; no thread sleeps
+// forever. See stress_time.h for the duration.
 
 #include <atomic>
 #include <cstddef>
@@ -154,8 +154,8 @@ class ReceiverThread {
   ReceiverThread(Totals& totals, uint64_t seed)
       : totals_(totals), rand_(seed), next_(kSenders, 0) {}
 
-  // To the end, or closes the channel on the way and then to the end, or goes
-  // before. Whether it has come to the end.
+  // Receives to the end; or closes the channel on the way and then receives to
+  // the end; or stops early. Returns whether it has reached the end.
   bool Run(Receiver rx) {
     const int close_after =
         rand_.Below(3) == 0 ? static_cast<int>(rand_.Below(1000)) : -1;
@@ -209,7 +209,8 @@ class ReceiverThread {
 template <class Sender, class Receiver>
 void Press(std::pair<Sender, Receiver> channel, FastRand& rand) {
   Totals totals;
-  // Keeps the channel: it is not with that that messages go.
+  // Keeps the channel alive, so that messages are not destroyed together with
+  // it.
   const auto weak = channel.first.Downgrade();
   std::vector<std::thread> threads;
   for (int i = 0; i < kSenders; ++i) {

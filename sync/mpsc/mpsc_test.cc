@@ -141,7 +141,7 @@ TEST(Mpsc, APollThatIsReadyKeepsNoWaker) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
-  // It comes during the poll, before anybody is to be woken for it.
+  // The message arrives during the poll, before a waker is registered for it.
   task.OnClone([&] { EXPECT_TRUE(channel.first.Send(1).ok()); });
   EXPECT_TRUE(rx.PollReceive(cx).IsReady());
   EXPECT_EQ(task.live(), 1);
@@ -170,7 +170,7 @@ TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-// Of which a StatusOr would take an error for a value.
+// A `StatusOr` would take an error that was sent for its own status.
 TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
   auto [tx, rx] = UnboundedChannel<absl::Status>();
   absl::StatusOr<absl::Status> received = rx.TryReceive();
@@ -342,7 +342,7 @@ TEST(Mpsc, CapacityIsWhatIsLeft) {
   EXPECT_EQ(tx.capacity(), 3u);
 }
 
-// ---- How much there is.
+// ---- Sizes.
 
 // Trap C3.
 TEST(Mpsc, IsEmptyIsRightAtTheBordersOfBlocks) {
@@ -373,7 +373,7 @@ TEST(Mpsc, TheEndIsNoMessage) {
   }
 }
 
-// Trap C4: sends that fail are not counted.
+// Trap C4: failed sends are not counted.
 TEST(Mpsc, WhatIsRefusedIsNoMessage) {
   auto [tx, rx] = UnboundedChannel<int>();
   EXPECT_TRUE(tx.Send(1).ok());
@@ -454,7 +454,6 @@ TEST(Mpsc, ASendWithoutBudgetKeepsItsPlace) {
   EXPECT_TRUE(Take(second).ok());
 }
 
-// So it has no place, and may be moved.
 TEST(Mpsc, BlockingCallsWorkBetweenThreads) {
   auto channel = Channel<int>(2);
   auto& rx = channel.second;
@@ -541,7 +540,6 @@ TEST(Mpsc, WhatWaitsIsNotMoved) {
   EXPECT_THROW(auto moved = std::move(closed), PanicError);
 }
 
-// What has a sender of its own keeps it.
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace

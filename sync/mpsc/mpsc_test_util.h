@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What mpsc's tests share.
+// Helpers that the tests of mpsc share.
 
 #ifndef ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
 #define ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
@@ -21,7 +21,7 @@ using Box = std::unique_ptr<int>;
 
 inline Box MakeBox(int value) { return std::make_unique<int>(value); }
 
-// What a future that is ready gives.
+// Returns the result of a future that is ready.
 template <class F>
 auto Take(F&& future) {
   auto result = PollOnce(future);
@@ -29,7 +29,7 @@ auto Take(F&& future) {
   return std::move(result).value();
 }
 
-// Counts itself.
+// An object that counts live instances.
 class Counted {
  public:
   explicit Counted(int* live) : live_(live) { ++*live_; }

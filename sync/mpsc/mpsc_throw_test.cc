@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wakers that throw: they have been called, and all else is done.
+// Wakers that throw: they have been called, and everything else is done.
 
 #include <optional>
 #include <stdexcept>
@@ -101,7 +101,7 @@ TEST(MpscThrow, ACloseClosesThoughWakersThrow) {
   EXPECT_TRUE(absl::IsCancelled(Take(send)));
 }
 
-// The place comes while the send is polled, and then its yield throws.
+// The place arrives while the send is polled, and then the send's yield throws.
 TEST(MpscThrow, ASendWhosePollThrowsWakesAClosingReceiver) {
   auto channel = Channel<int>(1);
   auto& [tx, rx] = channel;

@@ -5,7 +5,7 @@
 // File: permit.h
 // -----------------------------------------------------------------------------
 //
-// Places that are reserved in a bounded channel: see mpsc.h.
+// Reserved places in a bounded channel: see mpsc.h.
 
 #ifndef ROUSE_SYNC_MPSC_PERMIT_H_
 #define ROUSE_SYNC_MPSC_PERMIT_H_
@@ -32,9 +32,10 @@ class ReserveOwnedFuture;
 
 // Permit
 //
-// A place in a bounded channel, for one message. Given back when it is
-// destroyed. May be used after the receiver's `Close()`. A sender must outlive
-// it, and the call of `Send()`. Used by one thread at a time.
+// A place in a bounded channel, for one message. The destructor gives an unused
+// place back. A permit can be used after the receiver's `Close()`. A sender
+// must outlive the permit, and the call of `Send()`. One thread at a time may
+// use a permit.
 template <class T>
 class [[nodiscard]] Permit {
  public:
@@ -49,7 +50,8 @@ class [[nodiscard]] Permit {
     if (shared_ != nullptr) shared_->GiveBack(1);
   }
 
-  // Does not fail. If the receiver has gone the message goes too, at once.
+  // Sends `value`. Does not fail. If the receiver was destroyed the message is
+  // destroyed too, at once.
   void Send(T value) && {
     ABSL_ASSERT(shared_ != nullptr);
     std::exchange(shared_, nullptr)->Publish(std::move(value));
@@ -67,8 +69,8 @@ class [[nodiscard]] Permit {
 
 // PermitBatch
 //
-// Places in a bounded channel, for several messages. Those that are not used
-// are given back when it is destroyed. Otherwise as a `Permit`.
+// Places in a bounded channel, for several messages. The destructor gives the
+// unused places back. In all other respects a batch is like a `Permit`.
 template <class T>
 class [[nodiscard]] PermitBatch {
  public:
@@ -84,11 +86,11 @@ class [[nodiscard]] PermitBatch {
     if (size_ != 0) shared_->GiveBack(size_);
   }
 
-  // How many are left.
+  // Returns the number of places that are left.
   size_t size() const { return size_; }
   bool IsEmpty() const { return size_ == 0; }
 
-  // Uses one. Panics if there is none.
+  // Uses one place to send `value`. Panics if no place is left.
   void Send(T value) {
     if (ABSL_PREDICT_FALSE(size_ == 0)) {
       Panic("mpsc::PermitBatch::Send: no permit is left; look at size()");
@@ -110,7 +112,7 @@ class [[nodiscard]] PermitBatch {
 
 // OwnedPermit
 //
-// A `Permit` with a sender of its own.
+// A `Permit` together with a sender.
 template <class T>
 class [[nodiscard]] OwnedPermit {
  public:
@@ -124,19 +126,19 @@ class [[nodiscard]] OwnedPermit {
     if (sender_.shared_ != nullptr) sender_.shared_->GiveBack(1);
   }
 
-  // Sends, and gives the sender. Does not fail.
+  // Sends `value`, and returns the sender. Does not fail.
   BasicSender<T, internal::Bounded> Send(T value) && {
     ABSL_ASSERT(sender_.shared_ != nullptr);
-    // Used before a waker is called, which may throw.
+    // The permit is used up before a waker is called, which may throw.
     BasicSender<T, internal::Bounded> sender(std::move(sender_));
     sender.shared_->Publish(std::move(value));
     return sender;
   }
 
-  // Gives the place back, and the sender.
+  // Gives the place back, and returns the sender.
   BasicSender<T, internal::Bounded> Release() && {
     ABSL_ASSERT(sender_.shared_ != nullptr);
-    // As above.
+    // The permit is used up before a waker is called, which may throw.
     BasicSender<T, internal::Bounded> sender(std::move(sender_));
     sender.shared_->GiveBack(1);
     return sender;

@@ -5,8 +5,8 @@
 // File: queue.h
 // -----------------------------------------------------------------------------
 //
-// The queue of a channel: any number of threads push, one pops and may wait.
-// Internal to `sync/`.
+// The queue of a channel. Any number of threads push; one thread pops and can
+// wait. Internal to `sync/`.
 //
 //   if (queue.Push(std::move(value)) == PushResult::kWake) waker.Wake();
 //
@@ -17,16 +17,17 @@
 // # The protocol
 //
 // Values are in a chain of blocks of `kBlockSlots` slots. Positions count from
-// 0; position p is slot p % kBlockSlots of the block that starts at p minus
-// that. A push claims a position at `tail_`, finds or appends its block, starts
-// to look at `block_tail_`, writes its slot and sets the slot's ready bit.
+// 0. Position p is slot p % kBlockSlots of the block that starts at p - p %
+// kBlockSlots. A push claims a position at `tail_`, finds or appends the block
+// of the position, in a search from `block_tail_`, writes the slot and sets the
+// ready bit of the slot.
 //
 // The state of a block:
 //
 //   bits 0 .. 31   the slots that are ready
-//   kClosed        the last sender has gone: the first slot that is not ready
-//                  never will be
-//   kReleased      no push that begins from now on comes by this block
+//   kClosed        the last sender is destroyed: the first slot that is not
+//                  ready never will be
+//   kReleased      no push that begins from now on visits this block
 //   the top bits   1 + the slot that the receiver waits for; 0 for none
 //
 //   From             To                 By
@@ -35,24 +36,28 @@
 //   waits for s      waits for t        the receiver, which learns in the same
 //                                       step whether t is ready
 //   open             closed             the last sender
-//   linked           released           who has moved `block_tail_` past it
-//   released         all zero           the receiver, which appends it anew
+//   linked           released           the push that moved `block_tail_` past
+//                                       the block
+//   released         all zero           the receiver, which appends the block
+//                                       again
 //
 // Invariants:
 //
 // * A slot is written by the push that claimed its position, before the ready
-//   bit, and read by the receiver, after it.
-// * Whoever makes ready the slot that the receiver waits for sees that it does,
-//   and is the only one: nobody else calls the waker. The receiver leaves what
-//   it has waited for in the word, since a slot becomes ready only once.
-// * `block_tail_` never passes a block that has a slot which is not ready. So
-//   no push finds its block behind it.
-// * Only the receiver takes blocks out of the chain, when they are released,
-// and
-//   all positions claimed before the release, `claimed_before`, have been
-//   popped. Who claims one later begins at a later block: it acquires the tail
-//   from the step, after the move of `block_tail_`, that read `claimed_before`.
-//   Who claimed one earlier has made it ready, its last step here.
+//   bit is set, and read by the receiver, after that.
+// * The push that makes the awaited slot ready sees that the receiver waits,
+//   and is the only such push: no other push calls the waker. The receiver
+//   leaves the old slot number in the word after a wait, because a slot becomes
+//   ready only once.
+// * `block_tail_` never passes a block with a slot that is not ready. Therefore
+//   no push finds its block behind `block_tail_`.
+// * Only the receiver takes blocks out of the chain. The block must be
+//   released, and all positions that were claimed before the release,
+//   `claimed_before`, must have been popped. A push that claims a position
+//   later begins at a later block: it acquires the tail from the step that read
+//   `claimed_before`, which comes after the move of `block_tail_`. A push that
+//   claimed a position earlier has made the slot ready, which is its last step
+//   here.
 
 #ifndef ROUSE_SYNC_MPSC_QUEUE_H_
 #define ROUSE_SYNC_MPSC_QUEUE_H_
@@ -78,19 +83,20 @@ inline constexpr size_t kBlockSlots = 2;
 inline constexpr size_t kBlockSlots = 32;
 #endif
 
-// What a push has come to.
+// The result of a push.
 enum class PushResult : uint8_t {
   kPushed,
-  kWake,    // pushed, and the receiver waits for it: wake it
+  kWake,    // pushed, and the receiver waits for the value: wake it
   kClosed,  // nothing was done
 };
 
 // Queue
 //
-// `Push()` is thread-safe. All else but the destructor is for the receiver, or
-// says for whom it is. A push is two atomic operations, and a pop none, but for
-// one load where the receiver has caught up with what it knows. Where memory
-// runs out the program ends: a position that was claimed cannot be given back.
+// A chain of blocks of messages. `Push()` is thread-safe. All other members
+// except the destructor are for the receiver, unless a comment names another
+// caller. A push takes two atomic operations. A pop takes none, except for one
+// load when the receiver has popped all known values. If memory runs out the
+// program ends, because a claimed position cannot be given back.
 template <class T>
 class Queue {
   static_assert(std::is_nothrow_move_constructible_v<T> &&
@@ -102,10 +108,10 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Destroys what was not popped.
+  // Destroys the values that were not popped.
   ~Queue() {
     for (Block* block = oldest_; block != nullptr;) {
-      // Relaxed: everybody else has gone.
+      // Relaxed: no other thread uses the queue any more.
       const uint64_t state = block->state.load(std::memory_order_relaxed);
       for (size_t i = 0; i < kBlockSlots; ++i) {
         if ((state & ReadyBit(i)) == 0 || block->start.Read() + i < head_) {
@@ -113,17 +119,19 @@ class Queue {
         }
         std::destroy_at(&block->slots[i].Write().value);
       }
-      // Relaxed: as above.
+      // Relaxed: no other thread uses the queue any more.
       delete std::exchange(block, block->next.load(std::memory_order_relaxed));
     }
   }
 
   // ---- For senders.
 
-  // Appends `value`, or leaves it alone if the receiver has called `Close()`.
+  // Appends `value`, or leaves `value` alone if the receiver has called
+  // `Close()`.
   PushResult Push(T&& value) noexcept {
-    // Acquire pairs with the release in FindFrom: who claims a position after
-    // that step sees where `block_tail_` was before it. And with that in Close.
+    // Acquire pairs with the release in FindFrom: a push that claims a position
+    // after that step sees where `block_tail_` was before the step. Acquire
+    // also pairs with the release in Close.
     const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
     if (ABSL_PREDICT_FALSE((tail & kNoMore) != 0)) return PushResult::kClosed;
     const size_t position = tail / kPosition;
@@ -136,16 +144,16 @@ class Queue {
     return WaitsFor(before, slot) ? PushResult::kWake : PushResult::kPushed;
   }
 
-  // By the last sender, when it sees all that the others did: there will be no
-  // more pushes. Whether the receiver is to be woken.
+  // Called by the last sender, when it sees everything that the other senders
+  // did: no more pushes will come. Returns whether the receiver must be woken.
   bool SendersAreGone() noexcept {
-    // Relaxed: nobody but the receiver is left to change it.
+    // Relaxed: only the receiver is left to change the tail.
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
-    if ((tail & kNoMore) != 0) return false;  // it knows its end
+    if ((tail & kNoMore) != 0) return false;  // the receiver knows its end
     const size_t position = tail / kPosition;
     const size_t slot = position % kBlockSlots;
-    // Release pairs with the acquires of the receiver: who sees that there is
-    // no more has seen all there was, in this block and those before.
+    // Release pairs with the acquires of the receiver: a receiver that sees the
+    // end has seen all values, in this block and in the blocks before.
     const uint64_t before =
         Find(position - slot)
             ->state.fetch_or(kClosed, std::memory_order_release);
@@ -154,7 +162,8 @@ class Queue {
 
   // ---- For the receiver.
 
-  // Whether there is a value to pop. Those that are being pushed do not count.
+  // Returns whether there is a value to pop. Values that are being pushed do
+  // not count.
   bool HasFront() {
     return ABSL_PREDICT_TRUE((seen_.Read() & ReadyBit(head_ % kBlockSlots)) !=
                              0) ||
@@ -168,7 +177,8 @@ class Queue {
   void PopFront() {
     std::destroy_at(&Front());
     ++head_;
-    // What is in a next block is to be looked for.
+    // The next value is in another block, and the receiver must check for that
+    // block.
     if (head_ % kBlockSlots == 0) seen_.Write() = 0;
   }
   T Pop() {
@@ -177,14 +187,16 @@ class Queue {
     return value;
   }
 
-  // After a waker has been registered: has the push that makes the front, or
-  // the end, say `kWake`. Whether there is one of the two already.
+  // Called after a waker has been registered: makes the push of the front, or
+  // the announcement of the end, report that the receiver must be woken.
+  // Returns whether the front or the end is already there.
   bool Watch() noexcept {
     if (HasLeftBlock()) EnterBlock(NextOf(head_block_));
     const size_t slot = head_ % kBlockSlots;
     const uint64_t wait = WaitFor(slot);
     uint64_t seen;
-    // Acquire, in both, pairs with the releases of Push and SendersAreGone.
+    // Acquire, in both cases, pairs with the releases of Push and
+    // SendersAreGone.
     if (wait == wait_) {
       seen = head_block_->state.load(std::memory_order_acquire);
     } else {
@@ -196,29 +208,31 @@ class Queue {
     return (seen & (ReadyBit(slot) | kClosed)) != 0;
   }
 
-  // Whether `Watch()` has been called for this front.
+  // Returns whether `Watch()` has been called for this front.
   bool IsWatching() const {
     return !HasLeftBlock() && wait_ == WaitFor(head_ % kBlockSlots);
   }
 
-  // Whether there is no front, and never will be. As was seen last.
+  // Returns whether there is no front and never will be, as of the last check.
   bool HasEnded() const {
     return head_ == end_ ||
            (seen_.Read() & (kClosed | ReadyBit(head_ % kBlockSlots))) ==
                kClosed;
   }
 
-  // Lets pushes that begin from now on do nothing.
+  // Makes pushes that begin from now on do nothing.
   void Close() {
-    // Release pairs with the acquire of Push: who is refused sees what came
-    // before. Relaxed otherwise: what is before the end is waited for.
+    // Release pairs with the acquire of Push: a refused push sees everything
+    // before the close. Relaxed otherwise: the receiver waits for the pushes
+    // before the end.
     end_ = tail_.fetch_or(kNoMore, std::memory_order_release) / kPosition;
   }
 
-  // Those that can be popped and those that are being pushed.
+  // Returns the number of values that can be popped or are being pushed.
   size_t size() const {
-    // Relaxed: it may be another number at once. It is never behind `head_`:
-    // who popped has acquired from the push.
+    // Relaxed: the number may change at once. The number is never behind
+    // `head_`, because the receiver has acquired from the push of each popped
+    // value.
     const size_t tail = tail_.load(std::memory_order_relaxed) / kPosition;
     return (tail < end_ ? tail : end_) - head_;
   }
@@ -240,7 +254,7 @@ class Queue {
     return state >> kWaitShift == slot + 1;
   }
 
-  // Of `tail_`: the receiver wants no more.
+  // A bit of `tail_`: the receiver accepts no more values.
   static constexpr uint64_t kNoMore = 1;
   static constexpr uint64_t kPosition = 2;
 
@@ -257,7 +271,7 @@ class Queue {
     Atomic<Block*> next{nullptr};
     // Written before the block is appended.
     Cell<size_t> start;
-    // Written by who sets kReleased, before.
+    // Written before kReleased is set, by the same thread.
     Cell<size_t> claimed_before;
     Cell<Slot> slots[kBlockSlots];
   };
@@ -265,9 +279,11 @@ class Queue {
   explicit Queue(Block* first)
       : block_tail_(first), head_block_(first), oldest_(first) {}
 
-  // The block that starts at `start`, a position that the caller has claimed.
+  // Returns the block with the first position `start`. The caller has claimed a
+  // position in the block.
   Block* Find(size_t start) {
-    // Acquire pairs with the release in FindFrom: the block is whole.
+    // Acquire pairs with the release in FindFrom: the block is fully
+    // constructed.
     Block* const block = block_tail_.load(std::memory_order_acquire);
     if (ABSL_PREDICT_TRUE(block->start.Read() == start)) return block;
     return FindFrom(block, start);
@@ -277,25 +293,26 @@ class Queue {
     bool moves_tail = true;
     do {
       Block* const next = NextOf(block);
-      // Acquire pairs with the releases of Push, as said below. Those whose
-      // slots these are have found their block.
+      // Acquire pairs with the releases of Push, as the comment below says. The
+      // owners of these slots have found the block.
       moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
                                   kAllReady) == kAllReady;
       if (moves_tail) {
         Block* expected = block;
         // Release pairs with the acquire of Find. Relaxed on failure: another
-        // has moved it, and goes on with that.
+        // push has moved `block_tail_`, and continues to move it.
         moves_tail = block_tail_.compare_exchange_strong(
             expected, next, std::memory_order_release,
             std::memory_order_relaxed);
       }
       if (moves_tail) {
-        // Release pairs with the acquire of Push, as is said there.
+        // Release pairs with the acquire of Push; see the comment there.
         block->claimed_before.Write() =
             tail_.fetch_add(0, std::memory_order_release) / kPosition;
-        // Release pairs with the acquire of EnterBlock, which reads that, and
-        // passes on what the pushes into the block released. A store: all that
-        // anybody else might do is to wait for a slot that is ready.
+        // Release pairs with the acquire of EnterBlock, which reads
+        // `claimed_before`, and passes on everything that the pushes into the
+        // block released. A store is enough: the only other possible change is
+        // the receiver's wait for a slot, and all slots are ready.
         block->state.store(kAllReady | kReleased, std::memory_order_release);
       }
       block = next;
@@ -303,15 +320,15 @@ class Queue {
     return block;
   }
 
-  // The block after `block`, appended if there is none.
+  // Returns the block after `block`, and appends a block if there is none.
   static Block* NextOf(Block* block) {
-    // Acquire pairs with the release of Append: the block is whole.
+    // Acquire pairs with the release of Append: the block is fully constructed.
     Block* next = block->next.load(std::memory_order_acquire);
     if (ABSL_PREDICT_TRUE(next != nullptr)) return next;
     auto* const appended = new Block(0);
     next = Append(block, appended);
     if (next == nullptr) return appended;
-    // Another was quicker. What has been made is good for later.
+    // Another push was quicker. The new block is kept for later.
     Block* last = next;
     for (int tries = 0; tries < kAppendTries; ++tries) {
       last = Append(last, appended);
@@ -321,27 +338,29 @@ class Queue {
     return next;
   }
 
-  // Makes `appended` the block after `last` if that has none, and gives null,
-  // or else the one that it has.
+  // Makes `appended` the block after `last` and returns null, if `last` has no
+  // next block. Otherwise returns the next block of `last`.
   static Block* Append(Block* last, Block* appended) {
     appended->start.Write() = last->start.Read() + kBlockSlots;
     Block* next = nullptr;
-    // Release pairs with the acquires of who comes by: the block is whole.
-    // Acquire, on failure, pairs with the same.
+    // Release pairs with the acquires of the threads that visit the block: the
+    // block is fully constructed. Acquire, on failure, pairs with the same
+    // release.
     last->next.compare_exchange_strong(
         next, appended, std::memory_order_release, std::memory_order_acquire);
     return next;
   }
 
-  // Whether the front is in a block after `head_block_`.
+  // Returns whether the front is in a block after `head_block_`.
   bool HasLeftBlock() const {
     return head_ % kBlockSlots == 0 && head_block_->start.Read() != head_;
   }
 
-  // Looks anew whether the front is ready.
+  // Checks again whether the front is ready.
   ABSL_ATTRIBUTE_NOINLINE bool Look() {
     if (HasLeftBlock()) {
-      // Acquire pairs with the release of Append: the block is whole.
+      // Acquire pairs with the release of Append: the block is fully
+      // constructed.
       Block* const next = head_block_->next.load(std::memory_order_acquire);
       if (next == nullptr) return false;
       EnterBlock(next);
@@ -361,18 +380,19 @@ class Queue {
       if ((state & kReleased) == 0 || oldest_->claimed_before.Read() > head_) {
         return;
       }
-      // Relaxed: the receiver has come by here.
+      // Relaxed: the receiver has already passed this block.
       Recycle(std::exchange(oldest_,
                             oldest_->next.load(std::memory_order_relaxed)));
     }
   }
 
-  // Nobody else knows `block`.
+  // Reuses `block`, which no other thread can reach.
   void Recycle(Block* block) {
-    // Relaxed, in both: it is Append that hands the block on.
+    // Relaxed, in both cases: Append publishes the block.
     block->state.store(0, std::memory_order_relaxed);
     block->next.store(nullptr, std::memory_order_relaxed);
-    // Acquire pairs with the release in FindFrom: the block is whole.
+    // Acquire pairs with the release in FindFrom: the block is fully
+    // constructed.
     Block* last = block_tail_.load(std::memory_order_acquire);
     for (int tries = 0; tries < kAppendTries; ++tries) {
       last = Append(last, block);
@@ -381,25 +401,27 @@ class Queue {
     delete block;
   }
 
-  // How far from where it looks first a block is appended that is not needed
-  // there. With more than these ahead, there are enough.
+  // Number of attempts to append a spare block, each attempt a block further.
+  // If more blocks are ahead, the chain has enough blocks, and the spare block
+  // is deleted.
   static constexpr int kAppendTries = 3;
 
-  // What senders and receiver change is kept apart.
+  // The senders' members and the receiver's members are on different cache
+  // lines.
   Atomic<uint64_t> tail_{0};
   Atomic<Block*> block_tail_;
 
-  // ---- The receiver's.
+  // ---- The receiver's members.
 
   alignas(ABSL_CACHELINE_SIZE) Block* head_block_;  // of `head_`, or before it
   size_t head_ = 0;                                 // the position of the front
-  // The state of the front's block, as of the last look. It may be older than
-  // the state, but not wrong: bits are not taken back. In a cell, so that
-  // models see whether one at a time is the receiver.
+  // The state of the block of the front, as of the last check. The copy may be
+  // older than the state, but is never wrong, because bits are not taken back.
+  // In a cell, so that models detect concurrent receivers.
   Cell<uint64_t> seen_;
   uint64_t wait_ = 0;  // the top bits of the state of `head_block_`
   size_t end_ = std::numeric_limits<size_t>::max();  // after `Close()`
-  Block* oldest_;  // not before any that somebody may come by
+  Block* oldest_;  // no thread visits a block before this one
 };
 
 }  // namespace rouse::mpsc::internal

@@ -41,7 +41,8 @@ using UnboundedReceiver = BasicReceiver<T, internal::Unbounded>;
 
 namespace internal {
 
-// What a pending receive leaves behind is taken away if it is destroyed.
+// The part of a receiving future that removes the traces of a pending receive
+// when the future is destroyed.
 template <class T, class Core>
 class Receiving {
  public:
@@ -56,7 +57,7 @@ class Receiving {
     shared_->ForgetWaker(pending_poll_);
   }
 
-  // Begins a poll, for which it returns the channel.
+  // Begins a poll. Returns the channel.
   Shared<T, Core>& BeginPoll(const char* call) {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) {
       PanicPolledAgain(call);
@@ -75,7 +76,7 @@ class Receiving {
 
  private:
   Shared<T, Core>* shared_;    // null: finished
-  uint64_t pending_poll_ = 0;  // or 0, if the last poll was not pending
+  uint64_t pending_poll_ = 0;  // 0 if the last poll was not pending
 };
 
 // See `BasicReceiver::Receive()`.
@@ -111,7 +112,7 @@ class [[nodiscard]] ReceiveManyFuture {
   }
 
  private:
-  // Gives back the places of what has been received, also if `out` throws.
+  // Gives back the places of the received messages, even if `out` throws.
   struct Count {
     explicit Count(Shared<T, Core>& s) : shared(s) {}
     Count(const Count&) = delete;
@@ -149,17 +150,19 @@ class [[nodiscard]] ReceiveManyFuture {
 
 // BasicReceiver
 //
-// The receiver of a channel. Used by one thread at a time. When it goes it
-// closes the channel and destroys what is in it. A stream (future/stream.h).
-// One that was moved from can only be assigned and destroyed; anything else is
-// a `Panic()`.
+// The receiver of a channel. Used by a single thread at a time. The destructor
+// closes the channel and destroys the remaining messages. A receiver is a
+// stream (future/stream.h). A receiver that was moved from can only be assigned
+// and destroyed; any other use is a `Panic()`.
 //
-// Several of its futures may be pending at a time, but of one task, as the arms
-// of a `Join` or a `Select` are: the task of the latest poll is woken.
+// Several futures of a receiver can be pending at once, but only in one task,
+// such as the branches of a `Join` or a `Select`: the task of the latest poll
+// is woken.
 //
-// Its futures refer to the channel, and the receiver must outlive them.
-// Cancelling one of them has taken nothing. If the waker of a sender that has
-// waited for room throws, that is dropped: what was received comes out.
+// The futures refer to the channel, and the receiver must outlive them. A
+// cancelled future has received nothing. If the waker of a sender that has
+// waited for room throws, the exception is dropped, and the received message is
+// returned.
 template <class T, class Core>
 class BasicReceiver {
  public:
@@ -174,71 +177,83 @@ class BasicReceiver {
     if (shared_ != nullptr) shared_->DropReceiver();
   }
 
-  // A future of the next message, a `std::optional<T>`, or of `std::nullopt`
-  // when there will be none. May be moved at any time.
+  // Returns a future of the next message as a `std::optional<T>`, or of
+  // `std::nullopt` when no more messages will arrive. The future can be moved
+  // at any time.
   internal::ReceiveFuture<T, Core> Receive() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return internal::ReceiveFuture<T, Core>(*shared_);
   }
 
-  // A future that waits for a message and appends to `out` all that are there,
-  // up to `limit`: how many, a `size_t`. 0 when there will be none, and at once
-  // if `limit` is 0. `out` outlives it. May be moved at any time.
+  // Returns a future that waits for a message and appends all available
+  // messages to `out`, up to `limit`. The result is the number of appended
+  // messages, a `size_t`. The result is 0 when no more messages will arrive,
+  // and at once if `limit` is 0. `out` must outlive the future. The future can
+  // be moved at any time.
   //
-  // If `out` cannot grow, what it could not take stays in the channel.
+  // If `out` cannot grow, the messages without room stay in the channel.
   internal::ReceiveManyFuture<T, Core> ReceiveMany(
       std::vector<T>& out ABSL_ATTRIBUTE_LIFETIME_BOUND,
       size_t limit) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return internal::ReceiveManyFuture<T, Core>(*shared_, out, limit);
   }
 
-  // For futures of one's own, as `Receive()`. The waker of the last call that
-  // was pending is kept until there is a message, or the next call.
+  // Polls for the next message, as `Receive()` does, for the caller's own
+  // futures. The waker of the last call that was pending is kept until there is
+  // a message, or until the next call.
   PollResult<std::optional<T>> PollReceive(Context& cx) {
     return shared_->PollReceive(cx);
   }
-  // The same: a receiver is a stream.
+  // Calls `PollReceive()`, which makes the receiver a stream.
   PollResult<std::optional<T>> PollNext(Context& cx) { return PollReceive(cx); }
 
-  // The next message if there is one: `kUnavailable` if there is none yet,
-  // `kCancelled` if there will be none. Finds whatever was sent before; for
-  // that, it may have to wait a moment for a sender that is just at it. No
-  // future of this receiver may be waiting.
+  // Returns the next message if there is one. Fails with `kUnavailable` if
+  // there is no message yet, and with `kCancelled` if no more messages will
+  // arrive. Finds every message that was sent before the call; to do so, the
+  // call may wait a moment for a sender in the middle of a send. No future of
+  // this receiver may be waiting.
   absl::StatusOr<T> TryReceive() { return shared_->TryReceive(); }
 
-  // For a thread outside of any runtime: as `Receive()`. Like `BlockOn()`, a
-  // `Panic()` inside a task.
+  // Receives as `Receive()` does, and blocks the calling thread. For threads
+  // outside of any runtime. Like `BlockOn()`, this is a `Panic()` inside a
+  // task.
   std::optional<T> BlockingReceive() {
     return rouse::internal::BlockOnFor("mpsc::Receiver::BlockingReceive",
                                        "co_await Receive()", Receive());
   }
+  // Receives as `ReceiveMany()` does, and blocks the calling thread. For
+  // threads outside of any runtime. Like `BlockOn()`, this is a `Panic()`
+  // inside a task.
   size_t BlockingReceiveMany(std::vector<T>& out, size_t limit) {
     return rouse::internal::BlockOnFor("mpsc::Receiver::BlockingReceiveMany",
                                        "co_await ReceiveMany()",
                                        ReceiveMany(out, limit));
   }
 
-  // Lets senders fail from now on, and wakes a `Receive()` of this receiver
-  // that is pending. What was sent, or is sent with a permit that a sender has,
-  // can be received; then there is the end. If wakers throw, it is closed all
-  // the same, and the first exception comes out.
+  // Closes the channel: senders fail from now on, and a pending `Receive()` of
+  // this receiver is woken. Earlier messages, and messages sent with a permit
+  // that a sender already has, can still be received. After these messages the
+  // receiver gets the end. If wakers throw, the channel is closed nevertheless,
+  // and the first exception is rethrown.
   void Close() { shared_->CloseAndWake(); }
 
-  // Whether no more can be sent (but with permits): it was closed, or the last
-  // sender has gone.
+  // Returns whether no more messages can be sent (except with permits), because
+  // the channel was closed or the last sender was destroyed.
   bool IsClosed() const {
     return shared_->closed.IsSet() || !shared_->HasSenders();
   }
 
-  // How many messages there are, with those that are just being sent.
+  // Returns the number of messages, including messages that are being sent
+  // right now.
   size_t size() const { return shared_->queue().size(); }
   bool IsEmpty() const { return size() == 0; }
 
-  // As of a sender.
+  // Returns the number of messages for which there is room now.
   size_t capacity() const
     requires Core::kIsBounded
   {
     return shared_->available();
   }
+  // Returns the number of messages for which an empty channel has room.
   size_t max_capacity() const
     requires Core::kIsBounded
   {

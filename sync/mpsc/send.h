@@ -5,7 +5,7 @@
 // File: send.h
 // -----------------------------------------------------------------------------
 //
-// The futures of those who send to a bounded channel: see mpsc.h.
+// The futures that send to a bounded channel: see mpsc.h.
 
 #ifndef ROUSE_SYNC_MPSC_SEND_H_
 #define ROUSE_SYNC_MPSC_SEND_H_
@@ -45,11 +45,12 @@ class [[nodiscard("a message is sent when this is awaited")]] SendFuture {
     return absl::OkStatus();
   }
 
-  // Stops waiting. The value stays, and it is not polled again.
+  // Stops waiting. The value stays in the future, which must not be polled
+  // again.
   void Cancel() { request_.Cancel(); }
 
-  // Gives the value of a send that has failed, or was not ready and is thereby
-  // cancelled. Panics if it was sent.
+  // Returns the value of a failed or pending send; a pending send is thereby
+  // cancelled. Panics if the value was sent.
   T TakeValue() {
     if (is_sent_) {
       Panic("mpsc::SendFuture::TakeValue: the value was sent; see the status");
@@ -80,7 +81,8 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
     PollResult<absl::Status> sent = send_.Poll(cx);
     if (sent.IsReady()) return sent;
     if (!cx.HasBudget()) {
-      // There may be room, which is only not taken without budget.
+      // There may be room that was only not taken because the budget is used
+      // up.
       return YieldForBudget(cx);
     }
     if (until_.get().Poll(cx).IsPending()) return kPending;
@@ -90,7 +92,7 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
         "back, or send it again");
   }
 
-  // See `SendFuture`.
+  // Returns the value if it was not sent: see `SendFuture::TakeValue()`.
   T TakeValue() { return send_.TakeValue(); }
 
   void Trace(AwaitTrace& trace) const {
@@ -133,7 +135,7 @@ template <class T>
 class [[nodiscard]] ReserveManyFuture {
  public:
   ReserveManyFuture(internal::Shared<T, internal::Bounded>& shared, size_t n)
-      // What can never be had is not asked for.
+      // A number of places that can never be had is not asked for.
       : shared_(&shared),
         n_(n),
         request_(shared, n <= shared.capacity() ? n : 0) {}
@@ -162,8 +164,8 @@ class [[nodiscard]] ReserveOwnedFuture {
  public:
   explicit ReserveOwnedFuture(BasicSender<T, internal::Bounded> sender)
       : sender_(std::move(sender)), request_(*sender_.shared_, 1) {}
-  // The sender stays where the request is, which may panic.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): as is said
+  // The sender stays with the request if moving the request panics.
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   ReserveOwnedFuture(ReserveOwnedFuture&& other)
       : sender_(nullptr), request_(std::move(other.request_)) {
     sender_ = std::move(other.sender_);
@@ -172,7 +174,7 @@ class [[nodiscard]] ReserveOwnedFuture {
 
   PollResult<absl::StatusOr<OwnedPermit<T>>> Poll(Context& cx) {
     constexpr const char* kCall = "mpsc::Sender::ReserveOwned";
-    // Without the sender there may be no channel.
+    // Without the sender the channel may no longer exist.
     if (ABSL_PREDICT_FALSE(sender_.shared_ == nullptr)) {
       internal::PanicPolledAgain(kCall);
     }

@@ -51,7 +51,7 @@ class [[nodiscard(
         "send it again");
   }
 
-  // Gives the value if it was not sent: see `SendFuture::TakeValue()`.
+  // Returns the value if it was not sent: see `SendFuture::TakeValue()`.
   T TakeValue() { return send_.TakeValue(); }
 
   void Trace(AwaitTrace& trace) const {
@@ -67,12 +67,15 @@ class [[nodiscard(
 
 // SendTimeout()
 //
-// A future that sends `value` as `Sender::Send()` does, if there is room within
-// `timeout` of its first poll: an `absl::Status`. If not: `kDeadlineExceeded`,
-// nothing was sent, and the value can be had back. Time is that of a `Sleep`,
-// on the clock of the current driver; if the driver goes: `kUnavailable`.
+// Returns a future that sends `value` as `Sender::Send()` does, if there is
+// room within `timeout` of the future's first poll. The result is an
+// `absl::Status`. The future fails with `kDeadlineExceeded` if there is no room
+// in time: nothing was sent, and the value can be taken back. Time is measured
+// as by a `Sleep`, on the clock of the current driver. The future fails with
+// `kUnavailable` if the driver is destroyed.
 //
-// A sender outlives it. May be moved until it is first polled.
+// A sender must outlive the future. The future can be moved until it is first
+// polled.
 template <class T>
 SendTimeoutFuture<T> SendTimeout(
     const Sender<T>& tx ABSL_ATTRIBUTE_LIFETIME_BOUND,

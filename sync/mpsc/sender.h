@@ -66,17 +66,17 @@ class [[nodiscard]] ClosedFuture {
 
 // BasicSender
 //
-// One of the senders of a channel: a copy is one more. Its const members are
-// thread-safe. One that was moved from can only be assigned and destroyed;
-// anything else is a `Panic()`.
+// One of the senders of a channel. A copy is another sender of the same
+// channel. The const members are thread-safe. A sender that was moved from can
+// only be assigned and destroyed; any other use is a `Panic()`.
 //
-// The sender that a call is made on stays until the call returns: it is not the
-// value that is sent, nor part of it, nor gone with it when that is received. A
-// copy may be.
+// A sender must exist until a call on it returns. Therefore the sender must not
+// be the sent value, be part of the sent value, or be destroyed with that value
+// when it is received. A copy of the sender may be.
 //
-// Its futures refer to the channel: one sender, this or another, must outlive
-// each. They may be moved until they are first polled; one that waits panics if
-// it is moved, and stays as it was.
+// Futures of a sender refer to the channel: at least one sender of the channel
+// must outlive each future. A future can be moved until the first poll. Moving
+// a waiting future is a panic, and leaves the future unchanged.
 template <class T, class Core>
 class BasicSender {
  public:
@@ -95,26 +95,28 @@ class BasicSender {
     if (shared_ != nullptr) shared_->DropSender();
   }
 
-  // ---- Of a bounded channel.
+  // ---- For bounded channels.
 
-  // A future that waits for room, in the order in which senders came, and sends
-  // `value`: an `absl::Status`. Fails with `kCancelled` if the channel is or
-  // becomes closed. Then, or instead, the value can be had back:
+  // Returns a future that waits for room, in the order in which senders
+  // arrived, and sends `value`. The result is an `absl::Status`. The future
+  // fails with `kCancelled` if the channel is or becomes closed. After a
+  // failure, or to stop waiting, the value can be taken back:
   //
   //   auto send = tx.Send(std::move(job));
   //   absl::Status status = co_await send;
   //   if (!status.ok()) job = send.TakeValue();
   //
-  // Cancelled, it has sent nothing, has lost its place in the queue, and the
-  // value goes with it. To wait without a value, see `Reserve()`.
+  // A cancelled future has sent nothing, has lost its place in the queue, and
+  // destroys the value. To wait without a value, see `Reserve()`.
   SendFuture<T> Send(T value) const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
     return SendFuture<T>(*shared_, std::move(value));
   }
 
-  // Sends `value` if there is room and nobody waits for it. If not, leaves it
-  // alone: `kResourceExhausted`, or `kCancelled` if the channel is closed.
+  // Sends `value` if there is room and no sender waits for it. Otherwise leaves
+  // `value` alone and returns `kResourceExhausted`, or `kCancelled` if the
+  // channel is closed.
   absl::Status TrySend(T&& value) const
     requires kIsBounded
   {
@@ -122,16 +124,17 @@ class BasicSender {
     if (ABSL_PREDICT_TRUE(status.ok())) shared_->Publish(std::move(value));
     return status;
   }
-  // The same with a copy of `value`.
+  // Calls `TrySend()` with a copy of `value`.
   absl::Status TrySend(const T& value) const
     requires(kIsBounded && std::is_copy_constructible_v<T>)
   {
     return TrySend(T(value));
   }
 
-  // As `Send()`, for as long as `until`, a future of anything, is not ready. If
-  // that is first: `kDeadlineExceeded`, nothing was sent, and the value can be
-  // had back. If there is room it is not even polled. See also
+  // Returns a future that sends as `Send()` does, for as long as `until`, a
+  // future of any result, is not ready. If `until` is ready first, the future
+  // fails with `kDeadlineExceeded`: nothing was sent, and the value can be
+  // taken back. If there is room `until` is not even polled. See also
   // mpsc/send_timeout.h.
   //
   //   auto send = tx.SendUntil(std::move(job), stop.Cancelled());
@@ -145,8 +148,9 @@ class BasicSender {
                                  std::forward<F>(until));
   }
 
-  // For a thread outside of any runtime: blocks until there is room. On failure
-  // leaves `value` alone. As `BlockOn()`, a `Panic()` inside a task.
+  // Sends `value`, and blocks the calling thread until there is room. For
+  // threads outside of any runtime. Leaves `value` alone on failure. Like
+  // `BlockOn()`, this is a `Panic()` inside a task.
   absl::Status BlockingSend(T&& value) const
     requires kIsBounded
   {
@@ -156,40 +160,42 @@ class BasicSender {
     std::move(*permit).Send(std::move(value));
     return absl::OkStatus();
   }
-  // The same with a copy of `value`.
+  // Calls `BlockingSend()` with a copy of `value`.
   absl::Status BlockingSend(const T& value) const
     requires(kIsBounded && std::is_copy_constructible_v<T>)
   {
     return BlockingSend(T(value));
   }
 
-  // A future that waits for room and keeps it: an `absl::StatusOr<Permit<T>>`.
-  // Fails as `Send()` does. Cancelled, it has lost its place in the queue, and
-  // nothing else.
+  // Returns a future that waits for room and reserves one place. The result is
+  // an `absl::StatusOr<Permit<T>>`. The future fails as `Send()` does. A
+  // cancelled future has lost its place in the queue, and nothing else.
   ReserveFuture<T> Reserve() const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
     return ReserveFuture<T>(*shared_);
   }
 
-  // The same for `n` messages: an `absl::StatusOr<PermitBatch<T>>`. It has its
-  // turn when there is room for all; those that came later wait for it.
-  // `kInvalidArgument` if `n` is more than `max_capacity()`.
+  // Returns a future like `Reserve()` that reserves places for `n` messages.
+  // The result is an `absl::StatusOr<PermitBatch<T>>`. The request has its turn
+  // when there is room for all `n` messages; later requests wait behind it. The
+  // future also fails with `kInvalidArgument` if `n` is more than
+  // `max_capacity()`.
   ReserveManyFuture<T> ReserveMany(size_t n) const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
     return ReserveManyFuture<T>(*shared_, n);
   }
 
-  // As `Reserve()`, with a copy of this sender in the future and in what it
-  // gives: an `absl::StatusOr<OwnedPermit<T>>`.
+  // Returns a future like `Reserve()`, with a copy of this sender in the future
+  // and in the permit. The result is an `absl::StatusOr<OwnedPermit<T>>`.
   ReserveOwnedFuture<T> ReserveOwned() const
     requires kIsBounded
   {
     return ReserveOwnedFuture<T>(*this);
   }
 
-  // The same without waiting. They fail as `TrySend()` does.
+  // Reserves a place without waiting. Fails as `TrySend()` does.
   absl::StatusOr<Permit<T>> TryReserve() const ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
   {
@@ -197,6 +203,8 @@ class BasicSender {
     if (!status.ok()) return status;
     return Permit<T>(shared_.Get());
   }
+  // Reserves places for `n` messages without waiting. Fails as `TrySend()`
+  // does, and with `kInvalidArgument` if `n` is more than `max_capacity()`.
   absl::StatusOr<PermitBatch<T>> TryReserveMany(size_t n) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires kIsBounded
@@ -207,10 +215,13 @@ class BasicSender {
     if (!status.ok()) return status;
     return PermitBatch<T>(shared_.Get(), n);
   }
+  // Reserves a place, together with a copy of this sender, without waiting.
+  // Fails as `TrySend()` does.
   absl::StatusOr<OwnedPermit<T>> TryReserveOwned() const
     requires kIsBounded
   {
-    // Before there is a place to be lost, if there are too many senders.
+    // Copied before a place is taken, because the copy panics if there are too
+    // many senders, and the place would be lost.
     BasicSender sender(*this);
     absl::Status status =
         shared_->TryAcquire(1, "mpsc::Sender::TryReserveOwned");
@@ -218,22 +229,23 @@ class BasicSender {
     return OwnedPermit<T>(std::move(sender));
   }
 
-  // How many messages there is room for now, and how many when it is empty.
+  // Returns the number of messages for which there is room now.
   size_t capacity() const
     requires kIsBounded
   {
     return shared_->available();
   }
+  // Returns the number of messages for which an empty channel has room.
   size_t max_capacity() const
     requires kIsBounded
   {
     return shared_->capacity();
   }
 
-  // ---- Of an unbounded channel.
+  // ---- For unbounded channels.
 
-  // Sends `value`, or leaves it alone if the channel is closed: `kCancelled`.
-  // Never waits.
+  // Sends `value`. If the channel is closed, leaves `value` alone and returns
+  // `kCancelled`. Never waits.
   ABSL_ATTRIBUTE_ALWAYS_INLINE absl::Status Send(T&& value) const
     requires(!kIsBounded)
   {
@@ -242,36 +254,37 @@ class BasicSender {
     }
     return internal::ClosedError("mpsc::UnboundedSender::Send");
   }
-  // The same with a copy of `value`.
+  // Calls `Send()` with a copy of `value`.
   absl::Status Send(const T& value) const
     requires(!kIsBounded && std::is_copy_constructible_v<T>)
   {
     return Send(T(value));
   }
 
-  // ---- Of both.
+  // ---- For both kinds of channel.
 
-  // A future of nothing that is ready when the receiver has gone or has closed
-  // the channel: nobody wants what a sender might still prepare.
+  // Returns a future of nothing, which is ready when the receiver is destroyed
+  // or has closed the channel. From then on no further message is wanted.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(shared_->closed);
   }
 
-  // Whether that is so now.
+  // Returns whether the receiver is destroyed or has closed the channel.
   bool IsClosed() const { return shared_->closed.IsSet(); }
 
-  // Whether both send to the same channel.
+  // Returns whether both senders send to the same channel.
   bool SameChannel(const BasicSender& other) const {
     return shared_ == other.shared_;
   }
 
-  // A sender that does not keep the channel open.
+  // Returns a sender that does not keep the channel open.
   BasicWeakSender<T, Core> Downgrade() const {
     return BasicWeakSender<T, Core>(*shared_);
   }
 
-  // How many senders and weak senders the channel has.
+  // Returns the number of senders of the channel.
   size_t strong_count() const { return shared_->senders(); }
+  // Returns the number of weak senders of the channel.
   size_t weak_count() const { return shared_->weak_senders(); }
 
  private:
@@ -290,8 +303,8 @@ class BasicSender {
 
 // BasicWeakSender
 //
-// What may become a sender as long as there is one. A copy is one more.
-// Thread-safe as `BasicSender` is.
+// A handle that can be upgraded to a sender as long as the channel has a
+// sender. A copy is another weak sender. Thread-safe as `BasicSender` is.
 template <class T, class Core>
 class BasicWeakSender {
  public:
@@ -308,7 +321,8 @@ class BasicWeakSender {
     if (shared_ != nullptr) shared_->Unref(Core::kWeakSender);
   }
 
-  // A sender, or nothing if all have gone. (Not if the receiver has.)
+  // Returns a sender, or nothing if all senders are destroyed. The receiver's
+  // destruction does not matter.
   std::optional<BasicSender<T, Core>> Upgrade() const {
     if (!shared_->TryAddSender()) return std::nullopt;
     return BasicSender<T, Core>(shared_.Get());

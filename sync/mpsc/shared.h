@@ -5,19 +5,22 @@
 // File: shared.h
 // -----------------------------------------------------------------------------
 //
-// What the two ends of a channel share: see mpsc.h. Internal to `sync/`.
+// The state that the two ends of a channel share: see mpsc.h. Internal to
+// `sync/`.
 //
-// # When the receiver has gone
+// # When the receiver has been destroyed
 //
-// Messages may come for as long as senders are at it, or have permits. The
-// receiver leaves a waker of the channel's own behind, which receives what
-// comes, for nobody, until there will be no more: `Drain()`. To senders it is a
-// receiver that has closed and waits. It runs inside the calls that wake it, in
-// one at a time: who wakes it meanwhile has it look once more.
+// Messages may arrive as long as senders are sending, or have permits. The
+// receiver leaves behind a waker, owned by the channel, which receives and
+// discards messages until no more can arrive: see `Drain()`. To senders the
+// waker looks like a waiting receiver after a close. `Drain()` runs inside the
+// calls of the waker, in a single call at a time. A call of the waker during a
+// drain makes the draining thread check once more.
 //
-// It has the reference of the receiver. So a message may have the last sender
-// with it, and whoever wakes it has a sender or what belongs to one: the
-// channel is there until the wake has been counted.
+// The waker owns the receiver's reference. Therefore a message may hold the
+// last sender. Every thread that wakes the waker has a sender, or an object
+// that belongs to a sender, so the channel exists until the wake has been
+// counted.
 
 #ifndef ROUSE_SYNC_MPSC_SHARED_H_
 #define ROUSE_SYNC_MPSC_SHARED_H_
@@ -44,12 +47,12 @@
 
 namespace rouse::mpsc::internal {
 
-// What a panic calls them.
+// The names of the handles in panic messages.
 inline constexpr char kSenderName[] = "mpsc::Sender";
 inline constexpr char kWeakSenderName[] = "mpsc::WeakSender";
 inline constexpr char kReceiverName[] = "mpsc::Receiver";
 
-// Makes the ends; see mpsc.h.
+// Makes the two ends of a channel; see mpsc.h.
 template <class T, class Core>
 class Ends;
 template <class T, class Core>
@@ -57,7 +60,7 @@ class ReceiveManyFuture;
 
 // Shared
 //
-// Of a channel of `T`; `Core` is `Bounded` or `Unbounded`.
+// The shared state of a channel of `T`. `Core` is `Bounded` or `Unbounded`.
 template <class T, class Core>
 class Shared : public Core {
  public:
@@ -67,8 +70,8 @@ class Shared : public Core {
 
   // ---- For senders.
 
-  // Of a bounded channel, by who has a place; else it may be closed: false, and
-  // `value` is left alone.
+  // Enqueues `value`. For a bounded channel the caller must have a place.
+  // Returns false, leaving `value` intact, if an unbounded channel is closed.
   bool Publish(T&& value) {
     const PushResult result = queue_.Push(std::move(value));
     if (result == PushResult::kWake) this->receiver_waker.Wake();
@@ -97,7 +100,7 @@ class Shared : public Core {
     return Take();
   }
 
-  // Whether there is a message, or the end.
+  // Is ready when there is a message (true) or when the end is reached (false).
   PollResult<bool> PollFront(Context& cx) {
     if (ABSL_PREDICT_TRUE(queue_.HasFront())) return true;
     return PollFrontSlowly(cx);
@@ -105,7 +108,8 @@ class Shared : public Core {
 
   absl::StatusOr<T> TryReceive() {
     if (!queue_.HasFront()) {
-      // The last sender may not have told the queue yet. All has been sent.
+      // The last sender may not have notified the queue yet, but all messages
+      // have been sent.
       if (HasEnded() || (!this->HasSenders() && !queue_.HasFront())) {
         return rouse::internal::ErrorFor<absl::StatusOr<T>>(
             ClosedError("mpsc::Receiver::TryReceive"));
@@ -116,15 +120,15 @@ class Shared : public Core {
                 "mpsc::Receiver::TryReceive: there is no message yet; "
                 "Receive() waits for one"));
       }
-      // Who sends the first may be at it still, though others behind it are
-      // done.
+      // The sender of the first message may still be sending, although senders
+      // of later messages are done.
       rouse::internal::BlockOnAnywhere(FrontFuture(*this));
     }
     return *Take();
   }
 
   // Notes that the poll of a future was pending. Returns the number of the
-  // poll, whose waker is kept until the next one.
+  // poll. The waker of the poll is kept until the next poll.
   uint64_t BeginWait() {
     ++waiting_;
     return polls_;
@@ -132,8 +136,9 @@ class Shared : public Core {
   // Notes that a future is polled again, or is destroyed.
   void EndWait() { --waiting_; }
 
-  // Forgets the waker of the poll with this number, unless another poll was
-  // pending since, or a future waits: it has been of that future's task.
+  // Forgets the waker of poll number `poll`. Does nothing if another poll was
+  // pending since, or if a future waits, because the waker then belongs to the
+  // task of that future.
   void ForgetWaker(uint64_t poll) {
     if (poll == polls_ && waiting_ == 0) this->receiver_waker.Forget();
   }
@@ -147,7 +152,8 @@ class Shared : public Core {
     first.Rethrow();
   }
 
-  // For a receiver that stays: a poll of its own may be pending.
+  // Closes the channel for a receiver that continues to exist: a poll of the
+  // receiver may be pending.
   void CloseAndWake() {
     FirstException first;
     first.Catch([this] { Close(); });
@@ -176,13 +182,13 @@ class Shared : public Core {
 
   ~Shared() = default;
 
-  // As of the last look.
+  // Returns whether the end is reached, as of the last check.
   bool HasEnded() const { return queue_.HasEnded() || this->IsDrained(); }
 
   ABSL_ATTRIBUTE_NOINLINE PollResult<bool> PollFrontSlowly(Context& cx) {
     if (!HasEnded()) {
-      // Who makes the front, or the end, after the look that follows wakes
-      // this.
+      // If the front becomes ready, or the end is announced, after the check
+      // below, the registered waker is woken.
       ++polls_;
       this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
       if (!queue_.Watch() && !HasEnded()) return kPending;
@@ -192,22 +198,23 @@ class Shared : public Core {
   }
 
   void Drain() {
-    // Acquire pairs with the release of who was at it before. Who is at it now
-    // sees what the wake is about when it registers anew.
+    // Acquire pairs with the release of the previous draining thread. The
+    // thread that is draining now sees the cause of the wake when it registers
+    // again.
     if (drain_wakes_.fetch_add(1, std::memory_order_acquire) != 0) return;
     uint32_t wakes = 1;
     do {
       if (DrainOnce()) {
-        // The count stays, so that a wake which is late does nothing.
+        // The count stays above 0, so that a late wake does nothing.
         Unref(Core::kReceiver);
         return;
       }
-      // Release: as above.
+      // Release pairs with the acquire above.
       wakes = drain_wakes_.fetch_sub(wakes, std::memory_order_release) - wakes;
     } while (wakes != 0);
   }
 
-  // Whether it has come to the end.
+  // Returns whether the end is reached.
   bool DrainOnce() {
     const BorrowedWaker waker(RawWaker{this, &kDrainVTable});
     Context cx(waker.get());
@@ -220,7 +227,7 @@ class Shared : public Core {
     }
   }
 
-  // Of wakers that are no references: see above.
+  // The wakers below own no reference: see the top of the file.
   static RawWaker CloneDrain(void* shared) { return {shared, &kDrainVTable}; }
   static void WakeDrain(void* shared) { static_cast<Shared*>(shared)->Drain(); }
   static void DropDrain(void*) {}
@@ -228,7 +235,7 @@ class Shared : public Core {
   static constexpr RawWakerVTable kDrainVTable = {&CloneDrain, &WakeDrain,
                                                   &WakeDrain, &DropDrain};
 
-  // REQUIRES: there is one.
+  // Removes the front and returns it. REQUIRES: there is a front.
   std::optional<T> Take() {
     std::optional<T> value(std::move(queue_.Front()));
     queue_.PopFront();
@@ -237,11 +244,11 @@ class Shared : public Core {
   }
 
   Queue<T> queue_;
-  // Of the receiver: the number of the latest poll that was pending, which is
-  // not 0, and how many of its futures wait.
+  // Used by the receiver: the number of the latest pending poll, never 0, and
+  // the number of waiting futures.
   uint64_t polls_ = 1;
   uint32_t waiting_ = 0;
-  // Those that who drains has not answered yet.
+  // Wakes that the draining thread has not answered yet.
   Atomic<uint32_t> drain_wakes_{0};
 };
 

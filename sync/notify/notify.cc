@@ -25,12 +25,12 @@ bool Notify::NotifyWaiter(Notification how) {
     internal::WaitNode* const node = how == Notification::kAsFirst
                                          ? waiters_.PopFront()
                                          : waiters_.PopBack();
-    // Not from in here is a permit left: who takes it needs no lock, and may
-    // destroy this.
+    // No permit is left from in here: a future that takes the permit needs no
+    // lock, and may destroy this object.
     if (node == nullptr) return false;
     static_cast<Waiter*>(node)->notification = how;
     waker = node->TakeWaker();
-    // Relaxed: it is kWaiting, so nobody else changes it.
+    // Relaxed: the state is kWaiting, so nobody else changes the word.
     if (waiters_.IsEmpty()) {
       StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)));
     }
@@ -41,9 +41,9 @@ bool Notify::NotifyWaiter(Notification how) {
 
 void Notify::SlowNotifyWaiters() {
   mu_.Lock();
-  // They may have left meanwhile; then nobody comes before the lock is free.
-  // Else, from the store on all of them are told. Relaxed: it is kWaiting, so
-  // nobody else changes it.
+  // The waiters may have left meanwhile; then nobody joins before the lock is
+  // free. Otherwise all of them are notified from the store on. Relaxed: the
+  // state is kWaiting, so nobody else changes the word.
   if (MutableCondition(!CountCall())) {
     StopWaiting(CallsOf(word_.load(std::memory_order_relaxed)) + kCall);
   }
@@ -52,9 +52,9 @@ void Notify::SlowNotifyWaiters() {
 
 bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
-  // Acquire pairs with the release of CountCall, which may have told this one,
-  // and with those of StorePermit, though others have taken the permit: what is
-  // looked at after an Enable() is not from before.
+  // Acquire pairs with the release of CountCall, which may have notified this
+  // future, and with those of StorePermit, even if others have taken the
+  // permit: a check after an Enable() must not see older data.
   uint64_t word = word_.load(std::memory_order_acquire);
   for (;;) {
     if (CallsOf(word) != calls) return true;
@@ -74,7 +74,7 @@ bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
 
 bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
-  // Relaxed: what tells one that has joined does so under the lock.
+  // Relaxed: a waiter that has joined is notified under the lock.
   if (waiter.notification == Notification::kNot &&
       MutableCondition(CallsOf(word_.load(std::memory_order_relaxed)) ==
                        calls)) {
@@ -93,8 +93,8 @@ void Notify::Leave(Waiter& waiter) {
     notification = waiter.notification;
     waiter.Leave(waker);
     if (waiters_.IsEmpty()) {
-      // Relaxed: if it is kWaiting nobody else changes it. If it is not, this
-      // one was in the list no more (tokio #3652).
+      // Relaxed: if the state is kWaiting, nobody else changes the word. If it
+      // is not, this waiter had already left the list (tokio #3652).
       const uint64_t word = word_.load(std::memory_order_relaxed);
       if (StateOf(word) == kWaiting) StopWaiting(CallsOf(word));
     }
@@ -134,8 +134,9 @@ bool Notify::NotifiedFuture::Enable() {
   return stage_ == Stage::kNotified || IsNotified(Waker());
 }
 
-// What is ready for one that has no budget left stays where it is, or its own.
-// But if it is to wait it has its place from now on.
+// Without budget, a permit that the future could take stays where it is, and a
+// notification that the future has received stays its own. However, a future
+// that must wait takes its place now.
 PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
   if (stage_ == Stage::kFinished) {
     Panic(

@@ -5,7 +5,8 @@
 // File: notify.h
 // -----------------------------------------------------------------------------
 //
-// `Notify` tells tasks that there is something to look at, and carries no data:
+// `Notify` notifies tasks that there is something to check, and carries no
+// data:
 //
 //   class Mailbox {
 //    public:
@@ -28,10 +29,11 @@
 //     rouse::Notify arrived_;
 //   };
 //
-// A `NotifyOne()` that finds nobody waiting leaves a permit, so nothing is lost
-// if it comes between the look and the wait. There is one permit at the most:
-// two letters may leave one, which is enough for one task that takes all.
-// Where several tasks take, each says that it waits before it looks:
+// A `NotifyOne()` that finds no waiter leaves a permit, so no notification is
+// lost between a check and the following wait. There is at most one permit: two
+// letters may leave a single permit, which suffices for one task that takes all
+// letters. If several tasks take letters, each must enable its future before
+// the check:
 //
 //   for (;;) {
 //     auto arrived = arrived_.Notified();
@@ -40,8 +42,9 @@
 //     co_await arrived;
 //   }
 //
-// `NotifyWaiters()` tells all of a moment, and leaves no permit. Whoever has
-// made the future before that moment is told, so it is made before the look:
+// `NotifyWaiters()` notifies all futures of a moment and leaves no permit. A
+// future is notified if it was created before that moment, so create the future
+// before the check:
 //
 //   for (;;) {
 //     auto changed = changed_.Notified();
@@ -72,19 +75,21 @@ namespace rouse {
 
 // Notify
 //
-// Thread-safe. Nothing allocates; each call is O(1) but `NotifyWaiters()`. A
-// `NotifyOne()` that finds nobody waiting, and a future that was made when
-// there was a permit and takes it, are one read-modify-write each, without a
-// lock.
+// `Notify` is thread-safe and allocates nothing. Each call is O(1), except for
+// `NotifyWaiters()`. Two operations are a single read-modify-write without a
+// lock: a `NotifyOne()` that finds no waiter, and a future that was created
+// while a permit existed and takes the permit.
 //
-// What was done before a call that notifies is visible to whoever it tells (if
-// several calls did, what was done before one of them), and to whoever takes
-// the permit, though another call had left it. It is visible also after an
-// `Enable()`, or the making of a future, that comes too late to be told.
+// Everything done before a notifying call is visible to any future notified by
+// the call. (If several calls notified the future, everything done before one
+// of the calls is visible.) It is also visible to a future that takes the
+// permit, even if another call had left the permit, and after an `Enable()` or
+// the creation of a future that comes too late to be notified.
 //
-// It must outlive its futures. Who has been told by `NotifyOne()` or
-// `NotifyLast()` may destroy it, though that call has not returned yet. A
-// `NotifyWaiters()` that tells more than 32 must have returned.
+// The `Notify` must outlive its futures. A task notified by `NotifyOne()` or
+// `NotifyLast()` may destroy the `Notify` even if the call has not returned
+// yet. If a `NotifyWaiters()` notifies more than 32 waiters, the call must have
+// returned first.
 class Notify {
  public:
   class NotifiedFuture;
@@ -94,68 +99,75 @@ class Notify {
   Notify(const Notify&) = delete;
   Notify& operator=(const Notify&) = delete;
 
-  // Tells the one that has waited longest, or, if nobody waits, leaves a
-  // permit for the next that does.
+  // Notifies the future that has waited longest. If nobody waits, leaves a
+  // permit for the next waiter.
   void NotifyOne() { Send(Notification::kAsFirst); }
 
-  // The same, but tells the one that came last: what it needs is the likeliest
-  // to be in a cache still. Those that came first may then wait for long.
+  // Like `NotifyOne()`, but notifies the newest waiter, whose data is most
+  // likely still in a cache. The oldest waiters may then wait for a long time.
   void NotifyLast() { Send(Notification::kAsLast); }
 
-  // Tells all futures that were made before this call, polled or not, and none
-  // that is made after it. Leaves no permit, and takes none: a `NotifyOne()`
-  // beside it is for somebody else. O(number that wait).
+  // Notifies all futures created before this call, polled or not, and no future
+  // created after it. Neither leaves nor takes a permit: a concurrent
+  // `NotifyOne()` is for another future. O(number of waiters).
   void NotifyWaiters() {
     if (!CountCall()) SlowNotifyWaiters();
   }
 
-  // A future that is ready when it is told, or takes the permit.
+  // Returns a future that is ready when it is notified or takes the permit.
   //
-  // Those that wait are told in the order in which they were first polled, or
-  // enabled. A task whose budget has run out, and that need not wait, lets
-  // others run first: as a rule it holds nothing, and they may be quicker (but
-  // if it comes to be told at that very moment it is ready). Destroying one
-  // that waits loses its place; one that was told by a `NotifyOne()` or
-  // `NotifyLast()`, and has not been ready yet, passes that on. So do not keep
-  // one that waits and is polled no more: it may be given what others wait for.
+  // Waiters are notified in the order in which they were first polled or
+  // enabled. If the budget of the task is used up and the future need not wait,
+  // the poll lets other tasks run first. As a rule the future then holds
+  // nothing, and another task may be quicker to take the permit. (If the
+  // notification comes at that very moment, however, the future is ready.)
+  //
+  // Destroying a waiting future gives up its place. A future that was notified
+  // by `NotifyOne()` or `NotifyLast()`, and has not been ready yet, passes the
+  // notification on when destroyed. Therefore do not keep a waiting future
+  // without polling it: the future may receive a notification for which others
+  // wait.
   [[nodiscard]] NotifiedFuture Notified() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // The same, and keeps `notify`.
+  // Like `Notified()`, but the future keeps `notify` alive.
   static OwnedNotifiedFuture NotifiedOwned(std::shared_ptr<Notify> notify);
 
  private:
   // # The word
   //
-  // Its lowest two bits are a state; the rest is the number of calls of
-  // `NotifyWaiters()`, which does not come round in a thousand years.
+  // The lowest two bits of the word are a state. The other bits count the calls
+  // of `NotifyWaiters()`, and do not wrap around within a thousand years.
   //
   //   from       to         by                                    under mu_
   //   kEmpty     kNotified  NotifyOne, NotifyLast                 no
-  //   kNotified  kNotified  the same, which says that it was      no
-  //   kNotified  kEmpty     who waits, and takes the permit       either
-  //   kEmpty     kWaiting   who waits, and is the only one        yes
-  //   kWaiting   kEmpty     who takes the last out of the list    yes
-  //   kEmpty, kNotified: one call more, by NotifyWaiters          no
-  //   kWaiting   kEmpty, and one call more, by NotifyWaiters      yes
+  //   kNotified  kNotified  the same calls, to publish more       no
+  //   kNotified  kEmpty     a future that takes the permit        either
+  //   kEmpty     kWaiting   the addition of the first waiter      yes
+  //   kWaiting   kEmpty     the removal of the last waiter        yes
+  //   kEmpty, kNotified: count of calls + 1, by NotifyWaiters     no
+  //   kWaiting   kEmpty, and count + 1, by NotifyWaiters          yes
   //
   // # Invariants
   //
-  // - Under the lock it is kWaiting if and only if the list is not empty.
-  // - While it is kWaiting only who has the lock changes it, so a store does.
-  // - A future is told when it was marked, or when there were more calls than
-  //   at its making. It joins the list only if there were not. So nobody need
-  //   be marked whom NotifyWaiters tells, and all of them are told at once,
-  //   though they are woken by and by.
-  // - Who is told, and does not take the permit, sees it under the lock. So
-  //   whoever told it has let go of everything here by then. Who leaves a
-  //   permit does so without the lock, as the last that it does.
+  // - Under the lock, the state is kWaiting if and only if the list is not
+  //   empty.
+  // - While the state is kWaiting, only the holder of the lock changes the
+  //   word, so a store suffices.
+  // - A future is notified if it was marked, or if the count of calls has grown
+  //   since its creation. It joins the list only if the count has not grown.
+  //   NotifyWaiters() therefore marks no waiter: all are notified atomically,
+  //   although their wakers are called one after another.
+  // - A future that is notified, and does not take the permit, sees the
+  //   notification under the lock. By then the notifier no longer uses this
+  //   object. A notifier that leaves a permit does so without the lock, as its
+  //   last access to the object.
   enum State : uint64_t { kEmpty = 0, kWaiting = 1, kNotified = 2 };
   static constexpr uint64_t kStates = 3;
   static constexpr uint64_t kCall = 4;
 
   enum class Notification : uint8_t { kNot, kAsFirst, kAsLast };
 
-  // Under the lock.
+  // A waiting future, guarded by the lock.
   struct Waiter : internal::WaitNode {
     Notification notification = Notification::kNot;
   };
@@ -164,18 +176,19 @@ class Notify {
   static uint64_t CallsOf(uint64_t word) { return word & ~kStates; }
 
   void Send(Notification how) {
-    // Who waited may have left before it was found.
+    // The waiter may have left before the notifier found it.
     while (!StorePermit() && !NotifyWaiter(how)) {
     }
   }
 
-  // Unless somebody waits.
+  // Leaves a permit and returns true, unless somebody waits.
   bool StorePermit() {
-    // Relaxed: nothing is read for it, and what is old the exchange notices.
+    // Relaxed: no other data is read, and the exchange detects a stale value.
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (StateOf(word) != kWaiting) {
-      // Release pairs with the acquires of TryTake and of Join. Also where
-      // there is a permit: it is now for what this caller did, too.
+      // Release pairs with the acquires of TryTake and of Join. An existing
+      // permit is stored again: the permit must also publish what this caller
+      // did.
       if (word_.compare_exchange_weak(word, CallsOf(word) | kNotified,
                                       std::memory_order_release,
                                       std::memory_order_relaxed)) {
@@ -185,9 +198,9 @@ class Notify {
     return false;
   }
 
-  // Unless somebody waits.
+  // Counts a call of `NotifyWaiters()` and returns true, unless somebody waits.
   bool CountCall() {
-    // Relaxed: as above.
+    // Relaxed: as in StorePermit.
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (StateOf(word) != kWaiting) {
       // Release pairs with the acquires of Look and of Join.
@@ -200,25 +213,26 @@ class Notify {
     return false;
   }
 
-  // The word, for one that is made.
+  // Returns the word for a new future.
   uint64_t Look() const {
-    // Acquire pairs with the releases of CountCall and of StopWaiting: who is
-    // made too late to be told sees what there was to be told of.
+    // Acquire pairs with the releases of CountCall and of StopWaiting: a future
+    // created too late for a notification sees what preceded the notification.
     return word_.load(std::memory_order_acquire);
   }
 
-  // Whether one that was made after `calls` calls need not wait.
+  // Returns whether a future created after `calls` calls need not wait.
   bool IsReady(uint64_t calls) const {
-    // Relaxed: nothing is read for it.
+    // Relaxed: no other data is read.
     const uint64_t word = word_.load(std::memory_order_relaxed);
     return CallsOf(word) != calls || StateOf(word) == kNotified;
   }
 
-  // Takes the permit, if the word is `word` and there is one. So one that has
-  // been told by a call since leaves it (tokio #7965).
+  // Takes the permit and returns true if the word is still `word` and has a
+  // permit. A future that has been notified by a call since then therefore
+  // leaves the permit (tokio #7965).
   bool TryTake(uint64_t word) {
-    // Acquire pairs with the releases of StorePermit, all since it was empty:
-    // what follows the first of them are read-modify-writes.
+    // Acquire pairs with all releases of StorePermit since the word had no
+    // permit: every change after the first of them is a read-modify-write.
     return StateOf(word) == kNotified &&
            word_.compare_exchange_strong(word, CallsOf(word) | kEmpty,
                                          std::memory_order_acquire,
@@ -228,17 +242,20 @@ class Notify {
   bool NotifyWaiter(Notification how);
   void SlowNotifyWaiters();
 
-  // Whether one that was made after `calls` calls has been told; if not it is
-  // in the list from now on.
+  // Returns whether a future created after `calls` calls has been notified or
+  // takes the permit. Otherwise adds `waiter` to the list.
   bool Join(Waiter& waiter, uint64_t calls, Waker& waker);
-  // The same for one that has joined.
+  // Returns whether `waiter`, which joined earlier, has been notified.
+  // Otherwise registers `waker`.
   bool LookAgain(Waiter& waiter, uint64_t calls, Waker& waker);
   void Leave(Waiter& waiter);
 
-  // The list has become empty. There are `calls` calls now.
+  // Records that the list has become empty. `calls` is the count of calls by
+  // now.
   void StopWaiting(uint64_t calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Release pairs with the acquire of Look. Who has emptied the list knows,
-    // by the lock and by the making of those in it, of all calls before.
+    // Release pairs with the acquire of Look. The thread that emptied the list
+    // knows of all earlier calls, through the lock and the creation of the
+    // futures in the list.
     word_.store(calls | kEmpty, std::memory_order_release);
   }
 
@@ -249,7 +266,7 @@ class Notify {
 
 // Notify::NotifiedFuture
 //
-// See `Notified()`. Moved only before it is polled or enabled.
+// See `Notified()`. Can be moved only before the first poll or `Enable()`.
 class [[nodiscard]] Notify::NotifiedFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
@@ -263,10 +280,11 @@ class [[nodiscard]] Notify::NotifiedFuture {
     if (stage_ == Stage::kWaiting) Leave();
   }
 
-  // Takes its place among those that wait, as a first poll does, but without a
-  // task to wake: it is to be polled later. Whether it has been told, or has
-  // taken the permit; then what it was given is the caller's, the next poll is
-  // ready if there is budget left, and nothing is passed on.
+  // Enters the queue of waiters, as a first poll does, but without a task to
+  // wake: the future must be polled later. Returns whether the future has been
+  // notified or has taken the permit. In either case the notification or permit
+  // belongs to the caller, the next poll is ready if budget is left, and
+  // nothing is passed on.
   bool Enable();
 
   PollResult<void> Poll(Context& cx) {
@@ -285,7 +303,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
   enum class Stage : uint8_t {
     kNew,
     kWaiting,   // `waiter_` exists
-    kNotified,  // by Enable()
+    kNotified,  // found by Enable()
     kFinished,  // or moved from
   };
 
@@ -299,9 +317,9 @@ class [[nodiscard]] Notify::NotifiedFuture {
   void Leave();
 
   Notify& notify_;
-  const uint64_t made_at_;  // the word at that time
+  const uint64_t made_at_;  // the word at the creation
   Stage stage_ = Stage::kNew;
-  // In a union, since most find a permit.
+  // In a union, because most futures find a permit and need no waiter.
   union {
     Waiter waiter_;
   };
@@ -309,10 +327,11 @@ class [[nodiscard]] Notify::NotifiedFuture {
 
 // Notify::OwnedNotifiedFuture
 //
-// See `NotifiedOwned()`. As a `NotifiedFuture`.
+// See `NotifiedOwned()`. Otherwise like `NotifiedFuture`.
 class [[nodiscard]] Notify::OwnedNotifiedFuture {
  public:
-  // The owner comes last: a panic leaves it with the future that needs it.
+  // Moves the owner last: if the other move panics, `other` still has its
+  // owner.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   OwnedNotifiedFuture(OwnedNotifiedFuture&& other)
       : future_(std::move(other.future_)) {
@@ -329,7 +348,7 @@ class [[nodiscard]] Notify::OwnedNotifiedFuture {
   explicit OwnedNotifiedFuture(std::shared_ptr<Notify> notify)
       : notify_(std::move(notify)), future_(*notify_) {}
 
-  std::shared_ptr<Notify> notify_;  // goes after the future
+  std::shared_ptr<Notify> notify_;  // destroyed after the future
   NotifiedFuture future_;
 };
 

@@ -9,8 +9,8 @@
 namespace rouse {
 namespace {
 
-// A permit is left and taken. A context for each, as if each were a poll of its
-// task, is in the figure.
+// A permit is left and taken. The figure includes a context for each, as if
+// each were a poll of its own task.
 void BM_Permit(benchmark::State& state) {
   Notify notify;
   const Waker waker;
@@ -22,7 +22,7 @@ void BM_Permit(benchmark::State& state) {
 }
 BENCHMARK(BM_Permit);
 
-// One waits, is told and is ready.
+// A future waits, is notified and is ready.
 void BM_NotifyOne(benchmark::State& state) {
   Notify notify;
   const Waker waker;
@@ -36,7 +36,7 @@ void BM_NotifyOne(benchmark::State& state) {
 }
 BENCHMARK(BM_NotifyOne);
 
-// One waits and gives up, as the arm of a `Select` that loses.
+// A future waits and gives up, as the losing arm of a `Select` does.
 void BM_WaitAndLeave(benchmark::State& state) {
   Notify notify;
   const Waker waker;

@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Those that wait, and leave, beside those that notify. The first part has the
-// names and the scenarios of the models of Tokio's `Notify`; the second is what
-// the word's protocol promises besides. A notification that is lost is one that
-// nobody was woken for at the end, or a deadlock.
+// Futures that wait and leave while other threads notify. The first part has
+// the names and the scenarios of the models of Tokio's `Notify`. The second
+// part tests what else the protocol of the word promises. A lost notification
+// shows as a waiter that nobody has woken at the end, or as a deadlock.
 
 #include <atomic>
 #include <cstddef>
@@ -29,17 +29,17 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// One more than are woken at once.
+// One more waiter than are woken at once.
 constexpr size_t kMoreThanABatch = WakeList::kCapacity + 1;
 
-// A future, and a task that is only whether it was woken. What it says is
-// relaxed, so that nothing is seen by way of it. A wake that has begun may come
-// late, so it outlives the threads.
+// A future, and a task that only records whether it was woken. The record is
+// relaxed, so that it makes nothing else visible. A wake in progress may come
+// late, so the object outlives the threads.
 class Waiting {
  public:
   explicit Waiting(Notify& notify) : notify_(notify) {}
 
-  // Otherwise the first poll does it.
+  // Creates the future, which is otherwise done by the first poll.
   void Make() { future_.emplace(notify_.Notified()); }
 
   bool Enable() {
@@ -62,7 +62,8 @@ class Waiting {
     }
   }
 
-  // Whether it is ready, or would be: when all others have done what they do.
+  // Returns whether the future is or would be ready. Called when all other
+  // threads have finished.
   bool HasEnded() {
     const bool must_be_woken = waits_;
     const bool ready = Poll();
@@ -113,7 +114,8 @@ MODEL_TEST(Notify, NotifyWaiters, .spurious_failures = 0) {
   second.Await();
 }
 
-// Of two that a NotifyWaiters tells, none is told before the other.
+// If a NotifyWaiters notifies two futures, neither is notified before the
+// other.
 void PollConsistency(bool first_is_polled, bool second_is_polled) {
   Notify notify;
   Waiting first(notify);
@@ -153,7 +155,8 @@ Many MakeMany(Notify& notify) {
   return many;
 }
 
-// The same of two that are woken in different batches. Trap C7: tokio #5396.
+// If a NotifyWaiters notifies two futures, neither is notified before the
+// other, even if they are woken in different batches. Trap C7: tokio #5396.
 void PollConsistencyMany(size_t polled_first, size_t polled_last) {
   Notify notify;
   Many many = MakeMany(notify);
@@ -172,7 +175,8 @@ MODEL_TEST(Notify, NotifyWaitersPollConsistencyManyInReverse) {
   PollConsistencyMany(1, 0);
 }
 
-// When one of the old ones is ready none of them takes a later notification.
+// Once one of the old futures is ready, none of them takes a later
+// notification.
 void IsAtomic(size_t tested) {
   Notify notify;
   Many many = MakeMany(notify);
@@ -192,7 +196,7 @@ MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheLast) {
   IsAtomic(kMoreThanABatch - 1);
 }
 
-// A call does not tell one that was made after another was told by it.
+// A call does not notify a future created after the call has notified another.
 MODEL_TEST(Notify, NotifyWaitersSequentialNotifiedAwait) {
   Notify notify;
   Many many = MakeMany(notify);
@@ -235,7 +239,7 @@ MODEL_TEST(Notify, TwoPermitsAreOne) {
   Require(!second.Poll());
 }
 
-// Who takes the permit of two sees what both have done.
+// A future that takes the permit of two calls sees what both callers did.
 MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
   Notify notify;
   PlainInt here(0);
@@ -254,7 +258,7 @@ MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
   Require(here.Read() == 1);
   const bool seen = there.load(std::memory_order_relaxed);
   other.Join();
-  // Or the other's permit is there still.
+  // Otherwise the permit of the other thread still exists.
   Require(seen || Waiting(notify).Poll());
 }
 
@@ -318,7 +322,7 @@ MODEL_TEST(Notify, WhoWasToldWithAllAndLeavesLeavesALaterPermit) {
   Require(Waiting(notify).Poll());
 }
 
-// It has seen somebody wait, and finds a permit.
+// The call has seen a waiter, and then finds a permit.
 MODEL_TEST(Notify, NotifyWaitersLeavesThePermit) {
   Notify notify;
   Waiting leaving(notify);
@@ -342,8 +346,8 @@ MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
   for (auto& old : many) Require(old->HasEnded());
 }
 
-// A NotifyOne and a NotifyWaiters tell two where two wait, and leave a permit
-// where the NotifyWaiters was first (Trap C7: tokio #3660).
+// A NotifyOne and a NotifyWaiters notify both of two waiters, and leave a
+// permit if the NotifyWaiters was first (Trap C7: tokio #3660).
 MODEL_TEST(Notify, OneAndAllTellAllAndMayLeaveAPermit) {
   Notify notify;
   Waiting first(notify);
@@ -357,8 +361,8 @@ MODEL_TEST(Notify, OneAndAllTellAllAndMayLeaveAPermit) {
   Require(second.Poll());
 }
 
-// A future that is made too late to be told finds what there was to see, by
-// either of the ways in which a call is counted.
+// A future created too late to be notified sees what the notification was
+// about, in both ways in which a call is counted.
 void AFutureMadeTooLateSeesWhy(bool somebody_waits) {
   Notify notify;
   Atomic<bool> done(false);
@@ -383,7 +387,8 @@ MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyBesideAnother) {
   AFutureMadeTooLateSeesWhy(true);
 }
 
-// The same where it finds a word that one who left has written.
+// A future created too late to be notified sees what the notification was
+// about, even if it finds a word written by a waiter that left.
 MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyAfterAnotherHasLeft,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -407,7 +412,7 @@ MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyAfterAnotherHasLeft,
   Require(waiting.HasEnded() || seen);
 }
 
-// Who is told by the count alone sees what its caller did.
+// A future notified by the count alone sees what the caller did.
 MODEL_TEST(Notify, WhoIsToldWithoutHavingBeenPolledSeesWhy) {
   Notify notify;
   PlainInt data(0);
@@ -420,8 +425,9 @@ MODEL_TEST(Notify, WhoIsToldWithoutHavingBeenPolledSeesWhy) {
   if (waiting.Poll()) Require(data.Read() == 1);
 }
 
-// Who says that it waits, and then looks, misses nothing: neither what comes
-// after, nor what came before, for which another has taken the one permit.
+// A task that enables its future and then checks misses nothing: neither what
+// comes later, nor what came earlier and whose single permit another future has
+// taken.
 MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -445,7 +451,7 @@ MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
   Require(seen || waiting.HasEnded());
 }
 
-// Who has been told destroys it.
+// The notified task destroys the `Notify`.
 void IsDestroyedByTheNotified(void (Notify::*tell)(), bool is_polled_before) {
   auto notify = std::make_unique<Notify>();
   Waiting waiting(*notify);
@@ -473,8 +479,8 @@ MODEL_TEST(Notify, IsDestroyedByWhoFindsTheCall) {
   IsDestroyedByTheNotified(&Notify::NotifyWaiters, false);
 }
 
-// The one that was to be told leaves before it is found; the next then finds
-// the permit, or the call.
+// The waiter to be notified leaves before it is found; the next future then
+// finds the permit, or the call.
 void IsDestroyedByTheNext(void (Notify::*tell)()) {
   auto notify = std::make_unique<Notify>();
   Waiting leaving(*notify);
@@ -498,7 +504,7 @@ MODEL_TEST(Notify, IsDestroyedByTheNextThatFindsTheCall) {
   IsDestroyedByTheNext(&Notify::NotifyWaiters);
 }
 
-// ---- The largest of Tokio's, last: what breaks is found by a smaller one.
+// ---- The largest of Tokio's models, last: a smaller model finds most bugs.
 
 MODEL_TEST(Notify, NotifyWaitersAndOne, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {

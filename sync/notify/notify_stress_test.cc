@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that notify one another, and give up waiting half of the time. What
-// they wait for comes only when all before it has been seen, so a notification
-// that is lost stops the test.
+// Threads that notify one another, and give up waiting half of the time. The
+// event for which they wait comes only when everything before it has been seen,
+// so a lost notification stops the test.
 
 #include <atomic>
 #include <cstdint>
@@ -38,7 +38,7 @@ void AwaitOrNot(Notify::NotifiedFuture& future, FastRand& rand) {
   }
 }
 
-// A number that several threads take from, and wait for.
+// A number from which several threads take, and for which they wait.
 class Counter {
  public:
   explicit Counter(int value) : value_(value) {}
@@ -48,7 +48,7 @@ class Counter {
     rand.Below(4) == 0 ? changed_.NotifyLast() : changed_.NotifyOne();
   }
 
-  // Whether there was one, before the end.
+  // Returns whether there was an item to take before the end.
   bool Take(FastRand& rand) {
     for (;;) {
       auto changed = changed_.Notified();
@@ -84,8 +84,8 @@ class Counter {
   Notify changed_;
 };
 
-// A channel of no more than its items' number: each item, and each place that
-// is free again, is told of by one notification.
+// A channel that consists only of its number of items: each item, and each
+// place that becomes free, causes one notification.
 TEST(NotifyStress, EveryNotifyOneReachesSomebody) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual, kTests);
@@ -119,7 +119,8 @@ TEST(NotifyStress, EveryNotifyOneReachesSomebody) {
   EXPECT_EQ(places.value(), kPlaces);
 }
 
-// One thread goes on to the next round when all others have seen this one.
+// One thread continues with the next round when all others have seen this
+// round.
 TEST(NotifyStress, EveryNotifyWaitersReachesAll) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual, kTests);
@@ -134,14 +135,15 @@ TEST(NotifyStress, EveryNotifyWaitersReachesAll) {
       int64_t last = 0;
       while (last != kOver) {
         auto next = changed.Notified();
-        // Relaxed: the future is made before the look.
+        // Relaxed: the future is created before the check.
         const int64_t now = round.load(std::memory_order_relaxed);
         if (now == last) {
           AwaitOrNot(next, rand);
           continue;
         }
         last = now;
-        // What is for one is no reason to miss what is for all.
+        // A notification for one must not make the thread miss a notification
+        // for all.
         if (rand.Below(4) == 0) changed.NotifyOne();
         if (seen.fetch_add(1) + 1 == kThreads) all_have_seen.NotifyOne();
       }

@@ -171,8 +171,8 @@ TEST(Notify, WaitersDoesNotTellWhoComesWhileItWakes) {
   EXPECT_TRUE(PollOnce(*late).IsPending());
 }
 
-// Trap C7: tokio #5396. All are told before the first is woken, and a NotifyOne
-// in between is for somebody else.
+// Trap C7: tokio #5396. All are notified before the first is woken, and a
+// NotifyOne in between is for another future.
 TEST(Notify, WaitersTellsAllBeforeItWakesAny) {
   Notify notify;
   std::vector<std::unique_ptr<Notify::NotifiedFuture>> futures;
@@ -340,8 +340,8 @@ TEST(Notify, AFutureMayBeMovedBeforeItIsPolled) {
   EXPECT_TRUE(PollOnce(two).IsReady()) << "it was made before";
 }
 
-// Trap C7: tokio #4129 and its like: the list is not locked while a waker is
-// cloned, called or dropped.
+// Trap C7: tokio #4129 and similar issues: the list is not locked while a waker
+// is cloned, called or dropped.
 TEST(Notify, WakersMayComeBack) {
   Notify notify;
   CountingWaker task;
@@ -393,8 +393,8 @@ TEST(Notify, WhoIsPendingGivesItsUnitBack) {
   EXPECT_TRUE(cx.HasBudget());
 }
 
-// Trap C10: tokio #8365. Who is told, and has no budget left, keeps what it
-// was given.
+// Trap C10: tokio #8365. A future notified without budget keeps its
+// notification.
 TEST(Notify, WhoIsToldWithoutBudgetStaysTold) {
   Notify notify;
   const Waker waker;

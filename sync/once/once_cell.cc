@@ -19,7 +19,7 @@ absl::Status OnceCellCore::Begin() {
   bool is_set;
   {
     const BriefLockHolder lock(mu_);
-    // Relaxed: it is written under the lock.
+    // Relaxed: `set_` is written under the lock.
     is_set = set_.load(std::memory_order_relaxed);
     if (!is_set && !is_taken_) {
       is_taken_ = true;
@@ -41,9 +41,9 @@ bool OnceCellCore::IsTaken() {
 }
 
 OnceCellCore::Answer OnceCellCore::Join(Waiter& waiter, Waker& waker) {
-  Waker left;  // goes without the lock
+  Waker left;  // destroyed without the lock
   const BriefLockHolder lock(mu_);
-  // Relaxed: it is written under the lock.
+  // Relaxed: `set_` is written under the lock.
   if (set_.load(std::memory_order_relaxed)) {
     waiter.Leave(left);
     return Answer::kIsSet;

@@ -5,7 +5,8 @@
 // File: once_cell.h
 // -----------------------------------------------------------------------------
 //
-// A `OnceCell<T>` is made by whoever is the first to need it, by a future:
+// A `OnceCell<T>` holds a value made by a future of the first task to need the
+// value:
 //
 //   rouse::OnceCell<Connection> database;
 //
@@ -16,8 +17,9 @@
 //     co_return co_await connection->Find(id);
 //   }
 //
-// Of several that come at once one runs its future, and the others wait for it.
-// If it fails, or is cancelled, the next one runs its own.
+// If several tasks need the value at once, one task runs its future and the
+// others wait for the result. If that future fails or is cancelled, the next
+// task runs its own.
 
 #ifndef ROUSE_SYNC_ONCE_ONCE_CELL_H_
 #define ROUSE_SYNC_ONCE_ONCE_CELL_H_
@@ -52,15 +54,16 @@ namespace rouse {
 
 namespace internal {
 
-// Whether there is a value, and whose turn it is to make one: nobody's, that
-// of one that has it, or, at the same moment as it is given up, that of the one
-// that has waited longest.
+// The state of a cell: whether the value exists, and who has the turn to make
+// the value. The turn belongs to nobody or to one owner. When the owner gives
+// up the turn, it passes at the same moment to the waiter that has waited
+// longest.
 class OnceCellCore {
  public:
   class Waiter : public WaitNode {
    private:
     friend class OnceCellCore;
-    bool has_turn_ = false;  // under the lock
+    bool has_turn_ = false;  // under the core's lock
   };
 
   enum class Answer : uint8_t { kIsSet, kHasTurn, kWaits };
@@ -74,24 +77,29 @@ class OnceCellCore {
     return set_.load(std::memory_order_acquire);
   }
 
-  // Whether somebody has the turn.
+  // Returns whether somebody has the turn.
   bool IsTaken();
 
-  // The turn for one that does not wait, if nobody has it.
+  // Takes the turn if nobody has it; never waits. Returns `kAlreadyExists` if
+  // the value exists, and `kUnavailable` if somebody else has the turn.
   absl::Status Begin();
-  // For one that waits if it must.
+  // Takes the turn, or waits for it if necessary. Returns `kIsSet` if the value
+  // exists, `kHasTurn` if the caller now has the turn, and `kWaits` if `waiter`
+  // is now in the list.
   Answer Join(Waiter& waiter, Waker& waker);
-  // Stops its waiting. A turn that it was given, and does not know of, is
-  // passed on.
+  // Ends the wait of `waiter`. Passes the turn on if `waiter` had been given
+  // the turn and had not noticed yet.
   void Leave(Waiter& waiter);
 
-  // Ends the turn, with a value or without.
+  // Ends the turn with a value.
   void End();
+  // Ends the turn without a value, and passes the turn to the next waiter, if
+  // any.
   void PassOn();
 
-  // Nobody uses the cell.
+  // Sets whether the value exists, while nobody else uses the cell.
   void SetAlone(bool set) {
-    // Relaxed: there is nobody to see it.
+    // Relaxed: nobody else can see the store.
     set_.store(set, std::memory_order_relaxed);
   }
 
@@ -101,7 +109,7 @@ class OnceCellCore {
  private:
   Atomic<bool> set_{false};
   BriefLock mu_;
-  bool is_taken_ ABSL_GUARDED_BY(mu_) = false;  // the turn
+  bool is_taken_ ABSL_GUARDED_BY(mu_) = false;  // whether somebody has the turn
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -114,17 +122,17 @@ class GetOrTryInitFuture;
 
 // OnceCell
 //
-// Thread-safe but for `TakeOut()`. Nothing allocates but what makes the value.
-// The value stays where it is.
+// `OnceCell` is thread-safe except for `TakeOut()`. Nothing allocates except
+// the code that makes the value. The value stays in place.
 //
-// The cell must outlive its futures, and the calls of `Set()`. That there is a
-// value, as `Get()` or a future shows, does not mean that whoever has made it
-// uses the cell no more.
+// The cell must outlive its futures and all calls of `Set()`. A value seen
+// through `Get()` or a future does not imply that its maker has stopped using
+// the cell.
 template <class T>
 class OnceCell {
  public:
   OnceCell() {}
-  // With a value.
+  // Creates a cell that has the value `value`.
   explicit OnceCell(T value) {
     std::construct_at(&value_, std::move(value));
     core_.SetAlone(true);
@@ -135,38 +143,40 @@ class OnceCell {
     if (core_.IsSet()) std::destroy_at(&value_);
   }
 
-  // The value, or null. One load.
+  // Returns the value, or null if there is no value. Costs one load.
   const T* Get() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return core_.IsSet() ? &value_ : nullptr;
   }
 
-  // A future of the value, a `const T&`. If there is none it is the output of
-  // the future that `init()` returns, a `T` or what makes one. `init` is called
-  // by a poll, once at the most, and lives as long as that future; both are
-  // destroyed with this one.
+  // Returns a future of the value, a `const T&`. If there is no value, it is
+  // made from the output of the future that `init()` returns: a `T`, or an
+  // argument for a constructor of `T`. A poll calls `init`, at most once.
+  // `init` lives at least as long as the future that it returned, and both are
+  // destroyed at the latest with the future of this call.
   //
-  // One at a time runs its `init`; the others wait, in the order in which they
-  // were first polled. Destroying the one that runs, or an exception that comes
-  // out of it, gives the turn to the next. So do not keep one that is polled no
-  // more: the others wait for it. An `init` that waits for the same cell waits
-  // for ever.
+  // Only one future at a time runs its `init`; the others wait in the order of
+  // their first polls. If the running future is destroyed or throws an
+  // exception, the turn passes to the next future. Therefore do not keep a
+  // future without polling it, because the others wait for it. An `init` that
+  // waits for its own cell waits forever.
   template <class F>
   [[nodiscard]] auto GetOrInit(F&& init) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return GetOrInitFuture<T, std::decay_t<F>>(*this, std::forward<F>(init));
   }
 
-  // The same where making the value may fail: the future that `init()` returns
-  // is one of `absl::StatusOr<T>`, and this one of `absl::StatusOr<const T*>`.
-  // An error is that of the one whose `init` it was; the next one runs its own.
+  // Like `GetOrInit()`, but making the value may fail. The future that `init()`
+  // returns has the output `absl::StatusOr<T>`, and the returned future has the
+  // output `absl::StatusOr<const T*>`. An error is returned only to the caller
+  // whose `init` failed; the next future runs its own `init`.
   template <class F>
   [[nodiscard]] auto GetOrTryInit(F&& init) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return GetOrTryInitFuture<T, std::decay_t<F>>(*this, std::forward<F>(init));
   }
 
-  // Makes the value of `value`, and wakes all that wait.
+  // Constructs the value from `value`, and wakes all waiters.
   //
-  // kAlreadyExists: there is one. kUnavailable: one is being made, which may
-  // fail. `value` is untouched then.
+  // Returns `kAlreadyExists` if there is a value, and `kUnavailable` if a value
+  // is being made, which may still fail. In both cases `value` is untouched.
   template <class U = T>
     requires std::constructible_from<T, U&&>
   absl::Status Set(U&& value) {
@@ -180,8 +190,9 @@ class OnceCell {
     return absl::OkStatus();
   }
 
-  // The value, or nothing. The cell has none afterwards. Not thread-safe: there
-  // are no futures of the cell, and nobody uses its value.
+  // Moves the value out and returns it, or returns `std::nullopt` if there is
+  // no value. The cell is empty afterwards. Not thread-safe: no future of the
+  // cell may exist, and nobody may use the value.
   std::optional<T> TakeOut() {
     if (!core_.IsSet()) return std::nullopt;
     std::optional<T> value(std::move(value_));
@@ -197,7 +208,7 @@ class OnceCell {
   friend class GetOrTryInitFuture;
 
   internal::OnceCellCore core_;
-  // In a union, so that there need be none.
+  // In a union, because the cell may be empty.
   union {
     T value_;
   };
@@ -207,8 +218,8 @@ namespace internal {
 
 // OnceCellTurn
 //
-// What both futures of a cell have in common: they wait for the value, or for
-// the turn, and run `F` when they have it.
+// The common part of both futures of a cell. Waits for the value or for the
+// turn, and runs `F` when it has the turn.
 template <class F>
 class OnceCellTurn {
  public:
@@ -231,13 +242,14 @@ class OnceCellTurn {
     core_.PassOn();
   }
 
-  // Pending, or ready: then there is a value. `keep` is called with the output
-  // of the future that `F` gave; whether it has made a value of it.
+  // Polls for the value. When the result is ready, the value exists, or `keep`
+  // has returned false. `keep` is called with the output of the future that `F`
+  // returned, and returns whether the output has become the value.
   template <class Keep>
   PollResult<void> Poll(Context& cx, Keep keep) {
     if (stage_ == Stage::kFinished) OnceCellCore::PanicFinished();
-    // One that is to wait has its place from now on, budget or not. As a rule:
-    // the turn may be given up before it joins, and then it runs.
+    // A future that must wait takes its place now, with or without budget. As a
+    // rule: if the turn is given up before the future joins, the future runs.
     if (!cx.HasBudget() && (stage_ != Stage::kNew || !core_.IsTaken())) {
       return YieldForBudget(cx);
     }
@@ -271,25 +283,26 @@ class OnceCellTurn {
  private:
   enum class Stage : uint8_t { kNew, kWaits, kRuns, kFinished };
 
-  // For the first that a move makes: a panic leaves all where it was.
+  // Returns `turn`, or panics if `turn` can no longer be moved. Used for the
+  // first member to be moved, so that a panic leaves everything in place.
   static OnceCellTurn& Movable(OnceCellTurn& turn) {
     if (turn.stage_ != Stage::kNew) OnceCellCore::PanicMoved();
     return turn;
   }
 
-  // Converts to what `init` returns, so that `emplace` elides the move.
+  // Converts to the result of `init`, so that `emplace` elides the move.
   struct Make {
     // NOLINTNEXTLINE(google-explicit-constructor)
     ROUSE_CORO_WRAPPER operator Inner() const { return std::invoke(init); }
     F& init;
   };
 
-  // Whether it has ended, and the turn with it.
+  // Returns whether the future of `F` has ended, and the turn with it.
   template <class Keep>
   bool Run(Context& cx, Keep& keep) {
     bool has_value = false;
     ROUSE_TRY {
-      // Made in place: a future need not be movable.
+      // Constructed in place, because a future need not be movable.
       if (!inner_.has_value()) inner_.emplace(Make{init_});
       PollResult<FutureOutput<Inner>> result = inner_->Poll(cx);
       if (result.IsPending()) return false;
@@ -305,14 +318,16 @@ class OnceCellTurn {
 
   void Finish(bool has_value) {
     stage_ = Stage::kFinished;
-    // What made the value goes before others see it, or make their own.
+    // The future that made the value is destroyed before others see the value
+    // or make their own.
     inner_.reset();
     has_value ? core_.End() : core_.PassOn();
   }
 
   OnceCellCore& core_;
   F init_;
-  std::optional<Inner> inner_;  // goes before `init_`, which it may refer to
+  // Destroyed before `init_`, to which the future may refer.
+  std::optional<Inner> inner_;
   Stage stage_ = Stage::kNew;
   OnceCellCore::Waiter waiter_;
 };
@@ -321,7 +336,7 @@ class OnceCellTurn {
 
 // GetOrInitFuture
 //
-// See `OnceCell::GetOrInit()`. Moved only before it is polled.
+// See `OnceCell::GetOrInit()`. Can be moved only before the first poll.
 template <class T, class F>
 class [[nodiscard]] GetOrInitFuture {
  public:
@@ -351,7 +366,7 @@ class [[nodiscard]] GetOrInitFuture {
 
 // GetOrTryInitFuture
 //
-// See `OnceCell::GetOrTryInit()`. Moved only before it is polled.
+// See `OnceCell::GetOrTryInit()`. Can be moved only before the first poll.
 template <class T, class F>
 class [[nodiscard]] GetOrTryInitFuture {
  public:

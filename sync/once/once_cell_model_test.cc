@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Those that come at once for a value that is not there: one makes it, unless
-// it gives up.
+// Several tasks need a missing value at once: one makes the value, unless it
+// gives up.
 
 #include <atomic>
 #include <optional>
@@ -26,8 +26,8 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// A task that is only whether it was woken. It outlives the threads, as a wake
-// that has begun may come late.
+// A task that only records whether it was woken. The task outlives the threads,
+// because a wake in progress may come late.
 class Task {
  public:
   template <class F>
@@ -51,7 +51,7 @@ class Task {
       }
     }
   }
-  // When all others have done what they do.
+  // Called when all other threads have finished.
   bool woken() const { return woken_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,7 +60,7 @@ class Task {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-// A future that is pending once, and then gives `value`.
+// A future that is pending once, and then returns `value`.
 class Making {
  public:
   Making(int value, bool pends) : value_(value), pends_(pends) {}
@@ -96,7 +96,7 @@ MODEL_TEST(OnceCell, OneOfTwoMakesIt, .spurious_failures = 0) {
   Require(here == there);
 }
 
-// It waits, or yields, or gets what has been made meanwhile.
+// The future waits, or yields, or gets the value made meanwhile.
 MODEL_TEST(OnceCell, OneComesWithoutBudget, .spurious_failures = 0) {
   OnceCell<PlainInt> cell;
   Task task, other_task;
@@ -139,7 +139,8 @@ MODEL_TEST(OnceCell, WhoGivesUpPassesTheTurnOn) {
   leaving.reset();
 }
 
-// One that was given the turn, and leaves before it knows, passes it on.
+// A future that was given the turn, and leaves before noticing, passes the turn
+// on.
 MODEL_TEST(OnceCell, WhoWasGivenTheTurnPassesItOn) {
   OnceCell<PlainInt> cell;
   Task task, second_task, third_task;

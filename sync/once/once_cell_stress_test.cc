@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that want one value at once, of which half give up, and half of what
-// they make it by fails. A turn that is lost stops the test.
+// Threads that need one value at once. Half of the attempts give up, and half
+// of the makers fail. A lost turn stops the test.
 
 #include <atomic>
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr absl::Duration kUsual = absl::Milliseconds(500);
 
-// Yields some times, and then fails or not.
+// Yields a number of times, and then fails or succeeds.
 class Making {
  public:
   Making(uint32_t yields, bool fails, std::atomic<int>& made)
@@ -53,7 +53,7 @@ class Making {
   std::atomic<int>& made_;
 };
 
-// Until there is a value.
+// Tries until there is a value.
 const int* Get(OnceCell<int>& cell, std::atomic<int>& made, FastRand& rand) {
   const Waker waker;
   for (;;) {

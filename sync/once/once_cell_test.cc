@@ -32,8 +32,8 @@
 namespace rouse {
 namespace {
 
-// A callable whose future is pending until `gate` is open, and then gives
-// `value`.
+// Returns a callable whose future is pending until `gate` is open, and then
+// returns `value`.
 auto MakeWhenOpen(const bool& gate, int value) {
   return [&gate, value] {
     return PollFn([&gate, value](Context&) -> PollResult<int> {
@@ -370,7 +370,7 @@ TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_THROW(auto moved = std::move(get), PanicError);
 }
 
-// What runs may refer to what has made it.
+// A running future may refer to the callable that made it.
 TEST(OnceCell, AFutureThatMayNotBeMovedKeepsWhatMakesIt) {
   OnceCell<std::string> cell;
   bool gate = false;

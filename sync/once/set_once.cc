@@ -18,16 +18,17 @@ namespace rouse::internal {
 
 bool SetOnceCore::Begin() {
   uint8_t state = kEmpty;
-  // Acquire pairs with the release of Abandon: the room is free. Relaxed, if it
-  // fails: the caller touches nothing.
+  // Acquire pairs with the release of Abandon: the storage is free. Relaxed on
+  // failure: the caller touches nothing.
   return state_.compare_exchange_strong(
       state, kSetting, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
 void SetOnceCore::End() {
   mu_.Lock();
-  // Under the lock, which whoever waits takes to see it: when they do, nothing
-  // here is used any more. Release pairs with the acquire of IsSet.
+  // Stored under the lock, which every waiter takes to see the value: when a
+  // waiter sees it, nothing here is used any more. Release pairs with the
+  // acquire of IsSet.
   state_.store(kSet, std::memory_order_release);
   WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
@@ -66,7 +67,7 @@ bool SetOnceCore::Wait::Poll(Context& cx) {
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return false;
-  // One that is set needs no waker, but still the lock.
+  // If the value exists, no waker is needed, but the lock still is.
   Waker waker;
   if (!core_->IsSet()) waker = node_.CloneIfNew(cx.waker());
   if (!core_->Join(node_, waker)) {

@@ -5,8 +5,8 @@
 // File: set_once.h
 // -----------------------------------------------------------------------------
 //
-// A `SetOnce<T>` has no value until it is given one, for good, and can be
-// waited for:
+// A `SetOnce<T>` has no value until a task sets the value, permanently. Other
+// tasks can wait for the value:
 //
 //   rouse::SetOnce<Config> config;
 //   ...
@@ -14,8 +14,7 @@
 //   ...
 //   const Config& loaded = co_await config.Wait();   // in the others
 //
-// Where the value is made by whoever is the first to need it, take a
-// `OnceCell`.
+// If the first task to need the value should also make it, use a `OnceCell`.
 
 #ifndef ROUSE_SYNC_ONCE_SET_ONCE_H_
 #define ROUSE_SYNC_ONCE_SET_ONCE_H_
@@ -42,10 +41,10 @@ namespace rouse {
 
 namespace internal {
 
-// Whether there is a value, and who waits for it.
+// The state of a `SetOnce`: whether the value exists, and the list of waiters.
 class SetOnceCore {
  public:
-  // A future for the value to be there.
+  // A future that is ready when the value exists.
   class Wait {
    public:
     explicit Wait(SetOnceCore& core) : core_(&core) {}
@@ -59,13 +58,14 @@ class SetOnceCore {
       if (waits_) core_->StopWaiting(node_);
     }
 
-    // Whether it is; then the future has finished.
+    // Returns whether the future is ready, in which case the value exists and
+    // the future has finished.
     bool Poll(Context& cx);
 
    private:
     [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
-    SetOnceCore* core_;  // null: finished, or moved from
+    SetOnceCore* core_;  // null if finished or moved from
     bool waits_ = false;
     WaitNode node_;
   };
@@ -79,15 +79,17 @@ class SetOnceCore {
     return state_.load(std::memory_order_acquire) == kSet;
   }
 
-  // Whether the caller is to make the value. `End()` says that it is there,
-  // `Abandon()` that it could not be made.
+  // Returns whether the caller must make the value. The caller then calls
+  // `End()` when the value exists, or `Abandon()` if the value could not be
+  // made.
   bool Begin();
   void End();
   void Abandon();
 
  private:
-  // kEmpty -> kSetting -> kSet, and back from kSetting to kEmpty. The room for
-  // the value is, while kSetting, of the one who made it that.
+  // The state goes kEmpty -> kSetting -> kSet, or back from kSetting to kEmpty.
+  // During kSetting, the storage of the value belongs to the caller that set
+  // kSetting.
   enum State : uint8_t { kEmpty, kSetting, kSet };
 
   bool Join(WaitNode& node, Waker& waker);
@@ -102,13 +104,14 @@ class SetOnceCore {
 
 // SetOnce
 //
-// Thread-safe. Nothing allocates. The value stays where it is, and goes with
-// the object.
+// `SetOnce` is thread-safe and allocates nothing. The value stays in place and
+// is destroyed with the object.
 //
-// It must outlive its futures and what refers to its value. Who has waited may
-// destroy it though `Set()` has not returned yet, unless that wakes more than
-// 32. Not so who has seen a value by `Get()`: it takes no lock, and `Set()` may
-// still use what it is in.
+// The object must outlive its futures and all references to its value. A task
+// that has waited may destroy the object even if `Set()` has not returned yet,
+// unless `Set()` wakes more than 32 waiters. A task that has seen the value
+// through `Get()` may not: `Get()` takes no lock, and `Set()` may still be
+// using the object.
 template <class T>
 class SetOnce {
  public:
@@ -121,11 +124,13 @@ class SetOnce {
     if (core_.IsSet()) std::destroy_at(&value_);
   }
 
-  // Makes the value of `value`, and wakes all that wait. O(number that wait).
+  // Constructs the value from `value`, and wakes all waiters. O(number of
+  // waiters).
   //
-  // kAlreadyExists: there is a value, or another call is making it, which
-  // `Get()` may not show yet. `value` is untouched then. If making it throws
-  // there is none, and another call may set it.
+  // Returns `kAlreadyExists` if there is a value, or if another call is making
+  // a value, which `Get()` may not show yet. In both cases `value` is
+  // untouched. If the construction throws, there is no value, and another call
+  // may set the value.
   template <class U = T>
     requires std::constructible_from<T, U&&>
   absl::Status Set(U&& value) {
@@ -142,21 +147,22 @@ class SetOnce {
     return absl::OkStatus();
   }
 
-  // The value, or null. One load.
+  // Returns the value, or null if there is no value. Costs one load.
   const T* Get() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return core_.IsSet() ? &value_ : nullptr;
   }
 
-  // A future of the value, a `const T&`, which is ready when there is one. Any
-  // number may wait. Destroying it stops its waiting. It takes a lock, which
-  // `Get()` does not: look first, where there mostly is a value.
+  // Returns a future of the value, a `const T&`. The future is ready when the
+  // value exists. Any number of futures may wait. Destroying a future ends its
+  // wait. The future takes a lock, which `Get()` does not: if the value usually
+  // exists, call `Get()` first.
   [[nodiscard]] WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WaitFuture(*this);
   }
 
  private:
   internal::SetOnceCore core_;
-  // In a union, so that there need be none.
+  // In a union, because the object may be empty.
   union {
     T value_;
   };
@@ -164,7 +170,7 @@ class SetOnce {
 
 // SetOnce::WaitFuture
 //
-// See `Wait()`. Moved only before it is polled.
+// See `Wait()`. Can be moved only before the first poll.
 template <class T>
 class [[nodiscard]] SetOnce<T>::WaitFuture {
  public:

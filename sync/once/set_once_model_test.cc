@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value that is set while it is waited for, looked at or set by another. The
-// first two have the names and the scenarios of the models of Tokio's
+// A value is set while other threads wait for it, read it or set it. The first
+// two models have the names and the scenarios of the models of Tokio's
 // `SetOnce`.
 
 #include <atomic>
@@ -29,8 +29,8 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// A task that is only whether it was woken. It outlives the threads, as a wake
-// that has begun may come late.
+// A task that only records whether it was woken. The task outlives the threads,
+// because a wake in progress may come late.
 class Task {
  public:
   template <class F>
@@ -48,7 +48,7 @@ class Task {
       }
     }
   }
-  // When all others have done what they do.
+  // Called when all other threads have finished.
   bool woken() const { return woken_.load(std::memory_order_relaxed); }
 
  private:
@@ -57,7 +57,7 @@ class Task {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-// What counts its ends.
+// A value that counts its destructions.
 class Counted {
  public:
   explicit Counted(PlainInt& ends) : ends_(&ends) {}
@@ -141,7 +141,8 @@ MODEL_TEST(SetOnce, WhoGivesUpWaitingIsLeftAlone) {
   Require(other.woken());
 }
 
-// Who has waited destroys it, whether it has been woken or comes late.
+// A task that has waited destroys the object, whether the task was woken or
+// came late.
 MODEL_TEST(SetOnce, IsDestroyedByWhoHasWaited) {
   Task task;
   auto cell = std::make_unique<SetOnce<PlainInt>>();
@@ -155,7 +156,7 @@ MODEL_TEST(SetOnce, IsDestroyedByWhoHasWaited) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-// Cannot be made of a negative number.
+// A number that cannot be negative.
 class Natural {
  public:
   Natural(PlainInt& made, int value) {
@@ -171,7 +172,7 @@ struct Argument {
   operator Natural() const { return Natural(made, value); }
 };
 
-// Who sets it after another could not finds the room free.
+// A thread that sets the value after another has failed finds the storage free.
 MODEL_TEST(SetOnce, IsSetAfterAnotherCouldNot) {
   SetOnce<Natural> cell;
   PlainInt made(0);

@@ -14,8 +14,8 @@
 namespace rouse::oneshot::internal {
 
 bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
-  // Acquire, also where the exchange fails, pairs with the release of Wait for
-  // the words, and with that of Conclude as above.
+  // Acquire, even when the exchange fails, pairs with the release of Wait, for
+  // the words, and with the release of Conclude, as described there.
   uint64_t word = word_.load(std::memory_order_acquire);
   RawWaker sender{};
   RawWaker receiver{};
@@ -23,12 +23,13 @@ bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
     if (MutableCondition((word & unless) != 0)) return false;
     if ((word & kSenderWaits) != 0) sender = sender_waker_.Read();
     if ((word & kReceiverWaits) != 0) receiver = receiver_waker_.Read();
-    // Release: as above. It is what reads the words that is to come first.
+    // Release as in Conclude. The reads of the words must come before the
+    // exchange.
   } while (!word_.compare_exchange_weak(word, (word | set) & ~kWaits,
                                         std::memory_order_release,
                                         std::memory_order_acquire));
-  // The block may be gone. Both are dropped when those that are to be called
-  // have been.
+  // The block may already be freed. Both wakers are dropped after the wakers
+  // that must be called were called.
   Waker of_sender;
   Waker of_receiver;
   if ((word & kSenderWaits) != 0) of_sender = Waker(sender);
@@ -46,8 +47,8 @@ bool Core::SlowConclude(uint64_t set, uint64_t unless, uint64_t mine) {
 
 bool Core::Wait(uint64_t bit, uint64_t unless, WakerWords& words,
                 const Waker& waker) {
-  // Acquire, also where the exchange fails, pairs with the release of Conclude:
-  // what the other end did before that is visible.
+  // Acquire, even when the exchange fails, pairs with the release of Conclude:
+  // everything that the other end did before is visible.
   uint64_t word = word_.load(std::memory_order_acquire);
   if ((word & unless) != 0) return false;
   const bool is_set = (word & bit) != 0;
@@ -56,9 +57,9 @@ bool Core::Wait(uint64_t bit, uint64_t unless, WakerWords& words,
       before.vtable == waker.raw().vtable) {
     return true;
   }
-  // May throw: nothing has been done yet.
+  // The clone may throw: nothing has been changed yet.
   const RawWaker clone = waker.raw().vtable->clone(waker.raw().data);
-  // Of the two, what is not needed goes last.
+  // Holds the replaced waker, if any. It is destroyed last.
   Waker unused;
   bool waits = !is_set || TakeBack(bit, word);
   if (waits) {
@@ -69,7 +70,7 @@ bool Core::Wait(uint64_t bit, uint64_t unless, WakerWords& words,
         waits = false;
         break;
       }
-      // Release: who sees the bit sees the words.
+      // Release: a thread that sees the bit sees the words.
     } while (!word_.compare_exchange_weak(word, (word | bit) + kTurn,
                                           std::memory_order_release,
                                           std::memory_order_acquire));
@@ -82,9 +83,9 @@ bool Core::Wait(uint64_t bit, uint64_t unless, WakerWords& words,
 }
 
 bool Core::TakeBack(uint64_t bit, uint64_t& word) {
-  // Acquire pairs with the release of Conclude, if that has taken the waker; or
-  // else with that of a SlowConclude before, which has read the words in vain:
-  // they may be written again.
+  // Acquire pairs with the release of Conclude, if Conclude has taken the
+  // waker. Otherwise acquire pairs with the release of an earlier SlowConclude,
+  // which has read the words in vain: the words may be written again.
   word = word_.fetch_and(~bit, std::memory_order_acquire);
   if (MutableCondition((word & bit) == 0)) return false;
   word &= ~bit;

@@ -5,63 +5,71 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// What the two ends of a oneshot channel share, but for the value: who has come
-// to an end, in which way, and who waits. Internal to `sync/`.
+// The state that the two ends of a oneshot channel share, except for the value:
+// which ends are finished, how they ended, and which ends wait. Internal to
+// `sync/`.
 //
 // # Bits
 //
-//   kSent           the value is in its place, and the receiver's. Comes with
-//                   kSenderDestroyed.
-//   kSenderDestroyed     the sender does not touch the block any more.
-//   kClosed         no value can be sent any more. Not set once kSent is.
-//   kReceiverDestroyed   the receiver does not touch the block any more. Comes
-//   with
-//                   kClosed.
-//   kSenderWaits    the sender's waker is to be called when it is closed.
-//   kReceiverWaits  the receiver's is to be called when the sender is gone.
+//   kSent               the value is in its place, and belongs to the receiver.
+//                       Set together with kSenderDestroyed.
+//   kSenderDestroyed    the sender no longer accesses the block.
+//   kClosed             no value can be sent any more. Not set after kSent.
+//   kReceiverDestroyed  the receiver no longer accesses the block. Set together
+//                       with kClosed.
+//   kSenderWaits        the sender's waker must be called when the channel is
+//                       closed.
+//   kReceiverWaits      the receiver's waker must be called when the sender is
+//                       finished.
 //
-// Above them is the turn, which counts how often one of the last two was set.
+// The bits above are the turn, which counts how often kSenderWaits or
+// kReceiverWaits was set.
 //
 // # Transitions
 //
-//   who             unless         sets
-//   Send            Closed         Sent SenderDestroyed        takes both
-//   wakers DropSender      ReceiverDestroyed   SenderDestroyed takes both
-//   wakers Close           SenderDestroyed,    Closed                 takes
-//   both wakers
-//                   Closed
-//   DropReceiver    SenderDestroyed     Closed ReceiverDestroyed    takes both
-//   wakers WaitForClose    Closed         SenderWaits, turn + 1 WaitForValue
-//   SenderDestroyed,    ReceiverWaits, turn + 1
-//                   Closed
-//   a new waker     (nothing)      clears the bit of the waker, to set it again
+//   Operation     Unless             Sets                      Wakers
+//   Send          Closed             Sent SenderDestroyed      takes both
+//   DropSender    ReceiverDestroyed  SenderDestroyed           takes both
+//   Close         SenderDestroyed,   Closed                    takes both
+//                 Closed
+//   DropReceiver  SenderDestroyed    Closed ReceiverDestroyed  takes both
+//   WaitForClose  Closed             SenderWaits, turn + 1
+//   WaitForValue  SenderDestroyed,   ReceiverWaits, turn + 1
+//                 Closed
+//   a new waker   (nothing)          clears the bit of the waker, to
+//                                    set it again
 //
-// Each is one read-modify-write. Who finds that the other end is gone is alone,
-// and needs none: it frees the block. So a value that is sent and received
-// costs one: that of Send.
+// Each transition is one read-modify-write. An end that finds the other end
+// destroyed is alone: the remaining end frees the block, and needs no
+// read-modify-write. Therefore the send and the receive of a value together
+// cost a single read-modify-write, in Send.
 //
-// # Whose the value is
+// # Who owns the value
 //
-// The sender's until kSent is set, then the receiver's. Send and Close are
-// read-modify-writes of one word, so one comes first. If that is Close, Send
-// changes nothing, and the receiver never looks at the value, which the sender
-// takes back.
+// The sender owns the value until kSent is set, and the receiver owns the value
+// after that. Send and Close are read-modify-writes of the same word, so they
+// have an order. If Close comes first, Send changes nothing, and the receiver
+// never accesses the value, which the sender takes back.
 //
-// # Whose a waker is
+// # Who owns a waker
 //
-// It is two words, and the reference that they stand for.
+// A waker consists of two words, and of the reference that the words stand for.
 //
-//   1. Only the end that waits writes them, and only while its bit is clear.
-//   2. Who clears the bit has the reference: the end itself, to put another
-//      waker there or to wait no more, or one of those that take both wakers.
-//      These call the other end's, and drop their own. But Close calls both:
-//      another part of the task that has closed may have left its await there.
-//   3. Who takes both reads the words before it does, since the block may be
-//      gone afterwards. Its read-modify-write succeeds only if the word is the
-//      same as before: then the bit has been set all the while, for with the
-//      turn the word is never the same again, and so the words are those of the
-//      reference. Words that are read in vain may be written meanwhile: they
-//      are atomic.
+//   1. Only the waiting end writes the words, and only while its bit is
+//      clear.
+//   2. The operation that clears the bit has the reference. Either the
+//      waiting end itself clears the bit, to store another waker or to stop
+//      waiting, or an operation that takes both wakers clears it. Such an
+//      operation calls the other end's waker, and drops its own. But Close
+//      calls both wakers, because another part of the task that closes the
+//      channel may await the receiver.
+//   3. An operation that takes both wakers reads the words before its
+//      read-modify-write, because the block may be freed afterwards. The
+//      read-modify-write succeeds only if the state word is the same as before.
+//      If so, the bit was set all the time, because the turn makes every
+//      state word different from all earlier ones, and therefore the words
+//      belong to the reference. Words that are read in vain may be written
+//      concurrently: they are atomic.
 //
 // The turn has 58 bits: it would take centuries to wrap.
 
@@ -86,29 +94,32 @@ class Core {
   // ---- For the sender.
 
   bool IsClosed() const {
-    // Acquire pairs with the release of Conclude: what the receiver did before
-    // it closed the channel is visible.
+    // Acquire pairs with the release of Conclude: everything that the receiver
+    // did before it closed the channel is visible.
     return (word_.load(std::memory_order_acquire) & kClosed) != 0;
   }
 
-  // When the value is in its place. False: it is closed, and the value still
-  // the sender's. Else it is the sender's last use of the block.
+  // Called when the value is in its place. Returns false if the channel is
+  // closed: the value still belongs to the sender. A `Send()` that returns true
+  // is the sender's last use of the block.
   bool Send() {
     return Conclude(kSent | kSenderDestroyed, kClosed, kSenderWaits);
   }
 
-  // Its last use of the block, unless false: then it is to free it. There is no
-  // value.
+  // Ends the sender's use of the block without a value, and returns true. If
+  // false, the receiver is destroyed, and the caller must free the block. There
+  // is no value.
   bool DropSender() {
     return Conclude(kSenderDestroyed, kReceiverDestroyed, kSenderWaits);
   }
 
-  // False: it is closed. Else `waker` will be called when it is.
+  // Returns false if the channel is closed. Otherwise `waker` will be called
+  // when the channel is closed.
   bool WaitForClose(const Waker& waker) {
     return Wait(kSenderWaits, kClosed, sender_waker_, waker);
   }
 
-  // Takes that back.
+  // Cancels `WaitForClose()`.
   void ForgetClose();
 
   // ---- For the receiver.
@@ -124,17 +135,19 @@ class Core {
     return (word & kClosed) != 0 ? Answer::kClosed : Answer::kNone;
   }
 
-  // False: there is an answer. Else `waker` will be called when there is one.
+  // Returns false if there is an answer. Otherwise `waker` will be called when
+  // there is an answer.
   bool WaitForValue(const Waker& waker) {
     return Wait(kReceiverWaits, kSenderDestroyed | kClosed, receiver_waker_,
                 waker);
   }
 
-  // From now on nothing can be sent. The receiver's own waker is called too.
+  // Closes the channel: nothing can be sent from now on. The receiver's own
+  // waker is called too.
   void Close() { Conclude(kClosed, kSenderDestroyed | kClosed, /*mine=*/0); }
 
-  // Its last use of the block, unless false: then it is to destroy the value,
-  // if there is one, and to free the block.
+  // Ends the receiver's use of the block, and returns true. If false, the
+  // caller must destroy the value, if there is one, and free the block.
   bool DropReceiver() {
     return Conclude(kClosed | kReceiverDestroyed, kSenderDestroyed,
                     kReceiverWaits);
@@ -150,8 +163,8 @@ class Core {
   static constexpr uint64_t kTurn = 64;
   static constexpr uint64_t kWaits = kSenderWaits | kReceiverWaits;
 
-  // Relaxed: the state word orders what counts, and what is read in vain is not
-  // used.
+  // The words of a waker. Relaxed: the state word provides the order, and words
+  // that are read in vain are not used.
   class WakerWords {
    public:
     RawWaker Read() const {
@@ -168,16 +181,16 @@ class Core {
     Atomic<const RawWakerVTable*> vtable_{nullptr};
   };
 
-  // Sets `set` and takes both wakers, unless one of `unless` is set: whether it
-  // has done so. `mine` says which waker is the caller's, and not to be called;
-  // 0 is none.
+  // Sets `set` and takes both wakers, unless one of the bits in `unless` is
+  // set. Returns whether the bits were set. `mine` is the bit of the caller's
+  // own waker, which is not called, or 0 if the caller has no waker.
   bool Conclude(uint64_t set, uint64_t unless, uint64_t mine) {
     // Acquire pairs with the release of the other end's Conclude, which may
-    // make the caller the last.
+    // leave the caller as the last end.
     uint64_t word = word_.load(std::memory_order_acquire);
     if ((word & unless) != 0) return false;
-    // Release pairs with the acquires of those who find what is set: the value
-    // is there, and the caller's use of the block over.
+    // Release pairs with the acquires of readers that find the new bits: the
+    // value is in its place, and the caller's use of the block is over.
     if (ABSL_PREDICT_TRUE((word & kWaits) == 0 &&
                           word_.compare_exchange_strong(
                               word, word | set, std::memory_order_release,
@@ -189,13 +202,13 @@ class Core {
 
   bool SlowConclude(uint64_t set, uint64_t unless, uint64_t mine);
 
-  // Makes `waker` what `words` and `bit` stand for, unless one of `unless` is
-  // set: whether it has done so.
+  // Makes `words` and `bit` represent `waker`, unless one of the bits in
+  // `unless` is set. Returns whether `waker` was stored.
   bool Wait(uint64_t bit, uint64_t unless, WakerWords& words,
             const Waker& waker);
 
-  // Clears `bit`; whether it was set, and so the waker is the caller's again.
-  // `word` is what it leaves.
+  // Clears `bit`. Returns whether `bit` was set, so that the waker belongs to
+  // the caller again. Sets `word` to the resulting state.
   bool TakeBack(uint64_t bit, uint64_t& word);
 
   Atomic<uint64_t> word_{0};

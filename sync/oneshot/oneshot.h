@@ -5,8 +5,8 @@
 // File: oneshot.h
 // -----------------------------------------------------------------------------
 //
-// A channel for one value, from one sender to one receiver: mostly the answer
-// to a question that was put to another task.
+// A channel for a single value, from one sender to one receiver. Typically the
+// value is the answer to a request that was sent to another task.
 //
 //   struct Request {
 //     std::string key;
@@ -20,8 +20,8 @@
 //   // the other task
 //   request.answer.Send(Count(request.key));
 //
-// No value is lost: it is either received, or given back to who sends it, or
-// destroyed with the receiver for which it was sent in time.
+// No value is lost. Each value is either received, or given back to the sender,
+// or destroyed with the receiver if the value was sent in time.
 
 #ifndef ROUSE_SYNC_ONESHOT_ONESHOT_H_
 #define ROUSE_SYNC_ONESHOT_ONESHOT_H_
@@ -88,23 +88,24 @@ absl::Status TakenError();
 
 }  // namespace internal
 
-// What receiving a `T` gives: `absl::Status` for void and `absl::Status`, else
-// `absl::StatusOr<T>`; a `StatusOr` is not nested. As for `JoinHandle`.
+// The result of receiving a `T`: `absl::Status` for void and `absl::Status`,
+// and `absl::StatusOr<T>` for all other types, where a `StatusOr` is not
+// nested. `JoinHandle` follows the same rule.
 template <class T>
 using Received = typename internal::ReceivedOf<T>::type;
 
 // Channel()
 //
-// The two ends of a new channel of `T`, which is movable, or void for a mere
-// signal. Allocates once, from the `FramePool`, for both.
+// Makes the two ends of a new channel of `T`. `T` is movable, or is void for a
+// mere signal. Allocates once, from the `FramePool`, for both ends.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel();
 
 // Sender
 //
-// Destroying it before it has sent tells the receiver that nothing will come.
-// Move-only. Used by one thread at a time. Every operation is O(1) and
-// lock-free.
+// Destroying a sender before a send notifies the receiver that nothing will
+// arrive. Move-only. Used by a single thread at a time. Every operation is O(1)
+// and lock-free.
 template <class T>
 class Sender {
   using Shared = internal::Shared<T>;
@@ -123,12 +124,13 @@ class Sender {
   ~Sender() { Drop(); }
 
   // Sends `value`, which ends the use of the sender, and wakes the receiver.
-  // False if the receiver has gone or has closed the channel: `value` is what
-  // it was, and the sender too.
+  // Returns false, leaving `value` and the sender unchanged, if the receiver is
+  // destroyed or has closed the channel.
   //
-  // True does not mean that it will be received: the receiver may go before it
-  // looks. Panics if something was sent already. The sender is not in `value`,
-  // nor goes with it when that is received.
+  // True does not mean that the value will be received: the receiver may be
+  // destroyed before it checks. Panics if something was already sent. The
+  // sender must not be part of `value`, or be destroyed with it when the value
+  // is received.
   bool Send(Value&& value)
     requires(!std::is_void_v<T>)
   {
@@ -147,25 +149,28 @@ class Sender {
     return SendValue(value);
   }
 
-  // Whether nothing can be sent: the receiver has gone, or has closed the
-  // channel, or something was sent. Once true it stays so.
+  // Returns whether nothing can be sent: the receiver is destroyed or has
+  // closed the channel, or something was sent. Once true, the result stays
+  // true.
   bool IsClosed() const { return shared_ == nullptr || shared_->IsClosed(); }
 
-  // A future that is ready when the receiver has gone or has closed the
-  // channel: for who can spare himself the work.
+  // Returns a future that is ready when the receiver is destroyed or has closed
+  // the channel. Useful to avoid unnecessary work:
   //
   //   auto closed = tx.Closed();
   //   auto work = Compute();
   //   auto first = co_await Select(closed, work);
   //
-  // The sender stays where it is meanwhile, sends nothing, and is not waited
-  // for by two such futures at once. Destroying the future stops its waiting.
+  // Until the future is ready or destroyed, the sender must not be moved or
+  // destroyed. While the future is awaited, the sender must not send, and no
+  // other such future may wait. Destroying the future ends the wait.
   ClosedFuture Closed() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(*this);
   }
 
-  // The same for a future of one's own. The waker of the last poll is kept
-  // until the sender sends or goes. Panics if something was sent.
+  // Polls whether the channel is closed, as `Closed()` does, for the caller's
+  // own futures. The waker of the last poll is kept until the sender sends or
+  // is destroyed. Panics if something was sent.
   PollResult<void> PollClosed(Context& cx) {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) internal::PanicSentBefore();
     PollResult<BudgetUnit> unit = PollProceed(cx);
@@ -190,12 +195,12 @@ class Sender {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) internal::PanicSentBefore();
     if (shared_->IsClosed()) return false;
     Value* const place = std::construct_at(shared_->value(), std::move(value));
-    // Before a waker is called, which may throw.
+    // Reset before a waker is called, which may throw.
     Shared* const shared = std::exchange(shared_, nullptr);
     if (ABSL_PREDICT_TRUE(shared->Send())) return true;
     // The receiver has closed the channel in between.
     shared_ = shared;
-    // Also if the assignment throws.
+    // The value is destroyed even if the assignment throws.
     const absl::Cleanup destroy = [place] { std::destroy_at(place); };
     if constexpr (std::is_nothrow_move_assignable_v<Value> ||
                   !std::is_nothrow_move_constructible_v<Value>) {
@@ -217,7 +222,7 @@ class Sender {
 
 // Sender::ClosedFuture
 //
-// Movable at any time.
+// Can be moved at any time.
 template <class T>
 class [[nodiscard]] Sender<T>::ClosedFuture {
  public:
@@ -246,18 +251,18 @@ class [[nodiscard]] Sender<T>::ClosedFuture {
 
 // Receiver
 //
-// A future of the value. Its errors:
+// A future of the value. Its error:
 //
-//   kCancelled   the sender was destroyed before it has sent anything, as a
-//                task that is aborted does to its own (and joining such a task
+//   kCancelled   the sender was destroyed before a send, as happens when the
+//                task that owns the sender is aborted (joining such a task
 //                gives the same code); or this receiver is closed.
 //
 // Destroying the receiver closes the channel, and destroys a value that was
-// sent. Abandoning an await of it loses nothing: it can be awaited again, until
-// it has given its result.
+// sent. Abandoning an await of the receiver loses nothing: the receiver can be
+// awaited again, until the result is given.
 //
-// Move-only, movable at any time. Used by one thread at a time. Every operation
-// but `BlockingReceive()` is O(1) and lock-free.
+// Move-only, and can be moved at any time. Used by a single thread at a time.
+// Every operation except `BlockingReceive()` is O(1) and lock-free.
 template <class T>
 class [[nodiscard]] Receiver {
   using Shared = internal::Shared<T>;
@@ -272,7 +277,7 @@ class [[nodiscard]] Receiver {
   }
   ~Receiver() { Drop(); }
 
-  // Panics if the result was given already.
+  // Polls for the result. Panics if the result was already given.
   PollResult<Received<T>> Poll(Context& cx) {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) internal::PanicPolledAfterEnd();
     PollResult<BudgetUnit> unit = PollProceed(cx);
@@ -290,18 +295,19 @@ class [[nodiscard]] Receiver {
     return Take<PollResult<Received<T>>>(std::in_place);
   }
 
-  // Waits on this thread. As `BlockOn()`, a `Panic()` inside a task.
+  // Receives the value, and blocks the calling thread until there is a result.
+  // Like `BlockOn()`, this is a `Panic()` inside a task.
   Received<T> BlockingReceive() {
     return rouse::internal::BlockOnFor("oneshot::Receiver::BlockingReceive",
                                        "co_await", *this);
   }
 
-  // The value, if it has been sent. It is the result then: the receiver gives
-  // no other. Errors leave the receiver as it is:
+  // Returns the value, if it was sent. The value is then the receiver's only
+  // result. Errors leave the receiver as it is:
   //
   //   kUnavailable         nothing has been sent yet;
-  //   kCancelled           nothing will be: as for `Poll()`;
-  //   kFailedPrecondition  the result was given already.
+  //   kCancelled           nothing will be sent: as for `Poll()`;
+  //   kFailedPrecondition  the result was already given.
   Received<T> TryReceive() {
     if (shared_ == nullptr) return Error(internal::TakenError());
     const Answer answer = shared_->Look();
@@ -309,16 +315,18 @@ class [[nodiscard]] Receiver {
     return Take<Received<T>>();
   }
 
-  // From now on nothing can be sent; tells the sender, and whoever awaits this
-  // receiver. What was sent before can still be received.
+  // Closes the channel: nothing can be sent from now on. Notifies the sender,
+  // and the task that awaits this receiver. A value that was sent before can
+  // still be received.
   void Close() {
     if (shared_ != nullptr) shared_->Close();
   }
 
-  // Whether the result was given: then it must not be polled.
+  // Returns whether the result was given. In that case the receiver must not be
+  // polled.
   bool IsTerminated() const { return shared_ == nullptr; }
 
-  // Whether there is no value to receive at this moment.
+  // Returns whether there is no value to receive at this moment.
   bool IsEmpty() const {
     return shared_ == nullptr || shared_->Look() != Answer::kValue;
   }
@@ -345,14 +353,15 @@ class [[nodiscard]] Receiver {
     }
   }
 
-  // The sender has sent and is gone: the block is the receiver's alone.
+  // Takes the value. The sender has finished, and only the receiver can access
+  // the block now.
   template <class Result, class... Tag>
   Result Take(Tag... tag) {
     if constexpr (std::is_void_v<T>) {
       delete std::exchange(shared_, nullptr);
       return Result(tag..., absl::OkStatus());
     } else {
-      // If the value's move throws, the receiver still has it.
+      // If the move of the value throws, the receiver still has the value.
       Result result(tag..., std::move(*shared_->value()));
       Shared* const shared = std::exchange(shared_, nullptr);
       std::destroy_at(shared->value());
@@ -377,21 +386,22 @@ class [[nodiscard]] Receiver {
 
 namespace internal {
 
-// The block of both ends.
+// The block that both ends share.
 template <class T>
 class Shared final : public Core {
  public:
   using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-  // Where the value is or will be. `Core` says whose it is.
+  // Returns the place of the value, before or after the send. `Core` determines
+  // which end owns the value.
   Value* value() { return &place_.Write().value; }
 
-#ifndef ROUSE_MODEL  // where the pool's own steps would multiply a channel's
+#ifndef ROUSE_MODEL  // in models the pool would multiply the channel's steps
   static void* operator new(size_t size) { return FramePool::Allocate(size); }
   static void operator delete(void* block, size_t size) {
     FramePool::Free(block, size);
   }
-  // Of a value that is aligned more than the pool's blocks are.
+  // For values with a larger alignment than the pool's blocks.
   static void* operator new(size_t size, std::align_val_t alignment) {
     return ::operator new(size, alignment);
   }

@@ -11,7 +11,7 @@
 namespace rouse {
 namespace {
 
-// Makes a channel, sends, receives what is there, and drops both ends.
+// Makes a channel, sends, receives the value, and drops both ends.
 void BM_OneshotReady(benchmark::State& state) {
   const Waker waker;
   for (auto _ : state) {
@@ -23,7 +23,7 @@ void BM_OneshotReady(benchmark::State& state) {
 }
 BENCHMARK(BM_OneshotReady);
 
-// The same, of a receiver that waits.
+// Makes a channel, waits, sends, receives the value, and drops both ends.
 void BM_OneshotWoken(benchmark::State& state) {
   const Waker waker = Waker::FromCallable([] {});
   for (auto _ : state) {

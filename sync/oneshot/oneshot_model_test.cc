@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two ends of a channel: one sends, closes, waits, goes to another task or
-// just goes while the other does. The first seven have the names of Tokio's.
+// The two ends of a channel: one end sends, closes, waits, moves to another
+// task or is just destroyed while the other end does the same. The first seven
+// models have the names of Tokio's models.
 
 #include <atomic>
 #include <optional>
@@ -30,8 +31,8 @@ using oneshot::Channel;
 using oneshot::Receiver;
 using oneshot::Sender;
 
-// Counts how many of its kind exist, and is freed by the last: what is
-// destroyed twice, or never, is found.
+// Counts the live instances, so that a message that is destroyed twice, or
+// never, is found.
 class Message {
  public:
   explicit Message(Atomic<int>* live) : live_(live) { Add(1); }
@@ -53,8 +54,8 @@ class Message {
   Atomic<int>* live_;
 };
 
-// A task that is only whether it was woken, and how many wakers it has. What
-// comes before the wake happens before a look that finds it.
+// A task that only records whether it was woken, and how many wakers it has.
+// Everything before the wake happens before a check that finds the wake.
 class Task {
  public:
   Task() = default;
@@ -102,7 +103,7 @@ class Task {
 const RawWakerVTable Task::kVTable = {&Task::Clone, &Task::Wake,
                                       &Task::WakeByRef, &Task::Drop};
 
-// For a thread: does it, and then lets go of what it has.
+// For a thread: calls `f` with the end, and then destroys the end.
 template <class End, class F>
 auto With(End end, F f) {
   return [end = std::optional<End>(std::move(end)), f]() mutable {
@@ -165,7 +166,7 @@ MODEL_TEST(Oneshot, ChangingTxTask, .spurious_failures = 0) {
   Require(data.Read() == 1);
 }
 
-// Trap C6: what is sent goes with the receiver, or comes back.
+// Trap C6: the message is destroyed with the receiver, or is given back.
 MODEL_TEST(Oneshot, CheckingTxSendOkNotDrop) {
   Atomic<int> live(0);
   {
@@ -220,7 +221,7 @@ MODEL_TEST(Oneshot, ASenderThatGoesIsSeenOrWakes) {
   Require(data.Read() == 1);
 }
 
-// Each end has a waker there, and both go at once.
+// Each end has a waker in the channel, and both ends are destroyed at once.
 MODEL_TEST(Oneshot, BothEndsWaitAndGo) {
   Task sender;
   Task receiver;
@@ -249,7 +250,7 @@ MODEL_TEST(Oneshot, BothEndsWaitWhileTheOtherDoes) {
   Require(!sender.woken());
 }
 
-// The waker that is taken back is not called, nor is it dropped twice.
+// The waker that is taken back is not called, and is not dropped twice.
 MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
            .spurious_failures = 0) {
   Task task;
@@ -275,8 +276,8 @@ MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
   }
 }
 
-// The receiver's first waker comes back between the sender's look at the words
-// and its last step.
+// The receiver takes back its first waker after the sender has read the words
+// and before the sender's last step.
 MODEL_TEST(Oneshot, AWakerIsReplacedWhileASenderGoes) {
   Task first;
   Task second;
@@ -290,7 +291,7 @@ MODEL_TEST(Oneshot, AWakerIsReplacedWhileASenderGoes) {
   }
 }
 
-// Trap C6: a close beside a send, of a receiver that waits.
+// Trap C6: a waiting receiver closes while the sender sends.
 MODEL_TEST(Oneshot, AReceiverThatWaitsIsClosedWhileASendComes) {
   Task task;
   Atomic<int> live(0);

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real threads that send, receive, wait, give up waiting and go, in any order.
-// Every value is received, given back or destroyed with its receiver.
+// Real threads that send, receive, wait, stop waiting and destroy their ends,
+// in any order. Every value is received, given back or destroyed with its
+// receiver.
 
 #include <atomic>
 #include <cstdint>
@@ -35,12 +36,12 @@ struct Tally {
   std::atomic<uint64_t> sent{0};
   std::atomic<uint64_t> given_back{0};
   std::atomic<uint64_t> received{0};
-  // Destroyed by the channel.
+  // Number of messages that the channel has destroyed.
   std::atomic<uint64_t> unclaimed{0};
   std::atomic<uint64_t> made{0};
 };
 
-// Counts its end, unless somebody has claimed it.
+// Counts its own destruction, unless a thread has claimed the message.
 class Message {
  public:
   explicit Message(Tally* tally) : tally_(tally) { ++tally_->made; }
@@ -54,7 +55,7 @@ class Message {
     if (tally_ != nullptr) ++tally_->unclaimed;
   }
 
-  // Whether nobody has before.
+  // Claims the message. Returns whether this is the first claim.
   bool Claim() { return std::exchange(tally_, nullptr) != nullptr; }
 
  private:
@@ -64,7 +65,7 @@ class Message {
 using Tx = oneshot::Sender<Message>;
 using Rx = oneshot::Receiver<Message>;
 
-// The ends that are to be used, by whoever comes first.
+// The ends that are waiting for use, by any thread.
 class Pile {
  public:
   void Put(Tx tx) {
@@ -93,7 +94,7 @@ bool PollsReady(F& future) {
 
 void Send(Tx tx, FastRand& rand, Tally& tally) {
   const uint32_t fate = rand.Below(8);
-  if (fate == 0) return;  // goes without having sent
+  if (fate == 0) return;  // destroyed without a send
   if (fate <= 3) {
     auto closed = tx.Closed();
     for (uint32_t i = rand.Below(3); i > 0; --i) {
@@ -117,7 +118,7 @@ void Note(absl::StatusOr<Message> message, Tally& tally) {
 }
 
 void Receive(Rx rx, FastRand& rand, Tally& tally) {
-  // About half of them give up, after a poll or two.
+  // About half of the receivers give up, after at most two polls.
   const uint32_t fate = rand.Below(8);
   if (fate >= 4) return Note(BlockOn(rx), tally);
   for (uint32_t i = rand.Below(3); i > 0; --i) {
@@ -151,7 +152,8 @@ TEST(OneshotStress, EveryValueIsReceivedOrGivenBackOrGoesWithItsReceiver) {
   for (int i = 0; i < kSenders; ++i) {
     threads.emplace_back([&, rand = FastRand(seed + 100 + i)]() mutable {
       for (;;) {
-        // Before the look: who receives is waiting until all are taken.
+        // Read before `Take()`: the receiving threads wait until all senders
+        // are taken.
         const bool last = receiving.load() == 0;
         if (std::optional<Tx> tx = pile.Take()) {
           Send(*std::move(tx), rand, tally);

@@ -38,7 +38,7 @@ static_assert(Future<Sender<int>::ClosedFuture>);
 static_assert(!std::is_copy_constructible_v<Sender<int>>);
 static_assert(!std::is_copy_constructible_v<Receiver<int>>);
 
-// Counts how many of its kind exist. Neither copyable nor assignable.
+// Counts the live instances. Neither copyable nor assignable.
 class Counted {
  public:
   Counted(int* live, int value) : live_(live), value_(value) { ++*live_; }
@@ -215,7 +215,8 @@ TEST(Oneshot, WhatWasSentBeforeACloseIsReceived) {
   EXPECT_EQ(**PollOnce(rx), 4);
 }
 
-// Another part of the task may have closed it than the one that awaits it.
+// The part of the task that closes the receiver may differ from the part that
+// awaits it.
 TEST(Oneshot, ACloseWakesTheReceiver) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
@@ -428,7 +429,7 @@ TEST(Oneshot, AWakerWhoseCloneThrowsChangesNothing) {
   EXPECT_EQ(good.wakes(), 1);
 }
 
-// Moves of it run a hook, and it may throw when it is assigned.
+// A type whose moves call a hook, and whose assignment may throw.
 template <bool kMovesMayThrow>
 class Moody {
  public:

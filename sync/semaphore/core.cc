@@ -43,15 +43,15 @@ size_t SemaphoreCore::Forget(size_t n) {
   do {
     taken = std::min<uint64_t>(n, word / kPermit);
     if (taken == 0) return 0;
-    // Acquire: as in TryAcquire. Where permits are free nobody waits.
+    // Acquire: as in TryAcquire. While permits are free, nobody waits.
   } while (!word_.compare_exchange_weak(word, word - taken * kPermit,
                                         std::memory_order_acquire,
                                         std::memory_order_relaxed));
   return taken;
 }
 
-// Where the last waiter has left meanwhile it is another's turn to see to the
-// word, without the lock: then the word is the last that is touched.
+// If the last waiter has left meanwhile, TryRelease() changes the word instead,
+// without the lock: the word is then the last thing touched.
 void SemaphoreCore::ReleaseToWaiters(size_t n) {
   FirstException first;
   do {
@@ -62,7 +62,8 @@ void SemaphoreCore::ReleaseToWaiters(size_t n) {
   first.Rethrow();
 }
 
-// What comes back is still to be released: nobody waits, or `woken` is full.
+// Returns the number of permits still to be released, because nobody waits or
+// `woken` is full.
 size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
   const BriefLockHolder lock(mu_);
   if (MutableCondition(!HasWaiters())) return n;
@@ -102,7 +103,7 @@ void SemaphoreCore::Close() {
   auto* const front = static_cast<Waiter*>(waiters_.Front());
   const size_t assigned = front->needed - front->missing.Read();
   front->missing.Write() = front->needed;
-  // Release pairs as above.
+  // Release pairs with the acquires of IsClosed and of Enqueue.
   word_.store(kClosed | assigned * kPermit, std::memory_order_release);
   WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
@@ -122,7 +123,7 @@ SemaphoreCore::Fate SemaphoreCore::Enqueue(Waiter& waiter) {
     if ((word & kHasWaiters) != 0) break;
     const uint64_t taken = std::min<uint64_t>(n, word / kPermit);
     const uint64_t next = taken == n ? word - n * kPermit : kHasWaiters;
-    // Acquire pairs with the releases of all who have given a permit back, and
+    // Acquire pairs with the releases of all permits that were given back, and
     // with the release of Close.
     if (word_.compare_exchange_weak(word, next, std::memory_order_acquire,
                                     std::memory_order_acquire)) {
@@ -144,13 +145,14 @@ void SemaphoreCore::KeepNotified(Waiter& waiter) {
 void SemaphoreCore::GiveUp(Waiter& waiter) {
   size_t assigned;
   {
-    Waker waker;  // goes without the lock
+    Waker waker;  // destroyed without the lock
     const BriefLockHolder lock(mu_);
     assigned = waiter.needed - waiter.missing.Read();
     waiter.Leave(waker);
-    // Without what it had been given: if that is all there is, who acquires it
-    // may destroy the core, and so must not come before the lock is free.
-    // Relaxed: with no permits there is nothing to hand on.
+    // Sets the word without the permits that had been assigned. If these are
+    // all permits of the core, a task that acquires them may destroy the core,
+    // and so must not come before the lock is free. Relaxed: without permits
+    // there is nothing to hand on.
     if (MutableCondition(waiters_.IsEmpty() && HasWaiters())) {
       word_.store(0, std::memory_order_relaxed);
     }
@@ -159,7 +161,7 @@ void SemaphoreCore::GiveUp(Waiter& waiter) {
 }
 
 std::string SemaphoreCore::Describe(const Waiter& waiter) {
-  // More are not named.
+  // Further tasks are not named.
   constexpr size_t kMostNamed = 4;
   TaskId tasks[kMostNamed];
   size_t count = 0;
@@ -213,7 +215,7 @@ PollResult<bool> PendingAcquire::PollSlowly(Context& cx, const char* call) {
 
 SemaphoreCore::Fate PendingAcquire::Look(Context& cx) {
   const bool has_budget = cx.HasBudget();
-  Waker waker = waiter_.CloneIfNew(cx.waker());  // goes without the lock
+  Waker waker = waiter_.CloneIfNew(cx.waker());  // destroyed without the lock
   const TaskId task = task::CurrentTaskIdHere();
   const BriefLockHolder lock(core_->mu_);
   const SemaphoreCore::Fate fate = core_->Look(waiter_);

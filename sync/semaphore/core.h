@@ -5,9 +5,9 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// What `Semaphore`, `Mutex`, `RwLock` and bounded channels are made of: permits
-// that are counted, and those that wait for some, first come, first served.
-// Internal to `sync/`.
+// The common core of `Semaphore`, `Mutex`, `RwLock` and bounded channels: a
+// count of permits, and a first-come, first-served queue of waiters. Internal
+// to `sync/`.
 //
 //   class LockFuture {
 //    public:
@@ -23,48 +23,53 @@
 //
 // # The protocol
 //
-// One word says all there is to say while nobody waits:
+// While nobody waits, a single word holds the whole state:
 //
 //   bit 0     kClosed
 //   bit 1     kHasWaiters
-//   the rest  free permits, as many times kPermit
+//   the rest  number of free permits, times kPermit
 //
-//   State       Word                       Who changes it
+//   State       Word                       Changed by
 //   open        permits                    anyone, by compare-exchange
-//   waited for  kHasWaiters, no permits    who has the lock
+//   waited for  kHasWaiters, no permits    the holder of the lock
 //   closed      permits, kClosed           anyone, by compare-exchange
 //
 //   From        To          By
 //   open        open        an acquire that finds enough: permits - n
 //                           a release: permits + n
 //   open        waited for  an acquire that finds too few, with the lock: takes
-//                           them all, and enters the list for what is missing
-//   waited for  waited for  acquires enter the list. A release assigns its
-//                           permits to the front, to the next when that has all
-//                           it needs, and so on. A waiter gives up.
-//   waited for  open        with the last waiter that leaves the list: what is
-//                           left of a release, or no permits where a waiter
-//                           gives up, which then releases those it had been
-//                           assigned
+//                           all permits, and enters the list for the rest
+//   waited for  waited for  an acquire that enters the list
+//                           a release that assigns its permits to the front
+//                           waiter, to the next when the front has all it
+//                           needs, and so on
+//                           a waiter that gives up
+//   waited for  open        the last waiter that leaves the list. The word gets
+//                           what is left of a release, or no permits if a
+//                           waiter gave up, which then releases the permits
+//                           that it had been assigned.
 //   open        closed      `Close()`
-//   waited for  closed      `Close()`: what the front had been assigned is
-//                           free, and all waiters are told
+//   waited for  closed      `Close()`: the permits assigned to the front become
+//                           free, and all waiters are notified
 //   closed      closed      a release: permits + n. No acquire succeeds.
 //
 // Invariants, whenever the lock is free:
 //
 // * kHasWaiters is set if and only if the list has a waiter.
-// * Then no permit is free, and no waiter but the front has been assigned any.
-//   Each that is in the list lacks one or more. So nobody overtakes.
-// * A permit is in exactly one place: the word, a waiter, a holder.
+// * If so, no permit is free, and only the front waiter may have been assigned
+//   permits. Each waiter in the list lacks one or more. Therefore nobody is
+//   overtaken.
+// * A permit is in exactly one place: the word, a waiter or a holder.
 //
-// Who releases a permit hands on what it did while it had it: by the word
-// (release and acquire, all steps being read-modify-writes but those from
-// "waited for", where the word has nothing to hand on), or by the lock.
+// A release hands on everything done while the permit was held, either by the
+// word or by the lock. The word uses release and acquire: all steps are
+// read-modify-writes except those from "waited for", where the word has nothing
+// to hand on.
 //
-// The last that a release touches is the word if nobody waits, else the lock. A
-// future that has waited takes the lock before it is ready. So a holder of all
-// permits may destroy the core, though releases have not returned yet.
+// The last thing touched by a release is the word if nobody waits, and the lock
+// otherwise. A future that has waited takes the lock before it is ready. A
+// holder of all permits may therefore destroy the core even if releases have
+// not returned yet.
 
 #ifndef ROUSE_SYNC_SEMAPHORE_CORE_H_
 #define ROUSE_SYNC_SEMAPHORE_CORE_H_
@@ -97,47 +102,52 @@ class PendingAcquire;
 
 // SemaphoreCore
 //
-// Thread-safe. Takes and gives back permits in one atomic operation each while
-// nobody waits. Nobody may wait when it is destroyed.
+// `SemaphoreCore` is thread-safe. While nobody waits, acquiring and releasing
+// take one atomic operation each. Nobody may wait when the core is destroyed.
 class SemaphoreCore {
  public:
-  // Room for the flags, and for an overflow to be noticed.
+  // Leaves room for the flags, and for detecting an overflow.
   static constexpr size_t kMaxPermits = std::numeric_limits<size_t>::max() >> 3;
 
-  // Panics if there are too many.
+  // Creates a core with `permits` free permits. Panics if `permits` is more
+  // than `kMaxPermits`.
   explicit SemaphoreCore(size_t permits);
   SemaphoreCore(const SemaphoreCore&) = delete;
   SemaphoreCore& operator=(const SemaphoreCore&) = delete;
 
-  // Takes `n` permits if so many are free, nobody waits, and it is open. `free`
-  // is a guess of how many are free, `n` or more; then how many are left.
+  // Takes `n` permits and returns true if at least `n` are free, nobody waits
+  // and the core is open. `free` is a guess of the number of free permits, and
+  // must be `n` or more for the call to succeed. On success `free` is set to
+  // the number of permits left.
   //
-  // A load has to wait for the atomic operation before it, and costs as much
-  // again as the one after it. A wrong guess costs no more than the load would.
+  // The guess saves a load, which would have to wait for the atomic operation
+  // before it, and would cost as much again as the operation after it. A wrong
+  // guess costs no more than the load would.
   // REQUIRES: n <= kMaxPermits.
   bool TryAcquire(size_t n, size_t& free) {
     uint64_t word = free * kPermit;
     do {
       if ((word & kFlags) != 0 || word < n * kPermit) return false;
-      // Acquire pairs with the releases of all who have given a permit back.
+      // Acquire pairs with the releases of all permits that were given back.
     } while (!word_.compare_exchange_weak(word, word - n * kPermit,
                                           std::memory_order_acquire,
                                           std::memory_order_relaxed));
     free = word / kPermit - n;
     return true;
   }
+  // Like `TryAcquire(n, free)`, but loads the number of free permits.
   bool TryAcquire(size_t n) {
     size_t free = available();
     return TryAcquire(n, free);
   }
 
-  // Gives `n` permits: to those that wait, and what is left to all. Panics, and
-  // has done nothing, if more than `kMaxPermits` would be free. Throws what
-  // wakers do, when all have been called.
+  // Releases `n` permits: first to waiters, and what is left to all. Panics,
+  // and has done nothing, if more than `kMaxPermits` would be free. If wakers
+  // throw, calls all of them and then rethrows the first exception.
   void Release(size_t n) {
     if (ABSL_PREDICT_FALSE(!TryRelease(n))) ReleaseToWaiters(n);
   }
-  // The same with a guess of how many are free.
+  // Like `Release(n)`, with a guess of the number of free permits.
   void Release(size_t n, size_t free) {
     uint64_t word = free * kPermit;
     // Release: as in TryRelease.
@@ -150,37 +160,39 @@ class SemaphoreCore {
     }
   }
 
-  // Takes up to `n` permits of those that are free. How many.
+  // Takes up to `n` free permits. Returns the number of permits taken.
   size_t Forget(size_t n);
 
-  // Tells all that wait, and those that come. Throws what wakers do, when all
-  // have been called. With more than `WakeList::kCapacity` waiters the core
-  // must outlive the call.
+  // Closes the core: notifies all waiters, and fails all later acquires. If
+  // wakers throw, calls all of them and then rethrows the first exception. With
+  // more than `WakeList::kCapacity` waiters the core must outlive the call.
   void Close();
 
-  // Who finds it closed sees what came before the close.
+  // Returns whether the core is closed. A caller that gets true sees everything
+  // done before the close.
   bool IsClosed() const {
     // Acquire pairs with the release of Close.
     return (word_.load(std::memory_order_acquire) & kClosed) != 0;
   }
 
-  // Whether it is closed and `n` permits are free. Who finds it so sees what
-  // came before the close, and before each of them was given back.
+  // Returns whether the core is closed and exactly `n` permits are free. A
+  // caller that gets true sees everything done before the close, and before
+  // each of the permits was given back.
   bool IsClosedWith(size_t n) const {
     // Acquire pairs with the releases of Close and of TryRelease.
     return word_.load(std::memory_order_acquire) == (n * kPermit | kClosed);
   }
 
-  // Whether `TryAcquire(n)` would succeed now.
+  // Returns whether `TryAcquire(n)` would succeed now.
   bool CanAcquire(size_t n) const {
-    // Relaxed: it may be another at once.
+    // Relaxed: the answer may change at any moment.
     const uint64_t word = word_.load(std::memory_order_relaxed);
     return (word & kFlags) == 0 && word >= n * kPermit;
   }
 
-  // Those that are free.
+  // Returns the number of free permits.
   size_t available() const {
-    // Relaxed: it may be another number at once.
+    // Relaxed: the number may change at any moment.
     return word_.load(std::memory_order_relaxed) / kPermit;
   }
 
@@ -192,18 +204,18 @@ class SemaphoreCore {
   static constexpr uint64_t kFlags = kClosed | kHasWaiters;
   static constexpr uint64_t kPermit = 4;
 
-  // Under the lock, but for `needed`.
+  // A waiting future. Guarded by the lock, except for `needed`.
   struct Waiter : WaitNode {
     explicit Waiter(size_t n) : needed(n), missing(n) {}
 
     const size_t needed;
-    Cell<size_t> missing;  // more than 0 while it is in `waiters_`
-    TaskId task = 0;       // which polled it last; 0: none
+    Cell<size_t> missing;  // more than 0 while in `waiters_`
+    TaskId task = 0;       // task that polled last; 0 if none
   };
 
   [[noreturn]] static void PanicOverflow();
 
-  // Adds `n` permits, if nobody waits.
+  // Adds `n` permits and returns true, unless somebody waits.
   bool TryRelease(size_t n) {
     // Relaxed: the compare-exchange releases.
     uint64_t word = word_.load(std::memory_order_relaxed);
@@ -221,34 +233,36 @@ class SemaphoreCore {
   size_t Assign(size_t n, WakeList& woken);
 
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Relaxed: who set or cleared it had the lock.
+    // Relaxed: the flag is set and cleared under the lock.
     return (word_.load(std::memory_order_relaxed) & kHasWaiters) != 0;
   }
 
-  // What became of a waiter.
+  // The outcome for a waiter.
   enum class Fate : uint8_t { kWaits, kAcquired, kClosed };
 
   Fate Look(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Of one that has its permits and may not say so before the next poll: it is
-  // named until then, and finds them again.
+  // Keeps a waiter that has its permits and may not report them before the next
+  // poll. Until then a task dump names the waiter, and the next poll finds the
+  // permits again.
   void KeepNotified(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Waiter& waiter);
   std::string Describe(const Waiter& waiter);
 
   Atomic<uint64_t> word_;
   BriefLock mu_;
-  // Of `Waiter`s: those that lack permits, and those that have been given them
-  // and have not been polled with budget since, which are here to be named.
+  // Lists of `Waiter`s. `waiters_` has the waiters that lack permits.
+  // `notified_` has the waiters that were given all of their permits and have
+  // not been polled with budget since, for task dumps to name them.
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> notified_ ABSL_GUARDED_BY(mu_);
 };
 
 // PendingAcquire
 //
-// What a future does that acquires `n` permits. Like a future it may be moved
-// until its first poll (it panics after), and cancels when it is destroyed:
-// what it had been given goes on to the next that waits.
+// The part of a future that acquires `n` permits. Like a future, it may be
+// moved until its first poll; a move while it is queued panics. Destruction
+// cancels the acquire: permits assigned to it pass to the next waiter.
 class PendingAcquire {
  public:
   // REQUIRES: n <= kMaxPermits.
@@ -265,15 +279,16 @@ class PendingAcquire {
     if (ABSL_PREDICT_FALSE(IsCancellable())) Cancel();
   }
 
-  // True: the permits are the caller's. False: it is closed. `call` is whom to
-  // blame where it is polled again after that. `free` is as for
-  // `SemaphoreCore::TryAcquire()`; in the end it is a guess.
+  // Returns true when the caller owns the permits, and false when the core is
+  // closed. If the acquire is polled again after that, the panic names `call`.
+  // `free` is as for `SemaphoreCore::TryAcquire()`; on return it is a guess.
   //
-  // With no budget left it takes its place in the queue, and what it is given
-  // there it keeps for the next poll. But where nobody waits and there are
-  // enough, it does not take them, and tries again after the others: a task
-  // that holds permits while it yields makes all others wait for it, and each
-  // other in turn, as long as there is anybody in the queue.
+  // Without budget, the acquire takes its place in the queue, and keeps the
+  // permits assigned there for the next poll. However, if nobody waits and
+  // enough permits are free, the acquire takes none, and tries again after
+  // other tasks have run. Otherwise a task that holds permits while it yields
+  // would make all other tasks wait, and each of the others in turn would do
+  // the same, as long as the queue is not empty.
   ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
                                                      const char* call,
                                                      size_t& free) {
@@ -286,8 +301,9 @@ class PendingAcquire {
     return true;
   }
 
-  // For the `Trace()` of a future of type `future`, which lasts for ever: what
-  // it has, and behind whom it waits.
+  // Implements the `Trace()` of a future of type `future`; the string must live
+  // forever. Reports the permits of the acquire, and the tasks behind which it
+  // waits.
   void Trace(AwaitTrace& trace, std::string_view future) const;
 
  private:
@@ -297,7 +313,7 @@ class PendingAcquire {
     kQueued,  // `waiter_` exists
   };
 
-  // Polled, and not ready.
+  // Returns whether the acquire has entered the queue and is not ready yet.
   bool IsCancellable() const { return state_ == State::kQueued; }
 
   [[noreturn]] static void PanicMoved();
@@ -308,7 +324,7 @@ class PendingAcquire {
   SemaphoreCore* core_;
   size_t n_;
   State state_ = State::kNew;
-  // In a union, since most need not wait.
+  // In a union, because most acquires need not wait.
   union {
     SemaphoreCore::Waiter waiter_;
   };

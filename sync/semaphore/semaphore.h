@@ -5,7 +5,7 @@
 // File: semaphore.h
 // -----------------------------------------------------------------------------
 //
-// `Semaphore` limits how many do a thing at once:
+// `Semaphore` limits how many tasks do something at once:
 //
 //   rouse::Semaphore connections(100);
 //
@@ -16,29 +16,31 @@
 //     ...
 //   }  // the permit goes back
 //
-// A limit in bytes is one of many permits, of which each takes several:
+// To limit a number of bytes, let each permit stand for a byte and acquire
+// several permits at once:
 //
 //   auto room = co_await memory.Acquire(request.size());
 //
 // # Fairness
 //
-// Who is polled first is served first. One that wants many permits is not
-// overtaken by others that want few: permits that come back are put aside for
-// it until it has all. `TryAcquire()` overtakes nobody either.
+// Waiters are served in the order of their first polls. A waiter for many
+// permits is not overtaken by later waiters for few: released permits are
+// reserved for the first waiter until it has all of its permits. `TryAcquire()`
+// does not overtake waiters either.
 //
 // # A permit that nobody takes
 //
-// A permit is assigned to the future that waits for it. If its task then does
-// not poll that future, those behind it wait. So do not keep an `AcquireFuture`
-// that has been polled while you await something else:
+// A permit is assigned to a waiting future. If the task then does not poll the
+// future, the waiters behind the future keep waiting. Therefore do not keep a
+// polled `AcquireFuture` while you await something else:
 //
 //   auto acquire = semaphore.Acquire();
 //   auto first = co_await Select(acquire, Sleep(kPeriod));
 //   co_await UseTheSemaphore();  // waits for ever if `acquire` has the permit
 //
-// Poll it, as here by selecting again, or destroy it: then its permits go on to
-// the next. A task dump says which task it is that has been given what another
-// waits for.
+// Either poll the future, for example by selecting again, or destroy the
+// future, which passes its permits on to the next waiter. A task dump names the
+// task that has been assigned permits while another task waits.
 
 #ifndef ROUSE_SYNC_SEMAPHORE_SEMAPHORE_H_
 #define ROUSE_SYNC_SEMAPHORE_SEMAPHORE_H_
@@ -63,10 +65,13 @@ namespace rouse {
 
 // Semaphore
 //
-// Thread-safe; needs no runtime. While nobody waits, to acquire and to release
-// are one atomic operation each. Waiting allocates nothing. Outlives its
-// permits and futures; who has acquired all there are may destroy it, though
-// the calls that gave them back have not returned.
+// `Semaphore` is thread-safe and needs no runtime. While nobody waits,
+// acquiring and releasing take one atomic operation each. Waiting allocates
+// nothing.
+//
+// The semaphore must outlive its permits and futures. A caller that has
+// acquired all permits may destroy the semaphore, even if the calls that
+// released the permits have not returned yet.
 class Semaphore {
  public:
   class Permit;
@@ -74,56 +79,67 @@ class Semaphore {
   class AcquireFuture;
   class AcquireOwnedFuture;
 
-  // How many may be free at once: 2^61 - 1.
+  // Maximum number of free permits: 2^61 - 1.
   static constexpr size_t kMaxPermits = internal::SemaphoreCore::kMaxPermits;
 
-  // Panics if `permits` is more than `kMaxPermits`.
+  // Creates a semaphore with `permits` free permits. Panics if `permits` is
+  // more than `kMaxPermits`.
   explicit Semaphore(size_t permits) : core_(permits) {}
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  // A future of `absl::StatusOr<Permit>`: waits until it has `n` permits. If
-  // it has to wait it has its place in the queue from its first poll on.
-  // `FailedPrecondition` if the semaphore is closed, or gets closed before it
-  // has them all. Of `n` = 0 it waits for nothing. Panics if `n` is more than
+  // Returns a future of `absl::StatusOr<Permit>` that waits until it has `n`
+  // permits. If waiting is necessary, the future enters the queue at its first
+  // poll. If `n` is 0, the future waits for nothing. Panics if `n` is more than
   // `kMaxPermits`.
   //
-  // Destroying it loses the place. What it has been given goes on.
+  // Destroying the future gives up its place in the queue. Permits already
+  // assigned to the future are passed on.
+  //
+  // The result is `FailedPrecondition` if the semaphore is closed, or is closed
+  // before the future has all of its permits.
   AcquireFuture Acquire(size_t n = 1) ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // The same, and keeps the semaphore alive.
+  // Returns a future of `absl::StatusOr<OwnedPermit>`. Like `Acquire()`, but
+  // the future and its permit keep the semaphore alive.
   static AcquireOwnedFuture AcquireOwned(std::shared_ptr<Semaphore> semaphore,
                                          size_t n = 1);
 
-  // The same for a thread that is none of a runtime's: waits in this call. As
-  // `BlockOn()`, a `Panic()` inside a task.
+  // Like `Acquire()`, but blocks the calling thread. For threads outside any
+  // runtime. Panics inside a task, as `BlockOn()` does.
   absl::StatusOr<Permit> BlockingAcquire(size_t n = 1)
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // `n` permits if they are free now. Nothing if they are not, somebody waits,
-  // or the semaphore is closed, which `IsClosed()` tells.
+  // Returns `n` permits if they are free now. Returns `std::nullopt` if fewer
+  // are free, if somebody waits, or if the semaphore is closed, which
+  // `IsClosed()` reports.
   std::optional<Permit> TryAcquire(size_t n = 1) ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Like `TryAcquire()`, but the permit keeps the semaphore alive.
   static std::optional<OwnedPermit> TryAcquireOwned(
       std::shared_ptr<Semaphore> semaphore, size_t n = 1);
 
-  // Makes `n` more. Panics, and adds none, if more than `kMaxPermits` would be
-  // free. (A permit that comes back when there are so many ends the program.)
+  // Adds `n` permits. Panics, and adds no permit, if more than `kMaxPermits`
+  // would then be free. (If returning a permit would exceed this limit, the
+  // program terminates.)
   void AddPermits(size_t n) { core_.Release(n); }
 
-  // Takes up to `n` of those that are free out of use. How many. None are free
-  // while somebody waits.
+  // Takes up to `n` free permits out of use. Returns how many were taken. No
+  // permit is free while somebody waits.
   size_t ForgetPermits(size_t n) { return core_.Forget(n); }
 
-  // How many are free. It may be another number at once.
+  // Returns the number of free permits, which may change at any moment.
   size_t available_permits() const { return core_.available(); }
 
-  // Ends waiting: all that wait, or will, get an error. A future that has been
-  // given all its permits before still gets them. Permits that are out stay
-  // good, and come back. There is no way to open it again. With more than 32
-  // waiters the semaphore must outlive the call.
+  // Closes the semaphore: all waiters, present and later, get an error. A
+  // future to which all of its permits were assigned before the close still
+  // gets them. Held permits stay valid and can still be returned. A closed
+  // semaphore cannot be opened again. With more than 32 waiters, the semaphore
+  // must outlive the call.
   //
-  // What is done before it is visible to who sees that it is closed.
+  // Everything done before the call is visible to any caller that sees the
+  // semaphore closed.
   void Close() { core_.Close(); }
+  // Returns whether the semaphore is closed.
   bool IsClosed() const { return core_.IsClosed(); }
 
  private:
@@ -140,9 +156,9 @@ class Semaphore {
 
 // Semaphore::Permit
 //
-// One or several permits, which go back when it is destroyed. Move-only; a
-// moved-from one has none. It may be given to another thread; one object is
-// used by one thread at a time.
+// Holds one or several permits and returns them to the semaphore when
+// destroyed. Move-only; a moved-from object holds no permits. An object may be
+// passed to another thread, but only one thread may use an object at a time.
 class [[nodiscard]] Semaphore::Permit {
  public:
   Permit(Permit&& other) noexcept
@@ -150,7 +166,7 @@ class [[nodiscard]] Semaphore::Permit {
         left_free_(other.left_free_),
         n_(std::exchange(other.n_, 0)) {}
   Permit& operator=(Permit&& other) noexcept {
-    // What was here goes back now, not when `other` does.
+    // The replaced permits go back now, not when `other` is destroyed.
     Permit replaced(std::move(other));
     std::swap(semaphore_, replaced.semaphore_);
     std::swap(left_free_, replaced.left_free_);
@@ -163,14 +179,15 @@ class [[nodiscard]] Semaphore::Permit {
 
   size_t num_permits() const { return n_; }
 
-  // They never go back. `AddPermits()` makes new ones.
+  // Drops the permits without returning them. `AddPermits()` adds new permits.
   void Forget() { n_ = 0; }
 
-  // Takes the permits of `other`. Panics, and takes nothing, if they are of
-  // another semaphore.
+  // Takes over the permits of `other`. Panics, and takes nothing, if both
+  // objects hold permits but not of the same semaphore.
   void Merge(Permit&& other);
 
-  // Gives away `n` of its permits; nothing if it has not so many.
+  // Moves `n` permits to a new object and returns the new object. Returns
+  // `std::nullopt` if this object holds fewer than `n` permits.
   std::optional<Permit> Split(size_t n) {
     if (n > n_) return std::nullopt;
     n_ -= n;
@@ -186,16 +203,17 @@ class [[nodiscard]] Semaphore::Permit {
         n_(n) {}
 
   Semaphore* semaphore_;
-  // How many were free when these had been taken: a guess for the release, and
-  // a wrong one if they were very many. (Two of eight bytes side by side would
-  // be moved as one of sixteen, which is slow right after they were written.)
+  // Number of permits that were left free: a guess for the release, and a wrong
+  // guess if the number was very large. (Two adjacent members of eight bytes
+  // would be moved as a single one of sixteen, which is slow right after both
+  // were written.)
   uint32_t left_free_;
   size_t n_;
 };
 
 // Semaphore::OwnedPermit
 //
-// A permit that keeps its semaphore alive. Otherwise as `Permit`.
+// Holds permits and keeps their semaphore alive. Otherwise like `Permit`.
 class [[nodiscard]] Semaphore::OwnedPermit {
  public:
   OwnedPermit(OwnedPermit&& other) noexcept = default;
@@ -207,7 +225,7 @@ class [[nodiscard]] Semaphore::OwnedPermit {
   }
   ~OwnedPermit() = default;
 
-  // Null if it was moved from.
+  // Returns the semaphore, or null if this object was moved from.
   const std::shared_ptr<Semaphore>& semaphore() const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return semaphore_;
@@ -232,7 +250,7 @@ class [[nodiscard]] Semaphore::OwnedPermit {
   OwnedPermit(std::shared_ptr<Semaphore> semaphore, Permit permit)
       : semaphore_(std::move(semaphore)), permit_(std::move(permit)) {}
 
-  std::shared_ptr<Semaphore> semaphore_;  // goes after the permit
+  std::shared_ptr<Semaphore> semaphore_;  // destroyed after the permit
   Permit permit_;
 };
 
@@ -270,7 +288,8 @@ class [[nodiscard]] Semaphore::AcquireFuture {
 // See `Semaphore::AcquireOwned()`.
 class [[nodiscard]] Semaphore::AcquireOwnedFuture {
  public:
-  // The owner comes last: a panic leaves it with the future that needs it.
+  // Moves the owner last: if the other move panics, `other` still has its
+  // owner.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   AcquireOwnedFuture(AcquireOwnedFuture&& other)
       : acquire_(std::move(other.acquire_)) {
@@ -294,7 +313,7 @@ class [[nodiscard]] Semaphore::AcquireOwnedFuture {
   AcquireOwnedFuture(std::shared_ptr<Semaphore> semaphore, size_t n)
       : semaphore_(std::move(semaphore)), acquire_(semaphore_.get(), n) {}
 
-  std::shared_ptr<Semaphore> semaphore_;  // goes after the future
+  std::shared_ptr<Semaphore> semaphore_;  // destroyed after the future
   AcquireFuture acquire_;
 };
 

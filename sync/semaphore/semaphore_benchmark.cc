@@ -16,7 +16,8 @@
 namespace rouse {
 namespace {
 
-// Polls a coroutine that has no end, or `state`'s, as a task that yields.
+// Polls an endless coroutine, or one that runs until `state` ends, as a task
+// that yields.
 void Run(Co<> co) {
   const Waker waker;
   for (bool done = false; !done;) {
@@ -87,7 +88,7 @@ void BM_RwLockWrite(benchmark::State& state) {
 }
 BENCHMARK(BM_RwLockWrite);
 
-// One operation: a holder unlocks, and who has waited is polled and has it.
+// One operation: a holder unlocks, and the waiter is polled and has the lock.
 void BM_MutexHandOver(benchmark::State& state) {
   Mutex<int> mutex;
   const Waker waker = Waker::FromCallable([] {});

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a dump says of tasks that wait for permits: of those behind one that has
-// been given its own and is not polled, which task that is.
+// What a dump says about tasks that wait for permits. For tasks behind a waiter
+// that has been given its permits and is not polled, the dump names the task of
+// that waiter.
 
 #include <memory>
 #include <optional>
@@ -48,7 +49,7 @@ class Never {
 };
 
 // Trap C9 (tokio #6450): the task selects between the mutex and a tick, and
-// then awaits something else with the arm in hand.
+// then awaits something else while it keeps the arm.
 Co<> KeepAnArm(Mutex<int>& mutex, Semaphore& done) {
   auto lock = mutex.Lock();
   auto tick = Yield();
@@ -105,7 +106,7 @@ TEST(SemaphoreDump, SaysWhatIsLackedAndWhoHasBeenGiven) {
   EXPECT_EQ(TraceOf(small),
             "awaiting rouse::Semaphore::AcquireFuture, lacks 1 of 1 permits; "
             "given, and not polled since: no task\n");
-  EXPECT_TRUE(PollOnce(*large).IsReady());  // and they go back
+  EXPECT_TRUE(PollOnce(*large).IsReady());  // and its permits go back
   EXPECT_THAT(TraceOf(small), HasSubstr("has its permits"));
 }
 

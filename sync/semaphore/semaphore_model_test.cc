@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Permits that are acquired, given back, waited for, given up and closed at
-// once. What a holder does is plain data: two holders at once, or one that does
-// not see what the one before did, are a race.
+// Permits are acquired, given back, waited for, given up and closed
+// concurrently. A holder works on plain data: two holders at once, or a holder
+// that does not see the work of the holder before it, are a race.
 
 #include <atomic>
 #include <cstddef>
@@ -30,13 +30,14 @@ using model::Thread;
 using Permit = Semaphore::Permit;
 using PlainInt = Cell<int>;
 
-// An acquire by a task that is only whether it was woken. Outlives its wakers.
+// An acquire by a task that only records whether it was woken. Outlives its
+// wakers.
 class Acquiring {
  public:
   explicit Acquiring(Semaphore& semaphore, size_t n = 1)
       : future_(semaphore.Acquire(n)) {}
 
-  // Whether it is ready now.
+  // Returns whether the acquire is ready now.
   bool Poll() {
     const Waker waker(Raw());
     Context cx(waker);
@@ -47,7 +48,7 @@ class Acquiring {
     return true;
   }
 
-  // When all others have done what they do.
+  // Called when all other threads have finished.
   void RequireEnd() {
     Require(woken_.load(std::memory_order_relaxed), "the wake was lost");
     Require(Poll());
@@ -63,7 +64,7 @@ class Acquiring {
 
   RawWaker Raw() { return {this, &kVTable}; }
   static void Wake(void* data) {
-    // Relaxed: what there is to be seen comes by the semaphore.
+    // Relaxed: the semaphore makes everything visible.
     static_cast<Acquiring*>(data)->woken_.store(true,
                                                 std::memory_order_relaxed);
   }
@@ -81,7 +82,7 @@ const RawWakerVTable Acquiring::kVTable = {
     [](void*) {},
 };
 
-// Does as a holder does.
+// Does the work of a holder.
 void Use(PlainInt& data) { data.Write() = data.Read() + 1; }
 
 void AcquireAndUse(Semaphore& semaphore, PlainInt& data, size_t n = 1) {
@@ -116,7 +117,7 @@ MODEL_TEST(Semaphore, TryingIsOneOrTheOther) {
   Require(attempt());
 }
 
-// Who has acquired all there are may destroy it.
+// A task that has acquired all permits may destroy the semaphore.
 MODEL_TEST(Semaphore, Release, .mode = model::Mode::kBounded,
            .preemption_bound = 3, .spurious_failures = 0) {
   auto semaphore = std::make_unique<Semaphore>(0);
@@ -130,7 +131,8 @@ MODEL_TEST(Semaphore, Release, .mode = model::Mode::kBounded,
   semaphore.reset();
 }
 
-// Also where the release had found a waiter, which has gone.
+// A task that has acquired all permits may destroy the semaphore even if the
+// release had found a waiter, which has left since.
 MODEL_TEST(Semaphore, ReleaseToNobody) {
   auto semaphore = std::make_unique<Semaphore>(0);
   Acquiring acquiring(*semaphore);
@@ -159,7 +161,7 @@ MODEL_TEST(Semaphore, AReleaseIsSeenOrWakes) {
   Require(data.Read() == 1);
 }
 
-// The first permit may be taken off the word, the second be assigned.
+// The first permit may be taken from the word, and the second be assigned.
 MODEL_TEST(Semaphore, AWaiterSeesWhatAllHaveDoneWhoGaveItPermits,
            .mode = model::Mode::kBounded, .preemption_bound = 3,
            .spurious_failures = 0) {
@@ -175,7 +177,7 @@ MODEL_TEST(Semaphore, AWaiterSeesWhatAllHaveDoneWhoGaveItPermits,
     Use(second);
     semaphore.AddPermits(1);
   });
-  // Before anything else orders the threads.
+  // Runs before anything else orders the threads.
   const bool ready = acquiring.Poll() || acquiring.Poll();
   if (ready) Require(first.Read() + second.Read() == 2);
   a.Join();
@@ -183,8 +185,8 @@ MODEL_TEST(Semaphore, AWaiterSeesWhatAllHaveDoneWhoGaveItPermits,
   if (!ready) acquiring.RequireEnd();
 }
 
-// Between its look at the word and its change of it, the permit may have been
-// with somebody else.
+// Between the load of the word and its change, somebody else may have held the
+// permit.
 MODEL_TEST(Semaphore, AWaiterSeesWhatWasDoneUnderTheSameWord) {
   Semaphore semaphore(1);
   PlainInt data(0);
@@ -200,7 +202,7 @@ MODEL_TEST(Semaphore, AWaiterSeesWhatWasDoneUnderTheSameWord) {
   if (!ready) acquiring.RequireEnd();
 }
 
-// What is left of a release that has served a waiter is for all.
+// The rest of a release that has served a waiter is for all.
 MODEL_TEST(Semaphore, WhatIsLeftOfAReleaseCarriesOn) {
   Semaphore semaphore(0);
   PlainInt data(0);
@@ -217,7 +219,7 @@ MODEL_TEST(Semaphore, WhatIsLeftOfAReleaseCarriesOn) {
   Require(semaphore.available_permits() == 1);
 }
 
-// Of a waiter that gives up, what it had been assigned.
+// A waiter that gives up passes on the permits assigned to it.
 MODEL_TEST(Semaphore, WhatIsGivenUpCarriesOn) {
   Semaphore semaphore(0);
   PlainInt data(0);
@@ -234,7 +236,8 @@ MODEL_TEST(Semaphore, WhatIsGivenUpCarriesOn) {
   Require(semaphore.available_permits() == 1);
 }
 
-// Who acquires it may have all there are, and destroy the semaphore.
+// The task that acquires the permit may hold all permits, and destroy the
+// semaphore.
 MODEL_TEST(Semaphore, WhatIsGivenUpIsTheLastThatIsTouched) {
   auto semaphore = std::make_unique<Semaphore>(1);
   std::optional<Acquiring> acquiring(std::in_place, *semaphore, 2);
@@ -288,7 +291,7 @@ MODEL_TEST(Semaphore, ACloseIsSeenOrWakes) {
   Require(semaphore.available_permits() == 1);
 }
 
-// The permit that the waiter has been assigned comes by the close to others.
+// The close passes the permit assigned to the waiter on to others.
 MODEL_TEST(Semaphore, ACloseFreesWhatWasAssigned) {
   Semaphore semaphore(0);
   PlainInt data(0);
@@ -349,7 +352,7 @@ MODEL_TEST(Semaphore, AReleaseAndACloseLoseNothing) {
   Require(semaphore.available_permits() == (acquiring.closed() ? 1 : 0));
 }
 
-// Trap C8 (tokio #1902): of two that wait one gives up, told or not.
+// Trap C8 (tokio #1902): of two waiters one gives up, notified or not.
 MODEL_TEST(Semaphore, ConcurrentCancel) {
   Semaphore semaphore(0);
   PlainInt data(0);
@@ -369,7 +372,7 @@ MODEL_TEST(Semaphore, ConcurrentCancel) {
   Require(data.Read() == 1);
 }
 
-// Both that wait give up, while permits come that are enough for one.
+// Both waiters give up, while permits arrive that are enough for one.
 MODEL_TEST(Semaphore, AllGiveUpWhilePermitsCome) {
   Semaphore semaphore(0);
   Acquiring first(semaphore, 2);
@@ -438,7 +441,7 @@ MODEL_TEST(Semaphore, WhoForgetsSeesWhatWasDone) {
   if (semaphore.ForgetPermits(1) == 1) Require(data.Read() == 1);
 }
 
-// What was taken is given back where another begins to wait.
+// Taken permits are given back while another task begins to wait.
 MODEL_TEST(Semaphore, TwoBeginToWaitWhileAPermitComes) {
   Semaphore semaphore(1);
   std::optional<Permit> permit = semaphore.TryAcquire();

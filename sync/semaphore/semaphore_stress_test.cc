@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that a semaphore, a mutex and a read-write lock do, at once, on threads
-// and on workers of a runtime. About half of what is begun is given up. Nobody
-// has what another has, nothing is lost, nothing hangs.
+// All operations of a semaphore, a mutex and a read-write lock run
+// concurrently, on threads and on workers of a runtime. About half of the
+// operations are given up. No permit has two holders, nothing is lost, nothing
+// hangs.
 
 #include <atomic>
 #include <cstddef>
@@ -37,8 +38,8 @@ namespace {
 constexpr int kActors = 8;
 constexpr size_t kPermits = 6;
 
-// Polls a future so many times at the most, and then lets it be. Whether it was
-// ready.
+// Polls a future at most this many times, and then abandons it. Returns whether
+// the future was ready.
 template <class F>
 class GiveUpAfter {
  public:
@@ -79,7 +80,7 @@ class Actor {
  public:
   Actor(World& world, uint64_t seed) : world_(world), rand_(seed) {}
 
-  // Goes on for as long as the world does.
+  // Runs for as long as the world does.
   Co<> Run() {
     do {
       for (int i = 0; i < 64; ++i) co_await Step();
@@ -160,7 +161,7 @@ class Actor {
     world_.permits_in_use -= permit.num_permits();
   }
 
-  // With the lock that `counts` needs.
+  // Called with the lock that `counts` needs.
   Co<> Write(Counts& counts, std::atomic<uint64_t>& times) {
     Check(counts.first == counts.second);
     ++counts.first;

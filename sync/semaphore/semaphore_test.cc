@@ -36,7 +36,7 @@ static_assert(Future<Semaphore::AcquireOwnedFuture>);
 static_assert(!std::is_copy_constructible_v<Permit>);
 static_assert(!std::is_aggregate_v<Semaphore::AcquireFuture>);
 
-// The permits of a future that is ready.
+// Returns the permits of a future that is ready.
 template <class F>
 auto Take(F&& future) {
   auto result = PollOnce(future);
@@ -106,7 +106,7 @@ TEST(Semaphore, ALargeRequestIsNotOvertaken) {
   EXPECT_EQ(large_task.wakes(), 0);
   semaphore.AddPermits(1);
   EXPECT_EQ(large_task.wakes(), 1);
-  EXPECT_EQ(Take(large).num_permits(), 4u);  // and it goes back
+  EXPECT_EQ(Take(large).num_permits(), 4u);  // and the permits go back
   EXPECT_EQ(Take(small).num_permits(), 1u);
   EXPECT_EQ(semaphore.available_permits(), 4u);
 }
@@ -151,7 +151,7 @@ TEST(Semaphore, AnAcquireOfNothingWaitsForNobody) {
   EXPECT_EQ(Take(semaphore.Acquire(0)).num_permits(), 0u);
 }
 
-// Trap C8 (tokio #1902): what a waiter had been given goes on.
+// Trap C8 (tokio #1902): the permits of a waiter that gives up are passed on.
 TEST(Semaphore, WhoGivesUpPassesOnWhatItHadBeenGiven) {
   Semaphore semaphore(2);
   CountingWaker task;
@@ -237,7 +237,7 @@ TEST(Semaphore, ClosingItEndsMoreThanAreWokenAtOnce) {
     for (auto& acquire : acquires) {
       EXPECT_TRUE(PollOnce(acquire, task.NewWaker()).IsPending());
     }
-    // Among them one that gives up while others are woken.
+    // One of these gives up while others are woken.
     task.OnWake([&] {
       if (acquires.size() == 70) acquires.pop_back();
     });
@@ -402,7 +402,7 @@ TEST(Semaphore, TheLatestWakerIsWoken) {
   EXPECT_EQ(after.wakes(), 1);
 }
 
-// Trap C8 (tokio #5475): nothing of a waker runs under the lock.
+// Trap C8 (tokio #5475): no code of a waker runs under the lock.
 TEST(Semaphore, WakersMayUseTheSemaphore) {
   Semaphore semaphore(0);
   CountingWaker task, other;
@@ -485,7 +485,7 @@ TEST(Semaphore, WhoMustYieldFirstKeepsNobodyFromWhatIsFree) {
   EXPECT_TRUE(PollWithoutBudget(yields).IsPending());
   std::optional<Permit> other = semaphore.TryAcquire();
   ASSERT_TRUE(other.has_value());
-  // Now there is something to wait for, so it has its place.
+  // Now the future must wait, so it takes its place.
   EXPECT_TRUE(PollWithoutBudget(yields).IsPending());
   EXPECT_FALSE(semaphore.TryAcquire().has_value());
   other.reset();

@@ -18,27 +18,27 @@ void BigReaderLock::SlowReaderLock(size_t shard) {
   do {
     // Relaxed: nothing was read.
     readers.fetch_sub(1, std::memory_order_relaxed);
-    // Relaxed: it is looked at again, below.
+    // Relaxed: checked again below.
     while (writing_.load(std::memory_order_relaxed)) back_off.Wait();
-    // As in ReaderLock.
+    // Sequentially consistent as in ReaderLock.
     readers.fetch_add(1, std::memory_order_seq_cst);
   } while (writing_.load(std::memory_order_seq_cst));
 }
 
 void BigReaderLock::WriterLock() {
   writers_.Lock();
-  // With the look of ReaderLock.
+  // Sequentially consistent with the load of ReaderLock.
   writing_.store(true, std::memory_order_seq_cst);
   for (Shard& shard : shards_) {
     BackOff back_off;
-    // With the addition of ReaderLock. As an acquire it pairs with the release
-    // of ReaderUnlock.
+    // Sequentially consistent with the addition of ReaderLock. As an acquire,
+    // this load pairs with the release of ReaderUnlock.
     while (shard.readers.load(std::memory_order_seq_cst) != 0) back_off.Wait();
   }
 }
 
 void BigReaderLock::WriterUnlock() {
-  // Release pairs with the look of ReaderLock.
+  // Release pairs with the load of ReaderLock.
   writing_.store(false, std::memory_order_release);
   writers_.Unlock();
 }

@@ -5,8 +5,8 @@
 // File: big_reader_lock.h
 // -----------------------------------------------------------------------------
 //
-// `BigReaderLock` guards what many read and few write: readers on different
-// threads touch different cache lines. Internal to `sync/`.
+// `BigReaderLock` guards data that is often read and rarely written. Readers on
+// different threads access different cache lines. Internal to `sync/`.
 //
 //   lock_.ReaderLock(shard);   // the reader's own, of kShards
 //   ... read ...
@@ -14,17 +14,19 @@
 //
 // # The protocol
 //
-//   readers[shard]   how many read, or try to
-//   writing          set while somebody writes, or waits for the readers to go
+//   readers[shard]   number of readers, and of threads that try to read
+//   writing          set while a writer writes, or waits for readers to leave
 //
-//   reader   adds itself, and then looks at `writing`: if that is false it has
-//            the lock. If not, it takes that back and waits until it is.
-//   writer   is alone by `writers`. It sets `writing`, and then waits until it
-//            has found each count at zero.
+//   reader   increments its count, and then checks `writing`. If `writing` is
+//            false the reader has the lock. If not, the reader decrements its
+//            count, and waits until `writing` is false.
+//   writer   excludes other writers with `writers`. It sets `writing`, and then
+//            waits until it has found each count at zero.
 //
-// Each writes before it reads, and the four are in one order, being
-// sequentially consistent: so a reader sees `writing`, or the writer sees the
-// reader. It is the "big-reader lock" of Linux 2.4.
+// Each thread writes before reading, and the four operations are sequentially
+// consistent and therefore in a single order. Consequently a reader sees
+// `writing`, or the writer sees the reader. The algorithm is the "big-reader
+// lock" of Linux 2.4.
 
 #ifndef ROUSE_SYNC_WATCH_BIG_READER_LOCK_H_
 #define ROUSE_SYNC_WATCH_BIG_READER_LOCK_H_
@@ -42,13 +44,13 @@ namespace rouse::internal {
 
 // BigReaderLock
 //
-// To read costs two read-modify-writes of a line that is the shard's alone; to
-// write, a look at every shard. Readers do not wait for one another, and may
-// hold it for long. Who waits spins at first, and then sleeps for 50
-// microseconds at a time.
+// Reading costs two read-modify-writes of a cache line that belongs to one
+// shard. Writing costs a check of every shard. Readers do not wait for one
+// another, and may hold the lock for a long time. A waiting thread spins at
+// first, and then sleeps 50 microseconds between checks.
 //
-// A writer that waits goes before readers that come. So a thread that reads
-// must not read again, nor write, until it has done.
+// A waiting writer goes before new readers. Therefore a thread that reads must
+// not read again, or write, before the unlock.
 class BigReaderLock {
  public:
 #ifdef ROUSE_MODEL
@@ -62,10 +64,10 @@ class BigReaderLock {
   BigReaderLock& operator=(const BigReaderLock&) = delete;
 
   void ReaderLock(size_t shard) {
-    // Sequentially consistent, as the next, with the store and the load of
-    // WriterLock.
+    // Sequentially consistent, as is the next load, with the store and the load
+    // of WriterLock.
     shards_[shard].readers.fetch_add(1, std::memory_order_seq_cst);
-    // As an acquire it pairs with the release of WriterUnlock.
+    // As an acquire, this load pairs with the release of WriterUnlock.
     if (ABSL_PREDICT_FALSE(writing_.load(std::memory_order_seq_cst))) {
       SlowReaderLock(shard);
     }
@@ -97,7 +99,7 @@ class BigReaderLock {
 
 // WriterHolder
 //
-// Holds `lock` for a writer as long as it lives.
+// Holds `lock` for a writer until the holder is destroyed.
 class WriterHolder {
  public:
   explicit WriterHolder(BigReaderLock& lock) : lock_(lock) {

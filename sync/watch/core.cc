@@ -23,8 +23,8 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
     Waker clone = node.CloneIfNew(waker);
     Waker told;
     const BriefLockHolder lock(at.mu);
-    // Relaxed, and so are the exchanges: what orders is the lock. Who learns
-    // here of a change looks again, and acquires.
+    // Relaxed, as are the exchanges: the lock provides the order. A receiver
+    // that learns of a change here checks again, with acquire.
     uint64_t word = word_.load(std::memory_order_relaxed);
     do {
       const Seen seen(word);
@@ -36,7 +36,8 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
                                           std::memory_order_relaxed,
                                           std::memory_order_relaxed));
     if (!node.IsLinked()) {
-      // It may have been told of another change, and has no waker then.
+      // The node may have been notified of another change, and has no waker
+      // then.
       const bool has_lost_it = node.HasRegistered() && clone.IsNoop();
       node.Leave(told);
       if (has_lost_it) continue;
@@ -48,7 +49,7 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
 }
 
 void Core::ForgetChange(size_t shard, WaitNode& node) {
-  // Most have been told. The receiver keeps the lock.
+  // Most nodes have been notified. The receiver keeps the lock alive.
   if (node.LeaveIfNotified()) return;
   Waker waker;
   const BriefLockHolder lock(shards_[shard].mu);
@@ -69,11 +70,12 @@ bool Core::WaitForNoReceiver(WaitNode& node, const Waker& waker) {
     Waker clone = node.CloneIfNew(waker);
     Waker told;
     const BriefLockHolder lock(closing_.mu);
-    // Under the lock that the last receiver takes after it has counted itself
-    // out: so it finds who waits, or is seen here.
+    // The last receiver takes this lock after it has left the count. Therefore
+    // the last receiver finds the waiter, or its exit is seen here.
     if (MutableCondition(receivers() == 0)) return false;
     if (!node.IsLinked()) {
-      // It may have been told that there was none, but there is one again.
+      // The node may have been notified that there was no receiver, although
+      // there is a receiver again.
       const bool has_lost_it = node.HasRegistered() && clone.IsNoop();
       node.Leave(told);
       if (has_lost_it) continue;
@@ -91,8 +93,8 @@ void Core::ForgetNoReceiver(WaitNode& node) {
 }
 
 bool Core::RemoveSender() {
-  // Release: what each sender did before it went, the last one passes on, which
-  // therefore acquires.
+  // Release: the last sender, which therefore acquires, passes on what each
+  // sender did before its destruction.
   if (senders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     Wake(Update([](uint64_t word) { return word | kClosed; }));
   }

@@ -5,30 +5,34 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// What the ends of a watch channel share, but for the value: which version that
-// is, how many ends there are, and who waits. Internal to `sync/`.
+// The state that the ends of a watch channel share, except for the value: the
+// version of the value, the number of ends, and the waiters. Internal to
+// `sync/`.
 //
 // # The word
 //
-//   kClosed    the last sender has gone. Never cleared.
-//   kWaiting   a bit for each shard of those that wait.
-//   version    above them: one more with each change of the value. It has 55
-//              bits: it would take centuries to wrap.
+//   kClosed    the last sender is destroyed. Never cleared.
+//   kWaiting   one bit for each shard of waiters.
+//   version    the bits above: incremented with each change of the value. It
+//              has 55 bits: it would take centuries to wrap.
 //
-// # Who is told of a change
+// # Which receivers are notified of a change
 //
-// A receiver that waits is in the list of its shard, under the lock of that.
-// It goes there under the lock, after the word has shown it, in one step, that
-// the version is the one it knows and that the bit of the shard is set; it sets
-// the bit itself if it is not.
+// A waiting receiver is in the list of a shard. The lock of the shard guards
+// the list. The receiver enters the list under the lock, after the word has
+// shown, in one step, that the version is still the known version and that the
+// bit of the shard is set. The receiver sets the bit itself if the bit is
+// clear.
 //
-// Whoever changes the version, or closes, clears all bits in the same step, and
-// then looks into the lists of those that were set. Say this is later in the
-// order of the word than the step of a receiver. Then it finds the bit set, for
-// nobody else clears it, and goes for the lock. If it has the lock before the
-// receiver, the receiver finds the new version there, which contradicts what it
-// has seen. So it comes after, and finds the receiver in the list. If nobody
-// waits, it takes no lock.
+// A sender that changes the version, or closes, clears all bits in the same
+// step, and then searches the lists of the shards with bits that were set.
+// Assume that the sender's step comes later in the order of the word than the
+// step of a receiver. Then the sender finds the bit set, because nothing else
+// clears the bit, and takes the lock. If the sender had the lock before the
+// receiver, the receiver would find the new version there, in contradiction to
+// the version that the receiver has seen. Therefore the sender has the lock
+// after the receiver, and finds the receiver in the list. If no receiver waits,
+// the sender takes no lock.
 
 #ifndef ROUSE_SYNC_WATCH_CORE_H_
 #define ROUSE_SYNC_WATCH_CORE_H_
@@ -59,12 +63,12 @@ class Core {
   static constexpr uint64_t kVersion = (kWaiting | kClosed) + 1;
 
  public:
-  // With one sender and one receiver.
+  // Starts with a sender and a receiver.
   Core() = default;
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // A look at the word.
+  // A value of the word.
   class Seen {
    public:
     explicit Seen(uint64_t word) : word_(word) {}
@@ -76,42 +80,45 @@ class Core {
   };
 
   Seen Look() const {
-    // Acquire pairs with the release of Change and of Close: what a sender did
-    // before is visible.
+    // Acquire pairs with the release of Change and of Close: everything that a
+    // sender did before is visible.
     return Seen(word_.load(std::memory_order_acquire));
   }
 
-  // Guards the value; `Change()` is called under it, so that the value which is
-  // read goes with the version which is read beside it.
+  // Returns the lock that guards the value. `Change()` is called under the
+  // lock, so that a value and a version belong together if both are read under
+  // the lock.
   BigReaderLock& lock() { return lock_; }
 
-  // The next receiver's or sender's shard.
+  // Returns the shard for the next receiver or sender.
   size_t NextShard() {
-    // Relaxed: any one will do.
+    // Relaxed: any shard will do.
     return next_shard_.fetch_add(1, std::memory_order_relaxed) % kShards;
   }
 
   // ---- For a receiver.
 
-  // False: the version is not `version`, or it is closed. Else `waker` is woken
-  // when that is so.
+  // Returns false if the version is not `version`, or the channel is closed.
+  // Otherwise `waker` is woken when one of the two is the case.
   bool WaitForChange(size_t shard, WaitNode& node, uint64_t version,
                      const Waker& waker);
-  // Waits no more. Needed once that has returned true.
+  // Stops waiting. Must be called after `WaitForChange()` has returned true.
   void ForgetChange(size_t shard, WaitNode& node);
 
   void AddReceiver() {
-    // Relaxed: the caller has an end, which keeps both counts from zero but for
-    // that of the receivers, and who adds the first one again orders nothing.
+    // Relaxed: the caller has an end, so neither count is zero, except that
+    // there may be no receivers. Adding the first receiver again orders
+    // nothing.
     receivers_.fetch_add(1, std::memory_order_relaxed);
     Ref();
   }
-  // Whether the caller is to free the block.
+  // Removes a receiver. Returns whether the caller must free the block.
   bool RemoveReceiver();
 
   // ---- For a sender.
 
-  // The value has changed: what is to be passed to `Wake()` without the lock.
+  // Notes that the value has changed. Returns the argument for `Wake()`, which
+  // must be called without the lock.
   uint64_t Change() {
     return Update([](uint64_t word) { return word + kVersion; });
   }
@@ -119,11 +126,12 @@ class Core {
     if (ABSL_PREDICT_FALSE(shards != 0)) SlowWake(shards);
   }
 
-  // For a receiver that has made the version count as not seen: wakes all that
-  // wait in its shard, others in vain.
+  // Called for a receiver that has made the version count as not seen. Wakes
+  // all waiters of the receiver's shard, the others in vain.
   void WakeShard(size_t shard) {
-    // Relaxed: if a future of the receiver is in the list this thread has seen
-    // the bit, or has set it; who has cleared it since wakes the future.
+    // Relaxed: if a future of the receiver is in the list, this thread has seen
+    // the bit, or has set it. A thread that has cleared the bit since then
+    // wakes the future.
     if ((word_.load(std::memory_order_relaxed) & BitOf(shard)) != 0) {
       SlowWake(BitOf(shard));
     }
@@ -131,22 +139,23 @@ class Core {
 
   // ---- For a sender that waits.
 
-  // False: there is no receiver. Else `waker` is woken when there is none.
+  // Returns false if there is no receiver. Otherwise `waker` is woken when
+  // there is no receiver.
   bool WaitForNoReceiver(WaitNode& node, const Waker& waker);
   void ForgetNoReceiver(WaitNode& node);
 
   size_t receivers() const {
-    // Acquire pairs with the release of RemoveReceiver: what receivers did
-    // before they went is visible to who finds none.
+    // Acquire pairs with the release of RemoveReceiver: if the number is 0,
+    // everything that receivers did before their destruction is visible.
     return receivers_.load(std::memory_order_acquire);
   }
 
   void AddSender() {
-    // Relaxed: the caller is a sender, so it is not zero.
+    // Relaxed: the caller is a sender, so the count is not zero.
     senders_.fetch_add(1, std::memory_order_relaxed);
     Ref();
   }
-  // Whether the caller is to free the block.
+  // Removes a sender. Returns whether the caller must free the block.
   bool RemoveSender();
 
  private:
@@ -161,11 +170,11 @@ class Core {
 
   static constexpr uint64_t BitOf(size_t shard) { return uint64_t{2} << shard; }
 
-  // Makes the word `next(word)`, without the bits of those that wait, which
-  // come back.
+  // Sets the word to `next(word)` without the bits of waiters. Returns the
+  // previous state of the waiters' bits.
   template <class F>
   uint64_t Update(F next) {
-    // Relaxed: it is only what the exchange expects.
+    // Relaxed: the exchange only compares with this value.
     uint64_t word = word_.load(std::memory_order_relaxed);
     // Release pairs with the acquire of Look.
     while (!word_.compare_exchange_weak(word, next(word) & ~kWaiting,
@@ -178,11 +187,12 @@ class Core {
   void SlowWake(uint64_t shards);
 
   void Ref() {
-    // Relaxed: the caller has an end, so it is not zero.
+    // Relaxed: the caller has an end, so the count is not zero.
     references_.fetch_add(1, std::memory_order_relaxed);
   }
   bool Unref() {
-    // Release: use comes before the end. Acquire: the last sees all of it.
+    // Release: all uses come before the end. Acquire: the last end sees all
+    // uses.
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 

@@ -5,21 +5,20 @@
 // File: watch.h
 // -----------------------------------------------------------------------------
 //
-// A channel that keeps the latest value only: for a configuration, a state or a
-// progress that changes now and then, and that many look at.
+// A channel that keeps only the latest value, for a configuration, a state or a
+// progress with occasional changes and many readers.
 //
 //   auto [tx, rx] = rouse::watch::Channel<Config>(Config());
 //
-//   // who looks at it
+//   // the reader
 //   while ((co_await rx.Changed()).ok()) {
 //     Apply(*rx.BorrowAndUpdate());
 //   }
 //
-//   // who changes it
+//   // the writer
 //   tx.Send(ReadConfig());
 //
-// A receiver that was slow sees the last of several changes, and not those
-// before.
+// A slow receiver sees the last of several changes, and not the changes before.
 
 #ifndef ROUSE_SYNC_WATCH_WATCH_H_
 #define ROUSE_SYNC_WATCH_WATCH_H_
@@ -69,25 +68,25 @@ absl::Status ClosedError();
 
 // Channel()
 //
-// A channel with `initial` as its value, which counts as seen. Allocates once,
-// about a kilobyte. `T` is movable and assignable.
+// Makes a channel with `initial` as its value, which counts as seen. Allocates
+// once, about a kilobyte. `T` is movable and assignable.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(T initial);
 
 // Ref
 //
-// The value, which is not copied, and does not change as long as this lives.
-// Any number may live at the same time; to make one takes two atomic
-// operations that few others contend for.
+// A reference to the value, which is not copied. The value does not change as
+// long as the `Ref` exists. Any number of `Ref`s can exist at once. Making a
+// `Ref` takes two atomic operations with little contention.
 //
-// Keep it for as long as it takes to look. Who sends waits for it, and blocks
-// its thread: so do not hold a `Ref` over a `co_await`. And who wants another
-// `Ref` then waits for who sends: so a thread that has one deadlocks if it
-// sends, and may if it borrows once more.
+// Keep a `Ref` only as long as the read of the value takes. A sender waits for
+// all `Ref`s, and blocks its thread: therefore do not hold a `Ref` across a
+// `co_await`. While a sender waits, new `Ref`s wait for the sender: therefore a
+// thread with a `Ref` deadlocks on a send, and may deadlock on another borrow.
 //
-// Movable, not copyable; of one that was moved from nothing is used but its
-// destructor and assignment. It must not outlive the sender or receiver that it
-// comes from. Let go of it on any thread.
+// Movable, not copyable. A `Ref` that was moved from can only be assigned and
+// destroyed. A `Ref` must not outlive the sender or receiver that made the
+// `Ref`. A `Ref` can be destroyed on any thread.
 template <class T>
 class [[nodiscard]] Ref {
  public:
@@ -113,7 +112,8 @@ class [[nodiscard]] Ref {
     return &shared_->value();
   }
 
-  // Whether the receiver had not seen this value before. False of a sender's.
+  // Returns whether the receiver had not seen this value before. Always false
+  // for a sender's `Ref`.
   bool HasChanged() const { return has_changed_; }
 
  private:
@@ -132,13 +132,13 @@ class [[nodiscard]] Ref {
 
 // Sender
 //
-// Copies send to the same channel. When the last one goes, receivers are told.
-// Any number of threads may call const members at the same time; one sends
-// after another. One that was moved from can only be assigned and destroyed;
-// anything else is a `Panic()`.
+// Copies send to the same channel. When the last sender is destroyed, receivers
+// are notified. Any number of threads can call const members at once; sends are
+// made one after another. A sender that was moved from can only be assigned and
+// destroyed; any other use is a `Panic()`.
 //
-// To send is O(1), and O(waiting receivers) to wake them. It wakes when the
-// value can be had, and outside of all locks.
+// A send takes O(1) time, and O(waiting receivers) to wake them. Receivers are
+// woken when the value is available, and outside of all locks.
 template <class T>
 class Sender {
   using Shared = internal::Shared<T>;
@@ -161,13 +161,15 @@ class Sender {
     if (shared_ != nullptr && shared_->RemoveSender()) delete shared_.Get();
   }
 
-  // Makes `value` the latest, and tells the receivers. False if there are none:
-  // then nothing has changed, and `value` is what it was. The value before is
-  // destroyed. If moving one of the two throws, the latest is what that has
-  // left of it, and nobody is told.
+  // Makes `value` the latest value, and notifies the receivers. Returns false
+  // if there are no receivers: nothing has changed then, and `value` is
+  // unchanged. The previous value is destroyed. If the move of one of the two
+  // values throws, the latest value is whatever that move has left, and no
+  // receiver is notified.
   //
-  // No sender of this channel is in `value`: not this one, which is used until
-  // the call returns, nor another, which would keep the channel for ever.
+  // No sender of this channel may be part of `value`: the calling sender is
+  // used until the call returns, and any other sender would keep the channel
+  // alive forever.
   bool Send(T&& value) const {
     if (IsClosed()) return false;
     static_cast<void>(SendReplace(std::move(value)));
@@ -181,9 +183,11 @@ class Sender {
     return true;
   }
 
-  // The same whether there are receivers or not. Gives the value before.
+  // Makes `value` the latest value as `Send()` does, even if there are no
+  // receivers. Returns the previous value.
   T SendReplace(T value) const {
-    // Not swapped: containers with different allocators cannot be.
+    // The values are not swapped, because containers with different allocators
+    // cannot be.
     std::optional<T> before;
     SendModify([&before, &value](T& latest) {
       before.emplace(std::move(latest));
@@ -192,9 +196,10 @@ class Sender {
     return *std::move(before);
   }
 
-  // Calls `modify(T&)`, and tells the receivers. It runs while nobody can look
-  // at the value: it must be short, and not use the channel. If it throws, the
-  // value is what it has made of it, and nobody is told.
+  // Calls `modify(T&)`, and notifies the receivers. No thread can read the
+  // value while `modify` runs, so `modify` must be short, and must not use the
+  // channel. If `modify` throws, the value is whatever `modify` has left, and
+  // no receiver is notified.
   template <std::invocable<T&> F>
   void SendModify(F&& modify) const {
     SendIfModified([&modify](T& latest) {
@@ -203,8 +208,8 @@ class Sender {
     });
   }
 
-  // The same, but tells the receivers only if `modify(T&)` returns true, as
-  // does this.
+  // Calls `modify(T&)` as `SendModify()` does, but notifies the receivers only
+  // if `modify` returns true. Returns the result of `modify`.
   template <std::predicate<T&> F>
   bool SendIfModified(F&& modify) const {
     uint64_t waiting;
@@ -219,12 +224,12 @@ class Sender {
     return true;
   }
 
-  // The latest value.
+  // Returns the latest value.
   Ref<T> Borrow() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return Ref<T>(shared_.Get(), shard_);
   }
 
-  // A new receiver, which has seen the latest value.
+  // Returns a new receiver, which has seen the latest value.
   Receiver<T> Subscribe() const {
     shared_->AddReceiver();
     return Receiver<T>(shared_.Get(), shared_->Look().version());
@@ -232,11 +237,12 @@ class Sender {
 
   size_t receiver_count() const { return shared_->receivers(); }
 
-  // Whether there is no receiver. `Subscribe()` makes one again.
+  // Returns whether there is no receiver. `Subscribe()` makes one again.
   bool IsClosed() const { return receiver_count() == 0; }
 
-  // A future that is ready when there is no receiver. The sender outlives it,
-  // and stays where it is. Destroying the future stops its waiting.
+  // Returns a future that is ready when there is no receiver. The sender must
+  // outlive the future, and must not be moved while the future exists.
+  // Destroying the future ends the wait.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(shared_.Get());
   }
@@ -254,7 +260,7 @@ class Sender {
 
 // Sender::ClosedFuture
 //
-// Movable until it is polled.
+// Can be moved until the first poll.
 template <class T>
 class [[nodiscard]] Sender<T>::ClosedFuture {
  public:
@@ -294,10 +300,10 @@ class [[nodiscard]] Sender<T>::ClosedFuture {
 
 // Receiver
 //
-// Knows which value it has seen. A copy has seen the same, and is another
-// receiver from then on. One receiver is used by one thread at a time. One that
-// was moved from can only be assigned and destroyed; anything else is a
-// `Panic()`.
+// Remembers the last value that was seen. A copy has seen the same value, and
+// is a separate receiver from then on. Used by a single thread at a time. A
+// receiver that was moved from can only be assigned and destroyed; any other
+// use is a `Panic()`.
 template <class T>
 class Receiver {
   using Shared = internal::Shared<T>;
@@ -327,34 +333,35 @@ class Receiver {
     if (shared_ != nullptr && shared_->RemoveReceiver()) delete shared_.Get();
   }
 
-  // A future that is ready, with OK, when the latest value is one that this
-  // receiver has not seen; it then counts as seen. Of a change that comes
-  // before it is polled it is told too. The error:
+  // Returns a future that is ready, with OK, when this receiver has not seen
+  // the latest value. The value then counts as seen. A change before the first
+  // poll also makes the future ready. The error:
   //
-  //   kCancelled   all senders have gone, and the last value was seen. There
-  //                will be no other.
+  //   kCancelled   all senders are destroyed, and the last value was seen. No
+  //                other value will arrive.
   //
-  // The receiver outlives the future, and stays where it is. Destroying the
-  // future stops its waiting, and loses no change.
+  // The receiver must outlive the future, and must not be moved while the
+  // future exists. Destroying the future ends the wait, and loses no change.
   ChangedFuture Changed() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ChangedFuture(this);
   }
 
-  // A future of a `Ref` to a value of which `predicate(const T&)` is true: the
-  // latest at the first poll, or one that comes later. Values that it calls the
-  // predicate for count as seen. It does that while nobody can send: it must be
-  // short, and not use the channel. The error, and what else there is to say,
-  // is as of `Changed()`: of the last value the predicate was not true.
+  // Returns a future of a `Ref` to a value for which `predicate(const T&)` is
+  // true: the latest value at the first poll, or a later value. Values for
+  // which the predicate was called count as seen. No sender can send while the
+  // predicate runs, so the predicate must be short, and must not use the
+  // channel. The error and all other rules are as for `Changed()`: the error
+  // means that the predicate was not true for the last value.
   //
   //   auto done = [](const Progress& p) { return p.percent == 100; };
   //   {
   //     absl::StatusOr<watch::Ref<Progress>> last = co_await rx.WaitFor(done);
   //     if (last.ok()) Show(**last);
-  //   }  // nobody could send
+  //   }  // until here no sender could send
   //
-  // The output keeps senders out, as every `Ref` does, wherever it is kept: in
-  // a `Join()` whose other futures are not ready, in a task that nobody has
-  // joined. Use `WaitForValue()` there.
+  // The output keeps senders waiting, as every `Ref` does, wherever the output
+  // is kept: in a `Join()` with other futures that are not ready, or in a task
+  // that was not joined yet. Use `WaitForValue()` there.
   template <std::predicate<const T&> Predicate>
   WaitForFuture<std::decay_t<Predicate>> WaitFor(Predicate&& predicate)
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -362,8 +369,9 @@ class Receiver {
         this, std::forward<Predicate>(predicate));
   }
 
-  // The same with a copy of the value: a future of an `absl::StatusOr<T>`, that
-  // may be kept. It is copied while nobody can send.
+  // Waits as `WaitFor()` does, but returns a copy of the value: a future of an
+  // `absl::StatusOr<T>`, which can be kept. The copy is made while no sender
+  // can send.
   template <std::predicate<const T&> Predicate>
     requires std::copy_constructible<T>
   WaitForValueFuture<std::decay_t<Predicate>> WaitForValue(
@@ -372,14 +380,14 @@ class Receiver {
         this, std::forward<Predicate>(predicate));
   }
 
-  // The latest value, which does not count as seen by that.
+  // Returns the latest value. The value does not count as seen by this call.
   Ref<T> Borrow() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     uint64_t version;
     return BorrowVersion(version);
   }
 
-  // The latest value, which counts as seen: the next `Changed()` waits for
-  // another.
+  // Returns the latest value, which then counts as seen: the next `Changed()`
+  // waits for another value.
   Ref<T> BorrowAndUpdate() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     uint64_t version;
     Ref<T> ref = BorrowVersion(version);
@@ -387,18 +395,19 @@ class Receiver {
     return ref;
   }
 
-  // Whether there is a value that it has not seen.
+  // Returns whether there is a value that this receiver has not seen.
   bool HasChanged() const { return shared_->Look().version() != seen_; }
 
-  // Whether all senders have gone.
+  // Returns whether all senders are destroyed.
   bool IsClosed() const { return shared_->Look().is_closed(); }
 
-  // Makes the latest value count as not seen, or as seen. Not seen, it is told
-  // to a future of this receiver that waits.
+  // Makes the latest value count as not seen, and notifies a waiting future of
+  // this receiver.
   void MarkChanged() {
     seen_ = shared_->Look().version() - 1;
     shared_->WakeShard(shard_);
   }
+  // Makes the latest value count as seen.
   void MarkUnchanged() { seen_ = shared_->Look().version(); }
 
  private:
@@ -411,7 +420,8 @@ class Receiver {
 
   Ref<T> BorrowVersion(uint64_t& version) const {
     Ref<T> ref(shared_.Get(), shard_);
-    // Under the lock, as is every change: it is that of the value.
+    // Read under the lock, as every change is made: this is the version of the
+    // value.
     version = shared_->Look().version();
     ref.has_changed_ = version != seen_;
     return ref;
@@ -424,7 +434,7 @@ class Receiver {
 
 // Receiver::ChangedFuture
 //
-// Movable until it is polled.
+// Can be moved until the first poll.
 template <class T>
 class [[nodiscard]] Receiver<T>::ChangedFuture {
  public:
@@ -476,7 +486,7 @@ class [[nodiscard]] Receiver<T>::ChangedFuture {
 
 // Receiver::WaitForFuture
 //
-// Movable until it is polled.
+// Can be moved until the first poll.
 template <class T>
 template <class Predicate>
 class [[nodiscard]] Receiver<T>::WaitForFuture {
@@ -508,7 +518,8 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
       }
       unit->MadeProgress();
       Forget();
-      // Before the value: one that comes in between is not the last.
+      // Checked before the value: a value that arrives in between is not the
+      // last.
       const bool closed = core.Look().is_closed();
       if (!has_looked_ || receiver_->HasChanged()) {
         has_looked_ = true;
@@ -526,7 +537,8 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
   }
 
  private:
-  // For the first that a move makes: a panic leaves all where it was.
+  // Called in the first step of a move, so that a panic leaves all members
+  // unchanged.
   static WaitForFuture& Movable(WaitForFuture& future) {
     if (future.has_looked_) internal::PanicMoved();
     return future;
@@ -546,7 +558,7 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
 
 // Receiver::WaitForValueFuture
 //
-// Movable until it is polled.
+// Can be moved until the first poll.
 template <class T>
 template <class Predicate>
 class [[nodiscard]] Receiver<T>::WaitForValueFuture {
@@ -580,7 +592,7 @@ class Shared final : public Core {
  public:
   explicit Shared(T&& initial) : value_(std::move(initial)) {}
 
-  // Under the lock.
+  // Called under the lock.
   const T& value() const { return value_.Read(); }
   T& value_to_write() { return value_.Write(); }
 

@@ -12,7 +12,7 @@
 namespace rouse {
 namespace {
 
-// Each thread has a receiver of its own.
+// Each thread has its own receiver.
 void BM_WatchBorrow(benchmark::State& state) {
   static const auto& channel =
       *new std::pair<watch::Sender<int>, watch::Receiver<int>>(
@@ -31,7 +31,7 @@ void BM_WatchSend(benchmark::State& state) {
 }
 BENCHMARK(BM_WatchSend);
 
-// A change that is there when it is asked for.
+// A change that has already happened when `Changed()` is polled.
 void BM_WatchChangedReady(benchmark::State& state) {
   auto [tx, rx] = watch::Channel<int>(1);
   const Waker waker;

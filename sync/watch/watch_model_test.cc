@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A channel whose value changes, and whose ends go, while others look, wait or
-// wait no more. Smoke to Borrow, and WaitForTest, have the names of Tokio's.
-// The value is plain data: who looks at it while it is changed has a race.
+// A channel whose value changes, and whose ends are destroyed, while other
+// threads read, wait or stop waiting. The models from Smoke to Borrow, and
+// WaitForTest, have the names of Tokio's models. The value is plain data:
+// reading the value while it is changed is a race.
 
 #include <atomic>
 #include <optional>
@@ -34,8 +35,9 @@ using watch::Receiver;
 using watch::Ref;
 using watch::Sender;
 
-// A task that is only whether it was woken. What comes before the wake happens
-// before a look that finds it. Its wakers are not counted, so it outlives them.
+// A task that only records whether it was woken. Everything before the wake
+// happens before a check that finds the wake. The wakers are not counted, so
+// the task must outlive them.
 class Task {
  public:
   template <class F>
@@ -65,7 +67,7 @@ const RawWakerVTable Task::kVTable = {
     [](void*) {},
 };
 
-// For a thread: does it, and then lets go of what it has.
+// For a thread: calls `f` with the end, and then destroys the end.
 template <class End, class F>
 auto With(End end, F f) {
   return [end = std::optional<End>(std::move(end)), f]() mutable {
@@ -131,7 +133,7 @@ MODEL_TEST(BigReaderLock, AReaderComesAgain, .mode = kBounded,
   }
 }
 
-// One that waits for a writer is not in the way of the next.
+// A reader that waits for a writer does not delay the next writer.
 MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
            .spurious_failures = 0) {
   BigReaderLock lock;
@@ -149,7 +151,7 @@ MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
   read();
   reading.Join();
   writing.Join();
-  // Both have gone: this waits for nobody.
+  // Both threads have ended: this call waits for no thread.
   const WriterHolder holder(lock);
 }
 
@@ -186,7 +188,7 @@ MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
 MODEL_TEST(Watch, Smoke, .mode = kBounded, .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
   Receiver<int> second = rx;
-  Receiver<int> third = rx;  // of the first one's shard
+  Receiver<int> third = rx;  // of the same shard as the first
   Thread sending(With(std::move(tx), [](auto& tx) { Require(tx.Send(2)); }));
   for (Receiver<int>* receiver : {&rx, &second, &third}) {
     Require(BlockOn(receiver->Changed()).ok());
@@ -258,7 +260,7 @@ MODEL_TEST(Watch, Borrow, .mode = kBounded, .spurious_failures = 0) {
   Require(*tx.Borrow() == 3);
 }
 
-// Trap C12: a change is seen or wakes, whenever it comes.
+// Trap C12: a change is seen or wakes, whenever it arrives.
 MODEL_TEST(Watch, AChangeIsSeenOrWakes) {
   Task task;
   Cell<int> data(0);
@@ -277,7 +279,8 @@ MODEL_TEST(Watch, AChangeIsSeenOrWakes) {
   Require(*rx.Borrow() == 1);
 }
 
-// Two of one shard, of which one sets the bit, and both rely on it.
+// Two receivers of one shard: one of them sets the bit, and both rely on the
+// bit.
 MODEL_TEST(Watch, TwoOfAShardWaitWhileTheValueChanges, .mode = kBounded,
            .spurious_failures = 0) {
   Task first;
@@ -297,7 +300,7 @@ MODEL_TEST(Watch, TwoOfAShardWaitWhileTheValueChanges, .mode = kBounded,
   Require(ready || second.woken());
 }
 
-// The bit that the first change takes is set again for the second.
+// The bit that the first change clears is set again for the second change.
 MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(0);
@@ -314,7 +317,8 @@ MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
   if (seen == 1) Require(ready || task.woken());
 }
 
-// By the receiver itself, or by the sender, whose change comes meanwhile.
+// Notified by the receiver itself, or by the sender, whose change arrives in
+// the meantime.
 MODEL_TEST(Watch, AWaitIsToldThatItsReceiverHasNotSeenTheValue,
            .mode = kBounded, .spurious_failures = 0) {
   Task task;
@@ -340,8 +344,8 @@ MODEL_TEST(Watch, TwoSendAtOnce, .mode = kBounded, .spurious_failures = 0) {
   Require(*rx.Borrow() == 2);
 }
 
-// The version is that of the value: what is seen is not seen again, and what is
-// not is told.
+// The version belongs to the value: a value that was seen is not reported
+// again, and a value that was not seen is reported.
 MODEL_TEST(Watch, AValueThatIsBorrowedHasItsVersion, .mode = kBounded,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(0);
@@ -416,7 +420,7 @@ MODEL_TEST(Watch, TheEndIsSeenOrWakes) {
   Require(data.Read() == 1);
 }
 
-// What both senders did is passed on by the last.
+// The last sender passes on the actions of both senders.
 MODEL_TEST(Watch, TheEndShowsWhatAllSendersDid) {
   Cell<int> first(0);
   Cell<int> second(0);
@@ -449,7 +453,7 @@ MODEL_TEST(Watch, ReceiversGoWhileTheyAreWaitedFor, .mode = kBounded,
   Require(!tx.Send(1));
 }
 
-// The last end frees the block, whichever it is.
+// The last end frees the block, whichever end that is.
 MODEL_TEST(Watch, BothEndsGo) {
   auto [tx, rx] = Channel<int>(0);
   Thread going(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
@@ -472,8 +476,8 @@ MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
   Require(result.IsReady() && result->ok() && ***result);
 }
 
-// Told of a value that it does not wait for, it waits again: it is in the list
-// again when it goes.
+// After a notification of a value that it does not wait for, the future waits
+// again: it is in the list when it is destroyed.
 MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
   Task task;
   auto [tx, rx] = Channel<int>(0);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real threads that change the value, wait for changes, give up waiting, borrow
-// and come and go. The value is two numbers that always agree, and receivers
-// never see an older one after a newer.
+// Real threads that change the value, wait for changes, cancel waits, borrow,
+// and are created and destroyed. The value is two numbers that always agree,
+// and receivers never see an older value after a newer value.
 
 #include <array>
 #include <atomic>
@@ -33,7 +33,7 @@ constexpr int kReceivers = 8;
 struct Value {
   uint64_t count = 0;
   uint64_t negated = ~uint64_t{0};
-  // How often each sender has changed it.
+  // Number of changes by each sender.
   std::array<uint64_t, kSenders> by{};
 };
 
@@ -48,7 +48,7 @@ void Change(const Tx& tx, int sender) {
   });
 }
 
-// Looks, and gives what it has seen.
+// Checks the value, and returns its count.
 uint64_t Look(const Value& value, uint64_t before) {
   EXPECT_EQ(value.negated, ~value.count);
   EXPECT_GE(value.count, before);
@@ -64,7 +64,8 @@ void PollAndAbandon(F future, FastRand& rand) {
   }
 }
 
-// Until the senders have gone: gives the last that it has seen.
+// Watches until all senders are destroyed. Returns the last count that was
+// seen.
 uint64_t Watch(Rx rx, FastRand& rand) {
   uint64_t seen = 0;
   for (;;) {
@@ -143,8 +144,8 @@ TEST(WatchStress, EveryReceiverSeesTheLastValue) {
   for (const uint64_t seen : last) EXPECT_EQ(seen, sum);
 }
 
-// Senders that go while there are receivers, and receivers that go while they
-// are waited for.
+// Senders that are destroyed while there are receivers, and receivers that are
+// destroyed while senders wait for their end.
 TEST(WatchStress, EndsComeAndGo) {
   const uint64_t seed = StressSeed();
   FastRand rand(seed);

@@ -47,7 +47,8 @@ void Drop(T end) {
   static_cast<void>(end);
 }
 
-// What a poll of a new `Changed()` gives, or `kUnavailable` if it is pending.
+// Returns the result of polling a new `Changed()`, or `kUnavailable` if the
+// poll is pending.
 template <class T>
 absl::StatusCode Changed(Receiver<T>& rx) {
   const PollResult<absl::Status> result = PollOnce(rx.Changed());
@@ -87,7 +88,7 @@ TEST(Watch, ASendWakesAllThatWait) {
   CountingWaker task;
   {
     const Waker waker = task.NewWaker();
-    // More than one in each shard, and more than are woken at once.
+    // More receivers than one in each shard, and more than are woken at once.
     std::vector<Receiver<int>> receivers(300, rx);
     std::vector<Receiver<int>::ChangedFuture> futures;
     for (Receiver<int>& receiver : receivers) {
@@ -140,7 +141,7 @@ TEST(Watch, AChangedThatIsAbandonedLosesNothing) {
   {
     auto changed = rx.Changed();
     EXPECT_TRUE(PollOnce(changed, task.NewWaker()).IsPending());
-    tx.Send(1);  // told, and then abandoned
+    tx.Send(1);  // notified, and then abandoned
   }
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
@@ -155,7 +156,7 @@ TEST(Watch, AChangedThatIsAbandonedWithTheNoopWakerIsForgotten) {
   EXPECT_TRUE(tx.Send(1));
 }
 
-// The receiver is told that the change was seen, by other means, in between.
+// Between the notification and the poll, the receiver marks the change as seen.
 TEST(Watch, WhoIsToldInVainWaitsAgain) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
@@ -172,7 +173,8 @@ TEST(Watch, WhoIsToldInVainWaitsAgain) {
   }
 }
 
-// And leaves when it goes, whichever waker it has waited with.
+// The future leaves the list when it is destroyed, whichever waker it has
+// waited with.
 TEST(Watch, WhoWasToldInVainLeaves) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker first;
@@ -186,7 +188,7 @@ TEST(Watch, WhoWasToldInVainLeaves) {
   }
   tx.Send(2);
   EXPECT_EQ(second.wakes(), 0);
-  // The no-op waker, which counts for none.
+  // The no-op waker does not count as registered.
   EXPECT_EQ(*rx.BorrowAndUpdate(), 2);
   {
     auto changed = std::make_unique<Receiver<int>::ChangedFuture>(rx.Changed());
@@ -298,7 +300,7 @@ TEST(Watch, SendReplaceNeedsNoReceiver) {
   EXPECT_EQ(**tx.Subscribe().Borrow(), 2);
 }
 
-// Memory that is given back to where it comes from.
+// A memory resource that accepts only its own blocks back.
 class OwnMemory final : public std::pmr::memory_resource {
  public:
   OwnMemory() = default;
@@ -394,7 +396,7 @@ TEST(Watch, WaitForEndsWithTheSenders) {
     Drop(std::move(tx));
     EXPECT_EQ(PollOnce(future)->status().code(), absl::StatusCode::kCancelled);
   }
-  // Trap C12: the last value counts though they have gone.
+  // Trap C12: the last value counts even though the senders are destroyed.
   auto is_one = [](int v) { return v == 1; };
   EXPECT_TRUE(PollOnce(rx.WaitFor(is_one))->ok());
 }
@@ -408,7 +410,7 @@ TEST(Watch, TwoThatWaitForValuesCanBeJoined) {
   EXPECT_TRUE(PollOnce(both).IsPending());
   tx.Send(1);
   EXPECT_TRUE(PollOnce(both).IsPending());
-  tx.Send(2);  // the first has its value, and keeps nobody out
+  tx.Send(2);  // the first wait has its value, and blocks no sender
   auto result = PollOnce(both);
   ASSERT_TRUE(result.IsReady());
   const auto& [one, two] = *result;
@@ -425,7 +427,7 @@ TEST(Watch, WaitForValueEndsWithTheSenders) {
   EXPECT_EQ(PollOnce(future)->status().code(), absl::StatusCode::kCancelled);
 }
 
-// By another part of the task that waits.
+// Called by another part of the task that waits.
 TEST(Watch, MarkChangedTellsWhoWaits) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
@@ -538,7 +540,7 @@ TEST(Watch, AFutureThatMayNotBeMovedKeepsItsPredicate) {
   EXPECT_TRUE(PollOnce(future).IsReady());  // NOLINT(bugprone-use-after-move)
 }
 
-// Throws when it is assigned.
+// A type whose assignment throws.
 class Unassignable {
  public:
   Unassignable() = default;
