@@ -19,7 +19,8 @@
 namespace rouse {
 namespace {
 
-// `Socket::Bind()` at the first of `addrs` where that succeeds.
+// Returns the first successful `Socket::Bind()` for an address of `addrs`, or
+// the last error.
 template <class Socket>
 absl::StatusOr<Socket> BindToAny(const std::vector<SocketAddr>& addrs) {
   absl::Status last;

@@ -5,13 +5,14 @@
 // File: by_name.h
 // -----------------------------------------------------------------------------
 //
-// Sockets to and at what has a name:
+// Connects and binds sockets by host name:
 //
 //   rouse::TcpStream stream =
 //       co_await rouse::OrReturn(rouse::ConnectTcp("example.com:80"));
 //
-// They are not members of `TcpStream` and its like, which need no thread and no
-// scheduler: a name takes a runtime, or a blocking pool.
+// The functions are not members of `TcpStream` and similar classes, because
+// those classes need no thread and no scheduler: a host name requires a runtime
+// or a blocking pool.
 
 #ifndef ROUSE_NET_BY_NAME_H_
 #define ROUSE_NET_BY_NAME_H_
@@ -26,29 +27,29 @@
 
 namespace rouse {
 
-// All of them look `host_port` up as `LookupHost()` does, with its errors, and
-// then try the addresses one after the other, in its order. If none will do,
-// they give the error of the last.
+// All functions look up `host_port` like `LookupHost()`, with the same errors,
+// and then try the addresses one after another in the order of the result. If
+// all addresses fail, the functions return the error of the last one.
 //
-// The blocking pool and the reactor are those that are current where the future
-// is polled: in a task, its runtime's. Without a current reactor the fallback
-// serves (reactor/fallback.h). Without a pool a name, but not an address, is
-// FailedPrecondition.
+// The blocking pool and the reactor are the current ones where the future is
+// polled: in a task, those of its runtime. Without a current reactor the
+// fallback reactor serves (reactor/fallback.h). Without a blocking pool a name,
+// but not an address, fails with FailedPrecondition.
 //
-// The future may be moved at any time, also between polls. Destroying it gives
-// the attempt up, and closes what it had opened.
+// A future can be moved at any time, even between polls. Destroying the future
+// abandons the attempt and closes the sockets opened for it.
 
-// Connects to the first address that answers. An address that does not answer
-// at all takes as long as the system has patience, some two minutes: put a
-// `Timeout()` around. Errors as of `TcpStream::Connect()`.
+// Connects to the first address that answers. The system gives up on an address
+// that does not answer at all only after some two minutes: use a `Timeout()`.
+// Errors are those of `TcpStream::Connect()`.
 Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port);
 
-// Listens on the first address that can be had. Errors as of
+// Listens on the first available address. Errors are those of
 // `TcpListener::Bind()`.
 Co<absl::StatusOr<TcpListener>> ListenTcp(std::string host_port);
 
-// Receives at the first address that can be had. Errors as of
-// `UdpSocket::Bind()`.
+// Opens a socket that receives at the first available address. Errors are those
+// of `UdpSocket::Bind()`.
 Co<absl::StatusOr<UdpSocket>> BindUdp(std::string host_port);
 
 }  // namespace rouse

@@ -49,7 +49,7 @@ TEST_F(ByNameTest, ConnectsToAName) {
 }
 
 TEST_F(ByNameTest, TriesAllAddresses) {
-  // Where "localhost" is ::1 too, that is refused first.
+  // If "localhost" is also ::1, that address refuses the connection first.
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   const SocketAddr addr = listener.local_addr().value();
@@ -67,7 +67,7 @@ TEST_F(ByNameTest, ConnectsToAnAddress) {
 }
 
 TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {
-  // Nobody listens there, and nobody else can.
+  // No socket listens at this address, and no other socket can.
   const SocketAddr localhost = SocketAddr::Localhost(0);
   const TcpSocket bound = TcpSocket::Open(localhost).value();
   ASSERT_THAT(bound.Bind(localhost), IsOk());

@@ -5,7 +5,7 @@
 // File: ip_options.h
 // -----------------------------------------------------------------------------
 //
-// The options that TCP and UDP share:
+// The options shared by TCP and UDP sockets:
 //
 //   co_await rouse::OrReturn(socket.SetReceiveBufferSize(1 << 20));
 //   co_await rouse::OrReturn(socket.SetTtl(1));
@@ -21,17 +21,17 @@ namespace rouse {
 
 // IpOptions
 //
-// The base class of a `Socket` that has an `fd()`. All of it is thread-safe.
-// Errors are those of the system calls: InvalidArgument for a value that is out
-// of range, FailedPrecondition for a descriptor that has been closed.
+// The base class of a `Socket` that has an `fd()`. All members are thread-safe.
+// Errors are those of the system calls: InvalidArgument for a value out of
+// range, FailedPrecondition for a closed descriptor.
 template <class Socket>
 class IpOptions {
  public:
-  // The sizes of the kernel's buffers in bytes. Linux makes them twice what was
-  // asked for, at least some thousand and at most a limit of the system, and
-  // answers what they are. The window of a connection is agreed on when it is
-  // made: set what is to be large before, on a `TcpSocket`. A datagram that
-  // does not fit into the buffer that receives is lost.
+  // Set or return the sizes of the kernel's buffers in bytes. Linux doubles the
+  // requested size, enforces a minimum of some thousand bytes and a maximum set
+  // by the system, and returns the actual size. A connection negotiates its
+  // window when it is established, so a large size must be set before, on a
+  // `TcpSocket`. A datagram that does not fit into the receive buffer is lost.
   absl::Status SetSendBufferSize(int bytes) const {
     return internal::SetOption(fd(), internal::SocketOption::kSendBuffer,
                                bytes);
@@ -47,9 +47,10 @@ class IpOptions {
     return internal::GetOption(fd(), internal::SocketOption::kReceiveBuffer);
   }
 
-  // How many hops a packet may take, 1 to 255: one more than the routers it may
-  // pass, so that with 1 it stays in the local network (IP_TTL, and for IPv6
-  // IPV6_UNICAST_HOPS). The system's number, usually 64, in a new socket.
+  // Sets or returns the maximum number of hops of a packet, 1 to 255: one more
+  // than the number of routers that the packet can pass, so with 1 the packet
+  // stays in the local network (IP_TTL, and for IPv6 IPV6_UNICAST_HOPS). A new
+  // socket has the system's default, usually 64.
   absl::Status SetTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kTtl, hops);
   }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of descriptors where the reactor takes no more of them, or the
-// system has no more: none is left open, which the fixture checks.
+// Tests what happens to descriptors when the reactor or the system has reached
+// its limit: no descriptor is left open, which the fixture checks.
 
 #include <utility>
 
@@ -29,7 +29,7 @@ constexpr auto kResourceExhausted = absl::StatusCode::kResourceExhausted;
 
 class LimitsTest : public UnixTest {
  protected:
-  // A reactor with room for so many sources.
+  // Returns a reactor with room for `sources` sources.
   static reactor::Reactor Small(int sources) {
     reactor::Options options;
     options.max_sources = sources;
@@ -44,7 +44,7 @@ TEST_F(LimitsTest, OfAPairNeitherIsLeft) {
   EXPECT_EQ(UnixDatagram::Pair(small.handle()).status().code(),
             kResourceExhausted);
   EXPECT_EQ(MakePipe(small.handle()).status().code(), kResourceExhausted);
-  // Nor does the reactor keep one.
+  // The reactor does not keep a source either.
   EXPECT_TRUE(UnixDatagram::Unbound(small.handle()).ok());
 }
 
@@ -97,7 +97,7 @@ TEST_F(LimitsTest, OutOfDescriptorsNothingCanBeOpened) {
     EXPECT_EQ(MakePipe().status().code(), code);
     EXPECT_EQ(Run(UnixStream::Connect(addr)).status().code(), code);
   };
-  // UBSan needs a descriptor to look at an object for the first time.
+  // UBSan needs a descriptor when it checks an object for the first time.
   open_all(absl::StatusCode::kOk);
   const NoDescriptors none;
   open_all(kResourceExhausted);

@@ -37,18 +37,18 @@ namespace {
 
 using Result = LookupHostFuture::Result;
 
-// What the domain name system allows, with the dot at the end.
+// The limit of the domain name system, including the final dot.
 constexpr size_t kLongestName = 254;
 
 std::string CallOf(std::string_view host) {
   return absl::StrCat("LookupHost(\"", host, "\")");
 }
 
-// Blocks.
+// Looks up `host`. Blocks the calling thread.
 Result Resolve(const std::string& host, uint16_t port) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;  // else each comes once for every kind
+  hints.ai_socktype = SOCK_STREAM;  // otherwise an entry per socket type
   addrinfo* list = nullptr;
   const int code = getaddrinfo(host.c_str(), nullptr, &hints, &list);
   if (code != 0) return internal::LookupError(code, errno, host);
@@ -68,7 +68,7 @@ Result Resolve(const std::string& host, uint16_t port) {
   return addrs;
 }
 
-// The port of a text that ends with one.
+// Parses the port at the end of a text.
 std::optional<uint16_t> ParsePort(std::string_view text) {
   uint32_t port;
   if (text.empty() || text.size() > 5 ||
@@ -140,7 +140,7 @@ LookupHostFuture::LookupHostFuture(BlockingPool* pool,
     const bool in_brackets =
         host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (in_brackets) host = host.substr(1, host.size() - 2);
-    // Brackets are for what has a colon, and nothing else.
+    // An address with a colon needs brackets, and nothing else can have them.
     if (in_brackets != (host.find(':') != std::string_view::npos) ||
         host.find_first_of("[]") != std::string_view::npos) {
       port.reset();
@@ -177,7 +177,7 @@ std::optional<Result> LookupHostFuture::Begin() {
   BlockingPool* pool = pool_;
   if (pool == nullptr) {
     BlockingPool* const current = scheduler::CurrentBlockingPool();
-    // However many servers are silent, other calls have their threads.
+    // Separate threads, so that silent servers cannot block other calls.
     if (current != nullptr) pool = &current->lookups();
   }
   if (pool == nullptr) {

@@ -5,14 +5,14 @@
 // File: lookup_host.h
 // -----------------------------------------------------------------------------
 //
-// `LookupHost()` finds the addresses that a name stands for:
+// `LookupHost()` finds the addresses of a host name:
 //
 //   std::vector<rouse::SocketAddr> addrs =
 //       co_await rouse::OrReturn(rouse::LookupHost("example.com:80"));
 //   rouse::TcpStream stream =
 //       co_await rouse::OrReturn(rouse::TcpStream::Connect(addrs));
 //
-// "rouse/net/by_name.h" does both.
+// "rouse/net/by_name.h" combines both steps.
 
 #ifndef ROUSE_NET_LOOKUP_HOST_H_
 #define ROUSE_NET_LOOKUP_HOST_H_
@@ -37,53 +37,52 @@ class LookupHostFuture;
 
 // LookupHost()
 //
-// Gives `absl::StatusOr<std::vector<SocketAddr>>`: the addresses of `host`, in
-// the order in which they should be tried, each once and all with `port`. There
-// is at least one.
+// Looks up `host` and returns `absl::StatusOr<std::vector<SocketAddr>>`: the
+// addresses of `host`, at least one, in the order in which they should be
+// tried. Each address appears once, with `port` as its port.
 //
-// `host` is a name, or an IPv4 or IPv6 address without brackets, with its
-// interface if it is link-local ("fe80::1%eth0"): an address is its own answer,
-// at once. A name is looked up by the operating system (`getaddrinfo()`: its
-// files, its name servers, its search list), which blocks and knows no limit of
-// time, on a thread of `pool`. Without one, the runtime's lookups have threads
-// of their own (`BlockingPool::lookups()` of the pool that is current where the
-// future is polled first): 64 lookups at most are under way at a time, or as
-// many as `MaxBlockingThreads()` says if that is less, and others wait for
-// their turn, first come, first served. Nothing is kept for the next time.
+// `host` is a name, or an IPv4 or IPv6 address without brackets; a link-local
+// address includes its interface ("fe80::1%eth0"). An address is returned at
+// once. A name is looked up by the operating system (`getaddrinfo()` with the
+// system's files, name servers and search list), on a thread of `pool`, because
+// `getaddrinfo()` blocks without a time limit. Without a `pool`, lookups run on
+// separate threads of the runtime (`BlockingPool::lookups()` of the pool that
+// is current where the future is first polled): at most 64 lookups, or
+// `MaxBlockingThreads()` if less, are under way at once, and further lookups
+// wait in order of arrival. Results are not cached.
 //
 // The second form takes "example.com:80", "192.0.2.1:80" or "[2001:db8::1]:80".
-// Both copy the text. The future may be moved at any time, and polled by any
-// thread, one at a time.
+// Both forms copy the text. The future can be moved at any time, and polled by
+// any thread, one at a time.
 //
-// Destroying the future cancels a lookup that has not begun; one that has keeps
-// its thread until the system has answered. So a `Timeout()` frees the task,
-// but not the thread; that keeps other lookups waiting, but no blocking call.
-// Nor does the end of a runtime wait for a lookup that is under way: its thread
-// is left behind until the system has answered. (A `pool` of your own waits for
-// it as for any other call.)
+// Destroying the future cancels a lookup that has not begun. A lookup that has
+// begun keeps its thread until the system has answered. A `Timeout()` therefore
+// frees the task, but not the thread, which keeps other lookups waiting, but no
+// blocking calls. The end of a runtime does not wait for lookups under way
+// either: their threads are left behind until the system has answered. (A
+// `pool` of your own waits for lookups as for any other call.)
 //
-//   NotFound            there is no such name, or it has no address
-//   Unavailable         the name servers do not answer, for now; or the runtime
-//                       is being shut down
-//   InvalidArgument     `host` is empty, too long or no address though it has a
-//                       colon; `host_port` is not of its form
-//   FailedPrecondition  there is no blocking pool, and a name to be looked up
+//   NotFound            the name does not exist, or has no address
+//   Unavailable         the name servers do not answer at present; or the
+//                       runtime is being shut down
+//   InvalidArgument     `host` is empty, too long, or has a colon without being
+//                       an address; `host_port` is malformed
+//   FailedPrecondition  no blocking pool exists to look up a name
 //   ResourceExhausted   out of memory, or of threads
-//   Internal            the name servers have failed for good
+//   Internal            the name servers have failed permanently
 //
-// and what `absl::ErrnoToStatus()` makes of the errors of system calls.
+// and errors of system calls, converted by `absl::ErrnoToStatus()`.
 LookupHostFuture LookupHost(std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(std::string_view host_port);
 
-// The same on `pool`, which must live until the lookup has begun: until the
-// first poll that finds budget left.
+// Like `LookupHost()` above, on `pool`. REQUIRES: `pool` lives until the lookup
+// has begun, that is, until the first poll that finds budget left.
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,
                             std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,
                             std::string_view host_port);
 
-// The future, for those who have to name it. Polling one that is finished is a
-// `Panic()`.
+// The future of `LookupHost()`. Polling a finished future is a `Panic()`.
 class [[nodiscard]] LookupHostFuture {
  public:
   using Result = absl::StatusOr<std::vector<SocketAddr>>;
@@ -109,8 +108,8 @@ class [[nodiscard]] LookupHostFuture {
       : pool_(pool), host_(host), port_(port) {}
   LookupHostFuture(scheduler::BlockingPool* pool, std::string_view host_port);
 
-  // The answer, if it takes no lookup, or there can be none; else `lookup_` is
-  // on its way.
+  // Returns the result if no lookup is necessary or possible; otherwise starts
+  // the lookup in `lookup_` and returns `std::nullopt`.
   std::optional<Result> Begin();
 
   scheduler::BlockingPool* pool_;
@@ -123,8 +122,8 @@ class [[nodiscard]] LookupHostFuture {
 
 namespace internal {
 
-// The error for `code` (EAI_...) of `getaddrinfo()`, and for `error` (errno),
-// if `code` refers to that.
+// Returns the error for `code` (EAI_...) of `getaddrinfo()`, and for `error`
+// (errno) if `code` refers to errno.
 absl::Status LookupError(int code, int error, std::string_view host);
 
 }  // namespace internal

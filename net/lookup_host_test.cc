@@ -45,7 +45,7 @@ SocketAddr Addr(std::string_view text) {
   return SocketAddr::Parse(text).value();
 }
 
-// A thread that has a pool of one thread.
+// A fixture whose thread has a pool of one thread.
 class LookupHostTest : public ::testing::Test {
  protected:
   static BlockingPool::Owner OneThread() {
@@ -101,11 +101,12 @@ TEST_F(LookupHostTest, AnAddressMayHaveAnInterface) {
                        HasSubstr("fe80::1%no-such-one")));
 }
 
-// A name that never exists (RFC 6761); who has no network hears that nobody
-// answers, and who asks a server that refuses such questions, that.
+// Looks up a name that never exists (RFC 6761). Without a network the name
+// servers do not answer; a server that refuses such queries causes its own
+// error.
 TEST_F(LookupHostTest, ANameThatDoesNotExistIsNotFound) {
-  // One question, with a dot at the end so that no search list is tried, and
-  // one second for the answer. Each thread reads it anew.
+  // Limits a lookup to one query and one second. The name ends with a dot, so
+  // that no search list is tried. Each thread reads the options anew.
   ASSERT_EQ(setenv("RES_OPTIONS", "timeout:1 attempts:1", /*overwrite=*/1), 0);
   EXPECT_THAT(BlockOn(LookupHost("nothing.invalid.", 80)),
               StatusIs(AnyOf(absl::StatusCode::kNotFound,

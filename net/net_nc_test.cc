@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mistakes at a first try of net/. Compiled by rouse_cc_nc_test, a case at a
-// time.
+// Typical mistakes of a first use of net/. Compiled by rouse_cc_nc_test, one
+// case at a time.
 
 #include <string>
 
@@ -14,7 +14,7 @@
 namespace rouse {
 namespace {
 
-// Compiles: the cases differ from this by what is wrong in them.
+// Compiles: each case differs from this function only by its mistake.
 [[maybe_unused]] auto Fine(const TcpStream& stream, std::string& buffer) {
   return stream.Read(absl::MakeSpan(buffer));
 }

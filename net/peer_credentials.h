@@ -5,7 +5,7 @@
 // File: peer_credentials.h
 // -----------------------------------------------------------------------------
 //
-// `PeerCredentials`: which process is at the other end of a Unix socket.
+// Declares `PeerCredentials`, the process at the other end of a Unix socket.
 
 #ifndef ROUSE_NET_PEER_CREDENTIALS_H_
 #define ROUSE_NET_PEER_CREDENTIALS_H_

@@ -106,7 +106,7 @@ Co<absl::StatusOr<std::string>> PeerProcess::Communicate(
 
 Co<absl::StatusOr<std::string>> PeerProcess::FindLine(const PipeReader& from,
                                                       std::string_view word) {
-  // Byte by byte, so that what is behind it stays.
+  // Reads byte by byte, so that the bytes after the line stay in the pipe.
   std::string line;
   for (;;) {
     char byte;

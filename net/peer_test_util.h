@@ -5,7 +5,7 @@
 // File: peer_test_util.h
 // -----------------------------------------------------------------------------
 //
-// For tests with programs that are not ours.
+// Helpers for tests against programs from other projects.
 
 #ifndef ROUSE_NET_PEER_TEST_UTIL_H_
 #define ROUSE_NET_PEER_TEST_UTIL_H_
@@ -26,10 +26,10 @@
 
 namespace rouse {
 
-// Whether `program` is installed.
+// Returns whether `program` is installed.
 bool IsInstalled(std::string_view program);
 
-// Leaves the test if it is not.
+// Skips the test if `program` is not installed.
 #define ROUSE_SKIP_WITHOUT(program)                       \
   if (!::rouse::IsInstalled(program)) {                   \
     GTEST_SKIP() << "there is no " << (program)           \
@@ -39,18 +39,19 @@ bool IsInstalled(std::string_view program);
 
 // PeerProcess
 //
-// A program with pipes to its standard input and output and from its standard
-// error. Needs a current reactor. Killed, if it still runs, when it is
-// destroyed.
+// Runs a program with pipes to its standard input and from its standard output
+// and error. Needs a current reactor. The destructor kills the program if it is
+// still running.
 class PeerProcess {
  public:
-  // `args` begins with the program, which is installed.
+  // Starts the program. REQUIRES: `args` begins with the name of an installed
+  // program.
   explicit PeerProcess(const std::vector<std::string>& args);
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
   ~PeerProcess();
 
-  // Null once it has been closed.
+  // The pipes are null after they have been closed.
   std::unique_ptr<PipeWriter> in;
   std::unique_ptr<PipeReader> out;
   std::unique_ptr<PipeReader> err;
@@ -58,20 +59,21 @@ class PeerProcess {
   // Writes `input`, closes the input, and reads all of the output.
   Co<absl::StatusOr<std::string>> Communicate(std::string_view input);
 
-  // Reads `from` to the first line that has `word` in it.
+  // Reads `from` up to the first line that contains `word`.
   static Co<absl::StatusOr<std::string>> FindLine(const PipeReader& from,
                                                   std::string_view word);
 
-  // Waits until it ends: the thread is blocked. Whether it has succeeded.
+  // Blocks the calling thread until the program ends. Returns whether the
+  // program succeeded.
   bool HasSucceeded();
 
  private:
   Co<absl::Status> Feed(std::string_view input);
 
-  pid_t pid_ = -1;  // -1 when it has ended
+  pid_t pid_ = -1;  // -1 after the program has ended
 };
 
-// A test with a name for each thing that a peer needs.
+// A test with a unique name for each object that a peer needs.
 using PeerTest = UnixTest;
 
 }  // namespace rouse

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that are not ours at the other end, in both directions.
+// Tests both directions of a connection against programs from other projects.
 
 #include <cstddef>
 #include <string>
@@ -49,7 +49,7 @@ std::string SomeBytes(size_t size) {
   return bytes;
 }
 
-// Answers one request over HTTP with its body.
+// Answers one HTTP request with the body of the request.
 template <class Listener>
 Co<absl::Status> ServeHttp(const Listener& listener) {
   const auto accepted = co_await OrReturn(listener.Accept());
@@ -75,7 +75,7 @@ Co<absl::Status> ServeHttp(const Listener& listener) {
   co_return co_await Shutdown(reader);
 }
 
-// Sends back what comes on one connection.
+// Sends the bytes that arrive on one connection back.
 template <class Listener>
 Co<absl::Status> Echo(const Listener& listener) {
   const auto accepted = co_await OrReturn(listener.Accept());
@@ -83,7 +83,8 @@ Co<absl::Status> Echo(const Listener& listener) {
   co_return co_await Shutdown(accepted.stream);
 }
 
-// What comes back of `sent`.
+// Sends `sent` and ends the writing half. `Ask()` also returns the bytes that
+// come back.
 template <class Stream>
 Co<absl::Status> SendAllOf(const Stream& stream, std::string_view sent) {
   co_await OrReturn(WriteAll(stream, sent));
@@ -100,7 +101,7 @@ Co<absl::StatusOr<std::string>> Ask(const Stream& stream,
 
 class WithServer : public PeersTest {
  protected:
-  // Runs `server` and a peer with `args`; gives the peer's output.
+  // Runs `server` and a peer with `args`; returns the peer's output.
   std::string Serve(Co<absl::Status> server,
                     const std::vector<std::string>& args,
                     std::string_view input) {

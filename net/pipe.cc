@@ -61,7 +61,8 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
                                                         absl::Span<char> buffer,
                                                         Waiter* waiter) const {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
-  // A writer may have made it a pipe of packets, of which each read gives one.
+  // A writer may have switched the pipe to packets, one of which each read
+  // returns.
   constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
       Direction::kRead, cx, waiter, kNeverShort,
@@ -107,8 +108,9 @@ PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
   size_t size = 0;
   for (const std::string_view part : parts) size += part.size();
   if (size == 0) return absl::StatusOr<size_t>(0);
-  // A pipe takes up to PIPE_BUF bytes as one, and refuses them although it has
-  // room for less: that it has taken a part of more says nothing of others.
+  // A pipe accepts up to PIPE_BUF bytes only as a whole, even if it has room
+  // for a part. A partial write of more bytes therefore says nothing about
+  // other writes.
   constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,

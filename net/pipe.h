@@ -5,7 +5,7 @@
 // File: pipe.h
 // -----------------------------------------------------------------------------
 //
-// The two ends of a pipe, without a name or with one (a FIFO):
+// The two ends of a pipe, with or without a name (a named pipe is a FIFO):
 //
 //   auto [reader, writer] = co_await rouse::OrReturn(rouse::MakePipe());
 //   co_await rouse::OrReturn(rouse::WriteAll(writer, "hello\n"));
@@ -13,8 +13,8 @@
 //   rouse::PipeReader commands = co_await rouse::OrReturn(
 //       rouse::PipeReader::OpenFifo("/run/app.commands"));
 //
-// They are `AsyncRead` and `AsyncWrite`: rouse/io has what reads and writes
-// them.
+// The two classes model `AsyncRead` and `AsyncWrite`: use rouse/io to read and
+// write.
 
 #ifndef ROUSE_NET_PIPE_H_
 #define ROUSE_NET_PIPE_H_
@@ -39,54 +39,55 @@ namespace rouse {
 
 // PipeReader
 //
-// Owns the end and closes it when it is destroyed. Movable, but not while a
-// future of it lives. Const members are thread-safe.
+// Owns the reading end and closes it on destruction. Movable, but not while one
+// of its futures is alive. Const members are thread-safe.
 //
-// The stream ends when nobody has the pipe open for writing any more; for a
-// FIFO that somebody opens again it goes on. That nobody has opened it yet is
-// no end: then reading waits.
+// The stream ends when nobody has the pipe open for writing any more. A FIFO's
+// stream continues if somebody opens the FIFO again. Before the first writer
+// opens the pipe the stream has not ended: reading waits.
 //
-// Errors are those of the system calls, through `absl::ErrnoToStatus()`, and
-// what is documented at `reactor::Registration`. Every operation takes the
-// task's cooperative budget (see context.h).
+// Errors are those of the system calls, converted by `absl::ErrnoToStatus()`,
+// and those of `reactor::Registration`. Every operation takes the task's
+// cooperative budget (see context.h).
 class PipeReader {
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // Opens a FIFO; does not wait for a writer. With `keep_open` it is opened for
-  // writing too, so that it never ends.
+  // Opens a FIFO without waiting for a writer. With `keep_open` also opens the
+  // FIFO for writing, so that the stream never ends.
   //
-  //   NotFound           there is no such path
-  //   InvalidArgument    what is there is no FIFO
-  //   PermissionDenied   it may not be read, or, to keep it open, not written
+  //   NotFound           no such path exists
+  //   InvalidArgument    the path is not a FIFO
+  //   PermissionDenied   no permission to read or, with `keep_open`, to write
   static absl::StatusOr<PipeReader> OpenFifo(
       const std::string& path, bool keep_open = false,
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over the reading end of a pipe and makes it non-blocking, for whoever
-  // shares its open file too. InvalidArgument if it is no pipe, or not open for
-  // reading; FailedPrecondition if it is no open descriptor. On failure it is
-  // closed.
+  // Takes over the reading end of a pipe and makes the open file non-blocking,
+  // even for other descriptors that share the open file. On failure closes
+  // `fd`. Returns InvalidArgument if `fd` is not a pipe, or not open for
+  // reading; FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<PipeReader> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   PipeReader(PipeReader&&) = default;
   PipeReader& operator=(PipeReader&&) = default;
 
-  // As `AsyncRead` says.
+  // Reads as described at `AsyncRead`.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the reader continues to own.
   int fd() const { return evented_.io().fd(); }
 
-  // Takes the descriptor out. It stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
-  // Takes the descriptor out and makes its open file blocking, for everyone
-  // that shares it: what a program expects that gets it as a standard stream.
+  // Releases the descriptor and makes its open file blocking, for every
+  // descriptor that shares the open file. A program that gets a pipe as a
+  // standard stream expects a blocking one.
   OwnedFd IntoBlockingFd() &&;
 
  private:
@@ -106,37 +107,38 @@ class PipeReader {
 
 // PipeWriter
 //
-// As `PipeReader`. Writing is FailedPrecondition (EPIPE) when nobody has the
-// pipe open for reading any more; the signal SIGPIPE that goes with it does not
-// come, whatever the program has made of it. A write is one system call from
-// Linux 6.18 on; before that it is three, or four on a thread that has the
-// signal blocked.
+// Like `PipeReader`, for the writing end. Writing fails with FailedPrecondition
+// (EPIPE) when nobody has the pipe open for reading any more; the accompanying
+// signal SIGPIPE is not delivered, whatever the program's handling of the
+// signal. A write takes one system call from Linux 6.18 on; before, three, or
+// four on a thread that has SIGPIPE blocked.
 //
-// Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written as one: what
-// others write to the same pipe does not come between them.
+// Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written atomically: bytes
+// of other writers to the same pipe do not come in between.
 class PipeWriter {
  public:
   using Waiter = reactor::Waiter;
 
-  // Opens a FIFO.
+  // Opens a FIFO for writing.
   //
-  //   NotFound           there is no such path; or nobody has it open for
+  //   NotFound           no such path exists; or nobody has the FIFO open for
   //                      reading, then try again later
-  //   InvalidArgument    what is there is no FIFO
-  //   PermissionDenied   it may not be written
+  //   InvalidArgument    the path is not a FIFO
+  //   PermissionDenied   no permission to write
   static absl::StatusOr<PipeWriter> OpenFifo(
       const std::string& path,
       const reactor::Handle& handle = reactor::Handle());
 
-  // As of `PipeReader`, with the end that is open for writing.
+  // Like `PipeReader::FromFd()`, for the end that is open for writing.
   static absl::StatusOr<PipeWriter> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   PipeWriter(PipeWriter&&) = default;
   PipeWriter& operator=(PipeWriter&&) = default;
 
-  // As `AsyncWrite` says, with one difference: a pipe cannot be shut down but
-  // by closing it. `PollShutdown()` does nothing: destroy the writer.
+  // Write as described at `AsyncWrite`, with one difference: a pipe can be shut
+  // down only by closing it. `PollShutdown()` does nothing: destroy the writer
+  // instead.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) const;
@@ -150,14 +152,15 @@ class PipeWriter {
     return absl::OkStatus();
   }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the writer continues to own.
   int fd() const { return evented_.io().fd(); }
 
-  // Takes the descriptor out. It stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
-  // Takes the descriptor out and makes its open file blocking, for everyone
-  // that shares it: what a program expects that gets it as a standard stream.
+  // Releases the descriptor and makes its open file blocking, for every
+  // descriptor that shares the open file. A program that gets a pipe as a
+  // standard stream expects a blocking one.
   OwnedFd IntoBlockingFd() &&;
 
  private:
@@ -176,8 +179,8 @@ class PipeWriter {
 
 // MakePipe()
 //
-// Both ends of a pipe without a name. ResourceExhausted if out of descriptors;
-// else as `reactor::Registration::Create()`.
+// Makes an unnamed pipe and returns both ends. Returns ResourceExhausted if out
+// of descriptors; other errors are those of `reactor::Registration::Create()`.
 absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
     const reactor::Handle& handle = reactor::Handle());
 

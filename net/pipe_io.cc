@@ -29,8 +29,8 @@ bool IsPipe(int fd) {
   return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-// Whether open(2) has failed with `error` since there is something else: a
-// directory, or a socket. ENXIO is also of a FIFO that nobody reads.
+// Returns whether open(2) failed with `error` because the path is of another
+// kind: a directory or a socket. ENXIO also occurs for a FIFO without a reader.
 bool IsOtherKind(const std::string& path, int error) {
   struct stat status;
   return (error == EISDIR || error == ENXIO) &&
@@ -75,7 +75,7 @@ absl::StatusOr<PipeEnd> PipeEnd::Adopt(OwnedFd fd, int mode) {
 }
 
 OwnedFd PipeEnd::IntoBlockingFd() && {
-  // Cannot fail: the descriptor is open.
+  // Cannot fail, because the descriptor is open.
   MakeBlocking(fd_.get()).IgnoreError();
   return std::move(fd_);
 }

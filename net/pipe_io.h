@@ -5,7 +5,7 @@
 // File: pipe_io.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: the system calls on pipes.
+// For use in net/ only: the system calls on pipes.
 
 #ifndef ROUSE_NET_PIPE_IO_H_
 #define ROUSE_NET_PIPE_IO_H_
@@ -25,18 +25,18 @@ namespace rouse::internal {
 // PipeEnd
 //
 // Owns one end of a pipe, non-blocking and closed on exec. Functions that
-// return `ssize_t` return what the system call does, and set `errno`.
+// return `ssize_t` return the result of the system call, and set `errno`.
 class PipeEnd {
  public:
-  // The reading end, and the writing one.
+  // Makes a pipe and returns the reading end and the writing end.
   static absl::StatusOr<std::pair<PipeEnd, PipeEnd>> OpenPair();
 
-  // `mode` is O_RDONLY, O_WRONLY or O_RDWR. InvalidArgument if `path` is no
-  // FIFO.
+  // Opens a FIFO. `mode` is O_RDONLY, O_WRONLY or O_RDWR. Returns
+  // InvalidArgument if `path` is not a FIFO.
   static absl::StatusOr<PipeEnd> OpenFifo(const std::string& path, int mode);
 
-  // InvalidArgument if it is no pipe, or not open for `mode`, O_RDONLY or
-  // O_WRONLY.
+  // Takes over an end of a pipe. Returns InvalidArgument if `fd` is not a pipe,
+  // or not open for `mode`, O_RDONLY or O_WRONLY.
   static absl::StatusOr<PipeEnd> Adopt(OwnedFd fd, int mode);
 
   int fd() const { return fd_.get(); }
@@ -44,7 +44,7 @@ class PipeEnd {
   OwnedFd IntoBlockingFd() &&;
 
   ssize_t Read(absl::Span<char> buffer) const;
-  // As `QuietWrite()`.
+  // Writes like `QuietWrite()`.
   ssize_t Write(absl::Span<const std::string_view> parts) const;
 
  private:

@@ -74,7 +74,8 @@ TEST_F(PipeTest, AReadWaitsAndLetsGo) {
   EXPECT_EQ(Run(read).value(), 1u);
 }
 
-// Each read gives one: that it is short does not say that there is no more.
+// Each read returns one packet: a short read does not mean that the pipe is
+// empty.
 TEST_F(PipeTest, PacketsAreReadOneByOne) {
   auto [reader, writer] = Make();
   ASSERT_EQ(fcntl(writer.fd(), F_SETFL, O_DIRECT | O_NONBLOCK), 0);
@@ -108,7 +109,7 @@ TEST_F(PipeTest, AWriterThatGoesIsTheEnd) {
   {
     const PipeWriter gone = std::move(writer);
     ASSERT_TRUE(Run(WriteAll(gone, "last")).ok());
-    // Which a shutdown is not.
+    // A shutdown does not close the pipe.
     ASSERT_TRUE(Run(Shutdown(gone)).ok());
     ASSERT_TRUE(Run(WriteAll(gone, "!")).ok());
   }
@@ -119,7 +120,7 @@ TEST_F(PipeTest, AWriterThatGoesIsTheEnd) {
 
 int signals = 0;
 
-// Neither kills nor reaches a handler.
+// The signal neither kills the process nor reaches a handler.
 TEST_F(PipeTest, WritingToNobodyIsFailedPreconditionWithoutASignal) {
   auto [reader, writer] = Make();
   {
@@ -154,7 +155,8 @@ TEST_F(PipeTest, AThreadThatBlocksTheSignalKeepsItBlocked) {
   EXPECT_FALSE(Run(WriteAll(writer, "x")).ok());
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &now), 0);
   EXPECT_EQ(sigismember(&now, SIGPIPE), 1);
-  // Nor is one pending, which would come when it unblocks it.
+  // No signal is pending either, which would arrive when the thread unblocks
+  // SIGPIPE.
   const timespec zero = {};
   EXPECT_EQ(sigtimedwait(&sigpipe, nullptr, &zero), -1);
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
@@ -233,7 +235,7 @@ TEST_F(PipeTest, AdoptsAnEndAndGivesItBack) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   auto read = Read(*reader, Buffer());
   Turn();
-  ASSERT_TRUE(task_.Poll(read).IsPending());  // so it does not block
+  ASSERT_TRUE(task_.Poll(read).IsPending());  // the reader is non-blocking
   ASSERT_TRUE(Run(WriteAll(*writer, "x")).ok());
   EXPECT_EQ(Run(read).value(), 1u);
   EXPECT_EQ(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
@@ -272,7 +274,7 @@ TEST_F(PipeTest, EndsAreClosedOnExecAndDoNotBlock) {
   }
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(PipeTest, APipeThatIsNeverEmptyLetsOthersRun) {
   auto [reader, writer] = Make();
   ASSERT_TRUE(

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes through `CopyBidirectional()` arrives as it was sent.
+// Tests that bytes arrive through `CopyBidirectional()` as they were sent.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@
 namespace rouse {
 namespace {
 
-// As curl 7.88 has sent it,
+// A request as sent by curl 7.88.
 constexpr std::string_view kRequest =
     "POST /upload?name=a%20b HTTP/1.1\r\n"
     "Host: 127.0.0.1:8080\r\n"
@@ -40,7 +40,7 @@ constexpr std::string_view kRequest =
     "\r\n"
     "field=value&other=%00%ff+end";
 
-// and a server has answered it, in chunks, with bytes that are no text.
+// A server's answer in chunks, with bytes that are not text.
 constexpr char kResponseBytes[] =
     "HTTP/1.1 100 Continue\r\n"
     "\r\n"
@@ -59,7 +59,7 @@ constexpr std::string_view kResponse(kResponseBytes, sizeof kResponseBytes - 1);
 
 class ProxyTest : public PeerTest {
  protected:
-  // One connection to `proxy_` goes on to `server`.
+  // Forwards one connection to `proxy_` to `server`.
   Co<absl::StatusOr<BytesCopied>> Proxy(SocketAddr server) {
     const TcpListener::Accepted accepted = co_await OrReturn(proxy_.Accept());
     const TcpStream onward = co_await OrReturn(TcpStream::Connect(server));
@@ -70,7 +70,7 @@ class ProxyTest : public PeerTest {
   SocketAddr proxy_addr_ = proxy_.local_addr().value();
 };
 
-// In pieces of random sizes, each a packet of its own.
+// Writes `data` in pieces of random sizes, each in its own packet.
 Co<absl::Status> WriteInPieces(const TcpStream& stream, std::string_view data,
                                uint64_t seed) {
   FastRand rand(seed);
@@ -91,7 +91,7 @@ Co<absl::StatusOr<std::string>> Client(SocketAddr addr, uint64_t seed) {
   co_return response;
 }
 
-// The client waits for the end, and ends only then.
+// The client waits for the server's end before ending its own side.
 Co<absl::StatusOr<std::string>> Server(const TcpListener& listener,
                                        uint64_t seed) {
   const TcpListener::Accepted accepted = co_await OrReturn(listener.Accept());
@@ -119,8 +119,8 @@ TEST_F(ProxyTest, ACapturedExchangeOfHttpIsTheSameByteForByte) {
   }
 }
 
-// A hand shake and records of TLS, between a client and a server that are not
-// ours.
+// Forwards a TLS handshake and TLS records between a client and a server from
+// another project.
 TEST_F(ProxyTest, OpensslTalksToOpenssl) {
   ROUSE_SKIP_WITHOUT("openssl");
   const std::string key = NewPath();
@@ -133,7 +133,7 @@ TEST_F(ProxyTest, OpensslTalksToOpenssl) {
     ASSERT_TRUE(Run(make.Communicate("")).ok());
     ASSERT_TRUE(make.HasSucceeded());
   }
-  // Sends back each line from its end to its beginning.
+  // Returns each line in reverse.
   PeerProcess server({"openssl", "s_server", "-accept", "127.0.0.1:0", "-rev",
                       "-naccept", "1", "-key", key, "-cert", certificate});
   const std::string line =
@@ -143,12 +143,12 @@ TEST_F(ProxyTest, OpensslTalksToOpenssl) {
   PeerProcess client({"openssl", "s_client", "-connect", proxy_addr_.ToString(),
                       "-quiet", "-verify_quiet", "-CAfile", certificate,
                       "-verify_return_error"});
-  // The server ends the connection when it is told to.
+  // The server ends the connection on request.
   const auto both =
       Run(TryJoin(Proxy(addr), client.Communicate("hello, world\nCLOSE\n")));
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(std::get<1>(*both), "dlrow ,olleh\n");
-  // A hand shake has gone both ways.
+  // The handshake has passed in both directions.
   EXPECT_GT(std::get<0>(*both).a_to_b, 200u);
   EXPECT_GT(std::get<0>(*both).b_to_a, 400u);
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lookups of names that the system does not answer.
+// Counts lookups of names for which the system does not answer.
 
 #include <netdb.h>
 
@@ -36,8 +36,8 @@ ABSL_CONST_INIT size_t waiting ABSL_GUARDED_BY(mu) = 0;
 
 }  // namespace
 
-// In place of the system's: says nothing until it is told to, and then that
-// there is no such name.
+// Replaces the system's function: blocks until `answers` is set, and then
+// reports that the name does not exist.
 extern "C" int getaddrinfo(const char*, const char*, const addrinfo*,
                            addrinfo**) {
   const absl::MutexLock lock(&mu);
@@ -61,7 +61,7 @@ class SilentResolverTest : public ::testing::Test {
     answers = false;
     asked = 0;
   }
-  // The threads are those of a runtime that has gone.
+  // The threads belong to a runtime that was destroyed.
   ~SilentResolverTest() override {
     const absl::MutexLock lock(&mu);
     answers = true;
@@ -78,7 +78,7 @@ class SilentResolverTest : public ::testing::Test {
     return *std::move(runtime);
   }
 
-  // Has so many names looked up, each for a moment.
+  // Looks up `count` names, each with a short timeout.
   static Co<> LookUp(int count) {
     std::vector<JoinHandle<absl::Status>> tasks;
     for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ TEST_F(SilentResolverTest, TakesNoThreadsFromBlockingCalls) {
   const RuntimeMetrics metrics = runtime.metrics();
   EXPECT_EQ(metrics.lookups.threads, 64u);
   EXPECT_EQ(metrics.blocking.threads, 0u);
-  // As many calls as may be under way, at the same time.
+  // Runs the maximum number of blocking calls concurrently.
   absl::Mutex calls_mu;
   int calls = 0;
   auto all_are_here = [&calls_mu, &calls] {
@@ -130,7 +130,7 @@ TEST_F(SilentResolverTest, DoesNotKeepARuntimeFromEnding) {
     Runtime runtime = MakeRuntime();
     runtime.BlockOn(LookUp(100));
     EXPECT_GT(Asked(), 0u);
-    // It ends here, though nobody answers.
+    // The runtime ends here, although no lookup was answered.
   }
   EXPECT_LE(Asked(), 64u);
 }

@@ -26,7 +26,7 @@
 namespace rouse {
 namespace {
 
-// Decimal digits and nothing else; no more than `limit`.
+// Parses a number of decimal digits, at most `limit`.
 std::optional<uint32_t> ParseNumber(std::string_view text, uint32_t limit) {
   if (text.empty()) return std::nullopt;
   for (const char c : text) {
@@ -39,14 +39,14 @@ std::optional<uint32_t> ParseNumber(std::string_view text, uint32_t limit) {
   return number;
 }
 
-// An interface's number, or its name.
+// Parses the number or the name of an interface.
 std::optional<uint32_t> ParseScope(std::string_view text) {
   const std::optional<uint32_t> number =
       ParseNumber(text, std::numeric_limits<uint32_t>::max());
   if (number.has_value()) return number;
   const std::string name(text);
   if (name.find('\0') != std::string::npos) return std::nullopt;
-  // 0 is none.
+  // The index is 0 if no such interface exists.
   const uint32_t index = if_nametoindex(name.c_str());
   return index != 0 ? std::optional<uint32_t>(index) : std::nullopt;
 }
@@ -135,7 +135,7 @@ absl::StatusOr<SocketAddr> SocketAddr::FromSockaddr(const sockaddr* addr,
       "not the address of an IPv4 or IPv6 socket");
 }
 
-// Both kinds have family and port in the same place.
+// Both families have family and port in the same place.
 uint16_t SocketAddr::port() const { return ntohs(storage_.v4.sin_port); }
 
 SocketAddr SocketAddr::WithPort(uint16_t port) const {

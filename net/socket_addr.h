@@ -5,7 +5,7 @@
 // File: socket_addr.h
 // -----------------------------------------------------------------------------
 //
-// A `SocketAddr` is where a socket is: an address and a port.
+// A `SocketAddr` is the address of a socket: an IP address and a port.
 //
 //   absl::StatusOr<SocketAddr> addr = SocketAddr::Parse("127.0.0.1:7777");
 //   LOG(INFO) << "listening on " << *addr;
@@ -30,37 +30,45 @@ namespace rouse {
 
 // SocketAddr
 //
-// IPv4 or IPv6. A value: copyable, comparable, hashable, printable. Unix
-// sockets have a `UnixAddr`.
+// Holds an IPv4 or IPv6 address with a port. A value: copyable, comparable,
+// hashable, printable. The address of a Unix socket is a `UnixAddr`.
 class SocketAddr {
  public:
-  // Any IPv4 address, port 0: where a socket is bound that does not care.
+  // Makes the unspecified IPv4 address with port 0, for binding a socket to any
+  // address.
   SocketAddr() : SocketAddr(IPv4({0, 0, 0, 0}, 0)) {}
 
-  // The address's bytes as they are written, first to last.
+  // Makes an IPv4 address. `bytes` are in the order in which they are written,
+  // first to last.
   static SocketAddr IPv4(std::array<uint8_t, 4> bytes, uint16_t port);
 
-  // The same. `scope` is the number of the interface for a link-local address.
+  // Makes an IPv6 address. `bytes` are in the order in which they are written,
+  // first to last. `scope` is the number of the interface for a link-local
+  // address.
   static SocketAddr IPv6(std::array<uint8_t, 16> bytes, uint16_t port,
                          uint32_t scope = 0);
 
-  // 127.0.0.1. Port 0 lets the system choose one when it is bound.
+  // Makes the address 127.0.0.1. With port 0 the system chooses the port when a
+  // socket is bound.
   static SocketAddr Localhost(uint16_t port) {
     return IPv4({127, 0, 0, 1}, port);
   }
 
-  // Reads "192.0.2.1:80", "[2001:db8::1]:80" or, with the number or the name of
-  // an interface of this machine, "[fe80::1%2]:80" and "[fe80::1%eth0]:80". The
-  // port is decimal, 0 to 65535. No names of hosts are looked up: for that
-  // there is "rouse/net/lookup_host.h". Anything else is InvalidArgument.
+  // Parses "192.0.2.1:80", "[2001:db8::1]:80" or, with the number or the name
+  // of an interface of this machine, "[fe80::1%2]:80" and "[fe80::1%eth0]:80".
+  // The port is decimal, 0 to 65535. `Parse()` does not look up host names: use
+  // "rouse/net/lookup_host.h" for them. Returns InvalidArgument for any other
+  // text.
   static absl::StatusOr<SocketAddr> Parse(std::string_view text);
 
-  // From what a system call has filled in. InvalidArgument if it is of another
-  // family, or shorter than its family needs.
+  // Converts an address that a system call has filled in. Returns
+  // InvalidArgument if the address is of another family, or shorter than its
+  // family requires.
   static absl::StatusOr<SocketAddr> FromSockaddr(const sockaddr* addr,
                                                  socklen_t size);
 
-  // For a system call; lives as long as this object.
+  // Returns the address in the form that system calls take. The pointer is
+  // valid as long as this object.
   const sockaddr* data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return reinterpret_cast<const sockaddr*>(&storage_);
   }
@@ -68,29 +76,32 @@ class SocketAddr {
     return IsIPv4() ? sizeof storage_.v4 : sizeof storage_.v6;
   }
 
-  // AF_INET or AF_INET6.
+  // Returns AF_INET or AF_INET6.
   int family() const { return storage_.v4.sin_family; }
   bool IsIPv4() const { return family() == AF_INET; }
   bool IsIPv6() const { return family() == AF_INET6; }
 
   uint16_t port() const;
 
-  // The same address with another port.
+  // Returns a copy of the address with another port.
   SocketAddr WithPort(uint16_t port) const;
 
-  // Whether packets to it do not leave the machine: 127.0.0.0/8, or ::1.
+  // Returns whether packets to the address stay on this machine: 127.0.0.0/8,
+  // or ::1.
   bool IsLoopback() const;
 
-  // Whether it stands for any address of the machine: 0.0.0.0, or ::.
+  // Returns whether the address stands for any address of the machine: 0.0.0.0,
+  // or ::.
   bool IsUnspecified() const;
 
-  // Whether it is that of a group: 224.0.0.0/4, or ff00::/8.
+  // Returns whether the address is a multicast group: 224.0.0.0/4, or ff00::/8.
   bool IsMulticast() const;
 
-  // The number of the interface of an IPv6 address; 0 if none is given.
+  // Returns the number of the interface of an IPv6 address, or 0 if none is
+  // given.
   uint32_t scope() const { return IsIPv4() ? 0 : storage_.v6.sin6_scope_id; }
 
-  // As `Parse()` reads it.
+  // Returns the address in the form that `Parse()` reads.
   std::string ToString() const;
 
   friend bool operator==(const SocketAddr& a, const SocketAddr& b) {
@@ -110,7 +121,7 @@ class SocketAddr {
   }
 
  private:
-  // What is not used is zero.
+  // Unused bytes are zero.
   union Storage {
     Storage() { std::memset(this, 0, sizeof *this); }
     sockaddr_in v4;
@@ -119,7 +130,7 @@ class SocketAddr {
 
   explicit SocketAddr(const Storage& storage) : storage_(storage) {}
 
-  // The address alone, without the port.
+  // Returns the bytes of the IP address, without the port.
   std::string_view bytes() const {
     return IsIPv4() ? std::string_view(
                           reinterpret_cast<const char*>(&storage_.v4.sin_addr),

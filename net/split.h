@@ -5,16 +5,16 @@
 // File: split.h
 // -----------------------------------------------------------------------------
 //
-// The two directions of a stream apart, so that one task reads and another one
-// writes. The stream is a `TcpStream`, a `UnixStream`, or, in tests, an end of
-// a `Duplex`.
+// Splits a stream into its two directions, so that one task reads and another
+// task writes. The stream is a `TcpStream`, a `UnixStream`, or, in tests, an
+// end of a `Duplex`.
 //
-// As long as the stream stays where it is, its halves refer to it:
+// If the stream stays in place, its halves can refer to it:
 //
 //   auto [reader, writer] = rouse::Split(stream);
 //   co_await rouse::Join(rouse::Copy(reader, file), rouse::Copy(log, writer));
 //
-// Halves that go to tasks of their own share it:
+// Halves for separate tasks share the stream:
 //
 //   auto [reader, writer] = rouse::IntoSplit(std::move(stream));
 //   rouse::Spawn(Receive(std::move(reader)));
@@ -40,15 +40,16 @@ namespace rouse {
 
 namespace internal {
 
-// Whether a stream has halves: const functions that are thread-safe, and a way
-// to end its writing half without waiting.
+// Requires that a stream can be split: its functions are const and thread-safe,
+// and the writing half can be ended without waiting.
 template <class S>
 concept CanSplit = requires(const S& stream) {
   typename S::Waiter;
   { stream.ShutdownWrite() } -> std::same_as<absl::Status>;
 };
 
-// What halves of both kinds can do; `Half` has a `stream()`.
+// Provide the functions common to borrowed and owned halves. `Half` has a
+// `stream()`.
 template <class Half, class S>
 class ReadHalfBase {
  public:
@@ -92,8 +93,8 @@ class WriteHalfBase {
 
 // ReadHalf, WriteHalf
 //
-// What a stream can be read from, and written to, as `AsyncRead` and
-// `AsyncWrite`. Refer to the stream. Copyable; const members are thread-safe.
+// Model `AsyncRead` and `AsyncWrite` for one direction of a stream, to which
+// the halves refer. Copyable; const members are thread-safe.
 template <class S>
 class ReadHalf : public internal::ReadHalfBase<ReadHalf<S>, S> {
  public:
@@ -120,7 +121,8 @@ class WriteHalf : public internal::WriteHalfBase<WriteHalf<S>, S> {
 
 // Split()
 //
-// Both halves of `stream`, which outlives them and is not moved meanwhile.
+// Returns both halves of `stream`. REQUIRES: `stream` outlives the halves and
+// stays in place meanwhile.
 template <internal::CanSplit S>
 std::pair<ReadHalf<S>, WriteHalf<S>> Split(
     const S& stream ABSL_ATTRIBUTE_LIFETIME_BOUND) {
@@ -132,8 +134,9 @@ class OwnedWriteHalf;
 
 // OwnedReadHalf
 //
-// The connection is closed when both halves are gone. Movable, but not while a
-// future of it lives; const members are thread-safe.
+// Owns the stream together with the `OwnedWriteHalf`; the connection is closed
+// when both halves are destroyed. Movable, but not while one of its futures is
+// alive; const members are thread-safe.
 template <class S>
 class OwnedReadHalf : public internal::ReadHalfBase<OwnedReadHalf<S>, S> {
  public:
@@ -157,27 +160,28 @@ class OwnedReadHalf : public internal::ReadHalfBase<OwnedReadHalf<S>, S> {
 
 // OwnedWriteHalf
 //
-// As `OwnedReadHalf`. Destroying it tells the peer that nothing more will be
-// written, as `ShutdownWrite()` does, though the other half lives on.
+// Like `OwnedReadHalf`, for writing. The destructor notifies the peer that
+// nothing more will be written, like `ShutdownWrite()`, even if the other half
+// still exists.
 template <class S>
 class OwnedWriteHalf : public internal::WriteHalfBase<OwnedWriteHalf<S>, S> {
  public:
   OwnedWriteHalf(OwnedWriteHalf&&) = default;
   OwnedWriteHalf& operator=(OwnedWriteHalf&& other) noexcept {
-    // What was here ends now, not when `other` does.
+    // Ends the replaced half now, rather than when `other` is destroyed.
     OwnedWriteHalf replaced(std::move(other));
     std::swap(stream_, replaced.stream_);
     return *this;
   }
   ~OwnedWriteHalf() {
-    // A connection that has ended cannot be shut down, nor need it be.
+    // A connection that has ended cannot and need not be shut down.
     if (stream_ != nullptr) stream_->ShutdownWrite().IgnoreError();
   }
 
   const S& stream() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return *stream_; }
 
-  // Ends this half without telling the peer; that is told when the other half
-  // goes too.
+  // Ends this half without notifying the peer. The peer is notified when the
+  // other half is destroyed too.
   void Forget() && { stream_.reset(); }
 
  private:
@@ -195,8 +199,8 @@ class OwnedWriteHalf : public internal::WriteHalfBase<OwnedWriteHalf<S>, S> {
 
 // IntoSplit()
 //
-// Both halves of `stream`, which may go to different tasks and threads. One
-// allocation.
+// Returns both halves of `stream`, which can go to different tasks and threads.
+// Allocates once.
 template <internal::CanSplit S>
 std::pair<OwnedReadHalf<S>, OwnedWriteHalf<S>> IntoSplit(S stream) {
   auto shared = std::make_shared<S>(std::move(stream));
@@ -205,9 +209,9 @@ std::pair<OwnedReadHalf<S>, OwnedWriteHalf<S>> IntoSplit(S stream) {
 
 // Reunite()
 //
-// Makes the stream of its two halves again. If they are those of different
-// streams gives InvalidArgument, and they stay as they are. No future of either
-// lives.
+// Reassembles a stream from its two halves. Returns InvalidArgument, leaving
+// both halves unchanged, if the halves belong to different streams. REQUIRES:
+// no future of either half is alive.
 template <class S>
 absl::StatusOr<S> Reunite(OwnedReadHalf<S>&& reader,
                           OwnedWriteHalf<S>&& writer) {

@@ -37,7 +37,7 @@ static_assert(AsyncWrite<const OwnedWriteHalf<TcpStream>>);
 
 class SplitTest : public TcpTest {
  protected:
-  // What is read at once; the end is "".
+  // Returns the bytes of one read; the end of the stream is "".
   template <class R>
   std::string ReadSome(const R& reader) {
     char buffer[64];

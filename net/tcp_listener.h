@@ -5,7 +5,7 @@
 // File: tcp_listener.h
 // -----------------------------------------------------------------------------
 //
-// `TcpListener`: accepts TCP connections.
+// Declares `TcpListener` for accepting TCP connections.
 
 #ifndef ROUSE_NET_TCP_LISTENER_H_
 #define ROUSE_NET_TCP_LISTENER_H_

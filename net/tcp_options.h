@@ -5,7 +5,7 @@
 // File: tcp_options.h
 // -----------------------------------------------------------------------------
 //
-// `TcpOptions`: the options that all TCP sockets have.
+// Declares `TcpOptions`, the options common to all TCP sockets.
 
 #ifndef ROUSE_NET_TCP_OPTIONS_H_
 #define ROUSE_NET_TCP_OPTIONS_H_

@@ -5,7 +5,7 @@
 // File: tcp_socket.h
 // -----------------------------------------------------------------------------
 //
-// `TcpSocket`: a TCP socket that is not connected yet.
+// Declares `TcpSocket`, a TCP socket without a connection.
 
 #ifndef ROUSE_NET_TCP_SOCKET_H_
 #define ROUSE_NET_TCP_SOCKET_H_

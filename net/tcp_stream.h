@@ -5,7 +5,7 @@
 // File: tcp_stream.h
 // -----------------------------------------------------------------------------
 //
-// `TcpStream`: a TCP connection.
+// Declares `TcpStream`, a TCP connection.
 
 #ifndef ROUSE_NET_TCP_STREAM_H_
 #define ROUSE_NET_TCP_STREAM_H_

@@ -39,10 +39,10 @@ using internal::EventedSocket;
 using internal::Socket;
 using reactor::Direction;
 
-// An error behind the first datagram ends a batch early without another event.
+// An error after the first datagram ends a batch early without another event.
 constexpr size_t kNeverShort = 0;
 
-// Enters or leaves `group`.
+// Joins or leaves `group`.
 absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                          bool join) {
   const std::string call =

@@ -48,35 +48,36 @@ namespace rouse {
 
 // UdpSocket
 //
-// Owns the socket and closes it when it is destroyed. Movable, but not while a
-// future of it lives.
+// Owns the socket and closes it on destruction. Movable, but not while one of
+// its futures is alive.
 //
-// Const members are thread-safe: any number of tasks may send and receive, and
-// each datagram goes to one of those that receive.
+// Const members are thread-safe: any number of tasks can send and receive, and
+// each datagram goes to one of the receiving tasks.
 //
 // # Datagrams
 //
-// arrive whole, late, twice, in another order, or not at all. One of no bytes
-// is a datagram like others, and no end. Of one that is larger than the buffer
-// the rest is lost.
+// Datagrams arrive whole, late, twice, in another order, or not at all. An
+// empty datagram is a datagram like any other, and not the end of a stream. If
+// a datagram is larger than the buffer, the rest is lost.
 //
 // # Cancelling
 //
-// Each operation is a future that does nothing before it is polled, borrows the
-// socket and the buffer, and allocates nothing. Destroying it before it is
-// ready means that nothing was sent or received.
+// Each operation is a future that does nothing before the first poll, borrows
+// the socket and the buffer, and allocates nothing. If the future is destroyed
+// before it is ready, nothing was sent or received.
 //
 // # Errors
 //
-// Those of the system call, through `absl::ErrnoToStatus()`, among them
+// Errors are those of the system call, converted by `absl::ErrnoToStatus()`,
+// among them
 //
-//   Unavailable          of a connected socket: an earlier datagram has met
-//                        nobody (ECONNREFUSED); the network is unreachable
+//   Unavailable          on a connected socket: nobody received an earlier
+//                        datagram (ECONNREFUSED); the network is unreachable
 //   InvalidArgument      `Send()` without a peer; a datagram that is too large
 //   PermissionDenied     to a broadcast address, see `SetBroadcast()`
 //
-// and what is documented at `reactor::Registration`: Unavailable, too, when the
-// reactor has been shut down.
+// and the errors of `reactor::Registration`: Unavailable, too, when the reactor
+// has been shut down.
 //
 // Every operation takes the task's cooperative budget (see context.h).
 class UdpSocket : public IpOptions<UdpSocket> {
@@ -85,31 +86,32 @@ class UdpSocket : public IpOptions<UdpSocket> {
   struct SendBatchOp;
 
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // What is known of a datagram besides its bytes.
+  // Describes a received datagram; the buffer holds the bytes.
   struct Received {
     Received(size_t size, const SocketAddr& peer, bool truncated)
         : size(size), peer(peer), truncated(truncated) {}
 
-    size_t size;  // in the buffer
+    size_t size;  // bytes in the buffer
     SocketAddr peer;
-    bool truncated;  // there was more
+    bool truncated;  // the datagram was larger
   };
 
-  // One of many to receive: `buffer` is for its bytes, the rest is filled in.
+  // One datagram of a batch to receive: the caller supplies `buffer` for the
+  // bytes, and `RecvBatch()` fills in the rest.
   struct Incoming {
     Incoming() = default;
     explicit Incoming(absl::Span<char> buffer) : buffer(buffer) {}
 
     absl::Span<char> buffer;
-    size_t size = 0;  // in the buffer
+    size_t size = 0;  // bytes in the buffer
     SocketAddr peer;
-    bool truncated = false;  // there was more
+    bool truncated = false;  // the datagram was larger
   };
 
-  // One of many to send.
+  // One datagram of a batch to send.
   struct Outgoing {
     Outgoing(std::string_view data, const SocketAddr& to)
         : data(data), to(to) {}
@@ -118,11 +120,12 @@ class UdpSocket : public IpOptions<UdpSocket> {
     SocketAddr to;
   };
 
-  // How many datagrams one `RecvBatch()` or `SendBatch()` handles at most.
+  // Maximum number of datagrams that one `RecvBatch()` or `SendBatch()`
+  // handles.
   static constexpr size_t kMaxBatch = 64;
 
-  // The futures, for those who have to name them. Polling one that is finished
-  // is a `Panic()`. They may be moved until they are polled.
+  // The types of the futures. Polling a finished future is a `Panic()`. A
+  // future can be moved until it is polled.
   using RecvFuture =
       internal::IoFuture<const UdpSocket, internal::RecvOp<UdpSocket>>;
   using RecvFromFuture =
@@ -137,25 +140,27 @@ class UdpSocket : public IpOptions<UdpSocket> {
   using RecvBatchFuture = internal::IoFuture<const UdpSocket, RecvBatchOp>;
   using SendBatchFuture = internal::IoFuture<const UdpSocket, SendBatchOp>;
 
-  // Receives at `addr`; port 0 lets the system choose one, see `local_addr()`.
-  // Errors as of `TcpListener::Bind()`.
+  // Opens a socket that receives at `addr`. With port 0 the system chooses a
+  // port, which `local_addr()` returns. Errors are those of
+  // `TcpListener::Bind()`.
   static absl::StatusOr<UdpSocket> Bind(
       const SocketAddr& addr,
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a datagram socket and makes it non-blocking. On failure it is
-  // closed.
+  // Takes over a datagram socket and makes the socket non-blocking. On failure
+  // closes `fd`.
   static absl::StatusOr<UdpSocket> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   UdpSocket(UdpSocket&&) = default;
   UdpSocket& operator=(UdpSocket&&) = default;
 
-  // From now on `Send()` sends to `addr`, and nothing is received from
-  // elsewhere. Nothing is sent for it. May be called again.
+  // Makes `addr` the peer: from now on `Send()` sends to `addr`, and datagrams
+  // from other addresses are not received. `Connect()` sends no packet, and can
+  // be called again.
   absl::Status Connect(const SocketAddr& addr) const;
 
-  // Sends one datagram. Gives `absl::StatusOr<size_t>`, the size of `data`.
+  // Sends one datagram. Returns `absl::StatusOr<size_t>`, the size of `data`.
   SendToFuture SendTo(std::string_view data, const SocketAddr& to) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendToFuture(*this, data, to);
@@ -164,8 +169,8 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return SendFuture(*this, data);
   }
 
-  // Receives one datagram. Gives `absl::StatusOr<Received>`. `PeekFrom()`
-  // leaves it to be received again.
+  // Receives one datagram. Returns `absl::StatusOr<Received>`. `PeekFrom()`
+  // leaves the datagram to be received again.
   RecvFromFuture RecvFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return RecvFromFuture(*this, buffer);
@@ -175,31 +180,33 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return PeekFromFuture(*this, buffer);
   }
 
-  // The same without the sender. Gives `absl::StatusOr<size_t>`, the number of
-  // bytes in the buffer.
+  // Like `RecvFrom()`, but without the sender's address. Returns
+  // `absl::StatusOr<size_t>`, the number of bytes in the buffer.
   RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return RecvFuture(*this, buffer);
   }
 
-  // Receives, in one system call, as many datagrams as there are, at least one
-  // and up to the size of `batch`. Gives `absl::StatusOr<size_t>`, how many of
-  // `batch`, from the front, have been filled in.
+  // Receives, in one system call, as many datagrams as are available, at least
+  // one and at most the size of `batch`. Returns `absl::StatusOr<size_t>`, the
+  // number of elements of `batch`, from the front, that have been filled in.
   RecvBatchFuture RecvBatch(absl::Span<Incoming> batch) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return RecvBatchFuture(*this, batch);
   }
 
   // Sends, in one system call, as many datagrams of `batch` as can be sent now,
-  // at least one. Gives `absl::StatusOr<size_t>`, how many, from the front. An
-  // error is that of the first one; that of another one is given by the call
-  // that begins with it.
+  // at least one. Returns `absl::StatusOr<size_t>`, the number of datagrams
+  // sent, from the front. A returned error concerns the first datagram of
+  // `batch`; the error of a later datagram is returned by the call whose batch
+  // begins with it.
   SendBatchFuture SendBatch(absl::Span<const Outgoing> batch) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendBatchFuture(*this, batch);
   }
 
-  // The same for futures of your own. Without a `waiter` there is one task that
-  // receives and one that sends: the one that polled last is woken.
+  // Like the functions above, for hand-written futures. Without a `waiter` only
+  // one task can wait to receive and one task to send: the task that polled
+  // last is woken.
   PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
                                                 std::string_view data,
                                                 const SocketAddr& to,
@@ -219,21 +226,26 @@ class UdpSocket : public IpOptions<UdpSocket> {
       Context& cx, absl::Span<const Outgoing> batch,
       Waiter* waiter = nullptr) const;
 
-  // Groups. `group` is a multicast address of the socket's family, its port
-  // does not matter; `interface` is the number of the interface. 0 is that
-  // which `group.scope()` names, or else lets the system choose one.
-  // AlreadyExists if it has been joined by the same interface already, NotFound
-  // if what is left was not joined, or there is no such interface;
-  // InvalidArgument if it is no group, or its scope is another interface.
+  // Joins or leaves the multicast group `group`, an address of the socket's
+  // family whose port does not matter. `interface` is the number of the
+  // interface; 0 selects the interface that `group.scope()` names or, if there
+  // is none, lets the system choose.
+  //
+  // Returns AlreadyExists if the group has already been joined on the same
+  // interface; NotFound if the group to be left was not joined, or no such
+  // interface exists; InvalidArgument if `group` is not a multicast group, or
+  // its scope is another interface.
   absl::Status JoinMulticast(const SocketAddr& group,
                              uint32_t interface = 0) const;
   absl::Status LeaveMulticast(const SocketAddr& group,
                               uint32_t interface = 0) const;
 
-  // By which interface groups are sent to; 0, as at first: the system chooses.
+  // Sets the interface through which datagrams are sent to groups. With 0, the
+  // initial value, the system chooses.
   absl::Status SetMulticastInterface(uint32_t interface) const;
 
-  // Whether what is sent to a group comes to this machine too. On at first.
+  // Sets or returns whether datagrams sent to a group also come back to this
+  // machine. Initially on.
   absl::Status SetMulticastLoop(bool on) const {
     return internal::SetOption(fd(), internal::IpOption::kMulticastLoop, on);
   }
@@ -241,9 +253,10 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return internal::GetOption(fd(), internal::IpOption::kMulticastLoop);
   }
 
-  // How many hops a datagram to a group may take, 0 to 255: one more than the
-  // routers it may pass. 1 at first: it stays in the local network. With 0 it
-  // does not leave this machine. For any other datagram there is `SetTtl()`.
+  // Sets or returns the maximum number of hops of a datagram to a group, 0 to
+  // 255: one more than the number of routers that the datagram can pass.
+  // Initially 1: the datagram stays in the local network. With 0 the datagram
+  // does not leave this machine. For all other datagrams use `SetTtl()`.
   absl::Status SetMulticastTtl(int hops) const {
     return internal::SetOption(fd(), internal::IpOption::kMulticastTtl, hops);
   }
@@ -251,7 +264,8 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return internal::GetOption(fd(), internal::IpOption::kMulticastTtl);
   }
 
-  // Whether it may send to a broadcast address. Off at first.
+  // Sets or returns whether the socket can send to a broadcast address.
+  // Initially off.
   absl::Status SetBroadcast(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kBroadcast, on);
   }
@@ -259,15 +273,15 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kBroadcast);
   }
 
-  // The address of this end, and of that which it is connected to:
-  // FailedPrecondition if it is not.
+  // Returns the address of this end or of the peer. `peer_addr()` returns
+  // FailedPrecondition if the socket is not connected.
   absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
   absl::StatusOr<SocketAddr> peer_addr() const { return io().PeerAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the socket continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:

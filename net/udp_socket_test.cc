@@ -154,7 +154,7 @@ TEST_F(UdpSocketTest, ThatNobodyIsThereIsHeardLater) {
   ASSERT_TRUE(Run(a_.Send("x")).ok());
   EXPECT_EQ(Run(a_.Recv(Buffer())).status().code(),
             absl::StatusCode::kUnavailable);
-  // It goes on working.
+  // The socket continues to work.
   ASSERT_TRUE(a_.Connect(b_addr_).ok());
   ASSERT_TRUE(Run(a_.Send("x")).ok());
   EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
@@ -225,7 +225,7 @@ TEST_F(UdpSocketTest, ABatchEndsBeforeWhatFails) {
   EXPECT_FALSE(Run(a_.SendBatch(absl::MakeConstSpan(out).subspan(1))).ok());
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(UdpSocketTest, AFloodOfDatagramsLetsOthersRun) {
   ASSERT_TRUE(b_.SetReceiveBufferSize(1 << 20).ok());
   for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
@@ -269,7 +269,7 @@ TEST_F(UdpSocketTest, AGroupIsJoinedAndLeft) {
   ASSERT_TRUE(a_.SetMulticastInterface(loopback).ok());
   const SocketAddr to = group.WithPort(member.local_addr()->port());
   const absl::StatusOr<size_t> sent = Run(a_.SendTo("all", to));
-  // Not every machine has a route to them.
+  // Not every machine has a route to the group.
   if (sent.ok()) {
     const UdpSocket::Received received = Run(member.RecvFrom(Buffer())).value();
     EXPECT_EQ(Text(received.size), "all");
@@ -291,7 +291,7 @@ TEST_F(UdpSocketTest, AnIPv6GroupIsJoinedAndLeft) {
   ASSERT_TRUE(member->SetMulticastInterface(loopback).ok());
   const SocketAddr to = group.WithPort(member->local_addr()->port());
   const absl::StatusOr<size_t> sent = Run(member->SendTo("all", to));
-  // Not every machine has a route to them.
+  // Not every machine has a route to the group.
   if (sent.ok()) {
     EXPECT_EQ(Run(member->Recv(Buffer())).value(), 3u);
   }

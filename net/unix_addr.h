@@ -5,7 +5,7 @@
 // File: unix_addr.h
 // -----------------------------------------------------------------------------
 //
-// `UnixAddr`: the address of a Unix socket.
+// Declares `UnixAddr`, the address of a Unix socket.
 
 #ifndef ROUSE_NET_UNIX_ADDR_H_
 #define ROUSE_NET_UNIX_ADDR_H_

@@ -5,7 +5,7 @@
 // File: unix_datagram.h
 // -----------------------------------------------------------------------------
 //
-// `UnixDatagram`: a Unix socket for datagrams.
+// Declares `UnixDatagram`, a Unix socket for datagrams.
 
 #ifndef ROUSE_NET_UNIX_DATAGRAM_H_
 #define ROUSE_NET_UNIX_DATAGRAM_H_

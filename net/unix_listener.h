@@ -5,7 +5,7 @@
 // File: unix_listener.h
 // -----------------------------------------------------------------------------
 //
-// `UnixListener`: accepts connections of Unix sockets.
+// Declares `UnixListener` for accepting connections of Unix sockets.
 
 #ifndef ROUSE_NET_UNIX_LISTENER_H_
 #define ROUSE_NET_UNIX_LISTENER_H_

@@ -5,7 +5,7 @@
 // File: unix_stream.h
 // -----------------------------------------------------------------------------
 //
-// `UnixStream`: a connection of Unix sockets.
+// Declares `UnixStream`, a connection of Unix sockets.
 
 #ifndef ROUSE_NET_UNIX_STREAM_H_
 #define ROUSE_NET_UNIX_STREAM_H_

@@ -5,9 +5,9 @@
 // File: async_fd.h
 // -----------------------------------------------------------------------------
 //
-// `AsyncFd<T>` lets tasks wait for whatever has a descriptor that the kernel
-// can wait for: a device, an inotify queue, a socket of a kind that net/ has
-// not, the connection of somebody else's library.
+// `AsyncFd<T>` lets tasks wait for any object with a descriptor, if the kernel
+// can wait for the descriptor: a device, an inotify queue, a socket of a kind
+// unknown to net/, a connection of a third-party library.
 //
 //   absl::StatusOr<AsyncFd<OwnedFd>> queue = AsyncFd<OwnedFd>::Create(
 //       OwnedFd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)), Interest::kReadable);
@@ -18,7 +18,8 @@
 //   absl::StatusOr<size_t> size =
 //       co_await queue->Io(Direction::kRead, "read of inotify", read_events);
 //
-// Where a library makes the calls, it is waited for and told:
+// If a library makes the system calls, wait for the descriptor first, and
+// report a refused call afterwards:
 //
 //   absl::StatusOr<ReadyGuard> guard = co_await connection.Readable();
 //   if (!guard.ok()) co_return guard.status();
@@ -49,9 +50,9 @@ namespace rouse::reactor {
 
 // IoFuture
 //
-// Makes one system call as soon as it can be made without blocking: see
-// `AsyncFd::Io()`. As `ReadyFuture`, but gives `absl::StatusOr<size_t>`.
-// Destroying it before it is ready means that the call has done nothing.
+// Makes one system call as soon as the call can be made without blocking: see
+// `AsyncFd::Io()`. Like `ReadyFuture`, but returns `absl::StatusOr<size_t>`. If
+// the future is destroyed before it is ready, the call has had no effect.
 template <class Attempt>
 class [[nodiscard]] IoFuture {
  public:
@@ -85,25 +86,27 @@ class [[nodiscard]] IoFuture {
 
 // AsyncFd
 //
-// Owns a `T`, which has a descriptor and closes it; an `FdSource` for one that
-// somebody else closes, later. The descriptor should be non-blocking: see to
-// that before.
+// Owns a `T`, which owns a descriptor. For a descriptor that another owner
+// closes later, use an `FdSource` as the `T`. The descriptor should be made
+// non-blocking before.
 //
-// Movable, but not while a future or a guard of it lives. Const members are
-// thread-safe as far as `T` is; any number of tasks may wait for one direction.
-// Each is woken when it is ready; one of them then gets what there is.
+// Movable, but not while one of its futures or guards is alive. Const members
+// are thread-safe if those of `T` are. Any number of tasks can wait for one
+// direction: all are woken when the direction is ready, and one of them then
+// gets the available data.
 template <HasFd T>
 class AsyncFd {
  public:
-  // Registers `io` for `interest`; waiting for what that has not named waits
-  // for ever. Errors as at `Registration::Create()`; `io` is destroyed then.
+  // Registers `io` for `interest`. A wait for anything not in `interest` never
+  // ends. Errors are those of `Registration::Create()`; `io` is destroyed on
+  // failure.
   static absl::StatusOr<AsyncFd> Create(
       T io, Interest interest = Interest::kReadable | Interest::kWritable,
       const Handle& handle = Handle()) {
     return TryCreate(std::move(io), interest, handle);
   }
 
-  // The same, but on failure `io` is left as it was.
+  // Like `Create()`, but leaves `io` unchanged on failure.
   static absl::StatusOr<AsyncFd> TryCreate(
       T&& io, Interest interest = Interest::kReadable | Interest::kWritable,
       const Handle& handle = Handle()) {
@@ -117,8 +120,8 @@ class AsyncFd {
   AsyncFd& operator=(AsyncFd&&) noexcept = default;
   ~AsyncFd() = default;
 
-  // Wait until an attempt to read, to write, or either, is worth making. Give
-  // `absl::StatusOr<ReadyGuard>`.
+  // Wait until an attempt to read, to write, or to do either, is worthwhile.
+  // The futures return `absl::StatusOr<ReadyGuard>`.
   ReadyFuture Readable() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadyFuture(registration(), Interest::kReadable);
   }
@@ -129,11 +132,12 @@ class AsyncFd {
     return ReadyFuture(registration(), interest);
   }
 
-  // Makes one system call as soon as it can be made without blocking. Gives
-  // `absl::StatusOr<size_t>`: what `attempt()` has returned, which makes the
-  // call and returns -1 with `errno` where that failed. It is repeated if it
-  // was interrupted, and made again after the next event if it would block.
-  // `call`, which outlives the future, begins the message of an error.
+  // Makes one system call as soon as the call can be made without blocking.
+  // `attempt()` makes the call and returns the result, or -1 with `errno` if
+  // the call failed. An interrupted call is repeated; a call that would block
+  // is repeated after the next event. Returns `absl::StatusOr<size_t>`, the
+  // result of `attempt()`. `call`, which must outlive the future, begins the
+  // message of an error.
   template <class Attempt>
   IoFuture<Attempt> Io(Direction direction, std::string_view call,
                        Attempt attempt) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -141,7 +145,8 @@ class AsyncFd {
                              std::move(attempt));
   }
 
-  // For futures of your own: `PollReady()` and `PollIo()`.
+  // Returns the registration, whose `PollReady()` and `PollIo()` are for
+  // hand-written futures.
   const Registration& registration() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return evented_.registration();
   }
@@ -150,7 +155,7 @@ class AsyncFd {
   T& io() ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
   const T& io() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
 
-  // Ends the registration and gives back what was registered.
+  // Ends the registration and returns the `T`.
   T IntoInner() && { return std::move(evented_).IntoInner(); }
 
  private:

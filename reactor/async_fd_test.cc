@@ -104,7 +104,7 @@ TEST_F(AsyncFdTest, TryIoGivesWhatTheCallReturns) {
       "recv", [&] { return recv(async.fd(), buffer, sizeof buffer, 0); });
   ASSERT_TRUE(size.has_value());
   EXPECT_EQ(size->value(), 5u);
-  // Less than was asked for, but it is not said that this means anything.
+  // The read is short, but nothing says that this has a meaning.
   EXPECT_FALSE(IsPending(async.Readable()));
 }
 
@@ -188,7 +188,7 @@ TEST_F(AsyncFdTest, OutOfBandDataCountsAsReading) {
   const auto async = Make(Interest::kPriority);
   auto priority = async.Ready(Interest::kPriority);
   ASSERT_TRUE(task_.Poll(priority).IsPending());
-  WriteTo(b_.get(), "x");  // not asked for
+  WriteTo(b_.get(), "x");  // not part of the interest
   Turn();
   EXPECT_EQ(task_.wakes(), 0);
   b_.Reset();
@@ -227,7 +227,7 @@ TEST_F(AsyncFdTest, IoIsRepeatedAfterAnEventThatPromisedTooMuch) {
   ASSERT_TRUE(task_.Poll(io).IsPending());
   WriteTo(b_.get(), "x");
   Turn();
-  ASSERT_EQ(recv(async.fd(), &byte, 1, 0), 1);  // somebody else was faster
+  ASSERT_EQ(recv(async.fd(), &byte, 1, 0), 1);  // another reader was faster
   ASSERT_TRUE(task_.Poll(io).IsPending());
   EXPECT_EQ(calls, 1);
   WriteTo(b_.get(), "y");
@@ -248,7 +248,7 @@ TEST_F(AsyncFdTest, IoNamesTheCallThatFailed) {
   EXPECT_EQ(result->status().message().substr(0, 11), "write to it");
 }
 
-// An eventfd is no socket, and is full at a counter.
+// An eventfd is not a socket, and is full when its counter is.
 TEST_F(AsyncFdTest, ServesWhatIsNoSocket) {
   const auto async =
       AsyncFd<OwnedFd>::Create(OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -25,24 +25,26 @@ namespace rouse::reactor {
 
 // # The protocol
 //
-// `order_` is what the thread is to do, `ended_` whether it has done it.
+// `order_` is the thread's current order, `ended_` is true when the thread has
+// finished.
 //
-//   kRun -> kEndWhenIdle -> kEndNow   the owner, who may leave out a step, and
-//                                     then unparks the reactor
+//   kRun -> kEndWhenIdle -> kEndNow   the owner, who may skip a step, and then
+//                                     unparks the reactor
 //   false -> true                     the thread, after the shutdown; it then
-//                                     wakes who is registered in `waiting_`
+//                                     wakes the waker registered in `waiting_`
 //
-// No order is missed: the thread looks before each park, and the unpark, which
-// comes after the order, ends the park that begins without it. Nor is the end:
-// who polls registers before it looks, so either the wake finds the waker, or
-// the registration comes after the wake, and the look finds the end.
+// No order is missed: the thread checks the order before each park, and the
+// unpark, which comes after the order, ends a park that begins without the
+// order. The end is not missed either: a poll registers the waker before it
+// checks `ended_`, so either the wake finds the waker, or the registration
+// comes after the wake, and the check finds the end.
 //
-// Neither word orders anything by itself. What the owner has done is visible to
-// the thread by the unpark, and what the thread has done is visible to the
-// owner because it joins the thread before it goes on.
+// Neither word orders anything by itself. The unpark makes the owner's writes
+// visible to the thread. The thread's writes are visible to the owner because
+// the owner joins the thread before continuing.
 class Background::Driver {
  public:
-  // What the thread is to do; only ever grows.
+  // What the thread must do. The value only increases.
   enum Order : uint32_t { kRun, kEndWhenIdle, kEndNow };
 
   explicit Driver(Reactor reactor)
@@ -65,14 +67,14 @@ class Background::Driver {
   Handle handle() const { return reactor_.handle(); }
 
   void Give(Order order) {
-    // Relaxed: the unpark makes it visible to the look after the park.
+    // Relaxed: the unpark makes the order visible to the check after the park.
     order_.store(order, std::memory_order_relaxed);
     unparker_.Unpark();
   }
 
   bool PollEnded(Context& cx) {
     waiting_.Register(cx.waker());
-    // Relaxed: the registration acquires what comes before a wake.
+    // Relaxed: the registration acquires all writes before a wake.
     return ended_.load(std::memory_order_relaxed);
   }
 
@@ -80,14 +82,15 @@ class Background::Driver {
   void Run() {
     while (!MayEnd()) reactor_.Park();
     reactor_.Shutdown();
-    // Relaxed: the wake releases it.
+    // Relaxed: the wake releases the store.
     ended_.store(true, std::memory_order_relaxed);
-    // Whoever ends this object joins the thread, and so waits for the wake.
+    // The destructor of this object joins the thread, and therefore waits for
+    // the wake.
     waiting_.Wake();
   }
 
   bool MayEnd() {
-    // Relaxed: whoever gives an order unparks thereafter.
+    // Relaxed: every new order is followed by an unpark.
     switch (order_.load(std::memory_order_relaxed)) {
       case kRun:
         return false;
@@ -98,7 +101,7 @@ class Background::Driver {
     }
   }
 
-  Reactor reactor_;  // of the thread, while there is one
+  Reactor reactor_;  // used by the thread while it runs
   const Reactor::Unparker unparker_;
   Atomic<uint32_t> order_{kRun};
   Atomic<bool> ended_{false};
@@ -147,7 +150,7 @@ PollResult<void> Background::ShutdownFuture::Poll(Context& cx) {
         "ready");
   }
   if (!driver_->PollEnded(cx)) return kPending;
-  // The thread has nothing left to do but to end.
+  // The thread has only its exit left to do.
   driver_.reset();
   return {};
 }

@@ -5,8 +5,8 @@
 // File: background.h
 // -----------------------------------------------------------------------------
 //
-// `Background` drives a `Reactor` on a thread of its own, for a program that
-// has no loop to drive it in:
+// `Background` drives a `Reactor` on a dedicated thread, for a program that has
+// no loop of its own:
 //
 //   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
 //   if (!reactor.ok()) return reactor.status();
@@ -33,33 +33,35 @@ namespace rouse::reactor {
 
 // Background
 //
-// Tasks are woken on the thread; a waker that throws ends the program.
+// Wakes tasks on the thread. A waker that throws terminates the program.
 //
-// Destroying it shuts the reactor down, as `Reactor::Shutdown()`, ends the
-// thread and waits for that; not to be done from a waker that the thread calls.
+// The destructor shuts the reactor down, like `Reactor::Shutdown()`, ends the
+// thread and waits for the end. The destructor must not run in a waker that the
+// thread calls.
 //
-// Move-only; for one thread at a time. What was moved from, or ended by one of
-// the members below, is only to be destroyed.
+// Move-only; must be used by one thread at a time. A moved-from object, or an
+// object ended by one of the members below, can only be destroyed.
 class Background {
  public:
   class ShutdownFuture;
 
-  // Unavailable if there can be no more threads; the reactor is destroyed then.
+  // Starts a thread that drives `reactor`. Returns Unavailable if no more
+  // threads can be created; `reactor` is destroyed in this case.
   static absl::StatusOr<Background> Start(Reactor reactor);
 
   Background(Background&&) noexcept;
   Background& operator=(Background&&) = delete;
   ~Background();
 
-  // The reactor's. It outlives the thread.
+  // Returns the reactor's handle, which can outlive the thread.
   Handle handle() const;
 
-  // Shuts the reactor down as soon as no source is registered with it, be that
-  // now or later; until then more may be. None that has been registered is
-  // shut down.
+  // Shuts the reactor down as soon as no source is registered, now or later.
+  // Until then further sources can be registered. No registered source is shut
+  // down.
   ShutdownFuture ShutdownOnIdle() &&;
 
-  // Shuts the reactor down; who waits is woken, and told Unavailable.
+  // Shuts the reactor down. Waiters are woken and get Unavailable.
   ShutdownFuture ShutdownNow() &&;
 
   // Lets the thread run until the process ends.
@@ -75,11 +77,12 @@ class Background {
 
 // Background::ShutdownFuture
 //
-// A future of void, ready when the thread has ended; what it has begun to do
-// goes on without its being polled. Destroying it before it is ready does as
-// destroying a `Background` does: it does not wait for idleness any more.
+// A future of void that is ready when the thread has ended. The shutdown
+// proceeds even if the future is not polled. Destroying the future before it is
+// ready has the effect of destroying a `Background`: the destructor does not
+// wait for the reactor to become idle.
 //
-// Move-only. Polling it when it has been ready is a `Panic()`.
+// Move-only. Polling a finished future is a `Panic()`.
 class [[nodiscard(
     "destroying it waits for the thread")]] Background::ShutdownFuture {
  public:

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread of a `Background` beside its owner, who gives it orders and waits
-// for its end. An order or an end that is missed is a deadlock here. All of its
-// accesses are relaxed, so there are no mutants.
+// Runs the thread of a `Background` concurrently with the owner, who gives
+// orders and waits for the end of the thread. A missed order or a missed end is
+// a deadlock here. All accesses are relaxed, so there are no mutants.
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +39,7 @@ Background Start() {
       .value();
 }
 
-// As `BlockOn()` does.
+// Waits like `BlockOn()`.
 void Await(Background::ShutdownFuture future) {
   ThreadParker parker;
   const Waker waker = Waker::FromCallable(
@@ -48,7 +48,7 @@ void Await(Background::ShutdownFuture future) {
   while (future.Poll(cx).IsPending()) parker.Park();
 }
 
-// A source, to which nothing ever happens.
+// A source that never has an event.
 class Source {
  public:
   explicit Source(Handle reactor)
@@ -88,7 +88,7 @@ MODEL_TEST(Background, AShutdownWakesWhoWaitsForIt, .spurious_failures = 0) {
   Await(Start().ShutdownNow());
 }
 
-// The first waker is not called any more, or no other is.
+// Either the first waker is not called any more, or no other waker is called.
 MODEL_TEST(Background, AShutdownWakesTheWakerOfTheLatestPoll,
            .spurious_failures = 0) {
   Background::ShutdownFuture future = Start().ShutdownNow();
@@ -109,7 +109,8 @@ MODEL_TEST(Background, WithoutSourcesItEndsWhenIdle, .spurious_failures = 0) {
   Await(Start().ShutdownOnIdle());
 }
 
-// Not before the last source has gone, which is told nothing.
+// The shutdown comes after the last source is deregistered, and does not notify
+// that source.
 MODEL_TEST(Background, ItAwaitsTheEndOfTheLastSource, .spurious_failures = 0) {
   Background background = Start();
   const Handle handle = background.handle();
@@ -123,7 +124,7 @@ MODEL_TEST(Background, ItAwaitsTheEndOfTheLastSource, .spurious_failures = 0) {
   user.Join();
 }
 
-// The second order ends the wait that the first one has begun.
+// The second order ends the wait that the first order has begun.
 MODEL_TEST(Background, AFutureThatIsDroppedEndsTheWaitForIdleness,
            .spurious_failures = 0) {
   Background background = Start();
@@ -133,8 +134,8 @@ MODEL_TEST(Background, AFutureThatIsDroppedEndsTheWaitForIdleness,
   Require(handle.IsShutDown());
 }
 
-// Whoever waits for a source is told; and what the thread has done, be it to
-// tell them, is visible to who has waited for its end.
+// Waiters of a source are notified. All effects of the thread, including the
+// notification, are visible to the owner after the end.
 MODEL_TEST(Background, WhatTheThreadDidIsVisibleAtItsEnd,
            .spurious_failures = 0) {
   Background background = Start();
@@ -148,8 +149,8 @@ MODEL_TEST(Background, WhatTheThreadDidIsVisibleAtItsEnd,
   Require(wakes.Read() == 1);
 }
 
-// Whoever waits for a source is told by the thread, not by who polls or drops
-// the future.
+// The thread notifies the waiters of a source, rather than the code that polls
+// or drops the future.
 MODEL_TEST(Background, AShutdownGoesOnThoughNobodyPollsItsFuture,
            .spurious_failures = 0) {
   Background background = Start();

@@ -76,7 +76,7 @@ TEST_F(BackgroundTest, ShutdownOnIdleEndsWhereThereIsNoSource) {
   EXPECT_TRUE(handle.IsShutDown());
 }
 
-// The last source goes without an event that would end the park.
+// The last source is deregistered without an event that would end the park.
 TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
   Background background = Start();
   const Handle handle = background.handle();
@@ -85,7 +85,7 @@ TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
   auto shutdown = std::move(background).ShutdownOnIdle();
   TestTask task;
   ASSERT_TRUE(task.Poll(shutdown).IsPending());
-  // Until then all works, and more may come.
+  // Until then everything works, and further sources can be registered.
   std::optional<AsyncFd<OwnedFd>> second(Register(std::move(b), handle));
   WriteTo(first->fd(), "x");
   EXPECT_TRUE(BlockOn(second->Readable()).ok());
@@ -96,12 +96,12 @@ TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
   EXPECT_TRUE(handle.IsShutDown());
 }
 
-// A registration that fails was a source for a moment.
+// A registration that failed was a source for a moment.
 TEST_F(BackgroundTest, AFailedRegistrationDoesNotKeepItFromEnding) {
   Background background = Start();
   const Handle handle = background.handle();
   auto [a, b] = MakeSocketPair();
-  // Without it the thread might end before one has failed.
+  // Without this source the thread might end before a registration has failed.
   std::optional<AsyncFd<OwnedFd>> source(Register(std::move(a), handle));
   auto shutdown = std::move(background).ShutdownOnIdle();
   std::thread failing([&handle, &source] {

@@ -1,14 +1,14 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of connections that come and go at random, on threads that
-// deregister them while their events arrive. What must hold: every event that
-// somebody waits for comes, none reaches a stranger, nothing is left open, and
-// nothing is touched that has gone (the sanitizers look).
+// Opens and closes thousands of connections at random, on threads that
+// deregister connections while their events arrive. Checks that every awaited
+// event arrives, that no event reaches another connection, that nothing is left
+// open, and that no destroyed object is accessed (the sanitizers check this).
 //
-// See stress_time.h for how long it takes, and stress_seed.h for what is
-// random. If the time is said there are ten thousand connections, or as many as
-// there may be descriptors for.
+// See stress_time.h for the duration, and stress_seed.h for the randomness. If
+// the time is given there are ten thousand connections, or as many as the limit
+// of descriptors allows.
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -50,7 +50,8 @@ constexpr size_t kThreads = 16;
 constexpr absl::Duration kUsualTime = absl::Milliseconds(300);
 constexpr size_t kUsualConnections = 1000;
 
-// Raises the limit of descriptors as far as it goes.
+// Raises the limit of descriptors as far as possible. Returns a suitable number
+// of connections.
 size_t ManyConnections() {
   rlimit limit;
   EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -60,8 +61,8 @@ size_t ManyConnections() {
   return std::min<size_t>(10000, pairs);
 }
 
-// A connection, of which this end is registered. It remembers what has been
-// sent and not yet received, and may have somebody who waits.
+// A connection with this end registered. Remembers the bytes sent but not yet
+// received, and may have a waiter.
 class Connection {
  public:
   Connection(const Reactor& reactor, TestTask& idle) : idle_(idle) {
@@ -74,8 +75,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection() = default;
 
-  // Somebody waits, and may never be told. Returns whether there is a reason
-  // to.
+  // Makes the idle task wait, possibly forever. Returns whether the task now
+  // waits.
   bool Wait() {
     Context cx(idle_.waker());
     return registration_->PollReady(Direction::kRead, cx, &waiter_).IsPending();
@@ -97,7 +98,7 @@ class Connection {
     ended_ = true;
   }
 
-  // Blocks until what is to come has come.
+  // Blocks until all expected events have come.
   void Receive(ThreadParker& parker) {
     if (pending_ == 0 && !ended_) return;
     char byte = 0;
@@ -126,7 +127,7 @@ class Connection {
  private:
   TestTask& idle_;
   OwnedFd fd_, peer_;
-  // Goes before the descriptors do, and the waiter before it.
+  // Destroyed before the descriptors, and the waiter before the registration.
   std::optional<Registration> registration_;
   Waiter waiter_;
   size_t pending_ = 0;
@@ -134,8 +135,8 @@ class Connection {
   bool ended_ = false;
 };
 
-// One thread's share of the connections, until `end`, and one at least. Returns
-// how many it has had.
+// Runs one thread's share of the connections until `end`, at least one
+// connection. Returns the number of connections.
 size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
                 absl::Time end, uint64_t seed) {
   SCOPED_TRACE(seed);
@@ -168,7 +169,7 @@ size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
         connection->EndPeer(/*all=*/rand.Below(2) == 0);
         break;
       case 6:
-        // Goes while its event is under way.
+        // Destroyed while its event is on the way.
         connection->Send('x');
         connection.reset();
         break;
@@ -183,13 +184,13 @@ using ConnectionsStressTest = FdTest;
 
 TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   const absl::Duration run_time = StressTime(kUsualTime);
-  // Thread i has `seed + i`.
+  // Thread i uses the seed `seed + i`.
   const uint64_t seed = StressSeed();
   const size_t most = ManyConnections();
   const size_t connections =
       run_time == kUsualTime ? std::min(kUsualConnections, most) : most;
-  // One for each thread. They go after the thread that drives, which may be
-  // about to wake one though its waiter has gone.
+  // One task for each thread. Destroyed after the driving thread, which may be
+  // about to wake a task even though its waiter is destroyed.
   std::array<TestTask, kThreads> idle;
   Reactor reactor = Reactor::Create().value();
   std::thread driving([&reactor] {
@@ -200,7 +201,7 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      // Nothing to order: read after the joins.
+      // Relaxed: read after the joins.
       made.fetch_add(
           RunShare(reactor, idle[i], connections / kThreads, end, seed + i),
           std::memory_order_relaxed);

@@ -31,7 +31,7 @@ namespace {
 //
 // `park_state_`:
 //
-//   kEmpty     nobody waits in the poller, nothing to tell.
+//   kEmpty     no thread waits in the poller, no unpark to deliver.
 //   kParked    the turning thread waits in the poller, or is about to, or waits
 //              for the queue's descriptor in another loop.
 //   kNotified  an unpark that no turn has used up yet.
@@ -42,32 +42,33 @@ namespace {
 //                                 writes to the event waker
 //   kNotified|kParked -> kEmpty   the turning thread, after it has waited
 //
-// No unpark is lost: one that comes before kParked makes the turn not wait, and
-// one that comes after it makes an event, which ends a wait that has begun and
-// one that will. An event that comes too late ends the next wait early.
+// No unpark is lost. An unpark before kParked prevents the turn from waiting.
+// An unpark after kParked makes an event, which ends a wait that has begun as
+// well as a wait that is about to begin. An event that comes too late ends the
+// next wait early.
 //
-// # The end
+// # Shutdown
 //
-// `shut_down_` is set under `mu_`, before the shutdown unparks, and stays.
+// `shut_down_` is set under `mu_`, before the shutdown unparks, and stays set.
 //
-//   - Who registers looks at it under the same lock. Either that is refused, or
-//     the slot is one of those that the shutdown goes through afterwards. There
-//     the slot's lock decides: who waits is woken, who comes later is told.
-//   - A turn looks at it first. For one that is too early to see it the unpark
-//     is yet to come, and ends its wait. What uses up the unpark sees the flag,
-//     so the next turn is refused.
+//   - `Register()` checks the flag under the same lock. Either `Register()` is
+//     refused, or the shutdown visits the slot afterwards. There the slot's
+//     lock decides: earlier waiters are woken, later waiters see the shutdown.
+//   - A turn checks the flag first. If a turn is too early to see the flag, the
+//     unpark is still to come, and ends the turn's wait. A turn that uses up
+//     the unpark also acquires the flag, so the next turn is refused.
 //
-// # The end of the last source
+// # Deregistration of the last source
 //
 // `unpark_when_idle_` and the number of sources change under `mu_`. Either
-// `ShutdownIfIdle()` finds that there is none, or it has asked for the unpark
-// before the last one goes. That comes after it, and so ends the park that its
-// caller begins next.
+// `ShutdownIfIdle()` finds no source, or it requests the unpark before the last
+// source is deregistered. The unpark follows the deregistration, and therefore
+// ends the next park of the caller of `ShutdownIfIdle()`.
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;
 
-// A token is the slot's generation over its index. This index no slot has.
+// A token is the slot's generation over its index. No slot has this index.
 constexpr Token kWakeToken(~uint32_t{0});
 static_assert(SlotTable::kMaxSlots < ~uint32_t{0});
 
@@ -97,7 +98,7 @@ bool Core::IsIdle() const {
 
 Metrics Core::metrics() const {
   Metrics metrics;
-  // Relaxed: they order nothing.
+  // Relaxed: the counts order nothing.
   metrics.registrations = registrations_.load(std::memory_order_relaxed);
   metrics.ready_events = ready_events_.load(std::memory_order_relaxed);
   const ThreadMutexLock lock(&mu_);
@@ -110,7 +111,8 @@ absl::StatusOr<Slot*> Core::Register(
   Slot* slot;
   {
     const ThreadMutexLock lock(&mu_);
-    // Under the lock, so that Shutdown finds every slot. Nothing else to order.
+    // Relaxed: the lock orders the flag. The check is under the lock so that
+    // `Shutdown()` finds every slot.
     if (MutableCondition(shut_down_.load(std::memory_order_relaxed))) {
       return ShutDownError();
     }
@@ -124,19 +126,19 @@ absl::StatusOr<Slot*> Core::Register(
       return absl::ResourceExhaustedError("no memory for another source");
     }
   }
-  // Also if `attach` throws.
+  // The slot is released even if `attach` throws.
   absl::Cleanup release = [this, slot, index] {
-    // Nobody waits, but a source of several descriptors may have had events
-    // before one of them was refused: the generation ends.
+    // No task waits, but a source of several descriptors may have had events
+    // before one of the descriptors was refused: the generation ends.
     WakeBatch woken;
     FreeSlot(index, slot->Release(woken));
   };
-  // From here on there may be events. The kernel's lock on the queue orders
-  // them behind this call.
+  // From here on events can occur. The kernel's lock on the queue orders them
+  // after this call.
   absl::Status status = attach(MakeToken(slot->generation(), index));
   if (!status.ok()) return status;
   std::move(release).Cancel();
-  // Relaxed: it orders nothing.
+  // Relaxed: the count orders nothing.
   registrations_.fetch_add(1, std::memory_order_relaxed);
   return slot;
 }
@@ -146,13 +148,14 @@ absl::Status Core::Deregister(absl::FunctionRef<absl::Status()> detach,
   WakeBatch woken;
   absl::Status status;
   {
-    // Also if `detach` throws.
+    // The slot is released even if `detach` throws.
     const absl::Cleanup release = [this, slot, index, &woken] {
       FreeSlot(index, slot->Release(woken));
       woken.WakeAll();
     };
-    // The queue first: afterwards only events that were found before can come,
-    // and the end of the generation makes those stale. Even if this fails.
+    // The queue comes first: afterwards only events that were found before can
+    // arrive, and the end of the generation makes them stale. This holds even
+    // if `detach` fails.
     status = detach();
   }
   woken.Finish();
@@ -175,14 +178,14 @@ void Core::FreeSlot(uint32_t index, bool reusable) {
 
 absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
   if (IsShutDown()) return ShutDownError();
-  // Acquire pairs with the release below: the turn before, maybe on another
-  // thread, has left what this one finds.
+  // Acquire pairs with the release below: the previous turn, perhaps on another
+  // thread, has left the state that this turn finds.
   if (turning_.exchange(true, std::memory_order_acquire)) {
     Panic(
         "a reactor was turned by two threads at once; let one turn it and the "
         "others wait for that one");
   }
-  // Also if a waker throws.
+  // The flag is cleared even if a waker throws.
   const absl::Cleanup turned = [this] {
     turning_.store(false, std::memory_order_release);
   };
@@ -191,24 +194,25 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
     parked = BeginToPark();
     if (!parked) max_wait = absl::ZeroDuration();
   } else {
-    // By `PrepareToWait()`. Relaxed: the exchange below acquires.
+    // Set by `PrepareToWait()`. Relaxed: the exchange below acquires.
     parked = park_state_.load(std::memory_order_relaxed) == kParked;
   }
 
   absl::Status status = queue_.Wait(events, max_wait);
-  // Before the dispatch, so that who is woken by it and unparks need not make a
-  // system call. Acquire pairs with the release of Unpark.
+  // Reset before the dispatch, so that a woken thread can unpark without a
+  // system call. Acquire pairs with the release of `Unpark()`.
   if (parked) park_state_.exchange(kEmpty, std::memory_order_acquire);
   if (!status.ok()) return status;
   if (events.size() > 0) {
-    // Relaxed: one thread at a time is here, and it orders nothing.
+    // Relaxed: only one thread at a time gets here, and the count orders
+    // nothing.
     ready_events_.store(
         ready_events_.load(std::memory_order_relaxed) + events.size(),
         std::memory_order_relaxed);
   }
   Dispatch(events);
-  // Who unparked meanwhile is served by the return from this call. Nothing to
-  // order in the look; acquire as above.
+  // The return from this call serves threads that unparked meanwhile. Relaxed
+  // load: nothing to order. Acquire as above.
   if (park_state_.load(std::memory_order_relaxed) != kEmpty) {
     park_state_.exchange(kEmpty, std::memory_order_acquire);
   }
@@ -221,12 +225,12 @@ bool Core::PrepareToWait() {
         "Reactor::PrepareToWait() while the reactor is being turned; let one "
         "thread do both");
   }
-  // A shutdown that comes later unparks.
+  // A later shutdown unparks.
   return BeginToPark() && !MutableCondition(IsShutDown());
 }
 
 bool Core::BeginToPark() {
-  // Nothing to order: what an unpark is about is acquired by the turn.
+  // Relaxed: the turn acquires the memory to which an unpark refers.
   uint32_t state = kEmpty;
   return park_state_.compare_exchange_strong(state, kParked,
                                              std::memory_order_relaxed,
@@ -239,7 +243,7 @@ void Core::Dispatch(const Events& events) {
   for (const Event& event : events) {
     const auto index = static_cast<uint32_t>(event.token().value());
     const auto generation = static_cast<uint32_t>(event.token().value() >> 32);
-    // Null for the waker's, which has no more to say than that it is there.
+    // Null for the event waker's token: the event itself is the whole message.
     Slot* slot = slots_.Get(index);
     if (slot != nullptr) slot->Post(generation, event.ready(), woken);
   }
@@ -247,8 +251,8 @@ void Core::Dispatch(const Events& events) {
 }
 
 void Core::Unpark() {
-  // Release pairs with the acquire in Turn: what came before this call is
-  // visible after the turn. Always an exchange, also from kNotified, for the
+  // Release pairs with the acquire in `Turn()`: writes before this call are
+  // visible after the turn. Always an exchange, even from kNotified, for the
   // same reason.
   if (park_state_.exchange(kNotified, std::memory_order_release) != kParked) {
     return;
@@ -261,9 +265,9 @@ void Core::Shutdown() {
   uint32_t bound;
   {
     const ThreadMutexLock lock(&mu_);
-    // Changes under the lock alone: nothing to order.
+    // Relaxed: changes only under the lock.
     if (shut_down_.load(std::memory_order_relaxed)) return;
-    // Release pairs with the acquire of IsShutDown.
+    // Release pairs with the acquire of `IsShutDown()`.
     shut_down_.store(true, std::memory_order_release);
     bound = slots_.bound();
   }
@@ -274,14 +278,15 @@ bool Core::ShutdownIfIdle() {
   const ThreadMutexLock lock(&mu_);
   unpark_when_idle_ = slots_.used() != 0;
   if (unpark_when_idle_) return false;
-  // As in Shutdown. But nobody has to be told: no source is registered, so none
-  // waits for one, and who would park is the caller.
+  // Release as in `Shutdown()`. No notification is necessary: without a
+  // registered source there are no waiters, and the thread that would park is
+  // the caller.
   shut_down_.store(true, std::memory_order_release);
   return true;
 }
 
 void Core::WakeAll(uint32_t bound) {
-  // No slot is allocated any more, and a slot that is free can be told too.
+  // No slot is allocated any more, and notifying a free slot does no harm.
   WakeBatch woken;
   for (uint32_t index = 0; index < bound; ++index) {
     slots_.Get(index)->Shutdown(woken);

@@ -5,8 +5,9 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// For reactor/ itself: what a reactor, its handles and its registrations share.
-// Users have `Reactor` (reactor.h), `Handle` (handle.h) and `Registration`.
+// For use in reactor/ only: the state that a reactor shares with its handles
+// and registrations. Users have `Reactor` (reactor.h), `Handle` (handle.h) and
+// `Registration`.
 
 #ifndef ROUSE_REACTOR_CORE_H_
 #define ROUSE_REACTOR_CORE_H_
@@ -33,11 +34,11 @@ namespace rouse::reactor::internal {
 
 // Core
 //
-// Counted: the reactor, each handle, unparker and registration own a reference.
-// Thread-safe but for `Turn()`.
+// Reference-counted: the reactor and each handle, unparker and registration own
+// a reference. Thread-safe except for `Turn()`.
 class Core {
  public:
-  // Owned by one reference.
+  // Makes a core. The caller owns the only reference.
   static absl::StatusOr<Core*> New(uint32_t max_sources);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -47,24 +48,26 @@ class Core {
     references_.fetch_add(1, std::memory_order_relaxed);
   }
   void Unref() {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last `Unref()`: every use comes
+    // before the delete.
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   Handle NewHandle() {
     Ref();
     return Handle(this);
   }
-  // The same for a reference that the caller has, and gives up.
+  // Like `NewHandle()`, but takes over a reference of the caller.
   Handle TakeHandle() { return Handle(this); }
 
-  // Acquire pairs with the release of Shutdown.
+  // Acquire pairs with the release of `Shutdown()`.
   bool IsShutDown() const { return shut_down_.load(std::memory_order_acquire); }
   bool IsIdle() const;
   Metrics metrics() const;
 
-  // As documented at `Registration`. A source is known by its slot, and the
-  // slot's index, which `Register()` sets. `attach` and `detach` add the source
-  // to the queue, under the token, and remove it.
+  // Register and deregister a source, as described at `Registration`. A source
+  // is identified by its slot, and by the slot's index, which `Register()`
+  // sets. `attach` adds the source to the queue under the token; `detach`
+  // removes the source.
   absl::StatusOr<Slot*> Register(absl::FunctionRef<absl::Status(Token)> attach,
                                  uint32_t& index);
   absl::Status Deregister(absl::FunctionRef<absl::Status()> detach, Slot* slot,
@@ -72,54 +75,56 @@ class Core {
 
   const EventQueue& queue() const { return queue_; }
 
-  // As documented at `Reactor`.
+  // Implement the functions of the same names of `Reactor`.
   absl::StatusOr<size_t> Turn(Events& events, absl::Duration max_wait);
   bool PrepareToWait();
   void Unpark();
   void Shutdown();
 
-  // Shuts down if no source is registered, and returns whether it has. If not,
-  // the reactor is unparked when the last one goes. REQUIRES: the caller is the
-  // thread that turns the reactor, and does so again until this is true.
+  // Shuts the reactor down if no source is registered, and returns whether it
+  // did. Otherwise the reactor is unparked when the last source is
+  // deregistered. REQUIRES: the caller is the thread that turns the reactor,
+  // and calls this function again until the result is true.
   bool ShutdownIfIdle();
 
  private:
   Core(EventQueue queue, uint32_t max_sources);
   ~Core() = default;
 
-  // Takes back a slot whose source has gone.
+  // Takes back the slot of a source that was deregistered.
   void FreeSlot(uint32_t index, bool reusable);
 
-  // The second half of a shutdown: tells all that wait at slots below `bound`.
+  // Does the second half of a shutdown: notifies all waiters at slots below
+  // `bound`.
   void WakeAll(uint32_t bound);
 
-  // Makes the next unpark end a wait for the queue. Returns false if an unpark
-  // has come that no turn has used up.
+  // Makes the next unpark end a wait for the queue. Returns false if no turn
+  // has used up an earlier unpark.
   bool BeginToPark();
 
-  // Hands the events to their slots.
+  // Passes the events to their slots.
   void Dispatch(const Events& events);
 
   EventQueue queue_;
   const uint32_t max_sources_;
 
   Atomic<size_t> references_{1};
-  // How the following work together is said in core.cc.
+  // The comment in core.cc explains how the following members work together.
   Atomic<uint32_t> park_state_{0};
-  // Whether a thread is in `Turn()`.
+  // True while a thread is in `Turn()`.
   Atomic<bool> turning_{false};
   // Set under the lock.
   Atomic<bool> shut_down_{false};
 
-  // Counts for metrics, which order nothing, and are no business of the model
-  // checker's.
+  // Counts for the metrics. The counts order nothing, and the model checker
+  // ignores them.
   std::atomic<uint64_t> registrations_{0};
-  std::atomic<uint64_t> ready_events_{0};  // written in `Turn()` alone
+  std::atomic<uint64_t> ready_events_{0};  // written only in `Turn()`
 
   mutable ThreadMutex mu_;
-  // Whether somebody waits for the last source to go.
+  // True if the reactor must be unparked when the last source is deregistered.
   bool unpark_when_idle_ ABSL_GUARDED_BY(mu_) = false;
-  // Guarded by `mu_`, but for `Get()`.
+  // Guarded by `mu_`, except for `Get()`.
   SlotTable slots_;
 };
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that turns a reactor against those that unpark it, register with
-// it, and shut it down. In all of these an unpark that is lost is a deadlock.
+// Runs the thread that turns a reactor concurrently with threads that unpark
+// the reactor, register with it, and shut it down. In all of these models a
+// lost unpark is a deadlock.
 
 #include <atomic>
 #include <cstdint>
@@ -36,7 +37,7 @@ using model::Thread;
 struct Release {
   void operator()(Core* core) const { core->Unref(); }
 };
-// One reference.
+// Owns one reference.
 using CoreRef = std::unique_ptr<Core, Release>;
 
 CoreRef NewCore() { return CoreRef(Core::New(/*max_sources=*/4).value()); }
@@ -46,24 +47,24 @@ CoreRef Share(const CoreRef& core) {
   return CoreRef(core.get());
 }
 
-// False after a shutdown.
+// Turns `core`. Returns false after a shutdown.
 bool Turn(Core& core, absl::Duration max_wait = absl::InfiniteDuration()) {
   Events events(1);
   return core.Turn(events, max_wait).ok();
 }
 
-// As a loop does that waits for the descriptor of the queue.
+// Waits like a loop that waits for the descriptor of the queue.
 bool WaitInAnotherLoop(Core& core) {
   if (core.PrepareToWait()) core.queue().WaitUntilReadable();
   return Turn(core, absl::ZeroDuration());
 }
 
-// As a thread does that has nothing else to do.
+// Runs like a thread with no other work.
 void RunUntilIdle(Core& core) {
   while (!core.ShutdownIfIdle()) Require(Turn(core));
 }
 
-// A source, or the refusal of one. Nothing ever happens to it.
+// A source, or the refusal of a source. No event ever occurs.
 class Source {
  public:
   explicit Source(Core& core, int fd = 1)
@@ -94,10 +95,10 @@ class Source {
   const absl::StatusOr<Slot*> slot_;
 };
 
-// Somebody who waits for a source; it goes before that does.
+// A task that waits for a source. Must be destroyed before the source.
 class Task {
  public:
-  // False if it was told that the reactor has been shut down.
+  // Returns false if the reactor has been shut down.
   bool Wait(Source& source) {
     uint64_t word;
     const Waker waker = Waker::FromCallable(
@@ -130,8 +131,8 @@ MODEL_TEST(ReactorCore, AnUnparkBeforeDuringOrAfterEndsThePark,
   other.Join();
 }
 
-// The second unpark finds the first one's note: what came before it is visible
-// all the same.
+// The second unpark finds the state of the first: writes before the second are
+// visible nevertheless.
 MODEL_TEST(ReactorCore, ATurnSeesWhatCameBeforeEveryUnparkItUsesUp,
            .spurious_failures = 0) {
   const CoreRef core = NewCore();
@@ -205,8 +206,8 @@ void UsesUpAnUnparkOrLeavesIt(absl::Duration max_wait) {
     core->Unpark();
   });
   Turn(*core, max_wait);
-  // A turn that has used up the unpark sees what came before. Then this one
-  // would not end.
+  // A turn that has used up the unpark sees all earlier writes. Otherwise the
+  // turn below would not end.
   while (!unparked.load(std::memory_order_relaxed)) Turn(*core);
   other.Join();
 }
@@ -258,7 +259,7 @@ MODEL_TEST(ReactorCore, TheLastSourceThatGoesEndsThePark,
   Require(core->IsShutDown());
 }
 
-// It was one for a moment.
+// The refused source was registered for a moment.
 MODEL_TEST(ReactorCore, ASourceThatIsRefusedEndsThePark,
            .spurious_failures = 0) {
   const CoreRef core = NewCore();
@@ -312,7 +313,8 @@ MODEL_TEST(ReactorCore, NoReferenceIsLost) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-// One after the other they may, and find what the other has left.
+// Turns one after another are allowed, and each finds the state that the
+// previous turn has left.
 MODEL_TEST(ReactorCore, TwoDoNotTurnAtOnce) {
   const CoreRef core = NewCore();
   Atomic<int> turns(0);
@@ -331,7 +333,7 @@ MODEL_TEST(ReactorCore, TwoDoNotTurnAtOnce) {
 
 #endif
 
-// The largest come last: most mutants are killed before.
+// The largest models come last: most mutants are killed before.
 
 MODEL_TEST(ReactorCore, AShutdownTellsAllWhoWait, .spurious_failures = 0) {
   const CoreRef core = NewCore();
@@ -362,7 +364,7 @@ MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrToldOfTheShutdown,
   Require(task.woken() == waits);
 }
 
-// The same of a slot that has served another source.
+// Like the test above, for a slot that has served another source.
 MODEL_TEST(ReactorCore, OneOfASlotThatWasFreeIsToo, .spurious_failures = 0) {
   const CoreRef core = NewCore();
   {

@@ -5,7 +5,7 @@
 // File: event_waker.h
 // -----------------------------------------------------------------------------
 //
-// `EventWaker`: wakes a thread that waits in a `Poller`.
+// Declares `EventWaker` for ending a `Poller::Poll()` from another thread.
 
 #ifndef ROUSE_REACTOR_EVENT_WAKER_H_
 #define ROUSE_REACTOR_EVENT_WAKER_H_

@@ -5,7 +5,7 @@
 // File: events.h
 // -----------------------------------------------------------------------------
 //
-// `Events`: what a `Poller` has found.
+// Declares `Events`, the result of `Poller::Poll()`.
 
 #ifndef ROUSE_REACTOR_EVENTS_H_
 #define ROUSE_REACTOR_EVENTS_H_

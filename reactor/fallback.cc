@@ -23,19 +23,19 @@
 namespace rouse::reactor {
 namespace {
 
-// Of starting the thread, so that no two are started.
+// Held while starting the thread, so that only one thread is started.
 ABSL_CONST_INIT ThreadMutex start_mu(absl::kConstInit);
 
-// The process in which the fallback is a thread in the background, or 0. Set
-// before the fallback is.
+// The process whose background thread drives the fallback, or 0. Set before the
+// fallback.
 // NOLINTNEXTLINE(misc-include-cleaner): <sys/types.h> has pid_t
 ABSL_CONST_INIT Atomic<pid_t> background_pid{0};
 
-// The fallback, if there is one.
+// Returns the fallback if it exists.
 std::optional<absl::StatusOr<Handle>> TryExisting() {
   std::optional<Handle> set = Handle::TryFallback();
   if (!set.has_value()) return std::nullopt;
-  // Relaxed: seeing the fallback has acquired what was set before.
+  // Relaxed: the load of the fallback has acquired all earlier writes.
   const pid_t pid = background_pid.load(std::memory_order_relaxed);
   if (pid != 0 && pid != ProcessId()) {
     return absl::FailedPreconditionError(
@@ -57,14 +57,15 @@ absl::StatusOr<Handle> FallbackHandle() {
       Background::Start(*std::move(reactor));
   if (!background.ok()) return std::move(background).status();
   Handle handle = background->handle();
-  // Relaxed, as below: SetFallback() releases it.
+  // Relaxed, like the store below: `SetFallback()` releases the value.
   background_pid.store(ProcessId(), std::memory_order_relaxed);
   if (handle.SetFallback().ok()) {
     std::move(*background).Forget();
     return handle;
   }
   background_pid.store(0, std::memory_order_relaxed);
-  // Somebody has set another one meanwhile. The thread ends here.
+  // Another thread has set a fallback meanwhile. The new background thread ends
+  // here.
   return *Handle::TryFallback();
 }
 

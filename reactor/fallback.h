@@ -5,10 +5,10 @@
 // File: fallback.h
 // -----------------------------------------------------------------------------
 //
-// The reactor of those who have none. A socket that is opened on a thread
-// without a current reactor is driven by a thread in the background, which is
-// started for the first one. A program that drives a reactor itself says so
-// before that:
+// The fallback reactor, for threads without a current reactor. A socket that is
+// opened on such a thread is driven by a background thread, which is started
+// for the first such socket. A program that drives a reactor itself sets the
+// fallback before that:
 //
 //   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
 //   absl::Status status = reactor->handle().SetFallback();
@@ -23,26 +23,26 @@ namespace rouse::reactor {
 
 // FallbackHandle()
 //
-// What `Handle::SetFallback()` was called for, or else a reactor in the
-// background, which the first call starts and which runs until the process
-// ends. If that fails the next call tries again:
+// Returns the handle for which `Handle::SetFallback()` was called. If there is
+// none, returns the handle of a background reactor, started by the first call
+// and running until the process ends. If the start fails, the next call tries
+// again:
 //
 //   ResourceExhausted   out of descriptors or memory
-//   Unavailable         there can be no more threads
+//   Unavailable         no more threads can be created
 //
-// FailedPrecondition in a process that has been forked off one in which it runs
-// in the background: the thread is not in this one.
+// Returns FailedPrecondition in a child forked from a process with such a
+// background reactor, because the child does not have the thread.
 //
-// Thread-safe. Costs four atomic operations, but for the first call.
+// Thread-safe. Costs four atomic operations, except for the first call.
 absl::StatusOr<Handle> FallbackHandle();
 
 // BindHandle()
 //
-// What an unbound handle stands for, for who makes sources of their own:
-// `handle` itself if it is bound, else the thread's current one, else the
+// Resolves a possibly unbound handle, for authors of new kinds of sources.
+// Returns `handle` itself if bound, else the thread's current handle, else the
 // fallback. Errors are those of `FallbackHandle()`, and FailedPrecondition
-// within a `ScopedDefault` of an unbound handle, which says that there is to be
-// none.
+// within a `ScopedDefault` of an unbound handle, which rules out every reactor.
 absl::StatusOr<Handle> BindHandle(const Handle& handle);
 
 }  // namespace rouse::reactor

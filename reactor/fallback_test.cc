@@ -41,9 +41,9 @@ TEST(SetFallback, OfAnUnboundHandleIsFailedPrecondition) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Handle().SetFallback()));
 }
 
-// The fallback is the whole process's: hence one test.
+// The fallback belongs to the whole process, so there is a single test.
 TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
-  // UBSan needs a descriptor to look at an object for the first time.
+  // UBSan needs a descriptor when it checks an object for the first time.
   ASSERT_TRUE(Reactor::Create().ok());
   rlimit limit;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -55,7 +55,7 @@ TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
   EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
   EXPECT_FALSE(Handle::TryFallback().has_value());
 
-  // The next ones get one thread, and one only.
+  // The next calls start exactly one thread.
   Handle handles[4];
   std::vector<std::thread> threads;
   threads.reserve(4);
@@ -66,14 +66,14 @@ TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
   for (const Handle& handle : handles) EXPECT_EQ(handle, handles[0]);
   EXPECT_EQ(Handle::TryFallback(), handles[0]);
 
-  // It drives what is made without a handle.
+  // The fallback drives sources that are made without a handle.
   auto [a, b] = MakeSocketPair();
   const auto async = AsyncFd<FdSource>::Create(FdSource(a.get()));
   ASSERT_TRUE(async.ok()) << async.status();
   WriteTo(b.get(), "x");
   EXPECT_TRUE(BlockOn(async->Readable()).ok());
 
-  // In a child there is no such thread.
+  // A child process does not have the thread.
   // NOLINTNEXTLINE(misc-include-cleaner): <sys/types.h> has pid_t
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -84,7 +84,7 @@ TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 
-  // It is too late for another.
+  // Another fallback comes too late.
   const Reactor reactor = Reactor::Create().value();
   EXPECT_TRUE(absl::IsAlreadyExists(reactor.handle().SetFallback()));
 }

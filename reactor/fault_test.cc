@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operating system refuses, and what peers do at the wrong moment. The
-// same of listeners and streams is in net/tcp/tcp_fault_test.cc.
+// Tests errors of the operating system, and inopportune actions of peers.
+// net/tcp/tcp_fault_test.cc has the same tests for listeners and streams.
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -85,7 +85,7 @@ class FaultTest : public FdTest {
   OwnedFd a_, b_;
 };
 
-// Two ends of a TCP connection, the first one non-blocking.
+// Makes two ends of a TCP connection, the first of them non-blocking.
 std::pair<OwnedFd, OwnedFd> MakeTcpPair() {
   const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in addr = {};
@@ -119,7 +119,7 @@ TEST_F(FaultTest, NoQueueIsResourceExhausted) {
   }
 }
 
-// R18: the queue is there and is closed.
+// R18: the queue has been made, and is closed.
 TEST_F(FaultTest, NoWakerIsResourceExhausted) {
   for (const int error : {EMFILE, ENFILE, ENOMEM}) {
     ROUSE_SKIP_UNLESS(WithFailingCalls({SYS_eventfd2}, error, [] {
@@ -137,7 +137,7 @@ TEST_F(FaultTest, AWakerThatCannotBeRegisteredMayBeTriedAgain) {
   EXPECT_TRUE(EventWaker::Create(poller.registry(), Token(1)).ok());
 }
 
-// R12: each with the code of its reason, and nothing is left behind.
+// R12: each failure has the code of its reason, and leaves nothing behind.
 TEST_F(FaultTest, WhatTheQueueRefusesIsNotRegistered) {
   const std::pair<int, absl::StatusCode> faults[] = {
       {ENOSPC, absl::StatusCode::kResourceExhausted},
@@ -172,7 +172,7 @@ TEST_F(FaultTest, WhatCannotBeDeregisteredIsGoneAllTheSame) {
     EXPECT_TRUE(absl::IsNotFound(registration.Deregister()));
   }));
   EXPECT_TRUE(reactor_.IsIdle());
-  // The queue knows it still, under a generation that has ended.
+  // The queue still knows the descriptor, under a generation that has ended.
   WriteTo(b_.get(), "x");
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
 }
@@ -195,7 +195,7 @@ TEST_F(FaultTest, AWaitThatFailsIsAnErrorOfTheTurn) {
         EXPECT_THROW(reactor_.Park(), std::logic_error);
 #endif
       }));
-  // Elsewhere it works as before.
+  // Outside the filter, everything works as before.
   reactor_.unparker().Unpark();
   EXPECT_TRUE(reactor_.Turn(absl::InfiniteDuration()).ok());
 }
@@ -213,10 +213,10 @@ TEST_F(FaultTest, WritesOfOneByteAllArrive) {
   }
 }
 
-// Each write of a buffer that is as good as full is a part of what is left.
+// Each write to an almost full buffer writes a part of the rest.
 TEST_F(FaultTest, PartsOfAWriteAllArrive) {
   auto [mine, peer] = MakeTcpPair();
-  const int small = 1;  // the least that the system allows
+  const int small = 1;  // raised to the system's minimum
   ASSERT_EQ(setsockopt(mine.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small),
             0);
   const auto async = Async(std::move(mine));
@@ -271,7 +271,7 @@ TEST_F(FaultTest, AResetInTheMiddleOfAWriteEndsIt) {
       ASSERT_TRUE(reactor_.Turn(absl::InfiniteDuration()).ok());
       result = task_.Poll(write);
     }
-    // Even now, if there was room after all before the reset had come.
+    // A write may still succeed if room appeared before the reset.
     if (result->ok()) continue;
     ASSERT_TRUE(has_reset) << result->status();
     EXPECT_TRUE(absl::IsUnavailable(result->status())) << result->status();

@@ -29,7 +29,8 @@
 namespace rouse::reactor {
 namespace {
 
-// Does `with` what is a program that returns `action` for calls of `numbers`.
+// Calls `with` with a filter program that returns `action` for calls of
+// `numbers`.
 template <class With>
 void WithFilter(std::initializer_list<int> numbers, uint32_t action,
                 With with) {
@@ -46,8 +47,8 @@ void WithFilter(std::initializer_list<int> numbers, uint32_t action,
   with(&program);
 }
 
-// Whether a call that waits can be let through: from Linux 5.5 on. Before, the
-// answer is an error, and the call waits for ever.
+// Returns whether a waiting call can be allowed to continue, which requires
+// Linux 5.5. On older kernels the response fails, and the call waits forever.
 bool MayContinueCalls() {
   utsname name;
   int major = 0;
@@ -60,7 +61,7 @@ bool MayContinueCalls() {
          std::pair(major, minor) >= std::pair(5, 5);
 }
 
-// Answers the call that waits at `listener`, if there still is one.
+// Responds to the call that waits at `listener`, if it still waits.
 void Answer(int listener, int error, absl::FunctionRef<bool()> fails) {
   seccomp_notif call = {};
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return;

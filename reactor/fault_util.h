@@ -5,7 +5,7 @@
 // File: fault_util.h
 // -----------------------------------------------------------------------------
 //
-// For tests of what the operating system refuses:
+// Helpers for tests of system calls that fail:
 //
 //   if (!WithFailingCalls({SYS_epoll_ctl}, ENOSPC, [&] { ... })) {
 //     GTEST_SKIP() << "no filters of system calls here";
@@ -22,17 +22,19 @@ namespace rouse::reactor {
 
 // WithFailingCalls()
 //
-// Runs `body` on a thread whose calls of `numbers` (SYS_...) all fail with
-// `error`, and waits for it. False, and `body` has not run, where the system
-// does not allow that.
+// Runs `body` on a thread on which all calls of `numbers` (SYS_...) fail with
+// `error`, and waits for the thread. Returns false, without running `body`, if
+// the system does not support such a filter.
 bool WithFailingCalls(std::initializer_list<int> numbers, int error,
                       absl::FunctionRef<void()> body);
 
 // WithCallsThatMayFail()
 //
-// The same where `fails()` says of each call whether it is to fail: it is asked
-// on the thread that called this, while the call waits. Calls of threads that
-// `body` starts count, too; they must have ended when it returns.
+// Like `WithFailingCalls()`, but `fails()` decides for each call whether the
+// call fails. `fails()` runs on the thread that called
+// `WithCallsThatMayFail()`, while the system call waits. The filter includes
+// calls of threads that `body` starts; those threads must end before `body`
+// returns.
 bool WithCallsThatMayFail(std::initializer_list<int> numbers, int error,
                           absl::FunctionRef<bool()> fails,
                           absl::FunctionRef<void()> body);

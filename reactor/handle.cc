@@ -16,14 +16,14 @@
 namespace rouse::reactor {
 namespace {
 
-// The innermost one of the thread.
+// The thread's innermost scope.
 thread_local const ScopedDefault* current_scope = nullptr;
 
-// Null, and then for ever the owner of one reference.
+// Null at first. Once set, owns one reference forever.
 ABSL_CONST_INIT Atomic<internal::Core*> fallback{nullptr};
 
 // Not inlined: a compiler may keep the address of a thread-local variable
-// across a suspension of a coroutine, which may go on elsewhere.
+// across the suspension of a coroutine, which may resume on another thread.
 ABSL_ATTRIBUTE_NOINLINE const ScopedDefault* GetCurrent() {
   return current_scope;
 }
@@ -67,8 +67,8 @@ absl::Status Handle::SetFallback() const {
   }
   core_->Ref();
   internal::Core* expected = nullptr;
-  // Release pairs with the acquire of TryFallback, which uses the core. Relaxed
-  // if it fails: the other one is not looked at.
+  // Release pairs with the acquire of `TryFallback()`, which uses the core.
+  // Relaxed on failure: the other core is not accessed.
   if (!fallback.compare_exchange_strong(expected, core_,
                                         std::memory_order_release,
                                         std::memory_order_relaxed)) {
@@ -81,7 +81,7 @@ absl::Status Handle::SetFallback() const {
 }
 
 std::optional<Handle> Handle::TryFallback() {
-  // Acquire pairs with the release of SetFallback.
+  // Acquire pairs with the release of `SetFallback()`.
   internal::Core* core = fallback.load(std::memory_order_acquire);
   if (core == nullptr) return std::nullopt;
   return core->NewHandle();

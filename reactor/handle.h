@@ -5,14 +5,14 @@
 // File: handle.h
 // -----------------------------------------------------------------------------
 //
-// A `reactor::Handle` says which reactor a socket is driven by. Sockets that
-// are given none take the thread's current one:
+// A `reactor::Handle` says which reactor drives a socket. Sockets without an
+// explicit handle use the thread's current one:
 //
 //   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
 //   reactor::ScopedDefault current(reactor->handle());
 //   ... sockets may be opened here ...
 //
-// A runtime does this on each of its threads.
+// A runtime sets the current handle on each of its threads.
 
 #ifndef ROUSE_REACTOR_HANDLE_H_
 #define ROUSE_REACTOR_HANDLE_H_
@@ -33,13 +33,14 @@ class Core;
 
 // Metrics
 //
-// What a reactor has done so far. The counts begin at zero.
+// Statistics of a reactor. The counts begin at zero.
 struct Metrics {
-  // Registered now: sockets, pipes and other sources.
+  // Number of sockets, pipes and other sources that are registered now.
   size_t sources = 0;
-  // How many have ever been registered.
+  // Number of registrations since the start.
   uint64_t registrations = 0;
-  // Events that the system has had for them, those of `Unpark()` included.
+  // Number of events that the system has reported, including those of
+  // `Unpark()`.
   uint64_t ready_events = 0;
 };
 
@@ -48,14 +49,13 @@ struct Metrics {
 // Refers to a reactor, from any thread. One pointer; copying counts a
 // reference.
 //
-// It may outlive the reactor: what waits for it then is told so, and what is
-// registered with it is refused, by `Unavailable`. The reactor's own
-// descriptors are closed when the last handle, and the last registration, has
-// gone.
+// A handle can outlive the reactor: pending waits then fail with `Unavailable`,
+// and so do new registrations. The reactor's own descriptors are closed when
+// the last handle is destroyed and the last registration has ended.
 class Handle {
  public:
-  // Refers to no reactor yet: stands for the one that is current where the
-  // handle is used or, where none is, for the fallback (fallback.h).
+  // Makes an unbound handle. It stands for the handle that is current at the
+  // place of use or, without a current handle, for the fallback (fallback.h).
   Handle() = default;
 
   Handle(const Handle& other);
@@ -67,38 +67,42 @@ class Handle {
   }
   ~Handle();
 
-  // The current reactor of this thread. Without one, a `Panic()`.
+  // Returns the current reactor of this thread. Panics if no reactor is
+  // current.
   static Handle Current();
-  // The same, or nothing.
+  // Returns the current reactor of this thread, or `std::nullopt`.
   static std::optional<Handle> TryCurrent();
 
-  // Makes this handle's reactor the fallback of the whole process, for as long
-  // as that lives: for threads without a current reactor. Once, and before
-  // somebody has needed one.
+  // Makes this handle's reactor the fallback for threads without a current
+  // reactor, until the process ends. Can be called once, and before any thread
+  // has needed a fallback.
   //
-  //   AlreadyExists        there is a fallback already
+  //   AlreadyExists        a fallback exists already
   //   FailedPrecondition   the handle is unbound
   //
-  // Thread-safe. After the reactor has gone, what takes the fallback is
+  // Thread-safe. After the reactor is destroyed, uses of the fallback fail with
   // Unavailable.
   absl::Status SetFallback() const;
 
-  // What was set by that, or started by `FallbackHandle()`, if anything was.
+  // Returns the fallback set by `SetFallback()` or started by
+  // `FallbackHandle()`, or `std::nullopt` if no fallback exists.
   static std::optional<Handle> TryFallback();
 
-  // Whether this handle refers to a reactor.
+  // Returns whether this handle refers to a reactor.
   bool IsBound() const { return core_ != nullptr; }
 
-  // Whether the reactor has been shut down or destroyed. False if unbound.
+  // Returns whether the reactor has been shut down or destroyed. Returns false
+  // if unbound.
   bool IsShutDown() const;
 
-  // Takes a lock for a moment. All zero if unbound.
+  // Returns the reactor's statistics, or zeros if unbound. Takes a lock
+  // briefly.
   Metrics metrics() const;
 
-  // Whether both refer to the same reactor.
+  // Returns whether both handles refer to the same reactor.
   friend bool operator==(const Handle&, const Handle&) = default;
 
-  // For reactor/ itself; null if unbound.
+  // Returns the reactor's core, for use in reactor/ only, or null if unbound.
   internal::Core* core() const { return core_; }
 
  private:
@@ -112,10 +116,10 @@ class Handle {
 
 // ScopedDefault
 //
-// While it lives, `handle` is the current one of the thread that made it. An
-// unbound one hides what was current, and the fallback too: what needs a
-// reactor then fails. Scopes nest: each ends on its own thread, the innermost
-// first.
+// Makes `handle` the current handle of the constructing thread for the lifetime
+// of the scope. An unbound `handle` hides the outer current handle and the
+// fallback: operations that need a reactor then fail. Scopes nest; each must
+// end on its own thread, the innermost first.
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);
@@ -123,7 +127,7 @@ class ScopedDefault {
   ScopedDefault& operator=(const ScopedDefault&) = delete;
   ~ScopedDefault();
 
-  // Whether this thread is within a scope.
+  // Returns whether this thread is within a scope.
   static bool IsActive();
 
  private:
@@ -135,7 +139,8 @@ class ScopedDefault {
 
 // WithDefault()
 //
-// Calls `function()` with `handle` as the current one, and returns its result.
+// Calls `function()` with `handle` as the current handle, and returns the
+// result.
 template <class F>
 decltype(auto) WithDefault(Handle handle, F&& function) {
   const ScopedDefault scope(std::move(handle));

@@ -5,7 +5,7 @@
 // File: interest.h
 // -----------------------------------------------------------------------------
 //
-// `Interest`: which readiness to wait for.
+// Declares `Interest`, the kinds of readiness to wait for.
 
 #ifndef ROUSE_REACTOR_INTEREST_H_
 #define ROUSE_REACTOR_INTEREST_H_

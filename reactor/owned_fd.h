@@ -5,9 +5,9 @@
 // File: owned_fd.h
 // -----------------------------------------------------------------------------
 //
-// `OwnedFd` closes a file descriptor when it goes out of scope. A parameter of
-// this type says that the callee takes the descriptor over, and closes it also
-// where it fails:
+// `OwnedFd` closes a file descriptor at the end of its scope. A parameter of
+// type `OwnedFd` means that the callee takes the descriptor over, and closes it
+// even if the callee fails:
 //
 //   OwnedFd fd(socket(AF_INET, SOCK_STREAM, 0));
 //   absl::StatusOr<TcpStream> stream = TcpStream::FromFd(std::move(fd));
@@ -21,13 +21,13 @@ namespace rouse {
 
 // OwnedFd
 //
-// At most one descriptor. Move-only; a moved-from object has none. Not
+// Owns at most one descriptor. Move-only; a moved-from object is empty. Not
 // thread-safe.
 class OwnedFd {
  public:
   OwnedFd() = default;
 
-  // Takes over `fd`; a negative number is none.
+  // Takes over `fd`. A negative number makes an empty object.
   explicit OwnedFd(int fd) : fd_(fd) {}
 
   OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -39,17 +39,18 @@ class OwnedFd {
 
   bool IsValid() const { return fd_ >= 0; }
 
-  // The descriptor, or -1. It stays owned.
+  // Returns the descriptor, which this object continues to own, or -1 if empty.
   int get() const { return fd_; }
 
-  // The same, by the name that all have who own one: see `reactor::HasFd`.
+  // Like `get()`, under the name that all owners of a descriptor share: see
+  // `reactor::HasFd`.
   int fd() const { return fd_; }
 
-  // Gives the descriptor to the caller.
+  // Transfers ownership of the descriptor to the caller.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
-  // Closes the descriptor and takes over `fd`. An error of close(2) is ignored:
-  // on Linux the descriptor is gone even then.
+  // Closes the descriptor and takes over `fd`. An error of close(2) is ignored,
+  // because on Linux the descriptor is closed even then.
   void Reset(int fd = -1) {
     if (const int old = std::exchange(fd_, fd); old >= 0) Close(old);
   }

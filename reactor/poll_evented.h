@@ -6,7 +6,7 @@
 // -----------------------------------------------------------------------------
 //
 // `PollEvented<T>` owns a `T` that has a descriptor, or is a `Source`, together
-// with its registration, and ends the registration before the `T`:
+// with its registration. The registration ends before the `T` is destroyed:
 //
 //   absl::StatusOr<PollEvented<OwnedFd>> evented =
 //       PollEvented<OwnedFd>::Create(std::move(fd), Interest::kReadable);
@@ -26,33 +26,34 @@
 
 namespace rouse::reactor {
 
-// Whether a `T` has a descriptor, which it closes when it is destroyed.
+// Requires that a `T` has a descriptor, and closes the descriptor on
+// destruction.
 template <class T>
 concept HasFd = std::movable<T> && requires(const T& io) {
   { io.fd() } -> std::convertible_to<int>;
 };
 
-// Whether `PollEvented` takes a `T`. One that has a descriptor and is a
-// `Source` is registered as a `Source`. The registration of a `Source` goes
-// with what it was moved to.
+// Requires that `PollEvented` can hold a `T`. A `T` with both a descriptor and
+// the functions of a `Source` is registered as a `Source`. When a `Source` is
+// moved, its registration belongs to the new object.
 template <class T>
 concept Evented = HasFd<T> || (std::movable<T> && Source<T>);
 
 // PollEvented
 //
-// Thread-safe as `Registration` is, as far as `T` is. Movable.
+// As thread-safe as `Registration` and `T` are. Movable.
 template <Evented T>
 class PollEvented {
  public:
-  // Registers `io`. Errors as at `Registration::Create()`; `io` is destroyed
-  // then.
+  // Registers `io`. Errors are those of `Registration::Create()`; `io` is
+  // destroyed on failure.
   static absl::StatusOr<PollEvented> Create(T io, Interest interest,
                                             const Handle& handle = Handle()) {
     return TryCreate(std::move(io), interest, handle);
   }
 
-  // The same, for who wants to go on with `io` where it cannot be registered:
-  // on failure it is left as it was.
+  // Like `Create()`, but leaves `io` unchanged on failure, for callers that can
+  // use an unregistered `io`.
   static absl::StatusOr<PollEvented> TryCreate(
       T&& io, Interest interest, const Handle& handle = Handle()) {
     absl::StatusOr<Registration> registration = Register(io, interest, handle);
@@ -63,7 +64,8 @@ class PollEvented {
   PollEvented(PollEvented&&) noexcept = default;
   PollEvented& operator=(PollEvented&& other) noexcept {
     if (this == &other) return *this;
-    // In this order: what was here is deregistered before it is closed.
+    // The order matters: the old `T` is deregistered before its descriptor is
+    // closed.
     DeregisterSource();
     registration_ = std::move(other.registration_);
     io_ = std::move(other.io_);
@@ -78,7 +80,7 @@ class PollEvented {
     return registration_;
   }
 
-  // Ends the registration and gives back what was registered.
+  // Ends the registration and returns the `T`.
   T IntoInner() && {
     DeregisterSource();
     registration_.Deregister().IgnoreError();
@@ -98,7 +100,8 @@ class PollEvented {
     }
   }
 
-  // The registration of one descriptor ends by itself.
+  // Only a `Source` needs this: the registration of a single descriptor ends in
+  // the destructor of `Registration`.
   void DeregisterSource() {
     if constexpr (Source<T>) {
       if (!registration_.IsRegistered()) return;

@@ -64,8 +64,8 @@ TEST_F(PollEventedTest, IsWokenForItsDescriptor) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-// Were the descriptor closed first, deregistering would fail and the queue
-// would go on to report the duplicate.
+// If the descriptor were closed first, deregistering would fail, and the queue
+// would continue to report the duplicate.
 TEST_F(PollEventedTest, DeregistersBeforeItCloses) {
   auto [a, b] = MakeSocketPair();
   const OwnedFd duplicate(fcntl(a.get(), F_DUPFD_CLOEXEC, 0));
@@ -97,8 +97,7 @@ TEST_F(PollEventedTest, GivesBackWhatItHas) {
   EXPECT_TRUE(reactor_.IsIdle());
 }
 
-// A `Source` of two descriptors: what can be read of the one, and written to
-// the other.
+// A `Source` of two descriptors: one to be read from, one to be written to.
 class TwoSockets {
  public:
   TwoSockets(OwnedFd in, OwnedFd out)
@@ -139,7 +138,7 @@ class TwoSockets {
   OwnedFd out_;
 };
 
-// A `T` of two descriptors.
+// A fixture for a `T` of two descriptors.
 class PollEventedSourceTest : public FdTest {
  protected:
   PollEventedSourceTest() : reactor_(Reactor::Create().value()) {
@@ -179,7 +178,7 @@ TEST_F(PollEventedSourceTest, EitherDescriptorMakesItsDirectionReady) {
   EXPECT_TRUE(IsReady(*evented, Direction::kRead));
 }
 
-// Were a descriptor closed first, the queue would go on to report its
+// If a descriptor were closed first, the queue would continue to report its
 // duplicate.
 TEST_F(PollEventedSourceTest, DeregistersBothBeforeItClosesThem) {
   const OwnedFd in(fcntl(in_.get(), F_DUPFD_CLOEXEC, 0));
@@ -207,7 +206,7 @@ TEST_F(PollEventedSourceTest, MovingItMovesTheRegistration) {
                                         Interest::kReadable, reactor_.handle())
             .value();
     WriteTo(peer_.get(), "x");
-    EXPECT_EQ(Turn(), 1u);  // that the second pair can be written to
+    EXPECT_EQ(Turn(), 1u);  // the second pair is writable
     EXPECT_FALSE(reactor_.IsIdle());
   }
   EXPECT_TRUE(reactor_.IsIdle());
@@ -260,7 +259,7 @@ TEST_F(PollEventedSourceTest, TheEventsOfARefusedSourceReachNoOther) {
           .status()
           .code(),
       absl::StatusCode::kUnavailable);
-  // It gets the slot of the one that was refused.
+  // The new source gets the slot of the refused source.
   const auto other = Registration::Create(reader_.get(), Interest::kReadable,
                                           reactor_.handle());
   ASSERT_TRUE(other.ok()) << other.status();
@@ -290,7 +289,7 @@ TEST_F(PollEventedSourceTest, ARegistrationThatEndsWithoutItsSourceSaysSo) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.message(), ::testing::HasSubstr("Deregister(source)"));
   EXPECT_TRUE(reactor_.IsIdle());
-  // There are events, and they reach nobody.
+  // Events occur, but reach nobody.
   auto next = Registration::Create(reader_.get(), Interest::kReadable,
                                    reactor_.handle());
   ASSERT_TRUE(next.ok());

@@ -5,7 +5,7 @@
 // File: poller.h
 // -----------------------------------------------------------------------------
 //
-// `Poller`: waits for the readiness of sources, as epoll does.
+// Declares `Poller` for waiting for the readiness of sources, like epoll.
 
 #ifndef ROUSE_REACTOR_POLLER_H_
 #define ROUSE_REACTOR_POLLER_H_

@@ -5,8 +5,8 @@
 // File: reactor.h
 // -----------------------------------------------------------------------------
 //
-// A `Reactor` wakes the tasks that wait for sockets. It is the bottom of a
-// runtime's park stack (see "rouse/waker/park.h"), and works alone as well:
+// A `Reactor` wakes the tasks that wait for sockets. A reactor is the bottom of
+// a runtime's park stack (see "rouse/waker/park.h"), and also works alone:
 //
 //   absl::StatusOr<reactor::Reactor> reactor = reactor::Reactor::Create();
 //   reactor::ScopedDefault current(reactor->handle());
@@ -22,7 +22,7 @@
 //
 // # In another event loop
 //
-// A loop that waits for descriptors can wait for a reactor, as for one of them:
+// A loop that waits for descriptors can include a reactor's descriptor:
 //
 //   for (;;) {
 //     ... poll the futures ...
@@ -47,33 +47,35 @@ namespace rouse::reactor {
 
 // Options
 struct Options {
-  // How many sources may be registered at once; more are refused with
-  // ResourceExhausted. Cut to what the table of sources can hold, 8,388,544.
+  // Maximum number of sources registered at once; further registrations fail
+  // with ResourceExhausted. Capped at the capacity of the table of sources,
+  // 8,388,544.
   uint32_t max_sources = (uint32_t{1} << 22) - 1;
 
-  // How many events one turn takes from the operating system, 1 to 1024. What
-  // is left is taken by the next turn.
+  // Maximum number of events that one turn takes from the operating system, 1
+  // to 1024. The next turn takes the remaining events.
   size_t events_per_turn = 1024;
 };
 
 // Reactor
 //
-// A `Park`. Movable. One thread at a time turns or parks it; a second one at
-// the same time is a `Panic()`. Unparkers, handles and registrations are for
-// any thread.
+// A `Park`. Movable. One thread at a time can turn or park the reactor;
+// concurrent use by a second thread is a `Panic()`. Unparkers, handles and
+// registrations can be used by any thread.
 //
-// Destroying it shuts it down.
+// The destructor shuts the reactor down.
 //
-// A process that is forked off has no use of it, and may only call `exec()` or
-// `_exit()`: the event queue stays the parent's too.
+// A forked child process cannot use the reactor, because the event queue still
+// belongs to the parent too: the child must call only `exec()` or `_exit()`.
 class Reactor {
  public:
-  // Unparks. One pointer; copying counts a reference.
+  // Unparks the reactor. One pointer; copying counts a reference.
   class Unparker {
    public:
-    // Ends the current `Park()` or else the next one. Does nothing after the
-    // reactor has gone. What came before the call is visible after the park.
-    // Makes a system call only if a thread is parked, or about to be.
+    // Ends the current `Park()` or, if none is in progress, the next one. Does
+    // nothing after the reactor is destroyed. Writes before the call are
+    // visible after the park. Makes a system call only if a thread is parked,
+    // or about to be.
     void Unpark() const;
 
    private:
@@ -83,60 +85,64 @@ class Reactor {
     Handle handle_;
   };
 
-  // Fails where descriptors or memory are exhausted: ResourceExhausted.
+  // Makes a reactor. Returns ResourceExhausted if out of descriptors or memory.
   static absl::StatusOr<Reactor> Create(const Options& options = Options());
 
   Reactor(Reactor&&) noexcept = default;
   Reactor& operator=(Reactor&&) = delete;
   ~Reactor();
 
-  // Refers to this reactor, also after it has gone.
+  // Returns a handle to this reactor, which can outlive the reactor.
   const Handle& handle() const { return handle_; }
   Unparker unparker() const;
 
-  // Waits until there is an event or an unpark, for `max_wait` at the most (as
-  // at `Poller::Poll()`: on the monotonic clock, zero or less does not wait),
-  // and wakes whom the events concern. Returns how many events there were; may
-  // return early with none. Uses up an unpark that came before or meanwhile.
+  // Waits until an event or an unpark occurs, for at most `max_wait` (on the
+  // monotonic clock, like `Poller::Poll()`; zero or less does not wait), and
+  // wakes the waiters that the events concern. Returns the number of events;
+  // may return early with none. Uses up an unpark from before or during the
+  // call.
   //
-  // After a shutdown, Unavailable. If a waker throws, all others are called
-  // first.
+  // Returns Unavailable after a shutdown. If a waker throws, all other wakers
+  // are called first.
   absl::StatusOr<size_t> Turn(absl::Duration max_wait);
 
-  // The same for whom it is no use to know more. Return at once after a
-  // shutdown. A failing poll is a `Panic()`: the descriptor has been closed by
-  // somebody else.
+  // Like `Turn()`, for callers that need no result. Return at once after a
+  // shutdown. A failing poll is a `Panic()`, because it means that the
+  // descriptor was closed from outside.
   void Park() { ParkFor(absl::InfiniteDuration()); }
   void ParkFor(absl::Duration max_wait);
 
   // Returns the descriptor of the event queue, for an event loop that waits for
-  // more than this reactor. It stays the reactor's. It is readable while
-  // `Turn()` would find events, and, after `PrepareToWait()`, once there is an
-  // unpark. It may be readable for no reason. A loop that waits for edges
-  // (EPOLLET) must turn the reactor until a turn finds fewer events than
-  // `Options::events_per_turn`: there is no new edge for what a full turn has
-  // left. Not in what was moved from.
+  // more than this reactor. The reactor continues to own the descriptor.
+  //
+  // The descriptor is readable while `Turn()` would find events and, after
+  // `PrepareToWait()`, as soon as an unpark occurs. The descriptor may also be
+  // readable without a reason. A loop that waits for edges (EPOLLET) must turn
+  // the reactor until a turn finds fewer events than
+  // `Options::events_per_turn`, because the events that a full turn leaves
+  // behind raise no new edge.
+  //
+  // REQUIRES: the reactor was not moved from.
   int fd() const;
 
-  // Prepares a wait for `fd()` to be readable, which an unpark ends from here
-  // on until the next turn. Returns false if a turn is due at once: an unpark
-  // has come that no turn has used up, or the reactor has been shut down. For
-  // the thread that turns the reactor, right before each such wait; a turn at
-  // the same time is a `Panic()`.
+  // Prepares a wait for `fd()` to become readable: from now until the next
+  // turn, an unpark ends such a wait. Returns false if a turn is due at once,
+  // because no turn has used up an earlier unpark, or the reactor has been shut
+  // down. Must be called by the thread that turns the reactor, right before
+  // each such wait; a concurrent turn is a `Panic()`.
   bool PrepareToWait();
 
-  // Wakes all that wait, and ends a park. All operations on sources of this
-  // reactor answer Unavailable from here on. Thread-safe; a second call does
-  // nothing.
+  // Wakes all waiters and ends a park. From now on all operations on sources of
+  // this reactor return Unavailable. Thread-safe; a second call does nothing.
   void Shutdown();
 
-  // Whether no source is registered.
+  // Returns whether no source is registered.
   bool IsIdle() const;
 
  private:
   Reactor(Handle handle, size_t events_per_turn);
 
-  Handle handle_;  // unbound in what was moved from
+  Handle handle_;  // unbound if moved from
   Events events_;
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that register, wait and deregister while another one drives.
+// Runs threads that register, wait and deregister while another thread drives
+// the reactor.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +38,9 @@ namespace {
 
 constexpr int kThreads = 3;
 
-// Drives the reactor on a thread of its own until it is shut down. Waits in
-// both ways by turns: the kernel has a call for each.
+// Drives the reactor on a thread of its own until the reactor is shut down.
+// Alternates between waits with and without a limit, because the kernel has a
+// separate call for each.
 class Driver {
  public:
   explicit Driver(Reactor& reactor)
@@ -102,7 +104,7 @@ TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
       absl::StatusOr<Registration> registration =
           Registration::Create(a.get(), Interest::kReadable, reactor_.handle());
       ASSERT_TRUE(registration.ok()) << registration.status();
-      // Nothing has been written: what says otherwise is of another source.
+      // Nothing has been written yet: an event would belong to another source.
       {
         Context cx(idle.waker());
         Waiter waiter;
@@ -111,7 +113,7 @@ TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
         ASSERT_TRUE(event.IsPending()) << "a stale event";
       }
       WriteTo(b.get(), "x");
-      // Half of them go while their event is under way.
+      // Half of the registrations end while their event is on the way.
       if (rand.Below(2) == 0) continue;
       const auto event = AwaitReady(*registration, Direction::kRead);
       ASSERT_TRUE(event.ok()) << event.status();
@@ -121,8 +123,8 @@ TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
   });
 }
 
-// D30: the same, with descriptors that were closed before they were
-// deregistered, and live on in duplicates.
+// D30: like the test above, with descriptors that were closed before they were
+// deregistered, and that live on in duplicates.
 TEST_F(ReactorStressTest, ZombiesReachNobody) {
   constexpr int kRounds = 500;
   const Driver driver(reactor_);
@@ -134,7 +136,8 @@ TEST_F(ReactorStressTest, ZombiesReachNobody) {
       std::optional<Registration> zombie =
           Registration::Create(a.get(), Interest::kReadable, reactor_.handle())
               .value();
-      // The number stays taken, so that no other thread's is deregistered.
+      // Keeps the number in use, so that no other thread's descriptor is
+      // deregistered.
       const OwnedFd other(open("/dev/null", O_RDONLY | O_CLOEXEC));
       ASSERT_EQ(dup3(other.get(), a.get(), O_CLOEXEC), a.get());
       zombie.reset();
@@ -150,8 +153,8 @@ TEST_F(ReactorStressTest, ZombiesReachNobody) {
           registration->PollReady(Direction::kRead, cx, &waiter).IsPending());
     }
   });
-  // A pending waiter that is destroyed has dropped its waker; were a stale
-  // event to come later, `TestTask` would have counted it.
+  // A destroyed pending waiter has dropped its waker; `TestTask` would have
+  // counted a later stale event.
 }
 
 TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
@@ -165,7 +168,7 @@ TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
   std::thread writing([&, fd = b.get()] {
     char bytes[256];
     while (!done.load(std::memory_order_relaxed)) {
-      // Full is as good: those who read make room.
+      // A full socket is fine too: the readers make room.
       (void)!send(fd, "x", 1, MSG_NOSIGNAL);
       (void)!recv(fd, bytes, sizeof bytes, 0);
       std::this_thread::yield();
@@ -174,7 +177,7 @@ TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
   OnThreads([&, fd = a.get()](int, FastRand& rand) {
     for (int round = 0; round < kRounds; ++round) {
       if (rand.Below(4) != 0) {
-        // One that is dropped at once.
+        // A waiter that is destroyed at once.
         ThreadParker parker;
         const ThreadParker::Unparker unparker = parker.unparker();
         Context cx(unparker.waker());
@@ -198,7 +201,7 @@ TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
   writing.join();
 }
 
-// D32.
+// Covers D32.
 TEST_F(ReactorStressTest, AShutdownReachesWhoRegistersAtTheSameTime) {
   for (int round = 0; round < 50; ++round) {
     Reactor reactor = Reactor::Create().value();
@@ -229,7 +232,7 @@ TEST_F(ReactorStressTest, AShutdownReachesWhoRegistersAtTheSameTime) {
   }
 }
 
-// Each side waits for the other, so a lost unpark would end the test here.
+// Each side waits for the other, so a lost unpark would stop the test here.
 TEST_F(ReactorStressTest, NoUnparkIsLost) {
   constexpr uint32_t kRounds = 20000;
   Atomic<uint32_t> asked{0}, answered{0};

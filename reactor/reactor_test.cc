@@ -67,12 +67,12 @@ TEST_F(ReactorTest, SeveralUnparksEndOnePark) {
   unparker.Unpark();
   unparker.Unpark();
   reactor_.Park();
-  // Would return without waiting if the second one had been kept; then there
-  // would be one too many below.
+  // If the second unpark had been kept, this turn would return without waiting,
+  // and there would be one unpark too many below.
   EXPECT_EQ(reactor_.Turn(absl::Microseconds(1)).value(), 0u);
 }
 
-// Nobody is parked, so there is nothing in the event queue to show for it.
+// No thread is parked, so the event queue has no event.
 TEST_F(ReactorTest, AnUnparkWithNobodyParkedMakesNoEvent) {
   reactor_.unparker().Unpark();
   reactor_.unparker().Unpark();
@@ -81,7 +81,7 @@ TEST_F(ReactorTest, AnUnparkWithNobodyParkedMakesNoEvent) {
 
 TEST_F(ReactorTest, WhatCameBeforeTheUnparkIsVisibleAfterThePark) {
   for (int i = 0; i < 200; ++i) {
-    // Not atomic: only the unpark orders it.
+    // Not atomic: only the unpark orders the value.
     int value = 0;
     Atomic<bool> unparked{false};
     std::thread other([&, unparker = reactor_.unparker()] {
@@ -89,7 +89,7 @@ TEST_F(ReactorTest, WhatCameBeforeTheUnparkIsVisibleAfterThePark) {
       unparked.store(true, std::memory_order_relaxed);
       unparker.Unpark();
     });
-    // The event of an unpark that came late may end a park for no reason.
+    // The event of a late unpark may end a park without a reason.
     do {
       reactor_.Park();
     } while (!unparked.load(std::memory_order_relaxed));
@@ -108,7 +108,7 @@ TEST_F(ReactorTest, AnUnparkFromWithinADispatchIsServedByIt) {
   Context cx(waker);
   ASSERT_TRUE(registration->PollReady(Direction::kWrite, cx).IsPending());
   ASSERT_EQ(reactor_.Turn(absl::Hours(1)).value(), 1u);
-  // Neither kept, nor in the event queue.
+  // The unpark is neither kept nor in the event queue.
   EXPECT_EQ(reactor_.Turn(absl::Microseconds(1)).value(), 0u);
 }
 
@@ -167,12 +167,13 @@ TEST_F(ReactorTest, TakesNoMoreEventsAtOnceThanAskedTo) {
   EXPECT_EQ(reactor.Turn(absl::ZeroDuration()).value(), 0u);
 }
 
-// R18: nothing is left open by what could not be finished.
+// R18: a failed creation leaves nothing open.
 TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
   const size_t before = CountOpenFds();
   rlimit limit;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-  // One for the queue, none for the waker; then none at all.
+  // First there is one descriptor for the queue but none for the waker; then
+  // there is none at all.
   OwnedFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
   for (const rlim_t room : {1, 0}) {
     rlimit less = limit;
@@ -186,7 +187,7 @@ TEST_F(ReactorTest, OutOfDescriptorsIsResourceExhausted) {
   EXPECT_EQ(CountOpenFds(), before);
 }
 
-// What another event loop sees of a reactor, and waits for.
+// Tests a reactor inside another event loop, which waits for the reactor.
 class NestedReactorTest : public ReactorTest {
  protected:
   NestedReactorTest() : loop_(Poller::Create().value()) {
@@ -197,7 +198,7 @@ class NestedReactorTest : public ReactorTest {
     EXPECT_TRUE(loop_.registry().Deregister(source_).ok());
   }
 
-  // Whether the other loop is told of the reactor.
+  // Returns whether the other loop gets an event of the reactor.
   bool IsNotified(absl::Duration max_wait) {
     Events events(4);
     EXPECT_TRUE(loop_.Poll(events, max_wait).ok());
@@ -242,7 +243,7 @@ TEST_F(NestedReactorTest, AnUnparkEndsAWaitThatWasPrepared) {
       if (reactor_.PrepareToWait()) IsNotified(absl::InfiniteDuration());
       ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
     }
-    // Of this round, and not of an event that has come late.
+    // The event belongs to this round, and is not a late one.
     other.join();
     EXPECT_EQ(value, round + 1);
   }
@@ -273,7 +274,7 @@ TEST_F(NestedReactorTest, ATurnThatWaitsMayComeInstead) {
   other.join();
 }
 
-// A waker that unparks is served by the turn that calls it.
+// The turn that calls an unparking waker also serves the unpark.
 TEST_F(NestedReactorTest, AnUnparkFromWithinADispatchMakesNoEvent) {
   auto [a, b] = MakeSocketPair();
   const auto registration =
@@ -352,7 +353,7 @@ TEST_F(ReactorTest, AWakerThatThrowsKeepsNoOtherTaskAsleep) {
   EXPECT_THROW(reactor_.Turn(absl::InfiniteDuration()).IgnoreError(),
                std::runtime_error);
   EXPECT_EQ(task.wakes(), 1);
-  // And it can be turned again.
+  // The reactor can be turned again.
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
 }
 

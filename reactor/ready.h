@@ -5,8 +5,9 @@
 // File: ready.h
 // -----------------------------------------------------------------------------
 //
-// `Ready` is what the operating system has said of a source: which attempts are
-// worth making. It is a hint. The next system call has the last word.
+// `Ready` is the readiness that the operating system has reported for a source:
+// it says which attempts are worthwhile. A `Ready` is a hint, and only the next
+// system call gives certainty.
 
 #ifndef ROUSE_REACTOR_READY_H_
 #define ROUSE_REACTOR_READY_H_
@@ -15,32 +16,33 @@
 
 namespace rouse::reactor {
 
-// One of the two ways that bytes go. A task that reads and one that writes the
-// same source wait for different directions and do not disturb each other.
+// The direction of a transfer. A reader and a writer of the same source wait
+// for different directions and do not disturb each other.
 enum class Direction : uint8_t { kRead = 0, kWrite = 1 };
 
 // Ready
 //
-// A set of the states below; may be empty.
+// A set of the states below; can be empty.
 class Ready {
  public:
   static const Ready kReadable;
   static const Ready kWritable;
-  // There is no more to read than what has arrived: the peer has shut down its
-  // writing half, or all of the connection is gone.
+  // Nothing follows the bytes that have arrived: the peer has shut down its
+  // writing half, or the whole connection is closed.
   static const Ready kReadClosed;
-  // Writing will fail: the connection, or the reading end of a pipe, is gone.
-  // On a datagram socket not even that: an ICMP error, such as of a peer whose
-  // port is closed, sets this and `kError`. It is over with the call that
-  // returns it, but they stay until an attempt would block.
+  // Writing will fail, because the connection, or the reading end of a pipe, is
+  // closed. A datagram socket is an exception: an ICMP error, for example from
+  // a peer whose port is closed, sets `kWriteClosed` and `kError`, and writing
+  // fails only until a call has returned the error. Both states stay set, and
+  // the direction stays ready until an attempt would block.
   static const Ready kWriteClosed;
-  // There is out-of-band data.
+  // Out-of-band data is available.
   static const Ready kPriority;
   static const Ready kError;
 
   constexpr Ready() = default;
 
-  // The set with the given bits of `bits()`.
+  // Makes the set with the given bits of `bits()`.
   static constexpr Ready FromBits(uint8_t bits) { return Ready(bits); }
   constexpr uint8_t bits() const { return bits_; }
 
@@ -86,7 +88,8 @@ inline constexpr Ready Ready::kWriteClosed(kWriteClosedBit);
 inline constexpr Ready Ready::kPriority(kPriorityBit);
 inline constexpr Ready Ready::kError(kErrorBit);
 
-// What of `ready` concerns `direction`. An error concerns both.
+// Returns the subset of `ready` that concerns `direction`. An error concerns
+// both directions.
 constexpr Ready Concerning(Direction direction, Ready ready) {
   constexpr Ready kRead =
       Ready::kReadable | Ready::kReadClosed | Ready::kPriority | Ready::kError;

@@ -5,8 +5,9 @@
 // File: ready_guard.h
 // -----------------------------------------------------------------------------
 //
-// A `ReadyGuard` is what waiting for a descriptor gives (see async_fd.h): that
-// an attempt is worth making, and the duty to say how it went.
+// A `ReadyGuard` is the result of waiting for a descriptor (see async_fd.h). A
+// guard says that an attempt is worthwhile, and obliges its owner to report a
+// refused attempt.
 
 #ifndef ROUSE_REACTOR_READY_GUARD_H_
 #define ROUSE_REACTOR_READY_GUARD_H_
@@ -32,34 +33,36 @@ namespace rouse::reactor {
 
 // ReadyGuard
 //
-// One direction, or both, were found ready. They stay so until it is said that
-// they are not: whoever waits again without that spins. `TryIo()` says it by
-// itself; who makes the attempt otherwise, such as a library that reads and
-// writes on its own, calls `ClearReady()` when it was told to wait.
+// Represents one direction, or both, found ready. A direction stays ready until
+// a refusal is reported: waiting again without a report spins. `TryIo()`
+// reports a refusal itself. When other code makes the attempt, such as a
+// library with its own reads and writes, and reports that the attempt would
+// block, call `ClearReady()`.
 //
-// An event that comes after the guard was made is not undone by it. Copyable;
-// must not outlive what was waited for. Thread-safe.
+// A report does not undo an event that came after the guard was made. Copyable;
+// must not outlive the object that was waited for. Thread-safe.
 class ReadyGuard {
  public:
-  // What was reported of the directions that were found ready.
+  // Returns the states reported for the ready directions.
   Ready ready() const;
 
-  // To say that an attempt was refused with EAGAIN, in all directions that were
-  // found ready, or in one of them: not ready until the next event.
+  // Report that an attempt was refused with EAGAIN, in all directions found
+  // ready, or in one of them. The direction is not ready until the next event.
   void ClearReady() const;
   void ClearReady(Direction direction) const;
 
-  // To say that there was no such refusal, where the code reads better so. Does
-  // nothing.
+  // Does nothing. Documents in the calling code that no attempt was refused.
   void RetainReady() const {}
 
-  // Makes one system call: `attempt()` makes it and returns what it returns, -1
-  // with `errno` if it failed. It is repeated if it was interrupted. Gives its
-  // result, or its error, of which the message begins with `call`; or nothing
-  // if it would block, after `ClearReady()`: wait again.
+  // Makes one system call: `attempt()` makes the call and returns the result,
+  // or -1 with `errno` if the call failed. An interrupted call is repeated.
+  // Returns the result, or an error whose message begins with `call`. If the
+  // call would block, calls `ClearReady()` and returns `std::nullopt`: wait
+  // again.
   //
-  // A guard of both directions is to be told which of them the call is in: else
-  // what refuses the one would clear the other, of which there may be no event.
+  // For a guard of both directions, pass the direction of the call. Otherwise a
+  // refusal in one direction would also clear the other, which might get no
+  // further event.
   template <class Attempt>
   std::optional<absl::StatusOr<size_t>> TryIo(std::string_view call,
                                               Attempt&& attempt) const {
@@ -89,19 +92,18 @@ class ReadyGuard {
       : registration_(&registration) {}
 
   const Registration* registration_;
-  std::optional<ReadyEvent> events_[2];  // by direction; at least one
+  std::optional<ReadyEvent> events_[2];  // by direction; at least one is set
 };
 
 // ReadyFuture
 //
 // Waits until a direction that `interest` names is ready; out-of-band data
-// counts as reading. Gives `absl::StatusOr<ReadyGuard>`, with the errors of
-// `Registration`. Any number of tasks may wait for the same.
+// counts as reading. Returns `absl::StatusOr<ReadyGuard>`, with the errors of
+// `Registration`. Any number of tasks can wait for the same direction.
 //
-// Destroying it takes nothing from others who wait. It borrows the
-// registration, allocates nothing, takes a unit of the task's budget, and may
-// be moved until it is polled. Polling it when it has been ready is a
-// `Panic()`.
+// Destroying the future takes nothing from other waiters. The future borrows
+// the registration, allocates nothing, takes a unit of the task's budget, and
+// can be moved until it is polled. Polling a finished future is a `Panic()`.
 class [[nodiscard]] ReadyFuture {
  public:
   ReadyFuture(const Registration& registration, Interest interest)

@@ -33,7 +33,7 @@ TEST(Ready, ConcernsADirection) {
             Ready::kWritable | Ready::kWriteClosed);
 }
 
-// R3: an event that is nothing but an error wakes the writer too.
+// R3: an event with only an error wakes the writer too.
 TEST(Ready, ErrorConcernsBothDirections) {
   EXPECT_EQ(Concerning(Direction::kRead, Ready::kError), Ready::kError);
   EXPECT_EQ(Concerning(Direction::kWrite, Ready::kError), Ready::kError);

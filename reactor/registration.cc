@@ -77,7 +77,7 @@ absl::Status Registration::Deregister() {
 
 absl::Status Registration::DeregisterBy(Detach detach) {
   if (core_ == nullptr) return NotRegisteredError();
-  // Released last, and also if a waker throws.
+  // Released last, even if a waker throws.
   const Handle handle = core_->TakeHandle();
   internal::Core* const core = std::exchange(core_, nullptr);
   const Registry& registry = core->queue().registry();

@@ -5,11 +5,10 @@
 // File: registration.h
 // -----------------------------------------------------------------------------
 //
-// A `Registration` connects a descriptor, or any `Source`, with a reactor: it
-// knows whether it is worth an attempt, and wakes the task that waits for it to
-// be.
-// It is what sockets are made of; `PollEvented` adds the ownership of the
-// descriptor.
+// A `Registration` connects a descriptor, or any `Source`, with a reactor. The
+// registration knows whether an attempt is worthwhile, and wakes the waiting
+// task when an attempt becomes worthwhile. Sockets are built on `Registration`;
+// `PollEvented` adds ownership of the descriptor.
 //
 //   PollResult<absl::StatusOr<size_t>> PollReceive(Context& cx,
 //                                                  absl::Span<char> buffer) {
@@ -21,11 +20,11 @@
 //
 // # Readiness is edge-triggered
 //
-// Each direction is ready or not. An event makes it ready; what makes it not
-// ready again is the caller, who finds out by attempting (`WouldBlock()`,
-// `ClearReady()`; `PollIo()` does both). Neither undoes an event that came
-// after the attempt. An error, and the end of the connection, make both
-// directions ready.
+// Each direction is ready or not ready. An event makes a direction ready. The
+// caller makes the direction not ready again when an attempt finds nothing more
+// to do (`WouldBlock()`, `ClearReady()`; `PollIo()` calls both). Neither
+// function undoes an event that came after the attempt. An error, and the end
+// of the connection, make both directions ready.
 
 #ifndef ROUSE_REACTOR_REGISTRATION_H_
 #define ROUSE_REACTOR_REGISTRATION_H_
@@ -57,12 +56,12 @@ namespace rouse::reactor {
 
 // ReadyEvent
 //
-// That a direction was found ready, and as of when.
+// Says that a direction was found ready, and as of when.
 class ReadyEvent {
  public:
   Direction direction() const { return direction_; }
 
-  // What has been reported of the direction.
+  // Returns the states reported for the direction.
   Ready ready() const {
     return Concerning(direction_, internal::ReadinessWord::ReadyOf(word_));
   }
@@ -79,38 +78,40 @@ class ReadyEvent {
 
 // Registration
 //
-// Movable; moving it is not for while somebody waits. Its const members are
-// thread-safe: one task may read while another writes, and any number of tasks
-// may wait for the same direction, each with its own `Waiter`.
+// Movable, but not while a task waits. Const members are thread-safe: one task
+// can read while another task writes, and any number of tasks can wait for the
+// same direction, each with its own `Waiter`.
 //
-// The descriptor is somebody else's. It is closed after the registration has
-// ended, not before: see `Registry::Deregister()`.
+// The registration does not own the descriptor, which must be closed after the
+// registration has ended, not before: see `Registry::Deregister()`.
 //
 // # Errors
 //
-// Everything answers Unavailable once the reactor has been shut down, and those
-// that wait then are woken to hear it. FailedPrecondition: deregistered, or
-// moved from.
+// All operations return Unavailable after the reactor has been shut down; the
+// shutdown wakes pending waiters so that they return this error. Operations
+// return FailedPrecondition if the registration was deregistered or moved from.
 class Registration {
  public:
   // Registers `fd`, which should be non-blocking, with `handle`'s reactor or,
-  // if unbound, the one that `BindHandle()` finds (fallback.h).
+  // if `handle` is unbound, with the reactor that `BindHandle()` finds
+  // (fallback.h).
   //
-  //   FailedPrecondition   there is to be none here
+  //   FailedPrecondition   a `ScopedDefault` rules out a reactor here
   //   Unavailable          the reactor has been shut down
-  //   ResourceExhausted    it has its limit of sources; or see `Registry`
+  //   ResourceExhausted    the reactor's limit of sources; or see `Registry`
   //
   // On failure nothing is left registered.
   static absl::StatusOr<Registration> Create(int fd, Interest interest,
                                              const Handle& handle = Handle());
 
-  // Registers a `source` that is made of several descriptors, or needs work of
-  // its own to be registered (see source.h). An event of any of its descriptors
-  // makes the direction that it concerns ready. Errors as above, and those of
-  // `source.Register()`.
+  // Registers a `source` that consists of several descriptors, or whose
+  // registration needs additional work (see source.h). An event of any of the
+  // descriptors makes the directions that it concerns ready. Errors are those
+  // of `Create(fd)`, and those of `source.Register()`.
   //
-  // The registration does not refer to `source`: it is ended by
-  // `Deregister(source)`, with this source or what it was moved to.
+  // The registration does not refer to `source`. It must be ended by
+  // `Deregister(source)`, with this source or the object to which the source
+  // was moved.
   template <Source S>
   static absl::StatusOr<Registration> Create(S& source, Interest interest,
                                              const Handle& handle = Handle());
@@ -122,50 +123,51 @@ class Registration {
         fd_(other.fd_) {}
   Registration& operator=(Registration&& other) noexcept;
 
-  // As `Deregister()`.
+  // Ends the registration, like `Deregister()`.
   ~Registration() {
-    // Inlined for one that was moved from, which has no error to make either.
+    // This check is inlined for moved-from objects; it also avoids making an
+    // error that would be ignored.
     if (core_ != nullptr) Deregister().IgnoreError();
   }
 
-  // Ends the registration. Whoever still waits is woken. Not thread-safe.
-  // Answers the errors of `Registry::Deregister()`, after which the
-  // registration has ended all the same.
+  // Ends the registration. Waiters are woken. Not thread-safe. Returns the
+  // errors of `Registry::Deregister()`; the registration has ended even then.
   //
-  // One of a `Source` answers FailedPrecondition: the source, which only
-  // `Deregister(source)` can reach, stays in the event queue until its
+  // For a `Source` returns FailedPrecondition: only `Deregister(source)` can
+  // reach the source, which therefore stays in the event queue until its
   // descriptors are closed. Its events reach nobody.
   absl::Status Deregister();
 
-  // Ends the registration of `source`, as above.
+  // Ends the registration of `source`, like `Deregister()`.
   template <Source S>
   absl::Status Deregister(S& source);
 
-  // False if deregistered or moved from.
+  // Returns false if deregistered or moved from.
   bool IsRegistered() const { return core_ != nullptr; }
 
-  // The reactor's handle. Unbound if deregistered.
+  // Returns the reactor's handle, or an unbound handle if deregistered.
   Handle handle() const;
 
-  // Whether `direction` is ready; if not, its next event wakes the task.
+  // Returns an event if `direction` is ready. Otherwise returns `kPending`, and
+  // the direction's next event wakes the task.
   //
   // With a `waiter`, the task is woken as long as the waiter lives and is not
-  // used for something else. Without one, each direction wakes one task, that
-  // of the latest call.
+  // used for another wait. Without a `waiter`, each direction wakes one task,
+  // the task of the latest call.
   PollResult<absl::StatusOr<ReadyEvent>> PollReady(
       Direction direction, Context& cx, Waiter* waiter = nullptr) const;
 
-  // To say that an attempt made after `event` was refused with EAGAIN: the
-  // direction is not ready until its next event. No effect if that has come
-  // since `event`.
+  // Reports that an attempt made after `event` was refused with EAGAIN: the
+  // direction is not ready until its next event. Has no effect if the next
+  // event has come since `event`.
   void WouldBlock(const ReadyEvent& event) const {
     slot_->Lower(event.direction_, event.word_, Ready());
   }
 
-  // To say that an attempt made after `event` did less than it was asked to, so
-  // that another would most likely be refused. As `WouldBlock()`, but no effect
-  // on a source that is closed, has had an error or has out-of-band data, of
-  // which there might be no other event.
+  // Reports that an attempt made after `event` did less than requested, so that
+  // another attempt would most likely be refused. Like `WouldBlock()`, but has
+  // no effect on a source that is closed, has had an error or has out-of-band
+  // data, because no further event might come for such a source.
   void ClearReady(const ReadyEvent& event) const {
     slot_->Lower(
         event.direction_, event.word_,
@@ -173,23 +175,24 @@ class Registration {
                                          Ready::kPriority | Ready::kError));
   }
 
-  // Makes one system call as soon as it can be made without blocking.
+  // Makes one system call as soon as the call can be made without blocking.
   //
-  // `attempt()` makes the call and returns what it returns, -1 with `errno` if
-  // it failed. It is repeated if it was interrupted, and waits for readiness if
-  // it would block. Its result is passed on if it is 0 or more; any other error
-  // is, as what `on_error(errno)` makes of it.
+  // `attempt()` makes the call and returns the result, or -1 with `errno` if
+  // the call failed. An interrupted call is repeated, and a call that would
+  // block waits for readiness. Returns a non-negative result unchanged;
+  // converts any other error with `on_error(errno)`.
   //
-  // A result of at least 1 and less than `full` says that there is no more for
-  // now, which saves the call that would find out; 0 as `full` never says it.
-  // Right for the bytes of a TCP stream; wrong for calls that return less than
-  // there is, such as receiving a datagram, a read of a Unix socket, which ends
-  // behind bytes that came with descriptors, or of a pipe, whose writer may
-  // have chosen packets.
+  // A result of at least 1 and less than `full` means that nothing more is
+  // available for now, which saves the call that would find out; with 0 as
+  // `full` no result has this meaning. A non-zero `full` is right for the bytes
+  // of a TCP stream. It is wrong for calls that can return less than is
+  // available, such as receiving a datagram, a read of a Unix socket, which
+  // ends after bytes that came with descriptors, or a read of a pipe, whose
+  // writer may have chosen packets.
   //
   // Takes a unit of the task's budget (see context.h) and, for a write whose
-  // `full` is not 0, those for as many bytes as the result says. No allocation,
-  // and no lock unless it has to wait.
+  // `full` is not 0, the units for as many bytes as the result says. Allocates
+  // nothing, and takes no lock unless the call has to wait.
   template <class Attempt, class OnError>
   PollResult<absl::StatusOr<size_t>> PollIo(Direction direction, Context& cx,
                                             Waiter* waiter, size_t full,
@@ -201,7 +204,7 @@ class Registration {
                int fd)
       : core_(core), slot_(slot), index_(index), fd_(fd) {}
 
-  // What `fd_` is where the source is not one descriptor.
+  // The value of `fd_` if the source is not a single descriptor.
   static constexpr int kNoFd = -1;
 
   using Attach =
@@ -216,23 +219,23 @@ class Registration {
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
     return (word & (edge | internal::ReadinessWord::kShutdown)) == edge;
   }
-  // The readiness word if `direction` is ready, else 0.
+  // Returns the readiness word if `direction` is ready, else 0.
   uint64_t WordIfReady(Direction direction) const {
     if (core_ == nullptr) return 0;
     const uint64_t word = slot_->Load();
     return IsReady(direction, word) ? word : 0;
   }
-  // As `Slot::Wait()`; false also if there is nothing to wait for.
+  // Like `Slot::Wait()`, but also returns false if deregistered or moved from.
   bool Wait(Direction direction, Context& cx, Waiter* waiter,
             uint64_t& word) const {
     return core_ != nullptr && slot_->Wait(direction, cx.waker(), waiter, word);
   }
-  // Why there is nothing to wait for.
+  // Returns the reason why a wait is impossible.
   absl::Status CannotBecomeReady() const;
 
   internal::Core* core_;  // one reference, or null
   internal::Slot* slot_;
-  uint32_t index_;  // of the slot
+  uint32_t index_;  // index of the slot
   int fd_;          // or kNoFd
 };
 
@@ -269,7 +272,7 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     if (word == 0) {
       if (Wait(direction, cx, waiter, word)) return kPending;
       if (!IsReady(direction, word)) {
-        // Else whoever tries again and again would never yield.
+        // Otherwise a task that retries in a loop would never yield.
         unit->MadeProgress();
         return Result(CannotBecomeReady());
       }
@@ -282,7 +285,8 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
     if (result >= 0) {
       const auto done = static_cast<size_t>(result);
       if (done > 0 && done < full) ClearReady(event);
-      // Shorter turns make writers over many sockets faster, readers slower.
+      // Shorter turns make writers over many sockets faster, but readers
+      // slower.
       const bool writes = direction == Direction::kWrite && full > 0;
       unit->MadeProgress(writes ? done : 0);
       return Result(done);

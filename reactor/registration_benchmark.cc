@@ -37,8 +37,9 @@ std::pair<OwnedFd, OwnedFd> MakeSocketPair() {
   return {OwnedFd(fds[0]), OwnedFd(fds[1])};
 }
 
-// What the reactor adds to one wait, without the kernel: a waiter is queued, an
-// event takes it out and wakes it, and a short read lowers the edge.
+// Measures the reactor's cost of one wait, without the kernel: a waiter is
+// queued, an event removes and wakes the waiter, and a short read lowers the
+// edge.
 void BM_WaitPostLower(benchmark::State& state) {
   internal::Slot slot;
   internal::WakeBatch woken;
@@ -54,7 +55,7 @@ void BM_WaitPostLower(benchmark::State& state) {
 }
 BENCHMARK(BM_WaitPostLower);
 
-// An event for whom nobody waits.
+// Measures an event without a waiter.
 void BM_PostToNobody(benchmark::State& state) {
   internal::Slot slot;
   internal::WakeBatch woken;
@@ -75,8 +76,8 @@ void BM_RegisterAndDeregister(benchmark::State& state) {
 }
 BENCHMARK(BM_RegisterAndDeregister);
 
-// Wait, be written to, turn, be woken, read: with `range(0)` sockets, all of
-// which are written to before the turn. Per socket.
+// Waits, writes, turns, wakes and reads `range(0)` sockets, all of which are
+// written to before the turn. Reported per socket.
 void BM_WakeThroughTheKernel(benchmark::State& state) {
   Reactor reactor = Reactor::Create().value();
   struct Connection {

@@ -134,14 +134,15 @@ TEST_F(RegistrationTest, ClosedReadingStaysReadyAfterAShortRead) {
   EXPECT_TRUE(IsReady(Direction::kRead));
 }
 
-// R8: closed states that are wrong, or passing, do not make a reader spin: what
-// the system call says counts.
+// R8: wrong or temporary closed states do not make a reader spin: the result of
+// the system call counts.
 TEST_F(RegistrationTest, ClosedReadingIsNotReadyAfterItWouldBlock) {
   const OwnedFd fresh(
       socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   registration_ = Register(fresh.get()).value();
   Turn();
-  // Neither connected nor connecting: the kernel reports a hangup.
+  // The socket is neither connected nor connecting: the kernel reports a
+  // hangup.
   const auto event = PollReady(Direction::kRead, task_);
   ASSERT_TRUE(event.IsReady());
   EXPECT_TRUE((*event)->ready().IsReadClosed());
@@ -155,7 +156,7 @@ TEST_F(RegistrationTest, AReaderAndAWriterWaitForThemselves) {
   registration_->WouldBlock(**event);
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   ASSERT_TRUE(PollReady(Direction::kWrite, other_).IsPending());
-  b_.Reset();  // the end of both
+  b_.Reset();  // ends both directions
   Turn();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(other_.wakes(), 1);
@@ -248,7 +249,7 @@ TEST_F(RegistrationTest, PollIoPassesErrorsOnAndStaysReady) {
   EXPECT_TRUE(IsReady(Direction::kWrite));
 }
 
-// R13: what is always ready lets others run.
+// R13: a source that is always ready lets other tasks run.
 TEST_F(RegistrationTest, PollIoTakesTheBudget) {
   Turn();
   Context cx(task_.waker());
@@ -264,7 +265,8 @@ TEST_F(RegistrationTest, PollIoTakesTheBudget) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-// Nor does what fails at once, however often it is tried again.
+// An operation that fails at once does not keep the thread either, however
+// often it is repeated.
 TEST_F(RegistrationTest, AReactorThatHasGoneTakesTheBudget) {
   reactor_->Shutdown();
   Context cx(task_.waker());
@@ -282,7 +284,7 @@ TEST_F(RegistrationTest, WaitingTakesNoBudget) {
   EXPECT_TRUE(cx.HasBudget());
 }
 
-// R7: who waits is let go when the registration ends.
+// R7: waiters are released when the registration ends.
 TEST_F(RegistrationTest, DeregisteringWakesAndLetsGo) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   EXPECT_EQ(task_.clones(), 1);
@@ -304,7 +306,7 @@ TEST_F(RegistrationTest, ADeregisteredSourceCanBeRegisteredAgain) {
   EXPECT_TRUE(IsReady(Direction::kWrite));
 }
 
-// Whether the process has been forked is known without a system call.
+// Detecting a fork takes no system call.
 TEST_F(RegistrationTest, ToDeregisterIsOneSystemCall) {
   int calls = 0;
   const auto count = [&calls] {
@@ -319,7 +321,7 @@ TEST_F(RegistrationTest, ToDeregisterIsOneSystemCall) {
   EXPECT_EQ(calls, 1);
 }
 
-// The child's queue is the parent's.
+// The child's queue belongs to the parent.
 TEST_F(RegistrationTest, AForkedChildDoesNotDeregister) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   const pid_t child = fork();
@@ -336,15 +338,16 @@ TEST_F(RegistrationTest, AForkedChildDoesNotDeregister) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-// R2, D30: the queue still has events of a descriptor that was closed, but not
-// everywhere, before it was deregistered. They do not reach who has the slot.
+// R2, D30: the queue still has events of a descriptor that was closed in this
+// process, but not everywhere, before it was deregistered. The events do not
+// reach the next user of the slot.
 TEST_F(RegistrationTest, EventsOfAZombieReachNobody) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   a_.Reset();
   EXPECT_FALSE(registration_->Deregister().ok());  // EBADF
   auto [c, d] = MakeSocketPair();
-  // The slot that was freed last. Only for reading: its own first event would
-  // come with the zombie's.
+  // Reuses the slot that was freed last. Registered only for reading: a first
+  // event of its own would come together with the zombie's.
   registration_ = Register(c.get(), Interest::kReadable).value();
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   WriteTo(b_.get(), "x");
@@ -353,7 +356,7 @@ TEST_F(RegistrationTest, EventsOfAZombieReachNobody) {
   EXPECT_FALSE(IsReady(Direction::kRead));
 }
 
-// R12.
+// Covers trap R12 of reactor/traps_test.cc.
 TEST_F(RegistrationTest, AFailedRegistrationLeavesNothingBehind) {
   registration_.reset();
   ASSERT_TRUE(reactor_->IsIdle());
@@ -369,7 +372,7 @@ TEST_F(RegistrationTest, RegisteringTwiceIsAlreadyExists) {
   EXPECT_EQ(Register(a_.get()).status().code(),
             absl::StatusCode::kAlreadyExists);
   Turn();
-  EXPECT_TRUE(IsReady(Direction::kWrite));  // the first one is unharmed
+  EXPECT_TRUE(IsReady(Direction::kWrite));  // the first one still works
 }
 
 TEST_F(RegistrationTest, TooManySourcesAreResourceExhausted) {
@@ -402,7 +405,7 @@ TEST_F(RegistrationTest, TakesTheCurrentReactor) {
   EXPECT_EQ(registration->handle(), reactor_->handle());
 }
 
-// R5, D32.
+// Covers trap R5 of reactor/traps_test.cc and D32.
 TEST_F(RegistrationTest, AShutdownWakesAllAndIsUnavailable) {
   Waiter waiter;
   ASSERT_TRUE(PollReady(Direction::kRead, task_, &waiter).IsPending());

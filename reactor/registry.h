@@ -5,7 +5,7 @@
 // File: registry.h
 // -----------------------------------------------------------------------------
 //
-// `Registry`: which sources a `Poller` waits for.
+// Declares `Registry`, the set of sources of a `Poller`.
 
 #ifndef ROUSE_REACTOR_REGISTRY_H_
 #define ROUSE_REACTOR_REGISTRY_H_

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fallback of one's own: a test apart, since a process has but one.
+// Sets a fallback explicitly. A separate test, because a process has only one
+// fallback.
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
@@ -25,7 +26,7 @@ TEST(SetFallback, IsTheReactorOfThoseWhoHaveNone) {
     EXPECT_FALSE(reactor.IsIdle());
     EXPECT_TRUE(absl::IsAlreadyExists(reactor.handle().SetFallback()));
   }
-  // It stays the fallback, of no use to anybody.
+  // The destroyed reactor stays the fallback, although it is useless.
   EXPECT_TRUE(absl::IsUnavailable(
       AsyncFd<FdSource>::Create(FdSource(a.get())).status()));
 }

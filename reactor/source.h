@@ -5,7 +5,7 @@
 // File: source.h
 // -----------------------------------------------------------------------------
 //
-// `Source`: what can be registered with a `Registry`.
+// Declares `Source`, the concept of an object to register with a `Registry`.
 
 #ifndef ROUSE_REACTOR_SOURCE_H_
 #define ROUSE_REACTOR_SOURCE_H_

@@ -24,7 +24,7 @@ size_t CountOpenFds() {
   size_t entries = 0;
   while (readdir(dir) != nullptr) ++entries;
   closedir(dir);
-  // ".", ".." and the directory itself.
+  // The count includes ".", ".." and the directory itself.
   return entries - 3;
 }
 

@@ -5,7 +5,7 @@
 // File: test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of reactor/ and net/ share.
+// Helpers shared by the tests of reactor/ and net/.
 
 #ifndef ROUSE_REACTOR_TEST_UTIL_H_
 #define ROUSE_REACTOR_TEST_UTIL_H_
@@ -23,10 +23,11 @@
 
 namespace rouse::reactor {
 
-// How many descriptors this process has open.
+// Returns the number of descriptors that this process has open.
 size_t CountOpenFds();
 
-// A fixture whose tests must leave as many descriptors open as they found.
+// A fixture that requires each test to leave the number of open descriptors
+// unchanged.
 class FdTest : public ::testing::Test {
  protected:
   FdTest() : fds_before_(CountOpenFds()) {}
@@ -36,14 +37,14 @@ class FdTest : public ::testing::Test {
   const size_t fds_before_;
 };
 
-// A connected pair of non-blocking Unix stream sockets.
+// Makes a connected pair of non-blocking Unix stream sockets.
 std::pair<OwnedFd, OwnedFd> MakeSocketPair();
 
-// Writes all of `data`, which the other end has room for.
+// Writes all of `data`. REQUIRES: the other end has room for `data`.
 void WriteTo(int fd, std::string_view data);
 
-// A task that does nothing but count how often it was woken. Any thread may
-// wake it. All its wakers must be gone before it is.
+// A task that only counts its wakes. Any thread can wake the task. All its
+// wakers must be destroyed before the task.
 class TestTask {
  public:
   TestTask() : waker_(RawWaker{this, &kVTable}) {}
@@ -55,7 +56,7 @@ class TestTask {
 
   int wakes() const { return wakes_.load(std::memory_order_acquire); }
 
-  // How many wakers there are besides the task's own.
+  // Returns the number of wakers, not counting the task's own.
   int clones() const { return clones_.load(std::memory_order_acquire); }
 
   // Polls `future` with a fresh budget.

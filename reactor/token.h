@@ -5,7 +5,7 @@
 // File: token.h
 // -----------------------------------------------------------------------------
 //
-// `Token`: names a source in the events of a `Poller`.
+// Declares `Token`, the name of a source in the events of a `Poller`.
 
 #ifndef ROUSE_REACTOR_TOKEN_H_
 #define ROUSE_REACTOR_TOKEN_H_

@@ -1,18 +1,19 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reactor bugs of Tokio and mio that this design had to avoid, each with a
-// test of its number, and the defects of the reactor that this one follows
-// (tokio-reactor 0.1.9) each with one of its own; "#" is an issue of
-// tokio-rs/tokio unless it says mio. They use what a user does. Others, closer
-// to the code, are in the tests of the parts and name the trap as well.
+// Tests the reactor bugs of Tokio and mio that this design had to avoid, each
+// with a test of its number, and the defects of the reactor on which this one
+// is based (tokio-reactor 0.1.9), each with a test of its own. "#" is an issue
+// of tokio-rs/tokio unless marked mio. The tests use only what users can use.
+// Other tests, closer to the code, are next to the parts and name the trap as
+// well.
 //
-// These cannot arise here, or have no test here:
+// The following bugs cannot occur here, or have no test here:
 //
 //   R9   (#6133, a tick that all sources shared, and hung when it wrapped).
-//        Each source has its own; that one wraps into nothing else is in
-//        readiness_word_test.cc. See also R9 below.
-//   R15  (#8001, an attempt to connect whose error was not asked for) is of
+//        Each source has its own tick; readiness_word_test.cc tests that a tick
+//        does not wrap into other bits. See also R9 below.
+//   R15  (#8001, an attempt to connect whose error was not fetched) concerns
 //        sockets: net/tcp/tcp_stream_test.cc, ARefusedConnectionIsUnavailable.
 //   R20  (mio #1722, the ends of a waker's pipe swapped). There is no pipe: an
 //        eventfd has one end.
@@ -90,7 +91,8 @@ class TrapsTest : public FdTest {
     return Poll(registration, direction, looker_.waker(), &waiter).IsReady();
   }
 
-  // What it is to be in the state that a system call has answered EAGAIN.
+  // Puts `registration` into the state after a system call that failed with
+  // EAGAIN.
   void Exhaust(const Registration& registration, Direction direction) {
     const auto event = Poll(registration, direction, looker_.waker());
     ASSERT_TRUE(event.IsReady());
@@ -102,7 +104,8 @@ class TrapsTest : public FdTest {
   OwnedFd a_, b_;
 };
 
-// #401, #409: tasks were notified under the lock, and hung when they came back.
+// #401, #409: tasks were notified under the lock, and hung when they called
+// back.
 TEST_F(TrapsTest, R1WhoIsWokenMayDoAnything) {
   std::optional<Registration> registration(
       Register(a_.get(), Interest::kReadable).value());
@@ -138,13 +141,13 @@ TEST_F(TrapsTest, R1WhoIsWokenByADeregistrationMayDoAnything) {
   EXPECT_TRUE(IsReady(*another, Direction::kWrite));
 }
 
-// #243: the event of a source that had gone went to who had its token next.
+// #243: the event of a deregistered source reached the next owner of its token.
 TEST_F(TrapsTest, R2AStaleEventReachesNobody) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   std::optional<Registration> gone(
       Register(a_.get(), Interest::kReadable).value());
   a_.Reset();
-  gone.reset();  // fails, since its descriptor is closed: the queue keeps it
+  gone.reset();  // fails (descriptor closed): the queue keeps it
   auto [c, d] = MakeSocketPair();
   const Registration next = Register(c.get(), Interest::kReadable).value();
   ASSERT_TRUE(Poll(next, Direction::kRead, task_.waker()).IsPending());
@@ -154,8 +157,8 @@ TEST_F(TrapsTest, R2AStaleEventReachesNobody) {
   EXPECT_FALSE(IsReady(next, Direction::kRead));
 }
 
-// #2174, #2218: EPOLLERR alone, which a pipe's writing end gets, woke only who
-// read.
+// #2174, #2218: EPOLLERR alone, as reported for a pipe's writing end, woke only
+// the reader.
 TEST_F(TrapsTest, R3AnErrorWakesBothDirections) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
@@ -173,11 +176,11 @@ TEST_F(TrapsTest, R3AnErrorWakesBothDirections) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-// #2887: who waited for one direction used up the readiness of the other.
+// #2887: a waiter for one direction used up the readiness of the other.
 TEST_F(TrapsTest, R4OneDirectionUsesUpItsOwnReadiness) {
   const Registration registration = Register(a_.get()).value();
   WriteTo(b_.get(), "x");
-  EXPECT_EQ(Turn(), 1u);  // one event of both
+  EXPECT_EQ(Turn(), 1u);  // one event for both
   Exhaust(registration, Direction::kRead);
   EXPECT_FALSE(IsReady(registration, Direction::kRead));
   EXPECT_TRUE(IsReady(registration, Direction::kWrite));
@@ -185,7 +188,7 @@ TEST_F(TrapsTest, R4OneDirectionUsesUpItsOwnReadiness) {
 
 // #2903, #2924.
 TEST_F(TrapsTest, R5AShutdownWakesEverybody) {
-  constexpr int kWaiters = 100;  // more than are woken at once
+  constexpr int kWaiters = 100;  // more than one batch
   const Registration registration = Register(a_.get()).value();
   Turn();
   Exhaust(registration, Direction::kWrite);
@@ -207,9 +210,9 @@ TEST_F(TrapsTest, R5AShutdownWakesEverybody) {
   }
 }
 
-// #3014, #3019: an index one too many, where the table grows.
+// #3014, #3019: an index was one too high where the table grows.
 TEST_F(TrapsTest, R6EachSourceHasItsOwnEvents) {
-  constexpr int kSources = 200;  // past two of the table's borders
+  constexpr int kSources = 200;  // past two boundaries of the table
   std::deque<TestTask> tasks(kSources);
   for (int round = 0; round < 2; ++round) {
     std::vector<OwnedFd> fds;
@@ -231,7 +234,7 @@ TEST_F(TrapsTest, R6EachSourceHasItsOwnEvents) {
   }
 }
 
-// #3477, #3481: a task that owns its source, and whose waker the source keeps.
+// #3477, #3481: a task owns its source, and the source keeps the task's waker.
 TEST_F(TrapsTest, R7AShutdownBreaksTheCycleOfTaskAndSource) {
   struct Task {
     std::optional<Registration> registration;
@@ -250,8 +253,8 @@ TEST_F(TrapsTest, R7AShutdownBreaksTheCycleOfTaskAndSource) {
   EXPECT_TRUE(reactor_.IsIdle());
 }
 
-// #5098, #5231: states that say closed where nothing is, here of a socket that
-// is not connected yet. They do not make a reader spin.
+// #5098, #5231: closed states were wrong, here for a socket that is not
+// connected yet. Such states do not make a reader spin.
 TEST_F(TrapsTest, R8AClosedStateThatIsWrongDoesNotStick) {
   const OwnedFd fresh(
       socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -279,8 +282,8 @@ TEST_F(TrapsTest, R9EventsOfOtherSourcesDoNotCount) {
   EXPECT_FALSE(IsReady(registration, Direction::kWrite));
 }
 
-// #6135, #8331: a tick that was cut to eight bits took the 256th event since
-// the look for none.
+// #6135, #8331: with a tick of eight bits, the 256th event since the check was
+// mistaken for no event.
 TEST_F(TrapsTest, R10NoNumberOfEventsLooksLikeNone) {
   const OwnedFd counter(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const Registration registration =
@@ -300,11 +303,11 @@ TEST_F(TrapsTest, R10NoNumberOfEventsLooksLikeNone) {
 }
 
 // #8054, #8066, #8221: with one tick for both directions, a reader and a writer
-// that are both told to wait keep each other's readiness from being cleared.
+// that both get EAGAIN keep each other's readiness from being cleared.
 TEST_F(TrapsTest, R11AReaderAndAWriterDoNotDisturbEachOther) {
   const Registration registration = Register(a_.get()).value();
   char bytes[65536];
-  // The writer's event comes while the reader is told to wait.
+  // The writer's event comes while the reader's attempt would block.
   while (send(a_.get(), "0123456789abcdef", 16, MSG_NOSIGNAL) > 0) {
   }
   WriteTo(b_.get(), "x");
@@ -318,7 +321,7 @@ TEST_F(TrapsTest, R11AReaderAndAWriterDoNotDisturbEachOther) {
   registration.WouldBlock(**to_read);
   EXPECT_FALSE(IsReady(registration, Direction::kRead));
 
-  // And the other way round.
+  // Repeats the case with the directions exchanged.
   const auto to_write = Poll(registration, Direction::kWrite, other_.waker());
   ASSERT_TRUE(to_write.IsReady());
   while (send(a_.get(), "0123456789abcdef", 16, MSG_NOSIGNAL) > 0) {
@@ -340,7 +343,7 @@ TEST_F(TrapsTest, R12AFailedRegistrationLeavesNothingBehind) {
   EXPECT_TRUE(IsReady(registration, Direction::kWrite));
 }
 
-// #5946, #6221, #4782: one task on a source that is always ready kept its
+// #5946, #6221, #4782: one task with a source that is always ready occupied its
 // thread.
 TEST_F(TrapsTest, R13WhatIsAlwaysReadyLetsOthersRun) {
   const Registration registration = Register(a_.get()).value();
@@ -357,8 +360,8 @@ TEST_F(TrapsTest, R13WhatIsAlwaysReadyLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-// #5866, #6668: a short read says that there is no more, but not where the end
-// has come with what was read, of which there is no other event.
+// #5866, #6668: a short read means that nothing more is available, unless the
+// end has come with the bytes, because no other event reports the end.
 TEST_F(TrapsTest, R14AShortReadDoesNotHideTheEnd) {
   const Registration registration = Register(a_.get()).value();
   WriteTo(b_.get(), "x");
@@ -402,7 +405,7 @@ TEST_F(TrapsTest, R17AShortWaitIsNotNoneAndALongOneNotNegative) {
   for (const absl::Duration limit :
        {absl::Seconds(INT64_MAX), absl::Hours(1e12),
         absl::InfiniteDuration()}) {
-    // A wait that was cut to none, or refused, would not hear of this.
+    // A wait that was cut to zero, or refused, would miss this event.
     reactor_.unparker().Unpark();
     ASSERT_TRUE(reactor_.Turn(limit).ok());
     std::thread unparking(
@@ -439,8 +442,8 @@ TEST_F(TrapsTest, R19APollerHasOneWaker) {
       EventWaker::Create(poller.registry(), Token(2)).status()));
 }
 
-// mio #1826: an eventfd that is full, or that is written to while it is not
-// empty, still makes an event.
+// mio #1826: a write to an eventfd that is full or not empty still makes an
+// event.
 TEST_F(TrapsTest, R21AWakerWakesWhateverItsCounter) {
   Poller poller = Poller::Create().value();
   const EventWaker waker =
@@ -456,7 +459,8 @@ TEST_F(TrapsTest, R21AWakerWakesWhateverItsCounter) {
   }
 }
 
-// A second task that polled the same direction was "unreachable".
+// A second task that polled the same direction reached code marked
+// "unreachable".
 TEST_F(TrapsTest, Defect1SeveralTasksPollOneDirection) {
   const Registration registration = Register(a_.get()).value();
   Waiter first, second;
@@ -486,13 +490,13 @@ TEST_F(TrapsTest, Defect2ARefusedRegistrationKeepsNoPlace) {
   EXPECT_TRUE(Registration::Create(a_.get(), kBoth, small.handle()).ok());
 }
 
-// Of an error, only the reader was told.
+// Only the reader was notified of an error.
 TEST_F(TrapsTest, Defect3AnErrorIsToldToWhoWritesToo) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
   OwnedFd reading(ends[0]);
   const OwnedFd writing(ends[1]);
-  // Only errors are left to be reported.
+  // With this interest only errors are reported.
   const Registration registration =
       Register(writing.get(), Interest::kReadable).value();
   ASSERT_TRUE(Poll(registration, Direction::kWrite, task_.waker()).IsPending());
@@ -505,7 +509,7 @@ TEST_F(TrapsTest, Defect3AnErrorIsToldToWhoWritesToo) {
 }
 
 // An event between a refused call and the clearing of readiness was cleared
-// with it.
+// with the readiness.
 TEST_F(TrapsTest, Defect4AnEventBeforeTheClearIsKept) {
   const Registration registration = Register(a_.get()).value();
   WriteTo(b_.get(), "x");
@@ -525,7 +529,7 @@ TEST_F(TrapsTest, Defect4AnEventBeforeTheClearIsKept) {
       Poll(registration, Direction::kRead, task_.waker(), &waiter).IsReady());
 }
 
-// A signal that interrupted the wait was an error.
+// A signal that interrupted the wait was reported as an error.
 TEST_F(TrapsTest, Defect5ASignalIsNoError) {
   struct sigaction before;
   struct sigaction nothing = {};
@@ -533,7 +537,8 @@ TEST_F(TrapsTest, Defect5ASignalIsNoError) {
   ASSERT_EQ(sigaction(SIGUSR1, &nothing, &before), 0);
   Atomic<bool> done{false};
   std::thread parking([&] {
-    // With a limit, and without: the kernel has a call for each.
+    // Waits with and without a limit, because the kernel has a separate call
+    // for each.
     EXPECT_EQ(reactor_.Turn(absl::InfiniteDuration()).value(), 0u);
     EXPECT_EQ(reactor_.Turn(absl::Hours(24)).value(), 0u);
     done.store(true, std::memory_order_relaxed);
@@ -546,7 +551,7 @@ TEST_F(TrapsTest, Defect5ASignalIsNoError) {
   ASSERT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
-// The guard against stale events came round after 2^10 sources of a slot.
+// The guard against stale events wrapped around after 2^10 sources of a slot.
 TEST_F(TrapsTest, Defect6StaleEventsStayStale) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   {
@@ -563,7 +568,7 @@ TEST_F(TrapsTest, Defect6StaleEventsStayStale) {
   }
 }
 
-// Tasks were notified under the lock when the reactor went.
+// Tasks were notified under the lock when the reactor was destroyed.
 TEST_F(TrapsTest, Defect7WhoIsWokenByTheEndMayDoAnything) {
   std::optional<Reactor> reactor(Reactor::Create().value());
   const Handle handle = reactor->handle();

@@ -5,7 +5,7 @@
 // File: waiter.h
 // -----------------------------------------------------------------------------
 //
-// `Waiter`: waits for the readiness of a registered source.
+// Declares `Waiter` for waiting for the readiness of a registered source.
 
 #ifndef ROUSE_REACTOR_WAITER_H_
 #define ROUSE_REACTOR_WAITER_H_

@@ -17,9 +17,9 @@
 namespace rouse::internal {
 namespace {
 
-// Whether a failure of accept(2) is the end of the connection that it would
-// have returned, and the next one may do better. The network errors are those
-// that Linux passes on from the new socket.
+// Returns whether an error of accept(2) concerns only the connection that the
+// call would have returned, so that the next connection may succeed. Linux
+// passes the network errors on from the new socket.
 bool IsOfOneConnection(int error) {
   switch (error) {
     case ECONNABORTED:
@@ -42,8 +42,9 @@ PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
     const EventedSocket& listener, Context& cx, reactor::Waiter* waiter) {
   using Result = absl::StatusOr<AcceptedSocket>;
   const reactor::Registration& registration = listener.registration();
-  // Each turn of the loop that makes progress takes a unit, so that connections
-  // that fail one after the other do not keep the thread either.
+  // Each iteration that makes progress takes a unit of budget, so that
+  // connections that fail one after another do not monopolize the thread
+  // either.
   for (;;) {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
@@ -69,7 +70,8 @@ PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
     } else if (IsOfOneConnection(error)) {
       unit->MadeProgress();
     } else {
-      // Still ready: there may be no other event for what waits to be accepted.
+      // The direction stays ready: connections in the queue might cause no
+      // further event.
       unit->MadeProgress();
       return Result(listener.io().ErrorAtLocal(error, "accept4 on"));
     }

@@ -5,7 +5,7 @@
 // File: acceptor.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: what listeners share, TCP and Unix.
+// For use in net/ only: code shared by TCP and Unix listeners.
 
 #ifndef ROUSE_NET_SOCKET_ACCEPTOR_H_
 #define ROUSE_NET_SOCKET_ACCEPTOR_H_
@@ -22,7 +22,7 @@ namespace rouse::internal {
 
 // AcceptedSocket
 //
-// A connection, and where it comes from.
+// A connection with the address of its peer.
 struct AcceptedSocket {
   AcceptedSocket(Socket socket, const RawAddr& peer)
       : socket(std::move(socket)), peer(peer) {}
@@ -31,8 +31,8 @@ struct AcceptedSocket {
   RawAddr peer;
 };
 
-// Waits for the next connection. What is wrong with a single one is not
-// reported, see `TcpListener::Accept()`.
+// Waits for the next connection. Errors of a single connection are not
+// reported; see `TcpListener::Accept()`.
 PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
     const EventedSocket& listener, Context& cx, reactor::Waiter* waiter);
 

@@ -28,7 +28,7 @@ namespace {
 
 using reactor::Direction;
 
-// A datagram that is smaller than the buffer is not the last one.
+// A datagram that is smaller than the buffer need not be the last one.
 constexpr size_t kNeverShort = 0;
 
 }  // namespace
@@ -73,7 +73,7 @@ PollResult<absl::StatusOr<size_t>> PollSend(const EventedSocket& socket,
   return socket.registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort, [&] { return io.Send(data); },
       [&](int error) {
-        // Which has nothing to do with the peer.
+        // The error has nothing to do with the peer.
         if (error == EMSGSIZE) return SendError(error, "send");
         return io.ErrorAtPeer(error, "send to");
       });

@@ -5,7 +5,7 @@
 // File: datagram_io.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: what sockets for datagrams share, UDP and Unix.
+// For use in net/ only: code shared by UDP and Unix datagram sockets.
 
 #ifndef ROUSE_NET_SOCKET_DATAGRAM_IO_H_
 #define ROUSE_NET_SOCKET_DATAGRAM_IO_H_
@@ -30,21 +30,21 @@ inline constexpr reactor::Interest kDatagramInterest =
 
 // RawReceived
 //
-// What is known of a datagram besides its bytes.
+// Describes a received datagram; the buffer holds the bytes.
 struct RawReceived {
   RawReceived() : size(0), truncated(false) {}
 
-  size_t size;  // of what is in the buffer
+  size_t size;  // bytes in the buffer
   RawAddr peer;
-  bool truncated;  // there was more
+  bool truncated;  // the datagram was larger
 };
 
-// `flags` is 0 or MSG_PEEK.
+// Receives one datagram. `flags` is 0 or MSG_PEEK.
 PollResult<absl::StatusOr<RawReceived>> PollReceiveRaw(
     const EventedSocket& socket, Context& cx, absl::Span<char> buffer,
     int flags, reactor::Waiter* waiter);
 
-// The same, as the socket's own `Received`.
+// Like `PollReceiveRaw()`, but returns the socket's own `Received` type.
 template <class Received>
 PollResult<absl::StatusOr<Received>> PollReceive(const EventedSocket& socket,
                                                  Context& cx,
@@ -60,12 +60,12 @@ PollResult<absl::StatusOr<Received>> PollReceive(const EventedSocket& socket,
   return Result(Received(raw.size, raw.peer.To<Addr>(), raw.truncated));
 }
 
-// To whom the socket is connected.
+// Sends one datagram to the connected peer.
 PollResult<absl::StatusOr<size_t>> PollSend(const EventedSocket& socket,
                                             Context& cx, std::string_view data,
                                             reactor::Waiter* waiter);
 
-// The status of a failed `call`, such as "sendto 192.0.2.1:53".
+// Returns the status for a failed `call`, such as "sendto 192.0.2.1:53".
 absl::Status SendError(int error, std::string_view call);
 
 }  // namespace rouse::internal

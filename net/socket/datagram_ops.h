@@ -5,8 +5,8 @@
 // File: datagram_ops.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: the operations on datagrams for an `IoFuture` of a
-// `UdpSocket` or a `UnixDatagram`, which is `S`.
+// For use in net/ only: the datagram operations that an `IoFuture` of `S`, a
+// `UdpSocket` or a `UnixDatagram`, performs.
 
 #ifndef ROUSE_NET_SOCKET_DATAGRAM_OPS_H_
 #define ROUSE_NET_SOCKET_DATAGRAM_OPS_H_
@@ -28,7 +28,7 @@ class UdpSocket;
 
 namespace internal {
 
-// For the names of the operations.
+// Selects the name of an operation.
 template <class S>
 inline constexpr bool kIsUdp = std::is_same_v<S, UdpSocket>;
 

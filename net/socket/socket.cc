@@ -27,12 +27,12 @@
 namespace rouse::internal {
 namespace {
 
-// Of getsockname and getpeername.
+// The type of getsockname() and getpeername().
 using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
 
-// Does what getpeername(2) does, also when the connection has ended, as it has
-// after a reset: the kernel then keeps the address but gives it through
-// SO_PEERNAME alone, which asks for the exact size.
+// Like getpeername(2), but also works after the connection has ended, for
+// example after a reset. The kernel then keeps the address, but returns it only
+// through SO_PEERNAME, which requires the exact size.
 int GetPeerName(int fd, sockaddr* addr, socklen_t* size) {
   const socklen_t room = *size;
   if (getpeername(fd, addr, size) == 0) return 0;
@@ -70,8 +70,8 @@ absl::Status NamedError(int error, std::string_view call, int fd,
   return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
 }
 
-// A stream socket of IPv4 or IPv6 need not be one: of SCTP, too, a read may
-// stop short of what has arrived.
+// A stream socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for
+// example, a read may also stop before the end of the data that has arrived.
 absl::Status CheckIsTcp(int fd) {
   constexpr int kMultipathTcp = 262;  // newer than some C libraries
   const absl::StatusOr<int> family = FamilyOf(fd);
@@ -122,7 +122,8 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
 }
 
 absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
-  // Before it is made non-blocking: others may share it.
+  // Checks before the socket is made non-blocking, because other descriptors
+  // may share the open file.
   absl::Status status = CheckIsTcp(fd.get());
   if (!status.ok()) return status;
   return Adopt(std::move(fd), SOCK_STREAM);

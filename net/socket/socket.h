@@ -5,7 +5,7 @@
 // File: socket.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: the system calls on sockets, all of them in one place.
+// For use in net/ only: all system calls on sockets, in one place.
 
 #ifndef ROUSE_NET_SOCKET_SOCKET_H_
 #define ROUSE_NET_SOCKET_SOCKET_H_
@@ -29,7 +29,7 @@ namespace rouse::internal {
 
 // RawAddr
 //
-// An address of any family, as a system call fills it in.
+// An address of any family, as filled in by a system call.
 struct RawAddr {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): by the call
   RawAddr() : size(sizeof storage) {}
@@ -39,8 +39,8 @@ struct RawAddr {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
 
-  // As a `SocketAddr` or a `UnixAddr`. Where it is of another kind, the
-  // default: a peer of an adopted socket.
+  // Converts the address to a `SocketAddr` or a `UnixAddr`. Returns a default
+  // address if the family differs, as for the peer of an adopted socket.
   template <class Addr>
   Addr To() const {
     return Addr::FromSockaddr(data(), size).value_or(Addr());
@@ -52,47 +52,49 @@ struct RawAddr {
 
 // Socket
 //
-// Owns a socket, non-blocking and closed on exec. Functions with a `Status` are
-// done when they return; an error names the call and the address. Functions
-// that return `ssize_t` or `int` return what the system call does, and set
-// `errno`: they may have to be repeated.
+// Owns a socket, non-blocking and closed on exec. Functions that return a
+// `Status` are complete on return; their errors name the call and the address.
+// Functions that return `ssize_t` or `int` return the result of the system
+// call, and set `errno`: the caller may have to repeat the call.
 class Socket {
  public:
   Socket() = default;
 
-  // As socket(2) and socketpair(2).
+  // Opens a socket or a pair, like socket(2) and socketpair(2).
   static absl::StatusOr<Socket> Open(int family, int type);
   static absl::StatusOr<std::pair<Socket, Socket>> OpenPair(int family,
                                                             int type);
 
-  // Takes over a socket, and makes it non-blocking and closed on exec.
-  // InvalidArgument if it is not of `type`.
+  // Takes over a socket, and makes the socket non-blocking and closed on exec.
+  // Returns InvalidArgument if the socket is not of `type`.
   static absl::StatusOr<Socket> Adopt(OwnedFd fd, int type);
-  // The same of a TCP socket. What is none stays as it was.
+  // Like `Adopt()`, for a TCP socket. Leaves a socket of another kind
+  // unchanged.
   static absl::StatusOr<Socket> AdoptTcp(OwnedFd fd);
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }
 
-  // `Addr` is a `SocketAddr` or a `UnixAddr`.
+  // Binds the socket to `addr`, a `SocketAddr` or a `UnixAddr`.
   template <class Addr>
   absl::Status Bind(const Addr& addr) const {
     if (bind(fd(), addr.data(), addr.size()) == 0) return absl::OkStatus();
     return BindError(addr.ToString());
   }
-  // `backlog`: how many connections may wait to be accepted.
+  // Listens. At most `backlog` connections wait to be accepted.
   absl::Status Listen(int backlog = SOMAXCONN) const;
-  // `how` as of shutdown(2).
+  // Shuts down one or both directions; `how` is an argument of shutdown(2).
   absl::Status Shutdown(int how) const;
   absl::StatusOr<SocketAddr> LocalAddr() const;
   absl::StatusOr<SocketAddr> PeerAddr() const;
   absl::StatusOr<UnixAddr> LocalUnixAddr() const;
   absl::StatusOr<UnixAddr> PeerUnixAddr() const;
 
-  // Takes the socket's pending error: 0 if there is none.
+  // Clears and returns the socket's pending error, or 0 if there is none.
   int TakeError() const;
 
-  // 0 or -1. EINPROGRESS, and EINTR: under way, ends when writable.
+  // Returns 0 or -1. After EINPROGRESS, and EINTR, the attempt continues, and
+  // ends when the socket is writable.
   template <class Addr>
   int Connect(const Addr& addr) const {
     return connect(fd(), addr.data(), addr.size());
@@ -101,18 +103,19 @@ class Socket {
   // On success sets `socket` and `peer` and returns 0.
   int Accept(Socket& socket, RawAddr& peer) const;
 
-  // In the header, so that `PollIo()` inlines it. `flags` as of recv(2).
+  // Receives bytes. Defined in the header so that `PollIo()` can inline the
+  // call. `flags` are those of recv(2).
   ssize_t Receive(absl::Span<char> buffer, int flags = 0) const {
     return recv(fd(), buffer.data(), buffer.size(), flags);
   }
-  // EPIPE comes without SIGPIPE.
+  // Sends bytes. EPIPE comes without SIGPIPE.
   ssize_t Send(std::string_view data) const {
     return send(fd(), data.data(), data.size(), MSG_NOSIGNAL);
   }
-  // The same, of the first parts that fit into one call.
+  // Like `Send()`, for the first parts that fit into one call.
   ssize_t SendParts(absl::Span<const std::string_view> parts) const;
 
-  // The status of a failed call, such as "recv from 192.0.2.1:80".
+  // Return the status for a failed call, such as "recv from 192.0.2.1:80".
   absl::Status ErrorAtPeer(int error, std::string_view call) const;
   absl::Status ErrorAtLocal(int error, std::string_view call) const;
 
@@ -124,7 +127,7 @@ class Socket {
   OwnedFd fd_;
 };
 
-// One that tasks wait for.
+// A socket for which tasks can wait.
 using EventedSocket = reactor::PollEvented<Socket>;
 
 }  // namespace rouse::internal

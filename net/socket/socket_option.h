@@ -5,7 +5,7 @@
 // File: socket_option.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: the options of sockets.
+// For use in net/ only: the options of sockets.
 
 #ifndef ROUSE_NET_SOCKET_SOCKET_OPTION_H_
 #define ROUSE_NET_SOCKET_SOCKET_OPTION_H_
@@ -19,7 +19,7 @@ namespace rouse::internal {
 
 // SocketOption
 //
-// One whose value is an int, and what it is called in an error.
+// An option with an int as its value, and the name of the option in errors.
 struct SocketOption {
   int level;
   int option;
@@ -41,8 +41,8 @@ struct SocketOption {
 absl::Status SetOption(int fd, const SocketOption& option, int value);
 absl::StatusOr<int> GetOption(int fd, const SocketOption& option);
 
-// An option that IPv4 and IPv6 have each of their own: that of the socket's
-// family.
+// An option that exists separately for IPv4 and IPv6; the socket's family
+// selects the variant.
 struct IpOption {
   SocketOption v4;
   SocketOption v6;
@@ -55,10 +55,10 @@ struct IpOption {
 absl::Status SetOption(int fd, const IpOption& option, int value);
 absl::StatusOr<int> GetOption(int fd, const IpOption& option);
 
-// AF_INET or AF_INET6, or whatever else it is.
+// Returns the socket's family: AF_INET, AF_INET6 or any other.
 absl::StatusOr<int> FamilyOf(int fd);
 
-// For a call that failed just now.
+// Returns the status for a call that has just failed.
 absl::Status OptionError(std::string_view name);
 
 }  // namespace rouse::internal

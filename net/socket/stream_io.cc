@@ -41,7 +41,7 @@ PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
                                                   reactor::Waiter* waiter) {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
   const Socket& io = socket.io();
-  // However short, it has not emptied the socket.
+  // A short peek never empties the socket.
   constexpr size_t kNeverShort = 0;
   return socket.registration().PollIo(
       Direction::kRead, cx, waiter, kNeverShort,
@@ -67,7 +67,8 @@ PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
   for (const std::string_view part : parts) size += part.size();
   if (size == 0) return absl::StatusOr<size_t>(0);
   const Socket& io = socket.io();
-  // Short may be for the number of parts, and says nothing then.
+  // A write may be short because of the number of parts, and then means
+  // nothing.
   constexpr size_t kNeverShort = 0;
   return socket.registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,
@@ -77,7 +78,7 @@ PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
 
 PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket) {
   if (shutdown(socket.io().fd(), SHUT_WR) == 0) return absl::OkStatus();
-  // The connection has ended altogether, and so has writing.
+  // The whole connection has ended, and so has writing.
   if (errno == ENOTCONN) return absl::OkStatus();
   return socket.io().ErrorAtPeer(errno, "shutdown of the connection to");
 }

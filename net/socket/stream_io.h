@@ -5,7 +5,7 @@
 // File: stream_io.h
 // -----------------------------------------------------------------------------
 //
-// For net/ itself: what streams on sockets share, TCP and Unix.
+// For use in net/ only: code shared by TCP and Unix streams.
 
 #ifndef ROUSE_NET_SOCKET_STREAM_IO_H_
 #define ROUSE_NET_SOCKET_STREAM_IO_H_
@@ -24,21 +24,22 @@
 
 namespace rouse::internal {
 
-// Priority, since a read stops short of out-of-band data: only who knows that
-// there is some knows that such a read has not emptied the socket.
+// The interest includes `kPriority` because a read stops before out-of-band
+// data: only knowledge of that data shows that such a read has not emptied the
+// socket.
 inline constexpr reactor::Interest kStreamInterest =
     reactor::Interest::kReadable | reactor::Interest::kWritable |
     reactor::Interest::kPriority;
 
-// What a read says that gives less than it was asked for.
+// The meaning of a read that returns fewer bytes than requested.
 enum class ShortRead {
   kNoMoreForNow,
-  // Nothing: Unix sockets end one behind bytes that came with descriptors, or
-  // from another process.
+  // A short read means nothing: a read of a Unix socket ends after bytes that
+  // came with descriptors, or from another process.
   kNothing,
 };
 
-// As `AsyncRead` and `AsyncWrite` say.
+// Read, write and shut down as described at `AsyncRead` and `AsyncWrite`.
 PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
                                                   ShortRead says, Context& cx,
                                                   absl::Span<char> buffer,
@@ -52,7 +53,7 @@ PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
     absl::Span<const std::string_view> parts, reactor::Waiter* waiter);
 PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket);
 
-// As a read that leaves the bytes where they are.
+// Like `PollStreamRead()`, but leaves the bytes in the socket.
 PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
                                                   Context& cx,
                                                   absl::Span<char> buffer,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operating system refuses, and what becomes of it.
+// Tests errors of the operating system and their consequences.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ class TcpFaultTest : public TcpTest {
   TcpListener listener_;
 };
 
-// D33.
+// Covers D33.
 TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
   const OwnedFd client = ConnectToListener();
   Turn();
@@ -59,7 +59,7 @@ TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
           << accepted->status();
     }
   }
-  // There is no other event for it.
+  // No other event for the connection comes.
   auto accept = listener_.Accept();
   const auto accepted = task_.Poll(accept);
   ASSERT_TRUE(accepted.IsReady());
@@ -68,7 +68,7 @@ TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
 
 TEST_F(TcpFaultTest, OutOfDescriptorsNothingCanBeOpened) {
   const SocketAddr addr = listener_.local_addr().value();
-  // UBSan needs a descriptor to look at an object for the first time.
+  // UBSan needs a descriptor when it checks an object for the first time.
   EXPECT_TRUE(Run(TcpStream::Connect(addr)).ok());
   const NoDescriptors none;
   EXPECT_EQ(Run(TcpStream::Connect(addr)).status().code(),
@@ -77,7 +77,7 @@ TEST_F(TcpFaultTest, OutOfDescriptorsNothingCanBeOpened) {
             absl::StatusCode::kResourceExhausted);
 }
 
-// The connection cannot be kept, but neither can its descriptor.
+// Neither the connection nor its descriptor is kept.
 TEST_F(TcpFaultTest, PastTheReactorsLimitTheConnectionIsClosed) {
   reactor::Options options;
   options.max_sources = 1;
@@ -98,10 +98,10 @@ TEST_F(TcpFaultTest, ADescriptorClosedBehindItsBackIsAnError) {
   char buffer[1];
   ASSERT_TRUE(Run(client.WriteAll("xy")).ok());
   ASSERT_TRUE(Run(server.Read(absl::MakeSpan(buffer))).ok());
-  // Its number stays taken by something that is no socket.
+  // Keeps the descriptor's number in use by a file that is not a socket.
   const OwnedFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   ASSERT_EQ(dup3(null.get(), server.fd(), O_CLOEXEC), server.fd());
-  // Both directions are still thought to be ready.
+  // The registration still considers both directions ready.
   EXPECT_FALSE(Run(server.Write("x")).ok());
   EXPECT_FALSE(server.local_addr().ok());
   EXPECT_FALSE(server.SetNoDelay(true).ok());
@@ -130,7 +130,7 @@ TEST_F(TcpFaultTest, AnAbortedConnectionIsPassedOver) {
   Turn();
   for (const int error : {ECONNABORTED, EPROTO, ENETDOWN}) {
     const bool allowed = WithFailingCalls({SYS_accept4}, error, [&] {
-      // However many there are, the task lets others run.
+      // The task lets others run, however many connections there are.
       Context cx(task_.waker());
       const int wakes = task_.wakes();
       EXPECT_TRUE(listener_.PollAccept(cx).IsPending());

@@ -41,24 +41,25 @@ namespace rouse {
 
 // TcpListener
 //
-// Owns the listening socket and closes it when it is destroyed; connections
-// that nobody has accepted are reset then. Movable, but not while a future of
-// it lives.
+// Owns the listening socket and closes the socket in its destructor;
+// connections that were not accepted by then are reset. Movable, but not while
+// one of its futures is alive.
 //
-// Const members are thread-safe: several tasks may accept at once, and each
-// connection goes to one of them.
+// Const members are thread-safe: several tasks can accept concurrently, and
+// each connection goes to one of them.
 class TcpListener {
  private:
   struct AcceptOp;
 
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // For those who have to name it. As the futures of `TcpStream`.
+  // The type of the future of `Accept()`. Subject to the rules for the futures
+  // of `TcpStream`.
   using AcceptFuture = internal::IoFuture<const TcpListener, AcceptOp>;
 
-  // A connection, and where it comes from.
+  // An accepted connection with the address of its peer.
   struct Accepted {
     Accepted(TcpStream stream, const SocketAddr& peer)
         : stream(std::move(stream)), peer(peer) {}
@@ -67,64 +68,66 @@ class TcpListener {
     SocketAddr peer;
   };
 
-  // Listens on `addr`; port 0 lets the system choose one, see `local_addr()`.
-  // For options that are set before, and for the length of the queue, there is
-  // `TcpSocket`.
+  // Listens on `addr`. With port 0 the system chooses a port, which
+  // `local_addr()` returns. To set options before the bind, or the length of
+  // the queue, use `TcpSocket`.
   //
-  // The address of a server that has just ended can be taken at once
-  // (SO_REUSEADDR); that of one that runs cannot.
+  // An address can be reused immediately after its server has ended
+  // (SO_REUSEADDR), but not while the server is running.
   //
   //   FailedPrecondition   the address is in use (EADDRINUSE), or the
-  //                        current reactor handle is bound to none
-  //   AlreadyExists        it is not an address of this machine (EADDRNOTAVAIL)
-  //   PermissionDenied     the port is for the administrator
+  //                        current reactor handle is not bound to a reactor
+  //   AlreadyExists        not an address of this machine (EADDRNOTAVAIL)
+  //   PermissionDenied     the port is reserved for the administrator
   //   ResourceExhausted    out of descriptors or memory
   //
-  // and what is documented at `reactor::Registration::Create()`.
+  // and the errors of `reactor::Registration::Create()`.
   static absl::StatusOr<TcpListener> Bind(
       const SocketAddr& addr,
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a TCP socket that listens and makes it non-blocking. On failure
-  // it is closed. InvalidArgument if it is of another kind, such as a Unix
-  // socket.
+  // Takes over a listening TCP socket and makes the socket non-blocking. On
+  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
+  // kind, such as a Unix socket.
   static absl::StatusOr<TcpListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   TcpListener(TcpListener&&) = default;
   TcpListener& operator=(TcpListener&&) = default;
 
-  // Waits for the next connection. Gives `absl::StatusOr<Accepted>`; the stream
-  // is driven by the reactor of the listener. Destroying the future loses no
+  // Waits for the next connection and returns `absl::StatusOr<Accepted>`. The
+  // listener's reactor drives the stream. Destroying the future loses no
   // connection.
   //
-  // What is wrong with a single connection, such as that it was aborted while
-  // it was waiting, is not reported: the next one is taken. What is, concerns
-  // the listener, which stays usable:
+  // Errors of a single connection (for example, an abort while the connection
+  // waited in the queue) are not reported: `Accept()` takes the next connection
+  // instead. A reported error concerns the listener, which stays usable:
   //
   //   ResourceExhausted   out of descriptors (EMFILE, ENFILE) or memory
-  //                       (ENOBUFS, ENOMEM). The connection goes on waiting,
-  //                       and the next `Accept()` tries again at once: a loop
-  //                       should wait a little, or close something, before it
-  //                       does. Or the reactor has its limit of sources; then
-  //                       the connection has been closed.
+  //                       (ENOBUFS, ENOMEM). The connection stays in the
+  //                       queue, and the next `Accept()` tries again at once:
+  //                       a loop should wait a little, or close something,
+  //                       before the next call. Also if the reactor has
+  //                       reached its limit of sources; in this case the
+  //                       connection has been closed.
   //   Unavailable         the reactor has been shut down
   AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return AcceptFuture(*this);
   }
 
-  // The same for futures of your own. Without a `waiter` there is one task that
-  // accepts: the one that polled last is woken.
+  // Like `Accept()`, for hand-written futures. Without a `waiter` only one task
+  // can wait to accept: the task that polled last is woken.
   PollResult<absl::StatusOr<Accepted>> PollAccept(
       Context& cx, Waiter* waiter = nullptr) const;
 
-  // Where it listens, with the port that was chosen.
+  // Returns the address on which the socket listens, with the port that the
+  // system chose.
   absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the listener continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it goes on listening, and stays non-blocking.
+  // Releases the descriptor, which continues to listen and stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:

@@ -38,7 +38,7 @@ class TcpListenerTest : public TcpTest {
     return TcpListener::Bind(SocketAddr::Localhost(0)).value();
   }
 
-  // A connection that is made by the kernel, accepted or not.
+  // Makes a connection, which the kernel completes before it is accepted.
   OwnedFd ConnectTo(const TcpListener& listener) {
     const SocketAddr addr = listener.local_addr().value();
     OwnedFd fd(socket(addr.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -95,7 +95,7 @@ TEST_F(TcpListenerTest, SeveralTasksAccept) {
   ASSERT_TRUE(other_.Poll(second).IsPending());
   const OwnedFd a = ConnectTo(listener);
   while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
-  // One of them gets it; the other one waits for the next.
+  // One future gets the connection; the other waits for the next.
   EXPECT_TRUE(task_.Poll(first).IsReady());
   EXPECT_TRUE(other_.Poll(second).IsPending());
   const OwnedFd b = ConnectTo(listener);
@@ -155,7 +155,7 @@ TEST_F(TcpListenerTest, NeedsAReactor) {
       TcpListener::Bind(SocketAddr::Localhost(0), reactor_->handle()).ok());
 }
 
-// The stream goes to the reactor of the listener, whatever is current.
+// The stream belongs to the listener's reactor, whatever reactor is current.
 TEST_F(TcpListenerTest, StreamsHaveItsReactor) {
   const TcpListener listener = Listen();
   const OwnedFd client = ConnectTo(listener);
@@ -173,7 +173,7 @@ TEST_F(TcpListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
   }
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(TcpListenerTest, AFloodOfConnectionsLetsOthersRun) {
   const TcpListener listener = Listen();
   std::vector<OwnedFd> clients;

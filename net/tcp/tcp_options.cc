@@ -19,7 +19,7 @@
 namespace rouse::internal {
 namespace {
 
-// Rounded up, and brought into the range of an int.
+// Rounds up to whole seconds, and clamps to `least` and the range of an int.
 int ToSeconds(absl::Duration duration, int64_t least) {
   const int64_t seconds =
       absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
@@ -31,7 +31,8 @@ int ToSeconds(absl::Duration duration, int64_t least) {
 
 absl::Status SetKeepAlive(int fd, const std::optional<KeepAlive>& keep_alive) {
   if (keep_alive.has_value()) {
-    // Before it is on, so that it is never on with other times.
+    // Sets the times before turning the option on, so that keep-alive is never
+    // active with other times.
     absl::Status status =
         SetOption(fd, SocketOption::kKeepIdle, ToSeconds(keep_alive->idle, 1));
     if (status.ok()) {

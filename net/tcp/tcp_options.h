@@ -5,8 +5,8 @@
 // File: tcp_options.h
 // -----------------------------------------------------------------------------
 //
-// The options of a TCP connection, which a `TcpStream` has, and a `TcpSocket`
-// before there is one:
+// The options of a TCP connection, for a `TcpStream`, and for a `TcpSocket`
+// before the connection exists:
 //
 //   co_await rouse::OrReturn(stream.SetNoDelay(true));
 //   rouse::KeepAlive keep_alive;
@@ -28,12 +28,12 @@ namespace rouse {
 
 // KeepAlive
 //
-// When to ask a silent peer whether it is still there. Durations are rounded up
-// to whole seconds, 1 or more.
+// Says when to probe whether a silent peer is still alive. Durations are
+// rounded up to whole seconds, 1 or more.
 struct KeepAlive {
-  absl::Duration idle = absl::Hours(2);         // until the first question
-  absl::Duration interval = absl::Seconds(75);  // between questions
-  int probes = 9;  // unanswered questions after which it is not
+  absl::Duration idle = absl::Hours(2);         // before the first probe
+  absl::Duration interval = absl::Seconds(75);  // between probes
+  int probes = 9;  // unanswered probes after which the peer counts as dead
 };
 
 namespace internal {
@@ -47,13 +47,13 @@ absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd);
 
 // TcpOptions
 //
-// The base class of a `Socket` that has an `fd()`. All of it is thread-safe,
-// and errors are those of `IpOptions`, which it adds to.
+// The base class of a `Socket` that has an `fd()`. All members are thread-safe.
+// Adds options to those of `IpOptions`, and has the same errors.
 template <class Socket>
 class TcpOptions : public IpOptions<Socket> {
  public:
-  // Whether small writes are sent at once (TCP_NODELAY) instead of being
-  // gathered while data is unacknowledged. Off in a new connection.
+  // Sets or returns whether small writes are sent at once (TCP_NODELAY) instead
+  // of being gathered while data is unacknowledged. Off in a new connection.
   absl::Status SetNoDelay(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kNoDelay, on);
   }
@@ -61,9 +61,9 @@ class TcpOptions : public IpOptions<Socket> {
     return internal::GetOption(fd(), internal::SocketOption::kNoDelay);
   }
 
-  // Whether a silent peer is asked if it is there (SO_KEEPALIVE). If it is not,
-  // operations fail with DeadlineExceeded. Off (`std::nullopt`) in a new
-  // connection.
+  // Sets or returns whether and when a silent peer is probed (SO_KEEPALIVE). If
+  // the peer is dead, operations fail with DeadlineExceeded. Off
+  // (`std::nullopt`) in a new connection.
   absl::Status SetKeepAlive(const std::optional<KeepAlive>& keep_alive) const {
     return internal::SetKeepAlive(fd(), keep_alive);
   }
@@ -71,11 +71,12 @@ class TcpOptions : public IpOptions<Socket> {
     return internal::GetKeepAlive(fd());
   }
 
-  // What closing does with bytes that have not been delivered (SO_LINGER).
-  // `std::nullopt`, as in a new connection: they are delivered while the
-  // program goes on. Zero: they are dropped, and the peer gets a reset. More,
-  // rounded up to whole seconds: closing *blocks the thread* until they are
-  // delivered, or that time is over.
+  // Sets or returns how closing the socket treats undelivered bytes
+  // (SO_LINGER). With `std::nullopt`, the default in a new connection, the
+  // system delivers the bytes while the program continues. With zero the bytes
+  // are dropped, and the peer gets a reset. With a positive duration, rounded
+  // up to whole seconds, closing *blocks the thread* until the bytes are
+  // delivered or the duration has passed.
   absl::Status SetLinger(std::optional<absl::Duration> linger) const {
     return internal::SetLinger(fd(), linger);
   }

@@ -5,16 +5,16 @@
 // File: tcp_socket.h
 // -----------------------------------------------------------------------------
 //
-// A `TcpSocket` is a TCP socket that is not connected yet and does not listen:
-// it is for what has to be set before.
+// A `TcpSocket` is a TCP socket that is neither connected nor listening yet,
+// for options that must be set before:
 //
 //   TcpSocket socket = co_await rouse::OrReturn(TcpSocket::Open(addr));
 //   co_await rouse::OrReturn(socket.SetReceiveBufferSize(1 << 20));
 //   TcpStream stream =
 //       co_await rouse::OrReturn(std::move(socket).Connect(addr));
 //
-// Where nothing has to be, `TcpStream::Connect()` and `TcpListener::Bind()` do
-// all of it.
+// If no such option is needed, `TcpStream::Connect()` and `TcpListener::Bind()`
+// do everything in one step.
 
 #ifndef ROUSE_NET_TCP_TCP_SOCKET_H_
 #define ROUSE_NET_TCP_TCP_SOCKET_H_
@@ -38,26 +38,28 @@ namespace rouse {
 
 // TcpSocket
 //
-// Owns the socket and closes it when it is destroyed. Needs no reactor: the
-// stream or listener that is made of it does. Movable; const members are
+// Owns the socket and closes it on destruction. Needs no reactor, unlike the
+// stream or listener that is made from the socket. Movable; const members are
 // thread-safe.
 //
-// Errors are those of the system calls, by `absl::ErrnoToStatus()`.
+// Errors are those of the system calls, converted by `absl::ErrnoToStatus()`.
 class TcpSocket : public TcpOptions<TcpSocket> {
  public:
-  // A socket of the family of `addr`, IPv4 or IPv6. ResourceExhausted if out of
-  // descriptors or memory.
+  // Opens a socket of the family of `addr`, IPv4 or IPv6. Returns
+  // ResourceExhausted if out of descriptors or memory.
   static absl::StatusOr<TcpSocket> Open(const SocketAddr& addr);
 
-  // Takes over a TCP socket and makes it non-blocking. On failure it is closed.
-  // InvalidArgument if it is of another kind, such as a Unix socket.
+  // Takes over a TCP socket and makes the socket non-blocking. On failure
+  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind,
+  // such as a Unix socket.
   static absl::StatusOr<TcpSocket> FromFd(OwnedFd fd);
 
   TcpSocket(TcpSocket&&) = default;
   TcpSocket& operator=(TcpSocket&&) = default;
 
-  // Whether an address can be bound to that an earlier server has left a moment
-  // ago (SO_REUSEADDR). Off in a new socket; on for `TcpListener::Bind()`.
+  // Sets or returns whether the socket can bind to an address that an earlier
+  // server released only a moment ago (SO_REUSEADDR). Off in a new socket;
+  // `TcpListener::Bind()` turns the option on.
   absl::Status SetReuseAddr(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kReuseAddr, on);
   }
@@ -65,8 +67,9 @@ class TcpSocket : public TcpOptions<TcpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kReuseAddr);
   }
 
-  // Whether several sockets that all have it on can listen on one address
-  // (SO_REUSEPORT); the system spreads the connections over them.
+  // Sets or returns whether several sockets, all with this option on, can
+  // listen on one address (SO_REUSEPORT); the system distributes the
+  // connections among the sockets.
   absl::Status SetReusePort(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kReusePort, on);
   }
@@ -74,8 +77,8 @@ class TcpSocket : public TcpOptions<TcpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kReusePort);
   }
 
-  // Whether an IPv6 socket that listens on any address keeps away from IPv4
-  // (IPV6_V6ONLY). Set it before `Bind()`.
+  // Sets or returns whether an IPv6 socket that listens on the unspecified
+  // address ignores IPv4 (IPV6_V6ONLY). The option must be set before `Bind()`.
   absl::Status SetOnlyIPv6(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kOnlyIPv6, on);
   }
@@ -83,27 +86,28 @@ class TcpSocket : public TcpOptions<TcpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kOnlyIPv6);
   }
 
-  // Where it will listen, or connect from. Port 0 lets the system choose one.
-  // Errors as of `TcpListener::Bind()`.
+  // Sets the address from which the socket will listen or connect. With port 0
+  // the system chooses a port. Errors are those of `TcpListener::Bind()`.
   absl::Status Bind(const SocketAddr& addr) const { return socket_.Bind(addr); }
 
-  // Connects to `addr`, as `TcpStream::Connect()`.
+  // Connects to `addr`, like `TcpStream::Connect()`.
   TcpStream::ConnectFuture Connect(
       const SocketAddr& addr, reactor::Handle handle = reactor::Handle()) &&;
 
-  // Listens where it is bound. Up to `backlog` connections wait to be accepted,
-  // and no more than the system's limit; those beyond have to try again.
+  // Listens on the bound address. At most `backlog` connections, and no more
+  // than the system's limit, wait to be accepted; further clients must try
+  // again.
   absl::StatusOr<TcpListener> Listen(
       int backlog = SOMAXCONN,
       const reactor::Handle& handle = reactor::Handle()) &&;
 
-  // Where it is bound.
+  // Returns the address to which the socket is bound.
   absl::StatusOr<SocketAddr> local_addr() const { return socket_.LocalAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the socket continues to own.
   int fd() const { return socket_.fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(socket_).IntoFd(); }
 
  private:

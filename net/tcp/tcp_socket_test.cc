@@ -105,7 +105,7 @@ TEST_F(TcpSocketTest, OnlyIPv6LeavesIPv4ToOthers) {
   EXPECT_TRUE(socket->OnlyIPv6().value());
   ASSERT_TRUE(socket->SetOnlyIPv6(false).ok());
   EXPECT_FALSE(socket->OnlyIPv6().value());
-  // An IPv4 socket has no such thing.
+  // An IPv4 socket does not have this option.
   EXPECT_FALSE(Open().SetOnlyIPv6(true).ok());
 }
 
@@ -137,7 +137,7 @@ TEST_F(TcpSocketTest, KeepAliveOutOfRange) {
   EXPECT_EQ(socket.SetKeepAlive(keep_alive).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(socket.GetKeepAlive().value(), std::nullopt);
-  // What is less than a second is one.
+  // Less than a second is rounded up to one second.
   keep_alive = KeepAlive();
   keep_alive.interval = absl::ZeroDuration();
   ASSERT_TRUE(socket.SetKeepAlive(keep_alive).ok());

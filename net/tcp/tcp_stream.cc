@@ -68,8 +68,8 @@ absl::StatusOr<TcpStream> TcpStream::ConnectFuture::Start() {
       socket_.has_value() ? *std::exchange(socket_, std::nullopt)
                           : Socket::Open(addr().family(), SOCK_STREAM);
   if (!socket.ok()) return std::move(socket).status();
-  // Before it is registered: a socket that is neither connected nor about to be
-  // counts as closed, and closed states stay.
+  // Connects before registering: a socket that is neither connected nor
+  // connecting counts as closed, and closed states stay.
   if (socket->Connect(addr()) != 0 && errno != EINPROGRESS && errno != EINTR) {
     return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr()));
   }

@@ -17,8 +17,8 @@
 //     ...
 //   }
 //
-// It is `AsyncRead` and `AsyncWrite`: all that rouse/io has works on it. To
-// read and to write in different tasks there is "rouse/net/split.h".
+// `TcpStream` models `AsyncRead` and `AsyncWrite`, so everything in rouse/io
+// works with it. To read and write in different tasks, use "rouse/net/split.h".
 
 #ifndef ROUSE_NET_TCP_TCP_STREAM_H_
 #define ROUSE_NET_TCP_TCP_STREAM_H_
@@ -54,43 +54,44 @@ namespace rouse {
 
 // TcpStream
 //
-// Owns the connection and closes it when it is destroyed. Movable, but not
-// while a future of it lives.
+// Owns the connection and closes it on destruction. Movable, but not while one
+// of its futures is alive.
 //
-// Const members are thread-safe: one task may read while another one writes.
-// Bytes that two tasks write, or read, at the same time come in an order that
-// is not defined.
+// Const members are thread-safe: one task can read while another task writes.
+// If two tasks write, or read, concurrently, the order of their bytes is
+// unspecified.
 //
 // # Cancelling
 //
-// Each operation is a future that does nothing before it is polled, borrows the
-// stream and the buffer, and allocates nothing. Destroying `Read()` or
-// `Write()` before it is ready means that nothing was read or written.
-// `WriteAll()` may have written a part.
+// Each operation is a future that does nothing before the first poll, borrows
+// the stream and the buffer, and allocates nothing. If a `Read()` or `Write()`
+// is destroyed before it is ready, nothing was read or written. A `WriteAll()`
+// may have written a part of its data.
 //
 // # Errors
 //
-// Those of the system call, through `absl::ErrnoToStatus()`, among them
+// Errors are those of the system call, converted by `absl::ErrnoToStatus()`,
+// among them
 //
 //   Unavailable          connection refused, reset or aborted; host unreachable
-//   FailedPrecondition   written to a connection that is closed (EPIPE)
+//   FailedPrecondition   written to a closed connection (EPIPE)
 //   DeadlineExceeded     the peer has stopped answering (ETIMEDOUT)
 //
-// and what is documented at `reactor::Registration`: Unavailable, too, when the
-// reactor has been shut down.
+// and the errors of `reactor::Registration`: Unavailable, too, when the reactor
+// has been shut down.
 //
-// Every operation takes the task's cooperative budget (see context.h), so that
-// a peer that sends without end does not keep the thread.
+// Every operation takes the task's cooperative budget (see context.h), so a
+// peer that sends without end does not monopolize the thread.
 class TcpStream : public TcpOptions<TcpStream> {
  private:
   struct PeekOp;
 
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // The futures, for those who have to name them. Polling one that is finished
-  // is a `Panic()`. They may be moved until they are polled.
+  // The types of the futures. Polling a finished future is a `Panic()`. A
+  // future can be moved until it is polled.
   class ConnectFuture;
   using PeekFuture = internal::IoFuture<const TcpStream, PeekOp>;
   using ReadFuture = rouse::ReadFuture<const TcpStream>;
@@ -98,65 +99,68 @@ class TcpStream : public TcpOptions<TcpStream> {
   using WriteVectoredFuture = rouse::WriteVectoredFuture<const TcpStream>;
   using WriteAllFuture = rouse::WriteAllFuture<const TcpStream>;
 
-  // Connects to `addr`. Gives `absl::StatusOr<TcpStream>`. The connection is
-  // driven by `handle`'s reactor or, if unbound, the one that is current where
-  // the future is polled first. Destroying the future gives the attempt up.
-  // For options that are set before, there is `TcpSocket`.
+  // Connects to `addr` and returns `absl::StatusOr<TcpStream>`. The connection
+  // is driven by `handle`'s reactor or, if `handle` is unbound, by the reactor
+  // that is current at the future's first poll. Destroying the future abandons
+  // the attempt. To set options before the connection is made, use `TcpSocket`.
   static ConnectFuture Connect(SocketAddr addr,
                                reactor::Handle handle = reactor::Handle());
-  // Text: `ConnectTcp()` (rouse/net/by_name.h) takes names and numbers.
+  // Deleted for text: `ConnectTcp()` (rouse/net/by_name.h) takes host names and
+  // numeric addresses.
   static void Connect(std::string_view not_an_address_see_ConnectTcp) = delete;
 
-  // The same with the first of `addrs` that can be connected to, one after the
-  // other. If there is none, gives the error of the last; InvalidArgument if
-  // `addrs` is empty.
+  // Like `Connect()` above, but tries each address of `addrs` in turn and
+  // returns the first successful connection. If all attempts fail, returns the
+  // error of the last one; returns InvalidArgument if `addrs` is empty.
   static ConnectFuture Connect(absl::Span<const SocketAddr> addrs,
                                reactor::Handle handle = reactor::Handle());
 
-  // Takes over a connected TCP socket and makes it non-blocking. On failure it
-  // is closed. InvalidArgument if it is of another kind, such as a Unix socket.
+  // Takes over a connected TCP socket and makes the socket non-blocking. On
+  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
+  // kind, such as a Unix socket.
   static absl::StatusOr<TcpStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   TcpStream(TcpStream&&) = default;
   TcpStream& operator=(TcpStream&&) = default;
 
-  // Reads what there is, up to the size of `buffer`, as soon as there is
-  // anything. Gives `absl::StatusOr<size_t>`: 0 when the peer has written its
-  // last, or the buffer is empty.
+  // Reads the available bytes, up to the size of `buffer`, as soon as there are
+  // any. Returns `absl::StatusOr<size_t>`: 0 if the peer has finished writing,
+  // or the buffer is empty.
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
   void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
-  // The same, but the bytes stay, and are read again.
+  // Like `Read()`, but leaves the bytes to be read again.
   PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return PeekFuture(*this, buffer);
   }
 
-  // Writes at least one byte of `data`, as many as can be written now. Gives
-  // `absl::StatusOr<size_t>`: 0 only if `data` is empty. That it is written
-  // means that the system has it, not that the peer has.
+  // Writes at least one byte of `data`, and as many as can be written now.
+  // Returns `absl::StatusOr<size_t>`: 0 only if `data` is empty. Bytes count as
+  // written when the system, not the peer, has received them.
   WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteFuture(*this, data);
   }
 
-  // The same of several parts in one system call, which takes the first 64.
+  // Like `Write()`, for several parts in one system call, which takes at most
+  // the first 64 parts.
   WriteVectoredFuture WriteVectored(absl::Span<const std::string_view> parts)
       const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteVectoredFuture(*this, parts);
   }
 
-  // Writes all of `data`. Gives `absl::Status`; after an error it is not known
-  // how much was written.
+  // Writes all of `data`. Returns `absl::Status`; after an error, the number of
+  // bytes written is unknown.
   WriteAllFuture WriteAll(std::string_view data) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteAllFuture(*this, data);
   }
 
-  // The same for futures of your own: a `TcpStream` is `AsyncRead` and
-  // `AsyncWrite`. Without a `waiter` there is one task that reads and one that
-  // writes: the one that polled last is woken.
+  // Like the functions above, for hand-written futures: a `TcpStream` models
+  // `AsyncRead` and `AsyncWrite`. Without a `waiter` only one task can wait to
+  // read and one task to write: the task that polled last is woken.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
@@ -178,34 +182,37 @@ class TcpStream : public TcpOptions<TcpStream> {
       Waiter* waiter = nullptr) const {
     return internal::PollStreamWriteVectored(evented_, cx, parts, waiter);
   }
-  // Always ready: nothing is kept here.
+  // Returns at once: a `TcpStream` keeps no data to flush.
   PollResult<absl::Status> PollFlush(Context&) const {
     return absl::OkStatus();
   }
-  // As `ShutdownWrite()`, always ready. OK, too, if the connection has ended.
+  // Like `ShutdownWrite()`, and always ready. Returns OK even if the connection
+  // has ended.
   PollResult<absl::Status> PollShutdown(Context&) const {
     return internal::PollStreamShutdown(evented_);
   }
 
-  // Tells the peer that nothing more will be written: it reads to the end. What
-  // was written is delivered first. Reading goes on.
+  // Notifies the peer that nothing more will be written: the peer reads the end
+  // of the stream after all bytes written before. Reading continues to work.
   absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
 
-  // Reads come to an end, also one that waits, once what has arrived has been
-  // read. The peer does not hear of it. On Linux what it sends all the same is
-  // read, also after the end: the end is only for as long as it sends nothing.
-  // FailedPrecondition, as for `ShutdownWrite()`, if the connection has ended.
+  // Makes reads, including a pending read, return the end of the stream after
+  // the bytes that have already arrived. The peer is not notified. On Linux,
+  // bytes that the peer sends nevertheless are still read, even after a read
+  // has returned the end: the end lasts only while the peer sends nothing.
+  // Returns FailedPrecondition, like `ShutdownWrite()`, if the connection has
+  // ended.
   absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 
-  // The address of this end, and that of the other one, which is known also
-  // when the connection has been reset.
+  // Returns the address of this end or of the peer. The peer's address is known
+  // even after the connection has been reset.
   absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
   absl::StatusOr<SocketAddr> peer_addr() const { return io().PeerAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the stream continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:
@@ -241,7 +248,8 @@ class [[nodiscard]] TcpStream::ConnectFuture {
   friend class TcpStream;
   friend class TcpSocket;
 
-  // `socket`, if there is one, has no connection yet, and `addrs` is one.
+  // REQUIRES: if `socket` is given, `socket` has no connection yet, and `addrs`
+  // contains a single address.
   ConnectFuture(absl::Span<const SocketAddr> addrs, reactor::Handle handle,
                 std::optional<internal::Socket> socket)
       : addrs_(addrs.begin(), addrs.end()),
@@ -250,20 +258,20 @@ class [[nodiscard]] TcpStream::ConnectFuture {
 
   const SocketAddr& addr() const { return addrs_[tried_]; }
 
-  // Opens the socket and asks for the connection to `addr()`.
+  // Opens the socket and starts to connect to `addr()`.
   absl::StatusOr<TcpStream> Start();
 
-  // One attempt. Ready: how it ended.
+  // Polls a single attempt; when ready, returns the outcome of the attempt.
   PollResult<absl::StatusOr<TcpStream>> PollAttempt(Context& cx);
 
-  // One address is the usual number, and needs no allocation.
+  // Usually a single address, which needs no allocation.
   absl::InlinedVector<SocketAddr, 1> addrs_;
-  size_t tried_ = 0;  // of `addrs_`, in vain
+  size_t tried_ = 0;  // number of failed `addrs_`
   reactor::Handle handle_;
   std::optional<internal::Socket> socket_;
-  std::optional<TcpStream> stream_;  // while it is being connected
+  std::optional<TcpStream> stream_;  // while connecting
   bool finished_ = false;
-  reactor::Waiter waiter_;  // gone before the stream is
+  reactor::Waiter waiter_;  // destroyed before the stream
 };
 
 }  // namespace rouse

@@ -29,9 +29,9 @@ namespace {
 constexpr std::string_view kMessage =
     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-// A socket pair, to leave out what TCP costs. So the stream is a `UnixStream`,
-// which is the same but for one thing: a read that finds less than it asked for
-// is followed by another one.
+// Uses a socket pair to exclude the cost of TCP. The stream is therefore a
+// `UnixStream`, which behaves like a `TcpStream` with one exception: a short
+// read is followed by another read.
 std::pair<OwnedFd, OwnedFd> MakePair() {
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) !=
@@ -41,7 +41,7 @@ std::pair<OwnedFd, OwnedFd> MakePair() {
   return {OwnedFd(fds[0]), OwnedFd(fds[1])};
 }
 
-// The floor of the next one.
+// The lower bound for the next benchmark.
 void BM_BareReadOfReadySocket(benchmark::State& state) {
   auto [a, b] = MakePair();
   char buffer[32];
@@ -59,7 +59,7 @@ void BM_BareReadOfReadySocket(benchmark::State& state) {
 }
 BENCHMARK(BM_BareReadOfReadySocket);
 
-// Reads fill the buffer, so the socket stays ready.
+// Each read fills the buffer, so the socket stays ready.
 void BM_ReadOfReadySocket(benchmark::State& state) {
   reactor::Reactor reactor = reactor::Reactor::Create().value();
   auto [a, b] = MakePair();
@@ -95,13 +95,14 @@ Co<void> Echo(const UnixStream& stream) {
   }
 }
 
-// One request: the peer sends and, afterwards, receives by bare calls; between
-// the two the server waits, reads and writes.
+// One request: the peer sends and, afterwards, receives with bare calls;
+// between the two calls the server waits, reads and writes.
 void BM_EchoOnEpoll(benchmark::State& state) {
   auto [a, b] = MakePair();
   const OwnedFd epoll(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event = {};
-  // What a stream registers, since the kernel's part depends on it.
+  // Uses a stream's interest, because the kernel's cost depends on the
+  // interest.
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
   epoll_ctl(epoll.get(), EPOLL_CTL_ADD, a.get(), &event);
   char buffer[1024];
@@ -142,7 +143,7 @@ void BM_EchoOnReactor(benchmark::State& state) {
 }
 BENCHMARK(BM_EchoOnReactor);
 
-// One connection: connected, accepted and closed.
+// Connects, accepts and closes one connection.
 void BM_AcceptOnReactor(benchmark::State& state) {
   reactor::Reactor reactor = reactor::Reactor::Create().value();
   const TcpListener listener =
@@ -151,7 +152,7 @@ void BM_AcceptOnReactor(benchmark::State& state) {
   const Waker waker;
   for (auto _ : state) {
     const OwnedFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    // Resets, so that ports do not run out.
+    // Resets connections, so that the ports are not exhausted.
     const linger now = {1, 0};
     setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
     if (connect(client.get(), addr.data(), addr.size()) != 0) std::abort();

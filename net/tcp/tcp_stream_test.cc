@@ -55,7 +55,7 @@ class TcpStreamTest : public TcpTest {
   char buffer_[64];
 };
 
-// Closing it sends a reset.
+// Makes closing the stream send a reset.
 void ResetOnClose(const TcpStream& stream) {
   const linger now = {1, 0};
   ASSERT_EQ(setsockopt(stream.fd(), SOL_SOCKET, SO_LINGER, &now, sizeof now),
@@ -116,7 +116,7 @@ TEST_F(TcpStreamTest, TheEndOfThePeersWritingIsZero) {
   ASSERT_TRUE(client.ShutdownWrite().ok());
   EXPECT_EQ(ReadAll(server), "last");
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 0u);
-  // The other way still works.
+  // The other direction still works.
   ASSERT_TRUE(Run(server.WriteAll("reply")).ok());
   EXPECT_EQ(Run(client.Read(Buffer())).value(), 5u);
 }
@@ -127,7 +127,7 @@ TEST_F(TcpStreamTest, TheEndThatComesWithTheLastBytesIsSeen) {
     TcpStream closed = std::move(client);
     ASSERT_TRUE(Run(closed.WriteAll("last")).ok());
   }
-  // Bytes and end are one event, and the read is short.
+  // The bytes and the end arrive as one event, and the read is short.
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 4u);
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 0u);
 }
@@ -186,8 +186,8 @@ TEST_F(TcpStreamTest, PollReadWorksWithoutAFuture) {
   EXPECT_EQ(server.PollWrite(cx, "y")->value(), 1u);
 }
 
-// A read stops before the byte that is out of band, though more has arrived, of
-// which there is no other event.
+// A read stops before the out-of-band byte, although more bytes have arrived,
+// for which no other event comes.
 TEST_F(TcpStreamTest, OutOfBandDataDoesNotHideWhatFollows) {
   auto [client, server] = Connect();
   ASSERT_EQ(send(client.fd(), "abc", 3, 0), 3);
@@ -213,7 +213,7 @@ TEST_F(TcpStreamTest, PeekingLeavesTheBytes) {
   ASSERT_TRUE(task_.Poll(first).IsPending());
   ASSERT_TRUE(Run(client.WriteAll("abcd")).ok());
   EXPECT_EQ(Run(first).value(), 2u);
-  // Less than asked for, but there is more to read.
+  // The peek is short, but there is more to read.
   EXPECT_EQ(Run(server.Peek(Buffer())).value(), 4u);
   EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 4u);
@@ -276,7 +276,7 @@ TEST_F(TcpStreamTest, WhatReadsAndWritesStreamsTakesIt) {
   EXPECT_TRUE(Run(Flush(client)).ok());
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [client, server] = Connect();
   const std::string bytes(size_t{2} * kBudgetPerPoll, 'x');
@@ -292,7 +292,7 @@ TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
     } else if (!cx.HasBudget()) {
       break;
     } else {
-      reactor_->Park();  // not all has arrived
+      reactor_->Park();  // some bytes have not arrived yet
     }
   }
   EXPECT_EQ(reads, kBudgetPerPoll);
@@ -471,7 +471,7 @@ TEST_F(TcpStreamTest, AdoptsASocket) {
   absl::StatusOr<TcpStream> stream = TcpStream::FromFd(std::move(fd));
   ASSERT_TRUE(stream.ok()) << stream.status();
   auto read = stream->Read(Buffer());
-  EXPECT_TRUE(task_.Poll(read).IsPending());  // so it does not block
+  EXPECT_TRUE(task_.Poll(read).IsPending());  // the stream is non-blocking
   EXPECT_EQ(fcntl(stream->fd(), F_GETFD), FD_CLOEXEC);
   reactor::WriteTo(peer.fd(), "x");
   EXPECT_EQ(Run(read).value(), 1u);
@@ -481,12 +481,13 @@ TEST_F(TcpStreamTest, AdoptsNothingElse) {
   OwnedFd udp(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(TcpStream::FromFd(std::move(udp)).status().code(),
             absl::StatusCode::kInvalidArgument);
-  // Its reads may stop short of what has arrived, where descriptors came along.
+  // Reads of a Unix socket may stop before the end of the data that has
+  // arrived, if descriptors came with the data.
   OwnedFd local(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const OwnedFd shared(fcntl(local.get(), F_DUPFD_CLOEXEC, 0));
   EXPECT_EQ(TcpStream::FromFd(std::move(local)).status().code(),
             absl::StatusCode::kInvalidArgument);
-  // For whoever shares it, it blocks as before.
+  // For other owners of the open file, the socket still blocks.
   EXPECT_EQ(fcntl(shared.get(), F_GETFL) & O_NONBLOCK, 0);
   OwnedFd file(open("/dev/null", O_RDWR | O_CLOEXEC));
   EXPECT_EQ(TcpStream::FromFd(std::move(file)).status().code(),

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coroutines on several threads, whose sockets one other thread drives.
+// Runs coroutines on several threads, while another thread drives their
+// sockets.
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // File: tcp_test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of TCP share.
+// Helpers shared by the tests of TCP.
 
 #ifndef ROUSE_NET_TCP_TCP_TEST_UTIL_H_
 #define ROUSE_NET_TCP_TCP_TEST_UTIL_H_
@@ -32,7 +32,7 @@
 
 namespace rouse {
 
-// While it lives no descriptor can be opened.
+// Prevents any descriptor from being opened during its lifetime.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -57,8 +57,8 @@ class NoDescriptors {
   std::vector<OwnedFd> fillers_;
 };
 
-// A thread that is its own runtime: it polls one future and turns the reactor,
-// which is the current one.
+// A thread that acts as a runtime: polls one future at a time and turns the
+// current reactor.
 class TcpTest : public reactor::FdTest {
  protected:
   TcpTest()
@@ -66,15 +66,15 @@ class TcpTest : public reactor::FdTest {
             reactor::Reactor::Create().value())),
         current_(reactor_->handle()) {}
 
-  // What has happened, happens to the tasks.
+  // Delivers all pending events to the tasks.
   void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
 
-  // How often the tasks have been woken, all of them together.
+  // Returns how often the tasks have been woken in total.
   int wakes() const { return runner_.wakes() + task_.wakes() + other_.wakes(); }
 
-  // For after polls that were all pending, before which there were `wakes`:
-  // waits for what they wait for. A task that they have woken, such as one
-  // without budget, does not wait.
+  // Waits for an event after polls that were all pending. `wakes` is the count
+  // before those polls. Does not wait if the polls woke a task, such as a task
+  // without budget.
   void ParkUnlessWokenSince(int wakes) {
     if (this->wakes() == wakes) {
       reactor_->Park();
@@ -94,7 +94,7 @@ class TcpTest : public reactor::FdTest {
     }
   }
 
-  // Two ends of a connection.
+  // Makes a connection and returns both ends.
   std::pair<TcpStream, TcpStream> Connect() {
     const TcpListener listener =
         TcpListener::Bind(SocketAddr::Localhost(0)).value();
@@ -104,7 +104,7 @@ class TcpTest : public reactor::FdTest {
     return {std::move(client), std::move(server)};
   }
 
-  // All that comes until the end.
+  // Reads until the end of the stream and returns all bytes.
   std::string ReadAll(const TcpStream& stream) {
     std::string all;
     char buffer[4096];
@@ -115,7 +115,8 @@ class TcpTest : public reactor::FdTest {
     }
   }
 
-  // `Run()` has a task of its own, so that wakes of the others can be counted.
+  // `Run()` uses a task of its own, so that a test can count the wakes of the
+  // other tasks.
   reactor::TestTask runner_, task_, other_;
   std::unique_ptr<reactor::Reactor> reactor_;
   reactor::ScopedDefault current_;

@@ -18,7 +18,7 @@ absl::StatusOr<PeerCredentials> PeerCredentialsOf(int fd) {
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
     return absl::ErrnoToStatus(errno, "getsockopt(SO_PEERCRED)");
   }
-  // What the kernel answers where there is no peer.
+  // The kernel returns this value if there is no peer.
   if (credentials.uid == static_cast<uid_t>(-1)) {
     return absl::FailedPreconditionError(
         "getsockopt(SO_PEERCRED): the socket is not connected");

@@ -5,7 +5,7 @@
 // File: peer_credentials.h
 // -----------------------------------------------------------------------------
 //
-// Who is at the other end of a Unix socket:
+// Identifies the process at the other end of a Unix socket:
 //
 //   PeerCredentials peer =
 //       co_await rouse::OrReturn(stream.GetPeerCredentials());
@@ -22,9 +22,10 @@ namespace rouse {
 
 // PeerCredentials
 //
-// The process that connected, listened, or made the pair, and its effective
-// user and group at that time. Vouched for by the kernel. The number of the
-// process may be another's by now, and is 0 if it cannot be seen from here.
+// Describes the process that connected, listened or made the pair, with its
+// effective user and group at that time. The kernel guarantees the values.
+// Meanwhile `pid` may belong to another process; `pid` is 0 if the process is
+// not visible from here.
 struct PeerCredentials {
   PeerCredentials(pid_t pid, uid_t uid, gid_t gid)
       : pid(pid), uid(uid), gid(gid) {}
@@ -36,7 +37,8 @@ struct PeerCredentials {
 
 namespace internal {
 
-// FailedPrecondition if the socket is not connected.
+// Returns the credentials of the peer of the socket `fd`, or FailedPrecondition
+// if the socket is not connected.
 absl::StatusOr<PeerCredentials> PeerCredentialsOf(int fd);
 
 }  // namespace internal

@@ -38,7 +38,7 @@ absl::StatusOr<UnixAddr> UnixAddr::FromPath(std::string_view path) {
         "not a path for a Unix socket: \"", absl::CEscape(path),
         "\"; it has 1 to ", kMaxSize, " bytes, none of them zero"));
   }
-  // With the zero that ends it.
+  // The size includes the terminating zero.
   return FromName(path, path.size() + 1);
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<UnixAddr> UnixAddr::Parse(std::string_view text) {
 
 absl::StatusOr<UnixAddr> UnixAddr::FromSockaddr(const sockaddr* addr,
                                                 socklen_t size) {
-  // The system gives no address at all for some peers that have no name.
+  // For some unnamed peers the system returns no address at all.
   if (size == 0) return UnixAddr();
   if (size < kNameOffset || addr->sa_family != AF_UNIX) {
     return absl::InvalidArgumentError("not the address of a Unix socket");
@@ -93,7 +93,7 @@ std::optional<std::string_view> UnixAddr::abstract_name() const {
 std::string UnixAddr::ToString() const {
   if (IsUnnamed()) return "(unnamed)";
   if (const std::optional<std::string_view> path = this->path()) {
-    // Not to be taken for an abstract name.
+    // The prefix prevents the path from being parsed as an abstract name.
     return absl::StrCat(path->front() == '@' ? "./" : "", *path);
   }
   return absl::StrCat("@", absl::CEscape(*abstract_name()));

@@ -5,8 +5,8 @@
 // File: unix_addr.h
 // -----------------------------------------------------------------------------
 //
-// A `UnixAddr` is where a Unix socket is: a path in the file system, or a name
-// in the abstract namespace of Linux, which nothing has to clean up.
+// A `UnixAddr` is the address of a Unix socket: a path in the file system, or a
+// name in the abstract namespace of Linux, which needs no cleanup.
 //
 //   absl::StatusOr<UnixAddr> addr = UnixAddr::FromPath("/run/app.sock");
 //   absl::StatusOr<UnixAddr> addr = UnixAddr::FromAbstractName("app");
@@ -34,45 +34,51 @@ namespace rouse {
 // A value: copyable, comparable, hashable, printable. About 112 bytes.
 class UnixAddr {
  public:
-  // The longest path and the longest abstract name.
+  // Maximum length of a path or of an abstract name.
   static constexpr size_t kMaxSize = sizeof(sockaddr_un::sun_path) - 1;
 
-  // No name: what a socket has that was never bound, such as a client's.
+  // Makes an unnamed address: the address of a socket that was never bound,
+  // such as a client's.
   UnixAddr() : UnixAddr(Storage(), offsetof(sockaddr_un, sun_path)) {}
 
-  // InvalidArgument if it is empty, longer than `kMaxSize`, or has a zero byte.
+  // Makes the address of a path. Returns InvalidArgument if `path` is empty,
+  // longer than `kMaxSize`, or contains a zero byte.
   static absl::StatusOr<UnixAddr> FromPath(std::string_view path);
 
-  // Any bytes. InvalidArgument if there are more than `kMaxSize`.
+  // Makes an abstract address. `name` can contain any bytes. Returns
+  // InvalidArgument if `name` is longer than `kMaxSize`.
   static absl::StatusOr<UnixAddr> FromAbstractName(std::string_view name);
 
-  // Reads "@name" as an abstract name, and everything else as a path. Write a
+  // Parses "@name" as an abstract name, and any other text as a path. Write a
   // path that begins with "@" as "./@...".
   static absl::StatusOr<UnixAddr> Parse(std::string_view text);
 
-  // From what a system call has filled in. InvalidArgument if it is of another
-  // family.
+  // Converts an address that a system call has filled in. Returns
+  // InvalidArgument if the address is of another family.
   static absl::StatusOr<UnixAddr> FromSockaddr(const sockaddr* addr,
                                                socklen_t size);
 
-  // For a system call; lives as long as this object.
+  // Returns the address in the form that system calls take. The pointer is
+  // valid as long as this object.
   const sockaddr* data() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return reinterpret_cast<const sockaddr*>(&storage_);
   }
   socklen_t size() const { return size_; }
 
-  // AF_UNIX.
+  // Returns AF_UNIX.
   int family() const { return storage_.un.sun_family; }
 
   bool IsUnnamed() const { return name().empty(); }
 
-  // Nothing if it is not one.
+  // Return the path or the abstract name, or `std::nullopt` if the address is
+  // of another kind.
   std::optional<std::string_view> path() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   std::optional<std::string_view> abstract_name() const
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // As `Parse()` reads it, but what of an abstract name cannot be printed is
-  // escaped as in C. "(unnamed)" if it has no name.
+  // Returns the address in the form that `Parse()` reads, except that
+  // unprintable bytes of an abstract name are escaped as in C. Returns
+  // "(unnamed)" if the address has no name.
   std::string ToString() const;
 
   friend bool operator==(const UnixAddr& a, const UnixAddr& b) {
@@ -90,7 +96,7 @@ class UnixAddr {
   }
 
  private:
-  // What is not used is zero.
+  // Unused bytes are zero.
   struct Storage {
     Storage() {
       std::memset(&un, 0, sizeof un);
@@ -102,8 +108,8 @@ class UnixAddr {
   UnixAddr(const Storage& storage, size_t size)
       : storage_(storage), size_(static_cast<socklen_t>(size)) {}
 
-  // Of the kernel's form: a path without the zero behind it, or a zero byte and
-  // an abstract name.
+  // Makes an address from `name` in the kernel's form: a path without the
+  // terminating zero, or a zero byte followed by an abstract name.
   static UnixAddr FromName(std::string_view name, size_t size);
   std::string_view name() const;
 

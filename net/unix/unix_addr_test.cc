@@ -28,7 +28,7 @@ TEST(UnixAddrTest, APathIsAPath) {
   EXPECT_FALSE(addr.IsUnnamed());
   EXPECT_EQ(addr.ToString(), "/run/app.sock");
   EXPECT_EQ(addr.family(), AF_UNIX);
-  // As the system wants it, with the zero at the end.
+  // The system expects the size with the terminating zero.
   EXPECT_EQ(addr.size(), offsetof(sockaddr_un, sun_path) + 14);
   EXPECT_STREQ(reinterpret_cast<const sockaddr_un*>(addr.data())->sun_path,
                "/run/app.sock");
@@ -83,7 +83,8 @@ TEST(UnixAddrTest, ComesBackFromASystemCall) {
         UnixAddr::FromPath(std::string(UnixAddr::kMaxSize, 'x')).value()}) {
     EXPECT_EQ(UnixAddr::FromSockaddr(addr.data(), addr.size()).value(), addr);
   }
-  // Neither what is behind a path nor the lack of a zero is a part of it.
+  // Bytes after the path are not part of the name, and the terminating zero may
+  // be missing.
   sockaddr_un raw;
   std::memset(&raw, 'x', sizeof raw);
   raw.sun_family = AF_UNIX;

@@ -33,19 +33,19 @@ namespace {
 using internal::EventedSocket;
 using internal::Socket;
 
-// Stands for a receiver whose queue is full. sendto(2) itself answers it for
-// sockets of other families only.
+// Means that the receiver's queue is full. sendto(2) itself returns ENOBUFS
+// only for sockets of other families.
 constexpr int kReceiverIsFull = ENOBUFS;
 
-// Whether the socket has room for what it sends. For one that is connected that
-// is also up to the peer.
+// Returns whether the socket can send. For a connected socket this also depends
+// on the peer.
 bool IsWritable(int fd) {
   pollfd polled = {fd, POLLOUT, 0};
   return poll(&polled, 1, 0) == 1 && (polled.revents & POLLOUT) != 0;
 }
 
-// As sendto(2), but EAGAIN only where there will be an event when there is
-// room; elsewhere to wait for one would be for ever.
+// Like sendto(2), but fails with EAGAIN only if an event will report room;
+// otherwise the wait would never end.
 ssize_t SendToName(const Socket& io, std::string_view data,
                    const UnixAddr& to) {
   const auto send = [&] {
@@ -56,17 +56,18 @@ ssize_t SendToName(const Socket& io, std::string_view data,
   if (size >= 0 || errno != EAGAIN) return size;
   const absl::StatusOr<UnixAddr> peer = io.PeerUnixAddr();
   if (!peer.ok()) {
-    // Of its own room the socket is told.
+    // An event reports when the socket's own buffer has room.
     if (!IsWritable(io.fd())) {
       errno = EAGAIN;
       return -1;
     }
   } else if (*peer == to) {
-    // Also of the peer's, unless that has gone and another has its name.
+    // An event also reports when the peer's queue has room, unless the peer is
+    // closed and another socket has its name.
     size = io.Send(data);
     if (size >= 0 || errno != ECONNREFUSED) return size;
   }
-  // There may be room by now.
+  // The receiver may have room by now.
   size = send();
   if (size < 0 && errno == EAGAIN) errno = kReceiverIsFull;
   return size;
@@ -126,7 +127,7 @@ absl::Status UnixDatagram::Connect(const UnixAddr& addr) const {
 PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
     Context& cx, std::string_view data, const UnixAddr& to,
     reactor::Waiter* waiter) const {
-  // A short one is whole all the same.
+  // A short datagram is still sent as a whole.
   constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
       reactor::Direction::kWrite, cx, waiter, kNeverShort,

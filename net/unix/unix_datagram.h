@@ -5,8 +5,8 @@
 // File: unix_datagram.h
 // -----------------------------------------------------------------------------
 //
-// A `UnixDatagram` sends datagrams to other processes of this machine, which
-// arrive whole and in order:
+// A `UnixDatagram` exchanges datagrams with other processes of this machine.
+// Datagrams arrive whole and in order:
 //
 //   rouse::UnixDatagram socket =
 //       co_await rouse::OrReturn(rouse::UnixDatagram::Unbound());
@@ -39,42 +39,45 @@ namespace rouse {
 
 // UnixDatagram
 //
-// Thread-safety, cancelling and budget are those of `UdpSocket`. A path that it
-// was bound to stays in the file system when it is destroyed.
+// Thread safety, cancelling and budget are as described at `UdpSocket`. The
+// path to which the socket was bound stays in the file system when the socket
+// is destroyed.
 //
-// Where the receiver's queue is full, sending waits. The system tells when
-// there is room again only to a socket that is connected to that receiver; for
-// any other, `SendTo()` fails then: send again later, or connect. Whether it is
-// the same receiver is decided by the address as it is written: another path to
-// the same socket, such as a relative one, counts as another receiver. While
-// one that is connected waits for its peer, what it sends to others waits as
-// well.
+// While the receiver's queue is full, a send waits if the socket is connected
+// to that receiver. The system reports new room only to a connected socket; on
+// any other socket, `SendTo()` fails with ResourceExhausted instead: send again
+// later, or connect the socket. Receivers are compared by the address as
+// written: another path to the same socket, such as a relative path, counts as
+// another receiver. While a connected socket waits for its peer, sends to other
+// receivers wait as well.
 //
 // # Errors
 //
-// Those of the system call, through `absl::ErrnoToStatus()`, among them
+// Errors are those of the system call, converted by `absl::ErrnoToStatus()`,
+// among them
 //
-//   NotFound             there is no such path
+//   NotFound             no such path exists
 //   Unavailable          nobody is bound there (any more)
 //   ResourceExhausted    see above
 //   FailedPrecondition   `Send()` without a peer
 //   InvalidArgument      a datagram that is too large
 class UnixDatagram {
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // What is known of a datagram besides its bytes.
+  // Describes a received datagram; the buffer holds the bytes.
   struct Received {
     Received(size_t size, const UnixAddr& peer, bool truncated)
         : size(size), peer(peer), truncated(truncated) {}
 
-    size_t size;  // in the buffer
+    size_t size;  // bytes in the buffer
     UnixAddr peer;
-    bool truncated;  // there was more
+    bool truncated;  // the datagram was larger
   };
 
-  // For those who have to name them. As the futures of `UdpSocket`.
+  // The types of the futures. Subject to the rules for the futures of
+  // `UdpSocket`.
   using RecvFuture =
       internal::IoFuture<const UnixDatagram, internal::RecvOp<UnixDatagram>>;
   using RecvFromFuture = internal::IoFuture<const UnixDatagram,
@@ -85,31 +88,32 @@ class UnixDatagram {
       internal::IoFuture<const UnixDatagram,
                          internal::SendToOp<UnixDatagram, UnixAddr>>;
 
-  // Receives at `addr`. Errors as of `UnixListener::Bind()`.
+  // Opens a socket that receives at `addr`. Errors are those of
+  // `UnixListener::Bind()`.
   static absl::StatusOr<UnixDatagram> Bind(
       const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
-  // Has no name, so that nobody can send to it.
+  // Opens a socket without a name: nobody can send to the socket.
   static absl::StatusOr<UnixDatagram> Unbound(
       const reactor::Handle& handle = reactor::Handle());
 
-  // Two without a name that are connected to each other.
+  // Makes two unnamed sockets that are connected to each other.
   static absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> Pair(
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a datagram socket and makes it non-blocking. On failure it is
-  // closed.
+  // Takes over a datagram socket and makes the socket non-blocking. On failure
+  // closes `fd`.
   static absl::StatusOr<UnixDatagram> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   UnixDatagram(UnixDatagram&&) = default;
   UnixDatagram& operator=(UnixDatagram&&) = default;
 
-  // From now on `Send()` sends to `addr`, and nothing is received from
-  // elsewhere.
+  // Makes `addr` the peer: from now on `Send()` sends to `addr`, and datagrams
+  // from other addresses are not received.
   absl::Status Connect(const UnixAddr& addr) const;
 
-  // Sends one datagram. Gives `absl::StatusOr<size_t>`, the size of `data`.
+  // Sends one datagram. Returns `absl::StatusOr<size_t>`, the size of `data`.
   SendToFuture SendTo(std::string_view data,
                       const UnixAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendToFuture(*this, data, to);
@@ -118,9 +122,9 @@ class UnixDatagram {
     return SendFuture(*this, data);
   }
 
-  // Receives one datagram. `RecvFrom()` gives `absl::StatusOr<Received>`,
-  // `Recv()` gives `absl::StatusOr<size_t>`, the number of bytes in the buffer.
-  // What does not fit into it is lost.
+  // Receives one datagram. `RecvFrom()` returns `absl::StatusOr<Received>`;
+  // `Recv()` returns `absl::StatusOr<size_t>`, the number of bytes in the
+  // buffer. Bytes that do not fit into the buffer are lost.
   RecvFromFuture RecvFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return RecvFromFuture(*this, buffer);
@@ -129,8 +133,9 @@ class UnixDatagram {
     return RecvFuture(*this, buffer);
   }
 
-  // The same for futures of your own. Without a `waiter` there is one task that
-  // receives and one that sends: the one that polled last is woken.
+  // Like the functions above, for hand-written futures. Without a `waiter` only
+  // one task can wait to receive and one task to send: the task that polled
+  // last is woken.
   PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
                                                 std::string_view data,
                                                 const UnixAddr& to,
@@ -143,20 +148,21 @@ class UnixDatagram {
   PollResult<absl::StatusOr<Received>> PollRecvFrom(
       Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
 
-  // Of a pair: others have no one peer.
+  // Returns the credentials of the peer of a socket from `Pair()`. Other
+  // sockets have no single peer.
   absl::StatusOr<PeerCredentials> GetPeerCredentials() const {
     return internal::PeerCredentialsOf(fd());
   }
 
-  // The address of this end, and of that which it is connected to:
-  // FailedPrecondition if it is not.
+  // Returns the address of this end or of the peer. `peer_addr()` returns
+  // FailedPrecondition if the socket is not connected.
   absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
   absl::StatusOr<UnixAddr> peer_addr() const { return io().PeerUnixAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the socket continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:

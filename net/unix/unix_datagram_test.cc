@@ -36,7 +36,7 @@ static_assert(Future<UnixDatagram::SendToFuture>);
 
 class UnixDatagramTest : public UnixTest {
  protected:
-  // Sends until no more is taken; gives the status of the last.
+  // Sends until the queue is full; returns the status of the last send.
   absl::Status Fill(const UnixDatagram& from, const UnixAddr& to) {
     for (;;) {
       auto send = from.SendTo("x", to);
@@ -115,7 +115,7 @@ TEST_F(UnixDatagramTest, WhoIsConnectedWaitsForTheReceiver) {
   EXPECT_EQ(Run(send).value(), 4u);
 }
 
-// For others there will be no event: they would wait for ever.
+// For an unconnected socket no event would come: a wait would never end.
 TEST_F(UnixDatagramTest, WhoIsNotIsToldThatTheReceiverIsFull) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
@@ -126,7 +126,7 @@ TEST_F(UnixDatagramTest, WhoIsNotIsToldThatTheReceiverIsFull) {
   EXPECT_EQ(Run(a.SendTo("x", to)).value(), 1u);
 }
 
-// Room that comes just when it was refused is no reason to fail.
+// A send does not fail if room appears right after the refusal.
 TEST_F(UnixDatagramTest, WhoIsConnectedWaitsAlsoWithTheName) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
@@ -162,7 +162,7 @@ TEST_F(UnixDatagramTest, WhoIsConnectedElsewhereIsNotHeldUpByThat) {
   EXPECT_EQ(Run(a.SendTo("x", to)).value(), 1u);
 }
 
-// The peer is still the old one then, which will never have room.
+// The connection still refers to the old peer, which will never have room.
 TEST_F(UnixDatagramTest, AReceiverThatAnotherReplacesIsNotWaitedFor) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixAddr to = NewAbstractAddr();
@@ -197,7 +197,7 @@ TEST_F(UnixDatagramTest, ErrorsHaveTheirCodes) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(UnixDatagramTest, AFloodOfDatagramsLetsOthersRun) {
   auto [a, b] = UnixDatagram::Pair().value();
   Turn();

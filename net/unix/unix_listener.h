@@ -38,21 +38,24 @@ namespace rouse {
 
 // UnixListener
 //
-// As `TcpListener`. A path that it was bound to stays in the file system when
-// it is destroyed: remove it yourself, before the next one is bound to it. An
-// abstract name goes with it.
+// Like `TcpListener`, for Unix sockets. A path to which the listener was bound
+// stays in the file system when the listener is destroyed: remove the path
+// before the next listener is bound to the same path. An abstract name
+// disappears with the listener.
 class UnixListener {
  private:
   struct AcceptOp;
 
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // For those who have to name it. As the futures of `TcpStream`.
+  // The type of the future of `Accept()`. Subject to the rules for the futures
+  // of `TcpStream`.
   using AcceptFuture = internal::IoFuture<const UnixListener, AcceptOp>;
 
-  // A connection, and where it comes from, usually without a name.
+  // An accepted connection with the address of its peer, which is usually
+  // unnamed.
   struct Accepted {
     Accepted(UnixStream stream, const UnixAddr& peer)
         : stream(std::move(stream)), peer(peer) {}
@@ -64,40 +67,40 @@ class UnixListener {
   // Listens at `addr`.
   //
   //   FailedPrecondition   the path exists, or the name is in use
-  //                        (EADDRINUSE), or the current reactor handle is
-  //                        bound to none
-  //   NotFound             there is no such directory
-  //   PermissionDenied     it may not be written to
+  //                        (EADDRINUSE), or the current reactor handle is not
+  //                        bound to a reactor
+  //   NotFound             no such directory exists
+  //   PermissionDenied     no permission to write to the directory
   //   ResourceExhausted    out of descriptors or memory
   static absl::StatusOr<UnixListener> Bind(
       const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a stream socket that listens and makes it non-blocking. On
-  // failure it is closed.
+  // Takes over a listening stream socket and makes the socket non-blocking. On
+  // failure closes `fd`.
   static absl::StatusOr<UnixListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   UnixListener(UnixListener&&) = default;
   UnixListener& operator=(UnixListener&&) = default;
 
-  // Waits for the next connection, as `TcpListener::Accept()`, with the same
-  // errors. Gives `absl::StatusOr<Accepted>`.
+  // Waits for the next connection, like `TcpListener::Accept()` and with the
+  // same errors. Returns `absl::StatusOr<Accepted>`.
   AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return AcceptFuture(*this);
   }
 
-  // The same for futures of your own. Without a `waiter` there is one task that
-  // accepts: the one that polled last is woken.
+  // Like `Accept()`, for hand-written futures. Without a `waiter` only one task
+  // can wait to accept: the task that polled last is woken.
   PollResult<absl::StatusOr<Accepted>> PollAccept(
       Context& cx, Waiter* waiter = nullptr) const;
 
-  // Where it listens.
+  // Returns the address on which the socket listens.
   absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the listener continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it goes on listening, and stays non-blocking.
+  // Releases the descriptor, which continues to listen and stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:

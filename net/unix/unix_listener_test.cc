@@ -113,7 +113,7 @@ TEST_F(UnixListenerTest, ADirectoryThatIsNotThereIsNotFound) {
             absl::StatusCode::kNotFound);
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(UnixListenerTest, AFloodOfConnectionsLetsOthersRun) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   std::vector<UnixStream> clients;

@@ -17,8 +17,8 @@
 //     ...
 //   }
 //
-// It is `AsyncRead` and `AsyncWrite`: all that rouse/io has works on it. To
-// read and to write in different tasks there is "rouse/net/split.h".
+// `UnixStream` models `AsyncRead` and `AsyncWrite`, so everything in rouse/io
+// works with it. To read and write in different tasks, use "rouse/net/split.h".
 
 #ifndef ROUSE_NET_UNIX_UNIX_STREAM_H_
 #define ROUSE_NET_UNIX_UNIX_STREAM_H_
@@ -51,46 +51,47 @@ namespace rouse {
 
 // UnixStream
 //
-// Thread-safety, cancelling, errors and budget are those of `TcpStream`. A peer
-// that has closed the connection without reading all of it is Unavailable
-// (ECONNRESET).
+// Thread safety, cancelling, errors and budget are as described at `TcpStream`.
+// If the peer has closed the connection without reading all bytes, operations
+// fail with Unavailable (ECONNRESET).
 class UnixStream {
  public:
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
-  // The futures, as those of `TcpStream`.
+  // The types of the futures. Subject to the rules for the futures of
+  // `TcpStream`.
   class ConnectFuture;
   using ReadFuture = rouse::ReadFuture<const UnixStream>;
   using WriteFuture = rouse::WriteFuture<const UnixStream>;
   using WriteVectoredFuture = rouse::WriteVectoredFuture<const UnixStream>;
   using WriteAllFuture = rouse::WriteAllFuture<const UnixStream>;
 
-  // Connects to `addr`. Gives `absl::StatusOr<UnixStream>`, at the first poll:
-  // the system does not wait for the peer. The connection is driven by
-  // `handle`'s reactor or, if unbound, the one that is current where the future
-  // is polled.
+  // Connects to `addr` and returns `absl::StatusOr<UnixStream>` at the first
+  // poll, because the system does not wait for the peer. The connection is
+  // driven by `handle`'s reactor or, if `handle` is unbound, by the reactor
+  // that is current where the future is polled.
   //
-  //   NotFound           there is no such path
-  //   Unavailable        nobody listens there; or as many wait to be accepted
-  //                      as may, then try again later
-  //   PermissionDenied   the path may not be written to
+  //   NotFound           no such path exists
+  //   Unavailable        nobody listens there; or the queue of connections to
+  //                      be accepted is full, then try again later
+  //   PermissionDenied   no permission to write to the path
   static ConnectFuture Connect(const UnixAddr& addr,
                                reactor::Handle handle = reactor::Handle());
 
-  // Both ends of a connection without a name.
+  // Makes both ends of an unnamed connection.
   static absl::StatusOr<std::pair<UnixStream, UnixStream>> Pair(
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a connected stream socket and makes it non-blocking. On failure
-  // it is closed.
+  // Takes over a connected stream socket and makes the socket non-blocking. On
+  // failure closes `fd`.
   static absl::StatusOr<UnixStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
   UnixStream(UnixStream&&) = default;
   UnixStream& operator=(UnixStream&&) = default;
 
-  // As of `TcpStream`.
+  // Read and write like the functions of the same names of `TcpStream`.
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
@@ -107,7 +108,7 @@ class UnixStream {
     return WriteAllFuture(*this, data);
   }
 
-  // The same for futures of your own, as of `TcpStream`.
+  // Like the functions above, for hand-written futures; see `TcpStream`.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
@@ -131,9 +132,11 @@ class UnixStream {
     return internal::PollStreamShutdown(evented_);
   }
 
-  // As of `TcpStream`; but writing to a peer that has called `ShutdownRead()`
-  // is FailedPrecondition (EPIPE). A write that waits for room at that moment
-  // may not hear of it before the peer closes: the system makes no event of it.
+  // Shuts down one direction, like the functions of `TcpStream`, except that
+  // writing to a peer that has called `ShutdownRead()` fails with
+  // FailedPrecondition (EPIPE). A write that waits for room during the peer's
+  // call might not fail before the peer closes the connection, because the
+  // system reports no event.
   absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
   absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
 
@@ -141,15 +144,15 @@ class UnixStream {
     return internal::PeerCredentialsOf(fd());
   }
 
-  // The address of this end, and of the other one; that of a client is usually
-  // unnamed.
+  // Returns the address of this end or of the peer. The address of a client is
+  // usually unnamed.
   absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
   absl::StatusOr<UnixAddr> peer_addr() const { return io().PeerUnixAddr(); }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor, which the stream continues to own.
   int fd() const { return io().fd(); }
 
-  // Takes the descriptor out; it stays non-blocking.
+  // Releases the descriptor, which stays non-blocking.
   OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:

@@ -61,7 +61,7 @@ TEST_F(UnixStreamTest, BytesGoBothWays) {
 TEST_F(UnixStreamTest, AReaderAndAWriterShareTheStream) {
   auto [client, server] = Pair();
   Turn();
-  // Both wait: the writer for room, the reader for bytes.
+  // Both futures wait: the writer for room, the reader for bytes.
   static const std::string block(1 << 20, 'x');
   auto write = std::make_optional(server.Write(block));
   while (task_.Poll(*write).IsReady()) write.emplace(server.Write(block));
@@ -97,7 +97,8 @@ TEST_F(UnixStreamTest, AReadWaitsAndLetsGo) {
   EXPECT_EQ(other_.wakes(), 0);
 }
 
-// A read ends behind them: that it is short does not say that there is no more.
+// A read ends after the bytes with descriptors: a short read does not mean that
+// the socket is empty.
 TEST_F(UnixStreamTest, BytesBehindADescriptorAreRead) {
   auto [a, b] = Pair();
   const int passed = a.fd();
@@ -228,7 +229,7 @@ TEST_F(UnixStreamTest, SocketsAreClosedOnExecAndDoNotBlock) {
   }
 }
 
-// R13.
+// Covers trap R13 of reactor/traps_test.cc.
 TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [a, b] = Pair();
   ASSERT_TRUE(

@@ -5,7 +5,7 @@
 // File: unix_test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of Unix sockets and pipes share.
+// Helpers shared by the tests of Unix sockets and pipes.
 
 #ifndef ROUSE_NET_UNIX_UNIX_TEST_UTIL_H_
 #define ROUSE_NET_UNIX_UNIX_TEST_UTIL_H_
@@ -24,7 +24,7 @@
 
 namespace rouse {
 
-// A `TcpTest` with names that nobody else has.
+// A `TcpTest` that provides unique names.
 class UnixTest : public TcpTest {
  protected:
   // Paths must be short, so this is not the test's own directory.
@@ -38,12 +38,12 @@ class UnixTest : public TcpTest {
     EXPECT_EQ(rmdir(directory_.c_str()), 0);
   }
 
-  // A path where nothing is.
+  // Returns a path at which no file exists.
   std::string NewPath() { return PathOf(paths_++); }
   UnixAddr NewPathAddr() { return UnixAddr::FromPath(NewPath()).value(); }
 
-  // Where nobody is, in no other process either: processes of the same number
-  // may be in sight in other containers.
+  // Returns an unused name, unique even among processes with the same number in
+  // other containers, whose names may be visible here.
   UnixAddr NewAbstractAddr() {
     return UnixAddr::FromAbstractName(
                absl::StrCat(directory_, "/", abstract_names_++))

@@ -5,9 +5,10 @@
 // File: event_queue.h
 // -----------------------------------------------------------------------------
 //
-// For reactor/ itself: all that a `Core` wants of the operating system. In a
-// `*_model` target it is model_event_queue.h's, so that the protocol by which a
-// core parks can be checked as it is.
+// For use in reactor/ only: everything that a `Core` needs from the operating
+// system. In a `*_model` target, model_event_queue.h provides the class
+// instead, so that the model checks the parking protocol of the unmodified
+// core.
 
 #ifndef ROUSE_REACTOR_POLL_EVENT_QUEUE_H_
 #define ROUSE_REACTOR_POLL_EVENT_QUEUE_H_
@@ -34,28 +35,28 @@ using EventQueue = ModelEventQueue;
 
 // EventQueue
 //
-// A poller and the waker that ends its wait. Movable. Thread-safe, but that one
-// thread at a time waits.
+// A poller with the waker that ends its wait. Movable. Thread-safe, except that
+// only one thread at a time can wait.
 class EventQueue {
  public:
-  // An interrupt is an event of `interrupt`. Errors as at `Poller::Create()`
-  // and `EventWaker::Create()`.
+  // Opens a queue. Interrupts are events with the token `interrupt`. Errors are
+  // those of `Poller::Create()` and `EventWaker::Create()`.
   static absl::StatusOr<EventQueue> Open(Token interrupt);
 
   const Registry& registry() const { return poller_.registry(); }
 
-  // As documented at `Registry`.
+  // Register and deregister a descriptor, as described at `Registry`.
   absl::Status Register(int fd, Token token, Interest interest) const;
   absl::Status Deregister(int fd) const;
 
-  // As documented at `Poller::Poll()`.
+  // Waits for events, as described at `Poller::Poll()`.
   absl::Status Wait(Events& events, absl::Duration max_wait);
 
-  // Ends the wait of now, or else the next one. Orders no memory that a caller
-  // may rely on. As documented at `EventWaker::Wake()`.
+  // Ends the current wait or, if none is in progress, the next one, like
+  // `EventWaker::Wake()`. A caller must not rely on any memory order.
   absl::Status Interrupt() const;
 
-  // As documented at `Poller::fd()`.
+  // Returns the descriptor, as described at `Poller::fd()`.
   int fd() const { return poller_.fd(); }
 
  private:

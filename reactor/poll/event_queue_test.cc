@@ -22,12 +22,13 @@ constexpr Token kSource(2);
 
 class EventQueueTest : public FdTest {
  protected:
-  // The token of the only event there is.
+  // Returns the token of the only event.
   Token WaitForOne(absl::Duration max_wait) {
     int waits = 0;
     do {
       EXPECT_TRUE(queue_.Wait(events_, max_wait).ok());
-      // It may end early: who is stopped and goes on is interrupted.
+      // A wait may end early: stopping and continuing the process interrupts
+      // it.
     } while (events_.IsEmpty() && ++waits < 10);
     if (events_.size() == 1) return events_[0].token();
     ADD_FAILURE() << "there were " << events_.size() << " events";

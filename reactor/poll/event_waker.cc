@@ -30,7 +30,7 @@ absl::StatusOr<EventWaker> EventWaker::Create(const Registry& registry,
     return absl::AlreadyExistsError(
         "this poller has an EventWaker already; share it, or destroy it first");
   }
-  // Gives the claim back where it is destroyed.
+  // The destructor of `waker` gives the claim back on failure.
   EventWaker waker(OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
                    registry.selector_);
   if (!waker.fd_.IsValid()) return absl::ErrnoToStatus(errno, "eventfd");
@@ -42,19 +42,19 @@ absl::StatusOr<EventWaker> EventWaker::Create(const Registry& registry,
 
 EventWaker::~EventWaker() {
   if (selector_ == nullptr) return;
-  // Fails if it was never registered.
+  // Fails if the eventfd was never registered.
   if (fd_.IsValid()) selector_->Deregister(fd()).IgnoreError();
   selector_->ReleaseWaker();
 }
 
 absl::Status EventWaker::Wake() const {
-  // Every write to an eventfd is an edge, whatever the counter was, so nobody
-  // needs to read it back.
+  // Every write to an eventfd is an edge, whatever the counter was, so no
+  // thread needs to read the counter.
   const uint64_t one = 1;
   while (write(fd(), &one, sizeof one) < 0) {
     if (errno == EAGAIN) {
-      // The counter is full. Reading resets it; that another thread did it, and
-      // that there is nothing to read now, is as well.
+      // The counter is full. Reading resets the counter. If another thread has
+      // already read it, there is nothing to read, which is fine too.
       uint64_t count;
       if (read(fd(), &count, sizeof count) < 0 && errno != EAGAIN &&
           errno != EINTR) {

@@ -31,13 +31,13 @@ namespace rouse::reactor {
 
 // EventWaker
 //
-// An eventfd(2). Movable. A poller has one at a time: whoever wants several
-// reasons to be woken keeps them in memory beside it.
+// An eventfd(2). Movable. A poller has at most one waker at a time: to
+// distinguish several reasons for a wake, keep the reasons in memory.
 class EventWaker {
  public:
   // Registers a waker under `token`.
   //
-  //   AlreadyExists       the queue has a waker, which has not been destroyed
+  //   AlreadyExists       the queue has a waker that is not destroyed yet
   //   ResourceExhausted   out of descriptors or memory; see also `Registry`
   //
   // On failure nothing is left open.
@@ -48,19 +48,20 @@ class EventWaker {
   EventWaker& operator=(EventWaker&& other) = delete;
   ~EventWaker();
 
-  // Makes the current poll, or else the next one, return an event of the token;
-  // several calls may become one event. What came before the call is visible to
-  // the thread that gets the event. Thread-safe. A system call.
+  // Makes the current poll or, if none is in progress, the next one return an
+  // event of the token; several calls may produce a single event. Writes before
+  // the call are visible to the thread that gets the event. Thread-safe. Costs
+  // a system call.
   absl::Status Wake() const;
 
-  // The eventfd. It stays owned.
+  // Returns the eventfd, which the waker continues to own.
   int fd() const { return fd_.get(); }
 
  private:
   EventWaker(OwnedFd fd, std::shared_ptr<internal::Selector> selector);
 
   OwnedFd fd_;
-  // Null in what was moved from. Knows that it has a waker.
+  // Null if moved from. The selector records that it has a waker.
   std::shared_ptr<internal::Selector> selector_;
 };
 

@@ -83,7 +83,7 @@ TEST_F(EventWakerTest, AFullCounterStillWakes) {
   EXPECT_EQ(PollNow(), 1u);
 }
 
-// R19.
+// Covers trap R19 of reactor/traps_test.cc.
 TEST_F(EventWakerTest, ASecondOneIsRefused) {
   const EventWaker waker = *EventWaker::Create(poller_.registry(), kWake);
   const absl::StatusOr<EventWaker> second =

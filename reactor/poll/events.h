@@ -5,7 +5,7 @@
 // File: events.h
 // -----------------------------------------------------------------------------
 //
-// What one `Poller::Poll()` found.
+// The events that one `Poller::Poll()` has found.
 
 #ifndef ROUSE_REACTOR_POLL_EVENTS_H_
 #define ROUSE_REACTOR_POLL_EVENTS_H_
@@ -25,8 +25,8 @@ class Selector;
 
 // Event
 //
-// What happened to the sources registered under one token. The predicates map
-// the bits of epoll(7) as follows:
+// Describes what happened to the sources registered under one token. The
+// predicates map the bits of epoll(7) as follows:
 //
 //   IsReadable      EPOLLIN or EPOLLPRI
 //   IsWritable      EPOLLOUT
@@ -35,8 +35,8 @@ class Selector;
 //   IsPriority      EPOLLPRI
 //   IsError         EPOLLERR
 //
-// A closed source is in general readable and writable too: the call that is
-// made then tells.
+// A closed source is usually readable and writable too: the next call on the
+// source shows the closure.
 class Event {
  public:
   Event(Token token, Ready ready) : token_(token), ready_(ready) {}
@@ -58,13 +58,14 @@ class Event {
 
 // Events
 //
-// A buffer for events, to be used again and again. Not thread-safe.
+// A reusable buffer for events. Not thread-safe.
 class Events {
  public:
   using const_iterator = std::vector<Event>::const_iterator;
 
-  // Room for up to `capacity` events, at least one, from one poll. What does
-  // not fit comes with the next. Allocates once, here.
+  // Makes room for at most `capacity` events from one poll. The next poll
+  // returns the events that do not fit. The constructor makes the only
+  // allocation. REQUIRES: `capacity` is at least 1.
   explicit Events(size_t capacity) : capacity_(capacity) {
     if (capacity == 0) {
       Panic("Events of capacity 0 can hold no event; give it room for one");

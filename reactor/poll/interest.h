@@ -5,12 +5,12 @@
 // File: interest.h
 // -----------------------------------------------------------------------------
 //
-// An `Interest` says which events of a source its owner wants to hear of:
+// An `Interest` says which events of a source should be reported:
 //
 //   registry.Register(source, token, Interest::kReadable |
 //   Interest::kWritable);
 //
-// Errors, and the end of both directions, are reported in any case.
+// Errors, and the end of both directions, are always reported.
 
 #ifndef ROUSE_REACTOR_POLL_INTEREST_H_
 #define ROUSE_REACTOR_POLL_INTEREST_H_
@@ -22,22 +22,23 @@ namespace rouse::reactor {
 
 // Interest
 //
-// A set of kinds of event, never empty. Made from the constants by `|`.
+// A set of kinds of events, never empty. Made from the constants with `|`.
 class Interest {
  public:
-  // Something can be read, or the peer will send no more.
+  // Bytes can be read, or the peer will send no more.
   static const Interest kReadable;
-  // Something can be written.
+  // Bytes can be written.
   static const Interest kWritable;
-  // There is out-of-band data.
+  // Out-of-band data is available.
   static const Interest kPriority;
 
-  // What is in either.
+  // Returns the union of both sets.
   friend constexpr Interest operator|(Interest a, Interest b) {
     return Interest(a.bits_ | b.bits_);
   }
 
-  // What is not in `other`, if anything is left.
+  // Returns the set without the kinds in `other`, or `std::nullopt` if no kind
+  // is left.
   constexpr std::optional<Interest> Without(Interest other) const {
     const unsigned left = bits_ & ~other.bits_;
     if (left == 0) return std::nullopt;

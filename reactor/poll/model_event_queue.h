@@ -5,7 +5,7 @@
 // File: model_event_queue.h
 // -----------------------------------------------------------------------------
 //
-// What stands in for epoll in a model of a `Core`: see event_queue.h.
+// Replaces epoll in a model of a `Core`: see event_queue.h.
 
 #ifndef ROUSE_REACTOR_POLL_MODEL_EVENT_QUEUE_H_
 #define ROUSE_REACTOR_POLL_MODEL_EVENT_QUEUE_H_
@@ -28,12 +28,13 @@ namespace rouse::reactor::internal {
 
 // ModelEventQueue
 //
-// Nothing ever happens but interrupts. These are as the kernel's: one that
-// comes while nobody waits ends the next wait, several may become one, a wait
-// may end for no reason, and one with a limit at any time. Nothing here orders
-// memory: what the kernel's locks may order, a core must not count on.
+// Produces no events except interrupts. Interrupts behave like the kernel's: an
+// interrupt without a waiting thread ends the next wait, several interrupts may
+// merge into one, a wait may end without a reason, and a wait with a limit may
+// end at any time. The class orders no memory: a core must not rely on an order
+// that the kernel's locks might provide.
 //
-// A negative descriptor is refused.
+// Refuses negative descriptors.
 class ModelEventQueue {
  public:
   static absl::StatusOr<ModelEventQueue> Open(Token /*interrupt*/) {
@@ -47,27 +48,28 @@ class ModelEventQueue {
   absl::Status Deregister(int /*fd*/) const { return absl::OkStatus(); }
 
   absl::Status Wait(Events& events, absl::Duration max_wait) {
-    // Races with a wait that nothing has put before or behind this one.
+    // Races with any wait that is not ordered before or after this one.
     ++state_->waits.Write();
     events.Clear();
     if (max_wait > absl::ZeroDuration()) {
       FutexWait(state_->interrupted, 0, max_wait);
     }
-    // Whether this has ended the wait, or has come too late to.
+    // Clears the interrupt, whether it ended the wait or came too late.
     state_->interrupted.exchange(0, std::memory_order_relaxed);
     return absl::OkStatus();
   }
 
-  // Nobody can wait for it but by the following.
+  // Returns -1: only `WaitUntilReadable()` can wait for the queue.
   int fd() const { return -1; }
 
-  // As another event loop waits for the queue's descriptor.
+  // Waits like another event loop that waits for the queue's descriptor.
   void WaitUntilReadable() const {
     FutexWait(state_->interrupted, 0, absl::InfiniteDuration());
   }
 
   absl::Status Interrupt() const {
-    // Not a store, which might take effect before one that has been used up.
+    // A plain store might take effect before an earlier interrupt that has been
+    // used up.
     state_->interrupted.exchange(1, std::memory_order_relaxed);
     FutexWakeOne(state_->interrupted);
     return absl::OkStatus();

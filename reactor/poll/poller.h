@@ -5,8 +5,9 @@
 // File: poller.h
 // -----------------------------------------------------------------------------
 //
-// A `Poller` waits for events of many descriptors at once. This is the bottom
-// layer of the reactor, usable without it, by whoever has a loop of their own:
+// A `Poller` waits for events of many descriptors at once. It is the bottom
+// layer of the reactor, and can be used without the reactor by a program with
+// its own loop:
 //
 //   absl::StatusOr<Poller> poller = Poller::Create();
 //   FdSource source(socket_fd);
@@ -25,15 +26,15 @@
 //
 // # Edges
 //
-// An event says that something has changed, once. Whoever hears of it goes on
-// until the system call answers EAGAIN; the next event comes after that. An
-// event may also come for no reason.
+// An event reports a change, once. The receiver of an event must continue until
+// the system call fails with EAGAIN; the next event comes after that. An event
+// may also come without a reason.
 //
-// Bytes of a TCP stream that are fewer than were asked for say the same as
-// EAGAIN, unless there is an end, an error or out-of-band data, of which there
-// is no other event. Nothing else does: a datagram is short of the buffer, a
-// read of a Unix socket ends behind bytes that came with descriptors, and one
-// of a pipe with a packet.
+// On a TCP stream, a transfer of fewer bytes than requested means the same as
+// EAGAIN, unless the stream has an end, an error or out-of-band data, for which
+// no other event comes. On other sources a short transfer does not mean EAGAIN:
+// a datagram can be shorter than the buffer, a read of a Unix socket ends after
+// bytes that came with descriptors, and a read of a pipe ends with a packet.
 
 #ifndef ROUSE_REACTOR_POLL_POLLER_H_
 #define ROUSE_REACTOR_POLL_POLLER_H_
@@ -52,30 +53,32 @@ namespace rouse::reactor {
 
 // Poller
 //
-// Owns an event queue; movable. `Poll()` is for one thread at a time, the
-// registry for all.
+// Owns an event queue; movable. One thread at a time can call `Poll()`; all
+// threads can use the registry.
 class Poller {
  public:
-  // Fails as epoll_create1(2) does: out of descriptors is ResourceExhausted.
+  // Makes a poller. Errors are those of epoll_create1(2): ResourceExhausted if
+  // out of descriptors.
   static absl::StatusOr<Poller> Create();
 
   const Registry& registry() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return registry_;
   }
 
-  // Replaces the content of `events` by what has happened since the last call,
-  // first waiting for up to `timeout` until there is something. May return none
-  // before the time is up: a signal ends the wait, and is no error.
+  // Replaces the contents of `events` by the events since the last call. If
+  // there are none, first waits for at most `timeout` until an event occurs.
+  // May return no events before `timeout` has passed: a signal ends the wait,
+  // and is not an error.
   //
-  // `timeout` is on the monotonic clock, rounded up to a nanosecond where the
-  // kernel has epoll_pwait2 (5.11) and to a millisecond where not, so a short
-  // wait is never none. Zero or less does not wait; `absl::InfiniteDuration()`
-  // waits for as long as it takes.
+  // `timeout` is on the monotonic clock. It is rounded up to a nanosecond if
+  // the kernel has epoll_pwait2 (5.11), and to a millisecond if not, so a short
+  // wait never becomes no wait. Zero or less does not wait;
+  // `absl::InfiniteDuration()` waits without limit.
   absl::Status Poll(Events& events, absl::Duration timeout);
 
-  // Returns the descriptor of the event queue, which stays the poller's. It is
-  // readable while `Poll()` would return events without waiting, so that
-  // another event loop can wait for this one.
+  // Returns the descriptor of the event queue, which the poller continues to
+  // own. The descriptor is readable while `Poll()` would return events without
+  // waiting, so another event loop can wait for this poller.
   int fd() const;
 
  private:

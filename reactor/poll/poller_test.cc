@@ -43,7 +43,7 @@ class PollerTest : public FdTest {
     return poller_.registry().Register(source, token, interest);
   }
 
-  // The only event there is now.
+  // Returns the only pending event.
   Event PollOne() {
     EXPECT_TRUE(poller_.Poll(events_, absl::ZeroDuration()).ok());
     if (events_.size() != 1) {
@@ -53,7 +53,7 @@ class PollerTest : public FdTest {
     return events_[0];
   }
 
-  // Whether there are no events now.
+  // Returns whether no event is pending.
   bool IsQuiet() {
     EXPECT_TRUE(poller_.Poll(events_, absl::ZeroDuration()).ok());
     return events_.IsEmpty();
@@ -118,7 +118,7 @@ TEST_F(PollerTest, WritingEndOfABrokenPipeIsWriteClosed) {
   int fds[2];
   ASSERT_EQ(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
   OwnedFd reading(fds[0]), writing(fds[1]);
-  // Full, so that nothing but the error is reported.
+  // Fills the pipe, so that only the error is reported.
   const char page[4096] = {};
   while (write(writing.get(), page, sizeof page) > 0) {
   }
@@ -222,7 +222,7 @@ TEST_F(PollerTest, RegistryKeepsTheQueue) {
 
 TEST_F(PollerTest, RegistersWhileAnotherThreadPolls) {
   auto [a, b] = MakeSocketPair();
-  // A structured binding cannot be captured by g++ 12 in all places.
+  // g++ 12 cannot capture a structured binding everywhere.
   const int fd = a.get();
   std::thread registering(
       [this, fd] { EXPECT_TRUE(Register(fd, Interest::kWritable).ok()); });
@@ -242,7 +242,8 @@ TEST_F(PollerTest, ASignalIsNoError) {
   const pthread_t polling = pthread_self();
   Atomic<bool> done{false};
   std::thread killing([&] {
-    // Again and again, since one may come before the poll has begun.
+    // Sends the signal repeatedly, because one may arrive before the poll has
+    // begun.
     while (!done.load(std::memory_order_relaxed)) {
       pthread_kill(polling, SIGUSR1);
       std::this_thread::yield();
@@ -259,7 +260,7 @@ TEST_F(PollerTest, ASignalIsNoError) {
 }
 
 TEST_F(PollerTest, DescriptorsAreClosedOnExec) {
-  // The highest descriptor that is open is the newest one.
+  // The highest open descriptor is the newest one.
   const OwnedFd before(open("/dev/null", O_RDONLY | O_CLOEXEC));
   absl::StatusOr<Poller> poller = Poller::Create();
   ASSERT_TRUE(poller.ok());

@@ -5,8 +5,7 @@
 // File: registry.h
 // -----------------------------------------------------------------------------
 //
-// A `Registry` is where sources are registered for the events that a `Poller`
-// finds.
+// A `Registry` is the set of sources whose events a `Poller` reports.
 
 #ifndef ROUSE_REACTOR_POLL_REGISTRY_H_
 #define ROUSE_REACTOR_POLL_REGISTRY_H_
@@ -26,30 +25,30 @@ class Poller;
 
 // Registry
 //
-// A reference to a poller's queue. Copies refer to the same queue, and keep it
-// when the poller has gone; registering then works, and nobody hears of it.
-// Thread-safe, also while another thread polls.
+// Refers to a poller's queue. Copies refer to the same queue, and keep the
+// queue alive after the poller is destroyed; registering still works then, but
+// nobody gets the events. Thread-safe, even while another thread polls.
 //
 // # Errors
 //
-// Those of epoll_ctl(2), through `absl::ErrnoToStatus()`:
+// Errors are those of epoll_ctl(2), converted by `absl::ErrnoToStatus()`:
 //
-//   AlreadyExists        the descriptor is registered already (EEXIST)
-//   NotFound             it is not (ENOENT)
-//   FailedPrecondition   it is closed (EBADF)
-//   PermissionDenied     it is of a kind that cannot be waited for (EPERM)
+//   AlreadyExists        the descriptor is already registered (EEXIST)
+//   NotFound             the descriptor is not registered (ENOENT)
+//   FailedPrecondition   the descriptor is closed (EBADF)
+//   PermissionDenied     the kernel cannot wait for the descriptor (EPERM)
 //   ResourceExhausted    the user's limit of watches is reached (ENOSPC), or
-//                        the kernel's memory (ENOMEM)
+//                        the kernel is out of memory (ENOMEM)
 class Registry {
  public:
-  // Starts to report events of `source` under `token`. What holds already, such
-  // as that it is readable, is the first event.
+  // Starts to report events of `source` under `token`. The first event reports
+  // the present state, for example that the source is readable.
   template <Source S>
   absl::Status Register(S& source, Token token, Interest interest) const {
     return source.Register(*this, token, interest);
   }
 
-  // Changes token and interest of a source. What holds already is reported
+  // Changes the token and interest of a source. The present state is reported
   // again.
   template <Source S>
   absl::Status Reregister(S& source, Token token, Interest interest) const {
@@ -58,9 +57,9 @@ class Registry {
 
   // Ends the reports. Events that a poll has already returned are not undone.
   //
-  // Deregister before you close. The kernel forgets a descriptor by itself only
-  // when no duplicate of it is left in any process; until then it goes on to
-  // report events under a token that means nothing any more.
+  // Deregister a source before closing its descriptor. The kernel forgets a
+  // descriptor only when no duplicate is left in any process; until then the
+  // kernel continues to report events under a token that has lost its meaning.
   template <Source S>
   absl::Status Deregister(S& source) const {
     return source.Deregister(*this);

@@ -5,8 +5,9 @@
 // File: selector.h
 // -----------------------------------------------------------------------------
 //
-// The operating system's event queue, as small as it can be said. Another back
-// end is another implementation of this header; selector_epoll.cc is Linux's.
+// The minimal interface to the operating system's event queue. Another back end
+// is another implementation of this header; selector_epoll.cc is the
+// implementation for Linux.
 
 #ifndef ROUSE_REACTOR_POLL_SELECTOR_H_
 #define ROUSE_REACTOR_POLL_SELECTOR_H_
@@ -28,45 +29,46 @@
 
 namespace rouse::reactor::internal {
 
-// How many milliseconds a poll waits where the kernel knows no finer unit:
-// `timeout` rounded up, so that less than one is not none, and cut to what an
-// int can hold. -1, forever, for an infinite one; 0 where there is no time.
+// Returns the timeout of a poll in milliseconds, for kernels without a finer
+// unit: `timeout` rounded up, so that less than a millisecond is not zero, and
+// capped at the range of an int. Returns -1 (wait forever) for an infinite
+// timeout, and 0 if no time is left.
 int TimeoutMillis(absl::Duration timeout);
 
 // Selector
 //
-// Edge-triggered. All members are thread-safe, but only one thread at a time
-// may be in `Select()` with the same events.
+// Edge-triggered. All members are thread-safe, except that only one thread at a
+// time can be in `Select()` with the same events.
 class Selector {
  public:
   static absl::StatusOr<std::shared_ptr<Selector>> Open();
 
-  // For `Open()`.
+  // For use in `Open()` only.
   explicit Selector(OwnedFd fd) : fd_(std::move(fd)), owner_(ProcessId()) {}
 
   int fd() const { return fd_.get(); }
 
-  // As documented at `Registry`. In a process that has been forked off, to
-  // deregister does nothing: the queue is the parent's too, and it would be the
-  // parent that hears no more. The kernel forgets a descriptor that both have
-  // closed.
+  // Change the registration of a descriptor, as described at `Registry`. In a
+  // forked process, `Deregister()` does nothing: the queue belongs to the
+  // parent too, and the parent would lose its events. The kernel forgets a
+  // descriptor after both processes have closed it.
   absl::Status Register(int fd, Token token, Interest interest) const;
   absl::Status Reregister(int fd, Token token, Interest interest) const;
   absl::Status Deregister(int fd) const;
 
-  // As documented at `Poller::Poll()`.
+  // Waits for events, as described at `Poller::Poll()`.
   absl::Status Select(Events& events, absl::Duration timeout) const;
 
-  // Whether the caller has become the owner of this queue's only waker.
+  // Returns whether the caller has become the owner of this queue's only waker.
   bool ClaimWaker() {
-    // Guards a claim, not memory: nothing to order.
+    // Protects a claim, not memory: nothing to order.
     return !has_waker_.exchange(true, std::memory_order_relaxed);
   }
   void ReleaseWaker() { has_waker_.store(false, std::memory_order_relaxed); }
 
  private:
   OwnedFd fd_;
-  const pid_t owner_;  // the process that has opened it
+  const pid_t owner_;  // the process that opened the queue
   Atomic<bool> has_waker_{false};
 };
 

@@ -32,7 +32,8 @@
 namespace rouse::reactor::internal {
 namespace {
 
-// What one call asks the kernel for at the most; more comes with the next one.
+// Maximum number of events requested in one call. The next call returns further
+// events.
 constexpr size_t kMaxEvents = 1024;
 
 uint32_t ToEpoll(Interest interest) {
@@ -48,10 +49,10 @@ Ready FromEpoll(uint32_t bits) {
   Ready ready;
   if (has(EPOLLIN) || has(EPOLLPRI)) ready |= Ready::kReadable;
   if (has(EPOLLOUT)) ready |= Ready::kWritable;
-  // The common event has nothing else.
+  // The most frequent events have no other bits.
   if ((bits & ~uint32_t{EPOLLIN | EPOLLOUT}) == 0) return ready;
   if (has(EPOLLHUP) || has(EPOLLIN | EPOLLRDHUP)) ready |= Ready::kReadClosed;
-  // An error with nothing beside it is what the writing end of a pipe gets.
+  // The writing end of a pipe gets an error without any other bit.
   if (has(EPOLLHUP) || has(EPOLLOUT | EPOLLERR) || bits == EPOLLERR) {
     ready |= Ready::kWriteClosed;
   }
@@ -70,23 +71,25 @@ absl::Status Control(int epoll, int operation, const char* name, int fd,
       errno, absl::StrCat("epoll_ctl(", name, ") of descriptor ", fd));
 }
 
-// Whether the kernel (5.11 and later) has epoll_pwait2. Set to false by the
-// first call that finds it has not; a fact of the machine, so nothing to order.
+// True until a call shows that the kernel lacks epoll_pwait2 (5.11 and later).
+// The flag is a fact of the machine, so there is nothing to order.
 Atomic<bool> has_pwait2{true};
 
-// epoll_pwait2 where there is a time to be exact about, else epoll_wait.
+// Calls epoll_pwait2 if there is a time limit to be exact about, else
+// epoll_wait.
 int Wait(int epoll, epoll_event* events, int capacity, absl::Duration timeout) {
 #ifdef SYS_epoll_pwait2
   if (timeout > absl::ZeroDuration() && timeout != absl::InfiniteDuration() &&
       has_pwait2.load(std::memory_order_relaxed)) {
-    // Not through libc, whose older versions lack it. A duration beyond the
-    // range of time_t is cut to it, and a part of a nanosecond is a whole one.
+    // Bypasses libc, because older versions lack the function. A duration
+    // beyond the range of time_t is clamped, and a fraction of a nanosecond is
+    // rounded up.
     const timespec exact =
         absl::ToTimespec(absl::Ceil(timeout, absl::Nanoseconds(1)));
     const __kernel_timespec limit = {exact.tv_sec, exact.tv_nsec};
     const long count = syscall(SYS_epoll_pwait2, epoll, events, capacity,
                                &limit, nullptr, size_t{0});
-    // A filter of system calls that does not know this one may say EPERM.
+    // A system call filter without an entry for epoll_pwait2 may return EPERM.
     if (count >= 0 || (errno != ENOSYS && errno != EPERM)) {
       return static_cast<int>(count);
     }
@@ -133,7 +136,7 @@ absl::Status Selector::Select(Events& events, absl::Duration timeout) const {
       static_cast<int>(std::min(events.capacity(), kMaxEvents));
   const int count = Wait(fd_.get(), found, capacity, timeout);
   if (count < 0) {
-    // A signal ends the wait early, which any wait may do.
+    // A signal ends the wait early, which is allowed for any wait.
     if (errno == EINTR) return absl::OkStatus();
     return absl::ErrnoToStatus(errno, "epoll_wait");
   }

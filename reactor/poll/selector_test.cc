@@ -50,8 +50,8 @@ TEST(TimeoutMillis, IsCutToWhatFits) {
 
 #if defined(__x86_64__) && defined(SYS_epoll_pwait2)
 
-// Makes epoll_pwait2 fail with ENOSYS on this thread from here on, as it does
-// on kernels that lack it. False if that is not allowed.
+// Makes epoll_pwait2 fail with ENOSYS on this thread from now on, as on kernels
+// without the call. Returns false if filters are not allowed.
 bool ForbidPwait2() {
   const sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -65,11 +65,11 @@ bool ForbidPwait2() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// The last test: what it finds out about the kernel is remembered.
+// Must be the last test, because its finding about the kernel is remembered.
 TEST(SelectorLast, WaitsInMillisecondsWhereThereIsNothingFiner) {
   bool forbidden = false;
   absl::Status status = absl::UnknownError("did not run");
-  // The filter goes with the thread.
+  // The filter ends with the thread.
   std::thread thread([&] {
     forbidden = ForbidPwait2();
     std::shared_ptr<Selector> selector = *Selector::Open();

@@ -5,9 +5,9 @@
 // File: source.h
 // -----------------------------------------------------------------------------
 //
-// What a `Registry` registers. A source that is one descriptor is an
-// `FdSource`; one that is several, or needs work of its own, implements the
-// concept.
+// A `Source` is an object that a `Registry` can register. A single descriptor
+// is an `FdSource`. A source that consists of several descriptors, or needs
+// additional work, implements the concept.
 
 #ifndef ROUSE_REACTOR_POLL_SOURCE_H_
 #define ROUSE_REACTOR_POLL_SOURCE_H_
@@ -24,8 +24,8 @@ class Registry;
 
 // Source
 //
-// Each function does with the registry what its name says, for all that the
-// source is made of. One that fails leaves things as they were.
+// Each function performs the operation of its name with the registry, for all
+// descriptors of the source. A failed call leaves everything unchanged.
 template <class S>
 concept Source = requires(S& source, const Registry& registry, Token token,
                           Interest interest) {
@@ -38,9 +38,9 @@ concept Source = requires(S& source, const Registry& registry, Token token,
 
 // FdSource
 //
-// A descriptor that somebody else owns and sees closed after it has been
-// deregistered. It must be of a kind that the kernel can wait for: sockets,
-// pipes, eventfds, terminals; not regular files.
+// Refers to a descriptor. The owner of the descriptor must deregister the
+// descriptor before closing it. The kernel must be able to wait for descriptors
+// of this kind: sockets, pipes, eventfds, terminals; not regular files.
 class FdSource {
  public:
   explicit FdSource(int fd) : fd_(fd) {}

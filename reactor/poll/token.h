@@ -5,8 +5,8 @@
 // File: token.h
 // -----------------------------------------------------------------------------
 //
-// A `Token` is what a `Poller` gives back with each event of a source: a number
-// that the caller chose when it registered the source.
+// A `Token` identifies a source in the events of a `Poller`: the caller chooses
+// a number when registering the source, and each event contains this number.
 
 #ifndef ROUSE_REACTOR_POLL_TOKEN_H_
 #define ROUSE_REACTOR_POLL_TOKEN_H_
@@ -17,8 +17,8 @@ namespace rouse::reactor {
 
 // Token
 //
-// Any 64 bits. The poller does not interpret them, and does not require that
-// they differ.
+// Any 64 bits. The poller does not interpret tokens, and does not require
+// tokens to be distinct.
 class Token {
  public:
   Token() = default;

@@ -21,16 +21,17 @@ namespace rouse::reactor::internal {
 namespace {
 
 #ifdef ROUSE_MODEL
-// The checker runs the holder when nothing else is left to run.
+// The checker runs the holder when no other thread can run.
 constexpr int kSpins = std::numeric_limits<int>::max();
 #else
-// A holder that runs has left the lock before this many looks.
+// A running holder releases the lock within this many checks.
 constexpr int kSpins = 100;
 #endif
 
-// One that does not run needs a processor: sleep, so that it gets one even if
-// the priority of this thread is higher. Long against a look, short against
-// what a thread waits for a processor anyway.
+// A holder that does not run needs a processor. Sleeping lets the holder run
+// even if this thread has a higher priority. The time is long compared with a
+// check, and short compared with the time that a thread waits for a processor
+// anyway.
 constexpr absl::Duration kSleep = absl::Microseconds(50);
 
 }  // namespace
@@ -49,24 +50,25 @@ uint64_t ReadinessWord::AwaitUnlocked() const {
 }
 
 void ReadinessWord::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  // Nothing to order before the exchange below has succeeded.
+  // Relaxed: nothing to order before the exchange below has succeeded.
   uint64_t word = word_.load(std::memory_order_relaxed);
   do {
     if ((word & kLock) != 0) word = AwaitUnlocked();
-    // Acquire pairs with the release of Unlock.
+    // Acquire pairs with the release of `Unlock()`.
   } while (!word_.compare_exchange_weak(word, word | kLock,
                                         std::memory_order_acquire,
                                         std::memory_order_relaxed));
 }
 
 void ReadinessWord::Lower(Direction direction, uint64_t seen, Ready keep) {
-  // What has been used up. `keep` names what has not, though it looks so.
+  // The bits that the attempt has used up. `keep` names states that may look
+  // used up, but are not.
   const uint64_t used =
       EdgeOf(direction) | (direction == Direction::kRead
                                ? (Ready::kReadable | Ready::kPriority).bits()
                                : Ready::kWritable.bits());
-  // Nothing to order here and below: the attempt passed no memory on, and the
-  // exchange continues the release sequence of whoever raised the edge.
+  // Relaxed, here and below: the attempt passed no memory on, and the exchange
+  // continues the release sequence of the thread that raised the edge.
   uint64_t word = word_.load(std::memory_order_relaxed);
   for (;;) {
     if ((word & kLock) != 0) word = AwaitUnlocked();

@@ -5,41 +5,42 @@
 // File: readiness_word.h
 // -----------------------------------------------------------------------------
 //
-// All that is known of the readiness of one source, in one atomic word, which
-// is at the same time the lock on those who wait for it.
+// Keeps all knowledge of the readiness of one source in one atomic word, which
+// is also the lock on the list of waiters.
 //
-//    bits   what
+//    bits   meaning
 //    0-5    `Ready`, as last reported. Closed and error states stay.
-//    6, 7   the edge of reading, of writing: an attempt is worth making.
-//    8      shutdown: the reactor has gone.
+//    6, 7   the edge of reading, of writing: an attempt is worthwhile.
+//    8      shutdown: the reactor is shut down.
 //    9      lock.
-//    10, 11 somebody may be waiting to read, to write.
-//    12-37  the tick of reading: how many events have concerned it.
+//    10, 11 a waiter to read, to write, may exist.
+//    12-37  the tick of reading: the number of events for reading.
 //    38-63  the tick of writing.
 //
 // # Edges and ticks
 //
-// An event raises the edge of each direction that it concerns, and advances its
-// tick. Who finds the edge raised makes an attempt. When the attempt shows that
-// there is no more to get, the edge is lowered, but only if the tick is still
-// the one seen before the attempt: an event that came meanwhile may be news
-// that the attempt had not seen. There is a tick for each direction, so that a
-// reader and a writer never stop each other's edge from being lowered (tokio
-// #8054).
+// An event raises the edge of each direction that it concerns, and advances the
+// tick of that direction. A caller that finds the edge raised makes an attempt.
+// If the attempt shows that nothing more is available, the caller lowers the
+// edge, but only if the tick has not changed since before the attempt: an event
+// that came meanwhile may be news to the attempt. Each direction has its own
+// tick, so a reader and a writer never prevent each other from lowering an edge
+// (tokio #8054).
 //
-// A tick wraps after 2^26 events. A stale attempt would have to be delayed for
-// an exact multiple of that, at 5 us an event for minutes, to be believed.
+// A tick wraps after 2^26 events. A stale attempt would be accepted only after
+// a delay of an exact multiple of 2^26 events, which takes minutes at 5 us an
+// event.
 //
 // # The lock
 //
-// Invariant: while the lock bit is set only its holder changes the word. So it
-// unlocks by a plain store. It holds the lock for a few dozen instructions and
-// runs no one else's code meanwhile; others spin.
+// Invariant: while the lock bit is set, only the holder changes the word. The
+// holder can therefore unlock with a plain store. It holds the lock for a few
+// dozen instructions and calls no foreign code meanwhile; other threads spin.
 //
-// Who wants to wait takes the lock and waits only if the edge is low. An event
-// that finds somebody waiting takes the lock in the same step in which it
-// raises the edge. So an event comes either before the look or after the wait
-// has begun, and no wake is lost.
+// A waiter takes the lock, and waits only if the edge is low. An event that
+// finds a waiter takes the lock in the same step in which it raises the edge.
+// An event therefore comes either before the waiter checks the edge or after
+// the wait has begun, and no wake is lost.
 
 #ifndef ROUSE_REACTOR_SLOT_READINESS_WORD_H_
 #define ROUSE_REACTOR_SLOT_READINESS_WORD_H_
@@ -72,7 +73,7 @@ class ABSL_LOCKABLE ReadinessWord {
                                          : uint64_t{1} << 11;
   }
 
-  // Of those whom `ready` concerns.
+  // Returns the waiter bits of the directions that `ready` concerns.
   static constexpr uint64_t WaitersOf(Ready ready) {
     uint64_t waiters = 0;
     for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
@@ -86,36 +87,37 @@ class ABSL_LOCKABLE ReadinessWord {
   // Acquire pairs with the releases of `Post()` and `Unlock()`.
   uint64_t Load() const { return word_.load(std::memory_order_acquire); }
 
-  // Lowers the edge of `direction`, unless an event has concerned it since
-  // `seen` was loaded, or one of `keep` has been reported.
+  // Lowers the edge of `direction`, unless an event has concerned `direction`
+  // since `seen` was loaded, or a state of `keep` has been reported.
   void Lower(Direction direction, uint64_t seen, Ready keep);
 
-  // Reports `ready`, if `is_current()` says that the source is still the one
-  // the report is about. Returns whether somebody waits for it; the caller then
-  // holds the lock.
+  // Reports `ready`, if `is_current()` says that the slot still belongs to the
+  // source of the report. Returns whether a waiter may exist; in this case the
+  // caller then holds the lock.
   //
-  // `is_current()` reads what changes under the lock alone, and not without a
-  // tick changing too. So if the word did not change between being loaded and
-  // being exchanged, the answer held at the exchange.
+  // `is_current()` must only read data that changes under the lock, together
+  // with a tick. If the word did not change between the load and the exchange,
+  // the answer was therefore still true at the exchange.
   template <class IsCurrent>
   bool Post(Ready ready, IsCurrent is_current)
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
-  // The word, for the holder of the lock, who alone changes it.
+  // Returns the word. Only the holder of the lock, who alone changes the word,
+  // can call this function.
   uint64_t Held() const ABSL_SHARED_LOCKS_REQUIRED(this) {
     return word_.load(std::memory_order_relaxed);
   }
 
-  // Unlocks and makes the word `next`.
+  // Unlocks and sets the word to `next`.
   void Unlock(uint64_t next) ABSL_UNLOCK_FUNCTION() {
     // Release pairs with the acquire of `Lock()`, `Post()` and `Load()`.
     word_.store(next & ~kLock, std::memory_order_release);
   }
 
-  // `word` with the tick of each direction advanced and all else forgotten: the
-  // word of a source that is not there any more.
+  // Returns `word` with the tick of each direction advanced and everything else
+  // cleared: the word of a source that was deregistered.
   static constexpr uint64_t Forgotten(uint64_t word) {
     return Advance(word, 1, 1) & (~uint64_t{0} << kReadTickShift);
   }
@@ -135,8 +137,8 @@ class ABSL_LOCKABLE ReadinessWord {
   static constexpr uint64_t TickOf(uint64_t word, Direction direction) {
     return (word >> TickShift(direction)) & kTickMask;
   }
-  // `word` with each tick advanced by that many. Without a branch, since every
-  // event passes here.
+  // Returns `word` with the ticks advanced by `read` and `write`. Branch-free,
+  // because every event calls this function.
   static constexpr uint64_t Advance(uint64_t word, uint64_t read,
                                     uint64_t write) {
     constexpr uint64_t kReadTick = kTickMask << kReadTickShift;
@@ -146,7 +148,7 @@ class ABSL_LOCKABLE ReadinessWord {
     return ((word & ~kReadTick) | next_read) + (write << kWriteTickShift);
   }
 
-  // Returns when the word has been seen without the lock bit, as it was then.
+  // Waits until the lock bit is clear, and returns the word seen then.
   uint64_t AwaitUnlocked() const;
 
   Atomic<uint64_t> word_{0};
@@ -160,8 +162,8 @@ bool ReadinessWord::Post(Ready ready,
   const uint64_t raised = ready.bits() | read * EdgeOf(Direction::kRead) |
                           write * EdgeOf(Direction::kWrite);
   const uint64_t waiters = WaitersOf(ready);
-  // Acquire pairs with the release of Unlock: what `is_current()` reads is not
-  // older than the word.
+  // Acquire pairs with the release of `Unlock()`: the data that `is_current()`
+  // reads is not older than the word.
   uint64_t word = Load();
   for (;;) {
     if ((word & kLock) != 0) word = AwaitUnlocked();
@@ -169,8 +171,9 @@ bool ReadinessWord::Post(Ready ready,
     uint64_t next = Advance(word, read, write) | raised;
     const bool wanted = (word & waiters) != 0;
     if (wanted) next |= kLock;
-    // Release pairs with the acquire of Load: who finds the edge finds what led
-    // to it. Acquire pairs with the release of Unlock, which wrote who waits.
+    // Release pairs with the acquire of `Load()`: a thread that finds the edge
+    // also finds the cause of the edge. Acquire pairs with the release of
+    // `Unlock()`, which wrote the waiter bits.
     if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
       return wanted;

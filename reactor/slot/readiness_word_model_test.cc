@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The readiness of one source between events, attempts, and who waits.
+// Models the readiness of one source under concurrent events, attempts, and
+// waits.
 
 #include <atomic>
 #include <cstdint>
@@ -27,14 +28,14 @@ constexpr uint64_t kReaders = ReadinessWord::WaitersOf(Direction::kRead);
 
 bool Always() { return true; }
 
-// An event for which somebody may wait; returns whether somebody did.
+// Reports an event for which a waiter may exist; returns whether one did.
 bool Report(ReadinessWord& word, Ready ready) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (!word.Post(ready, Always)) return false;
   word.Unlock(word.Held() & ~ReadinessWord::WaitersOf(ready));
   return true;
 }
 
-// Somebody comes to wait; returns false if the edge is raised already.
+// Begins a wait; returns false if the edge is already raised.
 bool Await(ReadinessWord& word) {
   word.Lock();
   const uint64_t held = word.Held();
@@ -88,7 +89,7 @@ MODEL_TEST(ReadinessWord, AnEventIsSeenOrFindsWhoWaits) {
   Require((word.Load() & kReadEdge) != 0);
 }
 
-// Who waits has written, under the lock, where it can be found.
+// The waiter has written its place under the lock, so the event can find it.
 MODEL_TEST(ReadinessWord, AnEventSeesWhatWhoWaitsHasWritten) {
   ReadinessWord word;
   Cell<int> place(0);
@@ -109,7 +110,8 @@ MODEL_TEST(ReadinessWord, AnEventSeesWhatWhoWaitsHasWritten) {
   Require(place.Read() != 1);
 }
 
-// The event's exchange takes the lock of a word that another has unlocked.
+// The event's exchange takes the lock of a word that another thread has
+// unlocked.
 MODEL_TEST(ReadinessWord, AnEventHoldsTheLock) {
   ReadinessWord word;
   word.Lock();
@@ -137,7 +139,7 @@ MODEL_TEST(ReadinessWord, AnEventAfterTheLookIsNotUndone) {
   Require((word.Load() & kReadEdge) != 0);
 }
 
-// tokio #8054.
+// Covers tokio #8054.
 MODEL_TEST(ReadinessWord, DirectionsAreLoweredApart) {
   ReadinessWord word;
   Report(word, Ready::kReadable | Ready::kWritable);
@@ -151,7 +153,7 @@ MODEL_TEST(ReadinessWord, DirectionsAreLoweredApart) {
   Require((word.Load() & kWriteEdge) != 0);
 }
 
-// A holder of the lock changes the word by a plain store.
+// A holder of the lock changes the word with a plain store.
 MODEL_TEST(ReadinessWord, WhatIsLoweredStaysSoUnderALock) {
   ReadinessWord word;
   Report(word, Ready::kWritable);
@@ -181,8 +183,8 @@ MODEL_TEST(ReadinessWord, TwoEventsAreTwo) {
   Require((word.Load() & both) == both);
 }
 
-// The source goes, and its generation with it: an event of it raises nothing
-// for the next one, whether it comes before or behind the end.
+// The source and its generation end: an event of the source raises nothing for
+// the next source, whether the event comes before or after the end.
 MODEL_TEST(ReadinessWord, AnEventOfTheSourceBeforeRaisesNothing) {
   ReadinessWord word;
   Atomic<uint32_t> generation(0);

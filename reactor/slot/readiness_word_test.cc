@@ -15,12 +15,12 @@
 namespace rouse::reactor::internal {
 namespace {
 
-// What a test may lower against.
+// States for a test to keep in `Lower()`.
 constexpr Ready kNothing;
 
 bool Always() { return true; }
 
-// Reports `ready`, with nobody waiting.
+// Reports `ready` without any waiter.
 void Post(ReadinessWord& word, Ready ready) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   EXPECT_FALSE(word.Post(ready, &Always));
 }
@@ -59,7 +59,8 @@ TEST(ReadinessWord, LoweredByWhoHasSeenTheLatest) {
   EXPECT_TRUE(ReadinessWord::ReadyOf(word.Load()).IsEmpty());
 }
 
-// R4, D28: what came after the attempt began is not undone by its result.
+// R4, D28: the result of an attempt does not undo events that came after the
+// attempt began.
 TEST(ReadinessWord, NotLoweredByWhoHasSeenLess) {
   ReadinessWord word;
   Post(word, Ready::kReadable);
@@ -69,8 +70,8 @@ TEST(ReadinessWord, NotLoweredByWhoHasSeenLess) {
   EXPECT_TRUE(IsRaised(word, Direction::kRead));
 }
 
-// R9, R10: no number of events between the attempt and its result is mistaken
-// for none, up to and beyond the widths where others wrap.
+// R9, R10: no number of events between an attempt and its result is mistaken
+// for zero, up to and beyond the widths at which other implementations wrap.
 TEST(ReadinessWord, NotLoweredAfterAnyRoundNumberOfEvents) {
   for (const int events : {1 << 8, 1 << 12, 1 << 15, 1 << 16}) {
     ReadinessWord word;
@@ -82,8 +83,8 @@ TEST(ReadinessWord, NotLoweredAfterAnyRoundNumberOfEvents) {
   }
 }
 
-// R11 (tokio #8054): a reader and a writer do not keep one another from
-// lowering.
+// R11 (tokio #8054): a reader and a writer do not prevent each other from
+// lowering an edge.
 TEST(ReadinessWord, DirectionsDoNotDisturbEachOther) {
   ReadinessWord word;
   Post(word, Ready::kReadable | Ready::kWritable);
@@ -110,7 +111,7 @@ TEST(ReadinessWord, NotLoweredWhileThereIsWhatToKeep) {
 }
 
 TEST(ReadinessWord, TicksWrapIntoNothingElse) {
-  // All ticks set, nothing else; one more of each.
+  // All bits of the ticks are set, and no others; each tick advances by one.
   const uint64_t full = ~uint64_t{0} << 12;
   EXPECT_EQ(ReadinessWord::Forgotten(full), 0u);
   EXPECT_EQ(ReadinessWord::Forgotten(0), uint64_t{1} << 12 | uint64_t{1} << 38);
@@ -118,7 +119,7 @@ TEST(ReadinessWord, TicksWrapIntoNothingElse) {
             uint64_t{1} << 12 | uint64_t{1} << 38);
 }
 
-// R2: an event of a source that has gone changes nothing.
+// R2: an event of a deregistered source changes nothing.
 TEST(ReadinessWord, AnEventThatIsNotCurrentIsDropped)
 ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ReadinessWord word;
@@ -138,7 +139,7 @@ ABSL_NO_THREAD_SAFETY_ANALYSIS {
   word.Unlock(word.Held());
 }
 
-// Each thread adds to a plain number under the lock; events come in between.
+// Each thread adds to a plain number under the lock while events arrive.
 TEST(ReadinessWordStress, TheLockExcludes) {
   constexpr int kRounds = 20000;
   ReadinessWord word;

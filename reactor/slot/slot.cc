@@ -22,7 +22,7 @@ namespace rouse::reactor {
 
 // NOLINTNEXTLINE(performance-noexcept-move-constructor): see the declaration
 Waiter::Waiter(Waiter&& other) {
-  // Ordered by whatever handed `other` to this thread.
+  // Relaxed: ordered by the transfer of `other` to this thread.
   if (other.state_.load(std::memory_order_relaxed) != 0) {
     Panic(
         "a future that waits for I/O was moved after it had been polled; move "
@@ -41,7 +41,7 @@ namespace {
 constexpr Ready kEverything =
     Ready::kReadable | Ready::kWritable | Ready::kError;
 
-// An edge is raised, or there will be none any more.
+// Returns whether an edge is raised, or no further edge will come.
 bool IsSettled(uint64_t word, Direction direction) {
   return (word &
           (ReadinessWord::EdgeOf(direction) | ReadinessWord::kShutdown)) != 0;
@@ -54,14 +54,15 @@ size_t IndexOf(Direction direction) { return static_cast<size_t>(direction); }
 bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
                 uint64_t& word) {
   if (waiter != nullptr) {
-    // Acquire pairs with the release by which the reactor let go of it.
+    // Acquire pairs with the release by which the reactor gives up the waiter.
     const uintptr_t state = waiter->state_.load(std::memory_order_acquire);
     if ((state & Waiter::kQueued) != 0 && Waiter::SlotOf(state) != this) {
       waiter->Forget();
     }
   }
-  // Cloned before the lock is taken, since it is not this code's, and dropped
-  // behind it: what is in `spare` then is what the clone replaced.
+  // The waker is cloned before the lock is taken, because cloning runs foreign
+  // code. `spare`, which then holds the replaced waker, is dropped after the
+  // unlock for the same reason.
   Waker spare = waker.Clone();
 
   word_.Lock();
@@ -74,7 +75,8 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
       waiter != nullptr ? waiter->waker_ : wakers_[IndexOf(direction)];
   std::swap(place.Write(), spare);
   if (waiter != nullptr) {
-    // Ordered by the lock, here and below: a queued waiter is its holder's.
+    // Relaxed, here and below: ordered by the lock. A queued waiter belongs to
+    // the holder of the lock.
     if ((waiter->state_.load(std::memory_order_relaxed) & Waiter::kQueued) ==
         0) {
       waiters_.Write().PushBack(waiter);
@@ -91,15 +93,15 @@ bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
 void Slot::Forget(Waiter& waiter) {
   word_.Lock();
   const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
-  // Not if an event has been faster.
+  // An event may have removed the waiter first.
   if ((state & Waiter::kQueued) != 0) {
-    // Its neighbours change too, wherever they are.
+    // The neighbours of the waiter change too, in whatever list they are.
     waiters_.Write();
     waiter.Unlink();
     waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
   }
-  // That somebody may be waiting may now be wrong, which costs the next event a
-  // look.
+  // The bit that says that a waiter may exist is possibly stale now, which
+  // costs the next event a check.
   word_.Unlock(word_.Held());
   waiter.waker_.Write().Reset();
 }
@@ -112,17 +114,17 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
   }
 
   const auto take = [&woken](Waiter* waiter) {
-    // Release pairs with the acquire of the waiter's owner, to whom it belongs
-    // from there on: it may be gone by the next line.
+    // Release pairs with the acquire of the waiter's owner, who owns the waiter
+    // from there on: the waiter may be destroyed before the next line.
     ROUSE_MUTABLE_ORDER(
         woken.Push(std::move(waiter->waker_.Write())),
         waiter->state_.store(
             waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
             std::memory_order_release));
   };
-  // Those for whom there is no room yet. They are set apart, so that this comes
-  // to an end even if those who were woken come back at once; they are still
-  // queued, and may be forgotten while the lock is free.
+  // Waiters for which there is no room yet. They are moved to a separate list
+  // so that the loop ends even if woken tasks wait again at once. They are
+  // still queued, and can be forgotten while the lock is free.
   IntrusiveList<Waiter> rest;
   waiters_.Write().ForEach([&](Waiter* waiter) {
     const Direction direction =
@@ -152,13 +154,13 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
 void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
   woken.MakeRoom(2);
   const auto is_current = [this, generation] {
-    // Relaxed: the word orders it, see `ReadinessWord::Post()`.
+    // Relaxed: ordered by the word, see `ReadinessWord::Post()`.
     return MutableCondition(generation_.load(std::memory_order_relaxed) ==
                             generation);
   };
   if (!word_.Post(ready, is_current)) return;
   const bool unlocked = TakeWaiters(ready, woken);
-  // All that are concerned have been taken, unless others came meanwhile.
+  // All concerned waiters have been taken, unless new ones came meanwhile.
   word_.Unlock(
       word_.Held() &
       ~(MutableCondition(unlocked) ? 0 : ReadinessWord::WaitersOf(ready)));
@@ -167,7 +169,7 @@ void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
 void Slot::Shutdown(WakeBatch& woken) {
   woken.MakeRoom(2);
   word_.Lock();
-  // First, so that nobody waits again while the lock is free.
+  // Sets the bit first, so that no task waits again while the lock is free.
   word_.Unlock(word_.Held() | ReadinessWord::kShutdown);
   word_.Lock();
   TakeWaiters(kEverything, woken);
@@ -177,8 +179,8 @@ void Slot::Shutdown(WakeBatch& woken) {
 bool Slot::Release(WakeBatch& woken) {
   woken.MakeRoom(2);
   word_.Lock();
-  // Nothing to order: whoever reads it is ordered by the word, whose ticks
-  // change with it.
+  // Relaxed: readers are ordered by the word, whose ticks change together with
+  // the generation.
   const uint32_t next = generation_.load(std::memory_order_relaxed) + 1;
   generation_.store(next, std::memory_order_relaxed);
   word_.Unlock(ReadinessWord::Forgotten(word_.Held()));

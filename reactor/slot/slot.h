@@ -5,8 +5,7 @@
 // File: slot.h
 // -----------------------------------------------------------------------------
 //
-// What the reactor keeps for one registered source: its readiness, and who
-// waits for it.
+// The reactor's state for one registered source: the readiness and the waiters.
 
 #ifndef ROUSE_REACTOR_SLOT_SLOT_H_
 #define ROUSE_REACTOR_SLOT_SLOT_H_
@@ -28,10 +27,11 @@ namespace rouse::reactor::internal {
 
 // Slot
 //
-// One cache line. Slots do not move and are not freed before the reactor is, so
-// an event may look at a slot at any time. A slot serves one source after the
-// other; each has a generation of its own, which the source's token carries,
-// and an event whose generation is not the slot's is of a source that has gone.
+// One cache line. Slots stay in place and are not freed before the reactor, so
+// an event can access a slot at any time. A slot serves one source after
+// another. Each source has its own generation, which the source's token
+// carries; an event with a generation other than the slot's belongs to a source
+// that was deregistered.
 //
 // Thread-safe.
 class alignas(64) Slot {
@@ -40,59 +40,60 @@ class alignas(64) Slot {
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
 
-  // The generation of the source that has the slot now, or will have it next.
-  // For who owns the slot: nothing to order.
+  // Returns the generation of the source that has the slot now, or will have it
+  // next. For the owner of the slot: nothing to order.
   uint32_t generation() const {
     return generation_.load(std::memory_order_relaxed);
   }
 
-  // See `ReadinessWord`.
+  // Forward to `ReadinessWord`.
   uint64_t Load() const { return word_.Load(); }
   void Lower(Direction direction, uint64_t seen, Ready keep) {
     word_.Lower(direction, seen, keep);
   }
 
-  // Makes an event that concerns `direction` wake `waker`, or, if the edge is
-  // raised or the reactor has gone, sets `word` and returns false.
+  // Arranges that an event for `direction` wakes `waker`. If the edge is raised
+  // or the reactor is shut down, sets `word` and returns false instead.
   //
-  // With a `waiter`, it takes the place of what the same waiter waited for
-  // before; without, of the direction's previous waker.
+  // With a `waiter`, replaces the previous wait of the same waiter; without,
+  // replaces the previous waker of the direction.
   bool Wait(Direction direction, const Waker& waker, Waiter* waiter,
             uint64_t& word);
 
-  // Takes `waiter` out, if it still waits here.
+  // Removes `waiter` from the list if it still waits here.
   void Forget(Waiter& waiter);
 
-  // An event of the source with `generation`. Puts into `woken` whom it wakes,
-  // and wakes those itself when there are more than fit.
+  // Delivers an event of the source with `generation`. Adds the woken wakers to
+  // `woken`, and calls wakers itself if there are more than fit.
   void Post(uint32_t generation, Ready ready, WakeBatch& woken);
 
-  // The reactor goes: everyone who waits is woken, and nobody waits again.
+  // Called when the reactor shuts down: wakes all waiters and prevents further
+  // waits.
   void Shutdown(WakeBatch& woken);
 
-  // The source goes: everyone who waits is woken, and the generation ends.
-  // Returns whether there is another generation; if not the slot has served its
-  // time.
+  // Called when the source is deregistered: wakes all waiters and ends the
+  // generation. Returns whether another generation exists; if not, the slot
+  // must not be used again.
   bool Release(WakeBatch& woken);
 
  private:
   friend class SlotTable;
 
-  // Takes out whom an event of `ready` wakes, and unlocks to wake them whenever
-  // `woken` is full. Returns whether it has done that, and so whether others
-  // may have come to wait.
+  // Removes the waiters that an event of `ready` wakes. Whenever `woken` is
+  // full, unlocks to wake them. Returns whether it unlocked, so that new
+  // waiters may have come.
   //
-  // REQUIRES: `woken` has room for one for each direction.
+  // REQUIRES: `woken` has room for one waker of each direction.
   bool TakeWaiters(Ready ready, WakeBatch& woken)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(word_);
 
   ReadinessWord word_;
-  // Changes under the lock, together with the ticks; read without it.
+  // Changes under the lock, together with the ticks; read without the lock.
   Atomic<uint32_t> generation_{0};
-  // The next free slot's index; belongs to the table.
+  // Index of the next free slot; belongs to the table.
   uint32_t next_free_ = 0;
   Cell<IntrusiveList<Waiter>> waiters_ ABSL_GUARDED_BY(word_);
-  // Of who polls without a waiter, by direction.
+  // Wakers of polls without a waiter, by direction.
   Cell<Waker> wakers_[2] ABSL_GUARDED_BY(word_);
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A slot between events, who waits and who gives up waiting, and the end of the
-// source or of the reactor.
+// Models a slot under concurrent events, waits and abandoned waits, and the end
+// of the source or of the reactor.
 
 #include <atomic>
 #include <cstdint>
@@ -27,8 +27,9 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A task that is only whether it was woken. What comes before the wake happens
-// before a look that finds it. Its wakers are not counted, so it outlives them.
+// A task that only records whether it was woken. Everything before the wake
+// happens before a check that finds the wake. The wakers are not counted, so
+// the task must outlive them.
 class Task {
  public:
   Waker waker() { return Waker(Raw()); }
@@ -145,7 +146,7 @@ MODEL_TEST(Slot, TwoEventsWakeTheirDirections, .spurious_failures = 0) {
   Require(writer.woken());
 }
 
-// Afterwards the waiter may not be touched.
+// Afterwards the slot must not access the waiter.
 MODEL_TEST(Slot, WhoGivesUpWaitingIsLeftAlone) {
   Slot slot;
   Task task;
@@ -156,7 +157,7 @@ MODEL_TEST(Slot, WhoGivesUpWaitingIsLeftAlone) {
   reporting.Join();
 }
 
-// The same of two, one of which is next to the other.
+// Like the test above, with two adjacent waiters.
 MODEL_TEST(Slot, WhoGivesUpLeavesTheOthers, .spurious_failures = 0) {
   Slot slot;
   Task first, second;
@@ -170,7 +171,8 @@ MODEL_TEST(Slot, WhoGivesUpLeavesTheOthers, .spurious_failures = 0) {
   Require(second.woken());
 }
 
-// The waiter's owner sees that it was let go of before it uses it again.
+// The waiter's owner sees that the slot has released the waiter before the
+// owner uses it again.
 MODEL_TEST(Slot, AWaiterThatWasLetGoIsItsOwners) {
   Slot slot;
   Slot other;
@@ -196,7 +198,7 @@ MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
   });
   Task task;
   Waiter waiter;
-  // The attempt, which is told to wait or not.
+  // The attempt, which succeeds or would block.
   bool found = has_data.load(std::memory_order_relaxed);
   if (!found) {
     slot.Lower(Direction::kRead, seen, Ready());
@@ -208,9 +210,8 @@ MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
   Require(found || task.woken());
 }
 
-// As a `Signal` does: what there is to find is counted before its event, and
-// looked for after the clear. Nothing tells, as an attempt would, that the look
-// was too early.
+// Acts like a `Signal`: data is counted before its event, and checked after the
+// clear. Unlike an attempt, the check does not show that it was too early.
 void LookAfterTheClear(int events) {
   Slot slot;
   Post(slot, 0, Ready::kReadable);
@@ -280,7 +281,7 @@ MODEL_TEST(Slot, TheEndOfTheSourceWakesWhoWaits, .spurious_failures = 0) {
   Require(task.woken());
 }
 
-// An event that was found before the source went, and comes behind it.
+// An event that was found before the source ended, and delivered afterwards.
 MODEL_TEST(Slot, AnEventOfTheSourceBeforeReachesNobody,
            .spurious_failures = 0) {
   Slot slot;
@@ -295,7 +296,8 @@ MODEL_TEST(Slot, AnEventOfTheSourceBeforeReachesNobody,
   Require(!next.woken());
 }
 
-// Nor does who has looked before the source went undo an event of the next.
+// An attempt that began before the source ended does not undo an event of the
+// next source either.
 MODEL_TEST(Slot, AnAttemptAtTheSourceBeforeUndoesNothing,
            .spurious_failures = 0) {
   Slot slot;
@@ -308,8 +310,9 @@ MODEL_TEST(Slot, AnAttemptAtTheSourceBeforeUndoesNothing,
   Require((slot.Load() & ReadinessWord::EdgeOf(Direction::kRead)) != 0);
 }
 
-// More than one batch: the lock is free while the first one is woken, and who
-// has not been woken yet may go, or somebody else may come.
+// More waiters than one batch holds: the lock is free while the first batch is
+// woken, so waiters that are not woken yet can be destroyed, and new waiters
+// can come.
 class ThreeWhoWait {
  public:
   ThreeWhoWait() {
@@ -355,8 +358,8 @@ MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayCome, .spurious_failures = 0) {
   Require(task.woken());
 }
 
-// Who comes in between and waits for the next such event is not of this one,
-// and stays.
+// A waiter that comes in between waits for the next event of the same kind. It
+// does not belong to this event, and stays.
 MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayComeForTheNextEvent,
            .spurious_failures = 0) {
   ThreeWhoWait waiting;

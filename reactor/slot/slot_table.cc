@@ -17,7 +17,7 @@ namespace rouse::reactor::internal {
 SlotTable::~SlotTable() {
   for (uint32_t i = 0; i < bound(); ++i) std::destroy_at(Get(i));
   for (Atomic<Slot*>& chunk : chunks_) {
-    // Nobody else is left: nothing to order.
+    // Relaxed: no other thread uses the table any more.
     ::operator delete(chunk.load(std::memory_order_relaxed),
                       std::align_val_t(alignof(Slot)));
   }
@@ -34,7 +34,7 @@ Slot* SlotTable::Allocate(uint32_t& index) {
   const uint32_t next = bound();
   if (next == kMaxSlots) return nullptr;
   const uint32_t chunk = ChunkOf(next);
-  // Changes under the caller's lock alone, here and below: nothing to order.
+  // Relaxed, here and below: changes only under the caller's lock.
   Slot* slots = chunks_[chunk].load(std::memory_order_relaxed);
   if (slots == nullptr) {
     slots = static_cast<Slot*>(
@@ -44,7 +44,7 @@ Slot* SlotTable::Allocate(uint32_t& index) {
     chunks_[chunk].store(slots, std::memory_order_relaxed);
   }
   Slot* slot = std::construct_at(slots + (next - FirstOf(chunk)));
-  // Release pairs with the acquire of Get.
+  // Release pairs with the acquire of `Get()`.
   bound_.store(next + 1, std::memory_order_release);
   ++used_;
   index = next;

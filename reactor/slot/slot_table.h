@@ -22,15 +22,15 @@ namespace rouse::reactor::internal {
 
 // SlotTable
 //
-// Slots are in chunks, each twice the size of the one before, that are neither
-// moved nor freed before the table is. So `Get()` needs no lock. A slot is
-// touched for the first time when it is first allocated: what a chunk has more
-// than is used costs address space alone.
+// Stores slots in chunks, each twice the size of the previous one, which are
+// neither moved nor freed before the table. `Get()` therefore needs no lock. A
+// slot is first touched when it is first allocated: the unused part of a chunk
+// costs only address space.
 //
-// `Get()` is thread-safe; all else wants a lock of the caller's.
+// `Get()` is thread-safe; all other members need a lock of the caller.
 class SlotTable {
  public:
-  // What the chunks have room for.
+  // Capacity of all chunks together.
   static constexpr uint32_t kMaxSlots = ((uint32_t{1} << 17) - 1) * 64;
 
   SlotTable() = default;
@@ -38,18 +38,18 @@ class SlotTable {
   SlotTable& operator=(const SlotTable&) = delete;
   ~SlotTable();
 
-  // The slot at `index`, or null if there has been none yet.
+  // Returns the slot at `index`, or null if that index was never allocated.
   Slot* Get(uint32_t index) const {
-    // Acquire pairs with the release by which the slot was added; that is later
-    // than the addition of its chunk, so the second load has nothing to order.
+    // Acquire pairs with the release by which the slot was added. The chunk was
+    // added earlier, so the second load has nothing to order.
     if (index >= bound_.load(std::memory_order_acquire)) return nullptr;
     const uint32_t chunk = ChunkOf(index);
     return chunks_[chunk].load(std::memory_order_relaxed) +
            (index - FirstOf(chunk));
   }
 
-  // Takes a slot, the one freed last if there is one, and sets `index`. Null
-  // where all are taken or there is no memory. O(1).
+  // Takes a slot, the most recently freed one if there is any, and sets
+  // `index`. Returns null if all slots are taken or memory is exhausted. O(1).
   Slot* Allocate(uint32_t& index);
 
   // Gives back a slot.
@@ -58,11 +58,11 @@ class SlotTable {
   // Withdraws a slot that must not be used again.
   void Retire() { --used_; }
 
-  // How many slots are taken.
+  // Returns the number of slots in use.
   uint32_t used() const { return used_; }
 
-  // All slots that were ever taken have an index less than this. Changes under
-  // the caller's lock alone: nothing to order.
+  // Returns a bound on the index: all slots that were ever taken have a smaller
+  // index. The bound changes only under the caller's lock: nothing to order.
   uint32_t bound() const { return bound_.load(std::memory_order_relaxed); }
 
  private:
@@ -70,8 +70,8 @@ class SlotTable {
   static constexpr uint32_t kFirstChunk = 64;
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Chunk c has kFirstChunk << c slots, and as many less kFirstChunk are in the
-  // chunks before it.
+  // Chunk c has kFirstChunk << c slots, and the chunks before it have the same
+  // number less kFirstChunk.
   static uint32_t ChunkOf(uint32_t index) {
     return static_cast<uint32_t>(std::bit_width(index / kFirstChunk + 1)) - 1;
   }

@@ -16,7 +16,7 @@ namespace {
 TEST(SlotTable, GivesEachIndexItsOwnSlot) {
   SlotTable table;
   std::set<Slot*> slots;
-  // Enough for several chunks.
+  // Enough slots for several chunks.
   for (uint32_t i = 0; i < 1000; ++i) {
     uint32_t index;
     Slot* slot = table.Allocate(index);
@@ -54,7 +54,7 @@ TEST(SlotTable, ReusesWhatWasFreedLast) {
   EXPECT_EQ(table.bound(), 2u);
 }
 
-// R6: nothing is at or past the bound.
+// R6: no slot exists at or past the bound.
 TEST(SlotTable, HasNothingPastItsBound) {
   SlotTable table;
   EXPECT_EQ(table.Get(0), nullptr);

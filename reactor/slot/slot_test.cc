@@ -26,7 +26,7 @@ namespace {
 
 class SlotTest : public ::testing::Test {
  protected:
-  // Whether the task now waits.
+  // Begins a wait. Returns whether the task now waits.
   bool Wait(Direction direction, const TestTask& task,
             Waiter* waiter = nullptr) {
     return slot_.Wait(direction, task.waker(), waiter, word_);
@@ -86,7 +86,7 @@ TEST_F(SlotTest, AnEventWakesItsOwnDirection) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-// R3.
+// Covers trap R3 of reactor/traps_test.cc.
 TEST_F(SlotTest, AnErrorWakesBothDirections) {
   Waiter waiter;
   ASSERT_TRUE(Wait(Direction::kRead, task_));
@@ -134,12 +134,12 @@ TEST_F(SlotTest, MoreThanOneBatchOfWaiters) {
   EXPECT_EQ(task_.clones(), 0);
 }
 
-// Those that are woken, and wait again at once, do not keep the event going.
+// Waiters that are woken and wait again at once do not prolong the event.
 TEST_F(SlotTest, WaitersThatComeBackAreNotWokenTwice) {
   constexpr int kWaiters = 2 * WakeList::kCapacity;
   std::list<Waiter> waiters;
   int wakes = 0;
-  Waker again;  // registers whoever is woken anew
+  Waker again;  // makes a woken waiter wait again
   auto wait_again = [&] {
     ++wakes;
     ASSERT_LE(wakes, kWaiters);
@@ -152,7 +152,7 @@ TEST_F(SlotTest, WaitersThatComeBackAreNotWokenTwice) {
   }
   Post(Ready::kReadable);
   EXPECT_EQ(wakes, kWaiters);
-  // Those that came back are not forgotten either.
+  // The returned waiters are not forgotten either.
   again = Waker();
   EXPECT_EQ(waiters.size(), size_t{2} * kWaiters);
 }
@@ -217,7 +217,7 @@ TEST_F(SlotTest, AWaiterThatHasWaitedCannotBeMoved) {
 #endif
 }
 
-// R2, D30: an event of the generation before reaches nobody.
+// R2, D30: an event of the previous generation reaches nobody.
 TEST_F(SlotTest, AStaleEventReachesNobody) {
   const uint32_t stale = slot_.generation();
   ASSERT_TRUE(Release());
@@ -238,7 +238,7 @@ TEST_F(SlotTest, AReadOfTheSourceBeforeDoesNotLowerTheNextOne) {
   Post(Ready::kReadable);
   const uint64_t seen = slot_.Load();
   ASSERT_TRUE(Release());
-  // The same number of events.
+  // The number of events is the same as before.
   Post(Ready::kReadable);
   slot_.Lower(Direction::kRead, seen, {});
   EXPECT_TRUE(IsRaised(Direction::kRead));
@@ -253,7 +253,7 @@ TEST_F(SlotTest, ReleaseWakesWhoWaits) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-// R5.
+// Covers trap R5 of reactor/traps_test.cc.
 TEST_F(SlotTest, ShutdownWakesAllAndStays) {
   constexpr int kWaiters = 2 * WakeList::kCapacity;
   std::list<Waiter> waiters;

@@ -5,8 +5,8 @@
 // File: waiter.h
 // -----------------------------------------------------------------------------
 //
-// A `Waiter` is one future's place among those that wait for one source. It is
-// a member of the future, so that waiting allocates nothing and any number of
+// A `Waiter` represents a future in the list of waiters of a source. The waiter
+// is a member of the future, so waiting allocates nothing, and any number of
 // futures can wait for the same source and direction:
 //
 //   class AcceptOne {
@@ -36,22 +36,22 @@ class Slot;
 
 // Waiter
 //
-// Waits for one thing at a time, and may be used again for the next. Its
-// destructor stops it waiting; only a wake that has already begun may come
-// after that. Used by one thread at a time. It must not outlive the
-// `Registration` it waits for.
+// Waits for one event at a time, and can be reused for the next. The destructor
+// ends the wait; afterwards only a wake that has already begun can still
+// arrive. Must be used by one thread at a time, and must not outlive the
+// `Registration`.
 class Waiter : private IntrusiveListNode<> {
  public:
   Waiter() = default;
 
-  // So that a future can be moved before it is polled. Panics if `other` has
-  // waited already: futures stay where they are once they were polled.
+  // Allows a future to be moved before the first poll. Panics if `other` has
+  // waited already, because a future must stay in place after it was polled.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   Waiter(Waiter&& other);
   Waiter& operator=(Waiter&&) = delete;
 
   ~Waiter() {
-    // Acquire pairs with the release by which the reactor let go of it.
+    // Acquire pairs with the release by which the reactor gives up the waiter.
     if ((state_.load(std::memory_order_acquire) & kQueued) != 0) Forget();
   }
 
@@ -59,10 +59,10 @@ class Waiter : private IntrusiveListNode<> {
   friend class internal::Slot;
   friend class IntrusiveList<Waiter>;
 
-  // `state_` is the slot that it waits at or has waited at last, or 0, and in
-  // the bits that a slot's alignment leaves free:
+  // `state_` is the slot at which the waiter waits or has last waited, or 0.
+  // The bits that are free because of a slot's alignment are:
   static constexpr uintptr_t kQueued = 1;
-  static constexpr uintptr_t kToWrite = 2;  // the direction
+  static constexpr uintptr_t kToWrite = 2;  // set if the direction is `kWrite`
 
   static internal::Slot* SlotOf(uintptr_t state) {
     return reinterpret_cast<internal::Slot*>(state & ~(kQueued | kToWrite));
@@ -73,8 +73,9 @@ class Waiter : private IntrusiveListNode<> {
 
   void Forget();
 
-  // While `kQueued` is set all of this belongs to the lock of the slot, else to
-  // the owner. The last that the reactor does with a waiter is to clear it.
+  // While `kQueued` is set, all members belong to the holder of the slot's
+  // lock, else to the owner. Clearing `kQueued` is the reactor's last access to
+  // a waiter.
   Cell<Waker> waker_;
   Atomic<uintptr_t> state_{0};
 };

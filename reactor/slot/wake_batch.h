@@ -5,8 +5,8 @@
 // File: wake_batch.h
 // -----------------------------------------------------------------------------
 //
-// A `WakeList` for a loop that has to reach its end: a waker that throws must
-// not keep the tasks behind it from being found.
+// A `WakeList` for a loop that must reach its end: a throwing waker must not
+// prevent the loop from finding the remaining tasks.
 
 #ifndef ROUSE_REACTOR_SLOT_WAKE_BATCH_H_
 #define ROUSE_REACTOR_SLOT_WAKE_BATCH_H_
@@ -23,12 +23,12 @@ namespace rouse::reactor::internal {
 
 // WakeBatch
 //
-// Not thread-safe. `Finish()` comes last; wakers that are left without it are
-// dropped.
+// Not thread-safe. `Finish()` must be called last; wakers left without a call
+// of `Finish()` are dropped.
 class WakeBatch {
  public:
 #ifdef ROUSE_MODEL
-  // So few that it is full in a model too.
+  // Small enough to become full in a model.
   static constexpr size_t kCapacity = 2;
 #else
   static constexpr size_t kCapacity = WakeList::kCapacity;
@@ -36,18 +36,18 @@ class WakeBatch {
 
   bool IsFull() const { return size_ == kCapacity; }
 
-  // REQUIRES: not full.
+  // Adds a waker. REQUIRES: not full.
   void Push(Waker waker) {
     list_.Push(std::move(waker));
     ++size_;
   }
 
-  // Wakes what has been pushed unless `count` more fit. As `WakeAll()`.
+  // Calls all added wakers, like `WakeAll()`, unless `count` more fit.
   void MakeRoom(size_t count) {
     if (size_ + count > kCapacity) WakeAll();
   }
 
-  // Wakes what has been pushed. Not under a lock. Does not throw.
+  // Calls all added wakers. Must not be called under a lock. Does not throw.
   void WakeAll() {
     if (size_ == 0) return;
     size_ = 0;
@@ -57,7 +57,7 @@ class WakeBatch {
     }
   }
 
-  // Wakes what has been pushed, then throws what a waker threw first.
+  // Calls all added wakers, then rethrows the first exception of any waker.
   void Finish() {
     WakeAll();
     if (first_ != nullptr) std::rethrow_exception(std::move(first_));
