@@ -5,17 +5,17 @@
 // File: awake_bell.h
 // -----------------------------------------------------------------------------
 //
-// How the watchdog sleeps while all workers do: a worker that awakes wakes it.
-// Internal to the scheduler.
+// An `AwakeBell` lets the watchdog sleep while all workers do: a worker that
+// awakes wakes the watchdog. Internal to the scheduler.
 //
-//   who         does                 then
-//   watchdog    Await()              looks whether all workers are asleep
-//                                    (Idle::asleep()), and parks if so
-//   a worker    is not asleep any    Ring()
-//               more (Idle::Awake())
+//   thread      first action             then
+//   watchdog    Await()                  checks whether all workers are asleep
+//                                        (Idle::asleep()), and parks if so
+//   a worker    is no longer asleep      Ring()
+//               (Idle::Awake())
 //
 // All four are sequentially consistent: either the watchdog finds the worker
-// awake, or the worker finds that it is awaited.
+// awake, or the worker finds the watchdog waiting.
 
 #ifndef ROUSE_SCHEDULER_AWAKE_BELL_H_
 #define ROUSE_SCHEDULER_AWAKE_BELL_H_
@@ -37,23 +37,24 @@ class AwakeBell {
   AwakeBell(const AwakeBell&) = delete;
   AwakeBell& operator=(const AwakeBell&) = delete;
 
-  // Whom `Ring()` unparks. To be called before any worker runs, and only if
-  // there is a watchdog.
+  // Sets the unparker of the thread that `Ring()` unparks. Must be called
+  // before any worker runs, and only if there is a watchdog.
   void SetWatcher(ThreadParker::Unparker watcher) {
     watcher_ = std::move(watcher);
   }
 
-  // For the watchdog: the next `Ring()` is for it.
+  // Called by the watchdog: the next `Ring()` unparks it.
   void Await() { awaited_.store(true, std::memory_order_seq_cst); }
 
-  // Whether there was no `Ring()` since. Out of date by the time it returns.
+  // Returns whether there was no `Ring()` since `Await()`. The result may be
+  // out of date when the call returns.
   bool IsAwaited() const { return awaited_.load(std::memory_order_relaxed); }
 
-  // For a worker. A load unless it is awaited.
+  // Called by a worker. Costs a load unless the watchdog waits.
   void Ring() {
     if (ABSL_PREDICT_TRUE(!awaited_.load(std::memory_order_seq_cst))) return;
-    // Relaxed, and not one step with the look: whoever takes an Await() away
-    // unparks afterwards, and the watchdog looks again.
+    // Relaxed, and not atomic with the load: a worker that clears an Await()
+    // unparks the watchdog afterwards, which then checks again.
     ROUSE_MUTABLE_ORDER(awaited_.store(false, std::memory_order_relaxed),
                         watcher_->Unpark());
   }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A watchdog that goes to sleep while workers awake. One that sleeps beside a
-// worker that is awake is a deadlock here.
+// A watchdog goes to sleep while workers awake. If it slept while a worker is
+// awake, the model would deadlock.
 
 #include <cstddef>
 
@@ -27,7 +27,7 @@ struct World {
     }
   }
 
-  // The watchdog, until a worker is awake.
+  // Acts as the watchdog until a worker is awake.
   void Watch(size_t workers) {
     bell.Await();
     if (idle.asleep() == workers) watcher.Park();
@@ -49,8 +49,8 @@ MODEL_TEST(AwakeBell, AWorkerAwakesByItself) {
   worker.Join();
 }
 
-// The worker has returned from the driver when another thread wakes it: what it
-// knows of that is that its bit has gone.
+// The worker has returned from the driver when another thread wakes it. The
+// worker notices this only by its cleared bit.
 MODEL_TEST(AwakeBell, AWorkerAwakesWhileItIsWoken) {
   World world(1);
   Thread other([&] { static_cast<void>(world.idle.Wake()); });
@@ -78,7 +78,7 @@ MODEL_TEST(AwakeBell, TwoWorkersAwake) {
   two.Join();
 }
 
-// The watchdog awaits it anew while the first ring goes on.
+// The watchdog calls Await() again while the first ring is in progress.
 MODEL_TEST(AwakeBell, AWorkerSleepsAgainAndAwakes) {
   World world(1);
   Thread worker([&] {

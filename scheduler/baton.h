@@ -5,8 +5,8 @@
 // File: baton.h
 // -----------------------------------------------------------------------------
 //
-// Which thread runs a worker, one after another: whoever has the baton.
-// Internal to the scheduler.
+// A `Baton` passes a worker from one thread to another. The holder runs the
+// worker. Internal to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_BATON_H_
 #define ROUSE_SCHEDULER_BATON_H_
@@ -19,20 +19,21 @@ namespace rouse::scheduler {
 
 // Baton
 //
-// Lies there at first. What one holder did is visible to the next.
+// Initially available. The actions of one holder are visible to the next.
 class Baton {
  public:
   Baton() = default;
   Baton(const Baton&) = delete;
   Baton& operator=(const Baton&) = delete;
 
-  // By its holder, who is it no more.
+  // Called by the holder; gives up ownership.
   void PutDown() {
     // Release pairs with the acquire of TryTake.
     free_.store(true, std::memory_order_release);
   }
 
-  // Whether it lay there, and is the caller's now. Any thread.
+  // Takes ownership and returns true if the baton is available. Can be called
+  // by any thread.
   bool TryTake() { return free_.exchange(false, std::memory_order_acquire); }
 
  private:

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `BlockInPlace()` puts a worker down, has another thread take it up, and takes
-// it back if it still lies there.
+// `BlockInPlace()` gives a worker up, makes another thread take it over, and
+// takes it back if no thread has done so.
 
 #include "rouse/scheduler/baton.h"
 #include "rouse/testing/model/cell.h"
@@ -16,7 +16,7 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A worker: two threads that run it at one time are a race.
+// A worker. If two threads run it at once, there is a race.
 struct World {
   bool RunIfFree() {
     if (!baton.TryTake()) return false;
@@ -38,8 +38,8 @@ MODEL_TEST(Baton, OneOfTwoTakesIt) {
   Require(world.runs.Read() == 1);
 }
 
-// What the thread that blocks did is visible to who stands in, and the other
-// way round if it comes back.
+// The actions of the blocking thread are visible to the replacement thread, and
+// vice versa if the worker comes back.
 MODEL_TEST(Baton, IsPutDownAndTakenBackOrNot) {
   World world;
   Require(world.RunIfFree());
@@ -52,8 +52,8 @@ MODEL_TEST(Baton, IsPutDownAndTakenBackOrNot) {
   Require(world.runs.Read() == 2);
 }
 
-// Who stands in blocks, too: the first may have the worker back, or the next
-// who stands in.
+// The replacement thread blocks, too: the worker goes back to the first thread
+// or on to the next replacement thread.
 MODEL_TEST(Baton, GoesFromOneToTheNext) {
   World world;
   Require(world.RunIfFree());
@@ -68,7 +68,7 @@ MODEL_TEST(Baton, GoesFromOneToTheNext) {
   replacement.Join();
   next.Join();
   Require(!(ran[1] && ran[2]));
-  // At most one of the two kept it; it lies there if neither did.
+  // At most one of the two kept the baton; it is available if neither did.
   Require(world.baton.TryTake() == !(ran[1] || ran[2]));
 }
 

@@ -37,8 +37,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A worker, on this thread, and whatever the test does to have it run on
-// another; and one that no thread runs.
+// Has a worker on this thread, which tests make other threads run in various
+// ways, and another worker, which no thread runs.
 class BlockInPlaceTest : public ::testing::Test {
  protected:
   ~BlockInPlaceTest() override {
@@ -49,13 +49,14 @@ class BlockInPlaceTest : public ::testing::Test {
     scheduler_->Unref();
   }
 
-  // Runs the worker here until `done`. False: it was given away for good.
+  // Runs the worker here until `done`. Returns false if the worker was given
+  // away permanently.
   bool RunUntil(const bool& done) {
     const internal::RuntimeScope here(scheduler_);
     return worker().RunUntil([&done] { return done; });
   }
 
-  // A thread takes the worker over at once.
+  // Makes another thread take the worker over at once.
   void ReplacementThread() {
     run_elsewhere_ = [this](size_t) {
       replacement_ = std::thread([this] {
@@ -69,7 +70,7 @@ class BlockInPlaceTest : public ::testing::Test {
     };
   }
 
-  // The hook before a park is a call in place, which sets `done`.
+  // Makes the hook before a park a call in place that sets `done`.
   void BlockInAHook(bool& done) {
     before_park_ = [this, &done] {
       EXPECT_EQ(CurrentTaskId(), std::nullopt);
@@ -105,7 +106,7 @@ TEST_F(BlockInPlaceTest, OutsideOfATaskOnlyCalls) {
   EXPECT_THAT(offered_, IsEmpty());
 }
 
-// The worker is in the middle of something.
+// The worker is in the middle of something else.
 TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
   bool done = false;
   BlockInAHook(done);
@@ -113,8 +114,8 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
   EXPECT_THAT(offered_, IsEmpty());
 }
 
-// The same on a thread that runs the worker instead of another: there it does
-// so in a blocking call, which is a task to itself.
+// Like the test above, on a thread that runs the worker in place of another:
+// there the worker runs in a blocking call, which is a task itself.
 TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
   bool done = false;
   BlockInAHook(done);
@@ -123,7 +124,7 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
   EXPECT_THAT(offered_, IsEmpty());
 }
 
-// So it is where a hook destroys a task.
+// Like the tests above, where a hook destroys a task.
 TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
   bool done = false;
   before_park_ = [&] {
@@ -135,7 +136,8 @@ TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
       });
     });
     auto body = [blocks = std::move(blocks)]() -> Co<> { co_return; };
-    // It is closed already, and what comes late is destroyed at once.
+    // The scheduler is closed already, and tasks that come late are destroyed
+    // at once.
     scheduler_->CancelTasks(worker().index());
     scheduler_->Spawn(std::move(body)).Detach();
   };
@@ -144,7 +146,7 @@ TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
   EXPECT_THAT(offered_, IsEmpty());
 }
 
-// Two that wake each other, and never find their worker taken.
+// Two tasks wake each other, and never find their worker taken.
 TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
   bool done = false;
   int rounds = 0;
@@ -192,7 +194,7 @@ TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
     BlockInPlace([] {});
     EXPECT_EQ(Worker::Current(), &worker());
     EXPECT_TRUE(internal::RuntimeScope::MustNotBlock());
-    // Who comes too late finds nothing to take over.
+    // A thread that comes too late finds no worker to take over.
     EXPECT_FALSE(worker().TakeOver());
     co_await Yield();
     done = true;
@@ -222,7 +224,7 @@ TEST_F(BlockInPlaceTest, OneInsideAnotherOnlyCalls) {
   EXPECT_TRUE(RunUntil(done));
 }
 
-// It was the last one awake, and nobody stands in for it.
+// The worker was the last one awake, and no thread runs it instead.
 TEST_F(BlockInPlaceTest, HasAWorkerThatSleepsParkInTheDriver) {
   Scheduler::Queues& queues = scheduler_->queues();
   bool done = false;
@@ -286,7 +288,7 @@ TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
     EXPECT_EQ(Worker::Current(), nullptr);
     EXPECT_TRUE(internal::RuntimeScope::MustNotBlock());
     EXPECT_EQ(std::this_thread::get_id(), here_);
-    // It has no worker to give away any more.
+    // The thread no longer has a worker to give away.
     BlockInPlace([] {});
     co_await Yield();
     ended_on = std::this_thread::get_id();

@@ -5,7 +5,7 @@
 // File: blocking_pool.h
 // -----------------------------------------------------------------------------
 //
-// `BlockingPool`: threads for calls that block, without a runtime.
+// `BlockingPool` runs blocking calls on threads of its own, without a runtime.
 
 #ifndef ROUSE_SCHEDULER_BLOCKING_POOL_H_
 #define ROUSE_SCHEDULER_BLOCKING_POOL_H_

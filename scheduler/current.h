@@ -5,12 +5,13 @@
 // File: current.h
 // -----------------------------------------------------------------------------
 //
-// `Spawn()` starts a task on the scheduler of the thread that it is called on:
+// `Spawn()` starts a task on the scheduler of the calling thread:
 //
 //   rouse::JoinHandle<int> sum = rouse::Spawn(Sum(numbers));
 //
-// Tasks, and whoever is inside `Runtime::BlockOn()` or holds a
-// `Runtime::Enter()`, have one. `scheduler::ScopedDefault` names one elsewhere.
+// A thread has a scheduler while running a task, inside `Runtime::BlockOn()`,
+// and while holding a `Runtime::Enter()`. `scheduler::ScopedDefault` sets the
+// scheduler of any other thread.
 
 #ifndef ROUSE_SCHEDULER_CURRENT_H_
 #define ROUSE_SCHEDULER_CURRENT_H_
@@ -28,14 +29,17 @@ namespace rouse {
 
 namespace scheduler {
 
-// The scheduler of this thread, or null.
+// Returns the calling thread's scheduler, or null.
 Scheduler* Current();
 
-// Makes `scheduler` the current one of this thread, for as long as it lives.
-// Guards nest; they are destroyed on the thread that made them, last first.
+// ScopedDefault
+//
+// Makes `scheduler` the current scheduler of the calling thread during the
+// guard's lifetime. Guards nest: they must be destroyed on the thread that made
+// them, in reverse order.
 class ScopedDefault {
  public:
-  // `scheduler` outlives the guard.
+  // REQUIRES: `scheduler` outlives the guard.
   explicit ScopedDefault(Scheduler& scheduler);
   ScopedDefault(const ScopedDefault&) = delete;
   ScopedDefault& operator=(const ScopedDefault&) = delete;
@@ -45,30 +49,31 @@ class ScopedDefault {
   Scheduler* const outer_;
 };
 
-// As `Current()`; a `Panic()` if there is none.
+// Like `Current()`, but a `Panic()` if the thread has no scheduler.
 Scheduler& CurrentOrPanic();
 
 }  // namespace scheduler
 
 // Spawn()
 //
-// Runs `f` as a task of its own, on the current scheduler. `f` is a future, or
-// a callable that returns one; a callable is kept in the task, so that the
-// captures of a lambda coroutine live as long as it runs. A `Co` that a lambda
-// with captures has made, `Spawn(lambda())`, is a `Panic()` that names the
+// Runs `f` as a new task on the current scheduler. `f` is a future, or a
+// callable returning a future. The task keeps a callable, so that the captures
+// of a lambda coroutine live as long as the coroutine runs. A `Co` made by a
+// lambda with captures, as in `Spawn(lambda())`, is a `Panic()` that names the
 // line: the task might outlive the lambda.
 //
-// The task starts at once, whether the handle is kept or not, and may run on
-// any worker thread and move between them. If the scheduler has been shut down
-// the task is cancelled without having run. Without a current scheduler, a
-// `Panic()`.
+// The task starts immediately, whether or not the handle is kept. The task can
+// run on any worker thread, and can move between worker threads. If the
+// scheduler has been shut down, the task is cancelled without having run. A
+// call without a current scheduler is a `Panic()`.
 //
-// The task remembers the place of this call; `options` may give it a name:
+// The task remembers the place of this call. `options` can give the task a
+// name:
 //
 //   rouse::Spawn(Accept(listener), {.name = "acceptor"});
 //
-// One allocation, from `FramePool`, beside those of `f` itself, and one for a
-// name.
+// Costs one allocation, from `FramePool`, in addition to the allocations of
+// `f`, and another for a name.
 template <class F>
 auto Spawn(F&& f, const SpawnOptions& options = {},
            std::source_location where = std::source_location::current()) {

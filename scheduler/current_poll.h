@@ -5,8 +5,8 @@
 // File: current_poll.h
 // -----------------------------------------------------------------------------
 //
-// Which task a worker polls, for who looks at it from another thread. Internal
-// to the scheduler, and only kept where somebody is to be told of long polls.
+// A `CurrentPoll` shows other threads which task a worker polls. Internal to
+// the scheduler, and kept only if long polls must be reported.
 
 #ifndef ROUSE_SCHEDULER_CURRENT_POLL_H_
 #define ROUSE_SCHEDULER_CURRENT_POLL_H_
@@ -28,10 +28,10 @@ namespace rouse::scheduler {
 
 // CurrentPoll
 //
-// Begun and ended by the worker's thread, seen by any.
+// The worker's thread begins and ends polls; any thread can see them.
 class CurrentPoll {
  public:
-  // A copy, with the task's name.
+  // A copy of the current poll's data, with the task's name.
   struct Seen {
     TaskMeta task() const { return {meta.id, name, meta.spawned_at}; }
 
@@ -41,9 +41,11 @@ class CurrentPoll {
     pid_t thread = 0;
   };
 
-  // The caller keeps `task` until `End()`.
+  // Begins a poll of `task` at the time `now`, in cycles.
+  //
+  // REQUIRES: the caller keeps `task` until `End()`.
   void Begin(const task::Header* task, uint64_t now) {
-    // Only when another thread polls is it asked for.
+    // The system is asked only when the polling thread changes.
     static thread_local const pid_t here = gettid();
     const absl::MutexLock lock(&mu_);
     task_ = task;
@@ -52,7 +54,7 @@ class CurrentPoll {
   }
 
   struct Ended {
-    bool was_there = false;  // not if it has given its worker away
+    bool was_there = false;  // false if the worker was given away
     bool was_found = false;
   };
   Ended End() {
@@ -61,7 +63,8 @@ class CurrentPoll {
             std::exchange(found_, false)};
   }
 
-  // By a thread that looks for polls which began at `until` or before.
+  // Returns the current poll if it began at `until` or before. Called by a
+  // thread that searches for long polls.
   std::optional<Seen> Find(uint64_t until) {
     const absl::MutexLock lock(&mu_);
     if (task_ == nullptr || begun_ > until) return std::nullopt;

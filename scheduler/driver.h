@@ -5,8 +5,8 @@
 // File: driver.h
 // -----------------------------------------------------------------------------
 //
-// The park stack as a scheduler sees it: one driver that all its workers share,
-// of which one at a time may be parked in it.
+// A scheduler's view of the park stack: one driver for all workers, in which at
+// most one worker at a time is parked.
 
 #ifndef ROUSE_SCHEDULER_DRIVER_H_
 #define ROUSE_SCHEDULER_DRIVER_H_
@@ -25,8 +25,8 @@ namespace rouse::scheduler {
 
 // AnyDriver
 //
-// A `Park` of whatever type. `Unpark()` is for any thread, the rest for the one
-// that holds the driver.
+// A `Park` of any type. `Unpark()` can be called by any thread, the other
+// functions only by the holder of the driver.
 class AnyDriver {
  public:
   virtual ~AnyDriver() = default;
@@ -36,7 +36,9 @@ class AnyDriver {
   virtual void Unpark() const = 0;
 };
 
-// The `AnyDriver` of a `Park` that lives elsewhere, and longer.
+// DriverRef
+//
+// The `AnyDriver` of a `Park` owned elsewhere, which outlives this object.
 template <Park P>
 class DriverRef final : public AnyDriver {
  public:
@@ -54,37 +56,44 @@ class DriverRef final : public AnyDriver {
 
 // SharedDriver
 //
-// The driver and the right to it. On a cache line of its own: each worker tries
-// to get it all the time.
+// The driver and the right to use it. Occupies a cache line alone, because all
+// workers try to get the driver frequently.
 class alignas(ABSL_CACHELINE_SIZE) SharedDriver {
  public:
   explicit SharedDriver(std::unique_ptr<AnyDriver> driver)
       : driver_(std::move(driver)) {}
 
-  // Takes the right to use the driver, unless another thread has it.
+  // Takes the right to use the driver and returns true, unless another thread
+  // has the right.
   bool TryHold() {
-    // Acquire pairs with the release of Release: the driver's own state is what
-    // the holder before has left. The load spares the cache line; sequentially
-    // consistent, as Release and idle.h: whoever goes to sleep and then finds
-    // the driver held is found asleep by the holder after it has released it.
+    // Acquire pairs with the release of Release: the caller sees the driver's
+    // state as the previous holder left it. The load avoids writing to the
+    // cache line. The load is sequentially consistent, like Release and idle.h:
+    // if a worker goes to sleep and then finds the driver held, the holder
+    // finds the worker asleep after releasing the driver.
     return !held_.load(std::memory_order_seq_cst) &&
            !held_.exchange(true, std::memory_order_acquire);
   }
 
-  // Whether some thread does. Out of date by the time it returns.
+  // Returns whether some thread holds the driver. The result may be out of date
+  // when the call returns.
   bool IsHeld() const { return held_.load(std::memory_order_relaxed); }
 
-  // REQUIRES: the caller holds it.
+  // Gives up the right to use the driver.
+  //
+  // REQUIRES: the caller holds the driver.
   void Release() {
-    // Relaxed: only holders write it, one after another, and it orders nothing.
+    // Relaxed: only holders write `turns_`, one after another, and the count
+    // orders nothing.
     turns_.store(turns_.load(std::memory_order_relaxed) + 1,
                  std::memory_order_relaxed);
     // Pairs with the acquire, and with the load, of TryHold.
     held_.store(false, std::memory_order_seq_cst);
   }
 
-  // How many holders it has had that have released it. Relaxed: who compares
-  // two of these may take a late one for none, and then looks in vain.
+  // Returns how many times a holder has released the driver. Relaxed: when
+  // comparing two values, a thread may miss a recent release, and then checks
+  // for events in vain.
   uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
 
   AnyDriver& operator*() { return *driver_; }

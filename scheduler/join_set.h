@@ -5,7 +5,7 @@
 // File: join_set.h
 // -----------------------------------------------------------------------------
 //
-// `JoinSet<T>`: a group of tasks, joined as they end.
+// `JoinSet<T>` is a group of tasks, which are joined as they end.
 
 #ifndef ROUSE_SCHEDULER_JOIN_SET_H_
 #define ROUSE_SCHEDULER_JOIN_SET_H_

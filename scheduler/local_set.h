@@ -5,7 +5,7 @@
 // File: local_set.h
 // -----------------------------------------------------------------------------
 //
-// `LocalSet`: tasks that stay on the thread that runs the set.
+// `LocalSet` is a set of tasks that stay on the thread running the set.
 
 #ifndef ROUSE_SCHEDULER_LOCAL_SET_H_
 #define ROUSE_SCHEDULER_LOCAL_SET_H_

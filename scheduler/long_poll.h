@@ -5,7 +5,8 @@
 // File: long_poll.h
 // -----------------------------------------------------------------------------
 //
-// What is told of a poll that keeps a thread from other tasks:
+// A `LongPoll` describes a poll that has kept a thread from other tasks for
+// long:
 //
 //   builder.OnLongPoll([](const rouse::LongPoll& poll) {
 //     LOG(WARNING) << poll;
@@ -28,20 +29,21 @@ namespace rouse {
 
 // LongPoll
 //
-// Refers to the task's name, and so does not outlive the call that it is an
-// argument of.
+// Refers to the task's name, and therefore must not outlive the call with the
+// `LongPoll` as an argument.
 struct LongPoll {
   TaskMeta task;
-  // How long the poll has lasted: in all, or so far.
+  // Length of the poll if it has ended, or so far.
   absl::Duration duration;
-  // Whether it has ended.
+  // True if the poll has ended.
   bool ended = false;
-  // Of the worker, and of the thread (gettid(2)) that is in the poll, or was.
+  // Index of the worker, and id (gettid(2)) of the thread, in the poll now or
+  // before.
   size_t worker = 0;
   pid_t thread = 0;
-  // Where the task waits after the poll, which is just behind what took so
-  // long. Empty if the poll has not ended, or has ended the task, or if the
-  // task has yielded.
+  // Where the task waits after the poll, just after the code that took so long.
+  // Empty if the poll has not ended, or has ended the task, or if the task has
+  // yielded.
   AwaitTrace awaits = {};
 
   template <class Sink>

@@ -14,19 +14,20 @@
 namespace rouse::scheduler {
 namespace {
 
-//   kEmpty     the worker runs, nothing to tell.
-//   kInThread  the worker parks, or is about to, on its futex.
-//   kInDriver  the same in the driver, which it holds.
-//   kNotified  an unpark that no park has used up yet.
+//   kEmpty     The worker runs, and no unpark is pending.
+//   kInThread  The worker parks, or is about to park, on its futex.
+//   kInDriver  The worker parks, or is about to park, in the driver, which it
+//              holds.
+//   kNotified  An unpark has not been used up by a park yet.
 //
-//   kEmpty -> kInThread | kInDriver     the worker, before it parks
-//   any -> kNotified                    any thread; it then ends the park that
-//                                       the state named
-//   kNotified | kIn.. -> kEmpty         the worker, when it returns
+//   kEmpty -> kInThread | kInDriver     by the worker, before it parks
+//   any -> kNotified                    by any thread, which then ends the park
+//                                       named by the state
+//   kNotified | kIn.. -> kEmpty         by the worker, when it returns
 //
-// No unpark is lost: one that comes before the worker has named where it parks
-// makes that step fail; one that comes after goes to the parker below, which
-// keeps it.
+// No unpark is lost. If an unpark comes before the worker has named the place
+// of its park, the step that names it fails. If an unpark comes later, it goes
+// to the parker or driver below, which keeps it.
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kInThread = 1;
 constexpr uint32_t kInDriver = 2;
@@ -39,14 +40,14 @@ Parker::Parker(SharedDriver& driver)
 
 void Parker::Park() {
   const bool in_driver = driver_.TryHold();
-  // Also if the driver calls a waker that throws.
+  // Even if the driver calls a waker that throws.
   const absl::Cleanup leave = [this, in_driver] {
     // Acquire pairs with the release of Unpark.
     state_.exchange(kEmpty, std::memory_order_acquire);
     if (in_driver) ROUSE_MUTABLE_CALL(driver_.Release());
   };
   uint32_t state = kEmpty;
-  // Nothing to order yet: the exchange above acquires.
+  // Relaxed: there is nothing to order yet, and the exchange above acquires.
   if (state_.compare_exchange_strong(state, in_driver ? kInDriver : kInThread,
                                      std::memory_order_relaxed,
                                      std::memory_order_relaxed)) {
@@ -56,8 +57,8 @@ void Parker::Park() {
       thread_.Park();
     }
   } else if (in_driver) {
-    // Whoever is unparked each time, by a main future that yields, has events
-    // all the same (tokio #5223).
+    // A worker that is unparked each time, by a main future that yields, must
+    // get events all the same (tokio #5223).
     driver_->ParkFor(absl::ZeroDuration());
   }
 }
@@ -81,8 +82,8 @@ void Parker::Unpark() {
       ROUSE_MUTABLE_CALL(thread_unparker_.Unpark());
       break;
     case kInDriver:
-      // If the worker has left the driver meanwhile, this ends the park of the
-      // next holder: it looks for work in vain, no more.
+      // If the worker has left the driver in the meantime, this ends the park
+      // of the next holder, which only checks for work in vain.
       ROUSE_MUTABLE_CALL(driver_->Unpark());
       break;
     default:

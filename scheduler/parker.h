@@ -5,8 +5,8 @@
 // File: parker.h
 // -----------------------------------------------------------------------------
 //
-// How a worker sleeps: in the driver, if no other worker does, else on a futex.
-// Internal to the scheduler.
+// A `Parker` lets a worker sleep: in the driver, if no other worker does, and
+// otherwise on a futex. Internal to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_PARKER_H_
 #define ROUSE_SCHEDULER_PARKER_H_
@@ -22,34 +22,35 @@ namespace rouse::scheduler {
 
 // Parker
 //
-// One worker's. `Unpark()` is for any thread, the rest for the worker.
+// Belongs to one worker. `Unpark()` can be called by any thread, the other
+// functions only by the worker.
 class Parker {
  public:
-  // `driver` outlives the parker.
+  // REQUIRES: `driver` outlives the parker.
   explicit Parker(SharedDriver& driver);
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
   // Blocks until unparked, or until the driver has had an event. If unparked
-  // before it looks for events of the driver, and returns at once.
+  // before, checks for events of the driver and returns at once.
   void Park();
 
-  // Looks for events of the driver, unless another worker does. Returns whether
-  // it has looked.
+  // Checks for events of the driver, unless another worker does. Returns
+  // whether it has checked.
   bool PollDriver();
 
-  // Whether the next `Park()` would return at once.
+  // Returns whether the next `Park()` would return at once.
   bool IsUnparked() const;
 
-  // Ends the current `Park()` or else the next one. What came before is visible
-  // to the worker after.
+  // Ends the current `Park()`, or otherwise the next one. Writes before this
+  // call are visible to the worker after its park.
   void Unpark();
 
  private:
   SharedDriver& driver_;
   ThreadParker thread_;
   const ThreadParker::Unparker thread_unparker_;
-  // The protocol is in parker.cc.
+  // The protocol is described in parker.cc.
   Atomic<uint32_t> state_;
 };
 

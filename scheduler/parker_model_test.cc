@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two workers and one driver (trap S27). A lost unpark is a deadlock here.
+// Two workers share one driver (trap S27). If an unpark were lost, the model
+// would deadlock.
 
 #include <atomic>
 #include <memory>
@@ -24,7 +25,7 @@ using model::Cell;
 using model::Require;
 using model::Thread;
 
-// Two threads that are in it at one time are a race.
+// If two threads are in the driver at once, there is a race.
 class PlainDriver {
  public:
   using Unparker = ThreadParker::Unparker;
@@ -49,7 +50,7 @@ struct World {
   Parker second{driver};
 };
 
-// What a worker is told; it parks until it is.
+// Something that a worker is notified of; the worker parks until then.
 class Notified {
  public:
   void Tell(Parker& parker) {
@@ -93,7 +94,7 @@ MODEL_TEST(Parker, AParkBesideTheDriverSeesWhatCameBeforeTheUnpark,
   world.driver.Release();
 }
 
-// The second unpark finds the first one's note.
+// The second unpark finds the state left by the first.
 MODEL_TEST(Parker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp,
            .mode = model::Mode::kBounded, .spurious_failures = 0) {
   World world;
@@ -111,7 +112,7 @@ MODEL_TEST(Parker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp,
   two.Join();
 }
 
-// Whichever of the two is in the driver.
+// Whichever of the two workers is in the driver.
 MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -126,7 +127,7 @@ MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
   two.Join();
 }
 
-// The one that leaves the driver wakes the other.
+// The worker that leaves the driver wakes the other.
 MODEL_TEST(Parker, TheDriverIsHandedOn, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   World world;
@@ -154,7 +155,7 @@ MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
   two.Join();
 }
 
-// The watchdog has the driver while a worker goes to sleep.
+// The watchdog holds the driver while a worker goes to sleep.
 MODEL_TEST(Parker, WhoSleepsBesideAHolderGetsTheDriverOrIsFoundAsleep) {
   World world;
   Idle idle(1);

@@ -16,7 +16,7 @@
 namespace rouse::scheduler {
 namespace {
 
-// A driver on a futex that counts what it is asked for.
+// A driver on a futex that counts the calls.
 class CountingDriver {
  public:
   using Unparker = ThreadParker::Unparker;
@@ -44,7 +44,7 @@ class ParkerTest : public ::testing::Test {
   SharedDriver driver_{std::make_unique<DriverRef<CountingDriver>>(counting_)};
 };
 
-// Tokio #5223: it looks for events all the same.
+// Tokio #5223: the parker checks for events all the same.
 TEST_F(ParkerTest, AnUnparkBeforeThePark) {
   Parker parker(driver_);
   parker.Unpark();
@@ -99,7 +99,7 @@ TEST_F(ParkerTest, PollingTheDriverIsLeftToItsHolder) {
   driver_.Release();
 }
 
-// Two threads take turns; a lost unpark would leave both asleep.
+// Two threads take turns. A lost unpark would leave both asleep.
 TEST(ParkerStress, PingPongLosesNoUnpark) {
   constexpr int kRounds = 20'000;
   ThreadParker bottom;
@@ -109,7 +109,7 @@ TEST(ParkerStress, PingPongLosesNoUnpark) {
   std::atomic<int> turn{0};
   const auto play = [&turn](int me, Parker& mine, Parker& other) {
     for (int i = 0; i < kRounds; ++i) {
-      // Relaxed: the unparks order.
+      // Relaxed: the unparks give the order.
       while (turn.load(std::memory_order_relaxed) % 2 != me) mine.Park();
       turn.fetch_add(1, std::memory_order_relaxed);
       other.Unpark();

@@ -5,7 +5,7 @@
 // File: poll_times.h
 // -----------------------------------------------------------------------------
 //
-// How long a worker's polls take. Internal to the scheduler.
+// Measures how long a worker's polls take. Internal to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_POLL_TIMES_H_
 #define ROUSE_SCHEDULER_POLL_TIMES_H_
@@ -27,7 +27,7 @@ namespace rouse::scheduler {
 
 // PollTimes
 //
-// A histogram of cycles. Counted by one thread, read by any.
+// A histogram of cycles. One thread counts, any thread reads.
 class PollTimes {
  public:
   explicit PollTimes(const PollTimeBuckets& buckets = {})
@@ -39,20 +39,20 @@ class PollTimes {
   void Count(uint64_t cycles) {
     Atomic<uint64_t>& polls =
         polls_[std::clamp(IndexOf(cycles), first_, last_)];
-    // Relaxed, and no read-modify-write: nobody else writes, and it orders
-    // nothing.
+    // Relaxed, and not a read-modify-write: no other thread writes, and the
+    // count orders nothing.
     polls.store(polls.load(std::memory_order_relaxed) + 1,
                 std::memory_order_relaxed);
   }
 
-  // From the shortest poll to the longest.
+  // Returns the buckets, from the shortest poll to the longest.
   std::vector<PollTimeBucket> Read() const {
     std::vector<PollTimeBucket> buckets;
     for (size_t i = first_; i <= last_; ++i) {
       if (!IsUsed(i)) continue;
       const uint64_t polls = polls_[i].load(std::memory_order_relaxed);
       if (polls == 0 && buckets.empty()) continue;
-      // The first one has all that is shorter.
+      // The first bucket has all shorter polls, too.
       const uint64_t from = i == first_ ? 0 : Begin(i);
       buckets.push_back({CycleClock::ToDuration(from), polls});
     }
@@ -70,8 +70,8 @@ class PollTimes {
     return cycles < 1e19 ? static_cast<uint64_t>(cycles) : UINT64_MAX;
   }
 
-  // The width in bits says which power of two it is, and the bits behind the
-  // first which part of that.
+  // Returns the bucket's index. The width in bits gives the power of two, and
+  // the bits after the first give the part.
   size_t IndexOf(uint64_t cycles) const {
     const auto width = static_cast<size_t>(std::bit_width(cycles));
     if (width <= log_steps_) return width << log_steps_;
@@ -83,7 +83,7 @@ class PollTimes {
     const size_t width = index >> log_steps_;
     return width > log_steps_ || (width << log_steps_) == index;
   }
-  // The least that has this index.
+  // Returns the least number of cycles with this index.
   uint64_t Begin(size_t index) const {
     const size_t width = index >> log_steps_;
     if (width == 0) return 0;

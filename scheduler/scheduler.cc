@@ -40,8 +40,8 @@
 namespace rouse::scheduler {
 namespace {
 
-// After which a poll in which a worker keeps tasks to itself is a long one for
-// a worker that has nothing to do. A rescue takes about as long.
+// Length of a poll after which a worker without work considers the poll long,
+// if the polling worker has private tasks. A rescue takes about as long.
 constexpr absl::Duration kLongPoll = absl::Microseconds(20);
 
 size_t CheckedWorkers(const Options& options) {
@@ -94,7 +94,7 @@ std::invoke_result_t<F&> Scheduler::HoldingClock(F f) {
 void Scheduler::ObserveSpawn(task::Header* task) {
   if (options_.hooks.on_task_spawn) options_.hooks.on_task_spawn(task->meta());
   if (!marks_time()) return;
-  // Without memory for it the task does not count.
+  // If memory is lacking, the task is not counted.
   if (task->details == nullptr) {
     task->details.reset(new (std::nothrow)
                             task::Header::Details(std::string_view()));
@@ -106,8 +106,8 @@ void Scheduler::Adopt(task::Header* task) {
   if (ABSL_PREDICT_FALSE(observes_spawns_)) ObserveSpawn(task);
   Worker* const here = WorkerHere();
   if (here == nullptr) {
-    // The task must not be queued running: it might come to a thread that must
-    // not destroy it.
+    // The task must not be in the running state when queued: it might reach a
+    // thread that must not destroy it.
     HoldingClock([this, task] { queues_.InjectNew(task); });
     return;
   }
@@ -139,8 +139,8 @@ void Scheduler::Resubmit(task::Header* task) {
 }
 
 void Scheduler::SubmitFromOutside(task::Header* task) {
-  // The queue has the caller's reference then, and the task may end, and with
-  // it the runtime, before a worker has been unparked.
+  // After the push the queue owns the caller's reference. The task may then
+  // end, and with it the runtime, before a worker has been unparked.
   Ref();
   const absl::Cleanup unref = [this] { Unref(); };
   if (ABSL_PREDICT_FALSE(marks_time())) task->BeginWaiting(CycleClock::Now());
@@ -187,11 +187,11 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
         const absl::MutexLock lock(&closed_by_mu_);
         if (closed_by_.empty()) closed_by_ = what;
       }
-      // For want of memory it is not said which it was.
+      // If memory is lacking, the description of the task is left out.
       ROUSE_CATCH_ALL {}
       // Release pairs with the acquire of IsClosedByException.
       closed_by_exception_.store(true, std::memory_order_release);
-      // Whoever has closed it before may be gone.
+      // If the scheduler was closed before, its owner may already be destroyed.
       if (!IsClosed()) {
         Close();
         if (options_.on_closed_by_exception) options_.on_closed_by_exception();
@@ -207,7 +207,7 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
 
 void Scheduler::Unhandled(task::Header* task,
                           const std::exception_ptr& exception) {
-  // Elsewhere it is to be ignored, or was logged when it was thrown.
+  // By the other policies, the exception is ignored, or was logged when thrown.
   if (options_.unhandled_exception != UnhandledException::kLog) return;
   if (options_.on_unhandled_exception != nullptr) {
     options_.on_unhandled_exception(task->meta(), exception);
@@ -222,8 +222,8 @@ std::string Scheduler::ClosedByException() const {
 }
 
 size_t Scheduler::alive_tasks() const {
-  // First those that are not in the queue any more: all of them are seen to
-  // have been there.
+  // First the tasks that have left the queue: the loads below then see that all
+  // of them had been in the queue.
   const size_t taken =
       tasks_.added_late() + discarded_new_.load(std::memory_order_acquire);
   return queues_.injected_new() - taken + tasks_.size();
@@ -231,10 +231,10 @@ size_t Scheduler::alive_tasks() const {
 
 Metrics Scheduler::metrics() const {
   Metrics metrics;
-  // Before the polls: what is counted here was polled, or waits.
+  // Read before the polls: each task counted here was polled, or waits.
   metrics.remote_schedules = queues_.injected();
   metrics.inject_queue_depth = queues_.global_depth();
-  // What was queued has been polled, or waits.
+  // Each queued task has been polled, or waits.
   uint64_t queued = metrics.inject_queue_depth;
   metrics.workers.reserve(workers_.size());
   for (const std::unique_ptr<Worker>& worker : workers_) {
@@ -245,9 +245,9 @@ Metrics Scheduler::metrics() const {
         metrics.workers.back().polls + metrics.workers.back().local_queue_depth;
   }
   metrics.alive_tasks = alive_tasks();
-  // Those from outside, and those of the workers.
+  // The tasks from outside, and the tasks of the workers.
   metrics.spawned_tasks = queues_.injected_new() + tasks_.added();
-  // Some may be on their way from a queue to a poll.
+  // Some tasks may be on their way from a queue to a poll.
   if (queued > metrics.remote_schedules) {
     metrics.local_schedules = queued - metrics.remote_schedules;
   }
@@ -255,12 +255,12 @@ Metrics Scheduler::metrics() const {
 }
 
 TaskDump Scheduler::Dump() {
-  // A task that is traced can run, and is in no queue.
+  // A task being traced can run, and is in no queue.
   return HoldingClock([this] {
     return DumpTasks(
         alive_tasks(),
         [this](absl::FunctionRef<void(task::Header&)> visit) {
-          // In this order none is missed: see OwnedTasks::Adder.
+          // In this order no task is missed: see OwnedTasks::Adder.
           queues_.ForEachInjected(
               [visit](task::Header* task) { visit(*task); });
           tasks_.ForEach(visit);
@@ -274,7 +274,7 @@ void Scheduler::Close() { queues_.Close(); }
 void Scheduler::CancelTasks(size_t worker) {
   FirstException first;
   first.Catch([this, worker] { tasks_.CloseAndShutdownAll(worker); });
-  // Those that have yielded were left to this thread, which has them queued.
+  // Tasks that have yielded were left to this thread, which has them queued.
   queues_.Drain(worker, [this, &first](task::Header* task) {
     first.Catch([this, task] { Discard(task); });
   });

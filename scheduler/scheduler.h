@@ -6,28 +6,30 @@
 // -----------------------------------------------------------------------------
 //
 // A scheduler decides which task runs next, and where. Programs use it through
-// `Runtime` and `Spawn()`; who embeds Rouse elsewhere may build on this, as
+// `Runtime` and `Spawn()`. To embed Rouse elsewhere, build on `Scheduler`, as
 // docs/park_stack.md does.
 //
-// Each worker has a run queue of its own, from which the others steal when they
-// have nothing to do (run_queues.h says which task comes next, and idle.h who
-// is woken for it). One worker at a time parks in the driver, the others on
-// futexes (parker.h). A worker that is stuck in a long poll is stood in for by
-// others (watchdog.h).
+// Each worker has run queues of its own; workers without work steal from them.
+// (run_queues.h explains the order of tasks, and idle.h the choice of the
+// worker to wake.) One worker at a time parks in the driver, the others on
+// futexes (parker.h). If a worker is stuck in a long poll, others do its work
+// (watchdog.h).
 //
 // # The end
 //
-//   Close()      no task is polled any more, and the workers leave. Tasks that
-//                are spawned are not run from now on; those from outside are
-//                cancelled at once, on the thread that spawns them.
-//   CancelTasks()each worker's thread, when it has left: destroys tasks, all of
-//                them beside one another. What is spawned now is cancelled at
-//                once. A task that a thread is still polling, in
-//                `BlockInPlace()`, is cancelled by that thread.
-//   Finish()     the last one: what is still in the queues goes.
+//   Close()        No task is polled any more, and the workers leave. Tasks
+//                  spawned from now on are not run; tasks from outside are
+//                  cancelled at once, on the thread that spawns them.
+//   CancelTasks()  Called by each worker's thread after it has left: destroys
+//                  tasks, concurrently with the others. Tasks spawned now are
+//                  cancelled at once. A task that a thread is still polling, in
+//                  `BlockInPlace()`, is cancelled by that thread.
+//   Finish()       Called by the last thread: discards the tasks still in
+//                  queues.
 //
-// Who is to be told that a task goes is told in each of these: none waits for
-// another, and what comes late finds the queues closed, or all tasks complete.
+// The waiters of a task are notified in the step that ends the task. No step
+// waits for another: late arrivals find the queues closed, or all tasks
+// complete.
 
 #ifndef ROUSE_SCHEDULER_SCHEDULER_H_
 #define ROUSE_SCHEDULER_SCHEDULER_H_
@@ -69,22 +71,23 @@ class Worker;
 
 // Scheduler
 //
-// Shared by its runtime and its handles. Whoever drops the last reference has
-// seen to its end before: see above. Thread-safe.
+// Shared by its runtime and its handles. The last reference may be dropped only
+// after the end described above. Thread-safe.
 class Scheduler final : public task::Schedule {
  public:
   using Queues = RunQueues<task::Header, Scheduler>;
 
-  // Starts with one reference, the caller's. Its workers are there and run
-  // nothing until a thread calls `Worker::Run()`.
+  // Creates a scheduler with one reference, owned by the caller. The workers
+  // exist, but run nothing until a thread calls `Worker::Run()`.
   explicit Scheduler(std::unique_ptr<AnyDriver> driver, Options options = {});
   ~Scheduler() override;
 
-  // Makes a task of `f`, which is a future or a callable that returns one.
-  // After the scheduler has been closed it is not run, and is cancelled. The
-  // caller's reference lasts until the call returns, even if the task has ended
-  // before that.
-  // `where` is the place that a list of tasks gives.
+  // Makes a task of `f`, a future or a callable returning a future. If the
+  // scheduler has been closed, the task is not run, but cancelled. `where` is
+  // the place shown by a list of tasks.
+  //
+  // REQUIRES: the caller's reference to the scheduler lasts until the call
+  // returns, even if the task has ended before.
   template <class F>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
@@ -103,7 +106,7 @@ class Scheduler final : public task::Schedule {
   size_t worker_count() const { return workers_.size(); }
   Worker& worker(size_t index) { return *workers_[index]; }
 
-  // How many tasks have not ended. O(workers).
+  // Returns the number of tasks that have not ended. Costs O(workers).
   size_t alive_tasks() const;
   Metrics metrics() const;
 
@@ -111,21 +114,23 @@ class Scheduler final : public task::Schedule {
 
   void Close();
   bool IsClosed() const { return queues_.IsClosed(); }
-  // Whether an exception did it: see `UnhandledException`.
+  // Returns whether an exception closed the scheduler: see
+  // `UnhandledException`.
   bool IsClosedByException() const {
     // Acquire pairs with the release of Threw.
     return closed_by_exception_.load(std::memory_order_acquire);
   }
-  // Which task ended with which one; empty if none did.
+  // Returns which task ended with which exception; empty if none did.
   std::string ClosedByException() const;
-  // To be called after `Close()`, on a thread that tasks may be destroyed on,
-  // for each worker that has been run, when no thread runs it any more; at
-  // least once. The calls share the work.
+  // Cancels tasks. Must be called at least once: after `Close()`, for each
+  // worker that has been run, when no thread runs the worker any more, and on a
+  // thread allowed to destroy tasks. The calls share the work.
   void CancelTasks(size_t worker);
-  // To be called once, when no worker runs, after all `CancelTasks()`. What a
-  // joiner's waker throws is passed on when all is done.
+  // Discards the remaining tasks. Must be called once, when no worker runs,
+  // after all calls of `CancelTasks()`. An exception of a joiner's waker is
+  // rethrown when everything is done.
   void Finish();
-  // Both, for a scheduler whose workers are not run any more.
+  // Calls both functions, for a scheduler without running workers.
   void CancelAll() {
     CancelTasks(0);
     Finish();
@@ -135,26 +140,27 @@ class Scheduler final : public task::Schedule {
 
   Queues& queues() { return queues_; }
   const Queues& queues() const { return queues_; }
-  // Whether somebody wants to know of each poll.
+  // Returns whether something observes each poll.
   bool observes_polls() const { return observes_polls_; }
-  // Whether tasks are to know since when they wait.
+  // Returns whether tasks must record the beginning of each wait.
   bool marks_time() const { return options_.schedule_latency_histogram; }
-  // Whether there is a watchdog, which has tasks run that a worker keeps to
-  // itself for too long.
+  // Returns whether there is a watchdog, which makes others run tasks kept
+  // private by a worker for too long.
   bool is_watched() const {
     return options_.long_poll_bound != absl::InfiniteDuration();
   }
   double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
-  // What tasks are told of the time: not 0, and modulo 2^32.
+  // Returns the time in the form given to tasks: in milliseconds, not 0, and
+  // modulo 2^32.
   uint32_t ToMilliseconds(uint64_t cycles) const {
     const auto ms = static_cast<uint32_t>(cycles / cycles_per_millisecond_);
     return ms != 0 ? ms : 1;
   }
 
-  // All tasks, with what they wait for: see task_dump.h.
+  // Returns all tasks, with the reasons for their waiting: see task_dump.h.
   TaskDump Dump();
 
-  // Rung when a worker has been parked and is awake again.
+  // Returns the bell rung by a worker that is awake again after a park.
   AwakeBell& awake_bell() { return awake_bell_; }
 
   // ---- For the queues.
@@ -177,22 +183,24 @@ class Scheduler final : public task::Schedule {
                  const std::exception_ptr& exception) override;
 
  private:
-  // Takes over a new task, with the references of the list and the queue.
-  // What comes from outside is put into the list when a worker takes it from
-  // the queue, so that those who spawn there do not meet with the workers.
+  // Takes over a new task, with the references of the list and of the queue. A
+  // task from outside enters the list only when taken from the queue by a
+  // worker, so that threads spawning outside do not contend with the workers.
   void Adopt(task::Header* task);
 
-  // The task has been spawned: tells the hook, and has the task know when.
+  // Calls the hook for a spawned task, and makes the task record the time.
   void ObserveSpawn(task::Header* task);
 
-  // The worker of this thread, if it is one of this scheduler's.
+  // Returns the calling thread's worker if it is one of this scheduler's, or
+  // null.
   Worker* WorkerHere();
 
-  // For a task from another thread than a worker's.
+  // Queues a task on behalf of a thread other than a worker's.
   void SubmitFromOutside(task::Header* task);
 
-  // Calls `f()`, and keeps a clock that advances by itself where it is
-  // meanwhile: a task that can run is on its way to a worker.
+  // Calls `f()` and returns the result. Keeps an auto-advancing clock from
+  // advancing during the call, because a runnable task is on its way to a
+  // worker.
   template <class F>
   std::invoke_result_t<F&> HoldingClock(F f);
 
@@ -201,15 +209,15 @@ class Scheduler final : public task::Schedule {
   const bool observes_spawns_;
   const double cycles_per_nanosecond_;
   const uint64_t cycles_per_millisecond_;
-  // As long as a poll after which others take what its worker keeps to itself.
+  // Length of a poll after which others take the worker's private tasks.
   const uint64_t long_poll_cycles_;
   SharedDriver driver_;
   Queues queues_;
-  // As long-lived as the scheduler: a thread that submits a task may unpark a
-  // worker that has just left.
+  // The workers live as long as the scheduler, because a thread submitting a
+  // task may unpark a worker that has just left.
   std::vector<std::unique_ptr<Worker>> workers_;
   task::OwnedTasks tasks_;
-  // How many tasks were discarded that had never been put into the list.
+  // Number of discarded tasks that had never entered the list.
   Atomic<size_t> discarded_new_{0};
   Atomic<bool> closed_by_exception_{false};
   mutable absl::Mutex closed_by_mu_;

@@ -38,7 +38,7 @@ using ::absl_testing::StatusIs;
 using ::testing::Each;
 using ::testing::Le;
 
-// A scheduler alone: no timers, no sockets, no runtime.
+// Has a scheduler without timers, sockets or a runtime.
 class SchedulerTest : public ::testing::Test {
  protected:
   ~SchedulerTest() override {
@@ -50,7 +50,7 @@ class SchedulerTest : public ::testing::Test {
 
   static constexpr size_t kWorkers = 3;
 
-  // Runs tasks on this thread until none is left to run.
+  // Runs tasks on this thread until no runnable task is left.
   void RunReady() {
     const ScopedDefault current(*scheduler_);
     Worker& worker = scheduler_->worker(0);
@@ -59,7 +59,7 @@ class SchedulerTest : public ::testing::Test {
       idle = true;
       co_return;
     };
-    // Behind all that are queued now.
+    // Spawned behind all tasks queued now.
     scheduler_->Spawn(mark).Detach();
     worker.RunUntil([&idle] { return idle; });
   }
@@ -111,7 +111,7 @@ TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
 
 TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
   ThreadParker bottom;
-  // Looks into the shared queue as often as it may.
+  // Checks the global queue as often as possible.
   auto* const scheduler =
       new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottom),
                     {.workers = 2, .global_queue_interval = 1});
@@ -129,8 +129,8 @@ TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
     ++polled;
     co_return;
   };
-  // Fill the worker's queue, so that the child comes behind them; and then keep
-  // the shared queue full.
+  // Fill the worker's queue, so that the child comes behind its tasks, and then
+  // keep the global queue full.
   constexpr int kOthers = 4000;
   for (int i = 0; i < 200; ++i) scheduler->Spawn(other).Detach();
   scheduler->Spawn(parent).Detach();
@@ -140,14 +140,15 @@ TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
     scheduler->worker(0).RunUntil([&] { return polled == 200 + kOthers; });
   }
   EXPECT_GE(polled_before_child, 0);
-  // Its turn comes after a queue of 256, and as many from the shared one.
+  // The child's turn comes after a queue of 256, and as many tasks from the
+  // global queue.
   EXPECT_LE(polled_before_child, 200 + 2 * 256);
   scheduler->Close();
   scheduler->CancelAll();
   scheduler->Unref();
 }
 
-// A driver that counts how often it is asked for events.
+// A driver that counts the checks for events.
 class CountingDriver final : public AnyDriver {
  public:
   explicit CountingDriver(int* looks) : looks_(looks) {}
@@ -163,8 +164,8 @@ class CountingDriver final : public AnyDriver {
   const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
-// One look before each round in which tasks run that have yielded, and one
-// after every 61 polls.
+// One check before each round of tasks that have yielded, and one after every
+// 61 polls.
 TEST(Scheduler, TasksThatYieldShareALookForEvents) {
   constexpr int kYields = 100;
   for (const int tasks : {1, 10, 200}) {
@@ -188,7 +189,7 @@ TEST(Scheduler, TasksThatYieldShareALookForEvents) {
   }
 }
 
-// A task that uses up its budget is busy: a look each time would be dear.
+// A task that uses up its budget is busy: a check each time would be expensive.
 TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
   int looks = 0;
   auto* const scheduler =
@@ -203,7 +204,7 @@ TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
   scheduler->Spawn(busy).Detach();
   scheduler->worker(0).RunUntil([&done] { return done; });
   EXPECT_EQ(polls, 611);
-  // Those after every 61 polls.
+  // The checks after every 61 polls.
   EXPECT_GE(looks, 9);
   EXPECT_LE(looks, 12);
   scheduler->Close();
@@ -211,7 +212,7 @@ TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
   scheduler->Unref();
 }
 
-// Nor for what is in the place of a task.
+// Like the test above, for something that takes the place of a task.
 TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
   int looks = 0;
   auto* const scheduler =
@@ -223,7 +224,7 @@ TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
     worker.BeginYield(/*by_force=*/true);
     return ++turns > 610;
   });
-  // Those after every 61 turns.
+  // The checks after every 61 turns.
   EXPECT_GE(looks, 9);
   EXPECT_LE(looks, 12);
   scheduler->Close();
@@ -231,12 +232,13 @@ TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
   scheduler->Unref();
 }
 
-// Of several. The bound in time cannot make it later.
+// One of several workers. The time limit cannot make the check later.
 TEST(Scheduler, AWorkerLooksIntoTheSharedQueueAfter127PollsAtTheLatest) {
   ThreadParker bottoms[2];
   auto* const scheduler = new Scheduler(
       std::make_unique<DriverRef<ThreadParker>>(bottoms[0]), {.workers = 2});
-  // What its worker wakes comes from outside of the other, at no cost.
+  // The tasks woken by this scheduler's worker come to the other scheduler from
+  // outside, at no cost.
   auto* const outside =
       new Scheduler(std::make_unique<DriverRef<ThreadParker>>(bottoms[1]), {});
   std::optional<Waker> waits;
@@ -293,7 +295,8 @@ TEST_F(SchedulerTest, CountsTheTasksThatHaveNotEnded) {
 }
 
 // Tasks spawn tasks from every worker while others wake them from outside; all
-// workers park and are unparked all the time. A lost wake-up hangs the test.
+// workers park and are unparked all the time. A lost wake-up would hang the
+// test.
 TEST_F(SchedulerTest, LosesNoTaskBetweenWorkersThatComeAndGoToSleep) {
   constexpr int kRounds = 2'000;
   constexpr int kFan = 4;
@@ -377,8 +380,8 @@ class HeldUpDriver {
   ThreadParker below_;
 };
 
-// A thread wakes a task, which ends, and with it the scheduler, before that
-// thread has come to unpark a worker.
+// A thread wakes a task. The task ends, and with it the scheduler, before that
+// thread has unparked a worker.
 TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
   HeldUpDriver driver;
   auto* scheduler =
@@ -416,7 +419,7 @@ TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
   waking.join();
 }
 
-// For all others it is running: nobody else cancels it.
+// To all other threads the task is running, so no other thread cancels it.
 TEST_F(SchedulerTest, CancelTasksCancelsWhatHasYielded) {
   auto body = []() -> Co<> {
     for (;;) co_await Yield();

@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task is spawned while the scheduler is shut down (trap S14), from outside
-// or by a worker, or the watchdog has it in its hands: it ends, and no
-// reference to it is left, whichever phase it meets. A leak is a failure here.
-// What is modelled is what `Scheduler` does with its parts, in its order.
+// A task is spawned, from outside or by a worker, while the scheduler is shut
+// down (trap S14), or the watchdog is moving the task. Whichever phase it
+// meets, the task ends, and no reference to it is left. A leak fails the model.
+// The model repeats what `Scheduler` does with its parts, in the same order.
 
 #include <atomic>
 #include <cstddef>
@@ -35,11 +35,11 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// How a worker ends: as it should, or not giving up what it has if it seems to
-// have nothing.
+// How a worker ends: by giving up its tasks, as it should, or not doing so if
+// it seems to have none.
 enum class Ending : unsigned char { kRight, kSkipsWhatSeemsEmpty };
 
-// What a worker of `world` does in one turn.
+// Does what a worker of `world` does in one turn.
 template <class World>
 void Turn(World& world, size_t worker, FastRand& rand) {
   auto own = world.queues.Of(worker);
@@ -68,7 +68,7 @@ void CancelTasks(World& world, size_t worker) {
   world.queues.Drain(worker, [&world](auto* task) { world.Discard(task); });
 }
 
-// A worker's thread, once the queues have been closed.
+// Ends a worker's thread after the queues have been closed.
 template <class World>
 void End(World& world, size_t worker) {
   auto own = world.queues.Of(worker);
@@ -79,11 +79,11 @@ void End(World& world, size_t worker) {
   }
   world.queues.WakeAny();
   CancelTasks(world, worker);
-  // The last one follows all that the others did.
+  // The last worker comes after all actions of the others.
   if (world.running.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(world);
 }
 
-// All of it.
+// Runs a worker from beginning to end.
 template <class World>
 void Work(World& world, size_t worker) {
   FastRand rand(0);
@@ -91,7 +91,7 @@ void Work(World& world, size_t worker) {
   End(world, worker);
 }
 
-// All is over, and nobody has anything left.
+// Checks that the scheduler has ended, and no tasks are left.
 template <class World>
 void RequireEmpty(World& world) {
   Require(world.over.Read());
@@ -103,8 +103,8 @@ void RequireEmpty(World& world) {
 
 class World;
 
-// Never ready. Counts its end, which must not race, and is not polled after it
-// nor after the scheduler's.
+// A future that is never ready. Counts its destruction, which must not race,
+// and must not be polled after that or after the end of the scheduler.
 class Never {
  public:
   Never(const World* world, model::Cell<int>* ended)
@@ -135,7 +135,7 @@ class World final : public task::Schedule {
         tasks(workers),
         running(workers) {}
 
-  // Host:
+  // Functions of `Host`:
   void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
   void Discard(task::Header* task) {
     if (task::OwnedTasks::WasAdded(task)) return task::Discard(task);
@@ -148,13 +148,13 @@ class World final : public task::Schedule {
     return true;
   }
 
-  // task::Schedule:
+  // Functions of `task::Schedule`:
   void Submit(task::Header* task) override { queues.Inject(task); }
   void Resubmit(task::Header* task) override { queues.Inject(task); }
   bool Release(task::Header* task) override { return tasks.Remove(task); }
 
   void Spawn(task::Header* task) { queues.InjectNew(task); }
-  // By the thread that runs `worker`, as from one of its tasks.
+  // Spawns `task` on the thread that runs `worker`, as one of its tasks does.
   void SpawnAt(size_t worker, task::Header* task) {
     task->BeginRunning();
     if (!tasks.Add(task, worker)) return task::CancelNew(task);
@@ -169,7 +169,7 @@ class World final : public task::Schedule {
   std::vector<ThreadParker> parkers;
   Queues queues;
   task::OwnedTasks tasks;
-  // How many workers have not ended.
+  // Number of workers that have not ended.
   Atomic<size_t> running;
   model::Cell<bool> over{false};
 };
@@ -202,7 +202,7 @@ class World::TestTask {
   JoinHandle<void> handle_;
 };
 
-// As if no worker ran any more.
+// Cancels all tasks, as if no worker ran any more.
 void CancelAll(World& world) {
   CancelTasks(world, 0);
   Finish(world);
@@ -240,7 +240,7 @@ MODEL_TEST(Shutdown, ATaskIsSpawnedBesideAWorker, .mode = model::Mode::kBounded,
   world->Unref();
 }
 
-// A list of all tasks has one that is just being taken from the queue.
+// A list of all tasks includes a task that is just being taken from the queue.
 MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
   auto* const world = new World;
   {
@@ -262,11 +262,10 @@ MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
   world->Unref();
 }
 
-// ---- Two workers end, which share, steal and give up what they have.
+// ---- Two workers that share, steal and give up tasks end.
 
-// A scheduler whose tasks are no more than links: they end when they are run or
-// discarded. All of what two workers do with the real ones is too much to be
-// explored.
+// A scheduler whose tasks are mere links: they end when they are run or
+// discarded. With real tasks, two workers take too many steps to explore.
 class PlainWorld {
  public:
   struct Task {
@@ -296,10 +295,10 @@ class PlainWorld {
         running(workers) {}
   void Unref() { delete this; }
 
-  // Host:
+  // Functions of `Host`:
   void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
   void Discard(Task* task) { ++task->ended.Write(); }
-  // The list of all tasks, but for what is in it.
+  // The list of all tasks, without its content.
   class Adder {
    public:
     explicit Adder(PlainWorld& world)
@@ -364,8 +363,8 @@ void SpawnFromOutside() {
   world->Unref();
 }
 
-// One of the two spawns while the other has ended, or is about to. The latter
-// may have got one of the tasks before.
+// One of the two workers spawns when the other has ended, or is about to end.
+// The latter may have got one of the tasks before.
 template <class World>
 void SpawnAtAWorker() {
   auto* const world = new World(2, Ending::kRight);
@@ -386,8 +385,8 @@ void SpawnAtAWorker() {
   world->Unref();
 }
 
-// The watchdog has taken what one of them had, which is in no queue then; who
-// takes it from a queue is the only one who can end it.
+// The watchdog has taken the tasks of one worker, which are then in no queue.
+// Only the thread that takes such a task from a queue can end it.
 template <class World>
 void EndBesideARescue(Ending ending) {
   auto* const world = new World(2, ending);
@@ -401,7 +400,7 @@ void EndBesideARescue(Ending ending) {
     world->queues.Close();
     Work(*world, 0);
     other.Join();
-    // The workers have ended, the watchdog maybe not.
+    // The workers have ended; the watchdog may not have.
     first.RequireEnded();
     second.RequireEnded();
     watchdog.Join();
@@ -449,10 +448,11 @@ TEST(TwoWorkersEnd, AWorkerThatDoesNotAwaitTheWatchdogLeavesATask) {
           .failed);
 }
 
-// How the last one of them knows.
+// These cover how the last worker knows that it is the last.
 MODEL_MUTANTS(TwoWorkersEnd, "scheduler/shutdown_model_test.cc");
 
-// The same with real tasks, which are queued running and in the list of all.
+// Like the models above, with real tasks, which are in the running state while
+// queued, and in the list of all tasks.
 
 MODEL_TEST(TwoWorkersCancel, ATaskIsSpawnedFromOutside,
            .mode = model::Mode::kRandom, .max_executions = 5'000) {
@@ -482,7 +482,7 @@ MODEL_MUTANTS(TwoWorkersCancel, "scheduler/queue/run_queues.h",
               "call skipped: killed by run_queues_model_test",
               "Own::Add at: it counts for metrics");
 
-// Else a count of all tasks might be less than none.
+// Otherwise the count of all tasks might be less than zero.
 MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
            .spurious_failures = 0) {
   auto* const world = new World;

@@ -5,7 +5,7 @@
 // File: spawn_blocking.h
 // -----------------------------------------------------------------------------
 //
-// `SpawnBlocking()`: runs a call that blocks on a thread of its own.
+// `SpawnBlocking()` runs a blocking call on a thread of its own.
 
 #ifndef ROUSE_SCHEDULER_SPAWN_BLOCKING_H_
 #define ROUSE_SCHEDULER_SPAWN_BLOCKING_H_

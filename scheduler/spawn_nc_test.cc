@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What users spawn by mistake. Compiled by rouse_cc_nc_test, a case at a time.
+// Mistakes that users make with Spawn(). Compiled by rouse_cc_nc_test, one case
+// at a time.
 
 #include <memory>
 #include <utility>
@@ -15,7 +16,7 @@ namespace {
 
 [[maybe_unused]] Co<int> Answer() { co_return 42; }
 
-// Compiles: the cases differ from this by what is wrong in them.
+// Compiles. Each case differs from this only by its mistake.
 [[maybe_unused]] void Fine() {
   Co<int> co = Answer();
   Spawn(std::move(co)).Detach();

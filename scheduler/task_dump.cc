@@ -26,12 +26,12 @@ struct Unref {
 };
 using TaskRef = std::unique_ptr<task::Header, Unref>;
 
-// References to all tasks, so that they are looked at outside of locks.
+// Returns references to all tasks, so that they are inspected outside of locks.
 std::vector<TaskRef> References(
     size_t count,
     absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each) {
   std::vector<TaskRef> references;
-  // Most likely enough, so that nothing is moved under a lock.
+  // Most likely enough to avoid moving elements under a lock.
   references.reserve(count + 64);
   for_each([&references](task::Header& task) {
     references.emplace_back();
@@ -47,12 +47,12 @@ std::vector<TaskRef> References(
 
 std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
   TaskDump::Task seen;
-  // Before the trace: a task that has been polled is not traced as one that has
-  // not begun. Relaxed: see there.
+  // Before the trace: a polled task must not seem one that has not begun.
+  // Relaxed: see `polled_ms`.
   uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
   if (!task::Trace(&task, seen.trace)) {
     if (task.state.IsComplete()) return std::nullopt;
-    // A new one may be queued as if it were running, or have begun since.
+    // A new task may be queued in the running state, or may have begun since.
     polled_ms = task.polled_ms.load(std::memory_order_relaxed);
     seen.running = polled_ms != 0;
   }

@@ -5,8 +5,8 @@
 // File: task_dump.h
 // -----------------------------------------------------------------------------
 //
-// A `TaskDump` says what every task of a scheduler is doing: for a program that
-// hangs, or is slow and should not be.
+// A `TaskDump` says what every task of a scheduler is doing. Useful for a
+// program that hangs, or is unexpectedly slow.
 //
 //   for (const rouse::TaskDump::Task& task : dump.tasks()) ...
 //   std::cerr << dump.ToString();
@@ -40,28 +40,29 @@ namespace rouse {
 
 // TaskDump
 //
-// A value, and nothing that runs: it may be kept for as long as one likes.
+// A plain value, without references to running tasks. Can be kept for any time.
 class TaskDump {
  public:
   struct Task {
     TaskId id;
-    // Empty if it has none.
+    // Empty if the task has no name.
     std::string name;
     std::source_location spawned_at;
-    // Whether a thread was polling it when it was looked at, or it had yielded
-    // and was to be polled again.
+    // True if, at the inspection, a thread was polling the task, or the task
+    // had yielded and was about to be polled again.
     bool running = false;
-    // How long ago its last poll began; nothing if there was none. As exact as
-    // the scheduler's worker looks at the clock.
+    // Time since the task's last poll began; empty if the task has not been
+    // polled. The value is as exact as the worker's readings of the clock are
+    // frequent.
     std::optional<absl::Duration> polled_ago;
-    // Where it waits. Empty if it is running, or has not been polled and is
-    // about to be.
+    // Where the task waits. Empty if the task is running, or is about to be
+    // polled for the first time.
     AwaitTrace trace;
   };
 
   explicit TaskDump(std::vector<Task> tasks) : tasks_(std::move(tasks)) {}
 
-  // In the order of their ids.
+  // Returns the tasks, in the order of their ids.
   const std::vector<Task>& tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return tasks_;
   }
@@ -81,15 +82,16 @@ namespace scheduler {
 
 // DumpTasks()
 //
-// What each of the tasks is doing for which `for_each` calls its argument: some
-// `count` of them, each of which has a reference meanwhile, and more than once
-// if need be. `now_ms` is the time by the clock of `Header::polled_ms`.
+// Returns what each task passed by `for_each` to its argument is doing.
+// `for_each` passes approximately `count` tasks, and holds a reference to each
+// in the meantime; a task may be passed more than once. `now_ms` is the time by
+// the clock of `Header::polled_ms`.
 //
-// Thread-safe, also to be called by a task. Each task is looked at by itself,
-// while all others go on, so that two of them may contradict one another. It is
-// not polled meanwhile; that is put off for some microseconds. Tasks that have
-// ended before they were looked at are left out. O(n log n) for n tasks, and
-// O(1) within `for_each` for each of them.
+// Thread-safe; a task can call this function, too. Tasks are inspected one at a
+// time while all others keep running, so two entries may contradict each other.
+// A task is not polled during its inspection, which delays a poll by some
+// microseconds. Tasks that end before their inspection are left out. Takes O(n
+// log n) for n tasks, and O(1) within `for_each` for each task.
 TaskDump DumpTasks(
     size_t count,
     absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each,

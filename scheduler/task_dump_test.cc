@@ -36,7 +36,7 @@
 
 namespace rouse {
 
-// Named alike by all compilers, unlike what is in an anonymous namespace.
+// Has the same name with all compilers, unlike an anonymous namespace.
 namespace dump_test {
 
 class Never {
@@ -58,7 +58,7 @@ namespace {
 using dump_test::AwaitNever;
 using dump_test::Never;
 
-// A queue that any thread may run tasks from.
+// A queue from which any thread may run tasks.
 class QueueSchedule final : public task::Schedule {
  public:
   void Submit(task::Header* task) override {
@@ -200,7 +200,7 @@ TEST_F(TaskDumpTest, TheTaskThatAsksIsRunning) {
   EXPECT_THAT(dump->ToString(), ::testing::EndsWith(", running for 3ms\n"));
 }
 
-// A clock of 32 bits of milliseconds wraps after 49 days.
+// A 32-bit clock of milliseconds wraps after 49 days.
 TEST_F(TaskDumpTest, TimeMayWrap) {
   schedule_->Spawn(Never()).Detach();
   schedule_->RunNext(UINT32_MAX - 4);
@@ -213,8 +213,8 @@ TEST_F(TaskDumpTest, APollAfterTheTimeOfTheDumpIsJustNow) {
   EXPECT_EQ(Dump(9).tasks()[0].polled_ago, absl::ZeroDuration());
 }
 
-// Every wake leads to a poll, and every task ends, however often all are looked
-// at meanwhile.
+// Every wake leads to a poll, and every task ends, however often all tasks are
+// inspected in the meantime.
 TEST_F(TaskDumpTest, DisturbsNobody) {
   constexpr int kTasks = 50;
   constexpr int kYields = 200;
@@ -242,7 +242,7 @@ TEST_F(TaskDumpTest, DisturbsNobody) {
   EXPECT_EQ(schedule_->tasks().size(), 0u);
 }
 
-// Trap: a task that a dump looks at is to be cancelled all the same, on the
+// Trap: a task that is being inspected must be cancelled all the same, on the
 // thread that shuts the scheduler down.
 TEST_F(TaskDumpTest, MeetsAShutdown) {
   class Guard {

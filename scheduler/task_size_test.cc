@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a task takes of memory.
+// Checks the memory used by a task.
 
 #include <algorithm>
 #include <array>
@@ -36,12 +36,12 @@ namespace {
 using scheduler::DriverRef;
 using scheduler::Scheduler;
 
-// What docs/scheduler.md says that a dump costs, where nobody asks for one.
+// The cost of a dump for programs without one, as docs/scheduler.md says.
 constexpr size_t kPlace = 8;
 constexpr size_t kName = 8;
 constexpr size_t kTime = 4;
 
-// All that a task needs besides.
+// Everything else that a task needs.
 constexpr size_t kRest =
     sizeof(IntrusiveListNode<AllTasksTag>) + sizeof(State) +
     sizeof(const VTable*) + sizeof(Schedule*) + sizeof(TaskId) +
@@ -54,12 +54,12 @@ constexpr size_t RoundUp(size_t size, size_t unit) {
 
 static_assert(sizeof(Header) ==
               RoundUp(kRest + kPlace + kName + kTime, alignof(Header)));
-// The rounding must not hide any of them.
+// The rounding must not hide any of these members.
 static_assert(sizeof(Header::spawned_at) == kPlace);
 static_assert(sizeof(Header::details) == kName);
 static_assert(sizeof(Header::polled_ms) == kTime);
 
-// Ready when it is polled the second time.
+// A future that is ready when polled the second time.
 template <size_t kFuture, size_t kOutput>
 class Sized {
  public:
@@ -78,8 +78,8 @@ class Sized {
   char polls_ = 0;
 };
 
-// The header, and the future or the result in one place: no more but what an
-// exception needs.
+// Checks that a task has the header, and the future or the result in one place:
+// nothing more, except what an exception needs.
 template <size_t kFuture, size_t kOutput>
 constexpr bool IsNoLarger() {
   using F = Sized<kFuture, kOutput>;
@@ -98,7 +98,7 @@ static_assert(IsNoLarger<1000, 1000>());
 
 class TaskSizeTest : public testing::Test {
  protected:
-  // So large that it is an allocation by itself.
+  // So large that it is a separate allocation.
   using Large = Sized<5000, 6000>;
 
   ~TaskSizeTest() override {
@@ -107,7 +107,7 @@ class TaskSizeTest : public testing::Test {
     scheduler_->Unref();
   }
 
-  // How many allocations there are while a task is spawned, run, and joined.
+  // Returns the number of allocations while a task is spawned, run, and joined.
   int CountAllocations(const SpawnOptions& options) {
     const auto run = [&] {
       JoinHandle<Large::Output> task = scheduler_->Spawn(Large(), options);
@@ -148,11 +148,11 @@ TEST_F(TaskSizeTest, ATaskOfATaskIsOneAllocation) {
 
 #endif  // ROUSE_CAN_FAIL_ALLOCATIONS
 
-// Nor do those that are pooled take more than the one block.
+// Pooled tasks do not take more than one block either.
 TEST(TaskSize, ManyTasksAreAsManyBlocksOfThePool) {
   if (!FramePool::kIsPooled) GTEST_SKIP() << "there is no pool";
   constexpr size_t kTasks = 1000;
-  // Of a size that the pool has.
+  // Has one of the pool's sizes.
   using Small = Sized<512 - sizeof(Header), 8>;
   static_assert(sizeof(Cell<Small>) == 512);
   ThreadParker bottom;

@@ -5,7 +5,7 @@
 // File: task_tracker.h
 // -----------------------------------------------------------------------------
 //
-// `TaskTracker`: waits until all tasks of a group have ended.
+// `TaskTracker` waits until all tasks of a group have ended.
 
 #ifndef ROUSE_SCHEDULER_TASK_TRACKER_H_
 #define ROUSE_SCHEDULER_TASK_TRACKER_H_

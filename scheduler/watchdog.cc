@@ -48,7 +48,7 @@ Watchdog::Watchdog(Scheduler& scheduler, absl::Duration bound)
       found_(scheduler.worker_count(), false) {}
 
 Watchdog::~Watchdog() {
-  // Nothing to order: the thread is joined. The unpark makes it visible.
+  // Relaxed: the thread is joined. The unpark makes the store visible.
   stop_.store(true, std::memory_order_relaxed);
   parker_.unparker().Unpark();
 }
@@ -61,7 +61,7 @@ void Watchdog::Run() {
     } else if (++quiet >= kQuietLooks) {
       quiet = 0;
       SleepUntilAWorkerIsAwake();
-      // What has woken it may have been for this as well.
+      // The wake may have been for this purpose as well.
       if (stop_.load(std::memory_order_relaxed)) return;
     }
     parker_.ParkFor(period_);
@@ -69,8 +69,8 @@ void Watchdog::Run() {
 }
 
 bool Watchdog::Look() {
-  // From when it takes a task out of a slot, or a worker from those that sleep,
-  // to when the worker has a hold.
+  // From when the watchdog takes a task out of a LIFO slot, or a worker from
+  // the sleeping ones, to when the worker has a hold.
   std::optional<Clock::AutoAdvanceHold> hold;
   Clock* const clock = scheduler_.options().clock.get();
   if (clock != nullptr && clock->HasAutoAdvance()) hold.emplace(*clock);
@@ -89,7 +89,7 @@ bool Watchdog::Look() {
     }
   }
   if (awake && scheduler_.driver().turns() == turns_) SeeToEvents();
-  // Its own turn does not count.
+  // The watchdog's own turn does not count.
   turns_ = scheduler_.driver().turns();
   return awake;
 }
@@ -97,13 +97,13 @@ bool Watchdog::Look() {
 void Watchdog::SeeToEvents() {
   SharedDriver& driver = scheduler_.driver();
   if (driver.IsHeld()) return;
-  // Finding nothing to do, it will park in the driver.
+  // The woken worker finds nothing to do, and will park in the driver.
   if (scheduler_.queues().WakeAny()) return;
   if (!driver.TryHold()) return;
   const absl::Cleanup release = [this, &driver] {
     driver.Release();
-    // A worker that has gone to sleep meanwhile did not get the driver, and
-    // nobody would be in it: it is to try again.
+    // A worker that has gone to sleep in the meantime did not get the driver.
+    // It must try again, or no thread would be in the driver.
     scheduler_.queues().WakeAny();
   };
   driver->ParkFor(absl::ZeroDuration());

@@ -6,30 +6,32 @@
 // -----------------------------------------------------------------------------
 //
 // A task that computes for a second without a suspension should have been a
-// blocking call. Until it is, the watchdog keeps the rest of the program going.
+// blocking call. As long as it is not, the watchdog keeps the rest of the
+// program going.
 //
 // A worker in a long poll may leave behind
 //
-//   tasks                 that it keeps to itself, and would have run or
-//                         shared next (private_queue.h);
-//   the driver            if it was the last to look for events, and the others
-//                         sleep on their futexes: no socket and no timer wakes
-//                         anybody (tokio #4730).
+//   private tasks         which it would have run or shared next
+//                         (private_queue.h);
+//   the driver            if it was the last to check for events, and the
+//                         others sleep on their futexes: no socket and no
+//                         timer wakes any worker (tokio #4730).
 //
-// What it has shared is no concern: it was stolen, or will be. Polls that are
-// not as long keep events waiting, too: a worker looks for them after so many
-// polls, whatever they take.
+// The tasks that the worker has shared are no concern: they have been stolen,
+// or will be. Shorter polls also delay events, because a worker checks for
+// events after a number of polls, however long they take.
 //
-// So a thread looks at all workers every half of the bound. One that is awake
-// and has not begun a poll since is stuck: what it keeps is moved to the shared
-// queue, and it is told that it is in a long poll, once, for the metrics and
-// for `Builder::OnLongPoll()`. If nobody has left the driver since, and nobody
-// is in it, a sleeping worker is woken, which then parks there; if none sleeps,
-// the watchdog itself looks for events. What came just after a look is seen to
-// at the second look after: within the bound.
+// Therefore the watchdog's thread checks all workers every half of the bound. A
+// worker that is awake and has not begun a poll since the last check is stuck.
+// Its private tasks are moved to the global queue, and the long poll is
+// reported, once, for the metrics and for `Builder::OnLongPoll()`. If no thread
+// has left the driver since, and none is in the driver, a sleeping worker is
+// woken and then parks there; if no worker sleeps, the watchdog itself checks
+// for events. Work that arrives just after a check is handled at the second
+// check after that: within the bound.
 //
-// While all workers have been asleep for a while the watchdog sleeps, too, and
-// a worker that awakes wakes it.
+// After all workers have been asleep for a while, the watchdog sleeps, too,
+// until an awakening worker wakes it.
 
 #ifndef ROUSE_SCHEDULER_WATCHDOG_H_
 #define ROUSE_SCHEDULER_WATCHDOG_H_
@@ -54,13 +56,13 @@ namespace rouse::scheduler {
 
 // Watchdog
 //
-// A thread. Started before the scheduler's workers run, destroyed when they do
-// not any more.
+// Owns a thread. Must be started before the scheduler's workers run, and
+// destroyed when they no longer run.
 class Watchdog {
  public:
-  // Watches over `scheduler`, which outlives it, on a thread of this name.
-  // `scope` is called there first, and what it returns destroyed last. Fails as
-  // `Thread::Start()`.
+  // Starts to watch over `scheduler`, which must outlive the watchdog, on a
+  // thread with the name `name`. The thread calls `scope` first, and destroys
+  // the result last. Fails like `Thread::Start()`.
   static absl::StatusOr<std::unique_ptr<Watchdog>> Start(
       Scheduler& scheduler, absl::Duration bound, const std::string& name,
       std::function<std::shared_ptr<void>()> scope = {});
@@ -69,20 +71,23 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  // Whether it has called the caller, such as a waker. Not to be asked before
-  // `Start()` has returned.
+  // Returns whether the calling thread is the watchdog's, as in a waker called
+  // by the watchdog.
+  //
+  // REQUIRES: `Start()` has returned.
   bool IsThisThread() const { return thread_->IsThisThread(); }
 
  private:
-  // After so many looks at workers that are all asleep it sleeps itself. Each
-  // costs some microseconds; to be woken costs a worker that comes back from
-  // sleep as much, so it must not happen often.
+  // Number of successive checks with all workers asleep after which the
+  // watchdog sleeps. Each check costs some microseconds. Waking the watchdog
+  // costs as much for a worker that comes back from sleep, so this must not
+  // happen often.
   static constexpr int kQuietLooks = 10;
 
   Watchdog(Scheduler& scheduler, absl::Duration bound);
 
   void Run();
-  // Whether a worker is awake.
+  // Checks the workers and the driver. Returns whether a worker is awake.
   bool Look();
   void SeeToEvents();
   void SleepUntilAWorkerIsAwake();
@@ -90,11 +95,11 @@ class Watchdog {
   Scheduler& scheduler_;
   const absl::Duration period_;
   ThreadParker parker_;
-  // At the last look: of the workers, and of the driver.
+  // Values at the last check, of the workers and of the driver.
   std::vector<uint64_t> ticks_;
   std::vector<uint64_t> progress_;
   uint64_t turns_ = 0;
-  // Whether the poll that a worker is in has been reported.
+  // True if the current poll of a worker has been reported.
   std::vector<bool> found_;
   Atomic<bool> stop_{false};
   std::optional<Thread> thread_;

@@ -20,8 +20,8 @@
 namespace rouse::scheduler {
 namespace {
 
-// What happens in the driver, and a look for events that lasts until it is
-// told to end.
+// Events in the driver, and a check for events that lasts until it is notified
+// to end.
 struct Events {
   absl::Notification looking;
   absl::Notification end_look;
@@ -55,7 +55,7 @@ TEST(WatchdogTest, AWorkerThatSleepsWhileItLooksForEventsGetsTheDriver) {
   auto* const scheduler = new Scheduler(std::make_unique<SlowDriver>(&events));
   auto watchdog = Watchdog::Start(*scheduler, absl::Milliseconds(1), "dog");
   ASSERT_THAT(watchdog, absl_testing::IsOk());
-  // A poll so long that the watchdog looks for events.
+  // A poll so long that the watchdog checks for events.
   auto stuck = [&events]() -> Co<> {
     events.looking.WaitForNotification();
     co_return;
@@ -64,7 +64,7 @@ TEST(WatchdogTest, AWorkerThatSleepsWhileItLooksForEventsGetsTheDriver) {
   std::thread thread([scheduler] { scheduler->worker(0).Run(); });
   events.looking.WaitForNotification();
   while (scheduler->queues().idle().asleep() == 0) std::this_thread::yield();
-  // Nearly always it has found the driver held by then.
+  // By then the worker has nearly always found the driver held.
   absl::SleepFor(absl::Milliseconds(1));
   events.end_look.Notify();
   EXPECT_TRUE(events.parked.WaitForNotificationWithTimeout(absl::Seconds(30)));

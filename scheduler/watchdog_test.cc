@@ -35,7 +35,7 @@ namespace {
 
 using ::absl_testing::IsOk;
 
-// A driver on a futex that notes who comes.
+// A driver on a futex that records the calls.
 class NotingDriver {
  public:
   using Unparker = ThreadParker::Unparker;
@@ -58,11 +58,11 @@ class NotingDriver {
   ThreadParker parker_;
 };
 
-// The test's thread is the workers, none of which begins a poll: as far as the
-// watchdog sees, those that are not asleep are stuck.
+// The test's thread acts as the workers, none of which begins a poll: to the
+// watchdog, all workers that are not asleep are stuck.
 class WatchdogTest : public ::testing::Test {
  protected:
-  // No worker comes to look for events while it has tasks.
+  // No worker with tasks checks for events.
   static scheduler::Options Options() {
     return {.workers = 2, .event_interval = UINT32_MAX};
   }
@@ -84,24 +84,25 @@ class WatchdogTest : public ::testing::Test {
     watchdog_ = *std::move(watchdog);
   }
 
-  // Leaves a task in the slot of `worker`.
+  // Leaves a task in the LIFO slot of `worker`.
   void PushNext(size_t worker) {
     auto nothing = []() -> Co<> { co_return; };
     scheduler_->Spawn(nothing).Detach();
     queues().Of(worker).PushNext(queues().Of(worker).PopGlobal());
   }
 
-  // Until the watchdog has looked, and found `worker` stuck.
+  // Waits until the watchdog has checked, and found `worker` stuck.
   void AwaitLook(size_t worker) {
     PushNext(worker);
     while (queues().global_depth() == 0) std::this_thread::yield();
     EXPECT_EQ(queues().Of(worker).PopNext(), nullptr);
-    // Out of its sight: in a queue it would be found stuck there again.
+    // Hidden from the watchdog: in a queue the task would be found stuck again.
     rescued_.push_back(queues().Of(worker).PopGlobal());
   }
 
-  // The watchdog wakes somebody for a task that it has moved, but not at once:
-  // that may come when the task has gone, and `worker` sleeps again.
+  // The watchdog wakes a worker for a task that it has moved, but not at once:
+  // the wake may come after the task has been taken, when `worker` sleeps
+  // again.
   void SleepAgainIfWoken(size_t worker) {
     if (queues().idle().IsAsleep(worker)) return;
     queues().Of(worker).Awake();
@@ -137,7 +138,7 @@ TEST_F(WatchdogTest, LooksForEventsIfAllWorkersAreStuck) {
   EXPECT_FALSE(driver_.parked.HasBeenNotified());
 }
 
-// A worker that is not stuck, but has polls to do before it looks for events.
+// A worker is not stuck, but has many polls to do before it checks for events.
 TEST_F(WatchdogTest, LooksForEventsIfNoWorkerDoes) {
   auto body = []() -> Co<> {
     for (;;) co_await Yield();
@@ -157,8 +158,8 @@ TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
   scheduler_->driver().Release();
 }
 
-// Tokio #4730. The worker sleeps beside the driver, whose holder leaves it and
-// gets stuck.
+// Tokio #4730. The worker sleeps while another thread holds the driver. Then
+// the holder leaves the driver and gets stuck.
 TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
   ASSERT_TRUE(scheduler_->driver().TryHold());
   thread_ = std::thread([this] { scheduler_->worker(1).Run(); });
@@ -168,15 +169,16 @@ TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
   driver_.parked.WaitForNotification();
 }
 
-// It sleeps after some looks in vain; not to be woken, it would stay so.
+// The watchdog sleeps after some checks in vain, and would stay asleep if it
+// were not woken.
 TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
-  // Else it would wake the one that sleeps, to look for events.
+  // Otherwise the watchdog would wake the sleeping worker, to check for events.
   ASSERT_TRUE(scheduler_->driver().TryHold());
   ASSERT_TRUE(queues().Of(1).Sleep());
   Start();
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(queues().Of(0).Sleep());
-    // While it still looks; and when it sleeps, or is about to.
+    // Early, the watchdog still checks; late, it sleeps, or is about to sleep.
     const bool late = i % 2 == 0;
     while (late && !scheduler_->awake_bell().IsAwaited()) {
       SleepAgainIfWoken(0);
@@ -186,18 +188,18 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     queues().Of(0).Awake();
     queues().Of(0).EndSearching();
     scheduler_->awake_bell().Ring();
-    // Which of the two is stuck.
+    // This worker of the two is stuck.
     PushNext(0);
     while (queues().global_depth() == 0) std::this_thread::yield();
     queues().Of(0).PopNext();
     rescued_.push_back(queues().Of(0).PopGlobal());
-    // The other one is woken for the task.
+    // The other worker is woken for the task.
     SleepAgainIfWoken(1);
   }
   scheduler_->driver().Release();
 }
 
-// What wakes it and what ends it may come as one.
+// The wake and the end of the watchdog may coincide.
 TEST_F(WatchdogTest, EndsAtOnceAlthoughItWasJustWoken) {
   ASSERT_TRUE(queues().Of(0).Sleep());
   ASSERT_TRUE(queues().Of(1).Sleep());
@@ -205,10 +207,11 @@ TEST_F(WatchdogTest, EndsAtOnceAlthoughItWasJustWoken) {
   Start(kBound);
   AwakeBell& bell = scheduler_->awake_bell();
   while (!bell.IsAwaited()) {
-    // Not after half the bound, but now it looks.
+    // Makes the watchdog check now, and not after half the bound.
     bell.Await();
     bell.Ring();
-    // Until it has; to be parked, without a token, when it is awaited.
+    // Until the watchdog has checked. When it is awaited, it must be parked,
+    // without a token.
     absl::SleepFor(absl::Milliseconds(1));
   }
   using Clock = std::chrono::steady_clock;

@@ -37,20 +37,20 @@
 namespace rouse::scheduler {
 namespace {
 
-// How often a worker that chooses for itself looks into the shared queue: after
-// so many polls,
+// By default, a worker checks the global queue after this many polls,
 constexpr uint32_t kGlobalInterval = 127;
-// or when so much time has passed, since polls may be long.
+// or after this much time, since polls may be long.
 constexpr absl::Duration kGlobalPeriod = absl::Microseconds(50);
-// It looks at the clock after so many times, or, where polls are long, each.
+// A worker reads the clock for this purpose once in this many turns, or in each
+// turn if polls are long.
 constexpr uint32_t kClockInterval = 8;
-// Of a worker alone, which does not go by the clock: that makes its order
-// repeatable.
+// Interval of a scheduler's only worker, which does not go by the clock, so
+// that its order is repeatable.
 constexpr uint32_t kSoloGlobalInterval = 31;
-// With polls longer than so many nanoseconds on average, a worker's tasks are
-// open to others before they ask: what that costs does not show then.
+// If polls take more than this many nanoseconds on average, a worker shares its
+// tasks before others ask: the cost does not matter then.
 constexpr double kLongPoll = 10'000;
-// How much the latest polls count in their mean length.
+// Weight of the latest polls in their mean length.
 constexpr double kLatest = 0.1;
 
 uint32_t GlobalInterval(const Options& options) {
@@ -58,7 +58,7 @@ uint32_t GlobalInterval(const Options& options) {
   return options.workers == 1 ? kSoloGlobalInterval : kGlobalInterval;
 }
 
-// In cycles.
+// Returns the period in cycles.
 uint64_t GlobalPeriod(const Scheduler& scheduler) {
   const Options& options = scheduler.options();
   if (options.global_queue_interval != 0 || options.workers == 1) {
@@ -68,13 +68,15 @@ uint64_t GlobalPeriod(const Scheduler& scheduler) {
                                scheduler.cycles_per_nanosecond());
 }
 
-// A clock that advances by itself does so as soon as there is nothing to do.
+// Returns whether workers may spin. Not with an auto-advancing clock, which
+// advances as soon as there is nothing to do.
 bool MaySpin(const Options& options) {
   return CanSpin() &&
          (options.clock == nullptr || !options.clock->HasAutoAdvance());
 }
 
-// By the only thread that writes `count`. Relaxed: it orders nothing.
+// Adds to a count written only by the calling thread. Relaxed: the count orders
+// nothing.
 template <class Count>
 void Add(Count& count, uint64_t change) {
   count.store(count.load(std::memory_order_relaxed) + change,
@@ -83,7 +85,7 @@ void Add(Count& count, uint64_t change) {
 
 }  // namespace
 
-// What a thread knows of the worker that it runs.
+// The data that a thread has about the worker it runs.
 class Worker::Here {
  public:
   explicit Here(Worker& worker)
@@ -104,23 +106,24 @@ class Worker::Here {
   // to another thread.
   ABSL_ATTRIBUTE_NOINLINE static Here* Get() { return Current(); }
 
-  // Null once the worker is no longer this thread's.
+  // Returns null once the worker is no longer this thread's.
   Worker* worker() const { return worker_; }
 
-  // A poll may use it to its end, with or without the worker.
+  // Returns the generator, which a poll may use to its end, with or without the
+  // worker.
   FastRand& rand() { return rand_; }
 
-  // Of the task that this thread polls.
+  // Returns the id of the task polled by this thread.
   TaskId& task_id() { return task_id_; }
 
-  // Whether it polls a task: else the worker is in the middle of something,
-  // also if it is that which destroys a task.
+  // Returns whether the thread polls a task. Otherwise the worker is in the
+  // middle of something else, even when it destroys a task.
   bool polls() const { return polls_; }
   void set_polls(bool polls) { polls_ = polls; }
 
   void GiveAway() {
     worker_->rand_ = rand_.Split();
-    // The poll goes on here, whatever becomes of the worker.
+    // The poll continues on this thread, whatever happens to the worker.
     Clock* const clock = worker_->scheduler_.options().clock.get();
     if (clock != nullptr && clock->HasAutoAdvance()) hold_.emplace(*clock);
     worker_ = nullptr;
@@ -138,7 +141,8 @@ class Worker::Here {
   TaskId& task_id_;
   bool polls_ = false;
   Here* const outer_;
-  // From when the worker is given away to the end of the poll.
+  // Held from when the worker is given away to the end of the poll, or until
+  // the worker is taken back.
   std::optional<Clock::AutoAdvanceHold> hold_;
 };
 
@@ -170,24 +174,23 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
                         ? std::make_unique<CurrentPoll>()
                         : nullptr),
       clock_(scheduler.options().clock.get()) {
-  // There is nobody to take it over from yet.
+  // There is no thread yet to take the worker over from.
   baton_.TryTake();
 }
 
 bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   Here here(*this);
-  // What the caller is in the scope of is no business of the tasks', nor of
-  // hooks.
+  // The scopes of the caller must not affect tasks or hooks.
   const internal::ScopedTaskLocals no_locals(nullptr);
   const task::ScopedTaskId no_task(0);
   clock_.Begin();
   StartMeasuring();
   if (!scheduler_.is_watched()) queues_.SetSharing(Sharing::kInAdvance);
-  // Also if `done()` or a waker throws.
+  // Even if `done()` or a waker throws.
   const absl::Cleanup leave = [this, &here] {
     if (here.worker() == nullptr) return;
     queues_.Leave();
-    // It may be the one that would have parked in the driver.
+    // This worker may be the one that would have parked in the driver.
     scheduler_.queues().WakeAny();
     MeasurePolls();
     clock_.End();
@@ -216,9 +219,9 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
 }
 
 task::Header* Worker::Next() {
-  // Never twice in a row: with long polls, or a small interval, each turn would
-  // be one, and a shared queue that does not become empty keep all else
-  // waiting.
+  // Never twice in a row. With long polls, or a small interval, the check would
+  // be due in each turn, and a global queue that does not become empty would
+  // keep everything else waiting.
   if (!std::exchange(came_from_global_, false) && IsGlobalDue()) {
     last_global_ = tick();
     last_global_cycles_ = CycleClock::Now();
@@ -267,7 +270,7 @@ void Worker::Poll(task::Header* task, Here& here) {
 
 void Worker::PollObserved(task::Header* task, Here& here) {
   const Hooks& hooks = scheduler_.options().hooks;
-  // The poll may end the task, which is told of once more.
+  // The poll may end the task, which is reported once more afterwards.
   task->state.Ref();
   const absl::Cleanup unref = [task] { task::Unref(task); };
   if (schedule_latencies_ != nullptr) {
@@ -288,7 +291,7 @@ void Worker::PollObserved(task::Header* task, Here& here) {
     PollOnce</*kIsObserved=*/true>(task, here);
     std::move(end).Cancel();
   }
-  // Not if the worker was given away: another thread counts there now.
+  // Not if the worker was given away: another thread writes its counts now.
   if (here.worker() == this) {
     const uint64_t cycles = CycleClock::Now() - start;
     if (poll_times_ != nullptr) poll_times_->Count(cycles);
@@ -297,7 +300,7 @@ void Worker::PollObserved(task::Header* task, Here& here) {
       const absl::Duration duration = CycleClock::ToDuration(cycles);
       const bool is_long = duration >= scheduler_.options().long_poll_bound;
       if (is_long && ended.was_there && !ended.was_found) {
-        // Relaxed: it orders nothing.
+        // Relaxed: the count orders nothing.
         long_polls_.fetch_add(1, std::memory_order_relaxed);
       }
       if (ended.was_there && (is_long || ended.was_found)) {
@@ -310,13 +313,13 @@ void Worker::PollObserved(task::Header* task, Here& here) {
 
 template <bool kIsObserved>
 void Worker::PollOnce(task::Header* task, Here& here) {
-  // Not set back if a waker throws: that ends the run.
+  // Not reset if a waker throws, which ends the run.
   here.set_polls(true);
   const task::Ran ran =
       task::RunUntilYield(task, &here.rand(), turn_ms_, here.task_id());
   here.set_polls(false);
-  // If the worker was given away, another thread counts there now; and the task
-  // might come to one that must not destroy it.
+  // If the worker was given away, another thread writes its counts now.
+  // Moreover, the task might reach a thread that must not destroy it.
   const bool given_away = here.worker() == nullptr;
   if (ABSL_PREDICT_FALSE(ran.by_force && !given_away)) Add(forced_yields_, 1);
   if (!ran.yielded) return;
@@ -342,7 +345,8 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Worker::PushSoon(task::Header* task) {
     return queues_.Share(1);
   }
   queues_.Push(task);
-  // Nobody else would have it run if this poll takes long.
+  // Without a watchdog, nothing makes others run the task if this poll takes
+  // long.
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
@@ -354,7 +358,7 @@ void Worker::Schedule(task::Header* task) {
 void Worker::ScheduleAside(task::Header* task) {
   if ((aside_ & kMarkingTime) != 0) task->BeginWaiting(CycleClock::Now());
   if ((aside_ & kDispatching) == 0) return PushSoon(task);
-  // The worker is not idle any more, and shares when it has all.
+  // The worker is no longer idle. It shares when it has all tasks.
   HoldClock();
   queues_.Push(task);
 }
@@ -365,14 +369,14 @@ void Worker::ScheduleLast(task::Header* task) {
 }
 
 void Worker::ScheduleForced(task::Header* task) {
-  // Events are looked for often enough by `event_interval`.
+  // `event_interval` makes the worker check for events often enough.
   task->yielded_at = 0;
   PushLast(task);
 }
 
 void Worker::PushLast(task::Header* task) {
   queues_.Push(task);
-  // Between polls it shares anyhow.
+  // Between polls the worker shares anyway.
   if (queues_.HasNext()) queues_.Share(1);
 }
 
@@ -407,15 +411,15 @@ bool Worker::PollDriver() {
 bool Worker::LookBefore(task::Header* task) {
   const uint64_t start = CycleClock::Now();
   const size_t depth = queues_.depth();
-  // Also if a waker throws.
+  // Even if a waker throws.
   absl::Cleanup put_back = [this, task] { queues_.Push(task); };
   PollDriver();
-  // That was no part of a poll.
+  // The check was no part of a poll.
   measured_since_ += CycleClock::Now() - start;
-  // What has come runs before it, once: it is not marked for this look.
+  // The woken tasks run before `task`, once: it is not marked for this check.
   if (queues_.depth() > depth) return false;
   std::move(put_back).Cancel();
-  // What came may be as much as others have stolen meanwhile.
+  // As many tasks may have come as others have stolen in the meantime.
   queues_.Share(0);
   return true;
 }
@@ -429,14 +433,14 @@ void Worker::Wait() {
 bool Worker::Spin() {
   spun_in_vain_ = false;
   Scheduler::Queues& queues = scheduler_.queues();
-  // While it spins nobody is woken: that is for who searches, and so no more
-  // spin at one time than may search.
+  // While a worker spins, no worker is woken. Only a searching worker may do
+  // this, and therefore no more workers spin at once than may search.
   if (!spin_.ShouldSpin() || !queues_.IsSearching()) return false;
   MeasurePolls();
   const auto limit =
       static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
                             scheduler_.cycles_per_nanosecond());
-  // A worker that need not park is still to see to events.
+  // A worker that need not park must still check for events.
   if (busy_since_ - last_events_ > limit) {
     last_events_ = busy_since_;
     PollDriver();
@@ -447,7 +451,7 @@ bool Worker::Spin() {
   if (queues.global_depth() > 0) {
     spin_.OnFound();
   } else if (found) {
-    // Not from elsewhere, or others were sooner.
+    // The task did not come from elsewhere, or others were faster.
     spin_.OnWokenOtherwise();
   } else {
     spin_.OnFoundNothing();
@@ -460,11 +464,12 @@ bool Worker::Spin() {
 void Worker::Park() {
   const Hooks& hooks = scheduler_.options().hooks;
   if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) {
-    // It may take long, and who searches keeps others from being woken.
+    // The hook may take long, and a searching worker keeps others from being
+    // woken.
     queues_.EndSearching();
     hooks.before_park();
   }
-  // A clock that advances by itself comes after what has happened.
+  // An auto-advancing clock advances only after earlier events are handled.
   Clock* const clock = clock_.clock();
   const bool looked =
       clock != nullptr && clock->AdvancesByItself() && PollDriver();
@@ -489,20 +494,21 @@ void Worker::Park() {
     };
     parker_.Park();
   } else {
-    // For a moment it was asleep.
+    // The worker was asleep for a moment.
     scheduler_.awake_bell().Ring();
   }
   if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) {
-    // As above.
+    // The hook may take long, as above.
     queues_.EndSearching();
     hooks.after_unpark();
   }
 }
 
 void Worker::LearnToSpin(bool woken, uint64_t cycles) {
-  // It would have seen a task that comes from elsewhere, one at a time. Where
-  // there are many it is better late: who spawns them is not disturbed, and
-  // does not wait for the first. An event only the driver sees.
+  // A spin would have seen a task from elsewhere, if tasks come one at a time.
+  // If many come, the worker should be late: it does not disturb the thread
+  // that spawns them, and that thread does not wait for the first. Only the
+  // driver sees an event.
   if (!woken || scheduler_.queues().global_depth() != 1) {
     spin_.OnWokenOtherwise();
   } else if (!spun_in_vain_ && may_spin_) {
@@ -565,7 +571,7 @@ WorkerMetrics Worker::metrics() const {
 
 BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   Worker::Here* const here = Worker::Here::Get();
-  // Not a worker's thread, or one that has given its worker away already.
+  // Not a worker's thread, or a thread that has already given its worker away.
   if (here == nullptr || here->worker() == nullptr) return;
   Worker& worker = *here->worker();
   const Options& options = worker.scheduler_.options();
@@ -574,21 +580,21 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
         "BlockInPlace: a current-thread runtime has no other thread to run its "
         "tasks meanwhile; use SpawnBlocking, or a multi-thread runtime");
   }
-  // Such as in a hook, or in a waker that the driver calls.
+  // For example in a hook, or in a waker called by the driver.
   if (!here->polls()) return;
-  // What it would run next is not to wait for this thread (tokio #6596).
+  // The tasks to run next must not wait for this thread (tokio #6596).
   worker.queues_.GiveUp();
   worker.MeasurePolls();
-  // It does not keep the worker from other tasks.
+  // The poll no longer keeps the worker from other tasks.
   if (worker.current_poll_ != nullptr) worker.current_poll_->End();
   worker_ = &worker;
   const size_t index = worker.index_;
   here->GiveAway();
   Scheduler& scheduler = worker.scheduler_;
   worker.Offer();
-  // It may be the only one that was awake, and nobody stand in for it.
+  // This worker may have been the only one awake, with no other in its place.
   if (!scheduler.driver().IsHeld()) scheduler.queues().WakeAny();
-  // Without memory for it, nobody runs the worker until this thread is back.
+  // If memory is lacking, no thread runs the worker until this thread is back.
   ROUSE_TRY { options.run_elsewhere(index); }
   ROUSE_CATCH_ALL {}
 }

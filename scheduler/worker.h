@@ -37,31 +37,35 @@ namespace rouse::scheduler {
 
 class Scheduler;
 
-// On cache lines of its own: it counts with every poll.
+// Worker
+//
+// Occupies cache lines of its own, because it counts with every poll.
 class alignas(ABSL_CACHELINE_SIZE) Worker {
  public:
-  // `scheduler` outlives the worker.
+  // REQUIRES: `scheduler` outlives the worker.
   Worker(Scheduler& scheduler, size_t index, FastRand rand);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Runs tasks until the scheduler is closed, to which the caller has a
-  // reference meanwhile. False: the worker was given away, by `BlockInPlace()`,
-  // and is another thread's to run.
+  // Runs tasks until the scheduler is closed. Returns false if `BlockInPlace()`
+  // has given the worker away to be run by another thread.
+  //
+  // REQUIRES: the caller has a reference to the scheduler during the call.
   bool Run() {
     return RunUntil([] { return false; });
   }
 
-  // Runs tasks until `done()`, which is asked before every turn (a task from a
-  // queue, and those that then come by the slot) and after every park, or until
-  // the scheduler is closed.
+  // Like `Run()`, but also ends when `done()` returns true. `done()` is called
+  // before every turn (a task from a queue, and the tasks from the LIFO slot
+  // after it) and after every park.
   bool RunUntil(absl::FunctionRef<bool()> done);
 
-  // For `done()`, if it is not: something that is not a task has yielded. It is
-  // in the place of a task that has: until the tasks that wait now have had
-  // their turn, and the driver has been asked, `IsYielding()`. The worker does
-  // not park meanwhile. If it yields `by_force`, since its budget is used up,
-  // the driver is only asked every so often, as after polls of tasks.
+  // Must be called when `done()` is about to return false because something
+  // other than a task has yielded. The worker treats this yield like a task's:
+  // `IsYielding()` is true until the tasks waiting now have had their turn, and
+  // the driver has been checked. The worker does not park in the meantime. If
+  // `by_force`, because the budget is used up, the driver is checked only at
+  // the usual intervals, as after polls of tasks.
   void BeginYield(bool by_force) {
     yield_turns_ = queues_.depth() + 1;
     yields_by_force_ = by_force;
@@ -69,47 +73,50 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void EndYield() { yield_turns_ = 0; }
   bool IsYielding() const { return yield_turns_ != 0; }
 
-  // Any thread.
+  // Unparks the worker. Can be called by any thread.
   void Unpark() { parker_.Unpark(); }
 
-  // The worker that this thread is running, or null.
+  // Returns the worker run by the calling thread, or null.
   static Worker* Current();
 
   Scheduler& scheduler() const { return scheduler_; }
   size_t index() const { return index_; }
 
-  // ---- Being run by one thread after another. The first one just does.
+  // ---- Being run by one thread after another. The first need not take over.
 
   // Lets the next thread that calls `TakeOver()` run the worker. The caller
-  // does not touch it any more.
+  // must not access the worker afterwards.
   void Offer() { baton_.PutDown(); }
-  // Whether the worker was offered, and is the caller's to run. Any thread.
+  // Takes over the worker if it was offered, and returns whether it was. The
+  // worker is then the caller's to run. Can be called by any thread.
   bool TakeOver() { return baton_.TryTake(); }
 
   // ---- For the scheduler, on the worker's thread.
 
   // Takes a task that was woken or spawned.
   void Schedule(task::Header* task);
-  // Takes a task that is to run again after the others.
+  // Takes a task that must run again after the others.
   void ScheduleLast(task::Header* task);
 
   // ---- For the scheduler, on any thread.
 
-  // Until the worker is idle again the driver's clock does not advance by
-  // itself: so it never does while a task can run. (A task is only queued where
-  // a worker is not idle, is taken from the idle ones, or is dispatching.)
+  // Keeps the driver's clock from auto-advancing until the worker is idle
+  // again, so that the clock never does so while a task can run. (A task is
+  // queued only if a worker is not idle, is taken from the idle workers, or is
+  // dispatching.)
   void HoldClock() { clock_.Hold(); }
 
-  // Grows with each poll.
+  // Returns a number that grows with each poll.
   uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
-  // Grows with each poll and each park.
+  // Returns a number that grows with each poll and each park.
   uint64_t progress() const {
     return tick() + parks_.load(std::memory_order_relaxed);
   }
 
-  // By the watchdog, which has found the worker in the same poll at two looks:
-  // counts that, and reports it. False if somebody is to be told, and the poll
-  // has not lasted for `at_least` yet, or there is none.
+  // Counts and reports a long poll. Called by the watchdog, which has found the
+  // worker in the same poll at two checks. Returns false if a callback must be
+  // notified, and the poll has not lasted for `at_least` yet, or there is no
+  // poll.
   bool OnFoundInPoll(absl::Duration at_least);
 
   WorkerMetrics metrics() const;
@@ -118,59 +125,67 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   friend class BlockingSection;
   class Here;
 
-  // How often in a row the next task may come from the slot: two tasks that
-  // wake each other must not keep all others from running (tokio #5712).
+  // Number of times in a row that the next task may come from the LIFO slot:
+  // two tasks that wake each other must not keep all others from running (tokio
+  // #5712).
   static constexpr int kMaxLifoPolls = 3;
-  // It shares before each turn: a poll, and what then comes by the slot.
+  // A worker shares before each turn: a poll, and the polls from the LIFO slot
+  // after it.
   static_assert(1 + kMaxLifoPolls < kPollsUntilShared);
 
   bool UsesSlot() const;
   task::Header* Next();
-  // Whether it is time to look into the shared queue.
+  // Returns whether it is time to check the global queue.
   bool IsGlobalDue();
-  // Polls `task`, and what it wakes. The worker may be gone when it returns.
+  // Polls `task` and the tasks it wakes. The worker may have been given away
+  // when the call returns.
   void Execute(task::Header* task, Here& here);
   void Poll(task::Header* task, Here& here);
   template <bool kIsObserved>
   void PollOnce(task::Header* task, Here& here);
-  // The same, where somebody wants to know of each poll.
+  // Like `PollOnce()`, for a scheduler with an observer of each poll.
   ABSL_ATTRIBUTE_NOINLINE void PollObserved(task::Header* task, Here& here);
-  // After a poll that was long.
+  // Reports `task` after a long poll.
   void ReportLongPoll(task::Header* task, absl::Duration duration);
-  // There is nothing to do: returns when there may be.
+  // Waits until there may be something to do.
   void Wait();
-  // Looks for a short while. Whether there may be something to do now.
+  // Searches for a short while. Returns whether there may be something to do
+  // now.
   bool Spin();
   void Park();
-  // After a park of so many cycles, which another thread may have ended.
+  // Called after a park of `cycles` cycles. `woken` says whether another thread
+  // has ended the park.
   void LearnToSpin(bool woken, uint64_t cycles);
-  // Takes a task that has used up its budget: as `ScheduleLast()`, but without
-  // a look for events before it runs again.
+  // Takes a task that has used up its budget. Like `ScheduleLast()`, but
+  // without a check for events before the task runs again.
   void ScheduleForced(task::Header* task);
   // Puts `task` behind the others.
   void PushLast(task::Header* task);
-  // Puts a task where it runs soon.
+  // Puts `task` where it runs soon.
   void PushSoon(task::Header* task);
-  // The same for one that was woken from the driver, or is to know when.
+  // Like `PushSoon()`, but for a task woken by the driver, or a task whose wait
+  // is measured.
   ABSL_ATTRIBUTE_NOINLINE void ScheduleAside(task::Header* task);
   void BeginDispatching() { aside_ |= kDispatching; }
   void EndDispatching() { aside_ &= ~kDispatching; }
-  // What was in the place of a task that has yielded comes next.
+  // Ends a yield: the future that has yielded like a task comes next.
   void FinishYield();
-  // How many polls there were, those of what is no task included where the
-  // driver was not asked for them.
+  // Returns the number of polls, including the polls of anything other than a
+  // task for which the driver was not checked.
   uint64_t PollsToMaintain() const { return tick() + ends_of_forced_yields_; }
-  // Between polls, every so often.
+  // Does the periodic work between polls.
   void Maintain();
-  // Returns whether it has looked: not while another worker does.
+  // Checks the driver for events, unless another worker does. Returns whether
+  // it has checked.
   bool PollDriver();
-  // Looks for events before `task` is polled, which has yielded. False: what
-  // they have woken comes first, and the task is in the queue again.
+  // Checks for events before a poll of `task`, which has yielded. Returns false
+  // if the events have woken tasks, which come first; `task` is in the queue
+  // again.
   ABSL_ATTRIBUTE_NOINLINE bool LookBefore(task::Header* task);
   void CountLook() {
     if (++looks_ == 0) looks_ = 1;
   }
-  // The driver has woken tasks: others may have some.
+  // Lets others have some of the tasks woken by the driver.
   void AfterDispatch();
   void StartMeasuring();
   void MeasurePolls();
@@ -183,47 +198,51 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   const bool may_spin_;
   Baton baton_;
 
-  // Why tasks are not just pushed: the thread is in the driver, waking what is
-  // due, and will look for tasks afterwards; somebody wants to know how long
-  // they wait.
+  // Reasons why tasks are not just pushed. `kDispatching`: the thread is in the
+  // driver, waking the waiters of due events, and will check for tasks
+  // afterwards. `kMarkingTime`: the time that tasks wait is measured.
   static constexpr unsigned kDispatching = 1;
   static constexpr unsigned kMarkingTime = 2;
   unsigned aside_;
   int lifo_polls_ = 0;
-  // When it last looked for events, by `PollsToMaintain()`, and into the shared
-  // queue, by `tick_`.
+  // When the worker last checked for events, as a value of `PollsToMaintain()`,
+  // and the global queue, as a value of `tick_`.
   uint64_t last_maintained_ = 0;
   uint64_t last_global_ = 0;
-  // When it last parked.
+  // Value of `tick_` when the worker last parked.
   uint64_t tick_at_park_ = UINT64_MAX;
-  // Grows with each look for events, and is not 0. A task that yields is marked
-  // with it, and there has been no look since where the two are the same.
+  // Number that grows with each check for events, and is not 0. A task that
+  // yields is marked with this number: if the two are equal, there has been no
+  // check since.
   uint16_t looks_ = 1;
-  // How many turns, at the most, until `IsYielding()` ends.
+  // Number of turns, at most, until `IsYielding()` ends.
   size_t yield_turns_ = 0;
   bool yields_by_force_ = false;
   uint64_t ends_of_forced_yields_ = 0;
-  bool came_from_global_ = false;  // the latest task, because it was time to
-  // How often it looks into the shared queue: after so many polls, or so many
-  // cycles.
+  // True if the latest task came from the global queue because a check was due.
+  bool came_from_global_ = false;
+  // Number of polls, or of cycles, after which the worker checks the global
+  // queue.
   const uint32_t global_interval_;
   const uint64_t global_period_;
   uint64_t last_global_cycles_ = 0;
   uint32_t turns_ = 0;
-  bool has_long_polls_ = false;  // of late
+  bool has_long_polls_ = false;  // recently
   AdaptiveSpin spin_;
   bool spun_in_vain_ = false;  // before the latest park
-  uint64_t last_events_ = 0;   // when it last asked for them before a spin
+  uint64_t last_events_ = 0;   // when it last checked before a spin
 
-  // Counts: written by the worker alone, read by any thread, and all relaxed,
-  // since they order nothing. From the first two others guess that the worker
-  // is stuck in a poll: who searches, in RunQueues::RescueIfStuck(), and the
-  // watchdog. Whoever reads an old value takes a worker for stuck that is not,
-  // or the other way round. In the first case its tasks are taken by way of a
-  // lock, in the second the next look finds it. So neither is a protocol.
+  // Counts, written only by the worker, read by any thread, and all relaxed,
+  // since they order nothing. From the first two, other threads guess whether
+  // the worker is stuck in a poll: searching workers, in
+  // RunQueues::RescueIfStuck(), and the watchdog. A thread that reads an old
+  // value may take a worker for stuck by mistake, or overlook a stuck worker.
+  // In the first case the worker's tasks are taken by way of a lock; in the
+  // second, the next check finds the worker. Therefore neither count is a
+  // protocol.
   Atomic<uint64_t> tick_{0};
   std::atomic<uint64_t> parks_{0};
-  // The rest are for metrics, and no business of the model checker's.
+  // The other counts are for metrics. The model checker need not follow them.
   std::atomic<uint64_t> noop_parks_{0};
   std::atomic<uint64_t> forced_yields_{0};
   std::atomic<uint64_t> busy_cycles_{0};
@@ -232,12 +251,12 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   uint64_t busy_since_ = 0;
   uint64_t measured_since_ = 0;
   uint64_t measured_tick_ = 0;
-  // Null: not asked for.
+  // Null if not asked for.
   const std::unique_ptr<PollTimes> poll_times_;
   const std::unique_ptr<PollTimes> schedule_latencies_;
-  // Null: nobody wants to know of long polls.
+  // Null if long polls are not reported.
   const std::unique_ptr<CurrentPoll> current_poll_;
-  // By the watchdog, too.
+  // Also written by the watchdog.
   std::atomic<uint64_t> long_polls_{0};
 
   WorkerClock clock_;
@@ -245,10 +264,11 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
 // BlockingSection
 //
-// While it lives, the worker of this thread, if there is one, may be run by
-// another, so that this thread may block. At its end this thread takes the
-// worker back; if another runs it already, this thread ends its poll without a
-// worker, and its `Run()` returns false.
+// Allows the calling thread to block: while the section exists, another thread
+// may run the calling thread's worker, if any. At the end of the section, the
+// calling thread takes the worker back. If another thread already runs the
+// worker, the calling thread ends its poll without a worker, and its `Run()`
+// returns false.
 class BlockingSection {
  public:
   BlockingSection();
@@ -258,7 +278,7 @@ class BlockingSection {
 
  private:
   const internal::RuntimeScope may_block_;
-  Worker* worker_;  // that was given away; or null
+  Worker* worker_;  // the worker given away, or null
 };
 
 }  // namespace rouse::scheduler

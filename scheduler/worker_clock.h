@@ -5,22 +5,22 @@
 // File: worker_clock.h
 // -----------------------------------------------------------------------------
 //
-// How a worker keeps a clock that advances by itself from doing so while there
-// is something to run. Internal to the scheduler.
+// A `WorkerClock` keeps an auto-advancing clock from advancing while there is
+// something to run. Internal to the scheduler.
 //
-//   who                     does
+//   thread                  actions
 //   a thread that queues a  holds the clock itself; pushes the task, takes a
 //   task                    worker from the sleeping ones (Idle::Wake()), calls
 //                           that worker's Hold(), unparks it, and only then
 //                           ends its own hold
-//   the worker              Idle::Sleep(), looks at the queues, Release(),
-//                           parks; then Idle::Awake(), Hold()
+//   the worker              Idle::Sleep(), checks the queues, Release(), parks;
+//                           then Idle::Awake(), Hold()
 //
-// The invariant is that a worker has a hold while a thread runs it, unless it
+// The invariant: a worker has a hold while a thread runs it, unless the worker
 // is among the sleeping ones and has nothing to do. Release() ends the hold
-// only if the worker is still asleep, and looks under the lock: either it finds
-// that somebody has taken the worker, and the hold stays; or the Hold() of
-// whoever takes it comes later, and takes another.
+// only if the worker is still asleep, and checks this under the lock. If
+// another thread has taken the worker, Release() notices, and the hold stays;
+// otherwise that thread's Hold() comes later, and takes another hold.
 
 #ifndef ROUSE_SCHEDULER_WORKER_CLOCK_H_
 #define ROUSE_SCHEDULER_WORKER_CLOCK_H_
@@ -38,19 +38,20 @@ namespace rouse::scheduler {
 
 // WorkerClock
 //
-// One worker's. `Hold()` is for any thread, the rest for the one that runs the
-// worker. Does nothing with a clock that does not advance by itself.
+// Belongs to one worker. `Hold()` can be called by any thread, the other
+// functions only by the thread that runs the worker. Does nothing if the clock
+// does not auto-advance.
 class WorkerClock {
  public:
-  // `clock`, which may be null, outlives this.
+  // REQUIRES: `clock`, which may be null, outlives this object.
   explicit WorkerClock(Clock* clock) : clock_(clock) {}
   WorkerClock(const WorkerClock&) = delete;
   WorkerClock& operator=(const WorkerClock&) = delete;
 
-  // Null if there is none.
+  // Returns the clock, or null.
   Clock* clock() const { return clock_; }
 
-  // The worker is run by a thread from now on.
+  // Marks the worker as run by a thread, and holds the clock.
   void Begin() {
     {
       const ThreadMutexLock lock(&mu_);
@@ -59,32 +60,34 @@ class WorkerClock {
     Hold();
   }
 
-  // The worker is not run any more.
+  // Marks the worker as no longer run, and ends the hold.
   void End() {
-    // Ends when the lock is free.
+    // Destroyed after the lock has been released.
     std::unique_ptr<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
     is_run_ = false;
     hold = std::move(hold_);
   }
 
-  // Until the worker is idle again the clock does not advance by itself.
+  // Keeps the clock from auto-advancing until the worker is idle again.
   void Hold() {
     if (clock_ == nullptr || !clock_->HasAutoAdvance()) return;
     const ThreadMutexLock lock(&mu_);
-    // Whoever wakes a worker may come so late that no thread runs it any more.
+    // A thread may wake a worker so late that no thread runs the worker any
+    // more.
     if (!is_run_ || hold_ != nullptr) return;
     hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock_);
   }
 
-  // The worker, number `worker` of `idle`, is asleep, and about to park.
-  // `looked`: it has looked for events after all else that it did.
+  // Ends the hold of the worker, which has the index `worker` in `idle`,
+  // because it is asleep and about to park. `looked` says whether the worker
+  // has checked for events after everything else it did.
   void Release(const Idle& idle, size_t worker, bool looked) {
     if (clock_ == nullptr) return;
-    // Ends when the lock is free.
+    // Destroyed after the lock has been released.
     std::unique_ptr<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
-    // Whoever has woken the worker meanwhile relies on it.
+    // A thread that has woken the worker in the meantime relies on the hold.
     if (idle.IsAsleep(worker)) {
       hold = std::move(hold_);
       if (looked && hold != nullptr) hold->SetLooked();
@@ -94,7 +97,7 @@ class WorkerClock {
  private:
   Clock* const clock_;
   ThreadMutex mu_;
-  // Whether a thread runs the worker.
+  // True while a thread runs the worker.
   bool is_run_ ABSL_GUARDED_BY(mu_) = false;
   std::unique_ptr<Clock::AutoAdvanceHold> hold_ ABSL_GUARDED_BY(mu_);
 };

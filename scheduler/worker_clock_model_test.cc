@@ -1,9 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker that goes to sleep, with a clock that advances by itself, while a
-// task comes for it. Time that passes before the task has run is a failure
-// here.
+// A worker with an auto-advancing clock goes to sleep while a task comes for
+// it. If time passes before the task has run, the model fails.
 
 #include <atomic>
 
@@ -25,8 +24,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// What a driver does that parks with nothing due for a while: looks for events,
-// and again if a hold has ended meanwhile.
+// Acts as a driver that parks with nothing due for a while: it checks for
+// events, and checks again if a hold has ended in the meantime.
 void AdvanceAsADriver(Clock& clock) {
   const Instant next = clock.Now() + absl::Milliseconds(1);
   for (int looks = 0; looks < 2; ++looks) {
@@ -43,18 +42,18 @@ class World {
     clock_.SetAutoAdvance(true);
   }
 
-  // From outside.
+  // Submits the task from outside.
   void Submit() {
     const Clock::AutoAdvanceHold hold(clock_);
     submitted_at_.Write() = clock_.Now();
-    // Sequentially consistent, as the queues are: see idle.h.
+    // Sequentially consistent, like the queues: see idle.h.
     queued_.store(true, std::memory_order_seq_cst);
     if (!idle_.Wake().has_value()) return;
     worker_clock_.Hold();
     parker_.unparker().Unpark();
   }
 
-  // What the worker does until it has run the task.
+  // Does what the worker does until it has run the task.
   void Work() {
     worker_clock_.Begin();
     while (!TryRun()) {
@@ -81,7 +80,7 @@ class World {
     return false;
   }
 
-  // Woken, it searches, and looks at the queue at once.
+  // After a wake, the worker searches, and checks the queue at once.
   void Awake() {
     if (idle_.Awake(0)) static_cast<void>(idle_.EndSearching(0));
   }
@@ -110,14 +109,14 @@ MODEL_TEST(WorkerClock, StandsUntilATaskHasRun, .mode = model::Mode::kBounded,
   world.Work();
   other.Join();
   Require(world.HasRun());
-  // Nobody holds the clock any more.
+  // No thread holds the clock any more.
   const Instant now = world.clock().Now();
   AdvanceAsADriver(world.clock());
   Require(world.clock().Now() > now);
 }
 
-// Also before it has slept for the first time, and beside another worker that
-// parks in the driver.
+// The clock is held even before the worker has slept for the first time, and
+// while another worker parks in the driver.
 MODEL_TEST(WorkerClock, IsHeldFromWhenAThreadRunsTheWorker,
            .spurious_failures = 0) {
   Clock clock;
@@ -132,8 +131,8 @@ MODEL_TEST(WorkerClock, IsHeldFromWhenAThreadRunsTheWorker,
   worker_clock.End();
 }
 
-// Whoever has taken the worker from the sleeping ones comes when no thread runs
-// it any more: the clock is not held for ever.
+// A thread that has taken the worker from the sleeping ones may come when no
+// thread runs the worker any more: then the clock is not held forever.
 MODEL_TEST(WorkerClock, IsNotHeldForAWorkerThatNoThreadRuns,
            .spurious_failures = 0) {
   Clock clock;

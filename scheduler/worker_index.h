@@ -5,7 +5,8 @@
 // File: worker_index.h
 // -----------------------------------------------------------------------------
 //
-// Which worker a thread is, for statistics that threads do not share:
+// `WorkerIndex()` says which worker a thread runs, for statistics that threads
+// do not share:
 //
 //   if (std::optional<size_t> worker = rouse::WorkerIndex()) {
 //     ++hits[*worker].value;
@@ -21,10 +22,10 @@ namespace rouse {
 
 // WorkerIndex()
 //
-// The index of the worker that this thread runs, from 0 and below
-// `RuntimeMetrics::workers.size()`; nothing on other threads, nor inside
-// `BlockInPlace()`. A task may find another one after each suspension. Costs as
-// much as reading a thread-local variable.
+// Returns the index of the worker run by the calling thread, from 0 and below
+// `RuntimeMetrics::workers.size()`. Returns `nullopt` on other threads and
+// inside `BlockInPlace()`. A task may get another index after each suspension.
+// Costs as much as reading a thread-local variable.
 std::optional<size_t> WorkerIndex();
 
 }  // namespace rouse

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker tells of polls that last for long.
+// The reports that a worker makes of long polls.
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,19 +35,19 @@ void Worker::ReportLongPoll(task::Header* task, absl::Duration duration) {
 
 bool Worker::OnFoundInPoll(absl::Duration at_least) {
   if (current_poll_ == nullptr) {
-    // Relaxed: it orders nothing.
+    // Relaxed: the count orders nothing.
     long_polls_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
   const uint64_t now = CycleClock::Now();
   const auto cycles = static_cast<uint64_t>(
       absl::ToDoubleNanoseconds(at_least) * scheduler_.cycles_per_nanosecond());
-  // None if it is in a hook, or in a waker that the driver calls, or in another
-  // poll already.
+  // Empty if the worker is in a hook, or in a waker called by the driver, or
+  // already in another poll.
   const std::optional<CurrentPoll::Seen> seen =
       current_poll_->Find(now - std::min(cycles, now));
   if (!seen.has_value()) return false;
-  // Relaxed: as above.
+  // Relaxed: the count orders nothing.
   long_polls_.fetch_add(1, std::memory_order_relaxed);
   LongPoll poll;
   poll.task = seen->task();

@@ -5,8 +5,9 @@
 // File: global_queue.h
 // -----------------------------------------------------------------------------
 //
-// The run queue that all workers share: for tasks from other threads, and for
-// what does not fit into a worker's own. Internal to the scheduler.
+// The global queue, shared by all workers. Holds tasks injected by other
+// threads, and tasks for which a worker's own queue has no room. Internal to
+// the scheduler.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_GLOBAL_QUEUE_H_
 #define ROUSE_SCHEDULER_QUEUE_GLOBAL_QUEUE_H_
@@ -25,19 +26,20 @@ namespace rouse::scheduler {
 
 // GlobalQueue
 //
-// First in, first out, without a limit. Owns nothing. Thread-safe; O(1), or
-// O(count) where a count is given or taken, but for the time that the lock is
-// held to take some out: O(count / kSegment + kSegment). For that the elements
-// are in segments, the first of each of which is linked to the next one's by
-// `previous_in_queue`. All links by `next_in_queue` are there as well.
+// A first-in, first-out queue without a limit. Owns no elements. Thread-safe.
+// Operations take O(1), or O(count) if a count is given or taken; but to remove
+// elements, the lock is held for O(count / kSegment + kSegment) only. For this
+// purpose the elements form segments: `previous_in_queue` links the first
+// element of each segment to the first element of the next segment. In
+// addition, `next_in_queue` links each element to the next one.
 //
-// On a cache line of its own: threads outside write to it with each task that
-// they make, while the workers read what is beside it with every poll.
+// Occupies a cache line of its own: outside threads write to the queue for each
+// task they create, while the workers read the neighboring data in every poll.
 template <class T>
 class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
  public:
-  // So many are in each segment but the first and the last, where it may be
-  // fewer.
+  // Number of elements in each segment, except the first and the last, which
+  // can have fewer.
 #ifdef ROUSE_MODEL
   static constexpr size_t kSegment = 2;
 #else
@@ -48,14 +50,14 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
   GlobalQueue(const GlobalQueue&) = delete;
   GlobalQueue& operator=(const GlobalQueue&) = delete;
 
-  // How many wait. Sequentially consistent, as Push is: of one who pushes and
-  // then looks whether somebody sleeps, and one who goes to sleep and then
-  // looks here, at least one sees the other.
+  // Returns the number of waiting elements. Sequentially consistent, like Push:
+  // if one thread pushes and then checks for sleeping workers, and another goes
+  // to sleep and then checks this queue, at least one of them sees the other.
   size_t Size() const { return size_.load(std::memory_order_seq_cst); }
   bool IsEmpty() const { return Size() == 0; }
 
-  // Puts `element` last. False once the queue has been closed: it is not taken
-  // then.
+  // Puts `element` last and returns true. Returns false, and does not take
+  // `element`, if the queue has been closed.
   bool Push(T* element) {
     const BriefLockHolder lock(mu_);
     if (closed_) return false;
@@ -65,10 +67,10 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     return true;
   }
 
-  // The same for a new one, which is counted.
+  // Like `Push()`, but for a new element. Counts it in `new_count()`.
   bool PushNew(T* element) {
     const BriefLockHolder lock(mu_);
-    // Relaxed: written under the lock alone, and `new_count()` orders nothing.
+    // Relaxed: written only under the lock, and `new_count()` orders nothing.
     new_count_.store(new_count() + 1, std::memory_order_relaxed);
     if (closed_) return false;
     PushLocked(element);
@@ -77,22 +79,23 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     return true;
   }
 
-  // How many elements `Push()` and `PushNew()` have put here.
+  // Returns how many elements `Push()` and `PushNew()` have put here.
   uint64_t pushed() const { return pushed_.load(std::memory_order_relaxed); }
 
-  // How often `PushNew()` has been called, whatever came of it.
+  // Returns how many times `PushNew()` has been called, whatever its result.
   size_t new_count() const {
     return new_count_.load(std::memory_order_relaxed);
   }
 
-  // Puts all of `batch` last, in their order; others may come between them.
-  // Also if the queue is closed: for who is done before it is emptied for the
-  // last time.
+  // Puts all elements of `batch` last, in their order; elements of other
+  // threads may come between them. Works even if the queue is closed: for
+  // callers that finish before the queue is emptied for the last time.
   void PushBatch(RunQueue<T>& batch) {
     while (!batch.IsEmpty()) {
       const BriefLockHolder lock(mu_);
       size_t count = 0;
-      // Others have their turn, so that they need not wait for long.
+      // Other threads get the lock in between, so that they do not wait for
+      // long.
       while (count < kMaxHeld) {
         T* const element = batch.Pop();
         if (element == nullptr) break;
@@ -103,20 +106,20 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     }
   }
 
-  // Takes the first ones, up to `max`, to the end of `batch`, and calls
-  // `taken(T*)` for each. Whole segments, so that it may be less than `max` and
-  // than there are; but part of the first one if `max` is less than that. How
-  // many.
+  // Moves the first elements, at most `max`, to the end of `batch`, calls
+  // `taken(T*)` for each, and returns their number. Moves whole segments, so
+  // the number can be less than both `max` and the length of the queue. If
+  // `max` is less than the first segment, moves a part of that segment.
   template <class F>
   size_t PopBatch(size_t max, RunQueue<T>& batch, F taken) {
-    // Spares the lock. Whoever must not miss anything looks again before it
-    // sleeps.
+    // Avoids the lock. A worker that must not miss an element checks again
+    // before it sleeps.
     if (max == 0 || IsEmpty()) return 0;
     T* element;
     const size_t count = PopSegments(max, element);
-    // Nobody else has them, not even the last one's link to what is still
-    // there: elements are linked to the last one of the queue, and what is
-    // taken out is not.
+    // No other thread accesses these elements, not even the link from the last
+    // one to the rest of the queue: a push links its element to the last
+    // element of the queue, and elements taken out are never the last.
     for (size_t i = 0; i < count; ++i) {
       T* const next = element->next_in_queue;
       taken(element);
@@ -126,7 +129,7 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     return count;
   }
 
-  // Calls `visit(T*)` for each, under the lock.
+  // Calls `visit(T*)` for each element while holding the lock.
   template <class F>
   void ForEach(F visit) {
     const BriefLockHolder lock(mu_);
@@ -137,14 +140,15 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     }
   }
 
-  // Takes nothing more from `Push()`. What is here may still be popped.
+  // Makes `Push()` refuse elements from now on. Elements in the queue can still
+  // be popped.
   void Close() {
     const BriefLockHolder lock(mu_);
     closed_ = true;
   }
 
  private:
-  // How many are put in at one time.
+  // Number of elements to push at most while holding the lock once.
   static constexpr size_t kMaxHeld = 128;
 
   void PushLocked(T* element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -161,7 +165,8 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     in_last_segment_ = 1;
   }
 
-  // `first` is the first of those taken.
+  // Removes elements for `PopBatch()` and returns their number. Sets `first` to
+  // the first of them.
   size_t PopSegments(size_t max, T*& first) {
     const BriefLockHolder lock(mu_);
     first = first_;
@@ -183,11 +188,11 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
   }
 
   void CountPush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Relaxed: written under the lock alone, and orders nothing.
+    // Relaxed: written only under the lock, and orders nothing.
     pushed_.store(pushed() + 1, std::memory_order_relaxed);
   }
 
-  // Has the first segment begin `count` elements later. `count`.
+  // Makes the first segment begin `count` elements later. Returns `count`.
   size_t Split(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     T* rest = first_;
     for (size_t i = 0; i < count; ++i) rest = rest->next_in_queue;
@@ -202,24 +207,25 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     return count;
   }
 
-  // By `change`, modulo the width of the word.
+  // Adds `change` to the size, modulo the width of the word.
   void Resize(size_t change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Relaxed: written under the lock alone. See Size for the order.
+    // Relaxed: written only under the lock. See Size for the order.
     size_.store(size_.load(std::memory_order_relaxed) + change,
                 std::memory_order_seq_cst);
   }
 
   BriefLock mu_;
-  // Where the first and the last segment begin, and the last element.
+  // First element of the first segment and of the last, and the last element.
   T* first_ ABSL_GUARDED_BY(mu_) = nullptr;
   T* last_segment_ ABSL_GUARDED_BY(mu_) = nullptr;
   T* last_ ABSL_GUARDED_BY(mu_) = nullptr;
-  // How many are in the first segment, if it is not the last, and in that.
+  // Number of elements in the first segment, if it is not also the last, and in
+  // the last segment.
   size_t in_first_segment_ ABSL_GUARDED_BY(mu_) = kSegment;
   size_t in_last_segment_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   Atomic<size_t> new_count_{0};
-  // A count for metrics is no business of the model checker's.
+  // Not an `Atomic`: the model checker need not follow a count for metrics.
   std::atomic<uint64_t> pushed_{0};
   Atomic<size_t> size_{0};
 };

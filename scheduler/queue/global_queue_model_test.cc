@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who pushes and then looks for sleepers, and who goes to sleep and then looks
-// at the queue.
+// One thread pushes and then checks for sleeping workers. Another goes to sleep
+// and then checks the queue.
 
 #include <atomic>
 #include <cstddef>
@@ -62,9 +62,9 @@ MODEL_TEST(GlobalQueue, HidesNothingOfABatch) {
   Require(found_asleep || found == 2);
 }
 
-// Each element is refused, or popped once; and who takes all that there is,
-// once it is closed, leaves nothing behind. (By hand: it does, if Close() does
-// not close.)
+// Each element is either refused or popped once. A thread that takes all
+// elements after the close leaves nothing behind. (Checked by hand: if Close()
+// does not close, an element is left.)
 MODEL_TEST(GlobalQueue, IsClosedBesideAPushAndAPop) {
   GlobalQueue<Element> queue;
   Element element;
@@ -84,7 +84,7 @@ MODEL_TEST(GlobalQueue, IsClosedBesideAPushAndAPop) {
   Require(queue.IsEmpty());
 }
 
-// What lies across two segments, while more comes and two take it out.
+// Elements across two segments, while more are pushed and two threads pop.
 MODEL_TEST(GlobalQueue, GivesEachElementOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 2) {
   struct Counted : Element {

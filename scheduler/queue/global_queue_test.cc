@@ -44,7 +44,7 @@ class InjectQueueTest : public testing::Test {
     });
   }
 
-  // The numbers in `batch_`, which is empty then.
+  // Returns the numbers in `batch_`, and empties it.
   std::vector<int> Numbers() {
     std::vector<int> numbers;
     while (const Element* element = batch_.Pop()) {
@@ -99,7 +99,7 @@ TEST_F(InjectQueueTest, GivesPartOfTheFirstSegment) {
   Push(0, 2 * kSegment + 2);
   EXPECT_EQ(PopBatch(1), 1u);
   EXPECT_EQ(PopBatch(2), 2u);
-  // What is left of it counts as one.
+  // The rest of the first segment counts as a segment.
   EXPECT_EQ(PopBatch(kSegment), kSegment - 3u);
   EXPECT_EQ(PopBatch(size_t{2} * kSegment), kSegment + 2u);
   EXPECT_THAT(Numbers(), Eq(Range(0, 2 * kSegment + 2)));
@@ -122,7 +122,7 @@ TEST_F(InjectQueueTest, GivesNothingIfNothingIsAskedFor) {
   EXPECT_EQ(queue_.Size(), 2u);
 }
 
-// Whatever is pushed and popped, as a plain queue does.
+// Gives the same results as a plain queue, whatever is pushed and popped.
 TEST_F(InjectQueueTest, IsAQueue) {
   FastRand rand(1);
   std::deque<int> expected;
@@ -158,7 +158,7 @@ TEST_F(InjectQueueTest, GoesOnAfterItWasEmpty) {
   }
 }
 
-// The last segment is not full, and goes on to be filled.
+// The last segment is not full, and is filled further.
 TEST_F(InjectQueueTest, GoesOnAfterItsFirstSegmentIsTaken) {
   Push(0, kSegment + 2);
   EXPECT_EQ(PopBatch(kSegment), 1u * kSegment);

@@ -5,37 +5,40 @@
 // File: idle.h
 // -----------------------------------------------------------------------------
 //
-// Who sleeps and who looks for work, of the workers of one scheduler. Internal
-// to the scheduler.
+// Records which workers of a scheduler sleep, and how many search for work.
+// Internal to the scheduler.
 //
 // # The invariant
 //
-// While there is a task in a queue, some worker is awake that has not looked at
-// that queue since the task came, and will before it sleeps.
+// While a queue holds a task, some awake worker has not checked that queue
+// since the task arrived, and will do so before going to sleep.
 //
-//   who pushes a task       pushes it, then calls Wake()
-//   a worker without a task calls Sleep(), then, unless others search, looks at
+//   thread that pushes      pushes the task, then calls Wake()
+//   worker without a task   calls Sleep(), then, unless others search, checks
 //                           all queues, and parks only if they are empty
-//   a worker that searches  and finds a task calls EndSearching(), and if it
-//                           was the last one looks at all queues, and calls
-//                           Wake() if they are not empty
+//   searching worker,       calls EndSearching(); if it was the last one to
+//   after finding a task    search, checks all queues, and calls Wake() if they
+//                           are not empty
 //
-// Pushing, all functions of this class, and looking at a queue are sequentially
-// consistent. So of a push and a Sleep() one comes first: either the worker
-// finds the task, or the pusher finds the worker asleep, and wakes it. (A load
-// would not do for the push's part of it if the push itself were weaker: tokio
-// #1768.)
+// Pushing, checking a queue, and these functions are sequentially consistent.
+// Therefore a push comes either before or after a Sleep(): either the worker
+// finds the task, or the pusher finds the worker asleep, and wakes it. (If the
+// push were weaker, a load after the push would not suffice: tokio #1768.)
 //
-// Nobody is woken while a worker is searching: it may find the task. It may
-// also have passed the queue already. But the EndSearching(), or Sleep(), of
-// the last one that searches comes after the pusher's look, and so does its
-// look at the queues. For the same reason whoever goes to sleep beside one that
-// searches need not look; if it did, it might look at the same queue again and
-// again while that one is off its processor with what was in there.
+// No worker is woken while another is searching, because the searching worker
+// may find the task. The searching worker may also have passed the queue
+// already. But the EndSearching() or Sleep() of the last searching worker comes
+// after the pusher's check for workers, and so does that worker's check of the
+// queues. For the same reason, a worker need not check the queues when going to
+// sleep while another searches. Otherwise, it might check the same queue again
+// and again while the searching worker, with the tasks from there, is off its
+// processor.
 //
-// A wake calls one worker, which calls the next if there is more to do than it
-// takes; and no more than half of the workers search at one time. So many tasks
-// wake many workers, and one task wakes one.
+// A wake affects one worker. This worker wakes the next if there is more to do
+// than it takes. Therefore many tasks wake many workers, and one task wakes
+// one. A worker begins a search of its own only if less than half of the
+// workers search at the time. (The check and the start are not one atomic
+// step.)
 
 #ifndef ROUSE_SCHEDULER_QUEUE_IDLE_H_
 #define ROUSE_SCHEDULER_QUEUE_IDLE_H_
@@ -56,28 +59,29 @@ namespace rouse::scheduler {
 
 // Idle
 //
-// Thread-safe; lock-free. A worker is known by its number. What takes a
-// `worker` is called by that worker alone. All is O(1) up to `kGroup` workers,
-// and O(workers / kGroup) beyond.
+// Thread-safe; lock-free. Workers are identified by their indices. Functions
+// with the parameter `worker`, except for `IsAsleep()`, must be called only by
+// the worker with this index. All functions take O(1) for up to `kGroup`
+// workers, and O(workers / kGroup) for more.
 class Idle {
  public:
-  // So many workers share a word.
+  // Number of workers in a group. The workers of a group share a word.
 #ifdef ROUSE_MODEL
   static constexpr size_t kGroup = 2;
 #else
   static constexpr size_t kGroup = 48;
 #endif
 
-  // All are awake, and none searches.
+  // Initially all workers are awake, and no worker searches.
   explicit Idle(size_t workers)
       : workers_(workers),
         groups_(std::make_unique<Group[]>((workers + kGroup - 1) / kGroup)) {}
 
   // ---- For any thread.
 
-  // There is a task in a queue: takes a worker that sleeps, which then
-  // searches. The caller unparks it. None if a worker searches already, or none
-  // sleeps.
+  // Takes a sleeping worker, for a task in a queue, and returns the worker's
+  // index. The worker then searches; the caller must unpark it. Returns nothing
+  // if a worker already searches, or if no worker sleeps.
   std::optional<size_t> Wake() {
     for (size_t g = 0; g < groups(); ++g) {
       if (Searching(Load(g)) > 0) return std::nullopt;
@@ -85,7 +89,8 @@ class Idle {
     return TakeSleeper(/*although_one_searches=*/false);
   }
 
-  // The same although one searches: for another cause than a task.
+  // Like `Wake()`, but takes a worker even if another searches: for causes
+  // other than a task.
   std::optional<size_t> WakeAny() {
     return TakeSleeper(/*although_one_searches=*/true);
   }
@@ -94,9 +99,9 @@ class Idle {
     return (Load(worker / kGroup) & Bit(worker)) != 0;
   }
 
-  // Whether another worker than `worker`, which is searching or not, has
-  // nothing to do. Only a hint: one that goes to sleep looks at the queues
-  // itself.
+  // Returns whether a worker other than `worker` has nothing to do. `searching`
+  // says whether `worker` itself searches. The result is only a hint: workers
+  // check the queues themselves before sleeping.
   bool HasOthersIdle(size_t worker, bool searching) const {
     const size_t own = worker / kGroup;
     for (size_t g = 0; g < groups(); ++g) {
@@ -106,7 +111,7 @@ class Idle {
     return false;
   }
 
-  // How many are asleep.
+  // Returns the number of sleeping workers.
   size_t asleep() const {
     size_t count = 0;
     for (size_t g = 0; g < groups(); ++g) {
@@ -117,19 +122,21 @@ class Idle {
 
   // ---- For the worker.
 
-  // Whether the worker may search; it does then.
+  // Lets the worker search and returns true, or returns false if half of the
+  // workers or more search already.
   bool BeginSearching(size_t worker) {
     size_t searching = 0;
     for (size_t g = 0; g < groups(); ++g) searching += Searching(Load(g));
     if (2 * searching >= workers_) return false;
-    // Nothing to order: it only keeps others from waking a worker, and what it
-    // then does not see, EndSearching or Sleep does.
+    // Relaxed: the count only keeps other threads from waking a worker. If this
+    // worker does not see a task, EndSearching or Sleep does.
     word(worker).fetch_add(kOneSearching, std::memory_order_relaxed);
     return true;
   }
 
-  // The worker has found a task, or gives up. Whether nobody searches now; it
-  // must then look whether there is more.
+  // Ends the worker's search, because the worker has found a task or gives up.
+  // Returns true if no worker in the same group searches now: the caller must
+  // then check whether more tasks are queued.
   bool EndSearching(size_t worker) {
     const uint64_t before =
         word(worker).fetch_sub(kOneSearching, std::memory_order_seq_cst);
@@ -137,8 +144,9 @@ class Idle {
     return MutableCondition(Searching(before) == 1);
   }
 
-  // The worker is asleep, and not searching any more if it was. Whether nobody
-  // searches now: it must then look for work before it parks.
+  // Marks the worker as asleep, and ends its search if it was searching.
+  // Returns true if no worker in the same group searches now: the caller must
+  // then check for work before parking.
   bool Sleep(size_t worker, bool was_searching) {
     ABSL_ASSERT(!IsAsleep(worker));
     const uint64_t searching = was_searching ? kOneSearching : 0;
@@ -147,11 +155,12 @@ class Idle {
     return MutableCondition(Searching(before - searching) == 0);
   }
 
-  // The worker is awake again. Whether another thread has woken it: it is
-  // searching then.
+  // Marks the worker as awake. Returns whether another thread has woken the
+  // worker; in this case the worker is searching.
   bool Awake(size_t worker) {
-    // Nobody else sets the bit. Acquire pairs with the exchange that has taken
-    // it: what follows, comes after that for the watchdog, too.
+    // No other thread sets the bit. Acquire pairs with the exchange that
+    // cleared the bit: for the watchdog, too, everything below comes after the
+    // exchange.
     if ((word(worker).load(std::memory_order_acquire) & Bit(worker)) == 0) {
       return true;
     }
@@ -161,7 +170,8 @@ class Idle {
   }
 
  private:
-  // The workers that are asleep, a bit each, and how many are searching.
+  // A bit for each worker, set while the worker is asleep, and above the bits
+  // the number of searching workers.
   struct alignas(ABSL_CACHELINE_SIZE) Group {
     Atomic<uint64_t> word{0};
   };
@@ -188,10 +198,11 @@ class Idle {
         if (!although_one_searches && MutableCondition(Searching(word) > 0)) {
           return std::nullopt;
         }
-        // The first ones, so that the others sleep long and deep.
+        // Wakes the first workers first, so that the others sleep long and
+        // deep.
         const int bit = std::countr_zero(word);
         const uint64_t woken = (word & ~(uint64_t{1} << bit)) + kOneSearching;
-        // Relaxed if it fails: it is the load above that comes after the push.
+        // Relaxed on failure: the load above is the one after the push.
         if (groups_[g].word.compare_exchange_weak(word, woken,
                                                   std::memory_order_seq_cst,
                                                   std::memory_order_relaxed)) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of idle.h beside one another, and what they promise to who pushes a
-// task. (What comes of it is in run_queues_model_test.)
+// The steps of idle.h in concurrent threads, and their guarantees to a thread
+// that pushes a task. (run_queues_model_test has the consequences.)
 
 #include <atomic>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A queue as idle.h wants it: with a task in it or not.
+// A queue as required by idle.h, which holds a task or not.
 class Queue {
  public:
   void Push() { full_.exchange(true, std::memory_order_seq_cst); }
@@ -32,7 +32,7 @@ class Queue {
   Atomic<bool> full_{false};
 };
 
-// ---- Nothing gets lost of a word that several change.
+// ---- No change is lost of a word that several threads change.
 
 MODEL_TEST(Idle, OneSearchesWhileAnotherGoesToSleep) {
   Idle idle(2);
@@ -74,7 +74,7 @@ MODEL_TEST(Idle, TwoWakeOneSleeper) {
   Require(idle.EndSearching(0));
 }
 
-// One searches then, and finds both.
+// One worker then searches, and finds both tasks.
 MODEL_TEST(Idle, TwoTasksWakeOneOfTwoSleepers) {
   Idle idle(2);
   idle.Sleep(0, /*was_searching=*/false);
@@ -85,7 +85,7 @@ MODEL_TEST(Idle, TwoTasksWakeOneOfTwoSleepers) {
   Require(idle.asleep() == 1);
 }
 
-// Only the last one that searched looks for what came meanwhile.
+// Only the last searching worker checks for tasks that came in the meantime.
 MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
   Idle idle(4);
   Require(idle.BeginSearching(0));
@@ -96,7 +96,8 @@ MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
   Require(idle.Sleep(0, /*was_searching=*/true));
 }
 
-// Either it was woken, and what came before that is visible, or it was not.
+// Either the worker was woken, and what came before the wake is visible, or the
+// worker was not woken.
 MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
   Idle idle(2);
   model::Cell<int> told(0);
@@ -113,7 +114,7 @@ MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
   Require(!idle.IsAsleep(0));
 }
 
-// ---- No task is left lying.
+// ---- No task is left in a queue.
 
 MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
   Idle idle(1);
@@ -129,8 +130,8 @@ MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
   Require(woken || found);
 }
 
-// Nobody is woken because worker `last` searches; but that one has found
-// another task, and is busy with it for long. Worker `sleeper` sleeps.
+// No worker is woken, because worker `last` searches. But `last` has found
+// another task, and is busy for long. Worker `sleeper` sleeps.
 void ATaskComesWhileOneEndsItsSearch(size_t last, size_t sleeper) {
   Idle idle(Idle::kGroup + 2);
   Queue queue;
@@ -155,8 +156,8 @@ MODEL_TEST(Idle, ATaskComesWhileTheLastOneEndsItsSearch) {
   ATaskComesWhileOneEndsItsSearch(/*last=*/0, /*sleeper=*/1);
 }
 
-// Of two that go to sleep one after the other, having searched, the last looks:
-// of each word, if they do not share one.
+// Two searching workers go to sleep one after the other. The last one checks
+// the queues: the last one of each word, if they do not share a word.
 void ATaskComesWhileTheyGoToSleep(size_t one, size_t another) {
   Idle idle(Idle::kGroup + 2);
   Queue queue;
@@ -183,8 +184,8 @@ MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
   ATaskComesWhileTheyGoToSleep(0, 1);
 }
 
-// ---- The same of workers that do not share a word. Worker 0 is in the first
-// one.
+// ---- The same for workers that do not share a word. Worker 0 belongs to the
+// first word.
 
 constexpr size_t kOfTheSecondWord = Idle::kGroup;
 
@@ -197,7 +198,7 @@ MODEL_TEST(Idle, ATaskComesWhileTwoOfTwoWordsGoToSleep,
   ATaskComesWhileTheyGoToSleep(0, kOfTheSecondWord);
 }
 
-// One sleeps in each word, and each of the two that wake takes one.
+// A worker sleeps in each word, and each of two waking threads takes one.
 MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
   Idle idle(Idle::kGroup + 1);
   idle.Sleep(0, /*was_searching=*/false);
@@ -210,7 +211,7 @@ MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
   Require(idle.asleep() == 0);
 }
 
-// ---- The watchdog does not sleep beside a worker that is awake.
+// ---- The watchdog does not sleep while a worker is awake.
 
 MODEL_TEST(Idle, AWorkerAwakesByItselfBesideTheWatchdog) {
   Idle idle(1);

@@ -32,7 +32,7 @@ TEST(Idle, WakesTheFirstThatSleeps) {
   EXPECT_EQ(idle.asleep(), 1u);
 }
 
-// Or each of many tasks would wake a worker.
+// Otherwise each of many tasks would wake a worker.
 TEST(Idle, WhoIsWokenSearchesAndNobodyElseIsWoken) {
   Idle idle(4);
   idle.Sleep(0, /*was_searching=*/false);

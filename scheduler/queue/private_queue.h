@@ -5,26 +5,27 @@
 // File: private_queue.h
 // -----------------------------------------------------------------------------
 //
-// The tasks that a worker keeps to itself, as long as nobody asks for any.
-// Internal to the scheduler.
+// The private queue of a worker: tasks it keeps to itself until another worker
+// asks for some. Internal to the scheduler.
 //
-// What only its owner touches costs no read-modify-write, has no limit, and is
-// kept in the best order. Others get what the owner gives them (run_queues.h).
-// If it is stuck in a long poll and gives nothing, a worker that searches, or
-// the watchdog, takes all there is; for this there is a lock, which costs the
-// owner next to nothing (biased_lock.h).
+// A queue that only its owner accesses costs no read-modify-write, has no
+// limit, and is kept in the best order. Other workers get the tasks that the
+// owner gives them (run_queues.h). If the owner is stuck in a long poll and
+// gives nothing, a searching worker or the watchdog takes all tasks. For this
+// purpose there is a lock, which costs the owner next to nothing
+// (biased_lock.h).
 //
 // # The order
 //
-//  1. The next one: the task that was woken last runs best right after the one
-//     that has woken it, on the same processor, while what it was told is in
-//     the cache.
-//  2. What was woken, in the order of its waking.
-//  3. New tasks, of which a tree of tasks may make a great many, the newest
-//     first: so few branches of the tree are begun at one time, and what they
-//     have in memory stays in the cache. Every so often the oldest comes first,
-//     so that each has its turn; and every eighth time a new one comes before
-//     what was woken.
+//  1. The next task (in the LIFO slot): the task woken last runs best right
+//     after the task that woke it, on the same processor, while the data it was
+//     woken for is in the cache.
+//  2. Woken tasks, in the order of their waking.
+//  3. New tasks, the newest first. A tree of tasks may create a great many of
+//     them. In this order few branches of the tree are begun at once, and their
+//     memory stays in the cache. Every so often the oldest comes first, so that
+//     each has its turn; and every eighth time a new task comes before the
+//     woken tasks.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_PRIVATE_QUEUE_H_
 #define ROUSE_SCHEDULER_QUEUE_PRIVATE_QUEUE_H_
@@ -45,9 +46,10 @@ namespace rouse::scheduler {
 
 // PrivateQueue
 //
-// Of `T`, `next_in_queue` and `previous_in_queue` belong to the queue, and
-// `IsNew()` says whether it has never been run. Owns nothing. One thread at a
-// time is its owner. All operations are O(1) but where it says otherwise.
+// `T::next_in_queue` and `T::previous_in_queue` belong to the queue, and
+// `T::IsNew()` says whether an element has never been run. Owns no elements.
+// One thread at a time is the owner. All operations take O(1) unless documented
+// otherwise.
 template <class T>
 class PrivateQueue {
  public:
@@ -57,18 +59,19 @@ class PrivateQueue {
 
   // ---- For the owner.
 
-  // To be called before anything is pushed: new tasks come in the order of
-  // their pushing as well, in one row with the others.
+  // Makes new tasks come in the order of their pushing, too, in one sequence
+  // with the woken tasks. Must be called before any push.
   void KeepOrderOfNew() { newest_first_ = false; }
 
-  // Puts `element` before all others. What was there goes to where it belongs.
+  // Puts `element` into the LIFO slot, before all others. The task in the slot
+  // before, if any, moves to its place in the queue.
   void PushNext(T* element) {
     const BiasedLock::OwnerHolder lock(mu_);
     if (T* const before = ExchangeNext(element)) PushLocked(before);
     Add(1);
   }
 
-  // The one that was pushed to be the next, or null.
+  // Removes and returns the task in the LIFO slot; null if the slot is empty.
   T* PopNext() {
     if (!HasNext()) return nullptr;
     const BiasedLock::OwnerHolder lock(mu_);
@@ -83,22 +86,22 @@ class PrivateQueue {
     Add(1);
   }
 
-  // Puts all `count` of `batch` behind what was woken.
+  // Puts all `count` elements of `batch` behind the woken tasks.
   void Append(RunQueue<T>& batch, size_t count) {
     const BiasedLock::OwnerHolder lock(mu_);
     woken_.Append(batch);
     Add(count);
   }
 
-  // Whether there may be a next one.
+  // Returns whether there may be a task in the LIFO slot.
   bool HasNext() const {
-    // Relaxed: the owner alone puts one there. The watchdog may have taken it.
+    // Relaxed: only the owner fills the slot. The watchdog may have emptied it.
     return next_.load(std::memory_order_relaxed) != nullptr;
   }
 
-  // The first of all but the next one, or null.
+  // Removes and returns the first task outside the LIFO slot, or null.
   T* Pop() {
-    // The watchdog may only take something away.
+    // The watchdog can only remove tasks.
     if (Size() == 0) return nullptr;
     const BiasedLock::OwnerHolder lock(mu_);
     T* const element = PopLocked();
@@ -106,9 +109,10 @@ class PrivateQueue {
     return element;
   }
 
-  // Moves to `batch` what others are to have, up to `limit`: what was woken,
-  // and the older half of the new tasks, whose branches are the longest, or
-  // `all_new`. How many. O(limit).
+  // Moves tasks for other workers to `batch`, at most `limit`, and returns
+  // their number. Takes the woken tasks, and then the older half of the new
+  // tasks, whose branches are the longest, or all new tasks if `all_new`. Takes
+  // O(limit).
   size_t TakeForOthers(RunQueue<T>& batch, size_t limit, bool all_new) {
     const BiasedLock::OwnerHolder lock(mu_);
     size_t count = 0;
@@ -128,8 +132,8 @@ class PrivateQueue {
     return count;
   }
 
-  // Moves all there is to `batch`, in its order but that the oldest of the new
-  // tasks comes first. How many. O(new tasks).
+  // Moves all tasks to `batch`, and returns their number. Keeps their order,
+  // except that new tasks come oldest first. Takes O(new tasks).
   size_t TakeAll(RunQueue<T>& batch) {
     const BiasedLock::OwnerHolder lock(mu_);
     return TakeAllLocked(batch);
@@ -137,9 +141,10 @@ class PrivateQueue {
 
   // ---- For any other thread.
 
-  // Calls `take(RunQueue<T>&, count)` with the same, if there is anything,
-  // under the lock: a TakeAll() that finds nothing comes after the call. O(new
-  // tasks), and what `take` takes.
+  // Takes all tasks as `TakeAll()` does and, if there are any, calls
+  // `take(RunQueue<T>&, count)` while holding the lock. Therefore a TakeAll()
+  // that finds nothing comes after the call. Takes O(new tasks), plus the time
+  // of `take`.
   template <class F>
   void Rescue(F take) {
     const BiasedLock::Holder lock(mu_);
@@ -150,17 +155,17 @@ class PrivateQueue {
 
   // ---- For any thread.
 
-  // How many there are. Out of date by the time it returns, but for the owner
-  // no less than there are.
+  // Returns the number of tasks. The number may be out of date when the call
+  // returns. For the owner, it is not less than the actual number.
   size_t Size() const {
-    // Nothing to order: the owner has written what it relies on.
+    // Relaxed: the owner relies only on its own writes.
     return size_.load(std::memory_order_relaxed);
   }
 
  private:
-  // After how many tasks the oldest of the new ones comes.
+  // Number of tasks after which the oldest new task comes first.
   static constexpr uint32_t kOldestInterval = 127;
-  // After how many a new one comes, though others are there that were woken.
+  // Number of tasks after which a new task comes before the woken tasks.
   static constexpr uint32_t kNewInterval = 8;
 
   void PushLocked(T* element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -203,7 +208,7 @@ class PrivateQueue {
     return before;
   }
 
-  // By who holds the lock.
+  // Adds `change` to the size. The caller holds the lock.
   void Add(size_t change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     size_.store(Size() + change, std::memory_order_relaxed);
   }
@@ -214,7 +219,7 @@ class PrivateQueue {
   RunQueue<T> woken_ ABSL_GUARDED_BY(mu_);
   RunStack<T> new_ ABSL_GUARDED_BY(mu_);
   size_t new_count_ ABSL_GUARDED_BY(mu_) = 0;
-  // Written under the lock.
+  // Both are written under the lock.
   Atomic<T*> next_{nullptr};
   Atomic<size_t> size_{0};
 };

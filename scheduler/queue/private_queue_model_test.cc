@@ -16,8 +16,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Written before it is pushed and when it is taken out: a second time, or one
-// that is not ordered behind the push, is a race or a failure.
+// Written before the push and at the removal. A second removal, or one not
+// ordered after the push, is a race or a failure.
 struct Task {
   bool IsNew() const { return is_new; }
   void Take() { ++taken.Write(); }
@@ -44,7 +44,7 @@ void Rescue(PrivateQueue<Task>& queue) {
   });
 }
 
-// The owner is about to run what the watchdog wants to give to others.
+// The owner is about to run the task that the watchdog wants to give to others.
 MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
   Task task;
   PrivateQueue<Task> queue;
@@ -56,7 +56,7 @@ MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
   Require(queue.Size() == 0);
 }
 
-// The owner comes out of its long poll and goes on, with tasks of each kind.
+// The owner comes out of its long poll and continues, with tasks of each kind.
 MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 3) {
   Task tasks[3];
@@ -67,7 +67,7 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
   queue.Push(Written(tasks[1]));
   queue.PushNext(Written(tasks[2]));
   if (Task* const task = queue.PopNext()) task->Take();
-  // With a lock that does not hold, a list may have no end.
+  // If the lock does not lock, a list may have no end.
   for (int i = 0; i < 3; ++i) {
     if (Task* const task = queue.Pop()) task->Take();
   }
@@ -76,7 +76,7 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
   Require(queue.Size() == 0);
 }
 
-// The owner gives to others what the watchdog takes.
+// The owner gives tasks to others while the watchdog takes them.
 MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   Task tasks[2];
@@ -95,7 +95,7 @@ MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
   for (Task& task : tasks) Require(task.taken.Read() == 1);
 }
 
-// It has no order of its own.
+// The private queue orders nothing itself.
 MODEL_MUTANTS(PrivateQueue, "base/lock/biased_lock",
               "SlowLockAsOwner at biased_lock.cc:21: store skipped: killed by "
               "biased_lock_model_test",

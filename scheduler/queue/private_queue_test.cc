@@ -99,7 +99,7 @@ TEST_F(PrivateQueueTest, NewOnesComeInTheirOrderIfAskedTo) {
   EXPECT_THAT(PopAll(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-// A tree that grows all the time, from its newest branch.
+// A tree keeps growing from its newest branch.
 TEST_F(PrivateQueueTest, TheOldestOfTheNewOnesHasItsTurn) {
   MarkNew(0, kElements);
   Push(0, 2);
@@ -110,7 +110,7 @@ TEST_F(PrivateQueueTest, TheOldestOfTheNewOnesHasItsTurn) {
   EXPECT_EQ(Number(queue_.Pop()), 0);
 }
 
-// Tasks that are woken all the time.
+// Tasks are woken all the time.
 TEST_F(PrivateQueueTest, ANewOneHasItsTurnBesideThoseThatAreWoken) {
   MarkNew(0, 2);
   Push(0, 4);

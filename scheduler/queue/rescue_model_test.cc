@@ -18,14 +18,14 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// ---- A Rescue() beside a worker that gives up or leaves what it has. What the
-// watchdog has taken is in no queue for a moment.
+// ---- A Rescue() while a worker gives up or leaves its tasks. The tasks taken
+// by the watchdog are in no queue for a moment.
 
-// How the worker does it: as it should, or not if it seems to have nothing,
-// which is the case as soon as the watchdog has taken it.
+// How the worker gives up its tasks: always, as it should, or only if it seems
+// to have any. (It seems to have none as soon as the watchdog has taken them.)
 enum class GivingUp : unsigned char { kAlways, kUnlessItSeemsEmpty };
 
-// All that the worker had is where others find it when GiveUp() returns.
+// When GiveUp() returns, other workers can find all the worker's tasks.
 void GiveUpBesideARescue(GivingUp how) {
   World world(2, 2);
   const World::Queues::Own own = world.queues.Of(0);
@@ -42,7 +42,7 @@ void GiveUpBesideARescue(GivingUp how) {
   world.RequireAllHaveRun(2);
 }
 
-// Nothing comes into a queue after it was emptied for the last time.
+// No task enters a queue after it was emptied for the last time.
 void LeaveBesideARescue(GivingUp how) {
   World world(2, 2);
   world.queues.Of(0).Push(&world.tasks[0]);
@@ -67,8 +67,8 @@ MODEL_TEST(Rescue, EndsBeforeTheWorkerHasLeft, .mode = model::Mode::kBounded,
   LeaveBesideARescue(GivingUp::kAlways);
 }
 
-// The worker gets a task into its slot, and another in its place, while the
-// watchdog empties it.
+// The worker gets a task into its LIFO slot, and another in its place, while
+// the watchdog empties the slot.
 MODEL_TEST(Rescue, OfASlotThatIsFilledAgain, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   World world(2, 3);
@@ -84,7 +84,7 @@ MODEL_TEST(Rescue, OfASlotThatIsFilledAgain, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(3);
 }
 
-// Others take what comes from either of the two.
+// Others take the tasks from either of the two.
 MODEL_TEST(Rescue, BesideAWorkerThatLeavesAndAThief,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
@@ -99,7 +99,8 @@ MODEL_TEST(Rescue, BesideAWorkerThatLeavesAndAThief,
   world.RequireAllHaveRun(2);
 }
 
-// It rests on the order of the steps, and on the lock that orders them.
+// The guarantee depends on the order of the steps, and on the lock that orders
+// them.
 TEST(Rescue, IsAwaitedByAWorkerThatSeemsToHaveNothing) {
   EXPECT_TRUE(model::Check({}, [] {
                 GiveUpBesideARescue(GivingUp::kUnlessItSeemsEmpty);
@@ -117,11 +118,11 @@ MODEL_MUTANTS(Rescue, "base/lock/biased_lock",
               "biased_lock.cc:42: store skipped: killed by "
               "biased_lock_model_test, or listed there");
 
-// ---- Who searches, and a worker that does not come out of its poll.
+// ---- A searching worker, and a worker that does not come out of its poll.
 
-// A worker that does not come out of its poll, and had no reason to share what
-// it keeps, since the others were busy. They become free, and no watchdog
-// comes.
+// A worker does not come out of its poll, and had no reason to share its
+// private tasks, because the others were busy. The others become free, and no
+// watchdog comes.
 void TakeFromAStuckWorker(size_t others, int tasks, bool patience_ends = true) {
   World world(others + 1, tasks);
   world.patience_ends = patience_ends;
@@ -148,8 +149,8 @@ MODEL_TEST(StuckWorker, TwoOthersTakeAllThatItKeeps,
   TakeFromAStuckWorker(2, 2);
 }
 
-// It was not stuck after all: it goes on with its tasks beside the one that
-// takes them, and shares what it gets.
+// The worker was not stuck after all. It continues with its tasks while the
+// other takes them, and shares the tasks it gets.
 MODEL_TEST(StuckWorker, ComesOutOfItsPollBesideTheOther,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {

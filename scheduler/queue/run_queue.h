@@ -5,7 +5,7 @@
 // File: run_queue.h
 // -----------------------------------------------------------------------------
 //
-// A queue of tasks that are to be run. Internal to the scheduler.
+// A queue of runnable tasks. Internal to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_RUN_QUEUE_H_
 #define ROUSE_SCHEDULER_QUEUE_RUN_QUEUE_H_
@@ -16,8 +16,8 @@ namespace rouse::scheduler {
 
 // RunQueue
 //
-// First in, first out, through `T::next_in_queue`; owns nothing. Not
-// thread-safe. All operations are O(1).
+// A first-in, first-out queue, linked by `T::next_in_queue`. Owns no elements.
+// Not thread-safe. All operations are O(1).
 template <class T>
 class RunQueue {
  public:
@@ -29,14 +29,14 @@ class RunQueue {
     last_ = element;
   }
 
-  // The one that has waited longest, or null.
+  // Removes and returns the element that has waited longest, or null.
   T* Pop() {
     T* element = first_;
     if (element != nullptr) first_ = element->next_in_queue;
     return element;
   }
 
-  // Moves all that is in `other` behind what is here.
+  // Moves all elements of `other` to the end of this queue.
   void Append(RunQueue& other) {
     if (other.IsEmpty()) return;
     T* first = std::exchange(other.first_, nullptr);

@@ -58,7 +58,7 @@ TEST(RunQueueTest, AppendToNoneAndOfNone) {
   EXPECT_THAT(PopAll(queue), ElementsAre(1));
 }
 
-// What was appended from can be used again, and so can what was emptied.
+// A queue can be used again after it was appended to another, or emptied.
 TEST(RunQueueTest, GivesInTheOrderOfTheirComing) {
   std::vector<Element> elements;
   for (int i = 0; i < 64; ++i) elements.emplace_back(i);

@@ -5,41 +5,42 @@
 // File: run_queues.h
 // -----------------------------------------------------------------------------
 //
-// All run queues of one scheduler: which task comes next on which worker, and
-// whom to wake for it. Internal to the scheduler.
+// All run queues of one scheduler, which decide which task comes next on which
+// worker, and which worker to wake for a task. Internal to the scheduler.
 //
-//   other threads ──▶ inject ──────┐ a batch, at times or when out of work
+//   other threads ──▶ global ──────┐ a batch, at times or when out of work
 //                                  ▼
 //   a worker's tasks ──────────▶ private
 //                                  │ when others have nothing to do
 //                                  ▼
-//   half of it to ◀───────────── shared
-//   those out of work
+//   half of it to ◀──────────── stealable
+//   workers without work
 //
-// What a worker's tasks wake and spawn it keeps to itself at first, which costs
-// no read-modify-write (private_queue.h). Whenever a worker has more than what
-// it runs next, and another has nothing to do, it moves what others are to have
-// to a queue that they steal from (stealable_queue.h). So nothing is shared
-// while all are busy, or all that there is to do is one task after the other.
+// A worker at first keeps the tasks woken or spawned by its own tasks private,
+// which costs no read-modify-write (private_queue.h). Whenever the worker has
+// more than the next task to run, and another worker has nothing to do, the
+// worker moves tasks for others to its stealable queue (stealable_queue.h).
+// Therefore a worker shares nothing while all workers are busy, or while the
+// only work is one task after another.
 //
-// A worker whose polls take long shares all of it in advance, as soon as there
-// is room: others should not have to wait for the end of a poll. Where nobody
-// watches for long polls every worker does so.
+// A worker with long polls shares all its tasks in advance, as soon as there is
+// room, so that others need not wait for the end of a poll. If no watchdog
+// runs, every worker does so.
 //
-// A worker that is in a poll when another one becomes idle, and stays in it,
-// does not notice. So a worker that searches, finds nothing shared, and sees
-// that another one keeps tasks to itself, watches that one for some tens of
-// microseconds. If the watched worker has not begun `kPollsUntilShared` polls
-// by then it is stuck, and all that it keeps is moved to the queue of all
-// (Rescue()). If it has, it has seen that somebody searches, and has shared
-// what it had.
+// A worker in a poll does not notice when another becomes idle, as long as the
+// poll lasts. Therefore a searching worker watches another worker for some tens
+// of microseconds if it finds nothing shared, and the other worker has private
+// tasks. If the watched worker does not begin `kPollsUntilShared` polls in this
+// time, it is stuck, and all its private tasks are moved to the global queue
+// (Rescue()). If it does, the watched worker has noticed the search, and has
+// shared its tasks.
 //
-// That no task is left lying in a shared queue while a worker sleeps is the
-// invariant of idle.h. What moves tasks from one such queue to another calls
-// Wake() as who pushes them: for a moment they were in neither. What is private
-// is exempt: its worker is awake, and comes to it, or shares it, after the poll
-// that it is in. Should it get stuck there, who searches takes all of it, or,
-// if nobody does until then, the watchdog.
+// The invariant of idle.h is that no task stays in a global or stealable queue
+// while a worker sleeps. A thread that moves tasks from one such queue to
+// another calls Wake(), as after a push: for a moment the tasks were in neither
+// queue. Private tasks are exempt: their worker is awake, and runs or shares
+// them after its current poll. If the worker gets stuck there, a searching
+// worker takes all private tasks or, if none has done so by then, the watchdog.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_RUN_QUEUES_H_
 #define ROUSE_SCHEDULER_QUEUE_RUN_QUEUES_H_
@@ -66,43 +67,47 @@
 
 namespace rouse::scheduler {
 
-// When a worker shares what it has: if another has nothing to do, or when there
-// is room.
+// Sharing
+//
+// When a worker shares its tasks: if another worker has nothing to do, or when
+// there is room.
 enum class Sharing : unsigned char { kOnDemand, kInAdvance };
 
-// A worker that has begun so many polls has looked in between whether another
-// has nothing to do, and called `Share()`.
+// Number of polls after which a worker is known to have shared: between this
+// many polls, a worker has checked whether another worker has nothing to do,
+// and has called `Share()`.
 inline constexpr uint64_t kPollsUntilShared = 5;
 
 // RunQueues
 //
-// Of a number of workers, which are known by their numbers. `Host` is
+// The queues of a number of workers, identified by their indices. `Host` has
 //
-//   // `worker` sleeps no more, and is to search: unparks it. Any thread.
+//   // Unparks `worker`, which sleeps no more and must search. Any thread.
 //   void UnparkWorker(size_t worker);
-//   // How many polls `worker` has begun. Any thread; may be out of date.
+//   // Returns how many polls `worker` has begun. May be out of date.
+//   // Any thread.
 //   uint64_t PollsBegun(size_t worker);
-//   // Calls `ready` again and again, for so long that a poll which lasts is a
-//   // long one, or until it returns true: returns what it returned last.
+//   // Calls `ready` repeatedly, until it returns true or the time has passed
+//   // after which a poll is long. Returns the last result of `ready`.
 //   bool AwaitBriefly(F ready);
-//   // `element` came after `Close()`. Any thread.
+//   // Takes `element`, which came after `Close()`. Any thread.
 //   void Discard(T* element);
-//   // For the time that `worker` takes elements out of the queue that all
-//   // share, to be told of each by `Add(T*)`. If it `IsClosed()`, none may be
-//   // taken any more.
+//   // Returns an object that lives while `worker` takes elements out of the
+//   // global queue. Its `Add(T*)` is called for each. If its `IsClosed()`
+//   // returns true, no more elements can be taken.
 //   ... AdderFor(size_t worker);
 //
-// and of `T`, `next_in_queue` and `previous_in_queue` belong to the queues, and
-// `IsNew()` says whether it has never been run.
+// `T::next_in_queue` and `T::previous_in_queue` belong to the queues, and
+// `T::IsNew()` says whether an element has never been run.
 //
-// What only the thread that runs a worker may do, is in `Own`.
+// `Own` has the functions reserved for the thread that runs a worker.
 template <class T, class Host, uint32_t kCapacity = 256>
 class RunQueues {
  public:
   class Own;
 
-  // `host` outlives the queues. Without `newest_first` new tasks run in their
-  // order, in one row with the others.
+  // `host` outlives the queues. Without `newest_first`, new tasks run in the
+  // order of their pushing, in one sequence with the others.
   RunQueues(Host& host, size_t workers, bool newest_first = true)
       : host_(host),
         workers_(workers),
@@ -116,19 +121,19 @@ class RunQueues {
 
   // ---- For any thread.
 
-  // Puts `element` at the end of the shared queue.
+  // Puts `element` at the end of the global queue.
   void Inject(T* element) { AfterPush(element, global_.Push(element)); }
-  // The same for one that was in no queue before.
+  // Like `Inject()`, but for an element that was in no queue before.
   void InjectNew(T* element) { AfterPush(element, global_.PushNew(element)); }
 
-  // Lets others have what `worker` keeps to itself. Returns how many these are.
-  // Costs all threads a barrier, if there is anything.
+  // Moves all private tasks of `worker` to the global queue, and returns their
+  // number. Costs all threads a barrier if there are any.
   size_t Rescue(size_t worker) {
     Local& local = locals_[worker];
-    // A worker alone has nobody to share with.
+    // A scheduler's only worker has no worker to share with.
     if (IsSolo() || local.own.Size() == 0) return 0;
     size_t rescued = 0;
-    // Its worker cannot leave before they are in the queue.
+    // The worker cannot leave before the tasks are in the global queue.
     local.own.Rescue([this, &rescued](RunQueue<T>& tasks, size_t count) {
       global_.PushBatch(tasks);
       rescued = count;
@@ -137,20 +142,21 @@ class RunQueues {
     return rescued;
   }
 
-  // There may be something to do: wakes a worker, unless one looks already.
+  // Wakes a worker because there may be work, unless a worker already searches.
   void Wake() {
     const std::optional<size_t> worker = idle_.Wake();
     if (ABSL_PREDICT_FALSE(worker.has_value())) host_.UnparkWorker(*worker);
   }
 
-  // Wakes one that sleeps, though there be nothing to do. Whether there was.
+  // Wakes a sleeping worker even if no task is queued. Returns whether a worker
+  // was asleep.
   bool WakeAny() {
     const std::optional<size_t> worker = idle_.WakeAny();
     if (worker.has_value()) host_.UnparkWorker(*worker);
     return worker.has_value();
   }
 
-  // Whether there is something that any worker could run.
+  // Returns whether there is a task for any worker to run.
   bool HasWork() const {
     if (!global_.IsEmpty()) return true;
     for (size_t i = 0; i < workers_; ++i) {
@@ -161,20 +167,21 @@ class RunQueues {
 
   const Idle& idle() const { return idle_; }
   size_t global_depth() const { return global_.Size(); }
-  // How often `InjectNew()` has been called.
+  // Returns how many times `InjectNew()` has been called.
   size_t injected_new() const { return global_.new_count(); }
-  // How many have come from outside, new or not.
+  // Returns how many tasks have come from outside, new or not.
   uint64_t injected() const { return global_.pushed(); }
-  // Calls `visit(T*)` for each in the shared queue, under its lock.
+  // Calls `visit(T*)` for each task in the global queue while holding its lock.
   template <class F>
   void ForEachInjected(F visit) {
     global_.ForEach(visit);
   }
 
-  // The shared queue takes nothing any more, and no worker sleeps.
+  // Closes the global queue to injected tasks, and makes all workers stop
+  // sleeping.
   void Close() {
     global_.Close();
-    // Sequentially consistent with the look in Sleep, as a push is.
+    // Sequentially consistent with the check in Sleep, like a push.
     closed_.store(true, std::memory_order_seq_cst);
     while (WakeAny()) {
     }
@@ -184,28 +191,27 @@ class RunQueues {
     return closed_.load(std::memory_order_acquire);
   }
 
-  // What `worker` does with them: see below.
+  // Returns the queues from the point of view of `worker`: see `Own`.
   Own Of(size_t worker) { return Own(*this, worker); }
 
   // ---- When no worker runs.
 
-  // Takes out all that is left of one worker, which no thread runs any more, or
-  // of all, and in either case of the shared queue, and calls `discard(T*)` for
-  // each.
+  // Takes out all remaining tasks of `worker`, which no thread runs any more,
+  // and of the global queue, and calls `discard(T*)` for each task.
+  // `DrainAll()` does the same for all workers.
   //
   // REQUIRES: the queues are closed, and each of these workers has called
-  // `Leave()`, or was never run. It is that call which makes this one complete:
-  // `Leave()` takes the lock of what the worker keeps to itself even if there
-  // seems to be nothing. So what a `Rescue()` has taken from there before is in
-  // the shared queue now, and one that comes later finds nothing. The calls
-  // that look here take no lock where they see nothing, and would miss tasks
-  // that are on their way.
+  // `Leave()`, or was never run. `Leave()` makes the drain complete by taking
+  // the lock of the private queue even if the queue seems empty. Therefore the
+  // tasks of an earlier `Rescue()` are in the global queue now, and a later one
+  // finds nothing. The functions called here take no lock if a queue seems
+  // empty, and would miss tasks on their way.
   template <class F>
   void Drain(size_t worker, F discard) {
     Own own = Of(worker);
     if (T* const element = own.PopNext()) discard(element);
     while (T* const element = own.Pop()) discard(element);
-    // Little by little, for others may be doing the same.
+    // One by one, because other threads may be draining, too.
     RunQueue<T> some;
     while (global_.PopBatch(1, some, [](T*) {}) > 0) {
       while (T* const element = some.Pop()) discard(element);
@@ -217,15 +223,15 @@ class RunQueues {
   }
 
  private:
-  // A worker's.
+  // The queues of one worker.
   struct alignas(ABSL_CACHELINE_SIZE) Local {
-    // By themselves, since others read of either.
+    // On separate cache lines, since other threads read from both.
     StealableQueue<T, kCapacity> queue;
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     uint32_t pops = 0;
     bool searching = false;
     Sharing sharing = Sharing::kOnDemand;
-    // Written by the worker, read by anyone.
+    // Written by the worker, read by any thread.
     Atomic<uint64_t> overflows{0};
     Atomic<uint64_t> steals{0};
     Atomic<uint64_t> steal_operations{0};
@@ -251,7 +257,7 @@ class RunQueues {
 
 // RunQueues::Own
 //
-// The queues as one worker has them. A copy is as good.
+// The queues from the point of view of one worker. Copies are equivalent.
 template <class T, class Host, uint32_t kCapacity>
 class RunQueues<T, Host, kCapacity>::Own {
  public:
@@ -260,10 +266,12 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // ---- For any thread.
 
-  // How many the worker has. Out of date by the time it returns.
+  // Returns how many tasks the worker has. The result may be out of date when
+  // the call returns.
   size_t depth() const { return local_.queue.Size() + local_.own.Size(); }
-  // How many tasks of the worker have not fitted where others steal from it;
-  // how many it has stolen, and in how many thefts.
+  // Returns how many of the worker's tasks did not fit into the stealable
+  // queue. `steals()` returns how many tasks the worker has stolen, and
+  // `steal_operations()` in how many thefts.
   uint64_t overflows() const {
     return local_.overflows.load(std::memory_order_relaxed);
   }
@@ -276,14 +284,14 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // ---- For the thread that runs the worker.
 
-  // Puts `element` behind all else that the worker keeps to itself; or before
-  // all that.
+  // Puts `element` behind all other private tasks of the worker. `PushNext()`
+  // puts `element` before them.
   void Push(T* element) { local_.own.Push(element); }
   void PushNext(T* element) { local_.own.PushNext(element); }
 
-  // If the worker keeps more than `least` to itself, lets others have it, when
-  // they are to. To be called after a push, with 1: there is what the worker
-  // runs next; and between polls, with 0.
+  // Lets others have private tasks, if the worker has more than `least` of them
+  // and `Sharing` says so. Must be called with 1 after a push (one task is the
+  // next to run), and with 0 between polls.
   void Share(size_t least) {
     if (local_.own.Size() <= least || queues_.IsSolo()) return;
     if (local_.sharing == Sharing::kOnDemand &&
@@ -295,15 +303,16 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   void SetSharing(Sharing sharing) { local_.sharing = sharing; }
 
-  // Whether there may be a task that was pushed to be the next.
+  // Returns whether there may be a task in the LIFO slot.
   bool HasNext() const { return local_.own.HasNext(); }
 
-  // The task that was last pushed to be the next, or null.
+  // Removes and returns the task in the LIFO slot; null if the slot is empty.
   T* PopNext() { return local_.own.PopNext(); }
 
-  // The first of the worker's own, or null. What it has shared has waited
-  // longest, and comes before what it has kept, but for every eighth time: it
-  // may share more all the time, and not all that it has.
+  // Removes and returns the first of the worker's own tasks, or null. The
+  // shared tasks have waited longest and come before the private ones, except
+  // every eighth time, because the worker may share more all the time without
+  // sharing everything.
   T* Pop() {
     if (++local_.pops % kKeptInterval == 0) {
       if (T* const element = local_.own.Pop()) return element;
@@ -312,9 +321,9 @@ class RunQueues<T, Host, kCapacity>::Own {
     return local_.own.Pop();
   }
 
-  // The first of the shared queue, or null; and some more, into the worker's
-  // own: its share, but no more than 128. With a worker alone what it had
-  // before comes first.
+  // Removes and returns the first task of the global queue, or null. Moves some
+  // more to the worker's private queue: the worker takes its share, but at most
+  // 128 tasks. A scheduler's only worker runs its earlier tasks first.
   T* PopGlobal() {
     const size_t waiting = queues_.global_.Size();
     if (waiting == 0) return nullptr;
@@ -339,11 +348,12 @@ class RunQueues<T, Host, kCapacity>::Own {
     return first;
   }
 
-  // The first half of what another worker has, into the worker's own queue:
-  // returns the first of it. Or else as PopGlobal(). Null if there is nothing,
-  // or enough others search. The worker searches from then on.
+  // Moves the first half of another worker's stealable queue to the worker's
+  // own, and returns the first of the stolen tasks. Otherwise works like
+  // PopGlobal(). Returns null if there is nothing, or if enough other workers
+  // search. The worker searches from then on.
   T* Steal(FastRand& rand) {
-    // Nobody to steal from, and nobody else who could be woken.
+    // No worker to steal from, and no other worker to wake.
     if (queues_.IsSolo()) return PopGlobal();
     if (!local_.searching) {
       if (!queues_.idle_.BeginSearching(worker_)) return nullptr;
@@ -351,8 +361,8 @@ class RunQueues<T, Host, kCapacity>::Own {
     }
     for (int waits = 0;; ++waits) {
       if (T* const element = StealOnce(rand)) return element;
-      // Whoever has something it keeps to itself, and is between short polls,
-      // shares it in a moment: it sees that somebody searches.
+      // A worker with private tasks, if between short polls, shares them in a
+      // moment, because it notices the search.
       if (waits == kWaits || !OthersKeep(1)) break;
       SpinHint();
     }
@@ -360,31 +370,32 @@ class RunQueues<T, Host, kCapacity>::Own {
     for (size_t i = 0; i < queues_.workers_; ++i) {
       if (i == worker_ || !Keeps(i)) continue;
       T* const element = RescueIfStuck(i) ? PopGlobal() : StealOnce(rand);
-      // Others may have been sooner: there may be more workers that are stuck.
+      // Others may have been faster, and more workers may be stuck.
       if (element != nullptr) return element;
     }
     return nullptr;
   }
 
-  // The worker has found something to do: it does not search any more, if it
-  // did.
+  // Ends the worker's search, if any, because the worker has found something to
+  // do.
   void EndSearching() {
     if (ABSL_PREDICT_TRUE(!local_.searching)) return;
     local_.searching = false;
     if (!queues_.idle_.EndSearching(worker_)) return;
-    // A worker that is stuck keeps what nobody watches any more. One task alone
-    // is what it runs next.
+    // The private tasks of a stuck worker are not watched any more. A single
+    // private task is the next to run on the other worker.
     if (MutableCondition(queues_.HasWork()) || OthersKeep(2)) queues_.Wake();
   }
 
-  // Whether the worker keeps others from being woken while it has nothing to
-  // do: so it may go on looking.
+  // Returns whether the worker, while it has nothing to do, keeps others from
+  // being woken, and may therefore continue to search.
   bool IsSearching() const { return queues_.IsSolo() || local_.searching; }
 
-  // Whether the worker, which has nothing to do, may park: a task that comes
-  // from now on, and a Close(), unparks it or another.
+  // Puts the worker, which has nothing to do, to sleep. Returns whether the
+  // worker may park: a later task or Close() then unparks this worker or
+  // another.
   bool Sleep() {
-    // Sequentially consistent, as all that is looked at here: see idle.h.
+    // Sequentially consistent, like everything checked here: see idle.h.
     const bool look =
         queues_.idle_.Sleep(worker_, std::exchange(local_.searching, false));
     if (depth() == 0 && !MutableCondition(look && queues_.HasWork()) &&
@@ -395,49 +406,50 @@ class RunQueues<T, Host, kCapacity>::Own {
     return false;
   }
 
-  // The worker has parked. Whether another has woken it: it searches then.
+  // Marks the worker as awake after a park. Returns whether another thread has
+  // woken the worker, which then searches.
   bool Awake() {
     const bool woken = queues_.idle_.Awake(worker_);
     if (MutableCondition(woken)) local_.searching = true;
     return woken;
   }
 
-  // The worker is about to be left by its thread: all that it has is for
-  // others, and if it was woken for a task, another is.
+  // Gives all tasks of the worker to others, because the thread is about to
+  // leave the worker. If the worker was woken for a task, wakes another worker.
   void Leave() {
     GiveUp();
     ROUSE_MUTABLE_CALL(EndSearching());
   }
 
-  // Shares all that the worker keeps to itself, whether or not others have
-  // something to do. What does not fit, goes to the end of the shared queue.
+  // Shares all private tasks, whether or not others have something to do. Tasks
+  // without room go to the end of the global queue.
   void GiveUp() {
-    // It keeps all for the next thread that runs it.
+    // The worker keeps all tasks for the next thread that runs it.
     if (queues_.IsSolo()) return;
     RunQueue<T> tasks;
-    // Even if there is nothing: a Rescue() that is under way is to end first.
+    // Even if there seems to be nothing: a Rescue() in progress must end first.
     if (local_.own.TakeAll(tasks) > 0) Offer(tasks);
   }
 
  private:
-  // How many a worker takes from the shared queue at most. With fewer it would
-  // be there too often; more would be out of its cache again when their turn
-  // comes.
+  // Number of tasks to take from the global queue at most. With fewer, a worker
+  // would access that queue too often. With more, the tasks would be out of the
+  // worker's cache again before their turn.
   static constexpr size_t kMaxShare = 128;
 
-  // After how many tasks one comes that the worker keeps to itself, though
-  // others are there that it has shared.
+  // Number of tasks after which a private task comes before the shared ones.
   static constexpr uint32_t kKeptInterval = 8;
 
-  // How often a thief looks again while others keep tasks to themselves. In a
-  // model it would only be more of the same.
+  // Number of times a thief searches again while others have private tasks. In
+  // a model, more searches would be more of the same.
 #ifdef ROUSE_MODEL
   static constexpr int kWaits = 0;
 #else
   static constexpr int kWaits = 50;
 #endif
 
-  // By the only thread that writes `count`. Relaxed: it orders nothing.
+  // Adds to a count written only by the calling thread. Relaxed: the count
+  // orders nothing.
   template <class N>
   static void Add(Atomic<N>& count, N change) {
     count.store(count.load(std::memory_order_relaxed) + change,
@@ -447,7 +459,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   bool Keeps(size_t worker, size_t least = 1) const {
     return queues_.locals_[worker].own.Size() >= least;
   }
-  // Whether another worker keeps so many tasks to itself.
+  // Returns whether another worker has at least `least` private tasks.
   bool OthersKeep(size_t least) const {
     for (size_t i = 0; i < queues_.workers_; ++i) {
       if (i != worker_ && Keeps(i, least)) return true;
@@ -455,9 +467,9 @@ class RunQueues<T, Host, kCapacity>::Own {
     return false;
   }
 
-  // Waits until `worker`, which keeps something to itself, has done something
-  // about it, or there is something else to do. If neither happens, all that it
-  // keeps is in the shared queue then.
+  // Waits until `worker`, which has private tasks, has made progress with them,
+  // or until there is something else to do. If neither happens, moves all
+  // private tasks of `worker` to the global queue and returns true.
   bool RescueIfStuck(size_t worker) {
     const uint64_t polls = queues_.host_.PollsBegun(worker) + kPollsUntilShared;
     const bool has_moved_on = queues_.host_.AwaitBriefly([&] {
@@ -481,8 +493,8 @@ class RunQueues<T, Host, kCapacity>::Own {
     ROUSE_MUTABLE_CALL(queues_.Wake());
   }
 
-  // Puts `tasks` where others can steal them, and what does not fit there into
-  // the shared queue.
+  // Puts `tasks` into the stealable queue, and the rest into the global queue
+  // if there is no room.
   void Offer(RunQueue<T>& tasks) {
     RunQueue<T> overflow;
     size_t count = 0;
@@ -499,7 +511,8 @@ class RunQueues<T, Host, kCapacity>::Own {
     ROUSE_MUTABLE_CALL(queues_.Wake());
   }
 
-  // Half of what another worker has shared.
+  // Steals half of the tasks shared by another worker, and returns the first;
+  // null if no worker has any.
   T* StealOnce(FastRand& rand) {
     const size_t start = rand.Below(static_cast<uint32_t>(queues_.workers_));
     for (size_t i = 0; i < queues_.workers_; ++i) {

@@ -20,7 +20,7 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A worker alone, and a thread that has work for it while it goes to sleep.
+// A single worker goes to sleep while a thread has work for it.
 MODEL_TEST(RunQueues, AWorkerAloneMissesNoTask, .mode = model::Mode::kBounded,
            .preemption_bound = 2) {
   World world(1, 2);
@@ -31,7 +31,7 @@ MODEL_TEST(RunQueues, AWorkerAloneMissesNoTask, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(2);
 }
 
-// One of the two is woken, or is searching, or finds the task before it sleeps.
+// One of the two is woken, is searching, or finds the task before it sleeps.
 MODEL_TEST(RunQueues, AnInjectedTaskIsFoundByOneOfTwo,
            .mode = model::Mode::kBounded, .preemption_bound = 1) {
   World world(2, 1);
@@ -43,7 +43,7 @@ MODEL_TEST(RunQueues, AnInjectedTaskIsFoundByOneOfTwo,
   world.RequireAllHaveRun(1);
 }
 
-// The second task comes while the first is being looked for.
+// The second task comes during the search for the first.
 MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
@@ -57,8 +57,8 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
   world.RequireAllHaveRun(2);
 }
 
-// Two tasks of a worker that comes back to them, and another one: either gets
-// one of them, or one gets both, however they go to sleep and wake.
+// Two tasks of a worker that comes back to them, and another worker. Each
+// worker gets one task, or one gets both, however they go to sleep and wake.
 MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 2);
@@ -72,8 +72,8 @@ MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(2);
 }
 
-// A worker that does not come back, and has given up what it has: the other one
-// takes all of it.
+// A worker does not come back, and has given up its tasks: the other worker
+// takes all of them.
 MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -86,8 +86,8 @@ MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
   world.RequireAllHaveRun(2);
 }
 
-// A worker that does not come back, and has shared what it had: the other one,
-// which may be asleep, is woken for it.
+// A worker does not come back, and has shared its tasks: the other worker,
+// which may be asleep, is woken for them.
 MODEL_TEST(RunQueues, WhatABusyWorkerSharesIsStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -100,8 +100,8 @@ MODEL_TEST(RunQueues, WhatABusyWorkerSharesIsStolen,
   world.RequireAllHaveRun(1);
 }
 
-// It has more than others can steal: tasks move to the shared queue beside the
-// thief.
+// A worker has more tasks than others can steal: tasks move to the global queue
+// while a thief steals.
 MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   World world(2, 3);
@@ -114,8 +114,8 @@ MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(3);
 }
 
-// A worker shares one and does not come back: the watchdog takes the others,
-// and what is not shared because the other worker did not sleep yet.
+// A worker shares one task and does not come back. The watchdog takes the
+// others, and tasks not shared because the other worker did not sleep yet.
 MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
@@ -144,8 +144,9 @@ MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(1);
 }
 
-// A worker that searches is left by its thread with nothing, or goes on with
-// what it has found and does not come back. What came meanwhile woke nobody.
+// A searching worker is left by its thread with nothing, or continues with a
+// task it has found and does not come back. Tasks that came in the meantime
+// woke no worker.
 MODEL_TEST(RunQueues, ATaskThatComesDuringTheLastSearchWakesAnother,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -155,7 +156,7 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringTheLastSearchWakesAnother,
   Thread outside([&] { world.queues.Inject(Written(world.tasks[1])); });
   FastRand rand(0);
   Task* const task = world.queues.Of(0).Steal(rand);
-  // What it may have taken besides.
+  // Tasks that the worker may have taken as well.
   world.queues.Of(0).GiveUp();
   world.queues.Of(0).EndSearching();
   if (task != nullptr) world.Run(task);
@@ -176,7 +177,7 @@ MODEL_TEST(RunQueues, AWorkerThatLeavesDoesNotSearchAnyMore,
   world.RequireAllHaveRun(1);
 }
 
-// Whoever sleeps, or is about to, sees that it is over.
+// A worker that sleeps, or is about to sleep, notices the close.
 MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 1);
@@ -187,7 +188,7 @@ MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
   two.Join();
 }
 
-// Such as why it was closed.
+// For example the reason for the close.
 MODEL_TEST(RunQueues, WhoSeesThemClosedSeesWhatCameBefore) {
   World world(1, 1);
   Cell<int> reason(0);
@@ -206,25 +207,26 @@ MODEL_MUTANTS(RunQueues, "scheduler/queue/run_queues.h",
               "Own::Add at run_queues.h:443: store skipped: it counts for "
               "metrics");
 
-// ---- BlockInPlace(): a worker goes from the thread that blocks to one that
-// stands in, and perhaps back.
+// ---- BlockInPlace(): a worker goes from the blocking thread to a replacement
+// thread, and perhaps back.
 
-// What a thread does before it blocks in a poll: as it should, in the wrong
-// order, or not all of it.
+// What a thread does before it blocks in a poll: everything, as it should, the
+// steps in the wrong order, or only a part.
 enum class HandingOn : unsigned char { kRight, kGivesUpLate, kKeepsAll };
 
-// A worker 0 that one thread after another runs.
+// Has a worker 0 that one thread after another runs.
 class Handed : public World {
  public:
   using World::World;
 
-  // The thread that runs the worker is in a poll, and about to block.
+  // Called when the thread that runs the worker is in a poll, and about to
+  // block.
   void PutDown(HandingOn how = HandingOn::kRight) {
     if (how == HandingOn::kRight) queues.Of(0).GiveUp();
     baton.PutDown();
     if (how == HandingOn::kGivesUpLate) queues.Of(0).GiveUp();
   }
-  // Runs the worker to the end, if it lies there.
+  // Runs the worker to the end, if it is available.
   bool RunIfFree() {
     if (!baton.TryTake()) return false;
     Work(0);
@@ -234,12 +236,12 @@ class Handed : public World {
   Baton baton;
 };
 
-// The worker of a thread that blocks has a task in its slot and one in its
-// queue, and a third is woken meanwhile. The other worker is stuck.
+// The worker of a blocking thread has a task in its LIFO slot and one in its
+// queue, and a third is woken in the meantime. The other worker is stuck.
 void BlockBesideAReplacement(size_t workers, HandingOn how) {
   Handed world(workers, 3);
   Require(world.baton.TryTake());
-  // Called for an earlier time, it may come at any moment.
+  // Called for an earlier block, the replacement thread may come at any moment.
   bool stood_in = false;
   Thread replacement([&] { stood_in = world.RunIfFree(); });
   Thread waker([&] { world.queues.Inject(&world.tasks[2]); });
@@ -260,15 +262,17 @@ MODEL_TEST(BlockInPlace, EachTaskIsRunOnceWhoeverHasTheWorker,
   BlockBesideAReplacement(2, HandingOn::kRight);
 }
 
-// With one worker there is nobody to share with: its queue changes hands.
+// A scheduler's only worker has no worker to share with: its queue changes
+// hands.
 MODEL_TEST(BlockInPlace, AWorkerAloneTakesItsQueueAlong,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   BlockBesideAReplacement(1, HandingOn::kRight);
 }
 
-// The one that stands in has run a task, and blocks in another: the worker may
-// come back to the first thread with what the other has left in it.
+// The replacement thread has run a task, and blocks in another. The worker may
+// come back to the first thread, with the tasks that the other thread has left
+// in it.
 MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Handed world(2, 3);
@@ -296,8 +300,9 @@ MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
   world.RequireAllHaveRun(3);
 }
 
-// The call waits for what would have run next, and nobody stands in: the other
-// worker runs it (tokio #6596). Then the worker is still there.
+// The call waits for the tasks that would have run next, and no replacement
+// thread comes: the other worker runs them (tokio #6596). Afterwards the worker
+// is still available.
 void BlockUntilTheTasksHaveRun(HandingOn how) {
   Handed world(2, 2);
   Require(world.baton.TryTake());

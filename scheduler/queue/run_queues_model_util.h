@@ -24,8 +24,8 @@
 
 namespace rouse::scheduler {
 
-// Written before it is pushed and when it is run: a second run, or one that is
-// not ordered behind the push, is a race or a failure.
+// A task whose `runs` is written before the push and during the run. A second
+// run, or a run not ordered after the push, is a race or a failure.
 struct Task {
   Cell<int> runs{0};
   Task* next_in_queue = nullptr;
@@ -38,8 +38,8 @@ inline Task* Written(Task& task) {
   return &task;
 }
 
-// Workers of a scheduler, without all that is not about the queues. When
-// `total` tasks have run the queues are closed.
+// The workers of a scheduler, reduced to their use of the queues. The queues
+// are closed when `total` tasks have run.
 class World {
  public:
   using Queues = RunQueues<Task, World, 2>;
@@ -47,16 +47,16 @@ class World {
   World(size_t workers, int total)
       : queues(*this, workers), parkers(workers), left(total) {}
 
-  // Host:
+  // Functions of `Host`:
   void UnparkWorker(size_t worker) { parkers[worker].unparker().Unpark(); }
-  // Which ends a model as a failure.
+  // Ends the model as a failure.
   static void Discard(Task*) { std::abort(); }
   struct Adder {
     static bool IsClosed() { return false; }
     static void Add(Task*) {}
   };
   static Adder AdderFor(size_t) { return {}; }
-  // Whether polls are long for those who search.
+  // If true, polls seem long to searching workers.
   bool patience_ends = false;
   static uint64_t PollsBegun(size_t) { return 0; }
   template <class Ready>
@@ -69,7 +69,7 @@ class World {
     if (left.fetch_sub(1, std::memory_order_relaxed) == 1) queues.Close();
   }
 
-  // What a worker does until the queues are closed.
+  // Does what a worker does until the queues are closed.
   void Work(size_t worker) {
     FastRand rand(0);
     while (!queues.IsClosed()) Turn(worker, rand);
@@ -96,7 +96,7 @@ class World {
   }
 
   Task tasks[4];
-  // Of each worker: two threads that run one at one time are a race.
+  // One cell for each worker: two threads that run a worker at once are a race.
   Cell<int> turns[3]{Cell<int>(0), Cell<int>(0), Cell<int>(0)};
   Queues queues;
   std::vector<ThreadParker> parkers;

@@ -29,7 +29,7 @@ struct Element {
   Element* previous_in_queue = nullptr;
 };
 
-// Notes what it is told.
+// Records the calls.
 struct Host {
   void UnparkWorker(size_t worker) { unparked.push_back(worker); }
   void Discard(Element* element) { discarded.push_back(element->number); }
@@ -56,7 +56,7 @@ struct Host {
   }
 
   std::vector<uint64_t> polls_begun = std::vector<uint64_t>(8);
-  // If there is none, whoever is awaited has moved on.
+  // If empty, the awaited worker has moved on.
   std::function<void()> while_awaited;
   std::vector<size_t> unparked;
   std::vector<int> discarded;
@@ -75,8 +75,8 @@ class RunQueuesTest : public testing::Test {
     for (int i = 0; i < kElements; ++i) elements_[i].number = i;
   }
 
-  // To what `worker` keeps to itself; to where others steal from; to the queue
-  // that all share.
+  // Pushes tasks to the private queue of `worker`. `PushShared()` pushes tasks
+  // to its stealable queue, and `Inject()` to the global queue.
   void Push(Queues& queues, size_t worker, int from, int to) {
     for (int i = from; i < to; ++i) queues.Of(worker).Push(&elements_[i]);
   }
@@ -105,7 +105,7 @@ class RunQueuesTest : public testing::Test {
     });
     return numbers;
   }
-  // All that is in the shared queue, in its order.
+  // Returns all tasks in the global queue, in their order.
   static std::vector<int> PopAllShared(Queues& queues) {
     std::vector<int> numbers;
     while (const Element* element = queues.Of(1).PopGlobal()) {
@@ -176,12 +176,12 @@ TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
   Push(two_, 0, 0, 1);
   two_.Of(0).Share(1);
   EXPECT_THAT(host_.unparked, IsEmpty());
-  // But while another task is run, it does.
+  // But it does get the task while another task runs.
   two_.Of(0).Share(0);
   EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
-// A task that makes many others, and then takes long itself.
+// A task makes many others, and then takes long itself.
 TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   for (int i = 0; i < 5; ++i) {
@@ -209,7 +209,7 @@ TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
   EXPECT_EQ(two_.Of(1).steals(), kCapacity / 2);
 }
 
-// Its polls take long.
+// The worker's polls take long.
 TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   Push(two_, 0, 0, 2);
@@ -223,8 +223,8 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3, 4, 5));
 }
 
-// Tasks that are woken all the time, more than others can steal at one time,
-// and a new one behind them.
+// Tasks are woken all the time, more than others can steal at once, with a new
+// task behind them.
 TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   elements_[0].is_new = true;
@@ -265,7 +265,7 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
   EXPECT_THAT(PopAllShared(two_), ElementsAre(20, 4, 5, 6, 7, 8));
 }
 
-// Its share: of 6 half, and one more.
+// The worker's share of 6 tasks: half, and one more.
 TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
   Inject(two_, 0, 6);
   EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
@@ -273,7 +273,7 @@ TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(1, 2, 3));
 }
 
-// Where there are many, in whole segments.
+// Of many tasks, a batch takes whole segments.
 TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
   Inject(two_, 0, 4 * kSegment);
   EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
@@ -281,8 +281,8 @@ TEST_F(RunQueuesTest, ABatchIsOfWholeSegments) {
   EXPECT_EQ(two_.Of(0).depth(), 2u * kSegment - 1);
 }
 
-// Tokio #5908: what does not fit where others can steal it stays with the
-// worker, and not in the queue of all.
+// Tokio #5908: tasks that do not fit into the stealable queue stay with the
+// worker, and do not go to the global queue.
 TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   Inject(two_, 0, 40);
@@ -292,7 +292,7 @@ TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
-// Tokio #5705: else the shared queue waits as long as the worker's is full.
+// Tokio #5705: otherwise the global queue waits while the worker's is full.
 TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   PushShared(two_, 0, 20, 20 + kCapacity);
@@ -303,7 +303,7 @@ TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
   EXPECT_EQ(two_.Of(0).overflows(), 0u);
 }
 
-// Nobody can take one of them for new, or miss it.
+// No thread can take one of the tasks for new, or miss it.
 TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
   Inject(two_, 0, 2);
   two_.Of(0).PopGlobal();
@@ -318,7 +318,7 @@ TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
 }
 
 TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
-  // The one that searches is to find the tasks; it gives up, and is told.
+  // The searching worker must find the tasks; it gives up, and is notified.
   ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
   ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 6);
@@ -380,7 +380,7 @@ TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
   EXPECT_EQ(two_.Of(0).steals(), 0u);
 }
 
-// Tokio #8065: it would take what is best kept.
+// Tokio #8065: the thief would take the task that is best kept.
 TEST_F(RunQueuesTest, StealingLeavesTheNext) {
   two_.Of(0).PushNext(&elements_[0]);
   two_.Of(0).Share(1);
@@ -406,7 +406,7 @@ TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
   EXPECT_EQ(four.Of(2).Steal(rand_), nullptr);
   PushShared(four, 0, 0, 2);
   EXPECT_EQ(four.Of(3).Steal(rand_), nullptr);
-  // Who searches goes on, and makes way when it has found something.
+  // A searching worker continues, and makes way when it has found something.
   EXPECT_EQ(Number(four.Of(1).Steal(rand_)), 0);
   four.Of(1).EndSearching();
   EXPECT_EQ(Number(four.Of(3).Steal(rand_)), 1);
@@ -419,7 +419,7 @@ TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
   EXPECT_THAT(host_.unparked, ElementsAre(0));
 }
 
-// Tokio #4383: who finds a task wakes the next, if there is more.
+// Tokio #4383: a worker that finds a task wakes the next, if there are more.
 TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());
@@ -443,14 +443,14 @@ TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
 
 TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
   two_.Of(1).PushNext(&elements_[0]);
-  EXPECT_FALSE(two_.Of(1).Sleep());  // its own next one
+  EXPECT_FALSE(two_.Of(1).Sleep());  // its own next task
   PushShared(two_, 0, 1, 2);
-  EXPECT_FALSE(two_.Of(0).Sleep());  // its own
+  EXPECT_FALSE(two_.Of(0).Sleep());  // its own task
   ASSERT_EQ(Number(two_.Of(1).PopNext()), 0);
-  EXPECT_FALSE(two_.Of(1).Sleep());  // another's
+  EXPECT_FALSE(two_.Of(1).Sleep());  // another's task
   ASSERT_EQ(Number(two_.Of(0).Pop()), 1);
   Inject(two_, 2, 3);
-  EXPECT_FALSE(two_.Of(0).Sleep());  // a shared one
+  EXPECT_FALSE(two_.Of(0).Sleep());  // a global task
   EXPECT_EQ(two_.idle().asleep(), 0u);
 }
 
@@ -497,7 +497,7 @@ TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
   EXPECT_THAT(PopAllShared(two_), ElementsAre(3, 0, 1, 2));
 }
 
-// It would share what it has, if it came to it.
+// The stuck worker would share its tasks if it could.
 TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
   host_.while_awaited = [] {};
   for (int i = 0; i < 3; ++i) two_.Of(0).PushNext(&elements_[i]);
@@ -507,7 +507,7 @@ TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
   EXPECT_EQ(two_.Of(1).depth() + two_.global_depth(), 2u);
 }
 
-// The look that the worker had before the first may have come too soon.
+// The worker's check before its first poll may have come too soon.
 TEST_F(RunQueuesTest, WhoSearchesRescuesFromAWorkerThatIsStuckInItsNextPoll) {
   host_.while_awaited = [this] { ++host_.polls_begun[0]; };
   two_.Of(0).PushNext(&elements_[0]);
@@ -597,7 +597,7 @@ TEST_F(RunQueuesTest, DrainingTakesOutAll) {
   EXPECT_EQ(two_.global_depth(), 0u);
 }
 
-// What a worker gives up that leaves because they were closed.
+// The tasks given up by a worker that leaves because the queues were closed.
 TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
   two_.Close();
   PushShared(two_, 0, 0, kCapacity + 1);

@@ -5,8 +5,8 @@
 // File: run_stack.h
 // -----------------------------------------------------------------------------
 //
-// A stack of tasks that are to be run, which can be taken from at its other end
-// too. Internal to the scheduler.
+// A stack of runnable tasks, whose oldest element can be removed, too. Internal
+// to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_RUN_STACK_H_
 #define ROUSE_SCHEDULER_QUEUE_RUN_STACK_H_
@@ -15,9 +15,9 @@ namespace rouse::scheduler {
 
 // RunStack
 //
-// Through `T::next_in_queue`, to the next older one, and
-// `T::previous_in_queue`, to the next newer one; owns nothing. Not thread-safe.
-// All operations are O(1).
+// Linked by `T::next_in_queue` to the next older element, and by
+// `T::previous_in_queue` to the next newer element. Owns no elements. Not
+// thread-safe. All operations are O(1).
 template <class T>
 class RunStack {
  public:
@@ -30,7 +30,8 @@ class RunStack {
     newest_ = element;
   }
 
-  // Null if there is none.
+  // Removes and returns the newest element, or null. `PopOldest()` does the
+  // same for the oldest.
   T* PopNewest() {
     T* const element = newest_;
     if (element == nullptr) return nullptr;

@@ -5,22 +5,23 @@
 // File: stealable_queue.h
 // -----------------------------------------------------------------------------
 //
-// The run queue of one worker, from which the others steal. Internal to the
+// The run queue of one worker from which other workers steal. Internal to the
 // scheduler.
 //
 // # Layout
 //
 //             steal        real              tail
 //               │            │                 │
-//   ... gone ───┼─ copied ───┼──── waiting ────┼─── free ...
+//   ... past ───┼─ copied ───┼──── waiting ────┼─── free ...
 //
-// A ring of `kCapacity` places, and three positions in it that only grow (they
-// wrap at 2^32; a position's place is its remainder). What waits is between
-// `real` and `tail`. A thief claims the first half of it by moving `real`,
-// copies what it has claimed, and then lets `steal` catch up: until then the
-// places in between are not free. Without a thief `steal` is `real`.
+// The queue is a ring of `kCapacity` places with three positions, which only
+// grow. (Positions wrap at 2^32; a position's place is its remainder.) The
+// elements between `real` and `tail` are waiting. A thief claims the first half
+// of the waiting elements by moving `real`, copies the claimed elements, and
+// then moves `steal` up to `real`. Until then the places in between are not
+// free. Without a thief, `steal` equals `real`.
 //
-//   who     does            from                to
+//   thread  action          from                to
 //   owner   Push            tail                tail + 1
 //           Pop             real                real + 1; steal too if equal
 //           overflow        steal = real        steal = real = tail, and tail
@@ -31,22 +32,24 @@
 // # Invariants
 //
 //  1. steal <= real <= tail <= steal + kCapacity.
-//  2. Only the owner moves `tail`, and it alone writes to a place, only between
-//     `tail` and `steal + kCapacity`.
-//  3. While steal < real there is one thief, and nobody but it moves `steal`.
-//     So what it has claimed stays where it is until it has been copied.
+//  2. Only the owner moves `tail`. Only the owner writes to a place, and only
+//     between `tail` and `steal + kCapacity`.
+//  3. While steal < real, there is exactly one thief, and no other thread moves
+//     `steal`. Therefore claimed elements stay in place until the thief has
+//     copied them.
 //
-// `steal` and `real` are one word, so each of these is one exchange. The
-// positions are wider than the ring is long: an exchange that was delayed could
-// only succeed wrongly after exactly 2^32 steps (tokio #5041).
+// `steal` and `real` are one word, so each action is one exchange. The
+// positions are wider than the ring is long: a delayed exchange could only
+// succeed wrongly after exactly 2^32 steps (tokio #5041).
 //
 // # Overflow
 //
-// When the ring is full and no thief is at it, the owner claims all of it,
-// gives the second half away, and brings back the first, which is already where
-// it then belongs: half a ring further is the same places. The first half has
-// waited longer and runs next, here; the rest goes to the end of the shared
-// queue, behind nobody that came later (tokio #8029).
+// When the ring is full and no thief is active, the owner claims the whole
+// ring, gives the second half away, and puts the first half back. The first
+// half is already in the right places, because half a ring further is the same
+// places. This half has waited longer and runs next, on the owner's worker. The
+// rest goes to the end of the global queue, behind no task that came later
+// (tokio #8029).
 
 #ifndef ROUSE_SCHEDULER_QUEUE_STEALABLE_QUEUE_H_
 #define ROUSE_SCHEDULER_QUEUE_STEALABLE_QUEUE_H_
@@ -65,16 +68,17 @@ namespace rouse::scheduler {
 
 // StealableQueue
 //
-// First in, first out; up to `kCapacity`, a power of two. Owns nothing. One
-// thread at a time is its owner; any thread that owns another queue may steal.
-// Everything is lock-free and takes O(1), but an overflow and a theft, which
-// take O(kCapacity).
+// A first-in, first-out queue of at most `kCapacity` elements, a power of two.
+// Owns no elements. One thread at a time is the owner; any thread that owns
+// another queue may steal. All operations are lock-free and take O(1), except
+// for a batch, which takes O(count), and an overflow and a theft, which take
+// O(kCapacity).
 template <class T, uint32_t kCapacity = 256>
 class StealableQueue {
   static_assert(kCapacity >= 2 && (kCapacity & (kCapacity - 1)) == 0);
 
  public:
-  // Positions count from `first` on, so that a test can see them wrap.
+  // Starts with all positions at `first`, so that a test can see them wrap.
   explicit StealableQueue(uint32_t first = 0)
       : head_(Pack(first, first)), tail_(first) {}
   StealableQueue(const StealableQueue&) = delete;
@@ -82,36 +86,39 @@ class StealableQueue {
 
   // ---- For the owner.
 
-  // Puts `element` last. If there is no room, calls `overflow(T*)` for each of
-  // those that have to go elsewhere, in their order, `element` the last of
-  // them.
+  // Puts `element` last. If there is no room, calls `overflow(T*)` for each
+  // element that must go elsewhere, in their order, with `element` as the last
+  // of them.
   //
-  // Sequentially consistent: of one who pushes and then looks whether somebody
-  // sleeps, and one who goes to sleep and then looks at `IsEmpty()`, at least
-  // one sees the other.
+  // Sequentially consistent: if one thread pushes and then checks for sleeping
+  // workers, and another goes to sleep and then checks `IsEmpty()`, at least
+  // one of them sees the other.
   template <class Overflow>
   void Push(T* element, Overflow&& overflow);
 
-  // Puts `count` elements last at one time, for which there must be `Room()`:
-  // what `next()` returns, time after time. Sequentially consistent, as Push.
+  // Puts `count` elements last, all at once: the results of `count` calls of
+  // `next()`. Sequentially consistent, like Push.
+  //
+  // REQUIRES: `Room()` is at least `count`.
   template <class Next>
   void PushBatch(uint32_t count, Next&& next);
 
-  // The one that has waited longest, or null.
+  // Removes and returns the element that has waited longest, or null.
   T* Pop();
 
-  // How many can be pushed for sure.
+  // Returns how many elements can certainly be pushed.
   uint32_t Room() const {
-    // Nothing to order: Push looks again.
+    // Relaxed: Push checks again.
     return kCapacity -
            (tail() - StealOf(head_.load(std::memory_order_relaxed)));
   }
 
-  // Takes half of what waits in `victim`, rounded up. Returns the first of
-  // them, and puts the rest last here, in the order that Push promises: who
-  // steals looks for sleepers afterwards, too. Adds to `stolen` how many they
-  // are. Null if there is nothing, another thief is at it, or more than half of
-  // this queue is in use.
+  // Takes half of the elements waiting in `victim`, rounded up. Returns the
+  // first of them, and puts the rest last here, with the order promised by
+  // Push: a thief checks for sleeping workers afterwards, too. Adds the number
+  // of elements taken to `stolen`. Returns null if `victim` is empty, if
+  // another thief is active there, or if more than half of this queue is in
+  // use.
   T* StealFrom(StealableQueue& victim, uint32_t& stolen);
   T* StealFrom(StealableQueue& victim) {
     uint32_t stolen = 0;
@@ -120,14 +127,15 @@ class StealableQueue {
 
   // ---- For any thread.
 
-  // How many wait. Out of date by the time it returns.
+  // Returns how many elements wait. The result may be out of date when the call
+  // returns.
   uint32_t Size() const {
-    // Nothing to order: it is out of date in any case.
+    // Relaxed: the result is out of date in any case.
     const uint32_t real = RealOf(head_.load(std::memory_order_relaxed));
     return Between(real, tail_.load(std::memory_order_relaxed));
   }
   bool IsEmpty() const {
-    // A `real` that is out of date is not beyond that of now, so it is `tail`
+    // An outdated `real` is never beyond the current one, so it equals `tail`
     // only if the queue was empty. See Push for the order of `tail`.
     return RealOf(head_.load(std::memory_order_relaxed)) ==
            tail_.load(std::memory_order_seq_cst);
@@ -146,26 +154,28 @@ class StealableQueue {
     return static_cast<uint32_t>(head);
   }
 
-  // How many wait from `real` to `tail`, which another thread has read one
-  // after the other: either may be out of date, and then the difference is any.
+  // Returns how many elements wait from `real` to `tail`. A thread other than
+  // the owner has read the two positions one after the other: either may be out
+  // of date, so the difference can have any value.
   static constexpr uint32_t Between(uint32_t real, uint32_t tail) {
     return tail - real <= kCapacity ? tail - real : 0;
   }
 
   Cell<T*>& Place(uint32_t position) { return ring_[position % kCapacity]; }
 
-  // For the owner, who alone changes it.
+  // Returns the tail. Only for the owner, which alone changes it.
   uint32_t tail() const { return tail_.load(std::memory_order_relaxed); }
 
-  // Whether all that waits, from `head` on, is now the owner's to move.
+  // Returns whether the owner has claimed all waiting elements, from `head` on.
   bool ClaimAll(uint64_t head);
 
-  // Claims half of what waits, from `first` on. How many, 0 if none.
+  // Claims half of the waiting elements, from `first` on. Returns their number,
+  // or 0 if no element can be claimed.
   uint32_t Claim(uint32_t& first);
-  // Frees the places of what the thief has claimed.
+  // Frees the places of the elements claimed by the thief.
   void Release();
 
-  // By itself, since every worker that searches reads it.
+  // On a cache line of its own, since every searching worker reads it.
   alignas(ABSL_CACHELINE_SIZE) Atomic<uint64_t> head_;
   Atomic<uint32_t> tail_;
   Cell<T*> ring_[kCapacity];
@@ -185,22 +195,22 @@ void StealableQueue<T, kCapacity>::Push(T* element, Overflow&& overflow) {
     const uint32_t tail = this->tail();
     if (ABSL_PREDICT_TRUE(tail - StealOf(head) < kCapacity)) {
       Place(tail).Write() = element;
-      // Release pairs with the acquire of Claim: the place has been written. An
-      // exchange, for the order that is promised: a plain store could be
-      // overtaken by the look that follows it (tokio #1768).
+      // Release pairs with the acquire of Claim: the place has been written.
+      // The exchange gives the promised order: the check for sleeping workers
+      // could overtake a plain store (tokio #1768).
       tail_.exchange(tail + 1, std::memory_order_seq_cst);
       return;
     }
     if (StealOf(head) != RealOf(head)) {
-      // There will be room in a moment, but the thief may be off its processor.
+      // There will be room soon, but the thief may be off its processor.
       overflow(element);
       return;
     }
-    if (!ClaimAll(head)) continue;  // a thief has been faster: there is room
+    if (!ClaimAll(head)) continue;  // a thief was faster: there is room
     for (uint32_t i = kHalf; i < kCapacity; ++i) {
       overflow(std::as_const(Place(tail + i)).Read());
     }
-    // As above: for a moment there was nothing to be seen here.
+    // An exchange as above: for a moment this queue seemed empty.
     tail_.exchange(tail + kHalf, std::memory_order_seq_cst);
     overflow(element);
     return;
@@ -211,12 +221,13 @@ template <class T, uint32_t kCapacity>
 template <class Next>
 void StealableQueue<T, kCapacity>::PushBatch(uint32_t count, Next&& next) {
   const uint32_t tail = this->tail();
-  // Acquire as in Push: there are free places behind `tail`, and remain.
+  // Acquire, as in Push: there are free places behind `tail`, and they stay
+  // free.
   const uint32_t steal = StealOf(head_.load(std::memory_order_acquire));
   ABSL_ASSERT(tail - steal + count <= kCapacity);
   static_cast<void>(steal);
   for (uint32_t i = 0; i < count; ++i) Place(tail + i).Write() = next();
-  // As in Push; and what was stolen was in neither queue for a moment.
+  // As in Push. Stolen elements were in neither queue for a moment.
   tail_.exchange(tail + count, std::memory_order_seq_cst);
 }
 
@@ -224,7 +235,7 @@ template <class T, uint32_t kCapacity>
 bool StealableQueue<T, kCapacity>::ClaimAll(uint64_t head) {
   ABSL_ASSERT(StealOf(head) == RealOf(head));
   const uint32_t tail = this->tail();
-  // Nothing to order, as in Pop.
+  // Relaxed, as in Pop.
   return head_.compare_exchange_strong(head, Pack(tail, tail),
                                        std::memory_order_relaxed,
                                        std::memory_order_relaxed);
@@ -232,9 +243,8 @@ bool StealableQueue<T, kCapacity>::ClaimAll(uint64_t head) {
 
 template <class T, uint32_t kCapacity>
 T* StealableQueue<T, kCapacity>::Pop() {
-  // Nothing to order here and below: the owner itself has written what it
-  // reads, and the exchange continues the release sequence of the latest
-  // Release.
+  // Relaxed here and below: the owner itself has written the places it reads,
+  // and the exchange continues the release sequence of the latest Release.
   uint64_t head = head_.load(std::memory_order_relaxed);
   for (;;) {
     const uint32_t real = RealOf(head);
@@ -251,7 +261,7 @@ T* StealableQueue<T, kCapacity>::Pop() {
 
 template <class T, uint32_t kCapacity>
 uint32_t StealableQueue<T, kCapacity>::Claim(uint32_t& first) {
-  // Nothing to order in the head: what was pushed before `tail` is what counts.
+  // Relaxed load of the head: only the pushes before `tail` matter.
   uint64_t head = head_.load(std::memory_order_relaxed);
   for (;;) {
     const uint32_t real = RealOf(head);

@@ -17,8 +17,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Written before it is pushed and when it is taken: a second take, or one that
-// is not ordered behind the push, is a race or a failure.
+// Written before the push and at the removal. A second removal, or one not
+// ordered after the push, is a race or a failure.
 struct Task {
   Cell<int> taken{0};
 };
@@ -28,12 +28,12 @@ constexpr uint32_t kFirst = ~uint32_t{0} - 1;
 
 void Take(Task* task) { ++task->taken.Write(); }
 
-// A queue, its tasks, and who has to do with them.
+// A queue, its tasks, and the actions of the threads that use it.
 template <uint32_t kCapacity>
 struct World {
   using Queue = StealableQueue<Task, kCapacity>;
 
-  // The owner pushes the next `count` tasks.
+  // Pushes the next `count` tasks, as the owner.
   void Push(int count) {
     for (; count > 0; --count) queue.Push(NextTask(), &Take);
   }
@@ -46,7 +46,7 @@ struct World {
     task->taken.Write() = 0;
     return task;
   }
-  // The owner takes what is left, or up to `count`.
+  // Takes the remaining tasks, at most `count`, as the owner.
   void Pop(int count = 8) {
     for (; count > 0; --count) {
       Task* task = queue.Pop();
@@ -54,7 +54,7 @@ struct World {
       Take(task);
     }
   }
-  // A thief takes what it can.
+  // Takes the tasks available to a thief.
   void Steal() {
     Queue own;
     Task* task = own.StealFrom(queue);
@@ -62,7 +62,7 @@ struct World {
     Take(task);
     while (Task* next = own.Pop()) Take(next);
   }
-  // At the end: all that was pushed was taken once.
+  // Checks at the end: all pushed tasks were taken once.
   void RequireTaken() {
     Pop();
     for (int i = 0; i < pushed; ++i) Require(tasks[i].taken.Read() == 1);
@@ -102,7 +102,7 @@ MODEL_TEST(StealableQueue, HasOneThiefAtATime) {
   world.RequireTaken();
 }
 
-// A theft that has ended leaves room, and what is left can be stolen.
+// A completed theft leaves room, and the remaining tasks can be stolen.
 MODEL_TEST(StealableQueue, IsStolenFromAgain) {
   World<4> world;
   world.Push(4);
@@ -113,8 +113,8 @@ MODEL_TEST(StealableQueue, IsStolenFromAgain) {
   world.RequireTaken();
 }
 
-// What a thief has claimed is not written over before it has been copied, and
-// what an overflow brings back can be stolen like anything else.
+// Elements claimed by a thief are not overwritten before they have been copied,
+// and elements put back by an overflow can be stolen like any others.
 MODEL_TEST(StealableQueue, OverflowsBesideAThief) {
   World<2> world;
   Thread thief([&] { world.Steal(); });
@@ -123,7 +123,8 @@ MODEL_TEST(StealableQueue, OverflowsBesideAThief) {
   world.RequireTaken();
 }
 
-// A pop beside a thief does not free what that has claimed and not copied yet.
+// A pop during a theft does not free elements that the thief has claimed and
+// not copied yet.
 MODEL_TEST(StealableQueue, IsPoppedAndRefilledBesideAThief) {
   World<2> world;
   world.Push(2);
@@ -134,8 +135,8 @@ MODEL_TEST(StealableQueue, IsPoppedAndRefilledBesideAThief) {
   world.RequireTaken();
 }
 
-// A thief that is stolen from: it does not write over what the other has
-// claimed, either.
+// While it steals, a thief is stolen from: it does not overwrite elements that
+// the other thief has claimed, either.
 MODEL_TEST(StealableQueue, IsStolenFromWhileItSteals,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -152,8 +153,8 @@ MODEL_TEST(StealableQueue, IsStolenFromWhileItSteals,
   for (int i = 0; i < 3; ++i) Require(victim.tasks[i].taken.Read() == 1);
 }
 
-// Of one who does `act()`, which puts something into `queue`, and then looks
-// for sleepers, and one who falls asleep and then looks for work, at least one
+// One thread calls `act()`, which puts something into `queue`, and then checks
+// for sleepers. Another falls asleep and then checks for work. At least one
 // sees the other (tokio #1768).
 template <class Queue, class Act>
 void RequireNothingHidden(Queue& queue, Act act) {
@@ -181,7 +182,7 @@ MODEL_TEST(StealableQueue, HidesNothingOfABatch) {
   world.RequireTaken();
 }
 
-// A place is written again when the thief has read it.
+// A place is written again after the thief has read it.
 MODEL_TEST(StealableQueue, TakesABatchBesideAThief) {
   World<2> world;
   world.Push(2);
@@ -191,7 +192,7 @@ MODEL_TEST(StealableQueue, TakesABatchBesideAThief) {
   world.RequireTaken();
 }
 
-// What the sleeper sees of the head may be long out of date.
+// The head seen by the sleeper may be long out of date.
 MODEL_TEST(StealableQueue, HidesNothingThatComesLater) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] {
@@ -227,7 +228,7 @@ MODEL_TEST(StealableQueue, IsNeverLongerThanItsCapacity) {
   reader.Join();
 }
 
-// Pushes and pops one more beside two thieves.
+// Pushes and pops one more during the thefts of two thieves.
 template <class World>
 void PushAndPopBesideTwoThieves(World& world) {
   Thread one([&] { world.Steal(); });
@@ -239,8 +240,8 @@ void PushAndPopBesideTwoThieves(World& world) {
   world.RequireTaken();
 }
 
-// Both take a half at a time, the second one of what the first, or an overflow,
-// has left.
+// Both thieves take half of the elements, the second of those that the first,
+// or an overflow, has left.
 MODEL_TEST(StealableQueue, IsStolenFromByTwoWhileItOverflows,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -252,9 +253,9 @@ MODEL_TEST(StealableQueue, IsStolenFromByTwoWhileItOverflows,
 MODEL_MUTANTS(StealableQueue, "scheduler/queue/stealable_queue",
               "torn: the owner alone moves the tail");
 
-// ---- Two thieves, and an owner that does all it does beside them. While one
-// of them copies what it has claimed, the other comes in vain; or it finds what
-// the owner has pushed, or brought back, since.
+// ---- Two thieves, and an owner whose every operation is concurrent with them.
+// While one thief copies its claimed elements, the other comes in vain; or it
+// finds elements that the owner has pushed, or put back, since.
 
 MODEL_TEST(TwoThieves, BesideAnOwnerThatPushesAndPops,
            .mode = model::Mode::kBounded, .preemption_bound = 2,

@@ -24,7 +24,7 @@ class LocalQueueTest : public testing::Test {
  protected:
   LocalQueueTest() { std::iota(elements_, elements_ + 64, 0); }
 
-  // Pushes `count` numbers, each greater by one. Returns what overflowed.
+  // Pushes `count` numbers, each greater by one. Returns the overflow.
   std::vector<int> Push(Queue& queue, int count) {
     std::vector<int> overflown;
     for (; count > 0; --count) {
@@ -42,7 +42,7 @@ class LocalQueueTest : public testing::Test {
 
   int elements_[64];
   int next_ = 0;
-  // Wraps within each test.
+  // The positions wrap within each test.
   Queue queue_{~uint32_t{0} - 2};
   Queue other_;
 };
@@ -81,7 +81,7 @@ TEST_F(LocalQueueTest, IsUsedAgainAndAgain) {
   }
 }
 
-// What has waited longest runs first, and so it stays (tokio #8029).
+// The elements that have waited longest run first (tokio #8029).
 TEST_F(LocalQueueTest, GivesAwayItsSecondHalfWhenItIsFull) {
   EXPECT_THAT(Push(queue_, 9), ElementsAre(4, 5, 6, 7, 8));
   EXPECT_EQ(queue_.Size(), 4u);
@@ -124,7 +124,7 @@ TEST_F(LocalQueueTest, StealsUpToHalfFull) {
   EXPECT_EQ(queue_.Size(), 4u);
 }
 
-// Each element is taken once, whoever takes it.
+// Each element is taken once, whichever thread takes it.
 TEST(LocalQueueStressTest, LosesAndRepeatsNothing) {
   constexpr int kElements = 200'000;
   constexpr int kThieves = 3;
@@ -154,7 +154,7 @@ TEST(LocalQueueStressTest, LosesAndRepeatsNothing) {
     }
   }
   while (Element* element = queue.Pop()) take(element);
-  // Released by now, or in the hands of a thief that finishes what it has.
+  // All elements are released by now, or are held by a thief that is finishing.
   done.store(true, std::memory_order_release);
   for (std::thread& thief : thieves) thief.join();
   while (Element* element = queue.Pop()) take(element);
