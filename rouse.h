@@ -5,9 +5,9 @@
 // File: rouse.h
 // -----------------------------------------------------------------------------
 //
-// All that a program on Rouse usually needs, with the target `@rouse//:rouse`.
-// A library does better to name its components, each of which is a target of
-// its own: it then depends on nothing else.
+// Includes everything a typical program on Rouse needs. The target is
+// `@rouse//:rouse`. A library should name individual components instead. Each
+// component is a separate target, so the library then depends on nothing else.
 
 #ifndef ROUSE_ROUSE_H_
 #define ROUSE_ROUSE_H_

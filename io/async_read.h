@@ -5,8 +5,8 @@
 // File: async_read.h
 // -----------------------------------------------------------------------------
 //
-// What bytes can be read from: a socket, a pipe, something that decrypts
-// another one.
+// The concept of an object from which bytes can be read: a socket, a pipe, a
+// decrypting wrapper of another reader.
 //
 //   class Zeros {
 //    public:
@@ -21,8 +21,8 @@
 //   };
 //   static_assert(rouse::AsyncRead<Zeros>);
 //
-// To read there are `Read`, `ReadExact`, `ReadToEnd`, and on a `BufReader`
-// `ReadUntil` and `ReadLine`, each in a header of its own.
+// The functions for reading are `Read`, `ReadExact` and `ReadToEnd`, and on a
+// `BufReader` also `ReadUntil` and `ReadLine`. Each has a header of its own.
 
 #ifndef ROUSE_IO_ASYNC_READ_H_
 #define ROUSE_IO_ASYNC_READ_H_
@@ -41,18 +41,19 @@ namespace rouse {
 
 // AsyncRead
 //
-// Whether bytes can be read from an `R`, which may be a reference.
+// Says whether bytes can be read from an `R`, which may be a reference.
 //
-// `PollRead(cx, buffer)` fills the front of `buffer` with what there is, and
-// answers how many bytes that is: at least one, unless `buffer` is empty or the
-// stream has ended, where it is 0 from then on. Bytes behind that number may
-// have been overwritten.
+// `PollRead(cx, buffer)` fills the front of `buffer` with the available bytes,
+// and returns their number. The number is at least 1, unless `buffer` is empty
+// or the stream has ended; after the end it is always 0. Bytes of `buffer`
+// behind the number may have been overwritten.
 //
-// While it is pending it has taken nothing, and has seen to it that the task is
-// woken, as `Future` says; of several tasks, that which polled last. After an
-// error the stream is not to be read any more, unless it says so itself.
+// A pending `PollRead()` has taken nothing, and has arranged a wake of the
+// task, as `Future` requires; of several tasks, the task of the last poll is
+// woken. After an error the stream must not be read any more, unless the
+// stream's own contract allows it.
 //
-// It takes a unit of the task's budget (see context.h).
+// `PollRead()` takes a unit of the task's budget (see context.h).
 template <class R>
 concept AsyncRead = requires(R& reader, Context& cx, absl::Span<char> buffer) {
   {
@@ -62,18 +63,20 @@ concept AsyncRead = requires(R& reader, Context& cx, absl::Span<char> buffer) {
 
 // AsyncBufRead
 //
-// Whether an `R` has a buffer of its own, in which what it has read can be
-// looked at before it is taken; the usual one is `BufReader`.
+// Says whether an `R` has a buffer of its own, so that bytes can be inspected
+// before they are taken. `BufReader` is the usual one.
 //
-// `PollFillBuf(cx)` answers the bytes in the buffer, and if there are none
-// reads some first. Empty: the stream has ended, and is so from then on. They
-// stay, and are answered again, until `Consume(n)` takes the first `n`, at most
-// as many as were answered. Each of the three calls invalidates earlier
-// answers.
+// `PollFillBuf(cx)` returns the bytes in the buffer. If the buffer is empty,
+// `PollFillBuf()` reads some bytes first. An empty result means the end of the
+// stream, and is the result from then on. Bytes stay in the buffer, and are
+// returned again, until `Consume(n)` takes the first `n`, at most as many as
+// were returned. Each call of `PollRead()`, `PollFillBuf()` and `Consume()`
+// invalidates earlier results.
 //
-// While it is pending it has taken nothing, and the task is woken as after
-// `PollRead()`; errors are as there. It takes a unit of the budget, also if the
-// bytes are there already. `Consume()` waits for nothing and cannot fail.
+// A pending `PollFillBuf()` has taken nothing, and the task is woken as after
+// `PollRead()`; errors are the same as for `PollRead()`. `PollFillBuf()` takes
+// a unit of the budget, even if bytes are already in the buffer. `Consume()`
+// never waits and cannot fail.
 template <class R>
 concept AsyncBufRead =
     AsyncRead<R> && requires(R& reader, Context& cx, size_t size) {
@@ -85,16 +88,16 @@ concept AsyncBufRead =
 
 namespace internal {
 
-// Whether a `T` is no buffer to read into before `absl::MakeSpan()` has made
-// one of it, such as a `std::string`. Functions that take a buffer have a
-// deleted overload for it: its name tells what to do.
+// Says whether a `T`, such as a `std::string`, needs `absl::MakeSpan()` to
+// become a buffer to read into. Functions with a buffer parameter have a
+// deleted overload for such a `T`: the name of the concept says what to do.
 template <class T>
 concept NeedsAbslMakeSpan = !std::convertible_to<T, absl::Span<char>>;
 
 }  // namespace internal
 
-// For futures: the same with a place to wait (see waiter.h). `waiter` may be
-// null.
+// Polls like `reader.PollRead()`, but takes a future's place to wait (see
+// waiter.h). `waiter` may be null.
 template <AsyncRead R>
 PollResult<absl::StatusOr<size_t>> PollRead(R& reader, Context& cx,
                                             absl::Span<char> buffer,

@@ -18,7 +18,7 @@
 namespace rouse {
 namespace {
 
-// Notes where its callers wait.
+// Records its callers' places to wait.
 class WithWaiter {
  public:
   class Waiter {};

@@ -5,16 +5,16 @@
 // File: async_write.h
 // -----------------------------------------------------------------------------
 //
-// What bytes can be written to: a socket, a pipe, something that encrypts and
-// writes to another one.
+// The concept of an object to which bytes can be written: a socket, a pipe, an
+// encrypting wrapper of another writer.
 //
 //   rouse::Co<absl::Status> Greet(rouse::AsyncWrite auto& writer) {
 //     co_await rouse::OrReturn(rouse::WriteAll(writer, "hello\n"));
 //     co_return co_await rouse::Flush(writer);
 //   }
 //
-// To write there are `Write`, `WriteAll`, `Flush` and `Shutdown`, each in a
-// header of its own.
+// The functions for writing are `Write`, `WriteAll`, `Flush` and `Shutdown`.
+// Each has a header of its own.
 
 #ifndef ROUSE_IO_ASYNC_WRITE_H_
 #define ROUSE_IO_ASYNC_WRITE_H_
@@ -34,24 +34,26 @@ namespace rouse {
 
 // AsyncWrite
 //
-// Whether bytes can be written to a `W`, which may be a reference.
+// Says whether bytes can be written to a `W`, which may be a reference.
 //
-// `PollWrite(cx, data)` takes bytes from the front of `data`, as many as it can
-// now, and answers how many: at least one, unless `data` is empty.
+// `PollWrite(cx, data)` takes as many bytes from the front of `data` as it can
+// now, and returns their number: at least 1, unless `data` is empty.
 //
-// `PollWriteVectored(cx, data)` does the same with the parts of `data`, one
-// after the other, as if they were one; it may take fewer than it could.
+// `PollWriteVectored(cx, data)` takes bytes from the parts of `data`, in order,
+// as if the parts were a single string. It may take fewer bytes than it could.
 //
-// `PollFlush(cx)` is ready when what was written has left the program.
+// `PollFlush(cx)` is ready when all written bytes have left the program.
 //
-// `PollShutdown(cx)` flushes, and then tells the reader that there is no more.
-// Asked again it is ready at once. Nothing may be written afterwards.
+// `PollShutdown(cx)` flushes, and then notifies the reader that the stream has
+// ended. A later `PollShutdown()` is ready at once. Nothing must be written
+// afterwards.
 //
-// While it is pending, `PollWrite()` has taken nothing. Of several tasks that
-// which polled last is woken, whichever of the four it polled. After an error
-// it is not known how much has arrived.
+// A pending `PollWrite()` has taken nothing. Of several tasks, the task of the
+// last poll is woken, whichever of the four functions the task polled. After an
+// error, the number of bytes that have arrived is unknown.
 //
-// The first two take a unit of the task's budget (see context.h).
+// `PollWrite()` and `PollWriteVectored()` take a unit of the task's budget (see
+// context.h).
 template <class W>
 concept AsyncWrite = requires(W& writer, Context& cx, std::string_view data,
                               absl::Span<const std::string_view> parts) {
@@ -65,8 +67,8 @@ concept AsyncWrite = requires(W& writer, Context& cx, std::string_view data,
   { writer.PollShutdown(cx) } -> std::same_as<PollResult<absl::Status>>;
 };
 
-// For futures: the same with a place to wait (see waiter.h). `waiter` may be
-// null.
+// Polls like `writer.PollWrite()`, but takes a future's place to wait (see
+// waiter.h). `waiter` may be null.
 template <AsyncWrite W>
 PollResult<absl::StatusOr<size_t>> PollWrite(W& writer, Context& cx,
                                              std::string_view data,

@@ -18,7 +18,7 @@
 namespace rouse {
 namespace {
 
-// Notes where its callers wait.
+// Records its callers' places to wait.
 class WithWaiter {
  public:
   class Waiter {};
@@ -38,7 +38,7 @@ class WithWaiter {
     waiter_ = waiter;
     return kPending;
   }
-  // Never waits, so it takes none.
+  // Never waits, so it takes no waiter.
   PollResult<absl::Status> PollShutdown(Context&) const {
     return absl::OkStatus();
   }

@@ -5,7 +5,7 @@
 // File: buf_reader.h
 // -----------------------------------------------------------------------------
 //
-// Reads in large pieces, and gives out small ones:
+// Reads in large pieces, and returns small pieces:
 //
 //   rouse::BufReader reader(stream);             // refers to `stream`
 //   rouse::BufReader reader(std::move(stream));  // owns it
@@ -38,16 +38,17 @@ namespace rouse {
 
 // BufReader
 //
-// An `AsyncBufRead` on an `R`, which it owns or, if `R` is a reference, refers
-// to. Where `R` can be written to, so can this: it passes that on. One
-// allocation, when it is made. Movable, but not while a future of it lives.
+// An `AsyncBufRead` on an `R`. The `BufReader` owns the `R` or, if `R` is a
+// reference, refers to the stream. If `R` can be written to, a `BufReader` can
+// be, too: it passes the bytes on. Makes a single allocation, in the
+// constructor. Movable, except while a future of the `BufReader` exists.
 //
-// Not thread-safe: one task reads. If `R` allows it, another one may write at
-// the same time.
+// Not thread-safe: a single task reads. If `R` allows it, another task can
+// write concurrently.
 //
-// Nothing is lost when a future is destroyed: what was read is in the buffer.
-// It is lost when the `BufReader` is destroyed, or its stream is taken out; see
-// `buffered()`.
+// Nothing is lost when a future is destroyed, because all bytes read are in the
+// buffer. Buffered bytes are lost when the `BufReader` is destroyed, or when
+// its stream is taken out; see `buffered()`.
 //
 // Errors are those of the stream.
 template <class R>
@@ -84,7 +85,8 @@ class BufReader {
     return Result(buffered());
   }
 
-  // Panics if there are not as many bytes in the buffer.
+  // Takes the first `size` bytes out of the buffer. Panics if the buffer has
+  // fewer bytes.
   void Consume(size_t size) {
     if (size > end_ - begin_) {
       Panic("BufReader: more consumed than there is; see PollFillBuf()");
@@ -92,7 +94,9 @@ class BufReader {
     begin_ += size;
   }
 
-  // A buffer at least as large as its own is filled by the stream itself.
+  // Reads as `AsyncRead` requires. If no bytes are buffered, and `buffer` is at
+  // least as large as the `BufReader`'s own buffer, the stream fills `buffer`
+  // directly.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) {
@@ -136,17 +140,17 @@ class BufReader {
     return rouse::PollShutdown(inner_, cx, waiter);
   }
 
-  // What has been read and not been taken.
+  // Returns the bytes that have been read and not been taken.
   std::string_view buffered() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return std::string_view(buffer_.get() + begin_, end_ - begin_);
   }
 
-  // The stream. What is read from it directly is missing here.
+  // Returns the stream. Bytes read from the stream directly are missing here.
   std::remove_reference_t<R>& inner() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return inner_;
   }
 
-  // Takes the stream out. What is `buffered()` is lost.
+  // Takes the stream out. The bytes in `buffered()` are lost.
   R IntoInner() && { return std::forward<R>(inner_); }
 
  private:

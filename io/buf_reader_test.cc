@@ -35,7 +35,7 @@ static_assert(AsyncWrite<BufReader<DuplexStream>>);
 
 class BufReaderTest : public IoTest {
  protected:
-  // What is in the buffer, after it was filled if it was empty.
+  // Returns the bytes in the buffer, after filling the buffer if it was empty.
   template <class R>
   std::string Peek(R& reader) {
     Context cx(waker_.get());
@@ -73,7 +73,7 @@ TEST_F(BufReaderTest, ALargeReadGoesPastTheBuffer) {
   BufReader reader(stream, 4);
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 6u);
   EXPECT_EQ(reader.buffered(), "");
-  // But not past what is in it.
+  // The read ends at the last byte in the buffer.
   EXPECT_EQ(Peek(reader), "gh");
   stream.Bytes("ij");
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 2u);
@@ -126,7 +126,7 @@ TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
   EXPECT_EQ(received, "abc");
 }
 
-// R13: also what comes out of the buffer counts.
+// R13: reads from the buffer also count.
 TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
   ScriptedReader stream(std::string(size_t{2} * kBudgetPerPoll, 'x'));
   BufReader reader(stream);

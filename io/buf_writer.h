@@ -41,20 +41,21 @@ namespace rouse {
 
 // BufWriter
 //
-// An `AsyncWrite` on a `W`, which it owns or, if `W` is a reference, refers to.
-// Where `W` can be read from, so can this: it passes that on, and flushes
-// nothing for it. One allocation, when it is made. Movable, but not while a
-// future of it lives.
+// An `AsyncWrite` on a `W`. The `BufWriter` owns the `W` or, if `W` is a
+// reference, refers to the stream. If `W` can be read from, a `BufWriter` can
+// be, too: it passes the read on, without flushing anything first. Makes a
+// single allocation, in the constructor. Movable, except while a future of the
+// `BufWriter` exists.
 //
-// Not thread-safe: one task writes. If `W` allows it, another one may read at
-// the same time.
+// Not thread-safe: a single task writes. If `W` allows it, another task can
+// read concurrently.
 //
-// Nothing is lost when a future is destroyed: what was taken is in the buffer.
-// It is lost when the `BufWriter` is destroyed: a destructor cannot wait. Call
-// `Flush()` or `Shutdown()` first.
+// Nothing is lost when a future is destroyed, because all bytes taken are in
+// the buffer. Buffered bytes are lost when the `BufWriter` is destroyed,
+// because a destructor cannot wait. Call `Flush()` or `Shutdown()` first.
 //
-// Errors are those of the stream, each reported by whichever write or flush
-// comes upon it; the bytes that it is about stay in the buffer.
+// Errors are those of the stream. An error is reported by the write or flush
+// that meets it; the bytes concerned stay in the buffer.
 template <class W>
 class BufWriter {
   static_assert(AsyncWrite<W>);
@@ -71,8 +72,9 @@ class BufWriter {
     if (capacity == 0) Panic("BufWriter: a capacity of 0; make it 1 or more");
   }
 
-  // What is as large as the buffer, or larger, is passed on at once, after what
-  // is in the buffer: it would only be copied there.
+  // Takes bytes into the buffer. Data at least as large as the buffer is passed
+  // on at once, after the buffered bytes, because buffering would only add a
+  // copy.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) {
@@ -135,17 +137,18 @@ class BufWriter {
     inner_.Consume(size);
   }
 
-  // What has been taken and not been written.
+  // Returns the bytes that have been taken and not been written.
   std::string_view buffered() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return std::string_view(buffer_.get() + begin_, end_ - begin_);
   }
 
-  // The stream. What is written to it directly overtakes what is buffered.
+  // Returns the stream. Bytes written to the stream directly overtake buffered
+  // bytes.
   std::remove_reference_t<W>& inner() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return inner_;
   }
 
-  // Takes the stream out. What is `buffered()` is lost.
+  // Takes the stream out. The bytes in `buffered()` are lost.
   W IntoInner() && { return std::forward<W>(inner_); }
 
  private:

@@ -82,7 +82,7 @@ TEST_F(BufWriterTest, AWriteAsLargeAsTheBufferGoesPastIt) {
   const std::string_view parts[] = {"ef", "gh"};
   EXPECT_EQ(Run(WriteVectored(writer, parts)).value(), 4u);
   EXPECT_EQ(stream_.written(), "abcdefgh");
-  // Also behind something else.
+  // The same holds behind other bytes.
   ASSERT_TRUE(Run(WriteAll(writer, "i")).ok());
   ASSERT_TRUE(Run(WriteAll(writer, "jklm")).ok());
   EXPECT_EQ(stream_.written(), "abcdefghijklm");
@@ -172,7 +172,7 @@ TEST_F(BufWriterTest, PassesOnWhatIsRead) {
   EXPECT_EQ(Run(Read(stream, absl::MakeSpan(buffer))).value(), 3u);
 }
 
-// R13: also what goes into the buffer counts.
+// R13: writes to the buffer also count.
 TEST_F(BufWriterTest, AnEmptyBufferLetsOthersRun) {
   BufWriter writer(stream_);
   Context cx(waker_.get());

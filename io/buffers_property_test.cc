@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random reads and writes through buffers, each given up at random and begun
-// again, against the plain string that went in.
+// Makes random reads and writes through buffers, each destroyed at random and
+// begun again, and compares the results with the plain input string.
 
 #include <algorithm>
 #include <cstddef>
@@ -33,7 +33,7 @@ std::string RandomText(FastRand& rand) {
   return text;
 }
 
-// `text` in random pieces, with pauses.
+// Returns a reader of `text` in random pieces, with pauses.
 ScriptedReader InPieces(std::string_view text, FastRand& rand) {
   ScriptedReader reader;
   while (!text.empty()) {
@@ -68,10 +68,10 @@ TEST_F(BuffersPropertyTest, WhatIsReadIsWhatThereWas) {
         auto read = ReadUntil(reader, 'a', received, limit);
         const auto size = Poll(read);
         ASSERT_LE(received.size(), before + limit);
-        // A limit that was met takes nothing else away.
+        // A limit that was reached takes nothing else away.
         if (size.IsPending() || !size->ok()) continue;
         ended = **size == 0;
-        // No delimiter but at the end.
+        // The only delimiter is at the end.
         const std::string_view added =
             std::string_view(received).substr(before);
         ASSERT_EQ(added.substr(0, added.size() - !ended).find('a'),
@@ -94,7 +94,7 @@ TEST_F(BuffersPropertyTest, WhatIsWrittenArrivesInOrder) {
     std::string_view left = text;
     while (!left.empty()) {
       if (rand.Below(5) == 0) {
-        // Given up wherever it is.
+        // The flush is destroyed wherever it is.
         auto flush = Flush(writer);
         const auto flushed = Poll(flush);
         ASSERT_TRUE(flushed.IsPending() || flushed->ok());

@@ -5,8 +5,8 @@
 // File: codec.h
 // -----------------------------------------------------------------------------
 //
-// A codec says where a frame ends in a stream of bytes: it is what `Framed`
-// (framed.h) is given.
+// A codec says where a frame ends in a stream of bytes. `Framed` (framed.h)
+// takes a codec.
 //
 //   class Records {  // of eight bytes each
 //    public:
@@ -32,7 +32,7 @@
 //     }
 //   };
 //
-// `LineCodec` and `LengthCodec` are the usual ones.
+// `LineCodec` and `LengthCodec` are the usual codecs.
 
 #ifndef ROUSE_IO_CODEC_H_
 #define ROUSE_IO_CODEC_H_
@@ -49,26 +49,27 @@ namespace rouse {
 
 // Codec
 //
-// `Decode(bytes)` takes one frame off the front of `bytes`, which is all that
-// has been read and not been taken, and answers it. If the frame is not
-// complete it answers `std::nullopt`, and is called again with more behind the
-// same bytes; it may take a part of them all the same, and remember what it
-// needs of that. An error is for one frame: it has taken the bytes of that, or
-// remembers to, and is called again for the next one. What it answers, a frame
-// or an error, must not be an answer to the same bytes for ever. The bytes are
-// there during the call only: a frame does not refer to them.
+// `Decode(bytes)` takes a frame off the front of `bytes` and returns the frame.
+// `bytes` holds everything that has been read and not been taken. If the frame
+// is incomplete, `Decode()` returns `std::nullopt`, and is called again with
+// more bytes behind the same ones; it may still take some of the bytes, and
+// remember what it needs of them. An error concerns a single frame: `Decode()`
+// has taken the bytes of the frame, or remembers to take them, and is called
+// again for the next frame. `Decode()` must not return frames or errors for the
+// same bytes forever. The bytes exist during the call only, so a frame must not
+// refer to them.
 //
-// `DecodeEnd(bytes)` is the same where the stream has ended and no more will
-// come. It is called, also without bytes, until it answers `std::nullopt`; what
-// it leaves then belongs to no frame.
+// `DecodeEnd(bytes)` is like `Decode()`, but for the end of the stream, when no
+// more bytes will follow. It is called until it returns `std::nullopt`, even
+// without bytes; any bytes left then belong to no frame.
 //
-// `Encode(frame, out)` adds the bytes of a frame to `out`, behind what is
-// there. With an error it adds nothing.
+// `Encode(frame, out)` appends the bytes of a frame to `out`. On an error,
+// `Encode()` appends nothing.
 //
-// None of them waits, and one task at a time calls them. Errors are passed on
-// as they are. By convention a frame above the limit is ResourceExhausted when
-// it is read and InvalidArgument when it is written, and one that is cut off by
-// the end of the stream is OutOfRange.
+// No function waits, and only one task at a time calls them. Errors are passed
+// on unchanged. By convention, a frame above the limit is ResourceExhausted
+// when read and InvalidArgument when written, and a frame cut off by the end of
+// the stream is OutOfRange.
 template <class C>
 concept Codec = requires(C& codec, const typename C::Frame& frame,
                          std::string_view& bytes, std::string& out) {

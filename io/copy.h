@@ -5,7 +5,7 @@
 // File: copy.h
 // -----------------------------------------------------------------------------
 //
-// Copies all of one stream to another one:
+// Copies all of a stream to another stream:
 //
 //   uint64_t size = co_await rouse::OrReturn(rouse::Copy(file, connection));
 
@@ -29,7 +29,7 @@ namespace rouse {
 
 // CopyFuture
 //
-// See `Copy()`.
+// Returned by `Copy()`.
 template <class R, class W>
 class [[nodiscard]] CopyFuture {
  public:
@@ -44,7 +44,7 @@ class [[nodiscard]] CopyFuture {
     return absl::StatusOr<uint64_t>(loop_.copied());
   }
 
-  // How many bytes have been written, at any time.
+  // Returns how many bytes have been written. Can be called at any time.
   uint64_t copied() const { return loop_.copied(); }
 
  private:
@@ -55,15 +55,19 @@ class [[nodiscard]] CopyFuture {
 
 // Copy()
 //
-// Writes to `writer` what comes from `reader` until that ends, and flushes
-// `writer`, also whenever there is nothing to read for now. Does not shut it
-// down. Gives `absl::StatusOr<uint64_t>`, the number of bytes, or the first
-// error of either.
+// Writes everything that `reader` returns to `writer` until `reader` ends, and
+// flushes `writer` at the end. Also flushes `writer` whenever there is nothing
+// to read for now. Does not shut `writer` down.
 //
-// Destroying it before it is ready loses what was read and not yet written, but
-// nothing if `reader` is a `BufReader`, or another one that is `AsyncBufRead`:
-// its buffer is the one that is written from. Otherwise there is an allocation
-// of 16 KiB when it is polled first.
+// Returns a future of `absl::StatusOr<uint64_t>`: the number of bytes, or the
+// first error of `reader` or `writer`.
+//
+// Cancellation: destroying the future before it is ready loses the bytes that
+// were read and not yet written. If `reader` is a `BufReader` or another
+// `AsyncBufRead`, nothing is lost, because the copy writes from the reader's
+// own buffer.
+//
+// Cost: unless `reader` is an `AsyncBufRead`, the first poll allocates 16 KiB.
 template <AsyncRead R, AsyncWrite W>
 CopyFuture<R, W> Copy(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                       W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND) {

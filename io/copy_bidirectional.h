@@ -5,8 +5,8 @@
 // File: copy_bidirectional.h
 // -----------------------------------------------------------------------------
 //
-// Joins two streams, each of which gets what comes from the other one: what a
-// proxy does.
+// Joins two streams, as a proxy does: each stream is sent the bytes of the
+// other stream.
 //
 //   rouse::BytesCopied copied = co_await rouse::OrReturn(
 //       rouse::CopyBidirectional(client, server));
@@ -30,7 +30,7 @@
 
 namespace rouse {
 
-// How many bytes have gone each way.
+// Number of bytes copied in each direction.
 struct BytesCopied {
   BytesCopied(uint64_t a_to_b, uint64_t b_to_a)
       : a_to_b(a_to_b), b_to_a(b_to_a) {}
@@ -41,7 +41,7 @@ struct BytesCopied {
 
 namespace internal {
 
-// From `R` to `W`, and then a shutdown of `W`.
+// Copies from `R` to `W`, and then shuts `W` down.
 template <class R, class W>
 class CopyAndShutdown {
  public:
@@ -74,7 +74,7 @@ class CopyAndShutdown {
 
 // CopyBidirectionalFuture
 //
-// See `CopyBidirectional()`.
+// Returned by `CopyBidirectional()`.
 template <class A, class B>
 class [[nodiscard]] CopyBidirectionalFuture {
  public:
@@ -86,8 +86,9 @@ class [[nodiscard]] CopyBidirectionalFuture {
     const auto poll = [&](bool there) {
       return there ? a_to_b_.Poll(cx, *a_, *b_) : b_to_a_.Poll(cx, *b_, *a_);
     };
-    // The first may use up the budget of a poll, so they take turns: those that
-    // have a budget, lest they keep step with others who take turns.
+    // The direction polled first may use up the budget of a poll, so the
+    // directions take turns. Only polls with a budget count as turns, so that
+    // the turns do not fall into step with other code that takes turns.
     if (cx.HasBudget()) a_to_b_first_ = !a_to_b_first_;
     PollResult<absl::Status> first = poll(a_to_b_first_);
     if (first.IsReady() && !first->ok()) {
@@ -104,7 +105,8 @@ class [[nodiscard]] CopyBidirectionalFuture {
     return Result(copied());
   }
 
-  // What has been written, at any time, also after an error.
+  // Returns the number of bytes written in each direction. Can be called at any
+  // time, even after an error.
   BytesCopied copied() const {
     return BytesCopied(a_to_b_.copied(), b_to_a_.copied());
   }
@@ -114,19 +116,22 @@ class [[nodiscard]] CopyBidirectionalFuture {
   B* b_;
   internal::CopyAndShutdown<A, B> a_to_b_;
   internal::CopyAndShutdown<B, A> b_to_a_;
-  // In the last poll that had a budget.
+  // The direction polled first in the last poll that had a budget.
   bool a_to_b_first_ = false;
 };
 
 // CopyBidirectional()
 //
-// Copies from `a` to `b` and from `b` to `a` at the same time, each as `Copy()`
-// does. When one has ended, the other is shut down, and the way back goes on.
-// Gives `absl::StatusOr<BytesCopied>` when both have ended, or the first error
-// of either.
+// Copies from `a` to `b` and from `b` to `a` concurrently, each as `Copy()`
+// does. When either stream ends, the other stream is shut down, and the
+// opposite direction continues.
 //
-// Destroying it before it is ready loses what was read and not yet written, of
-// those that are not `AsyncBufRead`.
+// Returns a future of `absl::StatusOr<BytesCopied>`, which is ready when both
+// directions have ended, or with the first error of either stream.
+//
+// Cancellation: destroying the future before it is ready loses the bytes that
+// were read and not yet written, except for bytes from a stream that is an
+// `AsyncBufRead`.
 template <class A, class B>
   requires AsyncRead<A> && AsyncWrite<A> && AsyncRead<B> && AsyncWrite<B>
 CopyBidirectionalFuture<A, B> CopyBidirectional(

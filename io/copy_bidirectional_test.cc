@@ -59,7 +59,7 @@ TEST_F(CopyBidirectionalTest, BothWaysUntilBothHaveEnded) {
   ASSERT_TRUE(Poll(proxy).IsPending());
   EXPECT_EQ(ReadSome(server), "");
 
-  // The way back goes on.
+  // The opposite direction continues.
   ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
   ASSERT_TRUE(Poll(proxy).IsPending());
   EXPECT_EQ(ReadSome(client), "answer");
@@ -76,7 +76,7 @@ TEST_F(CopyBidirectionalTest, AFullSideDoesNotHoldUpTheOther) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   auto proxy = CopyBidirectional(a, b);
-  // More than the server's side holds.
+  // The block is larger than the server's side holds.
   const std::string block(16, 'x');
   ASSERT_TRUE(Run(WriteAll(client, block)).ok());
   ASSERT_TRUE(Poll(proxy).IsPending());
@@ -99,7 +99,8 @@ TEST_F(CopyBidirectionalTest, AnErrorEndsBoth) {
   {
     DuplexStream gone = std::move(server);
   }
-  // Its end goes to the client; writing to it fails.
+  // The end of the server's stream goes to the client; a write to the server
+  // fails.
   ASSERT_TRUE(Run(WriteAll(client, "another")).ok());
   EXPECT_EQ(Poll(proxy)->status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -139,7 +140,7 @@ TEST_F(CopyBidirectionalTest, DestroyedItLosesNothingOfBufReaders) {
   BufReader buffered_a(a);
   BufReader buffered_b(b);
   const std::string block(16, 'x');
-  ASSERT_TRUE(Run(WriteAll(b, block)).ok());  // so that there is no room
+  ASSERT_TRUE(Run(WriteAll(b, block)).ok());  // so no room is left
   ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
   {
     auto proxy = CopyBidirectional(buffered_a, buffered_b);
@@ -148,7 +149,7 @@ TEST_F(CopyBidirectionalTest, DestroyedItLosesNothingOfBufReaders) {
   EXPECT_EQ(buffered_a.buffered(), "request");
 }
 
-// Always has something to read and room to write, a budget permitting.
+// Always has bytes to read and room to write, if the budget permits.
 class Endless {
  public:
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
@@ -184,7 +185,7 @@ TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOther) {
   EXPECT_GT(proxy.copied().b_to_a, 0u);
 }
 
-// Each has the budget of every other poll.
+// Each proxy has the budget of every other poll.
 TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOtherBesideAnotherProxy) {
   Endless ends[4];
   auto one = CopyBidirectional(ends[0], ends[1]);

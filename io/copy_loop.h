@@ -5,8 +5,8 @@
 // File: copy_loop.h
 // -----------------------------------------------------------------------------
 //
-// What `Copy` and `CopyBidirectional` share: one direction of copying. Internal
-// to this folder.
+// Internal to io/: a single direction of copying, shared by `Copy` and
+// `CopyBidirectional`.
 
 #ifndef ROUSE_IO_COPY_LOOP_H_
 #define ROUSE_IO_COPY_LOOP_H_
@@ -31,8 +31,8 @@ namespace rouse::internal {
 
 // CopyLoop
 //
-// Polled with the same `reader` and `writer` each time. Ready when the reader
-// has ended and all is written and flushed.
+// Must be polled with the same `reader` and `writer` each time. Ready when the
+// reader has ended and all bytes are written and flushed.
 template <class R, class W>
 class CopyLoop {
  public:
@@ -41,8 +41,8 @@ class CopyLoop {
       if (!ended_) {
         PollResult<absl::StatusOr<std::string_view>> bytes = Fill(cx, reader);
         if (bytes.IsPending()) {
-          // Nobody waits for bytes that wait for more. An error is reported
-          // here as nothing else would.
+          // Written bytes must not wait in a buffer for more bytes. An error is
+          // reported here, because nothing else would report the error.
           if (!unflushed_) return kPending;
           PollResult<absl::Status> flushed = Flush(cx, writer);
           if (flushed.IsReady() && !flushed->ok()) return flushed;
@@ -67,15 +67,15 @@ class CopyLoop {
     }
   }
 
-  // How many bytes have been written.
+  // Returns how many bytes have been written.
   uint64_t copied() const { return copied_; }
 
  private:
-  // Small enough to stay in a core's cache, and large enough that the system
-  // calls do not count.
+  // Small enough to stay in a core's cache, and large enough to make the cost
+  // of system calls negligible.
   static constexpr size_t kCapacity = size_t{16} << 10;  // bytes
 
-  // What is to be written next; empty if that was all.
+  // Returns the bytes to be written next; empty if the reader has ended.
   PollResult<absl::StatusOr<std::string_view>> Fill(Context& cx, R& reader) {
     using Result = absl::StatusOr<std::string_view>;
     if constexpr (AsyncBufRead<R>) {
@@ -118,7 +118,8 @@ class CopyLoop {
 
   uint64_t copied_ = 0;
   bool ended_ = false;
-  // At first too: another copy may have been given up before it had flushed.
+  // Initially true, because an earlier copy may have been destroyed before it
+  // had flushed.
   bool unflushed_ = true;
   [[no_unique_address]] IoWaiter<R> read_waiter_;
   [[no_unique_address]] IoWaiter<W> write_waiter_;

@@ -52,7 +52,7 @@ TEST_F(CopyTest, CopiesMoreThanItsBufferToAWriterThatTakesLittle) {
   EXPECT_EQ(writer_.written(), sent);
 }
 
-// Else whoever waits for them, and answers, would wait for ever.
+// Otherwise a reader that waits for the bytes, and answers, would wait forever.
 TEST_F(CopyTest, WhatWasReadIsFlushedWhileMoreIsAwaited) {
   reader_.Bytes("abc").Pending(/*wakes=*/false);
   BufWriter buffered(writer_);

@@ -19,7 +19,7 @@
 namespace rouse {
 
 DuplexStream& DuplexStream::operator=(DuplexStream&& other) noexcept {
-  // What was here is closed now, not when `other` is destroyed.
+  // The replaced stream is closed now, not when `other` is destroyed.
   DuplexStream replaced(std::move(other));
   std::swap(in_, replaced.in_);
   std::swap(out_, replaced.out_);

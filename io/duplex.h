@@ -5,8 +5,8 @@
 // File: duplex.h
 // -----------------------------------------------------------------------------
 //
-// A connection inside the program, for tests and for parts that talk to each
-// other as if over a network:
+// A connection inside the program, for tests, and for parts of a program that
+// communicate as if over a network:
 //
 //   auto [client, server] = rouse::Duplex(64);
 //   rouse::Spawn(Serve(std::move(server)));
@@ -31,19 +31,19 @@ namespace rouse {
 
 // DuplexStream
 //
-// One end of a connection: `AsyncRead` and `AsyncWrite`. What is written to one
-// end is read from the other one, in order. Movable, but not while a future of
-// it lives.
+// An end of a connection: `AsyncRead` and `AsyncWrite`. Bytes written to either
+// end are read from the other end, in order. Movable, except while a future of
+// the `DuplexStream` exists.
 //
-// Const members are thread-safe, and the ends may be on different threads. One
-// task reads from an end and one writes to it; of several, the one that polled
-// last is woken.
+// Const members are thread-safe, and the two ends can be on different threads.
+// A single task reads from an end, and a single task writes to the end; of
+// several, the task that polled last is woken.
 //
-// Destroying an end ends the stream for the other one, which still reads what
-// was written before.
+// Destroying an end also ends the stream of the other end, from which earlier
+// bytes can still be read.
 //
-// Writing fails with FailedPrecondition once the other end has gone, or after
-// `PollShutdown()`. There are no other errors.
+// Writing fails with FailedPrecondition after the other end was destroyed, or
+// after `PollShutdown()`. There are no other errors.
 class DuplexStream {
  public:
   using Waiter = internal::MemoryPipeWaiter;
@@ -55,18 +55,20 @@ class DuplexStream {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
-  // Pending while as much as the capacity has not been read.
+  // Writes as `AsyncWrite` requires. Pending while unread bytes fill the
+  // capacity.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<size_t>> PollWriteVectored(
       Context& cx, absl::Span<const std::string_view> parts,
       Waiter* waiter = nullptr) const;
-  // Always ready: what is written can be read at once.
+  // Flushes, which is always ready, because written bytes can be read at once.
   PollResult<absl::Status> PollFlush(Context& cx) const;
   PollResult<absl::Status> PollShutdown(Context& cx) const;
 
-  // Ends the stream for the other end, as `PollShutdown()` does. Always OK.
+  // Ends the stream for the other end, as `PollShutdown()` does. Always returns
+  // OK.
   absl::Status ShutdownWrite() const;
 
  private:
@@ -85,8 +87,8 @@ class DuplexStream {
 
 // Duplex()
 //
-// Both ends of a connection that holds up to `capacity` bytes each way, at
-// least 1.
+// Returns both ends of a connection that holds up to `capacity` bytes in each
+// direction. `capacity` must be at least 1.
 std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity);
 
 }  // namespace rouse

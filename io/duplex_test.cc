@@ -71,7 +71,7 @@ TEST_F(DuplexTest, AWriteWaitsForRoom) {
   EXPECT_EQ(Run(Read(b, absl::MakeSpan(buffer_, 1))).value(), 1u);
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(Poll(write)->value(), 1u);
-  // In order, around the end of the buffer.
+  // The bytes are in order, even around the end of the buffer.
   EXPECT_TRUE(Run(ReadExact(b, absl::MakeSpan(buffer_, 4))).ok());
   EXPECT_EQ(std::string_view(buffer_, 4), "bcde");
 }
@@ -104,7 +104,7 @@ TEST_F(DuplexTest, AShutdownIsTheEndForTheOther) {
   std::string all;
   EXPECT_EQ(Run(ReadToEnd(b, all)).value(), 4u);
   EXPECT_EQ(all, "last");
-  // The other way still works.
+  // The opposite direction still works.
   EXPECT_EQ(Run(Write(b, "x")).value(), 1u);
   EXPECT_EQ(Poll(read)->value(), 1u);
 }
@@ -201,7 +201,7 @@ TEST_F(DuplexTest, WritingInVainLetsOthersRun) {
   EXPECT_EQ(errors, kBudgetPerPoll);
 }
 
-// Under the sanitizers too.
+// The sanitizers check this, too.
 TEST_F(DuplexTest, TheEndsMayBeOnDifferentThreads) {
   std::string sent(200'000, '\0');
   for (size_t i = 0; i < sent.size(); ++i) {

@@ -5,7 +5,7 @@
 // File: flush.h
 // -----------------------------------------------------------------------------
 //
-// Sees what was written on its way, and says that it was all:
+// Flushes written bytes, and ends a stream:
 //
 //   co_await rouse::OrReturn(rouse::WriteAll(writer, answer));
 //   co_await rouse::OrReturn(rouse::Flush(writer));
@@ -57,21 +57,23 @@ struct ShutdownOp {
 
 // FlushFuture
 //
-// See `Flush()`.
+// Returned by `Flush()`.
 template <class W>
 using FlushFuture = internal::IoFuture<W, internal::FlushOp>;
 
 // ShutdownFuture
 //
-// See `Shutdown()`.
+// Returned by `Shutdown()`.
 template <class W>
 using ShutdownFuture = internal::IoFuture<W, internal::ShutdownOp>;
 
 // Flush()
 //
-// Waits until what was written to `writer` has left its buffers. Gives
-// `absl::Status`, the error of the writer. Destroying it before it is ready
-// loses nothing: what is not flushed yet stays in the buffers.
+// Waits until all bytes written to `writer` have left its buffers. Returns a
+// future of `absl::Status`, the error of the writer.
+//
+// Cancellation: destroying the future before it is ready loses nothing. Bytes
+// not yet flushed stay in the buffers.
 template <AsyncWrite W>
 FlushFuture<W> Flush(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   return FlushFuture<W>(writer);
@@ -79,9 +81,11 @@ FlushFuture<W> Flush(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND) {
 
 // Shutdown()
 //
-// Flushes `writer`, and tells the other end that there is no more. Gives
-// `absl::Status`, the error of the writer. Destroying it before it is ready
-// loses nothing; another one goes on from there.
+// Flushes `writer`, and notifies the other end that the stream has ended.
+// Returns a future of `absl::Status`, the error of the writer.
+//
+// Cancellation: destroying the future before it is ready loses nothing. Another
+// `Shutdown()` continues from there.
 template <AsyncWrite W>
 ShutdownFuture<W> Shutdown(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   return ShutdownFuture<W>(writer);

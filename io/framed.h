@@ -5,8 +5,8 @@
 // File: framed.h
 // -----------------------------------------------------------------------------
 //
-// A stream of bytes as a stream of frames: lines, messages, whatever a `Codec`
-// (codec.h) makes of it.
+// Turns a stream of bytes into a stream of frames: lines, messages, or any
+// other frames of a `Codec` (codec.h).
 //
 //   rouse::Co<absl::Status> Serve(rouse::TcpStream stream) {
 //     rouse::Framed connection(std::move(stream), rouse::LineCodec());
@@ -46,25 +46,27 @@ namespace rouse {
 
 // Framed
 //
-// Frames on an `S`, which it owns or, if `S` is a reference, refers to. Where
-// `S` can only be read, or only be written, so can this. Movable, but not while
-// a future of it lives. Not thread-safe: to read in one task and write in
-// another, split the stream and make a `Framed` of each half.
+// Frames on an `S`. The `Framed` owns the `S` or, if `S` is a reference, refers
+// to the stream. If `S` can only be read, or only be written, the same holds
+// for the `Framed`. Movable, except while a future of the `Framed` exists. Not
+// thread-safe: to read in one task and write in another, split the stream and
+// make a `Framed` of each half.
 //
 // # Reading
 //
-// It is a `Stream` of `absl::StatusOr<Frame>`: `Next(framed)`. An error of the
-// codec is about one frame, and the next item is the frame behind it. An error
-// of the stream, and its end, is the last item before the end.
+// A `Framed` is a `Stream` of `absl::StatusOr<Frame>`, read with
+// `Next(framed)`. An error of the codec concerns a single frame, and the next
+// item is the frame behind it. An error of the stream is the last item. If the
+// stream ends, the `Framed` ends after the codec's last frame or error.
 //
-// No more is kept than the codec wants of an incomplete frame, and what is read
-// at once: the limit is the codec's.
+// A `Framed` keeps no more than the bytes of an incomplete frame that the codec
+// wants, and the bytes of a single read. The limit is the codec's.
 //
 // # Cancelling
 //
-// Nothing is lost: a frame that has been read in part stays here, and so does
-// one that has been written in part; the next `Send()` or `Flush()` goes on
-// with it. Frames are never torn.
+// Nothing is lost. A partly read frame stays in the `Framed`, and so does a
+// partly written frame: the next `Send()` or `Flush()` continues with it.
+// Frames are never torn.
 template <class S, class C>
 class Framed {
   static_assert(Codec<C>);
@@ -88,7 +90,7 @@ class Framed {
   explicit Framed(S&& stream, C codec = C())
       : stream_(std::forward<S>(stream)), codec_(std::move(codec)) {}
 
-  // The next frame. Takes a unit of the budget for each.
+  // Returns the next frame. Takes a unit of the budget for each frame.
   PollResult<std::optional<absl::StatusOr<Frame>>> PollNext(
       Context& cx, Waiter* waiter = nullptr)
     requires AsyncRead<S>
@@ -126,12 +128,14 @@ class Framed {
     }
   }
 
-  // Sends a frame, and all that `Feed()` was given before. Gives
-  // `absl::Status`: of the codec, and then nothing is sent, or of the stream.
-  // Where frames are strings, a `std::string_view` will do; it is copied.
+  // Sends `frame`, after all frames that were passed to `Feed()` before. If
+  // frames are strings, a `std::string_view` can be passed; it is copied.
   //
-  // Destroying it before it was polled means that nothing is sent; later, the
-  // rest stays here to be sent.
+  // Returns a future of `absl::Status`: an error of the codec, in which case
+  // nothing is sent, or an error of the stream.
+  //
+  // Cancellation: if the future is destroyed before its first poll, nothing is
+  // sent. Later, the unsent bytes stay in the `Framed` and are sent next.
   template <class F>
     requires AsyncWrite<S> && (std::is_convertible_v<F &&, Frame> ||
                                (std::is_convertible_v<F &&, std::string_view> &&
@@ -140,13 +144,13 @@ class Framed {
     return SendFuture(*this, Frame(std::forward<F>(frame)));
   }
 
-  // Adds a frame to what the next `Flush()` or `Send()` sends. The codec's
-  // error. It does not wait, and there is no limit: see `unsent()`.
+  // Adds `frame` to the bytes that the next `Flush()` or `Send()` sends.
+  // Returns the codec's error. Never waits, and has no limit: see `unsent()`.
   absl::Status Feed(const Frame& frame)
     requires AsyncWrite<S>
   {
-    // There may always be something left to send: what has been sent goes when
-    // it is the larger part.
+    // Unsent bytes may remain at all times. The sent bytes are therefore erased
+    // when they are the larger part.
     if (sent_ > out_.size() / 2) {
       out_.erase(0, sent_);
       sent_ = 0;
@@ -157,14 +161,14 @@ class Framed {
     return status;
   }
 
-  // Sends what there is to be sent. Gives `absl::Status`.
+  // Sends all unsent bytes. Returns a future of `absl::Status`.
   FlushFuture Flush() ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires AsyncWrite<S>
   {
     return FlushFuture(*this);
   }
 
-  // The same for futures of your own.
+  // Sends all unsent bytes like `Flush()`, for use in your own futures.
   PollResult<absl::Status> PollFlush(Context& cx, Waiter* waiter = nullptr)
     requires AsyncWrite<S>
   {
@@ -181,32 +185,33 @@ class Framed {
     return rouse::PollFlush(stream_, cx, waiter);
   }
 
-  // How many bytes wait to be sent.
+  // Returns the number of unsent bytes.
   size_t unsent() const { return out_.size() - sent_; }
 
-  // What has been read and belongs to frames that are not complete, or have not
-  // been asked for.
+  // Returns the bytes that have been read and belong to incomplete frames, or
+  // to frames that have not been asked for.
   std::string_view buffered() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return std::string_view(in_).substr(begin_, end_ - begin_);
   }
 
   C& codec() ABSL_ATTRIBUTE_LIFETIME_BOUND { return codec_; }
 
-  // The stream. What is read or written directly is missing here.
+  // Returns the stream. Bytes read from or written to the stream directly are
+  // missing here.
   std::remove_reference_t<S>& stream() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return stream_;
   }
 
-  // Takes the stream out, to go on without frames. What is `buffered()` and
-  // what is `unsent()` is lost.
+  // Takes the stream out, for use without frames. The bytes in `buffered()` and
+  // the `unsent()` bytes are lost.
   S IntoInner() && { return std::forward<S>(stream_); }
 
  private:
   enum class State { kReading, kAtEnd, kEnded };
 
-  // At least so much is read at once, if there is.
+  // Minimum space for a read, in case as many bytes are available.
   static constexpr size_t kReadSize = 4096;  // bytes
-  // A buffer with nothing in it is no larger.
+  // Largest size of an empty buffer.
   static constexpr size_t kKeptSize = 65536;  // bytes
 
   static void Shrink(std::string& buffer) {
@@ -219,7 +224,8 @@ class Framed {
 
   std::optional<absl::StatusOr<Frame>> DecodeOne() {
     std::string_view bytes = buffered();
-    // Also if memory runs out: the codec knows what it has taken.
+    // Also runs if memory runs out, because the codec knows which bytes have
+    // been taken.
     const absl::Cleanup advance = [this, &bytes, before = bytes.size()] {
       begin_ += before - bytes.size();
     };
@@ -231,19 +237,21 @@ class Framed {
     return absl::StatusOr<Frame>(**std::move(frame));
   }
 
-  // Behind what is buffered.
+  // Returns the space behind the buffered bytes.
   absl::Span<char> Room() {
     if (begin_ == end_) {
       begin_ = 0;
       end_ = 0;
     }
     if (in_.size() - end_ < kReadSize) {
-      // What has been taken goes first, so that it grows only with a frame.
+      // Taken bytes are erased first, so that the buffer grows only with a
+      // frame.
       in_.erase(0, begin_);
       end_ -= begin_;
       begin_ = 0;
       if (in_.size() - end_ < kReadSize) {
-        // By a part of what it has, so that a long frame is not copied often.
+        // Grows by a fraction of the present size, so that a long frame is not
+        // copied often.
         in_.resize(end_ + kReadSize + end_ / 2);
       }
     }
@@ -254,14 +262,14 @@ class Framed {
   C codec_;
   State state_ = State::kReading;
 
-  // What has been read is from `begin_` to `end_`, and `incomplete_` if the
-  // codec has said so.
+  // The bytes that have been read are from `begin_` to `end_`. `incomplete_`
+  // says whether the codec found no complete frame in the bytes.
   std::string in_;
   size_t begin_ = 0;
   size_t end_ = 0;
   bool incomplete_ = false;
 
-  // What is to be written, but for the first `sent_` bytes.
+  // Bytes to be written, except for the first `sent_` bytes.
   std::string out_;
   size_t sent_ = 0;
 };
@@ -269,8 +277,8 @@ class Framed {
 template <class S, class C>
 Framed(S&&, C) -> Framed<S, C>;
 
-// As all futures: polling one that is finished is a `Panic()`, and they may be
-// moved until they are polled.
+// Like all futures, a `SendFuture` panics if polled after it was ready, and can
+// be moved until its first poll.
 template <class S, class C>
 class [[nodiscard]] Framed<S, C>::SendFuture {
  public:
@@ -293,7 +301,7 @@ class [[nodiscard]] Framed<S, C>::SendFuture {
 
  private:
   Framed* framed_;              // null when finished
-  std::optional<Frame> frame_;  // until it is in the buffer
+  std::optional<Frame> frame_;  // null after the first poll
   FlushFuture flush_;
 };
 

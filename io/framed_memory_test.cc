@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Frames where allocations fail.
+// Tests frames while allocations fail.
 
 #include <cstddef>
 #include <optional>
@@ -34,8 +34,8 @@ class FramedMemoryTest : public IoTest {
  protected:
   using Item = std::optional<absl::StatusOr<std::string>>;
 
-  // What a `codec` makes of `text`, which comes in two parts, if an allocation
-  // for the first item fails.
+  // Checks the items that `codec` makes of `text`, which arrives in two parts,
+  // if an allocation for the first item fails.
   template <class C>
   void ExpectEachGivenOnce(C codec, std::string_view text,
                            const std::vector<std::string>& expected,
@@ -62,7 +62,7 @@ class FramedMemoryTest : public IoTest {
     EXPECT_GT(FailEachAllocation(next, check), 0);
   }
 
-  // Longer than what a string holds without memory.
+  // Longer than a string can be without an allocation.
   const std::string frame_ = std::string(100, 'y');
 };
 
@@ -87,12 +87,12 @@ TEST_F(FramedMemoryTest, AFrameThatIsNotGivenIsGivenLater) {
   const auto start = [&] {
     framed.reset();
     stream.emplace(too_long);
-    // The rest of that, and a frame behind it.
+    // The rest of the long frame, and a frame behind it.
     stream->Bytes(std::string(200, 'x') + std::string(header) + frame_);
     framed.emplace(*stream, LengthCodec(100));
     EXPECT_EQ(Run(Next(*framed))->status().code(),
               absl::StatusCode::kResourceExhausted);
-    // Room for what is read.
+    // The buffer is empty, so there is room for the next read.
     EXPECT_EQ(framed->buffered(), "");
   };
   start();
@@ -117,7 +117,7 @@ TEST_F(FramedMemoryTest, TheLastLineIsGivenOnce) {
 }
 
 TEST_F(FramedMemoryTest, ALineThatIsTooLongIsReportedOnce) {
-  // Whether its end has come yet, comes later or does not come.
+  // The end of the line has already arrived, arrives later or does not arrive.
   const std::vector<std::string> both = {"RESOURCE_EXHAUSTED", "'end'"};
   ExpectEachGivenOnce(LineCodec(99), frame_ + "\nend\n", both);
   ExpectEachGivenOnce(LineCodec(50), frame_ + frame_ + "\nend\n", both, 80);

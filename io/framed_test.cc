@@ -47,7 +47,7 @@ static_assert(Future<Writing::FlushFuture>);
 
 class FramedTest : public IoTest {
  protected:
-  // All items.
+  // Returns all items.
   template <class F>
   std::vector<std::string> ReadFrames(F& framed) {
     std::vector<std::string> frames;
@@ -78,7 +78,7 @@ TEST_F(FramedTest, GivesFramesHoweverTheyArrive) {
   Framed framed(stream, LineCodec());
   EXPECT_THAT(ReadFrames(framed),
               ElementsAre("'one'", "'two'", "'three'", "'last'"));
-  // And then none, however often it is asked.
+  // After the end, every further item is empty.
   EXPECT_FALSE(Run(Next(framed)).has_value());
 }
 
@@ -101,7 +101,7 @@ TEST_F(FramedTest, AnErrorOfTheCodecIsAboutOneFrame) {
               ElementsAre("'1234'", "RESOURCE_EXHAUSTED", "'x'"));
 }
 
-// Frames of which a StatusOr would take an error for one. '?' is an error.
+// A codec whose frames a StatusOr would take for errors. '?' is an error.
 class StatusCodec {
  public:
   using Frame = absl::Status;
@@ -176,7 +176,7 @@ TEST_F(FramedTest, ManySmallFramesDoNotMakeTheBufferGrow) {
   }
 }
 
-// Tells what it is asked.
+// Records the calls.
 class WatchedCodec : public LineCodec {
  public:
   absl::StatusOr<std::optional<std::string>> Decode(std::string_view& bytes) {
@@ -322,7 +322,7 @@ TEST_F(FramedTest, ACoroutineServesWithIt) {
   ASSERT_TRUE(Run(Shutdown(far)).ok());
   EXPECT_TRUE(Run(echo).ok());
   Framed answers(far, LineCodec());
-  echo = Echo(Duplex(1).first);  // the first one's end has gone
+  echo = Echo(Duplex(1).first);  // the first end is destroyed
   EXPECT_THAT(ReadFrames(answers), ElementsAre("'one!'", "'two!'"));
 }
 

@@ -43,7 +43,7 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::Decode(
     size = size << 8 | static_cast<uint8_t>(byte);
   }
   if (size > max_size_) {
-    // Made first: it is not lost where memory runs out.
+    // The error is made first, so that it is not lost if memory runs out.
     absl::Status too_long = absl::ResourceExhaustedError(
         absl::StrCat("a frame of ", size, " bytes; the most is ", max_size_));
     bytes.remove_prefix(length_size_);

@@ -5,7 +5,7 @@
 // File: length_codec.h
 // -----------------------------------------------------------------------------
 //
-// Frames of any bytes, each with its length before it:
+// Frames of any bytes, each preceded by its length:
 //
 //   rouse::Framed connection(std::move(stream), rouse::LengthCodec());
 //   co_await rouse::OrReturn(connection.Send(message.SerializeAsString()));
@@ -26,23 +26,25 @@ namespace rouse {
 
 // LengthCodec
 //
-// A `Codec` whose frames have their length in front, as an unsigned number of
-// `length_size` bytes, the most significant first. That does not count itself.
+// A `Codec` whose frames are preceded by their length: an unsigned number of
+// `length_size` bytes, the most significant byte first. The length does not
+// include the `length_size` bytes.
 //
-//   ResourceExhausted   a frame has more than `max_size` bytes. It is passed
-//                       over, without being kept, as it comes: the next frame
-//                       is the one behind it. Whoever does not want to receive
-//                       all of it ends the connection.
-//   OutOfRange          the stream has ended within a frame
-//   InvalidArgument     of `Encode()`: the frame has more than `max_size` bytes
+//   ResourceExhausted   A frame has more than `max_size` bytes. The frame is
+//                       skipped as it arrives, without being kept: the next
+//                       frame is the frame behind it. To avoid receiving all of
+//                       the frame, end the connection.
+//   OutOfRange          The stream has ended within a frame.
+//   InvalidArgument     `Encode()` only: the frame has more than `max_size`
+//                       bytes.
 class LengthCodec {
  public:
   using Frame = std::string;
 
   static constexpr size_t kDefaultMaxSize = size_t{8} << 20;  // bytes
 
-  // Panics if `length_size` is not 1, 2, 4 or 8. A `max_size` that the length
-  // cannot express is what it can.
+  // Panics if `length_size` is not 1, 2, 4 or 8. A `max_size` beyond the
+  // largest possible length is lowered to the largest possible length.
   explicit LengthCodec(size_t max_size = kDefaultMaxSize,
                        size_t length_size = 4);
 
@@ -53,7 +55,7 @@ class LengthCodec {
  private:
   size_t max_size_;
   size_t length_size_;
-  // Of a frame that was too long, which has been reported.
+  // Number of bytes left to skip of a too long frame, which has been reported.
   uint64_t to_pass_over_ = 0;
 };
 

@@ -87,7 +87,7 @@ TEST(LengthCodecTest, TooMuchIsInvalidArgument) {
   std::string out;
   EXPECT_EQ(LengthCodec(4).Encode("12345", out).code(),
             absl::StatusCode::kInvalidArgument);
-  // What the length cannot express.
+  // The length field cannot express the size.
   EXPECT_EQ(LengthCodec(1000, 1).Encode(std::string(256, 'x'), out).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(out, "");

@@ -35,12 +35,12 @@ LineCodec::Answer LineCodec::ToAnswer(std::string_view line) const {
 
 absl::StatusOr<std::optional<std::string>> LineCodec::Decode(
     std::string_view& bytes) {
-  // Each answer is made before its bytes are taken, and so is not lost where
-  // memory runs out.
+  // Each result is made before its bytes are taken, so that the result is not
+  // lost if memory runs out.
   for (;;) {
     const size_t end = bytes.find('\n', searched_);
     if (end == std::string_view::npos) {
-      // One byte more may be the first one of the end.
+      // One more byte may be the first byte of the line end.
       const bool may_fit = bytes.empty() || bytes.size() - 1 <= max_size_;
       if (may_fit && !passing_over_) {
         searched_ = bytes.size();

@@ -25,14 +25,14 @@ namespace rouse {
 
 // LineCodec
 //
-// A `Codec` whose frames are lines without their ends. Lines end with "\n" or
-// "\r\n", the last one also with the stream; they are written with "\n". That
-// they are text is not checked.
+// A `Codec` whose frames are lines without their line ends. Lines end with "\n"
+// or "\r\n"; the last line can also end with the stream. Written lines end with
+// "\n". The codec does not check whether a line is text.
 //
-//   ResourceExhausted   a line has more than `max_size` bytes. It is not kept
-//                       but passed over: the next frame is the line behind it
-//   InvalidArgument     of `Encode()`: there is an end of line in the frame, or
-//                       a "\r" at its end, or it has more than `max_size` bytes
+//   ResourceExhausted   A line has more than `max_size` bytes. The line is not
+//                       kept but skipped: the next frame is the line behind it.
+//   InvalidArgument     `Encode()` only: the frame contains a line end, or ends
+//                       with "\r", or has more than `max_size` bytes.
 class LineCodec {
  public:
   using Frame = std::string;
@@ -52,9 +52,10 @@ class LineCodec {
   Answer ToAnswer(std::string_view line) const;
 
   size_t max_size_;
-  // Of the bytes given last, how many have no end of line in them.
+  // Number of bytes, of those given last, that are known to contain no line
+  // end.
   size_t searched_ = 0;
-  // In a line that was too long, which has been reported.
+  // Set within a too long line, which has been reported.
   bool passing_over_ = false;
 };
 

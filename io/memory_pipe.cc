@@ -37,7 +37,7 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(Context& cx,
   if (buffer.empty()) return Result(0);
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  // Wakers are cloned, called and dropped while the lock is not held.
+  // Wakers are cloned, called and destroyed while the lock is not held.
   Waker own;
   Waker woken;
   size_t taken = 0;

@@ -5,8 +5,8 @@
 // File: memory_pipe.h
 // -----------------------------------------------------------------------------
 //
-// One direction of a `Duplex`: bytes in memory between one end that writes and
-// one that reads. Internal to this folder.
+// Internal to io/: a single direction of a `Duplex`. Bytes in memory go from a
+// writing end to a reading end.
 
 #ifndef ROUSE_IO_MEMORY_PIPE_H_
 #define ROUSE_IO_MEMORY_PIPE_H_
@@ -29,8 +29,9 @@ class MemoryPipe;
 
 // MemoryPipeWaiter
 //
-// A future's place to wait for a pipe, which outlives it. Its destructor stops
-// it waiting. Can be moved until it has waited; then that is a `Panic()`.
+// A future's place to wait for a pipe. The pipe must outlive the waiter. The
+// destructor ends the wait. A waiter can be moved until its first wait; moving
+// the waiter later is a `Panic()`.
 class MemoryPipeWaiter {
  public:
   MemoryPipeWaiter() = default;
@@ -42,7 +43,7 @@ class MemoryPipeWaiter {
  private:
   friend class MemoryPipe;
 
-  MemoryPipe* pipe_ = nullptr;  // where it waits or has waited
+  MemoryPipe* pipe_ = nullptr;  // pipe of a present or past wait
 };
 
 // MemoryPipe
@@ -52,7 +53,7 @@ class MemoryPipe {
  public:
   using Waiter = MemoryPipeWaiter;
 
-  // `capacity` is in bytes, at least 1.
+  // REQUIRES: `capacity`, in bytes, is at least 1.
   explicit MemoryPipe(size_t capacity)
       : capacity_(capacity),
         buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
@@ -65,27 +66,27 @@ class MemoryPipe {
   PollResult<absl::StatusOr<size_t>> PollWrite(
       Context& cx, absl::Span<const std::string_view> parts, Waiter* waiter);
 
-  // The reader gets what there is, and then the end.
+  // Ends the stream: the reader receives the remaining bytes, and then the end.
   void CloseWriter();
-  // The writer is refused.
+  // Ends the reading: further writes fail.
   void CloseReader();
 
  private:
   friend class MemoryPipeWaiter;
 
-  // A task that waits for the other end. `owner`, which may be null, forgets
-  // it when it is destroyed.
+  // A task that waits for the other end. `owner`, which may be null, clears the
+  // slot when the owner is destroyed.
   struct Slot {
     Waker waker;
     const Waiter* owner = nullptr;
   };
 
-  // Without the lock: makes ready what `Store()` stores.
+  // Prepares the arguments of `Store()`. Called without the lock.
   void Prepare(Context& cx, Waker& own, Waiter* waiter);
-  // Leaves in `waker` what was in `slot`.
+  // Exchanges `waker` with the waker in `slot`.
   static void Store(Slot& slot, Waker& waker, const Waiter* waiter);
 
-  // No waker is called on account of `waiter` any more.
+  // Makes sure that no waker is called on behalf of `waiter` any more.
   void Forget(const Waiter* waiter);
 
   size_t TakeFront(absl::Span<char> buffer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -93,7 +94,7 @@ class MemoryPipe {
 
   const size_t capacity_;
   ThreadMutex mu_;
-  // A ring: `size_` bytes from `begin_` on.
+  // A ring buffer with `size_` bytes from `begin_` on.
   const std::unique_ptr<char[]> buffer_ ABSL_GUARDED_BY(mu_);
   size_t begin_ ABSL_GUARDED_BY(mu_) = 0;
   size_t size_ ABSL_GUARDED_BY(mu_) = 0;

@@ -5,7 +5,7 @@
 // File: read.h
 // -----------------------------------------------------------------------------
 //
-// One read of anything that is `AsyncRead`:
+// A single read from any `AsyncRead`:
 //
 //   char buffer[1024];
 //   size_t size = co_await rouse::OrReturn(
@@ -48,17 +48,18 @@ struct ReadOp {
 
 // ReadFuture
 //
-// See `Read()`.
+// Returned by `Read()`.
 template <class R>
 using ReadFuture = internal::IoFuture<R, internal::ReadOp>;
 
 // Read()
 //
-// Reads what there is, up to the size of `buffer`, as soon as there is
-// anything. Gives `absl::StatusOr<size_t>`: 0 when the stream has ended, or
-// `buffer` is empty.
+// Reads available bytes, up to the size of `buffer`, as soon as there are any.
+// Returns a future of `absl::StatusOr<size_t>`, the number of bytes: 0 if the
+// stream has ended, or if `buffer` is empty.
 //
-// Destroying it before it is ready means that nothing was read.
+// Cancellation: destroying the future before it is ready means that nothing was
+// read.
 template <AsyncRead R>
 ReadFuture<R> Read(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                    absl::Span<char> buffer) {

@@ -30,7 +30,7 @@ namespace rouse {
 
 // ReadExactFuture
 //
-// See `ReadExact()`.
+// Returned by `ReadExact()`.
 template <class R>
 class [[nodiscard]] ReadExactFuture {
  public:
@@ -58,7 +58,8 @@ class [[nodiscard]] ReadExactFuture {
     return absl::OkStatus();
   }
 
-  // How many bytes of the buffer have been read, at any time.
+  // Returns how many bytes of the buffer have been read. Can be called at any
+  // time.
   size_t filled() const { return filled_; }
 
  private:
@@ -70,12 +71,12 @@ class [[nodiscard]] ReadExactFuture {
 
 // ReadExact()
 //
-// Fills `buffer`. Gives `absl::Status`: OutOfRange if the stream ends before
-// that, or the error of the stream.
+// Fills `buffer`. Returns a future of `absl::Status`: OutOfRange if the stream
+// ends before `buffer` is full, or the error of the stream.
 //
-// Destroying it before it is ready loses nothing as long as `buffer` is kept:
-// its first `filled()` bytes have been read. To wait for something else at the
-// same time, keep the future and poll it by reference.
+// Cancellation: destroying the future before it is ready loses nothing as long
+// as `buffer` is kept: its first `filled()` bytes have been read. To wait for
+// another future at the same time, keep the future and poll it by reference.
 template <AsyncRead R>
 ReadExactFuture<R> ReadExact(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                              absl::Span<char> buffer) {

@@ -29,7 +29,7 @@ TEST_F(ReadExactTest, GathersPieces) {
   reader.Bytes("a").Pending().Bytes("bc").Pending().Bytes("def");
   ASSERT_TRUE(Run(ReadExact(reader, absl::MakeSpan(buffer_))).ok());
   EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
-  // What follows is left where it was.
+  // The bytes behind stay in place.
   char rest[2];
   ASSERT_TRUE(Run(ReadExact(reader, absl::MakeSpan(rest))).ok());
   EXPECT_EQ(std::string_view(rest, 2), "ef");

@@ -14,8 +14,8 @@
 //     line.clear();
 //   }
 //
-// Where lines are to be a `Stream`, or the other end has to be answered, there
-// is `Framed` with a `LineCodec`.
+// If the lines should be a `Stream`, or if the other end needs answers, use
+// `Framed` with a `LineCodec`.
 
 #ifndef ROUSE_IO_READ_LINE_H_
 #define ROUSE_IO_READ_LINE_H_
@@ -36,7 +36,7 @@ namespace rouse {
 
 // ReadLineFuture
 //
-// See `ReadLine()`.
+// Returned by `ReadLine()`.
 template <class R>
 class [[nodiscard]] ReadLineFuture {
  public:
@@ -64,22 +64,21 @@ class [[nodiscard]] ReadLineFuture {
 
 // ReadLine()
 //
-// Reads one line and appends it to `line`, without the "\n" or "\r\n" that
-// ends it. The last line of a stream may end without either. The bytes are not
-// checked for being text.
+// Reads a line and appends it to `line`, without its "\n" or "\r\n". The last
+// line of a stream may end without either. The bytes need not be text.
 //
 // Returns a future of `absl::StatusOr<bool>`: true if a line was read, and
-// false if the stream has ended and nothing was appended. So a loop ends with
-// the stream whether it clears `line` or collects all lines in it.
+// false if the stream has ended and nothing was appended. A loop therefore ends
+// with the stream whether it clears `line` or collects all lines in `line`.
 //
-// Cancellation: destroying the future before it is ready loses nothing. What
-// was read stays in `line`, and another `ReadLine()` with that `line` continues
-// it. If that one returns false, the stream has ended in the middle of the
-// line, and `line` holds its beginning.
+// Cancellation: destroying the future before it is ready loses nothing. The
+// bytes read stay in `line`, and another `ReadLine()` with the same `line`
+// continues. If the second call returns false, the stream has ended in the
+// middle of the line, and `line` holds the beginning of the line.
 //
-// Errors: ResourceExhausted if the line has more than `limit` bytes, its end
-// included, of which the first `limit` bytes were appended; or the error of the
-// stream. Each `ReadLine()` counts only what it appends itself.
+// Errors: ResourceExhausted if the line has more than `limit` bytes, including
+// its end; the first `limit` bytes were then appended. Otherwise the error of
+// the stream. Each `ReadLine()` counts only the bytes appended by itself.
 template <AsyncBufRead R>
 ReadLineFuture<R> ReadLine(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
                            std::string& line ABSL_ATTRIBUTE_LIFETIME_BOUND,

@@ -18,7 +18,8 @@ static_assert(Future<ReadLineFuture<BufReader<ScriptedReader>>>);
 
 class ReadLineTest : public IoTest {
  protected:
-  // The next line in quotes, or what there is instead.
+  // Returns the next line in quotes, or a description of the result without a
+  // line.
   template <class R>
   std::string Next(R& reader) {
     std::string line;
@@ -90,7 +91,7 @@ TEST_F(ReadLineTest, DestroyedBeforeTheEndOfTheStreamItLosesNothing) {
     auto read = ReadLine(reader, line);
     ASSERT_TRUE(Poll(read).IsPending());
   }
-  // Nothing is added any more; what came before stays.
+  // Nothing more is added; the earlier bytes stay.
   EXPECT_FALSE(Run(ReadLine(reader, line)).value());
   EXPECT_EQ(line, "one");
 }

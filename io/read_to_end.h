@@ -5,7 +5,7 @@
 // File: read_to_end.h
 // -----------------------------------------------------------------------------
 //
-// Reads all that there is:
+// Reads all bytes until the end of a stream:
 //
 //   std::string body;
 //   co_await rouse::OrReturn(rouse::ReadToEnd(reader, body, 1 << 20));
@@ -34,12 +34,12 @@ namespace rouse {
 
 namespace internal {
 
-// A string that bytes are read into the end of. While this lives, the string
-// is longer than what has been read.
+// A string to whose end bytes are read. While the `GrowingString` exists, the
+// string is longer than the bytes read.
 //
-// A string writes zeros over what it grows by. It therefore grows by as much as
-// has been read so far, even where its capacity is larger: writing the zeros
-// then costs less than reading the bytes.
+// A string writes zeros over its new bytes when it grows. The string therefore
+// grows by as much as has been read so far, even if its capacity is larger:
+// writing the zeros then costs less than reading the bytes.
 class GrowingString {
  public:
   explicit GrowingString(std::string& text)
@@ -51,18 +51,18 @@ class GrowingString {
   GrowingString& operator=(GrowingString&&) = delete;
   ~GrowingString() { Finish(); }
 
-  // In bytes. Zeros for a cheap room cost less than a system call.
+  // Sizes in bytes. Writing `kCheapRoom` zeros costs less than a system call.
   static constexpr size_t kMinRoom = 512;
   static constexpr size_t kCheapRoom = size_t{16} << 10;
   static constexpr size_t kMaxRoom = size_t{1} << 20;
 
-  // How much has been added.
+  // Returns the number of bytes added.
   size_t added() const { return end_ - begin_; }
 
-  // Room for at least one byte and at most `limit`.
+  // Returns room for at least one byte and at most `limit` bytes.
   absl::Span<char> Room(size_t limit) {
     if (text_->size() == end_) {
-      // Capacity that is there already is used at once where that is cheap.
+      // Existing capacity is used at once up to a cheap size.
       const size_t spare = std::min(text_->capacity() - end_, kCheapRoom);
       const size_t more = std::clamp(added(), kMinRoom, kMaxRoom);
       text_->resize(end_ + std::min(std::max(spare, more), limit));
@@ -73,7 +73,7 @@ class GrowingString {
 
   void Add(size_t size) { end_ += size; }
 
-  // Cuts off what has not been filled.
+  // Cuts off the unfilled bytes.
   void Finish() {
     if (text_ != nullptr) std::exchange(text_, nullptr)->resize(end_);
   }
@@ -88,7 +88,7 @@ class GrowingString {
 
 // ReadToEndFuture
 //
-// See `ReadToEnd()`.
+// Returned by `ReadToEnd()`.
 template <class R>
 class [[nodiscard]] ReadToEndFuture {
  public:
@@ -99,7 +99,8 @@ class [[nodiscard]] ReadToEndFuture {
     using Result = absl::StatusOr<size_t>;
     if (reader_ == nullptr) internal::PanicFinished("ReadToEnd");
     for (;;) {
-      // One byte more than the limit tells whether that was all.
+      // Reading a single byte beyond the limit shows whether the stream has
+      // more bytes.
       const size_t left = limit_ - out_.added();
       auto size =
           PollRead(*reader_, cx, out_.Room(std::max(left, left + 1)), &waiter_);
@@ -129,13 +130,16 @@ class [[nodiscard]] ReadToEndFuture {
 
 // ReadToEnd()
 //
-// Adds to `out` what comes until the stream ends. Gives
+// Appends all bytes to `out` until the stream ends. Returns a future of
 // `absl::StatusOr<size_t>`, the number of bytes added: ResourceExhausted as
-// soon as there are more than `limit`, or the error of the stream. What was
-// read before an error is in `out`, which may hold one byte more than `limit`.
+// soon as there are more than `limit` bytes, or the error of the stream. Bytes
+// read before an error are in `out`, which may hold `limit` bytes and a single
+// byte more.
 //
-// While the future lives `out` is its own. Destroying it before it is ready
-// leaves in `out` what was read, so that nothing is lost.
+// Only the future may use `out` while the future exists.
+//
+// Cancellation: destroying the future before it is ready leaves the bytes read
+// in `out`, so nothing is lost.
 template <AsyncRead R>
 ReadToEndFuture<R> ReadToEnd(
     R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,

@@ -45,11 +45,12 @@ TEST_F(ReadToEndTest, GrowsAsMuchAsItTakes) {
   std::string out;
   EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), sent.size());
   EXPECT_EQ(out, sent);
-  // In large pieces.
+  // The read takes large pieces.
   EXPECT_LT(reader.polls(), 30);
 }
 
-// What a string grows by is written twice: with zeros, and by the read.
+// The bytes by which a string grows are written twice: as zeros, and by the
+// read.
 TEST_F(ReadToEndTest, ALargeCapacityIsNotWrittenForAFewBytes) {
   ScriptedReader reader("four");
   std::string out;

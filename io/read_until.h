@@ -5,7 +5,7 @@
 // File: read_until.h
 // -----------------------------------------------------------------------------
 //
-// Reads up to a byte that marks an end:
+// Reads up to a delimiter byte:
 //
 //   rouse::BufReader reader(stream);
 //   std::string record;
@@ -37,7 +37,7 @@ namespace rouse {
 
 // ReadUntilFuture
 //
-// See `ReadUntil()`.
+// Returned by `ReadUntil()`.
 template <class R>
 class [[nodiscard]] ReadUntilFuture {
  public:
@@ -86,15 +86,20 @@ class [[nodiscard]] ReadUntilFuture {
 
 // ReadUntil()
 //
-// Adds to `out` what comes up to and with the next `delimiter`, or the end of
-// the stream. Gives `absl::StatusOr<size_t>`, the number of bytes added: 0 if
-// the stream has ended. ResourceExhausted if that would be more than `limit`,
-// of which `limit` have been added; or the error of the stream.
+// Appends bytes to `out` up to and including the next `delimiter`, or up to the
+// end of the stream. Returns a future of `absl::StatusOr<size_t>`, the number
+// of bytes added: 0 if the stream has ended.
 //
-// Destroying it before it is ready loses nothing: what was read is in `out`,
-// and another `ReadUntil()` with the same `out` goes on from there. Each one
-// counts only what it adds itself: so the number that it gives, and the limit,
-// begin anew. Compare `out.size()` where the record as a whole has a limit.
+// Cancellation: destroying the future before it is ready loses nothing. The
+// bytes read are in `out`, and another `ReadUntil()` with the same `out`
+// continues.
+//
+// Errors: ResourceExhausted if more than `limit` bytes would be added; the
+// first `limit` bytes were then added. Otherwise the error of the stream.
+//
+// Each `ReadUntil()` counts only the bytes added by itself: after a cancelled
+// call, both the result and the limit begin anew. Compare `out.size()` if the
+// record as a whole has a limit.
 template <AsyncBufRead R>
 ReadUntilFuture<R> ReadUntil(
     R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND, char delimiter,

@@ -28,7 +28,7 @@ TEST_F(ReadUntilTest, TakesUpToAndWithTheDelimiter) {
   EXPECT_EQ(out, "ab;");
   EXPECT_EQ(Run(ReadUntil(reader, ';', out)).value(), 1u);
   EXPECT_EQ(out, "ab;;");
-  // The end of the stream ends the last one too.
+  // The end of the stream also ends the last record.
   EXPECT_EQ(Run(ReadUntil(reader, ';', out)).value(), 2u);
   EXPECT_EQ(Run(ReadUntil(reader, ';', out)).value(), 0u);
   EXPECT_EQ(out, "ab;;cd");
@@ -65,7 +65,7 @@ TEST_F(ReadUntilTest, TheLimitCountsTheDelimiter) {
   EXPECT_EQ(Run(ReadUntil(reader, ';', out, 4)).status().code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(out, "abcd");
-  // What is left can still be read.
+  // The remaining bytes can still be read.
   EXPECT_EQ(reader.buffered(), ";");
 }
 

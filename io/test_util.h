@@ -5,7 +5,7 @@
 // File: test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of this folder share.
+// Helpers for the tests in io/.
 
 #ifndef ROUSE_IO_TEST_UTIL_H_
 #define ROUSE_IO_TEST_UTIL_H_
@@ -32,18 +32,18 @@
 
 namespace rouse {
 
-// A test with a task that counts its wakes.
+// A fixture with a task that counts its wakes.
 class IoTest : public ::testing::Test {
  protected:
-  // With a budget of its own.
+  // Polls `future` with a fresh budget.
   template <class F>
   auto Poll(F& future) {
     Context cx(waker_.get());
     return future.Poll(cx);
   }
 
-  // Polls until the future is ready. Fails if it is pending and has woken
-  // nobody.
+  // Polls until the future is ready. Fails if the future is pending and has
+  // woken no waker.
   template <class F>
   auto Run(F&& future) {
     for (;;) {
@@ -59,22 +59,22 @@ class IoTest : public ::testing::Test {
   BorrowedWaker waker_{task_.raw()};
 };
 
-// What a codec answers, for a comparison: "'frame'", the name of the error's
-// code, or nothing for `std::nullopt`.
+// Describes a codec's result for a comparison: "'frame'", the name of the
+// error's code, or nothing for `std::nullopt`.
 inline std::string Describe(
     const absl::StatusOr<std::optional<std::string>>& frame) {
   if (!frame.ok()) return absl::StatusCodeToString(frame.status().code());
   return frame->has_value() ? "'" + **frame + "'" : "";
 }
 
-// What a `codec` of strings makes of `text` if it arrives `step` bytes at a
-// time, and then ends.
+// Returns the results of `codec`, a codec of strings, if `text` arrives `step`
+// bytes at a time, and then ends.
 template <class C>
 std::vector<std::string> DecodeInSteps(C codec, std::string_view text,
                                        size_t step) {
   std::vector<std::string> frames;
   std::string buffer;
-  // Until there is no more in what has arrived.
+  // Decodes until the bytes received contain no further frame.
   const auto decode = [&](auto call) {
     for (;;) {
       std::string_view bytes = buffer;
@@ -93,8 +93,8 @@ std::vector<std::string> DecodeInSteps(C codec, std::string_view text,
   return frames;
 }
 
-// Gives what it was told to, one thing for each `PollRead()`, and then the end.
-// Takes a unit of the budget.
+// Performs a script, a step for each `PollRead()`, and then ends. Takes a unit
+// of the budget.
 class ScriptedReader {
  public:
   ScriptedReader() = default;
@@ -104,7 +104,7 @@ class ScriptedReader {
     steps_.emplace_back(std::string(bytes));
     return *this;
   }
-  // Pending once. Wakes at once, unless it is to wait.
+  // Adds a step that is pending once. Wakes at once if `wakes` is true.
   ScriptedReader& Pending(bool wakes = true) {
     steps_.emplace_back(wakes);
     return *this;
@@ -115,7 +115,7 @@ class ScriptedReader {
   }
 
   int polls() const { return polls_; }
-  // The size of the largest buffer that it was given.
+  // Returns the size of the largest buffer passed to `PollRead()`.
   size_t largest_room() const { return largest_room_; }
 
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
@@ -151,20 +151,20 @@ class ScriptedReader {
   size_t largest_room_ = 0;
 };
 
-// Keeps what is written to it. Takes a unit of the budget.
+// Keeps the bytes written. Takes a unit of the budget.
 class ScriptedWriter {
  public:
-  // Takes at most `size` bytes each time.
+  // Takes at most `size` bytes in each call.
   void TakeAtMost(size_t size) { most_ = size; }
-  // Is pending every other time, and wakes at once.
+  // Makes every other call pending, with a wake at once.
   void BePendingInTurns() { in_turns_ = true; }
-  // Is pending until told otherwise.
+  // Makes calls pending until `Block(false)`.
   void Block(bool blocked = true) { blocked_ = blocked; }
-  // The next call fails.
+  // Makes the next call fail.
   void Error(absl::Status status) { error_ = std::move(status); }
 
   const std::string& written() const { return written_; }
-  // What had been written when it was flushed last.
+  // Returns the bytes that had been written at the last flush.
   size_t flushed() const { return flushed_; }
   int writes() const { return writes_; }
   bool is_shut_down() const { return is_shut_down_; }

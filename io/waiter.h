@@ -5,13 +5,14 @@
 // File: waiter.h
 // -----------------------------------------------------------------------------
 //
-// For those who write streams of bytes, and futures on them: how a future says
-// where it waits.
+// For implementers of byte streams, and of futures on byte streams: how a
+// future names its place to wait.
 //
-// A stream that only one task at a time waits for keeps that task's waker
-// itself, and needs nothing of this. One that lets several futures wait for the
-// same direction, and lets each stop waiting when it is destroyed, names a type
-// `Waiter` and takes a pointer to one behind the other parameters:
+// If only a single task at a time waits for a stream, the stream keeps the
+// task's waker itself, and needs nothing from here. Other streams let several
+// futures wait for the same direction, and let each future stop waiting when
+// the future is destroyed. Such a stream names a type `Waiter` and takes a
+// pointer to a `Waiter` after the other parameters:
 //
 //   class TcpStream {
 //    public:
@@ -20,9 +21,9 @@
 //         Context& cx, absl::Span<char> buffer,
 //         Waiter* waiter = nullptr) const;
 //
-// The futures of this folder have an `IoWaiter<S>` as a member, and pass it on
-// by the functions `PollRead(stream, cx, buffer, &waiter)` and so on of
-// async_read.h and async_write.h.
+// The futures in io/ have an `IoWaiter<S>` as a member, and pass it on with the
+// functions `PollRead(stream, cx, buffer, &waiter)` and so on of async_read.h
+// and async_write.h.
 
 #ifndef ROUSE_IO_WAITER_H_
 #define ROUSE_IO_WAITER_H_
@@ -50,9 +51,9 @@ struct WaiterOf<S> {
 
 // IoWaiter
 //
-// What a future on an `S` waits with: `S::Waiter`, or an empty class. Can be
-// made without arguments, and moved until it is used. It must not outlive the
-// stream.
+// The place to wait of a future on an `S`: `S::Waiter`, or an empty class. An
+// `IoWaiter` is default-constructible, can be moved until used, and must not
+// outlive the stream.
 template <class S>
 using IoWaiter = typename internal::WaiterOf<S>::Type;
 

@@ -5,12 +5,12 @@
 // File: write.h
 // -----------------------------------------------------------------------------
 //
-// One write to anything that is `AsyncWrite`:
+// A single write to any `AsyncWrite`:
 //
 //   size_t size = co_await rouse::OrReturn(rouse::Write(writer, data));
 //   data.remove_prefix(size);
 //
-// Most want `WriteAll()`.
+// Most programs want `WriteAll()`.
 
 #ifndef ROUSE_IO_WRITE_H_
 #define ROUSE_IO_WRITE_H_
@@ -64,22 +64,24 @@ struct WriteVectoredOp {
 
 // WriteFuture
 //
-// See `Write()`.
+// Returned by `Write()`.
 template <class W>
 using WriteFuture = internal::IoFuture<W, internal::WriteOp>;
 
 // WriteVectoredFuture
 //
-// See `WriteVectored()`.
+// Returned by `WriteVectored()`.
 template <class W>
 using WriteVectoredFuture = internal::IoFuture<W, internal::WriteVectoredOp>;
 
 // Write()
 //
-// Writes at least one byte of `data`, as many as can be written now. Gives
-// `absl::StatusOr<size_t>`: 0 only if `data` is empty.
+// Writes at least one byte of `data`, and as many bytes as can be written now.
+// Returns a future of `absl::StatusOr<size_t>`, the number of bytes: 0 only if
+// `data` is empty.
 //
-// Destroying it before it is ready means that nothing was written.
+// Cancellation: destroying the future before it is ready means that nothing was
+// written.
 template <AsyncWrite W>
 WriteFuture<W> Write(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND,
                      std::string_view data) {
@@ -88,8 +90,8 @@ WriteFuture<W> Write(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND,
 
 // WriteVectored()
 //
-// The same of several parts, in one go where the writer can: a header and a
-// body need no copy.
+// Writes several parts like `Write()`, in a single operation if the writer
+// supports such writes: a header and a body need no copy.
 template <AsyncWrite W>
 WriteVectoredFuture<W> WriteVectored(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND,
                                      absl::Span<const std::string_view> parts) {

@@ -5,7 +5,7 @@
 // File: write_all.h
 // -----------------------------------------------------------------------------
 //
-// Writes all of some bytes:
+// Writes all of `data`:
 //
 //   co_await rouse::OrReturn(rouse::WriteAll(writer, "hello\n"));
 
@@ -29,7 +29,7 @@ namespace rouse {
 
 // WriteAllFuture
 //
-// See `WriteAll()`.
+// Returned by `WriteAll()`.
 template <class W>
 class [[nodiscard]] WriteAllFuture {
  public:
@@ -48,7 +48,7 @@ class [[nodiscard]] WriteAllFuture {
     return Finish(absl::OkStatus());
   }
 
-  // How many bytes are not written yet, at any time.
+  // Returns how many bytes are not written yet. Can be called at any time.
   size_t left() const { return data_.size(); }
 
  private:
@@ -58,18 +58,18 @@ class [[nodiscard]] WriteAllFuture {
   }
 
   W* writer_;              // null when finished
-  std::string_view data_;  // what is left
+  std::string_view data_;  // the unwritten bytes
   [[no_unique_address]] IoWaiter<W> waiter_;
 };
 
 // WriteAll()
 //
-// Writes all of `data`. Gives `absl::Status`, the error of the writer; after
-// one it is not known how much has arrived. A writer with a buffer has to be
-// flushed, see `Flush()`.
+// Writes all of `data`. Returns a future of `absl::Status`, the error of the
+// writer. After an error, the number of bytes that have arrived is unknown. A
+// writer with a buffer must be flushed: see `Flush()`.
 //
-// Destroying it before it is ready may leave a part written, all but the last
-// `left()` bytes.
+// Cancellation: destroying the future before it is ready may leave a part
+// written: all bytes except the last `left()`.
 template <AsyncWrite W>
 WriteAllFuture<W> WriteAll(W& writer ABSL_ATTRIBUTE_LIFETIME_BOUND,
                            std::string_view data) {

@@ -5,8 +5,8 @@
 // File: write_some.h
 // -----------------------------------------------------------------------------
 //
-// For those of this folder that write until all is written: a write that gets
-// on. Internal to this folder.
+// Internal to io/: a write that makes progress, for loops that write all of
+// some data.
 
 #ifndef ROUSE_IO_WRITE_SOME_H_
 #define ROUSE_IO_WRITE_SOME_H_
@@ -26,8 +26,8 @@ namespace rouse::internal {
 
 // PollWriteSome()
 //
-// As `PollWrite()` of `data` that is not empty, but Internal where the writer
-// takes nothing without being pending: its caller, `name`, would never end.
+// Calls `PollWrite()`. `data` must not be empty. Returns Internal if the writer
+// is ready but takes nothing, because the caller, `name`, would then never end.
 template <AsyncWrite W>
 PollResult<absl::StatusOr<size_t>> PollWriteSome(W& writer, Context& cx,
                                                  std::string_view data,

@@ -42,7 +42,7 @@ absl::Status WaitError(int error, pid_t pid) {
                                    : ""));
 }
 
-// What is left in a pipe, if there is one.
+// Returns the remaining bytes of the pipe; an empty string without a pipe.
 Co<absl::StatusOr<std::string>> ReadRest(std::optional<ChildStdout> pipe) {
   std::string rest;
   if (pipe.has_value()) {
@@ -111,7 +111,7 @@ std::optional<ChildStderr> Child::TakeStderr() {
 int Child::Look() {
   if (status_.has_value()) return 0;
   if (pid_ == 0) {
-    // Moved from.
+    // The `Child` was moved from.
     errno = ECHILD;
     return -1;
   }

@@ -5,7 +5,7 @@
 // File: child.h
 // -----------------------------------------------------------------------------
 //
-// A `Child` is a process that a `Command` (command.h) has started:
+// A `Child` is a process started by a `Command` (command.h):
 //
 //   absl::StatusOr<Child> child =
 //       Command("sort").Stdin(Stdio::Piped()).Spawn();
@@ -40,101 +40,111 @@
 
 namespace rouse {
 
-// What a child has left: see `Child::WaitWithOutput()`.
+// The exit status and the output of a child: see `Child::WaitWithOutput()`.
 struct ProcessOutput {
   ProcessOutput(ExitStatus status, std::string out, std::string err)
       : status(status), out(std::move(out)), err(std::move(err)) {}
 
   ExitStatus status;
-  std::string out;  // standard output, as far as it was piped
-  std::string err;  // standard error, likewise
+  std::string out;  // standard output, if piped
+  std::string err;  // standard error, if piped
 };
 
 // Child
 //
-// Movable, but not while a future of it lives. For one task at a time.
+// Movable, except while a future of the `Child` exists. Must be used by a
+// single task at a time.
 //
-// Destroying it does not end the process, unless `Command::KillOnDrop()` says
+// The destructor does not end the process, unless `Command::KillOnDrop()` says
 // so, and does not wait.
 //
 // # Zombies
 //
-// A process that has ended is a zombie, which keeps its number, until it has
-// been waited for: by `Wait()`, `PollWait()` or `TryWait()`, or, if the `Child`
-// was destroyed before one of these told the end,
+// A process that has ended is a zombie, which keeps its process id, until it
+// has been waited for: by `Wait()`, `PollWait()` or `TryWait()`. If the `Child`
+// was destroyed before any of the three reported the end, the process is waited
+// for
 //
-//   - by the destructor, if it had ended by then;
-//   - else by the reactor that the child was started with, on the thread that
-//     turns it, as soon as it turns after the end;
-//   - else, if that reactor has been shut down before, by the next call that
-//     starts a child, or destroys one that was not waited for, in any thread,
-//     and finds that it has ended. If there is none it stays a zombie for as
-//     long as this process lives, and a descriptor is kept as long.
+//   - by the destructor, if the process had ended by then;
+//   - otherwise by the reactor with which the child was started, on the thread
+//     that turns the reactor, at the reactor's first turn after the end;
+//   - otherwise, if that reactor was shut down before, by the next call that
+//     starts a child, or destroys a child that was not waited for, on any
+//     thread, and finds that the process has ended. Without such a call the
+//     process stays a zombie while the calling process lives, and a descriptor
+//     is kept as long.
 //
-// All of this asks that nobody else waits for it: a program that ignores
-// SIGCHLD, or waits for any child, takes the status away, which is then an
-// error here, and frees the number for another process. That one is neither
-// signalled nor waited for here, whoever's it is: all goes by a descriptor of
-// the child, and not by its number. (Before Linux 5.4 a wait goes by the
-// number.)
+// All of these steps require that no other code waits for the child. A program
+// that ignores SIGCHLD, or waits for any child, takes the status away: the lost
+// status is an error here, and the process id is free for another process. The
+// other process, whatever its owner, is neither signalled nor waited for here,
+// because every operation uses a descriptor of the child and not the process
+// id. (Before Linux 5.4, a wait uses the process id.)
 class Child {
   struct WaitOp;
 
  public:
-  // For those who have to name it. Polling it when it is finished is a
-  // `Panic()`. May be moved until it is polled.
+  // The type of `Wait()`'s future, for code that must name the type. Polling
+  // the future after it was ready is a `Panic()`. Can be moved until its first
+  // poll.
   using WaitFuture = internal::IoFuture<Child, WaitOp>;
 
-  // The place of a future among those that wait: see rouse/io/waiter.h.
+  // A future's place to wait: see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child();
 
-  // The process id, also after it has ended. It is not given to another process
-  // before that was waited for.
+  // Returns the process id, even after the process has ended. The id is not
+  // given to another process until the child has been waited for.
   pid_t pid() const { return pid_; }
 
-  // The pipes to those of its standard streams that are `Stdio::Piped()`, once.
+  // Return the pipes to the standard streams that are `Stdio::Piped()`. Each
+  // pipe is returned once.
   std::optional<ChildStdin> TakeStdin();
   std::optional<ChildStdout> TakeStdout();
   std::optional<ChildStderr> TakeStderr();
 
-  // Waits for the end of the process. Gives `absl::StatusOr<ExitStatus>`, the
-  // same again if it has ended. Closes its standard input first, if that was
-  // not taken: most programs would wait for it as long. Output that was not
-  // taken is not read, and a process that has filled a pipe does not end: see
-  // `WaitWithOutput()`.
+  // Waits for the end of the process. Returns a future of
+  // `absl::StatusOr<ExitStatus>`; after the end, each call returns the same
+  // status. Closes the child's standard input first, if the pipe was not taken,
+  // because most programs would wait for the end of their input. Output that
+  // was not taken is not read, and a process that has filled a pipe does not
+  // end: see `WaitWithOutput()`.
   //
-  // Unavailable when the reactor has been shut down. Destroying the future ends
-  // the waiting, nothing else.
+  // Cancellation: destroying the future ends the wait, and nothing else.
+  //
+  // Errors: Unavailable if the reactor has been shut down.
   WaitFuture Wait() ABSL_ATTRIBUTE_LIFETIME_BOUND { return WaitFuture(*this); }
 
-  // The same for futures of your own, without closing anything. Without a
-  // `waiter` the task that polled last is woken.
+  // Waits like `Wait()`, for use in your own futures, but does not close
+  // anything. Without a `waiter`, the task that polled last is woken.
   PollResult<absl::StatusOr<ExitStatus>> PollWait(Context& cx,
                                                   Waiter* waiter = nullptr);
 
-  // The status of a process that has ended, or nothing.
+  // Returns the status if the process has ended, and nothing if it has not.
   absl::StatusOr<std::optional<ExitStatus>> TryWait();
 
-  // Waits, and reads meanwhile all that comes from its standard output and
-  // error, as far as these are piped and were not taken. Destroying the
-  // coroutine destroys the child.
+  // Waits for the end of the process, and meanwhile reads all bytes of its
+  // standard output and standard error, if these streams are piped and were not
+  // taken. Destroying the coroutine destroys the child.
   Co<absl::StatusOr<ProcessOutput>> WaitWithOutput() &&;
 
-  // Sends it a signal. Needs no reactor, and does not block. OK, and without
-  // effect, for one that has ended and was not waited for yet.
+  // Sends a signal to the process. Needs no reactor, and does not block.
+  // Returns OK, without effect, if the process has ended and was not waited for
+  // yet.
   //
-  //   InvalidArgument      there is no such signal
-  //   PermissionDenied     the process has become another user's
-  //   FailedPrecondition   it was waited for here: there is nobody to tell
-  //   NotFound             somebody else has waited for it, see above: nobody
-  //                        is told
+  //   InvalidArgument      The signal does not exist.
+  //   PermissionDenied     The process now belongs to another user.
+  //   FailedPrecondition   The process was waited for here: there is no process
+  //                        to signal.
+  //   NotFound             Other code has waited for the process (see above):
+  //                        no process is signalled.
   absl::Status SendSignal(int number);
 
-  // Ends it by SIGKILL, as `SendSignal()`. `Wait()` tells when it has ended.
+  // Ends the process by SIGKILL, with the errors of `SendSignal()`. `Wait()`
+  // reports when the process has ended.
   absl::Status Kill();
 
  private:
@@ -151,14 +161,14 @@ class Child {
   Child(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd, bool kill_on_drop)
       : pid_(pid), kill_on_drop_(kill_on_drop), pidfd_(std::move(pidfd)) {}
 
-  // What the destructor does.
+  // Does the work of the destructor.
   void Abandon();
 
-  // Sets `status_` if the process has ended. 0; or -1 and `errno`, EAGAIN if it
-  // has not.
+  // Sets `status_` if the process has ended. Returns 0 then. Otherwise returns
+  // -1 and sets `errno`, to EAGAIN if the process has not ended.
   int Look();
 
-  pid_t pid_;  // 0 in what was moved from
+  pid_t pid_;  // 0 after a move
   bool kill_on_drop_;
   std::optional<ExitStatus> status_;
   reactor::AsyncFd<OwnedFd> pidfd_;

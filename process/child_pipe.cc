@@ -57,8 +57,9 @@ absl::StatusOr<ChildStdin> ChildStdin::FromFd(OwnedFd fd,
 PollResult<absl::StatusOr<size_t>> ChildStdin::PollWrite(
     Context& cx, std::string_view data, reactor::Waiter* waiter) const {
   if (data.empty()) return absl::StatusOr<size_t>(0);
-  // A pipe refuses what it would have to take as one though it has room for
-  // less: that it has taken a part says nothing of the rest.
+  // A pipe refuses a write that it must take as a whole, even if the pipe has
+  // room for a smaller one. A partial write therefore does not show whether the
+  // pipe would take the rest.
   return pipe_.registration().PollIo(
       Direction::kWrite, cx, waiter, /*full=*/0,
       [&] { return internal::QuietWrite(fd(), absl::MakeConstSpan(&data, 1)); },
@@ -91,7 +92,8 @@ absl::StatusOr<ChildStdout> ChildStdout::FromFd(OwnedFd fd,
 PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
-  // The child may have made it a pipe of packets, of which each read gives one.
+  // The child may have made the pipe a pipe of packets, from which each read
+  // returns a single packet.
   return pipe_.registration().PollIo(
       Direction::kRead, cx, waiter, /*full=*/0,
       [&] { return read(fd(), buffer.data(), buffer.size()); },

@@ -40,17 +40,19 @@ namespace rouse {
 
 // ChildStdin
 //
-// The writing end. Movable, but not while a future of it lives; const members
-// are thread-safe. Destroying it tells the child that there is no more.
+// The writing end of a pipe to a child's standard input. Movable, except while
+// a future of the `ChildStdin` exists; const members are thread-safe.
+// Destroying the pipe notifies the child that the stream has ended.
 //
 // Each operation is a future of io/ that does nothing before it is polled,
-// borrows the pipe and the data, and allocates nothing. It may be moved until
-// it is polled; polling it when it is finished is a `Panic()`. Destroying
-// `Write()` before it is ready means that nothing was written; `WriteAll()` may
-// have written a part.
+// borrows the pipe and the data, and allocates nothing. The future can be moved
+// until its first poll; polling it after it was ready is a `Panic()`.
 //
-// FailedPrecondition: the child has closed its end, or has ended (EPIPE; no
-// SIGPIPE is raised). Unavailable: the reactor has been shut down.
+// Cancellation: destroying `Write()` before it is ready means that nothing was
+// written; `WriteAll()` may have written a part.
+//
+// Errors: FailedPrecondition if the child has closed its end, or has ended
+// (EPIPE; no SIGPIPE is raised). Unavailable if the reactor has been shut down.
 class ChildStdin {
  public:
   using Waiter = reactor::Waiter;
@@ -61,22 +63,23 @@ class ChildStdin {
   static absl::StatusOr<ChildStdin> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
-  // Writes at least one byte of `data`, as many as can be written now. Gives
-  // `absl::StatusOr<size_t>`: 0 only if `data` is empty.
+  // Writes at least one byte of `data`, and as many bytes as can be written
+  // now. Returns a future of `absl::StatusOr<size_t>`: 0 only if `data` is
+  // empty.
   WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteFuture(*this, data);
   }
 
-  // Writes all of `data`. Gives `absl::Status`.
+  // Writes all of `data`. Returns a future of `absl::Status`.
   WriteAllFuture WriteAll(std::string_view data) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteAllFuture(*this, data);
   }
 
-  // The same for futures of your own: as `AsyncWrite` (io/async_write.h) says,
-  // with one difference: a pipe cannot be shut down but by closing it.
-  // `PollShutdown()` does nothing: destroy the pipe. Without a `waiter` the
-  // task that polled last is woken.
+  // Write like the futures above, for use in your own futures, and as
+  // `AsyncWrite` (io/async_write.h) requires, with a single difference: only
+  // closing a pipe shuts the pipe down. `PollShutdown()` does nothing: destroy
+  // the pipe. Without a `waiter`, the task that polled last is woken.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) const;
@@ -90,11 +93,11 @@ class ChildStdin {
     return absl::OkStatus();
   }
 
-  // The descriptor. It stays owned.
+  // Returns the descriptor. The `ChildStdin` still owns the descriptor.
   int fd() const { return pipe_.fd(); }
 
   // Takes the descriptor out and makes its open file blocking, as a program
-  // expects that gets it as a standard stream.
+  // expects of a standard stream.
   OwnedFd IntoBlockingFd() &&;
 
  private:
@@ -106,8 +109,9 @@ class ChildStdin {
 
 // ChildStdout
 //
-// The reading end of the child's standard output, or of its standard error. As
-// `ChildStdin`. Destroying it makes the child's next write fail.
+// The reading end of a pipe from a child's standard output, or from its
+// standard error. Has the contract of `ChildStdin`, except for what is said
+// here. Destroying the pipe makes the child's next write fail.
 class ChildStdout {
  public:
   using Waiter = reactor::Waiter;
@@ -117,16 +121,19 @@ class ChildStdout {
   static absl::StatusOr<ChildStdout> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
-  // Reads what there is, up to the size of `buffer`, as soon as there is
-  // anything. Gives `absl::StatusOr<size_t>`: 0 when all who had the other end
-  // have closed it, or the buffer is empty. Destroying the future before it is
-  // ready means that nothing was read.
+  // Reads available bytes, up to the size of `buffer`, as soon as there are
+  // any. Returns a future of `absl::StatusOr<size_t>`: 0 if all owners of the
+  // other end have closed the other end, or if `buffer` is empty.
+  //
+  // Cancellation: destroying the future before it is ready means that nothing
+  // was read.
   ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReadFuture(*this, buffer);
   }
   void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
-  // The same for futures of your own: see `AsyncRead` (io/async_read.h).
+  // Reads like `Read()`, for use in your own futures: see `AsyncRead`
+  // (io/async_read.h).
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;

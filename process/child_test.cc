@@ -40,7 +40,8 @@ namespace {
 
 class ChildTest : public ProcessTest {
  protected:
-  // Runs until its input ends, and says what it got.
+  // Starts a program that runs until its input ends, and writes its input to
+  // its output.
   static Child SpawnCat(bool kill_on_drop = false) {
     return Command("cat")
         .Stdin(Stdio::Piped())
@@ -54,7 +55,7 @@ class ChildTest : public ProcessTest {
     while (!HasNoChildren()) reactor_->Park();
   }
 
-  // Blocks until a child has ended, and leaves it to be waited for.
+  // Blocks until a child has ended, and leaves the child to be waited for.
   static void AwaitZombie() {
     siginfo_t info;
     // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has the flags
@@ -204,7 +205,7 @@ TEST_F(ChildTest, PartsAreWrittenOneAfterTheOther) {
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
 }
 
-// No SIGPIPE either, which would end this test.
+// The write does not raise SIGPIPE either, which would end this test.
 TEST_F(ChildTest, WritingToAChildThatHasEndedIsAnError) {
   Child child = SpawnCat();
   const std::optional<ChildStdin> input = child.TakeStdin();
@@ -214,7 +215,7 @@ TEST_F(ChildTest, WritingToAChildThatHasEndedIsAnError) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Run(input->WriteAll("x"))));
 }
 
-// One that was pending before is not taken away.
+// A SIGPIPE that was pending before is not taken away.
 TEST_F(ChildTest, AnotherSIGPIPEStaysPending) {
   Child child = SpawnCat();
   const std::optional<ChildStdin> input = child.TakeStdin();
@@ -256,7 +257,7 @@ TEST_F(ChildTest, WaitWithOutputGivesWhatWasNotTaken) {
   EXPECT_EQ(ReadAll(*out), "out\n");
 }
 
-// One that is destroyed while it runs, and ends later.
+// The child is destroyed while the process runs, and the process ends later.
 TEST_F(ChildTest, ADestroyedChildGoesOnAndIsReaped) {
   std::optional<ChildStdin> input;
   std::optional<ChildStdout> output;
@@ -331,7 +332,8 @@ TEST_F(ChildTest, OneThatWasMovedFromTakesNoOthersEnd) {
   EXPECT_TRUE(Run(moved.Wait())->IsSuccess());
 }
 
-// Who outlives the reactor is reaped by whoever comes by next.
+// A process that outlives its reactor is reaped by the next call that starts or
+// destroys a child.
 TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   const size_t descriptors = reactor::CountOpenFds();
   std::optional<ChildStdin> input;
@@ -343,7 +345,7 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   }
   EXPECT_FALSE(HasNoChildren());
   input.reset();
-  // One for the child, and nothing of the reactor.
+  // One descriptor is for the child, and none belongs to the reactor.
   EXPECT_EQ(reactor::CountOpenFds(), descriptors + 1);
   AwaitZombie();
   EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
@@ -359,7 +361,7 @@ TEST_F(ChildTest, WhoseStatusWasTakenAwayIsAnError) {
   EXPECT_FALSE(child.TryWait().ok());
 }
 
-// By then the number may be a stranger's.
+// By then the process id may belong to an unrelated process.
 TEST_F(ChildTest, WhoseStatusWasTakenAwayIsSignalledNoMore) {
   Child child = Command("true").Spawn().value();
   ASSERT_EQ(waitpid(child.pid(), nullptr, 0), child.pid());
@@ -367,14 +369,15 @@ TEST_F(ChildTest, WhoseStatusWasTakenAwayIsSignalledNoMore) {
   EXPECT_TRUE(absl::IsNotFound(child.Kill()));
 }
 
-// Nothing goes by the number: where kill() and waitpid() fail, all is as ever.
+// No operation uses the process id: all work as usual while kill() and
+// waitpid() fail.
 TEST_F(ChildTest, SignalsAndWaitsGoByTheDescriptor) {
   std::optional<Child> dropped = SpawnCat(/*kill_on_drop=*/true);
   const std::optional<ChildStdin> input = dropped->TakeStdin();
   const std::optional<ChildStdout> output = dropped->TakeStdout();
   Child killed = SpawnCat();
   Child ended = Shell("exit 3").Spawn().value();
-  // Blocks until it can be waited for, and leaves it to be waited for.
+  // Blocks until the child can be waited for, and leaves it to be waited for.
   siginfo_t info;
   // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has the flags
   ASSERT_EQ(
@@ -420,7 +423,7 @@ TEST_F(ChildTest, AShutdownOfTheReactorIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(task_.Poll(wait)->status()));
   auto write = input->Write("x");
   EXPECT_TRUE(absl::IsUnavailable(task_.Poll(write)->status()));
-  // What needs no reactor works.
+  // Operations without a reactor still work.
   EXPECT_TRUE(child.Kill().ok());
   AwaitZombie();
   EXPECT_EQ(child.TryWait().value()->signal(), SIGKILL);

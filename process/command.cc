@@ -44,8 +44,9 @@ namespace {
 
 using reactor::AsyncFd;
 
-// The same, but past the numbers of the standard streams, so that making one of
-// those in the child overwrites no other's source.
+// Returns a duplicate of `fd` past the numbers of the standard streams, so that
+// setting up a standard stream in the child does not overwrite the source of
+// another.
 absl::StatusOr<OwnedFd> PastStandard(int fd) {
   OwnedFd past(fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!past.IsValid()) {
@@ -54,9 +55,9 @@ absl::StatusOr<OwnedFd> PastStandard(int fd) {
   return past;
 }
 
-// A descriptor and a source that are given back when there is a child, which
-// needs one of each: a program is not to run only to be killed for want of
-// them.
+// Returns a spare descriptor and source, which are released when the child
+// exists and needs one of each. Otherwise a program might run, only to be
+// killed because the descriptor or the source is missing.
 absl::StatusOr<AsyncFd<OwnedFd>> SetAside(const reactor::Handle& handle) {
   OwnedFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "eventfd");
@@ -71,8 +72,9 @@ void Undo(pid_t pid) {
   }
 }
 
-// While it lives, children of this thread get the usual slack for their timers,
-// not that of a thread of ours (base/thread.h), which they would pass on.
+// While the object exists, children of this thread get the usual timer slack. A
+// thread of Rouse has another slack (base/thread.h), which its children would
+// inherit.
 class UsualTimerSlack {
  public:
   UsualTimerSlack() : before_(prctl(PR_GET_TIMERSLACK)) {
@@ -102,9 +104,9 @@ bool HasZero(std::string_view text) {
 
 }  // namespace
 
-// What a child is started with, and the other ends.
+// The streams with which a child is started, and the other ends of its pipes.
 struct Command::Streams {
-  OwnedFd sources[3];  // none where inherited
+  OwnedFd sources[3];  // invalid where inherited
   std::optional<ChildStdin> input;
   std::optional<ChildStdout> outputs[2];
 };
@@ -266,7 +268,7 @@ absl::StatusOr<pid_t> Command::Start(const Streams& streams) const {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
   };
-  // What can fail here is memory.
+  // Fails only if memory runs out.
   int error = 0;
   for (int i = 0; i < 3 && error == 0; ++i) {
     if (!streams.sources[i].IsValid()) continue;
@@ -321,12 +323,12 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   if (!pid.ok()) return pid.status();
   (*std::move(spare)).IntoInner().Reset();
 
-  // The number is the child's until it is waited for.
+  // The process id belongs to the child until the child is waited for.
   OwnedFd fd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   if (!fd.IsValid()) {
-    // Linux says EINVAL of one that is waited for just then.
+    // Linux returns EINVAL for a child that is being waited for at that moment.
     if (errno == ESRCH || errno == EINVAL) {
-      // Nor is the number the child's any more.
+      // The process id does not belong to the child any more either.
       return absl::AbortedError(absl::StrCat(
           "Command '", program_,
           "': it has run, but its end was taken away; does the program ignore "
@@ -355,8 +357,8 @@ Co<absl::StatusOr<ExitStatus>> RunToEnd(Command command,
                                         reactor::Handle handle) {
   absl::StatusOr<Child> child = command.Spawn(handle);
   if (!child.ok()) co_return child.status();
-  // A pipe that nobody reads is closed, lest it fill and the child wait for
-  // ever.
+  // A pipe without a reader is closed. Otherwise the pipe might fill, and the
+  // child would wait forever.
   child->TakeStdout().reset();
   child->TakeStderr().reset();
   auto wait = child->Wait();

@@ -40,20 +40,22 @@ namespace rouse {
 
 // Stdio
 //
-// What becomes of one of a child's standard streams. A value.
+// Says to what a standard stream of a child is connected. A value.
 class Stdio {
  public:
-  // It has this process's.
+  // Returns a `Stdio` that shares the stream of the calling process.
   static Stdio Inherit() { return Stdio(Kind::kInherit); }
-  // It reads nothing, or what it writes is thrown away.
+  // Returns a `Stdio` without data: reads find the end, and writes are
+  // discarded.
   static Stdio Null() { return Stdio(Kind::kNull); }
-  // A pipe to this process: see `Child::TakeStdin()` and the like.
+  // Returns a `Stdio` for a pipe to the calling process: see
+  // `Child::TakeStdin()` and the like.
   static Stdio Piped() { return Stdio(Kind::kPiped); }
-  // This descriptor, such as a file, or the end of another child's pipe. It is
-  // kept as long as the `Stdio` is. `Command::Spawn()` makes its open file
-  // blocking, as programs expect of a standard stream, for everyone that shares
-  // it: do not give a descriptor whose duplicate this process still uses with a
-  // reactor.
+  // Returns a `Stdio` for a descriptor, such as a file, or the end of another
+  // child's pipe. The `Stdio` keeps the descriptor open. `Command::Spawn()`
+  // makes the open file blocking, as programs expect of a standard stream, for
+  // all owners of the open file: do not pass a descriptor if the calling
+  // process still uses a duplicate with a reactor.
   static Stdio FromFd(OwnedFd fd) {
     return Stdio(Kind::kFd, std::make_shared<const OwnedFd>(std::move(fd)));
   }
@@ -71,77 +73,85 @@ class Stdio {
 
 // Command
 //
-// A program and how it is to be run; can be started any number of times. Not
-// thread-safe. Copyable.
+// A program and the way to run it. A `Command` can be started any number of
+// times. Not thread-safe. Copyable.
 //
-// The child gets none of this process's descriptors but its standard streams
-// and what is open without FD_CLOEXEC. No signal is blocked in it, and SIGPIPE
-// does what it does by default.
+// The child receives no descriptors except its standard streams, and
+// descriptors of the calling process that are open without FD_CLOEXEC. In the
+// child no signal is blocked, and SIGPIPE has its default action.
 class Command {
  public:
-  // `program` is a path, or, without a slash, is looked for in the PATH of this
-  // process.
+  // Sets the program. `program` is a path or, without a slash, a name to be
+  // searched in the PATH of the calling process.
   explicit Command(std::string program) : program_(std::move(program)) {}
 
-  // Adds to the arguments that follow the program's name. No shell sees them.
+  // Add to the arguments after the program's name. No shell sees the arguments.
   Command& Arg(std::string arg);
   Command& Args(std::vector<std::string> args);
 
-  // Changes the environment, which is otherwise this process's as it is at the
-  // start. `EnvClear()` also undoes what came before.
+  // Change the environment. Unchanged variables are those of the calling
+  // process at the time of the start. `EnvClear()` also undoes earlier changes.
   Command& Env(std::string key, std::string value);
   Command& EnvRemove(std::string key);
   Command& EnvClear();
 
-  // Where it runs. A relative path of a program starts there.
+  // Sets the directory of the child. A program's relative path begins there.
   Command& CurrentDir(std::string path);
 
-  // Where the standard streams go. Inherited unless said otherwise, but see
+  // Set where the standard streams go. They are inherited by default, but see
   // `Output()`.
   Command& Stdin(Stdio stdio);
   Command& Stdout(Stdio stdio);
   Command& Stderr(Stdio stdio);
 
-  // Whether destroying the `Child` kills the process, if it still runs.
+  // Sets whether destroying the `Child` kills the process, if the process still
+  // runs.
   Command& KillOnDrop(bool on = true);
 
-  // Makes it a member of a process group; 0: the first one of a group of its
-  // own, so that a Ctrl-C at the terminal does not reach it.
+  // Makes the child a member of a process group. 0 makes the child the first
+  // member of a new group, so that a Ctrl-C at the terminal does not reach the
+  // child.
   Command& ProcessGroup(pid_t group);
 
-  // Starts it. Blocks until the program has been loaded. The child belongs to
-  // `handle`'s reactor or, if unbound, to the one that `reactor::BindHandle()`
-  // finds.
+  // Starts the program. Blocks until the program has been loaded. The child
+  // belongs to `handle`'s reactor or, if `handle` is unbound, to the reactor
+  // found by `reactor::BindHandle()`.
   //
-  //   NotFound            there is no such program, or directory
-  //   PermissionDenied    it may not be run
-  //   InvalidArgument     a zero byte, or a key that is empty or has a "="
-  //   FailedPrecondition  a part of a path is no directory, the program is open
-  //                       for writing (ETXTBSY), or a descriptor is not open
-  //   ResourceExhausted   out of descriptors or memory
-  //   Unavailable         there can be no more processes (EAGAIN), or the
-  //                       reactor has been shut down
-  //   Unimplemented       the kernel has no pidfd_open (before Linux 5.3)
-  //   Aborted             it has run, but somebody else was told of its end:
-  //                       this program ignores SIGCHLD, or waits for any child
+  //   NotFound            The program, or the directory, does not exist.
+  //   PermissionDenied    The program is not allowed to run.
+  //   InvalidArgument     A string contains a zero byte, or a key is empty or
+  //                       contains a "=".
+  //   FailedPrecondition  A part of a path is not a directory, the program is
+  //                       open for writing (ETXTBSY), or a descriptor is not
+  //                       open.
+  //   ResourceExhausted   Descriptors or memory ran out.
+  //   Unavailable         No more processes can be created (EAGAIN), or the
+  //                       reactor has been shut down.
+  //   Unimplemented       The kernel has no pidfd_open (before Linux 5.3).
+  //   Aborted             The program has run, but its status was taken away:
+  //                       the calling program ignores SIGCHLD, or waits for any
+  //                       child.
   //
-  // and what is documented at `reactor::Registration::Create()`. On failure no
-  // process is left, and no descriptor. Nothing has run then, but where the
-  // answer is Aborted or Unimplemented, or where, between the start and the
-  // registration of the child, the reactor was shut down or somebody else took
-  // the last descriptor: then it is killed, however far it has come.
+  // The errors of `reactor::Registration::Create()` are also possible.
+  //
+  // On failure no process and no descriptor is left. Nothing has run either,
+  // except in three cases: the error is Aborted; the error is Unimplemented;
+  // or, between the start and the registration of the child, the reactor was
+  // shut down or other code took the last descriptor. In the last two cases the
+  // child is killed, however far it has come.
   absl::StatusOr<Child> Spawn(
       const reactor::Handle& handle = reactor::Handle()) const;
 
-  // Starts it, when the coroutine is polled first, and waits for its end.
-  // Destroying the coroutine destroys the `Child`. Pipes are closed at once:
-  // what is `Piped()` reads nothing, and cannot be written to (`Output()` gives
-  // what is written).
+  // Starts the program at the coroutine's first poll, and waits for the end of
+  // the process. Destroying the coroutine destroys the `Child`. Pipes are
+  // closed at once: a `Piped()` input reads nothing, and a `Piped()` output
+  // cannot be written to (`Output()` returns the output).
   Co<absl::StatusOr<ExitStatus>> Run(
       reactor::Handle handle = reactor::Handle()) const;
 
-  // The same, and gives what it writes to its standard output and error. If
-  // nothing was said of them, these are piped, and the input is null.
+  // Runs the program like `Run()`, and also returns the bytes of its standard
+  // output and standard error. Unless set otherwise, both are piped, and the
+  // input is `Null()`.
   Co<absl::StatusOr<ProcessOutput>> Output(
       reactor::Handle handle = reactor::Handle()) const;
 
@@ -156,7 +166,7 @@ class Command {
   std::string program_;
   std::vector<std::string> args_;
   bool clear_env_ = false;
-  // Of a variable that is removed, nothing.
+  // A removed variable has no value.
   std::map<std::string, std::optional<std::string>> env_;
   std::optional<std::string> directory_;
   std::optional<Stdio> stdio_[3];

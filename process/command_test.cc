@@ -66,7 +66,7 @@ TEST_F(CommandTest, OutputGivesWhatIsWritten) {
   EXPECT_EQ(output.status.code(), 1);
 }
 
-// More than both pipes hold, by turns.
+// The program writes more than both pipes hold, to both in turns.
 TEST_F(CommandTest, OutputReadsBothAtOnce) {
   const ProcessOutput output =
       Run(Shell("head -c 200000 /dev/zero >&2; head -c 300000 /dev/zero; "
@@ -121,7 +121,7 @@ TEST_F(CommandTest, TheEnvironmentCanBeCleared) {
 }
 
 TEST_F(CommandTest, RunsWhereThereIsNoEnvironmentAtAll) {
-  char** const before = std::exchange(environ, nullptr);  // as clearenv() does
+  char** const before = std::exchange(environ, nullptr);  // like clearenv()
   const auto output = Run(Command("/usr/bin/env").Env("NEW", "1").Output());
   environ = before;
   ASSERT_TRUE(output.ok()) << output.status();
@@ -171,7 +171,8 @@ TEST_F(CommandTest, AStreamCanBeADescriptor) {
   EXPECT_EQ(read(reading.get(), buffer, sizeof buffer), 0);
 }
 
-// It would fail where it has to wait, if its end did not block.
+// The second child would fail instead of waiting if its end of the pipe were
+// non-blocking.
 TEST_F(CommandTest, AStreamCanBeAnotherChildsPipe) {
   Child first =
       Shell("sleep 0.1; echo late").Stdout(Stdio::Piped()).Spawn().value();
@@ -185,7 +186,7 @@ TEST_F(CommandTest, AStreamCanBeAnotherChildsPipe) {
   EXPECT_TRUE(Run(first.Wait())->IsSuccess());
 }
 
-// A program such as `head` fails with EAGAIN where its input does not block.
+// A program such as `head` fails with EAGAIN if its input is non-blocking.
 TEST_F(CommandTest, AStreamIsMadeBlocking) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
@@ -199,12 +200,12 @@ TEST_F(CommandTest, AStreamIsMadeBlocking) {
   const auto flags = std::find(words.begin(), words.end(), "flags:");
   ASSERT_LT(flags + 1, words.end()) << output.out << output.err;
   EXPECT_EQ(std::stol(flags[1], nullptr, 8) & O_NONBLOCK, 0) << output.out;
-  // The other end is an open file of its own.
+  // The other end is another open file.
   EXPECT_NE(fcntl(writing.get(), F_GETFL) & O_NONBLOCK, 0);
 }
 
-// Where this process has none of the standard streams, its own descriptors
-// have their numbers.
+// If the calling process has no standard streams, its own descriptors have
+// their numbers.
 TEST_F(CommandTest, SourcesMayHaveTheNumbersOfStandardStreams) {
   const OwnedFd saved_in(fcntl(0, F_DUPFD_CLOEXEC, 10));
   const OwnedFd saved_out(fcntl(1, F_DUPFD_CLOEXEC, 10));
@@ -222,12 +223,12 @@ TEST_F(CommandTest, TheChildGetsNoOtherDescriptor) {
   auto [a, b] = reactor::MakeSocketPair();
   const ProcessOutput output =
       Run(Shell("ls /proc/self/fd | wc -l").Output()).value();
-  // Three streams, and the directory that is read.
+  // The child has three streams, and the directory that it reads.
   EXPECT_EQ(output.out, "4\n");
 }
 
 TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
-  // A writer that is told by SIGPIPE, which is blocked here.
+  // SIGPIPE notifies the program, although it is blocked here.
   sigset_t sigpipe, before;
   sigemptyset(&sigpipe);
   sigaddset(&sigpipe, SIGPIPE);
@@ -237,7 +238,8 @@ TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
   EXPECT_EQ(status.signal(), SIGPIPE);
 }
 
-// Not what a runtime's threads have, which cost power and are passed on.
+// The slack of a runtime's threads would cost power, and children would inherit
+// it.
 TEST_F(CommandTest, TheChildsTimersHaveTheUsualSlack) {
   ASSERT_EQ(prctl(PR_SET_TIMERSLACK, 1UL), 0);
   const ProcessOutput output =
@@ -247,7 +249,7 @@ TEST_F(CommandTest, TheChildsTimersHaveTheUsualSlack) {
   EXPECT_EQ(output.out, "50000\n");
 }
 
-// Not that there is no such program.
+// The error does not say that the program does not exist.
 TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   for (int i = 0; i < 20; ++i) {
@@ -259,7 +261,8 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
   signal(SIGCHLD, before);
 }
 
-// Its number is nobody's then, or another's: nothing is killed by it.
+// The process id is then free or belongs to another process, so nothing is
+// killed by its id.
 TEST_F(CommandTest, AnEndThatIsTakenAwayMeanwhileIsThatErrorToo) {
   for (const int error : {ESRCH, EINVAL}) {
     absl::Status status;
@@ -303,7 +306,8 @@ TEST_F(CommandTest, AfterAShutdownNothingIsStarted) {
   EXPECT_TRUE(HasNoChildren());
 }
 
-// What is set aside before the start is what the child needs, and no more.
+// The resources set aside before the start are those that the child needs, and
+// no more.
 TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
   reactor::Reactor small = reactor::Reactor::Create({.max_sources = 1}).value();
   const int next = dup(STDIN_FILENO);
@@ -314,7 +318,7 @@ TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
   one_more.rlim_cur = static_cast<rlim_t>(next) + 1;
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
   absl::StatusOr<Child> child = Command("true").Spawn(small.handle());
-  // Another finds neither.
+  // Another child finds neither.
   const absl::Status second = Command("true").Spawn(small.handle()).status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_TRUE(absl::IsResourceExhausted(second)) << second;
@@ -322,9 +326,9 @@ TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
   while (!child->TryWait().value().has_value()) std::this_thread::yield();
 }
 
-// Rather than starting a program and killing it.
+// This is better than starting a program and killing it.
 TEST_F(CommandTest, NothingIsStartedThatCannotBeWaitedFor) {
-  // If it came to starting it, that would fail in the same way.
+  // If `Spawn()` came to the start, the start would fail with the same error.
   for (const int call : {SYS_eventfd2, SYS_epoll_ctl}) {
     if (!reactor::WithFailingCalls({call, SYS_clone, SYS_clone3}, EMFILE, [&] {
           const absl::Status status =

@@ -22,34 +22,34 @@ namespace rouse {
 
 // ExitStatus
 //
-// Either the code that the process has returned, or the signal that has ended
-// it. A value.
+// The code returned by a process, or the signal that has ended the process. A
+// value.
 class ExitStatus {
  public:
-  // From what waitpid(2) gives for a process that has ended.
+  // Takes the status that waitpid(2) returns for a process that has ended.
   explicit ExitStatus(int raw) : raw_(raw) {}
 
-  // Whether it returned 0.
+  // Returns whether the process returned 0.
   bool IsSuccess() const { return code() == 0; }
 
-  // What it returned, 0 to 255; nothing if a signal has ended it.
+  // Returns the code, 0 to 255, or nothing if a signal has ended the process.
   std::optional<int> code() const {
     if (!WIFEXITED(raw_)) return std::nullopt;
     return WEXITSTATUS(raw_);
   }
 
-  // The signal that has ended it, if one has.
+  // Returns the signal that has ended the process, or nothing.
   std::optional<int> signal() const {
     if (!WIFSIGNALED(raw_)) return std::nullopt;
     return WTERMSIG(raw_);
   }
 
-  // What waitpid(2) gave.
+  // Returns the status of waitpid(2).
   int raw() const { return raw_; }
 
   friend bool operator==(ExitStatus, ExitStatus) = default;
 
-  // "exit code 3", "signal 9".
+  // Formats the status as "exit code 3" or "signal 9".
   template <class Sink>
   friend void AbslStringify(Sink& sink, ExitStatus status) {
     if (status.code().has_value()) {

@@ -14,10 +14,10 @@
 namespace rouse::internal {
 namespace {
 
-// P_PIDFD, which C libraries have had only for some years.
+// P_PIDFD, which C libraries have defined only for some years.
 constexpr auto kPidFd = static_cast<idtype_t>(3);
 
-// What waitpid(2) calls the end that `info` tells of.
+// Returns the waitpid(2) status for the end that `info` describes.
 int RawStatus(const siginfo_t& info) {
   switch (info.si_code) {
     case CLD_EXITED:
@@ -38,7 +38,7 @@ int SendSignalTo(int pidfd, int number) {
 
 int TryWaitFor(pid_t pid, int pidfd, int& raw) {
   siginfo_t info;
-  info.si_pid = 0;  // stays if it has not ended
+  info.si_pid = 0;  // unchanged if the child has not ended
   // NOLINTNEXTLINE(misc-include-cleaner): <sys/wait.h> has the flags
   if (waitid(kPidFd, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG) == 0) {
     if (info.si_pid != 0) {

@@ -5,9 +5,9 @@
 // File: pidfd.h
 // -----------------------------------------------------------------------------
 //
-// For process/ itself: signals and waits that go by a descriptor of the process
-// (pidfd_open(2)) and not by its number, which may be another's by the time
-// that somebody else has waited for it.
+// Internal to process/: signals and waits by a descriptor of the process
+// (pidfd_open(2)). A process id would not be safe, because it may belong to
+// another process after other code has waited for the child.
 
 #ifndef ROUSE_PROCESS_PIDFD_H_
 #define ROUSE_PROCESS_PIDFD_H_
@@ -16,14 +16,15 @@
 
 namespace rouse::internal {
 
-// Sends a signal to the process of `pidfd`. 0; or -1 and `errno`, ESRCH if
-// somebody has waited for it.
+// Sends a signal to the process of `pidfd`. Returns 0; or -1 and sets `errno`,
+// to ESRCH if other code has waited for the process.
 int SendSignalTo(int pidfd, int number);
 
 // Waits for the child `pid`, whose descriptor is `pidfd`, without blocking, and
-// sets `raw` to what waitpid(2) would. 0; or -1 and `errno`: EAGAIN if it has
-// not ended, ECHILD if somebody else has waited for it. Before Linux 5.4, which
-// cannot wait for a descriptor, goes by the number.
+// sets `raw` to the status of waitpid(2). Returns 0; or -1 and sets `errno`, to
+// EAGAIN if the child has not ended, and to ECHILD if other code has waited for
+// the child. Before Linux 5.4, which cannot wait for a descriptor, the function
+// waits for the process id.
 int TryWaitFor(pid_t pid, int pidfd, int& raw);
 
 }  // namespace rouse::internal

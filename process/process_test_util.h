@@ -5,7 +5,7 @@
 // File: process_test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of process/ share.
+// Helpers for the tests in process/.
 
 #ifndef ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
 #define ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
@@ -29,8 +29,8 @@
 
 namespace rouse {
 
-// A reactor that is current, descriptors that are counted, and, at the end, no
-// child that is left.
+// A fixture with a current reactor. At the end it checks the number of open
+// descriptors, and that no child is left.
 class ProcessTest : public reactor::FdTest {
  protected:
   ProcessTest()
@@ -39,7 +39,7 @@ class ProcessTest : public reactor::FdTest {
         current_(reactor_->handle()) {}
   ~ProcessTest() override { EXPECT_TRUE(HasNoChildren()); }
 
-  // Whether there is none, not even a zombie.
+  // Returns whether no child exists, not even a zombie.
   static bool HasNoChildren() {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
@@ -53,7 +53,8 @@ class ProcessTest : public reactor::FdTest {
       const int before = runner_.wakes();
       auto result = runner_.Poll(future);
       if (result.IsReady()) return *std::move(result);
-      // Already woken, such as when the budget is used up: nothing to wait for.
+      // Already woken, for example because the budget is used up: no need to
+      // park.
       if (runner_.wakes() == before) reactor_->Park();
     }
   }
@@ -72,7 +73,8 @@ class ProcessTest : public reactor::FdTest {
     return Command("sh").Arg("-c").Arg(std::move(script));
   }
 
-  // `Run()` has a task of its own, so that wakes of the other can be counted.
+  // `Run()` has a separate task, so that wakes of the other task can be
+  // counted.
   reactor::TestTask runner_, task_;
   std::unique_ptr<reactor::Reactor> reactor_;
   reactor::ScopedDefault current_;

@@ -38,7 +38,7 @@ struct Orphan {
   reactor::AsyncFd<OwnedFd> pidfd;
 };
 
-// An orphan whose reactor has gone, and does not keep anything of that.
+// An orphan whose reactor was destroyed. Keeps no part of the reactor alive.
 struct Stray {
   pid_t pid;
   OwnedFd pidfd;
@@ -49,15 +49,15 @@ std::vector<Stray>& Strays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(strays_mu) {
   return *strays;
 }
 
-// Whether there is nothing left to wait for: it has been reaped now, or, by an
-// error, by somebody else.
+// Returns whether nothing is left to wait for: the child has been reaped now,
+// or, as an error shows, by other code.
 bool Reap(pid_t pid, int pidfd) {
   int raw;
   return TryWaitFor(pid, pidfd, raw) == 0 || errno != EAGAIN;
 }
 
-// The orphan is owned by the waker that its own registration keeps. So it lives
-// until it has been woken for the last time.
+// The orphan's own registration keeps the waker that owns the orphan. The
+// orphan therefore lives until the last wake.
 void Watch(const std::shared_ptr<Orphan>& orphan) {
   const reactor::Registration& registration = orphan->pidfd.registration();
   const Waker waker = Waker::FromCallable([orphan] { Watch(orphan); });

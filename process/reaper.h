@@ -5,8 +5,8 @@
 // File: reaper.h
 // -----------------------------------------------------------------------------
 //
-// For process/ itself: waits for the children that nobody else waits for, so
-// that none stays a zombie.
+// Internal to process/: waits for children for which no other code waits, so
+// that no child stays a zombie.
 
 #ifndef ROUSE_PROCESS_REAPER_H_
 #define ROUSE_PROCESS_REAPER_H_
@@ -18,13 +18,13 @@
 
 namespace rouse::internal {
 
-// Takes over the child `pid`, whose `pidfd` becomes readable when it has ended.
-// It is waited for then, on the thread that turns the reactor; if the reactor
-// goes first, by the next call of this or of `ReapStrays()` that finds that it
-// has ended. Thread-safe.
+// Takes over the child `pid`, whose `pidfd` becomes readable when the child has
+// ended. The thread that turns the reactor then waits for the child. If the
+// reactor is destroyed first, the next call of `ReapLater()` or `ReapStrays()`
+// that finds the child's end waits for the child. Thread-safe.
 void ReapLater(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd);
 
-// Waits, without blocking, for those whose reactor has gone.
+// Waits, without blocking, for children whose reactor was destroyed.
 void ReapStrays();
 
 }  // namespace rouse::internal

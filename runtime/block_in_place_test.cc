@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// `BlockInPlace()` in a runtime.
+// Tests `BlockInPlace()` in a runtime.
 
 #include "rouse/scheduler/block_in_place.h"
 
@@ -98,7 +98,7 @@ TEST(BlockInPlace, InATaskOfACurrentThreadRuntimeIsAPanic) {
   EXPECT_EQ(runtime->BlockOn(Add(1, 2)), 3);
 }
 
-// It would keep the tasks waiting, which run on the same thread.
+// The call would keep the tasks waiting, which run on the same thread.
 TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
@@ -109,14 +109,14 @@ TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-// With one worker: it is this worker's tasks that run.
+// The runtime has a single worker, so the tasks that run are this worker's.
 TEST(BlockInPlace, OtherTasksOfTheWorkerRunMeanwhile) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification queued;
   absl::Notification next;
   auto body = [&]() -> Co<> {
     Spawn(Notify(&queued)).Detach();
-    Spawn(Notify(&next)).Detach();  // tokio #6596: is in the slot
+    Spawn(Notify(&next)).Detach();  // tokio #6596: in the LIFO slot
     BlockInPlace([&] {
       queued.WaitForNotification();
       next.WaitForNotification();
@@ -164,7 +164,7 @@ TEST(BlockInPlace, TimersFireMeanwhile) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
 }
 
-// What the task does after another thread has begun to run its worker.
+// Covers the task's behaviour after another thread has begun to run its worker.
 TEST(BlockInPlace, TheTaskGoesOnWithoutItsWorker) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification ran;
@@ -203,7 +203,8 @@ TEST(BlockInPlace, OneInsideAnother) {
   EXPECT_EQ(runtime.BlockOn(Add(3, 4)), 7);
 }
 
-// Whether the worker comes back or not, as often as there are switches.
+// Covers both a worker that comes back and a worker that does not, as often as
+// workers change threads.
 TEST(BlockInPlace, OneAfterAnother) {
   Runtime runtime = MakeRuntime(1);
   auto body = []() -> Co<int> {
@@ -251,7 +252,7 @@ TEST(BlockInPlace, MayBlockOnAFutureOfAnyRuntime) {
     absl::StatusOr<Runtime> other = Builder::CurrentThread().Build();
     int sum = BlockInPlace([&] { return add(runtime); });
     sum += BlockInPlace([&] { return add(*other); });
-    // Another one may go inside, too, which waits for its tasks.
+    // Another runtime can be destroyed inside, which waits for its tasks.
     BlockInPlace([&other] { other = absl::UnknownError("gone"); });
     co_return sum;
   };
@@ -283,7 +284,8 @@ TEST(BlockInPlace, TwoHundredAtTheSameTime) {
   }
 }
 
-// The threads that stand in are limited: who finds none waits, and goes on.
+// The number of replacement threads is limited. A task that gets none waits,
+// and then continues.
 TEST(BlockInPlace, BeyondTheLimitOfThreadsTasksWait) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(1).MaxBlockingThreads(1).Build();
@@ -299,7 +301,7 @@ TEST(BlockInPlace, BeyondTheLimitOfThreadsTasksWait) {
   };
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < 8; ++i) handles.push_back(runtime->Spawn(body));
-  // The worker's thread, and as many as may stand in.
+  // The worker's thread and the two replacement threads block.
   while (blocked < 3) std::this_thread::yield();
   EXPECT_EQ(blocked, 3);
   go.Notify();
@@ -321,13 +323,13 @@ TEST(BlockInPlace, AClockThatAdvancesByItselfWaits) {
   };
   auto body = [&]() -> Co<> {
     JoinHandle<void> other = Spawn(sleeper);
-    // Long enough for a clock that is not held.
+    // Waits long enough for a clock that is not held to advance.
     auto wait = [&ran] {
       ran.WaitForNotification();
       for (int i = 0; i < 1000; ++i) std::this_thread::yield();
     };
     BlockInPlace(wait);
-    // The poll goes on without its worker.
+    // The poll continues without its worker.
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
     EXPECT_EQ(clock->Now(), start);
     EXPECT_THAT(co_await other, IsOk());
@@ -336,7 +338,7 @@ TEST(BlockInPlace, AClockThatAdvancesByItselfWaits) {
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOk());
 }
 
-// Never ready; notes where it is destroyed.
+// Is never ready, and records its destruction.
 class Never {
  public:
   explicit Never(std::atomic<bool>* destroyed) : destroyed_(destroyed) {}
@@ -360,7 +362,7 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
   auto body = [&]() -> Co<> {
     BlockInPlace([&] {
       begun.Notify();
-      // The other tasks go at once.
+      // The other tasks are destroyed at once.
       while (!other_destroyed) std::this_thread::yield();
     });
     ended = true;
@@ -375,7 +377,7 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
   EXPECT_THAT(handle.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
-// The worker's own thread has ended by then.
+// The worker's own thread has ended by the time of the call.
 TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAReplacement) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   absl::Notification taken_over;
@@ -398,14 +400,14 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAReplacement) {
   runtime->Spawn(Never(&other_destroyed)).Detach();
   EXPECT_THAT(runtime->BlockOn(std::move(first)), IsOk());
   std::thread destroying([&runtime] { runtime.reset(); });
-  // For it to join the worker's thread.
+  // Leaves time for the destructor to join the worker's thread.
   absl::SleepFor(absl::Milliseconds(50));
   closing.Notify();
   destroying.join();
   EXPECT_TRUE(other_destroyed);
 }
 
-// As blocking calls are.
+// Calls in place are ended like blocking calls.
 TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
   for (const absl::Duration bound :
        {absl::Milliseconds(10), absl::InfiniteDuration()}) {
@@ -427,7 +429,7 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
   }
 }
 
-// Though more block than there may be threads to stand in for them.
+// More threads block than can be replaced.
 TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayBeReplaced) {
   for (const bool in_background : {false, true}) {
     constexpr int kCalls = 3;
@@ -456,8 +458,8 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayBeReplaced) {
   }
 }
 
-// Calls that end by themselves leave nothing behind for those threads, which
-// are all in use.
+// Calls that end by themselves leave nothing behind for the replacement
+// threads, which are all in use.
 TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
   absl::Notification end;
   std::atomic<int> blocked{0};
@@ -474,7 +476,7 @@ TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
     });
     co_return;
   };
-  // The worker's own thread, and one of the two that may stand in.
+  // Blocks the worker's own thread, and one of the two replacement threads.
   for (int i = 1; i <= 2; ++i) {
     runtime->Spawn(blocks).Detach();
     while (blocked < i) std::this_thread::yield();
@@ -485,15 +487,15 @@ TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
   };
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(short_calls)), IsOk());
   std::thread destroying([&runtime] { runtime.reset(); });
-  // For it to start threads for what waits for one.
+  // Leaves time for the shutdown to start threads for waiting offers.
   absl::SleepFor(absl::Milliseconds(20));
   end.Notify();
   destroying.join();
-  // With one more for the last offer.
+  // Includes one more thread for the last offer.
   EXPECT_LE(started, 4);
 }
 
-// Nor does it stand in the way of one that is called in place.
+// A blocking call's thread has no worker, and can call `BlockInPlace()`.
 TEST(BlockInPlace, ABlockingCallMakesNoMoreThanTheCall) {
   Runtime runtime = MakeRuntime(1);
   auto call = [] { return BlockInPlace([] { return 7; }); };

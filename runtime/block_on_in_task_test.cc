@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls that block the thread, where it has to make progress and where not.
+// Tests calls that block the thread, in places where the thread must make
+// progress and in places where it need not.
 
 #include <functional>
 #include <memory>
@@ -144,7 +145,7 @@ TEST_P(BlockOnInTaskTest, IsAPanicInTheMainFuture) {
   EXPECT_THROW(runtime.BlockOn(body()), PanicError);
 }
 
-// A runtime is not needed to wait for oneself.
+// A thread can wait for itself even without a runtime.
 TEST(BlockOnInLocalTaskTest, IsAPanic) {
   LocalSet set;
   auto body = []() -> Co<> {
@@ -163,7 +164,7 @@ TEST_P(BlockOnInTaskTest, IsAllowedInABlockingCallWhatItHoldsIncluded) {
   for (const BlockingCallCase& blocking : BlockingCalls()) {
     EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(blocking.call)), IsOk());
   }
-  // Destroyed when the call has returned.
+  // The object is destroyed after the call has returned.
   std::shared_ptr<void> held(nullptr, [](void*) { BlockOn(Ready()); });
   auto holds = [held = std::exchange(held, nullptr)] { return 7; };
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(std::move(holds))),
@@ -191,7 +192,7 @@ TEST(BlockOnInPlaceTest, IsAllowedInsideATask) {
       Builder::MultiThread().WorkerThreads(1).Build();
   ASSERT_THAT(runtime, IsOk());
   auto body = []() -> Co<int> {
-    // For this the task's own worker is needed, which another thread runs.
+    // The answer needs the task's own worker, which another thread runs.
     auto answer = []() -> Co<int> { co_return 42; };
     JoinHandle<int> other = Spawn(answer);
     for (const BlockingCallCase& blocking : BlockingCalls()) {
@@ -202,7 +203,7 @@ TEST(BlockOnInPlaceTest, IsAllowedInsideATask) {
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOkAndHolds(42));
 }
 
-// It waits for no task, but for a sender that is about to be done.
+// The call waits for no task, but for a sender that is about to finish.
 TEST_P(BlockOnInTaskTest, TryReceiveIsNone) {
   Runtime runtime = MakeRuntime();
   auto body = []() -> Co<int> {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocking calls of a runtime.
+// Tests the blocking calls of a runtime.
 
 #include <pthread.h>
 
@@ -160,7 +160,7 @@ TEST_P(RuntimeBlockingTest, AClockThatAdvancesByItselfWaitsForCalls) {
   auto main = [&]() -> Co<> {
     JoinHandle<void> sleeper =
         Spawn([]() -> Co<> { co_await Sleep(absl::Hours(1)); });
-    // Long enough for a clock that is not held.
+    // Runs long enough for a clock that is not held to advance.
     auto call = [&clock] {
       for (int i = 0; i < 1000; ++i) std::this_thread::yield();
       return clock->Now();
@@ -194,7 +194,7 @@ TEST_P(RuntimeBlockingTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
   const Handle handle = runtime->handle();
   std::thread destroying([&runtime] { runtime.reset(); });
   EXPECT_THAT(BlockOn(std::move(waiting)), StatusIs(kCancelled));
-  // Nor is anything taken any more.
+  // No further call is accepted.
   EXPECT_THAT(BlockOn(handle.SpawnBlocking([] {})), StatusIs(kCancelled));
   EXPECT_FALSE(ended);
   closed.Notify();
@@ -208,7 +208,7 @@ TEST_P(RuntimeBlockingTest, ShutdownInTheBackgroundWaitsForNoCall) {
   auto end = std::make_shared<absl::Notification>();
   JoinHandle<int> call = runtime.SpawnBlocking([end] {
     end->WaitForNotification();
-    // The runtime has gone, and its handle says so.
+    // The runtime was destroyed, and its handle reports that.
     absl::Status task =
         BlockOn(Handle::Current().Spawn([]() -> Co<> { co_return; }));
     EXPECT_THAT(task, StatusIs(kCancelled));

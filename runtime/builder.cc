@@ -38,10 +38,10 @@ namespace {
 
 constexpr char kWorkerThreads[] = "ROUSE_WORKER_THREADS";
 
-// More is a slip of the hand.
+// A larger number is probably a mistake.
 constexpr size_t kMaxWorkerThreads = 32'768;
 constexpr size_t kMaxEventsPerTurn = 1024;
-// With less the watchdog would be busy with nothing but looking.
+// With a shorter bound, the watchdog would spend all its time on checks.
 constexpr absl::Duration kMinLongPollBound = absl::Microseconds(100);
 
 absl::StatusOr<size_t> DefaultWorkerThreads() {
@@ -207,7 +207,8 @@ Builder& Builder::LongPollBound(AnyDuration bound) {
 Builder& Builder::OnUnhandledException(UnhandledException then) {
   options_->scheduler.unhandled_exception = then;
   options_->scheduler.on_unhandled_exception = nullptr;
-  // A call is not one of the runtime's tasks, which could end the runtime.
+  // A blocking call is not a task of the runtime, and cannot shut the runtime
+  // down.
   options_->blocking.on_unhandled_exception = nullptr;
   if (then == UnhandledException::kIgnore) {
     options_->blocking.on_unhandled_exception =

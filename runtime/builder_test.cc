@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The choices of a runtime, and what becomes of it when a task throws.
+// Tests the options of a runtime, and the runtime's state after a task has
+// thrown.
 
 #include <pthread.h>
 #include <sched.h>
@@ -174,7 +175,7 @@ TEST(Builder, TakesMoreEventsThanOneTurnGives) {
   EXPECT_EQ(runtime->BlockOn(main), 4);
 }
 
-// A shorter one would keep a processor busy.
+// A shorter bound would keep a processor busy.
 TEST(Builder, RefusesALongPollBoundOfLessThan100Microseconds) {
   for (absl::Duration bad :
        {absl::Nanoseconds(1), absl::Microseconds(99), absl::ZeroDuration(),
@@ -219,7 +220,7 @@ TEST(Builder, EachThreadMayHaveANameOfItsOwn) {
               IsOkAndHolds("mine-1"));
 }
 
-// In which order a task's children run, on one worker.
+// Returns the order in which a task's children run, on a single worker.
 std::vector<int> OrderOfChildren(bool lifo_slot) {
   absl::StatusOr<Runtime> runtime =
       Builder::CurrentThread().LifoSlot(lifo_slot).Build();

@@ -5,20 +5,21 @@
 // File: end_phases.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: which thread of a multi-thread runtime takes which step
-// at its end. There are three counts of what is still to come:
+// Internal to runtime/: which thread of a multi-thread runtime takes which step
+// at the runtime's end. There are three counts of remaining events:
 //
-//   workers   whoever ends the last of them finishes the scheduler, and ends
-//             the drivers on the part of the workers
-//   drivers   are ended on the part of the workers and on that of the shutdown,
-//             in either order: whoever is second shuts them down
-//   threads   whoever ends the last of those that were started for the workers
-//             says so
+//   workers   The thread that ends the last worker finishes the scheduler, and
+//             then ends the drivers for the workers.
+//   drivers   The workers and the shutdown each end the drivers once, in either
+//             order. The second of the two shuts the drivers down.
+//   threads   The thread that ends last, of the threads that were started for
+//             the workers, reports that all have ended.
 //
-// The invariant is that each step is taken once, and after all that it waits
-// for: what was done before a count went down is visible to who takes the step.
-// Workers and threads have counts of their own, because a thread may end long
-// before its worker, which another thread has taken over, and long after it.
+// The invariant is that each step is taken once, and after everything for which
+// the step waits: actions before a decrement are visible to the thread taking
+// the step. Workers and threads have separate counts, because a thread can end
+// long before its worker (after another thread has taken the worker over), and
+// long after the worker.
 
 #ifndef ROUSE_RUNTIME_END_PHASES_H_
 #define ROUSE_RUNTIME_END_PHASES_H_
@@ -40,36 +41,38 @@ namespace rouse::internal {
 template <class Host>
 class EndPhases {
  public:
-  // `host` outlives this.
+  // REQUIRES: `host` outlives the object.
   explicit EndPhases(Host& host) : host_(host) {}
   EndPhases(const EndPhases&) = delete;
   EndPhases& operator=(const EndPhases&) = delete;
 
-  // Before any of the following, and before a thread is started.
+  // Sets the number of workers and of threads. Call before any of the functions
+  // below, and before a thread is started.
   void Begin(size_t workers) {
-    // Relaxed: the start of the threads orders this before what they do.
+    // Relaxed: the start of a thread orders the stores before the thread's
+    // steps.
     workers_.store(workers, std::memory_order_relaxed);
     threads_.store(workers, std::memory_order_relaxed);
   }
 
-  // In each of the following, release and acquire pair with one another: the
-  // last one follows all that the others did.
+  // In each of the functions below, release and acquire pair with each other:
+  // the last call follows all actions of the other callers.
 
-  // So many workers have ended.
+  // Counts `count` workers as ended.
   void EndWorkers(size_t count) {
     if (workers_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
     host_.FinishScheduler();
     EndDrivers();
   }
 
-  // Either all workers have ended, or the runtime is being shut down. An
-  // exception may end the workers alone.
+  // Ends the drivers for either side: all workers have ended, or the runtime is
+  // being shut down. An exception may end the workers alone.
   void EndDrivers() {
     if (drivers_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     host_.ShutdownDrivers();
   }
 
-  // So many threads have ended.
+  // Counts `count` threads as ended.
   void EndThreads(size_t count) {
     if (threads_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
     host_.OnThreadsEnded();

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads of a runtime that end beside one another. A step that is taken
-// twice, or before what it waits for, is a race or a failure here.
+// Models the threads of a runtime that end concurrently. A step that is taken
+// twice, or before the events for which it waits, is a race or a failure here.
 
 #include <cstddef>
 
@@ -18,12 +18,13 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A runtime of two workers. Each step reads what it must come after.
+// A runtime of two workers. Each step reads the data of the events that must
+// come before it.
 class World {
  public:
   World() { phases.Begin(2); }
 
-  // A worker's last deed, on whichever thread runs it.
+  // The last step of a worker, on whichever thread runs the worker.
   void EndWorker(size_t worker) {
     ++workers_[worker].Write();
     phases.EndWorkers(1);
@@ -41,7 +42,7 @@ class World {
     phases.EndDrivers();
   }
 
-  // Host:
+  // Functions that `EndPhases` calls:
   void FinishScheduler() {
     Require(workers_[0].Read() + workers_[1].Read() == workers);
     ++finished_.Write();
@@ -63,7 +64,7 @@ class World {
   }
 
   EndPhases<World> phases{*this};
-  // Of which each was one that ran.
+  // Numbers of workers and of threads that have run.
   int workers = 2;
   int threads = 2;
 
@@ -86,7 +87,8 @@ MODEL_TEST(EndPhases, TwoWorkersEndBesideTheShutdown) {
   world.RequireOver();
 }
 
-// As after an exception: the shutdown comes when the workers may have gone.
+// Models the end after an exception: the workers may have ended before the
+// shutdown.
 MODEL_TEST(EndPhases, TheWorkersMayEndFirst) {
   World world;
   Thread one([&] { world.Run(0); });
@@ -96,8 +98,8 @@ MODEL_TEST(EndPhases, TheWorkersMayEndFirst) {
   world.RequireOver();
 }
 
-// A thread blocks, and another, which is none of those that were started for
-// workers, ends its worker.
+// A thread blocks. Another thread, which was not started for a worker, ends the
+// blocked thread's worker.
 MODEL_TEST(EndPhases, AReplacementEndsAWorker) {
   World world;
   Thread replacement([&] { world.EndWorker(0); });
@@ -109,8 +111,8 @@ MODEL_TEST(EndPhases, AReplacementEndsAWorker) {
   world.RequireOver();
 }
 
-// The second thread could not be started: its worker has ended, and it, while
-// the first is already there.
+// The second thread could not be started: the thread and its worker count as
+// ended, while the first thread already runs.
 MODEL_TEST(EndPhases, AThreadDoesNotStart) {
   World world;
   world.workers = 1;
@@ -123,7 +125,7 @@ MODEL_TEST(EndPhases, AThreadDoesNotStart) {
   world.RequireOver();
 }
 
-// No thread could be started: who shuts down ends the workers.
+// No thread could be started: the thread that shuts down ends the workers.
 MODEL_TEST(EndPhases, NoThreadStarts) {
   World world;
   world.workers = 0;

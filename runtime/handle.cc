@@ -26,8 +26,8 @@ namespace {
 ABSL_CONST_INIT thread_local const std::shared_ptr<const RuntimeShared>*
     current = nullptr;
 
-// Not inlined: a coroutine might keep the variable's address while it moves to
-// another thread.
+// Not inlined: a coroutine might keep the variable's address while the
+// coroutine moves to another thread.
 ABSL_ATTRIBUTE_NOINLINE const std::shared_ptr<const RuntimeShared>*
 CurrentRuntime() {
   return current;

@@ -5,8 +5,8 @@
 // File: handle.h
 // -----------------------------------------------------------------------------
 //
-// A `Handle` refers to a runtime from anywhere: it spawns tasks from threads
-// that are not the runtime's, and lets them use its clock and its sockets.
+// A `Handle` refers to a runtime from anywhere. Threads outside the runtime use
+// a handle to spawn tasks, and to use the runtime's clock and sockets.
 //
 //   rouse::Handle handle = runtime.handle();
 //   std::thread other([handle] { handle.Spawn(Refresh()); });
@@ -51,24 +51,26 @@ class EnterGuard;
 
 // RuntimeId
 //
-// Unique within a process and never used again; never 0.
+// Identifies a runtime. An id is unique within a process, is never used again,
+// and is never 0.
 using RuntimeId = uint64_t;
 
 // RuntimeFlavor
 //
-// Which of its two beginnings a `Builder` had.
+// Says whether the runtime's builder came from `Builder::CurrentThread()` or
+// `Builder::MultiThread()`.
 enum class RuntimeFlavor : unsigned char { kCurrentThread, kMultiThread };
 
 namespace internal {
 
-// One that no runtime has had. Thread-safe.
+// Returns a new id, unlike that of any other runtime. Thread-safe.
 RuntimeId NextRuntimeId();
 
 class RuntimeInner;
 
-// What the handles of one runtime share. Outlives the runtime.
+// State shared by the handles of a runtime. Outlives the runtime.
 struct RuntimeShared {
-  // Takes over a reference to `scheduler`, and makes one to `blocking`.
+  // Takes over a reference to `scheduler`, and adds a reference to `blocking`.
   RuntimeShared(std::string name, RuntimeFlavor flavor,
                 scheduler::Scheduler* scheduler,
                 scheduler::BlockingPool* blocking, wheel::Handle timer,
@@ -101,17 +103,17 @@ struct RuntimeShared {
   const std::shared_ptr<MainFutures> main_futures;
 };
 
-// Names the runtime of this thread. Guards nest.
+// Names the runtime of the calling thread. Guards nest.
 class ScopedRuntime {
  public:
-  // `shared` outlives the guard.
+  // REQUIRES: `shared` outlives the guard.
   explicit ScopedRuntime(const std::shared_ptr<const RuntimeShared>& shared);
   ScopedRuntime(const ScopedRuntime&) = delete;
   ScopedRuntime& operator=(const ScopedRuntime&) = delete;
   ~ScopedRuntime();
 
-  // A `Panic()` if a later guard of this thread is still there, or this is
-  // another thread.
+  // Ends with a `Panic()` if a later guard of the calling thread still exists,
+  // or if another thread made the guard.
   void CheckEndsNow() const;
 
  private:
@@ -123,31 +125,36 @@ class ScopedRuntime {
 
 // Handle
 //
-// Thread-safe; copying counts a reference. It may outlive its runtime: a task
-// that is spawned then is cancelled at once, and joining it gives `kCancelled`.
-// One that was moved from may only be assigned to and destroyed.
+// Thread-safe. Copying a handle counts a reference. A handle can outlive its
+// runtime: a task spawned after the runtime's end is cancelled at once, and
+// joining the task returns `kCancelled`. A moved-from handle can only be
+// assigned to and destroyed.
 class Handle {
  public:
-  // The runtime of this thread: in a task, a blocking call or `BlockOn()`, and
-  // where a guard of `Enter()` lives. A `Panic()` if there is none.
+  // Returns the runtime of the calling thread: in a task, a blocking call or
+  // `BlockOn()`, and while a guard of `Enter()` exists. Without a runtime, the
+  // call is a `Panic()`.
   static Handle Current();
-  // The same; nothing if there is none.
+  // Returns the runtime of the calling thread like `Current()`, but returns
+  // nothing if the thread has no runtime.
   static std::optional<Handle> TryCurrent();
 
-  // Runs `f`, a future or a callable that returns one, on this thread until it
-  // is ready, and returns its output. It may use all of the runtime, whose
-  // tasks run elsewhere: on the runtime's threads or, of a current-thread
-  // runtime, on a thread that is in `Runtime::BlockOn()`; while there is none
-  // they make no progress, and `f` may wait for ever.
+  // Runs `f`, a future or a callable returning a future, on the calling thread
+  // until the future is ready, and returns the future's output. The future can
+  // use all of the runtime. The runtime's tasks run elsewhere: on the runtime's
+  // threads or, for a current-thread runtime, on a thread in
+  // `Runtime::BlockOn()`. While no thread is in `Runtime::BlockOn()`, the tasks
+  // of a current-thread runtime make no progress, and `f` may wait forever.
   //
-  // Not from inside a task or another `BlockOn()`: that is a `Panic()`. Else as
+  // REQUIRES: The caller is not inside a task or another `BlockOn()`; a
+  // violation is a `Panic()`. In all other respects the call is like
   // `Runtime::BlockOn()`.
   template <class F>
     requires IntoFuture<F>
   auto BlockOn(F&& f) const;
 
-  // Starts a task, from any thread: see `rouse::Spawn()`. The handle must last
-  // until the call returns, even if the task has ended before that.
+  // Spawns a task, from any thread: see `rouse::Spawn()`. The handle must exist
+  // until the call returns, even if the task has ended before then.
   template <class F>
   auto Spawn(
       F&& f, const SpawnOptions& options = {},
@@ -156,7 +163,7 @@ class Handle {
     return shared_->scheduler->Spawn(std::forward<F>(f), options, where);
   }
 
-  // Makes a call that blocks, on a thread for such calls: see
+  // Runs a blocking call on a thread for blocking calls: see
   // `rouse::SpawnBlocking()`.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
@@ -165,8 +172,9 @@ class Handle {
     return shared_->blocking->Spawn(std::forward<F>(f), where);
   }
 
-  // The same; what was spawned before the runtime is shut down runs in any
-  // case, even if it has not begun then.
+  // Runs a blocking call like `SpawnBlocking()`, but as a mandatory call: if
+  // spawned before the runtime is shut down, the call runs in any case, even if
+  // it has not begun by then.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
   auto SpawnMandatoryBlocking(
@@ -175,40 +183,43 @@ class Handle {
     return shared_->blocking->SpawnMandatory(std::forward<F>(f), where);
   }
 
-  // Makes the runtime the current one of this thread until the guard goes:
-  // `Spawn()`, `SpawnBlocking()`, `Sleep` and sockets find it.
+  // Makes the runtime the current runtime of the calling thread until the guard
+  // is destroyed: `Spawn()`, `SpawnBlocking()`, `Sleep` and sockets then use
+  // the runtime.
   EnterGuard Enter() const;
 
-  // The clock that the runtime's timers go by.
+  // Returns the clock of the runtime's timers.
   Clock& clock() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return shared_->timer.clock();
   }
 
-  // The driver of the runtime's timers, for what is given one: a `Sleep` that
-  // is first polled on a thread of its own, a `DelayQueue`, `IntervalOptions`.
+  // Returns the driver of the runtime's timers, to be passed to other objects:
+  // a `Sleep` whose first poll is on a thread outside any runtime, a
+  // `DelayQueue`, `IntervalOptions`.
   const wheel::Handle& timer() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return shared_->timer;
   }
 
-  // The runtime's id; its name, from `Builder::Name()`; and its kind. They stay
-  // the same, also when the runtime has gone.
+  // Return the runtime's id, name (from `Builder::Name()`) and kind. All three
+  // stay the same even after the runtime was destroyed.
   RuntimeId id() const { return shared_->id; }
   std::string_view name() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return shared_->name;
   }
   RuntimeFlavor flavor() const { return shared_->flavor; }
 
-  // How many tasks have been spawned and have not ended.
+  // Returns how many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }
 
-  // What the runtime has done so far, and what waits in it now.
+  // Returns the runtime's counters so far, and the state of its queues now.
   RuntimeMetrics metrics() const {
     return {shared_->scheduler->metrics(), shared_->blocking->metrics(),
             shared_->blocking->lookup_metrics(), shared_->reactor.metrics()};
   }
 
-  // What each task waits for, and since when: see task_dump.h. Not to be called
-  // inside a `Trace()`.
+  // Returns what each task waits for, and since when: see task_dump.h.
+  //
+  // REQUIRES: The caller is not inside a `Trace()`.
   TaskDump Dump() const { return shared_->scheduler->Dump(); }
 
  private:
@@ -219,9 +230,10 @@ class Handle {
       : shared_(std::move(shared)) {}
 
   void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const;
-  // A `Panic()` where this thread has to make progress.
+  // Ends with a `Panic()` if the calling thread must make progress, and so must
+  // not block.
   void CheckMayBlock() const;
-  // If a main future can not be waited for any more.
+  // Reports why a main future can no longer be waited for.
   [[noreturn]] void PanicInBlockOn() const;
 
   std::shared_ptr<const internal::RuntimeShared> shared_;
@@ -229,9 +241,9 @@ class Handle {
 
 // EnterGuard
 //
-// See `Handle::Enter()`. Guards nest: they are destroyed on the thread that
-// made them, the last one first. Else that is a `Panic()` out of a destructor,
-// which ends the program with its message.
+// Returned by `Handle::Enter()`. Guards nest: each guard must be destroyed on
+// the thread that made it, the last one first. A violation is a `Panic()` out
+// of a destructor, which ends the program with its message.
 class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
  public:
   explicit EnterGuard(const Handle& handle)
@@ -245,7 +257,7 @@ class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
   EnterGuard& operator=(const EnterGuard&) = delete;
   ~EnterGuard() {
     current_.CheckEndsNow();
-    // What the thread has done for the runtime it may have done.
+    // The thread may have finished its work for the runtime.
     FramePool::OnIdle();
   }
 
@@ -262,12 +274,13 @@ inline EnterGuard Handle::Enter() const { return EnterGuard(*this); }
 
 namespace internal {
 
-// Makes the main future of `f`, and has `block_on` poll it until it is ready.
+// Makes the main future of `f`, and has `block_on` poll the future until the
+// future is ready.
 template <class F, class BlockOn>
 auto RunMainFuture(const Handle& handle, F&& f, BlockOn block_on) {
   using Main = internal::FutureFrom<std::decay_t<F>>;
   using Output = FutureOutput<Main>;
-  const EnterGuard enter(handle);  // also while `main` is destroyed
+  const EnterGuard enter(handle);  // entered even while `main` is destroyed
   Main main(std::forward<F>(f));
   PollResult<Output> output = kPending;
   block_on([&main, &output](Context& cx) {

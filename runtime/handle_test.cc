@@ -56,7 +56,7 @@ TEST_P(HandleTest, BlockOnGivesTheOutputOnAnyThread) {
   EXPECT_EQ(output, 7);
 }
 
-// Of a current-thread runtime, those that `Runtime::BlockOn()` runs.
+// On a current-thread runtime, `Runtime::BlockOn()` runs these tasks.
 TEST_P(HandleTest, BlockOnWaitsForTasksThatOthersRun) {
   Runtime runtime = MakeRuntime();
   absl::Notification joined;
@@ -113,7 +113,7 @@ TEST_P(HandleTest, BlockOnInsideATaskPanics) {
 Co<> WaitsForever() { (void)co_await Sleep(absl::InfiniteDuration()); }
 Co<> WaitsDeeply() { co_await WaitsForever(); }
 
-// Waits until the task has gone to sleep.
+// Waits until the task sleeps.
 TEST_P(HandleTest, TellsWhichRuntimeItIs) {
   absl::StatusOr<Runtime> one = MakeBuilder().Name("front").Build();
   const Runtime other = MakeRuntime();
@@ -171,7 +171,7 @@ TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
 TEST_P(HandleTest, LeadsToTheDriverOfItsTimers) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(&runtime.handle().timer().clock(), &runtime.handle().clock());
-  // Made here, where no driver is the current one.
+  // The sleep is made where no driver is current.
   Sleep sleep(runtime.handle().timer(), absl::Milliseconds(1));
   auto wait = [&sleep]() -> Co<bool> { co_return (co_await sleep).ok(); };
   EXPECT_TRUE(runtime.BlockOn(wait));

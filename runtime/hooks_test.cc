@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a runtime calls at its turning points.
+// Tests the hooks of a runtime.
 
 #include <atomic>
 #include <set>
@@ -41,10 +41,10 @@ namespace {
 using ::absl_testing::IsOk;
 using ::testing::ElementsAre;
 
-// What was called, in its order.
+// Records the calls, in order.
 class Log {
  public:
-  // For a hook that is given a task.
+  // Returns a hook that takes a task.
   auto Adder(std::string what) {
     return [this, what = std::move(what)](const TaskMeta& task) {
       const absl::MutexLock lock(&mu_);
@@ -79,7 +79,7 @@ class Log {
   std::set<int> spawned_at_ ABSL_GUARDED_BY(mu_);
 };
 
-// Counts, and lets a future wait for a number.
+// Counts, and lets a future wait for a count.
 class Count {
  public:
   void Add() {
@@ -100,7 +100,7 @@ class Count {
   AtomicWaker waker_;
 };
 
-// A hook that spawns a task each time that it is called, up to a number.
+// A hook that spawns a task in each call, up to a number of tasks.
 class SpawningHook {
  public:
   explicit SpawningHook(int tasks) : left_(tasks) {}
@@ -109,7 +109,7 @@ class SpawningHook {
       if (left_.fetch_sub(1) > 0) Spawn(Ran()).Detach();
     };
   }
-  // How many of the tasks have run.
+  // Counts the tasks that have run.
   Count& ran() { return ran_; }
 
  private:
@@ -144,7 +144,8 @@ TEST_P(HooksTest, OfATaskAreCalledInOrder) {
   EXPECT_THAT(log.entries(), ElementsAre("spawn", "before", "after", "before",
                                          "terminate", "after"));
   EXPECT_THAT(log.ids(), ElementsAre(id));
-  // Also after the poll that has ended the task.
+  // The name and the place are known even after the poll that has ended the
+  // task.
   EXPECT_THAT(log.names(), ElementsAre("observed"));
   EXPECT_THAT(log.spawned_at(), ElementsAre(line));
 }
@@ -202,8 +203,8 @@ TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
   EXPECT_EQ(parks.now(), unparks.now());
 }
 
-// Tokio #7834, #8212. All tasks come from there, and nothing else wakes
-// anybody: one that is left lying hangs the test.
+// Tokio #7834, #8212. All tasks come from the hook, and nothing else wakes a
+// worker: a task that is left lying makes the test hang.
 TEST_P(HooksTest, BeforeParkMaySpawn) {
   constexpr int kTasks = 100;
   SpawningHook hook(kTasks);
@@ -226,8 +227,8 @@ TEST_P(HooksTest, BeforeParkMayWakeATask) {
   }
 }
 
-// Tokio #8222: the main future was polled again and again, and the driver
-// never.
+// Tokio #8222: the main future was polled again and again, and the driver was
+// never polled.
 TEST_P(HooksTest, BeforeParkMayWakeTheMainFutureBesideATimer) {
   std::atomic<bool> slept{false};
   Count parks;
@@ -242,7 +243,7 @@ TEST_P(HooksTest, BeforeParkMayWakeTheMainFutureBesideATimer) {
   for (;;) {
     const int before = parks.now();
     if (slept) break;
-    // Short, and ends with what the hook has done.
+    // A short wait, which ends with the hook's effect.
     runtime->BlockOn(parks.AtLeast(before + 1));
   }
 }
@@ -254,7 +255,7 @@ TEST_P(HooksTest, AfterUnparkMaySpawn) {
       MakeBuilder().OnThreadUnpark(hook.call()).Build();
   ASSERT_THAT(runtime, IsOk());
   auto main = [&hook]() -> Co<> {
-    // Each ends a park.
+    // Each sleep ends a park.
     while (hook.ran().now() < kTasks) co_await Sleep(absl::Milliseconds(1));
   };
   runtime->BlockOn(main);
@@ -279,7 +280,8 @@ TEST(Hooks, ThreadsStartAndStop) {
   EXPECT_EQ(stopped, 3);
 }
 
-// One that is in a hook searches no more: the other is woken for a task.
+// A worker inside a hook no longer searches: the other worker is woken for a
+// task.
 TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
   for (int round = 0; round < 20; ++round) {
     absl::Notification may_park;
@@ -294,7 +296,7 @@ TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
                                           .Build();
     ASSERT_THAT(runtime, IsOk());
     while (parks < 2) std::this_thread::yield();
-    // For the other to go to sleep.
+    // Leaves time for the other worker to fall asleep.
     absl::SleepFor(absl::Milliseconds(2));
     auto body = [&ran]() -> Co<> {
       ran.Notify();
@@ -306,7 +308,8 @@ TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
   }
 }
 
-// Nor does one that has just been woken: another is woken for its task.
+// A worker that has just been woken does not search either: another worker is
+// woken for its task.
 TEST(Hooks, AWorkerThatHasBeenUnparkedKeepsNobodyFromBeingWoken) {
   absl::Notification may_go_on;
   absl::Notification ran;

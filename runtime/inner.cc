@@ -48,8 +48,9 @@ using scheduler::BlockingPool;
 
 namespace {
 
-// How often who ends a runtime looks for workers for which no thread could be
-// started. Those for which one was have begun to run by then, as a rule.
+// How often the thread that shuts a runtime down checks for workers for which
+// no thread could be started. Usually, workers whose thread was started have
+// begun to run by then.
 constexpr absl::Duration kLookForOffers = absl::Milliseconds(50);
 
 BlockingOptions Named(BlockingOptions options, const std::string& name) {
@@ -57,7 +58,8 @@ BlockingOptions Named(BlockingOptions options, const std::string& name) {
   return options;
 }
 
-// It calls wakers, as workers do, and is waited for as they are.
+// The watchdog's thread calls wakers, as workers do, and the shutdown waits for
+// the thread as it waits for theirs.
 struct WatchdogScope {
   WatchdogScope(const Handle& handle, const void* runtime)
       : here(runtime), enter(handle) {}
@@ -66,8 +68,9 @@ struct WatchdogScope {
   EnterGuard enter;
 };
 
-// As many as there are calls that block at one time, beside the workers; and
-// they do not hold the clock, as those calls do.
+// Allows as many threads as there can be blocking calls at once, in addition to
+// the workers. Unlike the threads for those calls, these threads do not hold
+// the clock.
 BlockingOptions ForReplacementThreads(const RuntimeOptions& options) {
   BlockingOptions pool = Named(options.blocking, options.thread_name);
   pool.max_threads +=
@@ -84,7 +87,7 @@ RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
       blocking_(BlockingPool::Create(Named(
           options_.blocking, absl::StrCat(options_.thread_name, "-blk")))),
       handle_(MakeHandle()) {
-  // Forgotten when the pool is closed, and with it the handle.
+  // The scope is destroyed, together with the handle, when the pool is closed.
   blocking_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
 }
@@ -111,7 +114,8 @@ Handle RuntimeInner::MakeHandle() {
 
 scheduler::Options RuntimeInner::WithCallbacks(
     scheduler::Options options, std::shared_ptr<MainFutures> main_futures) {
-  // Perhaps by a task that is refused, when all of this has gone.
+  // A task that is refused may call this after the `RuntimeInner` was
+  // destroyed.
   options.on_closed_by_exception = [main_futures = std::move(main_futures)] {
     main_futures->GiveUp();
   };
@@ -124,8 +128,8 @@ scheduler::Options RuntimeInner::WithCallbacks(
 absl::Status RuntimeInner::StartThreads() {
   const size_t count = scheduler().worker_count();
   end_.Begin(count);
-  // Those that do not start, for whatever reason, have ended. The others end
-  // with the runtime.
+  // Threads that do not start, for whatever reason, count as ended. The other
+  // threads end with the runtime.
   const absl::Cleanup end_the_rest = [this, count] {
     const size_t rest = count - threads_.size();
     if (rest == 0) return;
@@ -174,7 +178,7 @@ void RuntimeInner::RunWorker(size_t index) {
   scheduler::Worker& worker = scheduler().worker(index);
   const RuntimeScope here(handle_.shared_.get());
   const wheel::ScopedDefault own_shard(driver_.handle(), index);
-  // Else this thread has blocked, and another runs the worker now.
+  // False: this thread has blocked, and another thread runs the worker now.
   if (!worker.Run()) return;
   scheduler().CancelTasks(index);
   end_.EndWorkers(1);
@@ -186,17 +190,18 @@ void RuntimeInner::FinishScheduler() {
 
 void RuntimeInner::ShutdownDrivers() {
   watchdog_ = nullptr;
-  // Nobody drives any more what calls that block may wait for, be they blocking
-  // calls or polls that have given their worker away.
+  // From now on no thread drives timers and sockets for blocking code that may
+  // wait for them: blocking calls, and polls that have given their worker away.
   thrown_.Catch([this] { driver_.Shutdown(); });
   finished_.Notify();
 }
 
-// Whoever is told follows what all threads did, also in a poll whose worker
-// another one has taken over.
+// The notified thread follows all steps of all threads, including a poll whose
+// worker was taken over by another thread.
 void RuntimeInner::OnThreadsEnded() { threads_ended_.Notify(); }
 
-// Asks for a thread, until one comes or there is none.
+// A request for a thread. The request ends when a thread arrives, or when no
+// thread can be had.
 class RuntimeInner::ReplacementThread {
  public:
   ReplacementThread(std::shared_ptr<RuntimeInner> runtime, size_t index)
@@ -208,7 +213,8 @@ class RuntimeInner::ReplacementThread {
     if (runtime_ != nullptr) runtime_->replacement_requests_.Drop(index_);
   }
 
-  // As on any other thread of a worker, what a waker throws ends the program.
+  // As on any other thread of a worker, an exception from a waker ends the
+  // program.
   void operator()() noexcept {
     const std::shared_ptr<RuntimeInner> runtime = std::move(runtime_);
     runtime->replacement_requests_.Arrive(
@@ -216,7 +222,7 @@ class RuntimeInner::ReplacementThread {
   }
 
  private:
-  std::shared_ptr<RuntimeInner> runtime_;  // null once it has come
+  std::shared_ptr<RuntimeInner> runtime_;  // null after the thread has arrived
   size_t index_;
 };
 
@@ -227,7 +233,7 @@ void RuntimeInner::RunElsewhere(size_t index) {
 }
 
 void RuntimeInner::RunIfOffered(size_t index) {
-  // Else whoever offered it has taken it back.
+  // If this fails, the offering thread has taken the worker back.
   if (scheduler().worker(index).TakeOver()) RunWorker(index);
 }
 
@@ -266,27 +272,27 @@ void RuntimeInner::BlockOnCurrentThread(
       Waker::FromCallable([wake, held, unparker = candidate.unparker,
                            shared = handle_.shared_, &worker] {
         if (held != nullptr) held->OnWake();
-        // Whichever this thread is parked in; the other is told in vain.
+        // Unparks this thread wherever it is parked; the other call has no
+        // effect.
         wake->Wake([&] {
           unparker.Unpark();
           worker.Unpark();
         });
       });
   bool finished = false;
-  // Whether it has yielded, or was woken while it was polled: it is polled
-  // again after tasks, and after a look for events.
+  // Whether the future has yielded, or was woken during its poll. In both cases
+  // the future is polled again after tasks, and after a check for events.
   bool has_yielded = false;
   bool woken_in_poll = false;
   bool runs_tasks = false;
-  MainClockHold::Hold
-      hold;  // from a poll's beginning until it need not be polled
-  // What this call is in the scope of is the main future's, not the tasks'.
+  MainClockHold::Hold hold;  // from a poll's start until no poll is due
+  // The task locals of this call belong to the main future, not to the tasks.
   const TaskLocalLink* const locals = CurrentTaskLocals();
   const auto poll_if_woken = [&] {
     bool was_woken = wake->Take();
     if (was_woken || (has_yielded && !(runs_tasks && worker.IsYielding()))) {
       was_woken |= std::exchange(woken_in_poll, false);
-      // Also that of a wake which came after a yield.
+      // This includes the hold of a wake that came after a yield.
       if (held != nullptr && (was_woken || hold == nullptr)) {
         hold = held->BeginPoll();
       }
@@ -310,7 +316,7 @@ void RuntimeInner::BlockOnCurrentThread(
   {
     absl::Cleanup leave = [&] { worker_handoff_.Leave(candidate); };
     while (!worker_handoff_.TryTake(candidate)) {
-      // Another thread runs the tasks, and maybe wakes this future.
+      // Another thread runs the tasks, and may wake this future.
       if (poll_if_woken()) return;
       if (has_yielded) continue;
       FramePool::OnIdle();
@@ -344,23 +350,24 @@ bool RuntimeInner::AwaitThreads(const Deadline& deadline) {
       finished_.HasBeenNotified() &&
       threads_ended_.WaitForNotificationWithTimeout(deadline.left());
   for (Thread& thread : threads_) {
-    // Even those that have ended may have `thread_local` objects to destroy.
+    // Even threads that have ended may have `thread_local` objects to destroy.
     if (!in_time || deadline.left() <= absl::ZeroDuration()) thread.Detach();
   }
   threads_.clear();  // joins
-  // Those that stand in have nothing more to do, or are still needed.
+  // Replacement threads have nothing more to do, or are still needed.
   return in_time && (replacement_threads_ == nullptr ||
                      replacement_threads_->Shutdown(deadline.left()));
 }
 
 bool RuntimeInner::Shutdown(absl::Duration limit) {
   CheckMayShutDown(limit);
-  // It may have destroyed all tasks.
+  // The shutdown may have destroyed all tasks.
   const absl::Cleanup idle = [] { FramePool::OnIdle(); };
   if (watchdog_ != nullptr && watchdog_->IsThisThread()) {
-    // By a waker that it has called. It cannot end itself, nor the driver that
-    // it is in; and does not wait, as has been checked.
-    // What is thrown here ends the program, as there.
+    // A waker called by the watchdog shuts the runtime down. The watchdog's
+    // thread cannot end itself, nor the driver that it is in. It does not wait,
+    // as `CheckMayShutDown()` has checked. An exception ends the program here,
+    // as it does on the watchdog's thread.
     // NOLINTNEXTLINE(bugprone-exception-escape)
     auto shut_down = [self = shared_from_this(), limit]() noexcept {
       self->Shutdown(limit);
@@ -386,12 +393,12 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
   bool in_time = true;
   if (options_.multi_thread) {
     if (threads_.empty()) {
-      // None could be started.
+      // No thread could be started.
       first.Catch([this] { scheduler().CancelTasks(0); });
       end_.EndWorkers(scheduler().worker_count());
     }
-    // A task that blocks, and waits for a thread to stand in for it, may wait
-    // for what ends only when all workers have.
+    // A blocking task that waits for a replacement thread may itself be waiting
+    // for something that ends only after all workers have ended.
     if (replacement_threads_ != nullptr) replacement_threads_->LiftLimit();
     end_.EndDrivers();
     in_time = AwaitThreads(deadline);
@@ -403,7 +410,7 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     worker_handoff_.TakeForGood();
     const RuntimeScope here(handle_.shared_.get());
     const EnterGuard enter(handle_);
-    // What this thread is in the scope of is no business of the tasks'.
+    // The task locals of this thread do not belong to the tasks.
     const ScopedTaskLocals none(nullptr);
     first.Catch([this] { scheduler().CancelTasks(0); });
     first.Catch([this] { scheduler().Finish(); });

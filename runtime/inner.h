@@ -5,7 +5,8 @@
 // File: inner.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: what a `Runtime` consists of, and how it is shut down.
+// Internal to runtime/: the parts of a `Runtime`, and how a runtime is shut
+// down.
 
 #ifndef ROUSE_RUNTIME_INNER_H_
 #define ROUSE_RUNTIME_INNER_H_
@@ -41,14 +42,14 @@ namespace rouse::internal {
 
 // RuntimeOptions
 //
-// What a `Builder` has collected.
+// The options collected by a `Builder`.
 struct RuntimeOptions {
   bool multi_thread = false;
   wheel::Options timer = {};
   reactor::Options reactor = {};
   scheduler::Options scheduler = {};
-  // Of the calls that block. The threads that run tasks are like these threads,
-  // but for their name.
+  // Options of the threads for blocking calls. Worker threads have the same
+  // options, except for the name.
   scheduler::BlockingOptions blocking = {};
   std::string thread_name = {};
   std::string name = {};  // of the runtime
@@ -56,13 +57,13 @@ struct RuntimeOptions {
 
 // Deadline
 //
-// When a time that was given is over, in real time.
+// The end of a time limit, in real time.
 class Deadline {
  public:
   explicit Deadline(absl::Duration limit)
       : limit_(limit), start_(std::chrono::steady_clock::now()) {}
 
-  // Not above zero when it is over.
+  // Returns the remaining time; zero or less after the deadline.
   absl::Duration left() const {
     return limit_ - absl::FromChrono(std::chrono::steady_clock::now() - start_);
   }
@@ -74,9 +75,9 @@ class Deadline {
 
 // RuntimeInner
 //
-// The park stack, the scheduler on top of it, and the threads. It belongs to
-// the `Runtime` and to each thread that runs a worker, so that it can be left
-// to them when there is no more time to wait.
+// The park stack, the scheduler on top of the park stack, and the threads. The
+// `Runtime` and each thread that runs a worker share ownership: when no time
+// remains to wait for the threads, they keep the object alive.
 class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
  public:
   RuntimeInner(RuntimeOptions options, reactor::Reactor reactor);
@@ -85,20 +86,20 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
 
   const Handle& handle() const { return handle_; }
 
-  // Of a multi-thread runtime: to be called once. Those that did start end with
-  // `Shutdown()`.
+  // Starts the threads of a multi-thread runtime. Call at most once. If only
+  // some threads could be started, those end with `Shutdown()`.
   absl::Status StartThreads();
 
-  // Calls `poll`, each time that it has woken its context, until it returns
-  // true.
+  // Calls `poll` once at first, and again each time `poll`'s context is woken,
+  // until `poll` returns true.
   void BlockOn(absl::FunctionRef<bool(Context&)> poll);
 
-  // A `Panic()` where shutting down would wait for itself.
+  // Ends with a `Panic()` if the shutdown would wait for its own caller.
   void CheckMayShutDown(absl::Duration limit) const;
 
-  // See `Runtime`. To be called once. Goes through all phases for which there
-  // is time, and throws what the first one that did has thrown. The threads go
-  // through the rest.
+  // Shuts the runtime down: see `Runtime`. Call at most once. Goes through all
+  // phases for which there is time, and rethrows the first exception of a
+  // phase. The threads go through the remaining phases.
   bool Shutdown(absl::Duration limit);
 
  private:
@@ -113,18 +114,21 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
                                    std::shared_ptr<MainFutures> main_futures);
   void RunThread(size_t index);
   void RunWorker(size_t index);
-  // Runs a worker that a thread has offered, if nobody has taken it over.
+  // Runs worker `index`, which a thread has offered, if no other thread has
+  // taken the worker over.
   void RunIfOffered(size_t index);
-  // Has another thread do so.
+  // Has another thread run worker `index`, which the calling thread has
+  // offered.
   void RunElsewhere(size_t index);
-  // Runs all workers that are offered.
+  // Runs all offered workers.
   void RunOffered() noexcept;
-  // What `EndPhases` calls:
+  // Steps called by `EndPhases`:
   void FinishScheduler();
   // Ends timers and sockets.
   void ShutdownDrivers();
   void OnThreadsEnded();
-  // Whether all have ended in time; else they go on by themselves.
+  // Returns whether all threads have ended in time. If not, the threads keep
+  // running by themselves.
   bool AwaitThreads(const Deadline& deadline);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
 
@@ -133,18 +137,18 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   const scheduler::BlockingPool::Owner blocking_;
   const Handle handle_;
 
-  // Of a multi-thread runtime:
+  // Parts of a multi-thread runtime:
   std::unique_ptr<scheduler::Watchdog> watchdog_;
   std::vector<Thread> threads_;
-  // For workers whose threads block.
+  // Threads to run the workers of blocked threads.
   scheduler::BlockingPool::Owner replacement_threads_;
   ReplacementRequests replacement_requests_;
   EndPhases<RuntimeInner> end_{*this};
-  FirstException thrown_;  // when all of this ended
+  FirstException thrown_;  // by the steps that end the runtime
   absl::Notification finished_;
   absl::Notification threads_ended_;
 
-  // Of a current-thread runtime:
+  // Part of a current-thread runtime:
   WorkerHandoff worker_handoff_;
 };
 

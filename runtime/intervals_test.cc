@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long a worker whose queue is never empty leaves tasks from outside, and
-// timers, waiting: in polls, which are the same however loaded the machine is.
+// Tests how long a worker whose queue is never empty leaves tasks from outside,
+// and timers, waiting. The unit is polls, whose number does not depend on the
+// load of the machine.
 
 #include <cstdint>
 #include <functional>
@@ -41,7 +42,7 @@ using ::testing::Ge;
 using ::testing::Le;
 using ::testing::SizeIs;
 
-// With two workers one is in a poll that does not end before the test.
+// Of two workers, one is in a poll that does not end before the test.
 enum class Kind { kCurrentThread, kOneWorker, kTwoWorkers };
 
 std::string NameOf(const testing::TestParamInfo<Kind>& info) {
@@ -52,7 +53,7 @@ std::string NameOf(const testing::TestParamInfo<Kind>& info) {
 
 constexpr int kRounds = 12;
 
-// A runtime whose tasks run on one worker, which nobody helps.
+// A runtime whose tasks run on a single worker, which no other worker helps.
 class BusyWorker {
  public:
   BusyWorker(Kind kind, const std::function<void(Builder&)>& choose) {
@@ -79,9 +80,9 @@ class BusyWorker {
   BusyWorker& operator=(const BusyWorker&) = delete;
   ~BusyWorker() { end_.Notify(); }
 
-  // Polls a task without end that calls `each_time`, beside one that is woken
-  // by another thread as soon as it waits. Gives after how many polls, of both,
-  // the latter came each time.
+  // Polls an endless task that calls `each_time`, beside another task that is
+  // woken by another thread as soon as it waits. Returns after how many polls,
+  // of both tasks, the other task was polled each time.
   std::vector<int> DistancesFromOutside(const std::function<void()>& each_time =
                                             [] {}) {
     std::optional<Waker> waits;
@@ -107,7 +108,8 @@ class BusyWorker {
     return distances_;
   }
 
-  // The same with one whose timer is due as soon as it waits.
+  // Returns the distances like `DistancesFromOutside()`, but for a task whose
+  // timer expires as soon as the task waits.
   std::vector<int> DistancesOfTimers(Clock& clock) {
     bool waits = false;
     auto sleeps = [&]() -> Co<> {
@@ -117,8 +119,8 @@ class BusyWorker {
         NotePoll();
       }
     };
-    // Two that wake one another: before a task that yields is polled again the
-    // worker looks for events.
+    // Two tasks wake each other. A task that yields would not do: the worker
+    // checks for events before it polls such a task again.
     std::optional<Waker> waiting;
     const auto bounce = [&](Context& cx) -> PollResult<void> {
       std::optional<Waker> other = std::exchange(waiting, std::nullopt);
@@ -140,7 +142,8 @@ class BusyWorker {
  private:
   void NotePoll() {
     ++polls_;
-    // Not from the first one: that need not be where the worker has looked.
+    // The first distance does not count: its beginning need not be a check of
+    // the worker.
     if (++notes_ > 2) distances_.push_back(polls_ - noted_at_);
     noted_at_ = polls_;
     done_ = distances_.size() == kRounds;
@@ -156,7 +159,8 @@ class BusyWorker {
 
   absl::Notification begun_;
   absl::Notification end_;
-  // The tasks', which run on one thread, until they have been joined.
+  // Used by the tasks, which run on a single thread, until they have been
+  // joined.
   int polls_ = 0;
   int notes_ = 0;
   int noted_at_ = 0;
@@ -176,7 +180,7 @@ std::vector<int> DistancesOfTimers(
   clock->Pause();
   BusyWorker worker(kind, [&](Builder& builder) {
     builder.WithClock(clock);
-    // Each turn is one poll.
+    // Each turn is a single poll.
     builder.LifoSlot(false);
     choose(builder);
   });
@@ -188,8 +192,8 @@ auto AreAll(int distance, int slack = 0) {
                Each(AllOf(Ge(distance - slack), Le(distance + slack))));
 }
 
-// One of two workers has two queues, which may have one task each. It comes to
-// the sleeper first, or to the other.
+// With two workers, a worker has two queues, which may have a task each. The
+// worker takes either the sleeper or the other task first.
 int TimerSlack(Kind kind) { return kind == Kind::kTwoWorkers ? 1 : 0; }
 
 class IntervalsTest : public testing::TestWithParam<Kind> {};
@@ -198,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, IntervalsTest,
                                          Kind::kTwoWorkers),
                          &NameOf);
 
-// Whatever the clock says, also with two workers.
+// The interval holds whatever the clock says, even with two workers.
 TEST_P(IntervalsTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
   for (const uint32_t polls : {5, 50, 300}) {
     auto choose = [polls](Builder& builder) {
@@ -228,13 +232,14 @@ TEST(Intervals, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
   }
 }
 
-// Whichever of the two comes first. Each round takes the time of a thread.
+// The earlier of the two limits counts. Each round takes the time to run a
+// thread.
 TEST(Intervals, OneOfTwoLooksAfter127PollsOr50MicrosecondsByDefault) {
   EXPECT_THAT(DistancesFromOutside(Kind::kTwoWorkers),
               AllOf(SizeIs(kRounds), Each(Le(127))));
 }
 
-// For a poll, however loaded the machine is.
+// Makes a poll take at least `time`, however loaded the machine is.
 void TakeAtLeast(absl::Duration time) {
   const Clock clock;
   const Instant end = clock.Now() + time;
@@ -242,8 +247,8 @@ void TakeAtLeast(absl::Duration time) {
   }
 }
 
-// It asks the clock each eighth turn, at the latest, but not in the first one
-// after a task from outside.
+// The worker reads the clock every eighth turn, at the latest, but not in the
+// first turn after a task from outside.
 TEST(Intervals, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(
@@ -251,7 +256,7 @@ TEST(Intervals, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
       AllOf(SizeIs(kRounds), Each(Le(9))));
 }
 
-// And so eight later than after 50 us.
+// The worker therefore checks up to eight turns after 50 us.
 TEST(Intervals, OneOfTwoLooksAfter50MicrosecondsIfPollsAreShorter) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks that do not come back from their poll, and what others do meanwhile.
-// Each gets stuck until what it keeps waiting has happened: if it did not, the
-// test would hang.
+// Tests tasks that do not return from their poll, and the work of other threads
+// meanwhile. Each task is stuck until the event that it delays has happened:
+// without the event, the test would hang.
 
 #include <algorithm>
 #include <atomic>
@@ -73,7 +73,7 @@ Runtime MakeRuntimeOn(std::shared_ptr<Clock> clock) {
   return *std::move(runtime);
 }
 
-// A poll that takes until `end`.
+// A poll that lasts until `end`.
 Co<> Stuck(absl::Notification* begun, const std::atomic<bool>* end) {
   begun->Notify();
   while (!*end) std::this_thread::yield();
@@ -95,7 +95,7 @@ Co<> ReceiveAndSet(std::atomic<bool>* flag) {
   absl::StatusOr<std::pair<UnixStream, UnixStream>> pair = UnixStream::Pair();
   EXPECT_THAT(pair, IsOk());
   char byte = 0;
-  // After this, writing is possible without an event.
+  // From now on, writing is possible without an event.
   EXPECT_THAT(co_await pair->second.Write("w"), IsOkAndHolds(1u));
   EXPECT_THAT(co_await pair->first.Read(absl::MakeSpan(&byte, 1)),
               IsOkAndHolds(1u));
@@ -129,7 +129,8 @@ TEST(LongPoll, TheTaskThatWouldRunNextIsRunByAnother) {
   }
 }
 
-// Whichever worker was in the driver when the other one got stuck.
+// The test must pass whichever worker was in the driver when the other worker
+// got stuck.
 TEST(LongPoll, ATimerOfAnotherTaskFires) {
   Runtime runtime = MakeRuntime(2);
   for (int i = 0; i < 20; ++i) {
@@ -155,7 +156,7 @@ TEST(LongPoll, ASocketOfAnotherTaskIsRead) {
   }
 }
 
-// No worker is left: the watchdog drives.
+// No worker is left, so the watchdog drives.
 TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
   for (size_t workers : {1, 2}) {
     std::atomic<bool> slept{false};
@@ -169,8 +170,8 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
   }
 }
 
-// The worker comes to no event by itself: it has polls to do first, and they
-// may be as long as the bound.
+// The worker does not reach an event by itself: other polls come first, and
+// each can be as long as the bound.
 TEST(LongPoll, ATimerFiresBesidePollsThatAreShorter) {
   std::atomic<bool> slept{false};
   absl::StatusOr<Runtime> runtime = Builder::MultiThread()
@@ -187,12 +188,12 @@ TEST(LongPoll, ATimerFiresBesidePollsThatAreShorter) {
   ASSERT_THAT(runtime->BlockOn(std::move(others)), IsOk());
 }
 
-// In one of many attempts, since this machine may have other things to do; with
-// a bound beside which those do not show.
+// The bound must hold in one of many attempts, since the machine may have other
+// work to do. The bound is long enough to hide small delays of the machine.
 TEST(LongPoll, TheBoundIsKept) {
   constexpr absl::Duration kLongBound = absl::Milliseconds(40);
   constexpr absl::Duration kSleep = absl::Milliseconds(1);
-  // A timer is late by a tick of a millisecond at the most.
+  // A timer is late by at most a tick of one millisecond.
   const absl::Duration in_time = kSleep + absl::Milliseconds(1) + kLongBound;
   const Clock clock;
   absl::Duration took = absl::InfiniteDuration();
@@ -200,7 +201,7 @@ TEST(LongPoll, TheBoundIsKept) {
     std::atomic<bool> slept{false};
     absl::Notification begun;
     Runtime runtime = MakeRuntime(1, kLongBound);
-    // At another moment each time, for the watchdog.
+    // Each attempt begins at another moment of the watchdog's cycle.
     absl::SleepFor(kLongBound / 20 * (i % 10));
     runtime.Spawn(Stuck(&begun, &slept)).Detach();
     begun.WaitForNotification();
@@ -210,7 +211,8 @@ TEST(LongPoll, TheBoundIsKept) {
   }
 }
 
-// It is waited for as the workers are: what they must not do, it must not.
+// The shutdown waits for the watchdog as it waits for the workers. The watchdog
+// must therefore not block, like the workers.
 TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
   std::atomic<bool> end{false};
   std::atomic<bool> must_not_block{false};
@@ -272,8 +274,8 @@ TEST(LongPoll, ATaskWhoseTimerFiresMeanwhileWaitsForAWorker) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(false));
 }
 
-// What the threads of this program are called, and for a moment those that have
-// ended: each test has its own names.
+// Returns the names of this program's threads, for a moment including threads
+// that have ended: each test therefore has its own names.
 std::vector<std::string> ThreadNames() {
   std::vector<std::string> names;
   for (const auto& entry :
@@ -288,7 +290,7 @@ std::vector<std::string> ThreadNames() {
 
 TEST(LongPoll, AThreadWatches) {
   Runtime runtime = MakeRuntime(1, kBound, "watched");
-  // It names itself.
+  // The watchdog's thread sets its own name.
   while (!std::ranges::count(ThreadNames(), "watched-dog")) {
     std::this_thread::yield();
   }

@@ -5,8 +5,9 @@
 // File: main_clock_hold.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: a clock that advances by itself must not do so between
-// the wake of a main future, which no scheduler knows, and the end of its poll.
+// Internal to runtime/: an auto-advancing clock must not advance between the
+// wake of a main future, which is unknown to the scheduler, and the end of the
+// future's poll.
 
 #ifndef ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_
 #define ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_
@@ -22,14 +23,14 @@ namespace rouse::internal {
 
 // MainClockHold
 //
-// Shared by a call of `BlockOn()` and its wakers, which outlive it.
-// Thread-safe.
+// Shared by a call of `BlockOn()` and the call's wakers, which outlive the
+// call. Thread-safe.
 class MainClockHold {
  public:
   using Hold = std::unique_ptr<Clock::AutoAdvanceHold>;
 
-  // Null if the clock does not advance by itself: nothing is to be done then.
-  // `owner` keeps `clock`.
+  // Returns null if the clock does not auto-advance, because no hold is needed
+  // then. `owner` keeps `clock` alive.
   static std::shared_ptr<MainClockHold> For(std::shared_ptr<const void> owner,
                                             Clock& clock) {
     if (!clock.HasAutoAdvance()) return nullptr;
@@ -41,20 +42,20 @@ class MainClockHold {
   MainClockHold(const MainClockHold&) = delete;
   MainClockHold& operator=(const MainClockHold&) = delete;
 
-  // Holds the clock for a poll to come. To be called before the thread that
-  // polls is told.
+  // Holds the clock for the next poll. Call before the polling thread is
+  // unparked.
   void OnWake() {
     const absl::MutexLock lock(&mu_);
     if (!ended_ && hold_ == nullptr) hold_ = NewHold();
   }
 
-  // The hold of the wake that led to this poll, or else a new one.
+  // Returns the hold of the preceding wake, or a new hold if there was no wake.
   Hold BeginPoll() {
     const absl::MutexLock lock(&mu_);
     return hold_ != nullptr ? std::move(hold_) : NewHold();
   }
 
-  // There are no more polls.
+  // Releases the hold, because no further poll follows.
   void End() {
     Hold last;
     const absl::MutexLock lock(&mu_);

@@ -55,7 +55,8 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
       if (given_up_) return false;
     }
     FramePool::OnIdle();
-    // Not beside a clock that advances by itself when nothing is to be done.
+    // Do not spin with an auto-advancing clock, which advances when nothing is
+    // left to do.
     if (held == nullptr) {
       self.parker.SpinThenPark();
     } else {
@@ -65,7 +66,7 @@ bool MainFutures::Wait(const std::shared_ptr<const void>& owner, Clock& clock,
 }
 
 void MainFutures::GiveUp() {
-  // Under the lock, so that they are still there.
+  // Under the lock, so that the waiting threads still exist.
   const absl::MutexLock lock(&mu_);
   given_up_ = true;
   waiting_.ForEach(

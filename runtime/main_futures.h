@@ -5,8 +5,8 @@
 // File: main_futures.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: the threads that wait in `BlockOn()` for a future of
-// their own, while others run the tasks.
+// Internal to runtime/: the threads in `BlockOn()` that wait for a main future
+// while other threads run the tasks.
 
 #ifndef ROUSE_RUNTIME_MAIN_FUTURES_H_
 #define ROUSE_RUNTIME_MAIN_FUTURES_H_
@@ -25,23 +25,25 @@ namespace rouse::internal {
 
 // MainFutures
 //
-// Of one runtime. Thread-safe.
+// The main futures of a runtime. Thread-safe.
 class MainFutures {
  public:
   explicit MainFutures(FastRand rand) : rand_(rand) {}
   MainFutures(const MainFutures&) = delete;
   MainFutures& operator=(const MainFutures&) = delete;
 
-  // Calls `poll`, each time that it has woken its context, until it returns
-  // true. False: the waiting was given up. `clock`, which `owner` keeps, does
-  // not advance by itself from a wake to the end of the poll.
+  // Calls `poll` once at first, and again each time `poll`'s context is woken,
+  // until `poll` returns true. Returns false if the wait was given up. `clock`,
+  // which `owner` keeps alive, does not auto-advance from a wake to the end of
+  // the poll.
   bool Wait(const std::shared_ptr<const void>& owner, Clock& clock,
             absl::FunctionRef<bool(Context&)> poll);
 
-  // All that wait, and will, give up when they are next pending.
+  // Makes all present and future calls of `Wait()` give up at the next poll
+  // that returns false.
   void GiveUp();
 
-  // A generator for a main future of its own.
+  // Returns a separate random generator for a main future.
   FastRand SplitRand();
 
  private:

@@ -5,19 +5,20 @@
 // File: main_wake.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: whether the main future of a `BlockOn()` is to be
+// Internal to runtime/: whether the main future of a `BlockOn()` must be
 // polled.
 //
-//   who             does
-//   a waking thread changes what the future waits for, then calls Wake(), which
-//                   unparks the thread in `BlockOn()` if it was not woken yet
-//   the thread in   calls Take(): polls if that is true, and else parks
+//   thread          steps
+//   a waking thread Changes what the future waits for, then calls Wake(), which
+//                   unparks the thread in `BlockOn()` if the future was not
+//                   woken yet.
+//   the thread in   Calls Take(). Polls if the result is true; otherwise parks.
 //   `BlockOn()`
 //
-// No wake is lost. A Wake() that finds the future woken leaves it to the one
-// that has woken it, and that has unparked the thread, or will: so the thread
-// does not sleep before it has taken that wake. Take() acquires what both have
-// done, since all steps are read-modify-writes of one word.
+// No wake is lost. If Wake() finds the future woken, an earlier waker has
+// unparked the thread, or will: the thread does not sleep before taking the
+// earlier wake. Take() acquires the actions of both wakers, since all steps are
+// read-modify-writes of a single word.
 
 #ifndef ROUSE_RUNTIME_MAIN_WAKE_H_
 #define ROUSE_RUNTIME_MAIN_WAKE_H_
@@ -30,7 +31,7 @@ namespace rouse::internal {
 
 // MainWake
 //
-// Woken at first.
+// Initially woken.
 class MainWake {
  public:
   MainWake() = default;
@@ -38,17 +39,18 @@ class MainWake {
   MainWake& operator=(const MainWake&) = delete;
 
   // Calls `unpark()` unless the future has been woken since the last `Take()`.
-  // Any thread.
+  // Can be called on any thread.
   template <class F>
   void Wake(F unpark) {
-    // Release pairs with the acquire of Take.
+    // Release pairs with the acquire in Take().
     if (!woken_.exchange(true, std::memory_order_release)) unpark();
   }
 
-  // Whether it has been woken since the last time. The thread that polls.
+  // Returns whether the future has been woken since the last `Take()`. Called
+  // only by the polling thread.
   bool Take() {
-    // The load spares the exchange. Relaxed: what comes before an unpark is
-    // visible after the park. Acquire pairs with the release of Wake.
+    // The load avoids the exchange. Relaxed: actions before an unpark are
+    // visible after the park. Acquire pairs with the release in Wake().
     return woken_.load(std::memory_order_relaxed) &&
            woken_.exchange(false, std::memory_order_acquire);
   }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread in `BlockOn()`, and those that wake its future. A wake that is lost
+// Models a thread in `BlockOn()`, and threads that wake its future. A lost wake
 // is a deadlock here.
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// `BlockOn()`, of a future that is ready when a number of things have happened.
-// Each of them wakes it.
+// `BlockOn()` for a future that is ready after a number of events. Each event
+// wakes the future.
 class World {
  public:
   void Happen() {
@@ -45,7 +45,7 @@ class World {
   MainWake& wake() { return wake_; }
 
  private:
-  // Orders nothing: that a poll sees what it was woken for is not its doing.
+  // Relaxed: `MainWake` must make the events before a wake visible to the poll.
   int Poll() { return happened_.load(std::memory_order_relaxed); }
 
   MainWake wake_;
@@ -60,8 +60,8 @@ MODEL_TEST(MainWake, AWakeIsFollowedByAPoll, .spurious_failures = 0) {
   other.Join();
 }
 
-// Two of one thread: the first one's poll may be under way when the second
-// comes.
+// A single thread wakes twice: the first wake's poll may be in progress at the
+// second wake.
 MODEL_TEST(MainWake, EachWakeOfOneThreadIsFollowedByAPoll,
            .spurious_failures = 0) {
   World world;
@@ -73,7 +73,7 @@ MODEL_TEST(MainWake, EachWakeOfOneThreadIsFollowedByAPoll,
   other.Join();
 }
 
-// The second leaves the unpark to the first.
+// The second wake leaves the unpark to the first.
 MODEL_TEST(MainWake, TwoWakesAtOnceAreFollowedByAPollThatSeesBoth,
            .spurious_failures = 0) {
   World world;
@@ -84,8 +84,8 @@ MODEL_TEST(MainWake, TwoWakesAtOnceAreFollowedByAPollThatSeesBoth,
   two.Join();
 }
 
-// What came before a wake is visible to the poll, whoever unparks the thread,
-// and if nobody need.
+// Actions before a wake are visible to the poll, whichever thread unparks, even
+// if no unpark is needed.
 MODEL_TEST(MainWake, WhatCameBeforeAWakeIsVisible) {
   MainWake wake;
   Require(wake.Take());
@@ -114,7 +114,7 @@ MODEL_TEST(MainWake, WhatCameBeforeEitherOfTwoWakesIsVisible) {
     wake.Wake([] {});
     wakes.fetch_add(1, std::memory_order_relaxed);
   });
-  // Both have been called, so that the exchange takes both.
+  // Both wakes have been called, so the exchange takes both.
   if (wakes.load(std::memory_order_relaxed) == 2 && wake.Take()) {
     Require(first.Read() == 1);
     Require(second.Read() == 1);
@@ -123,8 +123,7 @@ MODEL_TEST(MainWake, WhatCameBeforeEitherOfTwoWakesIsVisible) {
   two.Join();
 }
 
-// As if it were two, it would unpark a thread that is gone, and not one that
-// parks.
+// A second unpark might find that the waiting thread has exited.
 MODEL_TEST(MainWake, OneOfTwoWakesUnparks) {
   MainWake wake;
   Require(wake.Take());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// That memory goes back to the system once tasks no longer need it.
+// Tests that memory returns to the system after tasks no longer need it.
 
 #include <unistd.h>
 
@@ -34,12 +34,12 @@ constexpr size_t kMargin = size_t{16} << 20;
 
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || \
     defined(ABSL_HAVE_THREAD_SANITIZER) || defined(ABSL_HAVE_MEMORY_SANITIZER)
-constexpr bool kIsSanitized = true;  // which have memory of their own
+constexpr bool kIsSanitized = true;  // sanitizers have memory of their own
 #else
 constexpr bool kIsSanitized = false;
 #endif
 
-// Bytes of this process that are in memory.
+// Returns the bytes of this process that are in memory.
 size_t Resident() {
   std::ifstream file("/proc/self/statm");
   size_t size = 0;
@@ -48,12 +48,12 @@ size_t Resident() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Tasks that are all there at once, and then none.
+// Tasks that all exist at once, and then all end.
 class Crowd {
  public:
   explicit Crowd(size_t tasks) : tasks_(tasks) {}
 
-  // A task that comes, and stays until `LetGo()`.
+  // A task that stays until `LetGo()`.
   Co<> Member() {
     auto let_go = let_go_.Notified();
     if (come_.fetch_add(1) + 1 == tasks_) all_have_come_.NotifyOne();
@@ -101,15 +101,15 @@ class MemoryTest : public testing::TestWithParam<Flavor> {
     if (kIsSanitized || !FramePool::kIsPooled) {
       GTEST_SKIP() << "the allocator keeps memory for reasons of its own";
     }
-    // Once, so that what is there for good is there.
+    // A first round allocates everything that stays allocated permanently.
     Crowd crowd(1000);
     Runtime runtime = MakeRuntime();
     runtime.BlockOn(crowd.SpawnAll());
     runtime.BlockOn(crowd.AwaitEnd());
   }
 
-  // Without a call of anything. The promise is a second; the machine may be a
-  // busy one.
+  // No call triggers the return. The promise is one second, but the machine may
+  // be busy.
   static void ExpectShrinksTo(size_t before) {
     const size_t bound = before + kMargin;
     const absl::Time begin = absl::Now();
@@ -161,7 +161,7 @@ TEST_P(MemoryTest, TasksThatARuntimeCancelsGoBackToo) {
   ExpectShrinksTo(before);
 }
 
-// The thread is in no `BlockOn()`, neither now nor later.
+// The thread is not in a `BlockOn()`, neither now nor later.
 TEST_P(MemoryTest, TasksSpawnedFromOutsideGoBackToo) {
   if (GetParam() == Flavor::kCurrentThread) {
     GTEST_SKIP() << "nobody would run the tasks";

@@ -5,7 +5,7 @@
 // File: metrics.h
 // -----------------------------------------------------------------------------
 //
-// What a runtime has done so far, and what waits in it now:
+// `RuntimeMetrics` shows the past work of a runtime, and its queues now:
 //
 //   const rouse::RuntimeMetrics metrics = runtime.metrics();
 //   LOG(INFO) << metrics.alive_tasks << " tasks, " << metrics.blocking.threads
@@ -22,17 +22,18 @@ namespace rouse {
 
 // RuntimeMetrics
 //
-// A copy, made by `Runtime::metrics()` or `Handle::metrics()`, on any thread
-// and at any time, also when the runtime has gone. Its parts are read one after
-// another while the runtime goes on: they are of about the same moment. To make
-// it is O(workers), and takes one lock, that of the blocking pool.
+// A copy of a runtime's counters. `Runtime::metrics()` and `Handle::metrics()`
+// make a copy on any thread and at any time, even after the runtime was
+// destroyed. The parts are read in sequence while the runtime keeps running, so
+// they are of about the same moment. Making a copy is O(workers), and takes a
+// single lock, the lock of the blocking pool.
 struct RuntimeMetrics : scheduler::Metrics {
-  // The threads for `SpawnBlocking()`, and the calls that wait for one. (Those
-  // that stand in for workers inside `BlockInPlace()` do not count.)
+  // The threads for `SpawnBlocking()`, and the calls waiting for such a thread.
+  // (Replacements of workers inside `BlockInPlace()` do not count.)
   scheduler::BlockingPool::Metrics blocking;
-  // The threads for lookups of names, and the lookups that wait for one.
+  // The threads for name lookups, and the lookups waiting for such a thread.
   scheduler::BlockingPool::Metrics lookups;
-  // The sources of the runtime's reactor, and the events that it has seen.
+  // The sources of the runtime's reactor, and the events seen by the reactor.
   reactor::Metrics reactor;
 };
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a runtime counts.
+// Tests the counters of a runtime.
 
 #include "rouse/runtime/metrics.h"
 
@@ -57,7 +57,7 @@ Runtime CurrentThread() {
   Builder builder = Builder::CurrentThread();
   return Build(builder);
 }
-// Without a watchdog, which moves tasks.
+// Has no watchdog, because a watchdog moves tasks.
 Runtime TwoWorkers() {
   Builder builder = Builder::MultiThread();
   builder.WorkerThreads(2).LongPollBound(absl::InfiniteDuration());
@@ -92,7 +92,7 @@ TEST(Metrics, CountEachPollOfATask) {
 TEST(Metrics, CountPollsThatUseUpTheirBudget) {
   Runtime runtime = CurrentThread();
   auto body = []() -> Co<> {
-    // Each is due, and takes a unit.
+    // Each sleep has expired, and takes a unit.
     for (uint32_t i = 0; i < 2 * kBudgetPerPoll + 1; ++i) {
       co_await Sleep(absl::ZeroDuration());
     }
@@ -162,8 +162,8 @@ TEST(Metrics, CountTasksThatWereSpawnedHereAndElsewhere) {
     const RuntimeMetrics metrics = runtime.metrics();
     EXPECT_EQ(metrics.spawned_tasks, 18u);
     EXPECT_EQ(metrics.remote_schedules, 3u);
-    // The others were queued by workers: those that were spawned, and whoever
-    // awaits them, when it is woken.
+    // Workers have queued the other tasks: spawned tasks, and the tasks that
+    // await them, when they are woken.
     EXPECT_GE(metrics.local_schedules, 15u);
     if (!multi_thread) {
       EXPECT_EQ(metrics.local_schedules, 18u);
@@ -220,7 +220,7 @@ TEST(Metrics, PollsCanBeCountedFiner) {
     EXPECT_GT(bucket.from, before);
     EXPECT_TRUE(before < absl::ZeroDuration() ||
                 bucket.from >= absl::Nanoseconds(500));
-    // A quarter of its power of two.
+    // Each bucket spans a quarter of its power of two.
     if (before >= absl::Microseconds(2)) {
       EXPECT_LE(bucket.from, 1.3 * before);
     }
@@ -239,7 +239,8 @@ TEST(Metrics, CountParks) {
   runtime.BlockOn(sleep);
   const scheduler::WorkerMetrics worker = runtime.metrics().workers[0];
   EXPECT_GT(worker.parks, 0u);
-  // The main future is no task: none was polled from one park to the next.
+  // The main future is not a task, so no task was polled from one park to the
+  // next.
   EXPECT_EQ(worker.noop_parks, worker.parks - 1);
 }
 
@@ -263,8 +264,8 @@ TEST(Metrics, CountThefts) {
     ++ran;
     co_return;
   };
-  // All but the last one, which waits in the slot, are for the other worker;
-  // and that one too if the poll lasts.
+  // All tasks except the last, which waits in the LIFO slot, are for the other
+  // worker; even the last is, if the poll lasts long.
   auto body = [&]() -> Co<> {
     for (int i = 0; i < kTasks; ++i) Spawn(count).Detach();
     while (ran < kTasks - 1) std::this_thread::yield();
@@ -297,7 +298,7 @@ TEST(Metrics, CountTasksThatDoNotFit) {
   begun.WaitForNotification();
   auto body = [&]() -> Co<> {
     for (int i = 0; i < 300; ++i) Spawn(Nothing()).Detach();
-    // Gives up what is not shared because there is no room for more.
+    // Gives up the tasks that are private because the stealable queue is full.
     BlockInPlace([&end] { end = true; });
     co_return;
   };
@@ -307,8 +308,8 @@ TEST(Metrics, CountTasksThatDoNotFit) {
   for (const scheduler::WorkerMetrics& worker : runtime.metrics().workers) {
     overflows += worker.overflows;
   }
-  // Half of a queue of 256, and the one too many; once more for each worker
-  // that takes them and is left again.
+  // Half of a queue of 256 tasks and the one that does not fit overflow; once
+  // more for each worker that takes the tasks and is left again.
   EXPECT_GE(overflows, 129u);
 }
 
@@ -340,19 +341,19 @@ TEST(Metrics, AHistogramHasEachPollInItsBucket) {
   }
   EXPECT_EQ(polls, worker.polls);
   ASSERT_FALSE(worker.poll_times.empty());
-  // The slow one: from at least half as long.
+  // The bucket of the slow poll begins at half of its length or more.
   EXPECT_GT(worker.poll_times.back().from, absl::Microseconds(900));
   EXPECT_GT(worker.poll_times.back().polls, 0u);
 }
 
-// How many polls are in `buckets`.
+// Returns how many polls are in `buckets`.
 uint64_t CountOf(const std::vector<scheduler::PollTimeBucket>& buckets) {
   uint64_t polls = 0;
   for (const scheduler::PollTimeBucket& bucket : buckets) polls += bucket.polls;
   return polls;
 }
 
-// Holds the thread for at least so long, by the clock that polls are timed by.
+// Occupies the thread for at least `time`, by the clock that measures polls.
 void Compute(absl::Duration time) {
   const uint64_t start = CycleClock::Now();
   while (CycleClock::ToDuration(CycleClock::Now() - start) < time) {
@@ -365,14 +366,14 @@ TEST(ScheduleLatency, IsNotCountedUnlessItIsAskedFor) {
   EXPECT_THAT(runtime.metrics().workers[0].schedule_latencies, IsEmpty());
 }
 
-// Whatever has put the task into its queue.
+// Each poll counts, whatever has put the task into its queue.
 TEST(ScheduleLatency, EachPollCounts) {
   for (const bool multi_thread : {false, true}) {
     Builder builder =
         multi_thread ? Builder::MultiThread() : Builder::CurrentThread();
     if (multi_thread) builder.WorkerThreads(2);
     Runtime runtime = Build(builder.ScheduleLatencyHistogram(true));
-    // Woken by a thread outside, and by another task.
+    // A task that is woken by a thread outside, and by another task.
     AtomicWaker waker;
     std::atomic<int> wakes{0};
     auto wait = [&waker, &wakes](int count) {
@@ -390,7 +391,7 @@ TEST(ScheduleLatency, EachPollCounts) {
       co_await wait(1);
       co_await wait(2);
     };
-    // Woken while it is polled.
+    // A task that is woken during its poll.
     auto wakes_itself = []() -> Co<> {
       bool polled = false;
       auto twice = [&polled](Context& cx) -> PollResult<void> {
@@ -421,8 +422,8 @@ TEST(ScheduleLatency, EachPollCounts) {
   }
 }
 
-// From its spawn, its yield, or its wake, each of which is followed by a poll
-// that lasts.
+// The time counts from the spawn, the yield, or the wake of a task; each of the
+// three is followed by a long poll.
 TEST(ScheduleLatency, IsTheTimeThatATaskWaits) {
   constexpr absl::Duration kTime = absl::Milliseconds(4);
   Builder builder = Builder::CurrentThread();
@@ -458,7 +459,7 @@ TEST(ScheduleLatency, IsTheTimeThatATaskWaits) {
       runtime.metrics().workers[0].schedule_latencies;
   ASSERT_FALSE(latencies.empty());
   EXPECT_GE(latencies.back().from, kTime / 2);
-  // More where the system takes the processor away.
+  // There are more such polls if the system takes the processor away.
   EXPECT_GE(latencies.back().polls, 3u);
 }
 
@@ -485,7 +486,8 @@ TEST(Metrics, MayBeReadWhenTheRuntimeHasGone) {
   EXPECT_EQ(metrics.blocking.threads, 0u);
 }
 
-// Who reads disturbs nobody, and is disturbed by nobody: for TSan.
+// A reader disturbs no other thread, and no other thread disturbs the reader;
+// TSan checks that.
 TEST(Metrics, MayBeReadAtAnyTime) {
   Runtime runtime = TwoWorkers();
   std::atomic<bool> done{false};

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A runtime where the system starts no more threads.
+// Tests a runtime on a system that starts no more threads.
 
 #include <sys/syscall.h>
 
@@ -45,8 +45,9 @@ using ::testing::HasSubstr;
 
 constexpr char kNoFilters[] = "no filters of system calls here";
 
-// Runs `body` where `threads` can be started, and no more. Before one cannot,
-// `before_failing()` is called. False: it could not be run.
+// Runs `body` where only `threads` threads can be started. `before_failing()`
+// is called before a thread cannot be started. Returns false if `body` could
+// not be run.
 bool WithThreads(
     int threads, absl::FunctionRef<void()> body,
     absl::FunctionRef<void()> before_failing = [] {}) {
@@ -67,7 +68,7 @@ size_t CountDescriptors() {
 
 Co<int> Seven() { co_return 7; }
 
-// The watchdog is the first thread, if there is one; then the workers.
+// The watchdog, if there is one, is the first thread; the workers follow.
 TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
   constexpr int kWorkers = 3;
   for (const absl::Duration bound :
@@ -97,7 +98,7 @@ TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
         EXPECT_EQ(CountDescriptors(), descriptors);
       };
       if (!WithThreads(threads, build)) GTEST_SKIP() << kNoFilters;
-      // The builder is as good as before.
+      // The builder is usable as before.
       absl::StatusOr<Runtime> runtime = builder.Build();
       ASSERT_THAT(runtime, IsOk());
       EXPECT_THAT(runtime->BlockOn(runtime->Spawn(Seven())), IsOkAndHolds(7));
@@ -107,8 +108,9 @@ TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
 
 #ifndef ABSL_HAVE_ADDRESS_SANITIZER  // a thread that begins waits for the lock
                                      // that its pthread_create() holds
-// What has begun to run is waited for before the drivers go, as in any
-// shutdown: in this case a hook, which sees that its sleep has not ended.
+// Like any shutdown, this one waits for everything that has begun to run before
+// the drivers are destroyed. Here a hook has begun, which sees that its sleep
+// has not ended.
 TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
   absl::Notification parks;
   std::atomic<int> calls{0};
@@ -120,7 +122,7 @@ TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
     Context cx(waker);
     slept = sleep.Poll(cx).IsReady();
     parks.Notify();
-    // Long enough for what must not happen.
+    // Waits long enough for the forbidden event.
     const Clock clock;
     const Instant end = clock.Now() + absl::Milliseconds(50);
     while (clock.Now() < end && !slept) {
@@ -143,7 +145,7 @@ TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
 }
 #endif
 
-// Their own worker's tasks: nobody else can run them.
+// The tasks are those of the task's own worker: no other thread can run them.
 TEST(NoThreads, TasksWaitForABlockInPlaceForWhichThereIsNone) {
   std::optional<std::thread::id> ran_on;
   std::thread::id blocked_on;
@@ -204,14 +206,14 @@ TEST(NoThreads, OtherWorkersGoOnBesideABlockInPlaceForWhichThereIsNone) {
       co_return;
     };
     EXPECT_THAT(runtime->BlockOn(runtime->Spawn(body)), IsOk());
-    // Both workers are there again.
+    // Both workers are available again.
     EXPECT_THAT(runtime->BlockOn(runtime->Spawn(Seven())), IsOkAndHolds(7));
   };
   if (!WithThreads(2, run)) GTEST_SKIP() << kNoFilters;
 }
 
-// The worker that nobody has taken over is ended by who shuts down, so that
-// the call's wait for the runtime ends.
+// The worker that no other thread has taken over is ended by the thread that
+// shuts down, so that the call's wait for the runtime ends.
 TEST(NoThreads, ShuttingDownEndsABlockInPlaceForWhichThereIsNone) {
   absl::Notification begun;
   absl::Status slept;

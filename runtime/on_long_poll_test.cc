@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is told of polls that last for long.
+// Tests the reports of long polls.
 
 #include <sched.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ using ::testing::SizeIs;
 
 constexpr absl::Duration kBound = absl::Milliseconds(2);
 
-// What was told, with its names.
+// Collects the reports, with their names.
 class Reports {
  public:
   struct Report {
@@ -60,14 +60,15 @@ class Reports {
   explicit Reports(std::string name, bool with_stack = false)
       : name_(std::move(name)), with_stack_(with_stack) {}
 
-  // Of tasks of the name: on a busy machine there are others.
+  // Collects only reports of tasks with this name, because a busy machine has
+  // other long polls.
   LongPollCallback callback() {
     return [this](const LongPoll& poll) {
       if (poll.task.name != name_) return;
       Report report{poll, absl::StrCat(poll), ""};
       report.poll.task.name = "";
       if (with_stack_ && !poll.ended) {
-        // The poll may last because its thread does not run.
+        // The poll may be long because its thread does not run.
         while (!spins_.load(std::memory_order_acquire)) sched_yield();
         const absl::StatusOr<std::string> stack =
             StackOfThread(poll.thread, 0, absl::InfiniteDuration());
@@ -86,8 +87,8 @@ class Reports {
     const absl::MutexLock lock(&mu_);
     return ended_;
   }
-  // Until there is any report. Calls no library, be it a sanitizer's: the
-  // frames of one may hide those of its callers.
+  // Spins until any report arrives. Calls no library function, not even one of
+  // a sanitizer, whose frames may hide those of its callers.
   ABSL_ATTRIBUTE_NOINLINE void SpinUntilNotified() {
     spins_.store(true, std::memory_order_release);
     while (!notified_.load(std::memory_order_acquire)) {
@@ -135,7 +136,7 @@ TEST(OnLongPoll, IsCalledWhileThePollGoesOnAndWhenItHasEnded) {
   auto body = [&]() -> Co<> {
     thread = gettid();
     ComputeUntil([&reports] { return !reports.under_way().empty(); });
-    // Nobody is told again.
+    // No second report arrives.
     ComputeUntil(HasPassed(4 * kBound));
     while (reports.ended().empty()) co_await Sleep(absl::Milliseconds(1));
   };
@@ -167,7 +168,8 @@ TEST(OnLongPoll, IsCalledWhileThePollGoesOnAndWhenItHasEnded) {
   EXPECT_GE(runtime.metrics().long_polls, 1u);
 }
 
-// The whole of it is measured there.
+// On a current-thread runtime, the report comes after the poll, with all of its
+// time.
 TEST(OnLongPoll, IsCalledInACurrentThreadRuntime) {
   Reports reports("stuck");
   Builder builder = Builder::CurrentThread();
@@ -184,7 +186,7 @@ TEST(OnLongPoll, IsCalledInACurrentThreadRuntime) {
   EXPECT_GE(runtime.metrics().long_polls, 1u);
 }
 
-// The name is that of a task that has gone.
+// The name is that of a destroyed task.
 TEST(OnLongPoll, IsCalledForAPollThatEndsTheTask) {
   Reports reports("the last of it");
   Builder builder = MultiThread();
@@ -226,7 +228,7 @@ TEST(OnLongPoll, TheStackOfTheThreadCanBeHad) {
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body, {.name = "stuck"})), IsOk());
   ASSERT_GE(reports.under_way().size(), 1u);
-  // Where a call begins or ends, the caller's frame cannot be seen.
+  // While a call begins or ends, the caller's frame cannot be seen.
   EXPECT_THAT(reports.under_way()[0].stack,
               AnyOf(HasSubstr("SpinUntilNotified"),
                     HasSubstr("TheStackOfTheThreadCanBeHad")));

@@ -44,8 +44,8 @@ TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   std::atomic<bool> started{false};
-  // An instant: should the clock advance before the first poll, a duration
-  // would begin there.
+  // The end is an instant. If the clock advanced before the first poll, a
+  // duration would begin at the advanced time.
   const Instant end = clock->Now() + absl::Hours(1);
   auto sleeper = [&started, end]() -> Co<> {
     started = true;
@@ -62,7 +62,7 @@ TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
   EXPECT_THAT(runtime->BlockOn(advance), IsOk());
 }
 
-// A year of hours in no time, and not a tick more than that.
+// Sleeps a year of hours in no real time, and not a tick more.
 TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
@@ -76,8 +76,8 @@ TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
   EXPECT_EQ(clock->Now(), start + 365 * absl::Hours(24));
 }
 
-// A main future that has yielded, and is woken before it is polled again, does
-// not hold the clock for longer than that poll.
+// A main future that has yielded, and is woken before its next poll, does not
+// hold the clock for longer than that poll.
 TEST_P(PausedClockTest, AClockAdvancesAfterAWakeOfAMainFutureThatHasYielded) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
@@ -94,8 +94,8 @@ TEST_P(PausedClockTest, AClockAdvancesAfterAWakeOfAMainFutureThatHasYielded) {
   EXPECT_EQ(clock->Now(), start + absl::Hours(1));
 }
 
-// T20: nor does it pass what a main future can still do, which is woken by a
-// worker that then parks.
+// T20: the clock does not pass work that a main future can still do, when a
+// worker wakes the future and then parks.
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
   for (int round = 0; round < 50; ++round) {
     const std::shared_ptr<Clock> clock = AutoAdvancingClock();
@@ -138,7 +138,7 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
   first.join();
 }
 
-// Sends back each byte, until there are no more.
+// Sends back each byte, until the stream ends.
 Co<> Echo(UnixStream stream) {
   char byte;
   const absl::Span<char> buffer(&byte, 1);
@@ -149,9 +149,9 @@ Co<> Echo(UnixStream stream) {
   }
 }
 
-// How many of the rounds in which the client of an `Echo()` waits for its byte
-// end without the byte. The operating system delivers each at once, so that no
-// time may pass.
+// Returns in how many rounds the client of an `Echo()` does not receive its
+// byte. The operating system delivers each byte at once, so that no time may
+// pass.
 Co<int> CountTimeouts() {
   auto [client, server] = UnixStream::Pair().value();
   JoinHandle<void> echo = Spawn(Echo(std::move(server)));
@@ -189,7 +189,7 @@ TEST_P(PausedClockTest, AClockDoesNotPassWhatATaskHasSent) {
   EXPECT_EQ(clock->Now(), start);
 }
 
-// T20: what a task can still do comes before time passes.
+// T20: work that a task can still do comes before time passes.
 TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();

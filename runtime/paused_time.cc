@@ -24,10 +24,11 @@
 
 namespace rouse {
 
-// A step that has begun. The clock calls it, and the future reads it.
+// A step that has begun. The clock calls `Arrive()`, and the future reads the
+// result.
 class ClockStep::Shared {
  public:
-  // The handle keeps the clock.
+  // REQUIRES: `handle` keeps the clock alive.
   explicit Shared(Handle handle)
       : handle_(std::move(handle)), start_(clock().Now()) {}
 
@@ -39,9 +40,11 @@ class ClockStep::Shared {
     return has_arrived_;
   }
 
-  // Whether the clock has arrived; else `waker` is called when it has.
+  // Returns whether the clock has arrived. If not, `waker` is called at the
+  // arrival.
   bool Wait(Waker waker) {
-    // Dropped when the lock is free: the one before, or the new one.
+    // The previous waker, or the new one, is destroyed after the lock is
+    // released.
     const absl::MutexLock lock(&mu_);
     if (!has_arrived_) std::swap(waker_, waker);
     return has_arrived_;
@@ -104,7 +107,7 @@ Runtime PausedRuntime(Builder& builder) {
   auto clock = std::make_shared<Clock>();
   clock->Pause();
   clock->SetAutoAdvance(true);
-  clock->EndStep();  // it stays where it is
+  clock->EndStep();  // the clock stays at its current time
   absl::StatusOr<Runtime> runtime = builder.WithClock(clock).Build();
   if (!runtime.ok()) {
     Panic(absl::StrCat("PausedRuntime: ", runtime.status().ToString()));

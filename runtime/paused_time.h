@@ -5,7 +5,8 @@
 // File: paused_time.h
 // -----------------------------------------------------------------------------
 //
-// For tests: time that passes when the test says so, and by as much.
+// For tests: time passes when the test says so, and by as much as the test
+// says.
 //
 //   TEST(Session, EndsWhenItIsIdleForHalfAMinute) {
 //     Runtime runtime = PausedRuntime();
@@ -36,9 +37,10 @@ namespace rouse {
 
 // PausedRuntime()
 //
-// Returns a runtime whose clock stands until one of the functions below moves
-// it; a current-thread one, or what `builder` builds. The clock that the
-// builder was given is replaced. If it cannot be built that is a `Panic()`.
+// Returns a runtime whose clock does not move until a function below moves the
+// clock. The result is a current-thread runtime, or is built by `builder`; a
+// clock that was set in the builder is replaced. If the runtime cannot be
+// built, the call is a `Panic()`.
 //
 //   Runtime runtime = PausedRuntime(Builder::MultiThread().WorkerThreads(2));
 Runtime PausedRuntime();
@@ -47,9 +49,11 @@ Runtime PausedRuntime(Builder&& builder);
 
 // ClockStep
 //
-// A future of how far the clock was moved; see below. The step begins at the
-// first poll. Destroying it before it has ended leaves the clock where it is
-// then. May be moved at any time, and is for one thread at a time.
+// A future that moves the clock, as `Advance()` and `AdvanceToNext()` describe,
+// and returns how far the clock was moved. The step begins at the first poll.
+// Destroying the future before the end of the step leaves the clock at its
+// current time. A `ClockStep` can be moved at any time, and must be used by a
+// single thread at a time.
 class [[nodiscard("time does not pass until this is awaited")]] ClockStep {
  public:
   using Output = absl::Duration;
@@ -66,7 +70,7 @@ class [[nodiscard("time does not pass until this is awaited")]] ClockStep {
 
   class Shared;
 
-  // Nothing: to the next deadline.
+  // Steps to the next deadline if `duration` is nothing.
   explicit ClockStep(std::optional<absl::Duration> duration)
       : duration_(duration) {}
 
@@ -77,24 +81,26 @@ class [[nodiscard("time does not pass until this is awaited")]] ClockStep {
 // Advance()
 //
 // Moves the clock of the current runtime forward by `d`, from deadline to
-// deadline, and at each lets everything run that is due, and what that wakes,
-// before it goes on. It is ready when the time has come, nothing is left that
-// can run, and the operating system has no event: tasks, futures of
-// `BlockOn()`, blocking calls and sockets of this process have come as far as
-// they can. `Advance(absl::ZeroDuration())` lets no time pass.
+// deadline. At each deadline the clock stops until everything that is due has
+// run, and everything that is thereby woken. The future is ready when the clock
+// has arrived, nothing is left that can run, and the operating system has no
+// event: tasks, futures of `BlockOn()`, blocking calls and sockets of this
+// process have come as far as they can. `Advance(absl::ZeroDuration())` lets no
+// time pass.
 //
-// What goes on elsewhere, on threads of your own or in another process, is not
-// waited for, unless it has a `Clock::AutoAdvanceHold`. A task that yields
-// without end keeps time from passing.
+// The future does not wait for work elsewhere, on threads of your own or in
+// another process, unless that work has a `Clock::AutoAdvanceHold`. A task that
+// yields without end keeps time from passing.
 //
-// Only in a runtime made by `PausedRuntime()`, one step at a time; else that is
-// a `Panic()`, as a negative `d` is.
+// REQUIRES: The runtime was made by `PausedRuntime()`, no other step is in
+// progress, and `d` is not negative; a violation is a `Panic()`.
 ClockStep Advance(AnyDuration d);
 
 // AdvanceToNext()
 //
-// The same, up to the next instant at which a sleep, timeout or interval ends.
-// If there is none, no time passes, and the result is zero.
+// Moves the clock like `Advance()`, up to the next instant at which a sleep,
+// timeout or interval ends. If there is no such instant, no time passes, and
+// the result is zero.
 ClockStep AdvanceToNext();
 
 }  // namespace rouse

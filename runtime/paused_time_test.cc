@@ -93,7 +93,7 @@ TEST_P(PausedTimeTest, AllThatIsDueHasRun) {
   runtime.BlockOn(test);
 }
 
-// Also where the step is a task's, and what runs is the main future.
+// This holds even if a task makes the step, and the main future runs.
 TEST_P(PausedTimeTest, ATaskMayAdvanceTheClock) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> done{false};
@@ -201,7 +201,8 @@ TEST_P(PausedTimeTest, BlockingCallsHaveReturned) {
   runtime.BlockOn(test);
 }
 
-// In several levels of the wheel: on the way to a deadline it moves entries.
+// The deadlines are in several levels of the wheel, so the wheel moves entries
+// on the way to a deadline.
 TEST_P(PausedTimeTest, AdvancesToTheNextDeadline) {
   Runtime runtime = MakeRuntime();
   auto sleep = [](absl::Duration d) -> Co<> { co_await Sleep(d); };

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// With one worker and a clock that advances by itself, a program runs the same
-// way each time, for one seed; and another way for another.
+// With a single worker and an auto-advancing clock, a program runs the same way
+// each time for the same seed, and another way for another seed.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,8 @@ namespace {
 
 using ::absl_testing::IsOk;
 
-// Who drew, what, which of the futures that were ready won, and when.
+// The number of the future that drew, the number drawn, the ready future that
+// won, and the time.
 using Step = std::tuple<int, uint64_t, size_t, absl::Duration>;
 
 auto Draw() {
@@ -50,7 +51,8 @@ Co<size_t> Winner() {
   co_return won.index();
 }
 
-// What was drawn, and what has won, from step `begin` to the 20th after it.
+// Returns the numbers drawn and the winners, from step `begin` to the 20th step
+// after it.
 std::pair<std::vector<uint64_t>, std::vector<size_t>> Chosen(
     const std::vector<Step>& steps, size_t begin) {
   std::vector<uint64_t> draws;
@@ -64,8 +66,8 @@ std::pair<std::vector<uint64_t>, std::vector<size_t>> Chosen(
 
 class RepeatableTest : public testing::TestWithParam<bool> {
  protected:
-  // What tasks, and then main futures, do in a runtime with this seed; without
-  // one, in one that has been given none.
+  // Returns the steps of tasks, and then of main futures, in a runtime with
+  // this seed, or in a runtime without a seed if `seed` is nothing.
   static std::vector<Step> Run(std::optional<uint64_t> seed) {
     const std::shared_ptr<Clock> clock = AutoAdvancingClock();
     const Instant start = clock->Now();
@@ -77,7 +79,7 @@ class RepeatableTest : public testing::TestWithParam<bool> {
     absl::StatusOr<Runtime> runtime = builder.Build();
     EXPECT_THAT(runtime, IsOk());
 
-    // Who is next depends on what was drawn.
+    // The next task depends on the numbers drawn.
     auto body = [&](int id) -> Co<> {
       for (int i = 0; i < 10; ++i) {
         const uint64_t drawn = co_await Draw();
@@ -115,7 +117,7 @@ TEST_P(RepeatableTest, IsTheSameForOneSeed) {
 TEST_P(RepeatableTest, IsAnotherForAnotherSeed) {
   const std::vector<Step> one = Run(7);
   const std::vector<Step> other = Run(8);
-  // Of the tasks, and of the main futures.
+  // Compares the steps of the tasks, and those of the main futures.
   for (const size_t begin : {0, 50}) {
     const auto [draws, winners] = Chosen(one, begin);
     const auto [other_draws, other_winners] = Chosen(other, begin);

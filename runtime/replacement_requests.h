@@ -5,20 +5,23 @@
 // File: replacement_requests.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: which workers a thread is on its way to run, in the
-// stead of one that blocks. At most one is on its way to each: where all
-// threads are in use, offers that are taken back must not pile up.
+// Internal to runtime/: which workers have a replacement thread on the way, to
+// run the worker in place of a blocked thread. At most one thread is on the way
+// to each worker: when all threads are in use, withdrawn offers must not pile
+// up.
 //
-//   who                          does
-//   a thread that blocks         offers its worker (see `Baton`), then calls
-//                                Add(), and sends a thread if that is true
-//   the thread that is sent      calls Arrive(), which takes the request back
-//                                and then has it look at the offer
+//   thread                       steps
+//   a thread that blocks         Offers its worker (see `Baton`), then calls
+//                                Add(), and sends a thread if Add() returns
+//                                true.
+//   the thread that is sent      Calls Arrive(), which takes the request back
+//                                and then has the thread check the offer.
 //
-// The invariant is that a worker which is offered has a thread on its way to
-// look at it. Who finds a request there has offered before, and the thread that
-// the request is for looks after it has taken the request back, under the lock
-// in both cases: so it sees the offer.
+// The invariant is that every offered worker has a thread on the way to check
+// the offer. A thread that finds an existing request has made its offer before,
+// and the requested thread checks the offer after taking the request back. The
+// lock orders the find before the take-back, so the requested thread sees the
+// offer.
 
 #ifndef ROUSE_RUNTIME_REPLACEMENT_REQUESTS_H_
 #define ROUSE_RUNTIME_REPLACEMENT_REQUESTS_H_
@@ -33,36 +36,36 @@ namespace rouse::internal {
 
 // ReplacementRequests
 //
-// Thread-safe. O(1).
+// Thread-safe. All functions are O(1).
 class ReplacementRequests {
  public:
   ReplacementRequests() = default;
   ReplacementRequests(const ReplacementRequests&) = delete;
   ReplacementRequests& operator=(const ReplacementRequests&) = delete;
 
-  // Before there is any request.
+  // Sets the number of workers. Call before the first request.
   void SetWorkers(size_t workers) {
     const ThreadMutexLock lock(&mu_);
     requested_.resize(workers);
   }
 
-  // Requests a thread for `worker`, which has been offered. Whether there was
-  // no request: the caller then sends a thread.
+  // Requests a thread for `worker`, which has been offered. Returns whether the
+  // request is new: the caller must then send a thread.
   bool Add(size_t worker) { return Set(worker, true); }
 
-  // The thread for `worker` has come: takes the request back, and calls
-  // `run_if_offered()`.
+  // Takes the request for `worker` back, because the requested thread has
+  // arrived, and calls `run_if_offered()`.
   template <class F>
   void Arrive(size_t worker, F run_if_offered) {
     Set(worker, false);
     run_if_offered();
   }
 
-  // None will come for `worker`.
+  // Takes the request for `worker` back, because no thread will arrive.
   void Drop(size_t worker) { Set(worker, false); }
 
  private:
-  // Whether it was otherwise before.
+  // Returns whether the value has changed.
   bool Set(size_t worker, bool requested) {
     const ThreadMutexLock lock(&mu_);
     const bool before = requested_[worker];

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread blocks, comes back and blocks again, while a thread is on its way to
-// stand in for it. A worker that is offered, and nobody runs, is a failure
-// here, as are two threads that run one.
+// Models a thread that blocks, returns and blocks again, while a replacement
+// thread is on its way. An offered worker that no thread runs is a failure
+// here, and so are two threads that run the same worker.
 
 #include <optional>
 
@@ -21,7 +21,7 @@ using model::Require;
 using model::Thread;
 using scheduler::Baton;
 
-// A worker that a thread runs, and the threads that were sent for it.
+// A worker that a thread runs, and the threads that were sent for the worker.
 class World {
  public:
   World() {
@@ -39,7 +39,7 @@ class World {
     });
   }
 
-  // Whether the worker was offered. Runs it.
+  // Runs the worker if it was offered. Returns whether it was.
   bool TakeOver() {
     if (!baton_.TryTake()) return false;
     ++runs_.Write();
@@ -70,8 +70,8 @@ MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOffered) {
   Require(!world.TakeOver());
 }
 
-// The thread that was sent for the first offer looks after the second, or one
-// is sent for that.
+// Either the thread that was sent for the first offer checks the second, or
+// another thread is sent for the second.
 MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
   World world;
   world.Block();
@@ -89,7 +89,7 @@ MODEL_TEST(ReplacementRequests, AThreadComesForTheLastOfThreeOffers) {
   Require(!world.TakeOver());
 }
 
-// They do not pile up: while none can come there is one.
+// Requests do not pile up: while no thread can arrive, a single request exists.
 MODEL_TEST(ReplacementRequests, OneIsOnItsWay) {
   ReplacementRequests requests;
   requests.SetWorkers(2);
@@ -98,11 +98,11 @@ MODEL_TEST(ReplacementRequests, OneIsOnItsWay) {
   const bool sends = requests.Add(0);
   other.Join();
   Require(sends != other_sends);
-  // To each worker.
+  // Each worker has a request of its own.
   Require(requests.Add(1));
 }
 
-// The next offer sends another.
+// The next offer sends another thread.
 MODEL_TEST(ReplacementRequests, AThreadThatCannotComeIsForgotten) {
   World world;
   Require(world.requests().Add(0));
@@ -113,7 +113,8 @@ MODEL_TEST(ReplacementRequests, AThreadThatCannotComeIsForgotten) {
   Require(!world.TakeOver());
 }
 
-// The memory orders are `Baton`'s, which the lock of the requests completes.
+// The memory orders are those of `Baton`; the lock of the requests completes
+// them.
 MODEL_MUTANTS(ReplacementRequests, "scheduler/baton.h",
               "Baton::PutDown at baton.h:32: store skipped: killed by "
               "baton_model_test");

@@ -5,8 +5,8 @@
 // File: runtime.h
 // -----------------------------------------------------------------------------
 //
-// A `Runtime` is a scheduler with the drivers that its tasks need: timers and
-// sockets. A program makes one, and runs its main future on it:
+// A `Runtime` is a scheduler with drivers for timers and sockets. A program
+// makes a runtime and runs its main future on the runtime:
 //
 //   rouse::Co<int> Main() { ... }
 //
@@ -59,57 +59,61 @@ struct RuntimeOptions;
 
 // Runtime
 //
-// Made by a `Builder`. Movable; assigning swaps the two. One that was moved
-// from may only be assigned to and destroyed.
+// A `Builder` makes a `Runtime`. A runtime is movable; assignment swaps the two
+// runtimes. A moved-from runtime can only be assigned to and destroyed.
 //
-// Destroying it shuts it down, in this order:
+// The destructor shuts the runtime down, in the following order:
 //
-//   1. Blocking calls are not taken any more, and those that have not begun are
-//      cancelled, unless they are mandatory.
-//   2. Tasks are not polled any more. Each is destroyed on a thread of the
-//      runtime, and its `JoinHandle` gives `kCancelled`. (On the destroying
-//      thread if it is a current-thread runtime, or if all threads are in
-//      `BlockInPlace()` and no other has begun to run in time.) The destructor
-//      waits for the polls that are under way, but for those that are in a
-//      `BlockInPlace()`.
-//   3. Sleeps and sockets that others still wait for give `kUnavailable`. Now
-//      the destructor waits for all polls.
-//   4. The destructor waits for the blocking calls that are under way or
-//      mandatory; but not for lookups of names, which are left to end by
+//   1. Blocking calls are no longer accepted. Blocking calls that have not
+//      begun are cancelled, unless they are mandatory.
+//   2. Tasks are no longer polled. Each task is destroyed on a thread of the
+//      runtime, and its `JoinHandle` returns `kCancelled`. (The destroying
+//      thread destroys the tasks if the runtime is a current-thread runtime, or
+//      if all threads are in `BlockInPlace()` and no other thread has begun to
+//      run in time.) The destructor waits for the polls that are in progress,
+//      except for polls that are in a `BlockInPlace()`.
+//   3. Sleeps and sockets that other threads still wait for return
+//      `kUnavailable`. From now on the destructor waits for all polls.
+//   4. The destructor waits for the blocking calls that are in progress or
+//      mandatory. The exception is name lookups, which are left to end by
 //      themselves.
 //
-// It waits however long they take: see `ShutdownTimeout()`.
+// The destructor waits without a limit; see `ShutdownTimeout()`.
 //
-// Destroying a runtime from one of its own tasks would wait for itself: that is
-// a `Panic()` out of a destructor, which ends the program with its message. Let
-// the last owner be a thread outside, or see `ShutdownBackground()`. A blocking
-// call may be the last owner, too; then blocking calls are not waited for.
+// If a task destroyed its own runtime, the destructor would wait for the
+// calling task. Doing so is a `Panic()` out of a destructor, which ends the
+// program with its message. Let a thread outside the runtime be the last owner,
+// or see `ShutdownBackground()`. A blocking call can be the last owner, too;
+// the destructor then does not wait for blocking calls.
 //
-// All functions are thread-safe but for moving and destroying.
+// All functions are thread-safe, except for moving and destroying.
 class Runtime {
  public:
   Runtime(Runtime&& other) noexcept;
   Runtime& operator=(Runtime&& other) noexcept;
   ~Runtime();
 
-  // Runs `f`, a future or a callable that returns one, on this thread until it
-  // is ready, and returns its output. It may use all of the runtime. An
-  // exception that leaves it comes out of this call. If one that leaves a task
-  // shuts the runtime down, which is for `Builder::OnUnhandledException()` to
-  // choose, and `f` is still pending then, that is a `Panic()`.
+  // Runs `f`, a future or a callable returning a future, on the calling thread
+  // until the future is ready, and returns the future's output. The future can
+  // use all of the runtime. If an exception escapes the future, `BlockOn()`
+  // throws it. An exception that escapes a task can shut the runtime down, if
+  // `Builder::OnUnhandledException()` says so. If that happens while `f` is
+  // still pending, `BlockOn()` ends with a `Panic()`.
   //
-  // The tasks run on the runtime's threads or, on a current-thread runtime,
-  // here, beside `f`, and only here: they make no progress while nobody is in
-  // `BlockOn()`. If several threads are, one of them runs the tasks.
+  // Tasks run on the runtime's threads. On a current-thread runtime, tasks run
+  // only on the calling thread, beside `f`: they make no progress while no
+  // thread is in `BlockOn()`. If several threads are in `BlockOn()`, a single
+  // thread of them runs the tasks.
   //
-  // Not from inside a task or another `BlockOn()`: it would block what it waits
-  // for, so that is a `Panic()`. Use `co_await`.
+  // REQUIRES: The caller is not inside a task or another `BlockOn()`, because
+  // the call would then block the thread whose progress it needs; a violation
+  // is a `Panic()`. Use `co_await` there.
   template <class F>
     requires IntoFuture<F>
   auto BlockOn(F&& f);
 
-  // Starts a task, from any thread: see `rouse::Spawn()`. The runtime must last
-  // until the call returns, even if the task has ended before that.
+  // Spawns a task, from any thread: see `rouse::Spawn()`. The runtime must
+  // exist until the call returns, even if the task has ended before then.
   template <class F>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
@@ -117,7 +121,7 @@ class Runtime {
     return handle().Spawn(std::forward<F>(f), options, where);
   }
 
-  // Makes a call that blocks: see `rouse::SpawnBlocking()`.
+  // Runs a blocking call: see `rouse::SpawnBlocking()`.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
   auto SpawnBlocking(
@@ -126,35 +130,39 @@ class Runtime {
   }
 
   // Shuts the runtime down as the destructor does, but waits no longer than
-  // `limit`, in real time. Whether all has ended. If not, polls and blocking
-  // calls that are under way are left to end by themselves, and the runtime's
-  // threads go through the rest of the phases without the caller (when one of
-  // them comes back, if all are in `BlockInPlace()` and no other can be
-  // started); the end of the program ends them, wherever they are. The runtime
-  // is as one that was moved from.
+  // `limit`, in real time. Returns whether everything has ended. If not, polls
+  // and blocking calls in progress are left to end by themselves, and the
+  // runtime's threads go through the remaining phases without the caller. (If
+  // all threads are in `BlockInPlace()` and no other thread can be started, the
+  // remaining phases begin when a thread returns from there.) The end of the
+  // program ends the threads, wherever they are. Afterwards the runtime is like
+  // a moved-from runtime.
   //
-  // A current-thread runtime has no threads but for blocking calls: the caller
-  // goes through the phases before them, whatever the limit.
+  // A current-thread runtime has no threads except for blocking calls. The
+  // caller therefore goes through the earlier phases, whatever the limit.
   //
-  // A task of the runtime would wait for itself: that is a `Panic()`, unless
-  // `limit` is zero and the runtime has threads of its own.
+  // If a task of the runtime made the call, the call would wait for its own
+  // caller. Doing so is a `Panic()`, unless `limit` is zero and the runtime has
+  // threads of its own.
   bool ShutdownTimeout(AnyDuration limit) &&;
 
-  // The same without waiting at all. Hence a task may do it to its own runtime,
-  // unless that is a current-thread one; it is cancelled as the others are. A
-  // waker may do it, too, on whatever thread it is called: if that is the
-  // watchdog (see `Builder::LongPollBound()`), another goes through the phases,
-  // and if none can be started that is a `Panic()`.
+  // Shuts the runtime down like `ShutdownTimeout()`, but does not wait at all.
+  // A task can therefore shut its own runtime down, unless the runtime is a
+  // current-thread runtime; the calling task is cancelled like the others. A
+  // waker can also call `ShutdownBackground()`, on whatever thread the waker is
+  // called. On the watchdog's thread (see `Builder::LongPollBound()`), another
+  // thread goes through the phases; if no such thread can be started, the call
+  // is a `Panic()`.
   void ShutdownBackground() && {
     std::move(*this).ShutdownTimeout(absl::ZeroDuration());
   }
 
   const Handle& handle() const;
 
-  // What the runtime has done so far, and what waits in it now.
+  // Returns the runtime's counters so far, and the state of its queues now.
   RuntimeMetrics metrics() const { return handle().metrics(); }
 
-  // See `Handle::Enter()`.
+  // Makes the runtime current on the calling thread: see `Handle::Enter()`.
   EnterGuard Enter() const { return handle().Enter(); }
 
  private:
@@ -162,8 +170,8 @@ class Runtime {
 
   explicit Runtime(std::shared_ptr<internal::RuntimeInner> inner);
 
-  // Calls `poll`, each time that it has woken its context, until it returns
-  // true.
+  // Calls `poll` once at first, and again each time `poll`'s context is woken,
+  // until `poll` returns true.
   void BlockOnPoll(absl::FunctionRef<bool(Context&)> poll);
 
   std::shared_ptr<internal::RuntimeInner> inner_;
@@ -171,14 +179,16 @@ class Runtime {
 
 // Builder
 //
-// The choices of a runtime. Setters may be chained and called in any order; the
-// last call of one counts. Movable, and reusable: each `Build()` makes another
-// runtime.
+// Collects the options of a runtime. Setters can be chained and called in any
+// order; the last call of a setter counts. A builder is movable and reusable:
+// each `Build()` makes another runtime.
 class Builder {
  public:
-  // Tasks run on threads of the runtime.
+  // Returns a builder of multi-thread runtimes: tasks run on threads of the
+  // runtime.
   static Builder MultiThread();
-  // Tasks run on the thread that is in `BlockOn()`, and on no other.
+  // Returns a builder of current-thread runtimes: tasks run on the thread in
+  // `BlockOn()`, and on no other thread.
   static Builder CurrentThread();
 
   Builder(Builder&& other) noexcept;
@@ -187,161 +197,178 @@ class Builder {
 
   // ---- Threads.
 
-  // How many threads run tasks. By default, and for 0, the number in the
-  // environment variable ROUSE_WORKER_THREADS, or else as many as there are
-  // processors that the thread which calls `Build()` may run on; or, if that is
-  // less, as its control group's quota of processor time allows, such as a
-  // container's, rounded up. At most 32,768. Of no use for a current-thread
-  // runtime.
+  // Sets the number of worker threads, which run the tasks. By default, and for
+  // 0, the environment variable ROUSE_WORKER_THREADS gives the number. If the
+  // variable is not set, the number is the smaller of two: the number of
+  // processors on which the thread calling `Build()` can run, and the
+  // processor-time quota of the thread's control group (such as a container's),
+  // rounded up. At most 32,768. Has no effect on a current-thread runtime.
   Builder& WorkerThreads(size_t count);
 
-  // How many threads for blocking calls there may be, beside those that run
-  // tasks; at least 1, 512 by default. They are started when they are needed.
-  // `BlockInPlace()` has threads of its own: at most as many as this and
-  // `WorkerThreads()` together, until the runtime is shut down. So have lookups
-  // of names: at most 64, and no more than this.
+  // Sets the largest number of threads for blocking calls, not counting the
+  // worker threads. At least 1; 512 by default. The threads are started when
+  // needed. `BlockInPlace()` has separate threads: at most as many as `count`
+  // and `WorkerThreads()` together, until the runtime is shut down. Name
+  // lookups also have separate threads: at most 64, and no more than `count`.
   Builder& MaxBlockingThreads(size_t count);
 
-  // How long such a thread waits for another call before it ends, in real time;
-  // 10 seconds by default. May be zero, or infinite.
+  // Sets how long a thread for blocking calls waits for another call before the
+  // thread ends, in real time. 10 seconds by default. Zero and infinity are
+  // allowed.
   Builder& ThreadKeepAlive(AnyDuration keep_alive);
 
-  // What the threads are called, before a dash and their number: "rouse-0",
-  // "rouse-blk-0". The system shows 15 bytes, so keep it to some 8.
+  // Sets the name of the threads. A dash and the thread's number follow the
+  // name: "rouse-0", "rouse-blk-0". The system shows 15 bytes, so keep the name
+  // to about 8.
   Builder& ThreadName(std::string name);
 
-  // Called for the name of each thread instead, by whichever thread starts it;
-  // but not for that which watches for long polls. It must neither throw, nor
-  // use the runtime.
+  // Sets a function to be called for the name of each thread, in place of
+  // `ThreadName()`, by the thread that starts the new thread. The function is
+  // not called for the watchdog's thread, which watches for long polls. The
+  // function must neither throw nor use the runtime.
   Builder& ThreadNameFn(std::function<std::string()> call);
 
-  // The size of their stacks in bytes. By default, and for 0, the system's.
+  // Sets the stack size of the threads, in bytes. By default, and for 0, the
+  // system's default applies.
   Builder& ThreadStackSize(size_t bytes);
 
-  // Called on threads of the runtime before their first task or blocking call,
-  // and after their last: on those that run tasks, those that stand in for one
-  // which is in a `BlockInPlace()`, and those of blocking calls; not on the one
-  // that watches for long polls. When a thread starts it has entered the
-  // runtime: `Handle::Current()` is there. They must not throw. (Not on those
-  // that look up names, either.)
+  // Sets functions to be called on threads of the runtime: before a thread's
+  // first task or blocking call, and after its last. The calls happen on worker
+  // threads, on threads that replace a worker thread in `BlockInPlace()`, and
+  // on threads for blocking calls. They do not happen on the watchdog's thread,
+  // which watches for long polls, nor on threads for name lookups. A starting
+  // thread has already entered the runtime, so `Handle::Current()` works. The
+  // functions must not throw.
   Builder& OnThreadStart(std::function<void()> call);
   Builder& OnThreadStop(std::function<void()> call);
 
   // ---- Which task runs next.
 
-  // The seed of all random choices of the scheduler. The default is fixed, so
-  // that runs resemble one another. With one worker and a paused clock they are
-  // the same.
+  // Sets the seed of all random choices of the scheduler. The default is fixed,
+  // so runs resemble each other. With a single worker and a paused clock, runs
+  // are identical.
   Builder& Seed(uint64_t seed);
 
-  // Whether what a task wakes runs right after it, ahead of what has waited
-  // longer; three times in a row at the most. By default it does in a
-  // multi-thread runtime: what was passed on is still in the processor's cache.
+  // Sets whether a task woken by another task runs right after the waking task,
+  // ahead of tasks that have waited longer; at most three times in a row. The
+  // slot is on by default in a multi-thread runtime, because the data that was
+  // passed on is still in the processor's cache.
   Builder& LifoSlot(bool on);
 
-  // After how many polls a thread looks for I/O and timers although it has
-  // tasks to run; 61 by default. Larger is cheaper, smaller is sooner. Not 0.
+  // Sets after how many polls a worker thread checks for I/O and timers even if
+  // tasks are ready to run. 61 by default. A larger number is cheaper, a
+  // smaller number reacts sooner. Must not be 0.
   Builder& EventInterval(uint32_t polls);
 
-  // How many events of sockets a thread takes from the system at a time, 1 to
-  // 1024; 1024 by default. The rest is taken the next time.
+  // Sets how many socket events a thread takes from the system at once, from 1
+  // to 1024. 1024 by default. The thread takes the remaining events the next
+  // time.
   Builder& MaxEventsPerTurn(size_t events);
 
-  // After how many polls a thread looks for tasks from outside although it has
-  // its own. By default, and for 0, after 127 polls or 50 microseconds; or 31
-  // polls where there is one thread.
+  // Sets after how many polls a worker thread checks for tasks from outside
+  // even if the thread has tasks of its own. By default, and for 0, a thread
+  // checks after 127 polls or 50 microseconds; or after 31 polls if the runtime
+  // has a single thread.
   Builder& GlobalQueueInterval(uint32_t polls);
 
-  // By when others see to it that I/O, timers, and the tasks that a thread
-  // keeps to itself do not wait any longer for it while it is stuck in a long
-  // poll, in real time; 10 milliseconds by default. (Tasks that it has shared
-  // with the others can be stolen at any time.) From 100 microseconds; infinite
-  // saves the thread that does this. Of no use for a current-thread runtime,
-  // nor with a clock that is paused when the runtime is built: a simulation
-  // must not depend on real time.
+  // Sets the time, in real time, within which other threads take over the work
+  // of a worker thread in a long poll. I/O, timers, and the tasks in the
+  // thread's private queue then no longer wait for the stuck thread. (Tasks
+  // shared with other workers can be stolen at any time.) 10 milliseconds by
+  // default, and at least 100 microseconds; infinity saves the watchdog's
+  // thread, which enforces the bound. Has no effect on a current-thread
+  // runtime, nor with a clock that is paused when the runtime is built, because
+  // a simulation must not depend on real time.
   Builder& LongPollBound(AnyDuration bound);
 
-  // What is done when an exception leaves one of its tasks; by default it is
-  // logged, once, unless somebody takes it: see `UnhandledException::kLog`.
+  // Sets the reaction to an exception that escapes a task of the runtime. By
+  // default the exception is logged, once, unless the program takes it: see
+  // `UnhandledException::kLog`.
   //
-  // For its blocking calls, `kLog` and `kIgnore` say the same; the other two
-  // count as `kLog` there. The exceptions of a `LocalSet`'s tasks are logged
-  // unless somebody takes them, whatever is said here.
+  // For the runtime's blocking calls, `kLog` and `kIgnore` mean what they mean
+  // for tasks; the other two values count as `kLog`. Exceptions of a
+  // `LocalSet`'s tasks are logged unless the program takes them, whatever the
+  // value of `then`.
   Builder& OnUnhandledException(UnhandledException then);
 
-  // The same as `kLog`, but `call` is called instead of logging, on the thread
-  // where it turns out that nobody takes the exception: one of the runtime, or
-  // the one that drops the `JoinHandle`, also when the runtime has gone. It
-  // must not throw.
+  // Chooses `kLog`, but with `call` in place of logging. `call` is called where
+  // it becomes certain that the program does not take the exception: on a
+  // thread of the runtime, or on the thread dropping the `JoinHandle`, even
+  // after the runtime was destroyed. `call` must not throw.
   Builder& OnUnhandledException(UnhandledExceptionCallback call);
 
   // ---- Observing it.
 
-  // Called when a thread that runs tasks has none left, before it sleeps, and
-  // when it goes on. They may spawn and wake tasks; they must not throw, nor
-  // must the following.
+  // Sets functions to be called when a worker thread has no task left, before
+  // the thread sleeps, and when the thread continues. The functions can spawn
+  // and wake tasks. They must not throw, nor must the functions below.
   Builder& OnThreadPark(std::function<void()> call);
   Builder& OnThreadUnpark(std::function<void()> call);
 
-  // Called with a task's id, its name and the place of its `Spawn()`: when it
-  // is spawned, on the spawning thread; before and after each poll; and when it
-  // has ended, in whatever way.
+  // Sets functions to be called with a task's id, name and place of `Spawn()`:
+  // when the task is spawned, on the spawning thread; before and after each
+  // poll; and when the task has ended, in whatever way.
   Builder& OnTaskSpawn(std::function<void(const TaskMeta&)> call);
   Builder& BeforeTaskPoll(std::function<void(const TaskMeta&)> call);
   Builder& AfterTaskPoll(std::function<void(const TaskMeta&)> call);
   Builder& OnTaskTerminate(std::function<void(const TaskMeta&)> call);
 
-  // Called when a poll of a task keeps its thread for long: with the task, its
-  // worker and thread, and how long it has lasted.
+  // Sets a function to be called when a poll of a task occupies its thread for
+  // long. The function receives the task, the task's worker and thread, and how
+  // long the poll has lasted.
   //
-  // In a multi-thread runtime it is called once while the poll goes on, on the
-  // thread that watches for long polls, after half of `LongPollBound()` at the
-  // earliest and after all of it at the latest (plus what it takes the system
-  // to run a thread). For a native stack, see `StackOfThread()` in
-  // stack_of_thread.h, which may be called there. In any runtime it is called
-  // when the poll has ended, on the thread that was in it, if it has lasted for
-  // the bound or was reported before; then with the chain of coroutines by
-  // which the task waits now. Not for polls that block in place.
+  // In a multi-thread runtime, the function is called once while the poll is in
+  // progress, on the watchdog's thread: after half of `LongPollBound()` at the
+  // earliest, and after all of the bound at the latest (plus the time for the
+  // system to run a thread). For a native stack, the function can call
+  // `StackOfThread()` in stack_of_thread.h there. In any runtime, the function
+  // is called on the polling thread when the poll has ended, if the poll has
+  // lasted for the bound or was reported before. The call at the end of the
+  // poll also receives the chain of coroutines by which the task waits now.
+  // Polls that block in place are not reported.
   //
   // Costs each poll a reading of the cycle counter and some stores to the
-  // memory of its worker. With an infinite bound, or a clock that is
-  // paused when the runtime is built, it is never called. It must neither throw
-  // nor block: as long as it runs nobody sees to long polls. Without it they
-  // are counted all the same: see `WorkerMetrics::long_polls`.
+  // worker's memory. With an infinite bound, or a clock that is paused when the
+  // runtime is built, the function is never called. The function must neither
+  // throw nor block: while it runs, no thread takes care of long polls. Without
+  // a function, long polls are counted all the same: see
+  // `WorkerMetrics::long_polls`.
   Builder& OnLongPoll(LongPollCallback call);
 
-  // Counts polls by their length, for some 20 ns each: see
-  // `WorkerMetrics::poll_times`. Off by default. The second form says how fine:
-  // `linear_steps` must be 1, 2, 4 or 8, and `shortest` less than `longest`.
+  // Counts polls by length, at a cost of about 20 ns each: see
+  // `WorkerMetrics::poll_times`. Off by default. The second overload sets the
+  // resolution: `linear_steps` must be 1, 2, 4 or 8, and `shortest` less than
+  // `longest`.
   Builder& PollTimeHistogram(bool on);
   Builder& PollTimeHistogram(const scheduler::PollTimeBuckets& buckets);
 
-  // Counts polls by how long their tasks have waited for them, from being
-  // spawned or woken, or from their yield: see
+  // Counts polls by the time for which a task has waited for the poll, since
+  // the task was spawned or woken or since it yielded: see
   // `WorkerMetrics::schedule_latencies`. Off by default. Costs each poll and
-  // each wake a reading of the processor's clock, and each spawn an allocation,
-  // unless the task has a name. The second form says how fine, as above.
+  // each wake a reading of the processor's clock, and costs each spawn an
+  // allocation, unless the task has a name. The second overload sets the
+  // resolution, with the limits of `PollTimeHistogram()`.
   Builder& ScheduleLatencyHistogram(bool on);
   Builder& ScheduleLatencyHistogram(const scheduler::PollTimeBuckets& buckets);
 
-  // What the runtime is called in what observes it: see `Handle::name()`. Empty
-  // by default.
+  // Sets the runtime's name, for tools that observe the runtime: see
+  // `Handle::name()`. Empty by default.
   Builder& Name(std::string name);
 
   // ---- Time.
 
-  // The length of a timer tick, from 64 microseconds to one second; 1 ms by
+  // Sets the length of a timer tick, from 64 microseconds to 1 second. 1 ms by
   // default.
   Builder& TimerResolution(AnyDuration resolution);
 
-  // The clock of timers: for a test, one that is paused. By default each
-  // runtime has one of its own.
+  // Sets the clock of timers; a test can set a paused clock. By default each
+  // runtime has its own clock.
   Builder& WithClock(std::shared_ptr<Clock> clock);
 
-  // Starts the threads that run tasks. Fails with `kInvalidArgument` for a
-  // choice that is out of its range, and else with the status of the system
-  // call that failed: `kUnavailable` if no more threads can be had,
-  // `kResourceExhausted` if no more descriptors.
+  // Makes a runtime and starts its worker threads. Fails with
+  // `kInvalidArgument` for an out-of-range option. Otherwise fails with the
+  // status of the failed system call: `kUnavailable` if no more threads can be
+  // had, `kResourceExhausted` if no more descriptors can be had.
   absl::StatusOr<Runtime> Build();
 
  private:

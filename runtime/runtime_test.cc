@@ -49,7 +49,7 @@ using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 
-// Never ready; notes where it is destroyed.
+// Is never ready, and records its destruction.
 class Never {
  public:
   explicit Never(std::atomic<int>* destroyed) : destroyed_(destroyed) {}
@@ -234,7 +234,7 @@ TEST_P(RuntimeTest, ATaskSpawnedByADestructorDuringShutdownIsCancelled) {
   EXPECT_EQ(destroyed, 1);
 }
 
-// Although they may begin late.
+// This holds even if the threads begin late.
 TEST(Runtime, TasksAreDestroyedOnTheRuntimesThreads) {
   class Noting {
    public:
@@ -261,8 +261,8 @@ TEST(Runtime, TasksAreDestroyedOnTheRuntimesThreads) {
     ASSERT_THAT(runtime, IsOk());
     JoinHandle<void> task = runtime->Spawn(Noting(&where));
     std::thread closes([&closed, handle = runtime->handle()] {
-      // Until the runtime takes no more tasks; and then some time, in which
-      // the destructor might lose its patience.
+      // Waits until the runtime accepts no more tasks, and then some time
+      // longer, in which an impatient destructor would end.
       JoinHandle<void> refused = handle.Spawn(Noting(nullptr));
       while (!refused.IsFinished()) {
         refused = handle.Spawn(Noting(nullptr));
@@ -301,8 +301,8 @@ TEST_P(RuntimeTest, EnterLetsThisThreadSpawn) {
   EXPECT_EQ(scheduler::Current(), nullptr);
 }
 
-// Whoever dispatches must unpark the workers of another runtime: it does not
-// look into that one's queue afterwards.
+// The thread that dispatches must unpark the workers of the other runtime,
+// because it does not check the other runtime's queue afterwards.
 TEST_P(RuntimeTest, ATaskMaySleepOnTheTimerOfAnotherRuntime) {
   Runtime other = MakeRuntime();
   Runtime runtime = MakeRuntime();
@@ -316,7 +316,7 @@ TEST_P(RuntimeTest, ATaskMaySleepOnTheTimerOfAnotherRuntime) {
   };
   JoinHandle<void> handle = runtime.Spawn(sleep);
   std::atomic<bool> done{false};
-  // A current-thread one drives its timer only inside BlockOn.
+  // A current-thread runtime drives its timer only inside BlockOn.
   std::thread driving([&] {
     auto wait = [&done]() -> Co<> {
       while (!done) co_await Sleep(absl::Milliseconds(1));
@@ -575,7 +575,7 @@ TEST(Runtime, TwoWorkersRunTwoTasksAtOnce) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(2).Build();
   ASSERT_THAT(runtime, IsOk());
-  // Each blocks its worker until the other runs.
+  // Each task blocks its worker until the other task runs.
   absl::Notification first;
   absl::Notification second;
   auto one = [&]() -> Co<> {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks of all sorts (stress_tasks.h), on runtimes of all sorts, which are shut
-// down in the midst of it, again and again. Nothing leaks, nothing hangs, and
-// every handle gives what it must.
+// Runs tasks of all sorts (stress_tasks.h) on runtimes of all sorts, which are
+// shut down in the middle of the work, again and again. Nothing leaks, nothing
+// hangs, and every handle returns the right result.
 
 #include <atomic>
 #include <cstddef>
@@ -47,10 +47,10 @@ using stress::Output;
 using stress::SpawnTask;
 using stress::World;
 
-// Longer than any round takes on a machine that has much else to do.
+// Longer than any round takes on a busy machine.
 constexpr absl::Duration kHangs = absl::Minutes(4);
 
-// How many threads spawn tasks from outside.
+// Number of threads that spawn tasks from outside.
 constexpr int kOutsiders = 2;
 
 // A kind of runtime, for the test's name and the builder.
@@ -70,7 +70,7 @@ std::string NameOf(const testing::TestParamInfo<Kind>& info) {
 constexpr Kind kKinds[] = {{0, false}, {0, true}, {1, false}, {1, true},
                            {2, false}, {2, true}, {4, false}, {4, true}};
 
-// Ends the program, and says which round it was, if it lives for too long.
+// Ends the program, and reports the round, if the object exists for too long.
 class MustEnd {
  public:
   explicit MustEnd(uint64_t seed)
@@ -91,7 +91,7 @@ class MustEnd {
   std::thread thread_;
 };
 
-// One runtime, from its first task to its end.
+// A runtime, from its first task to its end.
 class Round {
  public:
   Round(const Kind& kind, uint64_t seed) : rand_(seed) {
@@ -127,7 +127,7 @@ class Round {
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
 
-  // Goes on for about so many tasks.
+  // Continues for about `tasks` tasks.
   void Run(uint64_t tasks) {
     if (runtime_ == nullptr) return;
     std::vector<std::thread> outsiders;
@@ -141,7 +141,7 @@ class Round {
         co_await Family(world_, rand_, /*depth=*/3, 1 + rand_.Below(64));
       }
       if (!drains) co_return;
-      // No task is lost: all come to their end by themselves.
+      // No task is lost: all tasks end by themselves.
       stop_ = true;
       while (outside_ < kOutsiders || handle_->alive_tasks() > 0) {
         co_await Sleep(absl::Milliseconds(1));
@@ -160,8 +160,7 @@ class Round {
   uint64_t tasks() const { return world_.futures.made; }
 
  private:
-  // Spawns, aborts, joins and drops until it is told to stop, and a little
-  // longer.
+  // Spawns, aborts, joins and drops until `stop_` is set, and a little longer.
   void SpawnFromOutside(uint64_t seed) {
     {
       const EnterGuard enter(*handle_);
@@ -196,7 +195,7 @@ class Round {
     child.Check(world_, result);
   }
 
-  // Whether all of its tasks have ended.
+  // Returns whether all tasks of the runtime have ended.
   bool ShutDown(uint32_t how) {
     switch (how) {
       case 0:
@@ -207,7 +206,7 @@ class Round {
             std::move(*runtime_).ShutdownTimeout(absl::InfiniteDuration()));
         return true;
       case 2:
-        // Either may come first.
+        // Either the limit or the end may come first.
         return std::move(*runtime_).ShutdownTimeout(absl::Microseconds(100));
       case 3:
         std::move(*runtime_).ShutdownBackground();
@@ -217,7 +216,8 @@ class Round {
         return true;
       case 5:
       default: {
-        // By one of its own blocking calls, whose thread is left.
+        // A blocking call of the runtime shuts the runtime down. The call's
+        // thread is left behind.
         auto call = [runtime = std::move(runtime_)]() mutable {
           runtime = nullptr;
         };
@@ -231,7 +231,7 @@ class Round {
     if (have_tasks_ended && how != 5) {
       EXPECT_EQ(handle_->metrics().blocking.threads, 0u);
     }
-    // Calls that were left behind still spawn, in vain.
+    // Calls that were left behind still spawn tasks, which are refused.
     while (handle_->metrics().blocking.threads > 0) std::this_thread::yield();
     if (have_tasks_ended) {
       EXPECT_EQ(handle_->alive_tasks(), 0u);
@@ -240,13 +240,13 @@ class Round {
         EXPECT_EQ(spawned_, terminated_);
       }
     }
-    // What was left behind comes to its end.
+    // Work that was left behind comes to its end.
     while (handle_->alive_tasks() > 0 ||
            handle_->metrics().inject_queue_depth > 0 ||
            (counts_hooks_ && spawned_ != terminated_)) {
       std::this_thread::yield();
     }
-    // As do outputs that nobody wants.
+    // Unclaimed outputs are destroyed, too.
     while (world_.futures.destroyed.load(std::memory_order_acquire) !=
                world_.futures.made ||
            world_.outputs.destroyed.load(std::memory_order_acquire) !=
@@ -258,7 +258,7 @@ class Round {
   FastRand rand_;
   World world_;
   std::atomic<bool> stop_{false};
-  std::atomic<int> outside_{0};  // who have finished
+  std::atomic<int> outside_{0};  // number of threads that have finished
   bool counts_hooks_ = false;
   std::atomic<uint64_t> spawned_{0};
   std::atomic<uint64_t> terminated_{0};
@@ -284,7 +284,7 @@ TEST_P(SchedulerStress, TasksOfAllSortsAndShutdownsAmidThem) {
     SCOPED_TRACE(absl::StrCat("ROUSE_STRESS_SEED=", seed));
     const MustEnd guard(seed);
     Round round(GetParam(), seed);
-    // Up to some tens of thousands, and what these spawn.
+    // Up to some tens of thousands of tasks, and the tasks that these spawn.
     round.Run(uint64_t{64} << FastRand(seed).Below(11));
     tasks += round.tasks();
     ++shutdowns;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runtimes that are left to end by themselves. Those that are waited for are in
-// runtime_test.cc, and their blocking calls in blocking_test.cc.
+// Tests runtimes that are left to end by themselves. runtime_test.cc tests
+// shutdowns that wait, and blocking_test.cc tests the blocking calls in them.
 
 #include <atomic>
 #include <functional>
@@ -43,11 +43,11 @@ using ::absl_testing::StatusIs;
 
 constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
 
-// Told by a runtime when it goes, since its options do; that is after the last
-// of its handles.
+// Notices the destruction of a runtime's options, which is after the
+// destruction of the last of its handles.
 class Gone {
  public:
-  // A hook that owns what tells.
+  // Returns a hook that owns the object whose destruction is noticed.
   std::function<void()> Hook() {
     auto tells = std::make_shared<int>();
     notified_ = tells;
@@ -124,7 +124,7 @@ TEST(ShutdownTimeout, LeavesACallInPlaceBehind) {
   gone.Await();
 }
 
-// The workers end the timers, though nobody waits for the workers.
+// The workers end the timers, although no thread waits for the workers.
 TEST(ShutdownBackground, EndsWhatIsWaitedForInPlace) {
   Gone gone;
   absl::Notification begun;
@@ -146,7 +146,7 @@ TEST(ShutdownBackground, EndsWhatIsWaitedForInPlace) {
 }
 
 TEST(ShutdownBackground, EndsTasksOnTheThreadsOfTheRuntime) {
-  // Where it was destroyed.
+  // Records the thread on which it is destroyed.
   struct Noting {
     ~Noting() { *where = std::this_thread::get_id(); }
     std::atomic<std::thread::id>* where;
@@ -175,10 +175,10 @@ TEST(ShutdownBackground, ATaskMayDoItToItsOwnRuntime) {
   absl::Notification spawned;
   runtime.emplace(MakeRuntime(gone));
   auto last_owner = [&]() -> Co<> {
-    // Until then the runtime must last.
+    // The runtime must exist until `Spawn()` returns.
     spawned.WaitForNotification();
     std::move(*runtime).ShutdownBackground();
-    // It is polled to the end of this poll.
+    // The task is polled to the end of this poll.
     co_await Yield();
     went_on = true;
   };
@@ -205,7 +205,7 @@ TEST(ShutdownBackground, ATaskThatBlocksInPlaceMayDoItToItsOwnRuntime) {
   gone.Await();
 }
 
-// Which then goes on without it.
+// The main future then continues without the runtime.
 TEST(ShutdownBackground, AMainFutureMayDoItToItsOwnRuntime) {
   std::atomic<int> stopped = 0;
   absl::StatusOr<Runtime> runtime = Builder::MultiThread()
@@ -222,7 +222,7 @@ TEST(ShutdownBackground, AMainFutureMayDoItToItsOwnRuntime) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-// The watchdog cannot end itself, nor the driver that it is in.
+// The watchdog can end neither itself nor the driver that it is in.
 TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   Gone gone;
   absl::Notification worker_ended;
@@ -247,7 +247,7 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
   runtime->Spawn(throws).Detach();
   EXPECT_THROW(runtime->BlockOn(never), PanicError);
-  // Nobody else is left to look for events.
+  // From now on only the watchdog checks for events.
   worker_ended.WaitForNotification();
   std::optional<EnterGuard> enter(std::in_place, runtime->handle());
   std::optional<Sleep> sleep(std::in_place, absl::Hours(1));

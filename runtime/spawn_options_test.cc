@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task remembers of its spawning, by whichever way it was spawned.
+// Tests what a task remembers of its spawning, in each way of spawning.
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ using ::testing::Eq;
 using ::testing::Field;
 using ::testing::Optional;
 
-// What a task finds in its own header, by way of the waker that names it.
+// What a task finds in its own header, through the waker that names the task.
 struct Origin {
   std::string name;
   std::string file;
@@ -57,7 +57,7 @@ auto IsOrigin(std::string_view name, std::source_location where) {
                             Field("line", &Origin::line, Eq(where.line()))));
 }
 
-// The place of the call, which is to be on the line of the spawning.
+// Returns the place of the call, which must be on the line of the spawning.
 std::source_location Here(
     std::source_location here = std::source_location::current()) {
   return here;
@@ -91,7 +91,7 @@ TEST_P(SpawnOptionsTest, ATaskMayHaveAName) {
   EXPECT_THAT(runtime.BlockOn(std::move(c)), IsOrigin("c", at_c));
 }
 
-// It is not the set, nor the tracker, that spawns.
+// Neither the set nor the tracker counts as the spawning place.
 TEST_P(SpawnOptionsTest, ATaskOfASetKnowsTheSame) {
   Runtime runtime = MakeRuntime();
   JoinSet<Origin> set;
@@ -137,7 +137,7 @@ TEST_P(SpawnOptionsTest, ANameIsCopied) {
   {
     std::string name = "a name that is too long to be stored inside a string";
     const EnterGuard enter = runtime.Enter();
-    // On a current-thread runtime it runs when the name has gone.
+    // On a current-thread runtime the task runs after the name was overwritten.
     handle = Spawn(AskOrigin(), {.name = name}, where = Here());
     name.assign(name.size(), 'x');
   }

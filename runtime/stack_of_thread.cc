@@ -37,21 +37,22 @@ constexpr int kMaxDepth = 64;
 constexpr absl::Duration kMinInterval = absl::Milliseconds(10);
 constexpr absl::Duration kLookAgain = absl::Microseconds(100);
 
-// The request that a handler serves, of which there is one at a time: which one
-// it is, who is asked, and how far it has come. All in one word, so that a
-// handler that is late answers no other request than the one it has seen.
+// The request that a handler serves; at most one request exists at once. The
+// word holds the number of the request, the thread that is asked, and the step.
+// All three are in one word, so that a late handler answers only the request
+// that it has seen.
 //
-//   0 -> kAsked        the caller
-//   kAsked -> kWriting the handler, on that thread; the frames are its own now
-//   kWriting -> kDone  the handler; they are the caller's
-//   kAsked -> 0        the caller, whose time is up
-//   kDone -> 0         the caller
+//   0 -> kAsked        by the caller
+//   kAsked -> kWriting by the handler, on the thread; it now owns the frames
+//   kWriting -> kDone  by the handler; the caller now owns the frames
+//   kAsked -> 0        by the caller, when its time is up
+//   kDone -> 0         by the caller
 enum Step : uint64_t { kAsked = 1, kWriting = 2, kDone = 3 };
 ABSL_CONST_INIT std::atomic<uint64_t> request{0};
 ABSL_CONST_INIT int depth = 0;
 void* frames[kMaxDepth];
 
-// `number` is that of the request, of which 2^30 are told apart.
+// `number` is the number of the request; 2^30 numbers are distinct.
 uint64_t Request(uint32_t number, pid_t thread) {
   return uint64_t{number} << 34 | uint64_t{static_cast<uint32_t>(thread)} << 2 |
          kAsked;
@@ -61,12 +62,12 @@ pid_t ThreadOf(uint64_t request) {
   return static_cast<pid_t>(static_cast<uint32_t>(request >> 2));
 }
 
-// Only what a handler may do.
+// Async-signal-safe.
 void WriteStackDown(int, siginfo_t*, void* context) {
   const int error = errno;
   // Relaxed: the exchange orders.
   uint64_t asked = request.load(std::memory_order_relaxed);
-  // Acquire pairs with the release of the one who asks; a signal that comes too
+  // Acquire pairs with the release of the caller. A signal that arrives too
   // late finds nothing to do.
   if (StepOf(asked) == kAsked && ThreadOf(asked) == gettid() &&
       request.compare_exchange_strong(asked, asked - kAsked + kWriting,
@@ -74,13 +75,15 @@ void WriteStackDown(int, siginfo_t*, void* context) {
                                       std::memory_order_relaxed)) {
     depth =
         absl::GetStackTraceWithContext(frames, kMaxDepth, 0, context, nullptr);
-    // Release pairs with the acquire of the one who waits: the frames.
+    // Release pairs with the acquire of the waiting caller, and publishes the
+    // frames.
     request.store(asked - kAsked + kDone, std::memory_order_release);
   }
   errno = error;
 }
 
-// Takes the request back. Returns false if the handler is at it, or is done.
+// Takes the request back. Returns false if the handler is working on the
+// request, or is done.
 bool TakeBack(uint64_t asked) {
   // Relaxed: nothing has been written.
   return request.compare_exchange_strong(asked, 0, std::memory_order_relaxed,
@@ -110,12 +113,12 @@ absl::Status Install(int signal) {
   return absl::OkStatus();
 }
 
-// Returns whether the frames are there in time.
+// Returns whether the frames are available in time.
 bool Await(uint64_t asked, absl::Duration limit) {
   const SteadyClock::time_point start = SteadyClock::now();
   // Acquire pairs with the release of the handler.
   while (StepOf(request.load(std::memory_order_acquire)) != kDone) {
-    // Else the handler is at it, and is done in a moment.
+    // If TakeBack() fails, the handler is working, and is done in a moment.
     if (absl::FromChrono(SteadyClock::now() - start) >= limit &&
         TakeBack(asked)) {
       return false;
@@ -129,7 +132,8 @@ std::string Symbolized() {
   std::string text;
   for (int i = 0; i < depth; ++i) {
     char name[1024];
-    // Behind the call, which may be the last of its function.
+    // A return address is behind its call, which may be the last instruction of
+    // a function.
     const char* const address = static_cast<const char*>(frames[i]);
     const bool known = absl::Symbolize(i == 0 ? address : address - 1, name,
                                        static_cast<int>(sizeof(name)));
@@ -167,7 +171,8 @@ absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
   request.store(asked, std::memory_order_release);
   if (syscall(SYS_tgkill, getpid(), thread, signal) != 0) {
     const int error = errno;
-    // A signal that was late may have been taken for this one's.
+    // The handler may have taken an earlier, late signal for the signal of this
+    // request.
     if (TakeBack(asked)) {
       if (error == ESRCH) {
         return absl::NotFoundError(
@@ -182,7 +187,7 @@ absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
         " within ", absl::FormatDuration(limit)));
   }
   std::string text = Symbolized();
-  // Relaxed: the next one who asks has the lock.
+  // Relaxed: the next caller has the lock.
   request.store(0, std::memory_order_relaxed);
   return text;
 }

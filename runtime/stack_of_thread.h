@@ -5,7 +5,8 @@
 // File: stack_of_thread.h
 // -----------------------------------------------------------------------------
 //
-// Where another thread is: for a poll that has lasted for too long.
+// Shows where another thread is, such as a thread whose poll has lasted too
+// long.
 //
 //   builder.OnLongPoll([](const rouse::LongPoll& poll) {
 //     LOG(WARNING) << poll;
@@ -28,25 +29,27 @@ namespace rouse {
 
 // StackOfThread()
 //
-// The stack of `thread`, as gettid(2) names it, of this process: a line for
-// each function, the innermost first. Functions that were compiled without
-// frame pointers, and those around them, may be missing.
+// Returns the stack of `thread`, a thread id of the calling process as returned
+// by gettid(2). The result has a line for each function, the innermost first.
+// Functions compiled without frame pointers, and their neighbours, may be
+// missing.
 //
-// The thread is sent a signal, once, and its handler writes the stack down:
-// `signal`, or SIGURG without one, which is ignored by default, so that no
-// process ends by it. System calls that the signal interrupts are restarted, or
-// fail with EINTR where the system does not do that. Takes some microseconds of
-// the thread, and about a millisecond of the caller, who waits for no longer
-// than `limit`.
+// The thread is sent a single signal, whose handler writes the stack down. The
+// signal is `signal` or, if `signal` is 0, SIGURG. The system ignores SIGURG by
+// default, so SIGURG never ends a process. System calls interrupted by the
+// signal are restarted, or fail with EINTR if the system does not restart them.
+// Takes some microseconds of the thread's time, and about a millisecond of the
+// caller's. The caller waits for no longer than `limit`.
 //
-//   FailedPrecondition  the program has a handler of its own for the signal, or
-//                       `thread` is the caller
-//   NotFound            there is no such thread
-//   DeadlineExceeded    the thread has not answered in time: it blocks the
-//                       signal, or sleeps where it cannot be interrupted
-//   ResourceExhausted   called again within 10 ms: it is not to be a load
+//   FailedPrecondition  The program has a handler of its own for the signal, or
+//                       `thread` is the caller.
+//   NotFound            The thread does not exist.
+//   DeadlineExceeded    The thread has not answered in time: it blocks the
+//                       signal, or sleeps where it cannot be interrupted.
+//   ResourceExhausted   The last call was less than 10 ms ago; the limit keeps
+//                       calls from becoming a load.
 //
-// Thread-safe; one stack at a time.
+// Thread-safe; takes a single stack at a time.
 absl::StatusOr<std::string> StackOfThread(
     pid_t thread, int signal = 0,
     absl::Duration limit = absl::Milliseconds(100));

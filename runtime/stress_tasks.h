@@ -5,12 +5,12 @@
 // File: stress_tasks.h
 // -----------------------------------------------------------------------------
 //
-// For scheduler_stress_test.cc: tasks that do by chance what tasks can do, and
-// spawn others that do.
+// For scheduler_stress_test.cc: tasks performing random operations of a task,
+// and spawning more such tasks.
 //
-// What a task is to give, and whether it is to throw, follow from its seed; so
-// whoever joins it knows what is right. It may be cancelled only if it was
-// aborted, or if its runtime is being shut down.
+// A task's seed determines the output of the task, and whether the task throws.
+// A thread or task joining it therefore knows the right result. A task can be
+// cancelled only if the task was aborted, or if the runtime is being shut down.
 
 #ifndef ROUSE_RUNTIME_STRESS_TASKS_H_
 #define ROUSE_RUNTIME_STRESS_TASKS_H_
@@ -49,13 +49,14 @@
 
 namespace rouse::stress {
 
-// How many of a kind there have been, and how many have gone.
+// Numbers of objects of a kind, made and destroyed.
 struct alignas(ABSL_CACHELINE_SIZE) Ledger {
   std::atomic<uint64_t> made{0};
   std::atomic<uint64_t> destroyed{0};
 };
 
-// Is counted for as long as it lives, however often it is moved.
+// Counts in the ledger as a single object while the object exists, however
+// often the object is moved.
 class Token {
  public:
   explicit Token(Ledger& ledger) : ledger_(&ledger) {
@@ -68,7 +69,8 @@ class Token {
     return *this;
   }
   ~Token() {
-    // Release: for whoever waits until all have gone, and destroys the ledger.
+    // Release: for the thread that waits for the destruction of all tokens, and
+    // then destroys the ledger.
     if (ledger_ != nullptr) {
       ledger_->destroyed.fetch_add(1, std::memory_order_release);
     }
@@ -78,7 +80,7 @@ class Token {
   Ledger* ledger_;
 };
 
-// What a task gives.
+// The output of a task.
 class Output {
  public:
   Output(Ledger& ledger, uint64_t seed) : seed(seed), token_(ledger) {}
@@ -89,15 +91,16 @@ class Output {
   Token token_;
 };
 
-// What all tasks of one runtime share.
+// State shared by all tasks of a runtime.
 struct World {
   Ledger futures;
   Ledger outputs;
-  // Set before the runtime is shut down: from then on tasks may be cancelled.
+  // Set before the runtime is shut down. Tasks may be cancelled from then on.
   std::atomic<bool> closing{false};
   bool may_block_in_place = false;
-  // How many threads wait for a task, in `BlockInPlace()` and in blocking
-  // calls. Bounded, as the threads are: others are left for what ends the wait.
+  // Number of threads waiting for a task, in `BlockInPlace()` and in blocking
+  // calls. The number is bounded, as the number of threads is: other threads
+  // must remain for the work that ends the wait.
   std::atomic<int> waiting{0};
 };
 
@@ -110,7 +113,7 @@ inline bool Throws(uint64_t seed) {
 #endif
 }
 
-// How a task may be found to have ended, of which `seed` is that of the task.
+// Checks the result of a task with seed `seed`.
 inline void CheckResult(const World& world, uint64_t seed, bool aborted,
                         const absl::StatusOr<Output>& result) {
   switch (result.status().code()) {
@@ -128,7 +131,7 @@ inline void CheckResult(const World& world, uint64_t seed, bool aborted,
   }
 }
 
-// A task, and what is known of it.
+// A task, and the test's knowledge of the task.
 struct Child {
   Child(JoinHandle<Output> handle, uint64_t seed)
       : handle(std::move(handle)), seed(seed) {}
@@ -148,7 +151,8 @@ struct Child {
 
 // ---- Tasks that wake one another.
 
-// One waits for it, another rings it: by going, whatever it dies of.
+// A task waits for the bell, and another task rings the bell by destroying a
+// `Ringer`, however the second task ends.
 class Bell {
  public:
   class Ringer {
@@ -183,7 +187,8 @@ class Bell {
   AtomicWaker waker_;
 };
 
-// A ball between two players, until one has played it so many times, or goes.
+// A ball between two players. The game ends when a player has played the ball
+// `rounds` times, or is destroyed.
 class PingPong {
  public:
   class Player {
@@ -223,19 +228,21 @@ class PingPong {
 
 Co<Output> Task(World& world, Token token, uint64_t seed, int depth);
 
-// On the current runtime. It has up to `depth` generations of children.
+// Spawns a task on the current runtime. The task has up to `depth` generations
+// of children.
 inline Child SpawnTask(World& world, uint64_t seed, int depth) {
   return Child(Spawn(Task(world, Token(world.futures), seed, depth)), seed);
 }
 
-// Such as may be waited for by a thread that blocks: it does not sleep, since
-// a clock that advances by itself may stand still meanwhile.
+// A task for a blocking thread to wait for. The task does not sleep, because an
+// auto-advancing clock may stand still meanwhile.
 inline Co<Output> Leaf(World& world, Token, uint64_t seed) {
   co_await Yield();
   co_return Output(world.outputs, seed);
 }
 
-// Waits for one, on a thread that may block, unless many do.
+// Waits for a leaf, on a thread that can block, unless many threads already
+// wait.
 inline void BlockOnLeaf(World& world, uint64_t seed) {
   const absl::Cleanup end = [&world] { --world.waiting; };
   if (++world.waiting > 8) return;
@@ -249,7 +256,7 @@ inline void BlockOnLeaf(World& world, uint64_t seed) {
   }
 }
 
-// Children that are joined, aborted and left alone.
+// Spawns children that are joined, aborted or left alone.
 inline Co<> Family(World& world, FastRand& rand, int depth, uint32_t size) {
   std::vector<Child> children;
   children.reserve(size);
@@ -306,7 +313,7 @@ inline Co<> Set(World& world, FastRand& rand, int depth) {
       EXPECT_TRUE(set.empty());
       co_return;
     }
-    if (fate == 2) co_return;  // and aborts the rest
+    if (fate == 2) co_return;  // which aborts the rest
     if (fate == 3) {
       set.DetachAll();
       co_return;
@@ -321,10 +328,10 @@ inline Co<Output> Rung(World& world, Token, Bell::Wait bell, Bell::Ringer,
   co_return Output(world.outputs, seed);
 }
 
-// Tasks that wake one another in turn.
+// Spawns tasks that wake each other in turn.
 inline Co<> Chain(World& world, FastRand& rand) {
   std::shared_ptr<Bell> before = std::make_shared<Bell>();
-  // Rings also if this task goes before.
+  // Rings even if the task is destroyed earlier.
   std::optional<Bell::Ringer> start(before);
   std::vector<Child> children;
   const uint32_t size = 1 + rand.Below(8);
@@ -360,7 +367,7 @@ inline Co<> Match(World& world, FastRand& rand) {
   EXPECT_TRUE(second_result.ok() || abort || world.closing) << second_result;
 }
 
-// Without a suspension: the thread may be another's worker afterwards.
+// Contains no suspension: the thread may be another task's worker afterwards.
 inline void InPlace(World& world, FastRand& rand, int depth) {
   const uint32_t what = rand.Below(4);
   BlockInPlace([&] {
@@ -393,7 +400,7 @@ inline Co<> Call(World& world, FastRand& rand) {
   };
   JoinHandle<uint64_t> handle = SpawnBlocking(std::move(call));
   const uint32_t fate = rand.Below(4);
-  if (fate == 0) co_return;  // runs on
+  if (fate == 0) co_return;  // the call keeps running
   if (fate == 1) handle.Abort();
   const absl::StatusOr<uint64_t> result = co_await handle;
   if (result.ok()) {
@@ -423,7 +430,7 @@ inline Co<Output> Task(World& world, Token, uint64_t seed, int depth) {
   } else if (what < 100) {
     if (depth > 0) co_await Family(world, rand, depth, 1 + rand.Below(8));
   } else if (what < 102) {
-    // Does not fit into a queue.
+    // Spawns more children than fit into a queue.
     if (depth > 0) co_await Family(world, rand, depth, 600);
   } else if (what < 200) {
     const uint32_t times = 1 + rand.Below(4);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A worker that has nothing to do takes what another one keeps to itself and
-// does not come to, in a poll that goes on and on. Nobody else does here: the
-// watchdog would come after an hour.
+// Tests that an idle worker takes the tasks that another worker keeps to itself
+// and does not reach, in a poll that lasts very long. No other thread takes the
+// tasks here: the watchdog would come after an hour.
 
 #include <atomic>
 #include <memory>
@@ -39,7 +39,8 @@ class StuckWorkerTest : public testing::TestWithParam<int> {
   std::unique_ptr<Runtime> runtime_;
 };
 
-// How many tasks it keeps. The last one is in the slot.
+// Number of tasks that the stuck worker keeps. The last one is in the LIFO
+// slot.
 INSTANTIATE_TEST_SUITE_P(Tasks, StuckWorkerTest, testing::Values(1, 3));
 
 TEST_P(StuckWorkerTest, AnotherThatBecomesFreeTakesAllThatItKeeps) {

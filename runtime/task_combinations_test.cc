@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every way in which the life of a task, of its JoinHandle and of its joiner's
-// waker may overlap, on either kind of runtime and in a local set, with what
-// must come of it. The moments are exact: between two of them no thread of the
-// runtime runs anything but what holds it.
+// waker can overlap, on either kind of runtime and in a local set, with the
+// expected results. The moments are exact: between two of them the threads of
+// the runtime run nothing except what holds them.
 //
 // The traps S16 (tokio #2062, #1972), S17 (#3929), S18 (#3159, #3672), S19
 // (#4430) and S20 (#2096, #2044, #6986) are points of this product. An output
@@ -45,29 +45,29 @@ namespace {
 enum class Kind {
   kCurrentThread,
   kMultiThread,
-  // What is done to the task is done on the thread of the set, or on another.
+  // Operations on the task are on the thread of the set, or on another thread.
   kLocalSet,
   kLocalSetFromOutside,
   kLocalSetOfMultiThread,
 };
-// How the task's second poll ends it, if nothing else has.
+// How the task's second poll ends the task, if nothing else has.
 enum class End { kValue, kThrows };
-// What the destructor of the task's future does.
+// Effect of the destructor of the task's future.
 enum class Destructor { kReturns, kThrows };
 enum class Join { kNeverPolled, kPolled };
-// In the order of time, as the next.
+// In the order of time, like `AbortAt`.
 enum class DropAt { kBeforeFirstPoll, kSuspended, kRunning, kEnd, kNever };
 enum class AbortAt {
   kBeforeFirstPoll,
   kSuspended,
   kRunning,              // in the poll that then ends the task
-  kRunningThenSuspends,  // in a poll that is pending
+  kRunningThenSuspends,  // in a pending poll
   kEnd,
-  kAfterTaken,  // when the joiner has the output
+  kAfterTaken,  // after the joiner has taken the output
   kNever,
 };
-// At a moment at which the handle is dropped as well, the first comes before
-// that, and the second after it.
+// If the handle is dropped at the same moment, `kJoinHandle` aborts before the
+// drop, and `kAbortHandle` after the drop.
 enum class AbortBy { kJoinHandle, kAbortHandle };
 
 struct Combination {
@@ -80,7 +80,7 @@ struct Combination {
   AbortBy abort_by;
 };
 
-// The last moment at which a handle is there that is dropped at `at`.
+// Returns the last moment at which a handle exists that is dropped at `at`.
 AbortAt LastOf(DropAt at) {
   switch (at) {
     case DropAt::kBeforeFirstPoll:
@@ -97,7 +97,7 @@ AbortAt LastOf(DropAt at) {
   return AbortAt::kAfterTaken;
 }
 
-// Whether there is such a case, and no other is the same.
+// Returns whether the case is possible, and no other case is the same.
 bool MakesSense(const Combination& c) {
   // The second poll is never reached.
   if (c.drop_at == DropAt::kRunning && c.abort_at <= AbortAt::kSuspended) {
@@ -172,7 +172,7 @@ std::string NameOf(const testing::TestParamInfo<Combination>& info) {
 
 bool IsInRuntime() { return Handle::TryCurrent().has_value(); }
 
-// What is counted while a task runs.
+// Counts while a task runs.
 struct Counts {
   std::atomic<int> polls{0};
   std::atomic<int> futures_ended{0};
@@ -201,7 +201,7 @@ class Output {
   Counts* counts_;
 };
 
-// A joiner's waker. Every clone counts; the first one does not.
+// Returns a joiner's waker. Every clone counts; the first waker does not.
 RawWaker JoinerWaker(Counts* counts) {
   static constexpr RawWakerVTable kVTable = {
       [](void* data) {
@@ -220,7 +220,7 @@ RawWaker JoinerWaker(Counts* counts) {
 
 class TaskCombinationsTest : public testing::TestWithParam<Combination> {
  protected:
-  // What the task looks at.
+  // The data that the task uses.
   struct Shared {
     Counts counts;
     Combination combination;
@@ -229,7 +229,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     std::optional<Waker> waker;
   };
 
-  // The task: pending at first, and wakes itself while it is destroyed.
+  // The task: pending at first. Wakes itself during its destruction.
   class Subject {
    public:
     explicit Subject(Shared* shared) : shared_(shared) {}
@@ -286,7 +286,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     std::shared_ptr<Hold> hold_;
   };
 
-  // Ready when `condition` holds. Lets the tasks run until then.
+  // Is ready when `condition` holds. Lets the tasks run until then.
   class Until {
    public:
     explicit Until(std::function<bool()> condition)
@@ -323,13 +323,13 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     if (hold_ != nullptr) hold_->end.Notify();
   }
 
-  // From here on no worker runs, and what has ended has ended for good.
+  // From here on no worker runs, and ended objects have ended permanently.
   void StopWorkers() {
     if (!is_multi_thread_) return;
     hold_ = std::make_shared<Hold>();
     for (int i = 0; i < kWorkers; ++i) {
       runtime_->Spawn(Holder(hold_)).Detach();
-      // A worker that took two would keep the second one to itself.
+      // A worker that took two holders would keep the second one to itself.
       while (hold_->begun.load() <= i) std::this_thread::yield();
     }
   }
@@ -353,7 +353,8 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
     return is_local_ ? set_->alive_tasks() : runtime_->handle().alive_tasks();
   }
 
-  // Calls `f` where the task, its handle and its wakers are used.
+  // Calls `f` on the thread on which the task, its handle and its wakers are
+  // used.
   void There(const std::function<void()>& f) {
     if (how_.kind != Kind::kLocalSetFromOutside) return f();
     std::thread(f).join();
@@ -362,14 +363,14 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   void PollHandle() {
     if (how_.join == Join::kNeverPolled || !handle_.has_value()) return;
     Context cx(joiner_.get());
-    // The second time costs nothing: the waker is the same.
+    // The second poll costs nothing, because the waker is the same.
     for (int i = 0; i < 2; ++i) {
       EXPECT_TRUE(handle_->Poll(cx).IsPending());
       EXPECT_EQ(counts_.wakers_alive, 1);
     }
   }
 
-  // What is asked for at the moment `at`.
+  // Aborts the task if the combination does so at the moment `at`.
   void AbortIf(AbortAt at, AbortBy by) {
     if (how_.abort_at != at || how_.abort_by != by) return;
     if (by == AbortBy::kAbortHandle) return shared_.abort->Abort();
@@ -378,7 +379,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   void DropIf(DropAt at) {
     if (how_.drop_at != at) return;
     handle_.reset();
-    // The waker goes at once, whether the task has ended or not.
+    // The waker is destroyed at once, whether the task has ended or not.
     EXPECT_EQ(counts_.wakers_alive, 0);
   }
   void DropAndAbortIf(DropAt drop_at, AbortAt abort_at) {
@@ -417,7 +418,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
 
   const Combination how_ = GetParam();
   const std::source_location spawned_at_ = std::source_location::current();
-  // Whether the task is for the runtime's own threads.
+  // Whether the task runs on the runtime's own threads.
   const bool is_multi_thread_ = how_.kind == Kind::kMultiThread;
   const bool is_local_ = how_.kind == Kind::kLocalSet ||
                          how_.kind == Kind::kLocalSetFromOutside ||
@@ -448,7 +449,7 @@ TEST_P(TaskCombinationsTest, EndsAsItShould) {
     if (!shared_.abort->IsFinished()) PollHandle();
   });
   DropAndAbortIf(DropAt::kSuspended, AbortAt::kSuspended);
-  // Only a thread of the runtime ends it.
+  // Only a thread of the runtime ends the task.
   EXPECT_EQ(counts_.futures_ended, how_.abort_at == AbortAt::kBeforeFirstPoll);
   There([this] {
     if (!shared_.waker.has_value()) return;
@@ -462,8 +463,8 @@ TEST_P(TaskCombinationsTest, EndsAsItShould) {
   EXPECT_EQ(counts_.futures_ended, 1);
   EXPECT_EQ(counts_.futures_ended_elsewhere, 0);
   EXPECT_EQ(counts_.wakers_alive, 0);
-  // A handle that went while the task was suspended was there at the end of
-  // one that was cancelled before.
+  // A handle that was dropped while the task was suspended still existed at the
+  // end of a task that was cancelled before its first poll.
   const bool joined_at_end =
       handle_.has_value() || (how_.drop_at == DropAt::kSuspended &&
                               how_.abort_at == AbortAt::kBeforeFirstPoll);

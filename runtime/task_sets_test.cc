@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `LocalSet`, a `JoinSet`, a `TaskTracker` and task-locals on either kind of
-// runtime.
+// Tests a `LocalSet`, a `JoinSet`, a `TaskTracker` and task-locals on either
+// kind of runtime.
 
 #include <atomic>
 #include <memory>
@@ -95,7 +95,8 @@ TEST_P(LocalSetTest, ItsTasksSpawnOntoTheRuntime) {
 // L6, tokio #7368 and #7372.
 class BlockInPlaceInALocalSet : public testing::Test {
  protected:
-  // With one worker: nobody else could run what it waits for.
+  // The runtime has a single worker: no other worker could run the awaited
+  // task.
   static Runtime MakeRuntime() {
     absl::StatusOr<Runtime> runtime =
         Builder::MultiThread().WorkerThreads(1).Build();
@@ -103,7 +104,8 @@ class BlockInPlaceInALocalSet : public testing::Test {
     return *std::move(runtime);
   }
 
-  // Fills a set with one that waits for a task outside, and another.
+  // Fills a set with a task that waits for a task outside, and with another
+  // task.
   void SpawnBoth(LocalSet& set) {
     auto blocks = [this]() -> Co<> {
       BlockInPlace([this] { ran_outside_.WaitForNotification(); });
@@ -137,7 +139,7 @@ TEST_F(BlockInPlaceInALocalSet, HoldsUpTheSetAndNotTheRuntime) {
   EXPECT_THAT(log_, ElementsAre(here, here));
 }
 
-// The worker goes to another thread, but the poll ends on this one.
+// The worker moves to another thread, but the poll ends on this thread.
 TEST_F(BlockInPlaceInALocalSet, OfATaskHoldsUpTheSetAndNotTheWorker) {
   Runtime runtime = MakeRuntime();
   auto body = [this]() -> Co<std::thread::id> {
@@ -256,7 +258,7 @@ TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfItInherits) {
   EXPECT_THAT(runtime.BlockOn(main), IsOkAndHolds(777));
 }
 
-// The main future of a current-thread runtime is polled amid its tasks.
+// The main future of a current-thread runtime is polled between the tasks.
 TEST_P(TaskLocalTest, AScopeAroundBlockOnIsTheMainFuturesAndNotTheTasks) {
   Runtime runtime = MakeRuntime();
   auto child = []() -> Co<bool> { co_return number.Get() == nullptr; };
@@ -268,7 +270,7 @@ TEST_P(TaskLocalTest, AScopeAroundBlockOnIsTheMainFuturesAndNotTheTasks) {
   EXPECT_TRUE(number.SyncScope(5, [&] { return runtime.BlockOn(main); }));
 }
 
-// Asks, when it is destroyed, whether it is in a scope.
+// Checks, in its destructor, whether it is in a scope.
 class AsksAtItsEnd {
  public:
   explicit AsksAtItsEnd(std::atomic<int>* hidden) : hidden_(hidden) {}
@@ -300,7 +302,7 @@ TEST_P(TaskLocalTest, ATaskIsNotInTheScopeOfWhoDestroysItsRuntime) {
 TEST(TaskLocal, ATaskOfALocalSetIsNotInTheScopeOfWhoseSetHasBeenClosed) {
   std::atomic<int> hidden = 0;
   number.SyncScope(5, [&] {
-    // A task whose end spawns another, which is refused.
+    // A task whose end spawns another task, which is refused.
     auto set = std::make_unique<LocalSet>();
     auto at_end = absl::MakeCleanup([closed = set.get(), &hidden] {
       closed->Spawn(AsksAtItsEnd(&hidden)).Detach();
@@ -330,7 +332,7 @@ TEST(JoinSetOfARuntime, GivesAllResultsAtOnce) {
     set.Insert(std::move(handle));
     std::vector<absl::StatusOr<int>> results = co_await set.JoinAll();
     EXPECT_TRUE(set.empty());
-    // Of an empty set: at once.
+    // For an empty set, the call is ready at once.
     const auto none = co_await set.JoinAll();
     EXPECT_TRUE(none.empty());
     co_return results;

@@ -5,7 +5,7 @@
 // File: test_util.h
 // -----------------------------------------------------------------------------
 //
-// For the tests of this folder.
+// Helpers for the tests in runtime/.
 
 #ifndef ROUSE_RUNTIME_TEST_UTIL_H_
 #define ROUSE_RUNTIME_TEST_UTIL_H_
@@ -23,8 +23,8 @@
 
 namespace rouse {
 
-// What holds for either kind of runtime: the parameter says whether it is
-// multi-threaded.
+// A fixture for behaviour shared by both kinds of runtime. The parameter says
+// whether the runtime is multi-threaded.
 //
 //   using MyTest = EitherRuntimeTest;
 //   INSTANTIATE_TEST_SUITE_P(Kinds, MyTest, testing::Bool(), &KindOfRuntime);
@@ -45,7 +45,7 @@ inline std::string KindOfRuntime(const testing::TestParamInfo<bool>& info) {
   return info.param ? "MultiThread" : "CurrentThread";
 }
 
-// A paused clock that advances by itself.
+// Returns a paused, auto-advancing clock.
 inline std::shared_ptr<Clock> AutoAdvancingClock() {
   auto clock = std::make_shared<Clock>();
   clock->Pause();

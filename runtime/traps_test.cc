@@ -1,13 +1,13 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The traps of a scheduler that others have fallen into, and where it is shown
-// that this one does not. Numbers with a # are tokio's.
+// The traps into which other schedulers have fallen, and where tests show that
+// this scheduler does not. Numbers with a # are those of tokio's issues.
 //
-//   S1   #1768: a load is no match for a sleeper
+//   S1   #1768: a load is too weak to see a sleeper
 //        models RunQueues, StealableQueue.HidesNothing*; mutants of idle.h
 //   S2   #2362: positions wrap
-//        LocalQueueTest: its positions do, in each test
+//        LocalQueueTest: positions wrap in each test
 //   S3   #2387: a place is written while a thief reads it
 //        models StealableQueue.OverflowsBesideAThief, .TakesABatchBesideAThief,
 //        TwoThieves.*
@@ -15,36 +15,37 @@
 //        positions have 32 bits: stealable_queue.h
 //   S5   #8029: the wrong half overflows
 //        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheSharedQueue
-//   S6   #5705, #5908: batches of nothing, and of too much
+//   S6   #5705, #5908: batches are empty, or too large
 //        RunQueuesTest.ABatchIsOneAtLeast,
 //        .ABatchToBeSharedAtOnceLeavesHalfOfTheRoom
-//   S7   #4383: a wake is used up by one that searches in vain
+//   S7   #4383: a wake is used up by a worker that searches in vain
 //        RunQueuesTest.TheLastThatSearchesWakesAnotherForTheRest; model
 //        Idle.ATaskComesWhileTheLastOneEndsItsSearch
 //   S8   #2349, #5686, #5712: the slot keeps the queue from running
 //        here: TwoTasksThatWakeEachOther*, AChainOfTasks*
-//   S9   #4941, #8065: a task in the slot of a worker that is stuck
+//   S9   #4941, #8065: a task is in the slot of a worker that is stuck
 //        LongPoll.TheTaskThatWouldRunNext*, WatchdogTest; model
 //        RunQueues.TheWatchdogRescuesWhatABusyWorkerKeeps
 //   S10  #6596: BlockInPlace leaves the slot full
 //        BlockInPlaceTest.LetsOthersHaveWhatTheWorkerKept
-//   S11  #5239, #5837: nested BlockInPlace
+//   S11  #5239, #5837: BlockInPlace is nested
 //        BlockInPlace.OneInsideAnother, BlockInPlaceTest.OneInsideAnother*
 //   S12  #6999, #7216, #7879: deferred wakers are left behind
-//        there is no list of them: who yields is back in a queue when its poll
-//        has ended. BlockInPlace.ATaskThatHasYieldedRunsMeanwhile
-//   S13  #5223, #5251: who yields keeps the drivers from running
+//        no list of them exists: a task that yields is back in a queue when
+//        its poll has ended. BlockInPlace.ATaskThatHasYieldedRunsMeanwhile
+//   S13  #5223, #5251: tasks that yield keep the drivers from running
 //        here: WhoYieldsLetsTheDriverRun, AMainFutureThatYields*
 //   S14  #2119, #2061, #2046, #2789: a shutdown hangs
 //        here: AShutdown*; RuntimeTest.ATaskSpawnedByADestructor*; model
 //        RunQueues.CloseLeavesNobodyAsleep
-//   S15  #3869, #3752: a shutdown before the threads have begun
+//   S15  #3869, #3752: a shutdown comes before the threads have begun
 //        here: AShutdownAtOnce
-//   S16  #2062, #1972: a wake while the future is destroyed, or that does it
+//   S16  #2062, #1972: a wake comes while the future is destroyed, or
+//        destroys the future
 //        task_combinations_test; TaskAbortTest.AFutureMayWakeItsTaskWhile*,
 //        .AbortNeverDestroysTheFutureItself
-//   S17  #3929: an abort destroys the future on its own thread
-//        the same
+//   S17  #3929: an abort destroys the future on the aborting thread
+//        tested like S16
 //   S18  #3159, #3672: an abort meets a shutdown
 //        task_combinations_test; model Task.IsAbortedAndShutDownWhile*
 //   S19  #4430: the output's destructor throws in ~JoinHandle
@@ -53,44 +54,44 @@
 //        models Task.*Joined*; TaskTest.ADroppedHandleForgetsItsWaker
 //   S21  #7622: a wake of a task that is queued must order, too
 //        model Task.APollSeesWhatCameBeforeEveryWake
-//   S22  #5772: guards that go in another order
-//        they neither move nor copy, and else are a panic
+//   S22  #5772: guards are destroyed in another order
+//        guards can be neither moved nor copied; another order is a panic
 //        (HandleTest.GuardsThatGoInAnotherOrderEndTheProgram)
-//   S23  #7834, #8212, #8222: hooks that make work
+//   S23  #7834, #8212, #8222: hooks make work
 //        HooksTest.BeforeParkMaySpawn, .BeforeParkMayWakeATask,
 //        .BeforeParkMayWakeTheMainFutureBesideATimer
-//   S24  #8078: a random generator whose state is zero
+//   S24  #8078: a random generator has the state zero
 //        FastRand.SeedZeroIsAsGoodAsAny
-//   S25  #3564, #1861: what each of many runtimes leaves behind
+//   S25  #3564, #1861: each of many runtimes leaves something behind
 //        here: ManyRuntimesLeaveNothingBehind
-//   S26  #8391: a dump while the scheduler is at it
+//   S26  #8391: a dump comes while the scheduler works
 //        nothing is borrowed: models TaskTrace.*
 //   S27  tokio 0.1 #459, #507: park against unpark
 //        models Parker.*, ThreadParker.*; ParkerStress
-//        tokio 0.1 #795: a permit to block is given to a task that does not use
-//        it, and is lost
-//        there are no such permits, but threads, and a queue for them: models
-//        BlockingPool.*; BlockInPlace.BeyondTheLimitOfThreadsTasksWait. Of a
-//        `Semaphore`: models Semaphore.WhatIsGivenUpCarriesOn,
+//        tokio 0.1 #795: a permit to block is given to a task that does not
+//        use the permit, and is lost
+//        no such permits exist, but threads, and a queue for them: models
+//        BlockingPool.*; BlockInPlace.BeyondTheLimitOfThreadsTasksWait. For
+//        permits of a `Semaphore`: models Semaphore.WhatIsGivenUpCarriesOn,
 //        .ConcurrentCancel, .AllGiveUpWhilePermitsCome
-//   S27b #4730, #6315: a long poll of the worker that had the driver
+//   S27b #4730, #6315: the worker that had the driver is in a long poll
 //        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver
-//   P1 to P6, of the blocking pool
+//   P1 to P6, about the blocking pool
 //        blocking_pool_test.cc says where
 //   L1   #1885, #1892, #1905: a local set hangs at its end, and under load
 //        LocalSetShutdown.TasksThatWakeOneAnother*;
 //        LocalSet.APollRunsALimitedNumberOfTasks
-//   L2   #2460, #2462: one budget for all tasks of a set
+//   L2   #2460, #2462: all tasks of a set have a single budget
 //        LocalSet.EachTaskHasABudgetOfItsOwn
-//   L3   #3117, #3369: what is spawned into a set does not wake who polls it
+//   L3   #3117, #3369: a spawn into a set does not wake the set's poller
 //        LocalSet.SpawningWakesWhoWaitsForTheSet
-//   L4   #5020, #6016: the same inside a guard
+//   L4   #5020, #6016: a spawn inside a guard does not wake the poller
 //        LocalSet.SpawningInsideAGuardWakesWhoWaitsForTheSet
-//   L5   #3978: a task that is woken while its set goes is never freed
+//   L5   #3978: a task that is woken while its set is destroyed is never freed
 //        LocalSetShutdown.ATaskThatIsWokenMeanwhile*; models
 //        LocalSet.*DuringShutdown
 //   L6   #7368, #7372: BlockInPlace in a task of a set
-//        its poll ends on its thread, whatever becomes of the worker:
+//        the poll ends on its thread, wherever the worker goes:
 //        BlockInPlaceInALocalSet.*
 
 #include <atomic>
@@ -146,7 +147,8 @@ Co<> SleepAndSet(std::atomic<bool>* flag) {
 using TrapsTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, TrapsTest, ::testing::Bool(), &KindOfRuntime);
 
-// One worker, of either kind, with a slot, and nobody to come to its help.
+// Returns a runtime of either kind, with a single worker and a LIFO slot. No
+// other thread helps the worker.
 Runtime OneWorker(Builder builder) {
   absl::StatusOr<Runtime> runtime = builder.WorkerThreads(1)
                                         .LifoSlot(true)
@@ -156,7 +158,7 @@ Runtime OneWorker(Builder builder) {
   return *std::move(runtime);
 }
 
-// S8. The two always have the slot; the third is in the queue.
+// S8. The two tasks always have the slot; the third task is in the queue.
 TEST_P(TrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> ran{false};
@@ -234,11 +236,11 @@ TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
     while (!ended) co_await Yield();
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(main)), IsOk());
-  // Three from the slot, and one or two more.
+  // Three links come from the slot, and another one or two.
   EXPECT_LT(links, 20);
 }
 
-// Nor do tasks of the worker keep those from outside waiting.
+// Tasks of the worker do not keep tasks from outside waiting either.
 TEST_P(TrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> begun{false};
@@ -283,7 +285,8 @@ TEST_P(TrapsTest, AShutdownAtOnce) {
   for (int i = 0; i < 100; ++i) MakeRuntime();
 }
 
-// S14. From before to after: each task runs, or is cancelled.
+// S14. Tasks arrive from before the shutdown until after it: each task runs, or
+// is cancelled.
 TEST_P(TrapsTest, AShutdownMeetsTasksFromOutside) {
   for (int i = 0; i < 50; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
@@ -306,7 +309,7 @@ TEST_P(TrapsTest, AShutdownMeetsTasksFromOutside) {
   }
 }
 
-// S14. The tasks wait for one another, and each keeps the runtime's handle.
+// S14. The tasks wait for each other, and each keeps the runtime's handle.
 TEST_P(TrapsTest, AShutdownOfTasksThatJoinEachOther) {
   std::optional<Runtime> runtime(MakeRuntime());
   const Handle handle = runtime->handle();
@@ -324,7 +327,7 @@ TEST_P(TrapsTest, AShutdownOfTasksThatJoinEachOther) {
   EXPECT_EQ(handle.alive_tasks(), 0u);
 }
 
-// S14. While tasks wake each other all the time.
+// S14. The shutdown comes while tasks wake each other all the time.
 TEST_P(TrapsTest, AShutdownInTheMiddleOfEverything) {
   for (int i = 0; i < 20; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
@@ -345,14 +348,14 @@ TEST_P(TrapsTest, AShutdownInTheMiddleOfEverything) {
   }
 }
 
-// How many files in a folder of /proc/self.
+// Returns the number of files in a folder of /proc/self.
 size_t CountIn(const char* folder) {
   using Iterator = std::filesystem::directory_iterator;
   const auto count = std::distance(Iterator(folder), Iterator());
   return static_cast<size_t>(count);
 }
 
-// S25. (Of memory, the sanitizers know.)
+// S25. (The sanitizers check memory.)
 TEST_P(TrapsTest, ManyRuntimesLeaveNothingBehind) {
   const auto run = [] {
     Runtime runtime = MakeRuntime();
@@ -365,7 +368,7 @@ TEST_P(TrapsTest, ManyRuntimesLeaveNothingBehind) {
   const size_t threads = CountIn("/proc/self/task");
   for (int i = 0; i < 50; ++i) run();
   EXPECT_EQ(CountIn("/proc/self/fd"), descriptors);
-  // One that has been joined may be there for a moment.
+  // A joined thread may be listed for another moment.
   while (CountIn("/proc/self/task") > threads) std::this_thread::yield();
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is said of an exception that has ended a task, and to whom.
+// Tests the reports of an exception that has ended a task, and their receivers.
 
 #include <cstddef>
 #include <exception>
@@ -59,7 +59,7 @@ Co<int> Throws() {
   throw std::runtime_error("broken");
 }
 
-// What is logged as an error while it lives.
+// Captures the lines that are logged as errors while the object exists.
 class ErrorLog {
  public:
   ErrorLog() : log_(absl::MockLogDefault::kIgnoreUnexpected) {
@@ -77,7 +77,7 @@ class ErrorLog {
     return lines_;
   }
 
-  // Waits until there are so many, whichever thread they come from.
+  // Waits until there are `count` lines, from any threads.
   std::vector<std::string> WaitFor(size_t count) const {
     const absl::MutexLock lock(&mu_);
     const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -93,7 +93,8 @@ class ErrorLog {
   absl::ScopedMockLog log_;
 };
 
-// Lets the tasks run until `handle`'s has ended, without taking its result.
+// Lets the tasks run until the task of `handle` has ended, without taking the
+// task's result.
 template <class T>
 void AwaitEnd(Runtime& runtime, JoinHandle<T>& handle) {
   auto wait = [&handle]() -> Co<> {
@@ -145,7 +146,7 @@ TEST_P(UnhandledExceptionTest, IsLoggedWhenAHandleGoesThatHasNotGivenIt) {
   {
     JoinHandle<int> task = runtime.Spawn(Throws());
     AwaitEnd(runtime, task);
-    // It may yet be awaited.
+    // The task may yet be awaited.
     EXPECT_THAT(log.lines(), IsEmpty());
   }
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("broken")));
@@ -265,7 +266,7 @@ TEST_P(UnhandledExceptionTest, ThatShutsDownIsLoggedOnceAndNamedInThePanic) {
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("the runtime shuts down")));
 }
 
-// A mistake in the program, where Rouse throws.
+// The exception is a mistake in the program, for which Rouse throws.
 TEST_P(UnhandledExceptionTest, OfAPanicNamesTheTaskAndItsPlace) {
   Runtime runtime = MakeRuntime();
   auto body = []() -> Co<> {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What AddressSanitizer finds in coroutines.
+// Tests what AddressSanitizer finds in coroutines.
 
 #include <cstddef>
 #include <vector>
@@ -24,7 +24,7 @@ Co<> Read(const int& number, const bool& may_read, int* result) {
   *result = number;
 }
 
-// WRONG: the task that it spawns refers to this frame, and outlives it.
+// WRONG: the spawned task refers to this frame, and outlives it.
 Co<> SpawnReader(const bool& may_read, int* result) {
   const int number = 1;
   Spawn(Read(number, may_read, result)).Detach();
@@ -34,7 +34,8 @@ Co<> SpawnReader(const bool& may_read, int* result) {
 Co<> ReadFromAFrameThatHasGone(int* result) {
   bool may_read = false;
   (void)co_await Spawn(SpawnReader(may_read, result));
-  // Frames of the same size, which a pool would put where that one was.
+  // Frames of the same size, which a pool would put in the place of the first
+  // frame.
   std::vector<Co<>> frames;
   for (int i = 0; i < 100; ++i) frames.push_back(SpawnReader(may_read, result));
   may_read = true;

@@ -5,7 +5,8 @@
 // File: worker_handoff.h
 // -----------------------------------------------------------------------------
 //
-// For runtime/ itself: who runs the tasks of a current-thread runtime.
+// Internal to runtime/: selects the thread that runs the tasks of a
+// current-thread runtime.
 
 #ifndef ROUSE_RUNTIME_WORKER_HANDOFF_H_
 #define ROUSE_RUNTIME_WORKER_HANDOFF_H_
@@ -19,18 +20,19 @@ namespace rouse::internal {
 
 // WorkerHandoff
 //
-// The threads that are in `BlockOn()` of a current-thread runtime: one of them
-// has its worker, and hands it on when it leaves.
+// The threads in `BlockOn()` of a current-thread runtime. One thread has the
+// runtime's worker, and hands the worker on when leaving.
 class WorkerHandoff {
  public:
-  // A thread that wants the worker, on its stack.
+  // A thread that wants the worker. Lives on the thread's stack.
   struct Candidate : IntrusiveListNode<> {
     ThreadParker parker;
     const ThreadParker::Unparker unparker = parker.unparker();
   };
 
-  // Takes the worker or, if another thread has it, sees to it that `candidate`
-  // is unparked when there is another chance.
+  // Takes the worker and returns true. If another thread has the worker,
+  // returns false and makes sure that `candidate` is unparked when the worker
+  // may be free again.
   bool TryTake(Candidate& candidate) {
     const absl::MutexLock lock(&mu_);
     candidate.Unlink();
@@ -39,13 +41,13 @@ class WorkerHandoff {
     return false;
   }
 
-  // `candidate` has its result without the worker.
+  // Removes `candidate`, whose future has completed without the worker.
   void Leave(Candidate& candidate) {
     const absl::MutexLock lock(&mu_);
     if (candidate.IsLinked()) {
       candidate.Unlink();
     } else if (!taken_) {
-      UnparkNext();  // the chance was given to it, who has no use for it
+      UnparkNext();  // this chance is of no use to `candidate`
     }
   }
 
@@ -55,7 +57,7 @@ class WorkerHandoff {
     UnparkNext();
   }
 
-  // Waits for the worker to be back, and keeps it.
+  // Waits until the worker is given back, and keeps the worker permanently.
   void TakeForGood() {
     const absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(+[](bool* taken) { return !*taken; }, &taken_));
@@ -64,7 +66,7 @@ class WorkerHandoff {
 
  private:
   void UnparkNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Under the lock, so that the candidate is still there.
+    // Under the lock, so that the candidate still exists.
     if (Candidate* next = waiting_.PopFront()) next->unparker.Unpark();
   }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A task that yields comes back when the driver has been asked for events, not
-// after as many polls as `EventInterval()` says.
+// Tests that a task that yields is polled again after the driver was asked for
+// events, not after the number of polls in `EventInterval()`.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -61,8 +61,8 @@ class YieldEventsTest : public testing::TestWithParam<Param> {
     runtime_ = *std::move(runtime);
   }
 
-  // Starts a task that waits for `event()`, has it come with `happen()`, and
-  // yields until the task has seen it. Gives how often that was.
+  // Starts a task that waits for `event()`, causes the event with `happen()`,
+  // and yields until the task has seen the event. Returns the number of yields.
   int YieldsUntilSeen(std::function<Co<>()> event,
                       std::function<void()> happen) {
     auto waiter = [this, event]() -> Co<> {
@@ -114,7 +114,7 @@ class YieldEventsTest : public testing::TestWithParam<Param> {
   std::optional<Runtime> runtime_;
 
  private:
-  // Of the one thread that runs all of it.
+  // Used only by the thread that runs everything.
   bool waits_ = false;
   bool seen_ = false;
   int yields_ = 0;
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Yields::kLocalTask, Yields::kMain,
                                      Yields::kJoinedByMain)),
     &NameOf);
-// Its main future is on a thread of its own, beside the tasks.
+// The main future has a thread of its own, beside the tasks.
 INSTANTIATE_TEST_SUITE_P(OneWorker, YieldEventsTest,
                          testing::Combine(testing::Values(true),
                                           testing::Values(Yields::kTask,

@@ -5,27 +5,27 @@
 // File: bell.h
 // -----------------------------------------------------------------------------
 //
-// For signal/ itself: what the handler of a signal shares with the threads that
-// install it and that listen. Only atomics and plain data: a handler may use
-// nothing else.
+// Internal to signal/: state shared by a signal handler, the threads that
+// install the handler, and the threads that listen. The state is only atomics
+// and plain data, because a handler can use nothing else.
 //
-//   who                     does
-//   the installing thread   Install(): writes down what handled the signal
-//                           before, and the descriptor, and then has the system
-//                           call the handler
+//   thread                  steps
+//   the installing thread   Install(): records the previous handler of the
+//                           signal and the descriptor, and then has the system
+//                           call the new handler.
 //   the handler             Ring(): counts the signal, and then writes to the
-//                           descriptor; then calls what handled the signal
-//                           before, unless it IsSpent()
-//   a listening thread      waits for the descriptor to be written to, and then
-//                           looks at count()
+//                           descriptor. Afterwards the handler calls the
+//                           previous handler, unless it IsSpent().
+//   a listening thread      Waits for a write to the descriptor, and then reads
+//                           count().
 //
-// The invariant is that who is told by the descriptor finds the signal counted,
-// and that the handler finds the descriptor.
+// The invariant is that a thread notified by the descriptor finds the signal
+// counted, and that the handler finds the descriptor.
 //
-// The operating system has two parts in this. What a thread does before it
-// installs a handler is visible to the handler, on whatever thread it runs: the
-// system's lock on the table of handlers sees to that. And what a thread does
-// before it writes to a descriptor is visible to a thread whose wait that ends.
+// The operating system gives two guarantees for the invariant. Actions before
+// the installation of a handler are visible to the handler, on any thread,
+// because of the system's lock on the table of handlers. Actions before a write
+// to a descriptor are visible to a thread whose wait is ended by the write.
 
 #ifndef ROUSE_SIGNAL_BELL_H_
 #define ROUSE_SIGNAL_BELL_H_
@@ -40,8 +40,8 @@ namespace rouse::internal {
 
 // Bell
 //
-// Of one signal. Must live as long as the process once the handler has been
-// installed. `Previous` is what is known of the handler before.
+// The bell of a signal. Must exist as long as the process once the handler has
+// been installed. `Previous` describes the previous handler.
 template <class Previous>
 class Bell {
  public:
@@ -53,21 +53,24 @@ class Bell {
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  // ---- For installing threads, one at a time, by a lock of theirs.
+  // ---- For installing threads, serialized by their own lock.
 
-  // The descriptor that the handler writes to, or -1 while there is no handler.
+  // Returns the descriptor to which the handler writes, or -1 while there is no
+  // handler.
   int fd() const {
-    // Relaxed: it changes under the lock alone.
+    // Relaxed: changes only under the lock.
     return fd_.load(std::memory_order_relaxed);
   }
 
   // Calls `install()`, which has the system call the handler from now on, and
-  // returns whether it could. REQUIRES: there is no handler.
+  // returns whether `install()` succeeded.
+  //
+  // REQUIRES: There is no handler.
   template <class F>
   bool Install(int fd, const Previous& previous, F install) {
     previous_.Write() = previous;
-    // Relaxed: the handler runs after `install()` alone, which orders this
-    // before it, as it does `previous_`.
+    // Relaxed: the handler runs only after `install()`, which orders the store
+    // before the handler. The same holds for `previous_`.
     fd_.store(fd, std::memory_order_relaxed);
     if (install()) return true;
     // Relaxed: there is no handler, and the lock is held.
@@ -80,27 +83,29 @@ class Bell {
   // Counts a signal, and calls `write(fd)`.
   template <class F>
   void Ring(F write) {
-    // Release pairs with the acquire of count(): what the signal's sender, if
-    // it is in this process, has done is visible to who finds it counted.
+    // Release pairs with the acquire in count(): actions of the signal's
+    // sender, if the sender is in this process, are visible to a thread that
+    // finds the signal counted.
     count_.fetch_add(1, std::memory_order_release);
-    // Relaxed: see Install.
+    // Relaxed: see Install().
     write(fd_.load(std::memory_order_relaxed));
   }
 
   const Previous& previous() const { return previous_.Read(); }
 
-  // For a handler before that was to be called once: whether it has been. False
-  // for the first call alone.
+  // Returns whether a previous handler that is to be called only once has
+  // already been called. Returns false only to the first call.
   bool IsSpent() {
-    // Relaxed: of several calls one finds false, and there is nothing to order.
+    // Relaxed: exactly one of several calls finds false, and nothing needs an
+    // order.
     return is_spent_.exchange(true, std::memory_order_relaxed);
   }
 
   // ---- For any thread.
 
-  // How many signals there have been since the handler was installed.
+  // Returns how many signals have arrived since the handler was installed.
   uint64_t count() const {
-    // Acquire pairs with the release of Ring.
+    // Acquire pairs with the release in Ring().
     return count_.load(std::memory_order_acquire);
   }
 

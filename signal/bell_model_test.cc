@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A handler that is installed, run and listened to. A signal that a listening
-// thread is not told of is a deadlock or a failure here.
+// Models a handler that is installed, run and listened to. If a listening
+// thread is not notified of a signal, that is a deadlock or a failure here.
 
 #include <atomic>
 #include <cstdint>
@@ -25,11 +25,11 @@ using model::Thread;
 constexpr int kFd = 7;
 constexpr int kHandlerBefore = 11;
 
-// One signal of a process. What the operating system does in it orders what
-// bell.h says that it does, and nothing else.
+// A signal of a process. Its operating system gives the orders that bell.h
+// requires, and no other orders.
 class Process {
  public:
-  // sigaction(2).
+  // Models sigaction(2).
   bool Install() {
     return bell.Install(kFd, kHandlerBefore, [this] {
       handled_.store(true, std::memory_order_release);
@@ -37,7 +37,7 @@ class Process {
     });
   }
 
-  // kill(2), when this thread is the one that the system chooses. Whether there
+  // Models kill(2), if the system chooses this thread. Returns whether there
   // was a handler.
   bool Raise() {
     if (!handled_.load(std::memory_order_acquire)) return false;
@@ -86,7 +86,7 @@ MODEL_TEST(Bell, TwoSignalsAtOnceAreBothCounted) {
   other.Join();
 }
 
-// Also to one that has not waited for the descriptor.
+// This holds even for a thread that has not waited for the descriptor.
 MODEL_TEST(Bell, WhatTheSenderDidIsVisibleToWhoFindsItsSignalCounted) {
   Process process;
   Require(process.Install());
@@ -99,7 +99,7 @@ MODEL_TEST(Bell, WhatTheSenderDidIsVisibleToWhoFindsItsSignalCounted) {
   sender.Join();
 }
 
-// The second of two counts includes what came before the first one.
+// The second of two counts includes the actions before the first.
 MODEL_TEST(Bell, WhatEachSenderDidIsVisible) {
   Process process;
   Require(process.Install());
@@ -121,8 +121,8 @@ MODEL_TEST(Bell, WhatEachSenderDidIsVisible) {
   two.Join();
 }
 
-// A signal comes while the handler is installed: it is handled with all that
-// the handler needs, or as before.
+// A signal arrives during the installation of the handler: the new handler runs
+// with all that it needs, or the signal is handled as before.
 MODEL_TEST(Bell, ASignalMeetsTheInstallation) {
   Process process;
   bool handled = false;
@@ -142,7 +142,7 @@ MODEL_TEST(Bell, AHandlerBeforeThatIsForOneSignalIsCalledOnce) {
   Require(calls != other_calls);
 }
 
-// No descriptor is left behind, which the next installation would take for its
+// No descriptor is left behind, which the next installation would use as its
 // own.
 MODEL_TEST(Bell, AnInstallationThatFailsLeavesNothing) {
   Process process;

@@ -26,9 +26,9 @@ namespace rouse {
 
 // CtrlCFuture
 //
-// Gives `absl::Status`: an error is that of `Signal::Create()`, or Unavailable
-// when the reactor has been shut down. Polling it when it is finished is a
-// `Panic()`. May be moved until it is polled.
+// A future of `absl::Status`: an error of `Signal::Create()`, or Unavailable if
+// the reactor has been shut down. Polling the future after it was ready is a
+// `Panic()`. Can be moved until its first poll.
 class [[nodiscard]] CtrlCFuture {
  public:
   PollResult<absl::Status> Poll(Context& cx);
@@ -40,14 +40,14 @@ class [[nodiscard]] CtrlCFuture {
 
   absl::StatusOr<Signal> interrupt_;
   bool finished_ = false;
-  reactor::Waiter waiter_;  // gone before the signal is
+  reactor::Waiter waiter_;  // destroyed before the signal
 };
 
 // CtrlC()
 //
-// Waits for SIGINT, from this call on. As with every `Signal`, the program is
-// not ended by it any more, now and later: a loop that wants to end at the
-// second Ctrl-C waits a second time.
+// Waits for SIGINT, from the time of the call. As with every `Signal`, SIGINT
+// no longer ends the program, now and later. A loop that should end at the
+// second Ctrl-C must therefore wait a second time.
 CtrlCFuture CtrlC(const reactor::Handle& handle = reactor::Handle());
 
 }  // namespace rouse

@@ -29,7 +29,7 @@ absl::StatusOr<Signal> Signal::Create(int number,
                                       const reactor::Handle& handle) {
   std::optional<Signal> signal;
   const auto join = [&](OwnedFd fd) -> absl::Status {
-    // Before it is registered: what comes from here on is told.
+    // Read before the registration, so that later signals are reported.
     const uint64_t seen = internal::CountOf(number);
     absl::StatusOr<AsyncFd<OwnedFd>> doorbell = AsyncFd<OwnedFd>::Create(
         std::move(fd), reactor::Interest::kReadable, handle);
@@ -55,7 +55,7 @@ PollResult<absl::Status> Signal::PollRecv(Context& cx,
       unit->MadeProgress();
       return (*std::move(event)).status();
     }
-    // Before the look, so that what comes behind it is another event.
+    // Before the count is read, so that a later signal is another event.
     registration.WouldBlock(**event);
     const uint64_t count = internal::CountOf(number_);
     if (count != seen_) {

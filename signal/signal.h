@@ -14,7 +14,7 @@
 //     ReloadConfiguration();
 //   }
 //
-// For the end of a program there is `CtrlC()` (ctrl_c.h).
+// To wait for the user to end the program, use `CtrlC()` (ctrl_c.h).
 
 #ifndef ROUSE_SIGNAL_SIGNAL_H_
 #define ROUSE_SIGNAL_SIGNAL_H_
@@ -36,35 +36,37 @@ namespace rouse {
 
 // Signal
 //
-// Listens to one number. Any number of listeners may listen to the same, on
-// several reactors too: each is told. What comes while nobody waits is kept,
-// but several signals may become one.
+// Listens for a signal number. Any number of listeners can listen for the same
+// number, even on several reactors: each listener is notified. Signals that
+// arrive while no task waits are kept, but several signals may become one.
 //
-// The first listener of a number installs a handler for it, which stays for as
-// long as the process lives: what the system does by default, such as ending
-// the program, it does not do any more, also after the last listener has gone.
-// A handler that the program had installed before is still called, and as it
-// was: with the signals that it blocked, interrupting system calls or not, and
-// if it was to be called once (SA_RESETHAND), once. One that the program
-// installs later, and that does not call this one, ends the reports. A signal
-// that is blocked in every thread is not delivered to any.
+// The first listener of a number installs a handler, which stays as long as the
+// process lives. The default action (such as terminating the program) stays
+// disabled, even after the last listener is destroyed. A handler that the
+// program had installed before is still called, in the same way as before: with
+// the same signals blocked, interrupting system calls or not, and only once if
+// it was to be called once (SA_RESETHAND). If the program later installs a
+// handler that does not call the listeners' handler, the notifications end. A
+// signal that is blocked in every thread is not delivered to any thread.
 //
-// Movable, but not while a future of it lives. For one task at a time. Each has
-// a descriptor of its own.
+// Movable, except while a future of the `Signal` exists. Must be used by a
+// single task at a time. Each `Signal` has a descriptor of its own.
 class Signal {
  public:
   class RecvFuture;
 
-  // Listens from now on. The signals are told by `handle`'s reactor or, if
-  // unbound, the one that `reactor::BindHandle()` finds.
+  // Returns a `Signal` that listens from now on. Notifications come from
+  // `handle`'s reactor or, if `handle` is unbound, from the reactor found by
+  // `reactor::BindHandle()`.
   //
-  //   InvalidArgument     there is no such signal, or it is one that cannot be
-  //                       waited for: SIGKILL, SIGSTOP, and the faults SIGSEGV,
-  //                       SIGBUS, SIGILL, SIGFPE
-  //   ResourceExhausted   out of descriptors
+  //   InvalidArgument     The signal does not exist, or cannot be waited for:
+  //                       SIGKILL, SIGSTOP, and the faults SIGSEGV, SIGBUS,
+  //                       SIGILL, SIGFPE.
+  //   ResourceExhausted   Descriptors ran out.
   //
-  // and what is documented at `reactor::Registration::Create()`. On failure no
-  // handler has been installed: the signal does what it did.
+  // The errors of `reactor::Registration::Create()` are also possible. On
+  // failure no handler has been installed, and the signal's action is
+  // unchanged.
   static absl::StatusOr<Signal> Create(
       int number, const reactor::Handle& handle = reactor::Handle());
 
@@ -72,13 +74,17 @@ class Signal {
   Signal& operator=(Signal&&) noexcept = default;
   ~Signal() = default;
 
-  // Waits until a signal has come since the last time, or since `Create()`.
-  // Gives `absl::Status`: Unavailable when the reactor has been shut down.
-  // Destroying the future loses no signal. Takes a unit of the task's budget.
+  // Waits until a signal has arrived since the last result, or since
+  // `Create()`. Returns a future of `absl::Status`. Takes a unit of the task's
+  // budget.
+  //
+  // Cancellation: destroying the future loses no signal.
+  //
+  // Errors: Unavailable if the reactor has been shut down.
   RecvFuture Recv() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // The same for futures of your own. Without a `waiter` the task that polled
-  // last is woken.
+  // Waits like `Recv()`, for use in your own futures. Without a `waiter`, the
+  // task that polled last is woken.
   PollResult<absl::Status> PollRecv(Context& cx,
                                     reactor::Waiter* waiter = nullptr);
 
@@ -89,12 +95,12 @@ class Signal {
       : number_(number), seen_(seen), doorbell_(std::move(doorbell)) {}
 
   int number_;
-  uint64_t seen_;  // how many signals have been told
+  uint64_t seen_;  // the count at the last result
   reactor::AsyncFd<OwnedFd> doorbell_;
 };
 
-// For those who have to name it. Polling it when it is finished is a `Panic()`.
-// May be moved until it is polled.
+// The type of `Recv()`'s future, for code that must name the type. Polling the
+// future after it was ready is a `Panic()`. Can be moved until its first poll.
 class [[nodiscard]] Signal::RecvFuture {
  public:
   PollResult<absl::Status> Poll(Context& cx);

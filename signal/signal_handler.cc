@@ -24,34 +24,35 @@
 namespace rouse::internal {
 namespace {
 
-// Each lives as long as the process: a handler may run at any time. What
-// handled the signal before is that of `sigaction(2)`.
+// Each bell lives as long as the process, because a handler can run at any
+// time. The previous handler is described by the struct of `sigaction(2)`.
 using Doorbell = Bell<struct sigaction>;
 ABSL_CONST_INIT Doorbell doorbells[NSIG];
 
-// Of installing.
+// Serializes installations.
 ABSL_CONST_INIT ThreadMutex install_mu(absl::kConstInit);
 
-// Not for `SA_SIGINFO` to say, which may be set beside the others.
+// `SA_SIGINFO` does not decide, because it may be set even without a handler.
 bool HasHandler(const struct sigaction& action) {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
 
-// Whether the handler before is to be called for this signal.
+// Returns whether the previous handler must be called for this signal.
 bool IsToCallPrevious(Doorbell& doorbell) {
   const struct sigaction& previous = doorbell.previous();
   if (!HasHandler(previous)) return false;
-  // To the system what had SA_RESETHAND would be the default action by now. It
-  // may count on that: raise the signal again, for one.
+  // Without Rouse, the system would by now have reset a handler with
+  // SA_RESETHAND to the default action. The handler may rely on that, for
+  // example by raising the signal again.
   return (previous.sa_flags & SA_RESETHAND) == 0 || !doorbell.IsSpent();
 }
 
-// Async-signal-safe: atomics and write(2) alone.
+// Async-signal-safe: uses only atomics and write(2).
 void Handle(int number, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   Doorbell& doorbell = doorbells[number];
-  // Every write is an edge, whatever the counter was. It cannot fail: nothing
-  // fills 64 bits one by one.
+  // Every write is an edge, whatever the counter was. The write cannot fail:
+  // adding 1 at a time never fills 64 bits.
   doorbell.Ring([](int fd) {
     const uint64_t one = 1;
     static_cast<void>(!write(fd, &one, sizeof one));
@@ -84,14 +85,14 @@ absl::Status Install(int number, Doorbell& doorbell, OwnedFd fd) {
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   if (HasHandler(previous)) {
-    // It is called as it was, and no more often; and system calls of other code
-    // are interrupted as they were.
+    // The previous handler is called as before, and no more often; and system
+    // calls of other code are interrupted as before.
     action.sa_flags |=
         previous.sa_flags &
         (SA_ONSTACK | SA_NOCLDSTOP | SA_NOCLDWAIT | SA_NODEFER | SA_RESTART);
     action.sa_mask = previous.sa_mask;
   } else {
-    // So that system calls of other code go on as if there had been nothing.
+    // System calls of other code continue as if no signal had arrived.
     action.sa_flags |= SA_RESTART;
   }
   if (!doorbell.Install(fd.get(), previous, [number, &action] {
@@ -138,8 +139,8 @@ absl::Status ListenTo(int number,
   OwnedFd theirs(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!theirs.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
   absl::Status joined = join(std::move(theirs));
-  // The handler comes last: it takes away what the signal did before, and
-  // stays.
+  // The handler comes last, because it replaces the signal's previous action
+  // permanently.
   if (!joined.ok() || !made.IsValid()) return joined;
   return Install(number, doorbell, std::move(made));
 }

@@ -5,8 +5,9 @@
 // File: signal_handler.h
 // -----------------------------------------------------------------------------
 //
-// For signal/ itself: between a signal handler, which may do next to nothing,
-// and those who listen. There is one for each number, for the whole process.
+// Internal to signal/: connects signal handlers, which can do almost nothing,
+// with their listeners. Each signal number has a single handler for the whole
+// process.
 
 #ifndef ROUSE_SIGNAL_SIGNAL_HANDLER_H_
 #define ROUSE_SIGNAL_SIGNAL_HANDLER_H_
@@ -19,17 +20,19 @@
 
 namespace rouse::internal {
 
-// Gives `join` a descriptor that becomes readable, as an edge, after each
-// signal of `number` that is counted from then on; nobody reads it. Then
-// installs the handler, if it is not there yet. Errors as at
-// `Signal::Create()`, or those of `join`, which is called at most once and must
-// not listen to anything itself; on failure the handler has not been installed,
-// and `join`'s caller undoes what that has done.
+// Passes `join` a descriptor that becomes readable, as an edge, after each
+// signal `number` counted from then on; nobody reads from the descriptor. Then
+// installs the handler, if it is not installed yet.
+//
+// Errors are those of `Signal::Create()`, or those of `join`. `join` is called
+// at most once, and must not listen for any signal itself. On failure the
+// handler has not been installed, and the caller must undo the effects of
+// `join`.
 absl::Status ListenTo(int number,
                       absl::FunctionRef<absl::Status(OwnedFd)> join);
 
-// How many signals of `number` there have been since the handler was installed.
-// What is counted was counted before its edge.
+// Returns how many signals `number` have arrived since the handler was
+// installed. A signal is counted before its edge.
 uint64_t CountOf(int number);
 
 }  // namespace rouse::internal

@@ -44,7 +44,7 @@ class SignalTest : public testing::Test {
 
   void Turn() { ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok()); }
 
-  // Whether a signal has come.
+  // Returns whether a signal has arrived.
   bool IsDue(Signal& signal) {
     Turn();
     auto recv = signal.Recv();
@@ -149,7 +149,7 @@ TEST_F(SignalTest, WhatCannotBeListenedToIsInvalid) {
 
 Atomic<int> handled{0};
 void HandleBefore(int /*number*/) {
-  // Of this thread: nothing to order.
+  // Relaxed: the handler runs on this thread, so nothing needs an order.
   handled.fetch_add(1, std::memory_order_relaxed);
   errno = EDOM;
 }
@@ -162,7 +162,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
   errno = 0;
   ASSERT_EQ(raise(SIGWINCH), 0);
   EXPECT_EQ(errno, 0) << "a handler must not be noticed";
-  // As above: raise() has returned after the handler.
+  // Relaxed: raise() has returned after the handler.
   EXPECT_EQ(handled.load(std::memory_order_relaxed), 1);
   EXPECT_TRUE(IsDue(signal));
 }
@@ -172,23 +172,24 @@ TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
   struct sigaction before = {};
   before.sa_flags = SA_SIGINFO;
   before.sa_sigaction = [](int, siginfo_t* info, void*) {
-    // Of the thread that raises it, which looks afterwards: nothing to order.
+    // Relaxed: the thread that raises the signal reads the value afterwards, so
+    // nothing needs an order.
     sender.store(info->si_pid, std::memory_order_relaxed);
   };
   ASSERT_EQ(sigaction(SIGURG, &before, nullptr), 0);
   Signal signal = Listen(SIGURG);
   ASSERT_EQ(raise(SIGURG), 0);
-  // As in the handler.
+  // Relaxed for the same reason as in the handler.
   EXPECT_EQ(sender.load(std::memory_order_relaxed), getpid());
   EXPECT_TRUE(IsDue(signal));
 }
 
-// With a number that no other test has: the handler stays.
+// The number must not be used by another test, because the handler stays.
 TEST_F(SignalTest, WhatWasResetBeforeIsNotCalled) {
   struct sigaction action;
   ASSERT_EQ(sigaction(SIGIO, nullptr, &action), 0);
   action.sa_handler = SIG_IGN;
-  // As a handler with an argument had it.
+  // A previous handler with an argument had set the flag.
   action.sa_flags |= SA_SIGINFO;
   ASSERT_EQ(sigaction(SIGIO, &action, nullptr), 0);
   Signal signal = Listen(SIGIO);
@@ -215,7 +216,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
   EXPECT_NE(action.sa_flags & SA_ONSTACK, 0);
 }
 
-// "Clean up, and then do what the signal does by default."
+// The handler cleans up, and then relies on the signal's default action.
 TEST_F(SignalTest, AHandlerForOneCallIsCalledOnce) {
   static volatile sig_atomic_t calls = 0;
   struct sigaction action = {};
@@ -249,7 +250,8 @@ TEST_F(SignalTest, SystemCallsAreInterruptedAsTheyWere) {
   }
 }
 
-// Or else the signal would do nothing any more, and nobody would hear of it.
+// Otherwise the signal would have no effect any more, and no listener would
+// exist.
 TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
   const auto expect_default = [] {
     struct sigaction action;
@@ -257,7 +259,7 @@ TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
     EXPECT_EQ(action.sa_handler, SIG_DFL);
   };
   const size_t fds = reactor::CountOpenFds();
-  // Skipped where there are no filters.
+  // Skipped on a system without system call filters.
   static_cast<void>(reactor::WithFailingCalls({SYS_fcntl}, EMFILE, [&] {
     EXPECT_TRUE(absl::IsResourceExhausted(
         Signal::Create(SIGTTOU, reactor_.handle()).status()));
@@ -303,7 +305,7 @@ TEST_F(SignalTest, LeavesNoDescriptorBehind) {
 TEST_F(SignalTest, OutOfDescriptorsIsResourceExhausted) {
   const size_t before = reactor::CountOpenFds();
   for (const int call : {SYS_eventfd2, SYS_fcntl}) {
-    // The first of these is made once for each number.
+    // The eventfd is made once for each number.
     const int number = call == SYS_eventfd2 ? SIGTTIN : SIGUSR1;
     {
       const Signal open = Listen(SIGUSR1);
@@ -318,7 +320,7 @@ TEST_F(SignalTest, OutOfDescriptorsIsResourceExhausted) {
     EXPECT_EQ(reactor::CountOpenFds(), open_before);
   }
   EXPECT_GE(reactor::CountOpenFds(), before);
-  // And can be tried again.
+  // The call can be tried again.
   Signal signal = Listen(SIGTTIN);
   ASSERT_EQ(raise(SIGTTIN), 0);
   EXPECT_TRUE(IsDue(signal));
@@ -326,7 +328,7 @@ TEST_F(SignalTest, OutOfDescriptorsIsResourceExhausted) {
 
 TEST_F(SignalTest, CtrlCIsSIGINT) {
   auto ctrl_c = CtrlC(reactor_.handle());
-  // From the call on, not only from the first poll.
+  // The wait begins with the call, not only with the first poll.
   ASSERT_EQ(raise(SIGINT), 0);
   Turn();
   const auto result = task_.Poll(ctrl_c);
@@ -352,8 +354,8 @@ TEST_F(SignalTest, NoSignalIsLost) {
   std::thread waiting([&] {
     for (int round = 1; round <= kRounds; ++round) {
       ASSERT_TRUE(BlockOn(signal.Recv()).ok());
-      // Release pairs with the acquire below: the next signal is sent after
-      // all that was done about this one.
+      // Release pairs with the acquire below: the next signal is sent after all
+      // that was done about this signal.
       answered.store(round, std::memory_order_release);
     }
   });

@@ -5,8 +5,8 @@
 // File: adopt_fd.h
 // -----------------------------------------------------------------------------
 //
-// For net/ and process/ themselves: what a descriptor needs that others have
-// opened.
+// Internal to net/ and process/: prepares descriptors that were opened
+// elsewhere.
 
 #ifndef ROUSE_IO_FD_ADOPT_FD_H_
 #define ROUSE_IO_FD_ADOPT_FD_H_
@@ -17,13 +17,14 @@ namespace rouse::internal {
 
 // AdoptFd()
 //
-// Makes the descriptor closed on exec, and its open file non-blocking, which
-// whoever shares that sees too. FailedPrecondition if it is not open.
+// Sets the descriptor to be closed on exec, and makes its open file
+// non-blocking; all other owners of the open file see the change.
+// FailedPrecondition if the descriptor is not open.
 absl::Status AdoptFd(int fd);
 
 // MakeBlocking()
 //
-// Makes the descriptor's open file blocking, for everyone that shares it.
+// Makes the descriptor's open file blocking, for all owners of the open file.
 // FailedPrecondition if the descriptor is not open.
 absl::Status MakeBlocking(int fd);
 

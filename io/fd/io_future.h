@@ -5,8 +5,8 @@
 // File: io_future.h
 // -----------------------------------------------------------------------------
 //
-// For io/, net/ and process/ themselves: a future of one operation on a stream
-// or a socket.
+// Internal to io/, net/ and process/: a future of a single operation on a
+// stream or a socket.
 //
 //   struct PeekOp {
 //     static constexpr std::string_view kName = "TcpStream::Peek()";
@@ -29,18 +29,18 @@
 
 namespace rouse::internal {
 
-// The panic of a future of `name` that is polled after it was ready.
+// Panics for a future of `name` that is polled after it was ready.
 [[noreturn]] void PanicFinished(std::string_view name);
 
 // IoFuture
 //
 // `Op` has a name for a panic, and is called with the `S`, the context and a
-// place to wait, until it is ready. Polling it after that is a `Panic()`. May
-// be moved until it is polled.
+// place to wait, until the operation is ready. Polling the future afterwards is
+// a `Panic()`. Can be moved until its first poll.
 template <class S, class Op>
 class [[nodiscard]] IoFuture {
  public:
-  // `Op` is made of `args`.
+  // Constructs `Op` with `args`.
   template <class... Args>
   explicit IoFuture(S& stream, const Args&... args)
       : stream_(&stream), op_(args...) {}

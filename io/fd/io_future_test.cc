@@ -19,7 +19,7 @@
 namespace rouse {
 namespace {
 
-// Remembers who has waited with what.
+// Records the waiter of the last caller.
 struct Door {
   struct Waiter {
     std::unique_ptr<int> only_moves;

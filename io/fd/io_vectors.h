@@ -5,7 +5,7 @@
 // File: io_vectors.h
 // -----------------------------------------------------------------------------
 //
-// For io/ and net/ themselves: the parts of a write as the system takes them.
+// Internal to io/ and net/: the parts of a write, in the system's format.
 
 #ifndef ROUSE_IO_FD_IO_VECTORS_H_
 #define ROUSE_IO_FD_IO_VECTORS_H_
@@ -21,11 +21,11 @@ namespace rouse::internal {
 
 // IoVectors
 //
-// The first `kMaxParts` of some parts, without the empty ones. Refers to their
-// bytes.
+// The first `kMaxParts` non-empty parts of a list. Refers to the bytes of the
+// parts.
 class IoVectors {
  public:
-  // More than that in one call gains nothing.
+  // A larger number in a single call gains nothing.
   static constexpr size_t kMaxParts = 64;
 
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `size()`
@@ -42,7 +42,7 @@ class IoVectors {
 
   iovec* data() { return vectors_; }
   int size() const { return static_cast<int>(size_); }
-  // Of all that there are here.
+  // Returns the number of bytes in all parts here.
   size_t bytes() const { return bytes_; }
 
  private:

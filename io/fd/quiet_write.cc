@@ -19,14 +19,15 @@
 namespace rouse::internal {
 namespace {
 
-// While it lives SIGPIPE does not reach this thread.
+// Blocks SIGPIPE for this thread while the object exists.
 class NoSigPipe {
  public:
   NoSigPipe() {
     sigemptyset(&sigpipe_);
     sigaddset(&sigpipe_, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-    // Only one that was blocked before can be pending: else it had come.
+    // SIGPIPE can be pending only if it was blocked before: otherwise it would
+    // have been delivered.
     if (sigismember(&before_, SIGPIPE) == 1) {
       sigset_t pending;
       sigpending(&pending);
@@ -40,9 +41,10 @@ class NoSigPipe {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  // After a write that has failed with EPIPE, or that was cut short, maybe by
-  // that. Signals do not add up: one that was pending is the owner's, and still
-  // the only one.
+  // Removes the signal of the write. Call after a write that has failed with
+  // EPIPE, or that was cut short, maybe by EPIPE. Signals do not add up: if a
+  // signal was pending before, it belongs to the program, and is still the only
+  // one.
   void TakeBack() const {
     if (was_pending_) return;
     const timespec now = {};
@@ -59,8 +61,8 @@ class NoSigPipe {
 // Linux's RWF_NOSIGNAL, which older headers lack.
 constexpr int kNoSignal = 0x100;
 
-// Whether the kernel knows the flag. Set to false by the first call that finds
-// that it does not; a fact of the machine, so nothing to order.
+// Whether the kernel supports the flag. The first call that finds no support
+// stores false. The value is a fact about the machine, so it needs no order.
 Atomic<bool> has_no_signal{true};
 
 }  // namespace
@@ -71,8 +73,8 @@ ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts) {
     constexpr off_t kNoOffset = -1;
     const ssize_t size =
         pwritev2(fd, vectors.data(), vectors.size(), kNoOffset, kNoSignal);
-    // EPERM and ENOSYS come from a filter of system calls that does not know
-    // this one. Nothing has been written then.
+    // EPERM and ENOSYS come from a system call filter that does not know
+    // pwritev2. Nothing has been written then.
     if (size >= 0 ||
         (errno != EOPNOTSUPP && errno != EPERM && errno != ENOSYS)) {
       return size;

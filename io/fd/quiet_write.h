@@ -5,8 +5,8 @@
 // File: quiet_write.h
 // -----------------------------------------------------------------------------
 //
-// For net/ and process/ themselves: writing to a pipe without SIGPIPE. A socket
-// has MSG_NOSIGNAL for that; a pipe has RWF_NOSIGNAL from Linux 6.18 on.
+// Internal to net/ and process/: writes to a pipe without SIGPIPE. Sockets have
+// MSG_NOSIGNAL for the purpose; pipes have RWF_NOSIGNAL from Linux 6.18 on.
 
 #ifndef ROUSE_IO_FD_QUIET_WRITE_H_
 #define ROUSE_IO_FD_QUIET_WRITE_H_
@@ -21,19 +21,20 @@ namespace rouse::internal {
 
 // QuietWrite()
 //
-// Writes the first parts that fit into one call, as writev(2) does, and returns
-// what that returns. A write that fails with EPIPE raises no signal: whatever
-// the program does about SIGPIPE, and whether one is pending, stays as it is.
+// Writes the first parts that fit into a single call, as writev(2) does, and
+// returns the result of writev(2). A write that fails with EPIPE raises no
+// signal: the program's handling of SIGPIPE, and a pending SIGPIPE, stay
+// unchanged.
 //
-// Thread-safe. Makes one system call where the kernel knows RWF_NOSIGNAL. Else
-// as `QuietWriteWithMask()`.
+// Thread-safe. Makes a single system call if the kernel supports RWF_NOSIGNAL.
+// Otherwise works like `QuietWriteWithMask()`.
 ssize_t QuietWrite(int fd, absl::Span<const std::string_view> parts);
 
 // QuietWriteWithMask()
 //
-// Does what `QuietWrite()` does on any kernel. Blocks the signal meanwhile:
-// makes three system calls, or four if the thread has the signal blocked
-// already.
+// Writes like `QuietWrite()`, on any kernel. Blocks the signal during the
+// write: makes three system calls, or four if the thread has already blocked
+// the signal.
 ssize_t QuietWriteWithMask(int fd, absl::Span<const std::string_view> parts);
 
 }  // namespace rouse::internal

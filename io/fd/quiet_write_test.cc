@@ -42,8 +42,8 @@ bool IsPending() {
   return sigismember(&pending, SIGPIPE) == 1;
 }
 
-// A pipe. The signals that come are counted. The parameter is one of the two
-// functions.
+// A fixture with a pipe. Counts the signals that arrive. The parameter is one
+// of the two functions.
 class QuietWriteTest : public ::testing::TestWithParam<decltype(&QuietWrite)> {
  protected:
   QuietWriteTest() {
@@ -68,7 +68,7 @@ class QuietWriteTest : public ::testing::TestWithParam<decltype(&QuietWrite)> {
     return GetParam()(fds_[1], absl::MakeConstSpan(&data, 1));
   }
 
-  // A write that nobody will read.
+  // Writes after the reader has closed its end.
   void WriteInVain() {
     CloseReader();
     errno = 0;
@@ -104,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(All, QuietWriteTest,
                                                                 : "WithMask";
                          });
 
-// Where it blocks, the reader may go when a part of it has been written.
+// If the write blocks, the reader may close its end after a part has been
+// written.
 TEST_P(QuietWriteTest, NoSignalComesInTheMidst) {
   const std::string data(size_t{1} << 20, 'x');
   std::thread reading([this] {
