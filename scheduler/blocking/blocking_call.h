@@ -5,7 +5,7 @@
 // File: blocking_call.h
 // -----------------------------------------------------------------------------
 //
-// A call that blocks, as the future of a task. Internal to the scheduler.
+// Wraps a blocking call as the future of a task. Internal to the scheduler.
 
 #ifndef ROUSE_SCHEDULER_BLOCKING_BLOCKING_CALL_H_
 #define ROUSE_SCHEDULER_BLOCKING_BLOCKING_CALL_H_
@@ -20,11 +20,11 @@
 
 namespace rouse::scheduler {
 
-// What a blocking pool can call.
+// A callable for a blocking pool.
 template <class F>
 concept BlockingCallable = std::invocable<F>;
 
-// Calls `f` in its first poll, which is ready.
+// A future whose first poll calls `f`, and is ready.
 template <class F>
 class BlockingCall {
  public:

@@ -33,55 +33,58 @@
 
 namespace rouse::scheduler {
 
-// # Who comes to what is in the queue
+// # Which thread takes the work in the queue
 //
-// All of it is under one lock. A thread of the pool is
+// All state is under one lock. A thread of the pool is in one of these states:
 //
-//   busy      with a call, after which it looks into the queue;
-//   sleeping  in the list of sleepers;
-//   woken     taken out of there for what is in the queue, and yet to look;
-//   starting  started for it, and yet to look.
+//   busy      runs a call, and then checks the queue;
+//   sleeping  is in the list of sleepers;
+//   woken     was taken out of that list for work, and will check the queue;
+//   starting  was started for work, and will check the queue.
 //
-// `serving_` counts them all. A thread leaves the list of sleepers once: when
-// it is woken for work, or when its time is up, and it ends. So a timeout, a
-// wake and a shutdown that meet are counted once, and a wake-up without a cause
-// not at all.
+// `serving_` counts all of these threads. A thread leaves the list of sleepers
+// once: when it is woken for work, or when its time is up and it ends. If a
+// timeout, a wake and a shutdown coincide, the thread is therefore counted
+// once. A spurious wake-up is not counted at all.
 //
-// Who adds to the queue wakes a sleeper, unless as many are woken as there is
-// work in it: one that is starting may take its time. If there is none, and not
-// even with those that are starting as many are on their way as there is work,
-// it starts a thread, below the limit. A thread sleeps only if it finds the
-// queue empty. Hence
+// A thread that adds to the queue wakes a sleeper, unless the number of woken
+// threads already equals the amount of work in the queue. Starting threads do
+// not count here, because a start may take long. If no thread sleeps, and the
+// number of woken and starting threads is less than the amount of work, the
+// thread starts a new thread, up to the limit. A thread sleeps only if it finds
+// the queue empty. Hence
 //
-//   where there is a sleeper, no more work is in the queue than are woken;
-//   where there is work in the queue, a thread is busy, woken or starting,
+//   if a thread sleeps, the queue has no more work than threads are woken;
+//   if the queue has work, a thread is busy, woken or starting.
 //
-// but for a thread that could not be started when no other was there: then the
-// work is taken out again.
+// The exception is a failed start when the pool has no other thread. The work
+// is then taken out of the queue again.
 //
-// An allocation that fails is as good as a thread that does not start.
+// A failed allocation counts as a failed start of a thread.
 //
-// Threads are started under the lock. That is a few microseconds on the way to
-// the limit, and no thread can end before it is known how it is to be joined.
+// Threads are started under the lock. This costs a few microseconds on the way
+// to the limit. In return, no thread can end before it is known how to join the
+// thread.
 
-// A thread, from its start to its end.
+// A thread of the pool, from its start to its end.
 struct BlockingPool::Member : IntrusiveListNode<> {
   std::optional<Thread> thread;
 };
 
-// A thread that waits for work, on its stack.
+// A thread that waits for work. The object is on the thread's stack.
 struct BlockingPool::Sleeper : IntrusiveListNode<> {
   ThreadCondVar woken;
 };
 
 namespace {
 
-// The pool of this thread, or null. Not inlined: see base/thread_local.h.
+// Returns the pool of this thread, or null. Not inlined: see
+// base/thread_local.h.
 ABSL_ATTRIBUTE_NOINLINE const BlockingPool*& PoolHere() {
   return ThreadLocal<const BlockingPool*, class PoolHereTag>::Get();
 }
 
-// Ends a call that has not begun, and drops the reference of the queue.
+// Cancels a call that has not begun, and drops the reference of the queue.
 void CancelCall(task::Header* task) {
   const absl::Cleanup unref = [task] { task::Unref(task); };
   task::Shutdown(task);
@@ -107,7 +110,7 @@ BlockingPool::BlockingPool(BlockingOptions options)
           "SpawnBlocking: out of memory; free some, or call less at a time")) {}
 
 BlockingPool::~BlockingPool() {
-  // Relaxed: nobody else has the pool any more.
+  // Relaxed: no other thread uses the pool any more.
   const Owner lookups(lookups_.load(std::memory_order_relaxed));
 }
 
@@ -138,7 +141,7 @@ BlockingPool& BlockingPool::lookups() {
     options.on_thread_stop = nullptr;
     lookups = Create(std::move(options)).release();
     if (closed_) lookups->Close();
-    // Release pairs with the acquire of those who read without the lock.
+    // Release pairs with the acquire of readers that do not hold the lock.
     lookups_.store(lookups, std::memory_order_release);
   }
   return *lookups;
@@ -163,7 +166,7 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
         ++queue_depth_;
         if (mandatory) mandatory_.PushBack(task);
         failed = CallThread();
-        // There is no thread, so it is alone in the queue.
+        // The pool has no thread, so the call is alone in the queue.
         if (!failed.ok()) Pop();
       }
     }
@@ -201,7 +204,7 @@ void BlockingPool::WakeSleeper() {
   Sleeper* sleeper = sleepers_.PopBack();
   --sleeping_;
   ++woken_;
-  // Under the lock, so that it is still there.
+  // Signalled under the lock, so that the sleeper still exists.
   sleeper->woken.Signal();
 }
 
@@ -212,7 +215,7 @@ absl::Status BlockingPool::StartThread() {
 
 absl::Status BlockingPool::TryStartThread() {
   auto member = std::make_unique<Member>();
-  Ref();  // the thread's
+  Ref();  // the thread's reference
   absl::Cleanup unref = [this] { Unref(); };
   absl::StatusOr<Thread> thread = Thread::Start(
       options_.name_thread != nullptr
@@ -269,7 +272,7 @@ void BlockingPool::Serve() {
 }
 
 task::Header* BlockingPool::NextWork() {
-  ClockHold released;  // when the lock is free
+  ClockHold released;  // when the lock has been released
   const ThreadMutexLock lock(&mu_);
   released = EndWork(1);
   return Pop();
@@ -285,11 +288,11 @@ task::Header* BlockingPool::WaitForWork(bool starting) {
     sleepers_.PushBack(&self);
     ++sleeping_;
     while (self.IsLinked()) {
-      // Woken without a cause, it waits anew.
+      // After a spurious wake-up the thread waits again.
       if (self.woken.WaitWithTimeout(&mu_, options_.keep_alive)) break;
     }
     if (self.IsLinked()) {
-      // Nobody has taken it out: its time is up.
+      // No other thread has taken it out: its time is up.
       self.Unlink();
       --sleeping_;
       break;
@@ -310,7 +313,7 @@ task::Header* BlockingPool::Pop() {
 
 void BlockingPool::Leave(Member* self) {
   const std::unique_ptr<Member> owned(self);
-  // Joined when the lock is free: it is about to end.
+  // Joined after the lock has been released: the thread is about to end.
   std::optional<Thread> before;
   const ThreadMutexLock lock(&mu_);
   self->Unlink();
@@ -323,7 +326,7 @@ void BlockingPool::Leave(Member* self) {
 }
 
 void BlockingPool::Close() {
-  // What is cancelled may own the pool.
+  // A cancelled call may own the pool.
   Ref();
   const absl::Cleanup unref = [this] { Unref(); };
   RunQueue<task::Header> cancelled;
@@ -333,7 +336,7 @@ void BlockingPool::Close() {
   {
     const ThreadMutexLock lock(&mu_);
     if (std::exchange(closed_, true)) return;
-    // Relaxed: written under the lock. What is made later closes itself.
+    // Relaxed: written under the lock. A pool that is made later closes itself.
     lookups = lookups_.load(std::memory_order_relaxed);
     scope = std::move(thread_scope_);
     RunQueue<task::Header> mandatory;
@@ -347,11 +350,12 @@ void BlockingPool::Close() {
     }
     queue_.Append(mandatory);
     queue_depth_ -= count;
-    // They find no work and end. A thread that comes for what has been
-    // cancelled does the same.
+    // The sleepers find no work and end. So does a thread that comes for
+    // cancelled work.
     while (!sleepers_.IsEmpty()) WakeSleeper();
   }
-  // A joiner's waker that throws keeps no other call from being cancelled.
+  // A joiner's waker that throws does not keep other calls from being
+  // cancelled.
   std::exception_ptr first;
   while (task::Header* task = cancelled.Pop()) {
     ROUSE_TRY { CancelCall(task); }
@@ -390,9 +394,9 @@ void BlockingPool::LeaveBehind(absl::Duration limit) {
 }
 
 bool BlockingPool::JoinThreads(absl::Duration limit) {
-  // It would wait for itself, or for one that waits for it.
+  // The thread would wait for itself, or for a thread that waits for it.
   if (PoolHere() == this) limit = absl::ZeroDuration();
-  std::optional<Thread> last;  // joined when the lock is free
+  std::optional<Thread> last;  // joined when the lock has been released
   const ThreadMutexLock lock(&mu_);
   while (!members_.IsEmpty() && !detached_ && limit > absl::ZeroDuration()) {
     if (no_members_.WaitWithTimeout(&mu_, limit)) break;
@@ -402,7 +406,7 @@ bool BlockingPool::JoinThreads(absl::Duration limit) {
     if (last.has_value() && limit <= absl::ZeroDuration()) last->Detach();
     return true;
   }
-  // From now on threads that end detach themselves.
+  // From now on, threads detach themselves when they end.
   if (std::exchange(detached_, true)) return false;
   if (last_ended_.has_value()) last_ended_->Detach();
   last_ended_.reset();
@@ -428,7 +432,7 @@ BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
 }
 
 void BlockingPool::WorkEnded(size_t count) {
-  ClockHold released;  // when the lock is free
+  ClockHold released;  // when the lock has been released
   const ThreadMutexLock lock(&mu_);
   released = EndWork(count);
 }
@@ -440,7 +444,7 @@ void BlockingPool::Submit(task::Header*) {
 void BlockingPool::Resubmit(task::Header* task) { Submit(task); }
 
 bool BlockingPool::Release(task::Header*) {
-  // There is no list of all tasks, but they are made with a reference for it.
+  // There is no list of all tasks, but tasks are made with a reference for it.
   return true;
 }
 

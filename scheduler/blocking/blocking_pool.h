@@ -5,15 +5,16 @@
 // File: blocking_pool.h
 // -----------------------------------------------------------------------------
 //
-// A `BlockingPool` has threads for calls that block, which a task must not:
+// A `BlockingPool` provides threads for blocking calls, which a task must not
+// make itself:
 //
 //   BlockingPool::Owner pool = BlockingPool::Create();
 //   auto read = [] { return ReadAll("a.txt"); };
 //   JoinHandle<std::string> text = pool->Spawn(read);
 //   absl::StatusOr<std::string> result = co_await text;
 //
-// A runtime has one: see `SpawnBlocking()`, in spawn_blocking.h. Alone, it
-// needs nothing else of a runtime.
+// Each runtime has a pool: see `SpawnBlocking()`, in spawn_blocking.h. A pool
+// can also be used alone, without any other part of a runtime.
 
 #ifndef ROUSE_SCHEDULER_BLOCKING_BLOCKING_POOL_H_
 #define ROUSE_SCHEDULER_BLOCKING_BLOCKING_POOL_H_
@@ -51,78 +52,81 @@ namespace rouse::scheduler {
 
 // BlockingOptions
 struct BlockingOptions {
-  // How many threads may run calls at one time; at least 1. The rest waits: a
-  // program that has this many calls waiting for one another stands still.
+  // Maximum number of threads that run calls at once; at least 1. Further calls
+  // wait. A program in which `max_threads` calls wait for other calls is
+  // deadlocked.
   size_t max_threads = 512;
 
-  // How long a thread waits for work before it ends, in real time, whatever
-  // `clock` says. Zero or less: no time at all. May be infinite.
+  // Time for which a thread waits for work before ending, in real time,
+  // regardless of `clock`. With zero or less, threads do not wait. May be
+  // infinite.
   absl::Duration keep_alive = absl::Seconds(10);
 
-  // What the threads are called, before a dash and their number.
+  // The name of the threads. A dash and the thread's number are appended.
   std::string thread_name = "rouse-blk";
 
-  // Called for the name of each thread instead, if it is there, wherever one is
-  // started, and under a lock: it must not use the pool, nor throw.
+  // If set, called instead to get the name of each thread, on any thread that
+  // starts a new thread, and under a lock: the function must not use the pool,
+  // and must not throw.
   std::function<std::string()> name_thread = {};
 
-  // In bytes; 0 is the system's default, 8 MiB as a rule. What is not used
-  // costs address space alone.
+  // The size of each thread's stack in bytes. 0 means the system's default,
+  // usually 8 MiB. Unused stack costs only address space.
   size_t thread_stack_size = 0;
 
-  // Called on every thread, before its first call and after its last. They must
-  // not throw.
+  // Called on every thread, before the thread's first call and after its last
+  // call. Must not throw.
   std::function<void()> on_thread_start = {};
   std::function<void()> on_thread_stop = {};
 
-  // Called instead of logging an exception that has left a call and that nobody
-  // has taken by way of the call's JoinHandle. Must not throw.
+  // Called instead of logging when an exception has left a call and was not
+  // taken by means of the call's JoinHandle. Must not throw.
   UnhandledExceptionCallback on_unhandled_exception = {};
 
-  // If it advances by itself it does not while there is work in the pool. (A
-  // call that then waits for a timer of this clock waits for ever.)
+  // If this clock advances by itself, it does not do so while the pool has
+  // work. (A call that then waits for a timer of this clock waits forever.)
   std::shared_ptr<Clock> clock = {};
 };
 
 // BlockingPool
 //
-// Starts no thread before there is work. A call takes the thread that went idle
-// last, or else a new one, or else, at the limit, waits for its turn, first in,
-// first out. There is no limit to how many wait. No lock is held while a call
-// runs.
+// Starts no thread before work arrives. A call goes to the thread that became
+// idle last, or else to a new thread. If no thread is idle and the limit is
+// reached, the call waits in a queue, first in, first out. The number of
+// waiting calls is not limited. No lock is held while a call runs.
 //
-// Thread-safe. Held by its owner and its threads.
+// Thread-safe. The owner and the threads of the pool keep the pool alive.
 class BlockingPool final : public task::Schedule {
  public:
-  // Shuts the pool down, and waits for all of its threads; after a `Shutdown()`
-  // that has reached its limit, for none.
+  // Shuts the pool down, and waits for all of its threads. Waits for no thread
+  // after a `Shutdown()` has reached its limit.
   struct ShutDown {
     void operator()(BlockingPool* pool) const;
   };
   using Owner = std::unique_ptr<BlockingPool, ShutDown>;
 
-  // `max_threads` of 0 is a `Panic()`.
+  // Creates a pool. A `max_threads` of 0 is a `Panic()`.
   static Owner Create(BlockingOptions options = {});
 
-  // Calls `f`, once, on a thread of the pool; `JoinHandle<R>` gives what it
-  // returns. An exception that leaves `f` is the `JoinHandle`'s. `f` and what
-  // it holds are destroyed on the thread that ran it, before its result can be
-  // had. One allocation, from `FramePool`; O(1).
+  // Calls `f`, once, on a thread of the pool. Returns a `JoinHandle<R>` for the
+  // return value of `f`. An exception that leaves `f` goes to the `JoinHandle`.
+  // `f` and its members are destroyed on the thread that ran `f`, before the
+  // result is available. One allocation, from `FramePool`; O(1).
   //
-  // `Abort()` before the call has begun cancels it, as soon as a thread comes
-  // to it; a call that has begun runs to its end, and the handle gives its
+  // `Abort()` before the call has begun cancels the call, as soon as a thread
+  // reaches it. A call that has begun runs to its end, and the handle gives its
   // result. Dropping the handle detaches the call.
   //
-  // Beside what `JoinHandle` says, joining gives
+  // In addition to the results described at `JoinHandle`, joining can give
   //
   //   kCancelled          the pool was shut down before the call had begun;
-  //   kResourceExhausted  no thread could be started, for want of threads or of
-  //                       memory, and there is none that would come to it. `f`
-  //                       has not run, and is destroyed here. (Where there is a
-  //                       thread, the call waits.)
+  //   kResourceExhausted  no thread could be started, for lack of threads or of
+  //                       memory, and the pool has no thread that could run the
+  //                       call. `f` has not run, and is destroyed in `Spawn()`.
+  //                       (If the pool has a thread, the call waits.)
   //
-  // The joiner's waker is called on a thread of the pool, where what it throws
-  // ends the program.
+  // The joiner's waker is called on a thread of the pool, where an exception
+  // from the waker ends the program.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto Spawn(F&& f,
@@ -130,8 +134,8 @@ class BlockingPool final : public task::Schedule {
     return Start(std::forward<F>(f), /*mandatory=*/false, where);
   }
 
-  // The same, but a call that was spawned before the shutdown runs in any case:
-  // for what must not be lost, such as a last write.
+  // Like `Spawn()`, but a call spawned before the shutdown always runs. For
+  // work that must not be lost, such as a last write.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto SpawnMandatory(
@@ -139,50 +143,54 @@ class BlockingPool final : public task::Schedule {
     return Start(std::forward<F>(f), /*mandatory=*/true, where);
   }
 
-  // Takes no more work: it is cancelled at once, on the thread that spawns it.
-  // Cancels what has not begun, on this thread, unless it is mandatory. Does
-  // nothing the second time. If wakers of joiners throw, the first exception
-  // comes out when all is cancelled.
+  // Closes the pool to new work: new calls are cancelled at once, on the
+  // spawning thread. Cancels all calls that have not begun, on the calling
+  // thread, except for mandatory calls. Does nothing the second time. If wakers
+  // of joiners throw, the first exception is rethrown when all calls are
+  // cancelled.
   void Close();
 
-  // Closes the pool and waits until all of its threads have ended, or for
-  // `limit`, of real time. Whether they have. If not, they finish what they
-  // have begun, and all that is mandatory, by themselves; nobody waits for them
-  // again, and the end of the program does not either. What `Close()` throws
-  // comes out before anything is waited for.
+  // Closes the pool, and waits until all of its threads have ended, but no
+  // longer than `limit`, in real time. Returns whether all have ended. If not,
+  // the threads finish all calls in progress, and all mandatory calls, by
+  // themselves; nothing waits for the threads again, not even the end of the
+  // program. An exception from `Close()` is thrown before any wait.
   //
-  // A thread's `thread_local` objects are destroyed after its end. That, too,
-  // is waited for, and has no limit, unless `limit` is zero.
+  // A thread's `thread_local` objects are destroyed after the thread has left
+  // the pool. `Shutdown()` also waits for the destructors, without a limit,
+  // unless `limit` is zero.
   //
-  // Called on a thread of the pool it waits for nobody.
+  // On a thread of the pool, `Shutdown()` waits for no thread.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
 
-  // From now on no call waits for its turn: there are as many threads as it
-  // takes, and as the system gives. For the end of what needs them.
+  // Removes the limit on threads. From now on no call waits for another call:
+  // the pool starts as many threads as necessary, and as the system allows. For
+  // the shutdown of an object that needs the threads.
   void LiftLimit();
 
   struct Metrics {
-    size_t threads = 0;       // idle ones too
-    size_t idle_threads = 0;  // that wait for work
+    size_t threads = 0;       // including idle threads
+    size_t idle_threads = 0;  // threads that wait for work
     size_t queue_depth = 0;   // calls that wait for a thread
   };
   Metrics metrics() const;
 
-  // A pool of its own for calls that wait for the network and know no limit of
-  // time, as lookups of names do: however many hang, they take no thread from
-  // the calls of this pool. It has the same options, but at most 64 threads
-  // (and no more than this pool), which call no hooks. It is closed with this
-  // pool, and nobody waits for a call that is under way then: it is left to end
-  // by itself, or with the program. So such a call owns all that it uses.
+  // Returns a separate pool for calls that wait for the network and have no
+  // time limit, such as name lookups: lookups take no thread from the calls of
+  // this pool, no matter how many lookups hang. The lookup pool has the same
+  // options, but at most 64 threads (and no more than this pool), and its
+  // threads call no hooks. The lookup pool is closed together with this pool,
+  // and nothing then waits for a lookup in progress: the lookup ends by itself,
+  // or with the program. A lookup must therefore own everything it uses.
   //
-  // Made by the first call; lives as long as this pool. Thread-safe.
+  // Created by the first call; lives as long as this pool. Thread-safe.
   BlockingPool& lookups() ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // Its metrics, without making it.
+  // Returns the metrics of `lookups()`, without creating the pool.
   Metrics lookup_metrics() const;
 
-  // For a runtime: `scope` is called on every thread before all else, and what
-  // it returns is destroyed there after all else. `Close()` forgets it. To be
-  // set before there is work.
+  // For a runtime: `scope` is called on every thread before anything else, and
+  // its result is destroyed on the same thread after everything else. `Close()`
+  // drops `scope`. Must be set before the pool has work.
   using ThreadScope = std::function<std::shared_ptr<void>()>;
   void SetThreadScope(ThreadScope scope);
 
@@ -214,37 +222,41 @@ class BlockingPool final : public task::Schedule {
   }
 
   void Enqueue(task::Header* task, bool mandatory);
-  // Sees to it that a thread comes to the last one in the queue, if it can.
+  // Ensures that a thread takes the last call in the queue, if possible.
   absl::Status CallThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status TryStartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeSleeper() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // What a thread does.
+  // The body of a thread.
   void RunThread(Member* self, std::shared_ptr<const ThreadScope> scope);
   void Serve();
-  // When a call has ended. Null: there is no more.
+  // Called when a call has ended. Returns the next call, or null if the queue
+  // is empty.
   task::Header* NextWork();
-  // Null: the thread's time is up.
+  // Returns null if the thread must end.
   task::Header* WaitForWork(bool starting);
   void Leave(Member* self);
 
   task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // What `Shutdown()` does with the pool's own threads, when it is closed.
+  // The part of `Shutdown()` that handles the pool's own threads, after the
+  // pool was closed.
   bool JoinThreads(absl::Duration limit);
-  // Closed, waits for its threads unless a call is under way.
+  // Waits for the threads of a closed pool, unless a call is in progress.
   void LeaveBehind(absl::Duration limit);
 
-  // There is more work. If that fails it is to be ended all the same.
+  // Counts a new call as work. If this fails, the work must be ended all the
+  // same.
   absl::Status BeginWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // So much work has ended, one way or the other.
+  // Counts `count` calls as ended, for any reason.
   void WorkEnded(size_t count);
-  // The same; what it gives is to be destroyed when the lock is free.
+  // Like `WorkEnded()`, with the lock held. The result must be destroyed after
+  // the lock is released.
   ClockHold EndWork(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const BlockingOptions options_;
-  // Made in time.
+  // Made in advance, while memory is available.
   const absl::Status out_of_memory_;
 
   mutable ThreadMutex mu_;
@@ -252,7 +264,7 @@ class BlockingPool final : public task::Schedule {
   size_t max_threads_ ABSL_GUARDED_BY(mu_) = options_.max_threads;
   RunQueue<task::Header> queue_ ABSL_GUARDED_BY(mu_);
   size_t queue_depth_ ABSL_GUARDED_BY(mu_) = 0;
-  // Those in the queue that run also after `Close()`.
+  // The queued calls that run even after `Close()`.
   IntrusiveList<task::Header, task::AllTasksTag> mandatory_
       ABSL_GUARDED_BY(mu_);
 
@@ -263,21 +275,23 @@ class BlockingPool final : public task::Schedule {
   size_t sleeping_ ABSL_GUARDED_BY(mu_) = 0;
   IntrusiveList<Sleeper> sleepers_ ABSL_GUARDED_BY(mu_);
 
-  // All threads but those that have nothing left to do but to end.
+  // All threads, except for threads with nothing left to do before they end.
   IntrusiveList<Member> members_ ABSL_GUARDED_BY(mu_);
   ThreadCondVar no_members_;
   bool detached_ ABSL_GUARDED_BY(mu_) = false;
-  // Each thread that ends joins the one that did so before it.
+  // The thread that ended last. The next thread to end joins this thread.
   std::optional<Thread> last_ended_ ABSL_GUARDED_BY(mu_);
   uint64_t threads_started_ ABSL_GUARDED_BY(mu_) = 0;
   std::shared_ptr<const ThreadScope> thread_scope_ ABSL_GUARDED_BY(mu_);
 
-  // Work that has not ended, and what it keeps from advancing.
+  // The number of calls that have not ended, and the hold that meanwhile keeps
+  // the clock from advancing.
   size_t work_ ABSL_GUARDED_BY(mu_) = 0;
   ClockHold clock_hold_ ABSL_GUARDED_BY(mu_);
 
-  // Null until it is needed. Written under the lock, and read without it by who
-  // may come too early. Not an `Atomic`: no model has one.
+  // Null until the pool is needed. Written under the lock, and read without the
+  // lock by threads that may come too early. Not an `Atomic`: no model uses the
+  // pointer.
   std::atomic<BlockingPool*> lookups_{nullptr};
 };
 

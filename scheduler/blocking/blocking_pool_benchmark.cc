@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to have a call made elsewhere.
+// The cost of a call on another thread.
 
 #include <thread>
 #include <utility>
@@ -16,8 +16,8 @@
 namespace rouse::scheduler {
 namespace {
 
-// One call at a time, which a thread sleeps for: there and back, both threads
-// are woken by the system.
+// One call at a time, for which a sleeping thread is woken: the system wakes
+// both threads, once each for the round trip.
 void BM_SpawnAndJoin(benchmark::State& state) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   for (auto _ : state) {
@@ -26,7 +26,7 @@ void BM_SpawnAndJoin(benchmark::State& state) {
 }
 BENCHMARK(BM_SpawnAndJoin)->UseRealTime();
 
-// Many at once, for one thread: the cost of a call where nobody sleeps.
+// Many calls at once, for one thread: the cost of a call when no thread sleeps.
 void BM_SpawnManyAndJoin(benchmark::State& state) {
   BlockingOptions options;
   options.max_threads = 1;
@@ -45,7 +45,7 @@ void BM_SpawnManyAndJoin(benchmark::State& state) {
 }
 BENCHMARK(BM_SpawnManyAndJoin)->Arg(1000)->UseRealTime();
 
-// For comparison: a thread of its own.
+// For comparison: a new thread for each call.
 void BM_ThreadAndJoin(benchmark::State& state) {
   for (auto _ : state) std::thread([] {}).join();
 }

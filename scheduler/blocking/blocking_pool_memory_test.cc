@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pool where allocations fail.
+// A pool while allocations fail.
 
 #include <memory>
 #include <optional>
@@ -41,7 +41,7 @@ auto Seven(std::shared_ptr<int> witness) {
 
 TEST(BlockingPoolMemory, ACallWithoutAThreadFailsAndLeavesThePoolAsItWas) {
   const auto witness = std::make_shared<int>(7);
-  // Also the pool holds it, until it has gone.
+  // The pool holds `witness` too, until it is destroyed.
   const auto create = [&witness] {
     return BlockingPool::Create({.on_thread_start = [witness] {}});
   };
@@ -107,7 +107,7 @@ TEST(BlockingPoolMemory, AClockThatCannotBeHeldIsNotHeldForEver) {
     // All work has ended.
     while (pool->metrics().threads != 0) std::this_thread::yield();
     const Instant later = clock->Now() + absl::Hours(1);
-    // As a driver does: looks for events first.
+    // Like a driver, check for events first.
     clock->EndLook(clock->BeginLook());
     (void)clock->AutoAdvanceTo(later);
     EXPECT_EQ(clock->Now(), later);

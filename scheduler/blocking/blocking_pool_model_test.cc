@@ -1,15 +1,15 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that fall asleep, are woken, run out of time and are shut down while
-// work comes. A timed wait of a model may end at any moment. Work that nobody
-// comes to is a deadlock here.
+// Threads fall asleep, are woken, run out of time and are shut down while work
+// comes. A timed wait of a model may end at any moment. Work that no thread
+// takes is a deadlock here.
 //
-// The pool has no atomics of its own, and so no mutants: what it shares is
-// under one lock.
+// The pool has no atomics of its own, and therefore no mutants: its shared
+// state is under one lock.
 //
-// Tokio's models of its pool (loom_blocking.rs), and what says here what they
-// say:
+// Tokio's models of its pool (loom_blocking.rs), and the tests here that cover
+// them:
 //
 //   blocking_shutdown
 //       AllCallsHaveGoneAfterTheShutdown
@@ -51,7 +51,7 @@ using model::Mode;
 using model::Require;
 using model::Thread;
 
-// Counts calls, and waits for them.
+// Counts calls, and waits for a number of them.
 class Count {
  public:
   void Add() {
@@ -94,8 +94,8 @@ absl::Status ResultOf(JoinHandle<void>& handle) {
   return handle.Poll(cx).value();
 }
 
-// P3. Tokio's first pool lost the work that was spawned while its thread's time
-// ran out (#1560).
+// P3. Tokio's first pool lost work that was spawned while its thread's time ran
+// out (#1560).
 MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -114,7 +114,7 @@ MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
-  // One alone would wait for ever.
+  // A single call would wait forever.
   auto meet = [&count] {
     count.Add();
     count.WaitFor(2);
@@ -127,7 +127,8 @@ MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
   RequireEmpty(*pool);
 }
 
-// Nor does a busy thread that comes back make a woken one be forgotten.
+// A busy thread that returns to the queue does not make the pool forget a woken
+// thread, either.
 MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
@@ -162,7 +163,7 @@ MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
   Require(calls.Read() == 2);
 }
 
-// The first does not end before the second has begun.
+// The first call does not end before the second has begun.
 MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
@@ -181,8 +182,8 @@ MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
   RequireEmpty(*pool);
 }
 
-// P1: nor is anything left that a call held. What destroys it comes before what
-// follows the shutdown.
+// P1: no object that a call held is left, either. Its destruction comes before
+// everything that follows the shutdown.
 MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -198,7 +199,7 @@ MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,
    private:
     model::Cell<bool>* gone_;
   };
-  // Each on whichever thread comes to it.
+  // Each is destroyed on whichever thread takes the call.
   model::Cell<bool> first_gone(false), second_gone(false);
   {
     const BlockingPool::Owner pool = Pool(1);
@@ -221,7 +222,7 @@ MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
   const BlockingPool::Owner pool = BlockingPool::Create(std::move(options));
   JoinHandle<void> handle =
       pool->Spawn([&] { Require(clock->Now() == start); });
-  // As a driver does that has nothing else to do.
+  // Like a driver that has nothing else to do.
   clock->EndLook(clock->BeginLook());
   (void)clock->AutoAdvanceTo(start + absl::Hours(1));
   if (clock->Now() != start) Require(handle.IsFinished());
@@ -231,7 +232,7 @@ MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
   Require(clock->Now() == start + absl::Hours(1));
 }
 
-// P3. Tokio #7922: a wake and a shutdown that meet were counted twice.
+// P3. Tokio #7922: a wake and a shutdown that coincided were counted twice.
 MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -258,7 +259,7 @@ MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
   bool accepted = false;
   Thread other([&] {
     second = pool->SpawnMandatory([&count] { count.Add(); });
-    // What comes too late is cancelled at once.
+    // A call that comes too late is cancelled at once.
     accepted = !second->IsFinished();
   });
   Require(pool->Shutdown());
@@ -287,7 +288,7 @@ MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
   raw->Spawn([pool = std::move(pool)]() mutable { pool.reset(); }).Detach();
 }
 
-// Each thread that ends joins the one before it, whichever that is.
+// Each thread that ends joins the thread that ended before it, in any order.
 MODEL_TEST(BlockingPool, ThreadsThatEndTogetherAreAllJoined,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a pool ends. Tokio's traps are listed in blocking_pool_test.cc.
+// How a pool ends. blocking_pool_test.cc lists Tokio's traps.
 
 #include <atomic>
 #include <cstddef>
@@ -34,7 +34,7 @@ using ::absl_testing::StatusIs;
 
 constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
 
-// A pool of one thread, which is busy until it is told.
+// A pool of one thread, which is busy until the test ends its call.
 class BlockingPoolShutdownTest : public ::testing::Test {
  protected:
   BlockingPoolShutdownTest() {
@@ -48,7 +48,7 @@ class BlockingPoolShutdownTest : public ::testing::Test {
   ~BlockingPoolShutdownTest() override {
     if (!end_.HasBeenNotified()) end_.Notify();
     EXPECT_THAT(BlockOn(*std::move(busy_)), IsOkAndHolds(1));
-    // The last use of this object on another thread.
+    // Another thread's last use of this object.
     stopped_.WaitForNotification();
   }
 
@@ -136,7 +136,7 @@ TEST_F(BlockingPoolShutdownTest, IsThroughWhenTheThreadsHaveEndedInTime) {
   ending.join();
 }
 
-// P5: no limit at all is not for ever.
+// P5: the absence of a limit does not mean a wait forever.
 TEST_F(BlockingPoolShutdownTest, AfterItsLimitNobodyWaitsAgain) {
   EXPECT_FALSE(pool_->Shutdown(absl::ZeroDuration()));
   EXPECT_FALSE(pool_->Shutdown());
@@ -177,7 +177,7 @@ TEST_F(BlockingPoolShutdownTest, ADestructorOfWhatIsCancelledMaySpawn) {
 }
 
 TEST(BlockingPool, InTheBackgroundNoThreadLocalIsWaitedFor) {
-  // Never destroyed: the thread is not waited for.
+  // Never destroyed, because the thread is not waited for.
   static absl::Notification& begun = *new absl::Notification;
   static absl::Notification& end = *new absl::Notification;
   struct WaitsAtTheEnd {
@@ -216,7 +216,7 @@ TEST(BlockingPool, ACallThatOwnsItMayBeCancelled) {
         : pool_(std::move(pool)), end_(end) {}
     Owns(Owns&&) = default;
     ~Owns() {
-      if (pool_ != nullptr) end_->Notify();  // the pool waits for that call
+      if (pool_ != nullptr) end_->Notify();  // the pool waits for this call
     }
     void operator()() const { ADD_FAILURE() << "called"; }
 

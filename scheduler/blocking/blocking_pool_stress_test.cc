@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real threads that spawn, abort, detach and join, against threads that end
-// after next to no time.
+// Real threads spawn, abort, detach and join calls, while threads of the pool
+// end after a very short idle time.
 
 #include <atomic>
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kSpawners = 4;
 
-// What becomes of the work that one thread gives to `pool`.
+// Gives work to `pool` on one thread, and counts how the work ends.
 class Spawner {
  public:
   Spawner(BlockingPool& pool, uint64_t seed) : pool_(pool), rand_(seed) {}
@@ -38,7 +38,8 @@ class Spawner {
     while (!stop.load(std::memory_order_relaxed)) Once();
   }
 
-  // A number of calls, what becomes of which is decided by chance.
+  // Spawns a number of calls, and decides at random what happens to each of
+  // them.
   void Once() {
     std::vector<JoinHandle<uint64_t>> handles;
     const uint32_t count = 1 + rand_.Below(4);
@@ -70,7 +71,7 @@ class Spawner {
     }
   }
 
-  // When the pool has ended.
+  // Called when the pool has ended.
   void Check() const {
     EXPECT_EQ(spawned_, joined_ + cancelled_ + detached_);
     EXPECT_GE(ran_, joined_);

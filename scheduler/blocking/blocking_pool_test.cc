@@ -1,27 +1,27 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where Tokio's traps of such pools are looked after:
+// The tests for Tokio's traps of such pools:
 //
 // P1  #1978: a shutdown left work in the queue.
 //     CancelsWhatHasNotBegun and RunsWhatIsMandatoryInOrder in
 //     blocking_pool_shutdown_test.cc; the model
 //     AllCallsHaveGoneAfterTheShutdown.
-// P2  #7757, #8056: there were several queues, and nobody looked into the right
-//     one. Cannot arise: there is one queue, under one lock. That somebody
-//     comes to what is in it is for blocking_pool_model_test.cc.
-// P3  #7910, #7918, #7922: idle threads were counted twice where a shutdown met
+// P2  #7757, #8056: there were several queues, and threads checked the wrong
+//     one. Cannot arise: the pool has one queue, under one lock.
+//     blocking_pool_model_test.cc tests that a thread takes the work in it.
+// P3  #7910, #7918, #7922: idle threads were counted twice when a shutdown met
 //     a wake. The models AShutdownMeetsWorkAndAThreadWhoseTimeIsUp and
 //     WorkThatMeetsAThreadWhoseTimeIsUpIsDone; blocking_pool_stress_test.cc
-//     looks at the counts.
+//     checks the counts.
 // P4  #2309, #4485: a thread does not start.
 //     WithNoThreadToBeHadTheCallFails, WhereThereIsAThreadTheCallWaitsForIt;
-//     for want of memory, blocking_pool_memory_test.cc. What runs tasks is no
-//     thread of the pool, and so never counted on (#8406).
-// P5  #3174, #3196: a limit of 0 waited for ever.
+//     for lack of memory, blocking_pool_memory_test.cc. A thread that runs
+//     tasks is not a thread of the pool, and so is never counted on (#8406).
+// P5  #3174, #3196: a limit of 0 waited forever.
 //     AfterItsLimitNobodyWaitsAgain in blocking_pool_shutdown_test.cc.
-// P6  #2502, #2711: a task's budget followed it into what blocks. Cannot arise:
-//     a budget belongs to the `Context` of one poll. See
+// P6  #2502, #2711: a task's budget followed it into a blocking call. Cannot
+//     arise: a budget belongs to the `Context` of one poll. See
 //     ABudgetDoesNotFollowIntoACall.
 
 #include "rouse/scheduler/blocking/blocking_pool.h"
@@ -70,7 +70,7 @@ using ::testing::HasSubstr;
 
 BlockingPool::Owner OneThread() { return BlockingPool::Create({1}); }
 
-// A thread says that it is idle a moment after its call has ended.
+// A thread becomes idle a moment after its call has ended.
 void WaitUntilIdle(const BlockingPool& pool, size_t threads) {
   while (pool.metrics().idle_threads != threads) std::this_thread::yield();
 }
@@ -79,7 +79,7 @@ void WaitUntilGone(const BlockingPool& pool) {
   while (pool.metrics().threads != 0) std::this_thread::yield();
 }
 
-// Keeps a thread of a pool busy for as long as it lives.
+// Keeps a thread of a pool busy as long as the object exists.
 class Busy {
  public:
   explicit Busy(BlockingPool& pool)
@@ -103,7 +103,7 @@ class Busy {
   JoinHandle<void> handle_;
 };
 
-// Notes on which thread it is destroyed.
+// Records the thread on which it is destroyed.
 class Witness {
  public:
   explicit Witness(std::atomic<std::thread::id>* destroyed_on)
@@ -249,7 +249,7 @@ TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn) {
   EXPECT_EQ(pool->metrics().threads, size_t{kCalls});
 }
 
-// It may take its time.
+// A starting thread may take long.
 TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
   absl::Notification may_start;
   std::atomic<int> starts = 0;
@@ -262,7 +262,7 @@ TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
   std::optional<JoinHandle<void>> second;
   {
     const Busy busy(*pool);
-    second.emplace(pool->Spawn([] {}));  // for which a thread starts
+    second.emplace(pool->Spawn([] {}));  // starts a thread
   }
   EXPECT_THAT(BlockOn(*std::move(second)), IsOk());
   WaitUntilIdle(*pool, 1);
@@ -273,7 +273,7 @@ TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
 
 // P6.
 TEST(BlockingPool, ABudgetDoesNotFollowIntoACall) {
-  // Ready if there is budget, which it takes.
+  // Ready if the budget has a unit, which it takes.
   class TakeUnit {
    public:
     explicit TakeUnit(int* polls) : polls_(polls) {}
@@ -295,7 +295,7 @@ TEST(BlockingPool, ABudgetDoesNotFollowIntoACall) {
     for (int i = 0; i < kUnits; ++i) BlockOn(TakeUnit(&polls));
     return polls;
   };
-  // Spawned and joined by a poll without budget.
+  // The call is spawned and joined by a poll without budget.
   const Waker waker;
   Context cx(waker);
   int polls = 0;
@@ -401,7 +401,7 @@ TEST(BlockingPool, NoIdleThreadIsKeptForNoTime) {
 }
 
 TEST(BlockingPool, CallsItsHooksAroundAllElse) {
-  std::vector<std::string> log;  // of one thread
+  std::vector<std::string> log;  // used by one thread
   {
     const BlockingPool::Owner pool = BlockingPool::Create({
         .max_threads = 1,
@@ -465,7 +465,7 @@ TEST(BlockingPool, AClockDoesNotAdvanceByItselfWhileThereIsWork) {
                             .clock = clock});
   JoinHandle<void> queued = [&] {
     const Busy busy(*pool);
-    // As a driver does: looks for events first.
+    // Like a driver, check for events first.
     clock->EndLook(clock->BeginLook());
     (void)clock->AutoAdvanceTo(start + absl::Hours(1));
     EXPECT_EQ(clock->Now(), start);

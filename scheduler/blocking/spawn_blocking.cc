@@ -14,8 +14,8 @@ namespace {
 ABSL_CONST_INIT thread_local BlockingPool* current = nullptr;
 }  // namespace
 
-// Not inlined: a coroutine might keep the variable's address while it moves to
-// another thread.
+// Not inlined: a coroutine might keep the variable's address while the
+// coroutine moves to another thread.
 ABSL_ATTRIBUTE_NOINLINE BlockingPool* CurrentBlockingPool() { return current; }
 
 ScopedBlockingPool::ScopedBlockingPool(BlockingPool& pool)

@@ -5,7 +5,7 @@
 // File: spawn_blocking.h
 // -----------------------------------------------------------------------------
 //
-// `SpawnBlocking()` makes a call that blocks where it keeps no task waiting:
+// `SpawnBlocking()` makes a blocking call where the call delays no task:
 //
 //   auto read = [] { return ReadFile("a.txt"); };
 //   absl::StatusOr<std::string> text =
@@ -13,8 +13,8 @@
 //
 // (With g++ 12 name the lambda, as here: see co.h.)
 //
-// It goes to the pool of this thread's runtime. `scheduler::ScopedBlockingPool`
-// names one elsewhere.
+// The call goes to the pool of the calling thread's runtime.
+// `scheduler::ScopedBlockingPool` selects a pool elsewhere.
 
 #ifndef ROUSE_SCHEDULER_BLOCKING_SPAWN_BLOCKING_H_
 #define ROUSE_SCHEDULER_BLOCKING_SPAWN_BLOCKING_H_
@@ -30,14 +30,15 @@ namespace rouse {
 
 namespace scheduler {
 
-// The blocking pool of this thread, or null.
+// Returns the blocking pool of the calling thread, or null.
 BlockingPool* CurrentBlockingPool();
 
-// Makes `pool` the current one of this thread, for as long as it lives. Guards
-// nest; they are destroyed on the thread that made them, last first.
+// Makes `pool` the current pool of the calling thread, as long as the guard
+// exists. Guards nest: they must be destroyed on the thread that made them, in
+// reverse order.
 class ScopedBlockingPool {
  public:
-  // `pool` outlives the guard.
+  // `pool` must outlive the guard.
   explicit ScopedBlockingPool(BlockingPool& pool);
   ScopedBlockingPool(const ScopedBlockingPool&) = delete;
   ScopedBlockingPool& operator=(const ScopedBlockingPool&) = delete;
@@ -47,19 +48,21 @@ class ScopedBlockingPool {
   BlockingPool* const outer_;
 };
 
-// As `CurrentBlockingPool()`; a `Panic()` if there is none.
+// Like `CurrentBlockingPool()`, but calls `Panic()` if no pool is current.
 BlockingPool& CurrentBlockingPoolOrPanic();
 
 }  // namespace scheduler
 
 // SpawnBlocking()
 //
-// Calls `f`, once, on a thread that may block, and gives a `JoinHandle` of what
-// it returns: see `scheduler::BlockingPool::Spawn()`, also for what may go
-// wrong, and docs/blocking.md for what to use it for. The call starts at once,
-// whether the handle is kept or not. Without a current pool, a `Panic()`.
+// Calls `f`, once, on a thread that may block, and returns a `JoinHandle` for
+// the return value of `f`. `scheduler::BlockingPool::Spawn()` describes the
+// details and the errors, and docs/blocking.md the uses. The call starts at
+// once, whether or not the handle is kept. Calls `Panic()` if no pool is
+// current.
 //
-// `Abort()` cancels a call that has not begun; one that has runs to its end.
+// `Abort()` cancels a call that has not begun. A call that has begun runs to
+// its end.
 template <class F>
   requires scheduler::BlockingCallable<std::decay_t<F>>
 auto SpawnBlocking(

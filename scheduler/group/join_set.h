@@ -5,7 +5,8 @@
 // File: join_set.h
 // -----------------------------------------------------------------------------
 //
-// `JoinSet<T>` is a set of tasks whose results come out as they end:
+// `JoinSet<T>` is a set of tasks. The set gives the tasks' results as the tasks
+// end:
 //
 //   rouse::JoinSet<Page> pages;
 //   for (const Url& url : urls) pages.Spawn(Fetch(url));
@@ -13,7 +14,7 @@
 //     if (page->ok()) Index(**page);
 //   }
 //
-// When the set goes, those that have not ended are aborted.
+// Destroying the set aborts all tasks that have not ended.
 
 #ifndef ROUSE_SCHEDULER_GROUP_JOIN_SET_H_
 #define ROUSE_SCHEDULER_GROUP_JOIN_SET_H_
@@ -49,7 +50,7 @@ namespace rouse {
 
 // JoinedTask
 //
-// How a task of a `JoinSet` has ended.
+// The outcome of a task of a `JoinSet`.
 template <class T>
 class JoinedTask {
  public:
@@ -62,7 +63,7 @@ class JoinedTask {
 
   TaskId id;
   JoinResult<T> result;
-  std::exception_ptr exception;  // null unless one ended the task
+  std::exception_ptr exception;  // null unless an exception ended the task
   bool was_cancelled;            // see `JoinHandle::was_cancelled()`
 };
 
@@ -81,13 +82,15 @@ class JoinSetShutdownFuture;
 
 // JoinSet
 //
-// Each task that is added costs one small block besides the task, until its
-// result is taken out. There is no limit to their number. A task that ends
-// costs O(1), however many others there are.
+// Each added task costs one small block in addition to the task, until its
+// result is taken out. The number of tasks is not limited. The end of a task
+// costs O(1), regardless of the number of other tasks.
 //
-// Used by one thread at a time. Movable, but not while there is a future of it.
+// May be used by one thread at a time. Movable, but not while a future of the
+// set exists.
 //
-// Destroying it aborts all tasks and does not wait for them: see `Shutdown()`.
+// Destroying the set aborts all tasks and does not wait for them: see
+// `Shutdown()`.
 template <class T>
 class JoinSet {
  public:
@@ -96,8 +99,8 @@ class JoinSet {
   JoinSet& operator=(JoinSet&& other) noexcept;
   ~JoinSet();
 
-  // Starts a task on the current scheduler, as `rouse::Spawn(f)` does, and adds
-  // it to the set.
+  // Starts a task on the current scheduler, like `rouse::Spawn(f)`, and adds
+  // the task to the set.
   template <class F>
   TaskId Spawn(F&& f, const SpawnOptions& options = {},
                std::source_location where = std::source_location::current()) {
@@ -105,8 +108,8 @@ class JoinSet {
     return Insert(rouse::Spawn(std::forward<F>(f), options, where));
   }
 
-  // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
-  // `LocalSet`.
+  // Like `Spawn()`, but starts the task with the `Spawn()` of `spawner`: a
+  // `Runtime`, a `Handle` or a `LocalSet`.
   template <class Spawner, class F>
   TaskId SpawnOn(Spawner&& spawner, F&& f, const SpawnOptions& options = {},
                  std::source_location where = std::source_location::current()) {
@@ -115,7 +118,8 @@ class JoinSet {
                                                        options, where));
   }
 
-  // Makes a call that blocks, as `rouse::SpawnBlocking(f)` does, and adds it.
+  // Starts a blocking call, like `rouse::SpawnBlocking(f)`, and adds the call
+  // to the set.
   template <class F>
     requires scheduler::BlockingCallable<std::decay_t<F>>
   TaskId SpawnBlocking(
@@ -123,64 +127,67 @@ class JoinSet {
     return Insert(rouse::SpawnBlocking(std::forward<F>(f), where));
   }
 
-  // Adds a task that has been started, such as a blocking call. REQUIRES:
-  // `handle` has not given its result.
+  // Adds a task started elsewhere, such as a blocking call. REQUIRES: `handle`
+  // has not given its result.
   TaskId Insert(JoinHandle<T> handle);
 
-  // A future of the result of the task that ends next, or that has ended before
-  // all others whose results have not been taken; `std::nullopt` if the set is
-  // empty. For the codes of results see `JoinHandle`. One such future at a
+  // Returns a future of the result of the next task to end. If tasks have ended
+  // whose results have not been taken, the future gives the result of the
+  // earliest of them. The future gives `std::nullopt` if the set is empty. For
+  // the codes of results see `JoinHandle`. Only one such future may exist at a
   // time.
   //
-  // Destroying it loses nothing: the result is for the next one. It takes a
-  // unit of the budget (context.h) for each result. The set outlives it.
+  // Destroying the future loses nothing: the next future gives the result. Each
+  // result takes a unit of the budget (context.h). The set must outlive the
+  // future.
   JoinSetNextFuture<T> Next() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return JoinSetNextFuture<T>(*this);
   }
 
-  // The same, with what else there is to know of the task.
+  // Like `Next()`, but gives a `JoinedTask`, which includes the task's id.
   JoinSetNextWithIdFuture<T> NextWithId() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return JoinSetNextWithIdFuture<T>(*this);
   }
 
-  // What `Next()` gives, if it is there now, else `std::nullopt`. Takes nothing
-  // of the budget.
+  // Returns what `Next()` would give, if available now, and otherwise
+  // `std::nullopt`. Takes nothing of the budget.
   std::optional<JoinResult<T>> TryNext();
   std::optional<JoinedTask<T>> TryNextWithId();
 
-  // What the futures poll. With `PollNext()` a set is a `Stream`, which goes on
-  // if it is given new tasks after it has ended.
+  // Polled by the futures. `PollNext()` makes the set a `Stream`. The stream
+  // continues if the set is given new tasks after the stream has ended.
   PollResult<std::optional<JoinResult<T>>> PollNext(Context& cx);
   PollResult<std::optional<JoinedTask<T>>> PollNextWithId(Context& cx);
 
-  // A future of the results of all tasks, in the order in which they end: a
-  // `std::vector<JoinResult<T>>`, ready when the set is empty. Destroying it
-  // loses the results that it has taken; the rest stays in the set. As `Next()`
-  // otherwise.
+  // Returns a future of the results of all tasks, in the order of the tasks'
+  // ends: a `std::vector<JoinResult<T>>`. The future is ready when the set is
+  // empty. Destroying the future loses the results taken so far; the other
+  // tasks stay in the set. Otherwise like `Next()`.
   JoinSetJoinAllFuture<T> JoinAll() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return JoinSetJoinAllFuture<T>(*this);
   }
 
-  // Asks for all tasks to be cancelled, as `JoinHandle::Abort()` does. They
-  // stay in the set; `Next()` gives `kCancelled` for those that had not ended.
-  // O(size).
+  // Requests the cancellation of all tasks, like `JoinHandle::Abort()`. The
+  // tasks stay in the set; `Next()` gives `kCancelled` for tasks that had not
+  // ended. O(size).
   void AbortAll();
 
-  // A future that aborts all tasks when it is first polled, and is ready when
-  // they have ended. Results are dropped, also of those that had ended before.
-  // If it is destroyed before that, the rest stays in the set, aborted.
+  // Returns a future that aborts all tasks when it is first polled, and is
+  // ready when all have ended. Results are dropped, even the results of tasks
+  // that had ended before. If the future is destroyed before it is ready, the
+  // other tasks stay in the set, aborted.
   JoinSetShutdownFuture<T> Shutdown() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return JoinSetShutdownFuture<T>(*this);
   }
 
-  // Lets all tasks run on by themselves, and leaves the set empty. Results are
-  // dropped, also of those that have ended. Wakes a `Next()` that waits, for
-  // which there may be nothing left; what that waker throws is dropped.
-  // O(size).
+  // Detaches all tasks, which continue to run, and leaves the set empty.
+  // Results are dropped, even the results of tasks that have ended. Wakes a
+  // waiting `Next()`, which may have no task left to wait for; exceptions from
+  // its waker are dropped. O(size).
   void DetachAll();
 
-  // How many tasks are in the set, those included that have ended and whose
-  // results have not been taken.
+  // Returns the number of tasks in the set, including ended tasks whose results
+  // have not been taken.
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
@@ -188,24 +195,26 @@ class JoinSet {
   friend class internal::JoinSetWait<T>;
   friend class JoinSetShutdownFuture<T>;
 
-  // A task that has not ended, or whose result is still in it.
+  // A task that has not ended, or whose result has not been taken.
   class Entry final : public scheduler::ReadyEntry, public IntrusiveListNode<> {
    public:
     Entry(scheduler::ReadyList* list, JoinHandle<T> handle)
         : ReadyEntry(list), handle(std::move(handle)) {}
 
-    // Whether the task has ended; if not it wakes the entry when it does.
+    // Returns whether the task has ended. If not, the task marks the entry
+    // ready when it ends.
     bool PollFinished() {
       const BorrowedWaker waker(raw_waker());
       Context cx(waker.get());
       return handle.PollFinished(cx).IsReady();
     }
 
-    // The result of a task that has ended. An exception leaves it there.
+    // Takes the result of a task that has ended. If this throws, the result
+    // stays in the task.
     JoinedTask<T> Take() {
       const BorrowedWaker waker(raw_waker());
       Context cx(waker.get());
-      // It is the set that takes of the budget.
+      // The set takes the units of the budget.
       const UnconstrainedScope unconstrained(cx);
       JoinResult<T> result = *handle.Poll(cx);
       return JoinedTask<T>(handle.id(), std::move(result), handle.exception(),
@@ -215,7 +224,8 @@ class JoinSet {
     JoinHandle<T> handle;
   };
 
-  // By now nothing can be undone: what a waker throws is dropped.
+  // Nothing can be undone at this point, so an exception from a waker is
+  // dropped.
   static void WakeNext(scheduler::ReadyList& list) noexcept {
     ROUSE_TRY { list.Wake(); }
     ROUSE_CATCH_ALL {}
@@ -229,35 +239,36 @@ class JoinSet {
   // Aborts and detaches all tasks.
   void Clear();
 
-  // Calls `take` with the entry that is ready next, which is in the set until
-  // `take` returns and then goes. False: there is none.
+  // Calls `take` with the next ready entry. The entry is in the set until
+  // `take` returns, and is then removed. Returns false if no entry is ready.
   template <class Take>
   bool TakeReady(Take take);
 
-  // As `TryNextWithId()` and `PollNextWithId()`, but drops the result where it
-  // is, so that an exception counts as taken by nobody. REQUIRES: not empty.
+  // Like `PollNextWithId()`, but drops the result in place, so that an
+  // exception counts as not taken. REQUIRES: the set is not empty.
   PollResult<void> PollDropNext(Context& cx);
 
-  // `try_take()`, or else has it tried again when a task ends: whether it has
-  // returned true.
+  // Calls `try_take()`, and is ready if `try_take()` returns true. Otherwise
+  // the waker of `cx` is woken for another attempt when a task ends.
   template <class TryTake>
   PollResult<void> PollTake(Context& cx, TryTake try_take);
 
-  // Wakes nobody any more.
+  // Drops the registered waker: nothing is woken any more.
   void StopWaiting() {
     if (list_ != nullptr) list_->Deregister();
   }
 
   static void Drop(Entry* entry) {
     entry->Unlink();
-    // Not by the last of its wakers, on another thread.
+    // Drop the handle here, rather than with the last of the entry's wakers on
+    // another thread.
     const JoinHandle<T> dropped_here = std::move(entry->handle);
     entry->Unref();
   }
 
   // Made with the first task.
   scheduler::ReadyList* list_ = nullptr;
-  // Has a reference to each.
+  // Has a reference to each entry.
   IntrusiveList<Entry> entries_;
   size_t size_ = 0;
 };
@@ -266,8 +277,8 @@ namespace internal {
 
 // JoinSetWait
 //
-// What the futures of a set have in common: they wait for it until they have
-// finished or go.
+// The common part of a set's futures: a future waits for the set until the
+// future has finished or is destroyed.
 template <class T>
 class JoinSetWait {
  public:
@@ -279,7 +290,7 @@ class JoinSetWait {
     if (set_ != nullptr) set_->StopWaiting();
   }
 
-  // The set; a `Panic(panic)` if it has finished.
+  // Returns the set. Calls `Panic(panic)` if the future has finished.
   JoinSet<T>& SetOrPanic(std::string_view panic) const {
     if (set_ == nullptr) Panic(panic);
     return *set_;
@@ -402,7 +413,7 @@ JoinSet<T>::JoinSet(JoinSet&& other) noexcept
 
 template <class T>
 JoinSet<T>& JoinSet<T>::operator=(JoinSet&& other) noexcept {
-  // What was here goes now, not when `other` does.
+  // The old contents are destroyed now, not together with `other`.
   JoinSet taken(std::move(other));
   Clear();
   std::swap(list_, taken.list_);
@@ -418,7 +429,7 @@ JoinSet<T>::~JoinSet() {
 
 template <class T>
 void JoinSet<T>::Clear() {
-  // The destructor of a result may add to the set.
+  // The destructor of a result may add tasks to the set.
   do {
     AbortAll();
     DetachAll();
@@ -431,7 +442,7 @@ TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
   entries_.PushBack(entry);
   ++size_;
   const TaskId id = entry->handle.id();
-  // Asked at once, so that results come in the order in which tasks end.
+  // Polled at once, so that results come in the order in which tasks end.
   if (entry->PollFinished()) list_->MarkReady(entry);
   return id;
 }
@@ -442,7 +453,7 @@ bool JoinSet<T>::TakeReady(Take take) {
   if (list_ == nullptr) return false;
   while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
     if (!entry->handle.IsFinished()) {
-      // Woken for nothing, which a waker may be.
+      // A spurious wake, as wakers are allowed to cause.
       scheduler::ReadyList::Rearm(entry);
       if (entry->PollFinished()) list_->MarkReady(entry);
       continue;
@@ -450,10 +461,10 @@ bool JoinSet<T>::TakeReady(Take take) {
     absl::Cleanup put_back = [this, entry] { list_->PutBack(entry); };
     take(*entry);
     std::move(put_back).Cancel();
-    // The entry is not rearmed: no waker brings it back.
+    // The entry is not rearmed, so no waker brings it back.
     --size_;
     Drop(entry);
-    // If this is `TryNext()`, a `Next()` may wait for more.
+    // If the caller is `TryNext()`, a `Next()` may be waiting for more.
     if (empty()) WakeNext(*list_);
     return true;
   }
@@ -481,7 +492,7 @@ PollResult<void> JoinSet<T>::PollTake(Context& cx, TryTake try_take) {
   if (unit.IsPending()) return kPending;
   if (!try_take()) {
     list_->Register(cx.waker());
-    // One may have ended between the two.
+    // A task may have ended between the attempt and the registration.
     if (!try_take()) return kPending;
   }
   unit->MadeProgress();
@@ -524,15 +535,17 @@ void JoinSet<T>::AbortAll() {
 template <class T>
 void JoinSet<T>::DetachAll() {
   if (list_ == nullptr) return;
-  // Another list for what comes later: those that are being woken now may hold
-  // on to this one, and are not in it any more.
+  // Later tasks use another list. Entries being woken now may keep this list
+  // alive, and are not in the set any more.
   scheduler::ReadyList* const list = std::exchange(list_, nullptr);
   list->Close();
-  // Nor are those in it that the destructor of a result adds to the set.
+  // Nor does `entries` get the tasks added to the set by the destructor of a
+  // result.
   IntrusiveList<Entry> entries = std::move(entries_);
   size_ = 0;
   while (Entry* const entry = entries.Front()) Drop(entry);
-  // A `Next()` that waited for them may find others, in another list.
+  // A `Next()` that waited for the detached tasks may find new tasks, in
+  // another list.
   const absl::Cleanup unref = [list] { list->Unref(); };
   WakeNext(*list);
 }

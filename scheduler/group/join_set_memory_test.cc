@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A set where allocations fail.
+// Tests a set while allocations fail.
 
 #include <exception>
 #include <optional>
@@ -47,7 +47,7 @@ TEST(JoinSetMemory, AResultIsStillThereWhenThereIsMemoryForIt) {
     EXPECT_EQ(set.size(), joined.has_value() ? 1u : 2u);
     if (!joined.has_value()) joined = set.TryNextWithId();
     ASSERT_TRUE(joined.has_value());
-    // Before the other one.
+    // This task ended before the other one.
     EXPECT_EQ(joined->id, first);
     EXPECT_THAT(joined->result,
                 StatusIs(absl::StatusCode::kInternal, HasSubstr("oops")));

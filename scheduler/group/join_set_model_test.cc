@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entries that are woken while their owner polls, lets go of one, or goes
-// itself; and, above them, a `JoinSet` whose tasks end meanwhile. What is lost
-// is a deadlock, what is freed too early or never the checker finds by itself.
+// Entries are woken while their owner polls, drops an entry, or is itself
+// destroyed. Above them, the tasks of a `JoinSet` end meanwhile. A lost wake is
+// a deadlock. The checker itself finds objects that are freed too early or
+// never.
 
 #include <atomic>
 #include <cstdint>
@@ -34,7 +35,7 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// An entry with data that the owner may touch when it has been woken.
+// An entry with data that the owner may access when the entry has been woken.
 class Entry final : public ReadyEntry {
  public:
   explicit Entry(ReadyList* list) : ReadyEntry(list) {}
@@ -47,7 +48,7 @@ class Entry final : public ReadyEntry {
   ~Entry() override = default;
 };
 
-// A list with its owner, who looks into it some times and no more.
+// A list and its owner, which polls the list a limited number of times.
 class Owner {
  public:
   Owner() = default;
@@ -57,7 +58,7 @@ class Owner {
 
   ReadyList* list() { return list_; }
 
-  // As a poll. If it is null whoever comes later wakes the owner.
+  // Like a poll. If the result is null, any later entry wakes the owner.
   Entry* Poll() {
     woken_.store(false, std::memory_order_relaxed);
     list_->Register(waker_);
@@ -89,7 +90,7 @@ MODEL_TEST(JoinSet, NoEntryIsLostOrComesTwice, .mode = model::Mode::kBounded,
   int sum = 0;
   const auto take = [&sum](Entry* entry) {
     sum += entry->data.Read();
-    // While the wake may still be under way.
+    // The wake may still be in progress.
     entry->Unref();
   };
   bool asleep = false;
@@ -124,7 +125,7 @@ MODEL_TEST(JoinSet, TheOwnerGoesWhileEntriesAreWoken) {
   b->Unref();
 }
 
-// A wake that finds its entry in the list must publish all the same.
+// A wake that finds its entry in the list must publish nevertheless.
 MODEL_TEST(JoinSet, WhoRearmsSeesWhatCameBeforeEveryWake,
            .spurious_failures = 0) {
   Owner owner;
@@ -175,7 +176,7 @@ MODEL_TEST(JoinSet, EntriesComeWhileWakersOfOthersAreClonedAndDropped) {
     const Waker waker = entry->NewWaker();
   }
   entry->Unref();
-  // Takes a reference to the list while the entry above may drop its own.
+  // Takes a reference to the list while the entry above may drop its reference.
   Entry* const next = new Entry(owner.list());
   next->Unref();
 }

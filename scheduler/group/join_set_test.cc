@@ -48,7 +48,8 @@ using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// Gates that open when the test says so, each for one task. On one thread.
+// Gates that open when the test says so, each for one task. For use on one
+// thread.
 class Gates {
  public:
   class Wait {
@@ -65,7 +66,7 @@ class Gates {
     const int gate_;
   };
 
-  // A task that gives the number of its gate, when that is open.
+  // A task that returns the number of its gate, when the gate is open.
   Wait Task(int gate) { return Wait(*this, gate); }
 
   void Open(int gate) {
@@ -96,14 +97,14 @@ class JoinSetTest : public ::testing::Test {
     scheduler_->CancelAll();
   }
 
-  // Runs tasks on this thread until none is left to run.
+  // Runs tasks on this thread until no task is left to run.
   void RunReady() {
     bool idle = false;
     auto mark = [&idle]() -> Co<> {
       idle = true;
       co_return;
     };
-    // Behind all that are queued now.
+    // Runs behind all tasks that are queued now.
     scheduler_->Spawn(mark).Detach();
     scheduler_->worker(0).RunUntil([&idle] { return idle; });
   }
@@ -113,7 +114,7 @@ class JoinSetTest : public ::testing::Test {
     RunReady();
   }
 
-  // The number that `Next()` gives now, or -1.
+  // Returns the number that `Next()` gives now, or -1.
   static int NextNow(JoinSet<int>& set) {
     PollResult<std::optional<absl::StatusOr<int>>> next = PollOnce(set.Next());
     return next.IsReady() && next->has_value() ? (**next).value_or(-2) : -1;
@@ -309,7 +310,7 @@ TEST_F(JoinSetTest, IsUsedAgainAfterDetachAll) {
   EXPECT_EQ(NextNow(set), 1);
 }
 
-// A result that adds a task to a set when it is destroyed.
+// A result that adds a task to a set when the result is destroyed.
 class AddsATask {
  public:
   AddsATask(JoinSet<AddsATask>* set, int* destroyed)
@@ -359,7 +360,7 @@ TEST_F(JoinSetTest, WhatIsAddedMeanwhileGoesWithWhatIsAssignedTo) {
   EXPECT_EQ(scheduler_->alive_tasks(), 0u);
 }
 
-// Of a task that awaits `Next()` and empties the set beside it.
+// For a task that awaits `Next()` and concurrently empties the set.
 TEST_F(JoinSetTest, ANextIsToldThatThereIsNothingLeftToWaitFor) {
   for (const bool detach : {true, false}) {
     JoinSet<int> set;
@@ -454,7 +455,7 @@ TEST_F(JoinSetTest, EachResultTakesOfTheBudget) {
   int taken = 0;
   while (set.PollNext(cx).IsReady()) ++taken;
   EXPECT_EQ(taken, static_cast<int>(kBudgetPerPoll));
-  // What is pending takes nothing.
+  // A pending poll takes nothing of the budget.
   Context again(waker);
   while (!set.empty() && set.PollNext(again).IsReady()) ++taken;
   EXPECT_EQ(taken, count);
@@ -515,8 +516,8 @@ TEST_F(JoinSetTest, PolledAfterItHasFinishedPanics) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-// Two threads run the tasks; they end, are aborted, detached and joined as it
-// happens.
+// Two threads run the tasks, which end, are aborted, detached and joined in any
+// order.
 TEST_F(JoinSetTest, LosesNoTaskThatOtherThreadsRun) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 2; ++i) {
@@ -532,7 +533,7 @@ TEST_F(JoinSetTest, LosesNoTaskThatOtherThreadsRun) {
       JoinSet<int> set;
       for (int i = 0; i < 20; ++i) set.Spawn(body(i));
       if (round % 3 == 1) set.AbortAll();
-      if (round % 3 == 2) continue;  // goes with some of them running
+      if (round % 3 == 2) continue;  // destroyed while some tasks run
       while (auto result = co_await set.Next()) ++joined;
     }
     co_return joined;

@@ -27,24 +27,24 @@ void ReadyList::Ref() {
 }
 
 void ReadyList::Unref() {
-  // Release pairs with the acquire of the last one: use comes before delete.
+  // Release pairs with the acquire of the last drop: use comes before delete.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 void ReadyList::MarkReady(ReadyEntry* entry) {
-  // Release, also where it changes nothing, pairs with the acquire of Rearm:
-  // the poll that follows sees what came before this wake. Acquire pairs with
-  // the release of Rearm: `next_` has been read.
+  // Release, even if the exchange changes nothing, pairs with the acquire of
+  // Rearm: the poll that follows sees everything before this wake. Acquire
+  // pairs with the release of Rearm: `next_` has been read.
   if (MutableCondition(
           entry->queued_.exchange(true, std::memory_order_acq_rel))) {
     return;
   }
-  // Relaxed: the exchange below is what orders.
+  // Relaxed: the exchange below orders.
   ReadyEntry* first = pushed_.load(std::memory_order_relaxed);
   do {
     if (MutableCondition(first == Closed())) return;
     entry->next_.Write() = first;
-    // Release pairs with the acquire of Pop: the entry, and what came before
+    // Release pairs with the acquire of Pop: the entry, and everything before
     // this wake, are visible.
   } while (!pushed_.compare_exchange_weak(
       first, entry, std::memory_order_release, std::memory_order_relaxed));
@@ -53,7 +53,7 @@ void ReadyList::MarkReady(ReadyEntry* entry) {
 
 ReadyEntry* ReadyList::Pop() {
   if (popped_ == nullptr) {
-    // Relaxed: whoever comes too late for this look wakes the owner.
+    // Relaxed: an entry that comes too late for this load wakes the owner.
     if (pushed_.load(std::memory_order_relaxed) == nullptr) return nullptr;
     // Acquire pairs with the releases of MarkReady.
     ReadyEntry* entry = pushed_.exchange(nullptr, std::memory_order_acquire);
@@ -80,7 +80,7 @@ void ReadyList::Rearm(ReadyEntry* entry) {
 }
 
 void ReadyList::Close() {
-  // Relaxed: nothing in the list is looked at.
+  // Relaxed: the entries in the list are not accessed.
   pushed_.store(Closed(), std::memory_order_relaxed);
   popped_ = nullptr;
 }
@@ -91,7 +91,7 @@ void ReadyEntry::Ref() {
 }
 
 void ReadyEntry::Unref() {
-  // Release pairs with the acquire of the last one: use comes before delete.
+  // Release pairs with the acquire of the last drop: use comes before delete.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
@@ -104,7 +104,7 @@ RawWaker ReadyEntry::raw_waker() {
       },
       // wake
       [](void* data) {
-        // Also if the owner's waker throws.
+        // Dropped even if the owner's waker throws.
         const absl::Cleanup unref = [data] { From(data)->Unref(); };
         From(data)->list_->MarkReady(From(data));
       },

@@ -5,10 +5,10 @@
 // File: ready_list.h
 // -----------------------------------------------------------------------------
 //
-// Which of many children has been woken. Who polls a `ReadyList` gives each
-// child the waker of its entry, and is told, in O(1) for each, which entries
-// were woken, in that order. Internal to the scheduler: `JoinSet` is built on
-// it.
+// Records which of many children were woken. The owner of a `ReadyList` gives
+// each child the waker of the child's entry. The list then returns the woken
+// entries in the order of their wakes, in O(1) for each entry. Internal to the
+// scheduler: `JoinSet` is built on it.
 //
 //   list->Register(cx.waker());
 //   while (ReadyEntry* entry = list->Pop()) {
@@ -17,17 +17,18 @@
 //
 // # States of an entry
 //
-// `queued_` is false while a wake is to have an effect, and true from the wake
-// that finds it so until `Rearm()`. So an entry is in the list once at the
-// most, and one that is not rearmed never comes back, whoever still has its
-// waker.
+// `queued_` is false while a wake has an effect. The first wake sets `queued_`
+// to true, and `Rearm()` sets it back. An entry is therefore in the list at
+// most once, and an entry that is not rearmed never comes back, regardless of
+// any remaining wakers.
 //
 // # References
 //
-// Each waker has one to its entry, whoever made the entry has one, and an entry
-// has one to its list. The list has none to what is in it: it is closed before
-// its owner lets go of an entry that may be there. A wake holds the waker's
-// reference until it has done with the list.
+// Each waker has a reference to its entry, and so has the creator of the entry.
+// Each entry has a reference to its list. The list has no references to
+// entries: before the owner drops an entry that may be in the list, it closes
+// the list. A wake keeps the waker's reference until the wake no longer uses
+// the list.
 
 #ifndef ROUSE_SCHEDULER_GROUP_READY_LIST_H_
 #define ROUSE_SCHEDULER_GROUP_READY_LIST_H_
@@ -45,42 +46,46 @@ class ReadyEntry;
 
 // ReadyList
 //
-// Belongs to one thread at a time, its owner, but for what says otherwise.
+// Belongs to one thread at a time, the owner, except where a function says
+// otherwise.
 class ReadyList {
  public:
-  // Starts with one reference, the caller's.
+  // The caller owns the first reference.
   ReadyList() = default;
   ReadyList(const ReadyList&) = delete;
   ReadyList& operator=(const ReadyList&) = delete;
 
-  // Any thread.
+  // Add and drop a reference. Can be called from any thread.
   void Ref();
   void Unref();
 
-  // Puts `entry` into the list and wakes the owner, unless it is there, has
-  // been taken out and not been rearmed, or the list is closed. Any thread that
-  // has a reference to the entry.
+  // Puts `entry` into the list and wakes the owner. Does nothing if the entry
+  // is in the list, if it was taken out and not rearmed, or if the list is
+  // closed. Can be called from any thread with a reference to the entry.
   void MarkReady(ReadyEntry* entry);
 
-  // Whom to wake, once, when an entry comes. `Pop()` is to be asked after this,
-  // since an entry may have come before.
+  // Registers `waker`, to be woken once, when an entry comes. The caller must
+  // call `Pop()` afterwards, because an entry may have come before.
   void Register(const Waker& waker) { waker_.Register(waker); }
-  // Wakes it at once, if it has not been.
+  // Wakes the registered waker now, unless already woken.
   void Wake() { waker_.Wake(); }
-  // Wakes nobody any more.
+  // Drops the registered waker: nothing is woken any more.
   void Deregister() { waker_.Take().Reset(); }
 
-  // The entry that has been here longest, or null.
+  // Removes and returns the entry that has been in the list longest, or returns
+  // null.
   ReadyEntry* Pop();
 
-  // Has `entry`, which was taken out and not rearmed, come next.
+  // Puts `entry`, which was taken out and not rearmed, at the front of the
+  // list.
   void PutBack(ReadyEntry* entry);
 
-  // Lets `entry`, which was taken out, be woken again. All that came before the
-  // wakes that it has had until now is visible then.
+  // Allows `entry`, which was taken out, to be woken again. Everything before
+  // the previous wakes of the entry is visible to the caller afterwards.
   static void Rearm(ReadyEntry* entry);
 
-  // Forgets all entries; none ever comes again, and so nobody is woken by one.
+  // Forgets all entries. No entry ever comes again, and so no entry wakes the
+  // owner.
   void Close();
 
  private:
@@ -88,24 +93,24 @@ class ReadyList {
 
   ~ReadyList() = default;
 
-  // In place of a first entry: the list is closed.
+  // Stands in place of the first entry if the list is closed.
   static ReadyEntry* Closed();
 
   Atomic<uint64_t> references_{1};
-  // Those that have come, the last one first.
+  // The entries that have come, the latest first.
   Atomic<ReadyEntry*> pushed_{nullptr};
-  // Those that the owner has taken from there, the first one first.
+  // The entries taken from `pushed_` by the owner, the earliest first.
   ReadyEntry* popped_ = nullptr;
   AtomicWaker waker_;
 };
 
 // ReadyEntry
 //
-// The base of a child. The last reference, which may be that of a waker on any
-// thread, destroys it.
+// The base of a child. Dropping the last reference, which may belong to a waker
+// on any thread, destroys the entry.
 class ReadyEntry {
  public:
-  // Starts with one reference, the caller's. Takes one to `list`.
+  // The caller owns the first reference. Adds a reference to `list`.
   explicit ReadyEntry(ReadyList* list) : list_(list) { list_->Ref(); }
   ReadyEntry(const ReadyEntry&) = delete;
   ReadyEntry& operator=(const ReadyEntry&) = delete;
@@ -113,7 +118,7 @@ class ReadyEntry {
   void Ref();
   void Unref();
 
-  // For a `BorrowedWaker`: marks the entry ready.
+  // Returns a waker, for a `BorrowedWaker`. The waker marks the entry ready.
   RawWaker raw_waker();
 
  protected:
@@ -125,7 +130,8 @@ class ReadyEntry {
   ReadyList* const list_;
   Atomic<uint64_t> references_{1};
   Atomic<bool> queued_{false};
-  // Of who has set `queued_`, and then of who takes it from the list.
+  // Belongs to the thread that has set `queued_`, and then to the owner, when
+  // the owner takes the entry from the list.
   Cell<ReadyEntry*> next_{nullptr};
 };
 

@@ -117,7 +117,7 @@ TEST_F(ReadyListTest, AClosedListTakesNothingAndWakesNobodyForIt) {
   list_->Close();
   entries_[0]->WakeByRef();
   EXPECT_EQ(task.wakes(), 0);
-  // But who waits may still be told of the end.
+  // The owner may still be woken, however, to learn of the end.
   list_->Wake();
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_EQ(task.live(), 0);

@@ -26,17 +26,17 @@ void TrackerCore::Ref() {
 }
 
 void TrackerCore::Unref() {
-  // Release pairs with the acquire of the last one: use comes before delete.
+  // Release pairs with the acquire of the last drop: use comes before delete.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 void TrackerCore::AddToken() {
-  // Relaxed: there is nothing to be seen yet.
+  // Relaxed: the task has done nothing yet that others could see.
   word_.fetch_add(kToken, std::memory_order_relaxed);
 }
 
-// The step to closed and empty is made under the lock: whoever waits at that
-// moment is found there, and nobody who comes after it.
+// The step to closed and empty is made under the lock. Waiters that wait at
+// this moment are therefore found in the list, and later waiters are not.
 void TrackerCore::RemoveToken() {
   // Relaxed: the exchanges order.
   uint64_t word = word_.load(std::memory_order_relaxed);
@@ -50,18 +50,18 @@ void TrackerCore::RemoveToken() {
     }
   }
   mu_.Lock();
-  // Acquire pairs with the releases above. What this task did the lock passes
-  // on.
+  // Acquire pairs with the releases above. The lock passes on what this task
+  // did.
   const uint64_t before = word_.fetch_sub(kToken, std::memory_order_acquire);
   if (MutableCondition(before == (kToken | kClosed))) return EndAndUnlock();
-  // Others have come meanwhile.
+  // Other tokens have been added meanwhile.
   mu_.Unlock();
 }
 
 bool TrackerCore::Close() {
   mu_.Lock();
-  // Acquire pairs with the releases of RemoveToken: who is woken sees, by way
-  // of the lock, what the tasks have done.
+  // Acquire pairs with the releases of RemoveToken: a woken waiter sees,
+  // through the lock, what the tasks have done.
   const uint64_t before = word_.fetch_or(kClosed, std::memory_order_acquire);
   if (before == 0) {
     EndAndUnlock();
@@ -72,15 +72,15 @@ bool TrackerCore::Close() {
 }
 
 bool TrackerCore::Reopen() {
-  // Relaxed: nobody looks for what comes before it.
+  // Relaxed: no reader depends on anything before this.
   return (word_.fetch_and(~kClosed, std::memory_order_relaxed) & kClosed) != 0;
 }
 
 void TrackerCore::EndAndUnlock() {
-  // By this those that wait see it, also those whose turn to be woken has not
-  // come yet when there are tasks again.
+  // The count shows the end to current waiters, even to those that have not
+  // been woken when the tracker has tasks again.
   ++ends_;
-  // Those that come while wakers are called wait for another moment.
+  // Waiters that come while wakers are called wait for another end.
   IntrusiveList<Waiter> waiters = std::move(waiters_);
   FirstException first;
   for (;;) {
@@ -92,7 +92,7 @@ void TrackerCore::EndAndUnlock() {
     }
     const bool may_be_more = woken.IsFull();
     mu_.Unlock();
-    // A waker that throws keeps nobody else asleep.
+    // A waker that throws does not keep other waiters asleep.
     first.Catch([&woken] { woken.WakeAll(); });
     if (!may_be_more) break;
     mu_.Lock();
@@ -114,14 +114,15 @@ bool TrackerCore::Poll(Waiter& waiter, const Waker& waker) {
   Waker clone = waker.Clone();
   const ThreadMutexLock lock(&mu_);
   if (MutableCondition(IsDoneFor(waiter))) return true;
-  // The one before goes with `clone`, after the lock has been released.
+  // The previous waker is destroyed with `clone`, after the lock has been
+  // released.
   std::swap(waiter.waker, clone);
   if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
   return false;
 }
 
 void TrackerCore::StopWaiting(Waiter& waiter) {
-  Waker waker;  // goes after the lock has been released
+  Waker waker;  // destroyed after the lock has been released
   const ThreadMutexLock lock(&mu_);
   waiter.Unlink();
   std::swap(waiter.waker, waker);
@@ -130,7 +131,7 @@ void TrackerCore::StopWaiting(Waiter& waiter) {
 }  // namespace internal
 
 TaskTrackerToken::TaskTrackerToken(internal::TrackerCore* core) : core_(core) {
-  if (core_ == nullptr) return;  // a copy of one that was moved from
+  if (core_ == nullptr) return;  // a copy of a token that was moved from
   core_->Ref();
   core_->AddToken();
 }

@@ -5,8 +5,8 @@
 // File: task_tracker.h
 // -----------------------------------------------------------------------------
 //
-// `TaskTracker` waits for tasks whose results nobody wants, such as those of
-// connections, before a program ends:
+// `TaskTracker` waits for tasks whose results are not needed, such as the tasks
+// of connections, before a program ends:
 //
 //   rouse::TaskTracker connections;
 //   while (!stopping) {
@@ -15,9 +15,9 @@
 //   connections.Close();
 //   co_await connections.Wait();
 //
-// Unlike a `JoinSet` it keeps nothing of a task that has ended, so it does not
-// grow where nobody looks at results, and it is used from many threads at once.
-// It aborts nothing: tell tasks to end by other means.
+// Unlike a `JoinSet`, a tracker keeps nothing of a task that has ended. It
+// therefore does not grow when results are not taken, and can be used from many
+// threads at once. A tracker aborts nothing: stop the tasks by other means.
 
 #ifndef ROUSE_SCHEDULER_GROUP_TASK_TRACKER_H_
 #define ROUSE_SCHEDULER_GROUP_TASK_TRACKER_H_
@@ -48,19 +48,22 @@ namespace rouse {
 
 namespace internal {
 
-// What trackers, tokens and waits share.
+// The state shared by trackers, tokens and waits.
+//
+// An "end" begins when the tracker becomes closed and empty, and lasts until
+// the tracker is reopened or has a task again.
 class TrackerCore {
  public:
-  // One that waits.
+  // A wait for the next end.
   struct Waiter : IntrusiveListNode<> {
     explicit Waiter(uint64_t ends) : ends_before(ends) {}
 
-    // How many moments there had been that it does not wait for.
+    // Number of earlier ends, for which the waiter does not wait.
     const uint64_t ends_before;
-    Waker waker;  // under the core's lock
+    Waker waker;  // guarded by the core's lock
   };
 
-  // Starts with one reference, the caller's.
+  // The caller owns the first reference.
   TrackerCore() = default;
   TrackerCore(const TrackerCore&) = delete;
   TrackerCore& operator=(const TrackerCore&) = delete;
@@ -75,19 +78,18 @@ class TrackerCore {
   bool Reopen();
 
   size_t tokens() const {
-    // Relaxed: it may be another number at once.
+    // Relaxed: the number may change at once.
     return static_cast<size_t>(word_.load(std::memory_order_relaxed) / kToken);
   }
   bool is_closed() const {
-    // Relaxed: as above.
+    // Relaxed: the state may change at once.
     return (word_.load(std::memory_order_relaxed) & kClosed) != 0;
   }
 
-  // How many moments there have been at which the tracker has become closed and
-  // empty, without the one that still lasts.
+  // Returns the number of ends so far, not counting an end that still lasts.
   uint64_t EndCount();
-  // Whether there have been more than `waiter` says, or one still lasts; if not
-  // `waker` is woken at the next one.
+  // Returns whether more ends have occurred than `waiter` has recorded, or an
+  // end still lasts. If not, registers `waker` to be woken at the next end.
   bool Poll(Waiter& waiter, const Waker& waker);
   void StopWaiting(Waiter& waiter);
 
@@ -98,25 +100,25 @@ class TrackerCore {
   ~TrackerCore() = default;
 
   bool IsDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Relaxed: it becomes so under the lock.
+    // Relaxed: the word takes this value under the lock.
     return word_.load(std::memory_order_relaxed) == kClosed;
   }
 
-  // Whether `waiter` has nothing to wait for any more.
+  // Returns whether `waiter` has nothing left to wait for.
   bool IsDoneFor(const Waiter& waiter) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return ends_ != waiter.ends_before || IsDone();
   }
 
-  // Ends the waits of all who wait at this moment, at which the tracker has
-  // become closed and empty.
+  // Ends the waits of all current waiters. Called when the tracker has become
+  // closed and empty.
   void EndAndUnlock() ABSL_UNLOCK_FUNCTION(mu_);
 
   Atomic<uint64_t> references_{1};
-  // kClosed, and kToken for each token.
+  // kClosed, plus kToken for each token.
   Atomic<uint64_t> word_{0};
   ThreadMutex mu_;
-  // Counted under the lock under which it becomes so.
+  // The number of ends. Incremented under the lock under which an end begins.
   uint64_t ends_ ABSL_GUARDED_BY(mu_) = 0;
   IntrusiveList<Waiter> waiters_ ABSL_GUARDED_BY(mu_);
 };
@@ -128,8 +130,9 @@ class TrackedFuture;
 
 // TaskTrackerToken
 //
-// Counts as a task of its tracker as long as it lives: for work that is no
-// task. A copy counts too. One token object is used by one thread at a time.
+// Counts as a task of its tracker as long as the token exists. For work that is
+// not a task. A copy of a token counts too. Each token object may be used by
+// one thread at a time.
 class TaskTrackerToken {
  public:
   TaskTrackerToken(const TaskTrackerToken& other)
@@ -161,7 +164,8 @@ class [[nodiscard]] TrackedFuture {
   template <class Arg>
   TrackedFuture(TaskTrackerToken token, Arg&& future)
       : token_(std::move(token)), future_(std::forward<Arg>(future)) {}
-  // The token comes last: a panic leaves it with the future that counts.
+  // The token moves last: if the move of the future panics, the token stays
+  // with the original future, which still counts.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   TrackedFuture(TrackedFuture&& other)
       : token_(nullptr), future_(std::move(other.future_)) {
@@ -172,11 +176,11 @@ class [[nodiscard]] TrackedFuture {
   auto Poll(Context& cx) { return future_.Poll(cx); }
 
   bool BorrowsClosure() const { return internal::BorrowsClosure(future_); }
-  // Where `future` waits.
+  // Reports where the future waits.
   void Trace(AwaitTrace& trace) const { trace.Add(future_); }
 
  private:
-  TaskTrackerToken token_;  // goes after the future
+  TaskTrackerToken token_;  // destroyed after the future
   F future_;
 };
 
@@ -185,12 +189,12 @@ class [[nodiscard]] TrackedFuture {
 // See `TaskTracker::Wait()`.
 class [[nodiscard]] TaskTrackerWait {
  public:
-  // Takes a reference.
+  // Adds a reference to `core`.
   explicit TaskTrackerWait(internal::TrackerCore* core)
       : core_(core), waiter_(core->EndCount()) {
     core_->Ref();
   }
-  // Only before the first poll.
+  // Only allowed before the first poll.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   TaskTrackerWait(TaskTrackerWait&& other)
       : core_(other.core_), waiter_(other.waiter_.ends_before) {
@@ -214,15 +218,15 @@ class [[nodiscard]] TaskTrackerWait {
 
 // TaskTracker
 //
-// Copies refer to the same tasks. Thread-safe but for assigning and destroying
-// one object. Destroying all of them does nothing to the tasks.
+// Copies refer to the same tasks. Thread-safe, except for assigning and
+// destroying one object. Destroying all copies does not affect the tasks.
 //
-// To add a task and to end one are two atomic operations each, without
-// allocating, and without a lock but to end the last one of a closed tracker.
-// There is no limit to the number of tasks.
+// Adding a task and ending a task are two atomic operations each. Neither
+// allocates. Only the end of the last task of a closed tracker takes a lock.
+// The number of tasks is not limited.
 class TaskTracker {
  public:
-  // Open and empty.
+  // Constructs a tracker that is open and empty.
   TaskTracker() : core_(new internal::TrackerCore) {}
   TaskTracker(const TaskTracker& other) : core_(other.core_) { core_->Ref(); }
   TaskTracker& operator=(const TaskTracker& other) {
@@ -232,8 +236,9 @@ class TaskTracker {
   }
   ~TaskTracker() { core_->Unref(); }
 
-  // A future that is `f`, a future or a callable that returns one, and counts
-  // as a task of this tracker from now on until it has been destroyed.
+  // Returns a future that behaves like `f`, which is a future or a callable
+  // that returns one. The future counts as a task of this tracker from now on,
+  // until it is destroyed.
   template <class F>
   auto Track(F&& f) const {
     task::CheckSpawnable<F>();
@@ -242,7 +247,7 @@ class TaskTracker {
   }
 
   // Tracks `f` and starts it on the current scheduler: see `rouse::Spawn()`. A
-  // tracker that is closed takes tasks too.
+  // closed tracker accepts tasks too.
   template <class F>
   auto Spawn(
       F&& f, const SpawnOptions& options = {},
@@ -251,8 +256,8 @@ class TaskTracker {
     return rouse::Spawn(Track(std::forward<F>(f)), options, where);
   }
 
-  // The same by the `Spawn()` of `spawner`: a `Runtime`, a `Handle`, a
-  // `LocalSet`.
+  // Like `Spawn()`, but starts the task with the `Spawn()` of `spawner`: a
+  // `Runtime`, a `Handle` or a `LocalSet`.
   template <class Spawner, class F>
   auto SpawnOn(
       Spawner&& spawner, F&& f, const SpawnOptions& options = {},
@@ -262,25 +267,27 @@ class TaskTracker {
                                                 options, where);
   }
 
-  // One more that counts as a task until it goes.
+  // Returns a new token, which counts as a task until it is destroyed.
   TaskTrackerToken Token() const { return TaskTrackerToken(core_); }
 
-  // Lets `Wait()` be ready when there is no task: without it, a moment between
-  // two tasks would count as the end. Whether it was open.
+  // Closes the tracker: `Wait()` becomes ready when no task exists. (Without
+  // `Close()`, a moment between two tasks would count as the end.) Returns
+  // whether the tracker was open.
   bool Close() const { return core_->Close(); }
 
-  // Takes that back. Whether it was closed.
+  // Undoes `Close()`. Returns whether the tracker was closed.
   bool Reopen() const { return core_->Reopen(); }
 
-  // A future that is ready when the tracker is closed and has no task. A moment
-  // of that since this call is enough, though it was reopened before the future
-  // was polled. What the tasks did before they ended is visible then.
+  // Returns a future that is ready when the tracker is closed and has no task.
+  // It is enough if this was so at any moment since this call, even if the
+  // tracker was reopened before the future was polled. Everything that the
+  // tasks did before they ended is then visible.
   //
-  // Any number of threads and tasks may wait. Destroying the future stops its
-  // waiting. It keeps what it waits for, and may outlive the tracker.
+  // Any number of threads and tasks may wait. Destroying the future ends its
+  // wait. The future keeps the shared state alive, and may outlive the tracker.
   TaskTrackerWait Wait() const { return TaskTrackerWait(core_); }
 
-  // How many tasks and tokens there are.
+  // Returns the number of tasks and tokens.
   size_t size() const { return core_->tokens(); }
   bool empty() const { return size() == 0; }
   bool is_closed() const { return core_->is_closed(); }

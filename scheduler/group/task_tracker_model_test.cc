@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last tasks end, and the tracker is closed, while somebody begins or ends
-// to wait. What the tasks have done is plain data: who is told of their end and
-// does not see it has a race.
+// The last tasks end, and the tracker is closed, while a thread begins or ends
+// a wait. The effects of the tasks are plain data: a waiter that is notified of
+// the end and does not see these effects has a race.
 
 #include <atomic>
 #include <optional>
@@ -25,7 +25,7 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// Waits, and knows whether it was woken.
+// Waits, and records whether it was woken.
 class Waiting {
  public:
   explicit Waiting(const TaskTracker& tracker) : wait_(tracker.Wait()) {}
@@ -35,7 +35,7 @@ class Waiting {
     return wait_.Poll(cx).IsReady();
   }
 
-  // When all others have done what they do.
+  // Called when all others have done their part.
   void RequireEnd() {
     Require(woken_.load(std::memory_order_relaxed), "the wake was lost");
     Require(Poll());
@@ -48,7 +48,7 @@ class Waiting {
   TaskTrackerWait wait_;
 };
 
-// For a thread: does something, and ends its task.
+// The body of a thread: does something, and ends its task.
 auto End(TaskTrackerToken token, PlainInt& done) {
   return [token = std::optional(std::move(token)), &done]() mutable {
     done.Write() = 1;
@@ -88,7 +88,8 @@ MODEL_TEST(TaskTracker, TwoTasksEndWhileItIsWaitedFor,
   }
 }
 
-// What one task did reaches the waiter by the lock of the other, the last.
+// The effects of one task reach the waiter through the lock that the other
+// task, which ends last, takes.
 MODEL_TEST(TaskTracker, TheLastOfTwoTasksPassesOnWhatBothHaveDone,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   const TaskTracker tracker;
@@ -115,8 +116,8 @@ MODEL_TEST(TaskTracker, IsClosedWhileTheLastTaskEnds) {
   waiting.RequireEnd();
 }
 
-// Of the one who closes, and of those who wait, nobody has acquired from the
-// task but by the tracker.
+// Neither the closing thread nor the waiter acquires from the task, except
+// through the tracker.
 MODEL_TEST(TaskTracker, WhoClosesPassesOnWhatTheTaskHasDone) {
   const TaskTracker tracker;
   PlainInt done(0);
@@ -139,7 +140,7 @@ MODEL_TEST(TaskTracker, IsNoMoreWaitedForWhileTheLastTaskEnds) {
     static_cast<void>(wait->Poll(cx));
   }
   wait.reset();
-  // The last reference may be that of the task, which is looking for waiters.
+  // The last reference may belong to the task, which is searching for waiters.
   tracker.reset();
 }
 
@@ -156,7 +157,7 @@ MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
   Require(tracker.empty());
 }
 
-// Whether its task comes before that moment or after it.
+// The waiter's own task may come before this end or after it.
 MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
   const TaskTracker tracker;
   PlainInt done(0);
@@ -171,7 +172,7 @@ MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
   waiting.RequireEnd();
 }
 
-// The moment comes before the first poll, is over by then, or comes after.
+// The end comes before the first poll, or is over by then, or comes later.
 MODEL_TEST(TaskTracker, AMomentBeforeTheFirstPollIsSeen) {
   const TaskTracker tracker;
   PlainInt done(0);

@@ -83,7 +83,7 @@ TEST(TaskTracker, TheLastTaskWakesAllThatWait) {
   CountingWaker task;
   {
     const Waker waker = task.NewWaker();
-    // More than are woken at once.
+    // More waiters than are woken at once.
     std::vector<TaskTrackerWait> waits;
     for (int i = 0; i < 70; ++i) waits.push_back(tracker.Wait());
     for (TaskTrackerWait& wait : waits) {
@@ -188,7 +188,7 @@ TEST(TaskTracker, CopiesReferToTheSameTasks) {
   EXPECT_EQ(copy.size(), 1u);
 }
 
-// Notes how many tasks there are when it goes.
+// Records the number of tasks when it is destroyed.
 class Witness {
  public:
   Witness(const TaskTracker& tracker, size_t* seen)

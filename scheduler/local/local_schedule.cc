@@ -25,18 +25,19 @@
 namespace rouse::scheduler {
 namespace {
 
-// Not inlined, all of these: a coroutine might keep a variable's address while
-// it moves to another thread. Usable while a thread's own variables are being
-// destroyed, a `LocalSet` among them (tokio #5179): these have no destructors.
+// None of these functions is inlined, because a coroutine might keep a
+// variable's address while the coroutine moves to another thread. The functions
+// can be used while a thread's own variables, including a `LocalSet`, are being
+// destroyed (tokio #5179), because the variables here have no destructors.
 
 ABSL_ATTRIBUTE_NOINLINE LocalSchedule*& Current() {
   return ThreadLocal<LocalSchedule*, class CurrentLocalTag>::Get();
 }
 
-// Names this thread. Unlike the system's names of threads never used again: the
-// owner of a set may have ended.
+// Names this thread. Unlike the system's thread ids, a name is never used
+// again: the owner of a set may have ended.
 ABSL_ATTRIBUTE_NOINLINE uint64_t ThisThread() {
-  // Relaxed, and no business of the model checker's: a name orders nothing.
+  // Relaxed, and not checked by the model checker: a name orders nothing.
   ABSL_CONST_INIT static std::atomic<uint64_t> last{0};
   uint64_t& name = ThreadLocal<uint64_t, class ThisThreadTag>::Get();
   if (name == 0) name = last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -73,7 +74,7 @@ LocalSchedule::Driving::~Driving() {
   schedule_.driving_ = false;
   const bool emptied = std::exchange(schedule_.emptied_, false);
   if (schedule_.local_.IsEmpty() && !emptied) return;
-  // What a waker throws is not for the poll that ends here.
+  // An exception from a waker does not concern the poll that ends here.
   ROUSE_TRY { schedule_.WakeDrivers(); }
   ROUSE_CATCH_ALL {}
 }
@@ -108,7 +109,7 @@ void LocalSchedule::Submit(task::Header* task) {
     return;
   }
   if (closed_) {
-    // It was woken by the end of another one, and is cancelled next.
+    // The task was woken by the end of another task, and is cancelled next.
     task::Unref(task);
     return;
   }
@@ -117,7 +118,7 @@ void LocalSchedule::Submit(task::Header* task) {
 }
 
 void LocalSchedule::Resubmit(task::Header* task) {
-  // On the owner, which has run it.
+  // This is the owner, which has run the task.
   if (!running_tasks_ || closed_) return Submit(task);
   yielded_.Push(task);
 }
@@ -127,13 +128,13 @@ void LocalSchedule::SubmitRemotely(task::Header* task) {
     const ThreadMutexLock lock(&mu_);
     if (!remote_closed_) {
       remote_.Push(std::exchange(task, nullptr));
-      // The queue has the caller's reference now, and the task may end, and
-      // with it the set, before the drivers have been woken.
+      // The queue now has the caller's reference to the task. The task may end,
+      // and with it the set, before the drivers have been woken.
       Ref();
     }
   }
   if (task != nullptr) {
-    // It came late: the task has been cancelled.
+    // Too late: the task has been cancelled.
     task::Unref(task);
     return;
   }
@@ -142,7 +143,7 @@ void LocalSchedule::SubmitRemotely(task::Header* task) {
 }
 
 void LocalSchedule::WakeDrivers() {
-  // What is woken may destroy the set, while there are more to be woken.
+  // A woken driver may destroy the set while other drivers must still be woken.
   Ref();
   const absl::Cleanup unref = [this] { Unref(); };
   for (;;) {
@@ -151,12 +152,12 @@ void LocalSchedule::WakeDrivers() {
       const ThreadMutexLock lock(&mu_);
       drivers_.ForEach([&woken](Driver* driver) {
         if (woken.IsFull()) return;
-        // Taking one calls nothing.
+        // Taking a waker does not call it.
         Waker waker = driver->waker.Take();
         if (!waker.IsNoop()) woken.Push(std::move(waker));
       });
     }
-    // Those that did not fit are still there.
+    // The wakers that did not fit are still in the list.
     const bool all = !woken.IsFull();
     woken.WakeAll();
     if (all) return;
@@ -188,8 +189,8 @@ void LocalSchedule::Deregister(Driver& driver) {
 
 task::Header* LocalSchedule::Pop() {
   if (local_.IsEmpty() || ++tick_ % kRemoteInterval == 0) {
-    // Behind those that are here: whichever queue is always full keeps the
-    // other one waiting for no longer than that.
+    // Append behind the local tasks: a queue that is always full then delays
+    // the other queue no longer than one interval.
     const ThreadMutexLock lock(&mu_);
     local_.Append(remote_);
   }
@@ -197,11 +198,11 @@ task::Header* LocalSchedule::Pop() {
 }
 
 bool LocalSchedule::RunTasks(FastRand* rand) {
-  // A task is no part of the poll that drives it.
+  // A task is not a part of the poll that drives it.
   const internal::ScopedTaskLocals none(nullptr);
   {
     running_tasks_ = true;
-    // Also if a waker throws.
+    // Runs even if a waker throws.
     const absl::Cleanup done = [this] {
       running_tasks_ = false;
       local_.Append(yielded_);
@@ -216,14 +217,14 @@ bool LocalSchedule::RunTasks(FastRand* rand) {
 }
 
 void LocalSchedule::YieldAs(Driver& driver, Context& cx) {
-  // Not to be woken for the same by the end of `Driving`.
+  // Keeps the end of `Driving` from waking the driver for the same tasks.
   driver.waker.Take().Reset();
   cx.Yield();
 }
 
 void LocalSchedule::Close() {
-  // What is destroyed may wake and spawn: all of it is dropped at once, and so
-  // the end is reached (tokio #1885).
+  // Objects destroyed here may wake and spawn tasks. All of these are dropped
+  // at once, so the loop ends (tokio #1885).
   closed_ = true;
   {
     const ThreadMutexLock lock(&mu_);
@@ -237,7 +238,8 @@ void LocalSchedule::Close() {
     task::Shutdown(task);
     task::Unref(task);
   }
-  // What is still queued is complete, and only held by the queue.
+  // The tasks that are still queued are complete, and only the queue holds
+  // them.
   while (task::Header* const task = local_.Pop()) task::Unref(task);
 }
 

@@ -5,27 +5,30 @@
 // File: local_schedule.h
 // -----------------------------------------------------------------------------
 //
-// The queues of a `LocalSet`, which its tasks and their wakers share with it.
-// Internal to the scheduler.
+// The queues of a `LocalSet`, shared by the set, the set's tasks and their
+// wakers. Internal to the scheduler.
 //
-// # Who touches what
+// # Thread ownership
 //
-// The owner is the thread that made it. It alone runs tasks, and all but the
-// remote queue and the list of drivers is its own, without a lock. Other
-// threads wake: they put a task into the remote queue, under the lock, and wake
-// the drivers, which are the futures that have polled the set.
+// The owner is the thread that made the schedule. Only the owner runs tasks.
+// Everything except the remote queue and the list of drivers belongs to the
+// owner, and needs no lock. Other threads only wake tasks: a waking thread puts
+// the task into the remote queue, under the lock, and wakes the drivers. A
+// driver is a future that has polled the set.
 //
 // # No wake is lost
 //
-// A driver registers its waker and then looks into the remote queue. Who puts a
-// task there then takes the wakers. Both hold the lock, so either the driver
-// finds the task, or its waker is found. All drivers are woken: one that was
-// destroyed since it was woken keeps no other from running the task.
+// A driver registers its waker, and then checks the remote queue. Another
+// thread puts a task into the remote queue, and then takes the wakers. Both
+// hold the lock, so either the driver finds the task, or the other thread finds
+// the waker. All drivers are woken, so destroying a woken driver does not keep
+// the other drivers from running the task.
 //
-// The owner's own wakes go to the local queue. While it is driving it looks
-// there before it leaves, and wakes the drivers if there is more; at any other
-// time the wake itself does. It wakes them also if there are no tasks any more:
-// one of them may wait for that.
+// The owner's own wakes go to the local queue. Before the owner stops driving,
+// it checks the local queue, and wakes the drivers if tasks are left. At any
+// other time the wake itself wakes the drivers. The owner also wakes the
+// drivers when no task is left, because a driver may be waiting for the end of
+// all tasks.
 
 #ifndef ROUSE_SCHEDULER_LOCAL_LOCAL_SCHEDULE_H_
 #define ROUSE_SCHEDULER_LOCAL_LOCAL_SCHEDULE_H_
@@ -48,15 +51,15 @@ namespace rouse::scheduler {
 
 class LocalSchedule final : public task::Schedule {
  public:
-  // A future that polls the set. In the list while it waits.
+  // A future that polls the set. Linked into the list while waiting.
   struct Driver : IntrusiveListNode<> {
     AtomicWaker waker;
-    bool registered = false;  // as `IsLinked()`, without the lock
+    bool registered = false;  // like `IsLinked()`, without the lock
   };
 
   // Driving
   //
-  // The owner is running tasks, or about to, until the guard goes.
+  // While the guard exists, the owner is running tasks, or about to run them.
   class Driving {
    public:
     explicit Driving(LocalSchedule& schedule);
@@ -64,7 +67,8 @@ class LocalSchedule final : public task::Schedule {
     Driving& operator=(const Driving&) = delete;
     ~Driving();
 
-    // Whether this is a part of another one, which will run what is queued.
+    // Returns whether this guard is inside another guard. The outer guard's
+    // poll will run the queued tasks.
     bool is_nested() const { return nested_; }
 
    private:
@@ -73,10 +77,11 @@ class LocalSchedule final : public task::Schedule {
     LocalSchedule* const outer_;
   };
 
-  // The caller is the owner, and has the first reference.
+  // Makes the calling thread the owner. The caller owns the first reference.
   LocalSchedule();
 
-  // A `Panic()` unless this thread is the owner. `call` is for its message.
+  // Calls `Panic()` unless the calling thread is the owner. The message names
+  // `call`.
   void CheckOwner(std::string_view call) const;
 
   // ---- For the owner.
@@ -84,22 +89,25 @@ class LocalSchedule final : public task::Schedule {
   // Takes over a new task, with the references of the list and the queue.
   void Adopt(task::Header* task);
 
-  // Wakes `driver` with `waker` when there is something to run. Done before
-  // `RunTasks()`, which may otherwise miss it.
+  // Registers `waker`, to wake `driver` when a task can run. Must be called
+  // before `RunTasks()`: otherwise a task may be missed.
   void Register(Driver& driver, const Waker& waker);
-  // Any thread.
+  // Removes `driver` from the list, and drops its waker. Can be called from any
+  // thread.
   void Deregister(Driver& driver);
 
-  // Runs tasks until none is queued but those that have yielded meanwhile, up
-  // to a limit. Whether there are some left: they are to wait until other tasks
-  // of the thread have had their turn, and the drivers have been asked.
+  // Runs tasks until no task is queued, except for tasks yielding during the
+  // call, or until a limit is reached. Returns whether tasks are left. The
+  // remaining tasks must wait until other tasks of the thread have had their
+  // turn, and the thread's I/O and timers have been polled.
   [[nodiscard]] bool RunTasks(FastRand* rand);
 
-  // After `RunTasks()` has left some: has `cx`, which waits as `driver`, polled
-  // again behind other tasks of its own.
+  // Called after `RunTasks()` has left tasks: causes the task of `cx`, waiting
+  // as `driver`, to be polled again behind other tasks of the task's own
+  // scheduler.
   static void YieldAs(Driver& driver, Context& cx);
 
-  // Cancels all tasks. From then on all that comes is cancelled.
+  // Cancels all tasks. Tasks that come later are cancelled immediately.
   void Close();
 
   bool is_driving() const { return driving_; }
@@ -112,10 +120,11 @@ class LocalSchedule final : public task::Schedule {
   bool Release(task::Header* task) override;
 
  private:
-  // So that one poll of the set takes no longer than a few polls of a task.
+  // Number of tasks that a poll of the set runs at most, so that the poll takes
+  // no longer than a few polls of a task.
   static constexpr int kTasksPerPoll = 61;
-  // After how many tasks the remote queue is looked into though the local one
-  // is not empty.
+  // Number of tasks after which the remote queue is checked even if the local
+  // queue is not empty.
   static constexpr uint32_t kRemoteInterval = 31;
 
   ~LocalSchedule() override = default;
@@ -124,14 +133,14 @@ class LocalSchedule final : public task::Schedule {
   task::Header* Pop();
   // Wakes all drivers. Takes the lock.
   void WakeDrivers();
-  // Puts a task into the remote queue, from another thread.
+  // Puts a task into the remote queue. Called on a thread other than the owner.
   void SubmitRemotely(task::Header* task);
 
   const uint64_t owner_;
 
-  // Of the owner.
+  // These members belong to the owner.
   RunQueue<task::Header> local_;
-  // Those that are queued behind the current `RunTasks()`.
+  // Tasks queued behind the current `RunTasks()`.
   RunQueue<task::Header> yielded_;
   bool running_tasks_ = false;
   IntrusiveList<task::Header, task::AllTasksTag> tasks_;
@@ -147,13 +156,14 @@ class LocalSchedule final : public task::Schedule {
   IntrusiveList<Driver> drivers_ ABSL_GUARDED_BY(mu_);
 };
 
-// The set that `SpawnLocal()` finds on this thread, or null.
+// Returns the set used by `SpawnLocal()` on the calling thread, or null.
 LocalSchedule* CurrentLocal();
 
-// As `CurrentLocal()`; a `Panic()` if there is none.
+// Like `CurrentLocal()`, but calls `Panic()` if no set is current.
 LocalSchedule& CurrentLocalOrPanic();
 
-// Makes `schedule` the current one of this thread, and gives the one before.
+// Makes `schedule` the current set of the calling thread. Returns the previous
+// set.
 LocalSchedule* SetCurrentLocal(LocalSchedule* schedule);
 
 }  // namespace rouse::scheduler

@@ -5,8 +5,9 @@
 // File: local_set.h
 // -----------------------------------------------------------------------------
 //
-// `LocalSet` is a set of tasks that never leave their thread, so that they may
-// hold what must not, and share it without locks:
+// `LocalSet` is a set of tasks that never leave their thread. The tasks can
+// hold objects that must not leave the thread, and share such objects without
+// locks:
 //
 //   rouse::LocalSet set;
 //   auto cache = std::make_unique<Cache>();          // not thread-safe
@@ -18,9 +19,10 @@
 //   };
 //   runtime.BlockOn(set.RunUntil(main));
 //
-// The set does not run by itself. Its tasks run while it is polled: it is a
-// future, and `RunUntil()` makes another. They use the runtime that they are
-// polled on as other tasks do, and may `Spawn()` onto its threads.
+// The set does not run by itself. Its tasks run while the set is polled: the
+// set is a future, and `RunUntil()` makes another future. Tasks of the set use
+// the runtime on which the set is polled, like other tasks do, and may
+// `Spawn()` tasks onto the runtime's threads.
 
 #ifndef ROUSE_SCHEDULER_LOCAL_LOCAL_SET_H_
 #define ROUSE_SCHEDULER_LOCAL_LOCAL_SET_H_
@@ -50,7 +52,7 @@ namespace rouse {
 
 namespace internal {
 
-// The caller is the owner of `schedule`.
+// The caller must be the owner of `schedule`.
 template <class F>
 auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f,
                   const SpawnOptions& options, std::source_location where) {
@@ -66,11 +68,11 @@ auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f,
 
 // LocalSetGuard
 //
-// See `LocalSet::Enter()`. Guards nest: they are destroyed on the thread that
-// made them, the last one first.
+// See `LocalSet::Enter()`. Guards nest: they must be destroyed on the thread
+// that made them, in reverse order.
 class [[nodiscard("the set is left when the guard goes")]] LocalSetGuard {
  public:
-  // Takes a reference.
+  // Adds a reference.
   explicit LocalSetGuard(scheduler::LocalSchedule* schedule);
   LocalSetGuard(const LocalSetGuard&) = delete;
   LocalSetGuard& operator=(const LocalSetGuard&) = delete;
@@ -86,21 +88,23 @@ class RunUntilFuture;
 
 // LocalSet
 //
-// Belongs to the thread that made it. On any other a call of its members, or a
-// poll of a future of it, is a `Panic()`; so is destroying it there, which ends
-// the program. Movable on its thread, but not once it is polled as a future.
+// Belongs to the thread that made the set. On any other thread, calling a
+// member or polling a future of the set is a `Panic()`; so is destroying the
+// set, and the panic then ends the program. Movable on its thread, but not
+// after the set has been polled as a future.
 //
-// The handles and the wakers of its tasks are for any thread, for as long as
-// one likes. Joining a task on another thread moves its output there, and
-// dropping a handle there may destroy it there.
+// The handles and wakers of the tasks can be used on any thread, and may
+// outlive the set. Joining a task on another thread moves the output there, and
+// dropping a handle on another thread may destroy the output there.
 //
-// Destroying the set cancels all its tasks: their futures are destroyed here,
-// and joining them gives `kCancelled`. What they spawn meanwhile is cancelled
-// too. One of its own tasks must not destroy it: that ends the program.
+// Destroying the set cancels all its tasks: their futures are destroyed in the
+// destructor, and joining the tasks gives `kCancelled`. Tasks spawned during
+// the cancellation are cancelled too. A task of the set must not destroy the
+// set; doing so ends the program.
 //
-// Waking costs what it costs to push to a list; from another thread, a lock. A
-// poll runs up to 61 tasks, each with a budget of its own, before other tasks
-// of the thread have their turn.
+// A wake costs as much as a push to a list; a wake from another thread also
+// takes a lock. A poll runs up to 61 tasks, each with a budget of its own,
+// before other tasks of the thread have their turn.
 class LocalSet {
  public:
   LocalSet() : schedule_(new scheduler::LocalSchedule) {}
@@ -109,8 +113,8 @@ class LocalSet {
   LocalSet& operator=(LocalSet&&) = delete;
   ~LocalSet();
 
-  // Starts a task in this set. It runs when the set is polled next; if somebody
-  // waits for the set, that is woken. The rest is as for `rouse::Spawn()`.
+  // Starts a task in this set. The task runs when the set is polled next; any
+  // future waiting for the set is woken. Otherwise like `rouse::Spawn()`.
   template <class F>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
@@ -120,14 +124,15 @@ class LocalSet {
                                   where);
   }
 
-  // A future that is `f`, a future or a callable that returns one, and runs the
-  // tasks of the set besides; ready when `f` is, though tasks may be left, to
-  // run when the set is polled again. In `f`, `SpawnLocal()` finds the set.
+  // Returns a future for `f`, a future or a callable that returns a future. The
+  // returned future also runs the tasks of the set. The result is ready when
+  // `f` is ready, even if tasks are left; the remaining tasks run when the set
+  // is polled again. Within `f`, `SpawnLocal()` uses the set.
   //
-  // A future that is an lvalue is polled where it is, and outlives the result;
-  // all else is moved in. Several may wait for one set, and also inside of one
-  // of its tasks (with `co_await`; to block there would be for ever). The set
-  // outlives them.
+  // An lvalue future is polled in place, and must outlive the result; anything
+  // else is moved into the result. Several futures may wait for the same set,
+  // even inside a task of the set. (Use `co_await` there; blocking would last
+  // forever.) The set must outlive the futures.
   template <Future F>
   RunUntilFuture<F> RunUntil(F&& f) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return RunUntilFuture<F>(schedule_, std::forward<F>(f));
@@ -139,19 +144,19 @@ class LocalSet {
     return RunUntilFuture<Called>(schedule_, Called(std::forward<F>(f)));
   }
 
-  // Runs the tasks; ready when there are none. May be polled again, when more
-  // were spawned. Not inside of one of its own tasks, which it would wait for:
-  // a `Panic()`.
+  // Runs the tasks of the set. Ready when the set has no task. May be polled
+  // again after more tasks were spawned. Calls `Panic()` inside a task of the
+  // set, because the task would wait for itself.
   PollResult<void> Poll(Context& cx);
 
-  // Makes this the set that `SpawnLocal()` finds on this thread, until the
-  // guard goes.
+  // Makes `SpawnLocal()` on the calling thread use this set, until the guard is
+  // destroyed.
   LocalSetGuard Enter() const {
     schedule_->CheckOwner("LocalSet::Enter");
     return LocalSetGuard(schedule_);
   }
 
-  // How many tasks have not ended.
+  // Returns the number of tasks that have not ended.
   size_t alive_tasks() const {
     schedule_->CheckOwner("LocalSet::alive_tasks");
     return schedule_->alive_tasks();
@@ -164,9 +169,10 @@ class LocalSet {
 
 // SpawnLocal()
 //
-// Starts a task in the `LocalSet` of this thread: in a task of one, inside
-// `LocalSet::RunUntil()`, and where a guard of `LocalSet::Enter()` lives, that
-// one, the innermost. Without one, a `Panic()`. See `LocalSet::Spawn()`.
+// Starts a task in the current `LocalSet` of the calling thread. In a task of a
+// set, inside `LocalSet::RunUntil()`, and while a guard of `LocalSet::Enter()`
+// exists, the respective set is current; the innermost set counts. Calls
+// `Panic()` if no set is current. See `LocalSet::Spawn()`.
 template <class F>
 auto SpawnLocal(F&& f, const SpawnOptions& options = {},
                 std::source_location where = std::source_location::current()) {
@@ -181,12 +187,12 @@ auto SpawnLocal(F&& f, const SpawnOptions& options = {},
 template <class F>
 class [[nodiscard]] RunUntilFuture {
  public:
-  // Takes a reference.
+  // Adds a reference.
   RunUntilFuture(scheduler::LocalSchedule* schedule, F&& future)
       : schedule_(schedule), future_(std::forward<F>(future)) {
     schedule_->Ref();
   }
-  // Only before the first poll.
+  // Only allowed before the first poll.
   RunUntilFuture(RunUntilFuture&& other)
       : schedule_(std::exchange(other.schedule_, nullptr)),
         future_(std::move(other.future_)) {}

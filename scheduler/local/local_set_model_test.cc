@@ -1,15 +1,15 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `LocalSet` whose tasks other threads wake and abort while it is polled and
-// destroyed. A wake that is lost fails a `Require()`; a task that is left in a
-// queue is a leak, which the checker finds by itself.
+// Other threads wake and abort the tasks of a `LocalSet` while the set is
+// polled and destroyed. A lost wake fails a `Require()`; a task that is left in
+// a queue is a leak, which the checker itself finds.
 //
-// What threads share is under one lock, but for the drivers' wakers, which have
-// models of their own, and so there are no mutants here. By hand: a remote
-// queue that is not closed fails WakeDuringShutdown, a driver that looks into
-// it before it registers fails AWakeMeetsAPoll, drivers that are woken without
-// a reference to the set fail GoesWhileItIsWoken.
+// The state that threads share is under one lock, except for the drivers'
+// wakers, which have models of their own. There are therefore no mutants here.
+// Tested by hand: a remote queue that is not closed fails WakeDuringShutdown; a
+// driver that checks the queue before it registers fails AWakeMeetsAPoll;
+// waking drivers without a reference to the set fails GoesWhileItIsWoken.
 
 #include <atomic>
 #include <optional>
@@ -35,10 +35,10 @@ using task::Event;
 using task::Wait;
 using PlainInt = model::Cell<int>;
 
-// Who polls the set, and whether that was woken.
+// Polls the set, and records whether it was woken.
 class Poller {
  public:
-  // Whether all tasks have ended.
+  // Returns whether all tasks have ended.
   bool Poll(LocalSet& set) {
     woken_.store(false, std::memory_order_relaxed);
     Context cx(waker_);
@@ -65,7 +65,7 @@ MODEL_TEST(LocalSet, AWakeMeetsAPoll, .spurious_failures = 0) {
   Require(ended || (poller.WasWoken() && poller.Poll(set)), "a lost wake");
 }
 
-// Tokio's wake_during_shutdown: the task that was woken stayed in the queue.
+// Tokio's wake_during_shutdown: the woken task stayed in the queue.
 MODEL_TEST(LocalSet, WakeDuringShutdown, .spurious_failures = 0) {
   Event event;
   PlainInt uses(0);
@@ -93,8 +93,8 @@ MODEL_TEST(LocalSet, AbortDuringShutdown, .spurious_failures = 0) {
   event.waker.Take().Reset();
 }
 
-// The task ends, and with it the set, while its waker is still calling whoever
-// polls the set.
+// The task ends, and with it the set, while its waker is still waking the
+// poller of the set.
 MODEL_TEST(LocalSet, GoesWhileItIsWoken, .spurious_failures = 0) {
   Event event;
   PlainInt uses(0);
@@ -124,7 +124,7 @@ MODEL_TEST(LocalSet, TwoThreadsWakeTwoTasks, .mode = model::Mode::kBounded,
   Require(ended || (poller.WasWoken() && poller.Poll(set)), "a lost wake");
 }
 
-// The wake goes to both, of which one has gone.
+// The wake goes to both pollers, one of which has been destroyed.
 MODEL_TEST(LocalSet, OneThatWaitsGoesWhileATaskIsWoken,
            .mode = model::Mode::kBounded, .preemption_bound = 3,
            .spurious_failures = 0) {

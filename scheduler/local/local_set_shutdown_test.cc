@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a `LocalSet` ends, and what comes after.
+// How a `LocalSet` ends, and what is possible afterwards.
 
 #include <atomic>
 #include <memory>
@@ -31,7 +31,7 @@ namespace {
 
 using ::absl_testing::StatusIs;
 
-// Never ready. Leaves its waker where it is told, and calls `at_end` when it is
+// Never ready. Stores its waker in `waker`, and calls `at_end` when it is
 // destroyed.
 template <class F>
 class Forever {
@@ -79,8 +79,8 @@ TEST(LocalSetShutdown, CancelsTasksThatWereNeverPolled) {
   EXPECT_TRUE(ended);
 }
 
-// L1, tokio #1885 and #1892: tasks that were woken from outside of the set were
-// never taken out of their queue, and its end waited for them for ever.
+// L1, tokio #1885 and #1892: tasks woken from outside the set were never taken
+// out of their queue, and the end of the set waited for them forever.
 TEST(LocalSetShutdown, TasksThatWakeOneAnotherAtTheirEndLetItEnd) {
   constexpr int kTasks = 4;
   AtomicWaker wakers[kTasks];
@@ -119,8 +119,9 @@ TEST(LocalSetShutdown, WhatATaskSpawnsAtItsEndIsCancelled) {
   waker.Wake();
 }
 
-// L5, tokio #3978: such a task stayed in a queue that nobody looked into, and
-// kept itself alive. AddressSanitizer would tell; so do models, with threads.
+// L5, tokio #3978: such a task stayed in a queue that was never checked, and
+// kept itself alive. AddressSanitizer would report this; so do models, with
+// threads.
 TEST(LocalSetShutdown, ATaskThatIsWokenMeanwhileDoesNotLeak) {
   AtomicWaker late;
   AtomicWaker waker;
@@ -151,7 +152,7 @@ TEST(LocalSetShutdown, AWakerOutlivesItsSet) {
 
 TEST(LocalSetShutdown, AWakerAndAHandleOutliveItsThread) {
   static AtomicWaker waker;
-  // Never destroyed: its thread has ended, and no other one may.
+  // Never destroyed: its thread has ended, and no other thread may destroy it.
   static LocalSet* set;
   std::optional<JoinHandle<void>> handle;
   std::thread owner([&] {
@@ -220,7 +221,7 @@ TEST(LocalSetShutdownDeathTest, DestroyedOnAnotherThread) {
       "another thread");
 }
 
-// Tasks that other threads wake and abort while the set runs and ends.
+// Other threads wake and abort tasks while the set runs and ends.
 TEST(LocalSetShutdown, EndsWhileOtherThreadsWakeAndAbort) {
   for (int round = 0; round < 40; ++round) {
     constexpr int kTasks = 8;

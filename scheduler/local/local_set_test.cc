@@ -46,7 +46,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// Ready when somebody, on any thread, has set it.
+// Ready when any thread has set it.
 class Event {
  public:
   void Set() {
@@ -313,8 +313,8 @@ TEST(LocalSet, RunUntilInsideOfItsOwnTask) {
   EXPECT_THAT(BlockOn(set.RunUntil(set.Spawn(inner))), IsOk());
 }
 
-// L2, tokio #2460 and #2462: one budget for all let a future that used it up
-// starve the tasks that it waited for.
+// L2, tokio #2460 and #2462: with one budget for all, a future that used it up
+// starved the tasks for which it waited.
 TEST(LocalSet, EachTaskHasABudgetOfItsOwn) {
   LocalSet set;
   const auto use_all = [](Context& cx) {
@@ -371,7 +371,8 @@ TEST(LocalSet, SpawningWakesWhoWaitsForTheSet) {
   EXPECT_TRUE(PollOnce(runs).IsReady());
 }
 
-// L4, tokio #5020 and #6016: inside a guard it was taken for being polled.
+// L4, tokio #5020 and #6016: inside a guard, the set was mistaken for being
+// polled.
 TEST(LocalSet, SpawningInsideAGuardWakesWhoWaitsForTheSet) {
   LocalSet set;
   Event event;

@@ -5,7 +5,7 @@
 // File: abort_handle.h
 // -----------------------------------------------------------------------------
 //
-// An `AbortHandle` can end a task without being the one that joins it:
+// An `AbortHandle` can end a task without joining the task:
 //
 //   rouse::JoinHandle<std::string> page = rouse::Spawn(Fetch(url));
 //   on_disconnect = [abort = page.abort_handle()] { abort.Abort(); };
@@ -23,17 +23,17 @@ namespace rouse {
 
 // AbortHandle
 //
-// From `JoinHandle::abort_handle()`, as many as one likes. Dropping it does
-// nothing to the task. It keeps the memory of the task, but neither its future
-// nor, when the `JoinHandle` has gone, its output.
+// Made by `JoinHandle::abort_handle()`, in any number. Dropping the handle does
+// nothing to the task. The handle keeps the memory of the task, but not the
+// future and, once the `JoinHandle` is destroyed, not the output.
 //
-// Thread-safe as an `int` is: const functions of one handle, and all functions
-// of its copies, may run at the same time. Copying and destroying are O(1), and
-// allocate nothing.
+// As thread-safe as an `int`: const functions of one handle, and all functions
+// of different copies, may run concurrently. Copying and destroying a handle
+// are O(1), and do not allocate.
 class AbortHandle {
  public:
-  // For the scheduler. Makes a reference of its own; null is a task that has
-  // ended.
+  // For the scheduler. Adds a reference for the handle; null means a task that
+  // has ended.
   explicit AbortHandle(task::Header* task, TaskId id) : task_(task), id_(id) {
     if (task_ != nullptr) task_->state.Ref();
   }
@@ -49,22 +49,22 @@ class AbortHandle {
     if (task_ != nullptr) task::Unref(task_);
   }
 
-  // Asks for the task to be cancelled, as `JoinHandle::Abort()` does: it ends
-  // at its next suspension, or now if it is suspended, on a thread of its
-  // runtime and never inside this call. Who joins it then gets `kCancelled`,
-  // unless it completed first. Does nothing to a task that has ended, or the
-  // second time. O(1); never blocks.
+  // Requests the cancellation of the task, like `JoinHandle::Abort()`. The task
+  // ends at its next suspension, or immediately if it is suspended, on a thread
+  // of its runtime and never inside this call. Joining the task then gives
+  // `kCancelled`, unless the task completed first. Does nothing to a task that
+  // has ended, or the second time. O(1); never blocks.
   void Abort() const {
     if (task_ != nullptr) task::Abort(task_);
   }
 
-  // Whether the task has ended: its future is gone, and a join would not wait.
-  // True of a handle that was moved from.
+  // Returns whether the task has ended: its future is destroyed, and a join
+  // would not wait. Returns true for a handle that was moved from.
   bool IsFinished() const {
     return task_ == nullptr || task_->state.IsComplete();
   }
 
-  // The task's id, as long as there is the handle.
+  // Returns the task's id, which is available as long as the handle exists.
   TaskId id() const { return id_; }
 
  private:

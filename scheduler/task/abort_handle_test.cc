@@ -22,7 +22,7 @@ namespace {
 
 using ::absl_testing::StatusIs;
 
-// Ready when it is told to be; holds `token`, and gives it.
+// A future that is ready when the test says so. Holds `token`, and returns it.
 class Gate {
  public:
   Gate(const bool* open, std::shared_ptr<int> token)
@@ -41,7 +41,8 @@ class AbortHandleTest : public ::testing::Test {
  protected:
   using Handle = JoinHandle<std::shared_ptr<int>>;
 
-  // Every task has let go of its scheduler, or the leak check will tell.
+  // Every task has dropped its scheduler by now; otherwise the leak check
+  // reports it.
   ~AbortHandleTest() override { schedule_->Unref(); }
 
   Handle Start() { return schedule_->Start(Gate(&open_, token_)); }
@@ -81,7 +82,7 @@ TEST_F(AbortHandleTest, DroppingItDoesNothing) {
   EXPECT_TRUE(PollOnce(handle).value().ok());
 }
 
-// Trap S18 (tokio #3159): the end has come already.
+// Trap S18 (tokio #3159): the task has ended before.
 TEST_F(AbortHandleTest, DoesNothingToATaskThatHasEnded) {
   Handle handle = Start();
   const AbortHandle abort = handle.abort_handle();
@@ -111,7 +112,7 @@ TEST_F(AbortHandleTest, KeepsNeitherFutureNorOutput) {
   const AbortHandle abort = handle->abort_handle();
   open_ = true;
   schedule_->RunAll();
-  EXPECT_EQ(token_.use_count(), 2);  // the output
+  EXPECT_EQ(token_.use_count(), 2);  // held by the output
   handle.reset();
   EXPECT_EQ(token_.use_count(), 1);
   EXPECT_TRUE(abort.IsFinished());

@@ -5,8 +5,9 @@
 // File: cell.h
 // -----------------------------------------------------------------------------
 //
-// The whole of a task in one block: its header, and its future or, when that
-// has ended, its output in the same place. Internal to the scheduler.
+// A whole task in one block of memory: its header, and its future. When the
+// future has ended, the output takes the future's place. Internal to the
+// scheduler.
 
 #ifndef ROUSE_SCHEDULER_TASK_CELL_H_
 #define ROUSE_SCHEDULER_TASK_CELL_H_
@@ -38,9 +39,10 @@
 
 namespace rouse::task {
 
-// Compiles if an argument `F&&` can be spawned. Called first by what takes one:
-// the compiler says what is wrong, and names the line of the call. (`auto` has
-// g++ say it before all that follows from it.)
+// Compiles if an argument of type `F&&` can be spawned. Called first by
+// functions which spawn: the compiler then explains the error and names the
+// line of the call. (The return type `auto` makes g++ report this error before
+// all resulting errors.)
 template <class F>
 constexpr auto CheckSpawnable() {
   constexpr bool kIsFuture = IntoFuture<std::decay_t<F>>;
@@ -57,7 +59,7 @@ class Cell final : public Header {
   using Result = JoinResult<Output>;
 
  public:
-  // A task of which nobody says where it was spawned has line 0.
+  // Line 0 in `spawned_at` means an unknown place.
   template <class Arg>
   Cell(Schedule* scheduler, TaskId id, Arg&& arg,
        const SpawnOptions& options = {}, std::source_location spawned_at = {})
@@ -71,7 +73,7 @@ class Cell final : public Header {
   }
   ~Cell() {}
 
-#ifndef ROUSE_MODEL  // where the pool's own steps would multiply a task's
+#ifndef ROUSE_MODEL  // in models the pool's steps would multiply a task's
   static void* operator new(size_t size) { return FramePool::Allocate(size); }
   static void operator delete(void* cell, size_t size) {
     FramePool::Free(cell, size);
@@ -90,7 +92,7 @@ class Cell final : public Header {
   enum class Holds : unsigned char {
     kFuture,
     kResult,
-    kCancelled,  // a result that says so
+    kCancelled,  // the result says "cancelled"
     kException,
     kNothing,
   };
@@ -124,7 +126,7 @@ class Cell final : public Header {
     return FinishWith(task, [&error] { return error; });
   }
 
-  // `make()` may throw for want of memory.
+  // `make()` may throw if memory runs out.
   template <class Make>
   static Outcome FinishWith(Header* task, Make make) {
     Cell* cell = From(task);
@@ -137,7 +139,7 @@ class Cell final : public Header {
     Cell* cell = From(task);
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
-      // First what may throw: the exception is still to be had then.
+      // Emplaced first: if this throws, the exception is still available.
       to->result.emplace(
           internal::ErrorFor<Result>(ErrorOfThrown(task, cell->exception_)));
       to->exception = std::move(cell->exception_);
@@ -167,21 +169,22 @@ class Cell final : public Header {
     trace.Add(static_cast<const Cell*>(task)->future_);
   }
 
-  // Puts the output in the place of the future, which is still there.
+  // Replaces the future, which still exists, with the output.
   template <class Value>
   void Finish(Value value) {
-    // First: the destructor may throw.
+    // Set first, because the destructor may throw.
     holds_ = Holds::kNothing;
     std::destroy_at(&future_);
     std::construct_at(&result_, std::move(value));
     holds_ = Holds::kResult;
   }
 
-  // The same in a handler, with what is being handled.
+  // Like `Finish()`, but called in an exception handler: the output is the
+  // current exception.
   Outcome FinishWithException() {
 #ifdef ABSL_HAVE_EXCEPTIONS
-    // Two exceptions: the first one counts, the second comes from a destructor
-    // that is run because of it.
+    // If a destructor run because of this exception throws a second exception,
+    // the first exception counts.
     std::exception_ptr exception = std::current_exception();
     try {
       Drop();

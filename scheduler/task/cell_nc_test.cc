@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must not be spawned. Compiled by rouse_cc_nc_test, a case at a time.
+// Futures that must not be spawned. rouse_cc_nc_test compiles one case at a
+// time.
 
 #include "rouse/future/future.h"
 #include "rouse/scheduler/task/cell.h"
@@ -12,7 +13,7 @@
 namespace rouse::task {
 namespace {
 
-// Ready with a `T`.
+// A future that is ready with a `T`.
 template <class T>
 class Gives {
  public:
@@ -25,7 +26,7 @@ template <class F>
   return JoinHandle<FutureOutput<F>>(new Cell<F>(schedule, 1, F()));
 }
 
-// Compiles: the cases differ from this by what is wrong in them.
+// Compiles. Each of the cases differs from this function by one error.
 [[maybe_unused]] auto Fine(Schedule* schedule) {
   return Start<Gives<int>>(schedule);
 }

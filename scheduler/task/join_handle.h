@@ -5,12 +5,12 @@
 // File: join_handle.h
 // -----------------------------------------------------------------------------
 //
-// `JoinHandle<T>` is the caller's hold on a task that it has spawned:
+// `JoinHandle<T>` is the caller's handle of a spawned task:
 //
 //   rouse::JoinHandle<int> sum = rouse::Spawn(Sum(numbers));
 //   absl::StatusOr<int> result = co_await sum;
 //
-// Dropping it detaches the task, which runs on.
+// Dropping the handle detaches the task, which then runs on.
 
 #ifndef ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
 #define ROUSE_SCHEDULER_TASK_JOIN_HANDLE_H_
@@ -56,18 +56,19 @@ struct JoinResultOf<void> {
 
 }  // namespace task
 
-// What joining a task of output `T` gives: `absl::Status` for void and
-// `absl::Status`, else `absl::StatusOr<T>`; a `StatusOr` is not nested.
+// The result type of joining a task with output `T`. It is `absl::Status` for
+// void and for `absl::Status`, and otherwise `absl::StatusOr<T>`; a `StatusOr`
+// is not nested.
 template <class T>
 using JoinResult = typename task::JoinResultOf<T>::type;
 
 namespace task {
 
-// Where a task puts how it ended.
+// The place where a task stores its outcome.
 template <class T>
 struct JoinOutcome {
   PollResult<JoinResult<T>>& result;
-  std::exception_ptr& exception;  // untouched unless one ended the task
+  std::exception_ptr& exception;  // set only if an exception ended the task
   bool cancelled = false;
 };
 
@@ -76,28 +77,28 @@ struct JoinOutcome {
 // JoinHandle
 //
 // A future of the task's result, which may be polled from any task or thread.
-// Beside what the task itself returns the result is
+// In addition to what the task itself returns, the result can be
 //
 //   kCancelled  the task was aborted, or its runtime was shut down first;
-//   kInternal   an exception (a `Panic()` too) left the task, or the destructor
-//               of its future; the message names the task and the place where
-//               it was spawned, and carries what the exception says, and
-//               `exception()` has the exception.
+//   kInternal   an exception (including a `Panic()`) escaped from the task, or
+//               from the destructor of its future. The message names the task
+//               and the place where it was spawned, and contains the text of
+//               the exception. `exception()` returns the exception.
 //
-// The exception is the handle's as long as there is a handle. If the handle
-// goes, or has gone, without having given its result, nobody has taken the
-// exception, and by default it is logged as an error, once: see
-// `Builder::OnUnhandledException()`.
+// While a handle exists, the exception belongs to the handle. If the handle is
+// destroyed without having given its result, before or after the exception, the
+// exception counts as unhandled, and by default it is logged once, as an error:
+// see `Builder::OnUnhandledException()`.
 //
-// The result's own destructor must not throw, since it may run on any thread:
-// such a task does not compile. An exception of its move constructor ends the
-// program, in `absl::StatusOr`. What a waker of the joiner's throws comes out
-// of the call that used the waker.
+// The result's own destructor must not throw, because it may run on any thread;
+// a task with such a result does not compile. An exception from the result's
+// move constructor ends the program, in `absl::StatusOr`. An exception from the
+// joiner's waker leaves the call that used the waker.
 //
-// Destroying the handle detaches the task. Abandoning an await of it loses
-// nothing: the handle can be awaited again, until it has given its result.
-// Move-only, movable at any time. One thread at a time uses a handle; `Abort()`
-// and `IsFinished()` may run beside one another.
+// Destroying the handle detaches the task. Abandoning an await of the handle
+// loses nothing: the handle can be awaited again, until it has given its
+// result. Move-only; can be moved at any time. A handle may be used by only one
+// thread at a time, but `Abort()` and `IsFinished()` may run concurrently.
 template <class T>
 class JoinHandle {
  public:
@@ -133,59 +134,61 @@ class JoinHandle {
     return result;
   }
 
-  // Ready when the task has ended, and after its result was taken; takes
-  // neither the result nor a unit of the budget. `cx` is woken in place of that
-  // of an earlier `Poll()`.
+  // Ready when the task has ended, including after the result was taken. Takes
+  // neither the result nor a unit of the budget. The waker of `cx` replaces the
+  // waker of an earlier `Poll()`.
   PollResult<void> PollFinished(Context& cx) const {
     if (task_ == nullptr || task::PollJoin(task_, cx.waker())) return {};
     return kPending;
   }
 
-  // A leaf that names the task: see await_trace.h.
+  // Adds a leaf that names the task: see await_trace.h.
   void Trace(AwaitTrace& trace) const {
     trace.AddLeaf(internal::TypeName<JoinHandle>(),
                   absl::StrCat("task ", id()));
   }
 
-  // Asks for the task to be cancelled. It ends at its next suspension, or now
-  // if it is suspended, on a thread of its runtime; its future is destroyed
-  // there, never inside this call. Joining it then gives `kCancelled`, unless
-  // it completed first. Does nothing to a task that has ended.
+  // Requests the cancellation of the task. The task ends at its next
+  // suspension, or immediately if it is suspended, on a thread of its runtime.
+  // The future is destroyed on the same thread, never inside this call. Joining
+  // the task then gives `kCancelled`, unless the task completed first. Does
+  // nothing to a task that has ended.
   void Abort() const {
     if (task_ != nullptr) task::Abort(task_);
   }
 
-  // Whether the task has ended; true after its result was taken.
+  // Returns whether the task has ended; true after the result was taken.
   bool IsFinished() const {
     return task_ == nullptr || task_->state.IsComplete();
   }
 
-  // For others that may abort the task. Of no effect after the result was
-  // taken.
+  // Returns a handle for aborting the task from elsewhere. The handle has no
+  // effect if it is made after the result was taken.
   AbortHandle abort_handle() const { return AbortHandle(task_, id()); }
 
-  // The task's id, also after the result was taken.
+  // Returns the task's id, even after the result was taken.
   TaskId id() const { return id_ & ~kWasCancelled; }
 
-  // The exception that ended the task, after the result was taken; else null.
+  // Returns the exception that ended the task, after the result was taken;
+  // otherwise null.
   std::exception_ptr exception() const { return exception_; }
 
-  // After the result was taken: whether it is `kCancelled` since the task was
-  // aborted, or its runtime shut down, and not since the task has returned
-  // that. Else false.
+  // Returns true if the result was taken and is `kCancelled` because the task
+  // was aborted or its runtime was shut down, rather than because the task
+  // itself returned `kCancelled`. Otherwise returns false.
   bool was_cancelled() const { return (id_ & kWasCancelled) != 0; }
 
-  // Lets the task run on by itself; its result is dropped, here if it is there
-  // already, and so is the waker of the last poll. While the result is
-  // destroyed here `CurrentTaskId()` is the task's, as it is where its runtime
-  // destroys it.
+  // Detaches the task, which continues to run. Drops the result, in this call
+  // if the result is already there, and also drops the waker of the last poll.
+  // While the result is destroyed here, `CurrentTaskId()` is the task's id, as
+  // when the runtime destroys the result.
   void Detach() {
     if (task_ != nullptr) task::DropHandle(std::exchange(task_, nullptr));
   }
 
  private:
-  // A bit of `id_`, so that a handle is no larger for it: no id comes near
-  // 2^63.
+  // A bit of `id_`, so that a handle is no larger because of the flag: no id
+  // comes near 2^63.
   static constexpr TaskId kWasCancelled = TaskId{1} << 63;
 
   task::Header* task_;

@@ -5,7 +5,8 @@
 // File: manual_schedule.h
 // -----------------------------------------------------------------------------
 //
-// For tests: tasks that run when the test says so, on its thread.
+// For tests: a schedule whose tasks run when the test says so, on the test's
+// thread.
 
 #ifndef ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
 #define ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
@@ -29,8 +30,8 @@ namespace rouse::task {
 
 // ManualSchedule
 //
-// Queues tasks until the test runs them, and has the latest in its list. The
-// test gives its reference back by `Unref()`, when all tasks are complete.
+// Queues tasks until the test runs them, and keeps the latest task in its list.
+// The test drops its reference with `Unref()` when all tasks are complete.
 //
 //   auto* schedule = new ManualSchedule;
 //   JoinHandle<int> handle = schedule->Start(MakeFuture());
@@ -49,7 +50,7 @@ class ManualSchedule final : public Schedule {
     EXPECT_FALSE(task->state.IsComplete());
   }
 
-  // The ids count from 1. One task at a time is in the list.
+  // Starts a task. The ids count from 1. At most one task is in the list.
   template <class F>
   auto Start(F f) {
     using Future = internal::FutureFrom<F>;
@@ -61,7 +62,7 @@ class ManualSchedule final : public Schedule {
 
   void Unhandled(Header*, const std::exception_ptr&) override { ++unhandled_; }
 
-  // False: none was queued.
+  // Runs the next queued task. Returns false if no task was queued.
   bool RunNext(uint32_t now_ms = 0) {
     if (queue_.empty()) return false;
     Header* task = queue_.front();
@@ -75,11 +76,11 @@ class ManualSchedule final : public Schedule {
   }
 
   size_t queued() const { return queue_.size(); }
-  // Null once the task has ended.
+  // Returns the listed task, or null once the task has ended.
   Header* listed() const { return listed_; }
-  // How many tasks ended with an exception.
+  // Returns the number of tasks that ended with an exception.
   int threw() const { return threw_; }
-  // Whose exception nobody has taken.
+  // Returns the number of tasks whose exception was never taken.
   int unhandled() const { return unhandled_; }
 
   void ShutdownListed() {

@@ -5,7 +5,8 @@
 // File: model_util.h
 // -----------------------------------------------------------------------------
 //
-// For models of tasks: an event, and a future that waits for it.
+// Utilities for models of tasks: an event, and a future that waits for the
+// event.
 
 #ifndef ROUSE_SCHEDULER_TASK_MODEL_UTIL_H_
 #define ROUSE_SCHEDULER_TASK_MODEL_UTIL_H_
@@ -21,7 +22,7 @@
 
 namespace rouse::task {
 
-// What one task waits for. It orders nothing but by the waker.
+// An event for which one task waits. Orders nothing except through the waker.
 struct Event {
   void Signal() {
     open.store(true, std::memory_order_relaxed);
@@ -32,8 +33,8 @@ struct Event {
   Atomic<bool> open{false};
 };
 
-// Ready with 7 when its event has been signalled. Its polls and its end must
-// not race: each is a write to `uses`.
+// A future of 7, which is ready when the event has been signalled. Polls and
+// the destruction must not race: each is a write to `uses`.
 class Wait {
  public:
   Wait(Event& event, rouse::Cell<int>& uses) : event_(&event), uses_(&uses) {}

@@ -20,7 +20,8 @@
 namespace rouse::task {
 namespace {
 
-// By the thread that holds the lock. Relaxed: those who read promise no order.
+// Called by the thread that holds the lock. Relaxed: the functions that read
+// the counter promise no order.
 template <class Counter>
 void Count(Counter& count, size_t change) {
   count.store(count.load(std::memory_order_relaxed) + change,
@@ -54,14 +55,14 @@ bool OwnedTasks::Remove(Header* task, std::optional<size_t> own_shard) {
     return home.Remove(task);
   }
   const BiasedLock::Holder lock(home.mu);
-  // There will be more: what it has cost all threads to get here must not be
-  // the price of each.
+  // Ends the bias because more removals by other threads will follow, and each
+  // would cost all threads as much as this removal.
   home.mu.EndBias();
   return home.Remove(task);
 }
 
 bool OwnedTasks::Shard::Remove(Header* task) {
-  // The task's links are the list's.
+  // The list owns the task's links.
   static_cast<void>(tasks.Write());
   if (MutableCondition(!task->IsLinked())) return false;
   task->Unlink();
@@ -106,7 +107,7 @@ size_t OwnedTasks::size() const {
 size_t OwnedTasks::added() const {
   size_t count = 0;
   for (size_t i = 0; i < shards(); ++i) {
-    // Relaxed: as above.
+    // Relaxed: see the contract.
     count += shards_[i].added.load(std::memory_order_relaxed);
   }
   return count;

@@ -5,8 +5,8 @@
 // File: owned_tasks.h
 // -----------------------------------------------------------------------------
 //
-// All tasks of a scheduler that have not ended, so that it can cancel them when
-// it is shut down, and list them. Internal to the scheduler.
+// All tasks of a scheduler that have not ended. The scheduler can list them,
+// and cancels them when it is shut down. Internal to the scheduler.
 //
 //   bool Adopt(Header* task) {
 //     if (tasks_.Add(task, this_worker)) return true;
@@ -15,9 +15,10 @@
 //   }
 //   bool Release(Header* task) override { return tasks_.Remove(task); }
 //
-// A task that nobody looks for yet, because it waits in a queue that is
-// searched as well, may be added when it is taken out of there (see `Adder`).
-// Whoever makes the tasks then does not meet those who run them.
+// A task in a queue need not be in the set as long as every search for tasks
+// covers the queue too. Such a task may be added when it is taken out of the
+// queue (see `Adder`). Threads that make tasks then do not contend with threads
+// that run tasks.
 
 #ifndef ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
 #define ROUSE_SCHEDULER_TASK_OWNED_TASKS_H_
@@ -40,70 +41,73 @@ namespace rouse::task {
 
 // OwnedTasks
 //
-// A set in shards, each with a lock and a cache line of its own, so that
-// workers that spawn and finish tasks in their own shards do not meet. The
-// lock of a shard favours its owner, until another thread removes a task from
-// it: a worker from which nobody steals pays for no read-modify-write.
+// A set in shards. Each shard has a lock and a cache line of its own, so
+// workers that spawn and finish tasks in their own shards do not contend. The
+// lock of a shard favours the shard's owner, until another thread removes a
+// task from the shard: a worker from which no other worker steals does not pay
+// for a read-modify-write.
 //
-// Each shard has one owner at a time, and who becomes it is ordered behind who
-// was it before. All that does not ask for the owner is thread-safe. No lock is
-// held while a task is cancelled or destroyed.
+// Each shard has one owner at a time, and a new owner must be ordered after the
+// previous one. All functions that do not require the owner are thread-safe. No
+// lock is held while a task is cancelled or destroyed.
 class OwnedTasks {
  public:
   // Rounds `shards` up to a power of two.
   explicit OwnedTasks(size_t shards);
   OwnedTasks(const OwnedTasks&) = delete;
   OwnedTasks& operator=(const OwnedTasks&) = delete;
-  // REQUIRES: there is no task left.
+  // REQUIRES: no task is left.
   ~OwnedTasks() = default;
 
-  // By the owner of `shard`, for which any number does: takes over the set's
-  // reference to a new task. False when the set is closed: the reference is
-  // still the caller's, which cancels the task. O(1).
+  // Takes over the set's reference to a new task. Called by the owner of
+  // `shard`; any number is valid. Returns false if the set is closed: the
+  // caller keeps the reference, and cancels the task. O(1).
   //
-  // A task is either added, and `CloseAndShutdownAll()` finds it there, or
+  // A task is either added, and `CloseAndShutdownAll()` finds the task, or
   // refused: the shard is closed and added to under the same lock.
   bool Add(Header* task, size_t shard);
 
-  // Whether `task` was there; its reference is the caller's then. False too for
-  // one that was never added. `own_shard` is the shard whose owner the caller
-  // is, if it is one's. O(1).
+  // Returns whether `task` was in the set; if so, the caller takes over the
+  // set's reference. Returns false for a task that was never added. `own_shard`
+  // is the caller's own shard, if any. O(1).
   bool Remove(Header* task, std::optional<size_t> own_shard = std::nullopt);
 
-  // Adds tasks that wait elsewhere: see below.
+  // Adds tasks that wait in a queue: see below.
   class Adder;
 
-  // Whether `task` has been added, be it that it is not there any more. For who
-  // has taken it out of a queue.
+  // Returns whether `task` has ever been added, even if it has since been
+  // removed. For a thread that has taken the task out of a queue.
   static bool WasAdded(const Header* task) {
     return task->shard != Header::kNoShard;
   }
 
-  // Takes no more tasks, and cancels those that there are, on this thread,
-  // those of the shard `start` first. A task that another thread is running
-  // ends there, at the end of its poll.
+  // Closes the set to new tasks, and cancels its tasks on this thread,
+  // beginning with the shard `start`. A task running on another thread ends
+  // there, at the end of the poll.
   //
-  // May be called by several threads at once, best with a start for each: they
-  // share the work. When one of them returns the set is empty, but others may
-  // still be cancelling what they have taken. If a joiner's waker throws, the
-  // rest is cancelled all the same, and the first exception passed on.
+  // Several threads may call this concurrently, best with different values of
+  // `start`: they share the work. When one call returns the set is empty, but
+  // other threads may still be cancelling tasks taken from the set. If a
+  // joiner's waker throws, the other tasks are cancelled all the same, and the
+  // first exception is rethrown.
   void CloseAndShutdownAll(size_t start);
 
-  // How many tasks there are. While others add and remove, a number that may
-  // never have been right, but is not off by more than they have done
-  // meanwhile. Takes no lock. O(shards).
+  // Returns the number of tasks. While other threads add and remove tasks, the
+  // result may be a number that was never correct; the error is at most the
+  // number of tasks added and removed meanwhile. Takes no lock. O(shards).
   size_t size() const;
 
-  // How many tasks `Add()` has ever added, as exactly as `size()`.
+  // Returns how many tasks `Add()` has ever added, as exactly as `size()`.
   size_t added() const;
 
-  // How many tasks an `Adder` has ever added. What came before that is visible
-  // to who sees them counted here.
+  // Returns how many tasks an `Adder` has ever added. Everything before an
+  // addition is visible to a caller whose result includes the addition.
   size_t added_late() const;
 
-  // Calls `visit` for every task, under the lock of its shard: `visit` must be
-  // short, and neither use the set nor drop the last reference to a task. What
-  // is added and removed meanwhile may be visited or not.
+  // Calls `visit` for every task, under the lock of the task's shard: `visit`
+  // must be short, and must neither use the set nor drop the last reference to
+  // a task. Tasks that are added or removed meanwhile may or may not be
+  // visited.
   void ForEach(absl::FunctionRef<void(Header&)> visit);
 
   size_t shards() const { return mask_ + 1; }
@@ -116,10 +120,10 @@ class OwnedTasks {
     BiasedLock mu;
     rouse::Cell<bool> closed ABSL_GUARDED_BY(mu){false};
     rouse::Cell<IntrusiveList<Header, AllTasksTag>> tasks ABSL_GUARDED_BY(mu);
-    // Written under the lock, so that relaxed loads and stores do.
+    // Written under the lock, so relaxed loads and stores suffice.
     Atomic<size_t> size{0};
-    // How many `Add()` has added. Likewise; a count for metrics is no business
-    // of the model checker's.
+    // The number of tasks that `Add()` has added. Also written under the lock;
+    // a count for metrics does not concern the model checker.
     std::atomic<size_t> added{0};
     Atomic<size_t> added_late{0};
   };
@@ -134,13 +138,13 @@ class OwnedTasks {
 
 // OwnedTasks::Adder
 //
-// By the owner of a shard: holds its lock while tasks are taken out of a queue
-// and added. Who looks for tasks in the queue first, and then in the set, so
-// misses none.
+// Holds the lock of a shard while tasks are taken out of a queue and added.
+// Used by the owner of the shard. A thread that searches first the queue and
+// then the set therefore misses no task.
 //
 // The tasks come with the set's reference.
 //
-// (The analysis of locks does not follow one that is returned by a function.)
+// (The lock analysis does not follow a lock returned by a function.)
 class OwnedTasks::Adder {
  public:
   Adder(OwnedTasks& tasks, size_t shard) ABSL_NO_THREAD_SAFETY_ANALYSIS
@@ -152,12 +156,13 @@ class OwnedTasks::Adder {
   Adder& operator=(const Adder&) = delete;
   ~Adder() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
-  // None may be added any more: they are to be left where they are.
+  // Returns whether the set is closed: no task may be added any more, and tasks
+  // must be left in the queue.
   bool IsClosed() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return shard_.closed.Read();
   }
 
-  // Adds `task`, if it has not been added before.
+  // Adds `task`, unless it has been added before.
   void Add(Header* task) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (WasAdded(task)) return;
     task->shard = index_;

@@ -1,11 +1,11 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that come and end while the set of them is closed. A task that nobody
-// ends, or that is freed twice or never, the checker finds.
+// Tasks come and end while their set is closed. The checker finds a task that
+// is never ended, or that is freed twice or never.
 //
-// The set has no orders of its own to weaken: it is as good as its locks. The
-// mutants are those of the lock.
+// The set has no memory orders of its own to weaken: it is as correct as its
+// locks. The mutants are those of the lock.
 
 #include <cstddef>
 #include <utility>
@@ -29,7 +29,8 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// Ready at its first poll. Counts its end, which must not race.
+// A future that is ready at its first poll. Counts its destructions, which must
+// not race.
 class Once {
  public:
   explicit Once(PlainInt* ended) : ended_(ended) {}
@@ -54,13 +55,13 @@ class ModelSchedule final : public Schedule {
   OwnedTasks tasks;
 };
 
-// A task that is added when it is made, or not.
+// A task that is added to the set when it is made, or not.
 class TestTask {
  public:
   explicit TestTask(ModelSchedule* schedule)
       : task_(new Cell<Once>(schedule, 1, Once(&ended_))), handle_(task_) {}
 
-  // As a scheduler does it. Whether the task is to be run.
+  // Adds the task like a scheduler. Returns whether the task must be run.
   bool Add(OwnedTasks& tasks, size_t shard) {
     if (tasks.Add(task_, shard)) return true;
     task::Shutdown(task_);
@@ -72,9 +73,9 @@ class TestTask {
     FastRand rand(1);
     task::Run(task_, &rand);
   }
-  // Drops the queue's hold.
+  // Drops the hold of the queue.
   void Dequeue() { task::Unref(task_); }
-  // Ends one that was removed.
+  // Ends a task that was removed.
   void End() {
     task::Shutdown(task_);
     task::Unref(task_);
@@ -106,7 +107,7 @@ class Model {
   ModelSchedule* const schedule;
 };
 
-// Trap S18: a task is either found by the one who closes, or refused.
+// Trap S18: the closing thread finds a task, or the set refuses the task.
 MODEL_TEST(OwnedTasks, ATaskComesWhileTheyAreClosed, .spurious_failures = 0) {
   Model model(2);
   TestTask task(model.schedule);
@@ -116,7 +117,8 @@ MODEL_TEST(OwnedTasks, ATaskComesWhileTheyAreClosed, .spurious_failures = 0) {
   task.RequireEnded();
 }
 
-// Its reference goes once, whoever takes it off.
+// The set's reference is dropped once, regardless of which thread removes the
+// task.
 MODEL_TEST(OwnedTasks, ATaskEndsWhileTheyAreClosed,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
@@ -142,7 +144,7 @@ MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
   task.RequireEnded();
 }
 
-// One that the owner ends beside one that was stolen.
+// The owner ends one task, while another task was stolen.
 MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Model model(1);
@@ -160,7 +162,7 @@ MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
   second.End();
 }
 
-// Who is an owner is not that of another's shard.
+// The owner of a shard is not the owner of another shard.
 MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOne,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {

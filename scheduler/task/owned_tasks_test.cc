@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// Pending for ever; says where it is destroyed.
+// Stays pending forever. Records its destruction in a list.
 class Never {
  public:
   explicit Never(std::vector<int>* ended = nullptr, int name = 0)
@@ -53,7 +53,7 @@ class AtOnce {
   PollResult<void> Poll(Context&) { return {}; }
 };
 
-// Runs nothing but what it is told to, and at once.
+// Runs a task only when the test says so, and at once.
 class TestSchedule final : public Schedule {
  public:
   explicit TestSchedule(size_t shards) : tasks(shards) {}
@@ -67,13 +67,13 @@ class TestSchedule final : public Schedule {
     JoinHandle<void> handle(task);
     if (!tasks.Add(task, shard)) {
       task::Shutdown(task);
-      task::Unref(task);  // the set's
-      task::Unref(task);  // the queue's
+      task::Unref(task);  // the set's reference
+      task::Unref(task);  // the queue's reference
     } else if (run) {
       FastRand rand(1);
       task::Run(task, &rand);
     } else {
-      task::Unref(task);  // the queue's
+      task::Unref(task);  // the queue's reference
     }
     return handle;
   }
@@ -136,15 +136,15 @@ TEST_F(OwnedTasksTest, TakesNoTaskWhenItIsClosed) {
   EXPECT_EQ(tasks_.size(), 0u);
 }
 
-// As one that waits in a queue, of which the set knows nothing.
+// Has a task that waits in a queue and is unknown to the set.
 class OwnedTasksAdderTest : public OwnedTasksTest {
  protected:
   ~OwnedTasksAdderTest() override {
     if (!OwnedTasks::WasAdded(task_)) {
       task::Shutdown(task_);
-      task::Unref(task_);  // the set's
+      task::Unref(task_);  // the set's reference
     }
-    task::Unref(task_);  // the queue's
+    task::Unref(task_);  // the queue's reference
     tasks_.CloseAndShutdownAll(0);
     EXPECT_TRUE(handle_.IsFinished());
   }
@@ -198,7 +198,7 @@ TEST_F(OwnedTasksTest, ATaskThatIsCancelledMaySpawnAnother) {
     SpawnsAtItsEnd& operator=(SpawnsAtItsEnd&&) = delete;
     ~SpawnsAtItsEnd() {
       if (schedule_ == nullptr) return;
-      // In the shard whose turn has been, too.
+      // Including the shard that has been emptied already.
       for (size_t shard = 0; shard < 4; ++shard) {
         if (schedule_->Start(Never(), shard).IsFinished()) ++*refused_;
       }
@@ -255,14 +255,15 @@ TEST_F(OwnedTasksTest, AJoinersWakerThatThrowsKeepsNoOtherTaskAlive) {
 }
 #endif
 
-// Threads that spawn, finish and count while others close.
+// Threads spawn, finish and count tasks while others close the set.
 TEST_F(OwnedTasksTest, ClosesWhileTasksComeAndGo) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (size_t shard = 0; shard < 3; ++shard) {
     threads.emplace_back([this, shard, &stop] {
       while (!stop.load()) {
-        // The first is removed here, by one who does not say that it may.
+        // The first task is removed here, without a statement that the caller
+        // is the owner.
         schedule_->Start(AtOnce(), shard).Detach();
         if (tasks_.size() < 10'000) {
           schedule_->Start(Never(), shard).Detach();

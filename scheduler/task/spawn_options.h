@@ -5,7 +5,7 @@
 // File: spawn_options.h
 // -----------------------------------------------------------------------------
 //
-// What may be said of a task when it is spawned:
+// Options for spawning a task:
 //
 //   rouse::Spawn(Accept(listener), {.name = "acceptor"});
 
@@ -18,9 +18,9 @@ namespace rouse {
 
 // SpawnOptions
 struct SpawnOptions {
-  // What the task is called where tasks are listed, beside the place where it
-  // was spawned. It need not be unique. Copied, which costs one allocation;
-  // empty, the default, is no name, and costs nothing.
+  // The name of the task in lists of tasks, next to the place where the task
+  // was spawned. Need not be unique. The name is copied, which costs one
+  // allocation. An empty name, the default, means no name, and costs nothing.
   std::string_view name = {};
 };
 

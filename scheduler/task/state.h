@@ -10,128 +10,134 @@
 //
 // # Bits
 //
-//   kRunning       a thread is polling the task, destroying its future, or
-//                  tracing it, and is the only one that touches the future.
-//   kComplete      the future is gone; the output is there, or was taken.
-//   kNotified      the task is to be polled: it is in a run queue, or, while it
-//                  is running, goes back to one when the poll ends. Of no
-//                  meaning when it is complete.
-//   kJoinInterest  a JoinHandle exists. Together with kComplete: the output is
-//                  its to take or to destroy.
-//   kCancelled     the future is to be destroyed instead of polled.
-//   kJoinWaker     there is a waker to be called on completion. Never changes
-//                  once the task is complete.
-//   kTraced        with kRunning: that thread looks where the future waits, and
-//                  leaves it as it is.
-//   kTracerHolds   with kTraced: the tracer has the hold of the run queue.
-//   kRejoined      the handle has taken a waker back, once at least.
+//   kRunning       A thread is polling the task, destroying its future, or
+//                  tracing it. Only this thread touches the future.
+//   kComplete      The future is destroyed. The output is there, or was taken.
+//   kNotified      The task must be polled: it is in a run queue, or, while it
+//                  is running, goes back to one when the poll ends. Has no
+//                  meaning once the task is complete.
+//   kJoinInterest  A JoinHandle exists. If kComplete is set too, the handle
+//                  must take or destroy the output.
+//   kCancelled     The future must be destroyed instead of polled.
+//   kJoinWaker     A waker must be called on completion. Never changes once
+//                  the task is complete.
+//   kTraced        Set together with kRunning: the running thread only reads
+//                  where the future waits, and leaves the future unchanged.
+//   kTracerHolds   Set together with kTraced: the tracer has the hold of the
+//                  run queue.
+//   kRejoined      The handle has taken a waker back at least once.
 //
 // # References
 //
-// One each for the list of all tasks (until completion), a JoinHandle, every
-// waker, and the hold of the run queue or of the thread that took it from
-// there. The last one frees it.
+// The list of all tasks (until completion), the JoinHandle and every waker have
+// one reference each. The run queue also has one, called the hold. The hold
+// passes to the thread that takes the task from the queue. Dropping the last
+// reference frees the task.
 //
 // # Transitions
 //
 //   who                 from                 to
-//   BeginRunning        (new)                Running: nobody else knows it yet
+//   BeginRunning        (new)                Running: no other thread knows it
 //   StartRunning        Notified             Running
 //                       Notified Cancelled   Running Cancelled: to be cancelled
-//                       Running | Complete   the same: another has ended it
+//                       Running | Complete   unchanged: another thread ended it
 //                       Traced               TracerHolds: the hold is left to
 //                                            the tracer
-//   Continue            Running              the same: see below
+//   Continue            Running              unchanged: see below
 //                       Running Notified     Running
-//                       Running Cancelled    the same: to be cancelled
+//                       Running Cancelled    unchanged: to be cancelled
 //   SuspendRunning      Running              (idle); the hold is dropped
 //                       Running Notified, or Notified; the hold goes to a queue
 //                       the poll yielded
-//                       Running Cancelled    the same: to be cancelled
-//   CompleteRunning     Running              Complete; drops references if
-//                                            nothing is left to be done
+//                       Running Cancelled    unchanged: to be cancelled
+//   CompleteRunning     Running              Complete; drops references if no
+//                                            work is left
 //   Wake, WakeAndDrop   (idle)               Notified; to a queue
 //                       Running              Running Notified
-//                       Notified | Complete  the same
+//                       Notified | Complete  unchanged
 //   Abort               (idle)               Notified Cancelled; to a queue
 //                       Running              Running Notified Cancelled
 //                       Notified             Notified Cancelled
-//                       Complete | Cancelled the same
+//                       Complete | Cancelled unchanged
 //   TakeOverToCancel    (idle) | Notified    Running Cancelled: to be cancelled
-//                       Running              Running Cancelled: left to its
-//                                            runner
-//                       Complete | Traced    the same; Traced: to be tried
-//                                            again when it is not
+//                       Running              Running Cancelled: left to the
+//                                            running thread
+//                       Complete | Traced    unchanged; if Traced, try again
+//                                            after the trace
 //   SetJoinWaker        (none)               JoinWaker
-//                       Complete             the same
+//                       Complete             unchanged
 //   TakeJoinWaker       JoinWaker            Rejoined
-//                       Complete             the same
+//                       Complete             unchanged
 //   DropHandle          JoinInterest         (none); the waker and the
 //                         and JoinWaker      reference of the handle are
 //                                            dropped
-//                       Complete             the same
+//                       Complete             unchanged
 //   BeginTrace          (idle)               Running Traced TracerHolds, with a
 //                                            new reference
 //                       Notified             Running Traced Notified
-//                       Running | Complete   the same: not traced
+//                       Running | Complete   unchanged: not traced
 //   EndTrace            Traced               (none); a queue still has the hold
 //                       Traced TracerHolds   (idle); the hold is dropped
 //                       Traced TracerHolds   Notified; the hold goes to a queue
 //                         Notified
 //
-// A task that has yielded may go to a queue as it is, running: for all others
-// the poll has not ended. That spares its suspension and its next start. It is
-// the queue then that orders one poll behind the other. Who wakes or aborts the
-// task meanwhile has told its runner, which Continue() asks; and who shuts it
-// down has left it to its runner, be it one that only takes it out of the queue
-// (task::Discard()). A new task may go to such a queue in the same way, and has
-// no start at all.
+// Bits that a row does not name keep their values. A task taken over for
+// cancellation keeps kNotified: a queue may still have the task, and finds it
+// complete.
 //
-// What a row does not name stays. A task that was taken over keeps kNotified:
-// a queue may still have it, and finds it complete.
+// A task that has yielded may go to a queue while still in the running state.
+// To all other threads the poll has not ended. The task thereby skips a
+// suspension and a start. The queue then orders one poll after the other. A
+// wake or an abort meanwhile sets bits in the state, and `Continue()` checks
+// these bits. A shutdown leaves the cancellation to the running thread, even if
+// the running thread only takes the task out of the queue (task::Discard()). A
+// new task may go to such a queue in the same way, and then needs no start at
+// all.
 //
-// To all others a tracer is a runner: who wakes or aborts the task meanwhile
-// sets kNotified, and leaves it at that. EndTrace then does what they would
-// have done. Only who comes from a queue, with the hold, must not drop it: the
-// task has still to be polled. And who shuts the task down must not leave it to
-// a thread that is no worker: it waits.
+// To all other threads a tracer is the running thread: a wake or an abort
+// meanwhile sets only bits in the state, and EndTrace then puts the task into a
+// queue if necessary. There are two exceptions. A thread that took the task
+// from a queue must not drop the hold, because the task must still be polled. A
+// thread shutting the task down must not leave the cancellation to the tracer,
+// which may not be a worker, and therefore waits for the end of the trace.
 //
-// Every transition but BeginRunning and Continue is a read-modify-write, also
-// one that changes nothing: a Wake that finds the task notified must still
-// release, for the poll to come acquires from this word what the waking thread
-// did (tokio #7622).
+// Every transition except BeginRunning and Continue is a read-modify-write,
+// even if it changes nothing. A Wake of a notified task must still release: the
+// next poll acquires from the state word what the waking thread did (tokio
+// #7622).
 //
 // # Ordering
 //
-// Release and acquire are the two halves of each read-modify-write. Where both
-// are in the code and one is not below, nothing relies on that half: it comes
-// with `Update()`.
+// Release and acquire are the two halves of each read-modify-write. If the code
+// has both and the table lists only one, nothing relies on the other half: it
+// comes with `Update()`.
 //
 //   who                 order    what for, and what it pairs with
-//   BeginRunning        relaxed  what makes the task known to others orders
-//   StartRunning        acquire  SuspendRunning: what the poll before has left
-//                                in the future; Wake and Abort: what was done
-//                                before them; EndTrace: the trace is over
-//   Continue            relaxed  where nobody has told it anything: it is the
-//                                queue that orders the polls
-//                       acquire  else Wake and Abort, as StartRunning
+//   BeginRunning        relaxed  publishing the task to other threads orders
+//   StartRunning        acquire  SuspendRunning: what the last poll left in the
+//                                future; Wake and Abort: what was done before
+//                                them; EndTrace: the trace is over
+//   Continue            relaxed  if neither notified nor cancelled: the queue
+//                                orders the polls
+//                       acquire  otherwise: Wake and Abort, as in StartRunning
 //   SuspendRunning      release  StartRunning, TakeOverToCancel, BeginTrace:
 //                                what the poll has left in the future
-//                       acquire  Abort and TakeOverToCancel, if it is to be
-//                                cancelled: what was done before them
+//                       acquire  Abort and TakeOverToCancel, if the task must
+//                                be cancelled: what was done before them
 //   CompleteRunning     release  IsComplete, JoinState, SetJoinWaker,
-//                                TakeJoinWaker and DropHandle, which find it
-//                                complete: the output; and the last reference
-//                       acquire  SetJoinWaker: the words of the waker, also
-//                                where the exchange fails; and other references
+//                                TakeJoinWaker and DropHandle, if they find the
+//                                task complete: the output; and the last
+//                                reference
+//                       acquire  SetJoinWaker: the words of the waker, even if
+//                                the exchange fails; and other references
 //   Wake, WakeAndDrop   release  StartRunning, Continue: what was done before;
 //                                WakeAndDrop: the last reference
 //                       acquire  WakeAndDrop, of the last reference
 //   Abort               release  StartRunning, Continue, SuspendRunning: what
 //                                was done before
-//   TakeOverToCancel    acquire  as StartRunning
-//                       release  Continue and SuspendRunning, if it is left to
-//                                its runner: what was done before
+//   TakeOverToCancel    acquire  as in StartRunning
+//                       release  Continue and SuspendRunning, if the running
+//                                thread cancels: what was done before
 //   SetJoinWaker        release  CompleteRunning: the words of the waker
 //                       acquire  CompleteRunning, if complete: the output
 //   TakeJoinWaker       acquire  CompleteRunning, if complete: the output
@@ -142,53 +148,58 @@
 //                                does not change before the trace is over
 //   IsComplete,         acquire  CompleteRunning: the output
 //     JoinState
-//   HasJoinInterest     relaxed  what the handle did is for the last reference
-//   IsOnlyReference     acquire  Unref and all else that drops references: they
-//                                were used before the task is freed
+//   HasJoinInterest     relaxed  only the last reference needs what the handle
+//                                did
+//   IsOnlyReference     acquire  Unref and all other drops of references: their
+//                                uses come before the task is freed
 //   Ref                 relaxed  the caller has a reference, which lasts
 //   Unref               release  the last reference
 //                       acquire  of the last reference: all those before it
 //
 // A read-modify-write between a release and its acquire, such as the Ref of
-// another waker, breaks nothing: it goes on with what was released.
+// another waker, does no harm: it continues the release sequence.
 //
 // # Who destroys the output
 //
 // CompleteRunning and DropHandle are read-modify-writes of one word, so one
-// comes first. If that is DropHandle, the running thread; it may do so before
-// it completes the task, for nobody can become interested again. Otherwise the
-// handle, which takes the output or drops it, and then its reference.
+// comes first. If DropHandle is first, the running thread destroys the output.
+// The thread may do so before completing the task, because no new JoinHandle
+// can appear. If CompleteRunning is first, the handle takes or drops the
+// output, and then drops its reference.
 //
 // # Who owns the join waker
 //
-// It is two plain words in the header, and the reference that they stand for.
+// The join waker is two plain words in the header, and the reference which the
+// words represent.
 //
 //   1. Only the handle writes the words, and only while kJoinWaker is clear.
-//   2. While it is set the words stay what they are. The handle may read them,
-//      and so may the thread that completes the task.
-//   3. Whoever completes the task and finds kJoinWaker set has the reference.
-//      It uses that up by waking, so that nothing is left to be dropped; the
-//      words stay, and stand for nothing any more.
-//   4. In any other case the reference is the handle's: when TakeJoinWaker or
+//   2. While kJoinWaker is set the words do not change. The handle and the
+//      thread that completes the task may read the words.
+//   3. If the completing thread finds kJoinWaker set, it owns the reference.
+//      Waking uses up the reference, so nothing is left to drop. The words
+//      stay, but no longer represent anything.
+//   4. In any other case the handle owns the reference: TakeJoinWaker or
 //      DropHandle has cleared kJoinWaker, or SetJoinWaker has come too late.
 //   5. A handle that finds the task complete leaves words and reference alone.
-//   6. Whoever completes the task reads the words before it does, if kJoinWaker
-//      is set: it drops its own references in the same step, and the task may
-//      be gone. If kJoinWaker has remained set, they are what they were, by
-//      rule 2. That it has been set anew meanwhile, kRejoined says: then the
-//      references remain until the words have been read again. Since words may
-//      be written that are read in vain, they are atomic.
+//   6. If kJoinWaker is set, the completing thread reads the words before it
+//      completes the task, because completion also drops the thread's
+//      references, and the task may then be freed. If kJoinWaker has remained
+//      set, the words are unchanged by rule 2. If it may have been cleared and
+//      set again meanwhile, kRejoined is set: the completing thread then keeps
+//      its references until it has read the words again. The words are atomic
+//      because a read may race with a write; the result of such a read is not
+//      used.
 //
-// So a waker goes when its handle goes, if that is before completion (tokio
-// #6986), and else when it is called. If the handle goes between the two, the
-// running thread has the words already, or a reference that keeps them (tokio
-// #2096).
+// If the handle is destroyed before completion, its waker is destroyed too
+// (tokio #6986); otherwise the call consumes the waker. If the handle is
+// destroyed between completion and the call, the running thread already has the
+// words, or has a reference to the task that keeps them (tokio #2096).
 //
 // A handle that finds kJoinWaker set, and the task not complete, may compare
 // its waker with the words by rule 2, even if the task completes meanwhile. If
-// they are the same it need do nothing: completion comes after, and calls it.
-// That the poll which is called for finds the task complete is for the waker's
-// executor to see to: what comes before a wake happens before that poll.
+// they are equal the handle need not do anything: completion comes later, and
+// calls the waker. The waker's executor ensures that the poll finds the task
+// complete: everything before a wake happens before the resulting poll.
 
 #ifndef ROUSE_SCHEDULER_TASK_STATE_H_
 #define ROUSE_SCHEDULER_TASK_STATE_H_
@@ -207,8 +218,9 @@ namespace rouse::task {
 
 class State {
  public:
-  // A new task, with a JoinHandle and a hold. (One from outside comes to the
-  // list of all tasks later, with the reference for it.)
+  // Constructs the state of a new task, which has a JoinHandle and a hold. The
+  // third reference is for the list of all tasks, to which a task from outside
+  // the scheduler is added later.
   State() : word_(3 * kReference | kJoinInterest | kNotified) {}
 
   bool IsComplete() const {
@@ -216,18 +228,19 @@ class State {
     return (word_.load(std::memory_order_acquire) & kComplete) != 0;
   }
 
-  // By the thread that has made the task, which nobody else knows yet.
+  // Puts a new task into the running state. Called by the thread that made the
+  // task, before any other thread knows the task.
   void BeginRunning() {
-    // Relaxed: what makes the task known to others orders.
+    // Relaxed: publishing the task to other threads orders.
     word_.store(3 * kReference | kJoinInterest | kRunning,
                 std::memory_order_relaxed);
   }
 
   enum class Start { kPoll, kCancel, kSkip, kTraced };
 
-  // By the thread that took the task from a queue. kSkip: another thread has
-  // ended the task; the hold is still to be dropped. kTraced: another thread
-  // traces it, and now has the hold.
+  // Starts a poll. Called by the thread that took the task from a queue. kSkip:
+  // another thread has ended the task, and the caller must still drop the hold.
+  // kTraced: another thread is tracing the task, and now has the hold.
   Start StartRunning() {
     return Update([](uint64_t& word) {
       if ((word & kTraced) != 0) {
@@ -242,11 +255,12 @@ class State {
     });
   }
 
-  // The same if the task went to the queue running: kPoll or kCancel.
+  // Like `StartRunning()`, for a task that went to the queue in the running
+  // state. Returns kPoll or kCancel.
   Start Continue() {
-    // Relaxed: what a Wake that this sees has done, the exchange acquires. One
-    // that it does not see finds the task not notified, and has it polled
-    // again.
+    // Relaxed: if this load sees a Wake, the exchange below acquires what the
+    // waking thread did. A Wake missed by this load finds the task not
+    // notified, and causes another poll.
     const uint64_t word = word_.load(std::memory_order_relaxed);
     ABSL_ASSERT((word & kRunning) != 0 && (word & (kComplete | kTraced)) == 0);
     if (ABSL_PREDICT_TRUE((word & (kNotified | kCancelled)) == 0)) {
@@ -260,9 +274,9 @@ class State {
 
   enum class Suspend { kIdle, kReschedule, kCancel };
 
-  // By the running thread, after a poll that was pending. kIdle: the hold has
-  // been dropped, and the task may be gone.
-  // `yielded` counts as a wake.
+  // Ends a poll that returned pending. Called by the running thread. `yielded`
+  // counts as a wake. kIdle: the hold has been dropped, and the task may be
+  // freed.
   Suspend SuspendRunning(bool yielded = false) {
     return Update([yielded](uint64_t& word) {
       if ((word & kCancelled) != 0) return Suspend::kCancel;
@@ -271,7 +285,7 @@ class State {
       if (MutableCondition((word & kNotified) != 0)) {
         return Suspend::kReschedule;
       }
-      // The list of all tasks has a reference: this is not the last.
+      // The list of all tasks has a reference, so this is not the last one.
       ABSL_ASSERT(word >= 2 * kReference);
       word -= kReference;
       return Suspend::kIdle;
@@ -280,29 +294,32 @@ class State {
 
   enum class Complete { kDone, kLast, kWakeJoiner, kWakeRejoined, kDropOutput };
 
-  // By the running thread, when the output is in place, or has been dropped
-  // because there is no handle.
+  // Completes the task. Called by the running thread when the output is in
+  // place, or has been dropped because no handle exists.
   //
-  //   kDone          `references` of the caller's have been dropped, and the
-  //                  task may be gone.
-  //   kLast          The same, and the caller is to free it.
-  //   kWakeJoiner    The same as kDone, and the caller has the join waker: the
-  //                  last that `read_join_waker()` has read.
-  //   kWakeRejoined  They are still the caller's, which has the join waker, and
-  //                  is yet to read it.
-  //   kDropOutput    They are still the caller's, which is to drop the output.
+  //   kDone          The caller's `references` have been dropped, and the task
+  //                  may be freed.
+  //   kLast          The caller's `references` have been dropped, and the
+  //                  caller must free the task.
+  //   kWakeJoiner    The caller's `references` have been dropped, and the task
+  //                  may be freed. The caller owns the join waker, which the
+  //                  last call of `read_join_waker()` has read.
+  //   kWakeRejoined  The caller keeps its references. The caller owns the join
+  //                  waker, and must still read the waker's words.
+  //
+  //   kDropOutput    The caller keeps its references, and must drop the output.
   template <class F>
   Complete CompleteRunning(uint64_t references, bool output_dropped,
                            F read_join_waker) {
-    // Acquire, also if the exchange fails, pairs with the release of
-    // SetJoinWaker, for the words that are read before.
+    // Acquire, even if the exchange fails, pairs with the release of
+    // SetJoinWaker, for the words read before.
     uint64_t word = word_.load(std::memory_order_acquire);
     for (;;) {
       uint64_t next = word;
       const Complete result = Completed(next, references, output_dropped);
       if (result == Complete::kWakeJoiner) read_join_waker();
-      // Release: the output is visible to whoever gets it. Acquire: for the
-      // words that are read afterwards.
+      // Release: the output is visible to the thread that takes or drops it.
+      // Acquire: for the words read afterwards.
       if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
         return result;
@@ -310,14 +327,15 @@ class State {
     }
   }
 
-  // Whether there is a JoinHandle. Once false it stays so.
+  // Returns whether a JoinHandle exists. Once false, the result stays false.
   bool HasJoinInterest() const {
-    // Relaxed: what the handle did is of no concern to the one who asks, until
-    // it is the last.
+    // Relaxed: the caller does not depend on what the handle did, until the
+    // caller has the last reference.
     return (word_.load(std::memory_order_relaxed) & kJoinInterest) != 0;
   }
 
-  // Whether the caller must put the task into a queue, with a new reference.
+  // Wakes the task. Returns whether the caller must put the task into a queue,
+  // with a new reference.
   bool Wake() {
     return Update([](uint64_t& word) {
       if ((word & (kComplete | kNotified)) != 0) return false;
@@ -330,8 +348,8 @@ class State {
 
   enum class WakeByValue { kDone, kSubmit, kLast };
 
-  // The same by a waker that gives up its reference. kSubmit: the reference
-  // goes to the queue. kLast: it was the last one.
+  // Like `Wake()`, for a waker that gives up its reference. kSubmit: the
+  // reference goes to the queue. kLast: the reference was the last one.
   WakeByValue WakeAndDrop() {
     return Update([](uint64_t& word) {
       if ((word & (kComplete | kNotified | kRunning)) == 0) {
@@ -344,7 +362,8 @@ class State {
     });
   }
 
-  // Whether the caller must put the task into a queue, with a new reference.
+  // Marks the task as cancelled. Returns whether the caller must put the task
+  // into a queue, with a new reference.
   bool Abort() {
     return Update([](uint64_t& word) {
       if ((word & (kComplete | kCancelled)) != 0) return false;
@@ -357,9 +376,9 @@ class State {
 
   enum class TakeOver { kCancel, kLeave, kTraced };
 
-  // Makes the caller the running thread, to cancel the task. kLeave: another
-  // thread runs it, which then finds it cancelled, or it is complete. kTraced:
-  // nothing has been done.
+  // Makes the caller the running thread in order to cancel the task. kLeave:
+  // the task is complete, or another thread runs the task and then finds it
+  // cancelled. kTraced: the state is unchanged.
   TakeOver TakeOverToCancel() {
     return Update([](uint64_t& word) {
       if ((word & kTraced) != 0) return TakeOver::kTraced;
@@ -370,8 +389,9 @@ class State {
     });
   }
 
-  // By one who has a reference. Whether the task may be traced until
-  // `EndTrace()`: not if a thread is running it, or it is complete.
+  // Begins a trace. Called by a thread that has a reference. Returns whether
+  // the caller may trace the task until `EndTrace()`: false if a thread is
+  // running the task, or the task is complete.
   bool BeginTrace() {
     return Update([](uint64_t& word) {
       if ((word & (kRunning | kComplete)) != 0) return false;
@@ -384,8 +404,8 @@ class State {
     });
   }
 
-  // By the tracer. Whether the caller must put the task into a queue, with the
-  // hold that it has.
+  // Ends a trace. Called by the tracer. Returns whether the caller must put the
+  // task into a queue, with the caller's hold.
   bool EndTrace() {
     return Update([](uint64_t& word) {
       ABSL_ASSERT((word & kTraced) != 0);
@@ -393,7 +413,7 @@ class State {
       word &= ~(kRunning | kTraced | kTracerHolds);
       if (!holds) return false;
       if (MutableCondition((word & kNotified) != 0)) return true;
-      // The caller has another reference: this is not the last.
+      // The caller has another reference, so this is not the last one.
       ABSL_ASSERT(word >= 2 * kReference);
       word -= kReference;
       return false;
@@ -402,7 +422,8 @@ class State {
 
   enum class Join { kComplete, kWakerSet, kWakerNotSet };
 
-  // By the JoinHandle.
+  // Returns whether the task is complete, and if not, whether a join waker is
+  // set. Called by the JoinHandle.
   Join JoinState() const {
     // Acquire pairs with the release of CompleteRunning: the output is visible.
     const uint64_t word = word_.load(std::memory_order_acquire);
@@ -410,8 +431,9 @@ class State {
     return (word & kJoinWaker) != 0 ? Join::kWakerSet : Join::kWakerNotSet;
   }
 
-  // By the JoinHandle, which has written the join waker. False if the task is
-  // complete: the output is there, and the waker still the handle's.
+  // Marks the join waker as set. Called by the JoinHandle, which has written
+  // the waker. Returns false if the task is complete: the output is there, and
+  // the handle still owns the waker.
   bool SetJoinWaker() {
     return Update([](uint64_t& word) {
       if ((word & kComplete) != 0) return false;
@@ -420,8 +442,9 @@ class State {
     });
   }
 
-  // By the JoinHandle: the join waker is its own again. False if the task is
-  // complete: the output is there, and the waker not the handle's.
+  // Gives the join waker back to the JoinHandle, which calls this. Returns
+  // false if the task is complete: the output is there, and the handle does not
+  // own the waker.
   bool TakeJoinWaker() {
     return Update([](uint64_t& word) {
       if ((word & kComplete) != 0) return false;
@@ -432,25 +455,27 @@ class State {
 
   enum class Drop { kDone, kDropWaker, kComplete };
 
-  // By the JoinHandle, as its last act but what this calls for.
+  // Called by the JoinHandle when it is destroyed. The result says what cleanup
+  // remains.
   //
-  //   kDone       Its reference is dropped, and the task may be gone.
-  //   kDropWaker  The same, and the join waker is the caller's to drop.
-  //   kComplete   The output is the caller's, and the reference still.
+  //   kDone       The handle's reference is dropped, and the task may be freed.
+  //   kDropWaker  The handle's reference is dropped, and the task may be freed.
+  //               The caller must drop the join waker.
+  //   kComplete   The caller owns the output, and keeps its reference.
   Drop DropHandle() {
     return Update([](uint64_t& word) {
       if ((word & kComplete) != 0) return Drop::kComplete;
       const bool waker = (word & kJoinWaker) != 0;
       word &= ~(kJoinInterest | kJoinWaker);
-      // The list of all tasks has a reference: this is not the last.
+      // The list of all tasks has a reference, so this is not the last one.
       ABSL_ASSERT(word >= 2 * kReference);
       word -= kReference;
       return waker ? Drop::kDropWaker : Drop::kDone;
     });
   }
 
-  // Whether the caller's `count` references are the only ones, so that they
-  // need not be counted down. (Nobody else could count up.)
+  // Returns whether the caller's `count` references are the only ones, so that
+  // they need not be counted down. (No other thread could add a reference.)
   bool IsOnlyReference(uint64_t count = 1) const {
     // Acquire pairs with the release of Unref and of Update: use comes before
     // the end.
@@ -461,13 +486,15 @@ class State {
     // Relaxed: the caller has a reference.
     const uint64_t before =
         word_.fetch_add(kReference, std::memory_order_relaxed);
-    // 2^54 wakers are a leak that would end in a use after free.
+    // 2^54 wakers are a leak which would end in a use after free.
     if (ABSL_PREDICT_FALSE(before > UINT64_MAX / 2)) std::abort();
   }
 
-  // Drops `count` references. Whether the last one was among them.
+  // Drops `count` references. Returns whether the last reference was among
+  // them.
   bool Unref(uint64_t count = 1) {
-    // Release pairs with the acquire of the last one: use comes before the end.
+    // Release pairs with the acquire of the last drop: use comes before the
+    // end.
     const uint64_t before =
         word_.fetch_sub(count * kReference, std::memory_order_acq_rel);
     ABSL_ASSERT(before >= count * kReference);
@@ -486,7 +513,7 @@ class State {
   static constexpr uint64_t kRejoined = 256;
   static constexpr uint64_t kReference = 512;
 
-  // CompleteRunning of `word`.
+  // Applies CompleteRunning to `word`.
   static Complete Completed(uint64_t& word, uint64_t references,
                             bool output_dropped) {
     ABSL_ASSERT((word & kRunning) != 0 && (word & kComplete) == 0);
@@ -496,24 +523,26 @@ class State {
       if (!output_dropped) return Complete::kDropOutput;
     } else if ((word & kJoinWaker) != 0) {
       if ((word & kRejoined) != 0) return Complete::kWakeRejoined;
-      // The handle has a reference: this is not the last.
+      // The handle has a reference, so the caller's are not the last ones.
       result = Complete::kWakeJoiner;
     }
     word -= references * kReference;
     return word < kReference ? Complete::kLast : result;
   }
 
-  // `change` edits the word and says what came of it.
+  // Applies `change`, which edits the word and returns the result of the
+  // update.
   template <class Change>
   std::invoke_result_t<Change&, uint64_t&> Update(Change change) {
-    // Relaxed: the exchange below is what orders.
+    // Relaxed: the exchange below orders.
     uint64_t word = word_.load(std::memory_order_relaxed);
     for (;;) {
       uint64_t next = word;
       const auto result = change(next);
-      // Release: what a waking thread did, or a poll left in the future, is
-      // visible to the thread that polls next; the output and the join waker
-      // to whoever gets them. Acquire: the other half of it.
+      // Release: the effects of a waking thread, and of a poll on the future,
+      // are visible to the thread that polls next; the output and the join
+      // waker are visible to the threads that receive them. Acquire: the other
+      // half of the pair.
       if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
         return result;

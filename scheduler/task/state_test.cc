@@ -10,13 +10,14 @@
 namespace rouse::task {
 namespace {
 
-// Without the words of a waker, which are not the state's.
+// Completes without the words of a waker, which are not a part of the state.
 State::Complete Complete(State& state, uint64_t references,
                          bool output_dropped) {
   return state.CompleteRunning(references, output_dropped, [] {});
 }
 
-// A new state has three references: of the list, the queue and the handle.
+// A new state has three references: those of the list, the queue and the
+// handle.
 
 TEST(State, RunsOnceForANotification) {
   State state;
@@ -44,10 +45,10 @@ TEST(State, ATaskWokenWhileItRunsIsRescheduledByItsRunner) {
 TEST(State, AWakerThatIsUsedUpGivesItsReferenceToTheQueue) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
-  state.Ref();  // the waker
+  state.Ref();  // the waker's reference
   ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
   EXPECT_EQ(state.WakeAndDrop(), State::WakeByValue::kSubmit);
-  // List, handle and queue are left.
+  // The list, the handle and the queue are left.
   EXPECT_TRUE(state.Unref(3));
 }
 
@@ -115,7 +116,7 @@ TEST(State, CompletionGivesTheJoinWakerToTheRunner) {
   EXPECT_TRUE(state.SetJoinWaker());
   EXPECT_EQ(state.JoinState(), State::Join::kWakerSet);
   EXPECT_EQ(Complete(state, 2, false), State::Complete::kWakeJoiner);
-  // Neither of them is the handle's any more.
+  // The handle no longer owns the waker, and the task is complete.
   EXPECT_FALSE(state.TakeJoinWaker());
   EXPECT_EQ(state.DropHandle(), State::Drop::kComplete);
   EXPECT_TRUE(state.IsOnlyReference());
@@ -227,7 +228,7 @@ TEST(State, AnIdleTaskThatWasTracedIsIdleAgain) {
   EXPECT_FALSE(state.BeginTrace());
   EXPECT_FALSE(state.EndTrace());
   EXPECT_TRUE(state.Wake());
-  // List, handle and queue.
+  // The list, the handle and the queue.
   EXPECT_TRUE(state.Unref(3));
 }
 
@@ -239,7 +240,7 @@ TEST(State, AWakeDuringATraceIsLeftToTheTracer) {
   EXPECT_FALSE(state.Wake());
   EXPECT_TRUE(state.EndTrace());
   EXPECT_EQ(state.StartRunning(), State::Start::kPoll);
-  // List, handle and the hold that the tracer has submitted.
+  // The list, the handle, and the hold that the tracer has submitted.
   EXPECT_TRUE(state.Unref(3));
 }
 

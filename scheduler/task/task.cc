@@ -63,8 +63,8 @@ constexpr RawWakerVTable kWakerVTable = {
     [](void* data) { Unref(From(data), 1); },
 };
 
-// The output is in place, by way of `outcome`: ends the task, of which the
-// caller has `references`.
+// Ends the task, of which the caller has `references`. The output is in place,
+// as `outcome` says.
 void Complete(Header* task, Outcome outcome, uint64_t references) {
   if (ABSL_PREDICT_FALSE(outcome == Outcome::kThrew)) {
     task->KeepScheduler();
@@ -72,14 +72,14 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   }
   const bool detached = !task->state.HasJoinInterest();
   if (detached) task->vtable->drop_output(task);
-  // First, so that whoever knows of the end does not find the task there, and
-  // that all references go at once.
+  // Released first, for two reasons: a thread that learns of the end must not
+  // find the task in the list, and all references are dropped at once.
   if (task->scheduler->Release(task)) ++references;
-  // Spares the read-modify-write where nobody is left to be told.
+  // Saves the read-modify-write if no handle is left to be notified.
   if (detached && task->state.IsOnlyReference(references)) {
     return task->vtable->deallocate(task);
   }
-  // Written if it is read; g++ does not see that.
+  // Written if it is read, but g++ does not see this.
   RawWaker joiner{nullptr, nullptr};
   switch (task->state.CompleteRunning(
       references, detached, [&] { joiner = task->join_waker.Read(); })) {
@@ -92,7 +92,7 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
       Waker(joiner).Wake();
       break;
     case State::Complete::kWakeRejoined: {
-      // Also if the joiner's waker throws.
+      // Runs even if the joiner's waker throws.
       const absl::Cleanup unref = [=] { Unref(task, references); };
       Waker(task->join_waker.Read()).Wake();
       break;
@@ -104,10 +104,11 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   }
 }
 
-// One trace at a time. Held also by who waits for a trace to end.
+// Allows one trace at once. Also taken by threads that wait for the end of a
+// trace.
 ABSL_CONST_INIT ThreadMutex trace_mu(absl::kConstInit);
 
-// Whether the caller is to cancel `task`.
+// Returns whether the caller must cancel `task`.
 bool TakeOverToCancel(Header* task) {
   for (;;) {
     switch (task->state.TakeOverToCancel()) {
@@ -128,7 +129,7 @@ void Cancel(Header* task, uint64_t references) {
   Complete(task, task->vtable->cancel(task), references);
 }
 
-// After a poll that was pending.
+// Suspends the task after a poll that returned pending.
 void Suspend(Header* task, bool yielded) {
   switch (task->state.SuspendRunning(yielded)) {
     case State::Suspend::kIdle:
@@ -166,7 +167,7 @@ Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
     case State::Start::kPoll:
       break;
   }
-  // Relaxed: see there.
+  // Relaxed: see `polled_ms`.
   task->polled_ms.store(now_ms, std::memory_order_relaxed);
   Yielded yielded;
   {
@@ -200,9 +201,9 @@ void Discard(Header* task) {
 }
 
 void CancelNew(Header* task) {
-  // What the caller is in the scope of is no business of the task's.
+  // The scope in which the caller runs does not concern the task.
   const internal::ScopedTaskLocals none(nullptr);
-  // The list's, also if a joiner's waker throws.
+  // The list's reference, dropped even if a joiner's waker throws.
   const absl::Cleanup unref_of_list = [task] { Unref(task); };
   if (task->still_running) return Discard(task);
   const absl::Cleanup unref_of_queue = [task] { Unref(task); };
@@ -238,7 +239,7 @@ absl::Status ErrorOfThrown(const Header* task,
 
 bool Trace(Header* task, AwaitTrace& trace) {
   bool submit = false;
-  // All this also if there is no memory for the trace.
+  // All of this runs even if there is no memory for the trace.
   const absl::Cleanup after = [&] {
     if (submit) task->scheduler->Submit(task);
   };
@@ -258,10 +259,10 @@ bool SetJoiner(Header* task, const Waker& waker) {
       before.vtable == waker.raw().vtable) {
     return false;
   }
-  // May throw: nothing has been done yet.
+  // May throw, when nothing has been done yet.
   const RawWaker clone = waker.raw().vtable->clone(waker.raw().data);
   bool complete = is_set && !task->state.TakeJoinWaker();
-  // Empty, or what is not wanted, to be dropped last.
+  // Empty, or a waker that is not needed, which is dropped last.
   Waker unused;
   if (complete) {
     unused = Waker(clone);
@@ -270,7 +271,8 @@ bool SetJoiner(Header* task, const Waker& waker) {
     task->join_waker.Write(clone);
     if (!task->state.SetJoinWaker()) {
       complete = true;
-      // Not by its destructor, which would not let pass what it throws.
+      // Reset explicitly, because the destructor would not let an exception
+      // propagate.
       Waker too_late(clone);
       too_late.Reset();
     }
@@ -280,7 +282,7 @@ bool SetJoiner(Header* task, const Waker& waker) {
 }
 
 void DropHandle(Header* task) {
-  // The load spares the read-modify-write where there is nothing to be changed.
+  // The load saves the read-modify-write if nothing needs to change.
   if (!task->state.IsComplete()) {
     const RawWaker waker = task->join_waker.Read();
     switch (task->state.DropHandle()) {

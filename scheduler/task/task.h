@@ -5,8 +5,8 @@
 // File: task.h
 // -----------------------------------------------------------------------------
 //
-// A task as a scheduler sees it, whatever its future is. Internal to the
-// scheduler; users have a `JoinHandle`.
+// A task as the scheduler sees it, independent of the type of its future.
+// Internal to the scheduler; users have a `JoinHandle`.
 
 #ifndef ROUSE_SCHEDULER_TASK_TASK_H_
 #define ROUSE_SCHEDULER_TASK_TASK_H_
@@ -41,42 +41,48 @@ struct Header;
 
 // What a task needs of its scheduler.
 //
-// # Who keeps it alive
+// # Who keeps the scheduler alive
 //
-// Whoever made it has a reference, and so has whoever runs tasks or spawns
-// them, as long as that takes. A task has none, which spares two counts for
-// each: once it is complete it does not use the scheduler any more, and before
-// that the scheduler's owner, who shuts it down, has not ended. But a waker may
-// be on its way to `Submit()` while the task is shut down; and then a queue may
-// still have it. So a task that was ended by another than its runner has a
-// reference until it is freed (`Header::KeepScheduler()`), and so has one that
-// was ended by an exception, of which the scheduler may be told later. Whoever
-// has the hold has a reference to the task.
+// The creator of the scheduler has a reference. A thread has one while it runs
+// or spawns tasks. A task has no reference, which saves two counts for each
+// task. A task does not use the scheduler once the task is complete, and until
+// then the scheduler's owner, which shuts the scheduler down, still exists.
+// However, a waker may be about to call `Submit()` while the task is shut down,
+// and a queue may then still have the task. Therefore, if a thread other than
+// the runner has ended a task, the task has a reference to the scheduler until
+// the task is freed (`Header::KeepScheduler()`). The same holds if an exception
+// has ended the task, because the scheduler may be notified of the exception
+// later. A hold (state.h) includes a reference to the task.
 class Schedule {
  public:
-  // With one reference, the caller's.
+  // The caller owns the first reference.
   Schedule() = default;
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
   virtual ~Schedule() = default;
 
-  // Queues a task, with the caller's reference. Any thread.
+  // Queues `task`, and takes over the caller's reference to the task. Can be
+  // called from any thread.
   virtual void Submit(Header* task) = 0;
-  // The same for a task that was woken while it ran: goes behind all others.
+  // Like `Submit()`, for a task that was woken while it ran: queues the task
+  // behind all others.
   virtual void Resubmit(Header* task) = 0;
-  // Takes a task that is about to complete, its future gone, off the list of
-  // all tasks. Whether it was there; the caller then drops that reference too.
+  // Removes `task` from the list of all tasks. Called when the task is about to
+  // complete and the future has been destroyed. Returns whether the task was in
+  // the list; if so, the caller must drop the list's reference too.
   virtual bool Release(Header* task) = 0;
-  // An exception has ended `task`: it left a poll, or the destructor of the
-  // future. It is in place as the task's output, but nobody has been told yet.
-  // On the thread that runs the task, before `Release()`. Must not throw.
+  // Called when `exception` has ended `task`: the exception left a poll, or the
+  // destructor of the future. The exception is already the task's output, but
+  // no joiner has been notified. Called on the thread that runs the task,
+  // before `Release()`. Must not throw.
   virtual void Threw(Header* task, const std::exception_ptr& exception) {
     static_cast<void>(task);
     static_cast<void>(exception);
   }
-  // Nobody has taken the exception that has ended `task`, and nobody will: it
-  // is about to be dropped. On the thread that drops it, once for each
-  // exception, after `Threw()`. Logs it. Must not throw.
+  // Called when `exception`, which has ended `task`, is about to be dropped,
+  // because no joiner has taken the exception or ever will take it. Called on
+  // the thread that drops the exception, once for each exception, after
+  // `Threw()`. Logs the exception unless overridden. Must not throw.
   virtual void Unhandled(Header* task, const std::exception_ptr& exception);
 
   void Ref() {
@@ -84,15 +90,16 @@ class Schedule {
     references_.count.fetch_add(1, std::memory_order_relaxed);
   }
   void Unref() {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last drop: use comes before delete.
     if (references_.count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete this;
     }
   }
 
  private:
-  // On a cache line of its own: threads outside count each task that they wake,
-  // while the workers read what is before and after it in every poll.
+  // Has a cache line of its own: threads outside the scheduler change the count
+  // for each task they wake, while the workers read the members before and
+  // after the count in every poll.
   struct alignas(ABSL_CACHELINE_SIZE) References {
     Atomic<uint64_t> count{1};
   };
@@ -100,34 +107,36 @@ class Schedule {
   References references_;
 };
 
-// What came of a step of the future. Unless it is pending it is gone, and the
-// output in its place: its own, or the exception.
+// The result of a step of the future. Unless the result is kPending, the future
+// is destroyed, and the output (a value or an exception) is in its place.
 enum class Outcome : unsigned char { kPending, kReady, kThrew };
 
-// What depends on the type of the future. Called by the thread that runs the
-// task, but for those from `take_output` on, whose callers `State` names.
+// The operations that depend on the type of the future. They are called by the
+// thread that runs the task. The exceptions are the functions from
+// `take_output` on, whose callers `State` names.
 struct VTable {
   Outcome (*poll)(Header*, Context&);
-  // Destroys the future and makes "cancelled" the output, or the exception
-  // that the future's destructor throws. Never kPending.
+  // Destroys the future. Stores "cancelled" as the output, or any exception
+  // from the future's destructor. Never returns kPending.
   Outcome (*cancel)(Header*);
-  // The same with another error.
+  // Like `cancel`, but stores `error` as the output.
   Outcome (*fail)(Header*, const absl::Status& error);
-  // Says where the future waits.
+  // Reports where the future waits.
   void (*trace)(const Header*, AwaitTrace&);
-  // The output, if it is an exception.
+  // Returns the output, if the output is an exception.
   const std::exception_ptr& (*exception)(const Header*);
-  // Moves the output to where `*outcome` says, a JoinOutcome<T> of the future's
-  // T.
+  // Moves the output to `*outcome`, which is a JoinOutcome<T> for the future's
+  // output type T.
   void (*take_output)(Header*, void* outcome);
-  // Tells the scheduler, if the output is an exception.
+  // Drops the output. Notifies the scheduler if the output is an exception.
   void (*drop_output)(Header*);
-  // Frees a task whose future and output are gone.
+  // Frees a task whose future and output are destroyed.
   void (*deallocate)(Header*);
 };
 
-// The waker of who joins a task: see `State` for the order of its use. Relaxed:
-// the state word orders what counts, and what is read in vain is not used.
+// The waker of the joiner of a task. `State` defines the order of its use.
+// Relaxed: the state word orders the accesses that matter, and a value read in
+// vain is not used.
 class JoinWaker {
  public:
   RawWaker Read() const {
@@ -146,15 +155,15 @@ class JoinWaker {
 
 struct AllTasksTag;
 
-// The part of a task that comes before its future.
+// The part of a task that precedes its future.
 struct Header : IntrusiveListNode<AllTasksTag> {
-  // What most tasks do not have.
+  // Data that most tasks do not have.
   struct Details {
     explicit Details(std::string_view name) : name(name) {}
 
     const std::string name;
-    // Since when it waits in a queue, in cycles, or 0. Belongs to who has the
-    // hold.
+    // The time, in cycles, when the task began to wait in a queue, or 0.
+    // Belongs to the thread with the hold.
     uint64_t waits_since = 0;
   };
 
@@ -171,26 +180,29 @@ struct Header : IntrusiveListNode<AllTasksTag> {
     if (keeps_scheduler_) scheduler->Unref();
   }
 
-  // Empty if it has none.
+  // Returns the task's name, or an empty string if the task has no name.
   std::string_view name() const {
     return details != nullptr ? details->name : std::string_view();
   }
 
-  // The task waits in a queue from now on, `now` in cycles; and does not any
-  // more: for how many cycles it has waited, if both were called. By who has
-  // the hold, if somebody wants to know, and only if there are `details`.
+  // `BeginWaiting()` records that the task waits in a queue from `now` on, in
+  // cycles. `EndWaiting()` ends the wait, and returns the number of cycles
+  // spent waiting, or nothing if `BeginWaiting()` was not called. Called by the
+  // thread with the hold, and only if these times are needed. Both do nothing
+  // without `details`.
   void BeginWaiting(uint64_t now) {
     if (details != nullptr) details->waits_since = now;
   }
   std::optional<uint64_t> EndWaiting(uint64_t now) {
     if (details == nullptr || details->waits_since == 0) return std::nullopt;
     const uint64_t since = std::exchange(details->waits_since, 0);
-    // Another processor's cycles may differ a little.
+    // The cycle counter of another processor may differ a little.
     return now > since ? now - since : 0;
   }
 
-  // By the one who has made it, before anybody else knows it: it is to go to a
-  // queue as it is, running. That spares its start.
+  // Puts a new task into the running state, in which it goes to a queue. This
+  // saves the start of the task. Called by the thread that made the task,
+  // before any other thread knows the task.
   void BeginRunning() {
     state.BeginRunning();
     still_running = true;
@@ -198,14 +210,15 @@ struct Header : IntrusiveListNode<AllTasksTag> {
 
   TaskMeta meta() const { return {id, name(), spawned_at}; }
 
-  // By the thread that ends the task, before it does: see `Schedule`. Does
-  // nothing the second time.
+  // Makes the task keep a reference to the scheduler: see `Schedule`. Called by
+  // the thread that ends the task, before the end. Has no effect the second
+  // time.
   void KeepScheduler() {
     if (std::exchange(keeps_scheduler_, true)) return;
     scheduler->Ref();
   }
 
-  // Whether it has never been polled.
+  // Returns whether the task has never been polled.
   bool IsNew() const { return polled_ms.load(std::memory_order_relaxed) == 0; }
 
   State state;
@@ -213,108 +226,114 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   Schedule* const scheduler;
   const TaskId id;
   const std::source_location spawned_at;
-  // Null for most. Set before others know the task.
+  // Null for most tasks. Set before other threads know the task.
   std::unique_ptr<Details> details;
-  // Which of the shards of all tasks it is in; belongs to them.
+  // The index of the task's shard in `OwnedTasks`. Belongs to `OwnedTasks`.
   static constexpr uint32_t kNoShard = UINT32_MAX;
   uint32_t shard = kNoShard;
-  // When the last poll began: milliseconds of a clock of the scheduler's,
-  // modulo 2^32. 0 before the first one. Not an `Atomic`: it orders nothing,
-  // and is no business of the model checker's.
+  // The time when the last poll began, in milliseconds of a clock of the
+  // scheduler, modulo 2^32. 0 before the first poll. Not an `Atomic`: it orders
+  // nothing, and does not concern the model checker.
   std::atomic<uint32_t> polled_ms{0};
-  // The run queue's links; belong to it.
+  // The links of the run queue, which owns them.
   Header* next_in_queue = nullptr;
   Header* previous_in_queue = nullptr;
-  // Woken when the task completes. `State` says whose it is.
+  // Woken when the task completes. `State` defines the owner.
   JoinWaker join_waker;
-  // It is in a queue, and running for all others: see `State`. Belongs to who
-  // has the hold.
+  // True while the task is in a queue although all other threads consider it
+  // running: see `State`. Belongs to the thread with the hold.
   bool still_running = false;
-  // What the scheduler says of the latest time that the task was woken while it
-  // ran. Belongs to who has the hold; 0 before the first time, and where the
-  // task had used up its budget.
+  // A mark set by the scheduler when the task is woken while it runs. 0 before
+  // the first such wake, and if the task had used up its budget. Belongs to the
+  // thread with the hold.
   uint16_t yielded_at = 0;
 
  private:
-  // The last: what follows in a `Cell` takes no more room.
+  // The last member, so that the members of a `Cell` after it take no more
+  // space.
   bool keeps_scheduler_ = false;
 };
 
-// Polls `task`, for which the caller has taken a hold from a queue, and does
-// all that follows: gives it back to the queue, completes or cancels it.
-// `now_ms` is what `polled_ms` is to be; a scheduler with a clock never gives
-// 0. Whether the poll ended because its budget was used up.
+// Polls `task`, whose hold the caller has taken from a queue. Then gives the
+// task back to the queue, or completes or cancels the task. Sets `polled_ms` to
+// `now_ms`; a scheduler with a clock never passes 0. Returns whether the poll
+// ended because the budget was used up.
 bool Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
 
 struct Ran {
-  // The task has yielded, and is the caller's, with the hold.
+  // The task has yielded. The task and its hold belong to the caller.
   bool yielded = false;
   // The poll ended because its budget was used up.
   bool by_force = false;
 };
 
-// The same, but a task that has yielded is left to the caller. It either puts
-// it into a queue behind all others as it is, by way of `still_running`, or
-// calls `Suspend()`. Such a queue must order what the caller has done before
-// what is done by who takes the task out; and that must be a thread on which
-// the future may be destroyed. `current` is that of this thread, which looks it
-// up once.
+// Like `Run()`, but leaves a task that has yielded to the caller. The caller
+// either puts the task into a queue behind all others in the running state,
+// using `still_running`, or calls `Suspend()`. Such a queue must order the
+// caller's actions before the actions of the thread that takes the task out,
+// and the latter must be a thread on which the future may be destroyed.
+// `current` is the variable of this thread for the current task id, which the
+// thread looks up once.
 Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
                   TaskId& current);
 void Suspend(Header* task);
 
-// What is done with a task that is taken from a queue, and not to be run any
-// more: drops the hold, and cancels a task that is still running.
+// Discards a task taken from a queue that will not run any more: drops the
+// hold, and cancels the task if it is still running.
 void Discard(Header* task);
 
-// Cancels a new task that has never been in the list of all tasks, and is in no
-// queue: drops the references for both.
+// Cancels a new task that has never been in the list of all tasks and is not in
+// a queue. Drops the references of the list and the queue.
 void CancelNew(Header* task);
 
-// Cancels `task` unless a thread is running it, which then cancels it. The
-// caller must be a thread on which its future may be destroyed. Takes no
-// reference. Waits for the end of a `Trace()`.
+// Cancels `task`, unless a thread is running the task and will therefore cancel
+// it. The caller must be a thread on which the future may be destroyed. Does
+// not consume a reference. Waits for the end of a `Trace()`.
 void Shutdown(Header* task);
 
-// The same, but the output is `error`.
+// Like `Shutdown()`, but the output is `error`.
 void Fail(Header* task, const absl::Status& error);
 
-// Asks for `task` to be cancelled, by a thread that runs tasks. Any thread.
+// Requests the cancellation of `task` by a thread that runs tasks. Can be
+// called from any thread.
 void Abort(Header* task);
 
 void Unref(Header* task);
 
-// What joining a task gives that was cancelled, or that `exception` has ended.
-// Not inlined into each kind of task.
+// Return the result of joining a task that was cancelled, or that `exception`
+// has ended. Not inlined into each kind of task.
 ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfCancelled(TaskId id);
 ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfThrown(
     const Header* task, const std::exception_ptr& exception);
 
-// Says where `task`, to which the caller has a reference, waits. False if a
-// thread is running it, or it is complete. Nobody polls the task meanwhile: it
-// is put off. One trace at a time; waits for those of other threads. Any
-// thread; not within a `Trace()`.
+// Reports where `task` waits. The caller must have a reference to the task.
+// Returns false if a thread is running the task, or the task is complete. The
+// trace postpones polls of the task until its end. Only one trace runs at once:
+// a call waits for the traces of other threads. Can be called from any thread,
+// but not within a `Trace()`.
 bool Trace(Header* task, AwaitTrace& trace);
 
 // ---- For the JoinHandle.
 
-// Has `waker` woken when `task` is complete, unless it is already: whether it
-// is. A waker that would wake the same as the last one costs a load.
+// Registers `waker`, to be woken when `task` completes, unless the task is
+// already complete. Returns whether the task is complete. Costs a load if the
+// waker would wake the same task as the last waker.
 bool SetJoiner(Header* task, const Waker& waker);
 
-// The same, for a task that is likely to be complete.
+// Like `SetJoiner()`, for a task that is likely to be complete.
 inline bool PollJoin(Header* task, const Waker& waker) {
   return task->state.IsComplete() || SetJoiner(task, waker);
 }
 
-// Drops the handle's reference, and with it the output and the waker. In this
-// order, so that nothing is lost if dropping the waker throws.
+// Drops the handle's reference. Drops the output before the reference, or the
+// waker after the reference, so that nothing is lost if dropping the waker
+// throws.
 void DropHandle(Header* task);
 
-// The same when the output has been taken, or dropped, by the handle.
+// Like `DropHandle()`, for a handle that has taken or dropped the output.
 void DropHandleOfTaken(Header* task);
 
-// The handle of a waker on `task`, without a reference.
+// Returns the handle of a waker of `task`, without adding a reference.
 RawWaker RawWakerOf(Header* task);
 
 }  // namespace rouse::task

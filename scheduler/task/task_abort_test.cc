@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a task ends before it is ready: aborted, or shut down.
+// The ways in which a task ends before it is ready: it is aborted, or shut
+// down.
 
 #include <optional>
 #include <utility>
@@ -48,7 +49,7 @@ TEST_F(TaskAbortTest, AbortBeforeTheFirstPollMeansNoPoll) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
-// Not a value of it.
+// Cancellation is an error of the `StatusOr`, and not a value.
 TEST_F(TaskAbortTest, OfAStatusOrOfAStatusItIsTheError) {
   auto body = [this]() -> Co<absl::StatusOr<absl::Status>> {
     co_await Gate(this);
@@ -82,7 +83,7 @@ TEST_F(TaskAbortTest, ShutdownCancelsAQueuedTask) {
   schedule_->ShutdownListed();
   EXPECT_EQ(alive_, 0);
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
-  schedule_->RunAll();  // finds it gone
+  schedule_->RunAll();  // finds the task complete
   EXPECT_EQ(polls_, 0);
 }
 
@@ -135,7 +136,7 @@ TEST_F(TaskAbortTest, AFutureMayWakeItsTaskWhileItIsDestroyed) {
 TEST_F(TaskAbortTest, ItsHandleTellsItFromATaskThatReturnsCancelled) {
   JoinHandle<int> aborted = schedule_->Start(Gate(this));
   aborted.Abort();
-  EXPECT_FALSE(aborted.was_cancelled());  // not yet
+  EXPECT_FALSE(aborted.was_cancelled());  // before the task has ended
   schedule_->RunAll();
   EXPECT_THAT(PollOnce(aborted).value(),
               StatusIs(absl::StatusCode::kCancelled));

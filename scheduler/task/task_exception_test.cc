@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What becomes of an exception, wherever in a task it is thrown.
+// Tests what happens to an exception, wherever in a task it is thrown.
 
 #include <exception>
 #include <stdexcept>
@@ -64,7 +64,7 @@ TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {
   schedule_->RunAll();
 }
 
-// The schedule is told once, and only then.
+// The schedule is notified once, and only at this point.
 TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsUnhandled) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");
@@ -111,7 +111,7 @@ TEST_F(TaskExceptionTest, TheScheduleIsNotToldOfOtherEnds) {
   EXPECT_EQ(schedule_->threw(), 0);
 }
 
-// Throws when it is destroyed, if it has been polled.
+// Throws when it is destroyed, if it was polled before.
 class ThrowsAtItsEnd {
  public:
   explicit ThrowsAtItsEnd(bool ready) : ready_(ready) {}
@@ -168,7 +168,7 @@ TEST_F(TaskExceptionTest, AJoinersWakerThatThrowsLeavesTheTaskComplete) {
   EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
 }
 
-// Its clone runs all tasks, and throws when it is dropped.
+// A waker whose clone runs all tasks, and throws when it is dropped.
 class RunsTasksWhenCloned {
  public:
   explicit RunsTasksWhenCloned(ManualSchedule* schedule)

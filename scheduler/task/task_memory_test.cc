@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks that end where allocations fail: each ends all the same, and says how.
+// Tasks that end while allocations fail. Each task ends nevertheless, and
+// reports how.
 
 #include <exception>
 #include <optional>

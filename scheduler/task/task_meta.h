@@ -5,7 +5,7 @@
 // File: task_meta.h
 // -----------------------------------------------------------------------------
 //
-// What names a task where a runtime reports something of it:
+// Identifies a task when a runtime reports an event of the task:
 //
 //   builder.OnTaskSpawn([](const rouse::TaskMeta& task) {
 //     LOG(INFO) << "spawned " << task;  // task 17 "acceptor" (spawned at ...)
@@ -24,13 +24,13 @@ namespace rouse {
 
 // TaskMeta
 //
-// Refers to the task's name, and so does not outlive the call that it is an
-// argument of. Can be logged, and formatted by `absl::StrCat()`.
+// Refers to the task's name, so a `TaskMeta` must not outlive the call to which
+// it is passed. Can be logged, and formatted with `absl::StrCat()`.
 struct TaskMeta {
   TaskId id = 0;
-  // Empty if the task has none.
+  // Empty if the task has no name.
   std::string_view name = {};
-  // Line 0 if it is not known.
+  // Line 0 if the place is unknown.
   std::source_location spawned_at = {};
 
   template <class Sink>

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task from its start to the last of its references, with the threads that
-// run, wake, abort, join and drop it at once. What is lost, destroyed twice or
-// never freed the checker finds by itself.
+// A task from its start to its last reference, with threads that concurrently
+// run, wake, abort, join and drop it. The checker itself finds objects that are
+// lost, destroyed twice or never freed.
 
 #include <atomic>
 #include <cstdint>
@@ -36,12 +36,12 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// A queue for the one task of a model. It orders nothing: that what a waking
-// thread did is visible to the poll is for the task's state to see to.
+// A queue for the one task of a model. The queue orders nothing: the task's
+// state must make the actions of a waking thread visible to the poll.
 class OneTaskSchedule final : public Schedule {
  public:
   void Submit(Header* task) override {
-    // As `Scheduler` does: the task may end, and all with it.
+    // Like `Scheduler`: the task may end, and everything else with it.
     Ref();
     const absl::Cleanup unref = [this] { Unref(); };
     uint32_t before = 0;
@@ -74,7 +74,7 @@ class OneTaskSchedule final : public Schedule {
   }
 
   // Runs the task, whenever it is queued, until it has ended. No other thread
-  // does. If it is never woken that is a deadlock.
+  // runs the task. If the task is never woken, this is a deadlock.
   template <class T>
   void RunToEnd(const JoinHandle<T>& handle) {
     while (!handle.IsFinished()) {
@@ -82,7 +82,7 @@ class OneTaskSchedule final : public Schedule {
     }
   }
 
-  // What comes to the queue is discarded from now on.
+  // Discards a task that is queued now or later.
   void Close() {
     if (queued_.exchange(kClosed, std::memory_order_relaxed) == 1) {
       task::Discard(task_);
@@ -104,7 +104,7 @@ class OneTaskSchedule final : public Schedule {
   Atomic<Header*> listed_{nullptr};
 };
 
-// To the end of a model, which is after that of its tasks.
+// Keeps the schedule until the end of a model, after the end of its tasks.
 class ScheduleOwner {
  public:
   ScheduleOwner() = default;
@@ -118,7 +118,7 @@ class ScheduleOwner {
   OneTaskSchedule* const schedule_ = new OneTaskSchedule;
 };
 
-// An output whose making, moves and end must not race.
+// An output whose construction, moves and destruction must not race.
 class Output {
  public:
   explicit Output(PlainInt& alive) : alive_(&alive), value_(7) {
@@ -143,7 +143,7 @@ class Output {
   PlainInt value_;
 };
 
-// Ready with an output when its event has been signalled.
+// A future that is ready with an output when its event has been signalled.
 class Produce {
  public:
   Produce(Event& event, PlainInt& alive) : event_(&event), alive_(&alive) {}
@@ -160,7 +160,7 @@ class Produce {
   PlainInt* alive_;
 };
 
-// Ready with an output at once.
+// A future that is ready with an output at once.
 class ProduceAtOnce {
  public:
   explicit ProduceAtOnce(PlainInt& alive) : alive_(&alive) {}
@@ -195,7 +195,8 @@ MODEL_TEST(Task, APollSeesWhatCameBeforeEveryWake, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
   Atomic<int> signals(0);
-  // Ready when both have signalled. Does not look at the waker's cell again.
+  // Ready when both threads have signalled. Does not access the waker's cell
+  // again.
   class Both {
    public:
     Both(std::optional<Waker>* waker, Atomic<int>* signals)
@@ -261,13 +262,13 @@ MODEL_TEST(Task, IsAbortedAndWokenAtOnce, .spurious_failures = 0) {
                       : result.status().code() == absl::StatusCode::kCancelled);
 }
 
-// One who joins a task that is suspended, in one of several ways, while another
-// thread does something to the task.
+// Joins a suspended task in one of several ways, while another thread acts on
+// the task.
 class Joiner {
  public:
-  // Polls the handle for the first time, again with another waker, drops it
-  // when it has a waker, polls it again with the same, or drops it. The first
-  // `ways` are explored.
+  // Polls the handle for the first time; polls it again with another waker;
+  // drops it when it has a waker; polls it again with the same waker; or drops
+  // it. The first `ways` of these are explored.
   explicit Joiner(int ways = 5)
       : way_(static_cast<Way>(model::Choose(ways))), schedule_() {
     handle_ = schedule_->Start(Produce(event_, alive_));
@@ -277,7 +278,7 @@ class Joiner {
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  // By the thread that has made it.
+  // Called by the thread that made the joiner.
   void Act() {
     switch (way_) {
       case kRegister:
@@ -291,10 +292,10 @@ class Joiner {
     }
   }
 
-  // When the task has ended, and the other threads too.
+  // Called when the task and the other threads have ended.
   void Finish() {
     if (handle_.has_value()) {
-      // Who was told to wait has been told that the wait is over.
+      // A joiner whose poll returned pending has been woken.
       if (waits_with_.has_value()) {
         Require(woken_[*waits_with_].load(std::memory_order_relaxed),
                 "the joiner was not woken");
@@ -339,7 +340,7 @@ class Joiner {
   std::optional<JoinHandle<Output>> handle_;
   std::optional<int> waits_with_;
   Atomic<bool> woken_[2] = {{false}, {false}};
-  // Of these none may be left, either.
+  // No copy of these wakers may be left, either.
   const Waker wakers_[2] = {Waker::FromCallable([this] {
                               woken_[0].store(true, std::memory_order_relaxed);
                             }),
@@ -348,8 +349,8 @@ class Joiner {
                             })};
 };
 
-// Trap S20 (tokio #2096, #2044, #6986): whoever joins is woken, and each waker
-// and each output is dropped once, by one.
+// Trap S20 (tokio #2096, #2044, #6986): the joiner is woken, and each waker and
+// each output is dropped exactly once.
 MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
   Joiner joiner;
   joiner.event().Signal();
@@ -359,8 +360,8 @@ MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
   joiner.Finish();
 }
 
-// A handle that takes a waker back and sets another leaves the state as it was,
-// if it has done so before.
+// A handle that takes back a waker and sets another one leaves the state
+// unchanged, if it has done so before.
 MODEL_TEST(Task, EndsWhileItIsJoinedForTheThirdTime, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
@@ -431,7 +432,7 @@ MODEL_TEST(Task, IsAbortedAndShutDownWhileItIsJoined,
   joiner.Act();
   stopping.Join();
   aborting.Join();
-  // What may be in the queue is a hold to be dropped.
+  // The queue may still have a hold, which must be dropped.
   joiner.schedule().RunNext();
   joiner.Finish();
   joiner.event().waker.Take().Reset();
@@ -447,7 +448,7 @@ MODEL_TEST(Task, WakesItsJoinerWhoThenTakesTheOutput, .spurious_failures = 0) {
   event.Signal();
   Thread worker([&] { schedule->RunNext(); });
   const Waker waker = Waker::FromCallable([&] {
-    // As every executor does: a wake comes before the poll that it leads to.
+    // Like in every executor, a wake comes before the poll that it causes.
     woken.store(1, std::memory_order_release);
     model::FutexWakeOne(woken);
   });
@@ -473,8 +474,8 @@ MODEL_TEST(Task, WhatItDidIsSeenWhereItIsSeenFinished) {
   Require(alive.Read() == 1);
 }
 
-// The schedule is still there when the wake comes to it, and goes with the task
-// then.
+// The schedule still exists when the wake reaches it, and is destroyed with the
+// task.
 MODEL_TEST(Task, AWakeMeetsTheEndOfItsSchedule) {
   Event event;
   PlainInt uses(0);
@@ -501,7 +502,7 @@ MODEL_TEST(Task, IsShutDownWhileItIsWokenAndRun, .mode = model::Mode::kBounded,
   schedule->RunNext();
   signalling.Join();
   stopping.Join();
-  // Somebody has ended it; what is in the queue is a hold to be dropped.
+  // The task has been ended, and any hold in the queue must be dropped.
   Require(handle.IsFinished());
   schedule->RunNext();
 }
@@ -515,13 +516,14 @@ MODEL_TEST(Task, EndsWithItsLastWaker) {
     schedule->RunNext();
     handle.Abort();
     Thread worker([&] { schedule->RunNext(); });
-    // The event still has the waker: of a task that has ended, it does nothing.
+    // The event still has the waker, which has no effect on a task that has
+    // ended.
     event.Signal();
   }
   schedule->RunNext();
 }
 
-// Nobody waits for it, and nobody is told.
+// No joiner waits, so no joiner is notified.
 MODEL_TEST(Task, EndsDetachedWhileAWakerGoes, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;

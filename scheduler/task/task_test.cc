@@ -190,7 +190,7 @@ TEST_F(TaskTest, TheHandleKnowsTheIdOfATaskThatIsGone) {
   EXPECT_EQ(handle.id(), 1u);
 }
 
-// Records the current task wherever user code runs.
+// Records the current task id wherever the user's code runs.
 class RecordsTaskId {
  public:
   explicit RecordsTaskId(std::vector<std::optional<TaskId>>* seen)
@@ -223,7 +223,7 @@ TEST_F(TaskTest, TheCurrentTaskIsTheOneThatIsPolledOrDestroyed) {
   EXPECT_EQ(CurrentTaskId(), std::nullopt);
 }
 
-// An output that says when it is destroyed.
+// An output that records its destruction.
 class RecordsItsEnd {
  public:
   explicit RecordsItsEnd(std::vector<std::optional<TaskId>>* seen)
@@ -288,7 +288,7 @@ TEST_F(TaskTest, ACallableIsKeptUntilItsFutureHasEnded) {
   EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
 }
 
-// Threads that wake, abort and join one task while another runs it.
+// Threads wake, abort and join a task while another thread runs it.
 TEST_F(TaskTest, SurvivesWakesAbortsAndJoinsAtOnce) {
   for (int round = 0; round < 500; ++round) {
     class Counter {
@@ -303,7 +303,7 @@ TEST_F(TaskTest, SurvivesWakesAbortsAndJoinsAtOnce) {
      private:
       std::atomic<int>* left_;
     };
-    // A queue that several threads may push to.
+    // A queue to which several threads may push.
     class LockedSchedule final : public Schedule {
      public:
       void Submit(Header* task) override { Resubmit(task); }

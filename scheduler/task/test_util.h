@@ -5,7 +5,7 @@
 // File: test_util.h
 // -----------------------------------------------------------------------------
 //
-// For the tests of this folder.
+// Utilities for the tests of this folder.
 
 #ifndef ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
 #define ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
@@ -22,7 +22,7 @@ namespace rouse::task {
 
 // TaskTest
 //
-// For a test of one task, which must leave nothing behind.
+// A fixture for a test of one task, which must leave nothing behind.
 //
 //   using MyTest = TaskTest;
 //   TEST_F(MyTest, IsReadyOnceItsGateIsOpen) {
@@ -33,12 +33,12 @@ namespace rouse::task {
 class TaskTest : public ::testing::Test {
  protected:
   ~TaskTest() override {
-    // Every task has let go of its scheduler.
+    // Every task has dropped any reference to the scheduler by now.
     schedule_->Unref();
     EXPECT_EQ(alive_, 0);
   }
 
-  // Counts its live copies, so that leaks and double frees show.
+  // Counts the live copies, in order to detect leaks and double frees.
   class Tracked {
    public:
     explicit Tracked(int* alive) : alive_(alive) { ++*alive_; }
@@ -50,7 +50,8 @@ class TaskTest : public ::testing::Test {
     int* alive_;
   };
 
-  // Pending until it is opened; hands out its waker.
+  // A future which is pending until the test sets `open_`. Stores the waker of
+  // each pending poll in `waker_`.
   class Gate {
    public:
     explicit Gate(TaskTest* test) : test_(test), tracked_(&test->alive_) {}
@@ -66,7 +67,7 @@ class TaskTest : public ::testing::Test {
     Tracked tracked_;
   };
 
-  // Counts the callables of its kind that are alive, and its wakes.
+  // Returns a waker which counts wakes and live copies of the callable.
   static Waker CountedWaker(int* alive, int* woken = nullptr) {
     return Waker::FromCallable(
         [tracked = std::make_shared<Tracked>(alive), woken] {

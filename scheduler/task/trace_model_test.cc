@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task that is traced, while other threads run, wake, abort, join, detach it
-// or shut it down. A wake or a hold that is lost, a trace that meets a poll,
-// and what is destroyed twice or never, the checker finds.
+// A task that is traced while other threads run, wake, abort, join or detach
+// it, or shut it down. The checker finds a wake or a hold that is lost, a trace
+// that meets a poll, and objects that are destroyed twice or never.
 
 #include <atomic>
 #include <optional>
@@ -27,7 +27,7 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// That must not race with a trace, either.
+// A future whose uses must not race with a trace, either.
 class TracedWait : public Wait {
  public:
   using Wait::Wait;
@@ -38,10 +38,10 @@ class TracedWait : public Wait {
   }
 };
 
-// One task that has been polled and waits, in a queue that orders nothing.
+// A task that has been polled and waits, in a queue that orders nothing.
 class Traced final : public Schedule {
  public:
-  // The handle keeps the task, and so the schedule, until `Finish()`.
+  // The handle keeps the task, and therefore the schedule, until `Finish()`.
   static Traced* Start() {
     auto* schedule = new Traced;
     schedule->RunNext();
@@ -64,13 +64,13 @@ class Traced final : public Schedule {
     return true;
   }
 
-  // Once: with the reference that was counted for it.
+  // Called once, with the reference that was counted for the call.
   void Trace() {
     AwaitTrace trace;
     if (task::Trace(task_, trace)) Require(trace.steps().size() == 1);
     task::Unref(task_);
   }
-  // Before there are other threads: for another `Trace()`.
+  // Allows another `Trace()`. Called before other threads exist.
   void CountTracer() { task_->state.Ref(); }
 
   void Signal() { event_.Signal(); }
@@ -85,7 +85,7 @@ class Traced final : public Schedule {
             "the task outlives its shutdown");
   }
 
-  // When the other threads have ended, and the task is to have been woken.
+  // Called when the other threads have ended. The task must have been woken.
   void Finish() {
     while (RunNext()) {
     }
@@ -210,7 +210,8 @@ MODEL_TEST(TaskTrace, IsTracedTwiceAtOnce, .mode = model::Mode::kBounded,
   task->Finish();
 }
 
-// Who traces has a reference and makes transitions. The rest is as without it.
+// A tracer has a reference and makes transitions. The other operations are not
+// affected.
 MODEL_MUTANTS(TaskTrace, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::CompleteRunning: its order is killed by task_model_test",

@@ -21,7 +21,7 @@
 namespace rouse::task {
 namespace {
 
-// What the test does while the task is traced.
+// A future that runs the test's code while its task is traced.
 class Leaf {
  public:
   struct Script {
@@ -47,7 +47,7 @@ class Leaf {
 
 class TraceTest : public ::testing::Test {
  public:
-  // As one who has found the task in a list.
+  // Traces the task like a thread that has found it in a list.
   std::optional<std::string> Trace() {
     Header* task = schedule_->listed();
     task->state.Ref();

@@ -37,7 +37,7 @@ void LogUnhandled(const TaskMeta& task,
                   "Builder::OnUnhandledException";
   }
   ROUSE_CATCH_ALL {
-    // What a sink throws, or for want of memory.
+    // A log sink threw, or memory ran out.
     ROUSE_TRY { LOG(ERROR) << "a task ended with an exception"; }
     ROUSE_CATCH_ALL {}
   }

@@ -5,7 +5,7 @@
 // File: unhandled.h
 // -----------------------------------------------------------------------------
 //
-// What is said of an exception that has ended a task. Internal to the
+// Describes and logs an exception that has ended a task. Internal to the
 // scheduler.
 
 #ifndef ROUSE_SCHEDULER_TASK_UNHANDLED_H_
@@ -22,18 +22,19 @@ namespace rouse {
 // UnhandledExceptionCallback
 //
 // Called with a task that an exception has ended, and with the exception, if
-// nobody has taken it: see `UnhandledException::kLog`.
+// the exception was never taken: see `UnhandledException::kLog`.
 using UnhandledExceptionCallback =
     std::function<void(const TaskMeta&, const std::exception_ptr&)>;
 
 namespace task {
 
-// "task 17 (spawned at x.cc:12) ended with an exception: what it says". Without
-// its last part if the exception is no `std::exception`.
+// Returns "task 17 (spawned at x.cc:12) ended with an exception: what it says".
+// The last part is missing if the exception is not a `std::exception`.
 std::string DescribeThrown(const TaskMeta& task,
                            const std::exception_ptr& exception);
 
-// Logs that, as an error. Never throws: without memory it logs less.
+// Logs the description, as an error. Never throws: if memory runs out, the
+// logged message is shorter.
 void LogUnhandled(const TaskMeta& task,
                   const std::exception_ptr& exception) noexcept;
 

@@ -1,8 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task that has yielded, or is new, and is in its queue as one that still
-// runs.
+// A task that has yielded, or is new, and is in its queue in the running state.
 
 #include <atomic>
 #include <optional>
@@ -31,7 +30,7 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// Yields some times, then waits for its event.
+// Yields a number of times, and then waits for its event.
 class YieldAndWait {
  public:
   YieldAndWait(int yields, Event& event, PlainInt& uses)
@@ -50,17 +49,17 @@ class YieldAndWait {
   Wait wait_;
 };
 
-// One task, in a queue that orders a push before the pop, as queues do.
+// A task in a queue that orders a push before the pop, as queues do.
 class Yielding final : public Schedule {
  public:
-  // The first poll is over: the task is in the queue.
+  // Starts a task whose first poll is over: the task is in the queue.
   static Yielding* Start(int yields) {
     auto* schedule = new Yielding(yields);
     schedule->RunNext();
     return schedule;
   }
 
-  // The first poll is yet to come.
+  // Starts a task that has not been polled yet.
   static Yielding* StartNew(int yields) {
     auto* schedule = new Yielding(yields);
     schedule->task_->BeginRunning();
@@ -99,7 +98,7 @@ class Yielding final : public Schedule {
     task::Unref(task);
   }
 
-  // When the other threads have ended, and the task is to have been woken.
+  // Called when the other threads have ended. The task must have been woken.
   void RequireEndsWith(std::optional<int> output) {
     while (RunNext()) {
     }
@@ -133,7 +132,7 @@ class Yielding final : public Schedule {
   std::optional<JoinHandle<int>> handle_;
 };
 
-// Two threads that take the task from the queue, and one that wakes it.
+// Two threads take the task from the queue, and one thread wakes it.
 MODEL_TEST(TaskYield, IsWokenWhileItIsQueued, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Yielding* task = Yielding::Start(2);
@@ -161,7 +160,8 @@ MODEL_TEST(TaskYield, IsAbortedWhileItIsQueued, .spurious_failures = 0) {
   task->RequireEndsWith(std::nullopt);
 }
 
-// Whoever shuts it down leaves it to who has it in a queue.
+// The thread that shuts the task down leaves it to the thread that has it in a
+// queue.
 MODEL_TEST(TaskYield, IsShutDownWhileItIsQueued, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Yielding* task = Yielding::Start(1);
@@ -205,7 +205,7 @@ MODEL_TEST(TaskYield, IsAbortedAndShutDownBeforeItsFirstPoll,
   task->RequireEndsWith(std::nullopt);
 }
 
-// What yields is ordered by its queue. The rest is as with other tasks.
+// The queue orders a task that yields. All else is as with other tasks.
 MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::CompleteRunning: its order is killed by task_model_test",
