@@ -26,8 +26,9 @@ constexpr int64_t kMillisecond = 1'000'000;
 
 int64_t SystemNanoseconds() {
 #ifdef ROUSE_MODEL
-  // A model has no time but what it advances the clock by. Not 0, so that a
-  // reading which takes a running clock for a paused one shows.
+  // In a model, time passes only when the model advances the clock. The value
+  // is not 0, so that a reading that takes a running clock for a paused one
+  // shows.
   return kMillisecond;
 #else
   timespec now;
@@ -36,11 +37,11 @@ int64_t SystemNanoseconds() {
 #endif
 }
 
-// The time of a clock that runs, before it is held to the floor.
+// Returns the time of a running clock, before the floor is applied.
 Instant SystemNow(int64_t base) {
   int64_t now;
-  // The system's time is positive, so it is only in this direction that the sum
-  // can overflow.
+  // The system's time is positive, so the sum can overflow only in this
+  // direction.
   if (__builtin_add_overflow(SystemNanoseconds(), base, &now)) {
     return Instant::Max();
   }
@@ -49,25 +50,26 @@ Instant SystemNow(int64_t base) {
 
 }  // namespace
 
-// A sequence lock: a reading counts if the version was even and the same before
-// and after, so that it lies wholly between two changes. A change is made by
-// the holder of `mu_`:
+// A sequence lock. A reading counts if the version was even, and the same
+// before and after the reading, so that the reading lies wholly between two
+// changes. The holder of `mu_` makes a change:
 //
 //   version odd;  read the system's clock;  paused_, base_, floor_;  version
 //   even
 //
-// Never backwards: a reading that counts was over before the version became
-// odd, so the system's time that it saw is not later than what the change reads
-// afterwards and goes on from; and a reading after the change starts from
-// there.
+// Time never goes backwards. A reading that counts was over before the version
+// became odd, so the system's time in that reading is not later than the time
+// that the change reads afterwards and continues from. A reading after the
+// change starts from there.
 //
-// The version orders what is between: the acquire of `paused_`, `base_` and
-// `floor_` keeps the second look at the version behind them, and a reader that
-// sees any of them new sees the odd version too, since the release of the store
-// comes after it.
+// The version orders the accesses in between. The acquire loads of `paused_`,
+// `base_` and `floor_` keep the second load of the version behind them. A
+// reader that sees a new value of any of the three also sees the odd version,
+// because the release store of that value comes after the odd version.
 
 Instant Clock::Now() const {
-  // Acquire pairs with the release of Set, for what it stores before.
+  // Acquire pairs with the release of Set, for the values that Set stores
+  // before.
   const uint32_t version = version_.load(std::memory_order_acquire);
   // Acquire: see above.
   const bool paused = paused_.load(std::memory_order_acquire);
@@ -81,7 +83,7 @@ Instant Clock::Now() const {
   return SlowNow();
 }
 
-// Waits for the change to end.
+// Waits for the change to end, and then reads the clock.
 Instant Clock::SlowNow() const {
   const ThreadMutexLock lock(&mu_);
   return state().Now();
@@ -93,7 +95,7 @@ Instant Clock::State::Now() const {
 }
 
 Clock::State Clock::state() const {
-  // Relaxed: only the holder of `mu_` writes them.
+  // Relaxed: only the holder of `mu_` writes these.
   return {.paused = paused_.load(std::memory_order_relaxed),
           .base = base_.load(std::memory_order_relaxed),
           .floor = floor_.load(std::memory_order_relaxed)};
@@ -111,8 +113,8 @@ Instant Clock::TickFrom(Instant t) const {
 }
 
 void Clock::BeginChange() {
-  // Acquire keeps the reading of the system's clock behind it. It need not
-  // release: who sees what Set stores sees this too.
+  // Acquire keeps the reading of the system's clock behind this. No release is
+  // needed: a thread that sees a value that Set stores sees this, too.
   version_.fetch_add(1, std::memory_order_acquire);
 }
 
@@ -137,7 +139,7 @@ void Clock::Pause() {
     ahead_ = now - time.nanoseconds();
     Set({.paused = true, .base = now, .floor = now});
   }
-  // Else those that sleep may go on, until the clock is moved.
+  // Otherwise sleeping drivers may go on sleeping until the clock is moved.
   if (HasAutoAdvance()) CallListeners();
 }
 
@@ -191,14 +193,15 @@ bool Clock::MoveTo(Instant t) {
 void Clock::SetAutoAdvance(bool on) {
   {
     const ThreadMutexLock lock(&mu_);
-    // Relaxed: `mu_` orders it for whoever moves the clock.
+    // Relaxed: `mu_` orders this for the thread that moves the clock.
     auto_advance_.store(on, std::memory_order_relaxed);
   }
   CallListeners();
 }
 
 bool Clock::HasAutoAdvance() const {
-  // Relaxed: who goes on to move the clock asks again under the lock.
+  // Relaxed: a thread that goes on to move the clock checks again under the
+  // lock.
   return auto_advance_.load(std::memory_order_relaxed);
 }
 
@@ -241,7 +244,7 @@ void Clock::EndStep() {
 }
 
 void Clock::OnElapsed() {
-  // Else nobody steps.
+  // Without auto-advance no step is in progress.
   if (!HasAutoAdvance()) return;
   const ThreadMutexLock lock(&mu_);
   if (std::exchange(to_next_, false)) limit_ = state().Now();
@@ -258,7 +261,7 @@ bool Clock::AutoAdvanceTo(Instant t) {
     }
     if (t == Instant::Max() && arrived_ == nullptr) return true;
     if (looked_ < released_) return false;
-    // There is no next one.
+    // No next deadline exists.
     if (t == Instant::Max() && std::exchange(to_next_, false)) {
       limit_ = state().Now();
     }
@@ -274,7 +277,7 @@ bool Clock::AutoAdvanceTo(Instant t) {
 }
 
 uint64_t Clock::BeginLook() const {
-  // Else nobody asks.
+  // Without auto-advance the result is not used.
   if (!HasAutoAdvance()) return 0;
   const ThreadMutexLock lock(&mu_);
   return released_;
@@ -301,7 +304,7 @@ void Clock::Release(bool looked) {
 }
 
 bool Clock::IsPaused() const {
-  // Nothing depends on it: it may change as soon as it is known.
+  // Relaxed: nothing depends on the value, which may change at any time.
   return paused_.load(std::memory_order_relaxed);
 }
 

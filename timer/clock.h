@@ -5,8 +5,8 @@
 // File: clock.h
 // -----------------------------------------------------------------------------
 //
-// A `Clock` tells the time. All timers go by one, and so a test can stop it and
-// move it:
+// A `Clock` is the source of time for all timers. A test can therefore stop the
+// clock and move it:
 //
 //   auto clock = std::make_shared<Clock>();
 //   wheel::Driver<ThreadParker> driver({.clock = clock});
@@ -15,13 +15,13 @@
 //   clock->Advance(absl::Hours(1));
 //   driver.ParkFor(absl::ZeroDuration());   // wakes the sleeper
 //
-// or let it move by itself whenever there is nothing to do but wait:
+// or let the clock auto-advance whenever nothing is left to do except to wait:
 //
 //   clock->Pause();
 //   clock->SetAutoAdvance(true);
 //   ... a program that sleeps for hours, run in milliseconds ...
 //
-// What is no timer goes by real time all the same: when a worker looks at the
+// Everything except timers still uses real time: when a worker checks the
 // reactor, metrics and dumps, and a runtime's `LongPollBound()`,
 // `ThreadKeepAlive()` and `ShutdownTimeout()`.
 
@@ -46,11 +46,11 @@ namespace rouse {
 
 // Clock
 //
-// The operating system's monotonic clock, which may be paused and moved
-// forward. It never goes backwards, for all threads taken together: a `Now()`
-// that comes after another one is not less.
+// The operating system's monotonic clock, with the ability to be paused and
+// moved forward. Time never goes backwards, across all threads: a `Now()` that
+// comes after another `Now()` does not return an earlier instant.
 //
-// Thread-safe. Shared by all that depend on it: drivers and handles keep it
+// Thread-safe. A clock is shared by its users: drivers and handles keep it
 // alive.
 class Clock {
  public:
@@ -58,23 +58,25 @@ class Clock {
   Clock(const Clock&) = delete;
   Clock& operator=(const Clock&) = delete;
 
-  // The present. Takes about as long as the system's own clock (some 20 ns),
-  // less when paused.
+  // Returns the present. Takes about as long as reading the system's own clock
+  // (some 20 ns), and less while the clock is paused.
   Instant Now() const;
 
-  // The instant that is as far from `Now()` as `t` is from the present of the
-  // system: where the clock is paused or was moved, that is not the same time.
-  // `absl::InfiniteFuture()` is `Instant::Max()`, and what lies beyond the
-  // ends of an `Instant` is at that end; the same in the other direction.
+  // Returns the instant that is as far from `Now()` as `t` is from the system's
+  // present. If the clock is paused or was moved, the result is not the same
+  // time as `t`. `absl::InfiniteFuture()` becomes `Instant::Max()`, and a time
+  // beyond either end of `Instant` becomes the nearer end. `ToTime()` is the
+  // same conversion in the other direction.
   Instant FromTime(absl::Time t) const { return Now() + (t - absl::Now()); }
   absl::Time ToTime(Instant t) const { return absl::Now() + (t - Now()); }
 
-  // The same for the clocks of the standard library:
+  // Converts a time point of a clock of the standard library, as `FromTime()`
+  // and `ToTime()` convert an `absl::Time`:
   //
   //   clock.FromChrono(std::chrono::steady_clock::now() + 5ms)
   //   clock.ToChrono<std::chrono::steady_clock>(deadline)
   //
-  // `Instant::Max()` is the latest point of theirs.
+  // `Instant::Max()` corresponds to the latest time point of the other clock.
   template <class C, class D>
   Instant FromChrono(const std::chrono::time_point<C, D>& t) const {
     if (t == std::chrono::time_point<C, D>::max()) return Instant::Max();
@@ -90,95 +92,103 @@ class Clock {
   }
 
   // Stops the clock where the next tick of its drivers begins: `Now()` stays
-  // the same until `Advance()` or `Resume()`. Does nothing to a clock that is
-  // paused.
+  // the same until `Advance()` or `Resume()`. Does nothing if the clock is
+  // already paused.
   //
-  // A sleep for a whole number of ticks therefore ends with an advance by that
-  // time. Without a driver the clock stops at a whole millisecond, and a driver
-  // that is made while it stands moves it to the driver's tick. With drivers of
-  // different ticks it stops where all of them begin one, if that is within a
-  // minute, and else where the longest begins.
+  // A sleep for a whole number of ticks therefore ends when the clock is
+  // advanced by the duration of the sleep. Without a driver the clock stops at
+  // a whole millisecond, and a driver made while the clock is paused moves the
+  // clock to the driver's tick. If the drivers have ticks of different lengths,
+  // the clock stops where all drivers begin a tick, if such an instant lies
+  // within a minute, and otherwise where the longest tick begins.
   //
-  // A driver that has nothing due blocks for as long as its clock is paused,
-  // or until it is unparked, unless the clock advances by itself.
+  // A driver without an expired timer blocks for as long as its clock is
+  // paused, or until the driver is unparked, unless the clock auto-advances.
   void Pause();
 
-  // Lets the clock go on. Does nothing to one that runs. `Now()` first stays
-  // where it is for as long as `Pause()` was ahead of the time, which is less
-  // than a tick: pausing again and again does not move the clock ahead.
+  // Lets a paused clock run again. Does nothing if the clock is running.
+  // `Now()` first stands still for as long as `Pause()` was ahead of the time
+  // (less than a tick). Pausing again and again therefore does not move the
+  // clock ahead.
   void Resume();
 
-  // Moves the clock forward by `d`, paused or not, and has the drivers look
-  // again at what is due: they wake it in their own time, on their own threads.
-  // Saturates at `Instant::Max()`. A negative `d` is a `Panic()`.
+  // Moves the clock forward by `d`, whether paused or running, and makes the
+  // drivers check again which timers have expired. The drivers wake the waiters
+  // in their own time, on their own threads. Saturates at `Instant::Max()`. A
+  // negative `d` is a `Panic()`.
   void Advance(AnyDuration d);
 
-  // The same to `t`. Does nothing if `t` has come.
+  // Moves the clock forward to `t`, as `Advance()` does. Does nothing if `t`
+  // has already come.
   void AdvanceTo(Instant t);
 
   bool IsPaused() const;
 
-  // Whether the clock, while it is paused, advances by itself: a driver that
-  // parks with nothing due moves it to its next deadline, or by the limit of
-  // the park, instead of blocking. It stops where a deadline was that has been
-  // put off or cancelled, too. False at first; to be set before anything runs
-  // that goes by the clock.
+  // Sets whether the clock auto-advances while it is paused. If so, a driver
+  // that parks without an expired timer moves the clock to the driver's next
+  // deadline, or by the limit of the park, instead of blocking. The clock also
+  // stops at a deadline that has been put off or cancelled. Initially off. Call
+  // `SetAutoAdvance()` before anything that uses the clock runs.
   //
-  // A runtime moves it when none of its tasks can run and the operating system
-  // has no event for them. What goes on elsewhere, on threads of your own, in
-  // another runtime or in another process, is not waited for: see
-  // `AutoAdvanceHold`. Of several drivers that share a clock, each moves it to
-  // the deadline that is next for itself.
+  // A runtime moves the clock when no task can run and the operating system has
+  // no event for a task. The runtime does not wait for work elsewhere, such as
+  // on your own threads, in another runtime or in another process: see
+  // `AutoAdvanceHold`. If several drivers share a clock, each moves the clock
+  // to the driver's own next deadline.
   void SetAutoAdvance(bool on);
 
   bool HasAutoAdvance() const;
 
-  // Whether it has, and is paused.
+  // Returns whether `SetAutoAdvance()` is on and the clock is paused.
   bool AdvancesByItself() const;
 
-  // While one of these lives, the clock does not advance by itself: for a
+  // Keeps the clock from auto-advancing for as long as the object lives. For a
   // thread whose work tasks wait for.
   class AutoAdvanceHold;
 
-  // For tests that go step by step, see runtime/paused_time.h: lets the clock,
-  // which advances by itself, go no further than `limit`, and calls `arrived`
-  // once, when it is there and a driver has nothing to do but to go further.
-  // All that is due by then has run, as far as it can without more time. On the
-  // driver's thread. With a null `arrived` just sets the limit.
+  // Limits how far the clock auto-advances, for tests that go step by step (see
+  // runtime/paused_time.h). The clock goes no further than `limit`. `arrived`
+  // is called once, on the driver's thread, when the clock is at `limit` and a
+  // driver has nothing to do except to go further. Everything due by then has
+  // run, as far as possible without more time. A null `arrived` just sets the
+  // limit.
   //
-  // One step at a time: another one in between, and a clock that does not
-  // advance by itself, are a `Panic()`.
+  // No two steps can be in progress: a second step during the first is a
+  // `Panic()`, and so is a step of a clock without auto-advance.
   void StepTo(Instant limit, absl::AnyInvocable<void()> arrived);
-  // The same to the next instant at which a driver wakes somebody; to no later
-  // time than the present if none ever will.
+  // Like `StepTo()`, but the limit is the next instant at which a driver wakes
+  // a waiter, or the present if no driver ever will.
   void StepToNext(absl::AnyInvocable<void()> arrived);
-  // Lets the clock stay where it is, and calls nobody.
+  // Ends the step: the clock stays at the present, and `arrived` is not called.
   void EndStep();
 
-  // For drivers: sleepers have been woken, as their time had come.
+  // Notes that a driver has woken waiters because their deadlines came. For
+  // drivers.
   void OnElapsed();
 
-  // For drivers: moves the clock to `t` if it advances by itself and nobody
-  // holds it, but no further than a step goes. While it is held nothing
-  // happens; the listeners are called when the last hold has gone.
-  // `Instant::Max()`: the driver has no deadline.
+  // Moves the clock to `t`, but no further than a step's limit, if the clock
+  // auto-advances and no hold exists. While a hold exists, nothing happens; the
+  // listeners are called when the last hold is destroyed. `t` is
+  // `Instant::Max()` if the driver has no deadline. For drivers.
   //
-  // Returns false, and moves nothing, if a hold has ended since the last look
-  // at the operating system began: its holder may have caused an event that
-  // nobody has seen. The driver then looks again, and calls this again.
+  // Returns false, and moves nothing, if a hold has ended since the last check
+  // for events of the operating system began: the holder may have caused an
+  // event that no driver has seen. The driver then checks again, and calls
+  // `AutoAdvanceTo()` again.
   [[nodiscard]] bool AutoAdvanceTo(Instant t);
 
-  // For drivers: around a look at the operating system's events, on one thread.
-  // The result of the first goes to the second. What the events wake is woken
-  // between them.
+  // Mark the beginning and the end of a driver's check for events of the
+  // operating system, on one thread. The driver passes the result of
+  // `BeginLook()` to `EndLook()`, and wakes the waiters of the events between
+  // the two calls.
   uint64_t BeginLook() const;
   void EndLook(uint64_t look);
 
-  // For drivers. A listener is called when the clock has been changed other
-  // than by the passing of time, on the thread that did it, and should have its
-  // driver look at the clock. While it is being removed it may still be called
-  // by calls that have begun before. `tick` is the driver's, in nanoseconds, at
-  // least 1: see `Pause()`.
+  // A function that the clock calls after a change other than the passing of
+  // time, on the thread of the change. The listener should make the driver
+  // check the clock. During its removal a listener may still be called, by
+  // calls that have begun before. `tick` is the length of the driver's tick in
+  // nanoseconds, at least 1: see `Pause()`. For drivers.
   using Listener = std::shared_ptr<const absl::AnyInvocable<void() const>>;
   void AddListener(Listener listener, int64_t tick = 1);
   void RemoveListener(const Listener& listener);
@@ -188,7 +198,7 @@ class Clock {
     Listener listener;
     int64_t tick;
   };
-  // What `base_` and `floor_` are, for a change.
+  // Values of `paused_`, `base_` and `floor_`, for a change.
   struct State {
     bool paused;
     int64_t base;
@@ -206,22 +216,25 @@ class Clock {
   void Release(bool looked);
   Instant SlowNow() const;
   State state() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The first instant from `t` on at which all drivers begin a tick.
+  // Returns the first instant, at or after `t`, at which all drivers begin a
+  // tick.
   Instant TickFrom(Instant t) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginStep(Instant limit, bool to_next,
                  absl::AnyInvocable<void()> arrived);
-  // False if `t` has come already.
+  // Moves the clock to `t`. Returns false, and does nothing, if `t` has already
+  // come.
   bool MoveTo(Instant t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Set(const State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CallListeners();
 
-  // The protocol is in clock.cc. The version is odd during a change.
+  // The version is odd during a change. The protocol is in clock.cc.
   Atomic<uint32_t> version_{0};
   Atomic<bool> paused_{false};
-  // Nanoseconds: what is added to the system's time or, while paused, the time.
+  // Nanoseconds to add to the system's time or, while the clock is paused, the
+  // time in nanoseconds.
   Atomic<int64_t> base_{0};
-  // Nanoseconds: a running clock shows no less.
+  // Nanoseconds below which a running clock never shows the time.
   Atomic<int64_t> floor_{0};
 
   // Written under `mu_`.
@@ -229,18 +242,19 @@ class Clock {
 
   mutable ThreadMutex mu_;
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
-  // How many holds have ended, and how many of them had when the latest look
-  // that is over began.
+  // Number of holds that have ended, and number of holds that had ended when
+  // the latest completed check for events began.
   uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t looked_ ABSL_GUARDED_BY(mu_) = 0;
-  // Whether a hold has kept a driver from moving the clock.
+  // True if a hold has kept a driver from moving the clock.
   bool held_back_ ABSL_GUARDED_BY(mu_) = false;
-  // How far the clock may go by itself, or as far as where somebody is woken;
-  // and who is told when it is there.
+  // How far the clock may auto-advance; if `to_next_`, as far as the next
+  // instant at which a waiter is woken. `arrived_` is called when the clock is
+  // there.
   Instant limit_ ABSL_GUARDED_BY(mu_) = Instant::Max();
   bool to_next_ ABSL_GUARDED_BY(mu_) = false;
   absl::AnyInvocable<void()> arrived_ ABSL_GUARDED_BY(mu_);
-  // By how much a paused clock was moved to a tick, in nanoseconds.
+  // Nanoseconds by which a paused clock was moved ahead to a tick.
   int64_t ahead_ ABSL_GUARDED_BY(mu_) = 0;
   std::vector<Driver> drivers_ ABSL_GUARDED_BY(mu_);
 };
@@ -248,14 +262,15 @@ class Clock {
 class [[nodiscard(
     "the clock is held for as long as this lives")]] Clock::AutoAdvanceHold {
  public:
-  // `clock` outlives it.
+  // `clock` must outlive the hold.
   explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }
   AutoAdvanceHold(const AutoAdvanceHold&) = delete;
   AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
   ~AutoAdvanceHold() { clock_.Release(looked_); }
 
-  // For drivers: the holder has looked at the operating system's events itself,
-  // after all else that it did. No other look is needed for its sake.
+  // Notes that the holder has checked for events of the operating system, after
+  // everything else that the holder did. The hold then requires no other check.
+  // For drivers.
   void SetLooked() { looked_ = true; }
 
  private:

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readings while the clock is changed. The system's time stands still in a
-// model, at a whole millisecond, so each change shows by itself.
+// Reads the clock while it is changed. The system's time stands still in a
+// model, at a whole millisecond, so that each change shows by itself.
 
 #include <atomic>
 #include <cstdint>
@@ -84,14 +84,14 @@ MODEL_TEST(Clock, NeverGoesBackwardsWhileItIsChanged) {
   Require(second <= start + kTick);
 }
 
-// What a holder has done before its hold ended is seen by the look, or the
-// clock stands.
+// If the clock advances, the check for events sees what a holder did before the
+// hold ended.
 MODEL_TEST(Clock, DoesNotAdvanceByItselfPastWhatAHolderHasDone) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
   const Instant start = clock.Now();
-  // As the operating system: an event is there for whoever looks.
+  // Like an event of the operating system, which any check finds.
   Atomic<bool> event(false);
   auto hold = std::make_unique<Clock::AutoAdvanceHold>(clock);
   Thread holder([&] {

@@ -52,7 +52,7 @@ TEST(Clock, PausesAtAWholeMillisecond) {
   EXPECT_GE(clock.Now(), before);
 }
 
-// A listener that does nothing.
+// Returns a listener that does nothing.
 Clock::Listener Nobody() {
   return std::make_shared<absl::AnyInvocable<void() const>>([] {});
 }
@@ -108,7 +108,7 @@ TEST(Clock, AdvancesByAsMuchWhereItWasAhead) {
   clock.AddListener(Nobody(), int64_t{1} << 60);
   clock.Pause();
   clock.Resume();
-  // It will stay here for years.
+  // The clock will stay at this instant for years.
   const Instant start = clock.Now();
   EXPECT_EQ(clock.Now(), start);
   clock.Advance(absl::Seconds(1));
@@ -241,13 +241,13 @@ TEST(Clock, AdvancesToAnInstantWhileItRuns) {
   EXPECT_GE(clock.Now(), later);
 }
 
-// As a driver does: looks for events first.
+// Checks for events first, as a driver does.
 void AutoAdvance(Clock& clock, Instant t) {
   clock.EndLook(clock.BeginLook());
   EXPECT_TRUE(clock.AutoAdvanceTo(t));
 }
 
-// What a holder did last may have caused an event.
+// The holder's last action may have caused an event.
 TEST(Clock, DoesNotAdvanceByItselfAfterAHoldBeforeAnotherLook) {
   Clock clock;
   clock.Pause();
@@ -312,14 +312,14 @@ TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
     EXPECT_EQ(clock.Now(), start);
     EXPECT_EQ(looks, 0);
   }
-  // Who was held back is told that it may.
+  // The driver that was held back is notified that it may go on.
   EXPECT_EQ(looks, 1);
   AutoAdvance(clock, start + absl::Seconds(1));
   EXPECT_EQ(clock.Now(), start + absl::Seconds(1));
 }
 
-// Else the workers of a runtime, which hold it in turn, would never come to
-// rest.
+// Otherwise the workers of a runtime, which hold the clock in turn, would never
+// come to rest.
 TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
   Clock clock;
   clock.Pause();
@@ -333,8 +333,8 @@ TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
   EXPECT_EQ(looks, 0);
 }
 
-// Exact for what no clock can move meanwhile, and else by a bound: two clocks
-// are read one after the other.
+// Exact for conversions that no clock can change meanwhile, and otherwise
+// within a bound, because the two clocks are read one after the other.
 TEST(Clock, TellsTheTimeOfOtherClocks) {
   Clock clock;
   clock.Pause();

@@ -48,7 +48,7 @@ DelayKey DelayQueueBase::CommitInsert(Instant deadline) {
 }
 
 void DelayQueueBase::WakeForNearerHead() {
-  // In any other state the task has been woken, or none waits.
+  // In any other state the task has been woken, or no task waits.
   if (registration_.state() != State::kWaiting) return;
   const Instant deadline = heap_.key(heap_.Front()).deadline;
   if (deadline < registration_.deadline()) registration_.Reset(deadline);
@@ -76,8 +76,8 @@ PollResult<bool> DelayQueueBase::PollHead(Context& cx) {
       has_ended_ = true;
       return false;
     }
-    // The deadline has come just now, or was that of an entry which has been
-    // removed: look again.
+    // The deadline has come just now, or was the deadline of an entry that has
+    // been removed: check again.
   }
 }
 

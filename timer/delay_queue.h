@@ -5,8 +5,8 @@
 // File: delay_queue.h
 // -----------------------------------------------------------------------------
 //
-// A `DelayQueue` holds values until their time comes, and gives them one after
-// another. Here, sessions that end when they are not used:
+// A `DelayQueue` holds values until their deadlines, and gives each value when
+// its deadline has come. In this example, sessions end when they are not used:
 //
 //   DelayQueue<SessionId> idle;
 //   session.key = idle.Insert(session.id, absl::Minutes(30));
@@ -15,8 +15,8 @@
 //   ...
 //   while (auto expired = co_await Next(idle)) Close(expired->value);
 //
-// One task waits for many deadlines, where a `Sleep` for each would want a task
-// for each.
+// One task waits for many deadlines. With a `Sleep` for each deadline, each
+// would need a task.
 
 #ifndef ROUSE_TIMER_DELAY_QUEUE_H_
 #define ROUSE_TIMER_DELAY_QUEUE_H_
@@ -44,10 +44,10 @@ namespace rouse {
 // DelayKey
 //
 // Names an entry of one `DelayQueue`, from its insertion until it has expired
-// or was removed. From then on it names nothing, whatever else comes to the
-// place of that entry: each has a generation of its own, of 64 bits, and so
-// none comes again. A default key names nothing, and a key of one queue means
-// nothing to another.
+// or was removed. From then on the key names nothing, even if another entry
+// takes the place of the old one: each entry has a generation of its own, of 64
+// bits, so no key is ever used again. A default key names nothing, and a key of
+// one queue means nothing to another queue.
 class DelayKey {
  public:
   DelayKey() = default;
@@ -73,31 +73,32 @@ class DelayKey {
 
 // DelayQueueBase
 //
-// What does not depend on the type of the values; see `DelayQueue`.
+// The parts of a `DelayQueue` that do not depend on the type of the values.
 //
-// A heap and not a wheel: entries come in the order of their deadlines and not
-// of their ticks, nothing has to move while time passes, and so the task is
-// woken for what expires and for nothing else.
+// A heap is used, not a wheel. Entries come in the order of deadlines rather
+// than of ticks, and no entry has to move while time passes, so the task is
+// woken only when an entry expires.
 class DelayQueueBase {
  public:
   DelayQueueBase(const DelayQueueBase&) = delete;
   DelayQueueBase& operator=(const DelayQueueBase&) = delete;
 
-  // How many entries there are.
+  // Returns the number of entries.
   size_t Len() const { return heap_.size(); }
   bool IsEmpty() const { return heap_.IsEmpty(); }
 
-  // Whether `key` names an entry.
+  // Returns whether `key` names an entry.
   bool Contains(DelayKey key) const;
 
-  // When that entry expires; nothing if `key` names none.
+  // Returns when the entry of `key` expires, or nothing if `key` names no
+  // entry.
   std::optional<Instant> Deadline(DelayKey key) const;
 
-  // The entry that expires next; nothing if there is none.
+  // Returns the entry that expires next, or nothing if the queue is empty.
   std::optional<DelayKey> Peek() const;
 
-  // Lets the entry expire at another time, `delay` from now. False, and nothing
-  // else happens, if `key` names none. O(log n) at worst, see above.
+  // Makes the entry expire at another time, `delay` from now. Returns false,
+  // and does nothing, if `key` names no entry. O(log n) at worst.
   bool Reset(DelayKey key, AnyDuration delay) {
     return ResetAt(key, Now() + delay);
   }
@@ -120,17 +121,17 @@ class DelayQueueBase {
 
   Instant Now() const { return clock_.Now(); }
 
-  // Returns the index of the slot that the next entry will have, and makes room
-  // for that entry.
+  // Returns the index of the next entry's slot, and makes room for the entry.
   size_t PrepareInsert() {
     heap_.MakeRoom();
     return heap_.NextSlot().index();
   }
-  // Inserts the entry with that slot. It is in also if this throws, as the
-  // waker of the task that waits may.
+  // Inserts the entry into the slot of `PrepareInsert()`. The entry is inserted
+  // even if this throws, as the waker of the waiting task may.
   DelayKey CommitInsert(Instant deadline);
 
-  // Whether the head has expired. Ready with false: the driver has gone.
+  // Returns whether the head has expired. Ready with false if the driver has
+  // shut down.
   PollResult<bool> PollHead(Context& cx);
 
   heap::KeyHeap<Order> heap_;
@@ -138,96 +139,100 @@ class DelayQueueBase {
  private:
   void WakeForNearerHead();
 
-  // The registration keeps it alive.
+  // The registration keeps the clock alive.
   const Clock& clock_;
   uint64_t last_generation_ = 0;
   bool has_ended_ = false;
 
-  // While a task waits, this does, for the deadline of the head or an earlier
-  // one. With no head that is `Instant::Max()`, so that the task is told if the
-  // driver goes.
+  // Waits while a task waits, for the deadline of the head or an earlier one.
+  // If the queue is empty, the deadline is `Instant::Max()`: the task is then
+  // still notified if the driver shuts down.
   wheel::internal::Registration registration_;
 };
 
 // DelayQueue
 //
-// A stream of entries that have expired, the earliest deadline first; those
-// with the same deadline in the order of their insertion.
+// A stream of expired entries, in the order of deadlines. Entries with the same
+// deadline come in the order of insertion.
 //
 // # Time
 //
-// Deadlines are on the clock of the driver that it was made with. No entry
-// expires before its deadline, and each does at the first tick of the driver at
-// or after it (see Sleep for how late that may be). Whoever polls later gets
-// all that has expired meanwhile. A deadline that has passed is fine, and one
-// beyond the end of the clock never comes.
+// Deadlines are on the clock of the driver with which the queue was made. An
+// entry never expires before its deadline. It expires at the first tick of the
+// driver at or after the deadline (see Sleep for how late that can be). A task
+// that polls later gets all entries that have expired in the meantime. A
+// deadline in the past is allowed, and a deadline beyond the end of the clock
+// never comes.
 //
 // # The stream
 //
-// Waits while the queue is empty: it ends only when the driver has gone, and
-// then for good. What is left can still be removed.
+// The stream waits while the queue is empty. It ends only when the driver has
+// shut down, and then permanently. The remaining entries can still be removed.
 //
-// A task that waits needs no poll to be woken for what changes: an entry that
-// is inserted, or reset, to expire before all others is noticed at once. If the
+// A task that waits needs no poll to be woken for a change: an entry that is
+// inserted or reset to expire before all others is noticed at once. If the
 // first entry is removed or put off, the task may be woken once at the earlier
-// time, and find nothing; in turn, that costs no lock. One task at a time
-// waits, and it is the one that polled last.
+// deadline, and find no expired entry; in return, removing or putting off takes
+// no lock. Only the task that polled last waits.
 //
-// Each entry that is given takes a unit of the task's budget. A `Next()` that
-// is destroyed before it is ready takes no entry.
+// Each entry given by the stream takes a unit of the task's budget. A `Next()`
+// that is destroyed before it is ready takes no entry.
 //
 // # Use
 //
-// It is for one thread at a time, and neither copied nor moved. Destroying it
-// destroys the entries. `Insert`, `Reset`, `TryRemove` and expiring are
-// O(log n), and only `Insert` allocates, if `Len()` is `Capacity()`.
+// A queue is for a single thread at a time, and can be neither copied nor
+// moved. Destroying the queue destroys its entries. `Insert`, `Reset`,
+// `TryRemove` and expiring are O(log n). Only `Insert` allocates, and only if
+// `Len()` is `Capacity()`.
 template <class T>
 class [[nodiscard]] DelayQueue : public DelayQueueBase {
  public:
-  // An entry that has left the queue. Moving it throws what moving a `T` does.
+  // An entry that has left the queue. Moving it throws whatever moving a `T`
+  // throws.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   struct Expired {
-    DelayKey key;      // names nothing any more
-    Instant deadline;  // when it was to expire
+    DelayKey key;      // no longer names an entry
+    Instant deadline;  // when the entry was to expire
     T value;
   };
 
-  // With the current driver; without one, a `Panic()`.
+  // Makes a queue that uses the current driver. A `Panic()` if the thread has
+  // no current driver.
   DelayQueue() : DelayQueue(wheel::Handle::Current()) {}
   explicit DelayQueue(const wheel::Handle& handle) : DelayQueueBase(handle) {}
 
-  // Inserts `value`, to expire `delay` from now.
+  // Inserts `value`, which expires `delay` from now.
   DelayKey Insert(T value, AnyDuration delay) {
     return InsertAt(std::move(value), Now() + delay);
   }
   DelayKey InsertAt(T value, Instant deadline);
 
-  // Removes an entry; nothing if `key` names none.
+  // Removes and returns an entry. Returns nothing if `key` names no entry.
   std::optional<Expired> TryRemove(DelayKey key);
-  // The same, for a key that does name one; else a `Panic()`.
+  // Like `TryRemove()`, but a `Panic()` if `key` names no entry.
   Expired Remove(DelayKey key);
 
-  // The value of an entry; null if `key` names none. Valid until something is
-  // inserted, or the entry leaves the queue.
+  // Returns the value of an entry, or null if `key` names no entry. The pointer
+  // is valid until another value is inserted or the entry leaves the queue.
   T* Get(DelayKey key) {
     return Contains(key) ? &*values_[key.slot_.index()] : nullptr;
   }
 
-  // Removes the entries that there are, and destroys their values. What the
-  // destructor of a value inserts stays. O(n) in the number of entries.
+  // Removes all entries, and destroys their values. Entries inserted by the
+  // destructor of a value stay. O(n) in the number of entries.
   void Clear();
 
-  // How many entries fit without an allocation.
+  // Returns how many entries fit without an allocation.
   size_t Capacity() const {
     return std::min(heap_.capacity(), values_.capacity());
   }
-  // Makes room for `count` entries, those that are there included.
+  // Makes room for `count` entries, including the present entries.
   void Reserve(size_t count);
 
   PollResult<std::optional<Expired>> PollNext(Context& cx);
 
  private:
-  std::vector<std::optional<T>> values_;  // by the indices of slots
+  std::vector<std::optional<T>> values_;  // indexed by slot
 };
 
 // -----------------------------------------------------------------------------
@@ -271,7 +276,8 @@ template <class T>
 void DelayQueue<T>::Clear() {
   heap::Slot slot = heap_.TakeAll();
   while (slot != heap::Slot()) {
-    // Out of the slot first: its destructor may insert into this queue.
+    // Moved out of the slot first, because the value's destructor may insert
+    // into this queue.
     [[maybe_unused]] const T value = *std::move(values_[slot.index()]);
     values_[slot.index()].reset();
     slot = heap_.FreeNext(slot);

@@ -57,7 +57,7 @@ class DelayQueueTest : public testing::Test {
     return queue.PollNext(cx);
   }
 
-  // The values of all that has expired; the last poll waits.
+  // Returns the values of all expired entries; the last poll waits.
   template <class T>
   std::vector<T> Take(DelayQueue<T>& queue) {
     std::vector<T> values;
@@ -85,7 +85,7 @@ class DelayQueueTest : public testing::Test {
 
 constexpr absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
 
-// And who waits does not spin.
+// A waiting task must not spin either.
 TEST_F(DelayQueueTest, WaitsAtTheEndOfTime) {
   DelayQueue<int> queue;
   Pass(absl::InfiniteDuration());
@@ -198,7 +198,8 @@ TEST_F(DelayQueueTest, WaitsWhileItIsEmpty) {
   EXPECT_THAT(Take(queue), ElementsAre(1));
 }
 
-// T9: tokio #2290, #6752, #8274, #8320, and the four tests that follow.
+// T9: tokio #2290, #6752, #8274, #8320. The four tests that follow cover them,
+// too.
 TEST_F(DelayQueueTest, ANearerEntryIsNoticedWithoutAPoll) {
   DelayQueue<int> queue;
   queue.Insert(2, Ms(100));
@@ -275,7 +276,7 @@ TEST_F(DelayQueueTest, AnEntryIsPutOffAgainAndAgain) {
     EXPECT_THAT(Take(queue), IsEmpty());
   }
   EXPECT_EQ(queue.Deadline(key), clock_->Now() + Ms(100));
-  // At most once for each deadline that had been waited for.
+  // At most once for each deadline for which the task had waited.
   EXPECT_LE(task_.wakes(), 5);
   Pass(Ms(99));
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -305,7 +306,7 @@ TEST_F(DelayQueueTest, AKeyNamesItsEntryAlone) {
   EXPECT_FALSE(queue.Contains(none));
   EXPECT_TRUE(queue.Contains(first));
   EXPECT_EQ(queue.Remove(first).value, 1);
-  // It has the place of the first.
+  // The second entry takes the place of the first.
   const DelayKey second = queue.Insert(2, Ms(10));
   EXPECT_FALSE(first == second);
   EXPECT_FALSE(queue.Contains(first));
@@ -342,7 +343,7 @@ TEST_F(DelayQueueTest, ReusesItsRoom) {
   EXPECT_EQ(queue.Capacity(), capacity);
 }
 
-// Inserts another one when it is destroyed, unless it was moved from.
+// Inserts another value when it is destroyed, unless it was moved from.
 class InsertsAnother {
  public:
   explicit InsertsAnother(DelayQueue<InsertsAnother>* queue) : queue_(queue) {}
@@ -371,7 +372,8 @@ TEST_F(DelayQueueTest, ClearKeepsWhatADestructorInserts) {
   EXPECT_TRUE(Poll(queue).IsPending());
 }
 
-// The slots of a peak are not looked at: else this takes minutes.
+// Clear() must not visit the slots of an earlier peak, or else this takes
+// minutes.
 TEST_F(DelayQueueTest, ClearCostsWhatThereIs) {
   DelayQueue<int> queue(driver_->handle());
   for (int i = 0; i < 300'000; ++i) queue.Insert(i, absl::Hours(1));
@@ -532,7 +534,7 @@ TEST_F(DelayQueueTest, WorksInCoroutines) {
   EXPECT_EQ(queue.Len(), 1);
 }
 
-// Under a driver that parks on another thread: what is lost hangs the test.
+// The driver parks on another thread. A lost wake hangs the test.
 TEST(DelayQueue, FollowsADriverOfAnotherThread) {
   Driver driver({.resolution = absl::Microseconds(64)});
   std::thread driving([&] {
@@ -567,8 +569,8 @@ TEST(DelayQueue, FollowsADriverOfAnotherThread) {
   driving.join();
 }
 
-// Against an ordered map, with random operations, at both ends of the range of
-// resolutions.
+// Compares the queue with an ordered map under random operations, at both ends
+// of the range of resolutions.
 TEST(DelayQueueProperty, AgreesWithAMap) {
   for (const auto resolution : {absl::Microseconds(64), Ms(1)}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
@@ -578,7 +580,7 @@ TEST(DelayQueueProperty, AgreesWithAMap) {
       Clock& clock = driver.clock();
       CountingWaker task;
       DelayQueue<int> queue(driver.handle());
-      // By deadline and order of insertion.
+      // Ordered by deadline and then by insertion.
       std::map<std::pair<Instant, int>, DelayKey> expected;
       bool waits = false;
       int wakes = 0;
@@ -626,7 +628,7 @@ TEST(DelayQueueProperty, AgreesWithAMap) {
           case 5: {
             clock.Advance(delay());
             driver.ParkFor(absl::ZeroDuration());
-            // No later than a tick a task that waits is woken.
+            // A waiting task is woken no later than a tick after the deadline.
             if (waits && !expected.empty() &&
                 expected.begin()->first.first + resolution <= clock.Now()) {
               ASSERT_GT(task.wakes(), wakes) << "lost";

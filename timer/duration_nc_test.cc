@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What users pass for a duration. Compiled by rouse_cc_nc_test, a case at a
-// time.
+// Types that users pass as durations. rouse_cc_nc_test compiles this file, one
+// case at a time.
 
 #include <chrono>
 #include <utility>
@@ -23,7 +23,7 @@ namespace {
 
 [[maybe_unused]] Co<int> Answer() { co_return 42; }
 
-// Compiles: the cases differ from this by what is wrong in them.
+// Compiles. The cases differ from this function only in their errors.
 [[maybe_unused]] Co<> Fine(Clock& clock, DelayQueue<int>& queue) {
   using std::chrono_literals::operator""ms;
   co_await Sleep(5ms);

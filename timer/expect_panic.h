@@ -5,7 +5,7 @@
 // File: expect_panic.h
 // -----------------------------------------------------------------------------
 //
-// For the tests of timer/: expects a `Panic()`, in both exception modes.
+// For the tests of timer/: expects a `Panic()`, with or without exceptions.
 //
 //   EXPECT_PANIC(static_cast<void>(sleep.Poll(cx)), "polled after it has
 //   ended");
@@ -20,7 +20,7 @@
 
 // EXPECT_PANIC()
 //
-// `statement` panics with a message that contains `text`.
+// Expects that `statement` panics with a message that contains `text`.
 #ifdef ABSL_HAVE_EXCEPTIONS
 #define EXPECT_PANIC(statement, text) \
   EXPECT_THAT(                        \

@@ -5,8 +5,8 @@
 // File: instant.h
 // -----------------------------------------------------------------------------
 //
-// An `Instant` is a point in the time of one `Clock` (clock.h): a deadline, or
-// when something happened.
+// An `Instant` is a point in the time of one `Clock` (clock.h), such as a
+// deadline or the time of an event.
 //
 //   const Instant start = clock.Now();
 //   const Instant deadline = start + absl::Seconds(5);
@@ -28,21 +28,21 @@ namespace rouse {
 
 // Instant
 //
-// Whole nanoseconds since an origin that is the clock's own and means nothing
-// outside of it: instants of different clocks do not compare. Eight bytes, of
-// which copies are free.
+// A number of whole nanoseconds since an origin. The origin belongs to the
+// clock, and means nothing outside of the clock: instants of different clocks
+// cannot be compared. An instant takes eight bytes, and copies are free.
 //
 // No arithmetic overflows. `Max()` is the far future: later than every other
-// instant, and still so after any duration is added to it or taken from it. As
-// a deadline it is never, also on a clock that was moved there.
-// A sum that would lie beyond it (292 years and more after the origin), or that
-// has an infinite part, is `Max()` itself. What would lie before the earliest
-// instant, or is infinitely far back, is the earliest.
+// instant, even after any duration is added to `Max()` or subtracted from it. A
+// deadline of `Max()` never comes, even on a clock that was moved there. A sum
+// beyond `Max()` (292 years or more after the origin), or with an infinite
+// part, is `Max()`. A result before the earliest instant, or infinitely far
+// back, is the earliest instant.
 //
-// Parts of a nanosecond in a duration are dropped.
+// Fractions of a nanosecond in a duration are dropped.
 class Instant {
  public:
-  // The clock's origin.
+  // Makes the clock's origin.
   constexpr Instant() = default;
 
   static constexpr Instant Max() {
@@ -54,7 +54,8 @@ class Instant {
   }
   constexpr int64_t nanoseconds() const { return nanoseconds_; }
 
-  // The instant that many nanoseconds after this one, or before it.
+  // Returns the instant `nanoseconds` after this instant, or before if
+  // `nanoseconds` is negative.
   constexpr Instant PlusNanoseconds(int64_t nanoseconds) const {
     if (*this == Max()) return *this;
     int64_t sum;
@@ -68,7 +69,7 @@ class Instant {
   Instant& operator+=(AnyDuration d) {
     const int64_t nanoseconds = absl::ToInt64Nanoseconds(d);
     *this = PlusNanoseconds(nanoseconds);
-    // The infinite ones are those numbers, too.
+    // Infinite durations convert to the same two numbers.
     if (nanoseconds == std::numeric_limits<int64_t>::max() ||
         nanoseconds == std::numeric_limits<int64_t>::min()) [[unlikely]] {
       AddInfinite(d);
@@ -81,7 +82,8 @@ class Instant {
   friend Instant operator+(AnyDuration d, Instant t) { return t += d; }
   friend Instant operator-(Instant t, AnyDuration d) { return t -= d; }
 
-  // Infinite where one of the two is `Max()`, and zero where both are.
+  // Returns an infinite duration if `a` or `b` is `Max()`, and zero if both
+  // are.
   friend absl::Duration operator-(Instant a, Instant b) {
     if (a == b) return absl::ZeroDuration();
     if (a == Max()) return absl::InfiniteDuration();
@@ -93,7 +95,7 @@ class Instant {
   friend constexpr bool operator==(Instant, Instant) = default;
   friend constexpr auto operator<=>(Instant, Instant) = default;
 
-  // For logs: the time since the origin.
+  // Formats the time since the origin, for logs.
   template <class Sink>
   friend void AbslStringify(Sink& sink, Instant t) {
     if (t == Max()) {
@@ -106,7 +108,7 @@ class Instant {
  private:
   explicit constexpr Instant(int64_t nanoseconds) : nanoseconds_(nanoseconds) {}
 
-  // Does nothing if `d` is finite.
+  // Adds `d` if `d` is infinite, and otherwise does nothing.
   void AddInfinite(absl::Duration d) {
     if (d == absl::InfiniteDuration()) *this = Max();
     if (d == -absl::InfiniteDuration() && *this != Max()) {

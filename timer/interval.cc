@@ -26,7 +26,8 @@
 namespace rouse {
 namespace {
 
-// How many ticks of the driver late is still in time, for kDelay, at the most.
+// Number of ticks of the driver by which a tick may at most be late and still
+// be in time, for kDelay.
 constexpr int kTolerance = 5;
 
 bool IsPeriod(absl::Duration period) { return period >= absl::Nanoseconds(1); }
@@ -73,7 +74,7 @@ PollResult<absl::StatusOr<Instant>> Interval::PollTick(Context& cx) {
         absl::UnavailableError("Interval: the timer driver has shut down"));
   }
   const Instant tick = deadline();
-  Registration::Reset(After(tick));  // it is idle until the next poll
+  Registration::Reset(After(tick));  // idle until the next poll
   return absl::StatusOr<Instant>(tick);
 }
 
@@ -84,13 +85,14 @@ PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
   return **tick;
 }
 
-// The tick after `tick`, which is being taken.
+// Returns the tick after `tick`, which is being taken.
 Instant Interval::After(Instant tick) const {
   const Instant planned = tick.PlusNanoseconds(period_);
   if (missed_ticks_ == MissedTicks::kBurst) return planned;
   const Instant now = core().clock().Now();
   if (missed_ticks_ == MissedTicks::kDelay) {
-    // Less than the period, or the next tick would be late already.
+    // The tolerance is less than the period; otherwise the next tick would
+    // already be late.
     const absl::Duration tolerance =
         std::min(kTolerance * absl::Nanoseconds(core().ticks().resolution()),
                  period() / 2);
@@ -101,7 +103,8 @@ Instant Interval::After(Instant tick) const {
 }
 
 void Interval::Reset(AnyDuration delay) {
-  // Less than zero would be a tick that was missed, and those before it too.
+  // A negative delay would mean a missed tick, and missed ticks before that,
+  // too.
   const absl::Duration wait =
       std::max<absl::Duration>(delay, absl::ZeroDuration());
   if (has_begun()) return ResetAt(core().clock().Now() + wait);
@@ -109,7 +112,8 @@ void Interval::Reset(AnyDuration delay) {
 }
 
 void Interval::ResetAt(Instant next) {
-  // One whose driver has gone stays as it is, and says so.
+  // If the driver has shut down, the state stays as it is, and reports the
+  // shutdown.
   if (state() == State::kShutDown) return SetDeadline(next);
   Registration::Reset(next);
 }

@@ -10,14 +10,14 @@
 //   Interval interval(absl::Seconds(1));
 //   while ((co_await interval.Tick()).ok()) Sample();
 //
-// It is a stream of its ticks as well:
+// An interval is also a stream of its ticks:
 //
 //   while (std::optional<Instant> tick = co_await Next(interval)) Sample();
 //
-// The first tick is at once, unless `IntervalOptions::start` says otherwise.
+// The first tick comes at once, unless `IntervalOptions::start` says otherwise.
 //
-// A loop around a `Sleep` instead waits a period after each round, however long
-// the round took.
+// A loop around a `Sleep`, by contrast, waits for a period after each round,
+// however long the round took.
 
 #ifndef ROUSE_TIMER_INTERVAL_H_
 #define ROUSE_TIMER_INTERVAL_H_
@@ -39,35 +39,37 @@ namespace rouse {
 
 // MissedTicks
 //
-// What an interval does about the ticks that nobody came for. With a period of
-// 100 ms and a task that is busy from 150 ms to 330 ms, ticks are taken at
+// How an interval treats ticks that were not taken in time. With a period of
+// 100 ms and a task busy from 150 ms to 330 ms, ticks are taken at
 //
 //   planned    0   100   200   300   400   500
 //   kBurst     0   100             330 330   400   500
 //   kDelay     0   100             330         430         530
 //   kSkip      0   100             330       400   500
 //
-// kBurst: all of them, one after the other without delay, until it has caught
-// up. Their number is right in the long run.
+// `kBurst` gives all missed ticks, one after another without delay, until the
+// interval has caught up. The number of ticks is right in the long run.
 //
-// kDelay: one, and the next a period after that is taken. A tick that is taken
-// no more than five ticks of the driver late (5 ms by default), nor more than
-// half a period, is not missed, so that an interval does not drift by what
-// waking up takes; but for that much, no two are less than a period apart.
+// `kDelay` gives one tick, and the next a period after that tick is taken. A
+// tick counts as missed only if it is taken more than five ticks of the driver
+// late (5 ms by default), or more than half a period late. An interval
+// therefore does not drift by the time of waking up. Except for the tolerance,
+// no two ticks are less than a period apart.
 //
-// kSkip: one, and then goes on with those that lie ahead. Ticks stay at whole
-// periods from the first.
+// `kSkip` gives one tick, and continues with the ticks that lie ahead. Ticks
+// stay at whole periods from the first tick.
 enum class MissedTicks : uint8_t { kBurst, kDelay, kSkip };
 
 // IntervalOptions
 struct IntervalOptions {
-  // When the first tick is. Nothing: at once when it is first polled.
+  // Instant of the first tick. If absent, the first tick comes at once when the
+  // interval is first polled.
   std::optional<Instant> start = std::nullopt;
 
   MissedTicks missed_ticks = MissedTicks::kBurst;
 
-  // The driver to wait with. Nothing: the current one of the thread that polls
-  // first, which the interval then keeps.
+  // Driver to wait with. If absent, the interval uses, and then keeps, the
+  // current driver of the thread that polls first.
   std::optional<wheel::Handle> handle = std::nullopt;
 };
 
@@ -75,32 +77,34 @@ class IntervalTick;
 
 // Interval
 //
-// A stream of ticks. Each is the instant for which it was planned, on the
-// clock of the driver; none is taken before, and each can be taken from the
-// first tick of the driver at or after it (see Sleep for how late that may be).
-// What lies beyond the end of the clock never comes.
+// A stream of ticks. The value of a tick is its planned instant, on the clock
+// of the driver. No tick is taken before the planned instant, and each can be
+// taken from the first tick of the driver at or after the planned instant (see
+// Sleep for how late that can be). A tick beyond the end of the clock never
+// comes.
 //
-// Nothing is armed between a tick and the next poll, so that an interval that
-// is not polled wakes nobody; and one that lags behind allocates nothing.
+// No timer is armed between a tick and the next poll, so an interval that is
+// not polled wakes no task, and an interval that lags behind allocates nothing.
 //
-// When the driver has gone, ticks that were overdue before they were waited for
-// still come; then `Tick()` gives `kUnavailable`, for good, and the stream
-// ends. Polling for the first time on a thread without a current driver, and
-// without one in the options, is a `Panic()`.
+// After the driver has shut down, ticks that were overdue before a task waited
+// for them still come. Then `Tick()` gives `kUnavailable`, permanently, and the
+// stream ends. Polling for the first time on a thread without a current driver,
+// and without a driver in the options, is a `Panic()`.
 //
-// May be moved until a poll finds no tick, and again when that tick has been
-// taken; in between, also if nobody waits any more, moving it is a `Panic()`.
-// Destroying it cancels. Polling, resetting and cancelling are O(1). It is for
-// one thread at a time.
+// An interval can be moved until a poll finds no tick, and again when the tick
+// has been taken. Moving an interval in between is a `Panic()`, even if no task
+// waits any more. Destroying the interval cancels it. Polling, resetting and
+// cancelling are O(1). An interval is for a single thread at a time.
 //
 // A tick takes a unit of the task's budget.
 class Interval : private wheel::internal::Registration {
  public:
-  // A `period` of less than a nanosecond is a `Panic()`.
+  // Makes an interval. A `period` of less than a nanosecond is a `Panic()`.
   explicit Interval(AnyDuration period, const IntervalOptions& options = {});
 
-  // The same for a period that may be wrong, as one out of a configuration:
-  // `kInvalidArgument` if it is less than a nanosecond.
+  // Like the constructor, but for a period that may be invalid, such as one
+  // from a configuration. Returns `kInvalidArgument` if the period is less than
+  // a nanosecond.
   static absl::StatusOr<Interval> Create(AnyDuration period,
                                          const IntervalOptions& options = {});
 
@@ -108,34 +112,36 @@ class Interval : private wheel::internal::Registration {
   Interval(Interval&&) = default;
   Interval& operator=(Interval&&) = delete;
 
-  // A future of the next tick, an `absl::StatusOr<Instant>`. Destroying it
-  // before it is ready takes no tick; the task may then still be woken for it
-  // once.
+  // Returns a future of the next tick, an `absl::StatusOr<Instant>`. If the
+  // future is destroyed before it is ready, no tick is taken; the task may
+  // still be woken once for the tick.
   IntervalTick Tick() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // For who writes a future around it.
+  // Polls for the next tick, as the future of `Tick()` does. For authors of
+  // futures that contain an interval.
   PollResult<absl::StatusOr<Instant>> PollTick(Context& cx);
 
   PollResult<std::optional<Instant>> PollNext(Context& cx);
 
-  // Lets the next tick be a period from now or, before the first poll, from
-  // then. A task that waits goes on waiting.
+  // Makes the next tick come a period from now or, before the first poll, a
+  // period from that poll. A task that waits continues to wait.
   void Reset() { Reset(period()); }
-  // Lets the next tick be `delay` from now; zero or less is at once. The tick
-  // after that is a period later.
+  // Makes the next tick come `delay` from now or, before the first poll,
+  // `delay` from that poll; zero or less is at once. The tick after that is a
+  // period later.
   void Reset(AnyDuration delay);
-  // Lets the next tick be at `next`. If that has passed, the ticks between then
-  // and now were missed (see `MissedTicks`).
+  // Makes the next tick come at `next`. If `next` has passed, the ticks between
+  // `next` and now were missed (see `MissedTicks`).
   void ResetAt(Instant next);
 
   absl::Duration period() const { return absl::Nanoseconds(period_); }
 
   MissedTicks missed_ticks() const { return missed_ticks_; }
-  // From the next tick on.
+  // Sets what to do about missed ticks, from the next tick on.
   void set_missed_ticks(MissedTicks m) { missed_ticks_ = m; }
 
-  // For when the next tick is planned; nothing before the first poll (unless it
-  // was given an instant).
+  // Returns the instant for which the next tick is planned. Returns nothing
+  // before the first poll, unless the interval was given an instant.
   std::optional<Instant> Deadline() const;
 
  private:
@@ -145,15 +151,15 @@ class Interval : private wheel::internal::Registration {
 
   Instant After(Instant tick) const;
 
-  // The deadline is the next tick.
+  // The base class's deadline is the next tick.
   MissedTicks missed_ticks_;
   int64_t period_;  // nanoseconds
 };
 
 // IntervalTick
 //
-// See `Interval::Tick()`. May be moved at any time. Polling it again after it
-// is ready takes the next tick.
+// The future that `Interval::Tick()` returns. Can be moved at any time. Polling
+// the future again after it is ready takes the next tick.
 class [[nodiscard("a tick is not taken until it is awaited")]] IntervalTick {
  public:
   explicit IntervalTick(Interval& interval) : interval_(&interval) {}

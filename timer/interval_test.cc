@@ -60,7 +60,7 @@ class IntervalTest : public testing::Test {
 
   bool IsPending(Interval& interval) { return Poll(interval).IsPending(); }
 
-  // All that can be taken now, in milliseconds since the start.
+  // Returns all ticks that can be taken now, in milliseconds since the start.
   std::vector<int64_t> Take(Interval& interval) {
     std::vector<int64_t> ticks;
     for (;;) {
@@ -195,12 +195,12 @@ TEST_F(IntervalTest, ALittleLateIsNotMissed) {
   PassMs(105);  // five ticks of the driver
   EXPECT_THAT(Take(delay), ElementsAre(100));
   EXPECT_EQ(delay.Deadline(), start_ + absl::Milliseconds(200));
-  PassMs(101);  // to one more
+  PassMs(101);  // one tick more
   EXPECT_THAT(Take(delay), ElementsAre(200));
   EXPECT_EQ(delay.Deadline(), start_ + absl::Milliseconds(306));
 }
 
-// With a period that is no longer than what is a little late otherwise.
+// The period is no longer than the lateness that is otherwise tolerated.
 TEST_F(IntervalTest, DelayDoesNotBurst) {
   Interval delay =
       Make(absl::Milliseconds(1), {.missed_ticks = MissedTicks::kDelay});
@@ -328,7 +328,7 @@ TEST_F(IntervalTest, ResetByLessThanZeroIsOneTickAtOnce) {
   PassMs(100);
   EXPECT_THAT(Take(interval), ElementsAre(100));
 
-  // Also before the first poll.
+  // This also holds before the first poll.
   Interval other = Make(absl::Milliseconds(100));
   other.Reset(-absl::Hours(1));
   EXPECT_THAT(Take(other), ElementsAre(100));

@@ -16,8 +16,9 @@ namespace rouse::internal {
 
 // IsDue()
 //
-// `Instant::Max()` is never, also on a clock that was moved there: who waits
-// until then only wants to hear that the driver has gone.
+// Returns whether `deadline` has come. `Instant::Max()` never comes, even on a
+// clock that was moved there: a waiter with this deadline only waits for the
+// driver to shut down.
 constexpr bool IsDue(Instant deadline, Instant now) {
   return deadline <= now && deadline != Instant::Max();
 }

@@ -1,12 +1,13 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How late timers end, and how long one turn of the driving thread lasts, where
-// many are due within one slot of a coarse level of the wheel.
+// Measures how late timers end, and how long a turn of the driving thread
+// lasts, if many timers are due within one slot of a coarse level of the wheel.
 //
-// Time is that of this thread's processor, and the clock is moved by hand:
-// whatever else the machine does counts for nothing. While nothing is due the
-// driving thread sleeps, which takes no processor's time; the clock moves to
+// Time is the processor time of this thread, and the benchmark moves the clock,
+// so other work on the machine does not count. While no timer is due, the
+// driving thread sleeps, which takes no processor time, and the clock moves to
+// the instant at which the thread would wake.
 // where it would awake.
 
 #include <algorithm>
@@ -35,7 +36,7 @@
 namespace rouse {
 namespace {
 
-// The 64 us of the finest wheel.
+// The finest tick of the wheel: 64 us.
 constexpr int64_t kTick = 64'000;
 
 int64_t ProcessorNanoseconds() {
@@ -44,7 +45,7 @@ int64_t ProcessorNanoseconds() {
   return t.tv_sec * 1'000'000'000 + t.tv_nsec;
 }
 
-// A paused clock that goes with this thread's use of the processor.
+// A paused clock that moves with the processor time of this thread.
 class Time {
  public:
   Time() { clock_->Pause(); }
@@ -65,7 +66,7 @@ class Time {
   int64_t moved_ = ProcessorNanoseconds();
 };
 
-// A task that waits for one deadline. As large as a small one.
+// A task that waits for one deadline. It has the size of a small task.
 template <class Wait>
 class alignas(64) Task {
  public:
@@ -112,7 +113,7 @@ class WheelTimers {
     return SleepUntil(driver_.handle(), deadline);
   }
   void Look() {}
-  // Also moves the clock, if nothing is due.
+  // Also moves the clock, if no timer is due.
   void Turn(Time&) { driver_.Park(); }
 
  private:
@@ -129,7 +130,7 @@ class HeapTimers {
   heap::Delay Until(Instant deadline) {
     return heap::Delay(timer_.handle(), deadline);
   }
-  // As the timer's thread does while others make delays.
+  // Does what the timer's thread does while other threads make delays.
   void Look() { static_cast<void>(timer_.NextEvent()); }
   void Turn(Time& time) {
     const std::optional<Instant> next = timer_.NextEvent();
@@ -143,7 +144,7 @@ class HeapTimers {
   heap::Timer timer_;
 };
 
-// Of one iteration, in nanoseconds.
+// Figures of one iteration, in nanoseconds.
 struct Figures {
   explicit Figures(std::vector<int64_t> late, int64_t longest_turn)
       : longest_turn(longest_turn) {
@@ -161,9 +162,9 @@ struct Figures {
   int64_t longest_turn;
 };
 
-// `range(0)` timers, of which the first is due `range(1)` ticks after a round
-// time, and all within `range(2)` ticks. Each figure is the median of what the
-// iterations have for it.
+// Runs `range(0)` timers. The first is due `range(1)` ticks after a round time,
+// and all are due within `range(2)` ticks. Each figure is the median over the
+// iterations.
 template <class Timers>
 void BM_Lateness(benchmark::State& state) {
   const size_t count = state.range(0);
@@ -173,8 +174,8 @@ void BM_Lateness(benchmark::State& state) {
   for (auto _ : state) {
     Time time;
     Timers timers(time);
-    // At which slots of levels 1 and 2 begin, and late enough for all timers to
-    // be made before.
+    // An instant at which slots of levels 1 and 2 begin, late enough for all
+    // timers to be made before.
     const int64_t slot = 4096 * kTick;
     const int64_t round = (time.Now().nanoseconds() / slot + 20) * slot;
     FastRand rand(1);
@@ -216,10 +217,10 @@ void BM_Lateness(benchmark::State& state) {
 
 void Slots(benchmark::internal::Benchmark* b) {
   b->ArgNames({"timers", "start", "ticks"});
-  b->Args({1'000, 64, 64});          // one slot of level 1
-  b->Args({20'000, 4096, 4096});     // one of level 2
-  b->Args({50'000, 4096, 4096});     // the same, two and a half times as full
-  b->Args({100'000, 4096, 15'625});  // a second: four of them
+  b->Args({1'000, 64, 64});       // one slot of level 1
+  b->Args({20'000, 4096, 4096});  // one slot of level 2
+  b->Args({50'000, 4096, 4096});  // as above, but two and a half times as full
+  b->Args({100'000, 4096, 15'625});  // a second: four slots of level 2
   b->Iterations(15)->Unit(benchmark::kMillisecond);
 }
 BENCHMARK_TEMPLATE(BM_Lateness, WheelTimers)->Apply(Slots);

@@ -5,8 +5,8 @@
 // File: next_tick.h
 // -----------------------------------------------------------------------------
 //
-// For timer/: when the next tick of an interval is that leaves out those it has
-// missed.
+// For timer/: computes the next tick of an interval that skips the ticks that
+// it has missed.
 //
 //   // At 35, of ticks every 10 from 0: 40.
 //   Instant next = NextTick(last, clock.Now(), period);
@@ -22,16 +22,17 @@ namespace rouse::internal {
 
 // NextTick()
 //
-// The first instant after `now` of those that are whole periods after `last`,
-// and after `last` itself, also if `now` is before that. `Instant::Max()` where
-// it lies beyond the end of the clock.
+// Returns the first instant after `now` that is a whole number of periods after
+// `last`. The result is after `last` even if `now` is before `last`. Returns
+// `Instant::Max()` if the result would lie beyond the end of the clock.
 //
-// The period is of a nanosecond or more. O(1), however many were missed.
+// The period must be at least a nanosecond. O(1), however many ticks were
+// missed.
 constexpr Instant NextTick(Instant last, Instant now,
                            int64_t period_nanoseconds) {
   const Instant next = last.PlusNanoseconds(period_nanoseconds);
   if (next > now) return next;
-  // Unsigned: the two may be as far apart as the clock reaches.
+  // Unsigned, because the two can be as far apart as the clock reaches.
   const uint64_t since_last = static_cast<uint64_t>(now.nanoseconds()) -
                               static_cast<uint64_t>(last.nanoseconds());
   const auto since_tick = static_cast<int64_t>(

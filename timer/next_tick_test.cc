@@ -26,7 +26,7 @@ TEST(NextTick, IsThePeriodAfterTheLastOrTheFirstAfterNow) {
   EXPECT_EQ(NextTick(At(1), At(11), 10), At(21));
   EXPECT_EQ(NextTick(At(1), At(1000), 10), At(1001));
   EXPECT_EQ(NextTick(At(1), At(1001), 10), At(1011));
-  // A tick that is taken before its time, by another's clock.
+  // A tick that is taken before its time, by another clock.
   EXPECT_EQ(NextTick(At(20), At(15), 10), At(30));
 }
 
@@ -41,8 +41,8 @@ TEST(NextTick, IsAfterNowAndNoMoreThanAPeriod) {
   }
 }
 
-// Defect 4 of the seed: more than 2^32 missed ticks, where it panics. (Its test
-// of that, large_skip, expects it to.)
+// Defect 4 of the seed: the seed panics after more than 2^32 missed ticks. (Its
+// test large_skip expects the panic.)
 TEST(NextTick, Defect4AnyNumberOfTicksMayBeMissed) {
   const int64_t now = int64_t{1} << 40;
   EXPECT_EQ(NextTick(At(0), At(now), 1), At(now + 1));
@@ -63,7 +63,7 @@ TEST(NextTick, TheDistanceMayBeThatOfTheWholeClock) {
             At(kMaxNanoseconds - 1));
 }
 
-// Defect 4 of the seed: an overflow.
+// Defect 4 of the seed: the sum overflows.
 TEST(NextTick, Defect4SaturatesAtTheEndOfTheClock) {
   EXPECT_EQ(NextTick(At(5), At(10), kMaxNanoseconds), Instant::Max());
   EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(kMaxNanoseconds - 2), 4),
@@ -79,7 +79,7 @@ TEST(NextTick, AfterTheEndOfTheClockThereIsNone) {
   EXPECT_EQ(NextTick(At(0), Instant::Max(), 7), Instant::Max());
 }
 
-// Needs no clock.
+// No clock is needed.
 static_assert(NextTick(At(0), At(35), 10) == At(40));
 
 }  // namespace

@@ -5,7 +5,7 @@
 // File: paused_clock.h
 // -----------------------------------------------------------------------------
 //
-// For the tests of this folder and those below.
+// For the tests of this folder and its subfolders: a clock that stands still.
 
 #ifndef ROUSE_TIMER_PAUSED_CLOCK_H_
 #define ROUSE_TIMER_PAUSED_CLOCK_H_
@@ -19,9 +19,10 @@
 
 namespace rouse {
 
-// A clock that stands, and is moved by the test alone. It begins where a round
-// of each level of the wheel does, at ticks of a millisecond: when a driver
-// wakes on the way to a deadline does not depend on how long the machine is up.
+// Returns a paused clock, which only the test moves. The clock starts where a
+// round of every level of the wheel begins, at ticks of a millisecond. The
+// times at which a driver wakes on the way to a deadline therefore do not
+// depend on how long the machine has been up.
 inline std::shared_ptr<Clock> PausedClock() {
   auto clock = std::make_shared<Clock>();
   clock->Pause();

@@ -5,7 +5,7 @@
 // File: poll_stream_timeout.h
 // -----------------------------------------------------------------------------
 //
-// For timer/: what all timeouts of streams have in common, however they wait.
+// For timer/: the parts that all timeouts of streams share, however they wait.
 
 #ifndef ROUSE_TIMER_POLL_STREAM_TIMEOUT_H_
 #define ROUSE_TIMER_POLL_STREAM_TIMEOUT_H_
@@ -27,11 +27,12 @@ namespace rouse {
 
 // AfterTimeout
 //
-// What a `StreamTimeout` does when it has said that time is up.
+// What a `StreamTimeout` does after reporting that time is up.
 enum class AfterTimeout {
-  // Waits for the item, however long: between two items there is one error.
+  // Waits for the item, without a limit. At most one error comes between two
+  // items.
   kWait,
-  // Gives the item the same time once more: an error each time that it is up.
+  // Gives the item the same time again, and an error whenever the time is up.
   kRepeat,
 };
 
@@ -39,13 +40,14 @@ namespace internal {
 
 // TimedStream
 //
-// A stream, and a time that limits it. `Time` waits:
+// A stream whose time is limited. `Time` does the waiting:
 //
-//   // Begins the time, from now on; anew if it has begun.
+//   // Starts the time, from now on; again if the time has been started.
 //   void Start();
-//   // Of what was started: OK when time is up, else why there is no waiting.
+//   // Ready with OK when the started time is up, or else with the reason why
+//   // no waiting is possible.
 //   PollResult<absl::Status> Poll(Context& cx);
-//   // For good.
+//   // Stops the time permanently.
 //   void Stop();
 template <class S, class Time>
 class TimedStream {
@@ -53,13 +55,13 @@ class TimedStream {
   using Item =
       typename TimeoutOutput<StreamItem<std::remove_reference_t<S>>>::type;
 
-  // The time is for each item.
+  // Limits the time for each item.
   TimedStream(S&& stream, Time time, AfterTimeout after)
       : stream_(std::forward<S>(stream)),
         time_(std::move(time)),
         limit_(after == AfterTimeout::kWait ? Limit::kEachOnce
                                             : Limit::kEachAgain) {}
-  // It is for all of them.
+  // Limits the time for all items together.
   TimedStream(S&& stream, Time time)
       : stream_(std::forward<S>(stream)),
         time_(std::move(time)),
@@ -75,16 +77,16 @@ class TimedStream {
   }
 
  private:
-  // What the time is for.
+  // What the time applies to.
   enum class Limit {
-    kEachOnce,   // each item, of which one error is given
-    kEachAgain,  // each item, which is given the same time after each error
+    kEachOnce,   // each item, with one error for an item
+    kEachAgain,  // each item, with the same time again after each error
     kAll,        // all items together
   };
   enum class State {
-    kIdle,     // time does not run
-    kRunning,  // it runs, or has run out and nobody knows
-    kUp,       // it was up, and does not limit this item any more
+    kIdle,     // the time is not running
+    kRunning,  // running, or up but not yet noticed
+    kUp,       // the time was up, and no longer limits this item
   };
 
   PollResult<std::optional<Item>> PollEach(Context& cx) {
@@ -105,8 +107,9 @@ class TimedStream {
     return Error(*std::move(up));
   }
 
-  // Time first: a stream that is always ready would never find it up. And with
-  // budget, without which it would not be found up either.
+  // Polls the time first: if the stream were first, and always ready, an
+  // expired time would go unnoticed. This also requires budget: without budget
+  // an expired time would go unnoticed, too.
   PollResult<std::optional<Item>> PollAll(Context& cx) {
     if (!cx.HasBudget()) return YieldForBudget(cx);
     PollResult<absl::Status> up = PollTime(cx);
@@ -116,7 +119,7 @@ class TimedStream {
     }
     auto item = stream_.get()->PollNext(cx);
     if (item.IsPending()) return kPending;
-    // So that the driver has its turn, whatever the stream takes.
+    // Lets the driver have its turn, however little budget the stream takes.
     TakeUnitIfAny(cx);
     return Give(*std::move(item));
   }

@@ -5,7 +5,7 @@
 // File: poll_timeout.h
 // -----------------------------------------------------------------------------
 //
-// For timer/: what all timeouts have in common, however they wait.
+// For timer/: the parts that all timeouts share, however they wait.
 
 #ifndef ROUSE_TIMER_POLL_TIMEOUT_H_
 #define ROUSE_TIMER_POLL_TIMEOUT_H_
@@ -27,7 +27,7 @@
 
 namespace rouse::internal {
 
-// What a timeout makes of an output of type `T`.
+// The output of a timeout whose future has an output of type `T`.
 template <class T>
 struct TimeoutOutput {
   using type = absl::StatusOr<T>;
@@ -37,7 +37,7 @@ template <class T>
 struct TimeoutOutput<T> {
   using type = absl::Status;
 };
-// A `StatusOr` has no references.
+// A `StatusOr` cannot hold a reference.
 template <class T>
   requires(!std::convertible_to<T&, absl::Status>)
 struct TimeoutOutput<T&> {
@@ -48,7 +48,7 @@ struct TimeoutOutput<absl::StatusOr<T>> {
   using type = absl::StatusOr<T>;
 };
 
-// A future or a stream, or a reference to one.
+// Holds a future or a stream, or a reference to either.
 template <class F>
 class FutureSlot {
  public:
@@ -72,7 +72,8 @@ class FutureSlot<F&> {
   F* future_;
 };
 
-// What a future has given is no timeout of the one around it.
+// Removes the mark of a timeout from an output of the inner future, which is
+// not a timeout of the outer `Timeout`.
 inline void ForgetInnerTimeout(absl::Status& status) {
   if (!status.ok()) ForgetTimedOut(status);
 }
@@ -86,9 +87,10 @@ void ForgetInnerTimeout(absl::StatusOr<T>& result) {
 
 // PollTimeout()
 //
-// Polls the future and then, if it is not ready, `poll_time`, a function of a
-// `Context&` that is ready with a status: OK when time is up, or else why there
-// will be no waiting for it. Then the future is destroyed.
+// Polls the future and then, if the future is not ready, `poll_time`, a
+// function of a `Context&`. `poll_time` is ready with a status: OK when time is
+// up, or else the reason why no waiting for the time is possible. The future is
+// destroyed when `poll_time` is ready.
 //
 // A future that uses up the budget does not keep time from being up.
 template <class Output, class F, class PollTime>

@@ -5,12 +5,12 @@
 // File: sleep.h
 // -----------------------------------------------------------------------------
 //
-// `Sleep` waits for a time to pass, `SleepUntil()` for an instant to come:
+// `Sleep` waits until a time has passed, `SleepUntil()` until an instant comes:
 //
 //   co_await Sleep(absl::Milliseconds(10));
 //   co_await SleepUntil(Now() + absl::Seconds(1));
 //
-// One that is kept can be put off, here to end a connection that is idle:
+// A sleep can be put off, here to end an idle connection:
 //
 //   Sleep idle(absl::Seconds(30));
 //   while (...) {
@@ -18,7 +18,7 @@
 //     idle.Reset(absl::Seconds(30));
 //   }
 //
-// To give up on something else when time is up, see timeout.h.
+// To give up on another future when time is up, see timeout.h.
 
 #ifndef ROUSE_TIMER_SLEEP_H_
 #define ROUSE_TIMER_SLEEP_H_
@@ -38,14 +38,16 @@ namespace rouse {
 
 // SleepResult
 //
-// How a sleep ended: `ok()`, or not, because its driver has gone. A task of a
-// runtime that shuts down is destroyed and does not see that, so most need not
-// look, and no compiler asks them to. One that sleeps in a loop, on a driver
-// that may go before it does, must look, or else it spins:
+// The way a sleep ended: `ok()`, or not, because the driver has shut down. A
+// runtime that shuts down destroys its tasks, so a task of the runtime does not
+// see a result that is not `ok()`. Most tasks therefore need not check the
+// result, and no compiler demands a check. A task that sleeps in a loop, on a
+// driver that may shut down before the task ends, must check, or else the task
+// spins:
 //
 //   while ((co_await Sleep(period)).ok()) Tick();
 //
-// Converts to `absl::Status`, which is OK or `kUnavailable`.
+// Converts to an `absl::Status` of OK or `kUnavailable`.
 class SleepResult {
  public:
   explicit SleepResult(bool ok) : ok_(ok) {}
@@ -65,26 +67,27 @@ class SleepResult {
 //
 // # Time
 //
-// It is on the clock of the driver (see wheel::Handle::clock): the one it is
-// given, or the current one of the thread that polls it first, which it then
-// keeps. The time of a sleep for a duration starts at the first poll, as
-// everything does that a future does. Zero, less, or a deadline that has passed
-// is ready at the first poll.
+// A sleep uses the clock of its driver (see wheel::Handle::clock). The driver
+// is the given one, or else the current driver of the thread that polls first,
+// which the sleep then keeps. The time of a sleep for a duration starts at the
+// first poll, like all work of a future. If the duration is zero or less, or
+// the deadline has passed, the sleep is ready at the first poll.
 //
-// It never ends early, and ends at the first tick of the driver at or after its
-// deadline (1 ms by default): up to a tick late, plus the time that it takes to
-// wake a thread and to come to this task. Durations that are too long for the
-// clock are forever; `absl::InfiniteDuration()` is.
+// A sleep never ends early. It ends at the first tick of the driver at or after
+// the deadline (ticks are 1 ms by default): up to a tick late, plus the time to
+// wake a thread and to reach the task. A duration too long for the clock, such
+// as `absl::InfiniteDuration()`, never ends.
 //
 // # Use
 //
-// It may be moved while no task waits for it: until it is first polled, and
-// after it has ended and was reset. Moving it otherwise is a `Panic()`, and so
-// is polling one that has ended and was not reset, and polling one for the
-// first time on a thread without a current driver.
+// A sleep can be moved while no task waits for it: until it is first polled,
+// and after it has ended and was reset. Moving a sleep at any other time is a
+// `Panic()`. So is polling a sleep that has ended and was not reset, and
+// polling a sleep without a given driver for the first time on a thread without
+// a current driver.
 //
-// Destroying it cancels it. Sleeping and cancelling are O(1) and allocate
-// nothing. It is for one thread at a time. 64 bytes.
+// Destroying a sleep cancels it. Sleeping and cancelling are O(1) and allocate
+// nothing. A sleep is for a single thread at a time, and takes 64 bytes.
 //
 // Ending takes a unit of the task's budget.
 class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
@@ -92,30 +95,33 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
  public:
   explicit Sleep(AnyDuration duration)
       : Registration(absl::ToInt64Nanoseconds(duration)) {}
-  // With the driver of `handle`, whichever is current.
+  // Makes a sleep with the driver of `handle`, regardless of the current
+  // driver.
   Sleep(const wheel::Handle& handle, AnyDuration duration)
       : Registration(handle.core(), absl::ToInt64Nanoseconds(duration)) {}
 
-  // Panics if it was polled.
+  // Panics if the other sleep was polled, unless it has ended and was reset.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
   Sleep(Sleep&&) = default;
   Sleep& operator=(Sleep&&) = delete;
 
   PollResult<SleepResult> Poll(Context& cx);
 
-  // Begins again, with another end. May be called at any time. If a task waits
-  // for this sleep it goes on waiting and needs no poll to be woken at the new
-  // time. One that has ended is to be polled again. Putting an end off takes no
-  // lock.
+  // Restarts the sleep with another deadline. May be called at any time. If a
+  // task waits for this sleep, the task continues to wait, and needs no poll to
+  // be woken at the new deadline. A sleep that has ended must be polled again.
+  // Moving the deadline to a later instant takes no lock.
   void ResetAt(Instant deadline);
-  // The same, for `duration` from now or, before the first poll, from then.
+  // Like `ResetAt()`, with a deadline `duration` from now or, before the first
+  // poll, `duration` from that poll.
   void Reset(AnyDuration duration);
 
-  // When it ends or has ended; nothing for one that has not been polled and so
-  // has not begun (unless it was given an instant).
+  // Returns when the sleep ends or has ended. Returns nothing for a sleep that
+  // has not been polled, and so has not started, unless the sleep was given an
+  // instant.
   std::optional<Instant> Deadline() const;
 
-  // Whether it has ended by the passing of time.
+  // Returns whether the sleep has ended because its time has passed.
   using Registration::IsElapsed;
 
  private:
@@ -131,7 +137,7 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
 
 // SleepUntil()
 //
-// A sleep that ends at `deadline`, an instant of the driver's clock.
+// Returns a sleep that ends at `deadline`, an instant of the driver's clock.
 inline Sleep SleepUntil(Instant deadline) { return Sleep(deadline); }
 inline Sleep SleepUntil(const wheel::Handle& handle, Instant deadline) {
   return Sleep(handle, deadline);
@@ -139,7 +145,8 @@ inline Sleep SleepUntil(const wheel::Handle& handle, Instant deadline) {
 
 // Now()
 //
-// The present on the clock of the current driver. Without one, a `Panic()`.
+// Returns the present on the clock of the current driver. A `Panic()` if the
+// thread has no current driver.
 Instant Now();
 
 }  // namespace rouse

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sleeps on a driver, as a task sees them.
+// Measures sleeps on a driver, as a task sees them.
 
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,8 @@ namespace {
 
 using Driver = wheel::Driver<ThreadParker>;
 
-// What an executor's waker costs, about: a count.
+// A task whose waker costs about as much as an executor's: it counts
+// references.
 class Task {
  public:
   template <class F>
@@ -41,7 +42,7 @@ Driver& SharedDriver() {
   return *driver;
 }
 
-// A timeout that does not fire: create, poll, drop.
+// A timeout that does not fire: create, poll and drop a sleep.
 void BM_ArmAndCancel(benchmark::State& state) {
   const wheel::ScopedDefault current(SharedDriver().handle());
   Task task;
@@ -53,7 +54,7 @@ void BM_ArmAndCancel(benchmark::State& state) {
 }
 BENCHMARK(BM_ArmAndCancel)->Threads(1)->Threads(2)->UseRealTime();
 
-// The same on a paused clock: without the system's.
+// Like BM_ArmAndCancel, but on a paused clock, without the system's clock.
 void BM_ArmAndCancelOnAPausedClock(benchmark::State& state) {
   Driver driver;
   driver.clock().Pause();
@@ -88,7 +89,7 @@ void BM_PutOff(benchmark::State& state) {
 }
 BENCHMARK(BM_PutOff);
 
-// Many at once: armed, woken and dropped; time for one.
+// Many sleeps at once: armed, woken and dropped; the time is for one sleep.
 void BM_Fire(benchmark::State& state) {
   const int64_t count = state.range(0);
   Driver driver;
@@ -109,7 +110,8 @@ void BM_Fire(benchmark::State& state) {
 }
 BENCHMARK(BM_Fire)->Arg(1'000)->Arg(1'000'000);
 
-// A turn of the driver with nothing due, beyond the turn of the one below.
+// A turn of the driver without an expired timer, beyond the turn of the driver
+// below.
 void BM_Turn(benchmark::State& state) {
   Driver driver;
   Task task;

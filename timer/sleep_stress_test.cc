@@ -1,9 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that arm, reset and drop sleeps while another one drives, on the real
-// clock. What must hold: nothing ends early, nothing is lost, nothing is
-// touched that has gone (the sanitizers look). See stress_time.h for how long.
+// Threads arm, reset and drop sleeps while another thread drives them, on the
+// real clock. No sleep may end early, none may be lost, and no destroyed object
+// may be accessed (the sanitizers check this). See stress_time.h for the
+// duration.
 
 #include <atomic>
 #include <cstdint>
@@ -32,10 +33,10 @@ using Driver = wheel::Driver<ThreadParker>;
 
 constexpr int kThreads = 16;
 
-// How long each of the four tests takes.
+// Returns the duration of each of the four tests.
 absl::Duration RunTime() { return StressTime(absl::Milliseconds(300), 4); }
 
-// Fewer shards than threads, so that threads meet in them.
+// Fewer shards than threads, so that threads contend for them.
 wheel::Options Fine() {
   wheel::Options options;
   options.resolution = absl::Microseconds(64);
@@ -43,7 +44,7 @@ wheel::Options Fine() {
   return options;
 }
 
-// Parks in a driver until it is told to stop.
+// Parks in a driver until the object is destroyed.
 class DriverThread {
  public:
   explicit DriverThread(Driver& driver)
@@ -62,7 +63,7 @@ class DriverThread {
   std::thread thread_;
 };
 
-// A task that blocks its thread, and is told by its waker to poll again.
+// A task that blocks its thread until its waker tells it to poll again.
 class Task {
  public:
   PollResult<SleepResult> Poll(Sleep& sleep) {
@@ -125,7 +126,8 @@ TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
     std::optional<Sleep> sleeps[16];
     while (NotYet(clock, start, RunTime())) {
       std::optional<Sleep>& sleep = sleeps[rand.Below(16)];
-      // Deadlines about now, so that the driver is often at work on them.
+      // Deadlines close to now, so that the driver is often working on these
+      // sleeps.
       const auto duration = absl::Microseconds(rand.Below(200));
       if (!sleep.has_value()) {
         sleep.emplace(duration);
@@ -141,8 +143,7 @@ TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
         EXPECT_GE(clock.Now(), *sleep->Deadline());
       }
     }
-    // A reset that has returned is never followed by an end at the old
-    // deadline.
+    // A sleep never ends at the old deadline after a reset has returned.
     for (std::optional<Sleep>& sleep : sleeps) {
       if (!sleep.has_value()) continue;
       sleep->Reset(absl::Milliseconds(1));
@@ -165,7 +166,7 @@ TEST(SleepStress, MovesFromTaskToTaskWhileItFires) {
       for (uint32_t polls = rand.Below(50); polls > 0 && !ready; --polls) {
         ready = tasks[polls % 2].Poll(sleep).IsReady();
       }
-      // Whichever polled last is woken.
+      // The task that polled last is woken.
       if (ready) continue;
       EXPECT_TRUE(tasks[0].BlockOn(sleep).ok());
     }
@@ -191,7 +192,7 @@ TEST(SleepStress, TheDriverGoesInTheMiddle) {
       Task task;
       bool gone = false;
       while (!gone) {
-        // Some have ended, some wait and are dropped or cut short.
+        // Some sleeps have ended, others wait and are dropped or shortened.
         auto first = std::make_unique<Sleep>(
             handle, absl::Microseconds(rand.Below(100)));
         Sleep second(handle, absl::Microseconds(rand.Below(100)));

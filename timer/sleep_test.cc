@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traps are those of Tokio's timers, by the numbers of its issues. All of
-// them are in wheel/traps_test.cc; some are here again, from close by.
+// The traps are bugs of Tokio's timers, with the numbers of its issues. All of
+// them are in wheel/traps_test.cc; some are repeated here, closer to the code.
 
 #include "rouse/timer/sleep.h"
 
@@ -51,7 +51,7 @@ class SleepTest : public testing::Test {
     return result.IsReady() && result->ok();
   }
 
-  // What the driver's thread does when time has passed.
+  // Does what the driver's thread does when time has passed.
   void Pass(absl::Duration d) {
     clock_->Advance(d);
     driver_->ParkFor(absl::ZeroDuration());
@@ -312,7 +312,7 @@ TEST_F(SleepTest, ResetAfterItsEndBeginsAgain) {
   EXPECT_EQ(task_.wakes(), 3);
 }
 
-// T6: tokio #3675, #5093. It has come due and nobody has looked yet.
+// T6: tokio #3675, #5093. The sleep has expired and has not been polled yet.
 TEST_F(SleepTest, ResetBetweenItsEndAndThePollBeginsAgain) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));

@@ -5,8 +5,8 @@
 // File: stream_timeout.h
 // -----------------------------------------------------------------------------
 //
-// `StreamTimeout` gives each item of a stream some time, and tells when it has
-// not come by then:
+// `StreamTimeout` limits the time for each item of a stream, and reports an
+// error if the item has not come by then:
 //
 //   StreamTimeout timed(absl::Seconds(30), std::move(messages));
 //   while (std::optional<absl::StatusOr<Message>> m = co_await Next(timed)) {
@@ -18,13 +18,13 @@
 //     Handle(**m);
 //   }
 //
-// `StreamTimeoutAt()` is for the whole of a stream:
+// `StreamTimeoutAt()` limits the time of a whole stream:
 //
 //   // What comes within this second, and no more.
 //   auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), std::move(samples));
 //
-// The stream's items become statuses or `StatusOr`s, as the output of a future
-// does (timeout.h).
+// The stream's items become statuses or `StatusOr`s, as a future's output does
+// (timeout.h).
 
 #ifndef ROUSE_TIMER_STREAM_TIMEOUT_H_
 #define ROUSE_TIMER_STREAM_TIMEOUT_H_
@@ -49,13 +49,13 @@ namespace rouse {
 
 namespace internal {
 
-// How a stream's timeout waits, see TimedStream.
+// Waits for the timeout of a stream, see TimedStream.
 class SleepTime {
  public:
-  // For a duration, again and again.
+  // Waits for `duration`, again and again.
   SleepTime(Sleep sleep, absl::Duration duration)
       : sleep_(std::move(sleep)), duration_(duration) {}
-  // Once, for what the sleep is for.
+  // Waits once, as long as `sleep` does.
   explicit SleepTime(Sleep sleep) : sleep_(std::move(sleep)) {}
 
   void Start() {
@@ -76,42 +76,46 @@ class SleepTime {
 
 // StreamTimeout
 //
-// A stream. It polls `S` first: an item that is there is given, however late it
-// is. If time is up before, it gives `kDeadlineExceeded`, once for that item,
-// or as `AfterTimeout` says; `S` goes on, and the item comes when it comes. An
-// error that is an item of `S` is one like any other. At the end of `S` it
-// ends, too.
+// A stream. It polls `S` first: a ready item is given, however late. If time is
+// up first, the stream gives `kDeadlineExceeded`, once for the item or as
+// `AfterTimeout` says; `S` continues, and the item comes when ready. An error
+// among the items of `S` is treated like any other item. The stream ends when
+// `S` ends.
 //
-// If the driver has gone it gives `kUnavailable`, destroys `S`, and ends.
+// If the driver has shut down, the stream gives `kUnavailable`, destroys `S`,
+// and ends.
 //
 // # Time
 //
-// It is that of a `Sleep`: on the clock of the current driver, to its next
-// tick. It starts anew for each item, when `S` is found to be not ready: what
-// the caller does between two items does not count, and a stream that always
-// has an item costs no look at the clock. An `S` that always uses up the task's
-// budget does not keep time from being up.
+// The time is measured as by a `Sleep`: on the clock of the current driver, and
+// up to the driver's next tick. Time starts anew for each item, when `S` is
+// found not to be ready. The time that the caller spends between two items
+// therefore does not count, and a stream that always has an item never reads
+// the clock. An `S` that always uses up the task's budget does not keep time
+// from being up.
 //
 // # Use
 //
-// May be moved until it is first polled. It is for one thread at a time.
-// Destroying it cancels `S` and the sleep; destroying a `Next()` of it loses
-// nothing, and time goes on. Given an lvalue it refers to it instead, and
-// cancels nothing but the sleep: the stream may go on without it.
+// A `StreamTimeout` can be moved until it is first polled. It is for a single
+// thread at a time. Destroying it cancels `S` and the sleep; destroying a
+// `Next()` of it loses nothing, and time goes on. A `StreamTimeout` of an
+// lvalue refers to the original stream instead, and cancels nothing but the
+// sleep: the stream can be used without the `StreamTimeout` afterwards.
 //
-// One sleep, which is reset at most once for each item: O(1), no allocation.
+// Costs one sleep and at most one reset for each item: O(1), without
+// allocations.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 class [[nodiscard]] StreamTimeout {
  public:
-  // `absl::Status` or `absl::StatusOr<T>`.
+  // Either `absl::Status` or `absl::StatusOr<T>`.
   using Item = typename internal::TimedStream<S, internal::SleepTime>::Item;
 
   StreamTimeout(AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::SleepTime(Sleep(duration), duration), after) {}
-  // With the driver of `handle`, whichever is current.
+  // Uses the driver of `handle`, regardless of the current driver.
   StreamTimeout(const wheel::Handle& handle, AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
@@ -150,17 +154,18 @@ StreamTimeout(wheel::Handle, AnyDuration, S&&, AfterTimeout)
 
 // StreamTimeoutAt()
 //
-// One end for the whole stream, an instant of the driver's clock. From then on
-// no item is given, also if it is there: `kDeadlineExceeded`, once, and the
-// end. `S` is destroyed then. An item takes a unit of the task's budget; where
-// there is none, nobody can tell whether time is up, and it yields. Everything
-// else is as above.
+// Returns a stream with one time limit for all items together: `deadline`, an
+// instant of the driver's clock. From then on no item is given, not even a
+// ready item. The stream gives `kDeadlineExceeded` once, destroys `S`, and
+// ends. An item takes a unit of the task's budget; without budget the stream
+// cannot tell whether time is up, and yields. Everything else is as for
+// `StreamTimeout`.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(Instant deadline, S&& stream) {
   return StreamTimeout<S>(SleepUntil(deadline), std::forward<S>(stream));
 }
-// With the driver of `handle`.
+// Like the function above, but uses the driver of `handle`.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(const wheel::Handle& handle, Instant deadline,

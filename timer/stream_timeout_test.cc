@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is the wheel's; what all timeouts of streams have in common is tried in
-// heap/stream_timeout_test.
+// Tests what is specific to the wheel. heap/stream_timeout_test tests what all
+// timeouts of streams share.
 
 #include "rouse/timer/stream_timeout.h"
 
@@ -37,7 +37,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An item after each of the durations.
+// Gives an item after each of the durations.
 Gen<int> Items(std::vector<absl::Duration> durations) {
   int i = 0;
   for (const absl::Duration duration : durations) {
@@ -71,7 +71,7 @@ class StreamTimeoutTest : public testing::Test {
   CountingWaker task_;
 };
 
-// 0 stands for a timeout, -1 for another error.
+// In the result, 0 stands for a timeout, and -1 for another error.
 template <class S>
 Co<void> TakeAll(S& timed, std::vector<int>& taken) {
   while (auto item = co_await Next(timed)) {
@@ -90,7 +90,7 @@ TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
   EXPECT_THAT(taken, ElementsAre(1, 0, 2, 3, 0, 4));
 }
 
-// That one is late is no item.
+// A timeout is not an item.
 TEST_F(StreamTimeoutTest, OfAStatusOrOfAStatusTellsOfTheItemsThatAreLate) {
   using Nested = absl::StatusOr<absl::Status>;
   struct Late {
@@ -181,7 +181,8 @@ TEST_F(StreamTimeoutTest, TakesAnotherDriver) {
   EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(at))->status()));
 }
 
-// Uses up all of the budget, whenever it is polled, and has no item.
+// A stream that uses up all of the budget whenever it is polled, and has no
+// item.
 class Greedy {
  public:
   PollResult<std::optional<int>> PollNext(Context& cx) {
@@ -200,7 +201,7 @@ TEST_F(StreamTimeoutTest, AStreamThatUsesUpTheBudgetDoesNotHoldTimeUp) {
   EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
 }
 
-// Always has an item, and asks for no budget.
+// A stream that always has an item, and needs no budget.
 class Endless {
  public:
   PollResult<std::optional<int>> PollNext(Context&) {
@@ -208,7 +209,7 @@ class Endless {
   }
 };
 
-// Without budget nobody can tell whether time is up.
+// Without budget the stream cannot tell whether time is up.
 TEST_F(StreamTimeoutTest, AtGivesNoItemWithoutBudget) {
   auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());
   const Waker waker = task_.NewWaker();

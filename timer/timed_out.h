@@ -5,7 +5,7 @@
 // File: timed_out.h
 // -----------------------------------------------------------------------------
 //
-// Tells a timeout from an error of what it was put on:
+// `TimedOut()` tells a timeout from other errors of a future with a timeout:
 //
 //   absl::StatusOr<Reply> reply =
 //       co_await rouse::Timeout(absl::Seconds(1), Ask(server));
@@ -27,25 +27,25 @@ namespace rouse {
 // namesakes in `rouse::heap`.
 //
 // Returns false for every other error, such as a DeadlineExceeded of the
-// operating system, and for an error that the future in a `Timeout` has given,
-// also if that has come from a `Timeout` within the future.
+// operating system. Also returns false for an error of the future in a
+// `Timeout`, even if the error comes from a `Timeout` within that future.
 //
-// The mark is a payload of the status: it is copied with the status, and lost
-// in a new status that is made of the code and the message of the old one. A
-// status with it does not equal one without. A function that returns such a
-// status to its caller, as `OrReturn` does, hands on the mark; only a `Timeout`
-// around the function's future removes it.
+// The mark is a payload of the status. A copy of the status has the mark; a new
+// status made of the code and the message of the old status does not. A status
+// with the mark does not equal a status without. A function that returns such a
+// status to its caller, as `OrReturn` does, passes the mark on; only a
+// `Timeout` around the function's future removes the mark.
 //
-// Thread-safe. Costs a comparison, and for a DeadlineExceeded the look for a
+// Thread-safe. Costs a comparison and, for a DeadlineExceeded, the search for a
 // payload.
 bool TimedOut(const absl::Status& status);
 
 namespace internal {
 
-// The error of a timeout.
+// Returns the error of a timeout.
 absl::Status MakeTimedOut();
 
-// Makes `TimedOut(status)` false.
+// Removes the mark, which makes `TimedOut(status)` false.
 void ForgetTimedOut(absl::Status& status);
 
 }  // namespace internal

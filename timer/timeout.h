@@ -5,7 +5,7 @@
 // File: timeout.h
 // -----------------------------------------------------------------------------
 //
-// `Timeout` gives a future some time, and gives up on it after that:
+// `Timeout` limits the time of a future, and gives up on the future after that:
 //
 //   absl::StatusOr<Frame> frame =
 //       co_await Timeout(absl::Seconds(5), ReadFrame(stream));
@@ -41,21 +41,22 @@ namespace rouse {
 
 // Timeout
 //
-// A future. It polls `F` first: a result that is there is taken, however late
-// it is. If time is up before, it destroys `F`, and so cancels it, and gives
-// `kDeadlineExceeded`, which `TimedOut()` (timed_out.h) tells from an error
-// that `F` gives; if the driver has gone, it does the same and gives
-// `kUnavailable`.
+// A future. It polls `F` first: a ready result is taken, however late. If time
+// is up first, the timeout destroys and thereby cancels `F`, and gives
+// `kDeadlineExceeded`. `TimedOut()` (timed_out.h) distinguishes this error from
+// an error that `F` gives. If the driver has shut down, the timeout does the
+// same and gives `kUnavailable`.
 //
-// Time is that of a `Sleep`: on the clock of the current driver, to its next
-// tick. It starts when `F` is not ready at the first poll; an `F` that is costs
-// no look at the clock. An `F` that always uses up the task's budget does not
-// keep time from being up.
+// The time is measured as by a `Sleep`: on the clock of the current driver, and
+// up to the driver's next tick. Time starts when `F` is not ready at the first
+// poll; if `F` is ready then, the clock is not read. An `F` that always uses up
+// the task's budget does not keep time from being up.
 //
-// May be moved until it is first polled. Destroying it cancels `F` and the
-// sleep. Given an lvalue it refers to it instead, and cancels nothing but the
-// sleep: the future may be awaited again. Given a callable that returns a
-// future it keeps the callable, and calls it at the first poll.
+// A `Timeout` can be moved until it is first polled. Destroying it cancels `F`
+// and the sleep. A `Timeout` of an lvalue refers to the original future
+// instead, and cancels nothing but the sleep: the future can be awaited again.
+// A `Timeout` of a callable keeps the callable, and calls it at the first poll
+// to get the future.
 template <class F>
   requires Future<std::remove_reference_t<F>>
 class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
@@ -66,12 +67,13 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
   Timeout(AnyDuration duration, F&& future)
       : Timeout(Sleep(duration), std::forward<F>(future)) {}
 
-  // With a sleep of any kind: until an instant, on another driver.
+  // Limits the time with a sleep of any kind, such as a sleep until an instant
+  // or on another driver.
   Timeout(Sleep sleep, F&& future)
       : future_(std::forward<F>(future)), sleep_(std::move(sleep)) {}
 
-  // Calls `callable` at the first poll, and keeps it as long as the future that
-  // it returns.
+  // Calls `callable` at the first poll, and keeps the callable for as long as
+  // the returned future.
   template <class Callable>
     requires(!Future<Callable> &&
              std::same_as<F, internal::FutureFrom<Callable>>)
@@ -106,7 +108,8 @@ Timeout(Sleep, F&&) -> Timeout<internal::FutureFrom<F>>;
 
 // TimeoutAt()
 //
-// The same, until an instant of the current driver's clock.
+// Returns a `Timeout` that ends at `deadline`, an instant of the current
+// driver's clock.
 template <IntoFuture F>
 Timeout<internal::FutureFrom<F>> TimeoutAt(Instant deadline, F&& future) {
   return Timeout<internal::FutureFrom<F>>(SleepUntil(deadline),

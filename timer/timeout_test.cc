@@ -32,7 +32,7 @@
 namespace rouse {
 namespace {
 
-// Ready when a value is put there.
+// A future that is ready when a value is put into the gate.
 template <class T>
 class Gate {
  public:
@@ -96,7 +96,7 @@ TEST_F(TimeoutTest, IsToldFromAnErrorOfTheFuture) {
   EXPECT_FALSE(TimedOut(absl::OkStatus()));
 }
 
-// Where one is within another.
+// A timeout within another timeout.
 TEST_F(TimeoutTest, IsToldFromATimeoutOfTheFuture) {
   const absl::StatusOr<int> inner_error = [this] {
     Timeout inner(absl::Seconds(1), Gate<int>(Closed<int>()));
@@ -262,7 +262,7 @@ TEST_F(TimeoutTest, OfAStatusOrGivesThatOne) {
   EXPECT_EQ(***Poll(timeout), 7);
 }
 
-// Its being up is no value.
+// The expiry of the time is not a value.
 TEST_F(TimeoutTest, OfAStatusOrOfAStatusIsAnErrorWhenTimeIsUp) {
   using Nested = absl::StatusOr<absl::Status>;
   Timeout timeout(absl::ZeroDuration(), Gate<Nested>(Closed<Nested>()));
@@ -312,7 +312,7 @@ TEST_F(TimeoutTest, PollingItAfterItsEndPanics) {
   EXPECT_PANIC(static_cast<void>(Poll(timeout)), "polled after time was up");
 }
 
-// Uses up all of the budget, whenever it is polled.
+// A future that uses up all of the budget whenever it is polled.
 class Greedy {
  public:
   PollResult<int> Poll(Context& cx) {

@@ -5,9 +5,9 @@
 // File: arc_list.h
 // -----------------------------------------------------------------------------
 //
-// `ArcList<T>` is a lock-free list through which any number of threads tell
-// another one that reference-counted nodes have changed. A node is in it once,
-// however often it is pushed before it is looked at.
+// `ArcList<T>` is a lock-free list through which any number of threads notify
+// another thread that reference-counted nodes have changed. However often a
+// node is pushed before the other thread's check, the node is in the list once.
 //
 //   class Timer : public RefCounted<Timer>, public ArcListNode {
 //    public:
@@ -30,8 +30,8 @@
 //   // In the end.
 //   ArcList<Timer>::Batch last = changed.TakeAndSeal();
 //
-// No change is lost: either the look after `Pop()` sees it, or its `Push()`
-// makes the node come once more.
+// No change is lost: either the check after `Pop()` sees the change, or the
+// change's `Push()` puts the node in the list again.
 
 #ifndef ROUSE_TIMER_HEAP_ARC_LIST_H_
 #define ROUSE_TIMER_HEAP_ARC_LIST_H_
@@ -49,22 +49,21 @@ namespace internal {
 class ArcListCore;
 }  // namespace internal
 
-// What became of a `Push()`.
+// Result of a `Push()`.
 enum class PushResult {
   // The node is in the list, which holds a reference to it.
   kPushed,
-  // It was in a list already, or in a batch out of one, or about to be: see
-  // `ArcList::Push()`.
+  // The node already was, or was about to be, in a list or in a batch taken
+  // from a list: see `ArcList::Push()`.
   kAlreadyEnqueued,
-  // The list takes nothing any more. The node is in no list.
+  // The list accepts no more nodes. The node is in no list.
   kSealed,
 };
 
 // ArcListNode
 //
-// The base, next to `RefCounted<T>`, of a `T` that goes into lists. It is in
-// one list at a time: enqueued from the push that puts it there until it is
-// popped.
+// The base, next to `RefCounted<T>`, of a list's `T`. A node is in one list at
+// a time: it is enqueued from the push into the list until it is popped.
 class ArcListNode {
  public:
   ArcListNode(const ArcListNode&) = delete;
@@ -84,21 +83,23 @@ class ArcListNode {
 
 namespace internal {
 
-// The list of whatever type: of its nodes, not of their references.
+// A list of nodes of any type, without their references.
 class ArcListCore {
  public:
   ArcListCore() = default;
   ArcListCore(const ArcListCore&) = delete;
   ArcListCore& operator=(const ArcListCore&) = delete;
 
-  // Makes `node` the caller's to link. False if it is enqueued.
+  // Gives the caller the right to link `node`. Returns false if `node` is
+  // enqueued.
   static bool Claim(ArcListNode* node);
-  // Links a claimed node. False if the list is sealed: it is claimed no more.
+  // Links a claimed node. Returns false if the list is sealed; the node is then
+  // no longer claimed.
   bool Link(ArcListNode* node);
-  // The newest of the nodes that were in the list, or null.
+  // Removes all nodes. Returns the newest node, or null.
   ArcListNode* TakeAll();
   ArcListNode* TakeAndSeal();
-  // Un-enqueues a node that was taken, and returns the next older one.
+  // Ends the enqueued state of a taken node, and returns the next older node.
   static ArcListNode* Unlink(ArcListNode* node);
 
  private:
@@ -109,26 +110,27 @@ class ArcListCore {
 
 // ArcList
 //
-// `T` derives from `RefCounted<T>` and `ArcListNode`. Thread-safe, but for the
-// destructor. No operation allocates, blocks or throws.
+// `T` derives from `RefCounted<T>` and `ArcListNode`. Thread-safe, except for
+// the destructor. No operation allocates, blocks or throws.
 //
 // # Memory order
 //
-// Every push is answered for by whoever ends the node's being enqueued: by the
-// `Pop()` that returns it, or by the `Push()` that is answered kSealed. What
-// happened before the push, also before one answered kAlreadyEnqueued, happens
+// For every push, one call ends the enqueued state of the node: the `Pop()`
+// that returns the node, or the `Push()` that returns kSealed. Everything that
+// happened before the push, even if the push returned kAlreadyEnqueued, happens
 // before the return of that call.
 //
-// What happened before the first `TakeAndSeal()` happens before the return of a
-// push that is answered kSealed.
+// Everything that happened before the first `TakeAndSeal()` happens before a
+// push returns kSealed.
 template <class T>
 class ArcList {
  public:
   // Batch
   //
   // The nodes of a list at one moment, the newest first, and a reference to
-  // each. They count as enqueued until they are popped. A batch is a value of
-  // one thread; it may outlive the list. One that is destroyed pops the rest.
+  // each. The nodes count as enqueued until they are popped. A batch is a value
+  // of one thread, and may outlive the list. Destroying a batch pops the
+  // remaining nodes.
   class [[nodiscard]] Batch {
    public:
     Batch() = default;
@@ -145,9 +147,9 @@ class ArcList {
 
     bool IsEmpty() const { return newest_ == nullptr; }
 
-    // The newest node that is left, or null. The node is enqueued no more: a
-    // push that comes before the caller looks at it makes it come once more.
-    // O(1), wait-free.
+    // Returns the newest remaining node, or null. The node is no longer
+    // enqueued: a push before the caller's check of the node puts the node in
+    // the list again. O(1), wait-free.
     Ref<T> Pop() {
       if (newest_ == nullptr) return nullptr;
       T* const node = static_cast<T*>(newest_);
@@ -164,20 +166,21 @@ class ArcList {
   };
 
   ArcList() = default;
-  // Pops what is left. Nobody uses the list meanwhile.
+  // Pops the remaining nodes. No other thread may use the list meanwhile.
   ~ArcList() { static_cast<void>(TakeAll()); }
 
-  // Puts `node` in the list, which takes a reference to it. O(1), lock-free:
-  // it starts over when another thread has pushed or taken at the same time.
+  // Puts `node` and a reference to `node` in the list. O(1), lock-free: the
+  // call starts over if another thread has pushed or taken at the same time.
   //
-  // A node that is enqueued already, wherever it is, stays there: then the
-  // call is one atomic operation. Where two threads push one node into one list
-  // at the same time, while a third seals it, one of the two may be answered
-  // kSealed and the other kAlreadyEnqueued: the first answer is the node's, and
-  // its receiver sees what the other thread had done.
+  // A node that is already enqueued, in whichever list or batch, stays there,
+  // and the call is then one atomic operation. If two threads push the same
+  // node into the same list at the same time, while a third thread seals the
+  // list, one push may return kSealed and the other kAlreadyEnqueued. Then
+  // kSealed is the answer for the node, and the receiver of kSealed sees
+  // everything that the other thread had done.
   //
-  // In a sealed list: kSealed, time and again, once the node has left the last
-  // batch.
+  // Once the list is sealed and the node has left the last batch, every call
+  // returns kSealed.
   //
   // REQUIRES: `node` is not null.
   PushResult Push(const Ref<T>& node) {
@@ -185,22 +188,23 @@ class ArcList {
     if (!internal::ArcListCore::Claim(node.get())) {
       return PushResult::kAlreadyEnqueued;
     }
-    // Taken first: what is linked may be popped, and dropped, at once.
+    // Taken first, because a linked node may be popped and dropped at once.
     Ref<T> reference = node;
     if (!list_.Link(node.get())) return PushResult::kSealed;
     static_cast<void>(reference.Release());
     return PushResult::kPushed;
   }
 
-  // Removes all nodes. Empty if the list is sealed, and leaves it so. O(1),
-  // lock-free.
+  // Removes and returns all nodes. If the list is sealed, the batch is empty,
+  // and the list stays sealed. O(1), lock-free.
   //
-  // A list that looks empty is not ordered with the pushes that come later:
-  // what tells this thread to look, such as an `AtomicWaker`, sees to that.
+  // If the list appears to be empty, the call is not ordered with later pushes.
+  // The means of notifying this thread of changes, such as an `AtomicWaker`,
+  // provides the order.
   Batch TakeAll() { return Batch(list_.TakeAll()); }
 
-  // Removes all nodes, and has the list take no more. Empty if it was sealed
-  // already. O(1), wait-free.
+  // Removes and returns all nodes, and makes the list accept no more. The batch
+  // is empty if the list was already sealed. O(1), wait-free.
   Batch TakeAndSeal() { return Batch(list_.TakeAndSeal()); }
 
  private:

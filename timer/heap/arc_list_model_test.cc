@@ -18,8 +18,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// What is written before a push, and read after the pop. That none is left, and
-// none used after it has gone, the checker sees by itself.
+// Has data that is written before a push and read after the pop. The checker
+// itself finds nodes that leak or that are used after their destruction.
 class Node : public RefCounted<Node>, public ArcListNode {
  public:
   Cell<int> data;
@@ -28,7 +28,7 @@ class Node : public RefCounted<Node>, public ArcListNode {
 
 using List = ArcList<Node>;
 
-// How often `node` is in what is left of the batch.
+// Returns how often `node` is in the rest of the batch.
 int Count(List::Batch batch, const Ref<Node>& node) {
   int count = 0;
   while (const Ref<Node> popped = batch.Pop()) count += popped == node ? 1 : 0;
@@ -93,8 +93,8 @@ MODEL_TEST(ArcList, PopsANodeAsOftenAsItWasPushed) {
   Require(popped == pushed[0] + pushed[1]);
 }
 
-// The classical lost update: a push that finds the node enqueued, and a pop
-// that does not see what came before that push.
+// The classical lost update: a push finds the node enqueued, and a pop does not
+// see what came before that push.
 MODEL_TEST(ArcList, LosesNoPublication) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
@@ -112,7 +112,8 @@ MODEL_TEST(ArcList, LosesNoPublication) {
   Require(seen == 1 || Count(list.TakeAll(), node) == 1);
 }
 
-// The same of two threads, the second of which finds what the first has left.
+// Like LosesNoPublication, but with two pushing threads, the second of which
+// finds what the first has left.
 MODEL_TEST(ArcList, LosesNoPublicationOfTwo) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
@@ -135,8 +136,8 @@ MODEL_TEST(ArcList, LosesNoPublicationOfTwo) {
   Require(seen == 2 || Count(list.TakeAll(), node) == 1);
 }
 
-// A push that found the node enqueued happens before the pop that ends it, as
-// an acquire of its own would have it.
+// A push that found the node enqueued happens before the pop that ends the
+// enqueued state, as if the pop had an acquire of its own.
 MODEL_TEST(ArcList, APopSynchronizesWithAPushThatFoundTheNodeEnqueued) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
@@ -155,8 +156,8 @@ MODEL_TEST(ArcList, APopSynchronizesWithAPushThatFoundTheNodeEnqueued) {
   }
 }
 
-// Popped and pushed again by the one that takes, while another pushes: the link
-// goes from hand to hand.
+// The taker pops the node and pushes it again while another thread pushes: the
+// link passes from one holder to the next.
 MODEL_TEST(ArcList, PopsAndPushesAgain) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
@@ -178,7 +179,8 @@ MODEL_TEST(ArcList, PopsAndPushesAgain) {
   Require(popped == pushed + pushed_there);
 }
 
-// The head goes and comes back between another push's look and its linking.
+// The head leaves and comes back between the load and the linking of another
+// push.
 MODEL_TEST(ArcList, TheHeadMayGoAndComeBack) {
   List list;
   const Ref<Node> bottom = MakeRef<Node>();
@@ -228,8 +230,8 @@ MODEL_TEST(ArcList, TwoTakersShareTheNodes) {
   Require(firsts == 1 && seconds == 1);
 }
 
-// Taken or refused, and never stranded; and then in no list, and with no
-// reference but this one.
+// The node is taken or refused, and never stranded. A refused node is in no
+// list, and has no reference except this one.
 MODEL_TEST(ArcList, APushMeetsASeal) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
@@ -237,7 +239,7 @@ MODEL_TEST(ArcList, APushMeetsASeal) {
   Thread pushing([&] {
     node->data.Write() = 1;
     result = list.Push(node);
-    // It is free, and the list stays sealed.
+    // The node is free, and the list stays sealed.
     if (result == PushResult::kSealed) {
       Require(list.Push(node) == PushResult::kSealed);
       Require(IsFree(node));
@@ -286,7 +288,7 @@ MODEL_TEST(ArcList, TwoPushesMeetASeal) {
   }
 }
 
-// The push that is refused answers for the one that found the node enqueued by
+// The refused push answers for the push that found the node enqueued because of
 // it.
 MODEL_TEST(ArcList, TwoPushesOfOneNodeMeetASeal) {
   List list;
@@ -314,14 +316,14 @@ MODEL_TEST(ArcList, TwoPushesOfOneNodeMeetASeal) {
     return (results[0] == result ? 1 : 0) + (results[1] == result ? 1 : 0);
   };
   Require(answered(PushResult::kPushed) == taken);
-  // Somebody answers for it.
+  // One of the pushes answers for the node.
   Require(answered(PushResult::kAlreadyEnqueued) < 2);
   Require(list.Push(node) == PushResult::kSealed);
   Require(IsFree(node));
 }
 
-// In a sealed list: a push that found the node enqueued has said so to the one
-// that was refused.
+// In a sealed list, a push that found the node enqueued makes its changes
+// visible to the push that was refused.
 MODEL_TEST(ArcList, ARefusedPushLosesNoPublication) {
   List list;
   Require(list.TakeAndSeal().IsEmpty());
@@ -337,7 +339,7 @@ MODEL_TEST(ArcList, ARefusedPushLosesNoPublication) {
   Thread one([&] { push(0); });
   push(1);
   one.Join();
-  // Both were refused, or one was, and saw the other's version.
+  // Both pushes were refused, or one was and saw the other's version.
   Require(seen[0] == 2 || seen[1] == 2 || (seen[0] == 1 && seen[1] == 1));
 }
 
@@ -376,7 +378,7 @@ MODEL_TEST(ArcList, GoesWithNodesInIt) {
   Require(IsFree(kept));
 }
 
-// The batch goes while its node is pushed.
+// The batch is destroyed while its node is pushed.
 MODEL_TEST(ArcList, ABatchGoesWithNodesInIt) {
   List list;
   Ref<Node> node = MakeRef<Node>();
@@ -390,7 +392,7 @@ MODEL_TEST(ArcList, ABatchGoesWithNodesInIt) {
   Require(IsFree(node));
 }
 
-// The list has the last reference, or the one that took it, or the owner.
+// The last reference is the list's, the taker's or the owner's.
 MODEL_TEST(ArcList, AnOwnerDropsAnEnqueuedNode) {
   List list;
   Thread owning([&] {
@@ -406,7 +408,7 @@ MODEL_TEST(ArcList, AnOwnerDropsAnEnqueuedNode) {
   }
 }
 
-// Two lists after one another: what one frees the other links.
+// Two lists in turn: a node that one list frees is linked into the other.
 MODEL_TEST(ArcList, ANodeGoesFromListToList) {
   List from;
   List to;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that change and push nodes while one, or two, take them: no change is
-// lost, no node is in two places, and each goes in the end.
+// Threads change and push nodes while one or two threads take them. No change
+// is lost, no node is in two places, and every node is destroyed in the end.
 
 #include <atomic>
 #include <cstdint>
@@ -28,16 +28,16 @@ class Node : public RefCounted<Node>, public ArcListNode {
   explicit Node(std::atomic<int>& live) : live_(live) { ++live_; }
   ~Node() { --live_; }
 
-  // Of each pusher: how often it has pushed.
+  // For each pusher, how often it has pushed.
   std::atomic<uint32_t> versions[kPushers] = {};
-  // What the takers have seen of them.
+  // For each pusher, what the takers have seen.
   std::atomic<uint32_t> seen[kPushers] = {};
 
  private:
   std::atomic<int>& live_;
 };
 
-// Relaxed all: the list orders them.
+// All relaxed: the list orders these accesses.
 void Look(Node& node) {
   for (int i = 0; i < kPushers; ++i) {
     const uint32_t version = node.versions[i].load(std::memory_order_relaxed);
@@ -97,7 +97,7 @@ TEST_P(ArcListStress, NoChangeIsLost) {
 
 INSTANTIATE_TEST_SUITE_P(Takers, ArcListStress, ::testing::Values(1, 2));
 
-// Each push is popped or refused, and every node goes in the end.
+// Each push is popped or refused, and every node is destroyed in the end.
 TEST(ArcListStress, ASealStrandsNothing) {
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<int> live = 0;

@@ -90,7 +90,7 @@ TEST(ArcList, ANodeIsEnqueuedUntilItIsPopped) {
   Batch batch = list.TakeAll();
   EXPECT_EQ(list.Push(two), PushResult::kAlreadyEnqueued);
   EXPECT_EQ(batch.Pop(), two);
-  // From now on a change must be looked at again.
+  // From now on a change must be checked again.
   EXPECT_EQ(list.Push(two), PushResult::kPushed);
   EXPECT_EQ(list.Push(one), PushResult::kAlreadyEnqueued);
   EXPECT_FALSE(batch.IsEmpty());
@@ -134,16 +134,16 @@ TEST(ArcList, TakesTheLastAndSeals) {
   list.Push(one);
   Batch last = list.TakeAndSeal();
   EXPECT_EQ(list.Push(two), PushResult::kSealed);
-  // The batch still owes this one to somebody.
+  // The batch still has to give this node to a caller.
   EXPECT_EQ(list.Push(one), PushResult::kAlreadyEnqueued);
   EXPECT_THAT(Names(std::move(last)), ElementsAre(1));
   EXPECT_EQ(list.Push(one), PushResult::kSealed);
 }
 
-// The list this one comes from left a refused node enqueued: a second push
-// answered that it was, and nobody ever saw the node.
+// In the list from which this one derives, a refused node stayed enqueued: a
+// second push was answered kAlreadyEnqueued, and the node was never seen.
 // Defect 3 of the seed: a refused node stays marked as enqueued, and the next
-// push of it is answered as if it were in the list.
+// push of the node is answered as if the node were in the list.
 TEST(ArcList, Defect3ARefusedNodeIsNotEnqueued) {
   ArcList<Node> list;
   EXPECT_TRUE(list.TakeAndSeal().IsEmpty());
@@ -227,7 +227,7 @@ TEST(ArcList, ABatchOutlivesItsList) {
   EXPECT_EQ(deleted, 1);
 }
 
-// A long batch is dropped one by one, not from within one another.
+// The nodes of a long batch are dropped one after another, without recursion.
 TEST(ArcList, DropsABatchOfAnyLength) {
   ArcList<Node> list;
   int deleted = 0;

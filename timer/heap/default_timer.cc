@@ -16,7 +16,7 @@
 namespace rouse::heap {
 namespace {
 
-// Of starting the thread, so that no two are started.
+// Held while the thread is started, so that no two threads are started.
 ABSL_CONST_INIT ThreadMutex start_mu(absl::kConstInit);
 
 }  // namespace
@@ -36,7 +36,8 @@ TimerHandle DefaultTimer() {
     std::move(*helper).Forget();
     return handle;
   }
-  // Somebody has set another one meanwhile. The thread ends here.
+  // Another thread has set a different handle meanwhile. The helper thread ends
+  // here.
   return *TimerHandle::GlobalFallback();
 }
 

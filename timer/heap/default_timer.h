@@ -5,7 +5,7 @@
 // File: default_timer.h
 // -----------------------------------------------------------------------------
 //
-// The timer of a `Delay` that is made without a handle.
+// The timer of a `Delay` without a handle.
 
 #ifndef ROUSE_TIMER_HEAP_DEFAULT_TIMER_H_
 #define ROUSE_TIMER_HEAP_DEFAULT_TIMER_H_
@@ -16,14 +16,14 @@ namespace rouse::heap {
 
 // DefaultTimer()
 //
-// The handle that `TimerHandle::SetAsGlobalFallback()` was called for, or else
-// that of a helper thread (helper_thread.h), which the first call starts. It
-// runs until the process ends.
+// Returns the handle on which `TimerHandle::SetAsGlobalFallback()` was called,
+// or else the handle of a helper thread (helper_thread.h). The first call
+// starts the helper thread, which runs until the process ends.
 //
-// If the thread cannot start the handle is a `TimerHandle::Defunct()`: delays
-// with it are `kUnavailable`. The next call tries again.
+// If the thread cannot be started, returns a `TimerHandle::Defunct()`, with
+// which delays are `kUnavailable`. The next call tries again.
 //
-// Thread-safe. Two atomic operations, but for the first call.
+// Thread-safe. Costs two atomic operations, except for the first call.
 TimerHandle DefaultTimer();
 
 }  // namespace rouse::heap

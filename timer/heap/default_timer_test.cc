@@ -21,8 +21,9 @@
 namespace rouse::heap {
 namespace {
 
-// Threads that do not say how much stack they want can have none: as much as
-// this the system does not give.
+// Sets the stack size of threads that do not ask for one. With the size that
+// the test sets, the system cannot provide a stack, and such threads do not
+// start.
 void SetDefaultStackSize(size_t size) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
@@ -31,7 +32,7 @@ void SetDefaultStackSize(size_t size) {
   ASSERT_EQ(pthread_attr_destroy(&attributes), 0);
 }
 
-// The default is the whole process's: hence one test.
+// The default belongs to the whole process, hence a single test.
 TEST(DefaultTimer, StartsAThreadWhenItIsFirstAskedFor) {
   pthread_attr_t before;
   ASSERT_EQ(pthread_getattr_default_np(&before), 0);
@@ -41,7 +42,7 @@ TEST(DefaultTimer, StartsAThreadWhenItIsFirstAskedFor) {
   ASSERT_EQ(pthread_setattr_default_np(&before), 0);
   ASSERT_EQ(pthread_attr_destroy(&before), 0);
 
-  // The next ones get one thread, and one only.
+  // The next callers get one thread, and only one.
   const Clock* clocks[4] = {};
   std::vector<std::thread> threads;
   threads.reserve(4);
@@ -52,7 +53,7 @@ TEST(DefaultTimer, StartsAThreadWhenItIsFirstAskedFor) {
   for (const Clock* clock : clocks) EXPECT_EQ(clock, clocks[0]);
   EXPECT_TRUE(BlockOn(Delay(absl::Milliseconds(1))).ok());
 
-  // It is too late for another.
+  // It is too late to set another default.
   const Timer timer;
   EXPECT_TRUE(absl::IsAlreadyExists(timer.handle().SetAsGlobalFallback()));
 }

@@ -25,7 +25,7 @@ Delay::Delay(Instant deadline) : Delay(DefaultTimer(), deadline) {}
 
 Delay::Delay(const TimerHandle& handle, Instant deadline)
     : core_(handle.core_), node_(MakeRef<ScheduledTimer>(deadline)) {
-  // If there is no timer the poll will say so.
+  // If there is no timer, the poll reports it.
   static_cast<void>(core_->Push(node_));
 }
 

@@ -5,11 +5,11 @@
 // File: delay.h
 // -----------------------------------------------------------------------------
 //
-// `Delay` waits for a time to pass, in a program that has no runtime:
+// `Delay` waits until a time has passed, in a program without a runtime:
 //
 //   absl::Status status = BlockOn(heap::Delay(absl::Seconds(1)));
 //
-// One that is kept can be put off:
+// A delay can be put off:
 //
 //   heap::Delay idle(absl::Seconds(30));
 //   while (...) {
@@ -17,7 +17,7 @@
 //     RETURN_IF_ERROR(idle.Reset(absl::Seconds(30)));
 //   }
 //
-// Within a runtime take `Sleep` ("rouse/timer/sleep.h"), which allocates
+// Within a runtime use `Sleep` ("rouse/timer/sleep.h"), which allocates
 // nothing.
 
 #ifndef ROUSE_TIMER_HEAP_DELAY_H_
@@ -38,60 +38,64 @@ namespace rouse::heap {
 
 // Delay
 //
-// A future of an `absl::Status`: OK when the time has passed, `kUnavailable`
-// when the timer has gone before that, or there never was one.
+// A future of an `absl::Status`: OK when the time has passed, or `kUnavailable`
+// if the timer was destroyed earlier or never existed.
 //
 // # Time
 //
-// It is on the clock of its timer. Unlike that of a `Sleep` it starts when the
-// delay is made. It never ends early; a deadline that is past ends when the
-// timer next advances. Durations that are too long for the clock are forever.
+// A delay uses the clock of its timer. Unlike the time of a `Sleep`, the time
+// of a delay starts when the delay is made. A delay never ends early. If the
+// deadline has passed, the delay ends when the timer next advances. A duration
+// too long for the clock never ends.
 //
 // # Use
 //
-// It may be moved at any time, and is for one thread at a time. Polling one
-// that has ended and was not reset is a `Panic()`. Ending takes a unit of the
-// task's budget.
+// A delay can be moved at any time, and is for a single thread at a time.
+// Polling a delay that has ended and was not reset is a `Panic()`. Ending takes
+// a unit of the task's budget.
 //
-// Destroying it cancels it, and drops its waker, unless the timer's thread is
-// calling that at this moment. The timer forgets the rest when it next looks.
+// Destroying a delay cancels it, and drops its waker unless the timer's thread
+// is calling the waker at the moment. The timer drops the rest at the next
+// check.
 //
-// Making, resetting and destroying one cost a few atomic operations here, and
-// O(log n) on the timer's thread; making one allocates, and the first two wake
-// that thread.
+// Making, resetting and destroying a delay cost a few atomic operations here,
+// and O(log n) on the timer's thread. Making a delay allocates. Making and
+// resetting wake the timer's thread.
 class [[nodiscard("a Delay does nothing until it is awaited")]] Delay {
  public:
-  // With the `DefaultTimer()`.
+  // Makes a delay with the `DefaultTimer()`.
   explicit Delay(AnyDuration duration);
   explicit Delay(Instant deadline);
-  // With the timer of `handle`.
+  // Makes a delay with the timer of `handle`.
   Delay(const TimerHandle& handle, AnyDuration duration)
       : Delay(handle, handle.clock().Now() + duration) {}
   Delay(const TimerHandle& handle, Instant deadline);
 
-  // What was moved from may only be destroyed or assigned to.
+  // A moved-from delay may only be destroyed or assigned to.
   Delay(Delay&&) noexcept = default;
   Delay& operator=(Delay other) noexcept;
   ~Delay();
 
   PollResult<absl::Status> Poll(Context& cx);
 
-  // Begins again, with another end; may be called at any time. From the return
-  // on it does not end at the old one. If a task waits it goes on waiting and
-  // needs no poll to be woken at the new time, but may be woken for nothing,
-  // before. One that has ended is to be polled again.
+  // Restarts the delay with another deadline. May be called at any time. From
+  // the return on, the delay does not end at the old deadline. If a task waits,
+  // the task continues to wait, and needs no poll to be woken at the new
+  // deadline; before that it may be woken for nothing. A delay that has ended
+  // must be polled again.
   //
-  // `kUnavailable` if the timer has gone: then the delay is, too.
+  // Returns `kUnavailable` if the timer has been destroyed: then the delay is
+  // `kUnavailable`, too.
   absl::Status ResetAt(Instant deadline);
-  // The same, for `duration` from now.
+  // Like `ResetAt()`, with a deadline `duration` from now.
   absl::Status Reset(AnyDuration duration);
 
-  // When it ends or has ended.
+  // Returns when the delay ends or has ended.
   Instant Deadline() const { return node_->deadline(); }
 
  private:
   Ref<internal::TimerCore> core_;
-  Ref<ScheduledTimer> node_;  // null if it was moved from
+  Ref<ScheduledTimer> node_;  // null after a move from this
   bool has_ended_ = false;
 };
 

@@ -98,7 +98,7 @@ TEST(Delay, IsUnavailableWhenItIsMadeAfterTheTimerHasGone) {
 
 // The seed's test "drop_timer_wakes".
 TEST(Delay, IsWokenWhenTheTimerGoes) {
-  // One in the timer's heap, and one it has not heard of.
+  // One delay in the timer's heap, and one that the timer has not seen.
   CountingWaker tasks[2];
   std::optional<Timer> timer(std::in_place);
   Delay known(timer->handle(), At(10));
@@ -152,8 +152,8 @@ TEST(Delay, IsResetForATimeFromNow) {
   EXPECT_EQ(delay.Deadline(), clock->Now() + absl::Milliseconds(10));
 }
 
-// The timer has the old deadline in its heap, has not heard of the reset, and
-// advances. (Defect 1 of the seed takes two threads that meet: see
+// The timer has the old deadline in its heap, has not seen the reset, and
+// advances. (Defect 1 of the seed needs two threads that meet: see
 // scheduled_timer_model_test.)
 TEST(Delay, AResetThatHasReturnedIsNotFollowedByAFire) {
   CountingWaker task;
@@ -167,8 +167,8 @@ TEST(Delay, AResetThatHasReturnedIsNotFollowedByAFire) {
   EXPECT_TRUE(Poll(delay).IsPending());
 }
 
-// Defect 2 of the seed: it forgets to look at the state where the timer has
-// gone, and the reset delay is ready at once.
+// Defect 2 of the seed: the seed does not check the state if the timer has been
+// destroyed, and the reset delay is ready at once.
 TEST(Delay, Defect2AResetAfterTheTimerHasGoneIsUnavailable) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
@@ -177,7 +177,7 @@ TEST(Delay, Defect2AResetAfterTheTimerHasGoneIsUnavailable) {
   timer.reset();
   EXPECT_TRUE(absl::IsUnavailable(delay.ResetAt(At(20))));
   EXPECT_TRUE(IsUnavailable(delay));
-  // And also when nobody has polled it before.
+  // This also holds if the delay was never polled before.
   timer.emplace();
   Delay unpolled(timer->handle(), At(10));
   timer->AdvanceTo(At(10));
@@ -195,8 +195,8 @@ TEST(Delay, WhatHasEndedHasEndedThoughTheTimerGo) {
 }
 
 // Defect 3 of the seed, as a delay would meet it: the second push of a node
-// into a sealed list is answered as if it had been taken, and the delay waits
-// for ever. (The list itself is tried in arc_list_test.)
+// into a sealed list is answered as if the node had been taken, and the delay
+// waits forever. (arc_list_test tests the list itself.)
 TEST(Delay, Defect3AllResetsAfterTheTimerHasGoneAreUnavailable) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
@@ -207,7 +207,7 @@ TEST(Delay, Defect3AllResetsAfterTheTimerHasGoneAreUnavailable) {
   }
 }
 
-// Defect 5 of the seed: it panics.
+// Defect 5 of the seed: the seed panics.
 TEST(Delay, Defect5ADeadlineBeyondTheClockIsNever) {
   CountingWaker task;
   Timer timer;
@@ -231,7 +231,7 @@ TEST(Delay, WakesNobodyWhenItIsDestroyedBefore) {
     EXPECT_TRUE(Poll(delay, task.NewWaker()).IsPending());
     timer.AdvanceTo(At(0));
   }
-  // And at once it keeps nobody alive.
+  // The destruction also drops the waker at once.
   EXPECT_EQ(task.live(), 0);
   timer.AdvanceTo(At(10));
   EXPECT_EQ(task.wakes(), 0);
@@ -260,7 +260,7 @@ TEST(Delay, MayBeMovedAtAnyTime) {
   EXPECT_TRUE(IsReady(to));
   to = Delay(timer.handle(), At(20));
   EXPECT_TRUE(Poll(to).IsPending());
-  // The one that was assigned to is cancelled.
+  // The delay that was assigned to is cancelled.
   to = Delay(timer.handle(), At(30));
   EXPECT_EQ(timer.NextEvent(), At(30));
 }

@@ -28,23 +28,25 @@ namespace rouse::heap::internal {
 
 // DelayTime
 //
-// A `Delay` that is made when it is wanted: what never starts needs no timer.
-// Movable; for one thread at a time. Destroying it cancels.
+// A `Delay` that is made only when it is needed: an object that is never
+// started needs no timer. Movable; for a single thread at a time. Destroying a
+// `DelayTime` cancels the delay.
 //
-// It is the `Time` of a `TimedStream` ("rouse/timer/poll_stream_timeout.h").
+// Serves as the `Time` of a `TimedStream`
+// ("rouse/timer/poll_stream_timeout.h").
 class DelayTime {
  public:
-  // No handle: with the default timer, when it comes to that.
+  // Without a `handle`, uses the default timer when the time is started.
   DelayTime(std::optional<TimerHandle> handle,
             std::variant<absl::Duration, Instant> until)
       : handle_(std::move(handle)), until_(until) {}
 
   bool has_started() const { return delay_.has_value(); }
 
-  // From now on. Again, if it was started: only of a duration.
+  // Starts the time from now on. Can be repeated only for a duration.
   void Start() {
     if (delay_.has_value()) {
-      // If the timer has gone the poll will say so.
+      // If the timer has been destroyed, the poll reports the error.
       delay_->Reset(std::get<absl::Duration>(until_)).IgnoreError();
       return;
     }
@@ -52,16 +54,16 @@ class DelayTime {
     std::visit([&](auto until) { delay_.emplace(handle, until); }, until_);
   }
 
-  // OK when time is up, `kUnavailable` if there is no timer.
+  // Ready with OK when time is up, or `kUnavailable` if there is no timer.
   //
-  // REQUIRES: it was started, and not stopped.
+  // REQUIRES: the time was started, and not stopped.
   PollResult<absl::Status> Poll(Context& cx) { return delay_->Poll(cx); }
 
   void Trace(AwaitTrace& trace) const {
     if (delay_.has_value()) trace.Add(*delay_);
   }
 
-  // Drops the delay.
+  // Destroys the delay.
   void Stop() { delay_.reset(); }
 
  private:

@@ -64,7 +64,7 @@ TEST_F(DelayTimeTest, AStartedOneStartsAgain) {
   EXPECT_TRUE(Poll(time).IsPending());
   Advance(1);
   EXPECT_TRUE(Poll(time)->ok());
-  // Also one that was up.
+  // A time that was up can be started again, too.
   time.Start();
   EXPECT_TRUE(Poll(time).IsPending());
   Advance(10);
@@ -99,7 +99,8 @@ TEST_F(DelayTimeTest, WithoutATimerItIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(*Poll(time)));
 }
 
-// Also one that was started again when it had gone.
+// This also holds for a time that was started again after the timer's
+// destruction.
 TEST_F(DelayTimeTest, ATimerThatGoesIsUnavailable) {
   DelayTime time(timer_->handle(), absl::Milliseconds(10));
   time.Start();

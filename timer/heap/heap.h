@@ -5,8 +5,8 @@
 // File: heap.h
 // -----------------------------------------------------------------------------
 //
-// `Heap<Key, T>` is a priority queue, the least key first, of which any entry
-// can be removed or given another key.
+// `Heap<Key, T>` is a priority queue, the least key first. Any entry can be
+// removed or given another key.
 //
 //   Heap<Instant, std::string> alarms;
 //   const auto tea = alarms.Push(now + absl::Minutes(4), "tea");
@@ -33,14 +33,13 @@ namespace rouse::heap {
 // Heap
 //
 // A `KeyHeap` (key_heap.h) with a value for each entry. `Key` is copyable and
-// has `<`; `T` is movable. Of equal keys any may come first. Not thread-safe.
+// has `<`; `T` is movable. Entries with equal keys come in any order. Not
+// thread-safe.
 //
 // Entries have stable slots. Keys move through the heap, with the number of
-// their slot; values stay where they are, but for a `Push()`, which may move
-// all of them.
+// their slot. Values do not move, except that a `Push()` may move all values.
 //
-// Memory is that of the largest size so far, and is given back when the heap is
-// destroyed.
+// The heap keeps the memory of its largest size so far until its destruction.
 template <class Key, class T>
 class Heap {
  public:
@@ -90,8 +89,8 @@ class Heap {
     return removed;
   }
 
-  // Gives the entry of `slot` another key. One sift, in the only direction that
-  // is possible: O(log n), and O(1) where the order stays.
+  // Gives the entry of `slot` another key. Costs one sift, in the only possible
+  // direction: O(log n), or O(1) if the order stays.
   void Update(Slot slot, Key key) { keys_.Update(slot, std::move(key)); }
 
   // Returns the key of the entry. Valid until the heap changes.
@@ -104,7 +103,7 @@ class Heap {
     return *values_[slot.index()];
   }
 
-  // For tests: returns whether all is in order. O(n).
+  // Returns whether all invariants hold. For tests. O(n).
   bool IsConsistent() const {
     if (!keys_.IsConsistent()) return false;
     size_t count = 0;
@@ -114,7 +113,7 @@ class Heap {
 
  private:
   KeyHeap<Key> keys_;
-  std::vector<std::optional<T>> values_;  // by the indices of slots
+  std::vector<std::optional<T>> values_;  // indexed by slot
 };
 
 }  // namespace rouse::heap

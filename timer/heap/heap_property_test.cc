@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A `Heap` beside a `std::multimap`: millions of operations at random, after
-// each of which the two agree. Then ten million as a timer has them.
+// Compares a `Heap` with a `std::multimap` after each of millions of random
+// operations. Then runs ten million operations as a timer performs them.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace rouse::heap {
 namespace {
 
-// What the two hold, by the numbers of their entries.
+// The entries of both heaps, by number.
 class Pair {
  public:
   explicit Pair(uint32_t keys) : keys_(keys) {}
@@ -53,7 +53,8 @@ class Pair {
     ASSERT_EQ(heap_.key(entries_[number].slot), key);
   }
 
-  // Pops up to `count` entries. Of those with one key either may be first.
+  // Pops up to `count` entries. Entries with the same key may come in any
+  // order.
   void Pop(uint32_t count) {
     for (; count > 0 && !live_.empty(); --count) {
       const auto popped = heap_.Pop();
@@ -107,7 +108,8 @@ class Pair {
   std::vector<size_t> live_;
 };
 
-// `keys`: how many different ones there are. `limit`: about how many entries.
+// `keys` is the number of different keys, and `limit` is about the number of
+// entries.
 void Try(uint64_t seed, int operations, uint32_t keys, size_t limit) {
   SCOPED_TRACE(seed);
   FastRand rand(seed);
@@ -145,7 +147,7 @@ void Try(uint64_t seed, int operations, uint32_t keys, size_t limit) {
   pair.Compare();
 }
 
-// Fewer where each is as slow as ten.
+// Fewer where each operation is ten times as slow.
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr int kOperations = 100'000;
 #else
@@ -183,20 +185,20 @@ TEST(HeapProperty, SmallHeapsAreConsistentAfterEveryOperation) {
   }
 }
 
-// A heap of alarms, as a timer uses it, and what is expected of it.
+// A heap of alarms, as used by a timer, and the expected contents.
 class Alarms {
  public:
   Alarms(uint64_t seed, size_t count) : rand_(seed), alarms_(count) {}
 
   uint32_t Below(uint32_t bound) { return rand_.Below(bound); }
 
-  // Each magnitude up to 2^bits is as likely as another.
+  // Returns a number up to 2^bits, with every magnitude equally likely.
   uint64_t Magnitude(int bits) {
     const uint32_t shift = 64 - rand_.Below(static_cast<uint32_t>(bits) + 1);
     return shift == 64 ? 0 : rand_.Next() >> shift;
   }
 
-  // Sets an alarm up to 2^38 ticks from now: anew, if it was set.
+  // Sets an alarm up to 2^38 ticks from now, again if it was set.
   void Set() {
     const size_t number = Any();
     Alarm& alarm = alarms_[number];
@@ -220,8 +222,8 @@ class Alarms {
     Forget(alarm);
   }
 
-  // What is due by then comes out: each once, none before its time, and in
-  // order.
+  // All alarms that are due by then come out: each once, not before its time,
+  // and in order.
   void Advance() {
     now_ += Magnitude(37);
     while (!heap_.IsEmpty() && *heap_.Peek() <= now_) {
@@ -249,8 +251,8 @@ class Alarms {
   using AlarmHeap = Heap<uint64_t, size_t>;
 
   struct Alarm {
-    std::optional<AlarmHeap::Slot> slot;  // while it is set
-    Expected::iterator expected;          // likewise
+    std::optional<AlarmHeap::Slot> slot;  // exists while the alarm is set
+    Expected::iterator expected;          // exists while the alarm is set
   };
 
   size_t Any() { return rand_.Below(static_cast<uint32_t>(alarms_.size())); }
@@ -270,7 +272,7 @@ class Alarms {
 TEST(HeapProperty, TenMillionOperationsOfATimer) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
-    // From a handful to many.
+    // From a handful of alarms to many.
     Alarms alarms(seed, size_t{5} << seed);
     for (int i = 0; i < kOperations; ++i) {
       if (alarms.Below(3) == 0) {

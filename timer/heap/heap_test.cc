@@ -92,7 +92,8 @@ TEST(Heap, RemovesAnyEntry) {
   }
 }
 
-// The last entry, which takes the place, may be less than the place's parent.
+// The last entry, which takes the free place, may be less than the parent of
+// that place.
 TEST(Heap, ARemovalMaySiftUp) {
   Heap<int, int> heap;
   heap.Push(0, 0);
@@ -131,19 +132,20 @@ TEST(Heap, Defect8AnUpdateSiftsOnce) {
   std::vector<Heap<CountedKey, int>::Slot> slots;
   constexpr int kSize = 1023;
   constexpr int kArity = 4;
-  constexpr int kLevels = 5;  // below the first
+  constexpr int kLevels = 5;  // below the first level
   for (int i = 0; i < kSize; ++i) {
     slots.push_back(heap.Push(CountedKey(i, &comparisons), i));
   }
-  // In place: one look up, and one at each child.
+  // In place: one comparison upwards, and one with each child.
   comparisons = 0;
   heap.Update(slots[kSize / 8], CountedKey(kSize / 8, &comparisons));
   EXPECT_LE(comparisons, 1 + kArity);
-  // All the way down: one for each child on each level.
+  // All the way down: one comparison for each child on each level.
   comparisons = 0;
   heap.Update(slots[0], CountedKey(kSize, &comparisons));
   EXPECT_LE(comparisons, kArity * kLevels);
-  // All the way up: one a level, and the look that says which way.
+  // All the way up: one comparison on each level, and one that gives the
+  // direction.
   comparisons = 0;
   heap.Update(slots[0], CountedKey(-1, &comparisons));
   EXPECT_LE(comparisons, 1 + kLevels);
@@ -184,7 +186,8 @@ TEST(Heap, TakesValuesThatCannotBeCopied) {
   EXPECT_TRUE(heap.IsConsistent());
 }
 
-// A value is destroyed when its entry goes, not when its slot is used again.
+// A value is destroyed when its entry is removed, not when the slot is used
+// again.
 TEST(Heap, KeepsNoValueOfAnEntryThatHasGone) {
   Heap<int, std::shared_ptr<int>> heap;
   const auto value = std::make_shared<int>(1);

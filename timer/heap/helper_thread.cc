@@ -35,7 +35,7 @@ class HelperThread::Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
   ~Driver() {
-    // Relaxed: Unpark makes it visible after the next park.
+    // Relaxed: Unpark makes the store visible after the next park.
     stopping_.store(true, std::memory_order_relaxed);
     unparker_.Unpark();
     if (thread_.has_value()) thread_->Join();
@@ -56,7 +56,7 @@ class HelperThread::Driver {
 
  private:
   void Run() {
-    // Relaxed: whoever sets it unparks thereafter.
+    // Relaxed: the thread that sets the flag calls Unpark afterwards.
     while (!stopping_.load(std::memory_order_relaxed)) {
       Context cx(unparker_.waker());
       static_cast<void>(timer_.Poll(cx));
@@ -67,7 +67,7 @@ class HelperThread::Driver {
 
   void Park(std::optional<Instant> until) {
     if (!until.has_value() || *until == Instant::Max()) return parker_.Park();
-    // The listener ends the park when this changes.
+    // If this changes, the listener ends the park.
     const bool paused = clock_->IsPaused();
     const Instant now = clock_->Now();
     if (paused && *until > now) return parker_.Park();
@@ -75,7 +75,7 @@ class HelperThread::Driver {
   }
 
   const std::shared_ptr<Clock> clock_;
-  Timer timer_;  // of the thread, while there is one
+  Timer timer_;  // used by the thread while there is one
   ThreadParker parker_;
   const ThreadParker::Unparker unparker_;
   const Clock::Listener listener_;

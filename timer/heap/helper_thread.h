@@ -24,21 +24,23 @@ namespace rouse::heap {
 
 // HelperThread
 //
-// The thread sleeps until the next deadline, or for as long as there is none;
-// that is as exact as the system's timers. While the clock is paused it sleeps
-// until that is advanced or resumed. Tasks are woken on it: a waker that
-// throws ends the program.
+// The thread sleeps until the next deadline, or for as long as there is no
+// deadline, as exactly as the system's timers permit. While the clock is
+// paused, the thread sleeps until the clock is advanced or resumed. Tasks are
+// woken on this thread: a throwing waker ends the program.
 //
-// Destroying it ends the thread and waits for that; its delays that have not
-// fired are `kUnavailable`. Not to be done from a waker that it calls.
+// Destroying a `HelperThread` ends the thread and waits for the end. Its delays
+// that have not fired are `kUnavailable`. A waker must not destroy the
+// `HelperThread` that calls the waker.
 //
-// Move-only. What was moved from is only to be destroyed.
+// Move-only. A moved-from `HelperThread` can only be destroyed.
 class HelperThread {
  public:
-  // `kUnavailable` if there can be no more threads. `kInvalidArgument` if the
-  // clock advances by itself (see `Clock::SetAutoAdvance()`): that is for
-  // drivers that know when nothing else can run, and this thread would wait for
-  // ever. Take a `wheel::Driver`, or a clock that the test advances.
+  // Starts a thread. Returns `kUnavailable` if no more threads can be started.
+  // Returns `kInvalidArgument` if the clock auto-advances (see
+  // `Clock::SetAutoAdvance()`): auto-advance is for drivers that know when
+  // nothing else can run, and the helper thread would wait forever. Use a
+  // `wheel::Driver`, or a clock that the test advances.
   static absl::StatusOr<HelperThread> Start() {
     return Start(std::make_shared<Clock>());
   }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defect 7 of the seed: its thread's waker leaks a reference whenever it is
-// stored, and with it what it refers to. Hence a program that counts what it
-// has allocated.
+// Defect 7 of the seed: its thread's waker leaks a reference whenever the waker
+// is stored, and thereby leaks the object that the waker refers to. This
+// program therefore counts its allocations.
 
 #include <atomic>
 #include <cstddef>
@@ -26,8 +26,8 @@
 
 namespace {
 
-// Stays zero under the sanitizers, which have an operator of their own and, of
-// this very test, say what leaks.
+// Stays zero under the sanitizers, which have their own operator new and report
+// the leaks of this test themselves.
 std::atomic<int> live_blocks{0};
 
 }  // namespace
@@ -38,14 +38,14 @@ std::atomic<int> live_blocks{0};
 void* operator new(size_t size) {
   void* const block = std::malloc(size == 0 ? 1 : size);
   if (block == nullptr) std::abort();
-  // Relaxed: whoever compares counts has joined the threads.
+  // Relaxed: the thread that compares the counts has joined the other threads.
   live_blocks.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 
 void operator delete(void* block) noexcept {
   if (block == nullptr) return;
-  // As above.
+  // Relaxed, as above.
   live_blocks.fetch_sub(1, std::memory_order_relaxed);
   std::free(block);
 }
@@ -57,8 +57,8 @@ void operator delete(void* block, size_t) noexcept { operator delete(block); }
 namespace rouse::heap {
 namespace {
 
-// A helper thread for as long as this takes: it parks, is woken by delays that
-// are made, reset and dropped, fires some, and goes.
+// Runs a helper thread, which parks, is woken by delays that are made, reset
+// and dropped, fires some of them, and exits.
 void UseAHelperThread() {
   const auto clock = std::make_shared<Clock>();
   clock->Pause();
@@ -77,12 +77,12 @@ void UseAHelperThread() {
     }
   }
   EXPECT_EQ(task.live(), 0);
-  // The thread, its timer, its listener: none of them has the clock any more.
+  // The thread, its timer and its listener no longer own the clock.
   EXPECT_EQ(clock.use_count(), 1);
 }
 
 TEST(HelperThread, Defect7LeaksNoWaker) {
-  // What is allocated once for all is, now.
+  // Makes all allocations that are made only once.
   UseAHelperThread();
   const int before = live_blocks.load(std::memory_order_relaxed);
   for (int i = 0; i < 20; ++i) {

@@ -73,7 +73,7 @@ TEST(HelperThread, LeavesItsDelaysUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(BlockOn(Delay(handle, absl::Hours(1)))));
 }
 
-// The thread is woken however it stands: before its first park, and in it.
+// The thread is woken both before its first park and in the park.
 TEST(HelperThread, EndsAtOnce) {
   for (int i = 0; i < 100; ++i) {
     const HelperThread helper = StartOn(PausedClock());
@@ -82,7 +82,7 @@ TEST(HelperThread, EndsAtOnce) {
   }
 }
 
-// It would wait for ever.
+// The thread would wait forever.
 TEST(HelperThread, RefusesAClockThatAdvancesByItself) {
   const auto clock = PausedClock();
   clock->SetAutoAdvance(true);

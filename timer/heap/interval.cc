@@ -68,7 +68,8 @@ PollResult<std::optional<Instant>> Interval::PollNext(Context& cx) {
   const Instant tick = delay_.Deadline();
   const Instant next = rouse::internal::NextTick(tick, handle_.clock().Now(),
                                                  period_nanoseconds_);
-  // Should the timer have gone, the next poll says so: this tick was.
+  // If the timer has been destroyed, the next poll reports it: this tick did
+  // come.
   delay_.ResetAt(next).IgnoreError();
   return std::optional<Instant>(tick);
 }

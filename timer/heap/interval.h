@@ -5,7 +5,7 @@
 // File: interval.h
 // -----------------------------------------------------------------------------
 //
-// `Interval` is a stream of ticks, for a program that has no runtime:
+// `Interval` is a stream of ticks, for a program without a runtime:
 //
 //   absl::StatusOr<heap::Interval> interval =
 //       heap::Interval::Create(absl::Seconds(1));
@@ -34,34 +34,37 @@ namespace rouse::heap {
 
 // Interval
 //
-// Each item is the instant for which its tick was planned, on the clock of the
-// timer; none comes before. Ticks stay at whole periods from the first. Those
-// that nobody has come for when the next is due are left out: there is one, and
-// then those that lie ahead. What lies beyond the end of the clock never comes.
+// Each item is the planned instant of a tick, on the clock of the timer; no
+// tick comes before the planned instant. Ticks stay at whole periods from the
+// first tick. If ticks have not been taken when the next tick is due, a single
+// tick comes for all missed ticks, and then the ticks that lie ahead. A tick
+// beyond the end of the clock never comes.
 //
-// The stream ends when the timer has gone: `status()` says so.
+// The stream ends when the timer has been destroyed: `status()` says so.
 //
-// It may be moved at any time, and is for one thread at a time. Destroying it
-// cancels it. Cost: a `Delay`, which is reset for every tick.
+// An interval can be moved at any time, and is for a single thread at a time.
+// Destroying it cancels it. Costs a `Delay`, which is reset for every tick.
 class Interval {
  public:
-  // Its first tick is a period from now, while that of `rouse::Interval` is at
-  // once. A period of less than a nanosecond is a `Panic()`.
+  // Makes an interval whose first tick is a period from now, whereas the first
+  // tick of `rouse::Interval` is at once. A period of less than a nanosecond is
+  // a `Panic()`.
   explicit Interval(AnyDuration period);
   Interval(const TimerHandle& handle, AnyDuration period);
 
-  // The same for a period that may be wrong, as one out of a configuration:
-  // `kInvalidArgument` if it is less than a nanosecond.
+  // Like the constructor, but for a period that may be invalid, such as one
+  // from a configuration. Returns `kInvalidArgument` if the period is less than
+  // a nanosecond.
   static absl::StatusOr<Interval> Create(AnyDuration period);
   static absl::StatusOr<Interval> Create(const TimerHandle& handle,
                                          AnyDuration period);
-  // The same with the first tick at `start`.
+  // Like `Create()`, but with the first tick at `start`.
   static absl::StatusOr<Interval> CreateAt(const TimerHandle& handle,
                                            Instant start, AnyDuration period);
 
   PollResult<std::optional<Instant>> PollNext(Context& cx);
 
-  // OK; `kUnavailable` when the stream has ended.
+  // Returns OK, or `kUnavailable` when the stream has ended.
   const absl::Status& status() const { return status_; }
 
  private:

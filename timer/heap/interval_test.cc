@@ -122,7 +122,7 @@ TEST_F(IntervalTest, EndsWhenTheTimerGoes) {
   }
 }
 
-// The tick has been: it is not lost with the timer.
+// The tick came before the timer's destruction, and is not lost with the timer.
 TEST_F(IntervalTest, GivesTheLastTickBeforeItEnds) {
   Interval interval = Every(10);
   Advance(10);
@@ -131,7 +131,7 @@ TEST_F(IntervalTest, GivesTheLastTickBeforeItEnds) {
   EXPECT_EQ(*Poll(interval), std::nullopt);
 }
 
-// Defect 4 of the seed: a division by zero.
+// Defect 4 of the seed: the seed divides by zero.
 TEST_F(IntervalTest, Defect4AZeroPeriodIsInvalid) {
   for (const absl::Duration period :
        {absl::ZeroDuration(), -absl::Seconds(1), -absl::InfiniteDuration(),

@@ -5,10 +5,10 @@
 // File: key_heap.h
 // -----------------------------------------------------------------------------
 //
-// `KeyHeap<Key>` is a priority queue of keys, the least key first, in which
-// every entry has a slot: a small number by which the entry can be removed or
-// given another key, and which is the index of what belongs to the entry in an
-// array beside the heap. `Heap` (heap.h) is a `KeyHeap` with such an array.
+// `KeyHeap<Key>` is a priority queue of keys, the least key first. Every entry
+// has a slot, a small number by which the entry can be removed or given another
+// key. The slot is also the index of the entry's data in an array beside the
+// heap. `Heap` (heap.h) is a `KeyHeap` with such an array.
 //
 //   KeyHeap<Instant> deadlines;
 //   const auto tea = deadlines.Push(now + absl::Minutes(4));
@@ -31,10 +31,10 @@ namespace rouse::heap {
 
 // Slot
 //
-// Names an entry of a heap from its `Push()` until it is removed. Afterwards
-// the heap may give the slot to another entry. To use a slot that names no
-// entry is undefined, but for `KeyHeap::Contains()`, and asserted in debug
-// builds where the slot is free. A default slot names nothing.
+// Names an entry of a heap from its `Push()` until its removal. Afterwards the
+// heap may give the slot to another entry. Using a slot that names no entry is
+// undefined, except in `KeyHeap::Contains()`, and is asserted in debug builds
+// if the slot is free. A default slot names nothing.
 class Slot {
  public:
   Slot() = default;
@@ -54,22 +54,23 @@ class Slot {
 
 // KeyHeap
 //
-// A heap in a vector. `Key` is copyable and has `<`; of equal keys any may come
-// first. Not thread-safe.
+// A heap in a vector. `Key` is copyable and has `<`; entries with equal keys
+// come in any order. Not thread-safe.
 //
-// Each node has four children: that touches half as many cache lines on the way
-// down as two children do. A new entry, or one whose key becomes greater,
-// rarely moves by more than a level or two.
+// Each node has four children: the way down then touches half as many cache
+// lines as with two children. A new entry, or an entry whose key becomes
+// greater, rarely moves by more than a level or two.
 //
-// An entry costs a key and 16 bytes. Memory is that of the largest size so far,
-// and is given back when the heap is destroyed.
+// An entry costs a key and 16 bytes. The heap keeps the memory of its largest
+// size so far until its destruction.
 template <class Key>
 class KeyHeap {
  public:
   using Slot = heap::Slot;
 
   KeyHeap() = default;
-  // Slots of `other` name the entries of this heap then; `other` is empty.
+  // Takes over the entries of `other`, and leaves `other` empty. Slots of
+  // `other` then name the entries of this heap.
   KeyHeap(KeyHeap&& other) noexcept
       : nodes_(std::move(other.nodes_)),
         places_(std::move(other.places_)),
@@ -92,7 +93,7 @@ class KeyHeap {
     }
   }
 
-  // Makes room for `count` entries, including those that are there.
+  // Makes room for `count` entries, including the present entries.
   void Reserve(size_t count) {
     nodes_.reserve(count);
     places_.reserve(count);
@@ -129,8 +130,8 @@ class KeyHeap {
     return Slot(nodes_.front().index);
   }
 
-  // Returns whether `slot` names an entry, be it the one that it was returned
-  // for or another.
+  // Returns whether `slot` names an entry: the entry for which the slot was
+  // returned, or another.
   bool Contains(Slot slot) const {
     return slot.index_ < places_.size() && places_[slot.index_] < kFree;
   }
@@ -144,7 +145,8 @@ class KeyHeap {
   void Remove(Slot slot) {
     const size_t position = PositionOf(slot);
     Free(slot);
-    // The last node takes the place, and from there moves to its own.
+    // The last node takes the free place, and moves from there to the proper
+    // place.
     if (position + 1 == nodes_.size()) {
       nodes_.pop_back();
     } else {
@@ -154,17 +156,17 @@ class KeyHeap {
     }
   }
 
-  // Gives the entry another key. One sift, in the only direction that is
-  // possible: O(log n), and O(1) where the order stays.
+  // Gives the entry another key. Costs one sift, in the only possible
+  // direction: O(log n), or O(1) if the order stays.
   void Update(Slot slot, Key key) {
     const size_t position = PositionOf(slot);
     nodes_[position].key = std::move(key);
     Sift(position);
   }
 
-  // Takes all entries out of the order, and keeps their slots taken until
-  // `FreeNext()` frees them one by one. Returns the first of these slots, or a
-  // default one if there is none. O(n).
+  // Removes all entries from the heap, but keeps their slots occupied until
+  // `FreeNext()` frees each slot. Returns the first such slot, or a default
+  // slot if the heap was empty. O(n).
   Slot TakeAll() {
     size_t first = kNone;
     for (const Node& node : nodes_) {
@@ -174,15 +176,15 @@ class KeyHeap {
     nodes_.clear();
     return Slot(first);
   }
-  // Frees `slot`, which comes from `TakeAll()` or from this function. Returns
-  // the next one, or a default one if there is none. O(1).
+  // Frees `slot`, a result of `TakeAll()` or of `FreeNext()`. Returns the next
+  // slot, or a default slot if `slot` was the last. O(1).
   Slot FreeNext(Slot slot) {
     const size_t next = NextFree(slot.index_);
     Free(slot);
     return Slot(next);
   }
 
-  // For tests: returns whether all is in order. O(n).
+  // Returns whether all invariants hold. For tests. O(n).
   bool IsConsistent() const {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (i > 0 && nodes_[i].key < nodes_[Parent(i)].key) return false;
@@ -197,7 +199,8 @@ class KeyHeap {
 
  private:
   static constexpr size_t kArity = 4;
-  // The place of a slot without an entry has this bit, and the next such slot.
+  // Bit in the place of a slot without an entry. The other bits are the next
+  // such slot.
   static constexpr size_t kFree = ~(~size_t{0} >> 1);
   static constexpr size_t kNone = ~size_t{0};
 
@@ -230,7 +233,8 @@ class KeyHeap {
     }
   }
 
-  // Both move the others out of the way, and put the node down once.
+  // `SiftUp()` and `SiftDown()` move the other nodes out of the way, and put
+  // the node down once.
   void SiftUp(size_t position) {
     Node node = std::move(nodes_[position]);
     while (position > 0 && node.key < nodes_[Parent(position)].key) {
@@ -257,7 +261,7 @@ class KeyHeap {
   size_t LeastFrom(size_t first) const {
     const size_t count = std::min(kArity, nodes_.size() - first);
     if (ABSL_PREDICT_TRUE(count == kArity)) {
-      // In pairs, and without branches, which would be mispredicted.
+      // Compares in pairs and without branches, which would be mispredicted.
       const size_t a = LeastOf(first, first + 1);
       const size_t b = LeastOf(first + 2, first + 3);
       return LeastOf(a, b);
@@ -276,8 +280,8 @@ class KeyHeap {
   }
 
   std::vector<Node> nodes_;  // the heap
-  // Of each slot: where its node is, or `kFree` and the next free slot, where
-  // `kNone` is the last.
+  // For each slot, the place of its node, or `kFree` and the next free slot
+  // (`kNone` for the last).
   std::vector<size_t> places_;
   size_t first_free_ = kNone;
 };

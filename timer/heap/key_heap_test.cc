@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What `Heap` adds nothing to is tested with it, in heap_test.cc and
-// heap_property_test.cc.
+// The functions that `Heap` only passes on are tested with `Heap`, in
+// heap_test.cc and heap_property_test.cc.
 
 std::vector<int> Drain(KeyHeap<int>& heap) {
   std::vector<int> keys;
@@ -61,7 +61,8 @@ TEST(KeyHeap, FreesWhatItHasTakenOneByOne) {
   while (slot != Slot()) {
     EXPECT_FALSE(heap.Contains(slot));
     EXPECT_FALSE(freed[slot.index()]);
-    // Others may come meanwhile, and not into the slots that are still taken.
+    // Other entries may be pushed meanwhile, but not into the slots that are
+    // still occupied.
     const Slot other = heap.Push(100 + static_cast<int>(count++));
     EXPECT_TRUE(other.index() >= slots.size() || other == slots[7] ||
                 freed[other.index()]);

@@ -5,9 +5,9 @@
 // File: ref_counted.h
 // -----------------------------------------------------------------------------
 //
-// `Ref<T>` is a shared owner of an object that counts its own references: one
-// pointer wide, and convertible to a plain pointer and back, which is how a
-// lock-free structure holds a reference.
+// `Ref<T>` is a shared owner of a reference-counted object. It is as wide as a
+// pointer, and convertible to a plain pointer and back: a lock-free structure
+// can thus hold a reference.
 //
 //   class Node : public rouse::heap::RefCounted<Node> {
 //    public:
@@ -36,9 +36,9 @@ class Ref;
 
 // RefCounted
 //
-// The base of `T`, which is made by `MakeRef<T>()` and deleted with its last
-// reference, by the thread that drops it. What any thread did before it dropped
-// a reference happens before the deletion.
+// The base of `T`. `MakeRef<T>()` makes the object, and the thread that drops
+// the last reference deletes the object. Everything that a thread did before
+// dropping a reference happens before the deletion.
 template <class T>
 class RefCounted {
  public:
@@ -53,29 +53,29 @@ class RefCounted {
   friend class Ref<T>;
 
   void AddRef() {
-    // Relaxed: whoever adds a reference has one, and with it whatever made the
-    // object visible.
+    // Relaxed: the caller already has a reference, and the object is therefore
+    // visible to the caller.
     references_.fetch_add(1, std::memory_order_relaxed);
   }
 
   void DropRef() {
-    // Release pairs with the acquire of the drop that finds itself the last
-    // one: uses of the object are over before it is deleted.
+    // Release pairs with the acquire of the drop of the last reference: all
+    // uses of the object are over before the deletion.
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete static_cast<T*>(this);
     }
   }
 
-  // Wide enough for as many as fit in memory: it cannot overflow.
+  // Cannot overflow: wide enough for as many references as fit in memory.
   Atomic<size_t> references_{1};
 };
 
 // Ref
 //
-// Null, or the owner of one reference to a `T`. Two of them are independent:
-// threads need no lock for the count. One and the same is, like any value, not
-// thread-safe. Copying and dropping each cost one atomic operation, moving
-// none.
+// Null, or the owner of one reference to a `T`. Different `Ref`s are
+// independent: threads need no lock for the count. A single `Ref` is, like any
+// value, not thread-safe. Copying and dropping cost one atomic operation each,
+// and moving costs no atomic operation.
 template <class T>
 class Ref {
  public:
@@ -91,17 +91,17 @@ class Ref {
   }
   ~Ref() { Reset(); }
 
-  // Takes over a reference that the caller has, as from `Release()`.
+  // Takes over a reference of the caller, such as from `Release()`.
   static Ref Adopt(T* object) { return Ref(object); }
 
-  // Adds a reference, for a caller who knows that there is one already: an
-  // object's member function, say.
+  // Adds a reference, for a caller that knows of an existing reference, such as
+  // a member function of the object.
   static Ref Share(T* object) {
     Counter(object)->AddRef();
     return Ref(object);
   }
 
-  // Becomes null; the reference, if there was one, is the caller's.
+  // Becomes null, and gives the reference, if any, to the caller.
   [[nodiscard]] T* Release() { return std::exchange(object_, nullptr); }
 
   // Becomes null, and drops the reference if there was one.
@@ -132,7 +132,7 @@ class Ref {
 
 // MakeRef
 //
-// A new `T`, and its first reference.
+// Returns a new `T` and its first reference.
 template <class T, class... Args>
 Ref<T> MakeRef(Args&&... args) {
   return Ref<T>::Adopt(new T(std::forward<Args>(args)...));

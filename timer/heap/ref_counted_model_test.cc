@@ -15,7 +15,7 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Of two owners, each of which writes its own half.
+// A node with two owners, each of which writes its own half.
 class Node : public RefCounted<Node> {
  public:
   explicit Node(int& deleted) : deleted_(deleted) {}
@@ -46,7 +46,7 @@ MODEL_TEST(RefCounted, TheLastOfTwoOwnersDeletes) {
   Require(deleted == 1);
 }
 
-// One owner shares while another goes.
+// One owner shares its reference while another drops its own.
 MODEL_TEST(RefCounted, CountsWhatIsSharedAtTheSameTime) {
   int deleted = 0;
   Ref<Node> here = MakeRef<Node>(deleted);

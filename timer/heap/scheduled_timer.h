@@ -5,8 +5,8 @@
 // File: scheduled_timer.h
 // -----------------------------------------------------------------------------
 //
-// `ScheduledTimer` is what a `Delay` and its `Timer` share: when the delay
-// ends, whether it has ended, and whom to wake.
+// `ScheduledTimer` is the state that a `Delay` and its `Timer` share: when the
+// delay ends, whether the delay has ended, and the waker to call.
 //
 //   // The delay's thread.
 //   if (node->Reset(deadline)) changed.Push(node);
@@ -39,12 +39,13 @@ namespace rouse::heap {
 
 // ScheduledTimer
 //
-// Two threads use one: the delay's and the timer's, each of which may change
-// from call to call if the calls are ordered. `Invalidate()` is for both. No
-// operation blocks; all are O(1), and none allocates.
+// Two threads use a node: the delay's thread and the timer's thread. Either may
+// change from call to call if the calls are ordered. `Invalidate()` is for both
+// threads. No operation blocks or allocates; all are O(1).
 //
-// What the timer's thread did before `Fire()`, and either before
-// `Invalidate()`, happens before the return of a `Poll()` that finds it done.
+// Everything that the timer's thread did before `Fire()`, or either thread
+// before `Invalidate()`, happens before the return of a `Poll()` that finds the
+// result.
 class ScheduledTimer : public RefCounted<ScheduledTimer>, public ArcListNode {
  public:
   using Slot = Heap<Instant, Ref<ScheduledTimer>>::Slot;
@@ -52,68 +53,74 @@ class ScheduledTimer : public RefCounted<ScheduledTimer>, public ArcListNode {
   enum class State {
     kWaiting,
     kFired,
-    // It will never fire: its timer has gone. Final.
+    // The node will never fire, because its timer has been destroyed. Final.
     kInvalid,
   };
 
-  // What is to be fired, and when.
+  // The generation to fire, and its deadline.
   struct Armed {
     uint64_t generation;
     Instant deadline;
   };
 
-  // What the timer's thread knows of the node.
+  // The record of the node that the timer's thread keeps.
   struct Registration {
     std::optional<Slot> slot;
     uint64_t generation = 0;
   };
 
-  // `generation`: where to begin; for tests.
+  // Makes a node that waits for `deadline`. Tests can set the first
+  // `generation`.
   explicit ScheduledTimer(Instant deadline, uint64_t generation = 0)
       : state_(generation * kOneGeneration),
         deadline_(deadline.nanoseconds()) {}
 
   // For the delay's thread.
 
-  // Begins again, with another deadline. From the return on no `Fire()` for
-  // what was armed before does anything.
+  // Restarts the node with another deadline. From the return on, a `Fire()` of
+  // an earlier generation does nothing.
   //
-  // False: the node is invalid. Otherwise it must be pushed next, and
-  // invalidated if the list is sealed.
+  // Returns false if the node is invalid. Otherwise the caller must push the
+  // node next, and invalidate the node if the list is sealed.
   bool Reset(Instant deadline);
 
-  // How it stands; while it waits, the next `Fire()` or `Invalidate()` calls
-  // `waker`.
+  // Returns the state. While the node waits, the next `Fire()` or
+  // `Invalidate()` calls `waker`.
   State Poll(const Waker& waker);
 
-  // The delay goes: invalid, and its waker is dropped. One that is being called
-  // is called none the less. True if the timer may have to be told, by a push.
+  // Makes the node invalid and drops its waker, because the delay is being
+  // destroyed. If the waker is already being called, the call goes on
+  // nonetheless. Returns whether the timer may have to be notified, by a push.
   bool Cancel();
 
   Instant deadline() const {
-    // Relaxed: this thread's own.
+    // Relaxed: only this thread writes the deadline.
     return Instant::FromNanoseconds(deadline_.load(std::memory_order_relaxed));
   }
 
   // For the timer's thread.
 
-  // What there is to fire, if anything. Of a popped node: it sees every
-  // `Reset()` whose push was before, and each later one brings the node again.
+  // Returns the generation to fire and its deadline, or nothing if there is
+  // nothing to fire. For a popped node: the call sees every `Reset()` whose
+  // push came before, and each later push brings the node again.
   std::optional<Armed> Look() const;
 
-  // Fires and wakes, if nothing has happened to the node since the `Look()` of
-  // that generation. What a waker throws is passed on, after the firing.
+  // Fires and wakes, unless the node has changed since the `Look()` that
+  // returned `generation`. An exception of the waker is passed on, after the
+  // node has fired.
   void Fire(uint64_t generation);
 
   Registration& registration() { return registration_.Write(); }
 
   // For both.
 
-  // There is no timer any more. Wakes, unless the node is invalid already.
+  // Makes the node invalid, because the timer no longer exists. Wakes, unless
+  // the node is already invalid.
   void Invalidate();
 
  private:
-  // The protocol is in scheduled_timer.cc. Below a generation are two bits.
+  // The two bits below the generation are flags. The protocol is in
+  // scheduled_timer.cc.
   static constexpr uint64_t kOneGeneration = 4;
 
   Atomic<uint64_t> state_;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node between its delay's thread and its timer's.
+// A node that is shared by its delay's thread and its timer's thread.
 
 #include <atomic>
 #include <optional>
@@ -27,7 +27,7 @@ using State = ScheduledTimer::State;
 
 Instant At(int nanoseconds) { return Instant::FromNanoseconds(nanoseconds); }
 
-// A timer for one node: a heap of one.
+// A timer for one node: a heap with one entry.
 class OneNodeTimer {
  public:
   void Push(const Ref<ScheduledTimer>& node) {
@@ -42,7 +42,7 @@ class OneNodeTimer {
     node_->Fire(armed.generation);
   }
 
-  // The timer goes.
+  // Destroys the timer.
   void Stop() {
     ArcList<ScheduledTimer>::Batch batch = changed_.TakeAndSeal();
     while (const Ref<ScheduledTimer> node = batch.Pop()) node->Invalidate();
@@ -56,7 +56,7 @@ class OneNodeTimer {
     ArcList<ScheduledTimer>::Batch batch = changed_.TakeAll();
     while (Ref<ScheduledTimer> node = batch.Pop()) {
       armed_ = node->Look();
-      // Of this thread alone.
+      // Only this thread accesses the registration.
       ++node->registration().generation;
       node_ = std::move(node);
     }
@@ -67,7 +67,7 @@ class OneNodeTimer {
   std::optional<ScheduledTimer::Armed> armed_;
 };
 
-// Whether a task was woken.
+// Notes whether a task was woken.
 class Flag {
  public:
   Waker waker() {
@@ -82,15 +82,15 @@ class Flag {
 
 State Poll(ScheduledTimer& node) { return node.Poll(Waker()); }
 
-// Defect 1 of the seed: it fires at the old deadline, after the reset has
-// returned. Time stands between the two deadlines.
+// Defect 1 of the seed: the timer fires at the old deadline after the reset has
+// returned. The time is between the two deadlines.
 MODEL_TEST(ScheduledTimer, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   Thread delay([&] {
     Require(node->Reset(At(100)));
-    // Not even before the timer hears of it.
+    // This holds even before the timer sees the reset.
     Require(Poll(*node) == State::kWaiting);
     timer.Push(node);
     Require(Poll(*node) == State::kWaiting);
@@ -104,7 +104,7 @@ MODEL_TEST(ScheduledTimer, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
   Require(Poll(*node) == State::kFired);
 }
 
-// The same of a node that the timer has in its heap already.
+// Like the test above, for a node that is already in the timer's heap.
 MODEL_TEST(ScheduledTimer, Defect1AResetMeetsAFire) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
@@ -123,7 +123,7 @@ MODEL_TEST(ScheduledTimer, Defect1AResetMeetsAFire) {
   Require(Poll(*node) == State::kFired);
 }
 
-// Two resets, of which the timer may see half of the second.
+// Two resets. The timer may see half of the second one.
 MODEL_TEST(ScheduledTimer, Defect1TwoResetsMeetAFire) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(100));
@@ -193,7 +193,7 @@ MODEL_TEST(ScheduledTimer, AnInvalidationIsSeenOrWakes) {
   Require(Poll(*node) == State::kInvalid);
 }
 
-// A task that has registered and resets goes on waiting: it is woken in the
+// A task that has registered and resets continues to wait, and is woken in the
 // end.
 MODEL_TEST(ScheduledTimer, AWakeIsNotLostToAReset) {
   OneNodeTimer timer;
@@ -227,14 +227,14 @@ MODEL_TEST(ScheduledTimer, AResetMeetsTheEndOfTheTimer) {
   Require(task.woken());
 }
 
-// Defect 2 of the seed: a delay that has fired, and whose timer goes, is reset
-// and has fired still.
+// Defect 2 of the seed: a delay that has fired, and whose timer is then
+// destroyed, is reset and is still in the fired state.
 MODEL_TEST(ScheduledTimer, Defect2AResetOfAFiredNodeMeetsTheEndOfTheTimer) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   timer.AdvanceTo(At(10));
-  // In the list once more, as after a reset that was looked at before its push.
+  // In the list once more, as after a reset that the timer saw before its push.
   timer.Push(node);
   Thread delay([&] {
     if (node->Reset(At(20))) timer.Push(node);
@@ -245,7 +245,7 @@ MODEL_TEST(ScheduledTimer, Defect2AResetOfAFiredNodeMeetsTheEndOfTheTimer) {
   Require(Poll(*node) == State::kInvalid);
 }
 
-// A cancelled node does not fire, and the timer lets go of it.
+// A cancelled node does not fire, and the timer drops its reference.
 MODEL_TEST(ScheduledTimer, ACancellationMeetsAFire) {
   OneNodeTimer timer;
   Flag task;

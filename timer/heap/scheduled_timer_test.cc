@@ -41,7 +41,7 @@ TEST(ScheduledTimer, FiresOnceAndWakes) {
   node->Fire(armed.generation);
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_EQ(Look(*node), State::kFired);
-  // There is nothing left to fire.
+  // Nothing is left to fire.
   EXPECT_FALSE(node->Look().has_value());
   node->Fire(armed.generation);
   EXPECT_EQ(task.wakes(), 1);
@@ -88,7 +88,7 @@ TEST(ScheduledTimer, IsInvalidForEver) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-// What has fired has fired; but one that is then reset has not.
+// A fired node stays fired, unless it is then reset.
 TEST(ScheduledTimer, AFiredOneIsInvalidOnceItIsReset) {
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   node->Fire(node->Look()->generation);
@@ -120,13 +120,13 @@ TEST(ScheduledTimer, TheTimerNeedNotHearOfACancelledOneThatHasEnded) {
   EXPECT_FALSE(invalid->Cancel());
 }
 
-// Defect 10 of the seed: on 32 bits its generation has 30. After 2^30 resets
-// what was looked at before them all would fire.
+// Defect 10 of the seed: on 32 bits the seed's generation has 30 bits. After
+// 2^30 resets a node that was checked before all of them would fire.
 TEST(ScheduledTimer, Defect10GenerationsDoNotWrapAtThirtyBits) {
   constexpr uint64_t kWrap = uint64_t{1} << 30;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   const Armed old = *node->Look();
-  // As if it were the same node, after all resets but one.
+  // Stands for the same node, after all resets but one.
   const Ref<ScheduledTimer> later =
       MakeRef<ScheduledTimer>(At(10), old.generation + kWrap - 1);
   EXPECT_TRUE(later->Reset(At(20)));
@@ -137,7 +137,7 @@ TEST(ScheduledTimer, Defect10GenerationsDoNotWrapAtThirtyBits) {
   EXPECT_EQ(Look(*later), State::kFired);
 }
 
-// Nor does the last of all generations touch the other bits.
+// The last generation does not touch the other bits either.
 TEST(ScheduledTimer, TheLastGenerationIsOneLikeAnyOther) {
   constexpr uint64_t kLast = (uint64_t{1} << 62) - 1;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10), kLast);

@@ -5,8 +5,8 @@
 // File: stream_timeout.h
 // -----------------------------------------------------------------------------
 //
-// `StreamTimeout` gives each item of a stream some time, and tells when it has
-// not come by then, in a program that has no runtime:
+// `StreamTimeout` limits the time for each item of a stream, and reports an
+// error if the item has not come by then, in a program without a runtime:
 //
 //   heap::StreamTimeout timed(absl::Seconds(30), std::move(messages));
 //   while (std::optional<absl::StatusOr<Message>> m = BlockOn(Next(timed))) {
@@ -18,9 +18,8 @@
 //     Handle(**m);
 //   }
 //
-// `StreamTimeoutAt()` is for the whole of a stream. Items become what they
-// become with the `StreamTimeout` of a runtime
-// ("rouse/timer/stream_timeout.h").
+// `StreamTimeoutAt()` limits the time of a whole stream. Items are converted as
+// by the `StreamTimeout` of a runtime ("rouse/timer/stream_timeout.h").
 
 #ifndef ROUSE_TIMER_HEAP_STREAM_TIMEOUT_H_
 #define ROUSE_TIMER_HEAP_STREAM_TIMEOUT_H_
@@ -44,44 +43,47 @@ namespace rouse::heap {
 
 // StreamTimeout
 //
-// A stream. It polls `S` first: an item that is there is given, however late it
-// is. If time is up before, it gives `kDeadlineExceeded`, once for that item,
-// or as `AfterTimeout` says; `S` goes on, and the item comes when it comes. An
-// error that is an item of `S` is one like any other. At the end of `S` it
-// ends, too.
+// A stream. It polls `S` first: a ready item is given, however late. If time is
+// up first, the stream gives `kDeadlineExceeded`, once for the item or as
+// `AfterTimeout` says; `S` continues, and the item comes when ready. An error
+// among the items of `S` is treated like any other item. The stream ends when
+// `S` ends.
 //
-// If there is no timer it gives `kUnavailable`, destroys `S`, and ends.
+// If there is no timer, the stream gives `kUnavailable`, destroys `S`, and
+// ends.
 //
 // # Time
 //
-// It is that of a `Delay`. It starts anew for each item, when `S` is found to
-// be not ready: what the caller does between two items does not count, and a
-// stream that always has an item needs no timer. An `S` that always uses up the
-// task's budget does not keep time from being up.
+// The time is measured as by a `Delay`. Time starts anew for each item, when
+// `S` is found not to be ready. The time that the caller spends between two
+// items therefore does not count, and a stream that always has an item needs no
+// timer. An `S` that always uses up the task's budget does not keep time from
+// being up.
 //
 // # Use
 //
-// May be moved when `S` may. It is for one thread at a time. Destroying it
-// cancels `S` and the delay; destroying a `Next()` of it loses nothing, and
-// time goes on. Given an lvalue it refers to it instead, and cancels nothing
-// but the delay: the stream may go on without it.
+// A `StreamTimeout` can be moved whenever `S` can be moved. It is for a single
+// thread at a time. Destroying it cancels `S` and the delay; destroying a
+// `Next()` of it loses nothing, and time goes on. A `StreamTimeout` of an
+// lvalue refers to the original stream instead, and cancels nothing but the
+// delay: the stream can be used without the `StreamTimeout` afterwards.
 //
-// One delay, which is made for the first item that is waited for, and reset for
-// the others.
+// Costs one delay. It is made for the first item that the stream waits for, and
+// reset for the others.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 class [[nodiscard]] StreamTimeout {
  public:
-  // `absl::Status` or `absl::StatusOr<T>`.
+  // Either `absl::Status` or `absl::StatusOr<T>`.
   using Item =
       typename rouse::internal::TimedStream<S, internal::DelayTime>::Item;
 
-  // With the `DefaultTimer()`.
+  // Uses the `DefaultTimer()`.
   StreamTimeout(AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
                internal::DelayTime(std::nullopt, duration), after) {}
-  // With the timer of `handle`.
+  // Uses the timer of `handle`.
   StreamTimeout(TimerHandle handle, AnyDuration duration, S&& stream,
                 AfterTimeout after = AfterTimeout::kWait)
       : timed_(std::forward<S>(stream),
@@ -119,11 +121,12 @@ StreamTimeout(TimerHandle, AnyDuration, S&&, AfterTimeout) -> StreamTimeout<S>;
 
 // StreamTimeoutAt()
 //
-// One end for the whole stream, an instant of the timer's clock. From then on
-// no item is given, also if it is there: `kDeadlineExceeded`, once, and the
-// end. `S` is destroyed then. An item takes a unit of the task's budget; where
-// there is none, nobody can tell whether time is up, and it yields. Everything
-// else is as above, but that the first poll needs a timer.
+// Returns a stream with one time limit for all items together: `deadline`, an
+// instant of the timer's clock. From then on no item is given, not even a ready
+// item. The stream gives `kDeadlineExceeded` once, destroys `S`, and ends. An
+// item takes a unit of the task's budget; without budget the stream cannot tell
+// whether time is up, and yields. Everything else is as for `StreamTimeout`,
+// except that the first poll needs a timer.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(TimerHandle handle, Instant deadline,
@@ -131,7 +134,7 @@ StreamTimeout<S> StreamTimeoutAt(TimerHandle handle, Instant deadline,
   return StreamTimeout<S>(std::optional<TimerHandle>(std::move(handle)),
                           deadline, std::forward<S>(stream));
 }
-// With the `DefaultTimer()`.
+// Like the function above, but uses the `DefaultTimer()`.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(Instant deadline, S&& stream) {

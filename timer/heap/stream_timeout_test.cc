@@ -27,7 +27,7 @@
 namespace rouse::heap {
 namespace {
 
-// Gives what is put into the queue; nothing is its end.
+// Gives the items of the queue; an empty optional ends the stream.
 template <class T>
 class Source {
  public:
@@ -85,7 +85,8 @@ class HeapStreamTimeoutTest : public testing::Test {
     const auto item = Poll(stream);
     return item.IsReady() && !item->has_value();
   }
-  // What the next item is the error of; OK if it is a value, or there is none.
+  // Returns the error of the next item, or OK if the item is a value or there
+  // is no item.
   template <class S>
   absl::StatusCode ErrorOf(S& stream) {
     const auto item = Poll(stream);
@@ -149,7 +150,7 @@ TEST_F(HeapStreamTimeoutTest, TellsAgainAndAgainIfItIsToldTo) {
   StreamTimeout timed = Timed(AfterTimeout::kRepeat);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(IsPending(timed));
-    // However late it is polled there is one.
+    // However late the stream is polled, one error comes.
     Advance(100);
     EXPECT_TRUE(IsTimedOut(timed));
     EXPECT_TRUE(IsPending(timed));
@@ -168,7 +169,7 @@ TEST_F(HeapStreamTimeoutTest, GivesAnItemThatIsThereHoweverLateItIs) {
   Advance(100);
   queue_->emplace_back(1);
   EXPECT_EQ(***Poll(timed), 1);
-  // And the time that was up was that item's.
+  // The time that was up belonged to that item.
   EXPECT_TRUE(IsPending(timed));
 }
 
@@ -182,7 +183,7 @@ TEST_F(HeapStreamTimeoutTest, EachItemHasAllOfTheTime) {
   }
 }
 
-// What a caller does with an item is not the stream's to answer for.
+// The stream's time does not include what a caller does with an item.
 TEST_F(HeapStreamTimeoutTest, TimeStartsWhenAnItemIsWaitedFor) {
   StreamTimeout timed = Timed();
   for (int i = 0; i < 3; ++i) {
@@ -203,8 +204,8 @@ TEST_F(HeapStreamTimeoutTest, NoPollPutsTheEndOff) {
   EXPECT_TRUE(IsTimedOut(timed));
 }
 
-// Defect 6 of the seed: the end of the stream resets the timer, too, and what
-// has ended keeps the timer busy.
+// Defect 6 of the seed: the end of the stream resets the timer, too, and the
+// ended stream keeps the timer busy.
 TEST_F(HeapStreamTimeoutTest, Defect6TheEndOfTheStreamEndsTheDelay) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
@@ -219,7 +220,7 @@ TEST_F(HeapStreamTimeoutTest, Defect6TheEndOfTheStreamEndsTheDelay) {
 }
 
 // Defect 6 of the seed: the timer runs from the beginning, and an item resets
-// it though the next is there.
+// the timer even if the next item is ready.
 TEST_F(HeapStreamTimeoutTest, Defect6ItemsThatAreThereNeedNoTimer) {
   StreamTimeout timed = Timed();
   EXPECT_EQ(timer_->NextEvent(), std::nullopt);
@@ -292,7 +293,7 @@ TEST_F(HeapStreamTimeoutTest, AtGivesWhatComesBeforeItsInstant) {
   EXPECT_TRUE(IsPending(timed));
   Advance(1);
   EXPECT_EQ(task_.wakes(), 1);
-  // Though there is one.
+  // Even if there is an item.
   queue_->emplace_back(3);
   EXPECT_TRUE(IsTimedOut(timed));
   EXPECT_EQ(queue_.use_count(), 1);

@@ -5,8 +5,8 @@
 // File: timeout.h
 // -----------------------------------------------------------------------------
 //
-// `Timeout` gives a future some time, and gives up on it after that, in a
-// program that has no runtime:
+// `Timeout` limits the time of a future, and gives up on the future after that,
+// in a program without a runtime:
 //
 //   absl::StatusOr<Reply> reply =
 //       BlockOn(heap::Timeout(absl::Seconds(5), Ask(server)));
@@ -40,19 +40,20 @@ namespace rouse::heap {
 
 // Timeout
 //
-// A future. It polls `F` first: a result that is there is taken, however late
-// it is. If time is up before, it destroys `F`, and so cancels it, and gives
-// `kDeadlineExceeded`; if there is no timer, it does the same and gives
-// `kUnavailable`.
+// A future. It polls `F` first: a ready result is taken, however late. If time
+// is up first, the timeout destroys and thereby cancels `F`, and gives
+// `kDeadlineExceeded`. If there is no timer, the timeout does the same and
+// gives `kUnavailable`.
 //
-// Time is that of a `Delay`, but it starts when `F` is not ready at the first
-// poll: an `F` that is costs nothing. An `F` that always uses up the task's
-// budget does not keep time from being up.
+// The time is measured as by a `Delay`, except that it starts when `F` is not
+// ready at the first poll: if `F` is ready then, the timeout costs nothing. An
+// `F` that always uses up the task's budget does not keep time from being up.
 //
-// May be moved until it is first polled. Destroying it cancels `F` and the
-// delay. Given an lvalue it refers to it instead, and cancels nothing but the
-// delay: the future may be awaited again. Given a callable that returns a
-// future it keeps the callable, and calls it at the first poll.
+// A `Timeout` can be moved until it is first polled. Destroying it cancels `F`
+// and the delay. A `Timeout` of an lvalue refers to the original future
+// instead, and cancels nothing but the delay: the future can be awaited again.
+// A `Timeout` of a callable keeps the callable, and calls it at the first poll
+// to get the future.
 template <class F>
   requires Future<std::remove_reference_t<F>>
 class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
@@ -60,15 +61,15 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
   using Output = typename rouse::internal::TimeoutOutput<
       FutureOutput<std::remove_reference_t<F>>>::type;
 
-  // With the `DefaultTimer()`.
+  // Uses the `DefaultTimer()`.
   Timeout(AnyDuration duration, F&& future)
       : future_(std::forward<F>(future)), time_(std::nullopt, duration) {}
-  // With the timer of `handle`.
+  // Uses the timer of `handle`.
   Timeout(TimerHandle handle, AnyDuration duration, F&& future)
       : future_(std::forward<F>(future)), time_(std::move(handle), duration) {}
 
-  // Calls `callable` at the first poll, and keeps it as long as the future that
-  // it returns.
+  // Calls `callable` at the first poll, and keeps the callable for as long as
+  // the returned future.
   template <class Callable>
     requires(!Future<Callable> &&
              std::same_as<F, rouse::internal::FutureFrom<Callable>>)
@@ -82,7 +83,7 @@ class [[nodiscard("a Timeout does nothing until it is awaited")]] Timeout {
                 rouse::internal::ToFuture<Callable>(callable)) {}
 
   PollResult<Output> Poll(Context& cx) {
-    // It starts at the first poll at which F is pending.
+    // The time starts at the first poll at which `F` is pending.
     const auto poll_time = [this](Context& inner) {
       if (!time_.has_started()) time_.Start();
       return time_.Poll(inner);
@@ -123,7 +124,7 @@ Timeout(TimerHandle, AnyDuration, F&&)
 
 // TimeoutAt()
 //
-// The same, until an instant of the timer's clock.
+// Returns a `Timeout` that ends at `deadline`, an instant of the timer's clock.
 template <IntoFuture F>
 Timeout<rouse::internal::FutureFrom<F>> TimeoutAt(TimerHandle handle,
                                                   Instant deadline,

@@ -28,7 +28,7 @@
 namespace rouse::heap {
 namespace {
 
-// Ready when a value is put there.
+// A future that is ready when a value is put into the gate.
 class Gate {
  public:
   explicit Gate(std::shared_ptr<PollResult<int>> result)
@@ -41,7 +41,7 @@ class Gate {
 
 static_assert(std::same_as<Timeout<Gate>::Output, absl::StatusOr<int>>);
 
-// Of a reference, as a `SetOnce` gives it.
+// A future of a reference, as from a `SetOnce`.
 class Seven {
  public:
   static constexpr int kSeven = 7;
@@ -82,7 +82,7 @@ TEST_F(HeapTimeoutTest, GivesWhatTheFutureGives) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   EXPECT_TRUE(Poll(timeout).IsPending());
   *result_ = 7;
-  // However late it is.
+  // However late the future is polled.
   Advance(20);
   EXPECT_EQ(**Poll(timeout), 7);
 }
@@ -137,7 +137,7 @@ TEST_F(HeapTimeoutTest, Defect6TimeStartsAtTheFirstPoll) {
   EXPECT_TRUE(Poll(timeout).IsReady());
 }
 
-// The rest of defect 6: no poll puts the end off.
+// The rest of defect 6: no poll puts the deadline off.
 TEST_F(HeapTimeoutTest, Defect6NoPollPutsTheEndOff) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   for (int i = 0; i < 10; ++i) {

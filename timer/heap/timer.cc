@@ -20,9 +20,9 @@
 
 namespace rouse::heap {
 
-// A node is in the heap if and only if its registration has a slot, once. The
-// heap has what the node was when it was last looked at: what it has become
-// since, `Fire()` finds out.
+// A node is in the heap if and only if its registration has a slot, and only
+// once. The heap has the state of the node at the last check; `Fire()` finds
+// later changes.
 
 Timer::Timer(std::shared_ptr<Clock> clock)
     : core_(MakeRef<internal::TimerCore>(
@@ -30,17 +30,17 @@ Timer::Timer(std::shared_ptr<Clock> clock)
           absl::UnavailableError("Delay: its timer has gone"))) {}
 
 Timer::~Timer() {
-  // From here on nothing comes any more, and so nothing is left out.
+  // No node can be pushed from here on, so none is missed.
   ArcList<ScheduledTimer>::Batch changed = core_->changed().TakeAndSeal();
   while (const Ref<ScheduledTimer> node = changed_.Pop()) node->Invalidate();
   while (const Ref<ScheduledTimer> node = changed.Pop()) node->Invalidate();
   while (!heap_.IsEmpty()) heap_.Pop().value->Invalidate();
-  // Nobody will call it.
+  // The waker will not be called any more.
   static_cast<void>(core_->waker().Take());
 }
 
 PollResult<void> Timer::Poll(Context& cx) {
-  // First: what is pushed after the look calls the waker.
+  // Registers first: a push after the check calls the waker.
   core_->waker().Register(cx.waker());
   LookAtChanges();
   return kPending;
@@ -63,14 +63,15 @@ void Timer::AdvanceTo(Instant now) {
 }
 
 void Timer::LookAtChanges() {
-  LookAtBatch();  // of a call that threw
+  LookAtBatch();  // the batch of a call that threw
   changed_ = core_->changed().TakeAll();
   LookAtBatch();
 }
 
 void Timer::LookAtBatch() {
   while (!changed_.IsEmpty()) {
-    // Before the node is taken: without memory it stays where it is.
+    // Before the node is taken: if there is no memory, the node stays where it
+    // is.
     heap_.MakeRoom();
     Update(changed_.Pop());
   }

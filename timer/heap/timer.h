@@ -5,9 +5,9 @@
 // File: timer.h
 // -----------------------------------------------------------------------------
 //
-// A `Timer` ends `Delay`s (delay.h), for a program that has no runtime. Most
-// need not make one: a delay without a handle uses a helper thread's, see
-// timer_handle.h. An event loop of one's own drives its own:
+// A `Timer` ends `Delay`s (delay.h), for a program without a runtime. Most
+// programs need not make a timer: a delay without a handle uses the timer of a
+// helper thread, see timer_handle.h. An event loop can also drive a timer:
 //
 //   heap::Timer timer;
 //   heap::Delay delay(timer.handle(), absl::Seconds(1));
@@ -39,34 +39,33 @@ namespace rouse::heap {
 
 // Timer
 //
-// A heap of deadlines. For one thread at a time: its delays and handles are for
-// any. It is also a future, which is never ready: polling it arranges for a
-// wake when a delay is made or reset, which may bring the next event forward.
-// One that is cancelled wakes nobody.
+// A heap of deadlines. A timer is for a single thread at a time, but the delays
+// and handles are for any thread. A timer is also a future, which is never
+// ready: polling it arranges for a wake when a delay is made or reset, which
+// may bring the next event forward. Cancelling a delay causes no wake.
 //
 // # Time
 //
-// It takes the time from its clock, and only in `Advance()`. Nothing fires
-// early. How late a delay fires is for whoever drives the timer: there are no
-// ticks.
+// A timer reads its clock only in `Advance()`. Nothing fires early. How late a
+// delay fires depends on the code that drives the timer: there are no ticks.
 //
 // # Cost
 //
-// All that has changed is looked at in each of the three calls, at O(log n) for
-// each delay that was made, reset or cancelled since. A delay that fires is
-// O(log n), and wakes its task on this thread. A deadline takes 40 bytes here,
-// 16 of them in the heap proper, beside what its delay has.
+// Each of the three calls checks all changes, at O(log n) for each delay that
+// was made, reset or cancelled since. Firing a delay costs O(log n), and wakes
+// the task on this thread. A deadline takes 40 bytes here, including 16 in the
+// heap proper, in addition to the delay's memory.
 //
-// Looking at what has changed may allocate. If there is no memory, the
-// `std::bad_alloc` is passed on and nothing is lost: the next call goes on.
+// Checking the changes may allocate. If there is no memory, the
+// `std::bad_alloc` is passed on and nothing is lost: the next call continues.
 //
 // # Destroying it
 //
-// Every delay that has not fired is woken, and is `kUnavailable`; so is each
-// that is made or reset later.
+// Every delay that has not fired is woken, and is `kUnavailable`. So is each
+// delay that is made or reset later.
 class Timer {
  public:
-  // On a clock of its own.
+  // Makes a timer with a clock of its own.
   Timer() : Timer(std::make_shared<Clock>()) {}
   explicit Timer(std::shared_ptr<Clock> clock);
   Timer(const Timer&) = delete;
@@ -76,21 +75,22 @@ class Timer {
   TimerHandle handle() const { return TimerHandle(core_); }
   const Clock& clock() const { return *core_->clock(); }
 
-  // Pending, always.
+  // Returns kPending, always.
   PollResult<void> Poll(Context& cx);
 
-  // The earliest deadline, or nothing if there is none: by when to call
-  // `Advance()`. May be that of a delay which has been reset meanwhile, or
-  // cancelled. `Instant::Max()` is never.
+  // Returns the earliest deadline, by which to call `Advance()`, or nothing if
+  // there is no deadline. The delay of this deadline may have been reset or
+  // cancelled in the meantime. `Instant::Max()` never comes.
   std::optional<Instant> NextEvent();
 
-  // Fires the delays whose deadline is `now` or earlier, in the order of their
-  // deadlines; `Instant::Max()` is never, also by then. A waker that is called
-  // may use the timer, but not destroy it. What it throws is passed on; the
-  // delays after it fire at the next call.
+  // Fires the delays whose deadlines are at or before `now`, in the order of
+  // their deadlines. `Instant::Max()` never comes, even if `now` is
+  // `Instant::Max()`. A waker may use the timer, but must not destroy it. An
+  // exception of a waker is passed on; the delays that are left fire at the
+  // next call.
   void AdvanceTo(Instant now);
 
-  // The same with the clock's present.
+  // Like `AdvanceTo()`, with the present of the clock.
   void Advance() { AdvanceTo(clock().Now()); }
 
  private:
@@ -100,8 +100,8 @@ class Timer {
 
   const Ref<internal::TimerCore> core_;
   Heap<Instant, Ref<ScheduledTimer>> heap_;
-  // What was taken from the core and has not been looked at. Empty between
-  // calls, but after one that threw.
+  // Nodes that were taken from the core and have not been checked. Empty
+  // between calls, except after a call that threw.
   ArcList<ScheduledTimer>::Batch changed_;
 };
 

@@ -5,9 +5,9 @@
 // File: timer_core.h
 // -----------------------------------------------------------------------------
 //
-// For this folder: what a `Timer`, its handles and its delays share. It
-// outlives the timer for as long as one of the others is left, and so is what
-// they find sealed then.
+// For this folder: the state that a `Timer`, its handles and its delays share.
+// The core outlives the timer for as long as a handle or a delay is left. The
+// handle or delay then finds the core's list sealed.
 
 #ifndef ROUSE_TIMER_HEAP_TIMER_CORE_H_
 #define ROUSE_TIMER_HEAP_TIMER_CORE_H_
@@ -29,19 +29,20 @@ namespace rouse::heap::internal {
 // Thread-safe.
 class TimerCore : public RefCounted<TimerCore> {
  public:
-  // `gone`: what delays are told when there is no timer.
+  // `gone` is the status of delays when there is no timer.
   TimerCore(std::shared_ptr<Clock> clock, absl::Status gone)
       : clock_(std::move(clock)), gone_(std::move(gone)) {}
 
-  // Has the timer look at `node`. Where there is no timer any more, the node is
-  // invalid; false then.
+  // Makes the timer check `node`. If the timer no longer exists, invalidates
+  // `node` and returns false.
   bool Push(const Ref<ScheduledTimer>& node) {
     switch (changed_.Push(node)) {
       case PushResult::kPushed:
         waker_.Wake();
         return true;
       case PushResult::kAlreadyEnqueued:
-        // Whoever pushed it has woken the timer, which has not looked yet.
+        // The thread that pushed the node has woken the timer, which has not
+        // checked the node yet.
         return true;
       case PushResult::kSealed:
         break;
@@ -50,14 +51,15 @@ class TimerCore : public RefCounted<TimerCore> {
     return false;
   }
 
-  // The same for a node that was cancelled. Does not wake the timer: it looks
-  // when another node comes, and at the node's deadline at the latest.
+  // Like `Push()`, but for a cancelled node, and does not wake the timer. The
+  // timer checks the node when another node comes, and at the deadline of the
+  // node at the latest.
   void PushCancelled(const Ref<ScheduledTimer>& node) {
     static_cast<void>(changed_.Push(node));
   }
 
   ArcList<ScheduledTimer>& changed() { return changed_; }
-  // Of whoever drives the timer.
+  // Returns the waker of the code that drives the timer.
   AtomicWaker& waker() { return waker_; }
 
   const std::shared_ptr<Clock>& clock() const { return clock_; }

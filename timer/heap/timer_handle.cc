@@ -18,7 +18,7 @@
 namespace rouse::heap {
 namespace {
 
-// Null, and then for ever the owner of one reference.
+// Null at first, and then permanently the owner of one reference.
 ABSL_CONST_INIT Atomic<internal::TimerCore*> fallback{nullptr};
 
 }  // namespace
@@ -34,7 +34,7 @@ absl::Status TimerHandle::SetAsGlobalFallback() const {
   Ref<internal::TimerCore> reference = core_;
   internal::TimerCore* expected = nullptr;
   // Release pairs with the acquire of GlobalFallback, which uses the core.
-  // Relaxed if it fails: the other one is not looked at.
+  // Relaxed on failure: the other core is not accessed.
   if (!fallback.compare_exchange_strong(expected, core_.get(),
                                         std::memory_order_release,
                                         std::memory_order_relaxed)) {

@@ -5,13 +5,13 @@
 // File: timer_handle.h
 // -----------------------------------------------------------------------------
 //
-// A `TimerHandle` is how a `Delay` finds its `Timer`:
+// A `TimerHandle` leads a `Delay` to its `Timer`:
 //
 //   heap::Delay delay(timer.handle(), absl::Seconds(1));
 //   heap::Delay other(absl::Seconds(1));   // with DefaultTimer()
 //
 // The default (default_timer.h) is a timer on a helper thread. A program that
-// drives a timer itself says so, before it makes a delay:
+// drives a timer makes the timer the default, before making a delay:
 //
 //   heap::Timer timer;
 //   CHECK_OK(timer.handle().SetAsGlobalFallback());
@@ -31,24 +31,24 @@ namespace rouse::heap {
 
 // TimerHandle
 //
-// Weak: it does not keep the timer. What is made with the handle of a timer
-// that has gone is `kUnavailable` when it is polled. Copying costs one atomic
-// operation. Thread-safe as an `int` is.
+// A handle is weak: it does not keep the timer alive. An object made with the
+// handle of a destroyed timer is `kUnavailable` when polled. Copying costs one
+// atomic operation. A handle is as thread-safe as an `int`.
 class TimerHandle {
  public:
-  // A handle of no timer: what is made with it says `kUnavailable`, with the
-  // message of `why`.
+  // Returns a handle of no timer: an object made with the handle gives
+  // `kUnavailable`, with the message of `why`.
   static TimerHandle Defunct(const absl::Status& why);
 
-  // Makes this handle the default, for as long as the process lives. Once:
-  // `kAlreadyExists` if there is a default, also if that is the helper
-  // thread's.
+  // Makes this handle the default, for the life of the process. Only the first
+  // call succeeds. Returns `kAlreadyExists` if there is already a default, even
+  // if the default is the helper thread's.
   absl::Status SetAsGlobalFallback() const;
 
-  // What was set by that, if anything was.
+  // Returns the handle that `SetAsGlobalFallback()` has set, if any.
   static std::optional<TimerHandle> GlobalFallback();
 
-  // The timer's clock, also when the timer has gone.
+  // Returns the timer's clock, even after the timer was destroyed.
   const Clock& clock() const { return *core_->clock(); }
 
  private:

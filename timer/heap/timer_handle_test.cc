@@ -52,7 +52,7 @@ TEST(TimerHandle, DoesNotKeepTheTimer) {
   EXPECT_TRUE(Poll(delay).IsReady());
 }
 
-// For the whole process: hence one test.
+// The default belongs to the whole process, hence a single test.
 TEST(TimerHandle, IsSetAsTheDefaultOnce) {
   EXPECT_FALSE(TimerHandle::GlobalFallback().has_value());
   Timer timer;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole timer beside a thread with a delay. (The memory orders and their
-// mutants are scheduled_timer_model_test's.)
+// A whole timer beside a thread with a delay. (scheduled_timer_model_test has
+// the memory orders and their mutants.)
 
 #include <atomic>
 #include <optional>
@@ -109,7 +109,7 @@ MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerGoes) {
   Thread making([&task, &waits, handle = timer->handle()] {
     Delay delay(handle, At(10));
     waits = Poll(delay, task.waker()).IsPending();
-    // Destroyed later than the timer, or earlier.
+    // Destroyed after the timer, or before.
   });
   timer.reset();
   making.Join();

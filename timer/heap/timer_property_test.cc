@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A million operations on delays at random, on a paused clock, beside a
-// `std::multimap`: none fires early, late, twice or not at all.
+// Performs a million random operations on delays, on a paused clock, and
+// compares them with a `std::multimap`: no delay fires early, late, twice or
+// not at all.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,7 @@ namespace {
 
 constexpr int kSeeds = 4;
 
-// Fewer where each is as slow as ten.
+// Fewer where each operation is ten times as slow.
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr int kOperationsPerSeed = 25'000;
 #else
@@ -47,8 +48,8 @@ class Trial {
 
   uint32_t Below(uint32_t bound) { return rand_.Below(bound); }
 
-  // Makes the delay, or resets it: for a time from now, or until an instant. In
-  // half of the cases somebody waits for it.
+  // Makes or resets the delay: for a time from now, or until an instant. In
+  // half of the cases a task waits for the delay.
   void Set() {
     const size_t number = Any();
     Alarm& alarm = alarms_[number];
@@ -85,13 +86,13 @@ class Trial {
     if (alarms_[number].expected.has_value()) Await(number);
   }
 
-  // A delay goes to another place, as it is.
+  // Moves a delay to another place in its present state.
   void Move() {
     const size_t from = Any();
     const size_t to = Any();
     if (from == to) return;
     Forget(alarms_[to]);
-    // Whom it wakes is still he who polled it in the old place.
+    // The delay still wakes the task that polled it in the old place.
     const bool is_awaited = alarms_[from].is_awaited;
     alarms_[to] = std::exchange(alarms_[from], Alarm());
     if (!alarms_[to].expected.has_value()) return;
@@ -133,7 +134,7 @@ class Trial {
 
   struct Alarm {
     std::optional<Delay> delay;
-    std::optional<Expected::iterator> expected;  // until it has fired
+    std::optional<Expected::iterator> expected;  // until the delay has fired
     bool is_awaited = false;
     int wakes = 0;
   };
@@ -153,7 +154,7 @@ class Trial {
     alarms_[number].is_awaited = true;
   }
 
-  // Each magnitude up to 2^bits nanoseconds is as likely as another.
+  // Returns up to 2^bits nanoseconds, with every magnitude equally likely.
   absl::Duration Magnitude(int bits) {
     const uint32_t shift = 64 - Below(static_cast<uint32_t>(bits) + 1);
     return absl::Nanoseconds(

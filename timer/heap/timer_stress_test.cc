@@ -1,12 +1,12 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that make, reset, await and drop delays, as fast as they can, while a
-// helper thread fires them, and goes in the middle of it. What must hold: none
-// ends early, none is lost (or else the test does not end), and nothing is
-// touched that has gone (the sanitizers look).
+// Threads make, reset, await and drop delays as fast as they can, while a
+// helper thread fires the delays, and is destroyed in the middle of that. No
+// delay may end early, none may be lost (or else the test does not end), and no
+// destroyed object may be accessed (the sanitizers check this).
 //
-// See stress_time.h for how long it takes.
+// See stress_time.h for how long the test takes.
 
 #include <atomic>
 #include <cstdint>
@@ -38,7 +38,7 @@ namespace {
 constexpr int kThreads = 16;
 constexpr int kTests = 2;
 
-// How long one test takes.
+// Returns the duration of one test.
 absl::Duration RunTime() { return StressTime(absl::Seconds(1), kTests); }
 
 HelperThread StartOn(std::shared_ptr<Clock> clock) {
@@ -53,8 +53,8 @@ class User {
   User(const TimerHandle& handle, uint64_t seed)
       : handle_(handle), rand_(seed) {}
 
-  // Until then, and one delay at least has been awaited, or until the timer has
-  // gone, which it returns.
+  // Runs until `end`, and until at least one delay has been awaited, or until
+  // the timer has been destroyed. Returns whether the timer has been destroyed.
   bool RunUntil(Instant end) {
     while (Now() < end || awaited_ == 0) {
       if (!Step()) return true;
@@ -71,12 +71,12 @@ class User {
     return absl::Microseconds(rand_.Below(static_cast<uint32_t>(microseconds)));
   }
 
-  // One operation; false if the timer has gone.
+  // Does one operation. Returns false if the timer has been destroyed.
   bool Step() {
     std::optional<Delay>& kept = kept_[rand_.Below(kKept)];
     switch (rand_.Below(6)) {
       case 0:
-        // The one that was there is dropped: it waits, or fires, or has fired.
+        // The previous delay is dropped: it waits, or fires, or has fired.
         kept.emplace(handle_, Some(300));
         return true;
       case 1:
@@ -85,18 +85,18 @@ class User {
       case 2:
         return !kept.has_value() || IsPendingOrOk(kept);
       case 3:
-        // From here on it does not end at the old time.
+        // From here on the delay does not end at the old time.
         if (!kept.has_value()) return true;
         return kept->Reset(Some(300)).ok() && IsPendingOrOk(kept);
       case 4: {
         if (!kept.has_value()) return true;
-        // It was polled, perhaps, with another waker, and may be firing.
+        // The delay may have been polled with another waker, and may be firing.
         Delay moved = *std::exchange(kept, std::nullopt);
         return Await(moved);
       }
       default: {
         Delay delay(handle_, Some(300));
-        // Now and then a reset while it fires.
+        // Sometimes resets the delay while it fires.
         if (rand_.Below(2) == 0 && !delay.Reset(Some(100)).ok()) return false;
         return Await(delay);
       }
@@ -136,7 +136,7 @@ class User {
   int awaited_ = 0;
 };
 
-// The threads, each with delays of its own, until `end`.
+// Runs the threads, each with its own delays, until `end`.
 class Users {
  public:
   Users(const TimerHandle& handle, Instant end, uint64_t seed) {
@@ -155,7 +155,7 @@ class Users {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // How many have found that the timer has gone.
+  // Returns how many threads have found that the timer was destroyed.
   int told() const { return notified_; }
   int awaited() const { return awaited_; }
 
@@ -181,9 +181,9 @@ TEST(TimerStress, GoesInTheMiddle) {
   uint64_t rounds = 0;
   do {
     std::optional<HelperThread> helper(StartOn(clock));
-    // Only the end of the timer ends them.
+    // Only the end of the timer ends these threads.
     Users users(helper->handle(), Instant::Max(), ++rounds);
-    // By its own time, so that it goes while it is busy.
+    // Lives for a random time, so that the timer is destroyed while it is busy.
     const absl::Duration life = absl::Microseconds(rand.Below(10'000));
     EXPECT_TRUE(BlockOn(Delay(helper->handle(), life)).ok());
     helper.reset();

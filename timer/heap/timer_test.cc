@@ -80,7 +80,7 @@ TEST(Timer, FiresOneOfTwo) {
 }
 
 // Defect 9 of the seed: its documentation says before `now`, and names
-// functions that there are not.
+// functions that do not exist.
 TEST(Timer, Defect9FiresAtItsDeadlineAndNotBefore) {
   Timer timer;
   Delay delay(timer.handle(), At(10));
@@ -166,7 +166,7 @@ TEST(Timer, IsWokenWhenADelayIsMadeOrReset) {
   EXPECT_TRUE(IsPending(timer, driver.NewWaker()));
   Delay delay(timer.handle(), At(10));
   EXPECT_EQ(driver.wakes(), 1);
-  // Until it looks, once is enough.
+  // One wake is enough until the timer checks.
   EXPECT_TRUE(delay.ResetAt(At(20)).ok());
   EXPECT_EQ(driver.wakes(), 1);
   EXPECT_TRUE(IsPending(timer, driver.NewWaker()));

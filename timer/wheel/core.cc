@@ -60,7 +60,7 @@ Core::Core(std::shared_ptr<Clock> clock, const Ticks& ticks, size_t shards,
 
 Shard& Core::NextShard() {
   if (shards_.size() == 1) return shard(0);
-  // Nothing to order: any shard will do.
+  // Relaxed: any shard will do.
   const size_t next = next_shard_.fetch_add(1, std::memory_order_relaxed);
   return shard(next % shards_.size());
 }
@@ -71,11 +71,11 @@ absl::Duration Core::BeginPark(absl::Duration limit) {
   const uint64_t next = NextTurn();
   if (next == kNever && limit == absl::InfiniteDuration() &&
       !clock_->AdvancesByItself()) {
-    // No deadline and no limit: the time is of no use, and to read it takes
-    // longer than all the rest.
+    // No deadline and no limit: the time is not needed, and reading it would
+    // take longer than everything else.
     return next_wake_.Decide(kNever) ? limit : absl::ZeroDuration();
   }
-  // Should the clock be changed meanwhile: it unparks the driver.
+  // If the clock is changed meanwhile, the clock unparks the driver.
   const bool paused = clock_->IsPaused();
   const Instant now = clock_->Now();
   if (next <= ticks_.At(now)) {
@@ -102,8 +102,8 @@ void Core::EndPark() {
   next_wake_.Clear();
   const uint64_t now = ticks_.At(clock_->Now());
   Shard::Batch batch(*this);
-  // A clock that is moved passes many ticks at once. What is due is woken in
-  // the order of ticks then, and not shard by shard.
+  // A clock that is moved passes many ticks at once. The waiters are then woken
+  // in the order of their ticks, and not shard by shard.
   if (shards_.size() > 1 && clock_->IsPaused()) {
     for (uint64_t next = NextExpiration(); next < now;
          next = NextExpiration()) {
@@ -134,7 +134,8 @@ uint64_t Core::NextTurn() {
 }
 
 void Core::Shutdown() {
-  // A waker that throws keeps nobody asleep: this has no next time.
+  // A waker that throws does not keep the other sleepers asleep: no later call
+  // would wake them.
   std::exception_ptr first;
   Shard::Batch batch(*this);
   for (const std::unique_ptr<Shard>& shard : shards_) {

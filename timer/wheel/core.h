@@ -5,8 +5,8 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// For timer/ itself: what a driver, its handles and its registrations share.
-// Users have `Driver` (driver.h), `Handle` (handle.h) and `Sleep`.
+// For timer/ itself: the state that a driver, its handles and its registrations
+// share. Users have `Driver` (driver.h), `Handle` (handle.h) and `Sleep`.
 
 #ifndef ROUSE_TIMER_WHEEL_CORE_H_
 #define ROUSE_TIMER_WHEEL_CORE_H_
@@ -31,15 +31,15 @@ namespace rouse::wheel::internal {
 
 // Core
 //
-// The shards of a driver, its clock and the way to wake it. Counted: the
-// driver, each handle and some registrations own a reference (see
-// registration.h).
+// Holds the shards of a driver, the driver's clock, and the way to wake the
+// driver. Reference-counted: the driver, each handle and some registrations own
+// a reference (see registration.h).
 class Core {
  public:
   using Unpark = std::shared_ptr<const absl::AnyInvocable<void() const>>;
 
-  // Owned by one reference, the driver's. A `Panic()` if `resolution` is less
-  // than 64 µs or more than 1 s, or `shards` is 0.
+  // Makes a core with one reference, for the driver to own. A `Panic()` if
+  // `resolution` is less than 64 µs or more than 1 s, or if `shards` is 0.
   static Core* New(std::shared_ptr<Clock> clock, absl::Duration resolution,
                    size_t shards, Unpark unpark);
   Core(const Core&) = delete;
@@ -50,7 +50,8 @@ class Core {
     references_.fetch_add(count, std::memory_order_relaxed);
   }
   void Unref(size_t count = 1) {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last `Unref()`: all uses come
+    // before the delete.
     if (references_.fetch_sub(count, std::memory_order_acq_rel) == count) {
       delete this;
     }
@@ -62,23 +63,25 @@ class Core {
     ABSL_ASSERT(index < shards_.size());
     return *shards_[index];
   }
-  // The shard of a thread that has none of its own: another one each time.
+  // Returns a shard for a thread without a shard: the next shard at each call.
   Shard& NextShard();
   bool IsShutDown() { return shard(0).IsShutDown(); }
 
-  // For who has inserted for `tick`: wakes the driver if it sleeps for longer.
+  // Wakes the driver if it sleeps beyond `tick`. Called after an insertion for
+  // `tick`.
   void UnparkFor(uint64_t tick) {
     if (next_wake_.MustUnpark(tick)) (*unpark_)();
   }
 
-  // For the driver, which parks between the two, for as long as the first one
-  // says: it is not more than `limit`, and ends at or after the beginning of a
-  // tick, never shortly before it. The second wakes all that is due.
+  // Begin and end a park of the driver. Between the two calls the driver parks
+  // for the duration that `BeginPark()` returns. The duration is at most
+  // `limit`, and ends at or after the beginning of a tick, never shortly
+  // before. `EndPark()` wakes all waiters whose deadline has come.
   absl::Duration BeginPark(absl::Duration limit);
   void EndPark();
 
-  // Wakes all registrations, which become kShutDown; so do those that come
-  // later.
+  // Wakes all registrations, which become kShutDown. Later registrations become
+  // kShutDown, too.
   void Shutdown();
 
  private:
@@ -86,7 +89,7 @@ class Core {
        Unpark unpark);
   ~Core() = default;
 
-  // The least of the shards', or `Wheel::kNever`.
+  // Return the least value of all shards, or `Wheel::kNever`.
   uint64_t NextExpiration();
   uint64_t NextTurn();
 
@@ -97,15 +100,15 @@ class Core {
 
   Atomic<size_t> references_{1};
   Atomic<size_t> next_shard_{0};
-  // Read at every insertion, and seldom written.
+  // Read at every insertion, and rarely written.
   ABSL_CACHELINE_ALIGNED NextWake next_wake_;
 };
 
-// The shard of the thread's current handle, which keeps it alive; null if there
-// is no current handle.
+// Returns the shard of the thread's current handle, or null if there is no
+// current handle. That handle keeps the shard alive.
 Shard* CurrentShard();
 
-// Makes `shard` the current one, and returns the one before.
+// Makes `shard` the current shard, and returns the previous one.
 Shard* ExchangeCurrentShard(Shard* shard);
 
 }  // namespace rouse::wheel::internal

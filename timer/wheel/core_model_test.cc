@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The owner of a registration against the driver that fires it, or goes; and
-// insertions against a driver that is about to sleep.
+// The owner of a registration against the driver that fires it or is destroyed;
+// and insertions against a driver that is about to sleep.
 
 #include <atomic>
 #include <cstdint>
@@ -30,12 +30,12 @@ using model::Require;
 using model::Thread;
 using State = Registration::State;
 
-// From where a model's clock stands.
+// Returns an instant relative to the time at which a model's clock stands.
 constexpr Instant AfterTicks(int ticks) {
   return Instant::FromNanoseconds(int64_t{1'000'000} * (1 + ticks));
 }
 
-// How often a task was woken.
+// Counts how often a task was woken.
 class Task {
  public:
   Waker waker() {
@@ -48,7 +48,7 @@ class Task {
   Atomic<int> wakes_{0};
 };
 
-// A driver without a loop, in the hands of the model.
+// A driver without a loop, which the model steps.
 class TestDriver {
  public:
   explicit TestDriver(int shards = 1)
@@ -68,7 +68,7 @@ class TestDriver {
   void PassTick() { clock_->Advance(absl::Milliseconds(1)); }
   void Park() { parker_.Park(); }
 
-  // Goes as wheel::Driver does.
+  // Does the same as wheel::Driver.
   void End() {
     Core* core = std::exchange(core_, nullptr);
     core->Shutdown();
@@ -81,7 +81,7 @@ class TestDriver {
   Core* core_;
 };
 
-// While it lives, a shard is that of this thread.
+// Makes a shard this thread's own for the lifetime of the object.
 class InShard {
  public:
   explicit InShard(Shard& shard) : outer_(ExchangeCurrentShard(&shard)) {}
@@ -150,7 +150,7 @@ MODEL_TEST(WheelCore, OneThatWasPutOffDoesNotElapseEarly) {
   Require(!registration.IsElapsed());
   Require(registration.Wait(waker) == State::kWaiting);
   turn.Join();
-  // Whether the turn called the waker for nothing or not.
+  // This holds whether or not the turn called the waker for nothing.
   Require(!registration.IsElapsed());
   const int wakes = task.wakes();
   Require(registration.Wait(waker) == State::kWaiting);
@@ -291,8 +291,8 @@ MODEL_TEST(WheelCore, AHeldClockStandsStill) {
   Require(clock->Now() == now);
 }
 
-// A driver that sleeps until a tick is not woken by it here: without an unpark
-// it sleeps for good, which is a deadlock.
+// A driver that sleeps until a tick is not woken by the clock here: without an
+// unpark it sleeps forever, which is a deadlock.
 void SleepThroughNothing(TestDriver& driver) {
   while (driver->BeginPark(absl::InfiniteDuration()) > absl::Milliseconds(1)) {
     driver.Park();

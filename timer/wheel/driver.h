@@ -5,9 +5,9 @@
 // File: driver.h
 // -----------------------------------------------------------------------------
 //
-// `wheel::Driver` adds sleeping to any `Park` (see waker/park.h), and is one
-// itself. It parks the driver below for no longer than until its next deadline
-// and then wakes the sleepers:
+// `wheel::Driver` adds sleeping to any `Park` (see waker/park.h), and is also a
+// `Park`. The driver parks the driver below for no longer than until the next
+// deadline, and then wakes the sleepers:
 //
 //   wheel::Driver<ThreadParker> driver;
 //   wheel::ScopedDefault current(driver.handle());
@@ -39,36 +39,37 @@ namespace rouse::wheel {
 
 // Options
 struct Options {
-  // The length of a tick, from 64 microseconds to one second. A sleep ends at
-  // the first tick at or after its deadline; ticks begin at the whole multiples
-  // of the clock's time. A driver with ticks shorter than a millisecond wants a
-  // driver below that can block for less than one.
+  // Length of a tick, from 64 microseconds to one second. A sleep ends at the
+  // first tick at or after its deadline. Ticks begin where the clock's time is
+  // a whole multiple of the length. A driver with ticks shorter than a
+  // millisecond should have a driver below that can block for less than a
+  // millisecond.
   absl::Duration resolution = absl::Milliseconds(1);
 
-  // The clock to go by, shared with whoever else wants to; null for one of the
-  // driver's own.
+  // Clock to use, which may have other users, too. If null, the driver makes a
+  // new clock.
   std::shared_ptr<Clock> clock = nullptr;
 
-  // In how many parts, of about 7 KiB, the driver keeps its sleepers, each
-  // under a lock of its own. As many as there are threads that sleep often at
-  // the same time; a turn of the driver looks at each.
+  // Number of shards in which the driver keeps its sleepers. Each shard takes
+  // about 7 KiB and has a lock. Choose as many as there are threads that often
+  // sleep at the same time; a turn of the driver visits every shard.
   size_t shards = 1;
 };
 
 // Driver
 //
-// A `Park`. No sleep ends early, and none later than a tick after its deadline
-// plus what the driver below and the operating system add, while a thread parks
-// here. Nothing happens by itself: with no thread that parks here, no one
-// wakes.
+// A `Park`. No sleep ends early. While a thread parks here, no sleep ends later
+// than a tick after its deadline, plus the delay of the driver below and of the
+// operating system. While no thread parks here, nothing happens: no sleeper is
+// woken.
 //
-// `Park()` and `ParkFor()` are for one thread at a time. `unparker()`,
-// `handle()`, `Shutdown()` and everything done with handles are thread-safe.
+// `Park()` and `ParkFor()` are for a single thread at a time. `unparker()`,
+// `handle()`, `Shutdown()` and all operations on handles are thread-safe.
 // Sleeping, cancelling and waking take O(1) and allocate nothing; sleeping
 // makes no system call unless the driver is parked beyond the new deadline.
 //
-// The driver below should round a limit up to what it can block for, else this
-// one has to park several times before a deadline.
+// The driver below should round a limit up to a duration for which it can
+// block. Otherwise this driver has to park several times before a deadline.
 template <rouse::Park P>
 class Driver {
  public:
@@ -90,36 +91,40 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  // As `Shutdown()`, except for the driver below, which is destroyed.
+  // Like `Shutdown()`, but destroys the driver below instead of shutting it
+  // down.
   ~Driver() {
     clock_->RemoveListener(unpark_);
     core_->Shutdown();
   }
 
-  // For sleeping with this driver.
+  // Returns a handle for sleeping with this driver.
   Handle handle() const { return Handle(*core_); }
 
-  // The clock to go by. Lives as long as the driver and its handles.
+  // Returns the driver's clock, which lives as long as the driver and its
+  // handles.
   Clock& clock() const { return *clock_; }
 
-  // The driver below.
+  // Returns the driver below.
   P& park() { return park_; }
 
   Unparker unparker() { return park_.unparker(); }
 
-  // Blocks until the next deadline, an unpark or an event of the driver below;
-  // then wakes the sleepers that are due. If the clock advances by itself (see
-  // clock.h), moves it to the next deadline and blocks only if there is none:
-  // the caller has asked the driver below for events before, with
-  // `ParkFor(absl::ZeroDuration())`, if they are to come first. If a hold of
-  // the clock has ended since, looks for events instead, and returns.
+  // Blocks until the next deadline, an unpark or an event of the driver below,
+  // and then wakes the sleepers whose deadlines have come.
+  //
+  // If the clock auto-advances (see clock.h), moves the clock to the next
+  // deadline, and blocks only if there is no deadline. For events to come
+  // first, the caller must have asked the driver below for events before, with
+  // `ParkFor(absl::ZeroDuration())`. If a hold of the clock has ended since
+  // then, checks for events instead, and returns.
   void Park() { ParkFor(absl::InfiniteDuration()); }
 
-  // The same, for `limit` at the most. With a `limit` of zero or less does not
-  // block.
+  // Like `Park()`, but blocks for at most `limit`. Does not block if `limit` is
+  // zero or less.
   void ParkFor(absl::Duration limit) {
     const absl::Duration time = core_->BeginPark(limit);
-    // Not ended where a waker throws: another look is made then.
+    // Not ended if a waker throws: another check is made then.
     const uint64_t look = clock_->BeginLook();
     if (time == absl::InfiniteDuration()) {
       park_.Park();
@@ -130,10 +135,11 @@ class Driver {
     core_->EndPark();
   }
 
-  // Wakes all sleepers; they, and those that come later, are told that the
-  // driver has gone (`kUnavailable`). Then shuts down the driver below.
+  // Wakes all sleepers. These sleeps, and all later sleeps, end with
+  // `kUnavailable`, because the driver has shut down. Then shuts down the
+  // driver below.
   void Shutdown() {
-    // Also if a waker throws.
+    // Runs even if a waker throws.
     const absl::Cleanup below = [this] { park_.Shutdown(); };
     core_->Shutdown();
   }

@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sleeps on a driver against what they were asked for, with seeded random
-// operations, at each of several resolutions. What must hold, whatever the
-// length of a tick: no sleep ends early, none later than one tick, one with a
-// deadline on a tick ends on that tick, none is lost, and none wakes twice.
+// Compares sleeps on a driver with their deadlines, under seeded random
+// operations, at each of several resolutions. Whatever the length of a tick, no
+// sleep ends early, none ends later than one tick, a sleep with a deadline on a
+// tick ends on that tick, none is lost, and none wakes twice.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@
 namespace rouse::wheel {
 namespace {
 
-// A driver for the bottom that does not block, and calls what a test likes.
+// A driver below that does not block, and calls a hook of the test.
 class HookPark {
  public:
   struct Hook {
@@ -57,11 +57,11 @@ class HookPark {
 
 class DriverPropertyTest : public testing::TestWithParam<absl::Duration> {
  protected:
-  // One task, and the sleep that it is in.
+  // A task, and the sleep for which it waits.
   struct Sleeper {
     CountingWaker task;
     std::optional<Sleep> sleep;
-    bool ended = false;  // and has been polled
+    bool ended = false;  // true if the end has also been polled
 
     bool IsPending() {
       const Waker waker = task.NewWaker();
@@ -82,8 +82,8 @@ class DriverPropertyTest : public testing::TestWithParam<absl::Duration> {
     return t.nanoseconds() % tick == 0;
   }
 
-  // Up to 2^bits ns: each magnitude is as likely as another. One in four is a
-  // whole number of ticks.
+  // Returns up to 2^bits ns, with every magnitude equally likely. One in four
+  // is a whole number of ticks.
   absl::Duration Random(FastRand& rand, uint32_t bits) const {
     auto ns =
         static_cast<int64_t>(rand.Next() >> (64 - bits + rand.Below(bits)));
@@ -102,8 +102,8 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
     auto clock = std::make_shared<Clock>();
     clock->Pause();
     Driver<HookPark> driver({.resolution = GetParam(), .clock = clock}, &hook_);
-    // So that ticks of this driver and the clock's milliseconds have no more
-    // to do with each other than they must.
+    // Avoids an accidental alignment of the ticks of this driver and the
+    // clock's milliseconds.
     clock->Advance(Random(rand, kBits));
     driver.ParkFor(absl::ZeroDuration());
     std::vector<Sleeper> sleepers(60);
@@ -111,7 +111,7 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
     for (int i = 0; i < 10'000; ++i) {
       Sleeper& sleeper = sleepers[rand.Below(sleepers.size())];
       const Instant now = clock->Now();
-      // Some deadlines on a tick of the driver.
+      // Puts some deadlines on a tick of the driver.
       Instant deadline = now + Random(rand, kBits);
       if (rand.Below(2) == 0) {
         deadline = deadline.PlusNanoseconds(-(deadline.nanoseconds() % tick()));
@@ -121,13 +121,14 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
           sleeper.sleep.reset();
           sleeper.ended = false;
           sleeper.sleep.emplace(SleepUntil(driver.handle(), deadline));
-          // What has passed is over at the first poll, and nothing else is.
+          // A sleep is ready at the first poll if and only if its deadline has
+          // passed.
           ASSERT_EQ(sleeper.IsPending(), deadline > now);
           break;
         }
         case 1: {
           if (!sleeper.sleep.has_value()) break;
-          // One that does not wait any more is to be polled.
+          // A sleep that no longer waits must be polled.
           const bool elapsed = sleeper.sleep->IsElapsed();
           sleeper.sleep->ResetAt(deadline);
           sleeper.ended = false;
@@ -140,7 +141,8 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
           sleeper.ended = false;
           break;
         default: {
-          // To the next deadline, exactly; a little; or any far.
+          // Moves to the next deadline exactly, by a little, or by any
+          // distance.
           Instant next = Instant::Max();
           for (const Sleeper& each : sleepers) {
             if (each.Waits()) next = std::min(next, *each.sleep->Deadline());
@@ -175,7 +177,7 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
       if (testing::Test::HasFailure()) return;
     }
     EXPECT_GT(on_tick, 10);
-    // None is lost.
+    // No sleep is lost.
     clock->Advance(absl::Hours(24));
     driver.ParkFor(absl::ZeroDuration());
     for (Sleeper& each : sleepers) {
@@ -185,11 +187,11 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
   }
 }
 
-// The driver below blocks for exactly as long as it is told, on a clock that
-// runs. A park ends at the beginning of a tick and not shortly before, and no
-// later than one tick after the next deadline: so the sleeper is woken at the
-// first park that reaches its deadline, after as many as there are levels for
-// it to move through.
+// The driver below blocks for exactly the given limit, on a running clock. A
+// park ends at the beginning of a tick and not shortly before, and no later
+// than one tick after the next deadline. The sleeper is therefore woken at the
+// first park that reaches its deadline, after at most one park for each level
+// through which the entry moves.
 TEST_P(DriverPropertyTest, AParkEndsOnATick) {
   FastRand rand(1);
   auto clock = std::make_shared<Clock>();
@@ -204,9 +206,9 @@ TEST_P(DriverPropertyTest, AParkEndsOnATick) {
     while (sleeper.task.wakes() == 0) {
       const Instant before = clock->Now();
       hook_.on_park = [&](absl::Duration limit) {
-        if (limit <= absl::ZeroDuration()) return;  // it is due by now
-        // It was computed after `before` and before now; in between is a time
-        // from which it reaches to the beginning of a tick.
+        if (limit <= absl::ZeroDuration()) return;  // due by now
+        // The limit was computed after `before` and before now. In between is
+        // an instant from which the limit reaches to the beginning of a tick.
         const Instant earliest = before + limit;
         const Instant latest = clock->Now() + limit;
         ASSERT_LT(earliest, deadline + GetParam()) << "late";

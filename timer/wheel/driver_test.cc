@@ -33,12 +33,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A driver for the bottom that does not block, and notes what is asked of it.
+// A driver below that does not block, and notes what is asked of it.
 struct Notes {
   std::vector<absl::Duration> parks;
   int unparks = 0;
   int shutdowns = 0;
-  // What happens while the thread is parked.
+  // Called while the thread is parked.
   std::function<void()> during_park = [] {};
 };
 
@@ -72,7 +72,7 @@ static_assert(rouse::Park<Driver<Driver<ThreadParker>>>);
 
 class DriverTest : public testing::Test {
  protected:
-  // Polls `sleep`, for `task_`; whether it is pending.
+  // Polls `sleep` for `task_`. Returns whether the sleep is pending.
   bool IsPending(Sleep& sleep) { return IsPending(sleep, task_); }
   static bool IsPending(Sleep& sleep, CountingWaker& task) {
     const Waker waker = task.NewWaker();
@@ -106,7 +106,7 @@ TEST_F(DriverTest, GivesOutWhatIsBelow) {
   EXPECT_EQ(notes_.parks.size(), 1);
 }
 
-// Whatever the tick is, and however long the machine is up.
+// For any tick, and for any uptime of the machine.
 TEST(Driver, ASleepOfWholeTicksEndsWithAnAdvanceByThatTime) {
   for (const absl::Duration tick :
        {absl::Microseconds(64), absl::Microseconds(777), absl::Milliseconds(1),
@@ -137,7 +137,7 @@ TEST_F(DriverTest, WakesASleeperOnItsTickAndNotBefore) {
   driver_.ParkFor(absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 0);
   ASSERT_TRUE(IsPending(sleep));
-  // Tokio #6866: on this tick, not one later.
+  // Tokio #6866: the sleep ends on this tick, not one tick later.
   clock_->Advance(absl::Nanoseconds(1));
   driver_.ParkFor(absl::ZeroDuration());
   EXPECT_EQ(task_.wakes(), 1);
@@ -186,9 +186,9 @@ TEST_F(DriverTest, IsUnparkedWhenTheClockIsMoved) {
   EXPECT_EQ(notes_.unparks, 2);
 }
 
-// Below is a driver that blocks for exactly as long as it is told: the sleeper
-// is woken after as many parks as its entry has levels to go through, since
-// none ends shortly before a tick.
+// The driver below blocks for exactly the given limit. The sleeper is woken
+// after as many parks as its entry has levels to move through, because no park
+// ends shortly before a tick.
 TEST_F(DriverTest, ParksUntilTheTickOfTheNextDeadline) {
   clock_->Resume();
   for (const auto duration :
@@ -203,7 +203,7 @@ TEST_F(DriverTest, ParksUntilTheTickOfTheNextDeadline) {
       const Instant parking = clock_->Now();
       notes_.during_park = [&] { clock_->Advance(notes_.parks.back()); };
       driver_.Park();
-      // Else it was due before this thread got here.
+      // Otherwise the sleep was due before this thread got here.
       if (notes_.parks.back() > absl::ZeroDuration()) {
         ASSERT_LE(parking + notes_.parks.back(),
                   *sleep.Deadline() + absl::Milliseconds(1));
@@ -230,7 +230,7 @@ TEST_F(DriverTest, AWaitWithoutEndNeedsNoWakingUp) {
   Sleep forever = For(absl::InfiniteDuration());
   ASSERT_TRUE(IsPending(forever));
   driver_.Park();
-  // It looks again in two years.
+  // The driver checks again in two years.
   EXPECT_GT(notes_.parks.back(), absl::Hours(24 * 365));
 }
 
@@ -314,8 +314,8 @@ TEST_F(DriverTest, WakesManyInBatches) {
   for (Sleep& sleep : sleeps) EXPECT_FALSE(IsPending(sleep));
 }
 
-// T5: tokio #3229. The first wake destroys all the others, due at the same
-// tick.
+// T5: tokio #3229. The first wake destroys all other sleepers, which are due at
+// the same tick.
 TEST_F(DriverTest, SleepersMayBeDestroyedWhileTheOthersAreWoken) {
   std::vector<std::unique_ptr<Sleep>> sleeps;
   for (int i = 0; i < 100; ++i) {
@@ -325,7 +325,7 @@ TEST_F(DriverTest, SleepersMayBeDestroyedWhileTheOthersAreWoken) {
   task_.OnWake([&] { sleeps.clear(); });
   clock_->Advance(absl::Milliseconds(5));
   driver_.ParkFor(absl::ZeroDuration());
-  // Those of the first batch had been woken already.
+  // The sleepers of the first batch had already been woken.
   EXPECT_LE(task_.wakes(), 32);
   EXPECT_EQ(task_.live(), 0);
 }
@@ -360,7 +360,7 @@ TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleep) {
   EXPECT_EQ(task_.wakes(), 100);
 }
 
-// Also where an advance passes the ticks of several shards at once.
+// This also holds if an advance passes the ticks of several shards at once.
 TEST_F(DriverTest, WakesInTheOrderOfTicks) {
   Notes notes;
   Driver<FakePark> driver({.clock = clock_, .shards = 3}, &notes);
@@ -368,7 +368,8 @@ TEST_F(DriverTest, WakesInTheOrderOfTicks) {
   std::vector<Sleep> sleeps;
   sleeps.reserve(100);
   for (int i = 0; i < 100; ++i) {
-    // Each in the next shard; some at the same tick, some a level higher.
+    // Each sleep is in the next shard; some are at the same tick, some a level
+    // higher.
     const int ms = 1 + (i * 37) % 90;
     sleeps.emplace_back(driver.handle(), absl::Milliseconds(ms));
     const Waker waker =
@@ -382,7 +383,8 @@ TEST_F(DriverTest, WakesInTheOrderOfTicks) {
   EXPECT_TRUE(std::is_sorted(woken.begin(), woken.end()));
 }
 
-// 100 are more than the driver wakes at a time, and two shards more than one.
+// 100 sleepers are more than the driver wakes in one batch, and two shards are
+// more than one.
 TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleepAtShutdown) {
   Notes notes;
   Driver<FakePark> driver({.clock = clock_, .shards = 2}, &notes);
@@ -437,14 +439,14 @@ TEST_F(DriverTest, DestroyingItWakesAllAndTellsThem) {
   const Waker waker = task_.NewWaker();
   Context cx(waker);
   EXPECT_FALSE(sleep.Poll(cx)->ok());
-  // It listens to the clock no more.
+  // The driver no longer listens to the clock.
   notes_.unparks = 0;
   clock_->Advance(absl::Milliseconds(5));
-  EXPECT_EQ(notes_.unparks, 1);  // that is driver_
+  EXPECT_EQ(notes_.unparks, 1);  // by driver_
 }
 
 TEST_F(DriverTest, CoarserAndFinerTicks) {
-  // To a tick of both.
+  // Advances to a tick of both drivers.
   clock_->Advance(
       absl::Seconds(1) -
       absl::Nanoseconds(clock_->Now().nanoseconds() % 1'000'000'000));

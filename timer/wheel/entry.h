@@ -5,8 +5,8 @@
 // File: entry.h
 // -----------------------------------------------------------------------------
 //
-// An `Entry` is a place in a `Wheel` (wheel.h). It is a base class of, or a
-// member of, what waits; a wheel allocates nothing:
+// An `Entry` is a place in a `Wheel` (wheel.h). The waiting object has an
+// `Entry` as a base class or a member, so a wheel allocates nothing:
 //
 //   struct Alarm : rouse::wheel::Entry { std::string name; };
 
@@ -21,13 +21,13 @@ namespace rouse::wheel {
 
 // Entry
 //
-// Stays where it is while it is in a wheel, and is removed or has come due
-// before it is destroyed. It belongs to whatever guards its wheel.
+// An entry must not move while in a wheel, and must be removed or have come due
+// before its destruction. The guard of a wheel also guards the wheel's entries.
 class Entry : public IntrusiveListNode<> {
  public:
   Entry() = default;
 
-  // The tick for which it was last inserted.
+  // Returns the tick for which the entry was last inserted.
   uint64_t when() const { return when_; }
 
  private:

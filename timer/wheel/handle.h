@@ -5,8 +5,8 @@
 // File: handle.h
 // -----------------------------------------------------------------------------
 //
-// A `wheel::Handle` says which driver a sleep waits with. Sleeps that are given
-// none take the thread's current one:
+// A `wheel::Handle` says which driver a sleep waits with. Sleeps without a
+// handle use the thread's current handle:
 //
 //   wheel::Driver<ThreadParker> driver;
 //   wheel::ScopedDefault current(driver.handle());
@@ -35,9 +35,9 @@ class Shard;
 
 // Handle
 //
-// Refers to a driver, from any thread. One pointer; copying counts a reference.
-// It may outlive the driver: sleeping with it then gives `kUnavailable` at
-// once, and its clock goes on.
+// Refers to a driver, from any thread. A handle is a pointer; copying a handle
+// counts a reference. A handle may outlive the driver: sleeping with the handle
+// then gives `kUnavailable` at once, and the clock goes on.
 //
 // A moved-from handle may only be assigned to and destroyed.
 class Handle {
@@ -51,26 +51,27 @@ class Handle {
   }
   ~Handle();
 
-  // The current driver of this thread. Without one, a `Panic()`.
+  // Returns the current driver of the thread. A `Panic()` if there is no
+  // current driver.
   static Handle Current();
-  // The same, or nothing.
+  // Returns the current driver of the thread, if any.
   static std::optional<Handle> TryCurrent();
 
-  // The clock that the driver goes by. Lives as long as the handle.
+  // Returns the driver's clock, which lives as long as the handle.
   Clock& clock() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // The length of the driver's tick.
+  // Returns the length of the driver's tick.
   absl::Duration resolution() const;
 
-  // Whether the driver has been shut down or destroyed.
+  // Returns whether the driver has been shut down or destroyed.
   bool IsShutDown() const;
 
-  // Whether both refer to the same driver.
+  // Returns whether both handles refer to the same driver.
   friend bool operator==(const Handle& a, const Handle& b) {
     return a.core_ == b.core_;
   }
 
-  // For timer/ itself.
+  // Makes a handle from its core, and returns the core. For timer/ itself.
   explicit Handle(internal::Core& core);
   internal::Core& core() const { return *core_; }
 
@@ -80,13 +81,14 @@ class Handle {
 
 // ScopedDefault
 //
-// While it lives, `handle` is the current one of the thread that made it.
-// Scopes nest: each ends on its own thread, the innermost first.
+// Makes `handle` the current handle of the constructing thread, for the
+// lifetime of the object. Scopes nest: each must end on its own thread, the
+// innermost first.
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);
-  // For a thread that has a shard of the driver to itself, as each worker of a
-  // runtime does. REQUIRES: `shard` < `Options::shards`.
+  // Makes `shard` the thread's own shard of the driver, as for each worker of a
+  // runtime. REQUIRES: `shard` < `Options::shards`.
   ScopedDefault(Handle handle, size_t shard);
   ScopedDefault(const ScopedDefault&) = delete;
   ScopedDefault& operator=(const ScopedDefault&) = delete;
@@ -99,7 +101,8 @@ class ScopedDefault {
 
 // WithDefault()
 //
-// Calls `function()` with `handle` as the current one, and returns its result.
+// Calls `function()` with `handle` as the current handle, and returns the
+// result.
 template <class F>
 decltype(auto) WithDefault(Handle handle, F&& function) {
   const ScopedDefault scope(std::move(handle));

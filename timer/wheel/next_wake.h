@@ -5,8 +5,9 @@
 // File: next_wake.h
 // -----------------------------------------------------------------------------
 //
-// For timer/ itself: `NextWake` is the tick until which a driver sleeps, for
-// those who insert an entry and must know whether to wake it.
+// For timer/ itself: `NextWake` is the tick until which a driver sleeps. A
+// thread that inserts an entry uses `NextWake` to decide whether to wake the
+// driver.
 
 #ifndef ROUSE_TIMER_WHEEL_NEXT_WAKE_H_
 #define ROUSE_TIMER_WHEEL_NEXT_WAKE_H_
@@ -26,38 +27,41 @@ namespace rouse::wheel::internal {
 // A driver with several shards, each with a lock, decides how long to sleep,
 // while other threads insert:
 //
-//   driver                          who inserts for `tick`
-//   ------                          ----------------------
+//   driver                          thread that inserts for `tick`
+//   ------                          ------------------------------
 //   BeginDeciding()                 lock a shard
 //   for each shard:                   insert
-//     lock, look at it, unlock      unlock
+//     lock, read it, unlock         unlock
 //   Decide(the earliest tick)       if MustUnpark(tick), unpark the driver
 //   park
 //   Clear()
 //
-// Either the driver looks at the shard after the insertion, and sees the entry;
-// or before it. Then the shard's lock orders BeginDeciding() before
-// MustUnpark(), which so reads what BeginDeciding() has written or something
-// newer:
+// If the driver reads the shard after the insertion, the driver sees the entry.
+// If the driver reads the shard before the insertion, the shard's lock orders
+// BeginDeciding() before MustUnpark(). MustUnpark() therefore reads the value
+// that BeginDeciding() has written, or a newer one:
 //
-//   kDeciding, or a tick after `tick`   the driver may sleep too long: it is
+//   kDeciding, or a tick after `tick`   The driver may sleep too long, and is
 //                                       unparked. An unpark that comes before
 //                                       the park is kept (see waker/park.h), so
-//                                       none is lost between the two
-//   `tick`, or one before it            it wakes by itself in time
-//   kAwake                              it has been told to wake, or has woken;
-//                                       it decides anew before it sleeps again
+//                                       none is lost between the two.
+//   `tick`, or a tick before it         The driver wakes by itself in time.
+//   kAwake                              The driver has woken, or is being
+//                                       unparked, and decides again before it
+//                                       sleeps again.
 //
-// One of those who insert sets kAwake, and it alone unparks the driver: should
-// it be preempted between the two, the others rely on it all the same. While
-// the driver does not change its mind, an insertion only reads.
+// One of the inserting threads sets kAwake, and that thread alone unparks the
+// driver. The other threads rely on the unpark even if the first thread is
+// preempted between the two steps. While the driver does not change its
+// decision, an insertion only reads.
 class NextWake {
  public:
-  // For the driver, one thread at a time. Nothing to order: the shards' locks
-  // do.
+  // Starts a decision. The member functions up to `Clear()` are for the driver,
+  // one thread at a time. Relaxed: the shards' locks order everything.
   void BeginDeciding() { until_.store(kDeciding, std::memory_order_relaxed); }
-  // False if it need not try to sleep: it has been unparked. If that comes
-  // between the two steps, the park uses the unpark up.
+  // Ends the decision. Returns false if the driver need not try to sleep,
+  // because it has been unparked. If the unpark comes between the load and the
+  // store, the park uses the unpark up.
   bool Decide(uint64_t tick) {
     if (until_.load(std::memory_order_relaxed) == kAwake) return false;
     until_.store(tick, std::memory_order_relaxed);
@@ -65,10 +69,10 @@ class NextWake {
   }
   void Clear() { until_.store(kAwake, std::memory_order_relaxed); }
 
-  // Whether the caller must unpark the driver. To be called after the insertion
-  // with the lock free.
+  // Returns whether the caller must unpark the driver. To be called after the
+  // insertion, without the lock.
   bool MustUnpark(uint64_t tick) {
-    // Relaxed: see above for what orders it.
+    // Relaxed: see above for what orders the accesses.
     uint64_t until = until_.load(std::memory_order_relaxed);
     while (tick < until) {
       if (until_.compare_exchange_weak(until, kAwake, std::memory_order_relaxed,
@@ -81,7 +85,7 @@ class NextWake {
 
  private:
   static constexpr uint64_t kAwake = 0;
-  // Later than every tick that an instant can have.
+  // A value later than every tick of an instant.
   static constexpr uint64_t kDeciding = std::numeric_limits<uint64_t>::max();
 
   Atomic<uint64_t> until_{kAwake};

@@ -20,18 +20,18 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// A driver whose shards keep one tick each. One that sleeps is not woken by the
-// clock here: without an unpark it sleeps for good, which is a deadlock.
+// A driver whose shards keep one tick each. A sleeping driver is not woken by
+// the clock here: without an unpark it sleeps forever, which is a deadlock.
 class SleepyDriver {
  public:
   static constexpr uint64_t kLate = 100;
 
-  // One that `announces_late` is wrong: it says that it decides when it has
-  // looked.
+  // With `announces_late` the driver is wrong: it announces its decision only
+  // after it has read the shards.
   explicit SleepyDriver(bool announces_late = false)
       : announces_late_(announces_late) {}
 
-  // Until it sees an entry for `tick`.
+  // Sleeps until the driver sees an entry for `tick`.
   void SleepUntil(uint64_t tick) {
     while (Turn() > tick) {
     }
@@ -99,8 +99,8 @@ MODEL_TEST(NextWake, NorOneOfTwoIntoTwoShards, .mode = model::Mode::kBounded) {
   sleeping.Join();
 }
 
-// The order of the steps is what it rests on, as no access has an order of its
-// own for `KillsMutants` to weaken.
+// The proof rests on the order of the steps: no access has a memory order that
+// `KillsMutants` could weaken.
 TEST(NextWake, ADriverThatAnnouncesTooLateSleepsThroughOne) {
   const model::Result result = model::Check({}, [] {
     SleepyDriver driver(/*announces_late=*/true);
@@ -112,7 +112,7 @@ TEST(NextWake, ADriverThatAnnouncesTooLateSleepsThroughOne) {
   EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
 }
 
-// One of those who insert pays for the unpark, however many there are.
+// Only one of the inserting threads pays for the unpark.
 MODEL_TEST(NextWake, OneOfTwoUnparks) {
   NextWake next_wake;
   next_wake.BeginDeciding();

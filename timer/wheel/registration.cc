@@ -21,8 +21,8 @@ namespace {
 
 using rouse::internal::IsDue;
 
-// Where to wait: in the shard of this thread, if it is one of the driver that
-// the registration is bound to, or else in `bound`.
+// Returns the shard to wait in: the shard of this thread, if it belongs to the
+// driver to which the registration is bound, or else `bound`.
 Shard& ShardFor(Shard* bound) {
   Shard* current = CurrentShard();
   if (bound == nullptr) {
@@ -88,12 +88,13 @@ Registration::State Registration::Arm(const Waker& waker) {
                    : this->deadline();
   State state = State::kElapsed;
   if (!IsDue(deadline, now)) {
-    Waker clone = waker.Clone();  // before anything changes: it may throw
+    Waker clone =
+        waker.Clone();  // before anything changes, because it may throw
     Begin(shard, deadline);
     const uint64_t tick = core.ticks().AtOrAfter(deadline);
     state = shard.Insert(*this, tick, clone);
-    // Until the driver goes the core is alive, and from then on by a reference
-    // of this registration.
+    // The core is alive: until the driver is destroyed because of the driver,
+    // and from then on because of a reference of this registration.
     if (state == State::kWaiting) {
       ROUSE_MUTABLE_CALL(core.UnparkFor(tick));
       return state;
@@ -101,7 +102,7 @@ Registration::State Registration::Arm(const Waker& waker) {
   } else {
     Begin(shard, deadline);
   }
-  // Not linked, so it owns a reference.
+  // Not linked, so the registration owns a reference.
   if (!owns_reference_) {
     owns_reference_ = true;
     core.Ref();

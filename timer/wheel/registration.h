@@ -5,7 +5,7 @@
 // File: registration.h
 // -----------------------------------------------------------------------------
 //
-// For timer/ itself: what a future that waits for a deadline is made of. Users
+// For timer/ itself: the base of the futures that wait for a deadline. Users
 // have `Sleep` ("rouse/timer/sleep.h").
 
 #ifndef ROUSE_TIMER_WHEEL_REGISTRATION_H_
@@ -29,116 +29,120 @@ class Shard;
 // Registration
 //
 // A deadline, and an entry with a waker in a shard of one driver. All members
-// are for the owner, one thread at a time; only the driver works on it from
-// elsewhere.
+// are for the owner, one thread at a time. Only the driver accesses a
+// registration from another thread.
 //
 // # Who touches what
 //
-// While the state is kWaiting the entry is linked, and this object belongs to
+// While the state is kWaiting, the entry is linked, and this object belongs to
 // the holder of the shard's lock:
 //
 //   kIdle -> kWaiting                 the owner, under the lock
 //   kWaiting -> kElapsed, kShutDown   the driver, under the lock. It unlinks
 //                                     the entry and takes the waker first; the
-//                                     store is the last it ever does to the
-//                                     object
+//                                     store is its last access to the object
 //   kWaiting -> kIdle                 the owner cancels, under the lock
 //   kElapsed, kShutDown -> kIdle      the owner
 //
-// So an owner that reads anything but kWaiting may free the object without the
-// lock, and one that reads kWaiting takes the lock and looks again.
+// An owner that reads a state other than kWaiting may therefore free the object
+// without the lock. An owner that reads kWaiting takes the lock and checks the
+// state again.
 //
-// `waker_` is written by the owner alone, under the lock while the state is
-// kWaiting; the driver copies its bits. So the owner may compare it with
-// another waker without the lock.
+// Only the owner writes `waker_`, and under the lock while the state is
+// kWaiting; the driver copies the waker's bits. The owner may therefore compare
+// `waker_` with another waker without the lock.
 //
 // # Putting off without the lock
 //
-// The entry is placed at the tick of `deadline_` or an earlier one. The driver
-// looks at `deadline_` when that tick comes, and places the entry anew if it is
-// later. So to put the deadline off the owner only stores it, and notes that it
-// did. The driver may have read the one before and be about to store kElapsed:
-// then the waker is called for nothing, and the owner, who finds kElapsed and
-// the note, asks the clock and waits anew. Nothing orders the two, and nothing
-// needs to.
+// The entry is placed at the tick of `deadline_` or at an earlier one. When
+// that tick comes, the driver reads `deadline_`, and places the entry again if
+// the deadline is later. To put the deadline off, the owner therefore only
+// stores `deadline_` and notes that it did so (`put_off_`). The driver may have
+// read the previous deadline and be about to store kElapsed. Then the waker is
+// called for nothing, and the owner, which finds kElapsed and the note, reads
+// the clock and waits again. Nothing orders the driver's load and the owner's
+// store, and nothing needs to.
 //
 // # What keeps the core alive
 //
-// The lock is in the core, and must still be there when an owner that has read
-// kWaiting comes to take it. A registration that is bound owns a reference to
-// the core, or else is linked. If it is linked the driver is alive, for that
-// unlinks all before it goes, and the driver owns a reference. When the driver
-// unlinks an entry, it gives the registration a reference before it stores the
-// state. At no moment is there neither; and arming and cancelling count
-// nothing.
+// The lock is in the core, and must still exist when an owner that has read
+// kWaiting takes the lock. A registration that is bound owns a reference to the
+// core or is linked. While the registration is linked, the driver is alive,
+// because the driver unlinks all entries before its destruction; and the driver
+// owns a reference. When the driver unlinks an entry, the driver gives the
+// registration a reference before the store of the state. One of the two holds
+// at every moment, and arming and cancelling count no references.
 class Registration : public Entry {
  public:
   enum class State : uint8_t {
     kIdle,      // in no wheel
     kWaiting,   // in the wheel; the waker will be called
     kElapsed,   // a deadline has come
-    kShutDown,  // the driver has gone
+    kShutDown,  // the driver has shut down
   };
 
-  // For `deadline`, with the driver that is current at the first `Wait()`.
+  // Makes a registration for `deadline`, with the driver that is current at the
+  // first `Wait()`.
   explicit Registration(Instant deadline)
       : deadline_(deadline.nanoseconds()), is_relative_(false) {}
-  // For `nanoseconds` after the first `Wait()`.
+  // Makes a registration for `nanoseconds` after the first `Wait()`.
   explicit Registration(int64_t nanoseconds)
       : deadline_(nanoseconds), is_relative_(true) {}
-  // The same with the driver of `core`.
+  // Like the two above, but with the driver of `core`.
   Registration(Core& core, Instant deadline);
   Registration(Core& core, int64_t nanoseconds);
-  // A `Panic()` unless `other` is idle.
+  // Moves an idle registration. A `Panic()` if `other` is not idle.
   // NOLINTNEXTLINE(performance-noexcept-move-constructor)
   Registration(Registration&& other);
   Registration& operator=(Registration&&) = delete;
-  // Cancels. O(1).
+  // Cancels the wait. O(1).
   ~Registration() {
     if (shard_ != nullptr) Cancel();
   }
 
-  // Waits for the deadline, and has `waker` called when it has come, in place
-  // of the one before. kWaiting, or how the wait has ended: never kIdle. The
-  // first time, binds to the current driver unless bound; without one, a
-  // `Panic()`.
+  // Waits for the deadline, and has `waker` called when the deadline has come,
+  // in place of the previous waker. Returns kWaiting, or how the wait has
+  // ended; never kIdle. The first call binds an unbound registration to the
+  // current driver; a `Panic()` if there is no current driver.
   State Wait(const Waker& waker) {
     const State now = state();
     if (now == State::kWaiting && waker_.Read().WillWake(waker)) return now;
     return WaitAnew(now, waker);
   }
 
-  // Lets it wait for `deadline` instead. If it waits, the waker stays; it is
-  // called if `deadline` has come. No lock if `deadline` is not earlier than
-  // the one before. Else the next `Wait()` begins anew.
+  // Makes the registration wait for `deadline` instead. If it is waiting, the
+  // waker stays, and is called if `deadline` has come. Otherwise the next
+  // `Wait()` begins anew. Takes no lock if `deadline` is not earlier than the
+  // previous one.
   void Reset(Instant deadline);
-  // The same, for `nanoseconds` from now or, before the first `Wait()`, from
-  // then.
+  // Like `Reset()`, with a deadline `nanoseconds` from now or, before the first
+  // `Wait()`, from that call.
   void ResetAfter(int64_t nanoseconds);
 
-  // Acquire pairs with the release of the driver. kElapsed may be due to a
-  // deadline that has been put off meanwhile.
+  // Returns the state. kElapsed may be due to a deadline that has been put off
+  // in the meantime. Acquire pairs with the release of the driver.
   State state() const { return state_.load(std::memory_order_acquire); }
 
-  // Whether the deadline has come and the driver has said so.
+  // Returns whether the deadline has come and the driver has reported it.
   bool IsElapsed() const;
 
-  // Whether the deadline is still relative to a `Wait()` to come, and then
-  // `deadline()` is as far from `Instant()`.
+  // Returns whether the deadline is still relative to a future `Wait()`. If so,
+  // `deadline()` is `Instant()` plus that duration.
   bool is_relative() const { return is_relative_; }
   Instant deadline() const {
-    // Relaxed: the owner has written it; for the driver, see above.
+    // Relaxed: the owner has written the deadline; for the driver, see above.
     return Instant::FromNanoseconds(deadline_.load(std::memory_order_relaxed));
   }
 
-  // REQUIRES: bound: it was made with a core, or has waited.
+  // Returns the core. REQUIRES: the registration is bound: it was made with a
+  // core, or has waited.
   Core& core() const;
 
  protected:
-  // Whether there was a `Wait()` that needed the clock.
+  // Returns whether a `Wait()` has needed the clock.
   bool has_begun() const { return has_begun_; }
 
-  // Without any effect on a wait.
+  // Sets the deadline without any effect on a wait.
   void SetDeadline(Instant deadline) {
     // Relaxed: see above.
     deadline_.store(deadline.nanoseconds(), std::memory_order_relaxed);
@@ -160,12 +164,12 @@ class Registration : public Entry {
   // Nanoseconds of an instant, or of a duration if `is_relative_`.
   Atomic<int64_t> deadline_;
   Atomic<State> state_{State::kIdle};
-  // Whether it owns a reference to the core. The driver writes it, under the
-  // lock, while the state is kWaiting.
+  // True if the registration owns a reference to the core. The driver writes
+  // this, under the lock, while the state is kWaiting.
   bool owns_reference_ = false;
   bool is_relative_;
   bool has_begun_ = false;
-  // Whether the deadline was put off since the lock was last held.
+  // True if the deadline was put off since the lock was last held.
   bool put_off_ = false;
 };
 

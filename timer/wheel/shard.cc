@@ -21,8 +21,8 @@
 namespace rouse::wheel::internal {
 
 void Shard::Batch::Add(Registration& registration, State state) {
-  // A second waker of the same bits: the first one's life ends here, without a
-  // destructor.
+  // Makes a second waker of the same bits. The life of the first waker ends
+  // here, without a destructor.
   if (state == State::kElapsed) has_elapsed_ = true;
   wakers_.Push(Waker(registration.waker_.Read().raw()));
   if (!registration.owns_reference_) {
@@ -30,11 +30,11 @@ void Shard::Batch::Add(Registration& registration, State state) {
     TakeReference();
   }
   // Release pairs with the acquire of Registration::state(). After this the
-  // registration may be gone.
+  // registration may have been destroyed.
   registration.state_.store(state, std::memory_order_release);
 }
 
-// Counts for a whole batch at once.
+// Counts the references for a whole batch at once.
 void Shard::Batch::TakeReference() {
   if (spare_references_ == 0) {
     spare_references_ = WakeList::kCapacity;
@@ -44,7 +44,7 @@ void Shard::Batch::TakeReference() {
 }
 
 Shard::Batch::~Batch() {
-  // The driver has one beyond these.
+  // The driver has a reference in addition to these.
   if (spare_references_ != 0) core_.Unref(spare_references_);
 }
 
@@ -54,31 +54,33 @@ Shard::State Shard::Insert(Registration& registration, uint64_t tick,
   if (shut_down_) return State::kShutDown;
   if (!wheel_.Insert(registration, tick)) return State::kElapsed;
   std::construct_at(&registration.waker_, std::move(waker));
-  // Relaxed: only the owner reads it without the lock, and it is the owner who
-  // calls.
+  // Relaxed: only the owner reads the state without the lock, and the owner is
+  // the caller.
   registration.state_.store(State::kWaiting, std::memory_order_relaxed);
   return State::kWaiting;
 }
 
 Shard::State Shard::ReplaceWaker(Registration& registration, Waker waker) {
-  // When the lock is free, `waker` goes: the one before, or the new one.
+  // `waker` is destroyed when the lock is free: the previous waker, or the new
+  // one.
   const SpinLockHolder lock(mu_);
-  // Relaxed, here and below: the driver writes it under the lock.
+  // Relaxed, here and below: the driver writes the state under the lock.
   const State state = registration.state_.load(std::memory_order_relaxed);
   if (state == State::kWaiting) std::swap(registration.waker_.Write(), waker);
   return state;
 }
 
 void Shard::Remove(Registration& registration) {
-  Waker waker;  // dropped when the lock is free
-  // The shard may go as soon as the lock is free. Unlocking does not mind.
+  Waker waker;  // destroyed when the lock is free
+  // The shard may be destroyed as soon as the lock is free, which unlocking
+  // permits.
   const SpinLockHolder lock(mu_);
   if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
     return;
   }
   wheel_.Remove(registration);
   waker = Waker(registration.waker_.Read().raw());
-  // Relaxed: only the owner reads it from here on.
+  // Relaxed: only the owner reads the state from here on.
   registration.state_.store(State::kIdle, std::memory_order_relaxed);
 }
 
@@ -88,14 +90,15 @@ bool Shard::Move(Registration& registration, Instant deadline, uint64_t tick,
   if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
     return false;
   }
-  // Relaxed: the driver reads it under the lock.
+  // Relaxed: the driver reads the deadline under the lock.
   registration.deadline_.store(deadline.nanoseconds(),
                                std::memory_order_relaxed);
-  // One that is placed for an earlier tick is placed anew when that comes.
+  // An entry that is placed at an earlier tick is placed again when that tick
+  // comes.
   if (tick >= registration.when()) return true;
   wheel_.Remove(registration);
   if (wheel_.Insert(registration, tick)) return true;
-  // Not linked any more.
+  // No longer linked.
   if (!registration.owns_reference_) {
     registration.owns_reference_ = true;
     core_.Ref();
@@ -127,14 +130,15 @@ void Shard::Fire(uint64_t now, Batch& batch) {
       const Instant deadline = registration.deadline();
       if (deadline > ticks_.StartOf(registration.when()) &&
           wheel_.Insert(registration, ticks_.AtOrAfter(deadline))) {
-        // Its owner has put it off.
+        // The owner has put the deadline off.
         if (++put_off % Wheel::kMovesPerStep != 0) continue;
       } else {
         batch.Add(registration, State::kElapsed);
         if (!batch.IsFull()) continue;
       }
     }
-    // After a full batch, or entries that have moved, others have their turn.
+    // After a full batch, or after entries have moved, other threads have their
+    // turn.
     mu_.Unlock();
     batch.Wake();
     mu_.Lock();

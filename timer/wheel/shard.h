@@ -5,8 +5,8 @@
 // File: shard.h
 // -----------------------------------------------------------------------------
 //
-// For timer/ itself: a wheel with its lock. A driver has one for each worker,
-// so that threads that sleep and cancel at once do not meet.
+// For timer/ itself: a wheel with its lock. A driver has a shard for each
+// worker, so that threads that sleep and cancel concurrently do not contend.
 
 #ifndef ROUSE_TIMER_WHEEL_SHARD_H_
 #define ROUSE_TIMER_WHEEL_SHARD_H_
@@ -31,13 +31,13 @@ class Core;
 
 // Shard
 //
-// Thread-safe. Lives as long as its core.
+// Thread-safe. A shard lives as long as its core.
 class ABSL_CACHELINE_ALIGNED Shard {
  public:
   using State = Registration::State;
 
-  // Registrations whose wait has ended, with the lock held, and whose wakers
-  // are called when it is free.
+  // Collects registrations whose wait has ended. The batch is filled with the
+  // lock held, and the wakers are called when the lock is free.
   class Batch {
    public:
     explicit Batch(Core& core) : core_(core) {}
@@ -48,13 +48,14 @@ class ABSL_CACHELINE_ALIGNED Shard {
     // Calls the wakers. REQUIRES: no shard's lock is held.
     void Wake() { wakers_.WakeAll(); }
 
-    // Whether there was one whose time had come.
+    // Returns whether the deadline of a registration in the batch had come.
     bool has_elapsed() const { return has_elapsed_; }
 
    private:
     friend class Shard;
 
-    // REQUIRES: `registration` is not linked any more; there is room.
+    // Adds a registration. REQUIRES: `registration` is no longer linked, and
+    // the batch is not full.
     void Add(Registration& registration, State state);
     bool IsFull() const { return wakers_.IsFull(); }
     void TakeReference();
@@ -72,29 +73,32 @@ class ABSL_CACHELINE_ALIGNED Shard {
 
   Core& core() const { return core_; }
 
-  // ---- For registrations, see there. O(1), and nobody's code is called.
+  // ---- For registrations; see registration.h. O(1), and no user code is
+  // called.
 
-  // Takes `waker` and sets the state if it returns kWaiting, and only then.
+  // Takes `waker` and sets the state if the result is kWaiting, and only then.
   State Insert(Registration& registration, uint64_t tick, Waker& waker);
   State ReplaceWaker(Registration& registration, Waker waker);
   void Remove(Registration& registration);
-  // Lets it wait for `deadline`, at `tick`, instead. False if it does not wait
-  // any more. If it is due at once, its waker is put into `due`.
+  // Makes the registration wait for `deadline`, at `tick`, instead. Returns
+  // false if the registration no longer waits. If the deadline has already
+  // come, its waker is put into `due`.
   bool Move(Registration& registration, Instant deadline, uint64_t tick,
             Waker& due);
 
   // ---- For the driver.
 
-  // As the wheel's, see wheel.h.
+  // Return the wheel's value of the same name, see wheel.h.
   std::optional<uint64_t> NextExpiration();
   std::optional<uint64_t> NextTurn();
 
-  // Ends the waits for what is due at the tick `now`, and calls their wakers
-  // but for those that `batch` still holds. Then prepares what is next.
+  // Ends the waits of all registrations that are due at the tick `now`. Calls
+  // the wakers, except for the wakers that `batch` still holds. Then prepares
+  // the next slots.
   void Fire(uint64_t now, Batch& batch);
 
-  // Ends as many waits as `batch` has room for, and all that come later; false
-  // if there was none.
+  // Ends as many waits as `batch` has room for, and all later waits. Returns
+  // false if there was no wait to end.
   bool ShutDownSome(Batch& batch);
   bool IsShutDown();
 

@@ -5,8 +5,8 @@
 // File: slots.h
 // -----------------------------------------------------------------------------
 //
-// The slots of a wheel, each a list of entries, and words that say which of
-// them hold any. What a slot means is known to wheel.h alone.
+// The slots of a wheel, each a list of entries, and words that mark the
+// occupied slots. Only wheel.h knows the meaning of a slot.
 
 #ifndef ROUSE_TIMER_WHEEL_SLOTS_H_
 #define ROUSE_TIMER_WHEEL_SLOTS_H_
@@ -21,7 +21,7 @@ namespace rouse::wheel {
 
 // Slots
 //
-// `kWords` times 64 of them. Every operation is O(1). Not thread-safe.
+// Holds `kWords` times 64 slots. Every operation is O(1). Not thread-safe.
 template <size_t kWords>
 class Slots {
  public:
@@ -36,28 +36,30 @@ class Slots {
 
   IntrusiveList<Entry>& operator[](size_t slot) { return slots_[slot]; }
 
-  // REQUIRES: `entry` is in no list.
+  // Adds `entry` to the end of `slot`. REQUIRES: `entry` is in no list.
   void Insert(Entry& entry, size_t slot) {
     slots_[slot].PushBack(&entry);
     occupied_[slot / 64] |= Bit(slot);
   }
 
-  // Unlinks `entry`, which is in a slot or in any other list.
+  // Unlinks `entry`, which is in a slot or in another list.
   void Remove(Entry& entry) {
     IntrusiveList<Entry>* const emptied = IntrusiveList<Entry>::Remove(&entry);
     if (emptied == nullptr) return;
-    // Which slot it was is told by its address. Of another list the difference
-    // is too large, or wraps round and is.
+    // The address of the list identifies the slot. For a list outside of
+    // `slots_` the difference is too large, or wraps around and is then too
+    // large.
     const size_t slot = (reinterpret_cast<uintptr_t>(emptied) -
                          reinterpret_cast<uintptr_t>(slots_)) /
                         sizeof(IntrusiveList<Entry>);
     if (slot < kSlots) OnEmptied(slot);
   }
 
-  // To be called when the list of `slot` has been emptied in another way.
+  // Marks `slot` as empty. To be called when the list was emptied in another
+  // way.
   void OnEmptied(size_t slot) { occupied_[slot / 64] &= ~Bit(slot); }
 
-  // Moves all that is in `slot` behind what is in `list`.
+  // Appends all entries of `slot` to `list`.
   void MoveSlot(size_t slot, IntrusiveList<Entry>& list) {
     list.Append(slots_[slot]);
     OnEmptied(slot);

@@ -53,7 +53,7 @@ TEST(Slots, ASlotIsOccupiedUntilItsLastEntryHasGone) {
   EXPECT_EQ(slots.occupied(0), 0);
 }
 
-// Of lists at lower addresses and at higher ones.
+// Tests lists at lower and at higher addresses.
 TEST(Slots, AnEntryOfAnotherListLeavesThemAlone) {
   struct {
     IntrusiveList<Entry> before;

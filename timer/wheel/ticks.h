@@ -22,8 +22,8 @@ namespace rouse::wheel::internal {
 
 // Ticks
 //
-// Counted from the clock's origin, so that all drivers of a clock tick
-// together. Instants before it are as long past as the origin itself.
+// Ticks are counted from the clock's origin: all drivers of a clock tick
+// together. Instants before the origin count as the origin.
 class Ticks {
  public:
   // REQUIRES: `resolution` > 0, in nanoseconds.
@@ -32,8 +32,9 @@ class Ticks {
 
   int64_t resolution() const { return static_cast<int64_t>(resolution_); }
 
-  // The first tick that begins at or after `t`: what is due then is not early.
-  // Where that would be after `Instant::Max()`, and for that itself, none.
+  // Returns the first tick that begins at or after `t`. An entry due at this
+  // tick is not early. Returns `Wheel::kNever` if the tick would begin after
+  // `Instant::Max()`, or if `t` is `Instant::Max()`.
   uint64_t AtOrAfter(Instant t) const {
     if (t == Instant::Max()) return Wheel::kNever;
     const uint64_t nanoseconds = Nanoseconds(t);
@@ -42,11 +43,11 @@ class Ticks {
     return tick <= At(Instant::Max()) ? tick : Wheel::kNever;
   }
 
-  // The tick that has begun at `t`.
+  // Returns the tick that has begun at `t`.
   uint64_t At(Instant t) const { return Nanoseconds(t) / resolution_; }
 
-  // REQUIRES: `tick` is one that some instant before the last has, so that 64
-  // bits hold the product.
+  // Returns the beginning of `tick`. REQUIRES: `tick` is the tick of some
+  // instant before the last, so that the product fits in 64 bits.
   Instant StartOf(uint64_t tick) const {
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     return Instant::FromNanoseconds(

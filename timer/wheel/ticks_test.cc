@@ -31,7 +31,7 @@ TEST(TicksTest, WhatIsLongPastIsDueAtOnce) {
   EXPECT_EQ(ticks.AtOrAfter(Instant::FromNanoseconds(-1)), 0u);
 }
 
-// A tick that no clock can show would be waited for in vain, and at once.
+// An entry for a tick that no clock can show would never come due.
 TEST(TicksTest, TheLastTickIsOneThatTheClockReaches) {
   for (const int64_t resolution : {int64_t{1}, int64_t{1000}, kMillisecond}) {
     const Ticks ticks(resolution);

@@ -1,28 +1,29 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timer bugs of Tokio and its relatives that this design had to avoid, each
-// with a test of its number; "#" is an issue of tokio-rs/tokio. They use what a
-// user does: drivers, sleeps and what is made of them. Others, closer to the
-// code, are in the tests of the parts and name the trap as well.
+// The timer bugs of Tokio and its relatives that this design had to avoid. Each
+// has a test of its number; "#" is an issue of tokio-rs/tokio. The tests use
+// the public types: drivers, sleeps and the types that are made of them. Other
+// tests, closer to the code, are in the tests of the parts and name the trap as
+// well.
 //
-// These cannot arise here, or have no test here:
+// These bugs cannot arise here, or have no test here:
 //
 //   T2   (#6682, sharded wheels that computed the next wake outside their
-//        locks). Here it is decided while each shard's lock is taken in turn,
-//        and announced before the first (next_wake.h). The race is modelled in
-//        next_wake_model_test.cc, and run in sleep_stress_test.cc.
-//   T11  (#8252, a cancellation that races with a remote insertion). Nothing is
-//        inserted or cancelled by a message: both happen under the lock, on the
-//        thread of the caller. The race is run in sleep_stress_test.cc.
+//        locks). Here the next wake is decided while each shard's lock is taken
+//        in turn, and announced before the first (next_wake.h). The race is
+//        modelled in next_wake_model_test.cc, and run in sleep_stress_test.cc.
+//   T11  (#8252, a cancellation that races with a remote insertion). Here no
+//        insertion or cancellation is a message: both happen under the lock, on
+//        the thread of the caller. The race is run in sleep_stress_test.cc.
 //   T14  (#6584, reverted by #6715: sharding that made a runtime of many
 //        workers slower, by a random shard for each sleep and a search of all
 //        of them for the next wake). A worker's sleeps are in its own shard,
-//        and the next wake is one bit scan and one lock that nobody wants, for
-//        each.
-//   T21  (the races of a timer's generation with its heap) is of the heap
-//        timer. A sleep has no generation: what is put off while it fires is
-//        armed anew (registration.h; modelled in core_model_test.cc).
+//        and the next wake costs one bit scan and one uncontended lock for
+//        each shard.
+//   T21  (the races of a timer's generation with its heap) concerns the heap
+//        timer. A sleep has no generation: a sleep that is put off while it
+//        fires is armed again (registration.h; modelled in core_model_test.cc).
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,7 @@ namespace {
 constexpr absl::Duration kTick = absl::Milliseconds(1);
 constexpr absl::Duration kReach = absl::Milliseconds(int64_t{1} << 36);
 
-// A driver for the bottom that does not block.
+// A driver below that does not block.
 struct Below {
   std::vector<absl::Duration> parks;
   int unparks = 0;
@@ -98,7 +99,7 @@ class TrapsTest : public testing::Test {
     return future.Poll(cx).IsPending();
   }
 
-  // The value that comes out, if any.
+  // Returns the value that the queue gives, if any.
   std::optional<int> Poll(DelayQueue<int>& queue) {
     const Waker waker = task_.NewWaker();
     Context cx(waker);
@@ -120,9 +121,9 @@ class TrapsTest : public testing::Test {
   ScopedDefault current_{driver_->handle()};
 };
 
-// #8334: what lay beyond the reach went to a slot that had been passed, and
-// hid what was nearer. At several uptimes, on a clock that runs for years, with
-// parks that are as long as the driver says.
+// #8334: entries beyond the reach went to a slot that had been passed, and hid
+// nearer entries. Tested at several uptimes, on a clock that runs for years,
+// with parks as long as the driver asks for.
 TEST_F(TrapsTest, T1WhatIsBeyondTheReachHidesNothing) {
   clock_->Resume();
   const auto park = [&] {
@@ -188,7 +189,7 @@ TEST_F(TrapsTest, T4NoTimeIsOverAtOnce) {
   EXPECT_EQ(Poll(queue), 1);
 }
 
-// #3229: a timer was destroyed while it was in the list of those to be fired.
+// #3229: a timer was destroyed while it was in the list of timers to fire.
 TEST_F(TrapsTest, T5SleepersMayGoWhileOthersAreWoken) {
   std::vector<std::unique_ptr<Sleep>> sleeps;
   for (int i = 0; i < 500; ++i) {
@@ -196,7 +197,7 @@ TEST_F(TrapsTest, T5SleepersMayGoWhileOthersAreWoken) {
     ASSERT_TRUE(IsPending(*sleeps.back()));
   }
   size_t left = sleeps.size();
-  // From the back, so that those go that are yet to be woken.
+  // From the back, so that sleepers that are yet to be woken are destroyed.
   task_.OnWake([&] {
     if (left > 0) sleeps[--left].reset();
   });
@@ -206,7 +207,7 @@ TEST_F(TrapsTest, T5SleepersMayGoWhileOthersAreWoken) {
   sleeps.clear();
 }
 
-// #3675, #5093: an entry was marked as pending that had another state already.
+// #3675, #5093: an entry that already had another state was marked as pending.
 TEST_F(TrapsTest, T6ResetBetweenFiringAndPolling) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
@@ -222,8 +223,9 @@ TEST_F(TrapsTest, T6ResetBetweenFiringAndPolling) {
   EXPECT_FALSE(IsPending(sleep));
 }
 
-// #5710: a deadline overflowed to a value that stood for something else. The
-// one tick that does here is that of `Instant::Max()`, which means the same.
+// #5710: a deadline overflowed to a value that had another meaning. The only
+// tick with another meaning here is that of `Instant::Max()`, which means the
+// same.
 TEST_F(TrapsTest, T7TheLastDeadlinesAreDeadlines) {
   constexpr uint64_t kLast = Wheel::kNever - 1;
   for (const uint64_t when : {kLast, kLast - 1, kLast - 2, kLast - 3}) {
@@ -258,7 +260,8 @@ TEST_F(TrapsTest, T8ResetAfterItsEnd) {
     Pass(absl::Seconds(1));
     EXPECT_FALSE(IsPending(sleep));
     sleep.Reset(absl::Seconds(1));
-    // An entry that has expired and was not taken is put off as any other.
+    // An entry that has expired and was not taken can be put off like any
+    // other.
     EXPECT_TRUE(queue.Reset(key, absl::Milliseconds(1)));
     EXPECT_EQ(Poll(queue), std::nullopt);
     Pass(absl::Milliseconds(1));
@@ -268,7 +271,7 @@ TEST_F(TrapsTest, T8ResetAfterItsEnd) {
 }
 
 // #2290, #6752, #8274, #8320: a queue did not wake its task when another entry
-// became the first, or slept on for one that had gone.
+// became the first, or continued to sleep for an entry that had been removed.
 TEST_F(TrapsTest, T9AQueueFollowsItsHead) {
   DelayQueue<int> queue;
   const DelayKey late = queue.Insert(4, absl::Seconds(40));
@@ -286,7 +289,7 @@ TEST_F(TrapsTest, T9AQueueFollowsItsHead) {
   Pass(absl::Seconds(1));
   EXPECT_EQ(task_.wakes(), wakes + 1);
   EXPECT_EQ(Poll(queue), 4);
-  // Empty, and then not.
+  // Empty first, and then not.
   EXPECT_EQ(Poll(queue), std::nullopt);
   queue.Insert(5, absl::Seconds(1));
   Pass(absl::Seconds(1));
@@ -294,7 +297,7 @@ TEST_F(TrapsTest, T9AQueueFollowsItsHead) {
   EXPECT_EQ(Poll(queue), 5);
 }
 
-// #5536, #5630: a queue panicked for what was 2^36 ms away.
+// #5536, #5630: a queue panicked for an entry that was 2^36 ms away.
 TEST_F(TrapsTest, T10AQueueReachesBeyondTheWheel) {
   DelayQueue<int> queue;
   queue.Insert(1, kReach - kTick);
@@ -341,8 +344,7 @@ TEST_F(TrapsTest, T13AWheelIsSmallAndMadeInPlace) {
   EXPECT_EQ(wheel->elapsed(), 7);
 }
 
-// #4314: a future that used up the budget kept its timeout from being looked
-// at.
+// #4314: a future that used up the budget kept its timeout from being checked.
 TEST_F(TrapsTest, T15ATimeoutIsNotStarved) {
   struct Greedy {
     PollResult<void> Poll(Context& cx) {
@@ -394,8 +396,8 @@ TEST_F(TrapsTest, T17HugeDurationsAreForever) {
   }
 }
 
-// #3619, #4044, #4461: a clock that went backwards. The driver's does not
-// (clock_test.cc); and a wheel that is told of an earlier present stays.
+// #3619, #4044, #4461: a clock went backwards. The driver's clock does not
+// (clock_test.cc), and a wheel that is given an earlier present stays.
 TEST_F(TrapsTest, T18ThePresentNeverGoesBack) {
   Wheel wheel(1000);
   Entry entry;
@@ -412,8 +414,8 @@ TEST_F(TrapsTest, T18ThePresentNeverGoesBack) {
   EXPECT_GE(clock_->Now(), resumed);
 }
 
-// #3710, #3712, #3837, #3852: a paused clock advanced by more than it was told,
-// or by less for what was shorter than a tick.
+// #3710, #3712, #3837, #3852: a paused clock advanced by more than the given
+// duration, or by less if the duration was shorter than a tick.
 TEST_F(TrapsTest, T19TheClockAdvancesByWhatItIsTold) {
   const Instant start = clock_->Now();
   Sleep sleep(absl::Microseconds(1500));
@@ -426,7 +428,7 @@ TEST_F(TrapsTest, T19TheClockAdvancesByWhatItIsTold) {
   EXPECT_EQ(clock_->Now() - start, absl::Milliseconds(2));
 }
 
-// Whatever parks or wakes meanwhile.
+// This holds whatever parks or wakes meanwhile.
 TEST_F(TrapsTest, T20APausedClockIsMovedByNothingElse) {
   const Instant start = clock_->Now();
   Sleep sleep(absl::Seconds(1));
@@ -438,8 +440,8 @@ TEST_F(TrapsTest, T20APausedClockIsMovedByNothingElse) {
   EXPECT_EQ(task_.wakes(), 0);
 }
 
-// Whoever asked for it by `SetAutoAdvance()` has the clock moved to the next
-// deadline, and not past it.
+// After `SetAutoAdvance()` the clock moves to the next deadline, and not past
+// it.
 TEST_F(TrapsTest, T20AClockThatAdvancesByItselfStopsAtEachDeadline) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
@@ -447,7 +449,7 @@ TEST_F(TrapsTest, T20AClockThatAdvancesByItselfStopsAtEachDeadline) {
   Sleep far(absl::Hours(1));
   ASSERT_TRUE(IsPending(near));
   ASSERT_TRUE(IsPending(far));
-  // It may stop on the way too, where entries move to a finer level.
+  // The clock may also stop on the way, where entries move to a finer level.
   while (task_.wakes() < 1) driver_->Park();
   EXPECT_EQ(clock_->Now(), start + absl::Seconds(1));
   while (task_.wakes() < 2) driver_->Park();

@@ -27,7 +27,7 @@ std::optional<Wheel::Position> Wheel::NextOfPresentBlocks(
                                std::countr_zero(occupied)};
   }
   if (overflow_.IsEmpty()) return std::nullopt;
-  // Does not overflow: something in the list is for a tick beyond.
+  // Does not overflow, because an entry in the list is for a later tick.
   return Position{kOverflow, NumberOf(kOverflow, elapsed_) + 1};
 }
 
@@ -37,8 +37,8 @@ std::optional<Wheel::Position> Wheel::NextSlot() const {
   if (occupied == 0) return next;
   const Position ahead = {spare_level_, NumberOf(spare_level_, spare_begin_) +
                                             std::countr_zero(occupied)};
-  // Of slots that begin together, the one of the highest level, which is not
-  // the one ahead.
+  // If both slots begin together, the slot of the higher level is chosen, which
+  // is not the slot ahead.
   if (next.has_value() && next->start() <= ahead.start()) return next;
   return ahead;
 }
@@ -67,7 +67,8 @@ Wheel::Step Wheel::Advance(uint64_t now) {
     return {nullptr, true};
   }
   if (next->level == kOverflow) moving_.Append(overflow_);
-  // Also the slots that begin with it: it may have been moved in part.
+  // Also moves the slots that begin with this one, which may have been moved in
+  // part.
   for (int level = std::min(next->level, kLevels - 1); level >= 0; --level) {
     slots_.MoveSlot(PlaceOf({level, NumberOf(level, elapsed_)}), moving_);
   }
@@ -77,7 +78,8 @@ Wheel::Step Wheel::Advance(uint64_t now) {
 void Wheel::SetElapsed(uint64_t now) {
   elapsed_ = now;
   if (now < spare_begin_) return;
-  // The block that was ahead is present. What was present is empty.
+  // The block that was ahead is now present. The previous present block is
+  // empty.
   std::swap(row_[spare_level_], spare_row_);
   spare_begin_ = kNever;
 }
@@ -97,7 +99,7 @@ void Wheel::MoveSome() {
 void Wheel::PrepareSome() {
   int moves = kMovesPerStep;
   for (const int lowest_level : {2, 1}) {
-    // When the next slot of this level or a higher one begins.
+    // When the next slot of this level or of a higher level begins.
     const uint64_t begin = (NumberOf(lowest_level, elapsed_) + 1)
                            << (lowest_level * kBitsPerLevel);
     if (begin - elapsed_ > Ahead(lowest_level)) continue;
@@ -110,7 +112,7 @@ void Wheel::PrepareSome() {
       spare_begin_ = begin;
       spare_level_ = level - 1;
     } else if (spare_begin_ != begin) {
-      continue;  // until that has begun
+      continue;  // until the other block has begun
     }
     for (; !slot.IsEmpty(); --moves) {
       if (moves == 0) return;
@@ -135,7 +137,7 @@ std::optional<uint64_t> Wheel::NextTurn() {
   if (ahead >= *next || !slots_[PlaceOf(*coarse)].HasAtLeast(kCrowd)) {
     return next;
   }
-  // The entries are newer than the last `Prepare()`.
+  // The entries were inserted after the last `Prepare()`.
   if (ahead == elapsed_) prepared_ = kNever;
   return ahead;
 }

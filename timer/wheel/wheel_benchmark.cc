@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wheel alone: no lock, no clock, no waker.
+// Measures the wheel alone, without a lock, a clock or a waker.
 
 #include <cstdint>
 #include <vector>
@@ -34,7 +34,8 @@ void BM_NextExpiration(benchmark::State& state) {
 }
 BENCHMARK(BM_NextExpiration)->Arg(1)->Arg(35);
 
-// Inserts, moves through the levels and takes out; time for one entry.
+// Inserts entries, moves them through the levels and takes them out. The time
+// is for one entry.
 void BM_InsertAndAdvance(benchmark::State& state) {
   std::vector<Entry> entries(state.range(0));
   Wheel wheel;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wheel against an ordered multimap, with seeded random operations.
+// Compares the wheel with an ordered multimap, under seeded random operations.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kSeeds = 10;
 
-// Ten million in all, a tenth of that where each is as slow as ten.
+// Ten million operations in all, or a tenth of that where each is ten times as
+// slow.
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr int kOperationsPerSeed = 100'000;
 #else
@@ -44,7 +45,7 @@ class Trial {
     EXPECT_EQ(wheel_.NextExpiration(), std::nullopt);
   }
 
-  // Each magnitude up to 2^bits is as likely as another.
+  // Returns a number up to 2^bits, with every magnitude equally likely.
   uint64_t Magnitude(int bits) {
     const uint32_t shift = 64 - rand_.Below(bits + 1);
     return shift == 64 ? 0 : rand_.Next() >> shift;
@@ -54,7 +55,7 @@ class Trial {
   uint32_t Below(uint32_t n) { return rand_.Below(n); }
   bool OneIn(uint32_t n) { return rand_.Below(n) == 0; }
 
-  // Sets an alarm up to 2^38 ticks from now, anew if it was set.
+  // Sets an alarm up to 2^38 ticks from now, again if it was set.
   void Set() { SetWithin(38); }
 
   void SetAt(uint64_t when) { SetAt(AnyAlarm(), when); }
@@ -73,8 +74,8 @@ class Trial {
     Forget(AnyAlarm());
   }
 
-  // Goes to `now`, at random with operations between the steps, and checks that
-  // all that is due comes out, in order, and nothing else.
+  // Advances to `now`, with random operations between the steps if `disturb`,
+  // and checks that all due alarms come out, in order, and no others.
   void AdvanceTo(uint64_t now, bool disturb) {
     ++operations_;
     if (now != wheel_.elapsed()) is_prepared_ = false;
@@ -100,10 +101,10 @@ class Trial {
     ASSERT_TRUE(expected_.empty() || expected_.begin()->first > now) << "lost";
   }
 
-  // Sets an alarm within 2^bits ticks from now, anew if it was set.
+  // Sets an alarm within 2^bits ticks from now, again if it was set.
   void SetWithin(int bits) { SetAt(wheel_.elapsed() + Magnitude(bits)); }
 
-  // Sets an alarm again, to a time close to the one before.
+  // Sets an alarm again, to a tick close to the previous one.
   void Reset() {
     Alarm& alarm = AnyAlarm();
     if (!alarm.expected.has_value()) return;
@@ -114,8 +115,9 @@ class Trial {
 
   void Prepare() { wheel_.Prepare(); }
 
-  // That whoever has a turn when it is asked for, and prepares, misses nothing,
-  // and has none for nothing where few alarms are set.
+  // Checks that an owner that takes each turn that the wheel asks for, and
+  // prepares, misses nothing, and has no unnecessary turn if few alarms are
+  // set.
   void CheckNextTurn() {
     const std::optional<uint64_t> turn = wheel_.NextTurn();
     const std::optional<uint64_t> next = wheel_.NextExpiration();
@@ -140,7 +142,7 @@ class Trial {
     is_prepared_ = true;
   }
 
-  // That whoever sleeps until the next expiration misses nothing.
+  // Checks that an owner that sleeps until the next expiration misses nothing.
   void CheckNextExpiration() {
     const std::optional<uint64_t> next = wheel_.NextExpiration();
     ASSERT_EQ(next.has_value(), !expected_.empty());
@@ -149,7 +151,7 @@ class Trial {
     ASSERT_LE(*next, expected_.begin()->first);
   }
 
-  // How many there were.
+  // Returns the number of operations.
   int operations() const { return operations_; }
   uint64_t elapsed() const { return wheel_.elapsed(); }
   std::optional<uint64_t> NextTurn() { return wheel_.NextTurn(); }
@@ -164,7 +166,8 @@ class Trial {
     alarm.expected.reset();
   }
 
-  // The place of `alarm` if it is among the earliest, else the first one's.
+  // Returns the place of `alarm` if it is among the earliest, or else the place
+  // of the first alarm.
   std::multimap<uint64_t, Alarm*>::iterator Earliest(Alarm& alarm) {
     const auto first = expected_.begin();
     return (*alarm.expected)->first == first->first ? *alarm.expected : first;
@@ -172,7 +175,7 @@ class Trial {
 
   testing::ScopedTrace trace_;
   int operations_ = 0;
-  // Whether all has been prepared since time has passed.
+  // True if everything has been prepared since time last passed.
   bool is_prepared_ = false;
   FastRand rand_;
   Wheel wheel_;
@@ -199,12 +202,12 @@ TEST(WheelProperty, AgreesWithAMultimap) {
 }
 
 // Many alarms in few slots of levels 1 to 3, which are moved ahead in pieces.
-// Between the pieces alarms of those slots, those that have been moved and
-// those that have not, are cancelled, set to other times, and set anew.
+// Between the pieces, alarms of those slots are cancelled, set to other times,
+// and set anew, whether or not they have been moved.
 TEST(WheelProperty, AgreesWithAMultimapWhileSlotsAreMovedAhead) {
   for (int seed = 1; seed <= kSeeds; ++seed) {
     Trial run(seed, 2'000);
-    // From where the slots of all levels begin together, and from elsewhere.
+    // Starts where the slots of all levels begin together, and elsewhere.
     run.AdvanceTo((run.Magnitude(20) << 18) + run.Magnitude(18), false);
     while (run.operations() < kOperationsPerSeed / 4) {
       switch (run.Below(16)) {
@@ -240,7 +243,7 @@ TEST(WheelProperty, AgreesWithAMultimapWhileSlotsAreMovedAhead) {
   }
 }
 
-// As a driver does that has a turn whenever the wheel asks for one.
+// Acts as a driver that has a turn whenever the wheel asks for one.
 TEST(WheelProperty, TurnsThatTheWheelAsksForMissNothing) {
   for (int seed = 1; seed <= kSeeds; ++seed) {
     Trial run(seed, 3'000);
@@ -262,8 +265,8 @@ TEST(WheelProperty, TurnsThatTheWheelAsksForMissNothing) {
   }
 }
 
-// T1: tokio #8334. As a driver does that sleeps from one expiration to the
-// next, for a thousand years of 1 ms ticks: each entry comes out on its very
+// T1: tokio #8334. Acts as a driver that sleeps from one expiration to the
+// next, for a thousand years of 1 ms ticks: each entry comes out exactly on its
 // tick.
 TEST(WheelProperty, SleepingFromOneExpirationToTheNextMissesNothing) {
   constexpr uint64_t kYear = uint64_t{1000} * 3600 * 24 * 365;

@@ -21,7 +21,7 @@ using ::testing::Eq;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 
-// What comes due on the way to `now`.
+// Returns the entries that come due on the way to `now`.
 std::vector<Entry*> AdvanceTo(Wheel& wheel, uint64_t now) {
   std::vector<Entry*> due;
   for (;;) {
@@ -31,8 +31,8 @@ std::vector<Entry*> AdvanceTo(Wheel& wheel, uint64_t now) {
   }
 }
 
-// Goes from one expiration to the next, as a driver that sleeps in between.
-// Returns the tick at which `entry` comes due.
+// Advances from one expiration to the next, like a driver that sleeps in
+// between. Returns the tick at which `entry` comes due.
 uint64_t SleepUntilDue(Wheel& wheel, Entry& entry) {
   while (const std::optional<uint64_t> next = wheel.NextExpiration()) {
     for (Entry* due : AdvanceTo(wheel, *next)) {
@@ -63,7 +63,7 @@ TEST(Wheel, DoesNotTakeWhatIsDue) {
 }
 
 TEST(Wheel, AnEntryIsDueOnItsTickAndNotBefore) {
-  // At each level's edges, and from a present that is not a round number.
+  // At the edges of each level, and from a present that is not a round number.
   for (const uint64_t now : {uint64_t{0}, uint64_t{61}, uint64_t{1'234'567}}) {
     for (int bit = 0; bit <= 40; ++bit) {
       for (const int64_t around : {-1, 0, 1}) {
@@ -149,7 +149,7 @@ TEST(Wheel, EntriesMayBeRemovedBetweenSteps) {
   Wheel wheel;
   std::vector<Entry> entries(200);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 4096));
-  // Half moved, all waiting to be moved or taken out.
+  // Half of the entries have moved, and all wait to be moved or taken out.
   ASSERT_TRUE(wheel.Advance(4096).more);
   ASSERT_TRUE(wheel.Advance(4096).more);
   for (int i = 0; i < 200; ++i) {
@@ -182,8 +182,9 @@ TEST(Wheel, AStepMovesOnlySoMany) {
   EXPECT_EQ(AdvanceTo(wheel, 100).size(), 1000);
 }
 
-// Has a turn whenever the wheel asks for one, until it is empty. Returns how
-// many steps the longest turn had beyond one for each entry that came due.
+// Takes each turn that the wheel asks for, until the wheel is empty. Returns
+// how many steps the longest turn had in addition to one step for each entry
+// that came due.
 int LongestTurn(Wheel& wheel) {
   int longest = 0;
   while (const std::optional<uint64_t> turn = wheel.NextTurn()) {
@@ -200,7 +201,7 @@ int LongestTurn(Wheel& wheel) {
 }
 
 TEST(Wheel, ManyEntriesDoNotMoveAtAStroke) {
-  // Of each of the levels above the finest.
+  // For each of the levels above the finest.
   for (int level = 1; level < Wheel::kLevels; ++level) {
     const uint64_t slot = uint64_t{1} << (level * Wheel::kBitsPerLevel);
     Wheel wheel;
@@ -208,7 +209,8 @@ TEST(Wheel, ManyEntriesDoNotMoveAtAStroke) {
     for (size_t i = 0; i < entries.size(); ++i) {
       ASSERT_TRUE(wheel.Insert(entries[i], 3 * slot + slot * i / 5'000));
     }
-    // At a stroke it would be 79 steps for the first move alone.
+    // Moved all at once, the entries would take 79 steps for the first move
+    // alone.
     EXPECT_LE(LongestTurn(wheel), 5) << level;
   }
 }
@@ -224,7 +226,8 @@ TEST(Wheel, ATurnAheadIsOnlyForACrowd) {
   EXPECT_THAT(wheel.NextTurn(), Optional(Eq(176u)));
   EXPECT_THAT(AdvanceTo(wheel, 176), IsEmpty());
   wheel.Prepare();
-  // Moved to where the tick is known: nothing is to be done at 192.
+  // The entries have moved to the level at which their tick is known: nothing
+  // has to be done at 192.
   EXPECT_THAT(wheel.NextTurn(), Optional(Eq(200u)));
   EXPECT_EQ(AdvanceTo(wheel, 200).size(), Wheel::kCrowd);
 }
@@ -234,7 +237,7 @@ TEST(Wheel, EntriesThatWereMovedAheadMayBeRemoved) {
   std::vector<Entry> entries(100);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 70));
   EXPECT_THAT(AdvanceTo(wheel, 50), IsEmpty());
-  wheel.Prepare();  // 64 have moved
+  wheel.Prepare();  // 64 entries have moved
   for (int i = 0; i < 64; ++i) wheel.Remove(entries[i]);
   EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(64u)));
   wheel.Prepare();
@@ -244,7 +247,7 @@ TEST(Wheel, EntriesThatWereMovedAheadMayBeRemoved) {
   EXPECT_EQ(wheel.NextTurn(), std::nullopt);
 }
 
-// Slots of three levels begin together, all in part moved ahead.
+// Slots of three levels begin together, and all are partly moved ahead.
 TEST(Wheel, SlotsThatBeginTogetherKeepTheOrder) {
   const uint64_t begin = uint64_t{64} * 64;
   Wheel wheel(begin - 1);
@@ -306,7 +309,7 @@ TEST(Wheel, WhatIsForNeverStaysUntilItIsRemoved) {
   EXPECT_EQ(wheel.PopAny(), &never);
 }
 
-// T7: tokio #5710. No tick but kNever is taken for anything else.
+// T7: tokio #5710. No tick except kNever has a special meaning.
 TEST(Wheel, TheLastTicksAreTicksToo) {
   constexpr uint64_t kLast = Wheel::kNever - 1;
   Wheel wheel(3);
@@ -315,7 +318,7 @@ TEST(Wheel, TheLastTicksAreTicksToo) {
   ASSERT_TRUE(wheel.Insert(last, kLast));
   ASSERT_TRUE(wheel.Insert(last_but_one, kLast - 1));
   EXPECT_THAT(wheel.NextExpiration(), Optional(Eq(Wheel::kReach)));
-  // Not by way of all the multiples of the reach in between.
+  // Does not visit all the multiples of the reach in between.
   wheel.Remove(last);
   wheel.Remove(last_but_one);
   AdvanceTo(wheel, kLast - 70);
