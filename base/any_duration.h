@@ -5,14 +5,16 @@
 // File: any_duration.h
 // -----------------------------------------------------------------------------
 //
-// `AnyDuration` is the type of a parameter that is a length of time. It takes
-// an `absl::Duration` and a `std::chrono::duration` of any kind:
+// `AnyDuration` is the type of a parameter that is a length of time. The
+// parameter accepts an `absl::Duration` and any kind of
+// `std::chrono::duration`:
 //
 //   co_await Sleep(absl::Milliseconds(5));
 //   co_await Sleep(std::chrono::milliseconds(5));
 //   co_await Sleep(5ms);
 //
-// A number has no unit, and is an error that says so where it is passed.
+// A number has no unit. Passing a number is a compile error, whose message says
+// so at the call.
 
 #ifndef ROUSE_BASE_ANY_DURATION_H_
 #define ROUSE_BASE_ANY_DURATION_H_
@@ -28,21 +30,21 @@ namespace rouse {
 
 // AnyDuration
 //
-// An `absl::Duration` by another name: converts to one, and is made from
-// whatever is a duration. Copies are free.
+// Wraps an `absl::Duration`. Converts to an `absl::Duration`, and is made from
+// any duration. Copies are free.
 class AnyDuration {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr AnyDuration(absl::Duration duration) : duration_(duration) {}
 
-  // What lies beyond an `absl::Duration` is infinite, and what a quarter of a
-  // nanosecond cannot tell is dropped.
+  // A value outside the range of `absl::Duration` becomes infinite. Precision
+  // finer than a quarter of a nanosecond is dropped.
   template <class Rep, class Period>
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr AnyDuration(const std::chrono::duration<Rep, Period>& duration)
       : duration_(FromChrono(duration)) {}
 
-  // Never compiles.
+  // Rejects numbers: this constructor never compiles.
   template <class Number>
     requires std::is_arithmetic_v<Number>
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -59,7 +61,7 @@ class AnyDuration {
   template <class Rep, class Period>
   static constexpr absl::Duration FromChrono(
       const std::chrono::duration<Rep, Period>& duration) {
-    // Abseil has an exact one for nanoseconds to hours.
+    // Abseil has an exact conversion for nanoseconds to hours.
     if constexpr (requires { absl::FromChrono(duration); }) {
       return absl::FromChrono(duration);
     } else if constexpr (std::is_floating_point_v<Rep>) {

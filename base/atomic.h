@@ -5,12 +5,13 @@
 // File: atomic.h
 // -----------------------------------------------------------------------------
 //
-// The atomics that Rouse's lock-free code is written on. In a product they are
-// std's. With `ROUSE_MODEL` defined, as the build's `*_model` targets do, they
-// are the model checker's, and the same source is explored over every
-// interleaving and every value that the C++ memory model lets a load return.
+// Defines the atomics for Rouse's lock-free code. In a product, they are the
+// atomics of `std`. With `ROUSE_MODEL` defined, as in the build's `*_model`
+// targets, they are the model checker's atomics. The checker then explores the
+// same source over every interleaving and every value that the C++ memory model
+// lets a load return.
 //
-// Code that is to be checked names `rouse::Atomic<T>` and no other atomic.
+// Code for the model checker must use `rouse::Atomic<T>` and no other atomic.
 
 #ifndef ROUSE_BASE_ATOMIC_H_
 #define ROUSE_BASE_ATOMIC_H_

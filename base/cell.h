@@ -5,9 +5,9 @@
 // File: cell.h
 // -----------------------------------------------------------------------------
 //
-// Plain data that lock-free code hands from thread to thread. In a product it
-// is just that; in a `*_model` target the model checker sees every access, and
-// finds those that race.
+// Holds plain data that lock-free code hands from thread to thread. In a
+// product, a cell is just the data. In a `*_model` target, the model checker
+// sees every access and finds data races.
 //
 //   Cell<Waker> waker_;   // of the thread that holds the lock bit
 //
@@ -34,8 +34,8 @@ using Cell = model::Cell<T>;
 
 // Cell
 //
-// Not thread-safe: that it need not be is what the code around it sees to. A
-// reference is for the access at hand: do not keep it.
+// Not thread-safe: the surrounding code must prevent concurrent accesses. A
+// returned reference is for a single access and must not be kept.
 template <class T>
 class Cell {
  public:

@@ -18,10 +18,10 @@
 namespace rouse {
 namespace {
 
-// A hierarchy of control groups as it is mounted.
+// Describes a mounted hierarchy of control groups.
 struct Mount {
   bool v2 = false;
-  // The group at the mount point: all above it cannot be seen from here.
+  // Group at the mount point. The groups above it cannot be seen from here.
   std::string group;
   std::string point;
 };
@@ -40,7 +40,7 @@ std::vector<std::string> Words(const std::string& line) {
   return words;
 }
 
-// Whether `item` is in `list`, whose items are between commas.
+// Returns whether `item` is in `list`, whose items are separated by commas.
 bool Contains(std::string_view list, std::string_view item) {
   for (;;) {
     const size_t comma = list.find(',');
@@ -60,7 +60,7 @@ std::optional<int64_t> Number(std::string_view text) {
   return number;
 }
 
-// A path of mountinfo, where blanks are written as \040.
+// Returns a path of mountinfo, in which blanks are written as \040.
 std::string Unescaped(std::string_view text) {
   std::string path;
   while (!text.empty()) {
@@ -86,7 +86,7 @@ std::vector<Mount> CpuMounts(const std::string& mountinfo) {
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (dash - words.begin() < 6 || words.end() - dash < 3) continue;
     const bool v2 = dash[1] == "cgroup2";
-    // The source may be empty, the options are last.
+    // The source may be empty, but the options are last.
     if (!v2 && (dash[1] != "cgroup" || !Contains(words.back(), "cpu"))) {
       continue;
     }
@@ -95,7 +95,7 @@ std::vector<Mount> CpuMounts(const std::string& mountinfo) {
   return mounts;
 }
 
-// Of how many processors `quota` in each `period` is the time.
+// Returns the number of processors whose time is `quota` in each `period`.
 std::optional<size_t> Processors(std::string_view quota,
                                  std::string_view period) {
   const std::optional<int64_t> time = Number(quota);  // or "max", or -1
@@ -105,7 +105,7 @@ std::optional<size_t> Processors(std::string_view quota,
   return static_cast<size_t>((*time - 1) / *every + 1);
 }
 
-// What one directory says.
+// Returns the quota that one directory states.
 std::optional<size_t> QuotaOf(const std::string& directory, bool v2) {
   if (v2) {
     const std::vector<std::string> lines = Lines(directory + "/cpu.max");
@@ -121,14 +121,14 @@ std::optional<size_t> QuotaOf(const std::string& directory, bool v2) {
   return Processors(quota[0], period[0]);
 }
 
-// Whether `path` has the component "..": the group is outside of the process's
-// namespace of groups.
+// Returns whether `path` has the component "..": the group is then outside the
+// process's namespace of groups.
 bool LeavesNamespace(std::string_view path) {
   return path.ends_with("/..") || path.find("/../") != std::string_view::npos;
 }
 
 // Returns the part of the path of `group` below the group `mounted`, or nothing
-// if it is not below that.
+// if `group` is not below `mounted`.
 std::optional<std::string> Below(std::string_view group,
                                  std::string_view mounted) {
   if (mounted == "/") mounted = "";
@@ -140,14 +140,14 @@ std::optional<std::string> Below(std::string_view group,
   return std::string(group == "/" ? "" : group);
 }
 
-// Returns the lesser of those that there are.
+// Returns the lesser of the values that exist.
 std::optional<size_t> Lesser(std::optional<size_t> a, std::optional<size_t> b) {
   if (a.has_value() && b.has_value()) return std::min(*a, *b);
   return a.has_value() ? a : b;
 }
 
-// Returns the least quota of the directory `point` + `below` and all around it
-// up to `point`.
+// Returns the least quota of the directory `point` + `below` and of all
+// enclosing directories up to `point`.
 std::optional<size_t> LeastQuota(const std::string& point, std::string below,
                                  bool v2) {
   std::optional<size_t> least;
@@ -158,9 +158,9 @@ std::optional<size_t> LeastQuota(const std::string& point, std::string below,
   }
 }
 
-// Returns the least quota of `group` and all around it. Where no mount shows
-// the group, as in a container that sees no more than its own, it is that of
-// the mount points.
+// Returns the least quota of `group` and all enclosing groups. If no mount
+// shows the group, as in a container that sees only its own groups, returns the
+// least quota of the mount points.
 std::optional<size_t> QuotaOfGroup(const std::vector<Mount>& mounts,
                                    const std::string& root,
                                    std::string_view group, bool v2) {

@@ -5,8 +5,8 @@
 // File: cpu_quota.h
 // -----------------------------------------------------------------------------
 //
-// How much processor time the control groups of Linux leave to this process:
-// what limits a container.
+// Reports how much processor time the control groups of Linux grant to this
+// process, such as the limit of a container.
 
 #ifndef ROUSE_BASE_CPU_QUOTA_H_
 #define ROUSE_BASE_CPU_QUOTA_H_
@@ -19,14 +19,14 @@ namespace rouse {
 
 // CpuQuota()
 //
-// Of how many processors this process may use the time, rounded up: the least
-// of `cpu.max` (cgroup v2) and `cpu.cfs_quota_us` (v1) of its control group and
-// of all groups around that. At least 1. Nothing if there is no limit, or none
-// that can be read.
+// Returns the number of processors whose time this process may use, rounded up.
+// The result is the minimum of `cpu.max` (cgroup v2) and `cpu.cfs_quota_us`
+// (v1) over the process's control group and all enclosing groups, and at least
+// 1. Returns `std::nullopt` if no limit exists or can be read.
 //
-// The files are looked for under `root`, where a test may have a tree of its
-// own: `root`/proc/self/cgroup, `root`/proc/self/mountinfo, and the mount
-// points that are named there. Reads some files. Thread-safe.
+// Searches for the files under `root`, where a test can put a tree of its own:
+// `root`/proc/self/cgroup, `root`/proc/self/mountinfo, and the mount points
+// named there. Reads some files. Thread-safe.
 std::optional<size_t> CpuQuota(std::string_view root = "");
 
 }  // namespace rouse

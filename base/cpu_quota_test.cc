@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::Optional;
 
-// A tree of files as the system would show it.
+// Provides a tree of files like the one that the system shows.
 class CpuQuotaTest : public ::testing::Test {
  protected:
   CpuQuotaTest()
@@ -33,7 +33,7 @@ class CpuQuotaTest : public ::testing::Test {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  // The process is in this group of the one hierarchy of v2.
+  // Puts the process into `group` of the single v2 hierarchy.
   void UseV2(const std::string& group, const std::string& mounted = "/") {
     Write("/proc/self/cgroup", "0::" + group + "\n");
     Write("/proc/self/mountinfo",
@@ -42,7 +42,7 @@ class CpuQuotaTest : public ::testing::Test {
               mounted +
               " /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
   }
-  // And in this one of v1, where the hierarchy is mounted at `point`.
+  // Puts the process into `group` of a v1 hierarchy that is mounted at `point`.
   void UseV1(const std::string& group, const std::string& mounted,
              const std::string& point) {
     Write("/proc/self/cgroup", "5:cpuset:/elsewhere\n4:cpu,cpuacct:" + group +
@@ -88,7 +88,7 @@ TEST_F(CpuQuotaTest, IsTheLeastOfAllGroupsAround) {
   EXPECT_THAT(Quota(), Optional(3u));
   Write("/sys/fs/cgroup/a/b/c/cpu.max", "200000 100000\n");
   EXPECT_THAT(Quota(), Optional(2u));
-  // Another group's.
+  // This quota belongs to another group.
   Write("/sys/fs/cgroup/a/x/cpu.max", "100000 100000\n");
   EXPECT_THAT(Quota(), Optional(2u));
 }
@@ -103,7 +103,7 @@ TEST_F(CpuQuotaTest, IsThatOfV1) {
   EXPECT_THAT(Quota(), Optional(1u));
 }
 
-// As Docker mounts it without a namespace of groups.
+// Docker mounts the hierarchy in this way if there is no namespace of groups.
 TEST_F(CpuQuotaTest, IsFoundWhereOnlyTheContainersOwnGroupIsMounted) {
   UseV1("/docker/ab12", "/docker/ab12", "/sys/fs/cgroup/cpu");
   WriteV1("/sys/fs/cgroup/cpu", "200000", "100000");

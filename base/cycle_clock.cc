@@ -12,7 +12,7 @@
 namespace rouse {
 namespace {
 
-// The same moment by both clocks.
+// Holds the same moment on both clocks.
 struct Moment {
   static Moment Now() {
     Moment best{};
@@ -40,7 +40,7 @@ double CycleClock::PerNanosecond() {
     const Moment now = Moment::Now();
     const auto elapsed =
         std::chrono::duration<double, std::nano>(now.time - start.time);
-    // A shorter time would tell little.
+    // A shorter time would be too inexact.
     if (elapsed < std::chrono::microseconds(50)) continue;
     return static_cast<double>(now.cycles - start.cycles) / elapsed.count();
   }

@@ -5,16 +5,15 @@
 // File: cycle_clock.h
 // -----------------------------------------------------------------------------
 //
-// How long short things take, for metrics, and for a thread that spins before
-// it sleeps: the processor's own counter, which costs a third of what the
-// system's clock does.
+// Measures short times with the processor's own counter, which costs a third of
+// the system's clock. For metrics, and for a thread that spins before sleeping:
 //
 //   const uint64_t start = CycleClock::Now();
 //   ...
 //   absl::Duration took = CycleClock::ToDuration(CycleClock::Now() - start);
 //
-// What a program does must not depend on it otherwise: a paused `Clock` does
-// not pause it.
+// The behavior of a program must not otherwise depend on `CycleClock`: a paused
+// `Clock` does not pause the counter.
 
 #ifndef ROUSE_BASE_CYCLE_CLOCK_H_
 #define ROUSE_BASE_CYCLE_CLOCK_H_
@@ -28,11 +27,12 @@ namespace rouse {
 
 class CycleClock {
  public:
-  // Cycles since some moment. Never goes back on one processor; different ones
-  // differ by less than it takes to go from one to the other.
+  // Returns the number of cycles since an unspecified moment. The counter never
+  // goes back on one processor. The counters of two processors differ by less
+  // than the time of a move from one processor to the other.
   static uint64_t Now() {
 #if defined(ROUSE_MODEL)
-    // Time stands still: a model does the same thing each time.
+    // Time stands still, so that a model behaves in the same way each time.
     return 1;
 #elif defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -46,8 +46,9 @@ class CycleClock {
 #endif
   }
 
-  // How many cycles go into a nanosecond: measured over the time since this
-  // process first asked, for which it waits for 50 microseconds at the most.
+  // Returns the number of cycles per nanosecond, measured over the time since
+  // the first call in this process. Waits for at most 50 microseconds for that
+  // time to be long enough.
 #ifdef ROUSE_MODEL
   static double PerNanosecond() { return 1; }
 #else

@@ -5,9 +5,9 @@
 // File: error_for.h
 // -----------------------------------------------------------------------------
 //
-// For functions that give an `absl::StatusOr` of a type of the user's: an error
-// that is an error also where that type is `absl::Status`, of which a
-// `StatusOr` would take it for the value.
+// Makes errors for functions that return an `absl::StatusOr` of a user's type.
+// The result is an error even if the user's type is `absl::Status`, where the
+// constructor of `StatusOr` would take an error for the value.
 
 #ifndef ROUSE_BASE_ERROR_FOR_H_
 #define ROUSE_BASE_ERROR_FOR_H_
@@ -22,7 +22,8 @@ namespace rouse::internal {
 
 // ErrorFor()
 //
-// What to make a `Result` of that is to be `error`. REQUIRES: it is an error.
+// Returns an object from which a `Result` with the error `error` is made.
+// REQUIRES: `error` is not OK.
 //
 //   return ErrorFor<absl::StatusOr<T>>(absl::UnavailableError("nothing yet"));
 template <class Result>

@@ -5,7 +5,7 @@
 // File: exceptions.h
 // -----------------------------------------------------------------------------
 //
-// `try` and `catch` that compile in both exception modes:
+// Defines `try` and `catch` macros that compile in both exception modes:
 //
 //   ROUSE_TRY {
 //     waker.Clone();
@@ -14,8 +14,8 @@
 //     ROUSE_RETHROW;
 //   }
 //
-// With `-fno-exceptions` the first block runs and the second is compiled but
-// never entered.
+// With `-fno-exceptions`, the first block runs, and the second block is
+// compiled but never entered.
 
 #ifndef ROUSE_BASE_EXCEPTIONS_H_
 #define ROUSE_BASE_EXCEPTIONS_H_

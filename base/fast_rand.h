@@ -18,18 +18,18 @@ namespace rouse {
 
 // FastRand
 //
-// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014). The state is a counter and the output a bijection
-// of it, so there is no state from which it does not move on: every seed,
-// including 0, has the full period of 2^64.
+// Implements SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+// number generators", OOPSLA 2014). The state is a counter, and the output is a
+// bijection of the state. The generator therefore cannot get stuck in any
+// state: every seed, including 0, has the full period of 2^64.
 //
-// Eight bytes; copyable. Not thread-safe: each thread has its own, from
-// `Split()`.
+// Eight bytes, copyable. Not thread-safe: each thread has a generator of its
+// own, made by `Split()`.
 class FastRand {
  public:
   explicit constexpr FastRand(uint64_t seed) : state_(seed) {}
 
-  // The next 64 bits, uniformly distributed.
+  // Returns the next 64 bits, uniformly distributed.
   constexpr uint64_t Next() {
     state_ += 0x9e3779b97f4a7c15;
     uint64_t z = state_;
@@ -38,15 +38,16 @@ class FastRand {
     return z ^ (z >> 31);
   }
 
-  // A number in [0, bound), or 0 where `bound` is 0. No number is likelier
+  // Returns a number in [0, bound), or 0 if `bound` is 0. No number is likelier
   // than another by more than 2^-32 (Lemire, "Fast random integer generation in
   // an interval", 2019, without the rejection step).
   constexpr uint32_t Below(uint32_t bound) {
     return static_cast<uint32_t>(((Next() >> 32) * bound) >> 32);
   }
 
-  // A generator for another thread or purpose, whose sequence is independent of
-  // what this one goes on to produce.
+  // Returns a generator for another thread or purpose. The sequence of the new
+  // generator is independent of the numbers that this generator goes on to
+  // produce.
   constexpr FastRand Split() { return FastRand(Next()); }
 
  private:

@@ -13,7 +13,7 @@
 namespace rouse {
 namespace {
 
-// The reference values of SplitMix64 for these seeds.
+// These are the reference values of SplitMix64 for these seeds.
 TEST(FastRand, TheSequenceIsFixed) {
   FastRand rand(1234567);
   EXPECT_EQ(rand.Next(), 6457827717110365317u);
@@ -31,7 +31,7 @@ TEST(FastRand, SeedZeroIsAsGoodAsAny) {
 }
 
 TEST(FastRand, NoStateIsDead) {
-  // Seeds whose state becomes 0 and all ones at the first step.
+  // The state of these seeds becomes 0 and all ones at the first step.
   for (const uint64_t gamma_away : {uint64_t{0}, ~uint64_t{0}}) {
     FastRand rand(gamma_away - 0x9e3779b97f4a7c15);
     std::set<uint64_t> seen;

@@ -5,7 +5,7 @@
 // File: first_exception.h
 // -----------------------------------------------------------------------------
 //
-// For what must be done to its end, whatever throws on the way:
+// Runs several calls to the end, even if some of them throw:
 //
 //   FirstException first;
 //   first.Catch([&] { pool.Close(); });
@@ -24,7 +24,7 @@ namespace rouse {
 
 // FirstException
 //
-// Keeps the first exception of several calls. The others are dropped. Not
+// Keeps the first exception of several calls, and drops the others. Not
 // thread-safe.
 class FirstException {
  public:
@@ -32,7 +32,8 @@ class FirstException {
   FirstException(const FirstException&) = delete;
   FirstException& operator=(const FirstException&) = delete;
 
-  // Calls `f`, and keeps what it throws.
+  // Calls `f`, and keeps the exception of `f` unless an earlier exception is
+  // kept.
   template <class F>
   void Catch(F&& f) {
     ROUSE_TRY { std::forward<F>(f)(); }
@@ -41,7 +42,7 @@ class FirstException {
     }
   }
 
-  // Throws what was kept, if anything was.
+  // Throws the kept exception, if any.
   void Rethrow() {
     if (exception_ != nullptr) {
       std::rethrow_exception(std::exchange(exception_, nullptr));

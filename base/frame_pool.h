@@ -5,8 +5,8 @@
 // File: frame_pool.h
 // -----------------------------------------------------------------------------
 //
-// `FramePool`: memory for coroutine frames and tasks, which goes back to the
-// system when it is not needed.
+// Exports `FramePool`, the memory for coroutine frames and tasks, which is
+// returned to the system when not needed.
 
 #ifndef ROUSE_BASE_FRAME_POOL_H_
 #define ROUSE_BASE_FRAME_POOL_H_

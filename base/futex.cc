@@ -36,18 +36,19 @@ void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
   timespec relative;
   timespec* limit = nullptr;
   if (timeout != absl::InfiniteDuration()) {
-    // Up, so that a deadline less than a nanosecond away is not polled for.
+    // Rounded up, so that a deadline less than a nanosecond away is not polled
+    // for.
     relative = absl::ToTimespec(absl::Ceil(
         std::max(timeout, absl::ZeroDuration()), absl::Nanoseconds(1)));
     limit = &relative;
   }
-  // TSan holds a signal's handler back until its thread blocks, and is told of
-  // that here alone: a process whose first thread is parked would not hear of
-  // SIGTERM.
+  // TSan holds back the handler of a signal until its thread blocks, and learns
+  // of the block only here: otherwise a process whose first thread is parked
+  // would not notice SIGTERM.
   ROUSE_SANITIZER_SYSCALL(__sanitizer_syscall_pre_futex(
       &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0));
   // Every failure (the value differs, a signal, the time is up) means the same
-  // to the caller: look again.
+  // to the caller: check again.
   [[maybe_unused]] const int64_t result = syscall(
       SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit, nullptr, 0);
   ROUSE_SANITIZER_SYSCALL(__sanitizer_syscall_post_futex(

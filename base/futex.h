@@ -5,8 +5,9 @@
 // File: futex.h
 // -----------------------------------------------------------------------------
 //
-// Linux's futex: sleep while a word has a value. The word's own protocol
-// decides who must be woken; the kernel only parks threads.
+// Wraps Linux's futex, with which a thread sleeps while a word has a given
+// value. The word's own protocol decides which thread must be woken; the kernel
+// only parks threads.
 
 #ifndef ROUSE_BASE_FUTEX_H_
 #define ROUSE_BASE_FUTEX_H_
@@ -31,18 +32,18 @@ using model::FutexWakeOne;
 
 // FutexWait()
 //
-// Blocks while `word` has the value `expected`, for `timeout` at the most (of
-// the monotonic clock, rounded up to a nanosecond; `absl::InfiniteDuration()`
-// for as long as it takes; zero or less does not block).
-// Returns at once if the value is another. May return early for no reason:
-// callers read `word` again. Orders no memory by itself.
+// Blocks while `word` has the value `expected`, for at most `timeout`. The
+// timeout is measured on the monotonic clock and rounded up to a nanosecond.
+// `absl::InfiniteDuration()` waits without limit; zero or less does not block.
+// Returns at once if the value differs. May return early for no reason, so
+// callers must read `word` again. Orders no memory by itself.
 void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
                absl::Duration timeout = absl::InfiniteDuration());
 
 // FutexWakeOne()
 //
-// Wakes one thread that waits on `word`, if there is one. The thread that waits
-// may have gone and `word` with it: the address is not read.
+// Wakes one thread that waits on `word`, if any. The waiting thread may have
+// left, and `word` may have been destroyed: the address is not read.
 void FutexWakeOne(Atomic<uint32_t>& word);
 
 #endif  // ROUSE_MODEL

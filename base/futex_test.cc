@@ -45,7 +45,7 @@ TEST(Futex, AWakeEndsAWait) {
     word.store(1, std::memory_order_release);
     FutexWakeOne(word);
   });
-  // Whichever comes first: the kernel compares the word before it blocks.
+  // Works whichever comes first: the kernel compares the word before blocking.
   while (word.load(std::memory_order_acquire) == 0) FutexWait(word, 0);
   waker.join();
   EXPECT_EQ(word.load(), 1u);
@@ -63,11 +63,11 @@ TEST(Futex, AVeryLongTimeIsNotAnError) {
     ++waits;
   }
   waker.join();
-  // An error would come back at once, and this loop spin.
+  // An error would return at once, and the loop would spin.
   EXPECT_LT(waits, 100);
 }
 
-Atomic<uint32_t> handled{0};  // in the handler's reach
+Atomic<uint32_t> handled{0};  // accessible to the handler
 
 TEST(Futex, ASignalIsHandledDuringAWait) {
 #if defined(ABSL_HAVE_THREAD_SANITIZER) && \
@@ -80,13 +80,14 @@ TEST(Futex, ASignalIsHandledDuringAWait) {
     handled.store(1, std::memory_order_release);
     FutexWakeOne(handled);
   };
-  // The system call itself goes on, as it does for most handlers.
+  // The system call itself continues, as for most handlers.
   action.sa_flags = SA_RESTART;
   struct sigaction before;
   ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
   const pthread_t waiting = pthread_self();
   std::thread sender([waiting] {
-    // Most likely it waits by then; if not, this must hold all the same.
+    // The main thread is most likely waiting by then. If not, the test must
+    // pass all the same.
     absl::SleepFor(absl::Milliseconds(20));
     EXPECT_EQ(pthread_kill(waiting, SIGUSR1), 0);
   });

@@ -6,8 +6,8 @@
 // -----------------------------------------------------------------------------
 //
 // `IntrusiveList<T>` is a doubly linked list whose links are in its elements.
-// Inserting allocates nothing, and an element leaves the list it is in without
-// knowing which one that is:
+// Inserting allocates nothing, and an element can leave a list without knowing
+// the list:
 //
 //   struct Waiter : rouse::IntrusiveListNode<> { rouse::Waker waker; };
 //
@@ -16,8 +16,8 @@
 //   waiters.PushBack(&waiter);
 //   waiter.Unlink();             // O(1)
 //
-// Lists are not thread-safe: a list, and the links of all that is in it, belong
-// to one lock or one thread.
+// Lists are not thread-safe: one lock or one thread must guard a list and the
+// links of all its elements.
 
 #ifndef ROUSE_BASE_INTRUSIVE_LIST_H_
 #define ROUSE_BASE_INTRUSIVE_LIST_H_
@@ -33,9 +33,10 @@ class IntrusiveList;
 
 // IntrusiveListNode
 //
-// The links of one element. A type that is in several lists at once derives
-// from one node for each, told apart by `Tag`. An element stays where it is
-// while it is linked; it must be unlinked before it is destroyed.
+// Holds the links of one element. A type whose objects are in several lists at
+// once derives from a separate node for each list, distinguished by `Tag`. An
+// element must not move while it is linked, and must be unlinked before it is
+// destroyed.
 template <class Tag = void>
 class IntrusiveListNode {
  public:
@@ -46,7 +47,7 @@ class IntrusiveListNode {
 
   bool IsLinked() const { return next_ != nullptr; }
 
-  // Leaves the list. Does nothing if in none. O(1).
+  // Leaves the list. Does nothing if the element is in no list. O(1).
   void Unlink() {
     if (!IsLinked()) return;
     prev_->next_ = next_;
@@ -64,9 +65,9 @@ class IntrusiveListNode {
 
 // IntrusiveList
 //
-// Owns nothing: its elements outlive their stay. Every operation is O(1) but
-// `Clear()` and `ForEach()`. Moving a list moves its elements; a list must be
-// empty when it is destroyed or moved to.
+// Owns nothing: elements must outlive their stay in a list. Every operation
+// except `Clear()`, `HasAtLeast()` and `ForEach()` is O(1). Moving a list moves
+// its elements. A list must be empty when it is destroyed or moved to.
 template <class T, class Tag = void>
 class IntrusiveList {
  public:
@@ -91,7 +92,7 @@ class IntrusiveList {
 
   bool IsEmpty() const { return head_.next_ == &head_; }
 
-  // Whether there are `count` elements or more. O(`count`).
+  // Returns whether the list has at least `count` elements. O(`count`).
   bool HasAtLeast(int count) const {
     const Node* node = &head_;
     for (; count > 0; --count) {
@@ -101,7 +102,7 @@ class IntrusiveList {
     return true;
   }
 
-  // The first or last element, or null.
+  // Returns the first or last element, or null if the list is empty.
   T* Front() { return IsEmpty() ? nullptr : Element(head_.next_); }
   T* Back() { return IsEmpty() ? nullptr : Element(head_.prev_); }
 
@@ -109,25 +110,26 @@ class IntrusiveList {
   void PushBack(T* element) { InsertBefore(&head_, element); }
   void PushFront(T* element) { InsertBefore(head_.next_, element); }
 
-  // Removes and returns the first or last element, or null.
+  // Removes and returns the first or last element, or null if the list is
+  // empty.
   T* PopFront() { return Pop(head_.next_); }
   T* PopBack() { return Pop(head_.prev_); }
 
-  // Unlinks `element`, and returns the list that this has emptied, or null if
-  // others are left. O(1).
+  // Unlinks `element`. Returns the list if the list is now empty, or null if
+  // other elements are left. O(1).
   //
   // REQUIRES: `element` is in a list of this type.
   static IntrusiveList* Remove(T* element) {
     Node* node = element;
     ABSL_ASSERT(node->IsLinked());
-    // Both are the sentinel if and only if the element is alone.
+    // Both neighbors are the sentinel if and only if the element is alone.
     Node* next = node->next_;
     const bool alone = next == node->prev_;
     node->Unlink();
     return alone ? FromSentinel(next) : nullptr;
   }
 
-  // Moves all elements of `other` behind those of this list.
+  // Moves all elements of `other` behind the elements of this list.
   void Append(IntrusiveList& other) {
     if (other.IsEmpty()) return;
     Node* first = other.head_.next_;
@@ -145,8 +147,9 @@ class IntrusiveList {
     }
   }
 
-  // Calls `visit(T*)` for each element, first to last. `visit` may unlink, and
-  // then destroy, the element that it is given, and no other. O(size).
+  // Calls `visit(T*)` for each element, from the first to the last. `visit` may
+  // unlink, and then destroy, the element passed to the call, and no other.
+  // O(size).
   template <class Visitor>
   void ForEach(Visitor&& visit) {
     for (Node* node = head_.next_; node != &head_;) {
@@ -162,7 +165,7 @@ class IntrusiveList {
   static T* Element(Node* node) { return static_cast<T*>(node); }
 
   static IntrusiveList* FromSentinel(Node* head) {
-    // The sentinel is all that there is: both have one address.
+    // The sentinel is the only member, so both have the same address.
     static_assert(std::is_standard_layout_v<IntrusiveList>);
     return reinterpret_cast<IntrusiveList*>(head);
   }
@@ -184,7 +187,7 @@ class IntrusiveList {
     return Element(node);
   }
 
-  // The ring's sentinel: next_ is the first element and prev_ the last.
+  // Sentinel of the ring: `next_` is the first element and `prev_` the last.
   Node head_;
 };
 

@@ -252,7 +252,7 @@ TEST(IntrusiveList, AnElementIsInOneListForEachTag) {
   names.Clear();
 }
 
-// Against a deque, with seeded random operations on two lists.
+// Compares with a deque, in seeded random operations on two lists.
 TEST(IntrusiveList, AgreesWithADeque) {
   constexpr uint64_t kSeed = 20260101;
   FastRand rand(kSeed);

@@ -5,10 +5,10 @@
 // File: mutable_step.h
 // -----------------------------------------------------------------------------
 //
-// Marks of steps that the model checker's mutants change: a condition that
+// Marks the steps that the model checker's mutants change: a condition that
 // matters, a call that must be made, two steps whose order matters. At least
-// one model must fail for each mutant (docs/model.md, "Mutants"). In a product
-// a mark is what it is put around.
+// one model must fail for each mutant (docs/model.md, "Mutants"). In a product,
+// a mark has no effect on the marked step.
 //
 //   if (MutableCondition(Room() < kHalf)) return nullptr;
 //   ROUSE_MUTABLE_CALL(EndSearching());
@@ -45,13 +45,14 @@
 
 // ROUSE_MUTABLE_CALL(call)
 //
-// Makes `call`, an expression whose value is not used. Mutant: skips it.
+// Makes `call`, an expression whose value is not used. The mutant skips the
+// call.
 #define ROUSE_MUTABLE_CALL(...) __VA_ARGS__
 
 // ROUSE_MUTABLE_ORDER(first, second)
 //
-// Evaluates `first` and then `second`, whose values are not used. Mutant:
-// swaps them.
+// Evaluates `first` and then `second`, whose values are not used. The mutant
+// swaps the two.
 #define ROUSE_MUTABLE_ORDER(first, second) \
   do {                                     \
     first;                                 \
@@ -70,8 +71,8 @@ using model::MutableCondition;
 
 // MutableCondition()
 //
-// Returns `condition`. Mutants: always true, always false, negated. (The
-// condition is evaluated in each of them.)
+// Returns `condition`. The mutants are: always true, always false, negated.
+// (The condition is evaluated in each mutant.)
 constexpr bool MutableCondition(bool condition) { return condition; }
 
 #endif  // ROUSE_MODEL

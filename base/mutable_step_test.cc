@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the marks are in a product. What mutants make of them is in
+// Tests the marks in a product. The mutants of the marks are tested in
 // testing/model/mutation_test.cc.
 
 #include "rouse/base/mutable_step.h"
@@ -16,8 +16,8 @@ namespace {
 static_assert(MutableCondition(true));
 static_assert(!MutableCondition(false));
 
-// A mark is no more than what it is put around: it may stand where a constant
-// is evaluated.
+// A mark is no more than the marked step, and can be used where a constant is
+// evaluated.
 constexpr int Steps() {
   int number = 1;
   ROUSE_MUTABLE_CALL(number += 2);

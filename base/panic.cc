@@ -15,7 +15,8 @@ void Panic(std::string_view message) {
 #ifdef ABSL_HAVE_EXCEPTIONS
   throw PanicError(message);
 #else
-  // Not by absl/log, which would be 80 more targets for all that may panic.
+  // The message is not printed by absl/log, which would add 80 targets to every
+  // library that may panic.
   std::fprintf(stderr, "rouse: %.*s\n", static_cast<int>(message.size()),
                message.data());
   std::abort();

@@ -5,9 +5,9 @@
 // File: panic.h
 // -----------------------------------------------------------------------------
 //
-// `Panic()` reports a programming error: a finished future that is polled
-// again, a task that is spawned where there is no runtime. What can go wrong in
-// a correct program is an `absl::Status` instead.
+// `Panic()` reports a programming error, such as polling a finished future
+// again, or spawning a task without a runtime. An error that can occur in a
+// correct program is an `absl::Status` instead.
 
 #ifndef ROUSE_BASE_PANIC_H_
 #define ROUSE_BASE_PANIC_H_
@@ -20,7 +20,7 @@
 
 namespace rouse {
 
-// Thrown by `Panic()` where exceptions are enabled.
+// Thrown by `Panic()` if exceptions are enabled.
 class PanicError : public std::logic_error {
  public:
   explicit PanicError(std::string_view message)
@@ -30,11 +30,11 @@ class PanicError : public std::logic_error {
 // Panic()
 //
 // Throws `PanicError(message)`. In a build without exceptions, prints `message`
-// to standard error and aborts the program. `message` says what was done wrong
-// and what to do instead.
+// to standard error and aborts the program. `message` must describe the mistake
+// and say what to do instead.
 //
-// A panic that escapes a task ends that task alone: its `JoinHandle` answers
-// `absl::StatusCode::kInternal` with `message`.
+// A panic that escapes a task ends that task alone. The task's `JoinHandle`
+// returns `absl::StatusCode::kInternal` with `message`.
 [[noreturn]] ABSL_ATTRIBUTE_COLD void Panic(std::string_view message);
 
 }  // namespace rouse

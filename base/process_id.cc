@@ -18,8 +18,8 @@ namespace {
 
 using CachedId = Atomic<pid_t>;
 
-// Returns a place that holds zero and does so again in a forked process, or
-// null if there can be none.
+// Returns a variable that is zero, and is zero again in a forked process, or
+// null if no such variable can exist.
 CachedId* MakeCachedId() {
   const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* const page = mmap(nullptr, size, PROT_READ | PROT_WRITE,
@@ -37,8 +37,8 @@ CachedId* MakeCachedId() {
 pid_t ProcessId() {
   static CachedId* const cached = MakeCachedId();
   if (cached == nullptr) return getpid();
-  // Relaxed, as below: all threads of a process store one value, and nothing
-  // else depends on it.
+  // Relaxed, as below: all threads of a process store the same value, and
+  // nothing else depends on it.
   pid_t id = cached->load(std::memory_order_relaxed);
   if (id == 0) {
     id = getpid();

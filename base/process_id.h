@@ -14,13 +14,12 @@ namespace rouse {
 
 // ProcessId()
 //
-// Returns what getpid(2) returns, also in a process that was forked. Makes a
-// system call only the first time in each process; after that the cost is two
-// loads.
+// Returns the result of getpid(2), even in a forked process. Makes a system
+// call only the first time in each process; afterwards the cost is two loads.
 //
 // Thread-safe. The result is kept in a page that the kernel zeroes in a forked
-// process (MADV_WIPEONFORK). Where the kernel cannot do that (before Linux
-// 4.14), every call is a system call.
+// process (MADV_WIPEONFORK). If the kernel cannot do so (before Linux 4.14),
+// every call is a system call.
 pid_t ProcessId();
 
 }  // namespace rouse

@@ -18,7 +18,7 @@ namespace rouse {
 
 namespace {
 
-// How many processors there are for the calling thread.
+// Returns the number of processors on which the calling thread may run.
 size_t Allowed() {
   // The call fails with EINVAL as long as the kernel has more processors than
   // fit into the sets.

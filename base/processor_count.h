@@ -14,13 +14,13 @@ namespace rouse {
 
 // ProcessorCount()
 //
-// How many processors the calling thread, and thus each that it starts, may run
-// on: `taskset` and cpusets are heeded, unlike by
-// `std::thread::hardware_concurrency()`. If the process may use less time than
-// that of so many processors, by the quota of its control group or one around
-// it (a container's limit, as a rule), as many as that time is, rounded up: see
-// `CpuQuota()`. At least 1. Some system calls; the quota is read once for the
-// process.
+// Returns the number of processors on which the calling thread, and thus each
+// thread started by the calling thread, may run. Unlike
+// `std::thread::hardware_concurrency()`, the result respects `taskset` and
+// cpusets. If the quota of the process's control group or of an enclosing group
+// (usually a container's limit) grants less time than this number of processors
+// has, the result is that time in processors, rounded up: see `CpuQuota()`. At
+// least 1. Makes some system calls. The quota is read once for the process.
 size_t ProcessorCount();
 
 }  // namespace rouse

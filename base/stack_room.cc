@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostRoom = size_t{256} << 10;
 
-// The end of this thread's stack. Zero until it is known, or if it never is.
+// End of this thread's stack. Zero until the end is known, or if it never is.
 constinit thread_local uintptr_t stack_end = 0;
 
 void FindStack() {

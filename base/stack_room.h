@@ -5,8 +5,9 @@
 // File: stack_room.h
 // -----------------------------------------------------------------------------
 //
-// `HasStackRoom()` tells a function that may call itself, through code that it
-// does not know, when to stop: an error can be told of, an overflow cannot.
+// `HasStackRoom()` tells a function that may call itself, through code unknown
+// to the function, when to stop. An error can be reported; a stack overflow
+// cannot.
 
 #ifndef ROUSE_BASE_STACK_ROOM_H_
 #define ROUSE_BASE_STACK_ROOM_H_
@@ -17,25 +18,27 @@ namespace rouse {
 
 namespace internal {
 
-// The lowest address of a stack frame of this thread that leaves room. The
-// highest one until somebody asks.
+// Lowest address of a stack frame that leaves room on this thread. The highest
+// address until the first query.
 extern constinit thread_local uintptr_t stack_floor;
 
-// For a frame below `stack_floor`: finds where that is, if need be.
+// Returns whether `frame`, which is below `stack_floor`, leaves room.
+// Determines `stack_floor` if necessary.
 bool HasStackRoomBelowFloor(uintptr_t frame);
 
 }  // namespace internal
 
 // HasStackRoom()
 //
-// Returns whether the stack of this thread has more than an eighth of its size
-// left, or more than 256 KiB. True on a stack that is not the thread's own, as
-// a fiber's is, and where the system does not tell where the stack ends. The
-// size of the main thread's stack is its limit (RLIMIT_STACK) at the thread's
-// first call; raising the limit later changes nothing.
+// Returns whether more than an eighth of this thread's stack is left, or more
+// than 256 KiB. Returns true on a stack that is not the thread's own, such as a
+// fiber's, and if the system does not report the end of the stack. The size of
+// the main thread's stack is the limit (RLIMIT_STACK) at the thread's first
+// call; raising the limit later changes nothing.
 //
-// Costs a load and a comparison; once for each thread some microseconds, and on
-// a stack that is not the thread's own a function call.
+// Costs a load and a comparison. The first call of each thread costs some
+// microseconds. A call on a stack that is not the thread's own also costs a
+// function call.
 inline bool HasStackRoom() {
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return frame >= internal::stack_floor ||

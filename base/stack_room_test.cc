@@ -21,11 +21,11 @@ uintptr_t Here() {
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
 }
 
-// Calls itself until there is no more room. Returns the frame it got to.
+// Calls itself until no more room is left. Returns the deepest frame.
 ABSL_ATTRIBUTE_NOINLINE uintptr_t Descend() {
   if (!HasStackRoom()) return Here();
   const uintptr_t deepest = Descend();
-  // Not a tail call.
+  // This is not a tail call.
   return deepest < Here() ? deepest : 0;
 }
 
@@ -54,7 +54,8 @@ uintptr_t UsedOf(size_t size) {
 
 TEST(StackRoom, IsThereAtFirst) { EXPECT_TRUE(HasStackRoom()); }
 
-// A thread's locals of libraries, and its guard page, are in its stack too.
+// The stack of a thread also holds the thread-local variables of libraries, and
+// the guard page.
 TEST(StackRoom, LeavesAnEighthOfASmallStack) {
   const size_t size = size_t{512} << 10;
   const uintptr_t used = UsedOf(size);
@@ -69,7 +70,7 @@ TEST(StackRoom, Leaves256KiBOfALargeStack) {
   EXPECT_LE(used, size - (size_t{256} << 10));
 }
 
-// A sanitizer has to be told of another stack.
+// A sanitizer must be informed of another stack.
 #if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && \
     !defined(ABSL_HAVE_THREAD_SANITIZER)
 ucontext_t fiber;

@@ -38,8 +38,8 @@ void* RunThread(void* data) {
   const std::unique_ptr<Start> start(static_cast<Start*>(data));
   pthread_setname_np(pthread_self(), start->name.c_str());
 #ifdef __linux__
-  // Else a timed wait may take 50 us longer than it says, and these threads
-  // wait for timers.
+  // Otherwise a timed wait may take 50 us longer than requested, and these
+  // threads wait for timers.
   prctl(PR_SET_TIMERSLACK, 1UL);
 #endif
   std::move(start->body)();
@@ -52,7 +52,7 @@ absl::StatusOr<Thread> Thread::Start(std::string_view name,
                                      absl::AnyInvocable<void() &&> body,
                                      size_t stack_size) {
   auto start = std::make_unique<struct Start>();
-  // The system refuses a longer one.
+  // The system refuses a longer name.
   start->name = std::string(name.substr(0, 15));
   start->body = std::move(body);
   pthread_attr_t attributes;

@@ -5,7 +5,7 @@
 // File: thread.h
 // -----------------------------------------------------------------------------
 //
-// `Thread` is a thread that has a name, and whose creation can fail:
+// `Thread` is a thread with a name, whose creation can fail:
 //
 //   absl::StatusOr<Thread> thread =
 //       Thread::Start("rouse-worker-0", [&worker] { worker.Run(); });
@@ -53,14 +53,15 @@ class Thread {
 
 // Thread
 //
-// Joined when it is destroyed. Move-only. Its timed waits are as exact as the
-// system can make them (on Linux, a timer slack of 1 ns).
+// Owns a thread, and joins it on destruction. Move-only. Timed waits of the
+// thread are as exact as the system can make them (on Linux, a timer slack of 1
+// ns).
 class Thread {
  public:
   // Runs `body` on a new thread. The system shows the first 15 bytes of `name`.
-  // `stack_size` is in bytes, and at least what the system asks for; 0 is the
-  // system's default. Fails as `pthread_create` does: kUnavailable where there
-  // can be no more threads. `body` is then destroyed without having run.
+  // `stack_size` is in bytes, and is raised to the system's minimum; 0 is the
+  // system's default. Fails as `pthread_create` does: kUnavailable if no more
+  // threads can exist. `body` is then destroyed without having run.
   static absl::StatusOr<Thread> Start(std::string_view name,
                                       absl::AnyInvocable<void() &&> body,
                                       size_t stack_size = 0);
@@ -77,10 +78,12 @@ class Thread {
   // joins itself is a `Panic()`.
   void Join();
 
-  // Lets the thread go on by itself: there is nothing to join any more.
+  // Lets the thread continue independently, so that no join is needed or
+  // possible.
   void Detach();
 
-  // Whether it is the one that asks. Not after `Join()` or `Detach()`.
+  // Returns whether this is the calling thread.
+  // REQUIRES: neither `Join()` nor `Detach()` was called.
   bool IsThisThread() const {
     return pthread_equal(*handle_, pthread_self()) != 0;
   }

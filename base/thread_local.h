@@ -5,15 +5,16 @@
 // File: thread_local.h
 // -----------------------------------------------------------------------------
 //
-// Thread-local objects that a model checker can give to each of its threads.
+// Defines thread-local objects that a model checker can provide for each of its
+// threads.
 //
 //   Heap*& CurrentHeap() {
 //     return ThreadLocal<Heap*, class CurrentHeapTag>::Get();
 //   }
 //
-// Code that a coroutine may inline must not call `Get()`: the compiler may keep
-// the address over a suspension, after which the coroutine is on another
-// thread.
+// Code that can be inlined into a coroutine must not call `Get()`: the compiler
+// may keep the address across a suspension, after which the coroutine runs on
+// another thread.
 
 #ifndef ROUSE_BASE_THREAD_LOCAL_H_
 #define ROUSE_BASE_THREAD_LOCAL_H_
@@ -33,8 +34,8 @@ using ThreadLocal = model::ThreadLocal<T, Tag>;
 
 // ThreadLocal
 //
-// One `T` for each thread and `Tag`. `T()` is a constant. Where it has a
-// destructor, that runs when a thread that has called `Get()` ends.
+// Holds one `T` for each thread and `Tag`. `T()` must be a constant. The
+// destructor, if any, runs when a thread that has called `Get()` ends.
 template <class T, class Tag>
 class ThreadLocal {
  public:

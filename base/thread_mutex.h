@@ -5,9 +5,9 @@
 // File: thread_mutex.h
 // -----------------------------------------------------------------------------
 //
-// Abseil's mutex and condition variable, or the model checker's in a `*_model`
-// target: the part of Abseil's interface that both have. They block a thread;
-// for tasks there is `rouse::Mutex<T>` (sync/mutex.h).
+// Names Abseil's mutex and condition variable, or in a `*_model` target the
+// model checker's: the part of Abseil's interface that both have. Both block a
+// thread; for tasks there is `rouse::Mutex<T>` (sync/mutex.h).
 //
 //   ThreadMutex mu_;
 //   int count_ ABSL_GUARDED_BY(mu_) = 0;

@@ -99,7 +99,7 @@ TEST(Thread, GoesOnByItselfWhenItIsDetached) {
     });
     ASSERT_TRUE(thread.ok()) << thread.status();
     thread->Detach();
-    thread->Join();  // of nothing
+    thread->Join();  // nothing is joined
     detached.Notify();
     ended.WaitForNotification();
   }

@@ -20,12 +20,12 @@ namespace {
 bool IsOpening(char c) { return c == '(' || c == '<' || c == '{' || c == '['; }
 bool IsClosing(char c) { return c == ')' || c == '>' || c == '}' || c == ']'; }
 
-// Where the bracket that opens at `open` closes, or the end.
+// Returns where the bracket that opens at `open` closes, or the end of `text`.
 size_t FindClosing(std::string_view text, size_t open) {
   size_t depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
     if (IsOpening(text[i])) ++depth;
-    // An arrow is no bracket.
+    // An arrow does not close a bracket.
     if (IsClosing(text[i]) && !(i > 0 && text[i - 1] == '-')) --depth;
     if (depth == 0) return i;
   }
@@ -35,16 +35,17 @@ size_t FindClosing(std::string_view text, size_t open) {
 }  // namespace
 
 std::string_view ShortFunctionName(std::string_view function) {
-  // "type scope::name(parameters) const [T = argument]": the parameters are the
-  // first parentheses, outside all brackets, that no scope follows, as one does
-  // "(anonymous namespace)". The name begins at the space before it.
+  // The format is "type scope::name(parameters) const [T = argument]". The
+  // parameters are in the first parentheses that are outside all brackets and
+  // are not followed by a scope, as "(anonymous namespace)" is. The name begins
+  // at the space before it.
   size_t begin = 0;
   for (size_t i = 0; i < function.size(); ++i) {
     const std::string_view before = function.substr(begin, i - begin);
     if (function[i] == ' ') {
       begin = i + 1;
     } else if (absl::EndsWith(before, "operator")) {
-      // Brackets that are part of a name.
+      // The brackets are part of a name.
       while (i < function.size() && function[i] != '(') ++i;
       if (absl::StartsWith(function.substr(i), "()(")) i += 2;
       return function.substr(begin, i - begin);

@@ -5,9 +5,10 @@
 // File: await_trace.h
 // -----------------------------------------------------------------------------
 //
-// `AwaitTrace` says where a future that has not ended waits: the coroutines
-// that await one another, from the outermost to the innermost, each with the
-// place of its `co_await`, and what the innermost waits for.
+// `AwaitTrace` shows where an unfinished future waits. A trace lists the
+// coroutines that await one another, from the outermost to the innermost, each
+// with the location of its `co_await`, and finally the future awaited by the
+// innermost coroutine.
 //
 //   rouse::Co<> serve = Serve(stream);
 //   ... poll it ...
@@ -19,7 +20,7 @@
 //   ReadFrame at frame.cc:21
 //   awaiting rouse::TcpStream::ReadFuture
 //
-// What waits for several futures at once gives a branch for each:
+// A future that waits for several futures at once has a branch for each:
 //
 //   Serve at server.cc:88
 //   awaiting Select
@@ -27,16 +28,18 @@
 //     awaiting rouse::TcpStream::ReadFuture
 //   - awaiting rouse::Sleep
 //
-// # What it costs
+// # Cost
 //
-// A coroutine keeps the place in its frame, 8 bytes, and writes it at every
-// `co_await`, which is two instructions. (g++ 12 has 8 more in the frame for
-// each `co_await` in the source.) All else is done when it is asked for.
+// A coroutine keeps the location in its frame, in 8 bytes, and writes it at
+// every `co_await`, in two instructions. (With g++ 12, the frame grows by 8
+// more bytes for each `co_await` in the source.) All other work is done when a
+// trace is requested.
 //
-// # Futures of your own
+// # User-defined futures
 //
-// A future that is made of others, a combinator, says so by a member function,
-// and is shown as a leaf if it does not:
+// A combinator, which is a future made of other futures, describes its branches
+// with a member function. Without the function, the combinator is shown as a
+// leaf:
 //
 //   void Trace(rouse::AwaitTrace& trace) const {
 //     rouse::AwaitTrace::Branches branches(trace, "Both");
@@ -44,10 +47,11 @@
 //     branches.Add(second_);
 //   }
 //
-// It is called on any thread, between two polls and during none. It changes
-// nothing, and reads only what no other thread writes meanwhile. It is short,
-// does not block, and neither lists tasks nor shuts their scheduler down: both
-// would wait for it.
+// `Trace()` can be called on any thread, between two polls and never during a
+// poll. `Trace()` must change nothing, and must read only data that no other
+// thread writes in the meantime. The function must be short and must not block.
+// Nor may it list tasks or shut down their scheduler, because both operations
+// would wait for `Trace()` to return.
 
 #ifndef ROUSE_FUTURE_AWAIT_TRACE_H_
 #define ROUSE_FUTURE_AWAIT_TRACE_H_
@@ -68,7 +72,7 @@ namespace rouse {
 
 class AwaitTrace;
 
-// A future, or a stream, that says itself what it waits for.
+// Satisfied by futures and streams that report where they wait.
 template <class F>
 concept Traceable = requires(const F& future, AwaitTrace& trace) {
   { future.Trace(trace) } -> std::same_as<void>;
@@ -76,13 +80,15 @@ concept Traceable = requires(const F& future, AwaitTrace& trace) {
 
 namespace internal {
 
-// With the name of `T` in it, and the same about it for every `T`.
+// Returns a string that contains the name of `T` between two parts independent
+// of `T`.
 template <class T>
 constexpr std::string_view NameOfTypeWithin() {
   return std::source_location::current().function_name();
 }
 
-// The name of `T` as the compiler writes it. Lasts for ever.
+// Returns the name of `T` as the compiler writes it. The result remains valid
+// forever.
 template <class T>
 constexpr std::string_view TypeName() {
   constexpr std::string_view kKnown = "double";
@@ -93,41 +99,43 @@ constexpr std::string_view TypeName() {
   return kName.substr(kBefore, kName.size() - kAbout);
 }
 
-// Of what a compiler gives as a function's name, the name with its scopes:
-// without return type, parameters and template arguments.
+// Extracts a function's name with its scopes from the compiler's description
+// `function`, without return type, parameters and template arguments.
 std::string_view ShortFunctionName(std::string_view function);
 
 }  // namespace internal
 
 // AwaitTrace
 //
-// A value; not thread-safe. It has no limit: it is as long as the chain.
+// Value type, not thread-safe. The length of a trace has no limit except the
+// length of the chain.
 class AwaitTrace {
  public:
   struct Step {
     enum class Kind : uint8_t {
       kAwait,     // a coroutine
-      kLeaf,      // what is awaited, and awaits nothing
-      kBranches,  // what waits for all or any of the branches that follow
+      kLeaf,      // an awaited future that awaits nothing
+      kBranches,  // a combinator that waits for the following branches
     };
 
     Kind kind;
-    // Whether a branch begins here.
+    // True if a branch begins here.
     bool begins_branch;
-    // Within how many combinators the step is.
+    // Number of combinators that enclose the step.
     uint32_t depth;
-    // A function, or a type. Lasts for ever.
+    // Name of a function or a type. The name remains valid forever.
     std::string_view name;
-    // Of a coroutine: its `co_await`. The line is one of the expression's.
+    // Location of a coroutine's `co_await`. The line is one of the lines of the
+    // expression.
     std::source_location where;
-    // Of a leaf: what else it has to say; may be empty.
+    // Further information about a leaf; may be empty.
     std::string detail;
   };
 
   // Branches
   //
-  // The step of a combinator, and a scope for what it waits for. `name` lasts
-  // for ever.
+  // Adds the step of a combinator, and is the scope for adding the awaited
+  // futures. `name` must remain valid forever.
   class Branches {
    public:
     Branches(AwaitTrace& trace, std::string_view name) : trace_(trace) {
@@ -151,8 +159,9 @@ class AwaitTrace {
     AwaitTrace& trace_;
   };
 
-  // What `future` waits for: as it says, or else itself as a leaf.
-  // REQUIRES: it is not being polled, and has not ended.
+  // Adds the steps that `future` reports in `Trace()`. A `future` without
+  // `Trace()` is added as a leaf.
+  // REQUIRES: `future` is not being polled and has not ended.
   template <class F>
   void Add(const F& future) {
     if constexpr (Traceable<F>) {
@@ -162,17 +171,17 @@ class AwaitTrace {
     }
   }
 
-  // A coroutine that awaits at `where`.
+  // Adds a coroutine that awaits at `where`.
   void AddAwait(const std::source_location& where);
 
-  // What is awaited. `type` lasts for ever.
+  // Adds an awaited future as a leaf. `type` must remain valid forever.
   void AddLeaf(std::string_view type, std::string detail = "");
 
   const std::vector<Step>& steps() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return steps_;
   }
 
-  // A line for each step, with `indent` spaces before it.
+  // Returns the trace with a line for each step, indented by `indent` spaces.
   std::string ToString(size_t indent = 0) const;
 
   template <class Sink>
@@ -185,7 +194,7 @@ class AwaitTrace {
 
   std::vector<Step> steps_;
   uint32_t depth_ = 0;
-  // Of the step to come.
+  // True if the next step begins a branch.
   bool begins_branch_ = false;
 };
 

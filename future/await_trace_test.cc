@@ -34,8 +34,8 @@
 
 namespace rouse {
 
-// Named as a user would see it: not within an anonymous namespace, whose name
-// depends on the compiler.
+// Has a name as in a user's program, and is not in an anonymous namespace,
+// whose name depends on the compiler.
 namespace trace_test {
 
 class Never {
@@ -48,7 +48,7 @@ class NeverStatus {
   PollResult<absl::Status> Poll(Context&) { return kPending; }
 };
 
-// Where they await.
+// Lines of the `co_await` expressions.
 int leaf_line, child_line, root_line;
 
 Co<> AwaitNever() {
@@ -82,7 +82,8 @@ AwaitTrace TraceOf(const F& future) {
   return trace;
 }
 
-// The steps, as "line" of an await and "name" of another, with their branches.
+// Returns the steps with their branches: "line" for an await, and "name" for
+// any other step.
 template <class F>
 std::vector<std::string> StepsOf(const F& future) {
   std::vector<std::string> steps;
@@ -329,7 +330,7 @@ TEST(AwaitTrace, TellsAChainDeeperThanTheStackGoes) {
   EXPECT_LT(trace.steps()[0].where.line(), trace.steps()[9'999].where.line());
 }
 
-// A future that says itself what it waits for.
+// Reports the future for which it waits.
 class Both {
  public:
   PollResult<void> Poll(Context&) { return kPending; }
@@ -372,7 +373,7 @@ TEST(ShortFunctionName, LeavesOutWhatIsNotTheName) {
   EXPECT_EQ(shortened("unsigned int F(int)"), "F");
   EXPECT_EQ(shortened("auto main()::(anonymous class)::operator()() const"),
             "main()::(anonymous class)::operator()");
-  // As g++ calls what resumes a coroutine.
+  // This is how g++ names the function that resumes a coroutine.
   EXPECT_EQ(
       shortened("void ns::{anonymous}::Serve(Serve(int, const char*)::_ZN2"
                 "ns12_GLOBAL__N_15ServeEiPKc.Frame*)"),

@@ -5,7 +5,7 @@
 // File: block_on.h
 // -----------------------------------------------------------------------------
 //
-// Runs one future to its end on this thread, without a runtime:
+// Runs one future to completion on the calling thread, without a runtime:
 //
 //   int sum = rouse::BlockOn(Add(Ask(db, 1), Ask(db, 2)));
 
@@ -27,8 +27,8 @@ namespace rouse {
 
 namespace internal {
 
-// What `BlockOn()` does, wherever it is called: for what does not have to wait
-// for another task.
+// Does what `BlockOn()` does, wherever it is called. For futures with no need
+// to wait for another task.
 template <Future F>
 FutureOutput<F> BlockOnAnywhere(F&& future, uint64_t seed = 0) {
   ThreadParker parker;
@@ -42,8 +42,9 @@ FutureOutput<F> BlockOnAnywhere(F&& future, uint64_t seed = 0) {
   }
 }
 
-// The same for `call`, a call that blocks: a `Panic()` where that must not be,
-// which says to use `instead`.
+// Does what `BlockOnAnywhere()` does, on behalf of `call`, the name of a
+// blocking function. Where blocking is not allowed, the call is a `Panic()`
+// with advice to use `instead`.
 template <Future F>
 FutureOutput<F> BlockOnFor(std::string_view call, std::string_view instead,
                            F&& future) {
@@ -55,18 +56,19 @@ FutureOutput<F> BlockOnFor(std::string_view call, std::string_view instead,
 
 // BlockOn()
 //
-// Polls `future`, in place, until it is ready, and gives its value. Between two
-// polls the thread sleeps; any thread may wake it. Each poll has a full budget.
-// What is random in `future`, such as the arm that a `Select` polls first,
-// follows from `seed`.
+// Polls `future` in place until the future is ready, and returns the output.
+// Between two polls the thread sleeps, and any thread can wake it. Each poll
+// has a full budget. Random choices in `future`, such as the arm that a
+// `Select` polls first, follow from `seed`.
 //
-// It drives nothing but `future`: a timer or a socket needs a driver that runs
-// elsewhere; `Runtime::BlockOn()` brings one.
+// `BlockOn()` drives nothing except `future`. A timer or a socket needs a
+// driver that runs elsewhere; `Runtime::BlockOn()` provides a driver.
 //
-// Calls nest, each with a wake-up of its own. But inside a task, and inside
-// `Runtime::BlockOn()`, it would block the thread that other tasks need, so
-// that is a `Panic()`: use `co_await`, or call it inside `BlockInPlace()` or
-// `SpawnBlocking()`, where it is allowed.
+// Calls can be nested, and each call is woken separately. Inside a task and
+// inside `Runtime::BlockOn()`, a call would block a thread needed by other
+// tasks, and is therefore a `Panic()`. Use `co_await` there, or call
+// `BlockOn()` inside `BlockInPlace()` or `SpawnBlocking()`, where blocking is
+// allowed.
 template <Future F>
 FutureOutput<F> BlockOn(F&& future, uint64_t seed = 0) {
   internal::CheckMayBlock("BlockOn", "co_await");

@@ -23,13 +23,13 @@
 namespace rouse {
 namespace {
 
-// Signalled by another thread.
+// Waits for a signal from another thread.
 class Flag {
  public:
   Flag() = default;
 
   void Signal() {
-    // Relaxed: the waker's calls order it, see AtomicWaker.
+    // Relaxed: the calls of the waker provide the order, see AtomicWaker.
     set_.store(true, std::memory_order_relaxed);
     waker_.Wake();
   }

@@ -5,8 +5,8 @@
 // File: callable_future.h
 // -----------------------------------------------------------------------------
 //
-// What lets a function that takes a future take a callable too, and keep the
-// captures of a lambda coroutine as long as the coroutine:
+// Lets a function that takes a future also take a callable, and keeps the
+// captures of a lambda coroutine alive as long as the coroutine:
 //
 //   template <IntoFuture... Fs>
 //   JoinFuture<internal::FutureFrom<Fs>...> Join(Fs&&... futures) {
@@ -31,8 +31,8 @@ namespace rouse {
 
 // IntoFuture
 //
-// Whether `F`, as deduced for an argument `F&&`, is a future, or a callable
-// without parameters that returns one.
+// Satisfied if `F`, as deduced for an argument `F&&`, is a future, or a
+// callable without parameters that returns a future.
 template <class F>
 concept IntoFuture =
     Future<F> || (std::invocable<std::decay_t<F>&> &&
@@ -42,8 +42,8 @@ namespace internal {
 
 // CallableFuture
 //
-// A future that is made by a callable at its first poll, and destroyed before
-// the callable.
+// Calls `callable` at the first poll to make a future, and then polls that
+// future. The future is destroyed before the callable.
 template <class F>
 class CallableFuture {
  public:
@@ -51,13 +51,13 @@ class CallableFuture {
 
   explicit CallableFuture(F&& callable) : callable_(std::move(callable)) {}
   explicit CallableFuture(const F& callable) : callable_(callable) {}
-  // Only before the first poll.
+  // REQUIRES: `other` has not been polled.
   CallableFuture(CallableFuture&& other)
       : callable_(std::move(other.callable_)) {}
 
   auto Poll(Context& cx) {
     if (!inner_.has_value()) {
-      // Made in place: a future need not be movable.
+      // The future is made in place because it need not be movable.
       inner_.emplace(Make(*this));
     }
     return inner_->Poll(cx);
@@ -72,7 +72,7 @@ class CallableFuture {
   }
 
  private:
-  // Converts to what the callable returns, so that `emplace` elides the move.
+  // Converts to the callable's result, so that `emplace` elides the move.
   struct Make {
     explicit Make(CallableFuture& self) : self(self) {}
     // NOLINTNEXTLINE(google-explicit-constructor)
@@ -95,14 +95,15 @@ struct FutureFromTraits<F> {
 
 // FutureFrom
 //
-// What a combinator keeps of an argument `F&&`: `F` for a future, which may be
-// a reference to one, and a future that owns the callable for a callable.
+// Names the type that a combinator stores for an argument `F&&`. For a future
+// the type is `F`, which may be a reference to a future. For a callable the
+// type is a future that owns the callable.
 template <class F>
 using FutureFrom = typename FutureFromTraits<F>::type;
 
 // ToFuture()
 //
-// Forwards a future; moves or copies a callable into a `CallableFuture`.
+// Forwards a future, or moves or copies a callable into a `CallableFuture`.
 template <Future F>
 F&& ToFuture(std::remove_reference_t<F>& future) {
   return static_cast<F&&>(future);

@@ -27,7 +27,7 @@ static_assert(!IntoFuture<int> && !IntoFuture<int (*)()>);
 static_assert(
     std::is_same_v<internal::FutureFrom<ReadyFuture<int>&>, ReadyFuture<int>&>);
 
-// A lambda whose coroutine suspends once, and then uses the capture.
+// Returns a lambda whose coroutine suspends once, and then uses the capture.
 auto Capturing(std::shared_ptr<int> value) {
   return [value = std::move(value)]() -> Co<int> {
     co_await Yield();
@@ -35,7 +35,8 @@ auto Capturing(std::shared_ptr<int> value) {
   };
 }
 
-// The lambda has gone when the future is polled, but for what the future keeps.
+// The lambda has been destroyed when the future is polled, except for the copy
+// that the future keeps.
 template <class F>
 void ExpectSuspendsOnce(F& future) {
   EXPECT_TRUE(PollOnce(future).IsPending());
@@ -95,7 +96,7 @@ TEST(CallableFuture, TryJoinSelectAndRaceKeepCallables) {
   auto race = Race(Capturing(value), Capturing(value));
   ExpectSuspendsOnce(race);
   EXPECT_EQ(PollOnce(race).value(), 7);
-  // `value` and `fallible`.
+  // The remaining owners are `value` and `fallible`.
   EXPECT_EQ(value.use_count(), 2);
 }
 

@@ -5,7 +5,7 @@
 // File: co.h
 // -----------------------------------------------------------------------------
 //
-// `Co<T>`: a coroutine that is a future.
+// Exports `Co<T>`, a coroutine that is a future.
 
 #ifndef ROUSE_FUTURE_CO_H_
 #define ROUSE_FUTURE_CO_H_

@@ -5,7 +5,7 @@
 // File: collect.h
 // -----------------------------------------------------------------------------
 //
-// All items of a stream, in a vector:
+// Collects all items of a stream in a vector:
 //
 //   std::vector<Row> rows = co_await rouse::Collect(std::move(stream));
 
@@ -48,7 +48,8 @@ class [[nodiscard]] CollectFuture {
         return std::move(items_);
       }
       items_.push_back(**std::move(item));
-      // There may always be another item: the budget lets others run.
+      // A next item may always be available, so the budget lets other tasks
+      // run.
       PollResult<BudgetUnit> unit = PollProceed(cx);
       if (unit.IsPending()) return kPending;
       unit->MadeProgress();
@@ -66,9 +67,11 @@ class [[nodiscard]] CollectFuture {
 
 // Collect()
 //
-// A future of the items of `stream`, in order, when it has ended. Keeps all in
-// memory; bound it with `Take()` where the stream is not yours. Each item takes
-// a unit of the cooperative budget. Destroying it loses the items so far.
+// Returns a future of all items of `stream`, in order. The future is ready when
+// the stream has ended. All items are kept in memory: limit their number with
+// `Take()` if the stream is not under your control. Each item takes a unit of
+// the cooperative budget. Destroying the future loses the items collected so
+// far.
 template <Stream S>
 CollectFuture<S> Collect(S&& stream) {
   return CollectFuture<S>(std::forward<S>(stream));

@@ -5,8 +5,8 @@
 // File: consume_budget.h
 // -----------------------------------------------------------------------------
 //
-// Makes a loop that computes give way to other tasks now and then, and costs
-// next to nothing otherwise:
+// Makes a loop that computes give way to other tasks now and then, at almost no
+// cost otherwise:
 //
 //   for (const Row& row : table) {
 //     Digest(row);
@@ -38,10 +38,11 @@ class [[nodiscard]] ConsumeBudgetFuture {
 
 // ConsumeBudget()
 //
-// A future that takes a unit of the task's budget, of `kBudgetPerPoll` for each
-// poll, and is ready at once. With none left it is pending first: as with
-// `Yield()` other tasks run, and the task comes back with a full budget. Within
-// `Unconstrained()` it is always ready, and takes nothing.
+// Returns a future that takes a unit of the task's budget, of `kBudgetPerPoll`
+// units for each poll, and is ready at once. If no unit is left, the future is
+// first pending: as with `Yield()`, other tasks run, and the task is polled
+// again with a full budget. Within `Unconstrained()` the future is always ready
+// and takes nothing.
 inline ConsumeBudgetFuture ConsumeBudget() { return {}; }
 
 }  // namespace rouse

@@ -5,11 +5,11 @@
 // File: coro_attributes.h
 // -----------------------------------------------------------------------------
 //
-// What clang is told of the return type of a coroutine.
+// Defines attributes that tell clang about the return type of a coroutine.
 //
-// A coroutine refers to its reference parameters, and that of a lambda to the
-// captures, for as long as it lives. Clang warns (`-Wdangling`) where such a
-// coroutine outlives a temporary:
+// A coroutine refers to its reference parameters as long as the coroutine
+// lives. The coroutine of a lambda also refers to the captures. Clang warns
+// (`-Wdangling`) if such a coroutine outlives a temporary:
 //
 //   rouse::Co<int> Parse(const std::string& text);
 //
@@ -18,16 +18,17 @@
 //
 //   auto worse = [n]() -> rouse::Co<int> { co_return n; }();   // warned of
 //
-// It does so only where `ROUSE_CHECK_COROUTINES` is defined, since there is a
-// price: clang then refuses every function that returns a coroutine and neither
-// is one itself nor says `ROUSE_CORO_WRAPPER`. `std::function`, `std::invoke`,
-// `absl::AnyInvocable`, mocks and your own templates that forward a callable
-// are such functions. With
+// Clang warns only if `ROUSE_CHECK_COROUTINES` is defined, because the check
+// has a price: clang then rejects every function that returns a coroutine but
+// is neither a coroutine nor marked `ROUSE_CORO_WRAPPER`. Examples are
+// `std::function`, `std::invoke`, `absl::AnyInvocable`, mocks and templates
+// that forward a callable. With
 //
 //   #include "rouse/future/coroutine_checks.h"
 //
-// before any other header, the usual ones of these are excused. The definition
-// changes no code: what is compiled with it may be linked with what is not.
+// before any other header, the common functions of this kind are exempt. The
+// definition changes no code: objects compiled with and without it can be
+// linked together.
 
 #ifndef ROUSE_FUTURE_CORO_ATTRIBUTES_H_
 #define ROUSE_FUTURE_CORO_ATTRIBUTES_H_
@@ -36,8 +37,9 @@
 
 // ROUSE_CORO_RETURN_TYPE
 //
-// Of a class: functions that return it are coroutines or `ROUSE_CORO_WRAPPER`s,
-// and what they return refers to their arguments.
+// Marks a class as the return type of coroutines: functions that return the
+// class are coroutines or `ROUSE_CORO_WRAPPER`s, and the returned objects refer
+// to the functions' arguments.
 #if defined(ROUSE_CHECK_COROUTINES) && \
     ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_return_type)
 #define ROUSE_CORO_RETURN_TYPE \
@@ -48,8 +50,9 @@
 
 // ROUSE_CORO_AWAIT_ELIDABLE
 //
-// Of a class: the frame of one that is awaited at once may be part of its
-// parent's. Known from clang 20 on.
+// Marks a class of coroutines: the frame of a coroutine that is awaited at once
+// can become part of the parent's frame. Clang supports the attribute from
+// version 20 on.
 #if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_await_elidable)
 #define ROUSE_CORO_AWAIT_ELIDABLE [[clang::coro_await_elidable]]
 #else
@@ -58,8 +61,9 @@
 
 // ROUSE_CORO_WRAPPER
 //
-// Goes before a function, or behind the parameters of a lambda, that returns a
-// coroutine and is not itself one:
+// Marks a function or lambda that returns a coroutine without being a
+// coroutine. The macro goes before a function, or after the parameters of a
+// lambda:
 //
 //   ROUSE_CORO_WRAPPER rouse::Co<int> ParseDefault() { return Parse(kText); }
 #if ABSL_HAVE_CPP_ATTRIBUTE(clang::coro_wrapper)

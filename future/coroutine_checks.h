@@ -5,9 +5,10 @@
 // File: coroutine_checks.h
 // -----------------------------------------------------------------------------
 //
-// Has clang warn of coroutines that outlive what they refer to: see
-// coro_attributes.h. For the top of a source file, or for a compiler's
-// `-include`; nothing that it includes may have been included before it.
+// Makes clang warn about coroutines that outlive referenced objects: see
+// coro_attributes.h. Include this header at the top of a source file, or with a
+// compiler's `-include`. None of the headers included here may have been
+// included before.
 //
 //   #include "rouse/future/coroutine_checks.h"
 //   // This comes first.
@@ -23,10 +24,10 @@
 //   };
 //   ROUSE_END_CORO_WRAPPERS
 //
-// Between the two macros every function may return a coroutine, without
-// `ROUSE_CORO_WRAPPER`, and none is suspected of returning one that dangles.
-// The standard library's and Abseil's headers that wrap callables are included
-// so below.
+// Between the two macros, every function may return a coroutine without
+// `ROUSE_CORO_WRAPPER`, and clang suspects no function of returning a dangling
+// coroutine. Below, the standard library's and Abseil's headers that wrap
+// callables are included in this way.
 
 #ifndef ROUSE_FUTURE_COROUTINE_CHECKS_H_
 #define ROUSE_FUTURE_COROUTINE_CHECKS_H_
@@ -36,7 +37,8 @@
 #endif
 
 #ifdef __clang__
-// What a wrapper calls within may well refer to the wrapper's own locals.
+// A coroutine that a wrapper calls may legitimately refer to the wrapper's
+// locals.
 // clang-format off
 #define ROUSE_BEGIN_CORO_WRAPPERS                                             \
   _Pragma("clang attribute push(__attribute__((coro_wrapper,                  \

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "rouse/future/coroutine_checks.h"
-// The above comes first.
+// The header above must come first.
 
 ROUSE_BEGIN_CORO_WRAPPERS
 #include "gmock/gmock.h"
@@ -19,7 +19,7 @@ ROUSE_END_CORO_WRAPPERS
 #include "rouse/future/co/co.h"
 #include "rouse/future/testing.h"
 
-// What wraps a coroutine compiles, and works, with the checks on.
+// Wrappers of coroutines compile and work with the checks on.
 
 namespace rouse {
 namespace {

@@ -5,7 +5,7 @@
 // File: filter.h
 // -----------------------------------------------------------------------------
 //
-// A stream of some of the items of another:
+// Makes a stream of selected items of another stream:
 //
 //   auto errors = rouse::Filter(std::move(lines), [](const Line& line) {
 //     return line.severity >= Severity::kError;
@@ -46,7 +46,8 @@ class [[nodiscard]] FilterStream {
       if (!item->has_value() || std::invoke(keep_, std::as_const(**item))) {
         return item;
       }
-      // Dropping items is work that nobody sees: the budget bounds it.
+      // Dropping items is work without a visible result, so the budget bounds
+      // it.
       PollResult<BudgetUnit> unit = PollProceed(cx);
       if (unit.IsPending()) return kPending;
       unit->MadeProgress();
@@ -62,8 +63,8 @@ class [[nodiscard]] FilterStream {
 
 // Filter()
 //
-// A stream of those items of `stream` for which `keep(item)` is true. `keep`
-// does not wait. Each item that is dropped takes a unit of the cooperative
+// Returns a stream of the items of `stream` for which `keep(item)` is true.
+// `keep` must not wait. Each dropped item takes a unit of the cooperative
 // budget.
 template <Stream S, class F>
   requires std::predicate<std::decay_t<F>&, const StreamItem<S>&>

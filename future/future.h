@@ -5,7 +5,7 @@
 // File: future.h
 // -----------------------------------------------------------------------------
 //
-// A future is anything that can be polled:
+// A future is an object that can be polled:
 //
 //   class Countdown {
 //    public:
@@ -24,16 +24,18 @@
 //
 // # The contract
 //
-// * `Poll()` does what can be done now and returns; it never blocks.
-// * Before it answers `kPending` it has arranged for the waker of *this* poll
-//   to be called when there is more to do. Wakers of earlier polls may be
-//   forgotten. Being polled without having been woken is allowed.
-// * When it has answered with a value it is finished. Polling it again is a
-//   programming error: `Panic()`.
-// * Destroying it cancels it, at any moment: it deregisters itself, and no
-//   waker is called on its account afterwards.
-// * It may be moved until its first poll, and not after, unless it says so.
-// * It is polled by one thread at a time, not always the same one.
+// * `Poll()` does the work that is possible now and returns. `Poll()` never
+//   blocks.
+// * Before a poll returns `kPending`, the future has arranged for the waker of
+//   *this* poll to be called when more work can be done. The future may forget
+//   the wakers of earlier polls. A poll without a preceding wake is allowed.
+// * A future that has returned a value is finished. Polling a finished future
+//   is a programming error: `Panic()`.
+// * Destroying a future cancels it, at any moment: the future deregisters
+//   itself, and no waker is called on its behalf afterwards.
+// * A future may be moved until its first poll, and not afterwards unless the
+//   documentation of the type allows it.
+// * Only one thread at a time polls a future, and not always the same thread.
 
 #ifndef ROUSE_FUTURE_FUTURE_H_
 #define ROUSE_FUTURE_FUTURE_H_
@@ -52,13 +54,13 @@ template <class T>
 inline constexpr bool kIsPollResult<PollResult<T>> = true;
 }  // namespace internal
 
-// Whether `F`, or what `F` refers to, is a future.
+// Satisfied if `F`, or the type that `F` refers to, is a future.
 template <class F>
 concept Future = requires(F& future, Context& cx) {
   requires internal::kIsPollResult<decltype(future.Poll(cx))>;
 };
 
-// What a future gives when it is ready; may be void or a reference.
+// Names the type of a future's output, which may be void or a reference.
 template <Future F>
 using FutureOutput = typename decltype(std::declval<F&>().Poll(
     std::declval<Context&>()))::value_type;

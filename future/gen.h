@@ -5,7 +5,7 @@
 // File: gen.h
 // -----------------------------------------------------------------------------
 //
-// `Gen<T>`: a coroutine that is a stream.
+// Exports `Gen<T>`, a coroutine that is a stream.
 
 #ifndef ROUSE_FUTURE_GEN_H_
 #define ROUSE_FUTURE_GEN_H_

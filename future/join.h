@@ -5,7 +5,7 @@
 // File: join.h
 // -----------------------------------------------------------------------------
 //
-// `Join()`: waits for all of several futures.
+// Exports `Join()`, which waits for all of several futures.
 
 #ifndef ROUSE_FUTURE_JOIN_H_
 #define ROUSE_FUTURE_JOIN_H_

@@ -5,7 +5,7 @@
 // File: map.h
 // -----------------------------------------------------------------------------
 //
-// A stream of what a function makes of each item of another:
+// Makes a stream that applies a function to each item of another stream:
 //
 //   auto lengths = rouse::Map(std::move(lines), [](std::string line) {
 //     return line.size();
@@ -56,8 +56,9 @@ class [[nodiscard]] MapStream {
 
 // Map()
 //
-// A stream of `map(item)` for each item of `stream`. `map` does not wait. What
-// it throws comes out of the poll, and the item is lost.
+// Returns a stream of `map(item)` for each item of `stream`. `map` must not
+// wait. An exception from `map` propagates out of the poll, and the item is
+// lost.
 template <Stream S, class F>
   requires(std::invocable<std::decay_t<F>&, StreamItem<S>> &&
            !std::is_void_v<std::invoke_result_t<F&, StreamItem<S>>>)

@@ -5,8 +5,8 @@
 // File: or_return.h
 // -----------------------------------------------------------------------------
 //
-// `co_await OrReturn(x)` gives the value of `x`, or ends the coroutine with the
-// error in it:
+// `co_await OrReturn(x)` returns the value of `x`, or ends the coroutine with
+// the error in `x`:
 //
 //   rouse::Co<absl::StatusOr<User>> Load(Database& db, int id) {
 //     Row row = co_await rouse::OrReturn(db.Find(id));
@@ -14,10 +14,10 @@
 //     co_return co_await rouse::OrReturn(Parse(row));
 //   }
 //
-// `x` is an `absl::Status`, an `absl::StatusOr<T>`, what has an `ok()` and
-// converts to `absl::Status` (a `SleepResult`), or a future (a `Co` too) of one
-// of these. The coroutine is a `Co` that returns `absl::Status` or
-// `absl::StatusOr`.
+// `x` is an `absl::Status`, an `absl::StatusOr<T>`, an object that has an
+// `ok()` and converts to `absl::Status` (such as a `SleepResult`), or a future
+// (such as a `Co`) of one of these. The coroutine must be a `Co` that returns
+// `absl::Status` or `absl::StatusOr`.
 
 #ifndef ROUSE_FUTURE_OR_RETURN_H_
 #define ROUSE_FUTURE_OR_RETURN_H_
@@ -43,7 +43,8 @@ namespace rouse {
 
 namespace internal {
 
-// What `OrReturn(x)` makes: refers to `x` until the end of the expression.
+// Refers to `x` until the end of the full expression. `OrReturn(x)` returns
+// this type.
 template <class X>
 class [[nodiscard("OrReturn does nothing without co_await")]] OrReturnOperand {
  public:
@@ -62,10 +63,11 @@ class [[nodiscard("OrReturn does nothing without co_await")]] OrReturnOperand {
 
 // OrReturn()
 //
-// Only for use right behind `co_await`. Gives void for a status; for a
-// `StatusOr` that is an lvalue, a reference to its value; else the value.
+// For use directly after `co_await` only. The `co_await` expression returns
+// void for a status, a reference to the value for a `StatusOr` that is an
+// lvalue, and the value otherwise.
 //
-// Ending the coroutine destroys its locals as a `co_return` does, when its
+// Ending the coroutine destroys the locals as a `co_return` does, when the
 // caller takes the result.
 template <class X>
 internal::OrReturnOperand<X> OrReturn(X&& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
@@ -78,15 +80,17 @@ internal::OrReturnOperand<X> OrReturn(X&& x ABSL_ATTRIBUTE_LIFETIME_BOUND) {
 
 namespace internal {
 
-// `absl::Status`, and what says whether it is one that is OK before it is made.
+// Satisfied by `absl::Status`, and by types that can be tested with `ok()`
+// before a conversion to `absl::Status`.
 template <class T>
 concept StatusLike =
     std::convertible_to<const T&, absl::Status> && requires(const T& outcome) {
       { outcome.ok() } -> std::same_as<bool>;
     };
 
-// Only the error of an rvalue is moved out: another's is its owner's. What is
-// like a status is converted to one, here and only if it is an error.
+// Returns the error of an outcome. The error is moved out of an rvalue only,
+// because any other outcome keeps its error. A status-like object is converted
+// to a status here, and only if it is an error.
 inline absl::Status ErrorOf(absl::Status&& status) { return std::move(status); }
 inline absl::Status ErrorOf(const absl::Status& status) { return status; }
 template <class T>
@@ -122,20 +126,21 @@ inline constexpr bool kIsOutcome = StatusLike<T>;
 template <class T>
 inline constexpr bool kIsOutcome<absl::StatusOr<T>> = true;
 
-// Ends the coroutine of `promise`, which is suspended.
+// Ends the coroutine of `promise`, which must be suspended.
 template <class Promise>
 void ReturnError(Promise& promise, absl::Status&& error) {
-  // Else the `co_await` does not compile.
+  // Otherwise the `co_await` does not compile.
   if constexpr (requires { promise.return_value(std::move(error)); }) {
     using Result = std::remove_cvref_t<decltype(*promise.Peek())>;
-    // What this throws is as if thrown by a `co_return`.
+    // An exception from here is treated like an exception from a `co_return`.
     ROUSE_TRY { promise.return_value(ErrorFor<Result>(std::move(error))); }
     ROUSE_CATCH_ALL { promise.KeepException(); }
     promise.Finish();
   }
 }
 
-// Of a status, what is like one, or a StatusOr: nothing to wait for.
+// Awaits a status, a status-like object or a `StatusOr`: there is nothing to
+// wait for.
 template <class Promise, class X>
 class OutcomeAwaiter {
  public:
@@ -153,7 +158,7 @@ class OutcomeAwaiter {
   X&& outcome_;
 };
 
-// Of a future: as `FutureAwaiter`, with a look at the outcome before the frame
+// Awaits a future like `FutureAwaiter`, but checks the outcome before the frame
 // is resumed.
 template <class Promise, class F>
 class FutureOrReturnAwaiter : public Awaiter {
@@ -205,7 +210,8 @@ class FutureOrReturnAwaiter : public Awaiter {
   OutputSlot<FutureOutput<F>> outcome_;
 };
 
-// Of a coroutine: as `ChildAwaiter`, with the same look.
+// Awaits a coroutine like `ChildAwaiter`, but checks the outcome before the
+// frame is resumed.
 template <class Promise, class ChildPromise>
 class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
   using Base = ChildAwaiter<ChildPromise>;
@@ -232,26 +238,27 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
 
   static constexpr AwaiterVTable kVTable = {&OnFinished, nullptr};
 
-  // Whether the child's error has ended the parent.
+  // Returns whether the child's error has ended the parent.
   bool EndParent() {
     auto* outcome = static_cast<ChildPromise*>(this->child)->Peek();
     if (outcome == nullptr || outcome->ok()) return false;
     absl::Status error = ErrorOf(std::move(*outcome));
-    // Gone before the parent is, as ever; and a chain that ends with one error
-    // does so frame by frame, in constant stack.
+    // As always, the child is destroyed before the parent. A chain that ends
+    // with a single error therefore unwinds frame by frame, in constant stack
+    // space.
     std::exchange(this->child, nullptr)->Destroy();
     ReturnError(static_cast<Promise&>(*this->parent), std::move(error));
     return true;
   }
 };
 
-// Whether a coroutine can end with an error.
+// Satisfied if a coroutine with this promise can end with an error.
 template <class Promise>
 concept ReturnsErrors = requires(Promise& promise, absl::Status error) {
   promise.return_value(std::move(error));
 };
 
-// Instantiated by the `co_await`: the compiler names its line.
+// Instantiated by the `co_await`, so that the compiler names the line.
 template <class Promise>
 struct CheckReturnsErrors {
   static_assert(ReturnsErrors<Promise>,

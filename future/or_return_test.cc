@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 
 absl::Status Error() { return absl::NotFoundError("no such row"); }
 
-// Pending a number of times, then gives an outcome.
+// Pending a number of times, then returns an outcome.
 template <class T>
 class After {
  public:
@@ -41,7 +41,7 @@ class After {
   T outcome_;
 };
 
-// Notes whether what stands behind an OrReturn was reached.
+// Records whether the code after an OrReturn was reached.
 Co<absl::Status> Check(absl::Status status, bool* went_on) {
   co_await OrReturn(std::move(status));
   *went_on = true;
@@ -131,7 +131,7 @@ TEST(OrReturn, TakesConstants) {
   EXPECT_EQ(PollOnce(second).value().status(), Error());
 }
 
-// A future that is no coroutine: ready at once, and after two polls.
+// The future is not a coroutine. It is ready at once, or after two polls.
 TEST(OrReturn, AwaitsAFutureOfAStatusOr) {
   auto body = [](After<absl::StatusOr<int>> f) -> Co<absl::StatusOr<int>> {
     co_return 1 + co_await OrReturn(std::move(f));
@@ -166,7 +166,7 @@ TEST(OrReturn, AwaitsAFutureOfAStatus) {
   }
 }
 
-// As `SleepResult`: is no status, but has an `ok()` and converts to one.
+// Like `SleepResult`: is not a status, but has an `ok()` and converts to one.
 class Done {
  public:
   explicit Done(bool ok) : ok_(ok) {}
@@ -314,8 +314,8 @@ TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
   }
 }
 
-// As when the callee has returned: its locals are gone before its caller, which
-// goes on, does anything.
+// When the callee has returned, its locals are destroyed before its caller
+// continues.
 TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
   Log log;
   auto callee = [](Log* log) -> Co<absl::Status> {
@@ -389,8 +389,8 @@ TEST(OrReturn, AnExceptionOfAChildPassesThrough) {
   }
 }
 
-// What a coroutine may return besides: anything that an error converts to, if
-// it will.
+// A coroutine may also return any type to which an error converts. This
+// conversion may refuse.
 class Reluctant {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -420,7 +420,7 @@ TEST(OrReturn, AResultThatThrowsEndsTheCoroutineWithTheException) {
   }
 }
 
-// An error that cannot be said.
+// An error whose conversion to a status fails.
 class Unspeakable {
  public:
   bool ok() const { return false; }

@@ -5,7 +5,7 @@
 // File: owned_or_ref.h
 // -----------------------------------------------------------------------------
 //
-// What a combinator is given. Internal to this project.
+// Holds an argument of a combinator. Internal to this project.
 
 #ifndef ROUSE_FUTURE_OWNED_OR_REF_H_
 #define ROUSE_FUTURE_OWNED_OR_REF_H_
@@ -17,8 +17,9 @@ namespace rouse::internal {
 
 // OwnedOrRef
 //
-// A future or a stream that a function `f(X&& x)` was called with, where `X` is
-// as deduced: an rvalue is moved in, an lvalue is referred to.
+// Holds the future or stream that was passed to a function `f(X&& x)`, where
+// `X` is the deduced type. An rvalue is moved in, and an lvalue is held by
+// reference.
 template <class X>
 class OwnedOrRef {
   static_assert(std::is_move_constructible_v<X>,

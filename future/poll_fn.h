@@ -5,14 +5,14 @@
 // File: poll_fn.h
 // -----------------------------------------------------------------------------
 //
-// A future from a callable:
+// Makes a future from a callable:
 //
 //   auto poll = [&channel](rouse::Context& cx) {
 //     return channel.PollRecv(cx);
 //   };
 //   std::optional<Message> m = co_await rouse::PollFn(std::move(poll));
 //
-// (With g++ 12 name the lambda, as here: see co.h.)
+// (With g++ 12, name the lambda as shown here: see co.h.)
 
 #ifndef ROUSE_FUTURE_POLL_FN_H_
 #define ROUSE_FUTURE_POLL_FN_H_
@@ -41,9 +41,9 @@ class [[nodiscard]] PollFnFuture {
 
 // PollFn()
 //
-// A future whose `Poll(cx)` is `poll(cx)`, which keeps the contract of a future
-// (future.h) itself: it gives a `PollResult`, and has seen to being woken when
-// that is `kPending`.
+// Returns a future whose `Poll(cx)` calls `poll(cx)`. The callable must keep
+// the contract of a future (future.h): `poll(cx)` returns a `PollResult`, and
+// arranges a wake before returning `kPending`.
 template <class F>
   requires internal::kIsPollResult<
       std::invoke_result_t<std::decay_t<F>&, Context&>>

@@ -5,7 +5,7 @@
 // File: poll_once.h
 // -----------------------------------------------------------------------------
 //
-// For tests: one poll of a future, outside of any task.
+// Polls a future once, outside any task. For tests.
 
 #ifndef ROUSE_FUTURE_POLL_ONCE_H_
 #define ROUSE_FUTURE_POLL_ONCE_H_
@@ -17,7 +17,8 @@ namespace rouse {
 
 // PollOnce()
 //
-// Gives what a poll with `waker` gives. The default one does nothing.
+// Polls `future` once with `waker` and returns the result. The default waker
+// does nothing.
 //
 //   EXPECT_TRUE(PollOnce(future).IsPending());
 template <class F>

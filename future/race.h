@@ -5,7 +5,8 @@
 // File: race.h
 // -----------------------------------------------------------------------------
 //
-// `Race()`: waits for the first of several futures of one type.
+// Exports `Race()`, which waits for the first of several futures of the same
+// type.
 
 #ifndef ROUSE_FUTURE_RACE_H_
 #define ROUSE_FUTURE_RACE_H_

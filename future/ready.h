@@ -5,7 +5,8 @@
 // File: ready.h
 // -----------------------------------------------------------------------------
 //
-// The two simplest futures: one that is ready, and one that never is.
+// Defines the two simplest futures: `Ready()` is always ready, and `Pending()`
+// never is.
 //
 //   co_await rouse::Ready();
 //   int five = co_await rouse::Ready(5);
@@ -86,8 +87,8 @@ class [[nodiscard]] ReadyFuture<void> {
 
 // Ready()
 //
-// A future that is ready at once, with nothing or with a copy of `value`. It
-// takes nothing of the cooperative budget.
+// Returns a future that is ready at once, with no value or with a copy of
+// `value`. The future takes nothing from the cooperative budget.
 inline ReadyFuture<void> Ready() { return {}; }
 
 template <class T>
@@ -108,7 +109,7 @@ class [[nodiscard]] PendingFuture {
 
 // Pending()
 //
-// A future that is never ready, and wakes nobody.
+// Returns a future that is never ready, and never wakes a task.
 template <class T = void>
 PendingFuture<T> Pending() {
   return {};

@@ -5,7 +5,8 @@
 // File: select.h
 // -----------------------------------------------------------------------------
 //
-// `Select()`: waits for the first of several futures, and destroys the others.
+// Exports `Select()`, which waits for the first of several futures and destroys
+// the others.
 
 #ifndef ROUSE_FUTURE_SELECT_H_
 #define ROUSE_FUTURE_SELECT_H_

@@ -5,13 +5,13 @@
 // File: stream.h
 // -----------------------------------------------------------------------------
 //
-// A stream gives one item after another, each when it is there:
+// A stream returns one item after another, each as soon as available:
 //
 //   while (std::optional<Message> m = co_await rouse::Next(messages)) {
 //     Handle(*m);
 //   }
 //
-// A stream is anything that can be polled for its next item:
+// A stream is an object that can be polled for its next item:
 //
 //   class Countdown {
 //    public:
@@ -27,28 +27,30 @@
 //   };
 //   static_assert(rouse::Stream<Countdown>);
 //
-// The usual way to write one is a `Gen`, see gen.h.
+// Most streams are written as a `Gen`: see gen.h.
 //
 // # The contract
 //
-// That of a future (future.h), with these differences:
+// The contract of a future (future.h) applies, with these differences:
 //
-// * `PollNext()` may be called again and again. It answers the next item, or
-//   `std::nullopt` if the stream has ended.
-// * From then on it answers `std::nullopt`, however often it is asked.
-// * What waits is the stream. It keeps the waker of the last poll until it is
-//   polled again or destroyed, also if who polled it has gone meanwhile.
+// * `PollNext()` may be called again and again. Each ready poll returns the
+//   next item, or `std::nullopt` if the stream has ended.
+// * After the end, every further poll returns `std::nullopt`.
+// * The waiter is the stream itself. The stream keeps the waker of the last
+//   poll until the stream is polled again or destroyed, even if the poller has
+//   been destroyed in the meantime.
 //
-// A stream that can tell who waits may take a place to wait, and name its type:
-// `PollNext(Context& cx, Waiter* waiter = nullptr)`. Then `Next()` passes its
-// own, and destroying that deregisters, as with any future. A `Waiter` can be
-// made without arguments, and moved until it is used.
+// A stream that can distinguish waiters may define a type `Waiter` and declare
+// `PollNext(Context& cx, Waiter* waiter =
+// nullptr)`. `Next()` then passes a `Waiter` of its own. Destroying the
+// `Waiter` deregisters it, as with any future. A `Waiter` must be
+// default-constructible, and movable until its first use.
 //
 // # Adapters
 //
 // `Map`, `Filter`, `Take` and `Collect`, each in a header of its own, take a
-// stream as a combinator takes a future: an rvalue is moved in, an lvalue is
-// polled where it is and outlives the result.
+// stream as a combinator takes a future. An rvalue is moved in. An lvalue is
+// polled in place and must outlive the result.
 
 #ifndef ROUSE_FUTURE_STREAM_H_
 #define ROUSE_FUTURE_STREAM_H_
@@ -86,13 +88,13 @@ struct NextWaiterOf<S> {
 };
 }  // namespace internal
 
-// Whether `S`, or what `S` refers to, is a stream.
+// Satisfied if `S`, or the type that `S` refers to, is a stream.
 template <class S>
 concept Stream = requires(S& stream, Context& cx) {
   requires internal::kIsPollResultOfOptional<decltype(stream.PollNext(cx))>;
 };
 
-// What a stream gives.
+// Names the type of a stream's items.
 template <Stream S>
 using StreamItem = typename decltype(std::declval<S&>().PollNext(
     std::declval<Context&>()))::value_type::value_type;
@@ -135,9 +137,10 @@ class [[nodiscard]] NextFuture {
 
 // Next()
 //
-// A future of the next item of `stream`, or of `std::nullopt` at its end.
-// Destroying it before it is ready takes nothing from the stream. May be moved
-// until its first poll and, if the stream has no `Waiter`, at any time.
+// Returns a future of the next item of `stream`, or of `std::nullopt` at the
+// end of the stream. Destroying the future before it is ready takes nothing
+// from the stream. The future may be moved until its first poll or, if the
+// stream has no `Waiter`, at any time.
 template <Stream S>
 NextFuture<S> Next(S& stream ABSL_ATTRIBUTE_LIFETIME_BOUND) {
   return NextFuture<S>(stream);

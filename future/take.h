@@ -5,7 +5,7 @@
 // File: take.h
 // -----------------------------------------------------------------------------
 //
-// The first items of a stream:
+// Makes a stream of the first items of another stream:
 //
 //   std::vector<Row> page =
 //       co_await rouse::Collect(rouse::Take(std::move(rows), 100));
@@ -57,9 +57,10 @@ class [[nodiscard]] TakeStream {
 
 // Take()
 //
-// A stream of the first `count` items of `stream`, or of all if there are
-// fewer. It asks for no more than it gives: of an lvalue the others are left. A
-// stream that was moved in is destroyed with its last item.
+// Returns a stream of the first `count` items of `stream`, or of all items if
+// there are fewer. The result takes no more items from `stream` than it
+// returns, so the remaining items of an lvalue are left in the stream. A
+// moved-in stream is destroyed after the last item.
 template <Stream S>
 TakeStream<S> Take(S&& stream, size_t count) {
   return TakeStream<S>(std::forward<S>(stream), count);

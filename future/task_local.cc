@@ -16,8 +16,8 @@
 namespace rouse::internal {
 namespace {
 
-// Not inlined: a coroutine might keep the variable's address while it moves to
-// another thread.
+// Not inlined, because a coroutine might keep the variable's address while the
+// coroutine moves to another thread.
 ABSL_ATTRIBUTE_NOINLINE const TaskLocalLink*& Current() {
   return ThreadLocal<const TaskLocalLink*, class TaskLocalsTag>::Get();
 }
@@ -54,7 +54,7 @@ ABSL_ATTRIBUTE_NOINLINE ScopedTaskLocals::~ScopedTaskLocals() {
 InheritedTaskLocals::InheritedTaskLocals() {
   for (const TaskLocalLink* link = Current(); link != nullptr;
        link = link->outer) {
-    // An outer value of the same key is hidden, also by one that was taken.
+    // An outer value of the same key is hidden, even by a value that was taken.
     const bool hidden = std::any_of(
         links_.begin(), links_.end(),
         [link](const TaskLocalLink& inner) { return inner.key == link->key; });

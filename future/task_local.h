@@ -5,8 +5,8 @@
 // File: task_local.h
 // -----------------------------------------------------------------------------
 //
-// A `TaskLocal<T>` is a variable that each task has a value of its own of, or
-// none. What is to see a value is run in a scope of it:
+// A `TaskLocal<T>` is a variable of which each task can have a value of its
+// own. Code sees a value if it runs in a scope of that value:
 //
 //   constinit rouse::TaskLocal<RequestId> request_id("request_id");
 //
@@ -17,18 +17,19 @@
 //   ... anywhere below Handle() ...
 //     LOG(INFO) << "request " << *request_id.Get() << ": no such user";
 //
-// A thread-local variable would not do: between two polls a task may move to
-// another thread, and other tasks run on this one.
+// A thread-local variable would not serve this purpose: between two polls, a
+// task can move to another thread, and other tasks run on the first thread.
 //
-// # What a scope is
+// # Scopes
 //
-// All polls of the future that it was given, and the future's destruction.
-// Scopes nest; the innermost of a key is the one in force. Whatever is called
-// from a poll sees its values, so also a `Join` of several futures and a
-// `BlockOn()`.
+// A scope consists of all polls of the future that was passed to `Scope()`, and
+// of the destruction of that future. Scopes nest, and the innermost value of a
+// key is in force. All code called from a poll sees the values of the poll,
+// including the code in a `Join` of several futures and in a `BlockOn()`.
 //
-// What is spawned does not: it is polled elsewhere, and may outlive the scope.
-// `InheritTaskLocals()` gives it a copy of each value:
+// A spawned task does not see the values, because the task is polled elsewhere
+// and can outlive the scope. `InheritTaskLocals()` gives the task a copy of
+// each value:
 //
 //   rouse::Spawn(rouse::InheritTaskLocals(Audit(request)));
 
@@ -58,13 +59,15 @@ namespace rouse {
 
 namespace internal {
 
-// Null where `T` cannot be copied.
+// Describes how to copy and destroy a value of type `T`. `copy` is null if `T`
+// cannot be copied.
 struct TaskLocalType {
   void* (*copy)(const void* value);
   void (*destroy)(void* value);
 };
 
-// A container is said to be, whatever its elements are.
+// Standard containers claim to be copyable even if their elements are not, so
+// the elements are checked too.
 template <class T>
 inline constexpr bool kIsCopyable = std::copy_constructible<T>;
 template <class T>
@@ -83,28 +86,28 @@ inline constexpr TaskLocalType kTaskLocalType<T> = {
     },
     [](void* value) { delete static_cast<T*>(value); }};
 
-// One value in force. Lives on the stack of whoever polls, or in the set of
-// what was inherited.
+// Holds one value in force. A link lives on the stack of the polling code, or
+// in the set of inherited values.
 struct TaskLocalLink {
   const void* key;
-  void* value;  // null hides that of an outer scope
+  void* value;  // null hides the value of an outer scope
   const TaskLocalType* type;
   const TaskLocalLink* outer;
 };
 
-// The innermost value in force on this thread, or null.
+// Returns the innermost value in force on this thread, or null.
 const TaskLocalLink* CurrentTaskLocals();
 
-// The value of `key` that is in force, or null.
+// Returns the value of `key` that is in force, or null.
 void* FindTaskLocal(const void* key);
 
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicNoTaskLocal(std::string_view name);
 
 // ScopedTaskLocals
 //
-// Makes `innermost` what is in force on this thread, as long as the guard
-// lives. Null: nothing is. That is for whoever runs tasks inside of a call that
-// a scope may surround, of which they are no part.
+// Makes `innermost` the innermost value in force on this thread while the guard
+// lives. If null, no value is in force. Null is for code that runs tasks inside
+// a call that a scope may surround, where the tasks are not part of the scope.
 class ScopedTaskLocals {
  public:
   explicit ScopedTaskLocals(const TaskLocalLink* innermost);
@@ -116,21 +119,22 @@ class ScopedTaskLocals {
   const TaskLocalLink* const outer_;
 };
 
-// Copies of what was in force where it was made.
+// Holds copies of the values that were in force where the object was made.
 class InheritedTaskLocals {
  public:
   InheritedTaskLocals();
   InheritedTaskLocals(InheritedTaskLocals&&) = default;
   InheritedTaskLocals& operator=(InheritedTaskLocals&&) = delete;
 
-  // The innermost of them, inside of what is in force on this thread.
+  // Returns the innermost of the copies, placed inside the values in force on
+  // this thread.
   const TaskLocalLink* Innermost();
 
  private:
   using Value = std::unique_ptr<void, void (*)(void*)>;
 
   std::vector<Value> values_;
-  // Each one's `outer` is the next one.
+  // The `outer` of each link is the next link.
   std::vector<TaskLocalLink> links_;
 };
 
@@ -141,39 +145,42 @@ class TaskLocalFuture;
 
 // TaskLocal
 //
-// The key. Compared by its address: it is a static object, or outlives all its
-// scopes. Thread-safe, since all of its state is elsewhere.
+// Identifies a variable. Keys are compared by address, so a key must be a
+// static object, or must outlive all its scopes. Thread-safe, because all state
+// is elsewhere.
 //
-// Entering and leaving a scope allocates nothing; looking a value up takes time
-// in proportion to the number of scopes that are nested there.
+// Entering and leaving a scope allocates nothing. Looking a value up takes time
+// in proportion to the number of scopes that are nested at that point.
 //
-// A `T` that says it can be copied must be: `InheritTaskLocals()` does. A
-// struct with a container of what cannot, such as a
-// `std::vector<std::unique_ptr<U>>`, says so and does not compile here; delete
-// its copy constructor.
+// A `T` that claims to be copyable must be copyable, because
+// `InheritTaskLocals()` copies values. A struct with a container of
+// non-copyable elements, such as a `std::vector<std::unique_ptr<U>>`, makes the
+// claim and then does not compile here; delete its copy constructor.
 template <class T>
 class TaskLocal {
   static_assert(std::is_object_v<T> && std::is_move_constructible_v<T>);
 
  public:
-  // `name` is for messages, and lives as long as the key.
+  // `name` appears in messages and must live as long as the key.
   constexpr explicit TaskLocal(std::string_view name) : name_(name) {}
   TaskLocal(const TaskLocal&) = delete;
   TaskLocal& operator=(const TaskLocal&) = delete;
 
-  // A future that is `future`, with `value` in force. The value goes with the
-  // future that is returned, unless `TakeValue()` has taken it.
+  // Returns a future that runs `future` with `value` in force. The value is
+  // destroyed with the returned future, unless `TakeValue()` has taken the
+  // value.
   //
-  // An rvalue is moved in, and destroyed when it is ready; an lvalue is polled
-  // where it is, outlives the result, and is destroyed outside of the scope.
+  // An rvalue is moved in and is destroyed when it is ready. An lvalue is
+  // polled in place, must outlive the result, and is destroyed outside the
+  // scope.
   template <Future F>
   TaskLocalFuture<T, F> Scope(T value, F&& future) const {
     return TaskLocalFuture<T, F>(*this, std::move(value),
                                  std::forward<F>(future));
   }
 
-  // Calls `f()` with `value` in force, and gives what it returns. If that is a
-  // future, its polls are outside of the scope.
+  // Calls `f()` with `value` in force and returns the result. If the result is
+  // a future, its polls are outside the scope.
   template <std::invocable F>
   std::invoke_result_t<F> SyncScope(T value, F&& f) const {
     const internal::TaskLocalLink link{this, &value,
@@ -183,12 +190,13 @@ class TaskLocal {
     return std::invoke(std::forward<F>(f));
   }
 
-  // The value in force, or null if there is none. Valid until the scope that it
-  // belongs to has ended, or its value was taken; of this task alone.
+  // Returns the value in force, or null if no value is in force. The pointer is
+  // valid until the scope of the value ends or the value is taken. The value
+  // belongs to this task alone.
   T* Get() const { return static_cast<T*>(internal::FindTaskLocal(this)); }
 
-  // Calls `f(value)` with the value in force, a `T&`, and gives what it
-  // returns. Outside of every scope, a `Panic()`.
+  // Calls `f(value)` with the value in force, a `T&`, and returns the result.
+  // Outside every scope, the call is a `Panic()`.
   template <std::invocable<T&> F>
   std::invoke_result_t<F, T&> With(F&& f) const {
     T* const value = Get();
@@ -233,8 +241,9 @@ class [[nodiscard]] TaskLocalFuture {
     if (future_.has_value()) trace.Add(future_->get());
   }
 
-  // Takes the value, if it is still there. If the future has not finished it
-  // goes on without one, not with that of an outer scope.
+  // Takes the value, if it has not been taken before. A future that has not
+  // finished continues without a value, and does not see the value of an outer
+  // scope.
   std::optional<T> TakeValue() { return std::exchange(value_, std::nullopt); }
 
  private:
@@ -257,7 +266,8 @@ class [[nodiscard]] TaskLocalFuture {
 
 // InheritTaskLocalsFuture
 //
-// See `InheritTaskLocals()`. `F` is a future, or a callable that returns one.
+// See `InheritTaskLocals()`. `F` is a future, or a callable that returns a
+// future.
 template <class F>
 class [[nodiscard]] InheritTaskLocalsFuture {
  public:
@@ -298,14 +308,16 @@ class [[nodiscard]] InheritTaskLocalsFuture {
 
 // InheritTaskLocals()
 //
-// A future that is `f`, a future or a callable that returns one, with the
-// values that are in force here and now in force for it, wherever it is polled:
-// for what is spawned.
+// Returns a future that runs `f`, which is a future or a callable that returns
+// a future, with the values that are in force at the time of this call. The
+// values are in force wherever the result is polled. For futures that are
+// spawned.
 //
-// Each value is copied, so what a task does to its own no other sees. One that
-// is to be shared is a `std::shared_ptr`. A value whose type cannot be copied
-// is not inherited. Costs a copy and an allocation for each value, and two
-// allocations besides; nothing where none is in force.
+// Each value is copied, so a task's changes to its own values are not visible
+// to any other task. To share a value, make it a `std::shared_ptr`. A value
+// whose type cannot be copied is not inherited. Costs a copy and an allocation
+// for each value, and two further allocations. If no value is in force, the
+// call costs nothing.
 template <class F>
   requires IntoFuture<std::decay_t<F>>
 InheritTaskLocalsFuture<std::decay_t<F>> InheritTaskLocals(F&& f) {

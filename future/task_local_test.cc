@@ -35,7 +35,7 @@ int NumberOr(int otherwise) {
   return value != nullptr ? *value : otherwise;
 }
 
-// What is in force before, between and after suspensions.
+// Returns the values in force before, between and after suspensions.
 Co<std::string> Observe() {
   std::string seen = std::to_string(NumberOr(-1));
   for (int i = 0; i < 2; ++i) {
@@ -45,7 +45,7 @@ Co<std::string> Observe() {
   co_return seen;
 }
 
-// Which says of itself that it can be copied.
+// The container claims to be copyable.
 TEST(TaskLocal, AContainerOfWhatCannotBeCopiedIsNotInherited) {
   static constinit TaskLocal<std::vector<std::unique_ptr<int>>> values(
       "values");
@@ -133,7 +133,8 @@ TEST(TaskLocal, AnLvalueIsPolledWhereItIs) {
 }
 
 TEST(TaskLocal, OfATaskThatBlocksOnAnotherFutureIsSeenThere) {
-  // As the documentation of `TaskLocal` says: whatever is called from a poll.
+  // The documentation of `TaskLocal` promises this for all code called from a
+  // poll.
   auto body = []() -> Co<std::string> { co_return BlockOn(Observe()); };
   EXPECT_EQ(BlockOn(number.Scope(3, body())), "3,3,3");
 }
@@ -149,7 +150,7 @@ TEST(TaskLocal, WhoRunsTasksInsideAScopeMayHideIt) {
   });
 }
 
-// Notes the value that is in force when it goes.
+// Records the value that is in force when the witness is destroyed.
 class Witness {
  public:
   explicit Witness(int* seen) : seen_(seen) {}

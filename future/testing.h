@@ -5,7 +5,7 @@
 // File: testing.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of this folder share.
+// Defines helpers for the tests of this folder.
 
 #ifndef ROUSE_FUTURE_TESTING_H_
 #define ROUSE_FUTURE_TESTING_H_
@@ -22,7 +22,7 @@
 
 namespace rouse {
 
-// As `PollOnce()`.
+// Polls `stream` once, as `PollOnce()` polls a future, and returns the result.
 template <class S>
 auto PollNextOnce(S& stream) {
   const Waker waker;
@@ -32,7 +32,7 @@ auto PollNextOnce(S& stream) {
 
 using Log = std::vector<std::string>;
 
-// Notes its name in a log when it is destroyed.
+// Appends its name to a log when destroyed.
 class Local {
  public:
   Local(Log* log, std::string name) : log_(log), name_(std::move(name)) {}
@@ -51,7 +51,8 @@ class Local {
 
 // Switch
 //
-// Makes one future, which is ready when the test says so. Outlives it.
+// Makes one future, which becomes ready when the test calls `Set()`. The
+// `Switch` must outlive the future.
 //
 //   Switch<int> s;
 //   auto join = Join(s.future());
@@ -85,7 +86,7 @@ class Switch {
   };
 
   Switch() = default;
-  // Notes in `log` when the future is destroyed.
+  // Appends `name` to `log` when the future is destroyed.
   Switch(Log* log, std::string name) : log_(log), name_(std::move(name)) {}
   Switch(const Switch&) = delete;
   Switch& operator=(const Switch&) = delete;
@@ -98,7 +99,7 @@ class Switch {
   }
 
   int polls() const { return polls_; }
-  // Whether the future exists.
+  // Returns whether the future exists.
   bool alive() const { return alive_; }
 
  private:

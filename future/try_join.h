@@ -5,7 +5,8 @@
 // File: try_join.h
 // -----------------------------------------------------------------------------
 //
-// `TryJoin()`: waits for all of several futures, or for the first error.
+// Exports `TryJoin()`, which waits for all of several futures, or for the first
+// error.
 
 #ifndef ROUSE_FUTURE_TRY_JOIN_H_
 #define ROUSE_FUTURE_TRY_JOIN_H_

@@ -47,11 +47,12 @@ class [[nodiscard]] UnconstrainedFuture {
 
 // Unconstrained()
 //
-// A future that is `future`, and is never made to wait by the budget nor takes
-// any of it. If it is ready forever it keeps all other tasks of its thread from
-// running, and the task cannot be aborted meanwhile.
+// Returns a future that runs `future` without the budget: the budget never
+// makes `future` wait, and `future` takes nothing from the budget. A future
+// that is always ready keeps all other tasks of its thread from running, and
+// the task cannot be aborted in the meantime.
 //
-// An rvalue is moved in; an lvalue is polled where it is, and outlives the
+// An rvalue is moved in. An lvalue is polled in place and must outlive the
 // result.
 template <Future F>
 UnconstrainedFuture<F> Unconstrained(F&& future) {

@@ -13,7 +13,7 @@
 namespace rouse {
 namespace {
 
-// Ready forever, for as long as there is budget.
+// Ready for as long as there is budget.
 class Endless {
  public:
   PollResult<void> Poll(Context& cx) {

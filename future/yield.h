@@ -5,7 +5,7 @@
 // File: yield.h
 // -----------------------------------------------------------------------------
 //
-// Lets others run:
+// Lets other tasks run:
 //
 //   for (const Row& row : table) {
 //     Digest(row);
@@ -51,22 +51,23 @@ class [[nodiscard]] YieldFuture {
 
 // Yield()
 //
-// A future that is pending once, and has the task polled again, with a full
-// budget. The task goes to the back of its worker's queue. Before the task is
-// polled again, the worker asks the driver for events, unless it has done so
-// since the yield, or another worker is in the driver. If the worker asks for
-// this task, the tasks that the events wake run first. So what has happened
-// before a `Yield()`, such as a connection or the end of a `Sleep()`, is seen
-// after one or two. Not promised: how many tasks run before; and a task that
-// another worker takes over in between may run there at once.
+// Returns a future that is pending once and has the task polled again, with a
+// full budget. The task goes to the back of its worker's queue. Before the task
+// is polled again, the worker polls the driver for events, unless the worker
+// has done so since the yield or another worker is in the driver. If the worker
+// polls the driver on behalf of the yielding task, the tasks woken by the
+// events run first. An event from before a `Yield()`, such as a connection or
+// the end of a `Sleep()`, is therefore seen after one or two yields. The number
+// of tasks that run in between is not promised, and a task that another worker
+// takes over in the meantime may run there at once.
 //
-// In a `Join` or a `Select` it is the whole task that yields, in a `LocalSet`
-// the task of the set, and then the one that polls the set. Outside of a
-// runtime, as in `rouse::BlockOn()`, there is no driver to be asked.
+// In a `Join` or a `Select`, the whole task yields. In a `LocalSet`, the task
+// of the set yields first, and then the task that polls the set. Outside a
+// runtime, as in `rouse::BlockOn()`, there is no driver to poll.
 //
-// Costs some ten nanoseconds, and each round of the worker's queue in which
-// some task has yielded a system call: a lone task that yields makes one each
-// time.
+// Costs about ten nanoseconds. Each round of the worker's queue in which a task
+// has yielded also costs one system call, so a lone task makes a system call
+// each time it yields.
 inline YieldFuture Yield() { return {}; }
 
 }  // namespace rouse

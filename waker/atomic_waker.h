@@ -5,8 +5,9 @@
 // File: atomic_waker.h
 // -----------------------------------------------------------------------------
 //
-// `AtomicWaker` is a cell for one waker, between a task that waits and threads
-// that wake it. The task may move to another waker while it is being woken.
+// `AtomicWaker` is a cell for one waker, between a waiting task and the threads
+// that wake the task. The task may switch to another waker while a wake is in
+// progress.
 //
 //   class Flag {
 //    public:
@@ -27,9 +28,9 @@
 //     std::atomic<bool> set_ = false;
 //   };
 //
-// The one that waits registers and then looks; the one that signals changes the
-// state and then wakes. Whatever the interleaving, either the look sees the
-// change or the waker is called.
+// The waiting task registers its waker and then checks the state. The
+// signalling thread changes the state and then wakes. In every interleaving,
+// either the check sees the change or the waker is called.
 
 #ifndef ROUSE_WAKER_ATOMIC_WAKER_H_
 #define ROUSE_WAKER_ATOMIC_WAKER_H_
@@ -46,40 +47,42 @@ namespace rouse {
 //
 // # Memory order
 //
-// What a thread did before `Wake()` or `Take()` is visible to whoever returns
-// from a later `Register()`, also where the cell was empty or locked and the
-// call found no waker.
+// Everything that a thread did before `Wake()` or `Take()` is visible to the
+// thread that returns from a later `Register()`, even if the cell was empty or
+// locked and the call found no waker.
 //
 // # Exceptions
 //
-// A waker whose clone throws leaves the cell as it was; one whose drop throws
-// has been replaced; one that throws when it is woken has been forgotten. The
-// cell stays usable, and the call passes the exception on.
+// If the clone of a waker throws, the cell is unchanged. If the drop of a waker
+// throws, the waker has been replaced. If a wake throws, the waker has been
+// removed. The cell stays usable in each case, and the call passes the
+// exception on.
 //
 // # Lifetime
 //
-// The cell must outlive every call's use of it, and no call uses it once it has
-// begun to wake. A signal whose change alone may end the task, and the cell
-// with it, must therefore keep the cell alive until its `Wake()` returns.
+// The cell must outlive every call's use of the cell, and a call does not use
+// the cell after it has begun to wake. If a signal's state change alone can end
+// the task, and destroy the cell with the task, the signalling thread must
+// therefore keep the cell alive until `Wake()` returns.
 class AtomicWaker {
  public:
   AtomicWaker() = default;
   AtomicWaker(const AtomicWaker&) = delete;
   AtomicWaker& operator=(const AtomicWaker&) = delete;
 
-  // Makes `waker` the one that the next `Wake()` calls. A stored waker that
-  // would wake the same task is kept, and nothing is cloned. If a `Wake()` runs
-  // at the same time `waker` may be called from within.
+  // Makes the next `Wake()` call `waker`. A stored waker that would wake the
+  // same task is kept, and nothing is cloned. If a `Wake()` runs concurrently,
+  // `Register()` itself may call `waker`.
   //
-  // Two concurrent calls are safe for memory, but only one of the two wakers
-  // is stored: there should be one task that waits.
+  // Two concurrent calls are memory-safe, but only one of the two wakers is
+  // stored: only one task should wait.
   void Register(const Waker& waker);
 
-  // Calls the stored waker, if there is one, and forgets it. Thread-safe.
+  // Calls the stored waker, if any, and removes it from the cell. Thread-safe.
   void Wake();
 
-  // Removes and returns the stored waker, or the no-op waker, for the caller to
-  // wake elsewhere. Thread-safe.
+  // Removes and returns the stored waker, for the caller to wake elsewhere.
+  // Returns the no-op waker if the cell is empty or locked. Thread-safe.
   Waker Take();
 
  private:

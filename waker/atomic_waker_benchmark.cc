@@ -11,7 +11,7 @@
 namespace rouse {
 namespace {
 
-// A task that counts its references, as a scheduler's does.
+// A task that counts its references, like a scheduler's task.
 class Task {
  public:
   Waker NewWaker() { return Waker(RawWaker{this, &kVTable}); }
@@ -32,12 +32,12 @@ class Task {
 
   static constexpr RawWakerVTable kVTable = {&Clone, &Wake, &WakeByRef, &Drop};
 
-  // Not atomic: what is measured is the cell.
+  // Not atomic, because only the cell is measured.
   int64_t references_ = 0;
   int64_t wakes_ = 0;
 };
 
-// What a task does that is polled again and again before it is woken.
+// Measures a task that is polled again and again before it is woken.
 void BM_RegisterSameTask(benchmark::State& state) {
   Task task;
   const Waker waker = task.NewWaker();
@@ -56,7 +56,8 @@ void BM_RegisterAnotherTask(benchmark::State& state) {
 }
 BENCHMARK(BM_RegisterAnotherTask);
 
-// The usual cycle: every wake takes the waker, so every register clones it.
+// Measures the usual cycle: every wake takes the waker, so every register
+// clones it.
 void BM_RegisterAndWake(benchmark::State& state) {
   Task task;
   const Waker waker = task.NewWaker();

@@ -20,8 +20,8 @@ using model::Cell;
 using model::Require;
 using model::Thread;
 
-// A task's flag: whether it was woken. What happened before the wake happens
-// before a look that finds it.
+// Records whether a task was woken. Everything before the wake happens before a
+// check that finds the flag set.
 class Flag {
  public:
   Waker waker() {
@@ -34,7 +34,7 @@ class Flag {
   Atomic<bool> woken_{false};
 };
 
-// The one that waits: registers, then looks.
+// Registers and then checks, as the waiting task does.
 bool RegisterAndLook(AtomicWaker& cell, const Atomic<bool>& signal,
                      const Waker& waker) {
   cell.Register(waker);
@@ -72,8 +72,8 @@ MODEL_TEST(AtomicWaker, TwoWakesAreSeenOrCalled) {
   Require((seen_first && seen_second) || flag.woken());
 }
 
-// tokio #7450: a Wake that finds the cell locked by another Wake goes away, and
-// what it did before is owed to the next Register all the same.
+// tokio #7450: a Wake that finds the cell locked by another Wake goes away. Its
+// caller's earlier writes must nevertheless be visible to the next Register.
 MODEL_TEST(AtomicWaker, ARegisterSeesWhatAWakeThatFoundTheCellLockedDid) {
   AtomicWaker cell;
   Atomic<bool> first(false);
@@ -103,7 +103,7 @@ MODEL_TEST(AtomicWaker, AWokenTaskSeesWhatCameBeforeTheWake) {
   if (flag.woken()) Require(data.Read() == 1);
 }
 
-// A Wake that finds the cell registering leaves itself to the Register.
+// A Wake that finds a Register in progress leaves the wake to the Register.
 MODEL_TEST(AtomicWaker, ARegisterThatWakesSeesWhatTheWakeDid) {
   AtomicWaker cell;
   Cell<int> data(0);
@@ -118,8 +118,8 @@ MODEL_TEST(AtomicWaker, ARegisterThatWakesSeesWhatTheWakeDid) {
   if (woken) Require(data.Read() == 1);
 }
 
-// A task that polls until it has seen both: if a wake is lost it spins for
-// ever.
+// A task polls until it has seen both signals. If a wake is lost, the task
+// spins forever.
 MODEL_TEST(AtomicWaker, ATaskThatWaitsForTwoEnds) {
   AtomicWaker cell;
   Atomic<bool> first(false);
@@ -135,7 +135,7 @@ MODEL_TEST(AtomicWaker, ATaskThatWaitsForTwoEnds) {
         second.load(std::memory_order_relaxed)) {
       break;
     }
-    // Woken by its own Register it looks again: in time it sees news.
+    // A task woken by its own Register checks again, and sees news in time.
     do {
       model::SpinHint();
     } while (!woken.load(std::memory_order_relaxed));
@@ -165,7 +165,8 @@ MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheOneBefore) {
   cell.Register(after.waker());
   taking.Join();
   const bool is_empty = cell.Take().IsNoop();
-  // A Register that was passed over has been woken; one that was not is there.
+  // A Register that was passed over has been woken. Otherwise its waker is in
+  // the cell.
   Require(after.woken() || !is_empty);
 }
 
@@ -216,7 +217,7 @@ MODEL_TEST(AtomicWaker, DropsItsWakerOnce) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-// Clones throw; everything else is the waker's below.
+// A clone throws. All other operations are those of the vtable below.
 class Unclonable {
  public:
   explicit Unclonable(Atomic<int>& wakes) : wakes_(wakes) {}
@@ -248,7 +249,8 @@ MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
   } catch (int) {
   }
   waking.Join();
-  // The wake was for the waker before, or for the one that was being cloned.
+  // The wake was for the previous waker, or for the waker that was being
+  // cloned.
   Require(before.woken() || wakes.load(std::memory_order_relaxed) == 1);
   Flag after;
   cell.Register(after.waker());

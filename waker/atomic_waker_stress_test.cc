@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// No signal is lost, whatever the threads do: the flag of the header's example,
-// with two threads that signal and one that waits.
+// No signal is lost, whatever the threads do. The test uses the flag of the
+// header's example, with two signalling threads and one waiting thread.
 
 #include <atomic>
 #include <cstdint>
@@ -23,11 +23,11 @@ namespace {
 constexpr int kRounds = 20000;
 constexpr int kSignallers = 2;
 
-// Two flags and one waker; ready when both are set.
+// Holds two flags and one waker. Ready when both flags are set.
 class Flags {
  public:
   void Signal(int which) {
-    // Relaxed: the cell orders it.
+    // Relaxed: the cell provides the order.
     set_[which].store(true, std::memory_order_relaxed);
     waker_.Wake();
   }
@@ -40,8 +40,8 @@ class Flags {
     return {};
   }
 
-  // While nobody signals. The cell is not reset: it goes on from the state in
-  // which the last round left it.
+  // Must be called while no thread signals. The cell is not reset, but
+  // continues from the state in which the last round left it.
   void Clear() {
     for (std::atomic<bool>& set : set_) {
       set.store(false, std::memory_order_relaxed);
@@ -101,7 +101,8 @@ TEST_P(AtomicWakerStress, NoSignalIsLost) {
         std::this_thread::yield();
         all_finished = finished.load(std::memory_order_acquire) == kSignallers;
       }
-      // Pending, and nobody is left to wake it: it must have been woken.
+      // The poll was pending, and no thread is left to wake the task, so the
+      // task must have been woken.
       if (all_finished && !woken.load(std::memory_order_acquire)) {
         ++lost;
         break;
@@ -121,8 +122,9 @@ INSTANTIATE_TEST_SUITE_P(Tasks, AtomicWakerStress, ::testing::Bool(),
                            return std::string(info.param ? "Same" : "Changing");
                          });
 
-// The thread sanitizer's part: `Take()`s on two threads and a `Register()` on a
-// third touch the cell in every order, and each waker goes exactly once.
+// For the thread sanitizer: `Take()`s on two threads and a `Register()` on a
+// third touch the cell in every order, and each waker is destroyed exactly
+// once.
 TEST(AtomicWakerStress, EveryWakerIsWokenOrReplacedOnce) {
   std::atomic<int> destroyed = 0;
   class Counted {

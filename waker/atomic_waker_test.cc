@@ -17,8 +17,8 @@
 namespace rouse {
 namespace {
 
-// With a waker that counts no reference of its own, so that all that is counted
-// is the cell's.
+// Registers a waker that counts no reference of its own, so that only the
+// cell's references are counted.
 void Register(AtomicWaker& cell, CountingWaker& task) {
   const BorrowedWaker waker(task.raw());
   cell.Register(waker.get());
@@ -138,8 +138,8 @@ TEST(AtomicWaker, StaysWhereItIs) {
   static_assert(!std::is_move_constructible_v<AtomicWaker>);
 }
 
-// A clone runs inside of Register(), while it holds the cell: what happens
-// there is what another thread would do at that moment.
+// A clone runs inside Register(), while Register() holds the cell. Calls from
+// the clone therefore act like another thread at that moment.
 
 TEST(AtomicWaker, AWakeDuringRegisterWakesTheNewWaker) {
   CountingWaker task;
@@ -251,7 +251,7 @@ TEST(AtomicWaker, ATaskWokenByRegisterMayDestroyTheCell) {
 
 void Throw() { throw std::runtime_error("thrown"); }
 
-// Whether a waker can be registered and woken.
+// Returns whether a waker can be registered and woken.
 bool IsUsable(AtomicWaker& cell) {
   CountingWaker task;
   Register(cell, task);

@@ -5,8 +5,9 @@
 // File: context.h
 // -----------------------------------------------------------------------------
 //
-// A `Context` goes down with every poll: whom to wake, how much more this poll
-// may do before it lets other tasks run, and where random choices come from.
+// A `Context` is passed down with every poll. A context holds the waker of the
+// task, the budget that is left before the poll lets other tasks run, and the
+// source of random choices.
 //
 // # The cooperative budget
 //
@@ -22,12 +23,12 @@
 //     return bytes;
 //   }
 //
-// What writes a stream may say how many bytes, since many take longer:
-// `unit->MadeProgress(bytes)`. So a task that sends without end gives way while
-// what it has sent is still in the cache for whoever reads it.
+// A future that writes to a stream may pass the number of bytes, because many
+// bytes take longer: `unit->MadeProgress(bytes)`. A task that sends endlessly
+// therefore gives way while the sent data is still in the cache for the reader.
 //
-// With no unit left `PollProceed()` yields and is pending, so the task goes to
-// the back of its queue.
+// If no unit is left, `PollProceed()` yields and is pending, so the task goes
+// to the back of its queue.
 
 #ifndef ROUSE_WAKER_CONTEXT_H_
 #define ROUSE_WAKER_CONTEXT_H_
@@ -48,31 +49,31 @@ class BudgetUnit;
 
 // Yielded
 //
-// What a poll tells an executor that asks for it.
+// Reports how a poll has yielded, to an executor that asks for the report.
 struct Yielded {
-  // The task is to be polled again, after the others, without having been
-  // woken for it: counts if the poll was pending.
+  // True if the task must be polled again, after the other tasks, without
+  // having been woken. Counts only if the poll was pending.
   bool to_others = false;
-  // The budget was used up.
+  // True if the budget was used up.
   bool by_force = false;
 };
 
-// How many units of progress one poll of a task may make.
+// Number of units of progress allowed in one poll of a task.
 inline constexpr uint32_t kBudgetPerPoll = 128;
 
-// How many bytes count as a unit, where bytes are moved. To copy so many takes
-// about as long as a small system call.
+// Number of bytes that count as a unit where bytes are moved. Copying this many
+// bytes takes about as long as a small system call.
 inline constexpr size_t kBytesPerUnit = 4096;
 
 // Context
 //
-// Made by an executor for one poll, on the stack, and passed by reference. Not
-// thread-safe, and not kept beyond the poll.
+// An executor makes a context for one poll, on the stack, and passes the
+// context by reference. Not thread-safe. Must not be kept beyond the poll.
 class Context {
  public:
-  // A poll with a full budget. `waker`, `rand` and `yielded` outlive the
-  // context. Without a `rand` random choices come from a fixed seed; without a
-  // `yielded`, whoever yields wakes `waker`.
+  // Begins a poll with a full budget. `waker`, `rand` and `yielded` must
+  // outlive the context. Without `rand`, random choices come from a fixed seed.
+  // Without `yielded`, a future that yields wakes `waker`.
   explicit Context(const Waker& waker ABSL_ATTRIBUTE_LIFETIME_BOUND,
                    FastRand* rand = nullptr, Yielded* yielded = nullptr)
       : waker_(&waker), poll_(&own_) {
@@ -80,8 +81,8 @@ class Context {
     own_.yielded = yielded;
   }
 
-  // A part of the poll `outer` that wakes `waker` instead; the budget is
-  // shared. For a combinator that wants to know which of its children woke.
+  // Makes a part of the poll `outer` that wakes `waker` instead. The budget is
+  // shared. For a combinator that must learn which child was woken.
   Context(const Waker& waker ABSL_ATTRIBUTE_LIFETIME_BOUND,
           Context& outer ABSL_ATTRIBUTE_LIFETIME_BOUND)
       : waker_(&waker), poll_(outer.poll_) {}
@@ -89,13 +90,14 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // Wakes the task that is being polled. Clone it to keep it.
+  // Returns the waker of the task that is being polled. Clone the waker to keep
+  // it.
   const Waker& waker() const { return *waker_; }
 
-  // Has the task polled again after others that can run: wakes it, or does what
-  // costs less and comes to the same. The poll is then to be pending.
+  // Has the task polled again after other runnable tasks. Wakes the task, or
+  // has the same effect at a lower cost. The poll must then return `kPending`.
   void Yield() {
-    // A combinator is to be told which of its children it was.
+    // A combinator must learn which child has yielded.
     if (poll_ == &own_ && own_.yielded != nullptr) {
       own_.yielded->to_others = true;
     } else {
@@ -103,10 +105,10 @@ class Context {
     }
   }
 
-  // The generator for choices such as which arm of a `Select` goes first.
+  // Returns the generator for choices such as the first arm of a `Select`.
   FastRand& rand() { return *poll_->rand; }
 
-  // Whether this poll has budget left.
+  // Returns whether this poll has budget left.
   bool HasBudget() const { return poll_->unconstrained || poll_->budget > 0; }
 
  private:
@@ -116,7 +118,7 @@ class Context {
   friend PendingTag YieldForBudget(Context& cx);
   friend void TakeUnitIfAny(Context& cx);
 
-  // What all contexts of one poll share.
+  // Holds the state shared by all contexts of one poll.
   struct Poll {
     uint32_t budget = kBudgetPerPoll;
     bool unconstrained = false;
@@ -132,8 +134,9 @@ class Context {
 
 // BudgetUnit
 //
-// A unit taken by `PollProceed()`. Unless `MadeProgress()` was called its
-// destructor gives it back, so that polling what is pending costs nothing.
+// Owns a unit taken by `PollProceed()`. Unless `MadeProgress()` was called, the
+// destructor gives the unit back, so a poll of a pending operation costs
+// nothing.
 class [[nodiscard]] BudgetUnit {
  public:
   BudgetUnit(BudgetUnit&& other) noexcept
@@ -143,8 +146,8 @@ class [[nodiscard]] BudgetUnit {
     if (poll_ != nullptr) ++poll_->budget;
   }
 
-  // Keeps the unit. Of progress that moved `bytes`, takes one more for each
-  // `kBytesPerUnit` of them, as far as there are any.
+  // Spends the unit. For progress that moved `bytes`, takes a further unit for
+  // each `kBytesPerUnit` of them, as long as any units are left.
   void MadeProgress(size_t bytes = 0) {
     if (poll_ == nullptr) return;
     poll_->budget -= static_cast<uint32_t>(
@@ -155,7 +158,7 @@ class [[nodiscard]] BudgetUnit {
  private:
   friend PollResult<BudgetUnit> PollProceed(Context& cx);
 
-  // Null: there is nothing to give back.
+  // If `poll` is null, there is nothing to give back.
   explicit BudgetUnit(Context::Poll* poll) : poll_(poll) {}
 
   Context::Poll* poll_;
@@ -163,8 +166,8 @@ class [[nodiscard]] BudgetUnit {
 
 // YieldForBudget()
 //
-// Yields because there is no budget left, and is counted as such. The poll is
-// then to be pending: `return YieldForBudget(cx);`.
+// Yields because no budget is left, and counts as a forced yield. The poll must
+// then be pending: `return YieldForBudget(cx);`.
 inline PendingTag YieldForBudget(Context& cx) {
   Yielded* const yielded = cx.poll_->yielded;
   if (yielded != nullptr) yielded->by_force = true;
@@ -174,8 +177,8 @@ inline PendingTag YieldForBudget(Context& cx) {
 
 // PollProceed()
 //
-// Takes one unit of the budget. With none left, yields and is pending.
-// The unit must not outlive the poll.
+// Takes one unit of the budget. If no unit is left, yields and is pending. The
+// unit must not outlive the poll.
 inline PollResult<BudgetUnit> PollProceed(Context& cx) {
   Context::Poll& poll = *cx.poll_;
   if (poll.unconstrained) return BudgetUnit(nullptr);
@@ -186,8 +189,7 @@ inline PollResult<BudgetUnit> PollProceed(Context& cx) {
 
 // TakeUnitIfAny()
 //
-// Takes one unit of the budget, and keeps it, if there is one: for progress
-// that has been made in any case.
+// Spends one unit of the budget, if any is left. For progress made in any case.
 inline void TakeUnitIfAny(Context& cx) {
   Context::Poll& poll = *cx.poll_;
   if (!poll.unconstrained && poll.budget > 0) --poll.budget;
@@ -195,9 +197,9 @@ inline void TakeUnitIfAny(Context& cx) {
 
 // UnconstrainedScope
 //
-// While it lives, `PollProceed(cx)` always proceeds and takes nothing. The
-// future that does this for all its polls is `Unconstrained()`, in
-// "rouse/future/unconstrained.h".
+// While the scope lives, `PollProceed(cx)` always proceeds and takes nothing.
+// `Unconstrained()`, in "rouse/future/unconstrained.h", is a future with a
+// scope around every poll.
 class UnconstrainedScope {
  public:
   explicit UnconstrainedScope(Context& cx)

@@ -17,7 +17,7 @@
 namespace rouse {
 namespace {
 
-// Takes a unit and keeps it. False where there is none.
+// Spends a unit. Returns false if no unit is left.
 bool Progress(Context& cx) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return false;
@@ -25,7 +25,7 @@ bool Progress(Context& cx) {
   return true;
 }
 
-// How much progress this poll may still make; uses it up.
+// Uses up the budget of this poll, and returns how much was left.
 int Drain(Context& cx) {
   int units = 0;
   while (units < 1000 && Progress(cx)) ++units;
@@ -295,7 +295,7 @@ TEST(Context, WithoutAGeneratorChoicesAreFixed) {
   Context first(waker);
   Context second(waker);
   EXPECT_EQ(first.rand().Next(), second.rand().Next());
-  // It moves on within the poll.
+  // The generator advances within the poll.
   EXPECT_NE(first.rand().Next(), FastRand(0).Next());
 }
 

@@ -5,8 +5,8 @@
 // File: counting_waker.h
 // -----------------------------------------------------------------------------
 //
-// For this project's own tests: a task that is only its wakers, and counts what
-// happens to them.
+// Implements a task that consists only of wakers, and counts the calls to the
+// wakers. For this project's own tests.
 //
 //   CountingWaker task;
 //   AtomicWaker cell;
@@ -29,8 +29,8 @@ namespace rouse {
 
 // CountingWaker
 //
-// Outlives its wakers, and fails the test if it does not. The counts may be
-// read on any thread; hooks are set while no waker is in use.
+// Must outlive its wakers, and fails the test otherwise. The counts may be read
+// on any thread. Hooks may be set only while no waker is in use.
 class CountingWaker {
  public:
   using Hook = std::function<void()>;
@@ -40,27 +40,28 @@ class CountingWaker {
   CountingWaker& operator=(const CountingWaker&) = delete;
   ~CountingWaker() { EXPECT_EQ(live(), 0) << "wakers leaked or dropped twice"; }
 
-  // A waker with a reference of its own, which counts as no clone.
+  // Returns a waker with a separate reference, which does not count as a clone.
   Waker NewWaker() {
     ++live_;
     return Waker(raw());
   }
 
-  // For a `BorrowedWaker`.
+  // Returns the parts for a `BorrowedWaker`.
   RawWaker raw() { return {this, &kVTable}; }
 
   int clones() const { return clones_; }
-  // Wakes that gave up the waker, and wakes that kept it.
+  // Returns the number of wakes that gave up the waker, or kept the waker, or
+  // both kinds.
   int wakes_by_value() const { return wakes_by_value_; }
   int wakes_by_ref() const { return wakes_by_ref_; }
   int wakes() const { return wakes_by_value_ + wakes_by_ref_; }
-  // Wakers that went without a wake.
+  // Returns the number of wakers that were dropped without a wake.
   int drops() const { return drops_; }
-  // Wakers that exist.
+  // Returns the number of wakers that exist.
   int live() const { return live_; }
 
-  // Called in a clone before there is one, in a wake after it is counted and in
-  // a drop after it is counted; each may throw.
+  // Sets a hook. The clone hook runs before the new waker exists. The wake and
+  // drop hooks run after the wake or drop is counted. Each hook may throw.
   void OnClone(Hook hook) { on_clone_ = std::move(hook); }
   void OnWake(Hook hook) { on_wake_ = std::move(hook); }
   void OnDrop(Hook hook) { on_drop_ = std::move(hook); }

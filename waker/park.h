@@ -5,10 +5,10 @@
 // File: park.h
 // -----------------------------------------------------------------------------
 //
-// The contract by which drivers nest. A driver blocks the thread that has
-// nothing to run, and wakes the tasks whose event comes. A timer driver parks
-// the driver below it for no longer than its next deadline; the one at the
-// bottom blocks in the operating system:
+// Defines the contract by which drivers nest. A driver blocks a thread with
+// nothing to run, and wakes the tasks whose events occur. A timer driver parks
+// the driver below for no longer than until its own next deadline. The driver
+// at the bottom blocks in the operating system:
 //
 //   wheel::Driver<reactor::Reactor> ──▶ reactor::Reactor ──▶ epoll_wait
 //   wheel::Driver<ThreadParker>     ──▶ ThreadParker     ──▶ futex
@@ -24,10 +24,10 @@ namespace rouse {
 
 // Unpark
 //
-// A handle that ends a `Park()` from any thread, copyable, valid for as long as
-// it lives, even after its driver has gone. An unpark that comes before the
-// park is kept: the next park returns at once. Any number before one park count
-// as one.
+// Satisfied by copyable handles that end a `Park()` from any thread. A handle
+// remains valid even after its driver is destroyed. An unpark before the park
+// is kept: the next park returns at once. Any number of unparks before one park
+// count as one.
 template <class U>
 concept Unpark = std::copyable<U> && requires(const U& unparker) {
   { unparker.Unpark() } -> std::same_as<void>;
@@ -35,13 +35,14 @@ concept Unpark = std::copyable<U> && requires(const U& unparker) {
 
 // Park
 //
-// `Park()` blocks until there is an unpark or an event, wakes whom the event
-// concerns, and returns; it may also return for no reason. `ParkFor(d)` does so
-// for `d` at the most; with a `d` of zero or less it looks for events and does
-// not block. Both are called by one thread at a time.
+// `Park()` blocks until an unpark or an event, wakes the tasks that the event
+// concerns, and returns. `Park()` may also return for no reason. `ParkFor(d)`
+// does the same for at most `d`; if `d` is zero or less, `ParkFor(d)` polls for
+// events and does not block. Only one thread at a time may call either
+// function.
 //
-// `Shutdown()` wakes all that waits for an event of this driver; they are told
-// that it is gone. The driver below is shut down too.
+// `Shutdown()` wakes every waiter for an event of this driver, and the waiters
+// learn that the driver has shut down. The driver below is shut down too.
 template <class P>
 concept Park =
     Unpark<typename P::Unparker> && requires(P& driver, absl::Duration limit) {

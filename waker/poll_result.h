@@ -5,8 +5,8 @@
 // File: poll_result.h
 // -----------------------------------------------------------------------------
 //
-// `PollResult<T>` is what polling a future answers: its value, or that it is
-// not there yet.
+// `PollResult<T>` is the result of polling a future: the output of the future,
+// or the information that there is no output yet.
 //
 //   rouse::PollResult<int> Poll(rouse::Context& cx) {
 //     if (arrived_) return value_;
@@ -14,7 +14,7 @@
 //     return rouse::kPending;
 //   }
 //
-// Whoever answers `kPending` has arranged for the waker to be called.
+// A future that returns `kPending` has arranged for the waker to be called.
 
 #ifndef ROUSE_WAKER_POLL_RESULT_H_
 #define ROUSE_WAKER_POLL_RESULT_H_
@@ -31,18 +31,19 @@
 
 namespace rouse {
 
-// The type of `kPending`.
+// Type of `kPending`.
 class PendingTag {
  public:
   explicit constexpr PendingTag(int) {}
 };
 
-// The answer of a future that is not ready; converts to every `PollResult`.
+// Result of a future that is not ready. Converts to every `PollResult`.
 inline constexpr PendingTag kPending{0};
 
 namespace internal {
-// A function's result as `Transform()` keeps it: an lvalue reference as it is,
-// an rvalue reference, which may be to the value that goes away, as a value.
+// Names the type in which `Transform()` keeps a function's result. An lvalue
+// reference stays a reference. An rvalue reference becomes a value, because the
+// reference may be to the value that is about to be destroyed.
 template <class Map, class... Args>
 using TransformResult = std::conditional_t<
     std::is_rvalue_reference_v<std::invoke_result_t<Map, Args...>>,
@@ -52,8 +53,9 @@ using TransformResult = std::conditional_t<
 
 // PollResult
 //
-// Either ready with a `T` or pending. `T` may be a reference or void. Reading
-// the value of a pending result is undefined, and asserted in debug builds.
+// Holds either a `T`, if ready, or nothing, if pending. `T` may be a reference
+// or void. Reading the value of a pending result is undefined behavior, and is
+// asserted in debug builds.
 template <class T>
 class [[nodiscard]] PollResult {
  public:
@@ -63,22 +65,24 @@ class [[nodiscard]] PollResult {
   constexpr PollResult(PendingTag) {}
 
   template <class U = T>
-  // Last what may ask whether this converts, as `std::any` does.
+  // The last condition may ask whether `PollResult` converts, as `std::any`
+  // does.
     requires(!std::same_as<std::remove_cvref_t<U>, PollResult> &&
              !std::same_as<std::remove_cvref_t<U>, PendingTag> &&
              std::convertible_to<U &&, T>)
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
   constexpr PollResult(U&& value)
-      // In place: a `std::nullopt` is the value of a `PollResult` of an
-      // optional, not the lack of one.
+      // The value is made in place because a `std::nullopt` is the value of a
+      // `PollResult` of an optional, and not the absence of a value.
       : value_(std::in_place, std::forward<U>(value)) {}
 
-  // Ready, with the value made in place.
+  // Makes a ready result whose value is constructed in place.
   template <class... Args>
   constexpr explicit PollResult(std::in_place_t, Args&&... args)
       : value_(std::in_place, std::forward<Args>(args)...) {}
 
-  // Makes it ready, with the value made in place of one that may be there.
+  // Makes the result ready with a value that is constructed in place. Replaces
+  // the present value, if any.
   template <class... Args>
   constexpr T& emplace(Args&&... args) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return value_.emplace(std::forward<Args>(args)...);
@@ -112,7 +116,8 @@ class [[nodiscard]] PollResult {
     return &value();
   }
 
-  // The result of `map(value)`, or pending.
+  // Returns the result of `map(value)`, or `kPending` if this result is
+  // pending.
   template <class Map>
   constexpr PollResult<internal::TransformResult<Map, T>> Transform(
       Map&& map) && {
@@ -129,7 +134,7 @@ class [[nodiscard]] PollResult {
   std::optional<T> value_;
 };
 
-// A default-constructed `PollResult<void>` is ready, as `return {};` reads.
+// A default-constructed `PollResult<void>` is ready, as `return {};` suggests.
 template <>
 class [[nodiscard]] PollResult<void> {
  public:
@@ -160,7 +165,7 @@ class [[nodiscard]] PollResult<void> {
   bool ready_;
 };
 
-// Refers to its value; does not own it.
+// A `PollResult<T&>` refers to its value and does not own it.
 template <class T>
 class [[nodiscard]] PollResult<T&> {
  public:

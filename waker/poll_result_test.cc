@@ -34,7 +34,8 @@ TEST(PollResult, ConvertsFromWhatItsValueConvertsFrom) {
   EXPECT_EQ(**some, 5);
 }
 
-// The end of a stream is a value; taken for pending, it would never be seen.
+// The end of a stream is a value. If it were taken for pending, the end would
+// never be seen.
 TEST(PollResult, ANulloptIsAValue) {
   const PollResult<std::optional<int>> none = std::nullopt;
   ASSERT_TRUE(none.IsReady());
@@ -49,7 +50,7 @@ TEST(PollResult, ANulloptIsAValue) {
 
 TEST(PollResult, DoesNotConvertFromWhatItsValueDoesNot) {
   static_assert(!std::is_convertible_v<std::string, PollResult<int>>);
-  // As for the value itself, an explicit constructor is not used in silence.
+  // As with the value itself, an explicit constructor is not used implicitly.
   static_assert(!std::is_convertible_v<int*, PollResult<std::unique_ptr<int>>>);
   static_assert(!std::is_default_constructible_v<PollResult<int>>);
 }
@@ -70,7 +71,7 @@ TEST(PollResult, EmplaceMakesItReadyWithWhatCannotBeAssigned) {
   EXPECT_EQ(result->value, 6);
 }
 
-// Which takes anything that can be copied, and asks whether this can.
+// `std::any` takes any copyable type, and checks whether this type is copyable.
 TEST(PollResult, HoldsWhatConvertsFromAnything) {
   PollResult<std::any> result = std::any(5);
   const PollResult<std::any> moved = std::move(result);

@@ -16,7 +16,7 @@
 namespace rouse::internal {
 namespace {
 
-// None is inlined: see base/thread_local.h.
+// Not inlined: see base/thread_local.h.
 
 ABSL_ATTRIBUTE_NOINLINE const RuntimeScope*& Current() {
   return ThreadLocal<const RuntimeScope*, class RunningHereTag>::Get();

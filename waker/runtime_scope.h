@@ -5,8 +5,8 @@
 // File: runtime_scope.h
 // -----------------------------------------------------------------------------
 //
-// Whether a thread runs tasks, or the main future of a runtime: it must neither
-// block there, nor be waited for. Internal to Rouse.
+// Records whether a thread runs tasks, or the main future of a runtime. Such a
+// thread must neither block nor be waited for. Internal to Rouse.
 
 #ifndef ROUSE_WAKER_RUNTIME_SCOPE_H_
 #define ROUSE_WAKER_RUNTIME_SCOPE_H_
@@ -20,9 +20,10 @@ namespace rouse::internal {
 
 // RuntimeScope
 //
-// While it lives, this thread runs `runtime`; with null it may block, whatever
-// it runs otherwise, in `task` (0: in none). They nest: they are destroyed on
-// the thread that made them, the last one first.
+// While the scope lives, this thread runs `runtime`. If `runtime` is null, the
+// thread may block in `task` (if 0, outside any task), whatever else the thread
+// runs. Scopes nest: a scope must be destroyed on its own thread, in the
+// reverse order of construction.
 class RuntimeScope {
  public:
   explicit RuntimeScope(const void* runtime,
@@ -31,11 +32,12 @@ class RuntimeScope {
   RuntimeScope& operator=(const RuntimeScope&) = delete;
   ~RuntimeScope();
 
-  // Whether this thread must not block: it runs a runtime, or polls a task that
-  // is none of its own where it may, such as one of a `LocalSet`.
+  // Returns whether this thread must not block. A thread must not block while
+  // running a runtime, or while polling any task other than the task in which
+  // blocking is allowed, such as a task of a `LocalSet`.
   static bool MustNotBlock();
 
-  // Whether this thread would wait for itself if it waited for `runtime`.
+  // Returns whether this thread would wait for itself by waiting for `runtime`.
   static bool Runs(const void* runtime);
 
  private:
@@ -46,8 +48,9 @@ class RuntimeScope {
 
 // ScopedTaskEnd
 //
-// Makes `task` the current task of this thread, which destroys something of it.
-// The thread may block meanwhile if it might before: it need not run tasks.
+// Makes `task` the current task of this thread while the thread destroys a part
+// of `task`. The thread may block in the meantime if blocking was allowed
+// before, because the thread need not run tasks.
 class ScopedTaskEnd {
  public:
   explicit ScopedTaskEnd(TaskId task) {
@@ -62,9 +65,9 @@ class ScopedTaskEnd {
   std::optional<task::ScopedTaskId> id_;
 };
 
-// A `Panic()` if this thread must not block: `call`, which blocks, was called
-// there, and `instead` is what to use. O(1); no more than two thread-local
-// variables are read.
+// Panics if this thread must not block. `call` is the blocking call, and
+// `instead` is the replacement to use. O(1): reads at most two thread-local
+// variables.
 void CheckMayBlock(std::string_view call, std::string_view instead);
 
 }  // namespace rouse::internal

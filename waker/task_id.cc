@@ -20,13 +20,14 @@ std::optional<TaskId> CurrentTaskId() {
 namespace task {
 
 TaskId NextTaskId() {
-  // A thread takes as many at a time, so that spawning shares no cache line.
+  // A thread takes this many ids at once, so that spawning shares no cache
+  // line.
   constexpr TaskId kBlock = 256;
   ABSL_CONST_INIT static std::atomic<TaskId> next_block{0};
   ABSL_CONST_INIT thread_local TaskId last = 0;
   if (last % kBlock == 0) {
-    // Relaxed: an id orders nothing. So it is no business of the model
-    // checker's, either.
+    // Relaxed: an id orders nothing. The model checker therefore does not need
+    // to see this atomic either.
     last = next_block.fetch_add(kBlock, std::memory_order_relaxed);
   }
   return ++last;

@@ -24,27 +24,30 @@ namespace rouse {
 
 // TaskId
 //
-// Unique within a process and never used again, also by another runtime; never
-// 0. It says nothing of the order in which tasks were spawned.
+// Identifies a task. An id is unique within a process and is never reused, not
+// even by another runtime. An id is never 0. The order of ids says nothing
+// about the order in which tasks were spawned.
 using TaskId = uint64_t;
 
 // CurrentTaskId()
 //
-// The task that this thread is polling, or whose future it is destroying; in a
-// blocking call, the one that its `JoinHandle` names. Where a task polls
-// another itself, the inner one. Nothing elsewhere: in the future of
-// `Runtime::BlockOn()`, which is no task, and on threads of one's own. Never
-// fails; costs about as much as reading a thread-local variable.
+// Returns the task being polled by this thread, or the task whose future this
+// thread is destroying. In a blocking call, returns the id of the call's
+// `JoinHandle`. If a task itself polls another task, returns the inner task.
+// Returns `std::nullopt` elsewhere: in the future of `Runtime::BlockOn()`,
+// which is not a task, and on the user's own threads. Never fails. Costs about
+// as much as reading a thread-local variable.
 std::optional<TaskId> CurrentTaskId();
 
 namespace task {
 
 using ::rouse::TaskId;
 
-// One that no task has had. Thread-safe.
+// Returns an id that no task has had. Thread-safe.
 TaskId NextTaskId();
 
-// Where this thread has its current task; 0: there is none.
+// Returns the variable with the current task of this thread. 0 means no current
+// task.
 TaskId& CurrentTaskIdHere();
 
 // Makes `id` the current task of this thread. Scopes nest.
@@ -57,7 +60,7 @@ class ScopedTaskId {
   ~ScopedTaskId() { *current_ = outer_; }
 
  private:
-  // This thread's. A scope stays on one thread.
+  // The thread's variable. A scope stays on one thread.
   TaskId* const current_;
   const TaskId outer_;
 };

@@ -20,30 +20,32 @@
 namespace rouse {
 namespace {
 
-//   kEmpty     nobody parks, nothing to tell.
+//   kEmpty     no thread parks, and there is no unpark.
 //   kParked    the parking thread blocks in the kernel, or is about to.
 //   kNotified  an unpark that no park has used up yet.
 //
-//   kEmpty -> kParked        the parking thread; the kernel then blocks it for
-//                            as long as the state is kParked
-//   kEmpty|kParked -> kNotified   any unparking thread; it wakes the kernel's
-//                            sleeper if the state was kParked
-//   kNotified|kParked -> kEmpty   the parking thread, when it returns
+//   kEmpty -> kParked            the parking thread; the kernel then blocks the
+//                                thread for as long as the state is kParked
+//   kEmpty|kParked -> kNotified  any unparking thread; it wakes the kernel's
+//                                sleeper if the state was kParked
+//   kNotified|kParked -> kEmpty  the parking thread, when it returns
 //
-// No unpark is lost: only the parking thread leaves kNotified, and it does so
-// by the exchange with which it returns.
+// No unpark is lost: only the parking thread leaves kNotified, with the
+// exchange that precedes its return.
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;
 
 #ifndef ROUSE_MODEL
-// How often a thread looks before it lets others run: some two microseconds.
+// Number of checks before a thread lets other threads run: about two
+// microseconds.
 constexpr int kLooksBeforeYield = 48;
 #endif
 
-#ifndef ROUSE_MODEL  // where a thread has nothing to gain by it
+#ifndef ROUSE_MODEL  // where spinning gains nothing
 
-// Of a thread, and not of a parker: many a parker is there for one wait.
+// Belongs to a thread, and not to a parker, because many parkers exist for a
+// single wait.
 ABSL_CONST_INIT thread_local AdaptiveSpin spin_here;
 
 double CyclesPerNanosecond() {
@@ -62,9 +64,10 @@ struct ThreadParker::Inner {
   static Inner* From(void* data) { return static_cast<Inner*>(data); }
 
   void Unpark() {
-    // Release pairs with the acquire by which the parking thread leaves
-    // kNotified: what the unparking thread did before is visible to it. Always
-    // an exchange, also from kNotified, for the same reason.
+    // Release pairs with the acquire with which the parking thread leaves
+    // kNotified, so that everything the unparking thread did before is visible
+    // to the parking thread. For the same reason this is always an exchange,
+    // even from kNotified.
     if (state.exchange(kNotified, std::memory_order_release) == kParked) {
       FutexWakeOne(state);
     }
@@ -76,7 +79,8 @@ struct ThreadParker::Inner {
   }
 
   void Unref() {
-    // Release pairs with the acquire of the last one: use comes before delete.
+    // Release pairs with the acquire of the last reference, so that all use
+    // comes before the delete.
     if (MutableCondition(references.fetch_sub(1, std::memory_order_acq_rel) ==
                          1)) {
       delete this;
@@ -116,9 +120,10 @@ ThreadParker::Unparker ThreadParker::unparker() const {
 }
 
 void ThreadParker::Park() {
-  // Tells a park that ended for no reason from an unpark, and goes on.
+  // The loop distinguishes a park that ended for no reason from an unpark, and
+  // continues.
   uint32_t state = kEmpty;
-  // Nothing to order yet: the exchange below acquires.
+  // There is nothing to order yet: the exchange below acquires.
   if (inner_->state.compare_exchange_strong(state, kParked,
                                             std::memory_order_relaxed,
                                             std::memory_order_relaxed)) {
@@ -144,13 +149,14 @@ void ThreadParker::SpinThenPark() {
     const uint64_t start = CycleClock::Now();
     int looks = 0;
     const bool found = SpinFor(limit, [this, &looks] {
-      // Where there are more threads than processors, it may be one without
-      // that is waited for.
+      // If there are more threads than processors, the awaited thread may be
+      // without a processor.
       if (++looks > kLooksBeforeYield) std::this_thread::yield();
-      // Relaxed: Park acquires. It returns at once if there was an unpark.
+      // Relaxed: Park acquires. Park returns at once if there was an unpark.
       return inner_->state.load(std::memory_order_relaxed) == kNotified;
     });
-    // If others have had the processor for long, a sleep is the better way.
+    // If other threads have had the processor for a long time, sleeping is
+    // better.
     if (found && CycleClock::Now() - start < 2 * limit) {
       spin.OnFound();
     } else {
@@ -169,7 +175,7 @@ void ThreadParker::SpinThenPark() {
 
 void ThreadParker::ParkFor(absl::Duration limit) {
   uint32_t state = kEmpty;
-  // As in Park.
+  // Relaxed as in Park.
   if (limit > absl::ZeroDuration() &&
       inner_->state.compare_exchange_strong(state, kParked,
                                             std::memory_order_relaxed,

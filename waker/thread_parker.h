@@ -5,8 +5,8 @@
 // File: thread_parker.h
 // -----------------------------------------------------------------------------
 //
-// `ThreadParker` blocks its thread until another one unparks it: the bottom of
-// the park stack where there is no reactor.
+// `ThreadParker` blocks its thread until another thread unparks it. Without a
+// reactor, `ThreadParker` is the bottom of the park stack.
 //
 //   ThreadParker parker;
 //   std::thread other([unparker = parker.unparker()] { unparker.Unpark(); });
@@ -25,13 +25,14 @@ namespace rouse {
 
 // ThreadParker
 //
-// A `Park` (see park.h) on a futex. What parks is for one thread at a time;
-// unparkers and wakers are for any, and may outlive the parker.
+// Implements `Park` (see park.h) with a futex. Only one thread at a time may
+// use the functions that park. Any thread may use unparkers and wakers, and
+// they may outlive the parker.
 class ThreadParker {
   struct Inner;
 
  public:
-  // Unparks. Copying it counts a reference.
+  // Unparks the parker. Copying an `Unparker` counts a reference.
   class Unparker {
    public:
     Unparker(const Unparker& other);
@@ -40,11 +41,12 @@ class ThreadParker {
     Unparker& operator=(Unparker&& other) noexcept = default;
     ~Unparker() = default;
 
-    // Ends the current `Park()` or else the next one. Does nothing after the
-    // parker has gone. What came before the call is visible after the park.
+    // Ends the current `Park()`, or otherwise the next one. Does nothing after
+    // the parker is destroyed. Everything that happened before the call is
+    // visible after the park.
     void Unpark() const { waker_.WakeByRef(); }
 
-    // A waker that unparks: for polling a future on this thread.
+    // Returns an unparking waker. For polling a future on this thread.
     const Waker& waker() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return waker_; }
 
    private:
@@ -61,20 +63,20 @@ class ThreadParker {
 
   Unparker unparker() const;
 
-  // Blocks until unparked; returns at once if that has happened already.
+  // Blocks until unparked. Returns at once if an unpark has happened already.
   void Park();
 
-  // The same for who is likely to be unparked soon: before it blocks it looks
-  // for 30 microseconds at the most, if that has lately paid off on this thread
-  // (see adaptive_spin.h).
+  // Like `Park()`, but for a thread that is likely to be unparked soon. Before
+  // blocking, the thread spins for at most 30 microseconds, if spinning has
+  // paid off recently on this thread (see adaptive_spin.h).
   void SpinThenPark();
 
-  // Blocks for `limit` at the most, on the monotonic clock, rounded up to a
-  // nanosecond. May return early for no reason: the caller looks at what it
-  // waits for.
+  // Blocks for at most `limit` on the monotonic clock, rounded up to a
+  // nanosecond. May return early for no reason, so the caller must check the
+  // awaited condition.
   void ParkFor(absl::Duration limit);
 
-  // Unparks. Nothing else waits here.
+  // Unparks. No other waiter exists here.
   void Shutdown();
 
  private:

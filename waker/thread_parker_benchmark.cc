@@ -34,7 +34,7 @@ void BM_ParkForNoTime(benchmark::State& state) {
 }
 BENCHMARK(BM_ParkForNoTime);
 
-// There and back between two threads that both block.
+// Measures a round trip between two threads that both block.
 void BM_PingPong(benchmark::State& state) {
   ThreadParker ping, pong;
   std::atomic<bool> stop = false;

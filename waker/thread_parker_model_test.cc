@@ -19,7 +19,7 @@ using model::Cell;
 using model::Require;
 using model::Thread;
 
-// In all of these a lost unpark is a deadlock.
+// In all of these tests, a lost unpark is a deadlock.
 
 MODEL_TEST(ThreadParker, AnUnparkBeforeDuringOrAfterEndsThePark) {
   ThreadParker parker;
@@ -38,8 +38,8 @@ MODEL_TEST(ThreadParker, AnUnparkThatCameFirstEndsThePark) {
   parker.Park();
 }
 
-// The second unpark finds the first one's note: what came before it is visible
-// all the same.
+// The second unpark finds the note of the first. Everything before the second
+// unpark must nevertheless be visible.
 MODEL_TEST(ThreadParker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp) {
   ThreadParker parker;
   Atomic<int> done(0);
@@ -51,7 +51,8 @@ MODEL_TEST(ThreadParker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp) {
   };
   Thread one(unpark(1));
   Thread two(unpark(2));
-  // One park may use up both; then it sees both, and there is no third.
+  // One park may use up both unparks. The park then sees both, and there is no
+  // third unpark.
   parker.Park();
   if (done.load(std::memory_order_relaxed) != 3) parker.Park();
   Require(done.load(std::memory_order_relaxed) == 3);
@@ -78,8 +79,8 @@ MODEL_TEST(ThreadParker, ATimedParkUsesUpAnUnparkOrLeavesIt) {
     unparker.Unpark();
   });
   parker.ParkFor(absl::Milliseconds(1));
-  // A park that has used up the unpark sees what came before. Then this one
-  // would not end.
+  // A park that has used up the unpark sees everything before the unpark. The
+  // park below would then not end.
   if (!unparked.load(std::memory_order_relaxed)) parker.Park();
 }
 

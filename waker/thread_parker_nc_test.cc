@@ -6,7 +6,7 @@
 
 namespace rouse {
 
-// What compiles.
+// Compiles.
 bool HasBudget(const ThreadParker& parker) {
   const ThreadParker::Unparker unparker = parker.unparker();
   Context cx(unparker.waker());

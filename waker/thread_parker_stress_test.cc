@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// No unpark is lost, and each makes visible what came before it.
+// No unpark is lost, and each unpark makes everything before it visible.
 
 #include <atomic>
 #include <thread>
@@ -41,7 +41,7 @@ TEST(ThreadParkerStress, PingPong) {
   other.join();
 }
 
-// The same, by spins that pay and spins in vain.
+// Like the test above, but with spins that pay off and spins in vain.
 TEST(ThreadParkerStress, PingPongWithSpins) {
   constexpr int kRounds = 20000;
   ThreadParker ping, pong;
@@ -65,8 +65,8 @@ TEST(ThreadParkerStress, PingPongWithSpins) {
   other.join();
 }
 
-// Timed parks that end in the moment of an unpark neither lose it nor make a
-// second one of it.
+// Timed parks that end at the moment of an unpark neither lose nor duplicate
+// the unpark.
 TEST(ThreadParkerStress, TimedParksAndUnparksAtTheSameMoment) {
   constexpr int kRounds = 20000;
   ThreadParker parker, replies;
@@ -81,7 +81,7 @@ TEST(ThreadParkerStress, TimedParksAndUnparksAtTheSameMoment) {
   const ThreadParker::Unparker reply = replies.unparker();
   FastRand rand(1);
   for (int i = 1; i <= kRounds; ++i) {
-    // Ends early, late, or by the unpark, which it then uses up.
+    // Ends early, late, or by the unpark, which is then used up.
     parker.ParkFor(absl::Nanoseconds(rand.Below(20000)));
     while (sent.load(std::memory_order_relaxed) < i) parker.Park();
     reply.Unpark();
@@ -90,7 +90,7 @@ TEST(ThreadParkerStress, TimedParksAndUnparksAtTheSameMoment) {
   EXPECT_EQ(sent.load(), kRounds);
 }
 
-// Several threads unpark one; it sees the work of all.
+// Several threads unpark one thread, which sees the work of all.
 TEST(ThreadParkerStress, ManyUnparkers) {
   constexpr int kUnparkers = 3;
   constexpr int kRounds = 20000;
@@ -101,7 +101,8 @@ TEST(ThreadParkerStress, ManyUnparkers) {
     threads[t] = std::thread([&done, t, unparker = parker.unparker()] {
       for (int i = 1; i <= kRounds; ++i) {
         done[t].store(i, std::memory_order_relaxed);
-        // By a reference of its own, which may be the last to use the parker.
+        // Unparks through a separate reference, which may be the last to use
+        // the parker.
         // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
         const ThreadParker::Unparker copy = unparker;
         copy.Unpark();

@@ -15,8 +15,8 @@
 namespace rouse {
 namespace {
 
-// A wait that a second unpark, if there were one, would end at once; otherwise
-// it lasts this long and the test asserts what it can of that.
+// Length of a wait that a second unpark, if there were one, would end at once.
+// Otherwise the wait lasts this long, and the test asserts what it can.
 constexpr absl::Duration kShort = absl::Milliseconds(1);
 
 TEST(ThreadParker, AnUnparkBeforeTheParkIsKept) {
@@ -33,7 +33,7 @@ TEST(ThreadParker, AnUnparkDuringTheParkEndsIt) {
     unparker.Unpark();
   });
   parker.Park();
-  // Park() has no reason to return but the unpark, and what came before that
+  // Park() returns only because of the unpark, and everything before the unpark
   // is visible.
   EXPECT_TRUE(unparked.load(std::memory_order_relaxed));
   other.join();
@@ -46,7 +46,7 @@ TEST(ThreadParker, TwoUnparksCountAsOne) {
   unparker.Unpark();
   parker.Park();
 
-  // A second token would end this park before the other thread has spoken.
+  // A second token would end this park before the other thread has run.
   std::atomic<bool> unparked = false;
   std::thread other([&] {
     unparked.store(true, std::memory_order_relaxed);
@@ -60,7 +60,7 @@ TEST(ThreadParker, TwoUnparksCountAsOne) {
 TEST(ThreadParker, ASpinUsesAnUnparkUp) {
   ThreadParker parker;
   const ThreadParker::Unparker unparker = parker.unparker();
-  // The first ones, which do not block, have the others spin.
+  // The first calls do not block, and make the later calls spin.
   for (int i = 0; i < 3; ++i) {
     unparker.Unpark();
     parker.SpinThenPark();
@@ -79,7 +79,7 @@ TEST(ThreadParker, ASpinUsesAnUnparkUp) {
 TEST(ThreadParker, ATimedParkReturnsWithoutAnUnpark) {
   ThreadParker parker;
   parker.ParkFor(kShort);
-  // And leaves the parker as it was: this unpark is for the next park.
+  // The parker is unchanged: this unpark is for the next park.
   parker.unparker().Unpark();
   parker.Park();
 }
@@ -107,7 +107,8 @@ TEST(ThreadParker, AnUnparkEndsATimedPark) {
     unparked.store(true, std::memory_order_release);
     unparker.Unpark();
   });
-  // A timed park may end for no reason; without the unpark it would be a year.
+  // A timed park may end for no reason. Without the unpark, the park would last
+  // a year.
   while (!unparked.load(std::memory_order_acquire)) {
     parker.ParkFor(absl::Hours(24 * 365));
   }

@@ -17,7 +17,8 @@ void WakeList::WakeAll() {
   std::exception_ptr first;
   const size_t count = std::exchange(size_, 0);
   for (size_t i = 0; i < count; ++i) {
-    // Out of the list first: whatever the call does, the slot is empty.
+    // The waker leaves the list first: whatever the call does, the slot is
+    // empty.
     Waker waker = std::move(wakers_[i]);
     std::destroy_at(&wakers_[i]);
     ROUSE_TRY { std::move(waker).Wake(); }

@@ -5,8 +5,8 @@
 // File: wake_list.h
 // -----------------------------------------------------------------------------
 //
-// `WakeList` carries wakers out of a critical section, because no waker is
-// called under a lock: what it calls may come back for the same lock.
+// `WakeList` carries wakers out of a critical section. No waker may be called
+// under a lock, because the called code may try to take the same lock.
 //
 //   WakeList woken;
 //   mu.Lock();
@@ -35,8 +35,8 @@ namespace rouse {
 
 // WakeList
 //
-// Up to `kCapacity` wakers, without allocation. Wakers that were not woken are
-// dropped with the list. Not thread-safe.
+// Holds up to `kCapacity` wakers, without allocation. Wakers that were not
+// woken are dropped with the list. Not thread-safe.
 class WakeList {
  public:
   static constexpr size_t kCapacity = 32;
@@ -55,14 +55,15 @@ class WakeList {
     std::construct_at(&wakers_[size_++], std::move(waker));
   }
 
-  // Wakes all, first in first out, and leaves the list empty. A waker that
-  // throws keeps no other task asleep: all are called, and then the first
-  // exception is passed on.
+  // Wakes all wakers, first in first out, and leaves the list empty. A waker
+  // that throws does not keep other tasks asleep: all wakers are called, and
+  // then the first exception is passed on.
   void WakeAll();
 
  private:
   size_t size_ = 0;
-  // In a union, so that a list of few costs few: only the first `size_` exist.
+  // The array is in a union so that a short list costs little: only the first
+  // `size_` wakers exist.
   union {
     Waker wakers_[kCapacity];
   };

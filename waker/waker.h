@@ -5,9 +5,9 @@
 // File: waker.h
 // -----------------------------------------------------------------------------
 //
-// A `Waker` tells one task that it should be polled again. A future that is not
-// ready keeps a clone of the waker it was polled with, and whoever makes it
-// ready calls `Wake()`:
+// A `Waker` makes one task runnable, so that the task is polled again. A future
+// that is not ready keeps a clone of the poll's waker, and the code that makes
+// the future ready calls `Wake()`:
 //
 //   PollResult<void> Poll(Context& cx) {
 //     if (done_) return {};
@@ -19,7 +19,7 @@
 //     std::move(waker_).Wake();
 //   }
 //
-// Where the two run on different threads, use an `AtomicWaker`.
+// If the two functions run on different threads, use an `AtomicWaker`.
 
 #ifndef ROUSE_WAKER_WAKER_H_
 #define ROUSE_WAKER_WAKER_H_
@@ -34,7 +34,7 @@ namespace rouse {
 
 struct RawWakerVTable;
 
-// What a waker is made of. Owns nothing by itself; `Waker` does.
+// Holds the parts of a waker. A `RawWaker` owns nothing; a `Waker` does.
 struct RawWaker {
   void* data;
   const RawWakerVTable* vtable;
@@ -42,14 +42,15 @@ struct RawWaker {
 
 // RawWakerVTable
 //
-// How an executor implements its wakers. All of these may be called from any
-// thread, and at the same time. A vtable lives forever.
+// Defines how an executor implements its wakers. The functions may be called
+// from any thread, and concurrently. A vtable must live forever.
 struct RawWakerVTable {
-  // Another waker of the same task. May throw, and then has done nothing.
+  // Returns another waker of the same task. May throw, and must then have done
+  // nothing.
   RawWaker (*clone)(void* data);
-  // Wakes the task and gives up the caller's reference. May throw; but where a
-  // destructor wakes (the last sender's, a guard's, that of a future which
-  // passes on what it was given), that ends the program.
+  // Wakes the task and gives up the caller's reference. May throw. But if a
+  // destructor wakes (the destructor of the last sender, of a guard, or of a
+  // future that passes on what it was given), an exception ends the program.
   void (*wake)(void* data);
   // Wakes the task and keeps the caller's reference.
   void (*wake_by_ref)(void* data);
@@ -68,12 +69,12 @@ inline constexpr RawWakerVTable kNoopWakerVTable = {
 
 // Waker
 //
-// Two words. Waking means that the task is polled again some time after, never
-// that it runs inside the call. Waking a task that has ended does nothing.
+// The size of a waker is two words. A woken task is polled again some time
+// later, and never inside the call. Waking a task that has ended does nothing.
 //
-// A waker may be handed to another thread; one waker object must not be used by
-// two at once except through const members, which are thread-safe. Move-only,
-// so that taking a reference is visible: `Clone()`. A moved-from or
+// A waker may be handed to another thread. Two threads must not use one waker
+// object concurrently, except through const members, which are thread-safe.
+// Move-only, so that taking a reference is visible: `Clone()`. A moved-from or
 // default-constructed waker is the no-op waker.
 class Waker {
  public:
@@ -81,27 +82,29 @@ class Waker {
   explicit Waker(RawWaker raw) : raw_(raw) {}
   Waker(Waker&& other) noexcept : raw_(std::exchange(other.raw_, kNoop)) {}
   Waker& operator=(Waker&& other) noexcept {
-    // What was here is dropped last, when both wakers have their new value.
+    // The replaced waker is dropped last, when both wakers have their new
+    // values.
     Waker replaced(std::move(other));
     std::swap(raw_, replaced.raw_);
     return *this;
   }
-  // A `drop` that throws here, or in an assignment, ends the program: see
-  // `Reset()`.
+  // If `drop` throws here or in an assignment, the program ends: see `Reset()`.
   ~Waker() { Drop(raw_); }
 
-  // A waker that does nothing.
+  // Returns a waker that does nothing.
   static Waker Noop() { return Waker(); }
 
-  // A waker that calls `wake()`, which may run on any thread, several times
-  // and at once, and is destroyed with the last clone. Allocates once.
+  // Returns a waker that calls `wake()`. The callable may run on any thread,
+  // several times and concurrently, and is destroyed with the last clone.
+  // Allocates once.
   template <class F>
   static Waker FromCallable(F wake);
 
-  // Another waker of the same task. Throws what the executor's `clone` does.
+  // Returns another waker of the same task. Throws the exceptions of the
+  // executor's `clone`.
   Waker Clone() const { return Waker(raw_.vtable->clone(raw_.data)); }
 
-  // Wakes the task and leaves the no-op waker behind: cheaper than
+  // Wakes the task and leaves the no-op waker behind. Cheaper than
   // `WakeByRef()` and a destructor.
   void Wake() && {
     const RawWaker raw = std::exchange(raw_, kNoop);
@@ -111,20 +114,21 @@ class Waker {
   // Wakes the task and keeps the waker.
   void WakeByRef() const { raw_.vtable->wake_by_ref(raw_.data); }
 
-  // Becomes the no-op waker. As the destructor, but lets what `drop` throws
-  // pass; the waker is the no-op waker even then.
+  // Becomes the no-op waker. Unlike the destructor, passes on an exception from
+  // `drop`; the waker is the no-op waker even then.
   void Reset() { Drop(std::exchange(raw_, kNoop)); }
 
-  // Whether both wake the same task. May be false for two of the same task,
-  // never true for two of different ones.
+  // Returns whether both wakers wake the same task. May return false for two
+  // wakers of the same task, but never returns true for wakers of different
+  // tasks.
   bool WillWake(const Waker& other) const {
     return raw_.data == other.raw_.data && raw_.vtable == other.raw_.vtable;
   }
 
   bool IsNoop() const { return raw_.vtable == kNoop.vtable; }
 
-  // The parts, for an executor that knows its own vtable. The waker keeps its
-  // reference.
+  // Returns the parts, for an executor that knows its own vtable. The waker
+  // keeps its reference.
   const RawWaker& raw() const { return raw_; }
 
  private:
@@ -139,11 +143,12 @@ class Waker {
 
 // BorrowedWaker
 //
-// A waker that holds no reference: for an executor that polls a task it keeps
-// alive, and so need not count. `Clone()` of it is an ordinary waker.
+// Holds a waker without a reference. For an executor that polls a task and
+// keeps the task alive, and therefore need not count. `Clone()` of the waker
+// returns an ordinary waker.
 class BorrowedWaker {
  public:
-  // REQUIRES: what `raw` names outlives this object.
+  // REQUIRES: the object that `raw` names outlives this object.
   explicit BorrowedWaker(RawWaker raw) : waker_(raw) {}
   BorrowedWaker(const BorrowedWaker&) = delete;
   BorrowedWaker& operator=(const BorrowedWaker&) = delete;
@@ -152,7 +157,8 @@ class BorrowedWaker {
   const Waker& get() const { return waker_; }
 
  private:
-  // In a union, so that its destructor, which would drop, does not run.
+  // The waker is in a union so that its destructor, which would drop, does not
+  // run.
   union {
     Waker waker_;
   };
@@ -184,14 +190,15 @@ class CallableWaker {
     return {data, &kVTable};
   }
   static void Wake(void* data) {
-    // Owns the reference, so that it goes even if the callable throws.
+    // This waker owns the reference, so the reference is released even if the
+    // callable throws.
     const Waker waker(RawWaker{data, &kVTable});
     waker.WakeByRef();
   }
   static void WakeByRef(void* data) { From(data)->wake_(); }
   static void Drop(void* data) {
-    // Release pairs with the acquire of whoever drops the last reference: all
-    // use of the callable comes before its destruction.
+    // Release pairs with the acquire of the thread that drops the last
+    // reference: all use of the callable comes before its destruction.
     if (From(data)->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete From(data);
     }

@@ -48,7 +48,7 @@ void BM_CloneAndDropNoop(benchmark::State& state) {
 }
 BENCHMARK(BM_CloneAndDropNoop);
 
-// What every poll of a task pays.
+// Measures the cost that every poll of a task pays.
 void BM_Context(benchmark::State& state) {
   const Waker waker;
   for (auto _ : state) {
@@ -58,7 +58,7 @@ void BM_Context(benchmark::State& state) {
 }
 BENCHMARK(BM_Context);
 
-// A list for `range` wakers that do nothing: the cost of the list.
+// Measures the cost of a list for `range` wakers that do nothing.
 void BM_WakeList(benchmark::State& state) {
   const int64_t count = state.range(0);
   for (auto _ : state) {

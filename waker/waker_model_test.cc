@@ -16,7 +16,7 @@ using model::Cell;
 using model::Require;
 using model::Thread;
 
-// What a waker's callable holds: an end of which the checker knows.
+// Held by a waker's callable. The checker observes its destruction.
 class Callable {
  public:
   Callable(Cell<int>& calls, int& ends) : calls_(&calls), ends_(&ends) {}
@@ -25,7 +25,7 @@ class Callable {
   Callable& operator=(Callable&&) = delete;
   ~Callable() {
     if (calls_ == nullptr) return;
-    // Every use is over.
+    // All uses are over.
     ++calls_->Write();
     ++*ends_;
   }

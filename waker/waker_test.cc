@@ -242,8 +242,8 @@ TEST(Waker, ACallableThatThrowsIsDestroyedAllTheSame) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-// For the thread sanitizer: clones go to and fro and the last one, wherever it
-// is, destroys what all have used.
+// For the thread sanitizer: clones go back and forth, and the last clone, on
+// whichever thread, destroys the state that all threads have used.
 TEST(Waker, FromCallableIsSharedBetweenThreads) {
   auto calls = std::make_shared<std::atomic<int>>(0);
   Waker waker = Waker::FromCallable([calls] { ++*calls; });

@@ -20,13 +20,14 @@
 
 namespace rouse::internal {
 
-// What is known of a chunk, apart from it: its memory may have gone.
+// Holds the depot's knowledge of a chunk, apart from the chunk, whose memory
+// may have been given back.
 struct FrameChunk : IntrusiveListNode<> {
   explicit FrameChunk(char* memory) : memory(memory) {}
 
   char* const memory;
-  // A bit for each slab that is free, and for those of them that have memory
-  // behind them.
+  // A bit for each slab that is free, and for each free slab with memory behind
+  // it.
   uint32_t free = 0;
   uint32_t dirty = 0;
 };
@@ -46,10 +47,12 @@ constexpr size_t kChunkSize = FrameDepot::kSlabsPerChunk * kFrameSlabSize;
 
 void* MapChunk() {
 #ifdef ABSL_HAVE_LEAK_SANITIZER
-  // On the ordinary heap, where the leak checker looks for pointers.
+  // The memory is on the ordinary heap, where the leak checker searches for
+  // pointers.
   return ::operator new(kChunkSize, std::align_val_t{kFrameSlabSize});
 #else
-  // More than is wanted, then the ends are cut off: mmap aligns to pages.
+  // Maps more than needed and then cuts off the ends, because mmap aligns to
+  // pages.
   constexpr size_t kSlack = kFrameSlabSize;
   void* mapped = mmap(nullptr, kChunkSize + kSlack, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,11 +74,11 @@ void UnmapChunk(void* memory) {
 #endif
 }
 
-// Gives back the memory behind the slabs of `mask`. Returns those of them whose
-// memory has gone.
+// Gives back the memory behind the slabs of `mask`. Returns the slabs of `mask`
+// whose memory was given back.
 [[maybe_unused]] uint32_t Decommit(const FrameChunk& chunk, uint32_t mask) {
 #ifdef ABSL_HAVE_LEAK_SANITIZER
-  // It is malloc's.
+  // The memory belongs to malloc.
   (void)chunk;
   (void)mask;
   return 0;
@@ -129,7 +132,7 @@ bool FrameDepot::Give(FrameSlab* slab) noexcept {
   const ThreadMutexLock lock(&mu_);
   chunk->free |= uint32_t{1} << index;
   chunk->dirty |= uint32_t{1} << index;
-  // Those that are wholly free are given back whole, if nobody needs them.
+  // Chunks that are wholly free are given back whole, if they are not needed.
   chunk->Unlink();
   if (chunk->free == kAllSlabs) {
     dirty_.PushBack(chunk);
@@ -146,8 +149,8 @@ bool FrameDepot::Age() noexcept {
     const ThreadMutexLock lock(&mu_);
     unneeded = unneeded_;
   }
-  // If the system does not take it, as where memory is locked, the next try
-  // comes with the next slab.
+  // If the system does not take the memory, for example because memory is
+  // locked, the next attempt comes with the next slab.
   const bool is_taken =
       unneeded <= kKeptSlabs || Release(unneeded - kKeptSlabs);
   const ThreadMutexLock lock(&mu_);
@@ -158,13 +161,13 @@ bool FrameDepot::Age() noexcept {
 void FrameDepot::ReleaseAll() noexcept { static_cast<void>(Release(SIZE_MAX)); }
 
 bool FrameDepot::Release([[maybe_unused]] size_t slabs) noexcept {
-#ifndef ROUSE_MODEL  // of which one execution would find what another has left
+#ifndef ROUSE_MODEL  // where an execution would find another's leftovers
   for (;;) {
     FrameChunk* chunk;
     bool is_free;
     {
-      // One chunk at a time: whoever needs a slab waits for a system call or
-      // two, and not for all.
+      // Releases one chunk at a time: a thread that needs a slab waits for a
+      // system call or two, and not for all.
       const ThreadMutexLock lock(&mu_);
       chunk = dirty_.Back();
       if (chunk == nullptr || slabs == 0) return true;
@@ -178,7 +181,8 @@ bool FrameDepot::Release([[maybe_unused]] size_t slabs) noexcept {
         dirty_count_ -= std::popcount(gone);
         chunk->dirty &= ~gone;
         if (chunk->dirty != 0) {
-          // The system does not take it. The next one will not fare better.
+          // The system does not take the memory, and would not take that of the
+          // next chunk either.
           dirty_.PushFront(chunk);
           return false;
         }
@@ -200,7 +204,7 @@ bool FrameDepot::Release([[maybe_unused]] size_t slabs) noexcept {
 #ifdef ROUSE_MODEL
 void FrameDepot::StartOver() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (in_use_ == 0 && dirty_count_ <= kKeptSlabs) return;
-  // Without a look at what is linked.
+  // The linked chunks are not touched.
   new (&dirty_) IntrusiveList<FrameChunk>();
   new (&clean_) IntrusiveList<FrameChunk>();
   in_use_ = dirty_count_ = unneeded_ = 0;

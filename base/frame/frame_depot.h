@@ -5,8 +5,9 @@
 // File: frame_depot.h
 // -----------------------------------------------------------------------------
 //
-// The part of `FramePool` (frame_pool.h) that takes memory from the system and
-// gives it back: `FrameDepot` lends slabs to the heaps of the threads.
+// Implements the part of `FramePool` (frame_pool.h) that takes memory from the
+// system and gives memory back: `FrameDepot` lends slabs to the heaps of the
+// threads.
 
 #ifndef ROUSE_BASE_FRAME_FRAME_DEPOT_H_
 #define ROUSE_BASE_FRAME_FRAME_DEPOT_H_
@@ -34,7 +35,7 @@ class FrameHeap;
 
 // FrameSlab
 //
-// The first bytes of a slab. Blocks of one class follow.
+// Occupies the first bytes of a slab. Blocks of one class follow.
 struct alignas(64) FrameSlab : IntrusiveListNode<> {
   FrameSlab(FrameHeap* heap, uint32_t size_class, FrameChunk* chunk)
       : heap(heap), chunk(chunk), size_class(size_class) {}
@@ -45,52 +46,56 @@ struct alignas(64) FrameSlab : IntrusiveListNode<> {
   }
 
   Cell<FrameHeap*> heap;
-  // What of the slab's blocks the heap has sorted: free, and in this list.
+  // List of the slab's blocks that the heap has sorted.
   Cell<FrameBlock*> free;
-  FrameChunk* const chunk;  // the depot's
+  FrameChunk* const chunk;  // belongs to the depot
   const uint32_t size_class;
   uint32_t free_count = 0;
-  // How many blocks were cut from the slab; 0 while more may be.
+  // Number of blocks that were cut from the slab; 0 while more may be cut.
   uint32_t cut = 0;
 };
 
 // FrameDepot
 //
-// Thread-safe. Its memory is mapped in chunks of `kSlabsPerChunk` slabs. Of a
-// free slab the depot knows whether the system still has memory behind it.
+// Lends slabs to heaps. The memory of the depot is mapped in chunks of
+// `kSlabsPerChunk` slabs. The depot knows of each free slab whether the system
+// still has memory behind it. Thread-safe.
 class FrameDepot {
  public:
   static constexpr size_t kSlabsPerChunk = 16;
-  // How many free slabs with memory behind them the depot keeps for good.
+  // Number of free slabs with memory behind them that the depot keeps
+  // permanently.
   static constexpr size_t kKeptSlabs = 32;
 
   constexpr FrameDepot() = default;
   FrameDepot(const FrameDepot&) = delete;
   FrameDepot& operator=(const FrameDepot&) = delete;
 
-  // A slab for `heap`. Prefers one that has memory behind it. Throws
-  // `std::bad_alloc` (aborts without exceptions) when there is no memory.
+  // Returns a slab for `heap`, preferably a slab with memory behind it. Throws
+  // `std::bad_alloc` (aborts without exceptions) if there is no memory.
   FrameSlab* Take(FrameHeap* heap, size_t size_class);
 
-  // Takes back a slab, none of whose blocks is in use. Returns whether the
-  // depot has more of them than it keeps, so that `Age()` is to be called.
+  // Takes back a slab without blocks in use. Returns whether the depot has more
+  // free slabs with memory behind them than it keeps. If so, `Age()` must be
+  // called.
   [[nodiscard]] bool Give(FrameSlab* slab) noexcept;
 
-  // Gives the memory of those slabs back to the system that nobody has needed
-  // since the call before. Returns whether there are more.
+  // Gives back to the system the memory of the slabs that were not needed since
+  // the previous call, except for the slabs that the depot keeps. Returns
+  // whether more slabs may follow.
   bool Age() noexcept;
 
   // Gives the memory of all free slabs back to the system.
   void ReleaseAll() noexcept;
 
 #ifdef ROUSE_MODEL
-  // Forgets what an execution that has failed has left.
+  // Forgets the state that a failed execution has left.
   void StartOver();
 #endif
 
-  // The slabs that heaps have.
+  // Returns the number of slabs that heaps have.
   size_t in_use();
-  // The slabs that have memory behind them, in use or free.
+  // Returns the number of slabs with memory behind them, in use or free.
   size_t resident();
 
  private:
@@ -99,24 +104,26 @@ class FrameDepot {
 
   FrameChunk* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives back the memory of up to `slabs` free slabs. Returns false if the
-  // system does not take it.
+  // system does not take the memory.
   bool Release(size_t slabs) noexcept;
 
   ThreadMutex mu_{absl::kConstInit};
-  // Chunks with free slabs: those that have one with memory behind it (wholly
-  // free ones last), and the others.
+  // Chunks with free slabs. `dirty_` holds the chunks with memory behind a free
+  // slab (wholly free chunks last), and `clean_` the others.
   IntrusiveList<FrameChunk> dirty_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<FrameChunk> clean_ ABSL_GUARDED_BY(mu_);
   size_t in_use_ ABSL_GUARDED_BY(mu_) = 0;
   size_t dirty_count_ ABSL_GUARDED_BY(mu_) = 0;
-  // The least that `dirty_count_` has been since the last `Age()`.
+  // Minimum of `dirty_count_` since the last `Age()`.
   size_t unneeded_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// The one of the process. Never destroyed: threads outlive static objects.
+// Returns the depot of the process. The depot is never destroyed, because
+// threads outlive static objects.
 FrameDepot& TheFrameDepot();
 
-// Under AddressSanitizer: free memory must not be touched.
+// Mark memory as free, and as usable again. Under AddressSanitizer, free memory
+// must not be touched.
 inline void PoisonFrame([[maybe_unused]] void* block,
                         [[maybe_unused]] size_t size) {
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER

@@ -64,7 +64,7 @@ void* FrameHeap::RefillFromSlabs(size_t size_class) {
     FinishFresh(size_class);
     Distribute(kStepChains);
     if (TakeBack(size_class)) return Pop(size_class);
-    // Memory of other classes, before new memory.
+    // Memory of other classes is used before new memory.
     HandOver();
     const uint32_t slabs = slab_count_;
     for (size_t bytes = 0; bytes < kGrowthBytes; bytes += kStepBytes) {
@@ -78,7 +78,7 @@ void* FrameHeap::RefillFromSlabs(size_t size_class) {
     grown = ++slab_count_ >= kSweptSlabs;
   }
   if (grown && !has_sweeps_.Read()) {
-    has_sweeps_.Write() = true;  // once: sweeps read it
+    has_sweeps_.Write() = true;  // once, because sweeps read the flag
     TheFrameSweeper().Add(this);
   }
   return CutFresh(size_class);
@@ -92,7 +92,8 @@ FrameChain* FrameHeap::TakeChain(size_t size_class) {
   while (arrived_ != nullptr || Receive()) {
     FrameChain* chain = arrived_;
     arrived_ = chain->next_chain.Read();
-    // Long before it is wanted: the blocks of this chain come first.
+    // Prefetches the next chain long before it is needed: the blocks of this
+    // chain are used first.
     __builtin_prefetch(arrived_, 1);
     if (chain->size_class == size_class) return chain;
     chain->next_chain.Write() = chains_[chain->size_class];
@@ -102,15 +103,16 @@ FrameChain* FrameHeap::TakeChain(size_t size_class) {
 }
 
 bool FrameHeap::Receive() {
-  // Nothing to order: the exchange below does.
+  // There is nothing to order: the exchange below provides the order.
   FrameChain* const chains = remote_.load(std::memory_order_relaxed);
   if (chains == nullptr || chains == Watch()) return false;
-  // A sweep is due, which will put `Watch()` back: whoever pushed on that has
-  // told the sweeper. Acquire pairs with the release of Return.
+  // A sweep is due, and will put `Watch()` back: the thread that pushed onto
+  // `Watch()` has notified the sweeper. Acquire pairs with the release of
+  // Return.
   arrived_ = remote_.exchange(nullptr, std::memory_order_acquire);
   if (arrived_ == Watch()) {
-    // That sweep came between the two steps, and nobody would hear of what is
-    // pushed from now on.
+    // That sweep came between the two steps, so the sweeper would not be
+    // notified of chains that are pushed from now on.
     arrived_ = nullptr;
     TheFrameSweeper().Notify();
   }
@@ -165,7 +167,7 @@ size_t FrameHeap::Batch::IndexOf([[maybe_unused]] const FrameHeap* home,
                                  size_t size_class) {
   static_assert(kClassCount <= kCount);
 #ifdef ROUSE_MODEL
-  // No execution may depend on an address, and homes are to share a place.
+  // No execution may depend on an address, and the homes must share a place.
   return size_class % kCount;
 #else
   const uint64_t hash =
@@ -193,7 +195,7 @@ void FrameHeap::FreeRemote(FrameHeap* home, FrameBlock* block,
 }
 
 void FrameHeap::FlushRemoteFrees() {
-  // Asked before every park: mostly there are none.
+  // Called before every park, mostly without any batches to send.
   for (uint64_t unsent = std::exchange(unsent_, 0); unsent != 0;
        unsent &= unsent - 1) {
     batches_[std::countr_zero(unsent)].Send();
@@ -206,11 +208,11 @@ void FrameHeap::Return(FrameBlock* first, uint32_t count) {
   do {
     chain->next_chain.Write() = head == Watch() ? nullptr : head;
     // Release pairs with the acquires of Receive and ReceiveForSweep, which
-    // read the links; the blocks' last use comes before their next.
+    // read the links. The last use of the blocks comes before their next use.
   } while (!remote_.compare_exchange_weak(
       head, chain, std::memory_order_release, std::memory_order_relaxed));
   if (head == Watch()) ROUSE_MUTABLE_CALL(TheFrameSweeper().Notify());
-  // As in Retire.
+  // Ordered as in Retire.
   if (MutableCondition(balance_.fetch_sub(count, std::memory_order_acq_rel) ==
                        count)) {
     delete this;
@@ -245,7 +247,7 @@ bool FrameHeap::HandOver() {
 }
 
 void FrameHeap::ReceiveForSweep(FrameChain* empty) {
-  // As in Receive.
+  // Acquire as in Receive.
   FrameChain* const chains = remote_.exchange(empty, std::memory_order_acquire);
   if (chains != Watch()) received_.PushList(chains);
 }
@@ -269,11 +271,11 @@ bool FrameHeap::Sort(size_t bytes, Kind kind) {
     FrameSlab* const slab = FrameSlab::Of(block);
     PushFrame(slab->free.Write(), block, sorting_class_);
     sorted += kFrameSizeClasses.size[sorting_class_];
-    // Of one that is fresh, more may be cut.
+    // More blocks may be cut from a fresh slab.
     const bool is_first = slab->free_count++ == 0;
     if (slab->cut == 0) continue;
     if (is_first) {
-      // TakeBack looks at the first alone.
+      // TakeBack checks only the first slab.
       slab->Unlink();
       slabs_[sorting_class_].PushFront(slab);
     }
@@ -382,11 +384,13 @@ void FrameHeap::Retire() {
   {
     const ThreadMutexLock lock(&mu_);
     HandOver();
-    // What other threads send from now on is swept, or waits for the last.
+    // Chains that other threads send from now on are swept, or wait for the
+    // last block.
     ReceiveForSweep(has_sweeps_.Read() ? Watch() : nullptr);
     for (size_t c = 0; c < kClassCount; ++c) FinishFresh(c);
   }
-  // In steps: a sweep waits for the lock, and others for the sweep.
+  // Works in steps, because a sweep waits for the lock, and other threads wait
+  // for the sweep.
   while (RetireStep()) {
   }
   {
@@ -395,13 +399,14 @@ void FrameHeap::Retire() {
     for (IntrusiveList<FrameSlab>& slabs : slabs_) {
       slabs.ForEach([&free](FrameSlab* slab) { free += slab->free_count; });
     }
-    // What the heap has given out less what it has again: that is in use or,
-    // which the balance knows, has come back remotely. Chains that nobody took
-    // it has not got again.
+    // The number of blocks that the heap has given out, minus the number that
+    // it has got back. These blocks are in use, or have come back remotely,
+    // which the balance counts. The heap has not got back the chains that
+    // nobody has taken.
     change = given_out_ + taken_back_ + sorted_ - free;
   }
-  // Release pairs with the acquire of a remote free that comes last: it
-  // deletes what this thread has written. Acquire, the other way round.
+  // Release pairs with the acquire of a remote free that comes last and deletes
+  // the memory that this thread has written. Acquire pairs the other way round.
   if (MutableCondition(balance_.fetch_add(change, std::memory_order_acq_rel) ==
                        -change)) {
     delete this;

@@ -5,7 +5,8 @@
 // File: frame_heap.h
 // -----------------------------------------------------------------------------
 //
-// The part of `FramePool` (frame_pool.h) that each thread has: `FrameHeap`.
+// Implements `FrameHeap`, the part of `FramePool` (frame_pool.h) that each
+// thread has.
 
 #ifndef ROUSE_BASE_FRAME_FRAME_HEAP_H_
 #define ROUSE_BASE_FRAME_FRAME_HEAP_H_
@@ -27,72 +28,77 @@
 
 namespace rouse::internal {
 
-// A heap has one owner, the thread whose current heap it is. What is free in it
-// goes from one part of the heap to the next, and leaves it at the end:
+// A heap has one owner, the thread whose current heap it is. Free blocks move
+// from one part of the heap to the next, and leave the heap at the end:
 //
-//   free_     The owner's alone: blocks that it has freed, or has taken back.
-//             Neither allocating nor freeing touches anything else.
+//   free_     Used by the owner alone: blocks that the owner has freed, or has
+//             taken back. Neither allocating nor freeing touches anything else.
 //   remote_   A stack of chains of blocks that other threads have freed. Pushed
 //             by any thread, taken whole by the owner or by a sweep.
-//   young_    Under mu_: what the owner handed over when it became idle, and
-//             what a sweep took from remote_. The owner takes from here what
-//             it needs.
-//   old_      Under mu_: what was in young_ for a whole period. A sweep sorts
-//             it.
-//   sorted    Under mu_: each slab has a list of those of its blocks that are
-//             here. A slab that has all of its blocks is given to the depot.
+//   young_    Under mu_: blocks that the owner handed over when it became idle,
+//             and blocks that a sweep took from remote_. The owner takes the
+//             blocks that it needs from here.
+//   old_      Under mu_: blocks that were in young_ for a whole period. A sweep
+//             sorts these blocks.
+//   sorted    Under mu_: each slab has a list of its blocks that are sorted. A
+//             slab whose blocks are all sorted is given to the depot.
 //
-// Three kinds of threads touch a heap: the owner; a sweep, which is any thread,
-// but one at a time for all heaps (frame_sweeper.h); and those that free blocks
-// of it, which touch only the two atomics at its end:
+// Three kinds of threads touch a heap: the owner; a sweep, which can be any
+// thread, but only one thread at a time for all heaps (frame_sweeper.h); and
+// the threads that free blocks of the heap, which touch only the two atomics at
+// the end of the heap:
 //
-//   remote_   As above. `Watch()` stands for an empty stack which a sweep has
-//             left: whoever pushes on it tells the sweeper. So the sweeper may
-//             sleep until there is news.
+//   remote_   As above. `Watch()` stands for an empty stack that a sweep has
+//             left. A thread that pushes onto `Watch()` notifies the sweeper,
+//             so the sweeper may sleep until there is news.
 //   balance_  Minus the number of blocks that were freed remotely, while the
-//             owner lives. When it ends it adds the number of blocks that the
-//             heap ever gave out and has not got back in another way. From then
-//             on the balance is the number of blocks in use, and whoever brings
-//             it to zero deletes the heap.
+//             owner lives. When the owner ends, the owner adds the number of
+//             blocks that the heap ever gave out and has not got back in
+//             another way. From then on, the balance is the number of blocks in
+//             use, and the thread that brings the balance to zero deletes the
+//             heap.
 //
 // Invariants:
 //
-// - A slab is given to the depot only when all blocks that were cut from it are
-//   sorted, under mu_, and no more will be cut. A block that is in use, in a
-//   batch, in a chain of remote_, or in free_ is not sorted; so nobody has a
-//   block of the slab, or will come by its address.
-// - The heap is deleted once, by the thread whose change made the balance zero
-//   after the owner's addition. Before that addition the balance is negative
-//   after every remote free, so none of them can hit zero. After it, a remote
-//   free whose chain is on `remote_` but not yet taken off the balance keeps it
-//   above zero. Who deletes it removes it from the sweeper first, which waits
-//   for a step that is being done.
-// - While remote_ is not `Watch()`, a sweep is due: there was news since it was
-//   (or the heap is too small for sweeps, and not known to the sweeper).
+// - A slab is given to the depot only when all blocks that were cut from the
+//   slab are sorted, under mu_, and no more will be cut. A block that is in
+//   use, in a batch, in a chain of remote_, or in free_ is not sorted.
+//   Therefore no thread has a block of the slab, or will obtain the address of
+//   a block.
+// - The heap is deleted once, by the thread whose change makes the balance zero
+//   after the owner's addition. Before the addition, the balance is negative
+//   after every remote free, so no remote free can make the balance zero. After
+//   the addition, a remote free whose chain is on `remote_`, but not yet
+//   subtracted from the balance, keeps the balance above zero. The thread that
+//   deletes the heap first removes the heap from the sweeper, and the removal
+//   waits for a step in progress.
+// - While remote_ is not `Watch()`, a sweep is due: there was news since
+//   remote_ was `Watch()` (or the heap is too small for sweeps and is unknown
+//   to the sweeper).
 //
-// A chain is not walked by who sends or receives it: the owner looks at the
-// first of its blocks, and at the others when it gives them out, or a sweep
-// when it sorts them.
+// Neither the sender nor the receiver of a chain walks it. The owner touches
+// the first block of a chain, and the other blocks when it gives them out; or a
+// sweep touches the blocks when it sorts them.
 
-// A free block. The link is all of it that is used.
+// Represents a free block. Only the link is used.
 struct FrameBlock {
   Cell<FrameBlock*> next;
 };
 
-// The first of some free blocks of one class, linked by `next`: of a batch that
-// comes home, or of those that an owner has handed over.
+// The first of several free blocks of one class, linked by `next`. The blocks
+// are a batch that came home, or were handed over by an owner.
 struct FrameChain : FrameBlock {
   Cell<FrameChain*> next_chain;
-  FrameChain* next_list;  // while it is first in one of a stack's lists
+  FrameChain* next_list;  // while first in one of a stack's lists
   uint32_t size_class;
-  // How many blocks came home. 0 for what the owner has handed over: of that
-  // nobody knows how many there are, nor need anybody.
+  // Number of blocks that came home. 0 for blocks that the owner has handed
+  // over: their number is neither known nor needed.
   uint32_t count;
 };
 static_assert(sizeof(FrameChain) <= kFrameSizeClasses.size.front());
 
-// A stack of chains. Takes over a whole list of them, linked by `next_chain`,
-// in O(1).
+// Holds a stack of chains. Takes over a whole list of chains, linked by
+// `next_chain`, in O(1).
 class FrameChainStack {
  public:
   bool IsEmpty() const { return top_ == nullptr; }
@@ -100,12 +106,13 @@ class FrameChainStack {
     chain->next_chain.Write() = nullptr;
     PushList(chain);
   }
-  // `list` may be null.
+  // Pushes a list of chains. `list` may be null.
   void PushList(FrameChain* list) {
     if (list == nullptr) return;
     list->next_list = std::exchange(top_, list);
   }
-  // Null if there is none.
+  // Returns a chain and removes it from the stack, or returns null if the stack
+  // is empty.
   FrameChain* Pop() {
     if (top_ == nullptr) return nullptr;
     FrameChain* const chain = top_;
@@ -122,7 +129,7 @@ class FrameChainStack {
   FrameChain* top_ = nullptr;
 };
 
-// Puts `block` first of `list`.
+// Inserts `block` at the front of `list`.
 inline void PushFrame(FrameBlock*& list, FrameBlock* block, size_t size_class) {
   block->next.Write() = list;
   list = block;
@@ -136,25 +143,26 @@ class FrameHeap final : public FrameSweeper::Client {
   static constexpr uint32_t kSweptSlabs = 3;
   static constexpr size_t kFirstCut = 1;
 #else
-  // A heap of fewer slabs is not worth a sweep.
+  // Number of slabs below which a heap is not worth a sweep.
   static constexpr uint32_t kSweptSlabs = 32;
-  // Of what the owner has handed over it takes back this many blocks at first,
-  // then twice as many each time, up to `kLastCut`. The rest ages.
+  // Number of handed-over blocks that the owner takes back at first. The number
+  // doubles each time, up to `kLastCut`. The remaining blocks age.
   static constexpr size_t kFirstCut = 8;
 #endif
   static constexpr size_t kLastCut = 64;
-  // What a step of a sweep sorts or distributes, so that an owner who needs the
-  // lock does not wait for longer than that: a block takes 0.1 to 0.8 us, by
-  // how much of it the caches have.
+  // Limits of the sorting and distributing in one step of a sweep. An owner
+  // that needs the lock waits for no longer than a step. A block takes 0.1 to
+  // 0.8 us, depending on how much of the block is in the caches.
   static constexpr size_t kStepBytes = kFrameSlabSize / 4;
   static constexpr size_t kStepChains = 128;
-  // What an owner sorts to find a free slab before it takes one from the depot.
-  // While it finds none, it has one slab more for each two that are sorted.
+  // Number of bytes that an owner sorts to find a free slab before taking a
+  // slab from the depot. While the owner finds no free slab, the heap gains one
+  // slab for each two slabs that are sorted.
   static constexpr size_t kGrowthBytes = 2 * kFrameSlabSize;
 
   FrameHeap() = default;
 
-  // ---- The owner's.
+  // ---- For the owner.
 
   void* Pop(size_t size_class) {
     FrameBlock* block = free_[size_class];
@@ -168,7 +176,7 @@ class FrameHeap final : public FrameSweeper::Client {
     PushFrame(free_[size_class], block, size_class);
   }
 
-  // A block where the free list has none.
+  // Returns a block if the free list has none.
   void* Refill(size_t size_class);
 
   // Keeps a foreign block for the next batch to its heap.
@@ -176,31 +184,33 @@ class FrameHeap final : public FrameSweeper::Client {
 
   void FlushRemoteFrees();
 
-  // The owner has nothing to do: what is free may be swept.
+  // Called when the owner has nothing to do: free blocks may be swept.
   void OnIdle();
 
-  // Gives all that is free in this heap to the depot.
+  // Gives all free memory of this heap to the depot.
   void Trim();
 
-  // The owner ends. Deletes the heap now or leaves that to the last block.
+  // Called when the owner ends. Deletes the heap now, or leaves the deletion to
+  // the last block.
   void Retire();
 
-  // ---- Any thread's.
+  // ---- For any thread.
 
-  // Takes back a chain of `count` blocks, which begins with `first`.
+  // Takes back a chain of `count` blocks that begins with `first`.
   void Return(FrameBlock* first, uint32_t count);
 
-  // ---- The sweeper's.
+  // ---- For the sweeper.
 
   bool SweepStep(FrameSweeper::Kind kind) noexcept override;
   bool HasMore() noexcept override;
 
  private:
-  // Blocks of one class of one other heap, on their way home.
+  // Holds blocks of one class of one other heap, on their way home.
   struct Batch {
     static constexpr size_t kCount = 64;
 
-    // Side by side for the classes of a home, so that no two of them share one.
+    // Returns the index of a batch. The classes of a home have adjacent
+    // indices, so no two classes share a batch.
     static size_t IndexOf(const FrameHeap* home, size_t size_class);
     void Send();
 
@@ -209,10 +219,10 @@ class FrameHeap final : public FrameSweeper::Client {
     uint32_t count = 0;
   };
 
-  // The part of the newest slab of a class that was never given out.
+  // Describes the part of the newest slab of a class that was never given out.
   struct Fresh {
     FrameSlab* slab() const;
-    // How many blocks were cut from the slab.
+    // Returns the number of blocks that were cut from the slab.
     uint32_t CutOfClass(size_t size_class) const;
 
     char* begin = nullptr;
@@ -221,41 +231,47 @@ class FrameHeap final : public FrameSweeper::Client {
 
   ~FrameHeap() override;
 
-  // An empty `remote_` of which the sweeper wants to know when it is not.
+  // Returns the value of an empty `remote_` whose next push must notify the
+  // sweeper.
   static FrameChain* Watch() { return reinterpret_cast<FrameChain*>(1); }
 
-  // Sorts a part of what is free when the owner ends. Returns whether there is
-  // more.
+  // Sorts a part of the free blocks when the owner ends. Returns whether more
+  // are left.
   bool RetireStep();
-  // A chain of this class that came home, or null. Puts those of other classes
-  // aside.
+  // Returns a chain of this class that came home, or null. Puts chains of other
+  // classes aside.
   FrameChain* TakeChain(size_t size_class);
-  // Takes over what other threads have sent. False if there is nothing.
+  // Takes over the chains that other threads have sent. Returns false if there
+  // are none.
   bool Receive();
-  // Cuts a block from the fresh slab; null if there is no room.
+  // Cuts a block from the fresh slab. Returns null if there is no room.
   void* CutFresh(size_t size_class);
   void* RefillFromSlabs(size_t size_class);
 
-  // Moves all that the owner has to young_. Returns whether there was anything.
+  // Moves all of the owner's free blocks to young_, and chains that are not yet
+  // examined to received_. Returns whether anything was moved.
   bool HandOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Fills free_ with what was handed over, came home or is sorted. Returns
-  // whether there was any. The owner's.
+  // Fills free_ with blocks that were handed over, came home or are sorted.
+  // Returns whether there were any. For the owner.
   bool TakeBack(size_t size_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes the first blocks of `list`, and returns the others.
+  // Cuts `list` behind its first blocks, and returns the other blocks.
   FrameBlock* CutFrom(FrameBlock* list, size_t size_class);
-  // Takes what other threads have sent to received_, and leaves `empty`.
+  // Moves the chains that other threads have sent to received_, and leaves
+  // `empty` in remote_.
   void ReceiveForSweep(FrameChain* empty) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Moves chains from received_ to young_. Returns whether there are more.
+  // Moves up to `chains` chains from received_ to young_. Returns whether more
+  // are left.
   bool Distribute(size_t chains) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Sorts blocks of old_, and of young_ with `kAll`, as many as have `bytes`.
-  // Returns whether there are more.
+  // Sorts blocks of old_, and with `kAll` also of young_, until `bytes` bytes
+  // are sorted. Returns false if no blocks were left.
   bool Sort(size_t bytes, FrameSweeper::Kind kind)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool NextToSort(FrameSweeper::Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Cuts no more blocks from the fresh slab, so that it may be given away. The
-  // owner's.
+  // Ends the cutting of blocks from the fresh slab, so that the slab can be
+  // given away. For the owner.
   void FinishFresh(size_t size_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // As above, for those fresh slabs of which no block is in use. The owner's.
+  // Calls `FinishFresh()` for the fresh slabs without blocks in use. For the
+  // owner.
   void FinishFreeSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives the slab away if all of its blocks are sorted.
   void GiveIfFree(FrameSlab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -263,7 +279,7 @@ class FrameHeap final : public FrameSweeper::Client {
   std::array<FrameBlock*, kClassCount> free_{};
   std::array<Fresh, kClassCount> fresh_{};
   std::array<FrameChain*, kClassCount> chains_{};  // put aside by TakeChain
-  FrameChain* arrived_ = nullptr;  // from remote_, and not looked at yet
+  FrameChain* arrived_ = nullptr;  // from remote_, not yet examined
   std::array<Batch, Batch::kCount> batches_{};
   uint64_t unsent_ = 0;     // a bit for each of batches_ that may have blocks
   int64_t given_out_ = 0;   // blocks cut from slabs
@@ -272,20 +288,20 @@ class FrameHeap final : public FrameSweeper::Client {
   Cell<bool> has_sweeps_;  // known to the sweeper
 
   ThreadMutex mu_;
-  // What has been cut to the end: those with sorted blocks first.
+  // Slabs from which no more blocks are cut, those with sorted blocks first.
   std::array<IntrusiveList<FrameSlab>, kClassCount> slabs_ ABSL_GUARDED_BY(mu_);
   FrameChainStack received_ ABSL_GUARDED_BY(mu_);  // from remote_, by a sweep
   std::array<FrameChainStack, kClassCount> young_ ABSL_GUARDED_BY(mu_);
   std::array<FrameChainStack, kClassCount> old_ ABSL_GUARDED_BY(mu_);
-  // The chain that is being sorted.
+  // Rest of the chain that is being sorted.
   FrameBlock* sorting_ ABSL_GUARDED_BY(mu_) = nullptr;
   size_t sorting_class_ ABSL_GUARDED_BY(mu_) = 0;
   bool has_aged_ ABSL_GUARDED_BY(mu_) = false;  // in this sweep
-  // Blocks of the chains that were sorted, less those of the slabs that have
-  // gone.
+  // Number of blocks of the sorted chains, minus the blocks of slabs that were
+  // given away.
   int64_t sorted_ ABSL_GUARDED_BY(mu_) = 0;
 
-  uint32_t slab_count_ ABSL_GUARDED_BY(mu_) = 0;  // fresh ones too
+  uint32_t slab_count_ ABSL_GUARDED_BY(mu_) = 0;  // including fresh slabs
 
   alignas(ABSL_CACHELINE_SIZE) Atomic<FrameChain*> remote_{nullptr};
   Atomic<int64_t> balance_{0};

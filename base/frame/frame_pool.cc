@@ -23,12 +23,14 @@ using internal::FrameHeap;
 using internal::FrameSlab;
 using internal::FrameSweeper;
 
-// Null until the thread first allocates, and after its end.
+// Returns the thread's heap. Null until the thread first allocates, and after
+// the thread's end.
 FrameHeap*& CurrentHeap() {
   return ThreadLocal<FrameHeap*, class CurrentHeapTag>::Get();
 }
 
-// Whether the thread has had its heap, and is running its last destructors.
+// Returns whether the thread's heap is retired and the thread is running its
+// last destructors.
 bool& HeapRetired() { return ThreadLocal<bool, class HeapRetiredTag>::Get(); }
 
 struct RetireAtThreadExit {
@@ -39,7 +41,8 @@ struct RetireAtThreadExit {
   }
 };
 
-// Null if there is none and can be none.
+// Returns the thread's heap, or null if the thread has no heap and cannot have
+// one.
 FrameHeap* CurrentOrNewHeap() {
   FrameHeap*& heap = CurrentHeap();
   if (heap == nullptr && !HeapRetired()) {
@@ -52,13 +55,14 @@ FrameHeap* CurrentOrNewHeap() {
 
 ABSL_ATTRIBUTE_NOINLINE void* AllocateSlow(size_t size_class) {
   if (FrameHeap* heap = CurrentOrNewHeap()) return heap->Refill(size_class);
-  // The thread is running its last destructors: a heap for this block alone.
+  // The thread is running its last destructors, so this block gets a heap of
+  // its own.
   FrameHeap* const heap = new FrameHeap;
   const absl::Cleanup retire = [heap] { heap->Retire(); };
   return heap->Refill(size_class);
 }
 
-// `noexcept` lets it be jumped to.
+// `noexcept` allows a jump to this function instead of a call.
 ABSL_ATTRIBUTE_NOINLINE void FreeSlow(FrameBlock* block,
                                       size_t size_class) noexcept {
   FrameHeap* home = FrameSlab::Of(block)->heap.Read();

@@ -33,7 +33,8 @@ void BM_Malloc(benchmark::State& state) {
 }
 BENCHMARK(BM_Malloc)->Arg(64)->Arg(128)->Arg(512);
 
-// A thousand blocks made, then freed in the order of their making.
+// Measures a thousand blocks that are allocated, and then freed in the order of
+// their allocation.
 template <void* (*kAllocate)(size_t), void (*kFree)(void*, size_t)>
 void BM_Live1000(benchmark::State& state) {
   std::vector<void*> blocks(1000);
@@ -49,7 +50,7 @@ BENCHMARK(BM_Live1000<&FramePool::Allocate, &PoolFree>)
     ->Name("BM_FramePoolLive1000");
 BENCHMARK(BM_Live1000<&malloc, &MallocFree>)->Name("BM_MallocLive1000");
 
-// Only the making of a thousand blocks that another thread freed.
+// Measures only the allocation of a thousand blocks that another thread freed.
 template <void* (*kAllocate)(size_t), void (*kFree)(void*, size_t)>
 void BM_FreedElsewhere1000(benchmark::State& state) {
   std::vector<void*> blocks(1000);
@@ -68,7 +69,7 @@ BENCHMARK(BM_FreedElsewhere1000<&FramePool::Allocate, &PoolFree>)
 BENCHMARK(BM_FreedElsewhere1000<&malloc, &MallocFree>)
     ->Name("BM_MallocFreedElsewhere1000");
 
-// What a sweep does, all at once: sorts what is free, and unmaps it.
+// Measures the work of a sweep in one piece: sorts free memory, and unmaps it.
 void BM_FramePoolTrim(benchmark::State& state) {
   const size_t bytes = static_cast<size_t>(state.range(0)) << 20;
   const size_t size = static_cast<size_t>(state.range(1));

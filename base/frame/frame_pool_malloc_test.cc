@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// FramePool where it is told to take all from malloc.
+// Tests FramePool in a build that takes all memory from malloc.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@
 #if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && \
     !defined(ABSL_HAVE_THREAD_SANITIZER) &&  \
     !defined(ABSL_HAVE_MEMORY_SANITIZER)
-#define ROUSE_TEST_COUNTS_NEW  // else the sanitizer has an operator new
+#define ROUSE_TEST_COUNTS_NEW  // otherwise the sanitizer has an operator new
 #endif
 
 #ifdef ROUSE_TEST_COUNTS_NEW
-// As a heap profiler does it.
+// Counts as a heap profiler does.
 namespace {
 thread_local size_t allocated = 0;
 }  // namespace

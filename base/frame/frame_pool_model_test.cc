@@ -27,8 +27,8 @@ using model::Thread;
 constexpr size_t kSize = 64;
 constexpr size_t kOtherSize = 128;
 
-// A block whose content is checked for races: whoever gets it next must come
-// after whoever had it.
+// Holds a block whose content is checked for races: the next owner of the block
+// must come after the previous owner.
 class Frame {
  public:
   explicit Frame(size_t size = kSize)
@@ -47,7 +47,7 @@ class Frame {
 
  private:
   struct Content {
-    void* link;  // the pool's, while the block is free
+    void* link;  // used by the pool while the block is free
     Cell<int> value;
   };
 
@@ -55,14 +55,14 @@ class Frame {
   Content* const content_;
 };
 
-// Mutants fail, and leave their slabs and heaps to the next execution.
+// Forgets the slabs and heaps that failed mutants leave to the next execution.
 void StartOver() {
   internal::TheFrameDepot().StartOver();
   internal::TheFrameSweeper().StartOver();
 }
 
-// In all of these a heap that is deleted too early, twice or never is found
-// too.
+// All of these tests also detect a heap that is deleted too early, twice or
+// never.
 
 MODEL_TEST(FramePool, AFrameFreedElsewhereComesHome) {
   StartOver();
@@ -125,7 +125,7 @@ MODEL_TEST(FramePool, LosesNoBlock) {
   blocks.insert(Frame().block());
   one.Join();
   two.Join();
-  // All of them are home: as many again are the same.
+  // All blocks are home, so allocating this many again returns the same blocks.
   std::vector<std::unique_ptr<Frame>> frames;
   while (frames.size() < blocks.size()) {
     frames.push_back(std::make_unique<Frame>());
@@ -140,7 +140,7 @@ MODEL_TEST(FramePool, ABatchComesHomeWhole) {
   Thread other([&] {
     for (auto& frame : frames) frame.reset();
   });
-  // As many again: some of them may be those that came home.
+  // Allocates this many again. Some of the blocks may be those that came home.
   std::array<Frame, FramePool::kRemoteBatch> more;
 }
 
@@ -155,7 +155,7 @@ MODEL_TEST(FramePool, ChainsOfTwoClassesComeHome) {
     other_frame.reset();
   });
   {
-    // Takes over neither chain, one or both.
+    // Takes over neither chain, or one, or both.
     const Frame again(kSize);
   }
   other.Join();
@@ -177,7 +177,7 @@ MODEL_TEST(FramePool, AThreadEndsWithChainsThatItHasNotTaken) {
     FramePool::FlushRemoteFrees();
     second.reset();
   });
-  // Looks for blocks that came home, and takes none of the other class.
+  // Searches for blocks that came home, and takes no block of the other class.
   const Frame another(kSize);
 }
 
@@ -197,7 +197,7 @@ MODEL_TEST(FramePool, ThreadsFreeEachOthersFrames) {
   }
 }
 
-// The two homes share a place for what goes home.
+// The two homes share a place for their batches.
 MODEL_TEST(FramePool, ABatchForAnotherHomeMakesRoom) {
   StartOver();
   std::unique_ptr<Frame> first;
@@ -210,8 +210,8 @@ MODEL_TEST(FramePool, ABatchForAnotherHomeMakesRoom) {
   second.reset();
 }
 
-// ---- Sweeps. A heap of three slabs is swept, and of `kLargeSize` each slab
-// has one block.
+// ---- Sweeps. A heap of three slabs is swept, and each slab has one block of
+// `kLargeSize`.
 
 constexpr size_t kLargeSize = FramePool::kMaxPooledSize;
 
@@ -219,8 +219,8 @@ using Kind = internal::FrameSweeper::Kind;
 
 bool Sweep(Kind kind) { return internal::TheFrameSweeper().Sweep(kind); }
 
-// What the sweeper's thread does until it sleeps. `has_more`: what the sweep
-// before has returned.
+// Does what the sweeper's thread does until it sleeps. `has_more` is the result
+// of the previous sweep.
 void SweepWhileThereIsNews(bool has_more = false) {
   while (has_more || internal::TheFrameSweeper().HasNews()) {
     has_more = Sweep(Kind::kAging);
@@ -229,7 +229,8 @@ void SweepWhileThereIsNews(bool has_more = false) {
 
 using Frames = std::vector<std::unique_ptr<Frame>>;
 
-// Of a heap that is swept. The last one's slab is its owner's, and stays.
+// Makes frames of a heap that is swept. The slab of the last frame belongs to
+// its owner, and stays.
 Frames MakeFrames(size_t count = 3) {
   Frames frames;
   while (frames.size() < count) {
@@ -253,7 +254,7 @@ MODEL_TEST(FramePool, ASlabGoesWhenItsLastBlockHasComeHome) {
   frames.clear();
 }
 
-// With no call but what is freed elsewhere.
+// The only calls are the remote frees.
 MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesHome) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
@@ -270,7 +271,8 @@ MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesHome) {
   frames.clear();
 }
 
-// The owner receives what the sweeper has been told of, and more comes.
+// The owner receives blocks about which the sweeper was notified, and more
+// blocks come.
 MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerHasReceived) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
@@ -285,8 +287,8 @@ MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerHasReceived) {
   const Frame again(kLargeSize);
   other.Join();
   SweepWhileThereIsNews();
-  // One of the two slabs may have been taken for `again`, and the other for
-  // its next ones; nothing else is kept.
+  // One of the two slabs may have been taken for `again`, and the other for its
+  // next blocks. No other slab is kept.
   model::Require(FramePool::SlabsInUse() <= before + 4, "a slab is kept");
   frames.clear();
 }
@@ -333,8 +335,8 @@ MODEL_TEST(FramePool, AHeapEndsWhileItIsSwept) {
   FramePool::FlushRemoteFrees();
 }
 
-// A whole sweep comes between the owner's look at what came home and its taking
-// of that.
+// A whole sweep comes between the owner's check for blocks that came home and
+// the taking of these blocks.
 MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerWasLate,
            .mode = model::Mode::kBounded) {
   StartOver();
@@ -387,7 +389,8 @@ MODEL_TEST(FramePool, AThreadTrimsWhileItsFramesAreFreed) {
   model::Require(FramePool::SlabsInUse() == before, "a slab is kept");
 }
 
-// Not those of frame_sweeper.h: there is a reason beside them.
+// Leaves out the mutants of frame_sweeper.h, for the reason given beside the
+// operations.
 MODEL_MUTANTS(FramePool, "base/frame/frame_heap.");
 
 }  // namespace

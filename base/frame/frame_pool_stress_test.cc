@@ -16,8 +16,8 @@ namespace rouse {
 namespace {
 
 // Threads hand blocks to one another through a few shared slots, and are
-// replaced by new ones all the time: heaps retire while their blocks are in use
-// elsewhere. Every block carries a pattern that a double owner would break.
+// replaced by new threads all the time: heaps retire while their blocks are in
+// use elsewhere. Every block carries a pattern that a double owner would break.
 TEST(FramePoolStress, BlocksWanderBetweenThreadsThatComeAndGo) {
   constexpr size_t kSlots = 64;
   constexpr int kThreads = 4;
@@ -45,7 +45,7 @@ TEST(FramePoolStress, BlocksWanderBetweenThreadsThatComeAndGo) {
       Block* block = static_cast<Block*>(FramePool::Allocate(size));
       block->size = size;
       block->check = ~size;
-      // Acquire and release: the block's contents go with the pointer.
+      // Acquire and release: the block's contents travel with the pointer.
       free_block(
           slots[rand.Below(kSlots)].exchange(block, std::memory_order_acq_rel));
     }

@@ -66,7 +66,8 @@ TEST(FramePool, AThreadsSlabsGoWhenItEnds) {
 }
 
 TEST(FramePool, BlocksOutliveTheThreadThatMadeThem) {
-  FramePool::Free(FramePool::Allocate(64), 64);  // this thread's heap
+  FramePool::Free(FramePool::Allocate(64),
+                  64);  // makes the heap of this thread
   const size_t before = FramePool::SlabsInUse();
   std::vector<char*> blocks;
   OnThread([&blocks] {
@@ -92,13 +93,13 @@ TEST(FramePool, RemoteFreesComeHomeInBatches) {
     }
     return blocks;
   };
-  OnThread([&] {  // whose heap has no other free blocks
+  OnThread([&] {  // its heap has no other free blocks
     const std::set<void*> blocks = allocate_batch();
-    // The batch is full and has gone: the thread need not end for that.
+    // The batch is full and has been sent: the thread need not end for that.
     const LastingThread other([&blocks] {
       for (void* block : blocks) FramePool::Free(block, kSize);
     });
-    // All of them are given out again before a new one is cut.
+    // All of these blocks are given out again before a new block is cut.
     const std::set<void*> again = allocate_batch();
     EXPECT_EQ(again, blocks);
     for (void* block : again) FramePool::Free(block, kSize);
@@ -118,7 +119,7 @@ TEST(FramePool, EveryClassHasABatchOfItsOwn) {
     return blocks;
   };
   const auto free_all = [&](Blocks blocks) {
-    // One of each class in turn.
+    // Frees one block of each class in turn.
     while (!blocks.back().empty()) {
       for (size_t c = 0; c < kSizes.size(); ++c) {
         FramePool::Free(blocks[c].extract(blocks[c].begin()).value(),
@@ -126,9 +127,9 @@ TEST(FramePool, EveryClassHasABatchOfItsOwn) {
       }
     }
   };
-  OnThread([&] {  // whose heap has no other free blocks
+  OnThread([&] {  // its heap has no other free blocks
     const Blocks blocks = allocate_batches();
-    // All of the batches are full and have gone.
+    // All batches are full and have been sent.
     const LastingThread other([&] { free_all(blocks); });
     const Blocks again = allocate_batches();
     EXPECT_EQ(again, blocks);
@@ -154,10 +155,10 @@ TEST(FramePool, AllBatchesOfAllClassesAreUsedBeforeANewSlabIs) {
       for (void* block : blocks[c]) FramePool::Free(block, kSizes[c]);
     }
   };
-  OnThread([&] {  // whose heap has no other free blocks
+  OnThread([&] {  // its heap has no other free blocks
     const Blocks blocks = allocate();
     OnThread([&] { free_all(blocks); });
-    // Looks for one class alone at first, and meets the other's batches.
+    // Searches for one class alone at first, and meets the other's batches.
     const Blocks again = allocate();
     EXPECT_EQ(again, blocks);
     free_all(again);
@@ -166,7 +167,7 @@ TEST(FramePool, AllBatchesOfAllClassesAreUsedBeforeANewSlabIs) {
 
 TEST(FramePool, FlushSendsTheBatchesOfAllClasses) {
   constexpr std::array<size_t, 3> kSizes = {40, 400, 4000};
-  OnThread([&] {  // whose heap has no other free blocks
+  OnThread([&] {  // its heap has no other free blocks
     std::array<void*, kSizes.size()> blocks;
     for (size_t c = 0; c < kSizes.size(); ++c) {
       blocks[c] = FramePool::Allocate(kSizes[c]);
@@ -199,14 +200,15 @@ TEST(FramePool, AThreadMayEndWithBatchesThatItHasNotTaken) {
     });
     // Takes over all batches, and uses one.
     FramePool::Free(FramePool::Allocate(256), 256);
-    // Is not even taken over.
+    // This batch is not even taken over.
     OnThread([other_class] { FramePool::Free(other_class, 512); });
   });
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
 TEST(FramePool, AHeapWithBatchesThatItHasNotTakenOutlivesItsThread) {
-  FramePool::Free(FramePool::Allocate(256), 256);  // this thread's heap
+  FramePool::Free(FramePool::Allocate(256),
+                  256);  // makes the heap of this thread
   const size_t before = FramePool::SlabsInUse();
   void* last = nullptr;
   OnThread([&last] {
@@ -226,7 +228,8 @@ TEST(FramePool, AHeapWithBatchesThatItHasNotTakenOutlivesItsThread) {
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
-// More homes and classes than there is room for: batches make room for others.
+// There are more homes and classes than places for batches, so batches make
+// room for others.
 TEST(FramePool, BlocksOfManyHeapsAllGoHome) {
   constexpr size_t kHeaps = 40;
   constexpr std::array<size_t, 5> kSizes = {32, 100, 200, 1500, 3000};
@@ -252,7 +255,7 @@ TEST(FramePool, BlocksOfManyHeapsAllGoHome) {
 }
 
 TEST(FramePool, AnUnfinishedBatchGoesHomeWhenItsThreadEnds) {
-  OnThread([] {  // whose heap has no other free blocks
+  OnThread([] {  // its heap has no other free blocks
     void* block = FramePool::Allocate(3000);
     OnThread([block] { FramePool::Free(block, 3000); });
     void* again = FramePool::Allocate(3000);
@@ -266,7 +269,8 @@ TEST(FramePool, WorksInTheLastDestructorsOfAThread) {
   struct AtExit {
     void* block = nullptr;
     ~AtExit() {
-      // The heap of this thread was made later, and so has gone already.
+      // The heap of this thread was made later, and has therefore been retired
+      // already.
       void* late = FramePool::Allocate(200);
       memset(late, 1, 200);
       FramePool::Free(late, 200);
@@ -294,7 +298,7 @@ TEST(FramePool, FreeSlabsServeOtherClasses) {
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
-// Whatever the order in which blocks were freed.
+// Holds whatever the order in which blocks were freed.
 TEST(FramePool, FreeSlabsAreFoundAmongBlocksFreedInAnyOrder) {
   constexpr size_t kBytes = size_t{8} << 20;
   const size_t before = FramePool::SlabsInUse();
@@ -353,10 +357,10 @@ TEST(FramePool, TrimGivesAllBack) {
     EXPECT_GT(FramePool::SlabsInUse(), before);
     FramePool::Trim();
     EXPECT_EQ(FramePool::SlabsInUse(), before);
-#ifndef ABSL_HAVE_LEAK_SANITIZER  // beside which the depot unmaps no parts
+#ifndef ABSL_HAVE_LEAK_SANITIZER  // with it, the depot unmaps no parts
     EXPECT_EQ(FramePool::BytesHeld(), before * FramePool::kSlabSize);
 #endif
-    // As before.
+    // Allocates and frees as before.
     FreeAll(AllocateBytes(size_t{1} << 20, 100), 100);
   });
 }
@@ -374,7 +378,7 @@ TEST(FramePool, TrimKeepsTheRestOfASlab) {
   });
 }
 
-// Without anybody's call. The time is what FramePool promises.
+// No call is needed. The time is the time that FramePool promises.
 TEST(FramePool, GivesBackWithinASecond) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();

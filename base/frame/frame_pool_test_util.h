@@ -5,7 +5,7 @@
 // File: frame_pool_test_util.h
 // -----------------------------------------------------------------------------
 //
-// What the tests of `FramePool` share.
+// Defines helpers for the tests of `FramePool`.
 
 #ifndef ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
 #define ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
@@ -19,14 +19,15 @@
 
 namespace rouse {
 
-// Runs `work` on a thread of its own, to its end.
+// Runs `work` to completion on a new thread.
 template <class F>
 void OnThread(F work) {
   std::thread thread(work);
   thread.join();
 }
 
-// A thread that has run `work`, and does not end before this does.
+// Owns a thread that has run `work`, and that does not end before the object is
+// destroyed.
 class LastingThread {
  public:
   template <class F>
@@ -51,7 +52,7 @@ class LastingThread {
   std::thread thread_;
 };
 
-// As many blocks of `size` bytes as there are in `bytes`.
+// Allocates as many blocks of `size` bytes as fit into `bytes`.
 inline std::vector<void*> AllocateBytes(size_t bytes, size_t size) {
   std::vector<void*> blocks;
   for (size_t i = 0; i < bytes / size; ++i) {

@@ -5,8 +5,8 @@
 // File: frame_size_classes.h
 // -----------------------------------------------------------------------------
 //
-// The sizes of the blocks of `FramePool` (frame_pool.h), and of the slabs that
-// they are cut from.
+// Defines the sizes of the blocks of `FramePool` (frame_pool.h), and of the
+// slabs from which the blocks are cut.
 
 #ifndef ROUSE_BASE_FRAME_FRAME_SIZE_CLASSES_H_
 #define ROUSE_BASE_FRAME_FRAME_SIZE_CLASSES_H_
@@ -19,13 +19,14 @@ namespace rouse {
 
 namespace internal {
 
-// Multiples of 16 from 32 to 64, of 64 to 1024, of 128 to 2048, of 256 to 4096.
+// Lists the sizes: multiples of 16 from 32 to 64, of 64 to 1024, of 128 to
+// 2048, of 256 to 4096.
 //
-// So what is larger than a cache line has its lines to itself. Two tasks that
-// shared one would be fought for by the threads that run them: with blocks of
-// any multiple of 16, tasks that yield on two threads took twice as long. What
-// this wastes of a block, a half at most and an eighth on average, is less than
-// that.
+// A block larger than a cache line therefore shares no line with other blocks.
+// If two tasks shared a line, the threads that run the tasks would compete for
+// it: with blocks of any multiple of 16, tasks that yield on two threads took
+// twice as long. The waste of a block, a half at most and an eighth on average,
+// costs less than that.
 struct FrameSizeClasses {
   static constexpr size_t kCount = 3 + 15 + 8 + 8;
   static constexpr size_t kSmallest = 32;
@@ -54,12 +55,11 @@ struct FrameSizeClasses {
 inline constexpr FrameSizeClasses kFrameSizeClasses;
 static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
 
-// kFrameSlabSize: what heaps take from the depot, and give back to it, at a
-// time. A slab is aligned to its size.
-// kFrameRemoteBatch: how many blocks that were freed elsewhere go home
-// together.
+// kFrameSlabSize: number of bytes that heaps take from the depot, and give
+// back, at once. A slab is aligned to its size. kFrameRemoteBatch: number of
+// remotely freed blocks that go home together.
 #ifdef ROUSE_MODEL
-// Of the largest class there is one block in a slab.
+// A slab has a single block of the largest class.
 inline constexpr size_t kFrameSlabSize = size_t{8} << 10;
 inline constexpr size_t kFrameRemoteBatch = 2;
 #else

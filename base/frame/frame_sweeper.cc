@@ -40,8 +40,8 @@ void FrameSweeper::Remove(Client* client) {
 
 bool FrameSweeper::Sweep(Kind kind) noexcept {
   const ThreadMutexLock sweep_lock(&sweep_mu_);
-  // Before it looks at anything: what comes later is news again. Acquire pairs
-  // with the release of Notify.
+  // The exchange comes before any check, so that later news sets the flag
+  // again. Acquire pairs with the release of Notify.
   news_.exchange(0, std::memory_order_acquire);
   bool has_more = false;
   {
@@ -49,7 +49,7 @@ bool FrameSweeper::Sweep(Kind kind) noexcept {
     ++sweep_;
   }
   for (;;) {
-    // Between steps, clients come and go.
+    // Clients can come and go between steps.
     const ThreadMutexLock lock(&mu_);
     Client* const client = clients_.Front();
     if (client == nullptr || client->sweep_ == sweep_) break;
@@ -69,17 +69,19 @@ bool FrameSweeper::Sweep(Kind kind) noexcept {
 
 #ifdef ROUSE_MODEL
 
-// Models call Sweep().
+// Models call Sweep() themselves.
 void FrameSweeper::Wake() noexcept {}
 
 #else
 
 void FrameSweeper::Wake() noexcept {
-  // Relaxed: the thread uses nothing that this one has written but news_.
+  // Relaxed: the sweeper's thread uses nothing that this thread has written,
+  // except news_.
   if (has_thread_.exchange(true, std::memory_order_relaxed)) {
     return FutexWakeOne(news_);
   }
-  // It handles none of the program's signals, but for its own faults.
+  // The thread handles none of the program's signals, except for its own
+  // faults.
   sigset_t blocked;
   sigset_t before;
   sigfillset(&blocked);
@@ -87,8 +89,8 @@ void FrameSweeper::Wake() noexcept {
     sigdelset(&blocked, fault);
   }
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  // Not a `Thread`, on which all that has frames would depend, with
-  // absl/status.
+  // This is not a `Thread`, because every library with frames would then depend
+  // on `Thread` and on absl/status.
   pthread_t thread;
   const int error = pthread_create(
       &thread, nullptr,
@@ -103,7 +105,7 @@ void FrameSweeper::Wake() noexcept {
     pthread_detach(thread);
     return;
   }
-  // Relaxed: it orders nothing.
+  // Relaxed: the flag orders nothing.
   static std::atomic<bool> has_warned{false};
   if (!has_warned.exchange(true, std::memory_order_relaxed)) {
     std::fprintf(
@@ -113,7 +115,7 @@ void FrameSweeper::Wake() noexcept {
         "started: %s\n",
         std::generic_category().message(error).c_str());
   }
-  // Whoever has news next tries again.
+  // The next thread with news tries again.
   has_thread_.store(false, std::memory_order_relaxed);
   news_.store(0, std::memory_order_relaxed);
 }

@@ -5,8 +5,9 @@
 // File: frame_sweeper.h
 // -----------------------------------------------------------------------------
 //
-// The part of `FramePool` (frame_pool.h) that finds what is not needed any
-// more: `FrameSweeper` goes over the heaps of the threads from time to time.
+// Implements the part of `FramePool` (frame_pool.h) that finds memory that is
+// no longer needed: `FrameSweeper` visits the heaps of the threads from time to
+// time.
 
 #ifndef ROUSE_BASE_FRAME_FRAME_SWEEPER_H_
 #define ROUSE_BASE_FRAME_FRAME_SWEEPER_H_
@@ -25,11 +26,11 @@ namespace rouse::internal {
 
 // FrameSweeper
 //
-// Has a thread, which starts with the first news and is never joined. While
-// there is news it sweeps, once in `kPeriod`; else it sleeps. What has been
-// free for a whole period goes back to the depot, and what the depot has had
-// for another goes back to the system. A child that was forked has no such
-// thread: there the memory stays.
+// Owns a thread, which starts with the first news and is never joined. While
+// there is news, the thread sweeps once in every `kPeriod`; otherwise, it
+// sleeps. Memory that has been free for a whole period goes back to the depot,
+// and memory that the depot has had for another period goes back to the system.
+// A forked child has no such thread, so the child keeps the memory.
 //
 // Thread-safe.
 class FrameSweeper {
@@ -37,77 +38,82 @@ class FrameSweeper {
   static constexpr std::chrono::milliseconds kPeriod{125};
 
   enum class Kind : uint8_t {
-    kAging,  // what has not been needed since the sweep before
-    kAll,    // all that is free
+    kAging,  // memory not needed since the previous sweep
+    kAll,    // all free memory
   };
 
-  // A heap.
+  // Represents a heap.
   class Client : public IntrusiveListNode<> {
    public:
     Client() = default;
     virtual ~Client() = default;
 
-    // Does a part of a sweep. Returns whether there are more.
+    // Performs a part of a sweep. Returns whether more parts are left.
     virtual bool SweepStep(Kind kind) noexcept = 0;
-    // Whether there is something for the next sweep.
+    // Returns whether there is work for the next sweep.
     virtual bool HasMore() noexcept = 0;
 
    private:
     friend class FrameSweeper;
 
-    uint64_t sweep_ = 0;  // the last one that it was in, or was too late for
+    uint64_t sweep_ = 0;  // the last sweep that included or just missed it
   };
 
   constexpr FrameSweeper() = default;
   FrameSweeper(const FrameSweeper&) = delete;
   FrameSweeper& operator=(const FrameSweeper&) = delete;
 
-  // Sweeps `client` too, until `Remove()`, which waits for a step that is being
-  // done: neither may be called with a lock that `SweepStep()` takes.
+  // Includes `client` in sweeps until `Remove()`, which waits for a step in
+  // progress. Neither function may be called with a lock that `SweepStep()`
+  // takes.
   void Add(Client* client);
   void Remove(Client* client);
 
-  // There will be something to do. What the caller did before is seen by a
-  // sweep that is yet to begin.
+  // Reports that there is work. A sweep that has not yet begun sees everything
+  // that the caller did before.
   void Notify() noexcept {
     // Release pairs with the acquire of Sweep: a sweep that has reset the flag
-    // sees what the caller did. Not a load first: one that read an old 1 would
-    // order nothing. (No model can tell the orders of news_ from relaxed ones:
-    // what they forbid is load buffering, of this flag and the word that the
-    // news is about, which the checker does not run. See docs/model.md.)
+    // sees everything that the caller did. The exchange is not preceded by a
+    // load, because a load of an old 1 would order nothing. (No model can
+    // distinguish the orders of news_ from relaxed orders: they forbid load
+    // buffering between this flag and the word that the news is about, which
+    // the checker does not explore. See docs/model.md.)
     if (news_.exchange(1, std::memory_order_release) == 0) Wake();
   }
 
-  // As `Notify()`, for a caller that holds a lock which `SweepStep()` takes.
+  // Like `Notify()`, but for a caller that holds a lock which `SweepStep()`
+  // takes.
   void NotifyLocked() noexcept {
-    // The lock orders: a sweep that has not seen what is new takes it later,
-    // and one that has reset the flag before it took the lock.
+    // The lock provides the order: a sweep that has not seen the new work takes
+    // the lock later, and a sweep that has taken the lock before has already
+    // reset the flag.
     if (!HasNews()) Notify();
   }
 
 #ifdef ROUSE_MODEL
-  // Forgets what an execution that has failed has left.
+  // Forgets the state that a failed execution has left.
   void StartOver() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     new (&clients_) IntrusiveList<Client>();
     sweep_ = 0;
   }
 #endif
 
-  // Whether a sweep is due. Orders nothing.
+  // Returns whether a sweep is due. Orders nothing.
   bool HasNews() const { return news_.load(std::memory_order_relaxed) != 0; }
 
-  // Sweeps now. The thread calls it; so do `FramePool::Trim()` and tests.
-  // Returns whether there is more to do, in a period.
+  // Sweeps now. Called by the sweeper's thread, by `FramePool::Trim()` and by
+  // tests. Returns whether there is more to do, in a period.
   bool Sweep(Kind kind) noexcept;
 
-  // For tests that sweep themselves. To be called before there is news.
+  // Prevents the start of the thread, for tests that sweep themselves. Must be
+  // called before there is news.
   void DoWithoutThread() { has_thread_.store(true, std::memory_order_relaxed); }
 
  private:
   void Wake() noexcept;
   [[noreturn]] void RunThread();
 
-  // 1 while a sweep is due. The thread sleeps while it is 0.
+  // 1 while a sweep is due. The thread sleeps while the value is 0.
   Atomic<uint32_t> news_{0};
   Atomic<bool> has_thread_{false};
 
@@ -115,12 +121,13 @@ class FrameSweeper {
   ThreadMutex sweep_mu_{absl::kConstInit};
   // Held for a step; before the locks of clients.
   ThreadMutex mu_{absl::kConstInit};
-  // Those that are to come in this sweep are first.
+  // The clients that still follow in this sweep are first.
   IntrusiveList<Client> clients_ ABSL_GUARDED_BY(mu_);
   uint64_t sweep_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// The one of the process. Never destroyed: threads outlive static objects.
+// Returns the sweeper of the process. The sweeper is never destroyed, because
+// threads outlive static objects.
 FrameSweeper& TheFrameSweeper();
 
 }  // namespace rouse::internal

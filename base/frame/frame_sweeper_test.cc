@@ -14,8 +14,8 @@
 namespace rouse {
 namespace {
 
-// This test sweeps itself: how many sweeps there are between two steps of it
-// must not depend on how fast the machine is.
+// This test itself sweeps, because the number of sweeps between two steps of
+// the test must not depend on the speed of the machine.
 const bool no_thread = [] {
   internal::TheFrameSweeper().DoWithoutThread();
   return true;
@@ -26,7 +26,7 @@ void Sweep() {
 }
 
 void ExpectGivenBackBySweeps(size_t bytes_before) {
-  // Found, aged, given to the depot, and aged there.
+  // The memory is found, aged, given to the depot, and aged there.
   for (int i = 0; i < 4; ++i) Sweep();
   EXPECT_LE(FramePool::BytesHeld(), bytes_before + (size_t{4} << 20));
 }
@@ -47,7 +47,7 @@ TEST(FrameSweeper, WhatOtherThreadsHaveFreedGoesBackToo) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   std::vector<void*> blocks;
-  // Says nothing of being idle.
+  // This thread never calls OnIdle().
   const LastingThread owner(
       [&blocks] { blocks = AllocateBytes(size_t{16} << 20, 320); });
   Sweep();
@@ -71,7 +71,7 @@ TEST(FrameSweeper, WhatAThreadThatEndedHasLeftGoesBackToo) {
   EXPECT_LE(FramePool::BytesHeld(), before);
 }
 
-// It wakes, needs a little, and rests, again and again.
+// The thread wakes, needs a little memory, and rests, again and again.
 TEST(FrameSweeper, WhatAThreadThatIsNeverIdleForLongDoesNotNeedGoesBackToo) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();

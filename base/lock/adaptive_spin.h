@@ -5,10 +5,10 @@
 // File: adaptive_spin.h
 // -----------------------------------------------------------------------------
 //
-// For a thread that is about to sleep until another one wakes it: whether to
-// look for a short while first. An answer that takes a microsecond is seen
-// then, and neither of the two pays for a sleep and a wake-up between
-// processors, which may take thirty.
+// Decides whether a thread that is about to sleep until another thread wakes it
+// first spins for a short time. A spinning thread sees an answer that takes a
+// microsecond, and neither of the two threads pays for a sleep and a wake-up
+// between processors, which may take thirty microseconds.
 //
 //   if (spin.ShouldSpin()) {
 //     if (SpinFor(limit, [&] { return answer.IsDue(); })) {
@@ -35,69 +35,73 @@ namespace rouse {
 
 // AdaptiveSpin
 //
-// What the latest waits of one thread say of the next one. It spins if the one
-// before was short; and when it has spun in vain, not for the next short wait
-// either, then not for the next two, four, and so on. So whoever mostly waits
-// long, or for one that needs this thread's processor, spins next to never.
+// Predicts the next wait of a thread from the latest waits. A wait spins if the
+// wait before was short. After a spin in vain, the next short wait does not
+// spin; after another spin in vain, the next two short waits do not spin, then
+// four, and so on. A thread whose waits are mostly long, or are mostly for a
+// thread that needs the same processor, therefore hardly ever spins.
 //
-// Used by one thread at a time. Reads no clock: the caller says how long what
-// took. O(1).
+// Only one thread at a time may use the object. Reads no clock: the caller
+// passes the durations. O(1).
 class AdaptiveSpin {
  public:
-  // For how long to spin at the most: about what a sleep and a wake-up take on
-  // a machine where that is slow.
+  // Maximum duration of a spin: about the time of a sleep and a wake-up on a
+  // machine where these are slow.
   static constexpr absl::Duration kLimit = absl::Microseconds(30);
 
-  // A sleep of this length may have been nothing but wake-ups: of the thread
-  // that was waited for, and then of this one.
+  // Maximum length of a short sleep. A sleep of this length may consist only of
+  // wake-ups: of the awaited thread, and then of this thread.
   static constexpr absl::Duration kShortSleep = absl::Microseconds(60);
 
-  // How many short waits are left out at the most after one that has spun in
-  // vain: it costs them less than a hundredth then.
+  // Maximum number of short waits that are left out after a spin in vain. At
+  // this number, the spin adds less than a hundredth to the cost of the waits.
   static constexpr uint32_t kMaxLeftOut = 256;
 
   constexpr AdaptiveSpin() = default;
 
-  // Whether the wait that begins now is to spin before it sleeps.
+  // Returns whether the wait that begins now must spin before sleeping.
   bool ShouldSpin() const { return should_spin_; }
 
-  // The wait has spun, and has found what it waited for. The next one spins.
+  // Reports that the wait has spun and has found the awaited event. The next
+  // wait spins.
   void OnFound() { leave_out_ /= 2; }
 
-  // The wait has spun in vain. What becomes of it now does not count.
+  // Reports that the wait has spun in vain. The rest of the wait does not
+  // count.
   void OnFoundNothing() {
     should_spin_ = false;
     leave_out_ = std::clamp(2 * leave_out_, 1U, kMaxLeftOut);
     left_ = leave_out_;
   }
 
-  // The wait, which has not spun, was ended after `slept` by what a spin would
-  // have seen.
+  // Reports that the wait has not spun, and was ended after `slept` by an event
+  // that a spin would have seen.
   void OnWoken(absl::Duration slept) {
     const bool is_short = slept <= kShortSleep;
     if (is_short && left_ > 0) --left_;
     should_spin_ = is_short && left_ == 0;
   }
 
-  // The wait was ended by something else.
+  // Reports that the wait was ended by another event.
   void OnWokenOtherwise() { should_spin_ = false; }
 
  private:
   bool should_spin_ = false;
-  // How many short waits the latest spin in vain has cost, and how many of
-  // them are to come.
+  // Number of short waits left out for the latest spin in vain, and the number
+  // of them that are still to come.
   uint32_t leave_out_ = 0;
   uint32_t left_ = 0;
 };
 
 // SpinFor()
 //
-// Calls `ready` until it returns true, or for so many cycles of the
-// `CycleClock`; and once more then. Returns what it returned last.
+// Calls `ready` until it returns true, or until `cycles` cycles of the
+// `CycleClock` have passed; then calls `ready` once more. Returns the result of
+// the last call.
 template <class Ready>
 bool SpinFor(uint64_t cycles, Ready ready) {
 #ifdef ROUSE_MODEL
-  // More looks would be more of the same.
+  // Further checks would only repeat the first.
   static_cast<void>(cycles);
   return ready();
 #else
@@ -112,9 +116,9 @@ bool SpinFor(uint64_t cycles, Ready ready) {
 
 // CanSpin()
 //
-// Whether this process has more than one processor: else whoever is waited for
-// can not go on before this thread sleeps. Found out once, for the first thread
-// that asks.
+// Returns whether this process has more than one processor. With a single
+// processor, the awaited thread cannot continue before this thread sleeps. The
+// result is determined once, for the first thread that asks.
 bool CanSpin();
 
 }  // namespace rouse

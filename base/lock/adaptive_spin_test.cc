@@ -14,7 +14,7 @@ namespace {
 constexpr absl::Duration kShort = AdaptiveSpin::kShortSleep;
 constexpr absl::Duration kLong = absl::Microseconds(61);
 
-// How many short waits in a row do not spin.
+// Returns the number of short waits in a row that do not spin.
 uint32_t ShortWaitsLeftOut(AdaptiveSpin& spin) {
   for (uint32_t count = 0;; ++count) {
     if (spin.ShouldSpin()) return count;
@@ -23,7 +23,7 @@ uint32_t ShortWaitsLeftOut(AdaptiveSpin& spin) {
   }
 }
 
-// One that spins.
+// Returns an object whose next wait spins.
 AdaptiveSpin Spinning() {
   AdaptiveSpin spin;
   spin.OnWoken(kShort);
@@ -115,7 +115,8 @@ TEST(SpinFor, GivesUp) {
   EXPECT_FALSE(SpinFor(1'000, [] { return false; }));
 }
 
-// A thread that has lost its processor meanwhile has not looked for long.
+// A thread that has lost its processor in the meantime has not checked for
+// long.
 TEST(SpinFor, LooksOnceMoreAtTheEnd) {
   int calls = 0;
   EXPECT_TRUE(SpinFor(0, [&] { return ++calls == 2; }));

@@ -5,8 +5,8 @@
 // File: back_off.h
 // -----------------------------------------------------------------------------
 //
-// How to wait for another thread that needs some ten nanoseconds, if it is not
-// off its processor.
+// Waits for another thread that needs about ten nanoseconds, if that thread is
+// on a processor.
 //
 //   BackOff back_off;
 //   while (!flag.load(std::memory_order_acquire)) back_off.Wait();
@@ -25,9 +25,9 @@ namespace rouse {
 
 // BackOff
 //
-// Waits longer from time to time: at first it spins, then it lets other threads
-// run, then it sleeps for 50 microseconds, so that a thread of lower priority
-// is waited for and not starved. In a model all of it is `SpinHint()`.
+// Waits in stages: at first `Wait()` spins, then it lets other threads run,
+// then it sleeps for 50 microseconds, so that a thread of lower priority is
+// waited for and not starved. In a model, every stage is a `SpinHint()`.
 class BackOff {
  public:
   void Wait() {

@@ -13,7 +13,7 @@
 namespace rouse {
 namespace {
 
-// Of the calling thread.
+// Returns the processor time of the calling thread.
 std::chrono::nanoseconds CpuTime() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -21,7 +21,7 @@ std::chrono::nanoseconds CpuTime() {
          std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Who is waited for may need the processor.
+// The awaited thread may need the processor.
 TEST(BackOffTest, LeavesTheProcessorToOthersWhenItTakesLong) {
   constexpr std::chrono::milliseconds kLong(100);
   const auto start = std::chrono::steady_clock::now();
@@ -34,12 +34,12 @@ TEST(BackOffTest, LeavesTheProcessorToOthersWhenItTakesLong) {
   BackOff back_off;
   while (!done.load(std::memory_order_acquire)) back_off.Wait();
   const std::chrono::nanoseconds used = CpuTime() - before;
-  // However late the other one is.
+  // Holds however late the other thread is.
   EXPECT_LT(used, (std::chrono::steady_clock::now() - start) / 2);
   slow.join();
 }
 
-// A sleep takes longer than all these together.
+// A sleep takes longer than all of these waits together.
 TEST(BackOffTest, DoesNotSleepWhenItTakesAMoment) {
   std::chrono::nanoseconds least = std::chrono::seconds(1);
   for (int i = 0; i < 100; ++i) {

@@ -13,26 +13,26 @@
 namespace rouse {
 
 void BiasedLock::SlowLockAsOwner() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  // Release as in UnlockAsOwner(): what it did the last time may have been seen
-  // by nobody yet.
+  // Release as in UnlockAsOwner(): perhaps no thread has seen yet what the
+  // owner did in its last critical section.
   held_.store(false, std::memory_order_release);
   others_.Lock();
-  // Whoever comes next takes `others_` after this, and sees it.
+  // The next thread takes `others_` after this, and sees the store.
   held_.store(true, std::memory_order_relaxed);
   others_.Unlock();
 }
 
 void BiasedLock::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   others_.Lock();
-  // If not, `wanted_` is true already, and an owner that has not seen it is
-  // long gone: it comes by way of `others_`.
+  // If the lock is not biased, `wanted_` is already true, and an owner that has
+  // not seen `wanted_` has long left: the owner now comes by way of `others_`.
   if (biased_.Read()) {
-    // Sequentially consistent, as the load: see LockAsOwner().
+    // Sequentially consistent, like the load: see LockAsOwner().
     wanted_.store(true, std::memory_order_seq_cst);
     ROUSE_MUTABLE_CALL(ProcessBarrier::Run());
   }
   BackOff back_off;
-  // As an acquire it pairs with the release of UnlockAsOwner().
+  // As an acquire, this load pairs with the release of UnlockAsOwner().
   while (held_.load(std::memory_order_seq_cst)) back_off.Wait();
 }
 

@@ -5,9 +5,9 @@
 // File: biased_lock.h
 // -----------------------------------------------------------------------------
 //
-// `BiasedLock` guards what one thread uses all the time, and others once in a
-// long while: such as what a worker keeps to itself, which a watchdog takes if
-// the worker is stuck.
+// `BiasedLock` guards data that one thread uses all the time, and other threads
+// use very rarely. An example is a worker's private data, which a watchdog
+// takes if the worker is stuck.
 //
 //   BiasedLock mu_;
 //   int count_ ABSL_GUARDED_BY(mu_) = 0;
@@ -18,21 +18,23 @@
 // # The protocol
 //
 //   held     set by the owner while it holds the lock, or tries to
-//   wanted   set by another thread while it holds the lock, or waits for the
-//            owner to leave; under `others`, so it is one at a time
+//   wanted   set by another thread while that thread holds the lock, or waits
+//            for the owner to leave; under `others`, so by one thread at a time
 //
-//   owner    unless it sees `wanted` at once, which is but a hint:
-//            held = true, reads `wanted`: the lock is its own if that is false.
-//            If not, it takes back `held`, and sets it again under `others`,
-//            where nobody else can be.
-//   other    takes `others`, wanted = true, reads `held` until it is false.
-//   EndBias  leaves `wanted` true for ever: the owner always finds it so, and
-//            others need no barrier any more.
+//   owner    sets `held`, then reads `wanted`. If `wanted` is false, the owner
+//            has the lock. If not, the owner clears `held`, and sets `held`
+//            again under `others`, where no other thread can be. An owner that
+//            sees `wanted` beforehand, which is only a hint, goes directly to
+//            `others`.
+//   other    takes `others`, sets `wanted`, and reads `held` until it is false.
+//   EndBias  leaves `wanted` true forever: the owner then always finds it true,
+//            and other threads no longer need a barrier.
 //
-// Each writes before it reads, and the two are ordered by a barrier on either
-// side: so they cannot both find nothing. The owner's barrier is none where the
-// other can put one into all threads (process_barrier.h), else that of a
-// sequentially consistent store.
+// Each side writes before it reads, and a barrier on each side orders the two
+// steps. Therefore the two sides cannot both miss the other's write. The owner
+// needs no barrier of its own if the other side can put a barrier into all
+// threads (process_barrier.h). Otherwise the owner's barrier is a sequentially
+// consistent store.
 //
 // Source: "biased locking", for instance D. Dice, M. Moir, W. Scherer, Quickly
 // Reacquirable Locks (2010).
@@ -53,12 +55,13 @@ namespace rouse {
 
 // BiasedLock
 //
-// The owner is one thread at a time: who becomes it next must be ordered behind
-// who was it before. A pair of lock and unlock costs it two stores and two
-// loads. Others pay for a `ProcessBarrier`, as do all threads then.
+// One thread at a time is the owner. The next owner must be ordered after the
+// previous owner. A pair of lock and unlock costs the owner two stores and two
+// loads. Other threads pay for a `ProcessBarrier`, which all threads then pay
+// for too.
 //
-// What is done under it must take some ten nanoseconds: who waits, spins, as
-// for a `SpinLock`. Not fair, not recursive.
+// A critical section must take only about ten nanoseconds, because a waiting
+// thread spins, as with a `SpinLock`. Not fair, not recursive.
 class ABSL_LOCKABLE BiasedLock {
  public:
   class OwnerHolder;
@@ -71,21 +74,22 @@ class ABSL_LOCKABLE BiasedLock {
   // ---- For the owner.
 
   void LockAsOwner() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
-    // Relaxed: only a hint. Where it is not biased any more, this spares some
-    // of what is in vain.
+    // Relaxed: only a hint. If the lock is no longer biased, the hint saves
+    // some futile steps.
     if (ABSL_PREDICT_FALSE(wanted_.load(std::memory_order_relaxed))) {
       return SlowLockAsOwner();
     }
     if (ABSL_PREDICT_TRUE(ProcessBarrier::IsAvailable())) {
-      // Ordered before the load below by the barrier of Lock(), and here for
-      // the compiler.
+      // The barrier of Lock() orders this store before the load below. The
+      // signal fence does so for the compiler.
       held_.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
-      // With the store and the load of Lock() in one order.
+      // Sequentially consistent, in a single order with the store and the load
+      // of Lock().
       held_.store(true, std::memory_order_seq_cst);
     }
-    // As an acquire it pairs with the release of Unlock().
+    // As an acquire, this load pairs with the release of Unlock().
     if (ABSL_PREDICT_FALSE(wanted_.load(std::memory_order_seq_cst))) {
       SlowLockAsOwner();
     }
@@ -101,9 +105,9 @@ class ABSL_LOCKABLE BiasedLock {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
   void Unlock() ABSL_UNLOCK_FUNCTION();
 
-  // From now on it favours nobody: who locks it, as the owner or not, pays
-  // for a `SpinLock`, and nobody for barriers. REQUIRES: `Lock()` was called,
-  // and `Unlock()` not yet.
+  // Ends the bias. From now on, a thread that takes the lock, as the owner or
+  // not, pays for a `SpinLock`, and no thread pays for barriers.
+  // REQUIRES: `Lock()` was called, and `Unlock()` not yet.
   void EndBias();
 
  private:
@@ -117,7 +121,7 @@ class ABSL_LOCKABLE BiasedLock {
 
 // BiasedLock::OwnerHolder, BiasedLock::Holder
 //
-// Hold `lock` as long as they live.
+// Hold `lock` for as long as the holder lives.
 class ABSL_SCOPED_LOCKABLE BiasedLock::OwnerHolder {
  public:
   explicit OwnerHolder(BiasedLock& lock) ABSL_EXCLUSIVE_LOCK_FUNCTION(lock)

@@ -13,7 +13,8 @@ namespace {
 using model::Require;
 using model::Thread;
 
-// Each with the owner's barrier and with the other's, in all threads.
+// Each test runs with the owner's barrier, and with the other side's barrier in
+// all threads.
 MODEL_TEST(BiasedLock, Excludes) {
   BiasedLock lock;
   Cell<int> count(0);
@@ -48,7 +49,7 @@ MODEL_TEST(BiasedLock, ExcludesTwoOthers, .mode = model::Mode::kBounded,
   Require(count.Read() == 3);
 }
 
-// The owner may be another thread each time, if something orders them.
+// The owner may be a different thread each time, if the owners are ordered.
 MODEL_TEST(BiasedLock, ExcludesTheNextOwner, .mode = model::Mode::kBounded,
            .preemption_bound = 3) {
   BiasedLock lock;
@@ -68,8 +69,8 @@ MODEL_TEST(BiasedLock, ExcludesTheNextOwner, .mode = model::Mode::kBounded,
   Require(count.Read() == 3);
 }
 
-// The owner finds out that it is not favoured any more, also if it was about to
-// take the lock; the others then exclude it without a barrier.
+// The owner finds out that the lock no longer favours it, even when about to
+// take the lock. Other threads then exclude the owner without a barrier.
 MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   BiasedLock lock;

@@ -16,7 +16,7 @@ TEST(BiasedLockTest, TheOwnerAndOthersExcludeOneAnother) {
   constexpr int kOwnersTurns = 2'000'000;
   constexpr int kTurns = 300;
   BiasedLock lock;
-  // Two words that differ while somebody is in the middle of it.
+  // The two words differ while a thread is in the middle of a critical section.
   int one = 0;
   int two = 0;
   std::vector<std::thread> others;

@@ -5,9 +5,9 @@
 // File: brief_lock.h
 // -----------------------------------------------------------------------------
 //
-// `BriefLock` is a `SpinLock` in the product, and a `ThreadMutex` in models:
-// that a spin lock is a lock has models of its own, and its spinning would
-// multiply the executions of all others.
+// `BriefLock` is a `SpinLock` in the product, and a `ThreadMutex` in models.
+// Separate models show that a spin lock is a lock, and the spinning would
+// multiply the executions of all other models.
 //
 //   BriefLock mu_;
 //   IntrusiveList<Node> nodes_ ABSL_GUARDED_BY(mu_);

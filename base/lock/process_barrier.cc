@@ -23,7 +23,7 @@ namespace rouse {
 
 #ifdef ROUSE_MODEL
 
-// Has the search choose now, once for all threads.
+// Makes the search choose now, once for all threads.
 void ProcessBarrier::Prepare() { static_cast<void>(IsAvailable()); }
 void ProcessBarrier::Run() {
   if (IsAvailable()) model::FenceAllThreads();
@@ -47,7 +47,7 @@ void ProcessBarrier::Run() {
   if (!IsAvailable()) return;
   while (ABSL_PREDICT_FALSE(
       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)) {
-    // Others rely on it.
+    // Other threads rely on the barrier.
     if (errno == ENOMEM) continue;
     Panic(
         "ProcessBarrier: membarrier(2) has been registered for, and fails; do "

@@ -6,7 +6,7 @@
 // -----------------------------------------------------------------------------
 //
 // `ProcessBarrier` puts a full memory barrier into every thread of the process
-// at one time: so those that pass often need none of their own.
+// at once, so that threads on a frequent path need no barrier of their own.
 //
 // Source: the system call membarrier(2), "private expedited".
 
@@ -23,8 +23,8 @@ namespace rouse {
 
 // ProcessBarrier
 //
-// Two threads that each write one thing and then read the other's, of which at
-// least one must see what the other wrote:
+// Serves two threads that each write one variable and then read the other
+// thread's variable, where at least one thread must see the other's write:
 //
 //   often, after Prepare()                seldom
 //
@@ -32,31 +32,32 @@ namespace rouse {
 //   std::atomic_signal_fence(seq_cst);    ProcessBarrier::Run();
 //   if (theirs.load()) ...                if (mine.load()) ...
 //
-// If it is not available the store of `mine` must be sequentially consistent,
-// as all the others are.
+// If the barrier is not available, the store of `mine` must be sequentially
+// consistent, like all the other operations.
 //
 // Thread-safe.
 class ProcessBarrier {
  public:
-  // Asks the kernel for it, once. Old kernels and some sandboxes do not have
-  // it.
+  // Requests the barrier from the kernel, once. Old kernels and some sandboxes
+  // do not have the barrier.
   static void Prepare();
 
-  // Whether `Run()` does anything. Does not change any more once `Prepare()`
-  // has returned, and is false before. A model explores both.
+  // Returns whether `Run()` has an effect. Returns false before `Prepare()`,
+  // and a constant result once `Prepare()` has returned. A model explores both
+  // results.
   static bool IsAvailable() {
 #ifdef ROUSE_MODEL
     return model::HasFenceAllThreads();
 #else
-    // Relaxed: set before what uses it is there.
+    // Relaxed: set before the objects that use the barrier exist.
     return available.load(std::memory_order_relaxed);
 #endif
   }
 
   // Returns when every thread of the process that was running has passed a full
-  // barrier. Takes a quarter of a microsecond when no other runs, and some
-  // microseconds, that it also costs the others, when they do (25 on a virtual
-  // machine). Does nothing where it is not available.
+  // barrier. Takes a quarter of a microsecond if no other thread runs. If other
+  // threads run, takes some microseconds (25 on a virtual machine), and costs
+  // the other threads the same. Does nothing if the barrier is not available.
   static void Run();
 
 #ifndef ROUSE_MODEL

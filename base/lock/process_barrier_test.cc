@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 20'000;
 
-// Fewer will do on a machine that takes so long.
+// Fewer rounds are enough on a machine that takes this long.
 constexpr std::chrono::seconds kTime(10);
 constexpr int kRoundsAtLeast = 1'000;
 
@@ -26,7 +26,7 @@ class Start {
   void Wait() {
     const int round = arrived_.fetch_add(1) / 2;
     for (int looks = 0; arrived_.load() < 2 * (round + 1); ++looks) {
-      // The other one may have no processor but this.
+      // The other thread may have no processor except this one.
       if (looks < 1000) {
         SpinHint();
       } else {
@@ -39,8 +39,8 @@ class Start {
   std::atomic<int> arrived_{0};
 };
 
-// What the header promises, and its only use. Without the barrier the two miss
-// each other in some hundred of the rounds.
+// Tests the promise of the header, which is the only use. Without the barrier,
+// the two threads miss each other in some hundred of the rounds.
 TEST(ProcessBarrierTest, OfTwoThatWriteAndThenReadOneSeesTheOther) {
   ProcessBarrier::Prepare();
   std::vector<std::atomic<bool>> mine(kRounds);
@@ -55,7 +55,7 @@ TEST(ProcessBarrierTest, OfTwoThatWriteAndThenReadOneSeesTheOther) {
     const bool available = ProcessBarrier::IsAvailable();
     for (int i = 0;; ++i) {
       start.Wait();
-      // Relaxed: written before the start that has just been waited for.
+      // Relaxed: written before the start that this thread has just awaited.
       if (i == rounds.load(std::memory_order_relaxed)) break;
       if (available) {
         mine[i].store(true, std::memory_order_relaxed);

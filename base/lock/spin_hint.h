@@ -5,8 +5,8 @@
 // File: spin_hint.h
 // -----------------------------------------------------------------------------
 //
-// For a loop that waits for another thread: tells the processor, and in a
-// `*_model` target the model checker, that nothing else is to be done.
+// Tells the processor, and in a `*_model` target the model checker, that a loop
+// only waits for another thread:
 //
 //   while (lock_.exchange(true, std::memory_order_acquire)) SpinHint();
 
@@ -27,7 +27,7 @@ using model::SpinHint;
 
 // SpinHint()
 //
-// Lets the processor's other hardware thread go ahead, for some ten to a
+// Lets the processor's other hardware thread go ahead, for about ten to a
 // hundred cycles. Does not yield to the system's scheduler.
 inline void SpinHint() {
 #if defined(__x86_64__) || defined(__i386__)

@@ -13,7 +13,7 @@
 namespace rouse {
 namespace {
 
-// The lock of the header's example.
+// This is the lock of the header's example.
 class SpinLock {
  public:
   void Lock() {
@@ -39,7 +39,8 @@ MODEL_TEST(SpinHint, ASpinLockExcludes) {
   model::Require(count.Read() == 2);
 }
 
-// Two that spin store the same again and again: neither keeps the other awake.
+// Two spinning threads store the same value again and again, and neither keeps
+// the other awake.
 MODEL_TEST(SpinHint, ASpinLockExcludesTwoOthers) {
   SpinLock lock;
   Cell<int> count(0);

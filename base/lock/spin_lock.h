@@ -5,9 +5,9 @@
 // File: spin_lock.h
 // -----------------------------------------------------------------------------
 //
-// `SpinLock` guards what is used for some ten nanoseconds at a time, such as
-// the timers of one worker, or the queue of what comes to all of them. Anywhere
-// else take `ThreadMutex` (thread_mutex.h).
+// `SpinLock` guards data that is used for about ten nanoseconds at a time, such
+// as the timers of one worker, or the global queue. Elsewhere, use
+// `ThreadMutex` (thread_mutex.h).
 //
 //   SpinLock mu_;
 //   int count_ ABSL_GUARDED_BY(mu_) = 0;
@@ -27,11 +27,12 @@ namespace rouse {
 
 // SpinLock
 //
-// One read-modify-write for a pair of `Lock()` and `Unlock()`, half of what a
-// mutex costs that can be slept on. For that, who finds it locked asks again:
-// at once at first, then after it has let other threads run, then after sleeps
-// of 50 microseconds. So a holder that is preempted, even by one of a
-// higher priority that wants the lock, is waited for and not starved.
+// A pair of `Lock()` and `Unlock()` costs one read-modify-write, half the cost
+// of a mutex on which threads can sleep. In return, a thread that finds the
+// lock held tries again: first at once, then after letting other threads run,
+// then after sleeps of 50 microseconds. A preempted holder is therefore waited
+// for and not starved, even if a thread of higher priority that wants the lock
+// has preempted the holder.
 //
 // Not fair, not recursive.
 class ABSL_LOCKABLE SpinLock {
@@ -62,7 +63,7 @@ class ABSL_LOCKABLE SpinLock {
 
 // SpinLockHolder
 //
-// Holds `lock` as long as it lives.
+// Holds `lock` for as long as the holder lives.
 class ABSL_SCOPED_LOCKABLE SpinLockHolder {
  public:
   explicit SpinLockHolder(SpinLock& lock) ABSL_EXCLUSIVE_LOCK_FUNCTION(lock)

@@ -45,7 +45,7 @@ TEST(SpinLockTest, ExcludesThreads) {
   EXPECT_EQ(count, 80'000);
 }
 
-// Longer than a waiter spins and yields.
+// This is longer than a waiter spins and yields.
 TEST(SpinLockTest, WaitsForAHolderThatSleeps) {
   SpinLock lock;
   int value = 0;

@@ -5,12 +5,13 @@
 // File: borrowed_closure.h
 // -----------------------------------------------------------------------------
 //
-// How a future tells that it uses the captures of a lambda that somebody else
-// owns. Internal to this project.
+// Reports whether a future uses the captures of a lambda that other code owns.
+// Internal to this project.
 //
-// A lambda's captures are in the lambda, not in the coroutine that a call of
-// the lambda makes. A `Co` that is awaited where it is made is destroyed before
-// the lambda; a task may live longer, so whoever spawns asks first.
+// A lambda's captures are in the lambda, not in the coroutine made by a call of
+// the lambda. A `Co` that is awaited where it is made is destroyed before the
+// lambda. A task can live longer than the lambda, so code that spawns a task
+// checks first.
 
 #ifndef ROUSE_FUTURE_CO_BORROWED_CLOSURE_H_
 #define ROUSE_FUTURE_CO_BORROWED_CLOSURE_H_
@@ -27,10 +28,10 @@ namespace rouse::internal {
 
 // IsLambda()
 //
-// Returns whether `T` is the type of a lambda, by the name that the compiler
-// gives it: "SCOPE::(lambda at FILE:LINE:COLUMN)", where clang leaves out the
-// scope of a function, or "SCOPE::<lambda(PARAMETERS)>". Does not need `T` to
-// be complete, which it is not in the lambda's own body.
+// Returns whether `T` is the type of a lambda, according to the compiler's name
+// of `T`: "SCOPE::(lambda at FILE:LINE:COLUMN)", where clang leaves out the
+// scope of a function, or "SCOPE::<lambda(PARAMETERS)>". `T` may be incomplete,
+// as it is in the lambda's own body.
 template <class T>
 consteval bool IsLambda() {
   std::string_view name = __PRETTY_FUNCTION__;
@@ -43,12 +44,14 @@ consteval bool IsLambda() {
 #endif
 }
 
-// The compiler's name of a lambda is not specified, and may change.
+// The compiler's name of a lambda is not specified and may change.
 static_assert(IsLambda<decltype([] {})>());
 
-// The function type of a call operator, const for one that is const, without
-// its class: clang 19 takes the class of a lambda in a template for another
-// one. Void for what no coroutine can be: static, or with C's "...".
+// Names the function type of a call operator, without its class. The type is
+// const if the operator is. The class is left out because clang 19 takes the
+// class of a lambda in a template for a different class. The type is void for
+// an operator that cannot be a coroutine: a static operator, or an operator
+// with C's "...".
 template <class Call>
 struct CallSignature {
   using type = void;
@@ -72,10 +75,11 @@ struct CallSignature<R (C::*)(Args...) const noexcept> {
 
 // IsClosureOf()
 //
-// Returns whether a `Lambda`, which is const if its call operator is to be, has
-// a call operator that takes `Args` and returns `R`. If not, a coroutine that
-// returns `R` and has the parameters `Lambda&, Args...` is not that lambda's,
-// but another function's that was given the lambda.
+// Returns whether `Lambda` has a call operator that takes `Args` and returns
+// `R`. `Lambda` is const if the call operator must be const. If the result is
+// false, a coroutine that returns `R` and has the parameters `Lambda&, Args...`
+// does not belong to the lambda, but to another function to which the lambda
+// was passed.
 template <class R, class Lambda, class... Args>
 constexpr bool IsClosureOf() {
   using Class = std::remove_const_t<Lambda>;
@@ -85,16 +89,16 @@ constexpr bool IsClosureOf() {
     return std::is_same_v<
         typename CallSignature<decltype(&Class::operator())>::type, Signature>;
   } else {
-    // A generic lambda. The cast selects an operator by its signature, and
-    // instantiates its body only where the return type is deduced.
+    // The lambda is generic. The cast selects an operator by its signature, and
+    // instantiates the operator's body only if the return type is deduced.
     return requires { static_cast<Signature Class::*>(&Class::operator()); };
   }
 }
 
 // BorrowsClosure()
 //
-// Returns whether `future`, or a future that it holds, is a coroutine of a
-// lambda with captures.
+// Returns whether `future`, or a future inside it, is a coroutine of a lambda
+// with captures.
 template <class F>
 bool BorrowsClosure(const F& future) {
   if constexpr (requires { future.BorrowsClosure(); }) {

@@ -64,7 +64,7 @@ TEST(BorrowsClosure, IsTrueForALambdaInATemplate) {
   EXPECT_EQ(PollOnce(co).value(), 5);
 }
 
-// With clang the names of these lambdas begin with their scopes.
+// With clang, the names of these lambdas begin with their scopes.
 auto in_namespace = [value = 1]() -> Co<int> { co_return value; };
 struct WithLambdas {
   static inline auto in_class = [value = 1]() -> Co<int> { co_return value; };
@@ -84,7 +84,7 @@ TEST(BorrowsClosure, IsTrueForALambdaOutsideOfFunctions) {
 struct Shape {
   int Area() const { return 2; }
 };
-// Gets a generic lambda that cannot be called with a vector.
+// Takes a generic lambda that cannot be called with a vector.
 template <class Visitor>
 Co<int> VisitAll(Visitor& visitor, std::vector<Shape> shapes) {
   for (const Shape& shape : shapes) visitor(shape);
@@ -100,7 +100,7 @@ TEST(BorrowsClosure, CallsNoLambdaThatIsPassed) {
   EXPECT_EQ(area, 4);
 }
 
-// A parameter that is a lambda, which is no closure of the function.
+// The parameter is a lambda that is not the closure of the function.
 template <class F>
 Co<int> ByValue(F f) {
   co_return co_await f();
@@ -149,7 +149,7 @@ TEST(BorrowsClosure, IsSeenThroughWhatHoldsIt) {
   all.push_back(lambda());
   EXPECT_TRUE(BorrowsClosure(JoinAll(std::move(all))));
   EXPECT_FALSE(BorrowsClosure(Join(Ready(), Function(1))));
-  // These keep it.
+  // These futures keep the lambda.
   EXPECT_FALSE(BorrowsClosure(Join(Ready(), lambda)));
   EXPECT_FALSE(BorrowsClosure(Select(Ready(), lambda)));
 }

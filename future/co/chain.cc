@@ -36,7 +36,7 @@ namespace {
       "temporary `Co`, and neither a named one nor a Join, Select or Timeout");
 }
 
-// Goes on with `frame`, and whatever frames follow, until the chain suspends.
+// Continues `frame`, and the frames that follow, until the chain suspends.
 bool RunFrom(Frame* frame, Frame& root, Context& cx) {
   for (;;) {
     if (!frame->finished) {
@@ -52,7 +52,7 @@ bool RunFrom(Frame* frame, Frame& root, Context& cx) {
     } else if (root.to_start != nullptr) {
       frame = std::exchange(root.to_start, nullptr)->child;
     } else {
-      return true;  // a generator's yield
+      return true;  // a generator has yielded
     }
   }
 }

@@ -5,34 +5,35 @@
 // File: chain.h
 // -----------------------------------------------------------------------------
 //
-// How coroutines are polled. Internal to `Co` and `Gen`.
+// Implements the polling of coroutines. Internal to `Co` and `Gen`.
 //
 // Coroutines that await one another form a chain of frames: the root, which is
-// polled from outside, its child, and so on to the frame that awaits a future
-// which is no coroutine, the leaf.
+// polled from outside, the root's child, and so on to the frame of the leaf, an
+// awaited future that is not a coroutine.
 //
 //   root ──awaits──▶ child ──awaits──▶ child ──awaits──▶ leaf future
 //
-// Polling the root polls the leaf and nothing between. When the leaf is ready
-// its frame is resumed; a frame that finishes gives way to its parent, in a
-// loop. So a wake costs the same at any depth.
+// Polling the root polls the leaf and no frame in between. When the leaf is
+// ready, the leaf's frame is resumed. When a frame finishes, the parent
+// continues, in a loop. A wake therefore costs the same at any depth.
 //
-// A child is started by its parent inline, as a call. One that finishes without
-// suspending returns into its parent, which never suspends. Past
-// `kMaxInlineDepth` calls the native stack is unwound instead and the root's
-// loop starts the child. A chain that is polled by a leaf of another, as in a
-// `Join`, counts for itself.
+// A parent starts its child inline, as a call. A child that finishes without
+// suspending returns into the parent, and the parent never suspends. After
+// `kMaxInlineDepth` nested calls, the native stack is unwound instead, and the
+// root's loop starts the child. A chain that is polled by a leaf of another
+// chain, as in a `Join`, counts separately.
 //
-// # Invariants, for a chain that is not being polled
+// # Invariants of a chain that is not being polled
 //
-// * Its root's `leaf` is the awaiter that the deepest frame is suspended in. It
-//   is null before the first poll, and of a generator that has yielded.
-// * Each frame but the root has, as `awaiter`, the awaiter of its parent that
-//   owns it.
-// * Every frame is suspended. `finished` is set on none but, for the moment
-//   before its owner takes the result, the root.
-// * `cx` of the root is null. While it is not, the chain may be neither polled
-//   nor destroyed: what runs may be part of it.
+// * The root's `leaf` is the awaiter in which the deepest frame is suspended.
+//   `leaf` is null before the first poll, and in a generator that has yielded.
+// * The `awaiter` of each frame except the root is the awaiter in the parent
+//   that owns the frame.
+// * Every frame is suspended. `finished` is not set on any frame, except on the
+//   root for the moment before the owner takes the result.
+// * The root's `cx` is null. While `cx` is not null, the chain may be neither
+//   polled nor destroyed, because the code that is running may be part of the
+//   chain.
 
 #ifndef ROUSE_FUTURE_CO_CHAIN_H_
 #define ROUSE_FUTURE_CO_CHAIN_H_
@@ -56,25 +57,27 @@
 
 namespace rouse::internal {
 
-// How many coroutines run inside one another on the native stack, at the most.
-// A level is a few hundred bytes, or a few thousand where nothing is optimized
-// and a sanitizer instruments.
+// Maximum number of coroutines that run inside one another on the native stack.
+// A level takes a few hundred bytes, or a few thousand without optimization and
+// with a sanitizer's instrumentation.
 inline constexpr uint32_t kMaxInlineDepth = 32;
 
 struct Frame;
 
 struct Awaiter;
 
-// What depends on the type of what is awaited.
+// Holds the functions that depend on the type of the awaited object.
 struct AwaiterVTable {
-  // Called when what is awaited may be ready. False: still pending. True: the
-  // frame goes on, unless the call has marked it as finished.
+  // Called when the awaited object may be ready. Returns false if the object is
+  // still pending. Returns true if the frame continues, unless the call has
+  // marked the frame as finished.
   bool (*ready)(Awaiter*, Context&);
-  // Says what is awaited. Null for a child, of which its frame tells.
+  // Describes the awaited object. Null for a child, because the child's frame
+  // describes the await.
   void (*trace)(const Awaiter&, AwaitTrace&);
 };
 
-// What a frame is suspended in. Lives in that frame.
+// Represents the await in which a frame is suspended. Lives inside the frame.
 struct Awaiter {
   Awaiter(Frame& parent, const AwaiterVTable* vtable)
       : parent(&parent), vtable(vtable) {}
@@ -82,18 +85,18 @@ struct Awaiter {
   Awaiter& operator=(const Awaiter&) = delete;
 
   Frame* const parent;
-  // For a child: null where its parent just goes on when the child finishes.
+  // Null for a child whose parent simply continues when the child finishes.
   const AwaiterVTable* const vtable;
 };
 
-// An awaiter that owns a child frame.
+// Represents the await of a child, and owns the child's frame.
 struct ChildAwaiterBase : Awaiter {
   using Awaiter::Awaiter;
 
   Frame* child = nullptr;
 };
 
-// The part of a promise that is the same for all coroutines.
+// Holds the part of a promise common to all coroutines.
 struct Frame {
   Frame() {}  // NOLINT(modernize-use-equals-default): leaves out what is below
   Frame(const Frame&) = delete;
@@ -105,8 +108,9 @@ struct Frame {
   }
 
   std::coroutine_handle<> handle() {
-    // The promise of every coroutine that derives from Frame starts with it and
-    // is aligned to no more than the two pointers before it: see `CheckLayout`.
+    // Every coroutine promise derived from Frame starts with the Frame and is
+    // aligned to at most the size of the two preceding pointers: see
+    // `CheckLayout`.
     return std::coroutine_handle<Frame>::from_promise(*this);
   }
 
@@ -118,11 +122,12 @@ struct Frame {
   }
 
   bool started() const { return root != nullptr; }
-  // Of a root that is not being polled.
+  // Returns whether the coroutine is suspended in an await.
+  // REQUIRES: the frame is a root, and no poll is in progress.
   bool IsInAwait() const { return started() && leaf != nullptr; }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-  // Called in a `catch`.
+  // Keeps the current exception. Must be called in a `catch`.
   void KeepException() noexcept { exception = std::current_exception(); }
   bool HasException() const { return exception != nullptr; }
 #else
@@ -130,55 +135,57 @@ struct Frame {
   bool HasException() const { return false; }
 #endif
 
-  // Resumes a suspended frame until it suspends or finishes.
+  // Resumes a suspended frame, until the frame suspends or finishes.
   void Resume() { handle().resume(); }
 
-  // The context of the poll in which this frame runs.
+  // Returns the context of the poll that runs the frame.
   Context& context() { return *root->cx; }
 
   void Finish() { finished = true; }
 
-  // Told at each `co_await`, before what is awaited is polled.
+  // Records the location of a `co_await`. Called at each `co_await`, before the
+  // awaited object is polled.
   void AwaitAt(std::source_location place) { std::construct_at(&where, place); }
 
   void Destroy() { handle().destroy(); }
 
-  // What every call of a coroutine initializes is kept small: a child that does
-  // not suspend lives for some ten nanoseconds.
+  // Few members are initialized at every call of a coroutine, because a child
+  // that does not suspend lives for only about ten nanoseconds.
 
-  // The frame that is polled for the whole chain; null before the first poll.
+  // Frame that is polled for the whole chain; null before the first poll.
   Frame* root = nullptr;
-  // The awaiter of the parent; null for a root. Set when the frame is started.
+  // Awaiter of the parent; null for a root. Set when the frame is started.
   ChildAwaiterBase* awaiter;
 
-  // Of a root, set when it is started:
+  // These three belong to a root, and are set when the root is started.
   Awaiter* leaf;
-  Context* cx;                 // null but during a poll
-  ChildAwaiterBase* to_start;  // whose child the root's loop starts
+  Context* cx;                 // null except during a poll
+  ChildAwaiterBase* to_start;  // the root's loop starts its child
 
-  // How many coroutines are on the native stack below this one, while it runs.
+  // Number of coroutines below this frame on the native stack, while the frame
+  // runs.
   uint32_t depth;
   bool finished = false;
-  // Whether it is a coroutine of a lambda with captures.
+  // True for a coroutine of a lambda with captures.
   bool borrows_closure = false;
-  // While it is suspended in an await: where that is.
+  // Location of the await in which the frame is suspended, if any.
   union {
     std::source_location where;
   };
 #ifdef ABSL_HAVE_EXCEPTIONS
-  // What ended the frame; or, while it is suspended in a leaf, what that leaf
-  // threw when it was polled.
+  // Exception that ended the frame or, while the frame is suspended in a leaf,
+  // the exception thrown by a poll of the leaf.
   std::exception_ptr exception;
 #endif
 };
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-// Out of line: inlined at a `co_await`, it costs the frame a word, in which the
-// exception is on its way.
+// Rethrows the exception of `frame`. Out of line, because an inlined copy at a
+// `co_await` costs the frame a word for the exception in flight.
 [[noreturn]] void Rethrow(Frame& frame);
 #endif
 
-// Rethrows what `frame` has kept, if anything.
+// Rethrows the exception that `frame` has kept, if any.
 inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #ifdef ABSL_HAVE_EXCEPTIONS
   if (frame.exception != nullptr) [[unlikely]] {
@@ -187,20 +194,23 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #endif
 }
 
-// Polls the chain of `root`. True: the root has suspended outside any await (it
-// has finished, or it is a generator that has yielded). Throws nothing but a
-// panic: what an awaited future throws goes to the frame that awaits it.
+// Polls the chain of `root`. Returns true if the root has suspended outside any
+// await: the root has finished, or is a generator that has yielded. Throws
+// nothing except a panic: an exception from an awaited future goes to the frame
+// that awaits the future.
 bool PollChain(Frame& root, Context& cx);
 
-// Adds the awaits of a chain that is not being polled, and what it waits for.
-// REQUIRES: it is in an await.
+// Adds to `trace` the awaits of a chain that is not being polled, and then the
+// future for which the chain waits.
+// REQUIRES: the chain is in an await.
 void TraceChain(const Frame& root, AwaitTrace& trace);
 
-// Destroys a chain that is not being polled, its deepest frame first: locals go
-// in the reverse order of their making, and the native stack stays flat.
+// Destroys a chain that is not being polled, beginning with the deepest frame.
+// Locals are destroyed in the reverse order of their construction, and the
+// native stack stays flat.
 void DestroyChain(Frame& root);
 
-// Awaits a future that is no coroutine. The future stays where it is: a
+// Awaits a future that is not a coroutine. The future stays in place: a
 // temporary lives in the frame until the end of the full expression.
 template <Future F>
 class [[nodiscard]] FutureAwaiter : public Awaiter {
@@ -241,7 +251,7 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   OutputSlot<FutureOutput<F>> output_;
 };
 
-// Awaits a child coroutine, which it owns from then on.
+// Awaits a child coroutine, and owns the child from then on.
 template <class Promise>
 class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
  public:
@@ -268,8 +278,8 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
   }
 
   decltype(auto) await_resume() {
-    // Destroyed as soon as its result is out, as a function's locals are gone
-    // when it has returned.
+    // The child is destroyed as soon as its result has been taken, just as a
+    // function's locals are destroyed by the time the function has returned.
     const std::unique_ptr<Frame, DestroyFrame> done(
         std::exchange(child, nullptr));
     return static_cast<Promise&>(*done).Take();
@@ -288,7 +298,7 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
   };
 };
 
-// Ends a coroutine: its owner takes the result.
+// Ends a coroutine, whose owner then takes the result.
 class FinalAwaiter {
  public:
   explicit FinalAwaiter(Frame& frame) { frame.Finish(); }
@@ -297,7 +307,7 @@ class FinalAwaiter {
   void await_resume() const noexcept {}
 };
 
-// The result of a coroutine, in its promise.
+// Holds the result of a coroutine, as a part of its promise.
 template <class T>
 class ResultSlot {
  public:
@@ -326,7 +336,7 @@ class ResultSlot<void> {
   void return_void() {}
 
  protected:
-  // That the coroutine has finished is all there is to know.
+  // The only information is that the coroutine has finished.
   struct NoResult {
     void Take() const {}
   };

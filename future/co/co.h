@@ -5,18 +5,19 @@
 // File: co.h
 // -----------------------------------------------------------------------------
 //
-// `Co<T>` is the coroutine of Rouse: a function that can wait.
+// `Co<T>` is the coroutine type of Rouse. A coroutine is a function that can
+// wait:
 //
 //   rouse::Co<int> Add(rouse::Co<int> a, rouse::Co<int> b) {
 //     const int x = co_await std::move(a);
 //     co_return x + co_await std::move(b);
 //   }
 //
-// Inside one, `co_await` takes
+// Inside a `Co`, `co_await` takes
 //
-// * any `Future`, by reference or as a temporary, and gives its output;
-// * another `Co`, as an rvalue, and gives what it returns;
-// * `OrReturn(x)`, and gives the value of `x` or ends the coroutine with the
+// * any `Future`, by reference or as a temporary, and returns the output;
+// * another `Co`, as an rvalue, and returns the result;
+// * `OrReturn(x)`, and returns the value of `x` or ends the coroutine with the
 //   error: see or_return.h.
 //
 // # Lambdas
@@ -29,20 +30,21 @@
 //   rouse::Spawn(std::move(loop));         // fine: the task keeps the lambda
 //
 // `Join`, `TryJoin`, `Select`, `Race` and `Timeout` take a lambda as `Spawn`
-// does. To spawn a coroutine of a lambda with captures, as in `Spawn(loop())`,
-// is a `Panic()` that names the line.
+// does. Spawning a coroutine of a lambda with captures, as in `Spawn(loop())`,
+// is a `Panic()` whose message names the line.
 //
 // References and views that are passed as parameters dangle in the same way.
-// Clang can warn of both where it sees a temporary: see coro_attributes.h.
+// Clang can warn about both if it sees a temporary: see coro_attributes.h.
 //
 // # g++ 12
 //
-// That compiler makes programs that crash of some coroutines. For it
+// g++ 12 miscompiles some coroutines, and the resulting programs crash. To
+// support this compiler:
 //
-// * write no lambda and no aggregate as a temporary in a full expression with
-//   `co_await`, which it destroys twice: name it first;
-// * let no awaiter and no future be an aggregate;
-// * `co_await` no temporary in the condition of a `switch`, or of an `if`
+// * Write no lambda and no aggregate as a temporary in a full expression with
+//   `co_await`, because g++ 12 destroys the temporary twice: name it first.
+// * Make no awaiter and no future an aggregate.
+// * Do not `co_await` a temporary in the condition of a `switch`, or of an `if`
 //   without `else`: name the future or the result first.
 
 #ifndef ROUSE_FUTURE_CO_CO_H_
@@ -76,27 +78,27 @@ class CoAwaits;
 
 // Co
 //
-// Owns a coroutine. It is lazy: nothing of the body runs before the first poll.
-// `T` may be void, a reference or move-only.
+// Owns a coroutine. `Co` is lazy: no part of the body runs before the first
+// poll. `T` may be void, a reference or move-only.
 //
-// Destroying a `Co` at any point cancels it: the future it waits for is
-// cancelled first, then the locals of each coroutine in the chain go, innermost
-// first. Nothing runs after that.
+// Destroying a `Co` at any point cancels it. The awaited future is cancelled
+// first. Then the locals of each coroutine in the chain are destroyed,
+// innermost coroutine first. Nothing runs after that.
 //
-// An exception that leaves the body comes out of the `co_await` or the `Poll()`
-// that gets the result.
+// An exception that leaves the body propagates out of the `co_await` or the
+// `Poll()` that receives the result.
 //
-// A `Co` may be moved at any time, also between polls, but not inside its own
-// poll. Polling or awaiting one that was moved from, or has finished, is a
-// `Panic()`. One that is destroyed before it was polled destroys its parameters
-// as any function does: if these are such a `Co` again, and so on, then by
-// recursion.
+// A `Co` may be moved at any time, even between polls, but not inside its own
+// poll. Polling or awaiting a `Co` that was moved from or has finished is a
+// `Panic()`. A `Co` destroyed before the first poll destroys the parameters as
+// any function does: if a parameter is itself such a `Co`, and so on, the
+// destruction is recursive.
 //
-// Nothing that lives in a frame, be it the result, a parameter, a local or a
-// future that is awaited, may be aligned to more than 16 bytes. Compilers do
-// not see to it; hold such a thing through a pointer.
+// No object that lives in a frame may be aligned to more than 16 bytes, whether
+// it is the result, a parameter, a local or an awaited future. Compilers do not
+// check this; hold such an object through a pointer.
 //
-// A frame is one block of `FramePool`. Awaiting allocates nothing else; a wake
+// A frame is one block of `FramePool`. Awaiting allocates nothing else. A wake
 // costs the same at any depth of coroutines that await one another.
 template <class T = void>
 class [[nodiscard(
@@ -107,7 +109,7 @@ class [[nodiscard(
 
   Co(Co&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   Co& operator=(Co&& other) noexcept {
-    // What was here is destroyed now, not when `other` is.
+    // The replaced coroutine is destroyed now, not when `other` is.
     Co replaced(std::move(other));
     std::swap(frame_, replaced.frame_);
     return *this;
@@ -116,7 +118,8 @@ class [[nodiscard(
     if (IsLive()) internal::DestroyChain(*frame_);
   }
 
-  // Runs the coroutine, and those it awaits, until it finishes or must wait.
+  // Runs the coroutine and the chain of awaited coroutines, until the coroutine
+  // finishes or must wait.
   PollResult<T> Poll(Context& cx) {
     CheckLive();
     if (!internal::PollChain(*frame_, cx)) return kPending;
@@ -130,12 +133,12 @@ class [[nodiscard(
     }
   }
 
-  // Internal. Whether this is a coroutine of a lambda with captures, which must
-  // outlive it: see borrowed_closure.h.
+  // Internal. Returns whether this is a coroutine of a lambda with captures,
+  // which must outlive the coroutine: see borrowed_closure.h.
   bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure; }
 
-  // Where the coroutine waits: see await_trace.h. One that has not begun, or
-  // has finished, is a leaf.
+  // Adds to `trace` where the coroutine waits: see await_trace.h. A coroutine
+  // that has not begun or has finished is a leaf.
   void Trace(AwaitTrace& trace) const {
     if (IsLive() && frame_->IsInAwait()) {
       internal::TraceChain(*frame_, trace);
@@ -156,7 +159,7 @@ class [[nodiscard(
 
   explicit Co(promise_type& frame) : frame_(&frame) {}
 
-  // Stands for a frame that has been destroyed because it had finished.
+  // Stands for a frame that finished and was destroyed.
   static promise_type* Finished() {
     return reinterpret_cast<promise_type*>(uintptr_t{1});
   }
@@ -179,7 +182,7 @@ class [[nodiscard(
         "first time, or call the coroutine again");
   }
 
-  // For the coroutine that awaits this one, which owns the frame from then on.
+  // Releases the frame to an awaiting coroutine, the owner from then on.
   promise_type& Release() {
     CheckLive();
     if (frame_->started()) {
@@ -204,7 +207,7 @@ struct OrReturnTraits;
 template <class T>
 class OrReturnOperand;
 
-// What may follow `co_await` in a coroutine with the given promise.
+// Defines the operands of `co_await` in a coroutine with the given promise.
 template <class Promise>
 class CoAwaits : public Frame {
  public:
@@ -221,7 +224,7 @@ class CoAwaits : public Frame {
     return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
   }
 
-  // Says what to do instead.
+  // Rejects other operands with advice in the error message.
   template <class A>
     requires(!Future<std::remove_reference_t<A>>)
   std::suspend_never await_transform(A&&) {
@@ -241,7 +244,8 @@ class CoAwaits : public Frame {
     return ChildAwaiter<CoPromise<U>>(*this, child.Release());
   }
 
-  // Declared here and defined by or_return.h, whose header it takes.
+  // Declared here, and defined in or_return.h, which must be included for
+  // `OrReturn()`.
   template <class U>
   auto await_transform(
       OrReturnOperand<U>&& operand,
@@ -251,7 +255,7 @@ class CoAwaits : public Frame {
                                                    operand);
   }
 
-  // The frame of a child, for an awaiter other than the plain one.
+  // Releases the frame of a child to an awaiter other than the plain one.
   template <class U>
   static CoPromise<U>& Release(Co<U>&& child) {
     return child.Release();
@@ -271,23 +275,25 @@ class CoPromise : public CoAwaits<CoPromise<T>>, public ResultSlot<T> {
 
   void unhandled_exception() noexcept { this->KeepException(); }
 
-  // The result of a finished coroutine, once.
+  // Takes the result of a finished coroutine. Must be called only once.
   T Take() {
     RethrowFrom(*this);
     return this->result_.Take();
   }
 
-  // The same, left where it is; null if an exception ended the coroutine.
+  // Returns a pointer to the result, which stays in place, or null if an
+  // exception ended the coroutine.
   auto* Peek() { return this->HasException() ? nullptr : this->result_.Peek(); }
 };
 
 // LambdaCoPromise
 //
-// The promise of a coroutine whose first parameter is a lambda by reference.
+// Promise of a coroutine whose first parameter is a lambda by reference.
 template <class T, class Closure, class... Args>
 class LambdaCoPromise final : public CoPromise<T> {
  public:
-  // The closure's type is complete only behind its body, where this is defined.
+  // The closure's type is complete only after the lambda's body, where the
+  // constructor is defined.
   LambdaCoPromise() {
     this->borrows_closure =
         !std::is_empty_v<std::remove_reference_t<Closure>> &&
@@ -299,7 +305,8 @@ class LambdaCoPromise final : public CoPromise<T> {
 
 }  // namespace rouse
 
-// A coroutine lambda, among others. The parameters are those of the coroutine.
+// Matches coroutine lambdas, among others. `Closure&` and `Args...` are the
+// parameters of the coroutine.
 template <class T, class Closure, class... Args>
   requires(rouse::internal::IsLambda<std::remove_const_t<Closure>>())
 struct std::coroutine_traits<rouse::Co<T>, Closure&, Args...> {

@@ -20,7 +20,7 @@ Co<> AwaitReadyChildren(benchmark::State& state) {
   }
 }
 
-// One operation: a child is called, runs to its end and gives its value.
+// One operation: a child is called, runs to completion and returns its value.
 void BM_AwaitReadyChild(benchmark::State& state) {
   Co<> co = AwaitReadyChildren(state);
   const Waker waker;
@@ -29,7 +29,7 @@ void BM_AwaitReadyChild(benchmark::State& state) {
 }
 BENCHMARK(BM_AwaitReadyChild);
 
-// Ready once after each time that it is set.
+// Becomes ready once after each call that sets it.
 class Flag {
  public:
   void Set() { set_ = true; }
@@ -55,8 +55,8 @@ Co<> AwaitAtDepth(Flag& flag, int depth) {
   }
 }
 
-// One operation: the leaf becomes ready and the root is polled, the frame that
-// awaits the leaf is resumed, and awaits it again, which is pending.
+// One operation: the leaf becomes ready and the root is polled. The frame that
+// awaits the leaf is resumed, and awaits the leaf again, which is pending.
 void BM_WakeAndSuspend(benchmark::State& state) {
   Flag flag;
   Co<> co = AwaitAtDepth(flag, static_cast<int>(state.range(0)) - 1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "rouse/future/coroutine_checks.h"
-// The above comes first.
+// The header above must come first.
 
 #include <functional>
 #include <future>
@@ -27,7 +27,7 @@ Co<int> Answer() { co_return 42; }
 Co<size_t> Length(const std::string& text) { co_return text.size(); }
 Gen<size_t> Lengths(const std::string& text) { co_yield text.size(); }
 
-// What compiles, with the checks and without.
+// Compiles with the checks and without.
 ROUSE_CORO_WRAPPER Co<int> Forward(const std::function<Co<int>()>& f) {
   return f();
 }

@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Pending until it is opened; keeps count of its polls.
+// Pending until opened. Counts its polls.
 class Gate {
  public:
   PollResult<int> Poll(Context&) {
@@ -245,7 +245,7 @@ TEST(Co, CarriesWhatCannotBeAssigned) {
   EXPECT_EQ(PollOnce(co).value().value(), 3);
 }
 
-// Coroutines that poll one another from a leaf are chains of their own.
+// Coroutines that poll one another from a leaf are separate chains.
 TEST(Co, ALeafMayPollAnotherCo) {
   class Polls {
    public:
@@ -268,7 +268,8 @@ TEST(Co, ALeafMayPollAnotherCo) {
   EXPECT_EQ(PollOnce(co).value(), 57);
 }
 
-// What a coroutine awaits may not touch it while it is being polled.
+// An awaited future must not touch the coroutine while the coroutine is being
+// polled.
 class Meddler {
  public:
   explicit Meddler(std::function<void(Context&)> meddle)
@@ -305,7 +306,8 @@ TEST(Co, LoopsOverReadyChildrenInConstantStack) {
   EXPECT_EQ(PollOnce(co).value(), 7'000'000);
 }
 
-// Nor with the depth of a chain, whichever way it ends.
+// Nor must the stack grow with the depth of a chain, whichever way the chain
+// ends.
 TEST(Co, ADeepChainOfReadyChildrenRunsInConstantStack) {
   Gate gate;
   gate.Open();
@@ -362,7 +364,7 @@ TEST(Co, AnExceptionGoesThroughTheChain) {
   EXPECT_THROW((void)PollOnce(co), std::runtime_error);
 }
 
-// Its destructor leaves the `co_return` before it.
+// The destructor leaves the preceding `co_return` with an exception.
 struct ThrowsAtTheEnd {
   ~ThrowsAtTheEnd() noexcept(false) { throw std::runtime_error("end"); }
 };

@@ -1,12 +1,14 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random trees of coroutines and combinators, against a reference that knows
-// nothing of either: it computes from the tree what comes out, and at which
-// poll. Each tree is run to its end, and destroyed after a random number of
-// polls; every local must go once, innermost first.
+// Runs random trees of coroutines and combinators against a reference that
+// knows nothing of either: the reference computes from the tree what the result
+// is, and at which poll it comes. Each tree is run to completion, and destroyed
+// after a random number of polls. Every local must be destroyed once, innermost
+// first.
 //
-// A failure names its seed; --gtest_random_seed and --gtest_shuffle try others.
+// A failure names its seed. `--gtest_random_seed` and `--gtest_shuffle` try
+// other seeds.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,13 +48,13 @@ constexpr int kModulus = 1'000'003;
 // ---- What a tree is -------------------------------------------------------
 
 enum class Kind {
-  kLeaf,         // pending `polls` times, then gives `value` or throws it
-  kSequence,     // one after the other
+  kLeaf,         // pending `polls` times, then returns or throws `value`
+  kSequence,     // runs one child after the other
   kChain,        // `value` coroutines around the one child
-  kByReference,  // a child that is a root of its own
-  kMoved,        // the same, and moved before every poll
+  kByReference,  // a child that is a separate root
+  kMoved,        // a separate root, moved before every poll
   kUnstarted,    // never polled
-  kGenerator,    // yields what the children give
+  kGenerator,    // yields the children's values
   kOrReturn,     // a child whose value may be an error
   kCatch,        // a child whose exception is caught
   kJoin,
@@ -71,7 +73,8 @@ struct Node {
   std::vector<Node> children;
 };
 
-// What comes of a node: `polls` times pending, then a value or an exception.
+// Describes the result of a node: `polls` times pending, then a value or an
+// exception.
 struct Outcome {
   int polls = 0;
   bool throws = false;
@@ -82,15 +85,15 @@ int Mix(int a, int b) {
   return static_cast<int>((int64_t{a} * 31 + b) % kModulus);
 }
 
-// Values that `kOrReturn` and `kTryJoin` take for errors.
+// Returns whether `kOrReturn` and `kTryJoin` take `value` for an error.
 bool IsError(int value) { return value % 5 == 0; }
 
 // ---- The reference --------------------------------------------------------
 
 Outcome Evaluate(const Node& node);
 
-// Children that are polled in turn in every poll, each poll beginning with the
-// next one. Errors end it only where `errors` is set.
+// Evaluates children that are all polled in every poll, where each poll begins
+// with the next child. Errors end the join only if `errors` is set.
 Outcome EvaluateJoin(const std::vector<Node>& children, bool errors) {
   std::vector<Outcome> outcomes;
   for (const Node& child : children) outcomes.push_back(Evaluate(child));
@@ -215,8 +218,8 @@ Node MakeTree(FastRand& rand, int depth) {
     node.children.push_back(MakeTree(rand, depth - 1));
   }
   if (node.kind == Kind::kSelect || node.kind == Kind::kRace) {
-    // Where any arm might win the reference could not say: none is ready at the
-    // same poll as another.
+    // The reference could not tell the result if any arm might win, so no two
+    // arms are ready at the same poll.
     for (int i = 0; i < 3; ++i) {
       Node wait = MakeLeaf(rand, 0);
       wait.throws = false;
@@ -236,7 +239,7 @@ Node MakeTree(FastRand& rand, int depth) {
 
 int live_objects = 0;
 
-// One for each running coroutine, before its other locals.
+// Exists once for each running coroutine, before the coroutine's other locals.
 class Scope {
  public:
   explicit Scope(Scope* parent) : parent_(parent) {
@@ -457,14 +460,14 @@ Co<int> RunSelectBiased(const Node& node, Scope* parent) {
       SelectBiased(Run(node.children[0], &scope), Run(node.children[1], &scope),
                    Run(node.children[2], &scope));
   const int value = MixWinner(co_await select);
-  // The losers have gone, while `select` has not.
+  // The losers have been destroyed, while `select` still exists.
   const Tracked local(scope);
   co_return value;
 }
 
 Co<int> RunRace(const Node& node, Scope* parent) {
   Scope scope(parent);
-  // One arm is not the race's own.
+  // The race does not own one of the arms.
   Co<int> second = Run(node.children[1], &scope);
   co_return co_await Race(Run(node.children[0], &scope), second,
                           Run(node.children[2], &scope));
@@ -508,7 +511,7 @@ ROUSE_CORO_WRAPPER Co<int> Run(const Node& node, Scope* parent) {
 
 // ---- The test -------------------------------------------------------------
 
-// What one poll comes to, with an exception as an outcome.
+// Returns the outcome of one poll. An exception is also an outcome.
 std::optional<Outcome> PollOutcome(Co<int>& co, FastRand& rand) {
   const Waker waker;
   Context cx(waker, &rand);
@@ -530,7 +533,7 @@ void CheckTree(uint64_t seed, bool threads) {
   const Node tree = MakeTree(rand, 2 + static_cast<int>(rand.Below(4)));
   const Outcome expected = Evaluate(tree);
 
-  // Polls here, or on a thread of its own.
+  // Polls on this thread or on a new one.
   auto poll = [&](Co<int>& co) {
     if (!threads || rand.Below(2) == 0) return PollOutcome(co, rand);
     std::optional<Outcome> outcome;

@@ -5,8 +5,8 @@
 // File: gen.h
 // -----------------------------------------------------------------------------
 //
-// `Gen<T>` is a coroutine that gives many values: the usual way to write a
-// stream.
+// `Gen<T>` is a coroutine that returns many values. Most streams are written as
+// a `Gen`:
 //
 //   rouse::Gen<std::string> Lines(TcpStream& stream) {
 //     LineBuffer buffer;
@@ -22,11 +22,11 @@
 //   rouse::Gen<std::string> lines = Lines(stream);
 //   while (std::optional<std::string> line = co_await rouse::Next(lines)) ...
 //
-// Inside one, `co_await` takes what it does in a `Co`, but for `OrReturn`: a
-// generator has no result that could be an error. One that can fail yields
-// `absl::StatusOr<T>`, the error as the last item.
+// Inside a `Gen`, `co_await` takes the same operands as in a `Co`, except for
+// `OrReturn`: a generator has no result that could be an error. A generator
+// that can fail yields `absl::StatusOr<T>`, with the error as the last item.
 //
-// What co.h says of lambdas, references and g++ 12 holds here too.
+// The rules of co.h for lambdas, references and g++ 12 also apply here.
 
 #ifndef ROUSE_FUTURE_CO_GEN_H_
 #define ROUSE_FUTURE_CO_GEN_H_
@@ -57,18 +57,18 @@ class GenPromise;
 
 // Gen
 //
-// A `Stream` that owns a coroutine. It is lazy: the body runs when the stream
-// is polled, and rests at a `co_yield` until it is polled again. `T` is no
-// reference; it may be move-only.
+// Owns a coroutine that is a `Stream`. A `Gen` is lazy: the body runs when the
+// stream is polled, and pauses at a `co_yield` until the next poll. `T` must
+// not be a reference, and may be move-only.
 //
-// Destroying a `Gen` at any point cancels it, as it does a `Co`; its locals are
-// destroyed as soon as the body has ended, or else with it.
+// Destroying a `Gen` at any point cancels it, as with a `Co`. The locals are
+// destroyed as soon as the body has ended, or otherwise with the `Gen`.
 //
-// An exception that leaves the body comes out of `PollNext()` and ends the
-// stream. When it has ended, `PollNext()` goes on to answer `std::nullopt`.
+// An exception that leaves the body propagates out of `PollNext()` and ends the
+// stream. After the end, `PollNext()` continues to return `std::nullopt`.
 //
-// A `Gen` may be moved at any time, also between polls, but not inside its own
-// poll. Polling one that was moved from is a `Panic()`.
+// A `Gen` may be moved at any time, even between polls, but not inside its own
+// poll. Polling a `Gen` that was moved from is a `Panic()`.
 template <class T>
 class [[nodiscard("a generator does nothing until it is polled")]]
 ROUSE_CORO_RETURN_TYPE Gen {
@@ -80,7 +80,7 @@ ROUSE_CORO_RETURN_TYPE Gen {
 
   Gen(Gen&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   Gen& operator=(Gen&& other) noexcept {
-    // What was here is destroyed now, not when `other` is.
+    // The replaced coroutine is destroyed now, not when `other` is.
     Gen replaced(std::move(other));
     std::swap(frame_, replaced.frame_);
     return *this;
@@ -104,8 +104,8 @@ ROUSE_CORO_RETURN_TYPE Gen {
     return std::nullopt;
   }
 
-  // Where the coroutine waits: see await_trace.h. One that rests at a
-  // `co_yield`, has not begun or has ended is a leaf.
+  // Adds to `trace` where the coroutine waits: see await_trace.h. A coroutine
+  // that is paused at a `co_yield`, has not begun or has ended is a leaf.
   void Trace(AwaitTrace& trace) const {
     if (frame_ != nullptr && frame_ != Ended() && frame_->IsInAwait()) {
       internal::TraceChain(*frame_, trace);
@@ -123,7 +123,7 @@ ROUSE_CORO_RETURN_TYPE Gen {
 
   explicit Gen(promise_type& frame) : frame_(&frame) {}
 
-  // Stands for a frame that has been destroyed because it had finished.
+  // Stands for a frame that finished and was destroyed.
   static promise_type* Ended() {
     return reinterpret_cast<promise_type*>(uintptr_t{1});
   }

@@ -5,7 +5,7 @@
 // File: output_slot.h
 // -----------------------------------------------------------------------------
 //
-// Room for the output of one future. Internal to this folder.
+// Holds the output of one future. Internal to this folder.
 
 #ifndef ROUSE_FUTURE_CO_OUTPUT_SLOT_H_
 #define ROUSE_FUTURE_CO_OUTPUT_SLOT_H_
@@ -21,17 +21,19 @@ namespace rouse::internal {
 
 // OutputSlot
 //
-// Empty, then filled with a `T`, a reference or nothing. Other than a
-// `PollResult` it is never assigned to, so `T` need only be movable.
+// Starts empty, and is then filled with a `T`, a reference or nothing. Unlike a
+// `PollResult`, a slot is never assigned to, so `T` only needs to be movable.
 template <class T>
 class OutputSlot {
  public:
-  // Keeps what `poll()`, a `PollResult<T>`, has, if it is ready. Whether it is.
+  // Calls `poll()`, which returns a `PollResult<T>`, and keeps the output if
+  // the result is ready. Returns whether the result is ready.
   // REQUIRES: the slot is empty.
   template <class Poll>
   bool FillBy(Poll poll) {
-    // Made where it stays: moving it shows, where every `co_await` passes. What
-    // is there before is pending and has nothing to destroy.
+    // The result is made in its final place, because every `co_await` passes
+    // here and a move is measurable. The slot's previous content is pending and
+    // has nothing to destroy.
     void* const place = &result_;
     ROUSE_TRY { ::new (place) PollResult<T>(poll()); }
     ROUSE_CATCH_ALL {
@@ -40,8 +42,8 @@ class OutputSlot {
     }
     return result_.IsReady();
   }
-  // In place of what is there: a `co_return` may be left by a destructor that
-  // throws, and another one come after it.
+  // Replaces the present output, if any: a destructor that throws can interrupt
+  // a `co_return`, and another `co_return` can follow.
   template <class U>
   void Emplace(U&& value) {
     if (result_.IsReady()) std::destroy_at(&result_);
@@ -52,11 +54,12 @@ class OutputSlot {
 
   bool IsFull() const { return result_.IsReady(); }
 
-  // The output, moved out of the slot, which counts as full still.
+  // Returns the output for moving out of the slot. The slot still counts as
+  // full.
   // REQUIRES: the slot is full.
   T&& Take() { return *std::move(result_); }
 
-  // Null if empty.
+  // Returns a pointer to the output, or null if the slot is empty.
   T* Peek() { return result_.IsReady() ? &*result_ : nullptr; }
 
  private:

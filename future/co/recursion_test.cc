@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Coroutines that poll one another to a depth for which there is no stack.
+// Tests coroutines that poll one another to a depth for which there is not
+// enough stack.
 
 #include <cstddef>
 #include <functional>
@@ -38,7 +39,8 @@ Co<int> ByJoin(int depth) {
 
 constexpr int kDepth = 1'000'000;
 
-// What the panic says that ends `co` on a thread with a small stack.
+// Returns the message of the panic that ends `co` on a thread with a small
+// stack.
 std::string PanicOf(std::function<Co<int>(int)> recurse) {
   std::string message = "none";
   absl::StatusOr<Thread> thread = Thread::Start(

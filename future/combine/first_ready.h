@@ -5,7 +5,7 @@
 // File: first_ready.h
 // -----------------------------------------------------------------------------
 //
-// What `Select` and `Race` have in common. Internal to this folder.
+// Implements the common part of `Select` and `Race`. Internal to this folder.
 
 #ifndef ROUSE_FUTURE_COMBINE_FIRST_READY_H_
 #define ROUSE_FUTURE_COMBINE_FIRST_READY_H_
@@ -27,8 +27,9 @@ namespace rouse::internal {
 
 // FirstReady
 //
-// Futures of which one wins. `Result::template From<I>()` makes the result, a
-// `PollResult<typename Result::Output>`, of what arm `I` answers.
+// Holds futures, called arms. The first ready arm wins.
+// `Result::template From<I>()` makes the result, a
+// `PollResult<typename Result::Output>`, from the poll result of arm `I`.
 template <class Result, class... Fs>
 class FirstReady {
   static constexpr size_t kSize = sizeof...(Fs);
@@ -39,12 +40,12 @@ class FirstReady {
   explicit FirstReady(Fs&&... futures)
       : arms_(std::in_place, std::forward<Fs>(futures)...) {}
 
-  // As `Poll()`, beginning anywhere.
+  // Like `Poll()`, but begins with a random arm.
   PollResult<Output> PollFair(Context& cx) {
     return kSize == 1 ? Poll(cx) : PollFrom(cx.rand().Below(kSize), cx);
   }
 
-  // Polls the arms until one is ready; then all are destroyed.
+  // Polls the arms until one is ready, and then destroys all arms.
   PollResult<Output> Poll(Context& cx) { return PollFrom(0, cx); }
 
   bool BorrowsClosure() const {
@@ -56,7 +57,7 @@ class FirstReady {
                *arms_);
   }
 
-  // A branch for each arm.
+  // Adds a branch for each arm to `trace`.
   void Trace(AwaitTrace& trace, std::string_view name) const {
     AwaitTrace::Branches branches(trace, name);
     if (!arms_.has_value()) return;
@@ -70,8 +71,8 @@ class FirstReady {
     if (!arms_.has_value()) {
       Panic("Select or Race: polled after it has finished; keep what it gave");
     }
-    // An arm that only lacks budget would seem not to be ready, and a later one
-    // win in its place.
+    // An arm that lacks only budget would appear to be pending, and a later arm
+    // would win in its place.
     if (!cx.HasBudget()) return YieldForBudget(cx);
     for (size_t i = 0; i < kSize; ++i) {
       PollResult<Output> result = PollAt<0>((first + i) % kSize, cx);

@@ -5,16 +5,16 @@
 // File: join.h
 // -----------------------------------------------------------------------------
 //
-// Runs several futures at once, in one task, until all are ready:
+// Runs several futures concurrently, in one task, until all are ready:
 //
 //   auto [user, orders] = co_await rouse::Join(LoadUser(id), LoadOrders(id));
 //
 //   std::vector<rouse::Co<Page>> fetches = ...;
 //   std::vector<Page> pages = co_await rouse::JoinAll(std::move(fetches));
 //
-// "At once" is not "in parallel": the futures share the task and its thread.
-// For parallelism, or for a great many, spawn tasks: every wake of the task
-// polls each future that is not ready yet.
+// "Concurrently" does not mean "in parallel": the futures share the task and
+// its thread. Spawn tasks to run futures in parallel, or to run a great many:
+// every wake of the task polls each future that is not ready yet.
 
 #ifndef ROUSE_FUTURE_COMBINE_JOIN_H_
 #define ROUSE_FUTURE_COMBINE_JOIN_H_
@@ -43,7 +43,7 @@ namespace internal {
 template <class T>
 using JoinOutput = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-// What is left of a child when all are ready.
+// Takes the output of `child` when all children are ready.
 template <class F>
 JoinOutput<FutureOutput<F>> TakeOutput(MaybeDone<F>& child) {
   if constexpr (std::is_void_v<FutureOutput<F>>) {
@@ -122,27 +122,28 @@ class [[nodiscard]] JoinFuture {
 
   // Empty once finished.
   std::optional<std::tuple<internal::MaybeDone<Fs>...>> children_;
-  // The next poll begins with this child, so that each is once the first to
-  // take from the budget.
+  // Index of the child with which the next poll begins, so that each child in
+  // turn is the first to take from the budget.
   size_t first_ = 0;
 };
 
 // Join()
 //
-// A future that is ready when all of `futures` are. Gives a `std::tuple` of
-// their outputs in order, with `std::monostate` for void; an output that is a
-// reference stays one.
+// Returns a future that is ready when all of `futures` are ready. The output is
+// a `std::tuple` of the outputs in order, with `std::monostate` for void. An
+// output that is a reference remains a reference.
 //
-// An rvalue is moved in, and is destroyed as soon as it is ready; an lvalue is
-// polled where it is, and outlives the result. Destroying the result cancels
-// what was moved in. A callable that returns a future stands for that future:
-// it is kept, is called at the first poll, and is destroyed after the future.
+// An rvalue is moved in and is destroyed as soon as it is ready. An lvalue is
+// polled in place and must outlive the result. Destroying the result cancels
+// the futures that were moved in. A callable that returns a future stands for
+// that future: the callable is kept, is called at the first poll, and is
+// destroyed after the future.
 //
-// Every poll begins with another child, in turn, so that none is starved of the
-// cooperative budget by those before it.
+// Every poll begins with a different child, in turn, so that no child is
+// starved of the cooperative budget by the children before it.
 //
-// An exception from a future comes out of the poll; the others go with the
-// result.
+// An exception from a future propagates out of the poll. The other futures are
+// destroyed with the result.
 template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
 JoinFuture<internal::FutureFrom<Fs>...> Join(Fs&&... futures) {
@@ -162,7 +163,7 @@ class [[nodiscard]] JoinAllFuture {
                          internal::JoinOutput<T>>;
 
  public:
-  // Nothing, if the futures give nothing.
+  // Void if the futures have no outputs.
   using Output =
       std::conditional_t<std::is_void_v<T>, void, std::vector<Element>>;
 
@@ -176,7 +177,7 @@ class [[nodiscard]] JoinAllFuture {
       Panic("JoinAll: polled after it has finished; keep what it gave");
     }
     if (!PollAll(cx)) return kPending;
-    // Destroyed when the outputs are out.
+    // The children are destroyed after their outputs have been taken.
     Children children = *std::exchange(children_, std::nullopt);
     if constexpr (std::is_void_v<T>) {
       return {};
@@ -223,9 +224,10 @@ class [[nodiscard]] JoinAllFuture {
 
 // JoinAll()
 //
-// As `Join()`, for any number of futures of one type. Gives a `std::vector` of
-// their outputs in order: of `std::reference_wrapper` for references, and
-// nothing for void. Allocates when it is made and when it is ready.
+// Like `Join()`, but for any number of futures of one type. The output is a
+// `std::vector` of the outputs in order: of `std::reference_wrapper` for
+// references, and no output for void. Allocates when the future is made and
+// when it is ready.
 template <Future F>
 JoinAllFuture<F> JoinAll(std::vector<F> futures) {
   return JoinAllFuture<F>(std::move(futures));

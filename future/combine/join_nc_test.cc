@@ -12,7 +12,7 @@
 
 namespace rouse {
 
-// Can be polled where it is, but not be moved into a combinator.
+// Can be polled in place, but cannot be moved into a combinator.
 class Fixed {
  public:
   Fixed() {}
@@ -22,7 +22,7 @@ class Fixed {
   PollResult<int> Poll(Context&) { return 1; }
 };
 
-// What compiles.
+// Compiles.
 Co<> UseAll() {
   Fixed fixed;
   co_await Join(fixed, Ready());

@@ -121,7 +121,7 @@ TEST(Join, IsMovableBeforeItsFirstPoll) {
   EXPECT_EQ(x + *y, 3);
 }
 
-// Takes all the budget there is, a given number of times, and counts.
+// Takes all of the budget a given number of times, and counts.
 Co<> Hungry(int* meals, int times) {
   class Bite {
    public:
@@ -213,7 +213,7 @@ TEST(JoinAll, StarvesNoChildOfTheBudget) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-// The child has finished, and what it gave is lost.
+// The child has finished, and its output is lost.
 TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
   struct Throws {
     Throws() = default;

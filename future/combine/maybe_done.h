@@ -5,7 +5,8 @@
 // File: maybe_done.h
 // -----------------------------------------------------------------------------
 //
-// A future until it is ready, and then its output. Internal to this folder.
+// Holds a future, and the output once the future is ready. Internal to this
+// folder.
 
 #ifndef ROUSE_FUTURE_COMBINE_MAYBE_DONE_H_
 #define ROUSE_FUTURE_COMBINE_MAYBE_DONE_H_
@@ -26,7 +27,7 @@ namespace rouse::internal {
 
 // MaybeDone
 //
-// A child of a `Join`. `F` is as deduced for the argument `F&&`.
+// Holds a child of a `Join`. `F` is as deduced for the argument `F&&`.
 template <class F>
 class MaybeDone {
  public:
@@ -35,8 +36,8 @@ class MaybeDone {
   explicit MaybeDone(F&& future)
       : state_(std::in_place_index<0>, std::forward<F>(future)) {}
 
-  // Polls the future, if it is there still. Whether the output is there; the
-  // future, if it was moved in, has then been destroyed.
+  // Polls the future unless it has finished. Returns whether the output is
+  // available. A future that was moved in has then been destroyed.
   bool Poll(Context& cx) {
     OwnedOrRef<F>* future = std::get_if<0>(&state_);
     if (future == nullptr) {
@@ -52,7 +53,7 @@ class MaybeDone {
     return true;
   }
 
-  // A branch of its own, unless it is done.
+  // Adds a branch for the future, unless the future is done.
   void Trace(AwaitTrace::Branches& branches) const {
     if (const OwnedOrRef<F>* future = std::get_if<0>(&state_)) {
       branches.Add(future->get());

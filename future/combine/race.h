@@ -5,7 +5,7 @@
 // File: race.h
 // -----------------------------------------------------------------------------
 //
-// The first value of several futures that give the same:
+// Returns the first value of several futures with the same output type:
 //
 //   Reply reply = co_await rouse::Race(Ask(primary), Ask(replica));
 
@@ -64,8 +64,8 @@ class [[nodiscard]] RaceFuture {
 
 // Race()
 //
-// As `Select()`, for futures of one output type: gives the winner's output, and
-// not which one it was of.
+// Like `Select()`, but for futures of one output type: the output is the
+// winner's, without the winner's index.
 template <IntoFuture F, IntoFuture... Fs>
 RaceFuture<internal::FutureFrom<F>, internal::FutureFrom<Fs>...> Race(
     F&& future, Fs&&... futures) {

@@ -13,9 +13,9 @@
 //     case 1: co_return;
 //   }
 //
-// Cancelled is destroyed: what a loser had begun is lost unless it keeps it
-// elsewhere. To go on with it in the next round, make it before the loop and
-// pass it as an lvalue.
+// The cancelled futures are destroyed, so the progress of a loser is lost
+// unless kept elsewhere. To continue with a future in the next round, make it
+// before the loop and pass it as an lvalue.
 
 #ifndef ROUSE_FUTURE_COMBINE_SELECT_H_
 #define ROUSE_FUTURE_COMBINE_SELECT_H_
@@ -109,21 +109,21 @@ class [[nodiscard]] SelectBiasedFuture {
 
 // Select()
 //
-// A future that is ready when the first of `futures` is. Gives a
-// `std::variant` whose index is that of the future: with `std::monostate` for
-// void and `std::reference_wrapper` for a reference. Alternatives may be of one
-// type; read them by index.
+// Returns a future that is ready when the first of `futures` is ready. The
+// output is a `std::variant` whose index is the winner's, with `std::monostate`
+// for void and `std::reference_wrapper` for a reference. Several alternatives
+// may have the same type; read them by index.
 //
-// An rvalue is moved in; when the result is ready all of these have been
-// destroyed, so the losers are cancelled by then. An lvalue is polled where it
-// is, outlives the result, and may be selected on again unless it has won. A
-// callable that returns a future is kept, as by `Join()`.
+// An rvalue is moved in. By the time the result is ready, all futures that were
+// moved in have been destroyed, so the losers are already cancelled. An lvalue
+// is polled in place, must outlive the result, and may be selected on again
+// unless it has won. A callable that returns a future is kept, as by `Join()`.
 //
-// Of several that are ready any may win: each poll begins with a random one
-// (see `Context::rand()`), so that none starves. With the cooperative budget
-// used up no future is polled and the task yields.
+// If several futures are ready, any may win: each poll begins with a random
+// future (see `Context::rand()`), so that no future starves. If the cooperative
+// budget is used up, no future is polled and the task yields.
 //
-// An exception from a future comes out of the poll.
+// An exception from a future propagates out of the poll.
 template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
 SelectFuture<internal::FutureFrom<Fs>...> Select(Fs&&... futures) {
@@ -133,9 +133,10 @@ SelectFuture<internal::FutureFrom<Fs>...> Select(Fs&&... futures) {
 
 // SelectBiased()
 //
-// As `Select()`, but of several that are ready the leftmost wins. One that is
-// ready again and again starves those to its right; so does one that uses up
-// the task's budget in each poll. What is to stop the others goes first.
+// Like `Select()`, but if several futures are ready, the leftmost wins. A
+// future that is ready again and again starves the futures to its right, and so
+// does a future that uses up the task's budget in each poll. Put the future
+// that must stop the others first.
 template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
 SelectBiasedFuture<internal::FutureFrom<Fs>...> SelectBiased(Fs&&... futures) {

@@ -84,7 +84,7 @@ TEST(Select, DestroysTheLosersBeforeItIsReady) {
   EXPECT_THAT(log, ElementsAre());
   a.Set(1);
   auto winner = PollOnce(select);
-  // The result is out, and `select` still here.
+  // The result is ready, and `select` still exists.
   EXPECT_TRUE(winner.IsReady());
   EXPECT_THAT(log, UnorderedElementsAre("a", "b", "local"));
 }
@@ -166,7 +166,7 @@ TEST(SelectBiased, PollsNothingBehindTheWinner) {
   EXPECT_EQ(behind.polls(), 0);
 }
 
-// Takes a unit of the budget to be ready.
+// Takes a unit of the budget and is ready.
 class Unit {
  public:
   PollResult<void> Poll(Context& cx) {

@@ -5,12 +5,12 @@
 // File: try_join.h
 // -----------------------------------------------------------------------------
 //
-// Runs several futures at once until all have succeeded or one has failed:
+// Runs several futures concurrently until all have succeeded or one has failed:
 //
 //   absl::StatusOr<std::tuple<User, Orders>> both =
 //       co_await rouse::TryJoin(LoadUser(id), LoadOrders(id));
 //
-// or, in a coroutine that returns an `absl::StatusOr` itself:
+// or, in a coroutine that also returns an `absl::StatusOr`:
 //
 //   auto [user, orders] = co_await rouse::OrReturn(
 //       rouse::TryJoin(LoadUser(id), LoadOrders(id)));
@@ -39,7 +39,7 @@ namespace rouse {
 
 namespace internal {
 
-// What a success holds.
+// Describes the value of a successful outcome of type `T`.
 template <class T>
 struct TryJoinTraits {
   static_assert(sizeof(T) == 0,
@@ -128,7 +128,8 @@ class [[nodiscard]] TryJoinFuture {
  private:
   static constexpr size_t kSize = sizeof...(Fs);
 
-  // What the child has come to; null while it is pending.
+  // Polls the child at `index`. Returns the status of the outcome, or null if
+  // the child is pending.
   template <size_t I>
   const absl::Status* PollAt(size_t index, Context& cx) {
     if constexpr (I + 1 < kSize) {
@@ -143,19 +144,20 @@ class [[nodiscard]] TryJoinFuture {
 
   // Empty once finished.
   std::optional<std::tuple<internal::MaybeDone<Fs>...>> children_;
-  // As in `JoinFuture`.
+  // Index of the child with which the next poll begins.
   size_t first_ = 0;
 };
 
 // TryJoin()
 //
-// As `Join()`, for futures of `absl::Status` or `absl::StatusOr`. If one fails
-// it is ready at once, with that error; what was moved in has then been
-// destroyed, and so the rest cancelled. If several fail in one poll one of
-// their errors is given.
+// Like `Join()`, but for futures of `absl::Status` or `absl::StatusOr`. If a
+// future fails, the result is ready at once with the error. All futures that
+// were moved in have then been destroyed, so the remaining futures are
+// cancelled. If several futures fail in one poll, the output is any of the
+// errors.
 //
-// Otherwise it gives an `absl::StatusOr` of a `std::tuple` of the values in
-// order, with `std::monostate` for an `absl::Status`.
+// Otherwise the output is an `absl::StatusOr` of a `std::tuple` of the values
+// in order, with `std::monostate` for an `absl::Status`.
 template <IntoFuture... Fs>
   requires(sizeof...(Fs) > 0)
 TryJoinFuture<internal::FutureFrom<Fs>...> TryJoin(Fs&&... futures) {
