@@ -75,13 +75,13 @@ rouse::Co<std::vector<std::string>> FetchAll(std::vector<std::string> urls) {
 rouse::Co<bool> StartAndAbort() {
   auto task = rouse::Spawn(rouse::Sleep(absl::InfiniteDuration()));
   const rouse::AbortHandle abort = task.abort_handle();
-  abort.Abort();  // from any thread, as often as one likes
+  abort.Abort();  // from any thread, any number of times
   const absl::StatusOr<rouse::SleepResult> end = co_await task;
   co_return absl::IsCancelled(end.status());
 }
 
 rouse::Co<int> CountLocally() {
-  // No lock, and no atomic: the tasks take turns on one thread.
+  // Needs no lock and no atomic: the tasks take turns on one thread.
   auto count = std::make_shared<int>(0);
   auto increment = [count]() -> rouse::Co<> {
     co_await rouse::Yield();
@@ -107,7 +107,7 @@ std::string Prefixed(const std::string& text) {
 
 rouse::Co<std::string> Handle() {
   co_await rouse::Yield();
-  // A task of its own has a copy.
+  // The spawned task has a copy of the value.
   auto audit = []() -> rouse::Co<std::string> {
     co_return Prefixed("audited");
   };
@@ -164,7 +164,7 @@ rouse::Co<absl::Status> Main(rouse::TcpListener listener) {
   rouse::TaskTracker connections;
   absl::Status accepted =
       co_await Accept(std::move(listener), connections, stop);
-  // 2. Those there are have been told too. Wait for them, but not for ever.
+  // 2. Tell the existing connections, too. Wait for them, but not forever.
   stop.Cancel();
   connections.Close();
   (void)co_await rouse::Timeout(absl::Minutes(1), connections.Wait());
@@ -172,10 +172,10 @@ rouse::Co<absl::Status> Main(rouse::TcpListener listener) {
 }
 
 absl::Status Serve(rouse::Runtime runtime, rouse::TcpListener listener) {
-  // As a task: on a worker, where what it spawns is.
+  // As a spawned task, `Main()` runs on a worker, like the tasks it spawns.
   absl::Status status =
       runtime.BlockOn(runtime.Spawn(Main(std::move(listener))));
-  // 3. Whatever task is left is cancelled. Blocking calls get some time.
+  // 3. Cancel all tasks that are left. Blocking calls get some time.
   if (!std::move(runtime).ShutdownTimeout(absl::Minutes(1)) && status.ok()) {
     status = absl::DeadlineExceededError("a blocking call did not end");
   }
@@ -190,7 +190,7 @@ std::string HowItEnded(const absl::Status& joined,
 
 rouse::Co<std::string> Watch(rouse::JoinHandle<void> task) {
   const absl::Status joined = co_await task;
-  // After the result, `exception()` tells.
+  // After the result is taken, `exception()` returns the exception, if any.
   co_return HowItEnded(joined, task.exception());
 }
 

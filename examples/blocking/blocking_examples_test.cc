@@ -62,7 +62,7 @@ rouse::Co<absl::StatusOr<std::string>> Ask(std::string question) {
   co_return absl::StrCat("no answer to ", question);
 }
 
-// What a library calls, on a thread that it does not own.
+// Called by a library, on a thread that the library does not own.
 absl::StatusOr<std::string> AskAndWait(const std::string& question) {
   return rouse::BlockOn(rouse::Handle::Current().Spawn(Ask(question)));
 }
