@@ -47,7 +47,7 @@ using rouse::scheduler::Scheduler;
 // Sockets and timers.
 using Stack = rouse::wheel::Driver<Reactor>;
 
-// Runs `main`, and all that it spawns, on this thread, until `main` has ended.
+// Runs `main`, and all tasks that it spawns, on this thread until `main` ends.
 template <class Main>
 absl::StatusOr<int> RunMain(Stack& stack, Main main) {
   auto driver = std::make_unique<DriverRef<Stack>>(stack);

@@ -54,7 +54,7 @@ rouse::Co<absl::StatusOr<int64_t>> SumOfHalves(
   auto half = [numbers](size_t from, size_t to) -> rouse::Co<int64_t> {
     co_return co_await Sum(*numbers, from, to);
   };
-  // Runs on another thread if one has nothing to do.
+  // Runs on another thread if another worker has nothing to do.
   auto first = [half, middle] { return half(0, middle); };
   rouse::JoinHandle<int64_t> other = rouse::Spawn(first);
   int64_t sum = co_await Sum(*numbers, middle, numbers->size());
@@ -77,7 +77,7 @@ rouse::Co<absl::Status> Save(std::shared_ptr<const Table> table) {
   co_return co_await rouse::SpawnBlocking(write);
 }
 
-// Deep in code that knows of no coroutines.
+// Called deep inside code that does not use coroutines.
 void SaveNow(const Table& table) {
   rouse::BlockInPlace([&table] { table.WriteTo("table.db"); });
 }
@@ -96,7 +96,7 @@ std::string Report(const rouse::Runtime& runtime) {
   return report;
 }
 
-// The tasks that have not been polled for so long.
+// Lists the tasks whose last poll began `long_time` ago or earlier.
 std::string Stuck(const rouse::Runtime& runtime, absl::Duration long_time) {
   std::string stuck;
   const rouse::TaskDump dump = runtime.handle().Dump();
@@ -121,7 +121,7 @@ absl::StatusOr<rouse::Runtime> MakeWatched() {
     // task 17 "reader" (spawned at server.cc:40) has been polled for 7ms on ...
     LOG(WARNING) << poll;
     if (poll.ended) return;
-    // Where the thread is now; in runtime/stack_of_thread.h.
+    // Shows where the thread is now; from runtime/stack_of_thread.h.
     absl::StatusOr<std::string> stack = rouse::StackOfThread(poll.thread);
     if (stack.ok()) LOG(WARNING) << *stack;
   };
