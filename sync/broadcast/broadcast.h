@@ -31,7 +31,7 @@
 //
 // # Requirements for T
 //
-// Several receivers copy a `T` at once, while others destroy their own copies.
+// Several receivers may copy a `T` at once, while others destroy their copies.
 // Therefore several threads must be able to call `T(const T&)` for the same
 // value concurrently. (Send a `std::shared_ptr` to any other type, such as a
 // type with a `mutable` cache.) When only one receiver is left with the value,
@@ -341,8 +341,8 @@ class Receiver {
   // the end: closed, when all senders are destroyed and everything has been
   // received. The result is never empty.
   //
-  // Destroying the future before it is ready has received nothing. As long as
-  // the future exists, the receiver must not be moved or destroyed, and no
+  // A future that is destroyed before it is ready has received nothing. As long
+  // as the future exists, the receiver must not be moved or destroyed, and no
   // other call may receive from the receiver.
   ReceiveFuture<T> Receive() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReceiveFuture<T>(*this);

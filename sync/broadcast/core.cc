@@ -82,8 +82,8 @@ uint64_t CoreBase::RemoveReceiver() {
   const uint64_t end = tail_;
   // Relaxed: written with the lock.
   const size_t left = receivers_.load(std::memory_order_relaxed) - 1;
-  // Release pairs with the acquire of receivers(). The lock orders what
-  // receivers did that were destroyed earlier.
+  // Release pairs with the acquire of receivers(). The lock makes visible what
+  // the receivers destroyed earlier have done.
   receivers_.store(left, std::memory_order_release);
   if (left != 0) {
     mu_.Unlock();

@@ -149,7 +149,7 @@ class CoreBase {
 
 absl::Status NoReceiversError();
 
-// A channel. The ring is allocated together with the channel.
+// A channel. The constructor allocates the ring.
 template <class T>
 class Core : public CoreBase {
  public:
@@ -197,8 +197,8 @@ class Core : public CoreBase {
   }
 
   // Returns the state that a receiver finds at `position` if it waits, or is
-  // about to wait. If there is a value, claims the value into `taken`. If there
-  // is no value yet, `node`, unless null, waits for the next value.
+  // about to wait. If there is a value, claims it into `taken` and advances
+  // `position`. If there is none yet, `node`, unless null, waits for the next.
   Look TakeOrWait(uint64_t& position, uint64_t& missed, Taken& taken,
                   WaitNode* node, const Waker* waker) ABSL_LOCKS_EXCLUDED(mu_) {
     // The wakers are destroyed without the lock.

@@ -92,8 +92,8 @@ class Claims {
     uint64_t word = word_.load(std::memory_order_acquire);
     if (!HasShares(word, lap)) return false;
     read();
-    // Relaxed: the load has acquired the payload of this lap, and `read()` has
-    // acquired the payload of a later lap.
+    // Relaxed: the load has acquired the payload of this lap. If `read()` has
+    // read the payload of a later lap, it has acquired that payload.
     while (!word_.compare_exchange_weak(
         word, word - 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
       if (!HasShares(word, lap)) return false;

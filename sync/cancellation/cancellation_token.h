@@ -59,9 +59,9 @@ struct ListOfNotified;
 
 // CancellationTree
 //
-// The state shared by all tokens of a tree: the lock of the relations between
-// parents and children. The lock is held for as long as one call takes to mark
-// all tokens to be cancelled.
+// The state shared by all tokens of a tree: the lock that guards the relations
+// between parents and children. A call of `Cancel()` holds the lock for as long
+// as it takes to mark all tokens to be cancelled.
 class CancellationTree {
  public:
   // Creates a tree with one reference, for the caller.
@@ -186,10 +186,10 @@ class RunUntilCancelledFuture;
 // only be assigned to and destroyed.
 //
 // Making a copy is an atomic operation, and `IsCancelled()` is a load. Creating
-// a token takes one allocation, or two if the token is not a child. A token
-// without copies is freed: a token does not grow with the number of former
-// children. The tokens of a tree share a lock. Making a child, destroying the
-// last copy of a token and cancelling take the lock; waiting does not.
+// a token takes one allocation, or two if the token is not a child. A token is
+// freed with its last copy, so a parent does not grow with former children. The
+// tokens of a tree share a lock. Making a child, destroying the last copy of a
+// token and cancelling take the lock; waiting does not.
 //
 // Everything done before a `Cancel()` is visible to any caller that sees the
 // token, or a token below it, cancelled.

@@ -22,9 +22,9 @@
 // # Fairness
 //
 // Waiters are served in the order of their first polls; `TryLock()` does not
-// overtake waiters. A future that has been polled once, and is then kept
-// without further polls, therefore blocks the waiters behind the future when
-// its turn comes: see semaphore.h.
+// overtake waiters. A future that has been polled, and is then kept without
+// further polls, therefore blocks the waiters behind the future when its turn
+// comes: see semaphore.h.
 
 #ifndef ROUSE_SYNC_LOCK_MUTEX_H_
 #define ROUSE_SYNC_LOCK_MUTEX_H_

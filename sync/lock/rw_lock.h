@@ -84,8 +84,8 @@ struct RwLockCore {
 // MaxReaders
 //
 // Maximum number of concurrent readers, for an `RwLock` with a limit of its
-// own. The range is 1 to `Semaphore::kMaxPermits`, which is the limit of all
-// other locks.
+// own. The range is 1 to `Semaphore::kMaxPermits`, which is the limit of an
+// `RwLock` without a limit of its own.
 struct MaxReaders {
   explicit MaxReaders(size_t n) : count(n) {}
   size_t count;

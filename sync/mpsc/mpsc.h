@@ -72,6 +72,8 @@
 
 namespace rouse::mpsc {
 
+// Channel()
+//
 // Makes a channel with room for `capacity` messages. Messages that were sent
 // and not yet received count, and so do reserved places. Panics if `capacity`
 // is 0, or more than `Semaphore::kMaxPermits`.

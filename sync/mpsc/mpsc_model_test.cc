@@ -480,8 +480,7 @@ MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
   }
 }
 
-// A sender counts as destroyed even before the last sender has notified the
-// queue.
+// The last sender counts as destroyed even before it has notified the queue.
 MODEL_TEST(Mpsc, WhoSeesThatSendersHaveGoneSeesWhatTheySent,
            .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();

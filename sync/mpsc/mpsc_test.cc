@@ -170,7 +170,7 @@ TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-// A `StatusOr` would take an error that was sent for its own status.
+// A `StatusOr` would take the error of the call for a value that was sent.
 TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
   auto [tx, rx] = UnboundedChannel<absl::Status>();
   absl::StatusOr<absl::Status> received = rx.TryReceive();

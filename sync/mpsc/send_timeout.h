@@ -72,7 +72,7 @@ class [[nodiscard(
 // `absl::Status`. The future fails with `kDeadlineExceeded` if there is no room
 // in time: nothing was sent, and the value can be taken back. Time is measured
 // as by a `Sleep`, on the clock of the current driver. The future fails with
-// `kUnavailable` if the driver is destroyed.
+// `kUnavailable` if the driver shuts down.
 //
 // A sender must outlive the future. The future can be moved until it is first
 // polled.

@@ -148,7 +148,7 @@ class BasicSender {
                                  std::forward<F>(until));
   }
 
-  // Sends `value`, and blocks the calling thread until there is room. For
+  // Blocks the calling thread until there is room, and sends `value`. For
   // threads outside of any runtime. Leaves `value` alone on failure. Like
   // `BlockOn()`, this is a `Panic()` inside a task.
   absl::Status BlockingSend(T&& value) const

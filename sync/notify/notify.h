@@ -42,9 +42,9 @@
 //     co_await arrived;
 //   }
 //
-// `NotifyWaiters()` notifies all futures of a moment and leaves no permit. A
-// future is notified if it was created before that moment, so create the future
-// before the check:
+// `NotifyWaiters()` notifies all futures that exist at that moment, and leaves
+// no permit. A future is notified only if it was created before that moment, so
+// create the future before the check:
 //
 //   for (;;) {
 //     auto changed = changed_.Notified();
@@ -81,10 +81,10 @@ namespace rouse {
 // while a permit existed and takes the permit.
 //
 // Everything done before a notifying call is visible to any future notified by
-// the call. (If several calls notified the future, everything done before one
-// of the calls is visible.) It is also visible to a future that takes the
-// permit, even if another call had left the permit, and after an `Enable()` or
-// the creation of a future that comes too late to be notified.
+// the call (if several calls notified the future, everything done before one of
+// the calls). It is also visible to a future that takes the permit, even if
+// another call had left the permit, and after an `Enable()` or the creation of
+// a future that comes too late to be notified.
 //
 // The `Notify` must outlive its futures. A task notified by `NotifyOne()` or
 // `NotifyLast()` may destroy the `Notify` even if the call has not returned

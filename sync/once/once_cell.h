@@ -126,8 +126,8 @@ class GetOrTryInitFuture;
 // the code that makes the value. The value stays in place.
 //
 // The cell must outlive its futures and all calls of `Set()`. A value seen
-// through `Get()` or a future does not imply that its maker has stopped using
-// the cell.
+// through `Get()` or a future does not imply that the task that made the value
+// has stopped using the cell.
 template <class T>
 class OnceCell {
  public:

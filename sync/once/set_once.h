@@ -79,7 +79,7 @@ class SetOnceCore {
     return state_.load(std::memory_order_acquire) == kSet;
   }
 
-  // Returns whether the caller must make the value. The caller then calls
+  // Returns whether the caller must make the value. If so, the caller must call
   // `End()` when the value exists, or `Abandon()` if the value could not be
   // made.
   bool Begin();

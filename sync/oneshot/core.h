@@ -183,7 +183,7 @@ class Core {
 
   // Sets `set` and takes both wakers, unless one of the bits in `unless` is
   // set. Returns whether the bits were set. `mine` is the bit of the caller's
-  // own waker, which is not called, or 0 if the caller has no waker.
+  // own waker, which is dropped and not called, or 0 to call both wakers.
   bool Conclude(uint64_t set, uint64_t unless, uint64_t mine) {
     // Acquire pairs with the release of the other end's Conclude, which may
     // leave the caller as the last end.

@@ -313,7 +313,7 @@ class PendingAcquire {
     kQueued,  // `waiter_` exists
   };
 
-  // Returns whether the acquire has entered the queue and is not ready yet.
+  // Returns whether `waiter_` exists, which `Cancel()` must then remove.
   bool IsCancellable() const { return state_ == State::kQueued; }
 
   [[noreturn]] static void PanicMoved();

@@ -5,8 +5,8 @@
 // File: watch.h
 // -----------------------------------------------------------------------------
 //
-// A channel that keeps only the latest value, for a configuration, a state or a
-// progress with occasional changes and many readers.
+// A channel that keeps only the latest value, for example a configuration, a
+// state or a progress report, with occasional changes and many readers.
 //
 //   auto [tx, rx] = rouse::watch::Channel<Config>(Config());
 //
@@ -300,7 +300,7 @@ class [[nodiscard]] Sender<T>::ClosedFuture {
 
 // Receiver
 //
-// Remembers the last value that was seen. A copy has seen the same value, and
+// Remembers which value was seen last. A copy has seen the same value, and
 // is a separate receiver from then on. Used by a single thread at a time. A
 // receiver that was moved from can only be assigned and destroyed; any other
 // use is a `Panic()`.
@@ -369,7 +369,7 @@ class Receiver {
         this, std::forward<Predicate>(predicate));
   }
 
-  // Waits as `WaitFor()` does, but returns a copy of the value: a future of an
+  // Like `WaitFor()`, but returns a future of a copy of the value: an
   // `absl::StatusOr<T>`, which can be kept. The copy is made while no sender
   // can send.
   template <std::predicate<const T&> Predicate>

@@ -493,10 +493,10 @@ MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
 
 MODEL_MUTANTS(
     Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
-    "Core::NextShard at core.h:91: any shard will do",
-    "WaitNode::LeaveIfNotified at wait_node.h:96: store skipped: a node "
+    "Core::NextShard at core.h:96: any shard will do",
+    "WaitNode::LeaveIfNotified at wait_node.h:101: store skipped: a node "
     "that waits again leaves before that, which does the same",
-    "WaitNode::TakeWaker at wait_node.h:113: store skipped: who does "
+    "WaitNode::TakeWaker at wait_node.h:119: store skipped: who does "
     "not see that it was told takes the lock, and leaves");
 
 }  // namespace
