@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -62,6 +64,18 @@ pid_t ThreadOf(uint64_t request) {
   return static_cast<pid_t>(static_cast<uint32_t>(request >> 2));
 }
 
+// Returns the address of the instruction at which a signal has interrupted the
+// thread.
+void* InterruptedAt(const void* context) {
+  const mcontext_t& registers =
+      static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<void*>(registers.gregs[REG_RIP]);
+#else
+  return reinterpret_cast<void*>(registers.pc);
+#endif
+}
+
 // Async-signal-safe.
 void WriteStackDown(int, siginfo_t*, void* context) {
   const int error = errno;
@@ -73,8 +87,15 @@ void WriteStackDown(int, siginfo_t*, void* context) {
       request.compare_exchange_strong(asked, asked - kAsked + kWriting,
                                       std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
-    depth =
-        absl::GetStackTraceWithContext(frames, kMaxDepth, 0, context, nullptr);
+    // The first two frames are this handler's, and the system's return from
+    // it. The function that was interrupted is not among the frames.
+    constexpr int kOfHandler = 2;
+    void* all[kMaxDepth - 1 + kOfHandler];
+    const int count = absl::GetStackTraceWithContext(
+        all, std::size(all), /*skip_count=*/0, context, nullptr);
+    frames[0] = InterruptedAt(context);
+    depth = 1;
+    for (int i = kOfHandler; i < count; ++i) frames[depth++] = all[i];
     // Release pairs with the acquire of the waiting caller, and publishes the
     // frames.
     request.store(asked - kAsked + kDone, std::memory_order_release);
