@@ -28,10 +28,11 @@ template <class Socket>
 class IpOptions {
  public:
   // Set or return the sizes of the kernel's buffers in bytes. Linux doubles the
-  // requested size, enforces a minimum of some thousand bytes and a maximum set
-  // by the system, and returns the actual size. A connection negotiates its
-  // window when it is established, so a large size must be set before, on a
-  // `TcpSocket`. A datagram that does not fit into the receive buffer is lost.
+  // requested size and enforces a minimum of some thousand bytes and a maximum
+  // set by the system; the functions without an argument return the actual
+  // size. A connection negotiates its window when it is established, so a large
+  // size must be set beforehand, on a `TcpSocket`. A datagram that does not fit
+  // into the receive buffer is lost.
   absl::Status SetSendBufferSize(int bytes) const {
     return internal::SetOption(fd(), internal::SocketOption::kSendBuffer,
                                bytes);

@@ -75,8 +75,8 @@ class LookupHostFuture;
 LookupHostFuture LookupHost(std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(std::string_view host_port);
 
-// Like `LookupHost()` above, on `pool`. REQUIRES: `pool` lives until the lookup
-// has begun, that is, until the first poll that finds budget left.
+// Like `LookupHost()` above, on `pool`. REQUIRES: `pool` lives until the first
+// poll that finds budget left, which submits the lookup to `pool`.
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,
                             std::string_view host, uint16_t port);
 LookupHostFuture LookupHost(scheduler::BlockingPool& pool,

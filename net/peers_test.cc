@@ -75,7 +75,7 @@ Co<absl::Status> ServeHttp(const Listener& listener) {
   co_return co_await Shutdown(reader);
 }
 
-// Sends the bytes that arrive on one connection back.
+// Sends back the bytes that arrive on one connection.
 template <class Listener>
 Co<absl::Status> Echo(const Listener& listener) {
   const auto accepted = co_await OrReturn(listener.Accept());

@@ -108,9 +108,10 @@ PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
   size_t size = 0;
   for (const std::string_view part : parts) size += part.size();
   if (size == 0) return absl::StatusOr<size_t>(0);
-  // A pipe accepts up to PIPE_BUF bytes only as a whole, even if it has room
-  // for a part. A partial write of more bytes therefore says nothing about
-  // other writes.
+  // A pipe accepts a write of at most PIPE_BUF bytes only as a whole, and
+  // refuses the write even if the pipe has room for a part. That the pipe has
+  // accepted a part of a larger write therefore says nothing about other
+  // writes.
   constexpr size_t kNeverShort = 0;
   return evented_.registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,

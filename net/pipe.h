@@ -44,7 +44,7 @@ namespace rouse {
 //
 // The stream ends when nobody has the pipe open for writing any more. A FIFO's
 // stream continues if somebody opens the FIFO again. Before the first writer
-// opens the pipe the stream has not ended: reading waits.
+// opens the FIFO, the stream has not ended: reading waits.
 //
 // Errors are those of the system calls, converted by `absl::ErrnoToStatus()`,
 // and those of `reactor::Registration`. Every operation takes the task's
@@ -109,9 +109,9 @@ class PipeReader {
 //
 // Like `PipeReader`, for the writing end. Writing fails with FailedPrecondition
 // (EPIPE) when nobody has the pipe open for reading any more; the accompanying
-// signal SIGPIPE is not delivered, whatever the program's handling of the
-// signal. A write takes one system call from Linux 6.18 on; before, three, or
-// four on a thread that has SIGPIPE blocked.
+// signal SIGPIPE is not delivered, regardless of how the program handles the
+// signal. A write takes one system call from Linux 6.18 on. Before, a write
+// takes three, or four on a thread that has SIGPIPE blocked.
 //
 // Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written atomically: bytes
 // of other writers to the same pipe do not come in between.

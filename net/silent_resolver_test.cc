@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts lookups of names for which the system does not answer.
+// Tests lookups of names for which the system does not answer.
 
 #include <netdb.h>
 

@@ -56,9 +56,9 @@ namespace rouse {
 //
 // # Datagrams
 //
-// Datagrams arrive whole, late, twice, in another order, or not at all. An
-// empty datagram is a datagram like any other, and not the end of a stream. If
-// a datagram is larger than the buffer, the rest is lost.
+// A datagram arrives whole or not at all. Datagrams can arrive late, twice, or
+// in another order. An empty datagram is a datagram like any other, and not the
+// end of a stream. If a datagram is larger than the buffer, the rest is lost.
 //
 // # Cancelling
 //

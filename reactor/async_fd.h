@@ -88,7 +88,7 @@ class [[nodiscard]] IoFuture {
 //
 // Owns a `T`, which owns a descriptor. For a descriptor that another owner
 // closes later, use an `FdSource` as the `T`. The descriptor should be made
-// non-blocking before.
+// non-blocking beforehand.
 //
 // Movable, but not while one of its futures or guards is alive. Const members
 // are thread-safe if those of `T` are. Any number of tasks can wait for one

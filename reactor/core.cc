@@ -62,8 +62,8 @@ namespace {
 //
 // `unpark_when_idle_` and the number of sources change under `mu_`. Either
 // `ShutdownIfIdle()` finds no source, or it requests the unpark before the last
-// source is deregistered. The unpark follows the deregistration, and therefore
-// ends the next park of the caller of `ShutdownIfIdle()`.
+// source is deregistered. The unpark then comes after `ShutdownIfIdle()`, and
+// therefore ends the park that the caller begins next.
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kParked = 1;
 constexpr uint32_t kNotified = 2;

@@ -98,8 +98,8 @@ class Core {
   // `bound`.
   void WakeAll(uint32_t bound);
 
-  // Makes the next unpark end a wait for the queue. Returns false if no turn
-  // has used up an earlier unpark.
+  // Makes the next unpark end a wait for the queue. Returns false if an earlier
+  // unpark has not been used up by a turn.
   bool BeginToPark();
 
   // Passes the events to their slots.

@@ -383,7 +383,7 @@ MODEL_TEST(ReactorCore, OneOfASlotThatWasFreeIsToo, .spurious_failures = 0) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 MODEL_MUTANTS(
     ReactorCore, "reactor/core.",
-    "Core::Turn at core.cc:201: modify skipped: the next turn does not "
+    "Core::Turn at core.cc:204: modify skipped: the next turn does not "
     "wait, once");
 #endif
 

@@ -73,9 +73,9 @@ class Handle {
   // Returns the current reactor of this thread, or `std::nullopt`.
   static std::optional<Handle> TryCurrent();
 
-  // Makes this handle's reactor the fallback for threads without a current
-  // reactor, until the process ends. Can be called once, and before any thread
-  // has needed a fallback.
+  // Makes this handle's reactor the fallback of the whole process, for threads
+  // without a current reactor, until the process ends. Succeeds only once, and
+  // only before any thread has needed a fallback.
   //
   //   AlreadyExists        a fallback exists already
   //   FailedPrecondition   the handle is unbound
@@ -119,7 +119,7 @@ class Handle {
 // Makes `handle` the current handle of the constructing thread for the lifetime
 // of the scope. An unbound `handle` hides the outer current handle and the
 // fallback: operations that need a reactor then fail. Scopes nest; each must
-// end on its own thread, the innermost first.
+// end on the thread that made it, the innermost first.
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);

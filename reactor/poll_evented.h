@@ -100,8 +100,8 @@ class PollEvented {
     }
   }
 
-  // Only a `Source` needs this: the registration of a single descriptor ends in
-  // the destructor of `Registration`.
+  // Only a `Source` needs this: for a single descriptor, `Registration` itself
+  // ends the registration.
   void DeregisterSource() {
     if constexpr (Source<T>) {
       if (!registration_.IsRegistered()) return;

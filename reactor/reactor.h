@@ -60,8 +60,8 @@ struct Options {
 // Reactor
 //
 // A `Park`. Movable. One thread at a time can turn or park the reactor;
-// concurrent use by a second thread is a `Panic()`. Unparkers, handles and
-// registrations can be used by any thread.
+// a second thread that does so concurrently causes a `Panic()`. Unparkers,
+// handles and registrations can be used by any thread.
 //
 // The destructor shuts the reactor down.
 //
@@ -127,9 +127,9 @@ class Reactor {
 
   // Prepares a wait for `fd()` to become readable: from now until the next
   // turn, an unpark ends such a wait. Returns false if a turn is due at once,
-  // because no turn has used up an earlier unpark, or the reactor has been shut
-  // down. Must be called by the thread that turns the reactor, right before
-  // each such wait; a concurrent turn is a `Panic()`.
+  // because an earlier unpark has not been used up by a turn, or the reactor
+  // has been shut down. Must be called by the thread that turns the reactor,
+  // right before each such wait; a concurrent turn is a `Panic()`.
   bool PrepareToWait();
 
   // Wakes all waiters and ends a park. From now on all operations on sources of

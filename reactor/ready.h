@@ -33,8 +33,8 @@ class Ready {
   // Writing will fail, because the connection, or the reading end of a pipe, is
   // closed. A datagram socket is an exception: an ICMP error, for example from
   // a peer whose port is closed, sets `kWriteClosed` and `kError`, and writing
-  // fails only until a call has returned the error. Both states stay set, and
-  // the direction stays ready until an attempt would block.
+  // fails only until a call has returned the error. Both states stay set even
+  // then, and each direction stays ready until an attempt would block.
   static const Ready kWriteClosed;
   // Out-of-band data is available.
   static const Ready kPriority;

@@ -96,7 +96,7 @@ class Registration {
   // if `handle` is unbound, with the reactor that `BindHandle()` finds
   // (fallback.h).
   //
-  //   FailedPrecondition   a `ScopedDefault` rules out a reactor here
+  //   FailedPrecondition   no reactor can be used here: see `BindHandle()`
   //   Unavailable          the reactor has been shut down
   //   ResourceExhausted    the reactor's limit of sources; or see `Registry`
   //

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests the reactor bugs of Tokio and mio that this design had to avoid, each
-// with a test of its number, and the defects of the reactor on which this one
-// is based (tokio-reactor 0.1.9), each with a test of its own. "#" is an issue
-// of tokio-rs/tokio unless marked mio. The tests use only what users can use.
+// with a test of its number, and the defects of the reactor whose interface
+// this one follows (tokio-reactor 0.1.9), each with a test of its own. "#" is
+// an issue of tokio-rs/tokio unless marked mio. The tests use what a user uses.
 // Other tests, closer to the code, are next to the parts and name the trap as
 // well.
 //

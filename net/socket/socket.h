@@ -40,7 +40,7 @@ struct RawAddr {
   }
 
   // Converts the address to a `SocketAddr` or a `UnixAddr`. Returns a default
-  // address if the family differs, as for the peer of an adopted socket.
+  // address if the family differs, as it can for the peer of an adopted socket.
   template <class Addr>
   Addr To() const {
     return Addr::FromSockaddr(data(), size).value_or(Addr());

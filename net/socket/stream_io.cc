@@ -41,7 +41,7 @@ PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
                                                   reactor::Waiter* waiter) {
   if (buffer.empty()) return absl::StatusOr<size_t>(0);
   const Socket& io = socket.io();
-  // A short peek never empties the socket.
+  // A peek leaves bytes in the socket, however short the peek is.
   constexpr size_t kNeverShort = 0;
   return socket.registration().PollIo(
       Direction::kRead, cx, waiter, kNeverShort,

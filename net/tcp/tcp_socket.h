@@ -86,8 +86,9 @@ class TcpSocket : public TcpOptions<TcpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kOnlyIPv6);
   }
 
-  // Sets the address from which the socket will listen or connect. With port 0
-  // the system chooses a port. Errors are those of `TcpListener::Bind()`.
+  // Sets the address on which the socket will listen, or from which the socket
+  // will connect. With port 0 the system chooses a port. Errors are those of
+  // `TcpListener::Bind()`.
   absl::Status Bind(const SocketAddr& addr) const { return socket_.Bind(addr); }
 
   // Connects to `addr`, like `TcpStream::Connect()`.

@@ -182,7 +182,7 @@ class TcpStream : public TcpOptions<TcpStream> {
       Waiter* waiter = nullptr) const {
     return internal::PollStreamWriteVectored(evented_, cx, parts, waiter);
   }
-  // Returns at once: a `TcpStream` keeps no data to flush.
+  // Is always ready, because a `TcpStream` keeps no data to flush.
   PollResult<absl::Status> PollFlush(Context&) const {
     return absl::OkStatus();
   }

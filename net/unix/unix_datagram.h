@@ -44,11 +44,12 @@ namespace rouse {
 // is destroyed.
 //
 // While the receiver's queue is full, a send waits if the socket is connected
-// to that receiver. The system reports new room only to a connected socket; on
-// any other socket, `SendTo()` fails with ResourceExhausted instead: send again
-// later, or connect the socket. Receivers are compared by the address as
-// written: another path to the same socket, such as a relative path, counts as
-// another receiver. While a connected socket waits for its peer, sends to other
+// to that receiver. The system reports new room only to such a socket; on any
+// other socket, `SendTo()` fails with ResourceExhausted instead: send again
+// later, or connect the socket. An unconnected socket waits only while its own
+// send buffer is full. Receivers are compared by the address as written:
+// another path to the same socket, such as a relative path, counts as another
+// receiver. While a connected socket waits for its peer, sends to other
 // receivers wait as well.
 //
 // # Errors

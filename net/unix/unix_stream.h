@@ -52,8 +52,8 @@ namespace rouse {
 // UnixStream
 //
 // Thread safety, cancelling, errors and budget are as described at `TcpStream`.
-// If the peer has closed the connection without reading all bytes, operations
-// fail with Unavailable (ECONNRESET).
+// If the peer has closed the connection without reading all bytes, an operation
+// fails with Unavailable (ECONNRESET).
 class UnixStream {
  public:
   // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.

@@ -42,7 +42,7 @@ class UnixTest : public TcpTest {
   std::string NewPath() { return PathOf(paths_++); }
   UnixAddr NewPathAddr() { return UnixAddr::FromPath(NewPath()).value(); }
 
-  // Returns an unused name, unique even among processes with the same number in
+  // Returns an unused name, unique even among processes with the same ID in
   // other containers, whose names may be visible here.
   UnixAddr NewAbstractAddr() {
     return UnixAddr::FromAbstractName(

@@ -25,9 +25,9 @@ namespace rouse::reactor {
 // A set of kinds of events, never empty. Made from the constants with `|`.
 class Interest {
  public:
-  // Bytes can be read, or the peer will send no more.
+  // Something can be read, or the peer will send no more.
   static const Interest kReadable;
-  // Bytes can be written.
+  // Something can be written.
   static const Interest kWritable;
   // Out-of-band data is available.
   static const Interest kPriority;

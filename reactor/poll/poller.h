@@ -65,10 +65,10 @@ class Poller {
     return registry_;
   }
 
-  // Replaces the contents of `events` by the events since the last call. If
+  // Replaces the contents of `events` with the events since the last call. If
   // there are none, first waits for at most `timeout` until an event occurs.
-  // May return no events before `timeout` has passed: a signal ends the wait,
-  // and is not an error.
+  // May return without events before `timeout` has passed: a signal ends the
+  // wait, and is not an error.
   //
   // `timeout` is on the monotonic clock. It is rounded up to a nanosecond if
   // the kernel has epoll_pwait2 (5.11), and to a millisecond if not, so a short

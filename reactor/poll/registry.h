@@ -41,15 +41,16 @@ class Poller;
 //                        the kernel is out of memory (ENOMEM)
 class Registry {
  public:
-  // Starts to report events of `source` under `token`. The first event reports
-  // the present state, for example that the source is readable.
+  // Starts to report events of `source` under `token`. A state that holds
+  // already, for example that the source is readable, is reported as the first
+  // event.
   template <Source S>
   absl::Status Register(S& source, Token token, Interest interest) const {
     return source.Register(*this, token, interest);
   }
 
-  // Changes the token and interest of a source. The present state is reported
-  // again.
+  // Changes the token and interest of a source. A state that holds already is
+  // reported again.
   template <Source S>
   absl::Status Reregister(S& source, Token token, Interest interest) const {
     return source.Reregister(*this, token, interest);
@@ -57,9 +58,10 @@ class Registry {
 
   // Ends the reports. Events that a poll has already returned are not undone.
   //
-  // Deregister a source before closing its descriptor. The kernel forgets a
-  // descriptor only when no duplicate is left in any process; until then the
-  // kernel continues to report events under a token that has lost its meaning.
+  // Deregister a source before closing its descriptor. By itself, the kernel
+  // forgets a descriptor only when no duplicate is left in any process; until
+  // then the kernel continues to report events under a token that has lost its
+  // meaning.
   template <Source S>
   absl::Status Deregister(S& source) const {
     return source.Deregister(*this);

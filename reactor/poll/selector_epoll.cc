@@ -71,8 +71,9 @@ absl::Status Control(int epoll, int operation, const char* name, int fd,
       errno, absl::StrCat("epoll_ctl(", name, ") of descriptor ", fd));
 }
 
-// True until a call shows that the kernel lacks epoll_pwait2 (5.11 and later).
-// The flag is a fact of the machine, so there is nothing to order.
+// True until a call shows that the kernel lacks epoll_pwait2, which kernels
+// from 5.11 on have. The flag is a fact of the machine, so there is nothing to
+// order.
 Atomic<bool> has_pwait2{true};
 
 // Calls epoll_pwait2 if there is a time limit to be exact about, else

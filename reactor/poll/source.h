@@ -38,9 +38,10 @@ concept Source = requires(S& source, const Registry& registry, Token token,
 
 // FdSource
 //
-// Refers to a descriptor. The owner of the descriptor must deregister the
-// descriptor before closing it. The kernel must be able to wait for descriptors
-// of this kind: sockets, pipes, eventfds, terminals; not regular files.
+// Refers to a descriptor that another object owns. The owner must not close the
+// descriptor before it has been deregistered. The kernel must be able to wait
+// for descriptors of this kind: sockets, pipes, eventfds, terminals; not
+// regular files.
 class FdSource {
  public:
   explicit FdSource(int fd) : fd_(fd) {}

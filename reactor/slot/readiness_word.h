@@ -5,8 +5,8 @@
 // File: readiness_word.h
 // -----------------------------------------------------------------------------
 //
-// Keeps all knowledge of the readiness of one source in one atomic word, which
-// is also the lock on the list of waiters.
+// Keeps everything known about the readiness of one source in one atomic word,
+// which is also the lock on the list of waiters.
 //
 //    bits   meaning
 //    0-5    `Ready`, as last reported. Closed and error states stay.
@@ -23,9 +23,9 @@
 // tick of that direction. A caller that finds the edge raised makes an attempt.
 // If the attempt shows that nothing more is available, the caller lowers the
 // edge, but only if the tick has not changed since before the attempt: an event
-// that came meanwhile may be news to the attempt. Each direction has its own
-// tick, so a reader and a writer never prevent each other from lowering an edge
-// (tokio #8054).
+// that came meanwhile may report something that the attempt did not see. Each
+// direction has its own tick, so a reader and a writer never prevent each other
+// from lowering an edge (tokio #8054).
 //
 // A tick wraps after 2^26 events. A stale attempt would be accepted only after
 // a delay of an exact multiple of 2^26 events, which takes minutes at 5 us an
@@ -93,19 +93,19 @@ class ABSL_LOCKABLE ReadinessWord {
 
   // Reports `ready`, if `is_current()` says that the slot still belongs to the
   // source of the report. Returns whether a waiter may exist; in this case the
-  // caller then holds the lock.
+  // caller holds the lock.
   //
-  // `is_current()` must only read data that changes under the lock, together
-  // with a tick. If the word did not change between the load and the exchange,
-  // the answer was therefore still true at the exchange.
+  // `is_current()` must only read data that changes only under the lock, and
+  // only together with a tick. If the word did not change between the load and
+  // the exchange, the answer was therefore still true at the exchange.
   template <class IsCurrent>
   bool Post(Ready ready, IsCurrent is_current)
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
-  // Returns the word. Only the holder of the lock, who alone changes the word,
-  // can call this function.
+  // Returns the word. Must be called only by the holder of the lock, who alone
+  // changes the word.
   uint64_t Held() const ABSL_SHARED_LOCKS_REQUIRED(this) {
     return word_.load(std::memory_order_relaxed);
   }

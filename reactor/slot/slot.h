@@ -80,8 +80,8 @@ class alignas(64) Slot {
   friend class SlotTable;
 
   // Removes the waiters that an event of `ready` wakes. Whenever `woken` is
-  // full, unlocks to wake them. Returns whether it unlocked, so that new
-  // waiters may have come.
+  // full, unlocks to wake them. Returns whether it unlocked, and therefore
+  // whether new waiters may have come.
   //
   // REQUIRES: `woken` has room for one waker of each direction.
   bool TakeWaiters(Ready ready, WakeBatch& woken)

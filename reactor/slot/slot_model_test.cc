@@ -400,7 +400,7 @@ MODEL_TEST(Slot, TwoEndsWakeAllBetweenThem, .mode = model::Mode::kBounded,
 
 MODEL_MUTANTS(
     Slot, "reactor/slot/slot.",
-    "Slot::Post at slot.cc:164: condition always true: the next event "
+    "Slot::Post at slot.cc:166: condition always true: the next event "
     "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.

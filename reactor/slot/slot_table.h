@@ -70,8 +70,8 @@ class SlotTable {
   static constexpr uint32_t kFirstChunk = 64;
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Chunk c has kFirstChunk << c slots, and the chunks before it have the same
-  // number less kFirstChunk.
+  // Chunk c has kFirstChunk << c slots, and the chunks before it together have
+  // the same number less kFirstChunk.
   static uint32_t ChunkOf(uint32_t index) {
     return static_cast<uint32_t>(std::bit_width(index / kFirstChunk + 1)) - 1;
   }

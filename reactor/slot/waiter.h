@@ -39,7 +39,7 @@ class Slot;
 // Waits for one event at a time, and can be reused for the next. The destructor
 // ends the wait; afterwards only a wake that has already begun can still
 // arrive. Must be used by one thread at a time, and must not outlive the
-// `Registration`.
+// `Registration` at which it waits.
 class Waiter : private IntrusiveListNode<> {
  public:
   Waiter() = default;
