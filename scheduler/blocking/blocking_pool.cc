@@ -272,7 +272,7 @@ void BlockingPool::Serve() {
 }
 
 task::Header* BlockingPool::NextWork() {
-  ClockHold released;  // when the lock has been released
+  ClockHold released;  // destroyed after the lock has been released
   const ThreadMutexLock lock(&mu_);
   released = EndWork(1);
   return Pop();
@@ -292,7 +292,7 @@ task::Header* BlockingPool::WaitForWork(bool starting) {
       if (self.woken.WaitWithTimeout(&mu_, options_.keep_alive)) break;
     }
     if (self.IsLinked()) {
-      // No other thread has taken it out: its time is up.
+      // No other thread has taken the sleeper out: its time is up.
       self.Unlink();
       --sleeping_;
       break;
@@ -432,7 +432,7 @@ BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
 }
 
 void BlockingPool::WorkEnded(size_t count) {
-  ClockHold released;  // when the lock has been released
+  ClockHold released;  // destroyed after the lock has been released
   const ThreadMutexLock lock(&mu_);
   released = EndWork(count);
 }

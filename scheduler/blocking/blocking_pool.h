@@ -163,9 +163,9 @@ class BlockingPool final : public task::Schedule {
   // On a thread of the pool, `Shutdown()` waits for no thread.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
 
-  // Removes the limit on threads. From now on no call waits for another call:
-  // the pool starts as many threads as necessary, and as the system allows. For
-  // the shutdown of an object that needs the threads.
+  // Removes the limit on threads. From now on no call waits for its turn: the
+  // pool starts as many threads as the calls need, and as the system allows.
+  // For the shutdown of an object that uses the pool.
   void LiftLimit();
 
   struct Metrics {

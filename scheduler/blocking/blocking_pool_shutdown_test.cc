@@ -136,7 +136,7 @@ TEST_F(BlockingPoolShutdownTest, IsThroughWhenTheThreadsHaveEndedInTime) {
   ending.join();
 }
 
-// P5: the absence of a limit does not mean a wait forever.
+// P5: a limit of zero does not mean a wait forever.
 TEST_F(BlockingPoolShutdownTest, AfterItsLimitNobodyWaitsAgain) {
   EXPECT_FALSE(pool_->Shutdown(absl::ZeroDuration()));
   EXPECT_FALSE(pool_->Shutdown());

@@ -86,8 +86,8 @@ class JoinSetShutdownFuture;
 // result is taken out. The number of tasks is not limited. The end of a task
 // costs O(1), regardless of the number of other tasks.
 //
-// May be used by one thread at a time. Movable, but not while a future of the
-// set exists.
+// May be used by only one thread at a time. Movable, but not while a future of
+// the set exists.
 //
 // Destroying the set aborts all tasks and does not wait for them: see
 // `Shutdown()`.
@@ -539,8 +539,8 @@ void JoinSet<T>::DetachAll() {
   // alive, and are not in the set any more.
   scheduler::ReadyList* const list = std::exchange(list_, nullptr);
   list->Close();
-  // Nor does `entries` get the tasks added to the set by the destructor of a
-  // result.
+  // Tasks that the destructor of a result adds to the set do not get into
+  // `entries`.
   IntrusiveList<Entry> entries = std::move(entries_);
   size_ = 0;
   while (Entry* const entry = entries.Front()) Drop(entry);

@@ -132,7 +132,7 @@ class TrackedFuture;
 //
 // Counts as a task of its tracker as long as the token exists. For work that is
 // not a task. A copy of a token counts too. Each token object may be used by
-// one thread at a time.
+// only one thread at a time.
 class TaskTrackerToken {
  public:
   TaskTrackerToken(const TaskTrackerToken& other)
@@ -222,8 +222,8 @@ class [[nodiscard]] TaskTrackerWait {
 // destroying one object. Destroying all copies does not affect the tasks.
 //
 // Adding a task and ending a task are two atomic operations each. Neither
-// allocates. Only the end of the last task of a closed tracker takes a lock.
-// The number of tasks is not limited.
+// allocates, and neither takes a lock, except for the end of the last task of a
+// closed tracker. The number of tasks is not limited.
 class TaskTracker {
  public:
   // Constructs a tracker that is open and empty.

@@ -152,7 +152,7 @@ void LocalSchedule::WakeDrivers() {
       const ThreadMutexLock lock(&mu_);
       drivers_.ForEach([&woken](Driver* driver) {
         if (woken.IsFull()) return;
-        // Taking a waker does not call it.
+        // Taking a waker calls no code of the waker, so the lock may be held.
         Waker waker = driver->waker.Take();
         if (!waker.IsNoop()) woken.Push(std::move(waker));
       });
@@ -189,8 +189,8 @@ void LocalSchedule::Deregister(Driver& driver) {
 
 task::Header* LocalSchedule::Pop() {
   if (local_.IsEmpty() || ++tick_ % kRemoteInterval == 0) {
-    // Append behind the local tasks: a queue that is always full then delays
-    // the other queue no longer than one interval.
+    // Appended behind the local tasks: if one queue is always full, the tasks
+    // of the other queue wait only for the tasks that are queued here by now.
     const ThreadMutexLock lock(&mu_);
     local_.Append(remote_);
   }
@@ -224,7 +224,7 @@ void LocalSchedule::YieldAs(Driver& driver, Context& cx) {
 
 void LocalSchedule::Close() {
   // Objects destroyed here may wake and spawn tasks. All of these are dropped
-  // at once, so the loop ends (tokio #1885).
+  // immediately, so the loop ends (tokio #1885).
   closed_ = true;
   {
     const ThreadMutexLock lock(&mu_);

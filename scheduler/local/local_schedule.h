@@ -120,8 +120,8 @@ class LocalSchedule final : public task::Schedule {
   bool Release(task::Header* task) override;
 
  private:
-  // Number of tasks that a poll of the set runs at most, so that the poll takes
-  // no longer than a few polls of a task.
+  // Maximum number of tasks that one poll of the set runs, so that the poll
+  // takes no longer than a few polls of a task.
   static constexpr int kTasksPerPoll = 61;
   // Number of tasks after which the remote queue is checked even if the local
   // queue is not empty.

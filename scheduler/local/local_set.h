@@ -144,7 +144,7 @@ class LocalSet {
     return RunUntilFuture<Called>(schedule_, Called(std::forward<F>(f)));
   }
 
-  // Runs the tasks of the set. Ready when the set has no task. May be polled
+  // Runs the tasks of the set. Is ready when no task is left. May be polled
   // again after more tasks were spawned. Calls `Panic()` inside a task of the
   // set, because the task would wait for itself.
   PollResult<void> Poll(Context& cx);

@@ -93,12 +93,13 @@ struct JoinOutcome {
 // The result's own destructor must not throw, because it may run on any thread;
 // a task with such a result does not compile. An exception from the result's
 // move constructor ends the program, in `absl::StatusOr`. An exception from the
-// joiner's waker leaves the call that used the waker.
+// joiner's waker propagates out of the call that used the waker.
 //
 // Destroying the handle detaches the task. Abandoning an await of the handle
 // loses nothing: the handle can be awaited again, until it has given its
 // result. Move-only; can be moved at any time. A handle may be used by only one
-// thread at a time, but `Abort()` and `IsFinished()` may run concurrently.
+// thread at a time, but `Abort()` and `IsFinished()` may run concurrently with
+// each other.
 template <class T>
 class JoinHandle {
  public:
@@ -134,9 +135,9 @@ class JoinHandle {
     return result;
   }
 
-  // Ready when the task has ended, including after the result was taken. Takes
-  // neither the result nor a unit of the budget. The waker of `cx` replaces the
-  // waker of an earlier `Poll()`.
+  // Returns ready when the task has ended, including after the result was
+  // taken. Takes neither the result nor a unit of the budget. The waker of `cx`
+  // replaces the waker of an earlier `Poll()`.
   PollResult<void> PollFinished(Context& cx) const {
     if (task_ == nullptr || task::PollJoin(task_, cx.waker())) return {};
     return kPending;

@@ -30,9 +30,9 @@
 // # References
 //
 // The list of all tasks (until completion), the JoinHandle and every waker have
-// one reference each. The run queue also has one, called the hold. The hold
-// passes to the thread that takes the task from the queue. Dropping the last
-// reference frees the task.
+// one reference each. A run queue that has the task also has one, called the
+// hold. The hold passes to the thread that takes the task from the queue.
+// Dropping the last reference frees the task.
 //
 // # Transitions
 //
@@ -94,12 +94,12 @@
 // new task may go to such a queue in the same way, and then needs no start at
 // all.
 //
-// To all other threads a tracer is the running thread: a wake or an abort
-// meanwhile sets only bits in the state, and EndTrace then puts the task into a
-// queue if necessary. There are two exceptions. A thread that took the task
-// from a queue must not drop the hold, because the task must still be polled. A
-// thread shutting the task down must not leave the cancellation to the tracer,
-// which may not be a worker, and therefore waits for the end of the trace.
+// To all other threads a tracer is the running thread: a wake meanwhile only
+// sets kNotified, an abort also kCancelled, and EndTrace then puts the task
+// into a queue if necessary. There are two exceptions. A thread that took the
+// task from a queue must not drop the hold, because the task must still be
+// polled. A thread that shuts the task down waits for the end of the trace: it
+// must not leave the cancellation to the tracer, which need not be a worker.
 //
 // Every transition except BeginRunning and Continue is a read-modify-write,
 // even if it changes nothing. A Wake of a notified task must still release: the
@@ -113,7 +113,7 @@
 // comes with `Update()`.
 //
 //   who                 order    what for, and what it pairs with
-//   BeginRunning        relaxed  publishing the task to other threads orders
+//   BeginRunning        relaxed  publishing the task to other threads orders it
 //   StartRunning        acquire  SuspendRunning: what the last poll left in the
 //                                future; Wake and Abort: what was done before
 //                                them; EndTrace: the trace is over
@@ -169,8 +169,8 @@
 //
 // # Who owns the join waker
 //
-// The join waker is two plain words in the header, and the reference which the
-// words represent.
+// The join waker is two words in the header, and the reference that the words
+// represent.
 //
 //   1. Only the handle writes the words, and only while kJoinWaker is clear.
 //   2. While kJoinWaker is set the words do not change. The handle and the
@@ -231,7 +231,7 @@ class State {
   // Puts a new task into the running state. Called by the thread that made the
   // task, before any other thread knows the task.
   void BeginRunning() {
-    // Relaxed: publishing the task to other threads orders.
+    // Relaxed: publishing the task to other threads orders this store.
     word_.store(3 * kReference | kJoinInterest | kRunning,
                 std::memory_order_relaxed);
   }
@@ -306,20 +306,20 @@ class State {
   //                  last call of `read_join_waker()` has read.
   //   kWakeRejoined  The caller keeps its references. The caller owns the join
   //                  waker, and must still read the waker's words.
-  //
-  //   kDropOutput    The caller keeps its references, and must drop the output.
+  //   kDropOutput    The caller keeps its references. No handle exists, and the
+  //                  caller must drop the output.
   template <class F>
   Complete CompleteRunning(uint64_t references, bool output_dropped,
                            F read_join_waker) {
     // Acquire, even if the exchange fails, pairs with the release of
-    // SetJoinWaker, for the words read before.
+    // SetJoinWaker, for the words that are read before the exchange.
     uint64_t word = word_.load(std::memory_order_acquire);
     for (;;) {
       uint64_t next = word;
       const Complete result = Completed(next, references, output_dropped);
       if (result == Complete::kWakeJoiner) read_join_waker();
       // Release: the output is visible to the thread that takes or drops it.
-      // Acquire: for the words read afterwards.
+      // Acquire: for the words that are read after the exchange.
       if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
         return result;
@@ -455,8 +455,8 @@ class State {
 
   enum class Drop { kDone, kDropWaker, kComplete };
 
-  // Called by the JoinHandle when it is destroyed. The result says what cleanup
-  // remains.
+  // Gives up the handle's interest in the task. This is the last call of the
+  // JoinHandle, except for the cleanup that the result requires.
   //
   //   kDone       The handle's reference is dropped, and the task may be freed.
   //   kDropWaker  The handle's reference is dropped, and the task may be freed.

@@ -104,8 +104,8 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   }
 }
 
-// Allows one trace at once. Also taken by threads that wait for the end of a
-// trace.
+// Allows only one trace at once. Also taken by threads that wait for the end of
+// a trace.
 ABSL_CONST_INIT ThreadMutex trace_mu(absl::kConstInit);
 
 // Returns whether the caller must cancel `task`.
@@ -259,7 +259,7 @@ bool SetJoiner(Header* task, const Waker& waker) {
       before.vtable == waker.raw().vtable) {
     return false;
   }
-  // May throw, when nothing has been done yet.
+  // May throw: nothing has been done yet that must be undone.
   const RawWaker clone = waker.raw().vtable->clone(waker.raw().data);
   bool complete = is_set && !task->state.TakeJoinWaker();
   // Empty, or a waker that is not needed, which is dropped last.

@@ -243,9 +243,9 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   // True while the task is in a queue although all other threads consider it
   // running: see `State`. Belongs to the thread with the hold.
   bool still_running = false;
-  // A mark set by the scheduler when the task is woken while it runs. 0 before
-  // the first such wake, and if the task had used up its budget. Belongs to the
-  // thread with the hold.
+  // A mark that the scheduler sets each time the task is woken while it runs. 0
+  // before the first such wake, and if the task had used up its budget. Belongs
+  // to the thread with the hold.
   uint16_t yielded_at = 0;
 
  private:
@@ -254,10 +254,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   bool keeps_scheduler_ = false;
 };
 
-// Polls `task`, whose hold the caller has taken from a queue. Then gives the
-// task back to the queue, or completes or cancels the task. Sets `polled_ms` to
-// `now_ms`; a scheduler with a clock never passes 0. Returns whether the poll
-// ended because the budget was used up.
+// Polls `task`, whose hold the caller has taken from a queue. Then suspends the
+// task, gives it back to the queue, or completes or cancels it. Sets
+// `polled_ms` to `now_ms`; a scheduler with a clock never passes 0. Returns
+// whether the poll ended because the budget was used up.
 bool Run(Header* task, FastRand* rand, uint32_t now_ms = 0);
 
 struct Ran {
@@ -307,8 +307,8 @@ ABSL_ATTRIBUTE_NOINLINE absl::Status ErrorOfThrown(
     const Header* task, const std::exception_ptr& exception);
 
 // Reports where `task` waits. The caller must have a reference to the task.
-// Returns false if a thread is running the task, or the task is complete. The
-// trace postpones polls of the task until its end. Only one trace runs at once:
+// Returns false if a thread is running the task, or the task is complete. Polls
+// of the task are postponed until the trace ends. Only one trace runs at once:
 // a call waits for the traces of other threads. Can be called from any thread,
 // but not within a `Trace()`.
 bool Trace(Header* task, AwaitTrace& trace);
@@ -316,8 +316,8 @@ bool Trace(Header* task, AwaitTrace& trace);
 // ---- For the JoinHandle.
 
 // Registers `waker`, to be woken when `task` completes, unless the task is
-// already complete. Returns whether the task is complete. Costs a load if the
-// waker would wake the same task as the last waker.
+// already complete. Returns whether the task is complete. A `waker` that would
+// wake the same task as the last waker costs a load.
 bool SetJoiner(Header* task, const Waker& waker);
 
 // Like `SetJoiner()`, for a task that is likely to be complete.
@@ -325,9 +325,9 @@ inline bool PollJoin(Header* task, const Waker& waker) {
   return task->state.IsComplete() || SetJoiner(task, waker);
 }
 
-// Drops the handle's reference. Drops the output before the reference, or the
-// waker after the reference, so that nothing is lost if dropping the waker
-// throws.
+// Drops the handle's reference. If the task is complete, drops the output
+// first. Otherwise drops the waker, if any, afterwards, so that nothing is lost
+// if dropping the waker throws.
 void DropHandle(Header* task);
 
 // Like `DropHandle()`, for a handle that has taken or dropped the output.

@@ -210,10 +210,10 @@ MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
-              "State::StartRunning at state.h:237: condition: killed by "
+              "State::StartRunning at state.h:250: condition: killed by "
               "task_model_test",
               "State::Unref: killed by task_model_test",
-              "State::Wake at state.h:325: condition: killed by "
+              "State::Wake at state.h:343: condition: killed by "
               "task_model_test",
               "Schedule::Ref: killed by task_model_test",
               "Schedule::Unref: killed by task_model_test");
