@@ -37,9 +37,9 @@ namespace rouse {
 // Everything else in the same task, such as the other branches of a `Join`,
 // waits during the call, and so do the other tasks of a `LocalSet`, which stay
 // on the calling thread. `f` may call `Runtime::BlockOn()` of any runtime.
-// After the call, the calling thread has its worker back. If another thread
-// already runs the worker, the calling thread finishes the poll without a
-// worker: tasks woken in the rest of the poll go to other workers.
+// After the call, the calling thread has its worker back, unless another thread
+// already runs the worker. In that case the calling thread finishes the poll
+// without a worker: tasks woken in the rest of the poll go to other workers.
 //
 // An auto-advancing clock is held until the poll has ended, so `f` must not
 // wait for one of the clock's timers.

@@ -45,7 +45,7 @@ class CurrentPoll {
   //
   // REQUIRES: the caller keeps `task` until `End()`.
   void Begin(const task::Header* task, uint64_t now) {
-    // The system is asked only when the polling thread changes.
+    // The system is asked only once for each thread.
     static thread_local const pid_t here = gettid();
     const absl::MutexLock lock(&mu_);
     task_ = task;
@@ -63,8 +63,8 @@ class CurrentPoll {
             std::exchange(found_, false)};
   }
 
-  // Returns the current poll if it began at `until` or before. Called by a
-  // thread that searches for long polls.
+  // Returns the current poll, and marks it as found, if it began at `until` or
+  // before. Called by a thread that searches for long polls.
   std::optional<Seen> Find(uint64_t until) {
     const absl::MutexLock lock(&mu_);
     if (task_ == nullptr || begun_ > until) return std::nullopt;

@@ -29,16 +29,16 @@ namespace rouse {
 
 // LongPoll
 //
-// Refers to the task's name, and therefore must not outlive the call with the
-// `LongPoll` as an argument.
+// Refers to the task's name, and therefore must not outlive the call to which
+// it is an argument.
 struct LongPoll {
   TaskMeta task;
-  // Length of the poll if it has ended, or so far.
+  // Length of the whole poll if it has ended, and otherwise so far.
   absl::Duration duration;
   // True if the poll has ended.
   bool ended = false;
-  // Index of the worker, and id (gettid(2)) of the thread, in the poll now or
-  // before.
+  // Index of the worker, and id (gettid(2)) of the thread, that is in the poll,
+  // or was.
   size_t worker = 0;
   pid_t thread = 0;
   // Where the task waits after the poll, just after the code that took so long.

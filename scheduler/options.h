@@ -51,9 +51,10 @@ namespace scheduler {
 
 // Hooks
 //
-// Callbacks for certain events of a scheduler. Each is called on the thread
-// concerned by the event. An empty callback costs a branch. Hooks are called
-// without locks held, and may spawn and wake tasks. Hooks must not throw.
+// Callbacks for certain events of a scheduler. Each is called on the thread of
+// the event, except that the watchdog also calls `on_long_poll`. An empty
+// callback costs a branch. Hooks are called without locks held, and may spawn
+// and wake tasks. Hooks must not throw.
 struct Hooks {
   // `before_park` is called when a worker has nothing to do and is about to
   // park. `after_unpark` is called when the worker continues, whether it has
@@ -97,11 +98,13 @@ struct Options {
   // scheduler's only worker after 31 polls.
   uint32_t global_queue_interval = 0;
 
-  // Time, in real time, within which other threads handle the I/O, timers and
-  // tasks delayed by a worker's long poll: see watchdog.h. If infinite, other
-  // threads never do so, and a worker keeps no task private except the next. A
-  // finite bound is only for a scheduler with threads of its own for this
-  // purpose.
+  // Real time within which other threads handle the I/O, timers and tasks
+  // delayed by a worker's long poll, if the scheduler has a `Watchdog`: see
+  // watchdog.h. If infinite, other threads never do so, and a worker keeps no
+  // task private except the next. Several workers without a watchdog should
+  // have an infinite bound. With a single worker and no watchdog, as in a
+  // current-thread runtime, a finite bound only decides which polls
+  // `hooks.on_long_poll` reports.
   absl::Duration long_poll_bound = absl::InfiniteDuration();
 
   // The driver's clock. If the clock auto-advances, the scheduler prevents this

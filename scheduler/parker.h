@@ -31,8 +31,9 @@ class Parker {
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  // Blocks until unparked, or until the driver has had an event. If unparked
-  // before, checks for events of the driver and returns at once.
+  // Blocks until unparked or, in the driver, until the driver has had an event.
+  // If unparked before, returns at once, but checks for events of the driver
+  // first, unless another thread holds the driver.
   void Park();
 
   // Checks for events of the driver, unless another worker does. Returns

@@ -191,7 +191,8 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
       ROUSE_CATCH_ALL {}
       // Release pairs with the acquire of IsClosedByException.
       closed_by_exception_.store(true, std::memory_order_release);
-      // If the scheduler was closed before, its owner may already be destroyed.
+      // If the scheduler was closed before, the runtime that closed it may
+      // already be destroyed.
       if (!IsClosed()) {
         Close();
         if (options_.on_closed_by_exception) options_.on_closed_by_exception();
@@ -207,7 +208,8 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
 
 void Scheduler::Unhandled(task::Header* task,
                           const std::exception_ptr& exception) {
-  // By the other policies, the exception is ignored, or was logged when thrown.
+  // Under the other policies the exception is ignored, or was logged when
+  // thrown.
   if (options_.unhandled_exception != UnhandledException::kLog) return;
   if (options_.on_unhandled_exception != nullptr) {
     options_.on_unhandled_exception(task->meta(), exception);

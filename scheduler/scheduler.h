@@ -9,27 +9,28 @@
 // `Runtime` and `Spawn()`. To embed Rouse elsewhere, build on `Scheduler`, as
 // docs/park_stack.md does.
 //
-// Each worker has run queues of its own; workers without work steal from them.
-// (run_queues.h explains the order of tasks, and idle.h the choice of the
-// worker to wake.) One worker at a time parks in the driver, the others on
-// futexes (parker.h). If a worker is stuck in a long poll, others do its work
-// (watchdog.h).
+// Each worker has queues of its own. Workers without work steal from the
+// stealable queues of the others. (run_queues.h explains the order of tasks,
+// and idle.h the choice of the worker to wake.) One worker at a time parks in
+// the driver, the others on futexes (parker.h). If a worker is stuck in a long
+// poll, others do its work (watchdog.h).
 //
 // # The end
 //
 //   Close()        No task is polled any more, and the workers leave. Tasks
 //                  spawned from now on are not run; tasks from outside are
 //                  cancelled at once, on the thread that spawns them.
-//   CancelTasks()  Called by each worker's thread after it has left: destroys
-//                  tasks, concurrently with the others. Tasks spawned now are
-//                  cancelled at once. A task that a thread is still polling, in
-//                  `BlockInPlace()`, is cancelled by that thread.
+//   CancelTasks()  Called by each worker's thread after leaving the worker:
+//                  destroys tasks, concurrently with the other threads. Tasks
+//                  spawned now are cancelled at once. A task that a thread is
+//                  still polling, in `BlockInPlace()`, is cancelled by that
+//                  thread.
 //   Finish()       Called by the last thread: discards the tasks still in
 //                  queues.
 //
-// The waiters of a task are notified in the step that ends the task. No step
-// waits for another: late arrivals find the queues closed, or all tasks
-// complete.
+// The waiters of a task are notified in the step that ends the task. None of
+// these functions waits for another to return. A late spawn or wake finds the
+// queues closed, or all tasks complete.
 
 #ifndef ROUSE_SCHEDULER_SCHEDULER_H_
 #define ROUSE_SCHEDULER_SCHEDULER_H_
@@ -87,7 +88,7 @@ class Scheduler final : public task::Schedule {
   // the place shown by a list of tasks.
   //
   // REQUIRES: the caller's reference to the scheduler lasts until the call
-  // returns, even if the task has ended before.
+  // returns, even if the task has ended by then.
   template <class F>
   auto Spawn(F&& f, const SpawnOptions& options = {},
              std::source_location where = std::source_location::current()) {
@@ -130,7 +131,8 @@ class Scheduler final : public task::Schedule {
   // after all calls of `CancelTasks()`. An exception of a joiner's waker is
   // rethrown when everything is done.
   void Finish();
-  // Calls both functions, for a scheduler without running workers.
+  // Calls `CancelTasks()` and `Finish()`, for a scheduler whose workers are no
+  // longer run.
   void CancelAll() {
     CancelTasks(0);
     Finish();
@@ -144,8 +146,9 @@ class Scheduler final : public task::Schedule {
   bool observes_polls() const { return observes_polls_; }
   // Returns whether tasks must record the beginning of each wait.
   bool marks_time() const { return options_.schedule_latency_histogram; }
-  // Returns whether there is a watchdog, which makes others run tasks kept
-  // private by a worker for too long.
+  // Returns whether a watchdog makes others run tasks kept private by a worker
+  // for too long. (Also true for a current-thread runtime with a finite bound.
+  // It has no watchdog, but its only worker shares no tasks anyway.)
   bool is_watched() const {
     return options_.long_poll_bound != absl::InfiniteDuration();
   }
@@ -157,7 +160,7 @@ class Scheduler final : public task::Schedule {
     return ms != 0 ? ms : 1;
   }
 
-  // Returns all tasks, with the reasons for their waiting: see task_dump.h.
+  // Returns all tasks, and where each of them waits: see task_dump.h.
   TaskDump Dump();
 
   // Returns the bell rung by a worker that is awake again after a park.

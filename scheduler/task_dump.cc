@@ -47,8 +47,8 @@ std::vector<TaskRef> References(
 
 std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
   TaskDump::Task seen;
-  // Before the trace: a polled task must not seem one that has not begun.
-  // Relaxed: see `polled_ms`.
+  // Read before the trace, so that no task reported as polled is traced as one
+  // that has not begun. Relaxed: see `polled_ms`.
   uint32_t polled_ms = task.polled_ms.load(std::memory_order_relaxed);
   if (!task::Trace(&task, seen.trace)) {
     if (task.state.IsComplete()) return std::nullopt;

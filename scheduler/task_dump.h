@@ -40,7 +40,7 @@ namespace rouse {
 
 // TaskDump
 //
-// A plain value, without references to running tasks. Can be kept for any time.
+// A plain value, which refers to no task. Can be kept for any length of time.
 class TaskDump {
  public:
   struct Task {
@@ -52,8 +52,8 @@ class TaskDump {
     // had yielded and was about to be polled again.
     bool running = false;
     // Time since the task's last poll began; empty if the task has not been
-    // polled. The value is as exact as the worker's readings of the clock are
-    // frequent.
+    // polled. Only as exact as the worker's readings of the clock, which are
+    // not taken for each poll.
     std::optional<absl::Duration> polled_ago;
     // Where the task waits. Empty if the task is running, or is about to be
     // polled for the first time.
@@ -82,16 +82,16 @@ namespace scheduler {
 
 // DumpTasks()
 //
-// Returns what each task passed by `for_each` to its argument is doing.
-// `for_each` passes approximately `count` tasks, and holds a reference to each
-// in the meantime; a task may be passed more than once. `now_ms` is the time by
-// the clock of `Header::polled_ms`.
+// Returns what each of the tasks is doing for which `for_each` calls its
+// argument. There are approximately `count` such calls. During a call, the task
+// must have a reference. A task may be passed more than once. `now_ms` is the
+// time by the clock of `Header::polled_ms`.
 //
 // Thread-safe; a task can call this function, too. Tasks are inspected one at a
 // time while all others keep running, so two entries may contradict each other.
 // A task is not polled during its inspection, which delays a poll by some
-// microseconds. Tasks that end before their inspection are left out. Takes O(n
-// log n) for n tasks, and O(1) within `for_each` for each task.
+// microseconds. Tasks that end before their inspection are left out. Costs
+// O(n log n) for n tasks, and O(1) within `for_each` for each task.
 TaskDump DumpTasks(
     size_t count,
     absl::FunctionRef<void(absl::FunctionRef<void(task::Header&)>)> for_each,

@@ -61,7 +61,7 @@ void Watchdog::Run() {
     } else if (++quiet >= kQuietLooks) {
       quiet = 0;
       SleepUntilAWorkerIsAwake();
-      // The wake may have been for this purpose as well.
+      // The wake may have been for the stop as well.
       if (stop_.load(std::memory_order_relaxed)) return;
     }
     parker_.ParkFor(period_);

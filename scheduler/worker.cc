@@ -451,7 +451,7 @@ bool Worker::Spin() {
   if (queues.global_depth() > 0) {
     spin_.OnFound();
   } else if (found) {
-    // The task did not come from elsewhere, or others were faster.
+    // The work did not come from elsewhere, or others were faster.
     spin_.OnWokenOtherwise();
   } else {
     spin_.OnFoundNothing();
@@ -506,9 +506,9 @@ void Worker::Park() {
 
 void Worker::LearnToSpin(bool woken, uint64_t cycles) {
   // A spin would have seen a task from elsewhere, if tasks come one at a time.
-  // If many come, the worker should be late: it does not disturb the thread
-  // that spawns them, and that thread does not wait for the first. Only the
-  // driver sees an event.
+  // If many come, the worker should be late: then it does not disturb the
+  // thread that spawns them, and that thread does not wait for the first task.
+  // A spin does not see an event: only the driver does.
   if (!woken || scheduler_.queues().global_depth() != 1) {
     spin_.OnWokenOtherwise();
   } else if (!spun_in_vain_ && may_spin_) {

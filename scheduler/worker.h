@@ -60,8 +60,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // after it) and after every park.
   bool RunUntil(absl::FunctionRef<bool()> done);
 
-  // Must be called when `done()` is about to return false because something
-  // other than a task has yielded. The worker treats this yield like a task's:
+  // Called by a `done()` that is about to return false, if something other than
+  // a task has yielded. The worker treats this yield like a task's:
   // `IsYielding()` is true until the tasks waiting now have had their turn, and
   // the driver has been checked. The worker does not park in the meantime. If
   // `by_force`, because the budget is used up, the driver is checked only at
@@ -114,9 +114,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   }
 
   // Counts and reports a long poll. Called by the watchdog, which has found the
-  // worker in the same poll at two checks. Returns false if a callback must be
-  // notified, and the poll has not lasted for `at_least` yet, or there is no
-  // poll.
+  // worker in the same poll at two checks. If there is an `on_long_poll` hook,
+  // and the poll has not lasted for `at_least` yet or there is no poll, does
+  // nothing and returns false.
   bool OnFoundInPoll(absl::Duration at_least);
 
   WorkerMetrics metrics() const;
@@ -170,8 +170,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void EndDispatching() { aside_ &= ~kDispatching; }
   // Ends a yield: the future that has yielded like a task comes next.
   void FinishYield();
-  // Returns the number of polls, including the polls of anything other than a
-  // task for which the driver was not checked.
+  // Returns the number of polls of tasks, plus the number of polls of anything
+  // else before which the driver was not checked (after forced yields).
   uint64_t PollsToMaintain() const { return tick() + ends_of_forced_yields_; }
   // Does the periodic work between polls.
   void Maintain();
@@ -230,7 +230,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   bool has_long_polls_ = false;  // recently
   AdaptiveSpin spin_;
   bool spun_in_vain_ = false;  // before the latest park
-  uint64_t last_events_ = 0;   // when it last checked before a spin
+  uint64_t last_events_ = 0;   // when it last checked for events before a spin
 
   // Counts, written only by the worker, read by any thread, and all relaxed,
   // since they order nothing. From the first two, other threads guess whether
@@ -266,9 +266,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 //
 // Allows the calling thread to block: while the section exists, another thread
 // may run the calling thread's worker, if any. At the end of the section, the
-// calling thread takes the worker back. If another thread already runs the
-// worker, the calling thread ends its poll without a worker, and its `Run()`
-// returns false.
+// calling thread takes the worker back, unless another thread already runs the
+// worker. In that case the calling thread ends its poll without a worker, and
+// its `Run()` returns false.
 class BlockingSection {
  public:
   BlockingSection();

@@ -19,8 +19,9 @@
 // The invariant: a worker has a hold while a thread runs it, unless the worker
 // is among the sleeping ones and has nothing to do. Release() ends the hold
 // only if the worker is still asleep, and checks this under the lock. If
-// another thread has taken the worker, Release() notices, and the hold stays;
-// otherwise that thread's Hold() comes later, and takes another hold.
+// another thread has taken the worker before, Release() notices, and the hold
+// stays. If another thread takes the worker afterwards, that thread's Hold()
+// comes later, and takes another hold.
 
 #ifndef ROUSE_SCHEDULER_WORKER_CLOCK_H_
 #define ROUSE_SCHEDULER_WORKER_CLOCK_H_

@@ -118,8 +118,8 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     T* element;
     const size_t count = PopSegments(max, element);
     // No other thread accesses these elements, not even the link from the last
-    // one to the rest of the queue: a push links its element to the last
-    // element of the queue, and elements taken out are never the last.
+    // one to the rest of the queue: a push writes the link of the queue's last
+    // element, and an element that was taken out is not the last any more.
     for (size_t i = 0; i < count; ++i) {
       T* const next = element->next_in_queue;
       taken(element);
@@ -140,8 +140,8 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
     }
   }
 
-  // Makes `Push()` refuse elements from now on. Elements in the queue can still
-  // be popped.
+  // Makes `Push()` and `PushNew()` refuse elements from now on. Elements in the
+  // queue can still be popped.
   void Close() {
     const BriefLockHolder lock(mu_);
     closed_ = true;

@@ -20,10 +20,11 @@
 //   after finding a task    search, checks all queues, and calls Wake() if they
 //                           are not empty
 //
-// Pushing, checking a queue, and these functions are sequentially consistent.
-// Therefore a push comes either before or after a Sleep(): either the worker
-// finds the task, or the pusher finds the worker asleep, and wakes it. (If the
-// push were weaker, a load after the push would not suffice: tokio #1768.)
+// Pushing, checking a queue, and the functions in this table are sequentially
+// consistent. Therefore a push comes either before or after a Sleep(): either
+// the worker finds the task, or the pusher finds the worker asleep, and wakes
+// it. (If the push were weaker, a load after the push would not suffice: tokio
+// #1768.)
 //
 // No worker is woken while another is searching, because the searching worker
 // may find the task. The searching worker may also have passed the queue
@@ -36,7 +37,7 @@
 //
 // A wake affects one worker. This worker wakes the next if there is more to do
 // than it takes. Therefore many tasks wake many workers, and one task wakes
-// one. A worker begins a search of its own only if less than half of the
+// one. A worker begins a search of its own only if fewer than half of the
 // workers search at the time. (The check and the start are not one atomic
 // step.)
 
@@ -159,8 +160,8 @@ class Idle {
   // worker; in this case the worker is searching.
   bool Awake(size_t worker) {
     // No other thread sets the bit. Acquire pairs with the exchange that
-    // cleared the bit: for the watchdog, too, everything below comes after the
-    // exchange.
+    // cleared the bit: for the watchdog, too, everything after this load comes
+    // after the exchange.
     if ((word(worker).load(std::memory_order_acquire) & Bit(worker)) == 0) {
       return true;
     }

@@ -73,9 +73,9 @@ namespace rouse::scheduler {
 // there is room.
 enum class Sharing : unsigned char { kOnDemand, kInAdvance };
 
-// Number of polls after which a worker is known to have shared: between this
-// many polls, a worker has checked whether another worker has nothing to do,
-// and has called `Share()`.
+// Number of polls between which a worker certainly calls `Share()`: a worker
+// that has begun this many polls has checked in between whether another worker
+// has nothing to do.
 inline constexpr uint64_t kPollsUntilShared = 5;
 
 // RunQueues
@@ -87,14 +87,14 @@ inline constexpr uint64_t kPollsUntilShared = 5;
 //   // Returns how many polls `worker` has begun. May be out of date.
 //   // Any thread.
 //   uint64_t PollsBegun(size_t worker);
-//   // Calls `ready` repeatedly, until it returns true or the time has passed
-//   // after which a poll is long. Returns the last result of `ready`.
+//   // Calls `ready` repeatedly, until it returns true or a poll that began at
+//   // the same time would be long. Returns the last result of `ready`.
 //   bool AwaitBriefly(F ready);
 //   // Takes `element`, which came after `Close()`. Any thread.
 //   void Discard(T* element);
 //   // Returns an object that lives while `worker` takes elements out of the
 //   // global queue. Its `Add(T*)` is called for each. If its `IsClosed()`
-//   // returns true, no more elements can be taken.
+//   // returns true, no more elements may be taken.
 //   ... AdderFor(size_t worker);
 //
 // `T::next_in_queue` and `T::previous_in_queue` belong to the queues, and
@@ -177,8 +177,8 @@ class RunQueues {
     global_.ForEach(visit);
   }
 
-  // Closes the global queue to injected tasks, and makes all workers stop
-  // sleeping.
+  // Closes the global queue to injected tasks, and wakes all workers. No worker
+  // sleeps from then on.
   void Close() {
     global_.Close();
     // Sequentially consistent with the check in Sleep, like a push.
@@ -284,13 +284,13 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // ---- For the thread that runs the worker.
 
-  // Puts `element` behind all other private tasks of the worker. `PushNext()`
-  // puts `element` before them.
+  // Puts `element` at its place among the worker's private tasks: see
+  // private_queue.h. `PushNext()` puts `element` before all of them.
   void Push(T* element) { local_.own.Push(element); }
   void PushNext(T* element) { local_.own.PushNext(element); }
 
   // Lets others have private tasks, if the worker has more than `least` of them
-  // and `Sharing` says so. Must be called with 1 after a push (one task is the
+  // and `Sharing` says so. Usually called with 1 after a push (one task is the
   // next to run), and with 0 between polls.
   void Share(size_t least) {
     if (local_.own.Size() <= least || queues_.IsSolo()) return;
@@ -311,8 +311,8 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // Removes and returns the first of the worker's own tasks, or null. The
   // shared tasks have waited longest and come before the private ones, except
-  // every eighth time, because the worker may share more all the time without
-  // sharing everything.
+  // every eighth time. Otherwise private tasks might never have their turn: the
+  // worker may share more all the time without sharing everything.
   T* Pop() {
     if (++local_.pops % kKeptInterval == 0) {
       if (T* const element = local_.own.Pop()) return element;
@@ -349,9 +349,10 @@ class RunQueues<T, Host, kCapacity>::Own {
   }
 
   // Moves the first half of another worker's stealable queue to the worker's
-  // own, and returns the first of the stolen tasks. Otherwise works like
-  // PopGlobal(). Returns null if there is nothing, or if enough other workers
-  // search. The worker searches from then on.
+  // own, and returns the first of the stolen tasks. If there is nothing to
+  // steal, works like PopGlobal(). Returns null if there is nothing, or if
+  // enough other workers search. Unless enough others search, the worker
+  // searches from then on.
   T* Steal(FastRand& rand) {
     // No worker to steal from, and no other worker to wake.
     if (queues_.IsSolo()) return PopGlobal();
@@ -415,7 +416,8 @@ class RunQueues<T, Host, kCapacity>::Own {
   }
 
   // Gives all tasks of the worker to others, because the thread is about to
-  // leave the worker. If the worker was woken for a task, wakes another worker.
+  // leave the worker. If the worker was woken for a task, wakes another worker
+  // for that task.
   void Leave() {
     GiveUp();
     ROUSE_MUTABLE_CALL(EndSearching());
@@ -467,9 +469,9 @@ class RunQueues<T, Host, kCapacity>::Own {
     return false;
   }
 
-  // Waits until `worker`, which has private tasks, has made progress with them,
-  // or until there is something else to do. If neither happens, moves all
-  // private tasks of `worker` to the global queue and returns true.
+  // Waits briefly until `worker`, which has private tasks, has made progress
+  // with them, or until there is something else to do. If neither happens,
+  // moves all private tasks of `worker` to the global queue and returns true.
   bool RescueIfStuck(size_t worker) {
     const uint64_t polls = queues_.host_.PollsBegun(worker) + kPollsUntilShared;
     const bool has_moved_on = queues_.host_.AwaitBriefly([&] {

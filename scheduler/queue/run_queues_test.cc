@@ -318,7 +318,8 @@ TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
 }
 
 TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
-  // The searching worker must find the tasks; it gives up, and is notified.
+  // The searching worker must find the tasks: when it gives up, it may not
+  // sleep.
   ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
   ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 6);

@@ -81,7 +81,8 @@ TEST_F(LocalQueueTest, IsUsedAgainAndAgain) {
   }
 }
 
-// The elements that have waited longest run first (tokio #8029).
+// The elements that have waited longest run first, even after an overflow
+// (tokio #8029).
 TEST_F(LocalQueueTest, GivesAwayItsSecondHalfWhenItIsFull) {
   EXPECT_THAT(Push(queue_, 9), ElementsAre(4, 5, 6, 7, 8));
   EXPECT_EQ(queue_.Size(), 4u);
