@@ -139,7 +139,7 @@ void Clock::Pause() {
     ahead_ = now - time.nanoseconds();
     Set({.paused = true, .base = now, .floor = now});
   }
-  // Otherwise sleeping drivers may go on sleeping until the clock is moved.
+  // Without auto-advance, sleeping drivers can sleep until the clock is moved.
   if (HasAutoAdvance()) CallListeners();
 }
 

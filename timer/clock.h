@@ -99,8 +99,8 @@ class Clock {
   // advanced by the duration of the sleep. Without a driver the clock stops at
   // a whole millisecond, and a driver made while the clock is paused moves the
   // clock to the driver's tick. If the drivers have ticks of different lengths,
-  // the clock stops where all drivers begin a tick, if such an instant lies
-  // within a minute, and otherwise where the longest tick begins.
+  // the clock stops where all drivers begin a tick, if that happens at least
+  // once a minute, and otherwise where the longest tick begins.
   //
   // A driver without an expired timer blocks for as long as its clock is
   // paused, or until the driver is unparked, unless the clock auto-advances.
@@ -130,9 +130,9 @@ class Clock {
   // stops at a deadline that has been put off or cancelled. Initially off. Call
   // `SetAutoAdvance()` before anything that uses the clock runs.
   //
-  // A runtime moves the clock when no task can run and the operating system has
-  // no event for a task. The runtime does not wait for work elsewhere, such as
-  // on your own threads, in another runtime or in another process: see
+  // A runtime moves the clock when none of its tasks can run and the operating
+  // system has no event for them. The runtime does not wait for work elsewhere,
+  // such as on your own threads, in another runtime or in another process: see
   // `AutoAdvanceHold`. If several drivers share a clock, each moves the clock
   // to the driver's own next deadline.
   void SetAutoAdvance(bool on);
@@ -143,7 +143,7 @@ class Clock {
   bool AdvancesByItself() const;
 
   // Keeps the clock from auto-advancing for as long as the object lives. For a
-  // thread whose work tasks wait for.
+  // thread that does work for which tasks wait.
   class AutoAdvanceHold;
 
   // Limits how far the clock auto-advances, for tests that go step by step (see
@@ -154,7 +154,7 @@ class Clock {
   // limit.
   //
   // No two steps can be in progress: a second step during the first is a
-  // `Panic()`, and so is a step of a clock without auto-advance.
+  // `Panic()`, and so is a step while `AdvancesByItself()` is false.
   void StepTo(Instant limit, absl::AnyInvocable<void()> arrived);
   // Like `StepTo()`, but the limit is the next instant at which a driver wakes
   // a waiter, or the present if no driver ever will.
@@ -171,10 +171,10 @@ class Clock {
   // listeners are called when the last hold is destroyed. `t` is
   // `Instant::Max()` if the driver has no deadline. For drivers.
   //
-  // Returns false, and moves nothing, if a hold has ended since the last check
-  // for events of the operating system began: the holder may have caused an
-  // event that no driver has seen. The driver then checks again, and calls
-  // `AutoAdvanceTo()` again.
+  // Returns false, and moves nothing, if a hold has ended since the last
+  // completed check for events of the operating system began: the holder may
+  // have caused an event that no driver has seen. The driver then checks again,
+  // and calls `AutoAdvanceTo()` again.
   [[nodiscard]] bool AutoAdvanceTo(Instant t);
 
   // Mark the beginning and the end of a driver's check for events of the
@@ -217,7 +217,7 @@ class Clock {
   Instant SlowNow() const;
   State state() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns the first instant, at or after `t`, at which all drivers begin a
-  // tick.
+  // tick. If that is less often than once a minute, see `Pause()`.
   Instant TickFrom(Instant t) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginStep(Instant limit, bool to_next,
                  absl::AnyInvocable<void()> arrived);

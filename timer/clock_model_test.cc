@@ -109,9 +109,9 @@ MODEL_MUTANTS(Clock, "timer/clock",
               "modify acquire -> relaxed: it orders the reading of the "
               "system's clock, which is no step of a model",
               "torn: the version is written under the lock alone",
-              "Clock::Set at clock.cc:123: store skipped: no model resumes a "
+              "Clock::Set at clock.cc:125: store skipped: no model resumes a "
               "clock that is ahead",
-              "Clock::SetAutoAdvance at clock.cc:195: store skipped: no model "
+              "Clock::SetAutoAdvance at clock.cc:197: store skipped: no model "
               "waits for the clock to advance");
 
 }  // namespace

@@ -77,7 +77,7 @@ class DelayKey {
 //
 // A heap is used, not a wheel. Entries come in the order of deadlines rather
 // than of ticks, and no entry has to move while time passes, so the task is
-// woken only when an entry expires.
+// woken only when a deadline comes.
 class DelayQueueBase {
  public:
   DelayQueueBase(const DelayQueueBase&) = delete;
@@ -130,8 +130,8 @@ class DelayQueueBase {
   // even if this throws, as the waker of the waiting task may.
   DelayKey CommitInsert(Instant deadline);
 
-  // Returns whether the head has expired. Ready with false if the driver has
-  // shut down.
+  // Ready with true when the head has expired, or with false when the driver
+  // has shut down.
   PollResult<bool> PollHead(Context& cx);
 
   heap::KeyHeap<Order> heap_;

@@ -53,7 +53,7 @@ namespace rouse {
 // `kDelay` gives one tick, and the next a period after that tick is taken. A
 // tick counts as missed only if it is taken more than five ticks of the driver
 // late (5 ms by default), or more than half a period late. An interval
-// therefore does not drift by the time of waking up. Except for the tolerance,
+// therefore does not drift by the time of waking up. Except for this tolerance,
 // no two ticks are less than a period apart.
 //
 // `kSkip` gives one tick, and continues with the ticks that lie ahead. Ticks
@@ -84,7 +84,7 @@ class IntervalTick;
 // comes.
 //
 // No timer is armed between a tick and the next poll, so an interval that is
-// not polled wakes no task, and an interval that lags behind allocates nothing.
+// not polled wakes no task. An interval that lags behind allocates nothing.
 //
 // After the driver has shut down, ticks that were overdue before a task waited
 // for them still come. Then `Tick()` gives `kUnavailable`, permanently, and the

@@ -8,7 +8,6 @@
 // so other work on the machine does not count. While no timer is due, the
 // driving thread sleeps, which takes no processor time, and the clock moves to
 // the instant at which the thread would wake.
-// where it would awake.
 
 #include <algorithm>
 #include <cstddef>

@@ -165,7 +165,7 @@ template <class S>
 StreamTimeout<S> StreamTimeoutAt(Instant deadline, S&& stream) {
   return StreamTimeout<S>(SleepUntil(deadline), std::forward<S>(stream));
 }
-// Like the function above, but uses the driver of `handle`.
+// Like `StreamTimeoutAt(deadline, stream)`, but uses the driver of `handle`.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(const wheel::Handle& handle, Instant deadline,

@@ -63,7 +63,7 @@ bool ArcListCore::Link(ArcListNode* node) {
   do {
     if (MutableCondition(head == &sealed)) {
       // Acquire pairs with the release of TakeAndSeal, which is the last to
-      // write the head.
+      // change the head.
       static_cast<void>(head_.load(std::memory_order_acquire));
       // Acquire pairs with the release of every Claim that found the node
       // enqueued. Release pairs with the acquire of the next Claim that finds

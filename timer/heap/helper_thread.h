@@ -33,7 +33,7 @@ namespace rouse::heap {
 // that have not fired are `kUnavailable`. A waker must not destroy the
 // `HelperThread` that calls the waker.
 //
-// Move-only. A moved-from `HelperThread` can only be destroyed.
+// Move-only. A moved-from `HelperThread` may only be destroyed.
 class HelperThread {
  public:
   // Starts a thread. Returns `kUnavailable` if no more threads can be started.

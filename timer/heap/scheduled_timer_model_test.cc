@@ -278,7 +278,7 @@ MODEL_TEST(ScheduledTimer, ACancellationMeetsTheEndOfTheTimer) {
 }
 
 MODEL_MUTANTS(ScheduledTimer, "timer/heap/scheduled_timer.",
-              "ScheduledTimer::Cancel at scheduled_timer.cc:98: store skipped: "
+              "ScheduledTimer::Cancel at scheduled_timer.cc:104: store skipped: "
               "no model counts what the heap keeps until its deadline");
 
 }  // namespace

@@ -134,7 +134,8 @@ StreamTimeout<S> StreamTimeoutAt(TimerHandle handle, Instant deadline,
   return StreamTimeout<S>(std::optional<TimerHandle>(std::move(handle)),
                           deadline, std::forward<S>(stream));
 }
-// Like the function above, but uses the `DefaultTimer()`.
+// Like `StreamTimeoutAt(handle, deadline, stream)`, but uses the
+// `DefaultTimer()`.
 template <class S>
   requires Stream<std::remove_reference_t<S>>
 StreamTimeout<S> StreamTimeoutAt(Instant deadline, S&& stream) {

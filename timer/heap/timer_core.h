@@ -41,8 +41,8 @@ class TimerCore : public RefCounted<TimerCore> {
         waker_.Wake();
         return true;
       case PushResult::kAlreadyEnqueued:
-        // The thread that pushed the node has woken the timer, which has not
-        // checked the node yet.
+        // The earlier push has woken the timer, which has not checked the node
+        // yet.
         return true;
       case PushResult::kSealed:
         break;

@@ -40,7 +40,7 @@ class TimerHandle {
   // `kUnavailable`, with the message of `why`.
   static TimerHandle Defunct(const absl::Status& why);
 
-  // Makes this handle the default, for the life of the process. Only the first
+  // Makes this handle the default, for the life of the process. At most one
   // call succeeds. Returns `kAlreadyExists` if there is already a default, even
   // if the default is the helper thread's.
   absl::Status SetAsGlobalFallback() const;

@@ -102,8 +102,8 @@ void Core::EndPark() {
   next_wake_.Clear();
   const uint64_t now = ticks_.At(clock_->Now());
   Shard::Batch batch(*this);
-  // A clock that is moved passes many ticks at once. The waiters are then woken
-  // in the order of their ticks, and not shard by shard.
+  // A clock that is moved passes many ticks at once. The due waiters are then
+  // woken in the order of their ticks, and not shard by shard.
   if (shards_.size() > 1 && clock_->IsPaused()) {
     for (uint64_t next = NextExpiration(); next < now;
          next = NextExpiration()) {

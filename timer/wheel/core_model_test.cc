@@ -328,9 +328,9 @@ MODEL_TEST(WheelCore, NoDeadlineBroughtForwardIsSleptThrough) {
 
 MODEL_MUTANTS(WheelCore, "timer/wheel/",
               "NextWake::: killed by next_wake_model_test",
-              "Registration::Arm at registration.cc:110: store skipped: no "
+              "Registration::Arm at registration.cc:111: store skipped: no "
               "model looks again at what was due when it was armed",
-              "Shard::Remove at shard.cc:82: store skipped: no model arms what "
+              "Shard::Remove at shard.cc:84: store skipped: no model arms what "
               "was removed again");
 
 }  // namespace

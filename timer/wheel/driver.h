@@ -135,7 +135,7 @@ class Driver {
     core_->EndPark();
   }
 
-  // Wakes all sleepers. These sleeps, and all later sleeps, end with
+  // Wakes all sleepers. Their sleeps, and all later sleeps, end with
   // `kUnavailable`, because the driver has shut down. Then shuts down the
   // driver below.
   void Shutdown() {

@@ -3,8 +3,8 @@
 //
 // Compares sleeps on a driver with their deadlines, under seeded random
 // operations, at each of several resolutions. Whatever the length of a tick, no
-// sleep ends early, none ends later than one tick, a sleep with a deadline on a
-// tick ends on that tick, none is lost, and none wakes twice.
+// sleep ends early, none ends more than one tick late, a sleep with a deadline
+// on a tick ends on that tick, none is lost, and none wakes twice.
 
 #include <algorithm>
 #include <cstdint>

@@ -87,8 +87,9 @@ class Handle {
 class ScopedDefault {
  public:
   explicit ScopedDefault(Handle handle);
-  // Makes `shard` the thread's own shard of the driver, as for each worker of a
-  // runtime. REQUIRES: `shard` < `Options::shards`.
+  // Like the constructor without `shard`, but for a thread that has a shard of
+  // the driver to itself, as each worker of a runtime does. REQUIRES: `shard` <
+  // `Options::shards`.
   ScopedDefault(Handle handle, size_t shard);
   ScopedDefault(const ScopedDefault&) = delete;
   ScopedDefault& operator=(const ScopedDefault&) = delete;

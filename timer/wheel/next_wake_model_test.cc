@@ -126,9 +126,9 @@ MODEL_TEST(NextWake, OneOfTwoUnparks) {
 }
 
 MODEL_MUTANTS(NextWake, "timer/wheel/next_wake",
-              "NextWake::Decide at next_wake.h:63: store skipped: whoever "
+              "NextWake::Decide at next_wake.h:67: store skipped: whoever "
               "inserts unparks the driver for nothing",
-              "NextWake::Clear at next_wake.h:66: store skipped: likewise");
+              "NextWake::Clear at next_wake.h:70: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::wheel::internal

@@ -93,8 +93,8 @@ Registration::State Registration::Arm(const Waker& waker) {
     Begin(shard, deadline);
     const uint64_t tick = core.ticks().AtOrAfter(deadline);
     state = shard.Insert(*this, tick, clone);
-    // The core is alive: until the driver is destroyed because of the driver,
-    // and from then on because of a reference of this registration.
+    // The core is alive: the driver keeps it alive until the driver's
+    // destruction, and from then on a reference of this registration does.
     if (state == State::kWaiting) {
       ROUSE_MUTABLE_CALL(core.UnparkFor(tick));
       return state;

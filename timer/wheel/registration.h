@@ -70,8 +70,8 @@ class Shard;
 // core or is linked. While the registration is linked, the driver is alive,
 // because the driver unlinks all entries before its destruction; and the driver
 // owns a reference. When the driver unlinks an entry, the driver gives the
-// registration a reference before the store of the state. One of the two holds
-// at every moment, and arming and cancelling count no references.
+// registration a reference before the store of the state. At least one of the
+// two holds at every moment, and arming and cancelling count no references.
 class Registration : public Entry {
  public:
   enum class State : uint8_t {

@@ -81,8 +81,8 @@ class ABSL_CACHELINE_ALIGNED Shard {
   State ReplaceWaker(Registration& registration, Waker waker);
   void Remove(Registration& registration);
   // Makes the registration wait for `deadline`, at `tick`, instead. Returns
-  // false if the registration no longer waits. If the deadline has already
-  // come, its waker is put into `due`.
+  // false if the registration no longer waits. If the registration is due
+  // at once, puts its waker into `due`.
   bool Move(Registration& registration, Instant deadline, uint64_t tick,
             Waker& due);
 

@@ -47,7 +47,7 @@ class Ticks {
   uint64_t At(Instant t) const { return Nanoseconds(t) / resolution_; }
 
   // Returns the beginning of `tick`. REQUIRES: `tick` is the tick of some
-  // instant before the last, so that the product fits in 64 bits.
+  // instant before `Instant::Max()`, so that the product fits in 64 bits.
   Instant StartOf(uint64_t tick) const {
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     return Instant::FromNanoseconds(

@@ -31,7 +31,8 @@ TEST(TicksTest, WhatIsLongPastIsDueAtOnce) {
   EXPECT_EQ(ticks.AtOrAfter(Instant::FromNanoseconds(-1)), 0u);
 }
 
-// An entry for a tick that no clock can show would never come due.
+// An entry for a tick that no clock can show would never come due, and at the
+// end of the clock the driver would not block.
 TEST(TicksTest, TheLastTickIsOneThatTheClockReaches) {
   for (const int64_t resolution : {int64_t{1}, int64_t{1000}, kMillisecond}) {
     const Ticks ticks(resolution);

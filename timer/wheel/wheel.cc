@@ -27,7 +27,7 @@ std::optional<Wheel::Position> Wheel::NextOfPresentBlocks(
                                std::countr_zero(occupied)};
   }
   if (overflow_.IsEmpty()) return std::nullopt;
-  // Does not overflow, because an entry in the list is for a later tick.
+  // Does not overflow, because the list has an entry at or after this start.
   return Position{kOverflow, NumberOf(kOverflow, elapsed_) + 1};
 }
 
@@ -67,8 +67,8 @@ Wheel::Step Wheel::Advance(uint64_t now) {
     return {nullptr, true};
   }
   if (next->level == kOverflow) moving_.Append(overflow_);
-  // Also moves the slots that begin with this one, which may have been moved in
-  // part.
+  // Also moves the slots that begin with this one, because this one may have
+  // been moved in part.
   for (int level = std::min(next->level, kLevels - 1); level >= 0; --level) {
     slots_.MoveSlot(PlaceOf({level, NumberOf(level, elapsed_)}), moving_);
   }

@@ -71,10 +71,10 @@
 //
 // # Beyond the levels
 //
-// Entries whose ticks differ in a digit above the sixth, and so lie beyond the
-// next multiple of 2^36 ticks, are in a separate list. The whole list is placed
-// again when the present comes to such a multiple, so each entry moves once for
-// each multiple.
+// Entries whose ticks differ in a digit above the sixth, and so lie at or
+// beyond the next multiple of 2^36 ticks, are in a separate list. The whole
+// list is placed again when the present comes to such a multiple, so each entry
+// moves once for each multiple.
 
 #ifndef ROUSE_TIMER_WHEEL_WHEEL_H_
 #define ROUSE_TIMER_WHEEL_WHEEL_H_
@@ -100,7 +100,8 @@ class Wheel {
  public:
   static constexpr int kLevels = 6;
   static constexpr int kBitsPerLevel = 6;
-  // Entries beyond a multiple of this many ticks are kept in the overflow.
+  // Entries at or beyond the next multiple of this many ticks are kept in the
+  // overflow.
   static constexpr uint64_t kReach = uint64_t{1} << (kLevels * kBitsPerLevel);
   // A tick that never comes. An entry inserted for `kNever` stays until
   // removed, and has no other effect.
