@@ -78,7 +78,7 @@ absl::Status Loop(Poller& poller, int input, std::string& received) {
     if (!status.ok()) return status;
     for (const Event& event : events) {
       if (event.token() == kStop) return absl::OkStatus();
-      // Until it would block: there is no other event for what is left.
+      // Reads until a read would block: leftover bytes cause no event.
       char buffer[16];
       ssize_t size;
       while ((size = read(input, buffer, sizeof buffer)) > 0) {
@@ -216,7 +216,7 @@ TEST(Examples, ALibraryThatReadsOnItsOwn) {
 
 template <class F>
 auto RunAlone(Reactor& reactor, F future) {
-  // Not all wakes are events: a task that yields wakes itself, too.
+  // Not every wake is an event: a task that yields also wakes itself.
   const rouse::Waker waker = rouse::Waker::FromCallable(
       [unparker = reactor.unparker()] { unparker.Unpark(); });
   for (;;) {
@@ -254,7 +254,7 @@ auto RunInAPollLoop(Reactor& reactor, int own, int& served, F future) {
     auto result = future.Poll(cx);
     if (result.IsReady()) return *std::move(result);
     pollfd fds[] = {{reactor.fd(), POLLIN, 0}, {own, POLLIN, 0}};
-    // From here on until the turn, an unpark makes fd() readable.
+    // From here until the turn, an unpark makes fd() readable.
     poll(fds, 2, /*timeout=*/reactor.PrepareToWait() ? -1 : 0);
     char byte;
     if ((fds[1].revents & POLLIN) != 0 && read(own, &byte, 1) == 1) ++served;
@@ -290,7 +290,7 @@ TEST(Examples, AThreadInTheBackground) {
     ASSERT_TRUE(io.ok());
     EXPECT_TRUE(rouse::BlockOn(io->Writable()).ok());
   }
-  // Ends the thread when the last source has gone, which is now.
+  // Ends the thread when no source is registered, which is now.
   rouse::BlockOn(std::move(*background).ShutdownOnIdle());
 }
 

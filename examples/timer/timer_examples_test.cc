@@ -57,16 +57,16 @@ class Loop {
  public:
   rouse::heap::TimerHandle timer() const { return timer_.handle(); }
 
-  // Until `task` is done. Waits for nothing but time; a real one waits for its
-  // own events as well, and is woken from that by the waker.
+  // Runs until `task` completes. This loop waits only for time. A real loop
+  // waits for its own events, too, and the waker ends that wait.
   template <class Future>
   void Run(Future task) {
     const rouse::ThreadParker::Unparker unparker = parker_.unparker();
     while (true) {
-      rouse::Context cx(unparker.waker());  // of one poll: it has a budget
+      rouse::Context cx(unparker.waker());  // one per poll: it has a budget
       if (task.Poll(cx).IsReady()) return;
       static_cast<void>(timer_.Poll(cx));  // a new delay wakes this thread
-      timer_.Advance();                    // fires what is due
+      timer_.Advance();                    // fires expired timers
       const std::optional<rouse::Instant> next = timer_.NextEvent();
       if (next.has_value()) {
         parker_.ParkFor(*next - timer_.clock().Now());
@@ -132,7 +132,7 @@ class Node {
     const rouse::wheel::ScopedDefault current(driver_.handle());
     const auto unparker = driver_.unparker();
     while (true) {
-      rouse::Context cx(unparker.waker());  // of one poll: it has a budget
+      rouse::Context cx(unparker.waker());  // one per poll: it has a budget
       if (task.Poll(cx).IsReady()) return;
       driver_.Park();
     }
@@ -173,12 +173,12 @@ TEST(Sessions, AreQuietAfterHalfAMinute) {
   rouse::Co<int> count = CountUntilQuiet(Messages());
   std::optional<int> result;
   for (int seconds = 0; !result.has_value(); ++seconds) {
-    ASSERT_LE(seconds, 59);  // 29 until the second, and 30 without a third
+    ASSERT_LE(seconds, 59);  // 29 to the second message, 30 without a third
     rouse::Context cx(waker);
     auto polled = count.Poll(cx);
     if (polled.IsReady()) result = *polled;
     clock->Advance(absl::Seconds(1));      // takes no time
-    driver.ParkFor(absl::ZeroDuration());  // wakes who is due
+    driver.ParkFor(absl::ZeroDuration());  // fires expired timers
   }
   EXPECT_EQ(result, 2);
 }
