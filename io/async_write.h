@@ -13,8 +13,8 @@
 //     co_return co_await rouse::Flush(writer);
 //   }
 //
-// The functions for writing are `Write`, `WriteAll`, `Flush` and `Shutdown`.
-// Each has a header of its own.
+// The functions for writing are `Write` (write.h), `WriteAll` (write_all.h),
+// and `Flush` and `Shutdown` (flush.h).
 
 #ifndef ROUSE_IO_ASYNC_WRITE_H_
 #define ROUSE_IO_ASYNC_WRITE_H_
@@ -39,13 +39,14 @@ namespace rouse {
 // `PollWrite(cx, data)` takes as many bytes from the front of `data` as it can
 // now, and returns their number: at least 1, unless `data` is empty.
 //
-// `PollWriteVectored(cx, data)` takes bytes from the parts of `data`, in order,
-// as if the parts were a single string. It may take fewer bytes than it could.
+// `PollWriteVectored(cx, data)` does the same with the parts of `data`, in
+// order, as if the parts were a single string; but it may take fewer bytes than
+// it could.
 //
 // `PollFlush(cx)` is ready when all written bytes have left the program.
 //
 // `PollShutdown(cx)` flushes, and then notifies the reader that the stream has
-// ended. A later `PollShutdown()` is ready at once. Nothing must be written
+// ended. A later `PollShutdown()` is ready at once. The caller must not write
 // afterwards.
 //
 // A pending `PollWrite()` has taken nothing. Of several tasks, the task of the

@@ -73,7 +73,7 @@ TEST_F(BufReaderTest, ALargeReadGoesPastTheBuffer) {
   BufReader reader(stream, 4);
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 6u);
   EXPECT_EQ(reader.buffered(), "");
-  // The read ends at the last byte in the buffer.
+  // But a read takes the bytes in the buffer first, and only those.
   EXPECT_EQ(Peek(reader), "gh");
   stream.Bytes("ij");
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 2u);

@@ -66,10 +66,10 @@ namespace rouse {
 // `Encode(frame, out)` appends the bytes of a frame to `out`. On an error,
 // `Encode()` appends nothing.
 //
-// No function waits, and only one task at a time calls them. Errors are passed
-// on unchanged. By convention, a frame above the limit is ResourceExhausted
-// when read and InvalidArgument when written, and a frame cut off by the end of
-// the stream is OutOfRange.
+// None of the functions waits, and only one task at a time calls them. Errors
+// are passed on unchanged. By convention, a frame above the limit is
+// ResourceExhausted when read and InvalidArgument when written, and a frame cut
+// off by the end of the stream is OutOfRange.
 template <class C>
 concept Codec = requires(C& codec, const typename C::Frame& frame,
                          std::string_view& bytes, std::string& out) {

@@ -55,7 +55,7 @@ class [[nodiscard]] CopyFuture {
 
 // Copy()
 //
-// Writes everything that `reader` returns to `writer` until `reader` ends, and
+// Writes to `writer` everything that `reader` returns, until `reader` ends, and
 // flushes `writer` at the end. Also flushes `writer` whenever there is nothing
 // to read for now. Does not shut `writer` down.
 //

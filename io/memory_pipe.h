@@ -83,7 +83,8 @@ class MemoryPipe {
 
   // Prepares the arguments of `Store()`. Called without the lock.
   void Prepare(Context& cx, Waker& own, Waiter* waiter);
-  // Exchanges `waker` with the waker in `slot`.
+  // Exchanges `waker` with the waker in `slot`, and makes `waiter` the slot's
+  // owner.
   static void Store(Slot& slot, Waker& waker, const Waiter* waiter);
 
   // Makes sure that no waker is called on behalf of `waiter` any more.

@@ -89,7 +89,7 @@ class Child {
   // poll.
   using WaitFuture = internal::IoFuture<Child, WaitOp>;
 
-  // A future's place to wait: see rouse/io/waiter.h.
+  // A future's place among the waiters: see rouse/io/waiter.h.
   using Waiter = reactor::Waiter;
 
   Child(Child&& other) noexcept;

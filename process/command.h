@@ -118,7 +118,7 @@ class Command {
   // found by `reactor::BindHandle()`.
   //
   //   NotFound            The program, or the directory, does not exist.
-  //   PermissionDenied    The program is not allowed to run.
+  //   PermissionDenied    The caller is not allowed to run the program.
   //   InvalidArgument     A string contains a zero byte, or a key is empty or
   //                       contains a "=".
   //   FailedPrecondition  A part of a path is not a directory, the program is

@@ -38,7 +38,7 @@ struct Orphan {
   reactor::AsyncFd<OwnedFd> pidfd;
 };
 
-// An orphan whose reactor was destroyed. Keeps no part of the reactor alive.
+// An orphan whose reactor was shut down. Keeps no part of the reactor alive.
 struct Stray {
   pid_t pid;
   OwnedFd pidfd;

@@ -20,11 +20,11 @@ namespace rouse::internal {
 
 // Takes over the child `pid`, whose `pidfd` becomes readable when the child has
 // ended. The thread that turns the reactor then waits for the child. If the
-// reactor is destroyed first, the next call of `ReapLater()` or `ReapStrays()`
+// reactor is shut down first, the next call of `ReapLater()` or `ReapStrays()`
 // that finds the child's end waits for the child. Thread-safe.
 void ReapLater(pid_t pid, reactor::AsyncFd<OwnedFd> pidfd);
 
-// Waits, without blocking, for children whose reactor was destroyed.
+// Waits, without blocking, for children whose reactor was shut down.
 void ReapStrays();
 
 }  // namespace rouse::internal

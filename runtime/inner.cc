@@ -87,7 +87,7 @@ RuntimeInner::RuntimeInner(RuntimeOptions options, reactor::Reactor reactor)
       blocking_(BlockingPool::Create(Named(
           options_.blocking, absl::StrCat(options_.thread_name, "-blk")))),
       handle_(MakeHandle()) {
-  // The scope is destroyed, together with the handle, when the pool is closed.
+  // When the pool is closed, it drops the function, and with it the handle.
   blocking_->SetThreadScope(
       [handle = handle_] { return std::make_shared<EnterGuard>(handle); });
 }

@@ -211,8 +211,8 @@ TEST(LongPoll, TheBoundIsKept) {
   }
 }
 
-// The shutdown waits for the watchdog as it waits for the workers. The watchdog
-// must therefore not block, like the workers.
+// The shutdown waits for the watchdog as it waits for the workers. Wakers must
+// therefore not block on the watchdog's thread either.
 TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
   std::atomic<bool> end{false};
   std::atomic<bool> must_not_block{false};

@@ -145,7 +145,7 @@ TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
 }
 #endif
 
-// The tasks are those of the task's own worker: no other thread can run them.
+// The tasks are those of the blocked worker: no other thread can run them.
 TEST(NoThreads, TasksWaitForABlockInPlaceForWhichThereIsNone) {
   std::optional<std::thread::id> ran_on;
   std::thread::id blocked_on;

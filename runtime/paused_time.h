@@ -70,7 +70,7 @@ class [[nodiscard("time does not pass until this is awaited")]] ClockStep {
 
   class Shared;
 
-  // Steps to the next deadline if `duration` is nothing.
+  // Steps to the next deadline if `duration` is `std::nullopt`.
   explicit ClockStep(std::optional<absl::Duration> duration)
       : duration_(duration) {}
 

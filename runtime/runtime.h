@@ -72,8 +72,8 @@ struct RuntimeOptions;
 //      if all threads are in `BlockInPlace()` and no other thread has begun to
 //      run in time.) The destructor waits for the polls that are in progress,
 //      except for polls that are in a `BlockInPlace()`.
-//   3. Sleeps and sockets that other threads still wait for return
-//      `kUnavailable`. From now on the destructor waits for all polls.
+//   3. Sleeps and sockets that are still waited for return `kUnavailable`. Now
+//      the destructor waits for all polls.
 //   4. The destructor waits for the blocking calls that are in progress or
 //      mandatory. The exception is name lookups, which are left to end by
 //      themselves.
@@ -102,8 +102,8 @@ class Runtime {
   //
   // Tasks run on the runtime's threads. On a current-thread runtime, tasks run
   // only on the calling thread, beside `f`: they make no progress while no
-  // thread is in `BlockOn()`. If several threads are in `BlockOn()`, a single
-  // thread of them runs the tasks.
+  // thread is in `BlockOn()`. If several threads are in `BlockOn()`, only one
+  // of the threads runs the tasks.
   //
   // REQUIRES: The caller is not inside a task or another `BlockOn()`, because
   // the call would then block the thread whose progress it needs; a violation
@@ -139,7 +139,7 @@ class Runtime {
   // a moved-from runtime.
   //
   // A current-thread runtime has no threads except for blocking calls. The
-  // caller therefore goes through the earlier phases, whatever the limit.
+  // caller therefore goes through phases 1 to 3, whatever the limit.
   //
   // If a task of the runtime made the call, the call would wait for its own
   // caller. Doing so is a `Panic()`, unless `limit` is zero and the runtime has
@@ -255,9 +255,9 @@ class Builder {
   // passed on is still in the processor's cache.
   Builder& LifoSlot(bool on);
 
-  // Sets after how many polls a worker thread checks for I/O and timers even if
-  // tasks are ready to run. 61 by default. A larger number is cheaper, a
-  // smaller number reacts sooner. Must not be 0.
+  // Sets after how many polls a worker checks for I/O and timers even if tasks
+  // are ready to run. 61 by default. A larger number is cheaper, a smaller
+  // number reacts sooner. Must not be 0.
   Builder& EventInterval(uint32_t polls);
 
   // Sets how many socket events a thread takes from the system at once, from 1
@@ -265,10 +265,10 @@ class Builder {
   // time.
   Builder& MaxEventsPerTurn(size_t events);
 
-  // Sets after how many polls a worker thread checks for tasks from outside
-  // even if the thread has tasks of its own. By default, and for 0, a thread
-  // checks after 127 polls or 50 microseconds; or after 31 polls if the runtime
-  // has a single thread.
+  // Sets after how many polls a worker checks for tasks from outside even if
+  // the worker has tasks of its own. By default, and for 0, a worker checks
+  // after 127 polls or 50 microseconds; or after 31 polls if the runtime has a
+  // single worker.
   Builder& GlobalQueueInterval(uint32_t polls);
 
   // Sets the time, in real time, within which other threads take over the work
@@ -276,9 +276,10 @@ class Builder {
   // thread's private queue then no longer wait for the stuck thread. (Tasks
   // shared with other workers can be stolen at any time.) 10 milliseconds by
   // default, and at least 100 microseconds; infinity saves the watchdog's
-  // thread, which enforces the bound. Has no effect on a current-thread
-  // runtime, nor with a clock that is paused when the runtime is built, because
-  // a simulation must not depend on real time.
+  // thread, which enforces the bound. In a current-thread runtime, no other
+  // thread takes work over: the bound only decides which polls are long (see
+  // `OnLongPoll()`). Has no effect with a clock that is paused when the runtime
+  // is built, because a simulation must not depend on real time.
   Builder& LongPollBound(AnyDuration bound);
 
   // Sets the reaction to an exception that escapes a task of the runtime. By
@@ -299,9 +300,9 @@ class Builder {
 
   // ---- Observing it.
 
-  // Sets functions to be called when a worker thread has no task left, before
-  // the thread sleeps, and when the thread continues. The functions can spawn
-  // and wake tasks. They must not throw, nor must the functions below.
+  // Sets functions to be called when a thread that runs tasks has no task left,
+  // before the thread sleeps, and when the thread continues. The functions can
+  // spawn and wake tasks. They must not throw, nor must the functions below.
   Builder& OnThreadPark(std::function<void()> call);
   Builder& OnThreadUnpark(std::function<void()> call);
 

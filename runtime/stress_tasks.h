@@ -367,7 +367,7 @@ inline Co<> Match(World& world, FastRand& rand) {
   EXPECT_TRUE(second_result.ok() || abort || world.closing) << second_result;
 }
 
-// Contains no suspension: the thread may be another task's worker afterwards.
+// Contains no suspension: another thread may run the worker afterwards.
 inline void InPlace(World& world, FastRand& rand, int depth) {
   const uint32_t what = rand.Below(4);
   BlockInPlace([&] {

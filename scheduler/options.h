@@ -100,11 +100,13 @@ struct Options {
 
   // Real time within which other threads handle the I/O, timers and tasks
   // delayed by a worker's long poll, if the scheduler has a `Watchdog`: see
-  // watchdog.h. If infinite, other threads never do so, and a worker keeps no
-  // task private except the next. Several workers without a watchdog should
-  // have an infinite bound. With a single worker and no watchdog, as in a
-  // current-thread runtime, a finite bound only decides which polls
-  // `hooks.on_long_poll` reports.
+  // watchdog.h. If infinite, nothing bounds the delay. A searching worker still
+  // takes the private tasks of a stuck worker (run_queues.h), but I/O and
+  // timers may wait until the end of the poll. A worker then keeps no task
+  // private except the next, as far as its stealable queue has room. Several
+  // workers without a watchdog should have an infinite bound. With a single
+  // worker and no watchdog, as in a current-thread runtime, a finite bound only
+  // decides which polls `hooks.on_long_poll` reports.
   absl::Duration long_poll_bound = absl::InfiniteDuration();
 
   // The driver's clock. If the clock auto-advances, the scheduler prevents this
