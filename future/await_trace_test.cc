@@ -330,7 +330,7 @@ TEST(AwaitTrace, TellsAChainDeeperThanTheStackGoes) {
   EXPECT_LT(trace.steps()[0].where.line(), trace.steps()[9'999].where.line());
 }
 
-// Reports the future for which it waits.
+// Reports in `Trace()` the futures for which it waits.
 class Both {
  public:
   PollResult<void> Poll(Context&) { return kPending; }

@@ -314,7 +314,7 @@ TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
   }
 }
 
-// When the callee has returned, its locals are destroyed before its caller
+// As after a return, the locals of the callee are destroyed before the caller
 // continues.
 TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
   Log log;

@@ -27,7 +27,7 @@
 //   };
 //   static_assert(rouse::Stream<Countdown>);
 //
-// Most streams are written as a `Gen`: see gen.h.
+// The usual way to write a stream is a `Gen`: see gen.h.
 //
 // # The contract
 //
@@ -41,10 +41,12 @@
 //   been destroyed in the meantime.
 //
 // A stream that can distinguish waiters may define a type `Waiter` and declare
-// `PollNext(Context& cx, Waiter* waiter =
-// nullptr)`. `Next()` then passes a `Waiter` of its own. Destroying the
-// `Waiter` deregisters it, as with any future. A `Waiter` must be
-// default-constructible, and movable until its first use.
+//
+//   PollNext(Context& cx, Waiter* waiter = nullptr)
+//
+// `Next()` then passes a `Waiter` of its own. Destroying the `Waiter`
+// deregisters it, as with any future. A `Waiter` must be default-constructible,
+// and movable until its first use.
 //
 // # Adapters
 //

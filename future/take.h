@@ -60,7 +60,7 @@ class [[nodiscard]] TakeStream {
 // Returns a stream of the first `count` items of `stream`, or of all items if
 // there are fewer. The result takes no more items from `stream` than it
 // returns, so the remaining items of an lvalue are left in the stream. A
-// moved-in stream is destroyed after the last item.
+// moved-in stream is destroyed as soon as its last item has been taken.
 template <Stream S>
 TakeStream<S> Take(S&& stream, size_t count) {
   return TakeStream<S>(std::forward<S>(stream), count);

@@ -5,8 +5,8 @@
 // File: counting_waker.h
 // -----------------------------------------------------------------------------
 //
-// Implements a task that consists only of wakers, and counts the calls to the
-// wakers. For this project's own tests.
+// Implements a task that consists only of wakers, and counts their clones,
+// wakes and drops. For this project's own tests.
 //
 //   CountingWaker task;
 //   AtomicWaker cell;

@@ -65,8 +65,8 @@ class [[nodiscard]] PollResult {
   constexpr PollResult(PendingTag) {}
 
   template <class U = T>
-  // The last condition may ask whether `PollResult` converts, as `std::any`
-  // does.
+  // `convertible_to` must come last, because it may ask whether this
+  // `PollResult` converts, as it does for `std::any`.
     requires(!std::same_as<std::remove_cvref_t<U>, PollResult> &&
              !std::same_as<std::remove_cvref_t<U>, PendingTag> &&
              std::convertible_to<U &&, T>)

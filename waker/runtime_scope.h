@@ -33,8 +33,8 @@ class RuntimeScope {
   ~RuntimeScope();
 
   // Returns whether this thread must not block. A thread must not block while
-  // running a runtime, or while polling any task other than the task in which
-  // blocking is allowed, such as a task of a `LocalSet`.
+  // running a runtime, or while polling a task, such as a task of a `LocalSet`,
+  // that is not the task in which the innermost scope allows blocking.
   static bool MustNotBlock();
 
   // Returns whether this thread would wait for itself by waiting for `runtime`.
@@ -50,7 +50,7 @@ class RuntimeScope {
 //
 // Makes `task` the current task of this thread while the thread destroys a part
 // of `task`. The thread may block in the meantime if blocking was allowed
-// before, because the thread need not run tasks.
+// before: the thread is not necessarily a thread that runs tasks.
 class ScopedTaskEnd {
  public:
   explicit ScopedTaskEnd(TaskId task) {

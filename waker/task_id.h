@@ -31,12 +31,12 @@ using TaskId = uint64_t;
 
 // CurrentTaskId()
 //
-// Returns the task being polled by this thread, or the task whose future this
-// thread is destroying. In a blocking call, returns the id of the call's
-// `JoinHandle`. If a task itself polls another task, returns the inner task.
-// Returns `std::nullopt` elsewhere: in the future of `Runtime::BlockOn()`,
-// which is not a task, and on the user's own threads. Never fails. Costs about
-// as much as reading a thread-local variable.
+// Returns the id of the task being polled by this thread, or of the task whose
+// future this thread is destroying. In a blocking call, returns the id that the
+// call's `JoinHandle` names. If a task itself polls another task, returns the
+// id of the inner task. Returns `std::nullopt` elsewhere: in the future of
+// `Runtime::BlockOn()`, which is not a task, and on the user's own threads.
+// Never fails. Costs about as much as reading a thread-local variable.
 std::optional<TaskId> CurrentTaskId();
 
 namespace task {

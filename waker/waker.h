@@ -114,8 +114,9 @@ class Waker {
   // Wakes the task and keeps the waker.
   void WakeByRef() const { raw_.vtable->wake_by_ref(raw_.data); }
 
-  // Becomes the no-op waker. Unlike the destructor, passes on an exception from
-  // `drop`; the waker is the no-op waker even then.
+  // Drops the reference, as the destructor does, and becomes the no-op waker.
+  // Unlike the destructor, passes on an exception from `drop`; the waker is the
+  // no-op waker even then.
   void Reset() { Drop(std::exchange(raw_, kNoop)); }
 
   // Returns whether both wakers wake the same task. May return false for two

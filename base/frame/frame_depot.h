@@ -63,7 +63,7 @@ struct alignas(64) FrameSlab : IntrusiveListNode<> {
 class FrameDepot {
  public:
   static constexpr size_t kSlabsPerChunk = 16;
-  // Number of free slabs with memory behind them that the depot keeps
+  // Maximum number of free slabs with memory behind them that the depot keeps
   // permanently.
   static constexpr size_t kKeptSlabs = 32;
 
@@ -82,7 +82,7 @@ class FrameDepot {
 
   // Gives back to the system the memory of the slabs that were not needed since
   // the previous call, except for the slabs that the depot keeps. Returns
-  // whether more slabs may follow.
+  // whether a later call may give back more.
   bool Age() noexcept;
 
   // Gives the memory of all free slabs back to the system.
@@ -103,8 +103,9 @@ class FrameDepot {
   static_assert(kSlabsPerChunk < 32);
 
   FrameChunk* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Gives back the memory of up to `slabs` free slabs. Returns false if the
-  // system does not take the memory.
+  // Gives back the memory of `slabs` free slabs, or of all if there are fewer.
+  // May give back more, because the free slabs of a chunk are given back
+  // together. Returns false if the system does not take the memory.
   bool Release(size_t slabs) noexcept;
 
   ThreadMutex mu_{absl::kConstInit};

@@ -56,8 +56,8 @@ namespace rouse {
 // starts when there is work, and sleeps when there is none. The pool keeps up
 // to 2 MiB for each thread, and 2 MiB in addition. Memory that a thread itself
 // has freed is given back only after the thread's `OnIdle()`. A runtime's
-// threads call `OnIdle()` whenever they park, and `BlockOn()` calls it before
-// returning.
+// threads call `OnIdle()` whenever they park, and the runtime's `BlockOn()`
+// calls it before returning.
 //
 // # Other allocators
 //

@@ -66,8 +66,7 @@ TEST(FramePool, AThreadsSlabsGoWhenItEnds) {
 }
 
 TEST(FramePool, BlocksOutliveTheThreadThatMadeThem) {
-  FramePool::Free(FramePool::Allocate(64),
-                  64);  // makes the heap of this thread
+  FramePool::Free(FramePool::Allocate(64), 64);  // makes this thread's heap
   const size_t before = FramePool::SlabsInUse();
   std::vector<char*> blocks;
   OnThread([&blocks] {
@@ -207,8 +206,7 @@ TEST(FramePool, AThreadMayEndWithBatchesThatItHasNotTaken) {
 }
 
 TEST(FramePool, AHeapWithBatchesThatItHasNotTakenOutlivesItsThread) {
-  FramePool::Free(FramePool::Allocate(256),
-                  256);  // makes the heap of this thread
+  FramePool::Free(FramePool::Allocate(256), 256);  // makes this thread's heap
   const size_t before = FramePool::SlabsInUse();
   void* last = nullptr;
   OnThread([&last] {

@@ -55,9 +55,11 @@ struct FrameSizeClasses {
 inline constexpr FrameSizeClasses kFrameSizeClasses;
 static_assert(kFrameSizeClasses.size.back() == FrameSizeClasses::kLargest);
 
-// kFrameSlabSize: number of bytes that heaps take from the depot, and give
-// back, at once. A slab is aligned to its size. kFrameRemoteBatch: number of
-// remotely freed blocks that go home together.
+// `kFrameSlabSize` is the number of bytes that heaps take from the depot, and
+// give back, at once. A slab is aligned to its size.
+//
+// `kFrameRemoteBatch` is the number of remotely freed blocks that go home
+// together.
 #ifdef ROUSE_MODEL
 // A slab has a single block of the largest class.
 inline constexpr size_t kFrameSlabSize = size_t{8} << 10;

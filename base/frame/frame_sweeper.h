@@ -56,7 +56,9 @@ class FrameSweeper {
    private:
     friend class FrameSweeper;
 
-    uint64_t sweep_ = 0;  // the last sweep that included or just missed it
+    // Last sweep that visited the client, or that had already begun when the
+    // client was added.
+    uint64_t sweep_ = 0;
   };
 
   constexpr FrameSweeper() = default;
@@ -84,9 +86,9 @@ class FrameSweeper {
   // Like `Notify()`, but for a caller that holds a lock which `SweepStep()`
   // takes.
   void NotifyLocked() noexcept {
-    // The lock provides the order: a sweep that has not seen the new work takes
-    // the lock later, and a sweep that has taken the lock before has already
-    // reset the flag.
+    // The lock provides the order. A sweep that takes the lock later sees the
+    // new work. A sweep that took the lock before had already reset the flag,
+    // so a flag that is still set announces a later sweep.
     if (!HasNews()) Notify();
   }
 

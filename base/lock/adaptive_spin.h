@@ -5,8 +5,8 @@
 // File: adaptive_spin.h
 // -----------------------------------------------------------------------------
 //
-// Decides whether a thread that is about to sleep until another thread wakes it
-// first spins for a short time. A spinning thread sees an answer that takes a
+// Decides whether a thread spins for a short time before it sleeps until
+// another thread wakes it. A spinning thread sees an answer that takes a
 // microsecond, and neither of the two threads pays for a sleep and a wake-up
 // between processors, which may take thirty microseconds.
 //
@@ -96,8 +96,8 @@ class AdaptiveSpin {
 // SpinFor()
 //
 // Calls `ready` until it returns true, or until `cycles` cycles of the
-// `CycleClock` have passed; then calls `ready` once more. Returns the result of
-// the last call.
+// `CycleClock` have passed. In the second case, calls `ready` once more.
+// Returns the result of the last call.
 template <class Ready>
 bool SpinFor(uint64_t cycles, Ready ready) {
 #ifdef ROUSE_MODEL

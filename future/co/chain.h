@@ -8,13 +8,13 @@
 // Implements the polling of coroutines. Internal to `Co` and `Gen`.
 //
 // Coroutines that await one another form a chain of frames: the root, which is
-// polled from outside, the root's child, and so on to the frame of the leaf, an
-// awaited future that is not a coroutine.
+// polled from outside, the root's child, and so on to the frame that awaits the
+// leaf, a future that is not a coroutine.
 //
 //   root ──awaits──▶ child ──awaits──▶ child ──awaits──▶ leaf future
 //
 // Polling the root polls the leaf and no frame in between. When the leaf is
-// ready, the leaf's frame is resumed. When a frame finishes, the parent
+// ready, the frame that awaits it is resumed. When a frame finishes, its parent
 // continues, in a loop. A wake therefore costs the same at any depth.
 //
 // A parent starts its child inline, as a call. A child that finishes without
@@ -69,8 +69,8 @@ struct Awaiter;
 // Holds the functions that depend on the type of the awaited object.
 struct AwaiterVTable {
   // Called when the awaited object may be ready. Returns false if the object is
-  // still pending. Returns true if the frame continues, unless the call has
-  // marked the frame as finished.
+  // still pending, and true otherwise. After true, the frame continues, unless
+  // the call has marked the frame as finished.
   bool (*ready)(Awaiter*, Context&);
   // Describes the awaited object. Null for a child, because the child's frame
   // describes the await.

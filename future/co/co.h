@@ -96,7 +96,7 @@ class CoAwaits;
 //
 // No object that lives in a frame may be aligned to more than 16 bytes, whether
 // it is the result, a parameter, a local or an awaited future. Compilers do not
-// check this; hold such an object through a pointer.
+// ensure a larger alignment; hold such an object through a pointer.
 //
 // A frame is one block of `FramePool`. Awaiting allocates nothing else. A wake
 // costs the same at any depth of coroutines that await one another.

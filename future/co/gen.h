@@ -5,8 +5,8 @@
 // File: gen.h
 // -----------------------------------------------------------------------------
 //
-// `Gen<T>` is a coroutine that returns many values. Most streams are written as
-// a `Gen`:
+// `Gen<T>` is a coroutine that yields many values. It is the usual way to write
+// a stream:
 //
 //   rouse::Gen<std::string> Lines(TcpStream& stream) {
 //     LineBuffer buffer;

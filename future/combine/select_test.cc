@@ -166,7 +166,7 @@ TEST(SelectBiased, PollsNothingBehindTheWinner) {
   EXPECT_EQ(behind.polls(), 0);
 }
 
-// Takes a unit of the budget and is ready.
+// Ready if a unit of the budget is left, which it takes.
 class Unit {
  public:
   PollResult<void> Poll(Context& cx) {
