@@ -96,7 +96,7 @@ MODEL_TEST(AwakeBell, AWorkerSleepsAgainAndAwakes) {
 }
 
 MODEL_MUTANTS(AwakeBell, "scheduler/awake_bell.h",
-              "AwakeBell::Ring at awake_bell.h:58: store skipped: the watchdog "
+              "AwakeBell::Ring at awake_bell.h:59: store skipped: the watchdog "
               "is unparked for nothing each time");
 
 }  // namespace

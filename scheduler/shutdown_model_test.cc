@@ -504,9 +504,9 @@ MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
 }
 
 MODEL_MUTANTS(AddedLate, "scheduler/task/owned_tasks",
-              "Count at owned_tasks.cc:26: store skipped: killed by "
+              "Count at owned_tasks.cc:27: store skipped: killed by "
               "owned_tasks_model_test",
-              "Shard::Remove at owned_tasks.cc:66: condition: killed by "
+              "Shard::Remove at owned_tasks.cc:67: condition: killed by "
               "owned_tasks_model_test");
 
 MODEL_MUTANTS(Shutdown, "scheduler/queue/run_queues.h",
