@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the workloads of rouse_bench share: the command line that the peers'
-// programs have too, the timing loop, and the lines that are printed.
+// The parts that the workloads of rouse_bench share: the command line, which
+// the peers' programs have too, the timing loop, and the lines of output.
 
 #ifndef ROUSE_BENCHMARKS_HARNESS_H_
 #define ROUSE_BENCHMARKS_HARNESS_H_
@@ -22,11 +22,12 @@
 
 namespace rouse::bench {
 
-// One run of one workload: `PROGRAM WORKLOAD [WORKERS]`. BENCH_SECS in the
-// environment says how long to measure (1 second).
+// One run of one workload: `PROGRAM WORKLOAD [WORKERS]`. The environment
+// variable BENCH_SECS sets how long to measure; 1 second by default.
 class Bench {
  public:
-  // Nothing if the command line or the environment is not of that form.
+  // Parses the command line and the environment. Returns `std::nullopt` if
+  // either is malformed.
   static std::optional<Bench> FromCommandLine(int argc, char** argv);
 
   const std::string& workload() const { return workload_; }
@@ -36,15 +37,15 @@ class Bench {
   // Workloads named ct_... or ..._ct run on a current-thread runtime.
   bool IsCurrentThread() const;
 
-  // A runtime of the kind that the workload's name asks for.
+  // Returns a runtime of the kind that the workload's name asks for.
   Runtime MakeRuntime(
       absl::Duration timer_resolution = absl::Milliseconds(1)) const;
 
-  // A current-thread one, whatever the name.
+  // Returns a current-thread runtime, whatever the workload's name.
   static Runtime MakeCurrentThreadRuntime();
 
-  // Runs `root` where tasks run: on a worker, or inside `BlockOn()` of a
-  // current-thread runtime.
+  // Runs `root` on a thread that runs tasks: on a worker, or inside `BlockOn()`
+  // of a current-thread runtime.
   template <class F>
   void RunRoot(Runtime& runtime, F root) const {
     if (IsCurrentThread()) {
@@ -54,7 +55,7 @@ class Bench {
     }
   }
 
-  // Warms up, repeats `iteration` for the time there is and at least three
+  // Warms up, repeats `iteration` for the time of the run and at least three
   // times, and prints the median time of an operation.
   void Measure(size_t operations, absl::FunctionRef<void()> iteration) const;
 
@@ -70,19 +71,19 @@ class Bench {
   double seconds_ = 1.0;
 };
 
-// Keeps the compiler from leaving out what makes `value`.
+// Keeps the compiler from removing the computation of `value`.
 template <class T>
 void KeepAlive(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// Seconds on the monotonic clock, from some start.
+// Returns the time of the monotonic clock in seconds.
 double NowSeconds();
 
-// A field of /proc/self/status, such as "VmRSS", in bytes.
+// Returns a field of /proc/self/status, such as "VmRSS", in bytes.
 double StatusBytes(std::string_view field);
 
-// User and system time of this process.
+// Returns the user and system time of the process.
 double CpuSeconds();
 
 // The pseudo-random sequence that the peers' programs use.
@@ -99,8 +100,8 @@ class XorShift {
   uint64_t state_ = 88172645463325252;
 };
 
-// The groups of workloads. Each runs the one that `bench` names and returns
-// true, or false if it has none of that name.
+// The groups of workloads. Each function runs the workload that `bench` names,
+// and returns false if the group has no workload of that name.
 bool RunSchedulerWorkload(const Bench& bench);
 bool RunPingPongWorkload(const Bench& bench);
 bool RunForkJoinWorkload(const Bench& bench);

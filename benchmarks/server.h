@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the servers share that are measured beside the peers': the command line
-// `PROGRAM PORT [ct | mt WORKERS]` and the loop that accepts.
+// The parts that the measured servers share: the command line
+// `PROGRAM PORT [ct | mt WORKERS]`, and the loop that accepts connections.
 
 #ifndef ROUSE_BENCHMARKS_SERVER_H_
 #define ROUSE_BENCHMARKS_SERVER_H_
@@ -12,8 +12,9 @@
 
 namespace rouse::bench {
 
-// Serves on 127.0.0.1, a task of `connection` for each, until the process is
-// killed. Returns the exit status if it cannot, having printed why.
+// Serves on 127.0.0.1 until the process is killed, with a task of `connection`
+// for each connection. On failure, prints the reason and returns the exit
+// status.
 int RunServer(int argc, char** argv, Co<> (*connection)(TcpStream stream));
 
 }  // namespace rouse::bench

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types of flags that say what to choose when a value is wrong.
+// Types of flags whose error messages name the valid values.
 
 #ifndef ROUSE_EXAMPLES_ECHO_FLAG_TYPES_H_
 #define ROUSE_EXAMPLES_ECHO_FLAG_TYPES_H_

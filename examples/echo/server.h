@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TCP echo server: what it reads from a connection it writes back.
+// A TCP echo server, which writes back all bytes that a client sends.
 
 #ifndef ROUSE_EXAMPLES_ECHO_SERVER_H_
 #define ROUSE_EXAMPLES_ECHO_SERVER_H_
@@ -22,8 +22,8 @@
 
 namespace rouse::echo {
 
-// What all connections of a server have done together so far. Relaxed: who
-// wants the last word joins the threads that count first.
+// Counters of all connections of a server. Relaxed: a reader that needs the
+// final values joins the counting threads first.
 class Totals {
  public:
   uint64_t connections() const {
@@ -43,11 +43,11 @@ class Totals {
 
 // Server
 //
-// Serves every connection by a task of its own.
+// Serves every connection in a task of its own.
 class Server {
  public:
-  // Listens on `address`, with the current reactor. Connections that are idle
-  // for longer than `idle_timeout` are closed.
+  // Listens on `address`, with the current reactor. Closes connections that are
+  // idle for longer than `idle_timeout`.
   static absl::StatusOr<Server> Listen(const SocketAddr& address,
                                        absl::Duration idle_timeout);
 
@@ -55,9 +55,9 @@ class Server {
     return listener_.local_addr();
   }
 
-  // Accepts connections until `stop` is cancelled, then no more; and waits for
-  // those that are open to end, for `grace` at the most. What is open then ends
-  // with the runtime.
+  // Accepts connections until `stop` is cancelled. Then waits at most `grace`
+  // for the open connections to end. Connections that are still open end with
+  // the runtime.
   Co<absl::Status> Run(CancellationToken stop, absl::Duration grace) &&;
 
   const std::shared_ptr<Totals>& totals() const { return totals_; }

@@ -23,7 +23,7 @@ namespace rouse::examples {
 // Room for one letter, from one thread to one other.
 class BrokenMailbox {
  public:
-  // Whether there was room.
+  // Returns whether there was room.
   bool Put(int letter) {
     if (full_.load(std::memory_order_acquire)) return false;
     letter_.Write() = letter;

@@ -5,7 +5,7 @@
 // File: mailbox.h
 // -----------------------------------------------------------------------------
 //
-// Code to be model-checked; see docs/model.md.
+// Code for a model; see docs/model.md.
 
 #ifndef ROUSE_EXAMPLES_MODEL_MAILBOX_H_
 #define ROUSE_EXAMPLES_MODEL_MAILBOX_H_
@@ -23,7 +23,7 @@ namespace rouse::examples {
 // Room for one letter, from one thread to one other.
 class Mailbox {
  public:
-  // Whether there was room.
+  // Returns whether there was room.
   bool Put(int letter) {
     if (full_.load(std::memory_order_acquire)) return false;
     letter_.Write() = letter;

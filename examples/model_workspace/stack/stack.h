@@ -15,10 +15,10 @@
 namespace consumer {
 
 // A lock-free stack of at most `kCapacity` values (Treiber, "Systems
-// Programming: Coping with Parallelism", 1986). Its nodes are on one of two
-// lists, those in use and those free. A head counts how often a node was taken
-// from it, so that who has read a node's successor notices if the node was gone
-// meanwhile and has come back.
+// Programming: Coping with Parallelism", 1986). Every node is on the list of
+// used nodes or on the list of free nodes. A head counts how often a node was
+// taken from the list. A thread that has read a node's successor therefore
+// notices if the node was taken and put back meanwhile.
 template <class T, uint32_t kCapacity>
 class Stack {
  public:
@@ -26,7 +26,7 @@ class Stack {
     for (uint32_t i = 0; i < kCapacity; ++i) Put(free_, i);
   }
 
-  // Whether there was room.
+  // Returns whether there was room.
   bool Push(T value) {
     const uint32_t node = Take(free_);
     if (node == kNone) return false;

@@ -6,7 +6,7 @@
 
 namespace consumer {
 
-// What this consumer calls a waker. Its folder has the name of one of Rouse's.
+// A waker of the consumer's own, in a folder with the name of a folder of Rouse.
 struct Waker {
   int rings = 0;
 };
