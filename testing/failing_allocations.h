@@ -5,8 +5,8 @@
 // File: failing_allocations.h
 // -----------------------------------------------------------------------------
 //
-// For tests of what is left when memory runs out. A program that is linked with
-// this has an `operator new` that fails when it is told to.
+// For tests of the state after memory runs out. A program linked with this
+// library has an `operator new` that fails on request.
 
 #ifndef ROUSE_TESTING_FAILING_ALLOCATIONS_H_
 #define ROUSE_TESTING_FAILING_ALLOCATIONS_H_
@@ -19,7 +19,8 @@
 
 // ROUSE_CAN_FAIL_ALLOCATIONS
 //
-// Not under ThreadSanitizer, whose runtime has its own `operator new`.
+// Defined if allocations can fail. Not defined without exceptions, and not
+// under ThreadSanitizer, whose runtime has its own `operator new`.
 #if defined(ABSL_HAVE_EXCEPTIONS) && !defined(ABSL_HAVE_THREAD_SANITIZER)
 #define ROUSE_CAN_FAIL_ALLOCATIONS
 
@@ -27,8 +28,9 @@ namespace rouse {
 
 // FailingAllocation
 //
-// While it lives one allocation of this thread fails, with `std::bad_alloc`:
-// the first one after `n` others. One at a time for each thread.
+// While this object exists, one allocation of this thread fails with
+// `std::bad_alloc`: the first allocation after `n` others. A thread can have
+// only a single such object at a time.
 class FailingAllocation {
  public:
   explicit FailingAllocation(int n);
@@ -41,9 +43,10 @@ class FailingAllocation {
 
 // FailEachAllocation()
 //
-// Lets one allocation of `call` fail: the first, the second and so on, until
-// there is none that would. `check` is told each time what `call` gave, or
-// nothing if it threw. Gives how many have failed.
+// Calls `call` repeatedly, and lets one allocation fail each time: the first,
+// the second and so on, until no allocation fails. Each time passes the result
+// of `call` to `check`, or `std::nullopt` if `call` threw. Returns the number
+// of failed allocations.
 template <class Call, class Check>
 int FailEachAllocation(Call call, Check check) {
   for (int n = 0;; ++n) {

@@ -5,8 +5,8 @@
 // File: stress_seed.h
 // -----------------------------------------------------------------------------
 //
-// What a stress test draws its random numbers from: the same in CI each time,
-// and another by hand:
+// The seed for the random numbers of a stress test, the same in every run of
+// CI. To choose another seed by hand:
 //
 //   tools/bazel test --test_env=ROUSE_STRESS_SEED=7 //reactor/...
 
@@ -23,8 +23,8 @@ namespace rouse {
 
 // StressSeed()
 //
-// `ROUSE_STRESS_SEED`; `usual` if that is not set, or no number. Prints it, so
-// that it can be had again.
+// Returns `ROUSE_STRESS_SEED`, or `usual` if the variable is not set or not a
+// number. Prints the seed, so that the run can be repeated.
 inline uint64_t StressSeed(uint64_t usual = 1) {
   uint64_t seed;
   const char* const value = std::getenv("ROUSE_STRESS_SEED");

@@ -5,8 +5,7 @@
 // File: stress_time.h
 // -----------------------------------------------------------------------------
 //
-// How long a stress test presses: a moment in CI, and as long as one likes by
-// hand:
+// The duration of a stress test: a moment in CI, and any time by hand:
 //
 //   tools/bazel test --test_env=ROUSE_STRESS_SECONDS=20 //timer/...
 
@@ -22,8 +21,9 @@ namespace rouse {
 
 // StressTime()
 //
-// A share of `ROUSE_STRESS_SECONDS`, for one of `tests` tests that run one
-// after another; `usual` if that is not set.
+// Returns the share of `ROUSE_STRESS_SECONDS` for one of `tests` tests that run
+// one after another. Returns `usual` if the variable is not set or not a
+// number.
 inline absl::Duration StressTime(absl::Duration usual, int tests = 1) {
   const char* const value = std::getenv("ROUSE_STRESS_SECONDS");
   double seconds;

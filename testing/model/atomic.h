@@ -5,11 +5,11 @@
 // File: atomic.h
 // -----------------------------------------------------------------------------
 //
-// `std::atomic` for a model: every operation is a step whose place among the
-// others, and whose outcome, the checker explores.
+// `std::atomic` for a model. Every operation is a step, and the checker
+// explores the step's place among the other steps, and its outcome.
 //
-// Code under test names `rouse::Atomic` (base/atomic.h), which is this one in
-// the `*_model` twin of its target. A test may name it directly.
+// Code under test uses `rouse::Atomic` (base/atomic.h), which is this class in
+// the `*_model` twin of a target. Tests can use this class directly.
 
 #ifndef ROUSE_TESTING_MODEL_ATOMIC_H_
 #define ROUSE_TESTING_MODEL_ATOMIC_H_
@@ -28,12 +28,12 @@ namespace rouse::model {
 
 // Atomic
 //
-// As `std::atomic<T>`, without wait and notify (see base/futex.h), volatile and
-// the operators for which no memory order can be given. `T` has at most eight
-// bytes and no padding. Outside of a model it is a plain variable.
+// Like `std::atomic<T>`, but without wait and notify (see base/futex.h),
+// volatile, and the operators that take no memory order. `T` has at most eight
+// bytes and no padding. Outside a model, an Atomic is a plain variable.
 template <class T>
 class Atomic {
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): also of a pointer
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): T can be a pointer
   static constexpr size_t kSize = sizeof(T);
   static_assert(std::is_trivially_copyable_v<T> && kSize <= 8,
                 "the model checker has atomics of eight bytes at the most");
@@ -43,7 +43,7 @@ class Atomic {
   static constexpr bool is_always_lock_free = true;
 
   constexpr Atomic() noexcept : Atomic(T()) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): as std::atomic's
+  // NOLINTNEXTLINE(google-explicit-constructor): like std::atomic
   constexpr Atomic(T value, Site site = Site::current()) noexcept
       : value_(value) {
     if (!std::is_constant_evaluated()) {
@@ -168,7 +168,8 @@ class Atomic {
     return value;
   }
 
-  // What the standard makes of one order for both outcomes.
+  // Returns the order of failure that the standard derives from a single order
+  // for both outcomes.
   static std::memory_order FailureOf(std::memory_order success) {
     if (success == std::memory_order_acq_rel) return std::memory_order_acquire;
     if (success == std::memory_order_release) return std::memory_order_relaxed;
@@ -208,12 +209,12 @@ class Atomic {
     return succeeded;
   }
 
-  // The first value in every execution, and the only one outside of any.
+  // The first value in every execution. Outside a model, the current value.
   T value_;
   mutable ObjectHandle handle_;
 };
 
-// As `std::atomic_thread_fence`.
+// Like `std::atomic_thread_fence`.
 inline void AtomicThreadFence(std::memory_order order,
                               Site site = Site::current()) noexcept {
   if (Execution* execution = Execution::current()) {
@@ -221,16 +222,17 @@ inline void AtomicThreadFence(std::memory_order order,
   }
 }
 
-// A full memory barrier in all threads of the model at one time, wherever they
-// are: Linux's membarrier(2). Theirs synchronize with nothing.
+// Executes a full memory barrier in all threads of the model at once, wherever
+// the threads are, like Linux's membarrier(2). The barriers in these threads
+// synchronize with nothing.
 inline void FenceAllThreads(Site site = Site::current()) noexcept {
   if (Execution* execution = Execution::current()) {
     execution->FenceAllThreads(site);
   }
 }
 
-// Whether the system has it. A choice of the search, which is the same for all
-// of an execution.
+// Returns whether the system supports `FenceAllThreads()`. The search chooses
+// the answer, which is the same throughout an execution.
 inline bool HasFenceAllThreads() {
   Execution* const execution = Execution::current();
   return execution != nullptr && execution->HasFenceAllThreads();

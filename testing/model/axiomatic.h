@@ -5,30 +5,29 @@
 // File: axiomatic.h
 // -----------------------------------------------------------------------------
 //
-// What C++20 allows a small program to do, computed from the rules of the
-// standard. A reference for tests of the checker: it shares no code with it,
-// and no idea either. memory.h runs a program step by step on a machine. This
-// knows no steps: it writes down every graph of who might read from which store
-// and in which order the stores of each location might be, and then keeps those
-// graphs that break no rule:
+// Computes what C++20 allows a small program to do, from the rules of the
+// standard. This is a reference for tests of the checker: it shares neither
+// code nor ideas with the checker. memory.h runs a program step by step on a
+// machine. This header knows no steps. Each graph says from which store each
+// load might read, and in which order the stores of each location might be. The
+// functions below enumerate all graphs, and keep the graphs that break no rule:
 //
-//   coherence   What happens before is not overtaken by reads-from,
-//   modification
-//               order, or by a load that returns what was overwritten before
+//   coherence   Neither reads-from, nor modification order, nor a load that
+//               returns an overwritten value contradicts happens-before
 //               ([intro.races]/13 to 16).
-//   atomicity   A read-modify-write reads the store just before its own in
-//               modification order ([atomics.order]/10).
-//   S           There is an order of all that is sequentially consistent which
-//               [atomics.order]/4 is content with.
+//   atomicity   A read-modify-write reads the store just before its own store
+//               in modification order ([atomics.order]/10).
+//   S           The sequentially consistent operations have an order that
+//               fulfils [atomics.order]/4.
 //
 // The two limits of the checker (docs/model.md) are rules here as well:
 //
 //   No load buffering: no circle of program order and reads-from, as in RC11
 //   (Lahav et al., "Repairing Sequential Consistency in C/C++11", PLDI 2017).
 //
-//   S is the order of execution: S is a part of one order of all steps in which
-//   each thread keeps its program order and each load comes after the store
-//   that it reads from. `SOrder::kStandard` takes this one away.
+//   S is the order of execution: S is a part of one order of all steps, in
+//   which each thread keeps its program order, and each load comes after the
+//   store that the load reads from. `SOrder::kStandard` removes this limit.
 
 #ifndef ROUSE_TESTING_MODEL_AXIOMATIC_H_
 #define ROUSE_TESTING_MODEL_AXIOMATIC_H_
@@ -54,43 +53,43 @@ struct Instruction {
     kWritePlain,
   };
   Kind kind;
-  int location = 0;  // atomics and plain data are numbered apart
-  int value = 0;     // stored, or added
+  int location = 0;  // atomics and plain data are numbered separately
+  int value = 0;     // to store or to add
   int expected = 0;
   std::memory_order order = std::memory_order_relaxed;
   std::memory_order failure = std::memory_order_relaxed;
-  // Left out if the thread's last atomic read before it returned 0, or if there
-  // is none.
+  // True if the instruction is left out unless the thread's last atomic read
+  // before the instruction returned a value other than 0.
   bool guarded = false;
 };
 
-// Everything is 0 at first.
+// A program. Every location is 0 at first.
 struct Program {
   int atomics = 0;
   int plain = 0;
   std::vector<std::vector<Instruction>> threads;
 };
 
-// For each instruction what it has read, or one of the two below; then the last
+// For each instruction, the value read, or a constant from below; then the last
 // value of each atomic.
 using Outcome = std::vector<int>;
 inline constexpr int kReadsNothing = -1;
 inline constexpr int kLeftOut = -2;
 
-// Whether S has to be a part of the order of execution, as in the checker.
+// Says whether S must be a part of the order of execution, as in the checker.
 enum class SOrder { kExecution, kStandard };
 
 struct Allowed {
   std::set<Outcome> outcomes;  // of executions without a race
-  bool race = false;           // whether some execution has one
-  uint64_t graphs = 0;         // that break no rule
+  bool race = false;           // true if an execution has a race
+  uint64_t graphs = 0;         // number of graphs that break no rule
 };
 
-// What `program` may do. At most `spurious_failures` weak compare-exchanges of
-// each thread fail for no reason.
+// Returns what `program` can do. At most `spurious_failures` weak
+// compare-exchanges of each thread fail for no reason.
 Allowed Enumerate(const Program& program, int spurious_failures, SOrder s);
 
-// The program as text, a line for each thread.
+// Returns the program as text, with a line for each thread.
 std::string ToString(const Program& program);
 
 }  // namespace rouse::model::axiomatic

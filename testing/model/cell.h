@@ -5,7 +5,7 @@
 // File: cell.h
 // -----------------------------------------------------------------------------
 //
-// Plain data that must not race, for a model. Code under test names
+// Plain data without races, for a model. Code under test uses
 // `rouse::Cell` (base/cell.h).
 
 #ifndef ROUSE_TESTING_MODEL_CELL_H_
@@ -21,14 +21,14 @@ namespace rouse::model {
 
 // Cell
 //
-// A `T` whose every access is noted: two of which one writes, and neither
-// happens before the other, are a data race. Its making and its end are writes,
-// unless it has static storage; to copy it reads one and writes the other. No
-// access is a step.
+// A `T` whose every access is recorded. Two accesses are a data race if at
+// least one is a write, and neither happens before the other. The construction
+// and the destruction of a Cell are writes, unless the Cell has static storage.
+// A copy reads the source and writes the target. No access is a step.
 template <class T>
 class Cell {
  public:
-  // NOLINTNEXTLINE(google-explicit-constructor): it is the one without a value
+  // NOLINTNEXTLINE(google-explicit-constructor): the default constructor
   constexpr Cell(Site site = Site::current()) { Made(site); }
   constexpr explicit Cell(T value, Site site = Site::current())
       : value_(std::move(value)) {

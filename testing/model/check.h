@@ -5,9 +5,9 @@
 // File: check.h
 // -----------------------------------------------------------------------------
 //
-// A model checker for lock-free code: runs a small test in nearly every way
-// that the C++20 memory model allows (memory.h has the two limits), or as many
-// as it is told to.
+// A model checker for lock-free code. It runs a small test in nearly every way
+// that the C++20 memory model allows (memory.h explains the two limits), or in
+// as many ways as the options ask for.
 //
 //   rouse::model::Result result = rouse::model::Check({}, [] {
 //     rouse::model::Atomic<bool> ready(false);
@@ -23,8 +23,8 @@
 //   });
 //   std::cout << result.message << result.trace;   // a data race
 //
-// In a GoogleTest, use gtest.h. How to write a model, and how to read what
-// the checker prints: docs/model.md. What the memory model is: memory.h.
+// In a GoogleTest, use gtest.h. docs/model.md explains how to write a model,
+// and how to read the checker's output. memory.h explains the memory model.
 
 #ifndef ROUSE_TESTING_MODEL_CHECK_H_
 #define ROUSE_TESTING_MODEL_CHECK_H_
@@ -42,20 +42,21 @@ namespace rouse::model {
 
 // How much of a model to explore.
 enum class Mode {
-  // Every execution; of those that differ only in the order of independent
-  // steps, one.
+  // Every execution. If executions differ only in the order of independent
+  // steps, only one execution.
   kExhaustive,
-  // The same without that reduction. To check the checker.
+  // Like kExhaustive, but without the reduction. For checking the checker.
   kNaive,
-  // Every execution in which threads are preempted (made to wait though they
-  // could go on) at most `preemption_bound` times.
+  // Every execution in which threads are preempted (made to wait although they
+  // could continue) at most `preemption_bound` times.
   kBounded,
-  // `max_executions` at random. In each, an order of threads that takes d
-  // constraints comes up with a probability of at least
+  // `max_executions` random executions. In each execution, an order of threads
+  // that requires d constraints occurs with a probability of at least
   // 1 / (threads * steps^(d-1)), for d = `pct_depth` (Burckhardt et al., "A
   // Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS
-  // 2010). A bug that takes outcomes of steps too, such as an old value that is
-  // read, has a factor for each: 1/2 for the first of n, 1 / (2n) for another.
+  // 2010). If a bug also requires outcomes of steps, such as an old value that
+  // is read, the probability has a factor for each outcome: 1/2 + 1 / (2n) for
+  // the first of n outcomes, 1 / (2n) for any other.
   kRandom,
 };
 
@@ -66,94 +67,102 @@ struct Options {
   int pct_depth = 3;
   uint64_t seed = 1;
 
-  // The exploration is cut off after so many executions, or so much time;
-  // `Result::complete` then says so. kRandom makes so many and is not complete.
+  // Limits of the exploration. If a limit cuts the exploration off,
+  // `Result::complete` is false. kRandom runs `max_executions` executions, and
+  // is never complete.
   uint64_t max_executions = 50'000'000;
   absl::Duration max_time = absl::InfiniteDuration();
 
-  // An execution with more steps is taken for a livelock. Not more than 16,000:
-  // that ends the program.
+  // An execution with more steps fails as a livelock. At most 16,000: a larger
+  // value ends the program.
   int max_steps = 10'000;
 
-  // How often each thread's weak compare-exchanges and `TryLock()`s fail, and
-  // its waits return, for no reason, in one execution.
+  // How often, in one execution, a weak compare-exchange or `TryLock()` of each
+  // thread fails, or a wait of the thread returns, for no reason.
   int spurious_failures = 1;
 
-  // Every thread of the model is one of the system's, and only one runs at a
-  // time: slow, but a debugger can follow it.
+  // True if every thread of the model is a system thread. The threads run one
+  // at a time. The mode is slow, but a debugger can follow the threads.
   bool system_threads = false;
 
-  // Runs the one execution that a failure has named. A string that has other
-  // decisions than this model, or more of them, is a failure; one that is none
-  // at all ends the program.
+  // If not empty, `Check()` runs only the execution of the failure with this
+  // `Result::replay`. A string with other decisions than the model, or with
+  // more decisions, is a failure. Any other string ends the program.
   std::string replay = {};
 };
 
 // Result
 struct Result {
   bool failed = false;
-  std::string message;  // what is wrong
+  std::string message;  // describes the failure
   std::string trace;    // a line for each step of the failing execution
   std::string replay;   // for Options::replay
 
-  uint64_t executions = 0;  // to the end
-  uint64_t pruned = 0;      // found, on the way, to be equivalent to another
-  // Whether all executions that the mode promises were explored.
+  uint64_t executions = 0;  // that ran to the end
+  uint64_t pruned = 0;      // that turned out to be equivalent to another
+  // True if all executions that the mode promises were explored.
   bool complete = false;
 };
 
 // Check
 //
-// Runs `body` again and again. It must do the same each time, but for what the
-// checker decides: no clock, no random numbers, no system threads. Of what has
-// static storage only atomics, mutexes and condition variables begin anew each
-// time: it must itself put back what else it changes there. What it
-// starts with Thread (thread.h) it need not join. Stops at the first failure:
+// Runs `body` repeatedly. The body must do the same each time, except for what
+// the checker decides: no clock, no random numbers, no system threads. Only
+// atomics, mutexes and condition variables of static storage are reset for each
+// execution; the body must restore any other static data after a change. The
+// body does not have to join the threads that it starts with Thread (thread.h).
+// Stops at the first failure:
 //
-//   - a data race on a Cell, its making and its end included, or on another
-//     object's making or end;
-//   - use after free, double free, a leak, of what holds an atomic, a mutex or
-//     a condition variable;
-//   - deadlock, with what each thread waits for: a lost wake-up is one;
-//   - livelock: `max_steps`, or a spin loop that nothing will end;
-//   - an exception that leaves a thread; `Require(false)`; abort(), and with it
-//     a CHECK or an assert that fails;
-//   - a body that does not do the same each time. If that is noticed when a
-//     failure is run again for its trace, there is none, and no `replay`.
+//   - a data race on a Cell, including its construction and destruction, or on
+//     the construction or destruction of another object;
+//   - use after free, double free, or a leak, of a block that holds an atomic,
+//     a mutex or a condition variable;
+//   - a deadlock, with what each thread waits for; a lost wake-up is a
+//     deadlock;
+//   - a livelock: `max_steps` is exceeded, or nothing will end a spin loop;
+//   - an exception that leaves a thread; `Require(false)`; abort(), including a
+//     CHECK or an assert that fails;
+//   - a body that does not do the same each time. If this is noticed when a
+//     failure is run again for its trace, the result has neither a trace nor a
+//     `replay` string.
 //
-// `failed_otherwise` is asked after each execution. One call at a time in a
-// process.
+// Calls `failed_otherwise` after each execution; the execution has failed if
+// `failed_otherwise` returns true. A process can make one call at a time.
 Result Check(
     const Options& options, absl::FunctionRef<void()> body,
     absl::FunctionRef<bool()> failed_otherwise = [] { return false; });
 
 // Require
 //
-// Fails the execution under way, unless `condition`. Outside of a model, aborts
-// the program.
+// Fails the current execution unless `condition` is true. Outside a model,
+// aborts the program instead.
 void Require(bool condition, std::string_view what = "",
              std::source_location where = std::source_location::current());
 
 // Choose
 //
-// One of `count` possibilities (62 at the most), all of which are explored:
-// what the environment may do. In a model only.
+// Returns one of `count` possibilities, from 0 to `count - 1`, for the actions
+// of the environment. The checker explores all possibilities. If `count` is
+// more than 62, the exploration is not complete.
+//
+// REQUIRES: the call is in a model.
 int Choose(int count);
 
 // Mutant
 //
 // The code under test with one change: a memory order is one step weaker; a
 // read-modify-write is torn into a load and a store; a store or a wake is
-// skipped; or a step that is marked (mutable_step.h) is skipped, negated, made
-// always true or false, or swapped with the next.
+// skipped; or a marked step (mutable_step.h) is skipped, negated, always true
+// or false, or swapped with the next step.
 struct Mutant {
   std::string name;  // "Unlock: exchange at atomic_waker.cc:108: ..."
   bool killed = false;
-  std::string message;  // of what killed it
+  std::string message;  // of the failure that killed it
   uint64_t executions = 0;
 };
 
-// One model among several that are to kill mutants together.
+// A model. `CheckMutants()` takes several models, which together must kill the
+// mutants.
 struct Model {
   Options options;
   void (*body)();
@@ -161,16 +170,20 @@ struct Model {
 
 // CheckMutants
 //
-// Makes every mutant of the operations in source files whose path contains one
-// of `files`, which '|' separates, as far as the models run into them. Checks
-// on each the models that run into it, until one fails: those that have the
-// fewest executions first, and no model for much longer than the original. A
-// mutant that survives is either equivalent, because the order is stronger than
-// need be, or the step idle; or it shows what no model tests. Nothing is
-// returned if a model fails on the code as it is, before the mutants or after
-// them: what fails then is that one has left plain static data behind, by which
-// others may have been killed. A body that is not deterministic kills none.
-// Leaves out the mutants whose names `is_wanted` returns false for.
+// Makes every mutant of the operations that the models run in source files
+// whose path contains one of `files`, separated by '|'. For each mutant, checks
+// the models that run into the mutant until one fails. Models with the fewest
+// executions come first, and no model runs for much longer than without the
+// mutant. A body that is not deterministic kills no mutant. Skips the mutants
+// for whose names `is_wanted` returns false, and operations in the file named
+// `except`.
+//
+// A surviving mutant is either equivalent, because the order is stronger than
+// necessary or the step has no effect; or the mutant shows what no model tests.
+//
+// Returns nothing if a model fails on the unchanged code, before the mutants or
+// after the mutants. A failure after the mutants means that a mutant has left
+// plain static data behind, and other mutants may have died of the data.
 std::vector<Mutant> CheckMutants(
     const std::vector<Model>& models, std::string_view files,
     std::string_view except, absl::FunctionRef<bool()> failed_otherwise,

@@ -5,14 +5,14 @@
 // File: execution.h
 // -----------------------------------------------------------------------------
 //
-// The threads of a model, what they wait for, and what is wrong with what they
-// do. Internal to the model checker: code under test gets here through
-// atomic.h, cell.h, mutex.h, futex.h, thread.h and their like.
+// Runs the threads of a model: tracks what each thread waits for, and detects
+// failures. Internal to the model checker: code under test gets here through
+// atomic.h, cell.h, mutex.h, futex.h, thread.h and similar headers.
 //
 // Every call below that touches a shared object is a step: the thread announces
-// what it is about to touch, the search decides who goes first, and only then
-// does the call have its effect. What a thread does between two steps is
-// invisible to the others, or else a data race.
+// the object, the search decides which thread goes first, and only then does
+// the call have an effect. Anything that a thread does between two steps is
+// either invisible to other threads, or a data race.
 
 #ifndef ROUSE_TESTING_MODEL_EXECUTION_H_
 #define ROUSE_TESTING_MODEL_EXECUTION_H_
@@ -46,8 +46,8 @@ using Site = std::source_location;
 
 // ObjectHandle
 //
-// How a shared object knows its place in the execution under way. An object
-// that outlives the execution begins anew in the next, with its first value.
+// Identifies a shared object in the current execution. An object that outlives
+// the execution begins anew in the next execution, with its first value.
 struct ObjectHandle {
   uint32_t execution = 0;
   int32_t id = -1;
@@ -61,7 +61,7 @@ class Execution {
     Fiber::Kind fibers = Fiber::Kind::kStack;
   };
 
-  // What one run of the body came to.
+  // The result of one run of the body.
   enum class Outcome { kFinished, kPruned, kFailed };
 
   Execution(const Config& config, Search& search, Mutation* mutation);
@@ -69,16 +69,16 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  // The one whose threads run; null outside of a model.
+  // Returns the execution whose threads run; null outside a model.
   static Execution* current() { return current_; }
 
-  // Runs `body` as thread 0, with every thread it starts, to the end.
+  // Runs `body` as thread 0, and every thread that `body` starts, to the end.
   Outcome Run(absl::FunctionRef<void()> body);
 
-  // Notes every step of the runs to come, for `trace()`.
+  // Records every step of the following runs, for `Trace()`.
   void EnableTrace() { tracing_ = true; }
   std::string Trace() const;
-  // Why the last run failed.
+  // Returns why the last run failed.
   const std::string& failure() const { return failure_; }
 
   ThreadSet unfinished() const;
@@ -89,12 +89,13 @@ class Execution {
   // Ends the execution as a failure. Does not return.
   [[noreturn]] void Fail(std::string message);
 
-  // `kind`: a literal.
+  // `kind` must be a string literal.
   void Construct(ObjectHandle& handle, const void* address, uint64_t value,
                  std::string_view kind, const Site& site);
   void Destroy(ObjectHandle& handle, const Site& site);
 
-  // Atomics. `initial` is the value of an object from before the execution.
+  // Atomics. `initial` is the first value of an object that existed before the
+  // execution.
   uint64_t Load(ObjectHandle& handle, const void* address, uint64_t initial,
                 std::memory_order order, const Site& site);
   void Store(ObjectHandle& handle, const void* address, uint64_t initial,
@@ -103,26 +104,28 @@ class Execution {
                   std::memory_order order,
                   absl::FunctionRef<uint64_t(uint64_t)> change,
                   std::string_view name, const Site& site);
-  // Leaves the value read in `expected`.
+  // Stores the value that was read in `expected`. Returns whether the exchange
+  // succeeded.
   bool CompareExchange(ObjectHandle& handle, const void* address,
                        uint64_t initial, uint64_t& expected, uint64_t desired,
                        std::memory_order success, std::memory_order failure,
                        bool weak, const Site& site);
   void Fence(std::memory_order order, const Site& site);
-  // A full barrier in every thread at one time.
+  // Executes a full barrier in every thread at once.
   void FenceAllThreads(const Site& site);
-  // Whether there are such: chosen when it is first asked for.
+  // Returns whether the system has such barriers. The first call chooses the
+  // answer.
   bool HasFenceAllThreads() {
     if (!has_fence_all_.has_value()) has_fence_all_ = Choose(2) == 0;
     return *has_fence_all_;
   }
 
-  // Plain data. An access that does not happen before or after every other one
-  // of which one is a write is a data race.
+  // Plain data. Two accesses are a data race if at least one is a write, and
+  // neither happens before the other.
   void ReadPlain(const void* address, const Site& site);
   void WritePlain(const void* address, const Site& site);
-  // The same for the making and the end of plain data: they are writes, but for
-  // what is as old as the program.
+  // Record the construction and the destruction of plain data. Both are writes,
+  // unless the data has static storage.
   void ConstructPlain(const void* address, const Site& site);
   void DestroyPlain(const void* address, const Site& site);
 
@@ -132,33 +135,34 @@ class Execution {
   void Unlock(ObjectHandle& handle, const void* address, const Site& site);
   bool Holds(const ObjectHandle& handle) const;
 
-  // Queues of waiting threads: condition variables, and futexes, whose queue is
-  // apart from the atomic.
+  // Queues of waiting threads: condition variables and futexes. The queue of a
+  // futex is separate from the atomic.
   //
-  // Waits until woken, unless `word` does not have the value `expected`, or, as
-  // the search decides, for no reason, or because time is up where `timed`.
-  // Returns false for the last.
+  // Waits until woken. Returns at once if `word` does not have the value
+  // `expected`; or, as the search decides, for no reason, or because time is up
+  // if `timed` is true. Returns false if time is up, else true.
   bool FutexWait(ObjectHandle& word, const void* address, uint64_t initial,
                  uint64_t expected, bool timed, const Site& site);
-  // Wakes up to `count` of the threads that wait at the address, any ones. As
-  // in the kernel, the word itself may be gone.
+  // Wakes at most `count` threads that wait at the address, chosen by the
+  // search. As in the kernel, the word itself may have been destroyed.
   void FutexWake(const void* address, int count, const Site& site);
-  // The same on a condition variable, with the mutex free meanwhile.
+  // Waits on a condition variable, and unlocks the mutex for the time of the
+  // wait. Returns false if time is up, else true.
   bool ConditionWait(ObjectHandle& queue, const void* address,
                      ObjectHandle& mutex, const void* mutex_address, bool timed,
                      const Site& site);
   void ConditionWake(ObjectHandle& queue, const void* address, int count,
                      const Site& site);
 
-  // In a loop: what this thread has read in the last round was not what it
-  // waits for; waits until something of it changes, and does not read the same
-  // again. (A failed `TryLock()` reads too.) A loop that would give up is a
-  // failure: see spin_watcher.h.
+  // A loop calls this if the last round has not read the expected values. Waits
+  // until a value changes, and the thread then does not read the same values
+  // again. (A failed `TryLock()` counts as a read.) Fails the execution if the
+  // loop would give up: see spin_watcher.h.
   void SpinHint(const Site& site);
-  // A step that touches nothing: lets others go first.
+  // Takes a step that touches nothing, so that other threads can go first.
   void Yield(const Site& site);
 
-  // Steps that mutants change: see mutable_step.h.
+  // Return how to execute a step that mutants change: see mutable_step.h.
   bool ConditionAt(bool condition, const Site& site);
   bool MakesCall(const Site& site);
   bool KeepsOrder(const Site& site);
@@ -168,19 +172,21 @@ class Execution {
   void Join(int thread, const Site& site);
   int running() const { return running_; }
 
-  // One of `count` outcomes, all of which the search tries.
+  // Returns one of `count` outcomes. The search tries all outcomes.
   int Choose(int count);
 
-  // This thread's object for `key`, which `make` makes first. They are
-  // destroyed, the last first, when the thread ends.
+  // Returns this thread's object for `key`. The first call makes the object
+  // with `make`. When the thread ends, the objects are destroyed in reverse
+  // order of construction.
   void* ThreadLocal(const void* key,
                     absl::FunctionRef<std::shared_ptr<void>()> make);
 
-  // Memory. `Freed` says whether the execution keeps the block from now on: it
-  // reuses no address. Called by operator new and delete.
+  // Memory. Called by operator new and delete. `Freed()` returns whether the
+  // execution keeps the block from now on, so that no address is reused.
   void Allocated(void* block, size_t size);
   bool Freed(void* block);
-  // Whether the code under test runs, not the checker's own.
+  // Returns whether the code under test is running, rather than the checker's
+  // own code.
   static bool tracks_memory() { return tracks_memory_; }
 
  private:
@@ -188,7 +194,7 @@ class Execution {
 
   enum class State {
     kUnborn,
-    kStarting,  // runs to its first step while its parent waits
+    kStarting,  // runs to its first step while the parent waits
     kReady,
     kJoining,
     kLocking,
@@ -211,11 +217,11 @@ class Execution {
   struct Thread {
     State state = State::kUnborn;
     Operation operation;
-    int waits_for = -1;  // a thread that it joins, or a mutex
+    int waits_for = -1;  // the thread that it joins, or the mutex
     bool timed = false;
     bool woken = false;
     bool timed_out = false;
-    VectorClock waker;  // the search's, if woken before it slept
+    VectorClock waker;  // of the search, if woken before it slept
     int spurious_left = 0;
     SpinWatcher spin;
     absl::AnyInvocable<void() &&> body;
@@ -228,13 +234,13 @@ class Execution {
     const void* address = nullptr;
     std::string_view kind;
     Site made;
-    int maker = -1;  // -1: before the execution, or nobody knows
+    int maker = -1;  // -1: made before the execution, or unknown
     uint16_t made_at = 0;
     bool destroyed = false;
     VectorClock accesses;
-    // Of a mutex.
+    // The thread that holds the mutex.
     int owner = -1;
-    View view;  // also of a queue
+    View view;  // of a mutex or a queue
     std::vector<int> waiters;
   };
 
@@ -258,7 +264,7 @@ class Execution {
     Site site;
   };
 
-  // While the checker's own code runs on a model's thread.
+  // Exists while the checker's own code runs on a thread of the model.
   class Inside {
    public:
     Inside() : outer_(tracks_memory_) { tracks_memory_ = false; }
@@ -278,11 +284,11 @@ class Execution {
   void CheckAlive(int object, const Site& site);
   void End(Object& object, std::string_view how, const Site& site);
 
-  // Announces a step and lets the search decide. When it returns the step is
-  // this thread's to take.
+  // Announces a step and lets the search decide. Returns when this thread can
+  // take the step.
   void Step(const Footprint& footprint, std::string_view name, int object,
             const Site& site);
-  // Fails an execution that has gone on for too long.
+  // Counts a step. Fails an execution with too many steps.
   void Count(const Site& site);
   void Schedule();
   void SwitchTo(int thread);
@@ -294,27 +300,31 @@ class Execution {
   void Finish();
   bool MayFailSpuriously() const;
   void FailedSpuriously();
-  // One of `count` outcomes of a step.
+  // Returns one of `count` outcomes of a step.
   int Decide(int count);
-  // Whether `thread` may read another value.
+  // Returns whether `thread` can read another value than the watched value. Of
+  // a mutex, returns whether the mutex is free.
   bool IsNews(int thread, const SpinWatcher::Watched& watched) const;
   void AwaitNews(const Site& site);
-  // Whether this thread is rehearsed: nothing it does has an effect.
+  // Returns whether this thread is being rehearsed. A rehearsal's steps have no
+  // effect.
   bool rehearsing() const { return threads_[running_].spin.rehearsing(); }
   const Deed& Cue(Deed::Kind kind, const ObjectHandle* handle,
                   const Site& site);
   [[noreturn]] void GivesUp(const Site& site);
-  // Does what can not be rehearsed.
+  // Records an action that cannot be rehearsed. During a rehearsal, the thread
+  // gives up.
   void DoesOtherwise(const Site& site);
   int FutexQueue(const void* address, const Site& site);
   void Wake(int queue, int count, const Site& site);
   bool Sleep(int queue, bool timed, std::string_view name, const Site& site);
-  // The load of a compare-exchange that is torn, or whose store is skipped.
+  // Executes the load of a compare-exchange that is torn, or whose store is
+  // skipped.
   uint64_t LoadToCompare(ObjectHandle& handle, const void* address,
                          uint64_t initial, uint64_t expected,
                          std::memory_order match, std::memory_order differ,
                          const Site& site);
-  // `how`: one of the k...Plain of execution.cc.
+  // `how` is one of the k...Plain constants of execution.cc.
   void AccessPlain(const void* address, std::string_view how, const Site& site);
   bool InFreedBlock(const void* address) const;
   void CheckLeaks();
@@ -338,7 +348,7 @@ class Execution {
   int thread_count_ = 0;
   int live_ = 0;
   int running_ = 0;
-  int starter_ = -1;  // of the thread that is starting
+  int starter_ = -1;  // the parent of the thread that is starting
   int steps_ = 0;
   uint32_t number_ = 0;
   bool draining_ = false;
@@ -348,7 +358,7 @@ class Execution {
   std::string failure_;
   std::vector<Object> objects_;
   int object_count_ = 0;
-  absl::flat_hash_map<const void*, int> futexes_;  // the queue's object
+  absl::flat_hash_map<const void*, int> futexes_;  // the queues' objects
   absl::flat_hash_map<const void*, PlainData> plain_;
   absl::flat_hash_map<void*, Allocation> allocations_;
   std::vector<void*> kept_;

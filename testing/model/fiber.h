@@ -5,9 +5,10 @@
 // File: fiber.h
 // -----------------------------------------------------------------------------
 //
-// What the threads of a model run on: stacks that one system thread switches
-// between, in about ten nanoseconds, or, for a debugger or ThreadSanitizer,
-// system threads that hand one baton round. Internal to the model checker.
+// Fibers for the threads of a model. A fiber is a stack, and a single system
+// thread switches between the stacks in about ten nanoseconds. For a
+// debugger or ThreadSanitizer, a fiber is a system thread, and the threads pass
+// a baton round. Internal to the model checker.
 
 #ifndef ROUSE_TESTING_MODEL_FIBER_H_
 #define ROUSE_TESTING_MODEL_FIBER_H_
@@ -22,20 +23,24 @@ class Fiber {
  public:
   enum class Kind { kStack, kThread };
 
-  // The calling thread's own.
+  // Returns a fiber for the calling thread.
   static std::unique_ptr<Fiber> Main(Kind kind);
 
-  // One that runs `body`, which must not return, when it is first switched to.
+  // Returns a fiber that runs `body` after the first switch to the fiber.
+  // `body` must not return.
   static std::unique_ptr<Fiber> New(Kind kind, std::function<void()> body);
 
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
-  // For a fiber that has been switched away from. What is on its stack is not
-  // destroyed. (A system thread is left behind, asleep.)
+  // Does not destroy the objects on the fiber's stack. (A system thread is left
+  // behind, asleep.)
+  //
+  // REQUIRES: the fiber does not run.
   virtual ~Fiber() = default;
 
-  // Runs `to` in place of this one, the one that runs. Returns when something
-  // switches back.
+  // Switches to the fiber `to`. Returns when a fiber switches back.
+  //
+  // REQUIRES: this is the running fiber.
   virtual void SwitchTo(Fiber& to) = 0;
 
  protected:

@@ -18,9 +18,9 @@
 
 namespace rouse::model {
 
-// As the kernel's: returns at once if the word is not `expected`; else when
-// woken, when the time is up (at any moment, unless `timeout` is infinite), or
-// for no reason.
+// Waits like the kernel's futex: returns at once if the word is not `expected`;
+// otherwise when woken, when the time is up (at any moment, unless `timeout` is
+// infinite), or for no reason.
 inline void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
                       absl::Duration timeout = absl::InfiniteDuration(),
                       Site site = Site::current()) {
@@ -30,8 +30,8 @@ inline void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
   }
 }
 
-// Wakes one of those that wait for the word at this address. The word itself is
-// not touched: it may be gone.
+// Wakes a thread that waits for the word at this address. Does not access the
+// word, which may have been destroyed.
 inline void FutexWakeOne(Atomic<uint32_t>& word, Site site = Site::current()) {
   if (Execution* execution = Execution::current()) {
     execution->FutexWake(&word, 1, site);

@@ -18,11 +18,11 @@
 //   // Each mutant of atomic_waker.{h,cc} fails one of the suite's models.
 //   MODEL_MUTANTS(AtomicWaker, "waker/atomic_waker");
 //
-// A model in the exhaustive or the bounded mode fails if it was cut off. An
-// EXPECT_ in its body ends it like a Require(). How much was explored is
-// printed and recorded as test properties.
+// A model fails if it was cut off, in any mode except kRandom. An EXPECT_ in
+// the body fails the model like a Require(), at the end of the execution. The
+// extent of the exploration is printed, and recorded as test properties.
 //
-// A failure prints a replay string. To run that one execution again:
+// A failure prints a replay string. To run the failing execution again:
 //
 //   tools/bazel test //waker:atomic_waker_model_test
 //       --test_filter=Suite.Name --test_env=ROUSE_MODEL_REPLAY=m2:...
@@ -53,15 +53,18 @@
 // MODEL_MUTANTS(Suite, "files")
 // MODEL_MUTANTS(Suite, "files", "part of a mutant's name: a reason", ...)
 //
-// The models of `Suite` in this program kill every mutant (`CheckMutants`, in
-// check.h) of the operations in source files whose path contains one of
-// `files`, which '|' separates; not in this one, unless its path ends with
-// `files`. The names of those that are meant to survive contain one of the
-// entries, up to its last colon; what follows that is the reason. Where the
-// reason begins with "killed by", as in "killed by idle_model_test", the mutant
-// is that test's, and is not tried here. Skipped under AddressSanitizer,
-// ThreadSanitizer and UndefinedBehaviorSanitizer, which end the program where
-// the checker would go on.
+// Tests that the models of `Suite` in this program kill every mutant
+// (`CheckMutants`, in check.h) of the operations in source files whose path
+// contains one of `files`, separated by '|'. Operations in the test's own file
+// are left out, unless the file's path ends with `files`.
+//
+// The further arguments list the mutants that are meant to survive. A mutant is
+// listed if the mutant's name contains the part of an argument before the last
+// colon; the rest of the argument is the reason. If the reason begins with
+// "killed by", as in "killed by idle_model_test", another test kills the
+// mutant, and this test does not try the mutant. Skipped under
+// AddressSanitizer, ThreadSanitizer and UndefinedBehaviorSanitizer, which end
+// the program where the checker would continue.
 #define MODEL_MUTANTS(suite, files, ...)                          \
   TEST(suite, KillsMutants) {                                     \
     ::rouse::model::internal::RunMutants(#suite, files, __FILE__, \

@@ -5,49 +5,53 @@
 // File: memory.h
 // -----------------------------------------------------------------------------
 //
-// The memory of one execution, as the C++20 memory model has it: which values a
-// load may return, and what that makes visible. Internal to the model checker.
+// The memory of one execution according to the C++20 memory model: the values
+// that a load can return, and the writes that become visible by the load.
+// Internal to the model checker.
 //
 // # The view machine
 //
-// Every location keeps all messages (stores) that it ever got, in modification
-// order. A thread has a view: for each location, the newest message that it
-// must not read behind. A load may return any message from there on; a store
-// may take any place after it. Which of them is a choice of the search.
+// Every location keeps all messages (stores) of the execution, in modification
+// order. A thread has a view: for each location, the oldest
+// message that the thread can still read. A load can return this message or any
+// later message. A store can take any place after this message. The search
+// chooses the message or the place.
 //
-//   current   what the thread's accesses must not go behind.
-//   acquired  what an acquire fence would add: the views of all messages read.
-//   released  the current view at the last release fence: what a relaxed store
+//   current   the bound for the thread's accesses.
+//   acquired  the views of all messages read, which an acquire fence would add.
+//   released  the current view at the last release fence, which a relaxed store
 //             carries.
 //
-// A store puts a view into its message: the current one if it releases, else
-// the released one. A load that acquires joins the message's view into its own.
-// A read-modify-write reads the message just before its own in modification
-// order, and its message carries on that one's view: the release sequence of
-// C++20, which no plain store continues.
+// A store puts a view into its message: the current view if the store releases,
+// else the released view. A load that acquires joins the message's view into
+// the thread's current view. A read-modify-write reads the message just before
+// its own message in modification order, and its own message also carries the
+// view of the message that was read. This is the release sequence of C++20,
+// which no plain store continues.
 //
-// Happens-before is a vector clock beside each view. It is apart because a
+// Happens-before is a vector clock beside each view. It is separate because a
 // sequentially consistent fence orders what is read (it exchanges views with
-// the one global view, below) and yet synchronizes with nothing.
+// the global view, below) but synchronizes with nothing.
 //
-// Sequential consistency: one global view. An access of that order goes behind
-// neither its thread's view of the location nor the global one, and leaves its
-// message there; a fence joins the whole of both into both.
+// Sequential consistency is one global view. A sequentially consistent access
+// is bounded both by its thread's view of the location and by the global view,
+// and records its message in the global view. A fence joins each of the two
+// views into the other.
 //
 // # What is not modelled
 //
 // Load buffering: a load never returns a store that has not been executed yet.
-// (RC11 forbids that too; no processor does it to code that depends on the
-// values.)
+// (RC11 forbids such loads too, and no processor has them in code that depends
+// on the values.)
 //
-// An order S, of all that is sequentially consistent, that is not the order of
-// execution. In x.store(1, seq_cst); y.store(1, relaxed) the standard lets
-// another thread see y and then, by a seq_cst load, not x. Here none does.
-// Likewise for fences. AArch64 has such executions: docs/model.md.
+// An order S of all sequentially consistent operations other than the order of
+// execution. After x.store(1, seq_cst); y.store(1, relaxed), the standard lets
+// another thread see y and then, by a seq_cst load, not x. Here no thread does.
+// Fences are alike. AArch64 has such executions: docs/model.md.
 //
-// axiomatic_programs_test compares what is left with the standard's rules.
+// axiomatic_programs_test compares everything else with the standard's rules.
 //
-// The scheme is that of the promise-free fragment of Kang et al., "A Promising
+// The scheme is the promise-free fragment of Kang et al., "A Promising
 // Semantics for Relaxed-Memory Concurrency" (POPL 2017), with the fences of
 // Lahav et al., "Repairing Sequential Consistency in C/C++11" (PLDI 2017).
 
@@ -65,13 +69,13 @@
 
 namespace rouse::model {
 
-// Decides between `count` possibilities: a number below it. The first is the
-// one that a simple machine would take.
+// Decides between `count` possibilities: returns a number below `count`. A
+// simple machine would take the first possibility.
 using Chooser = absl::FunctionRef<int(int count)>;
 
 // View
 //
-// For each location the number of a message; zero is the initial one.
+// For each location, the number of a message; zero is the initial message.
 class View {
  public:
   uint16_t operator[](int location) const {
@@ -99,31 +103,34 @@ class View {
 
 class Memory {
  public:
-  // What an access did.
+  // The effect of an access.
   struct Access {
-    uint64_t value = 0;   // read, or stored
-    uint64_t stored = 0;  // by a read-modify-write
-    int read = -1;        // the message read, or -1
-    int written = -1;     // the message stored, or -1
-    int place = 0;        // of `written`: how many messages came to be after it
+    uint64_t value = 0;   // the value that was read or stored
+    uint64_t stored = 0;  // the value that a read-modify-write stored
+    int read = -1;        // the message that was read, or -1
+    int written = -1;     // the message that was stored, or -1
+    int place = 0;        // number of messages after `written`
   };
 
   struct Message {
     uint64_t value;
     View view;
-    int read_by_rmw;  // whether a read-modify-write reads it: its number, or -1
-    int step;         // of the execution, or -1 for the initial one
+    int read_by_rmw;  // the message of the read-modify-write that reads it, or
+                      // -1
+    int step;         // of the execution, or -1 for the initial message
     int thread;
   };
 
-  // Forgets everything: a new execution begins.
+  // Forgets everything, for a new execution.
   void Clear();
 
-  // A location with `value`. Its initial message is visible to every thread.
+  // Returns a new location with `value`. The initial message is visible to
+  // every thread.
   int NewLocation(uint64_t value);
 
   void StartThread(int thread, int parent);
-  // What `thread` did comes before whatever `joiner` does from here on.
+  // Orders everything that `thread` did before everything that `joiner` does
+  // from now on.
   void JoinThread(int joiner, int thread);
 
   Access Load(int thread, int location, std::memory_order order,
@@ -132,34 +139,38 @@ class Memory {
                std::memory_order order, Chooser choose);
   Access Modify(int thread, int location, std::memory_order order,
                 absl::FunctionRef<uint64_t(uint64_t)> change, Chooser choose);
-  // `spurious`: whether it may fail with the value expected.
+  // `spurious` says whether the operation can fail although it reads the
+  // expected value.
   Access CompareExchange(int thread, int location, uint64_t expected,
                          uint64_t desired, std::memory_order success,
                          std::memory_order failure, bool spurious,
                          Chooser choose);
-  // What a compare-exchange reads, by itself: of the order `match` where that
-  // is `expected`, else of the order `differ`.
+  // Executes only the load of a compare-exchange. The load has the order
+  // `match` if it reads `expected`, else the order `differ`.
   Access LoadToCompare(int thread, int location, uint64_t expected,
                        std::memory_order match, std::memory_order differ,
                        Chooser choose);
   void Fence(int thread, std::memory_order order);
-  // A sequentially consistent fence in each of `threads` at one time, but that
-  // it orders no other accesses of these: it only exchanges the views.
+  // Executes a sequentially consistent fence in each of `threads` at once,
+  // except that the fence only exchanges the views, and orders no other
+  // accesses of the threads.
   void FenceAll(ThreadSet threads);
 
-  // The newest value in modification order.
+  // Returns the newest value in modification order.
   uint64_t Newest(int location) const;
-  // Whether there is a message with another value than `value` that `thread`
-  // may read, and: from now on, let it read no older one than the first such.
+  // `CanAdvance()` returns whether `thread` can read a message with another
+  // value than `value`. `Advance()` lets the thread read no older message than
+  // the first such message from now on.
   bool CanAdvance(int thread, int location, uint64_t value) const;
   void Advance(int thread, int location, uint64_t value);
 
-  // For what orders accesses through the kernel (a futex's bucket lock) or by
-  // definition (a mutex). `happens` also orders plain data.
+  // For objects that order accesses in the kernel (a futex's bucket lock) or by
+  // definition (a mutex). If `happens` is true, plain data is ordered too.
   void Publish(int thread, View& into, bool happens);
   void Subscribe(int thread, const View& from, bool happens);
 
-  // The happens-before clock of a thread, and its next event.
+  // `happened()` returns the happens-before clock of a thread. `Tick()` counts
+  // the thread's next event.
   const VectorClock& happened(int thread) const {
     return threads_[thread].current.happened;
   }
@@ -172,14 +183,14 @@ class Memory {
   }
   int message_count(int location) const { return locations_[location].count; }
 
-  // Where the execution is, to be noted in messages.
+  // The current step of the execution, which messages record.
   int step = 0;
 
  private:
   struct Location {
-    std::vector<Message> messages;   // by number; beyond `count`, spare ones
+    std::vector<Message> messages;   // by number; beyond `count`, unused
     std::vector<uint16_t> order;     // numbers, in modification order
-    std::vector<uint16_t> position;  // the inverse of it
+    std::vector<uint16_t> position;  // the inverse of `order`
     int count = 0;
   };
   struct ThreadViews {
@@ -188,12 +199,12 @@ class Memory {
     View released;
   };
 
-  // The first position in modification order that an access may read.
+  // Returns the first position in modification order that an access can read.
   int Floor(int thread, int location, std::memory_order order) const;
-  // The first message with another value than `value` that `thread` may read,
-  // or -1.
+  // Returns the first message with another value than `value` that `thread` can
+  // read, or -1.
   int News(int thread, int location, uint64_t value) const;
-  // Whether a read-modify-write reads the message at a position.
+  // Returns whether a read-modify-write reads the message at a position.
   bool Taken(const Location& location, int position) const;
   void Join(View& into, const View& from);
   void Raise(View& view, int location, int message);

@@ -15,21 +15,21 @@
 
 namespace rouse::model {
 
-// Returns `condition`, unless a mutant has another one here.
+// Returns `condition`, unless a mutant has another condition here.
 inline bool MutableCondition(bool condition, Site site = Site::current()) {
   Execution* const execution = Execution::current();
   return execution == nullptr ? condition
                               : execution->ConditionAt(condition, site);
 }
 
-// Returns whether a call is to be made. A mutant skips it.
+// Returns whether a call must be made. A mutant skips the call.
 inline bool MakesCall(Site site = Site::current()) {
   Execution* const execution = Execution::current();
   return execution == nullptr || execution->MakesCall(site);
 }
 
-// Returns whether two steps are to be taken in their order. A mutant swaps
-// them.
+// Returns whether two steps must be taken in their order. A mutant swaps the
+// steps.
 inline bool KeepsOrder(Site site = Site::current()) {
   Execution* const execution = Execution::current();
   return execution == nullptr || execution->KeepsOrder(site);

@@ -5,10 +5,11 @@
 // File: mutation.h
 // -----------------------------------------------------------------------------
 //
-// Mutants of the code under test: an ordering made weaker, a read-modify-write
-// torn into a load and a store, a step that is skipped, negated or swapped with
-// the next. A model that cannot tell a mutant from the original does not test
-// what the mutant took away. Internal; see `CheckMutants` in check.h.
+// Mutants of the code under test. In a mutant, an order is weaker, a
+// read-modify-write is torn into a load and a store, or a step is skipped,
+// negated or swapped with the next step. A model that cannot tell a mutant from
+// the original does not test what the mutant took away. Internal; see
+// `CheckMutants` in check.h.
 
 #ifndef ROUSE_TESTING_MODEL_MUTATION_H_
 #define ROUSE_TESTING_MODEL_MUTATION_H_
@@ -27,7 +28,7 @@
 
 namespace rouse::model {
 
-// What an operation is.
+// The kind of an operation.
 enum class Role : uint8_t {
   // Atomic operations. kFailure is the load of a compare-exchange that fails.
   kLoad,
@@ -35,30 +36,30 @@ enum class Role : uint8_t {
   kModify,
   kFailure,
   kFence,
-  // Of a futex or a condition variable.
+  // A wake of a futex or a condition variable.
   kWake,
-  // What mutable_step.h marks.
+  // Steps that mutable_step.h marks.
   kCondition,
   kCall,
   kOrder,
 };
 
-// The name that the standard has for an order, without its prefix.
+// Returns the standard's name of an order, without the prefix `memory_order_`.
 std::string_view Name(std::memory_order order);
 
 // Mutation
 //
-// Notes which operations there are, or changes one of them.
+// Records the operations of a model, or changes one operation.
 class Mutation {
  public:
-  // A place in the source. What is under the same line and column is one
-  // operation, in whatever instance of a template.
+  // A place in the source. The same line and column is the same operation, in
+  // any instance of a template.
   struct Place {
     std::string file;
     unsigned line;
     unsigned column;
     Role role;
-    std::string function = {};  // says no more than the others
+    std::string function = {};  // not compared: the others determine it
 
     bool operator<(const Place& other) const {
       return std::tie(file, line, column, role) <
@@ -79,7 +80,7 @@ class Mutation {
   struct Change {
     Place place;
     Kind kind;
-    // Of kWeaker.
+    // For kWeaker.
     std::memory_order from = std::memory_order_relaxed;
     std::memory_order to = std::memory_order_relaxed;
 
@@ -89,30 +90,30 @@ class Mutation {
     }
   };
 
-  // Notes operations in files whose path contains one of `files`, which '|'
-  // separates, and not those in the file named `except`.
+  // Records operations in files whose path contains one of `files`, separated
+  // by '|', except for operations in the file named `except`.
   Mutation(std::string_view files, std::string_view except);
 
-  // Makes `change`, which must live as long as this.
+  // Makes `change`. REQUIRES: `change` outlives the Mutation.
   explicit Mutation(const Change& change) : change_(&change) {}
 
-  // Every change that can be made to what was noted.
+  // Returns every change that can be made to the recorded operations.
   std::set<Change> Changes() const;
 
-  // ---- For Execution, and for mutable_step.h. Each notes the operation.
+  // ---- For Execution, and for mutable_step.h. Each records the operation.
 
   std::memory_order OrderAt(const std::source_location& site, Role role,
                             std::memory_order order);
   bool IsSkipped(const std::source_location& site, Role role);
-  // What becomes of a condition that is `value`.
+  // Returns the result of a condition whose own value is `value`.
   bool ConditionAt(const std::source_location& site, bool value);
   bool IsSwapped(const std::source_location& site);
-  // Of an operation that OrderAt() has noted.
+  // REQUIRES: `OrderAt()` has recorded the operation.
   bool IsTorn(const std::source_location& site) const;
 
  private:
-  // What is noted of an operation: the address of the file's name stands for
-  // the name, of which there may be several copies.
+  // The record of an operation. The address of the file's name stands for the
+  // name. A name can have several addresses.
   using Noted =
       std::tuple<const char*, unsigned, unsigned, Role, std::memory_order>;
 
@@ -123,8 +124,8 @@ class Mutation {
   const std::vector<std::string> files_;
   const std::string except_;
   const Change* const change_ = nullptr;
-  absl::flat_hash_set<Noted> noted_;  // also those that are not of interest
-  // One place may have several orders: of a wrapper that is given one.
+  absl::flat_hash_set<Noted> noted_;  // in all files
+  // A place can have several orders, in a wrapper whose order is a parameter.
   std::set<std::pair<Place, std::memory_order>> seen_;
 };
 

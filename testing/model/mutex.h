@@ -5,8 +5,8 @@
 // File: mutex.h
 // -----------------------------------------------------------------------------
 //
-// `absl::Mutex` and `absl::CondVar` for a model. Code under test names
-// `rouse::Mutex` and its like (base/thread_mutex.h).
+// `absl::Mutex` and `absl::CondVar` for a model. Code under test uses
+// `rouse::Mutex` and similar names (base/thread_mutex.h).
 
 #ifndef ROUSE_TESTING_MODEL_MUTEX_H_
 #define ROUSE_TESTING_MODEL_MUTEX_H_
@@ -23,7 +23,7 @@ namespace rouse::model {
 
 // Mutex
 //
-// Not recursive. Outside of a model it does nothing.
+// A mutex that is not recursive. Outside a model it does nothing.
 class ABSL_LOCKABLE Mutex {
  public:
   constexpr explicit Mutex(Site site = Site::current()) {
@@ -47,7 +47,8 @@ class ABSL_LOCKABLE Mutex {
       execution->Lock(handle_, this, site);
     }
   }
-  // As Abseil's, it may fail for no reason (Options::spurious_failures).
+  // Like Abseil's `TryLock()`, can fail for no reason
+  // (Options::spurious_failures).
   bool TryLock(Site site = Site::current())
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     Execution* execution = Execution::current();
@@ -90,8 +91,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
 // CondVar
 //
-// Its end must come after every use of it: a `Signal()` outside of the mutex
-// may find it gone.
+// A condition variable. Its destruction must come after every use: a `Signal()`
+// without the mutex may find the condition variable destroyed.
 class CondVar {
  public:
   constexpr explicit CondVar(Site site = Site::current()) {
@@ -112,8 +113,8 @@ class CondVar {
   void Wait(Mutex* mutex, Site site = Site::current()) {
     WaitFor(*mutex, /*timed=*/false, site);
   }
-  // Whether time was up: which it may be at any moment, unless `timeout` is
-  // infinite. It may also say so when a signal has ended the wait.
+  // Returns whether time was up. Unless `timeout` is infinite, time can be up
+  // at any moment. Can return true even if a signal has ended the wait.
   bool WaitWithTimeout(Mutex* mutex, absl::Duration timeout,
                        Site site = Site::current()) {
     return !WaitFor(*mutex, timeout != absl::InfiniteDuration(), site);

@@ -5,36 +5,39 @@
 // File: search.h
 // -----------------------------------------------------------------------------
 //
-// Which execution to look at next. Internal to the model checker.
+// Decides which execution to explore next. Internal to the model checker.
 //
-// An execution is a sequence of decisions: which thread takes the next step,
-// and, within a step, which of several outcomes it has. The search runs the
-// same program again and again from the start, repeats the decisions of the
-// last execution up to one, and decides that one differently.
+// An execution is a sequence of decisions: on the thread that takes the next
+// step, and on the outcome of the step. The search runs the same program
+// repeatedly from the start, repeats the decisions of the last execution up to
+// some decision, and decides differently there.
 //
 // # What is explored in full
 //
-// Two executions that differ only in the order of independent steps are the
-// same; one of them is enough. Steps are dependent if they touch one object and
-// one of them changes it, or if both are sequentially consistent, or if one is
-// a barrier in all threads. The algorithm is source-set dynamic partial order
-// reduction with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, "Optimal
-// Dynamic Partial Order Reduction", POPL 2014, algorithm 1):
+// Two executions that differ only in the order of independent steps are
+// equivalent, and the search needs only one. Two steps are dependent if both
+// touch the same object and a step changes the object, if both are sequentially
+// consistent, or if a step is a barrier in all threads. The algorithm is
+// source-set dynamic partial order reduction with sleep sets (Abdulla, Aronis,
+// Jonsson, Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014,
+// algorithm 1):
 //
-//  - When a step races with an earlier one of another thread (they are
-//    dependent and nothing in between orders them), the node before the earlier
-//    step must also try a thread that can begin the reversed order: an initial
-//    of what follows the earlier step without depending on it.
+//  - A step races with an earlier step of another thread if the two steps are
+//    dependent and nothing in between orders the two. The node before the
+//    earlier step must then also try a thread that can begin the reversed
+//    order: an initial of the steps that follow the earlier step without
+//    depending on it.
 //  - A thread whose alternatives at a node have all been explored sleeps in the
-//    other branches until a step is taken that its own one depends on.
+//    other branches, until a step is taken on which the thread's step depends.
 //
-// Two departures, on the safe side. All races are reversed, not only those that
-// no third step stands between: a step that was blocked (a mutex) races with
-// what is before the one that unblocked it. And what a load may return is a
-// choice below the step, out of every message that memory.h allows, so that
-// "depends" is symmetric: simpler schemes, in which only a load that comes
-// first races with a store, have been seen to lose outcomes. The differential
-// test (random_programs_test) compares with a search without any reduction.
+// The search departs from the algorithm in two ways, both on the safe side.
+// First, all races are reversed, even if a third step stands between: a step
+// that was blocked (a mutex) races with the steps before the step that
+// unblocked it. Second, the value that a load returns is a choice below the
+// step, out of every message that memory.h allows, so that dependence is
+// symmetric. Simpler schemes, in which a load races with a store only if the
+// load comes first, have been seen to lose outcomes. The differential test
+// (random_programs_test) compares the search with a search without reduction.
 
 #ifndef ROUSE_TESTING_MODEL_SEARCH_H_
 #define ROUSE_TESTING_MODEL_SEARCH_H_
@@ -52,15 +55,15 @@ namespace rouse::model {
 
 // Footprint
 //
-// What a step touches, as far as other steps can tell.
+// The objects that a step touches, as far as other steps can tell.
 struct Footprint {
   static constexpr int kNothing = -1;
 
   int object = kNothing;
-  bool writes = false;  // else it reads `object`
+  bool writes = false;  // else the step reads `object`
   bool seq_cst = false;
   int queue = kNothing;     // a second object, always written: waiters
-  bool any_write = false;   // depends on every write: it waits for a change
+  bool any_write = false;   // depends on every write: waits for a change
   bool everything = false;  // depends on every step: a barrier in all threads
 
   static bool Dependent(const Footprint& a, const Footprint& b) {
@@ -77,82 +80,84 @@ struct Footprint {
 
 // How executions are chosen.
 enum class Strategy {
-  kReduced,  // all, but for those that are equivalent to another
+  kReduced,  // all, except those that are equivalent to another execution
   kNaive,    // all
-  kBounded,  // all with at most so many preemptions
+  kBounded,  // all with at most `Config::preemptions` preemptions
   kRandom,   // probabilistic concurrency testing
-  kReplay,   // one, given
+  kReplay,   // only the execution `Config::replay`
 };
 
 class Search {
  public:
   struct Config {
     Strategy strategy = Strategy::kReduced;
-    int preemptions = 2;  // kBounded: how many
-    int depth = 3;        // kRandom: how many ordering constraints a bug has
-    uint64_t seed = 1;    // kRandom
-    std::string_view replay;  // kReplay: what `Encoded()` gave
+    int preemptions = 2;      // kBounded: maximum number
+    int depth = 3;            // kRandom: number of a bug's ordering constraints
+    uint64_t seed = 1;        // kRandom
+    std::string_view replay;  // kReplay: a result of `Encoded()`
   };
 
   static constexpr int kPruned = -1;
 
   explicit Search(const Config& config);
 
-  // Whether `replay` is one that `Encoded()` can have given.
+  // Returns whether `Encoded()` can have returned `replay`.
   static bool CanDecode(std::string_view replay);
 
   void BeginExecution();
 
-  // Decides which of the `enabled` threads takes its next step; `current` took
-  // the last one. Or kPruned: whatever comes, an equivalent has been seen.
+  // Decides which of the `enabled` threads takes its next step. `current` is
+  // the thread that took the last step. Returns kPruned if every possible
+  // continuation is equivalent to an execution that has been explored.
   int ChooseThread(ThreadSet enabled, int current,
                    const std::array<Footprint, kMaxThreads>& next);
 
-  // Decides between `count` outcomes of the step under way.
+  // Decides between `count` outcomes of the current step.
   int Choose(int count);
 
-  // The last step of `from` comes before the next one of `to`.
+  // Records that the last step of `from` comes before the next step of `to`.
   void Order(int from, int to) { past_[to].Join(past_[from]); }
-  // The same in two parts: what comes before is noted now, and the thread that
-  // comes after has first another step to take.
+  // Split `Order()` in two, if the later thread must take another step first:
+  // `Past()` returns the earlier steps, for a later call of `Order()`.
   VectorClock Past(int from) const { return past_[from]; }
   void Order(const VectorClock& past, int to) { past_[to].Join(past); }
-  // Whether all that `from` did comes before the next step of `to`.
+  // Returns whether every step of `from` comes before the next step of `to`.
   bool Ordered(int from, int to) const { return past_[to].Covers(past_[from]); }
 
-  // Ends the execution. `unfinished` threads have a step that they could not,
-  // or did not get to, take. False if there is no other execution.
+  // Ends the execution. The `unfinished` threads could not take the next step,
+  // or did not get to take the step. Returns false if no other execution
+  // exists.
   bool EndExecution(ThreadSet unfinished,
                     const std::array<Footprint, kMaxThreads>& next);
 
-  // Whether the program did not do the same again: it gave other possibilities
-  // where the decisions before were the same.
+  // Returns whether the program did not do the same again: it offered other
+  // possibilities after the same decisions.
   bool diverged() const { return diverged_; }
 
-  // Whether a step had more outcomes than are ever tried.
+  // Returns whether a step had more outcomes than the search can try.
   bool truncated() const { return truncated_; }
 
-  // The decisions of the execution so far, as text.
+  // Returns the decisions of the execution so far, as text.
   std::string Encoded() const;
 
  private:
-  // One decision.
+  // A decision.
   struct Node {
     bool is_thread;
     uint8_t chosen;
-    uint8_t count;  // outcomes, where it is not a thread
+    uint8_t count;  // of outcomes, if the decision is not between threads
     ThreadSet enabled;
     ThreadSet done;       // explored, or being explored
     ThreadSet backtrack;  // to be explored
     ThreadSet sleep;
-    uint64_t shape;  // of the steps that could be taken
+    uint64_t shape;  // of the possible steps
   };
   struct Step {
     Footprint footprint;
     int thread;
-    uint16_t number;  // of this thread's steps, from 1
+    uint16_t number;  // among this thread's steps, from 1
     int node;
-    VectorClock clock;  // this step and all that come before it
+    VectorClock clock;  // this step and all steps that come before it
   };
   // The clocks of the last steps that touched an object.
   struct ObjectClocks {
@@ -179,13 +184,13 @@ class Search {
   const Config config_;
   std::vector<Node> path_;
   size_t position_ = 0;
-  // The first decision that differs from those of the execution before.
+  // The first decision that differs from the previous execution.
   size_t changed_ = 0;
   bool diverged_ = false;
   bool truncated_ = false;
   int preemptions_ = 0;
 
-  // Of this execution.
+  // State of this execution.
   std::vector<Step> steps_;
   std::array<VectorClock, kMaxThreads> past_;
   std::vector<ObjectClocks> objects_;
@@ -194,7 +199,7 @@ class Search {
   VectorClock all_writes_;
   VectorClock any_writes_;
 
-  // kRandom.
+  // State for kRandom.
   uint64_t random_;
   std::array<int, kMaxThreads> priority_{};
   std::vector<int> change_points_;

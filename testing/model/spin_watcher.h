@@ -5,18 +5,19 @@
 // File: spin_watcher.h
 // -----------------------------------------------------------------------------
 //
-// What one thread of a model does between its calls of SpinHint(): whether it
-// spins, on what, and whether it would go on to. Internal to the model checker.
+// Watches a thread of a model between calls of SpinHint(): whether the thread
+// spins, on which objects, and whether the thread would continue to spin.
+// Internal to the model checker.
 //
 // # Giving up
 //
-// A thread that spins is not run again until something it has read is another.
-// That loses nothing if the thread would do the same in each round until then,
-// and hides what comes after a loop that gives up. So before a loop waits for
-// the first time, the thread is rehearsed: it runs on alone for a thousand
-// rounds, in which each of its steps has the result that it had in the last
-// round, and no effect. A loop that waits for another thread does not notice. A
-// thread that does anything else is one that gives up.
+// A thread that spins is not run again until a value that the thread has read
+// changes. This loses nothing if the thread would do the same in each round
+// until then, but hides the code after a loop that gives up. Therefore,
+// before a loop waits for the first time, the thread is rehearsed: the thread
+// runs on alone for a thousand rounds. Each step of a rehearsal has the result
+// that the step had in the last round, and no effect. A loop that waits for
+// another thread does not notice. A thread that does anything else gives up.
 
 #ifndef ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
 #define ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
@@ -35,10 +36,10 @@ class SpinWatcher {
  public:
   using Site = std::source_location;
 
-  // What a thread has read.
+  // A read of a thread.
   struct Watched {
     int object;
-    // What it would read again, if no other thread wrote.
+    // The value that the thread would read again if no other thread wrote.
     uint64_t value;
 
     friend bool operator==(const Watched&, const Watched&) = default;
@@ -49,14 +50,14 @@ class SpinWatcher {
     enum Kind : uint8_t {
       kLoad,
       kStore,
-      kModify,   // a compare-exchange that succeeds, too
+      kModify,   // including a compare-exchange that succeeds
       kCompare,  // a compare-exchange that fails
-      kTryLock,  // that fails
+      kTryLock,  // a TryLock() that fails
       kFence,
       kYield,
       kPlain,      // `read` is the address
       kSpinHint,   // `read` and `written` are the place
-      kOtherwise,  // what can not be rehearsed
+      kOtherwise,  // anything that cannot be rehearsed
     };
     Kind kind;
     int object = -1;
@@ -66,50 +67,55 @@ class SpinWatcher {
     friend bool operator==(const Deed&, const Deed&) = default;
   };
 
-  // The loops of one exploration that have been rehearsed, so that each is
-  // once.
+  // The loops of one exploration that have been rehearsed. Each loop is
+  // rehearsed once.
   using Rehearsed = absl::flat_hash_set<size_t>;
 
-  // A new execution begins.
+  // Resets the watcher, for a new execution.
   void Clear();
 
-  // The thread has done this.
+  // Records an action of the thread.
   void Did(const Deed& deed);
   void DidOtherwise() { Did({.kind = Deed::kOtherwise}); }
-  // What follows may be another round though nothing has changed.
+  // Forgets the last rounds, because the next round can differ even if nothing
+  // has changed.
   void Forget();
 
-  // The thread calls SpinHint(). Returns whether it spins: whether this round
-  // has read what the one before read last, and ends at the same place; or, of
-  // a loop with several places, whether this lap of rounds and the lap before
-  // are such. If so, `spins_on()` is what the lap has read.
+  // Records a call of SpinHint(). Returns whether the thread spins: whether the
+  // round has read the objects that the round before read last, and ends at the
+  // same place. In a loop with several places, the same must hold for the
+  // rounds of the last two laps. If the thread spins, `spins_on()` returns the
+  // reads of the lap.
   bool EndRound(const Site& site);
-  // Until `Waited()`.
+  // Returns what the thread spins on, until `Waited()`.
   const std::vector<Watched>& spins_on() const { return spins_on_; }
-  // Whether all of `spins_on()` is one object.
+  // Returns whether all elements of `spins_on()` are the same object.
   bool SpinsOnOne() const;
-  // The thread goes on: what it spun on has changed.
+  // Records that the thread continues because a value has changed.
   void Waited() { spins_on_.clear(); }
 
-  // Whether the thread, which spins, is to be rehearsed now. It is not when the
-  // last two laps were different in any way, or did what has no imitation.
+  // Begins a rehearsal of the thread and returns true. Returns false if the
+  // loop has already been rehearsed, if the last two laps differed in any way,
+  // or if a lap did anything that cannot be rehearsed.
+  //
+  // REQUIRES: the thread spins.
   bool BeginRehearsal(int thread, Rehearsed& rehearsed);
   void EndRehearsal() { rehearsal_.clear(); }
   bool rehearsing() const { return !rehearsal_.empty(); }
-  // What the thread does next, if it does the same again.
+  // Returns the next action of a thread that does the same again.
   const Deed& cue() const { return rehearsal_[at_]; }
-  // It has done that. Returns the cue that it took.
+  // Records that the thread has followed the cue. Returns the cue.
   const Deed& TakeCue();
-  // How many rounds of the loop have been rehearsed.
+  // Returns how many laps of the loop have been rehearsed.
   int laps() const { return laps_; }
 
  private:
-  // What a thread did between one SpinHint and another, and where the second
-  // is.
+  // The actions of a thread between two calls of SpinHint(), and the place of
+  // the second call.
   struct Round {
     const char* file;
     unsigned line;
-    std::vector<Watched> watched;  // in the order of their last reads
+    std::vector<Watched> watched;  // in the order of the last reads
     std::vector<Deed> deeds;
   };
 
@@ -118,13 +124,13 @@ class SpinWatcher {
   }
   void Read(int object, uint64_t value);
   void Write(int object, uint64_t value);
-  // How many of the last rounds are one lap of a loop, or 0.
+  // Returns how many of the last rounds are one lap of a loop, or 0.
   size_t Lap() const;
   bool DidTheSame() const;
 
   std::vector<Watched> watched_;
   std::vector<Deed> deeds_;
-  std::vector<Round> rounds_;  // the last ones that were not empty
+  std::vector<Round> rounds_;  // the last rounds that were not empty
   size_t lap_ = 0;
   std::vector<Watched> spins_on_;
 

@@ -5,8 +5,8 @@
 // File: static_storage.h
 // -----------------------------------------------------------------------------
 //
-// Which objects are as old as the program: those at namespace scope, and the
-// static ones of functions. Internal to the model checker.
+// Finds out which objects have static storage: objects at namespace scope, and
+// static objects of functions. Internal to the model checker.
 
 #ifndef ROUSE_TESTING_MODEL_STATIC_STORAGE_H_
 #define ROUSE_TESTING_MODEL_STATIC_STORAGE_H_
@@ -15,8 +15,9 @@ namespace rouse::model {
 
 // InStaticStorage
 //
-// Whether `address` is in the data of the program, or of a shared library that
-// was loaded when this was first called. Takes some nanoseconds.
+// Returns whether `address` is in the data of the program, or of a shared
+// library that was loaded at the time of the first call. Takes some
+// nanoseconds.
 bool InStaticStorage(const void* address);
 
 }  // namespace rouse::model

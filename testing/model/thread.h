@@ -20,8 +20,8 @@ namespace rouse::model {
 
 // Thread
 //
-// Joined when it is destroyed. A model has seven at the most, besides its main
-// body.
+// A thread of a model. The destructor joins the thread. A model has at most
+// seven threads besides the main body.
 class Thread {
  public:
   explicit Thread(absl::AnyInvocable<void() &&> body,
@@ -39,13 +39,14 @@ class Thread {
   }
   ~Thread() { Join(site_); }
 
-  // Waits for the thread to end. Does nothing the second time.
+  // Waits for the thread to end. A second call does nothing.
   void Join(Site site = Site::current()) {
     const int number = std::exchange(number_, kNone);
     if (number != kNone) Execution::current()->Join(number, site);
   }
 
-  // Lets it go on by itself. The execution ends when it has ended.
+  // Lets the thread continue on its own. The execution does not end before the
+  // thread has ended.
   void Detach() { number_ = kNone; }
 
  private:
@@ -55,11 +56,13 @@ class Thread {
   int number_;
 };
 
-// The number of the calling thread; the main body has 0. In a model only.
+// Returns the number of the calling thread. The main body has number 0.
+//
+// REQUIRES: the call is in a model.
 inline int ThreadNumber() { return Execution::current()->running(); }
 
-// For a loop that waits for another thread to change what it has read: such a
-// loop must call it, each time round.
+// A loop that waits for another thread to change a value that the loop reads
+// must call this function in each round.
 inline void SpinHint(Site site = Site::current()) {
   if (Execution* execution = Execution::current()) execution->SpinHint(site);
 }

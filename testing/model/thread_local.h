@@ -5,8 +5,8 @@
 // File: thread_local.h
 // -----------------------------------------------------------------------------
 //
-// Thread-local objects for a model: each of its threads has its own. Code under
-// test names `rouse::ThreadLocal` (base/thread_local.h).
+// Thread-local objects for a model: each thread of the model has its own
+// object. Code under test uses `rouse::ThreadLocal` (base/thread_local.h).
 
 #ifndef ROUSE_TESTING_MODEL_THREAD_LOCAL_H_
 #define ROUSE_TESTING_MODEL_THREAD_LOCAL_H_
@@ -19,8 +19,10 @@ namespace rouse::model {
 
 // ThreadLocal
 //
-// Made when a thread first asks for it, destroyed when the thread ends, the
-// last first. Outside of a model there is one, for ever, for the whole program.
+// An object for each thread. A thread's first call of `Get()` constructs the
+// object. When the thread ends, the objects are destroyed in reverse order of
+// construction. Outside a model, the whole program shares one object, which is
+// never destroyed.
 template <class T, class Tag>
 class ThreadLocal {
  public:

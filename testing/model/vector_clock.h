@@ -22,7 +22,7 @@ inline constexpr int kMaxThreads = 8;
 
 // VectorClock
 //
-// How many events of each thread come before a point.
+// The number of events of each thread that come before a point.
 struct VectorClock {
   std::array<uint16_t, kMaxThreads> at{};
 
@@ -33,7 +33,7 @@ struct VectorClock {
     for (int i = 0; i < kMaxThreads; ++i) at[i] = std::max(at[i], other.at[i]);
   }
 
-  // Whether every event of `other` is among this clock's.
+  // Returns whether this clock includes every event of `other`.
   bool Covers(const VectorClock& other) const {
     for (int i = 0; i < kMaxThreads; ++i) {
       if (other.at[i] > at[i]) return false;
@@ -51,7 +51,9 @@ class ThreadSet {
   bool empty() const { return bits_ == 0; }
   int size() const { return std::popcount(bits_); }
   bool Contains(int thread) const { return (bits_ >> thread & 1) != 0; }
-  // Of a set that is not empty.
+  // Returns the smallest thread number in the set.
+  //
+  // REQUIRES: the set is not empty.
   int First() const { return std::countr_zero(bits_); }
   void Insert(int thread) { bits_ |= 1u << thread; }
 
@@ -61,7 +63,7 @@ class ThreadSet {
   friend ThreadSet operator&(ThreadSet a, ThreadSet b) {
     return ThreadSet(a.bits_ & b.bits_);
   }
-  // What is in `a` and not in `b`.
+  // Returns the threads that are in `a` and not in `b`.
   friend ThreadSet operator-(ThreadSet a, ThreadSet b) {
     return ThreadSet(a.bits_ & ~b.bits_);
   }
