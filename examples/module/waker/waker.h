@@ -6,7 +6,8 @@
 
 namespace consumer {
 
-// A waker of the consumer's own, in a folder with the name of a folder of Rouse.
+// A waker of the consumer's own, in a folder with the name of a folder of
+// Rouse.
 struct Waker {
   int rings = 0;
 };
