@@ -11,8 +11,8 @@
 
 namespace {
 
-// How many allocations of this thread succeed before one fails; none fails
-// below 0.
+// Number of this thread's allocations that succeed before an allocation fails.
+// Below 0, no allocation fails.
 thread_local int allocations_left = -1;
 
 }  // namespace
@@ -25,7 +25,7 @@ void* operator new(size_t size) {
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
-// Else a sanitizer's, which that delete does not fit.
+// Replaced too, because a sanitizer's operator would not fit the delete below.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
   return malloc(size == 0 ? 1 : size);
 }

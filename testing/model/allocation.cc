@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// operator new and delete, for a program with models: while a model runs, the
-// checker knows every block, and keeps what is freed until the execution ends,
-// so that no address is used twice. Linked always, but under ThreadSanitizer,
-// whose runtime has its own.
+// operator new and delete for a program with models. While a model runs, the
+// checker knows every block, and keeps freed blocks until the execution ends,
+// so that no address is used twice. Always linked, except under
+// ThreadSanitizer, whose runtime has its own operators.
 
 #include <cstddef>
 #include <cstdlib>
@@ -31,7 +31,7 @@ void* Allocate(size_t size, size_t alignment) {
 }
 
 void* AllocateOrThrow(size_t size, size_t alignment) {
-  // As malloc(0) may give null.
+  // The size is not 0 because malloc(0) can return null.
   void* block = Allocate(size == 0 ? 1 : size, alignment);
   if (block != nullptr) return block;
 #ifdef ABSL_HAVE_EXCEPTIONS

@@ -32,7 +32,7 @@ bool Releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-// What an instruction comes to in one execution.
+// The result of an instruction in one execution.
 struct Event {
   bool reads = false;
   bool writes = false;
@@ -48,7 +48,7 @@ struct Event {
 
 constexpr int kMostEvents = 32;
 
-// A relation of events: for each one a set of those it is related to.
+// A relation of events: for each event, the set of related events.
 class Relation {
  public:
   void Add(int from, int to) { rows_[from] |= 1u << to; }
@@ -57,7 +57,8 @@ class Relation {
   void Join(const Relation& other) {
     for (int i = 0; i < kMostEvents; ++i) rows_[i] |= other.rows_[i];
   }
-  // Of the first `count` events, which are all there are.
+  // Each function below considers the first `count` events, which are all
+  // events.
   void Close(int count) {
     for (int through = 0; through < count; ++through) {
       for (int i = 0; i < count; ++i) {
@@ -87,13 +88,14 @@ void ForEach(uint32_t set, F f) {
 }
 
 using Trace = std::vector<Event>;
-// For each atomic, the values that a load may return.
+// For each atomic, the values that a load can return.
 using Domains = std::vector<std::set<int>>;
 
-// Those that some store might leave there, and perhaps others.
+// Returns the values that some store might leave in each atomic, and perhaps
+// other values.
 Domains DomainsOf(const Program& program) {
-  // Each value with the additions that it takes to make it, which are a bit
-  // each: none happens twice.
+  // Each value is stored with the additions that make the value. An addition is
+  // a bit, because no addition happens twice.
   using Made = std::set<std::pair<int, uint32_t>>;
   std::vector<Made> made(program.atomics, {{0, 0}});
   for (bool changed = true; changed;) {
@@ -135,7 +137,7 @@ Domains DomainsOf(const Program& program) {
   return domains;
 }
 
-// Everything that one thread might do, if its loads returned any value.
+// Everything that one thread might do if the thread's loads returned any value.
 class Traces {
  public:
   Traces(const std::vector<Instruction>& code, int thread,
@@ -146,7 +148,7 @@ class Traces {
   std::vector<Trace>& all() { return all_; }
 
  private:
-  // `last`: the value of the last atomic read.
+  // `last` is the value of the last atomic read.
   void Extend(size_t at, int last, int spurious_left) {
     if (at == code_.size()) {
       all_.push_back(trace_);
@@ -254,7 +256,7 @@ class Enumeration {
     return events_[event].writes && !events_[event].plain;
   }
 
-  // One trace for each thread.
+  // Tries each combination of one trace for each thread.
   void Combine(size_t thread) {
     if (thread == traces_.size()) {
       count_ = static_cast<int>(events_.size());
@@ -280,7 +282,7 @@ class Enumeration {
     }
   }
 
-  // Which store each atomic read takes its value from.
+  // Tries each store from which each atomic read can take the value.
   void ReadFrom(int event) {
     while (event < count_ && (!events_[event].reads || events_[event].plain)) {
       ++event;
@@ -294,7 +296,7 @@ class Enumeration {
           written.value_written != read.value_read) {
         continue;
       }
-      // Atomicity: no other read-modify-write comes just after this store.
+      // Atomicity: at most one read-modify-write comes just after this store.
       bool taken = false;
       for (int other = 0; other < event; ++other) {
         taken |= read.writes && events_[other].writes && from_[other] == store;
@@ -306,20 +308,20 @@ class Enumeration {
     }
   }
 
-  // Happens-before, of program order and reads-from.
+  // Derives happens-before from program order and reads-from.
   void Synchronize() {
     execution_ = sequenced_;
     for (int read = 0; read < count_; ++read) {
       if (from_[read] >= 0) execution_.Add(from_[read], read);
     }
-    // No load buffering.
+    // This rule excludes load buffering.
     if (!execution_.IsAcyclic(count_)) return;
 
     synchronizes_ = Relation();
     for (int read = 0; read < count_; ++read) {
       if (from_[read] < 0) continue;
-      // Back along the release sequence: a read-modify-write continues that of
-      // the store that it reads from.
+      // The loop goes back along the release sequence: a read-modify-write
+      // continues the sequence of the store that it reads from.
       for (int store = from_[read]; store >= 0; store = from_[store]) {
         for (int release = 0; release < count_; ++release) {
           if (!IsRelease(release, store)) continue;
@@ -339,8 +341,8 @@ class Enumeration {
     OrderStores(0);
   }
 
-  // Whether what `release` does is released by the store: it is that store, or
-  // a fence before it in its thread.
+  // Returns whether `release` makes `store` a release: `release` is the store
+  // itself, or a fence before the store in the same thread.
   bool IsRelease(int release, int store) const {
     const Event& event = events_[release];
     if (!Releases(event.order) || event.plain || event.thread < 0) return false;
@@ -352,7 +354,7 @@ class Enumeration {
     return acquire == read || (event.fence && sequenced_.Has(read, acquire));
   }
 
-  // The modification order of each location from `location` on.
+  // Tries each modification order of each location from `location` on.
   void OrderStores(int location) {
     if (location == program_.atomics) return Judge();
     std::vector<int> stores;
@@ -361,7 +363,8 @@ class Enumeration {
         stores.push_back(store);
       }
     }
-    // In every order: next_permutation() begins with the sorted one.
+    // This tries every order, because next_permutation() begins with the sorted
+    // order.
     do {
       std::vector<int> order = {location};
       order.insert(order.end(), stores.begin(), stores.end());
@@ -372,7 +375,7 @@ class Enumeration {
     } while (std::ranges::next_permutation(stores).found);
   }
 
-  // Whether each read-modify-write reads the store just before its own.
+  // Returns whether each read-modify-write reads the store just before its own.
   bool IsAtomic(const std::vector<int>& order) const {
     for (size_t i = 1; i < order.size(); ++i) {
       if (events_[order[i]].reads && from_[order[i]] != order[i - 1]) {
@@ -382,9 +385,9 @@ class Enumeration {
     return true;
   }
 
-  // Whether the graph breaks no rule, and what comes of it.
+  // Counts the graph and records its outcome, if the graph breaks no rule.
   void Judge() {
-    // Coherence-ordered before.
+    // The relation "coherence-ordered before".
     Relation coherence;
     for (const std::vector<int>& order : order_) {
       for (size_t i = 0; i < order.size(); ++i) {
@@ -413,7 +416,7 @@ class Enumeration {
     Conclude();
   }
 
-  // Whether there is an order S: [atomics.order]/4.
+  // Returns whether an order S exists: [atomics.order]/4.
   bool HasS(const Relation& coherence) const {
     Relation before;
     for (int a = 0; a < count_; ++a) {
@@ -430,7 +433,8 @@ class Enumeration {
     return before.IsAcyclic(count_);
   }
 
-  // The event, if it is in S, and the fences of S before it, or after it.
+  // Returns the event, if it is in S, and the fences of S before the event or
+  // after the event.
   uint32_t At(int event, bool fences_before) const {
     uint32_t in_s = SeqCst(event) ? 1u << event : 0;
     for (int fence = 0; fence < count_; ++fence) {
@@ -442,7 +446,7 @@ class Enumeration {
     return in_s;
   }
 
-  // Strongly happens before ([intro.races]/12), between members of S.
+  // Returns "strongly happens before" ([intro.races]/12) between members of S.
   Relation StronglyHappens() const {
     Relation strongly = sequenced_;
     for (int a = 0; a < count_; ++a) {
@@ -478,7 +482,7 @@ class Enumeration {
       int& result = outcome[begin[event.thread] + event.instruction];
       result = kReadsNothing;
       if (event.plain) {
-        int last = -1;  // the last write before, if no race
+        int last = -1;  // the last write before, if there is no race
         for (int other = program_.atomics; other < count_; ++other) {
           const Event& beside = events_[other];
           if (other == e || !beside.plain ||
@@ -509,10 +513,10 @@ class Enumeration {
   std::vector<std::vector<Trace>> traces_;  // of each thread
   Allowed allowed_;
 
-  // The graph that is being made. The initial stores are its first events.
+  // The current graph. The initial stores are the first events.
   std::vector<Event> events_;
   int count_ = 0;
-  std::vector<int> from_;  // the store each read reads from, or -1
+  std::vector<int> from_;  // the store that each event reads from, or -1
   std::vector<std::vector<int>> order_;  // of the stores of each location
   Relation sequenced_;                   // and the initial stores first
   Relation execution_;                   // program order and reads-from

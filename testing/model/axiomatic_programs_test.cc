@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory model of the checker is that of the standard, but for its two
-// limits: thousands of random programs have the outcomes that the rules of the
-// standard allow them (axiomatic.h), all of these and no other, and the checker
-// finds a data race in just those that have one.
+// Tests that the memory model of the checker is that of the standard, except
+// for the two limits. Thousands of random programs have exactly the outcomes
+// that the rules of the standard allow (axiomatic.h), and the checker finds a
+// data race exactly in the programs that have a data race.
 
 #include <array>
 #include <atomic>
@@ -54,16 +54,16 @@ constexpr std::array kFenceOrders = {
     std::memory_order_acq_rel, std::memory_order_seq_cst,
     std::memory_order_seq_cst};
 
-// Most threads of a program go from one location to the other, with or without
-// a fence between: it takes such threads for an outcome to hang on an order.
+// Most threads of a program go from one location to another, with or without a
+// fence between, because an outcome depends on an order only in such threads.
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed * 2654435761U + 1) {}
 
   Program Next() {
     Program program{.atomics = kAtomics, .plain = 1, .threads = {}};
-    // Of some programs every access is sequentially consistent, or none is, or
-    // only fences are more than relaxed.
+    // In some programs every access is sequentially consistent, or no access
+    // is, or only fences are more than relaxed.
     flavour_ = Below(6);
     const size_t threads = 2 + Below(kThreads - 1);
     for (size_t t = 0; t < threads; ++t) {
@@ -98,7 +98,7 @@ class Generator {
   Instruction Access(int location, size_t thread) {
     Instruction i{.kind = Instruction::kLoad,
                   .location = location,
-                  // Few values, so that different stores have equal ones.
+                  // Few values, so that different stores have equal values.
                   .value = 1 + static_cast<int>(Below(3)),
                   .guarded = Below(8) == 0};
     switch (Below(16)) {
@@ -133,7 +133,7 @@ class Generator {
         i.failure = Pick(kLoadOrders);
         break;
       default:
-        // The first thread hands plain data to others, which look for it.
+        // The first thread hands plain data to others, which check for it.
         i.kind =
             thread == 0 ? Instruction::kWritePlain : Instruction::kReadPlain;
         i.location = 0;
@@ -228,13 +228,13 @@ Found RunChecker(const Program& program, uint64_t max_executions) {
     for (const auto& atomic : shared.atomics) {
       outcome.push_back(atomic.load(std::memory_order_relaxed));
     }
-    // Not in the body of a thread: a set allocates, and keeps.
+    // Outside the body of a thread, because a set allocates and keeps memory.
     found.outcomes.insert(outcome);
   });
   return found;
 }
 
-// What is in `a` and not in `b`, a line for each.
+// Returns the outcomes in `a` that are not in `b`, one on each line.
 std::string Difference(const std::set<Outcome>& a, const std::set<Outcome>& b) {
   std::string text;
   for (const Outcome& outcome : a) {
@@ -293,7 +293,7 @@ TEST_P(AxiomaticPrograms, HaveTheOutcomesThatTheRulesAllow) {
     ASSERT_EQ(Difference(allowed.outcomes, found.outcomes), "")
         << "are missing, after " << compared << " programs\n"
         << text;
-    // How much the limit of S takes away.
+    // Counts the outcomes that the limit of S takes away.
     if (axiomatic::Enumerate(program, kSpuriousFailures,
                              axiomatic::SOrder::kStandard)
             .outcomes != allowed.outcomes) {

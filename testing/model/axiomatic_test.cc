@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference itself: programs whose outcomes the standard's text, or the
-// literature, gives.
+// Tests the reference itself, with programs whose outcomes are in the text of
+// the standard or in the literature.
 
 #include "rouse/testing/model/axiomatic.h"
 
@@ -59,8 +59,8 @@ Allowed Of(Threads threads, SOrder s = SOrder::kExecution,
                    spurious_failures, s);
 }
 
-// What the loads and the like of the program have read, in the order of its
-// text.
+// Returns the values that the program's loads and similar operations have read,
+// in the order of the program's text.
 std::set<std::vector<int>> Reads(const Allowed& allowed) {
   EXPECT_FALSE(allowed.race);
   std::set<std::vector<int>> all;
@@ -113,7 +113,7 @@ TEST(AxiomaticTest, MessagePassing) {
   EXPECT_TRUE(fences(release, release));
 }
 
-// Program order and reads-from in a circle.
+// Program order and reads-from form a circle.
 TEST(AxiomaticTest, LoadBuffering) {
   EXPECT_EQ(Reads(Of({{Load(x, relaxed), Store(y, 1, relaxed)},
                       {Load(y, relaxed), Store(x, 1, relaxed)}},
@@ -160,8 +160,8 @@ TEST(AxiomaticTest, AWeakCompareExchangeFailsSoOften) {
   EXPECT_EQ(of(2), (Set{{1, 1}, {0, 1}, {1, 0}, {0, 0}}));
 }
 
-// A read-modify-write of any thread and any order continues one; a store, of
-// the thread that began it too, does not.
+// A read-modify-write of any thread and any order continues a release sequence.
+// A store does not, even if it is of the thread that began the sequence.
 TEST(AxiomaticTest, ReleaseSequences) {
   const auto races = [](std::vector<Instruction> after,
                         std::vector<Instruction> other) {
@@ -174,7 +174,7 @@ TEST(AxiomaticTest, ReleaseSequences) {
   };
   EXPECT_FALSE(races({}, {}));
   EXPECT_FALSE(races({Add(x, 1, relaxed)}, {}));
-  // The other's addition may come first, and begins none.
+  // The other thread's addition may come first, and begins no sequence.
   EXPECT_TRUE(races({}, {Add(x, 1, relaxed)}));
   EXPECT_FALSE(races({}, {Cas(Instruction::kCompareExchange, x, 1, 2)}));
   EXPECT_TRUE(races({Store(x, 2, relaxed)}, {}));
@@ -189,7 +189,7 @@ TEST(AxiomaticTest, WhatIsHandedOverDoesNotRace) {
   EXPECT_TRUE(of(relaxed, acquire).race);
   EXPECT_TRUE(of(release, relaxed).race);
   EXPECT_EQ(Reads(of(release, acquire)), (Set{{0}, {1, 5}}));
-  // A fence that is sequentially consistent does not synchronize by itself.
+  // A sequentially consistent fence does not synchronize by itself.
   EXPECT_TRUE(Of({{WritePlain(5), Fence(seq_cst), Load(x, relaxed)},
                   {Load(y, relaxed), Fence(seq_cst), ReadPlainIfRead()},
                   {Store(y, 1, relaxed)}})

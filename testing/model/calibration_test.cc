@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A calibration: the programs on which model checkers for C++ and Rust are
-// known to differ. Each comment says who errs; who is not named is right.
-// Measured with loom of 2026-02 and relacy of 2026-02 (both of its modes).
+// A calibration: programs on which model checkers for C++ and Rust are known to
+// differ. Each comment names the checkers that err; all others are right.
+// Measured with loom of 2026-02 and relacy of 2026-02 (in both modes).
 
 #include <atomic>
 #include <set>
@@ -24,14 +24,14 @@ using testing::HasSubstr;
 using Pairs = std::set<std::pair<int, int>>;
 
 // The cell of one waker, between a task that registers and two threads that
-// signal and wake. The task is not to go to sleep for good.
+// signal and wake. The task must not sleep permanently.
 template <bool kUnlockByStore>
 void AtomicWaker() {
   constexpr int kWaiting = 0;
   constexpr int kRegistering = 1;
   constexpr int kWaking = 2;
   Atomic<int> state = kWaiting;
-  Cell<bool> waker(false);  // whether there is one
+  Cell<bool> waker(false);  // true if there is a waker
   Atomic<bool> signalled = false;
   bool woken = false;  // by the second thread
   bool woken_first = false;
@@ -59,19 +59,19 @@ void AtomicWaker() {
       if (!state.compare_exchange_strong(found, kWaiting, acq_rel, acquire)) {
         waker.Write() = false;
         state.exchange(kWaiting, acq_rel);
-        ready = true;  // woken on the spot
+        ready = true;  // woken at once
       }
     } else {
-      ready = true;  // the same
+      ready = true;  // woken at once
     }
     if (signalled.load(relaxed)) ready = true;
   }
   Require(ready || woken || woken_first, "a wake-up is lost");
 }
 
-// E1. tokio #7450: the second thread finds the lock held, and released what it
-// stored through its read-modify-write; the store that frees the lock cuts that
-// off. Found by loom and by relacy too.
+// E1. tokio #7450: the second thread finds the lock held. Its read-modify-write
+// has released its earlier stores, but the store that frees the lock ends the
+// release sequence. Found by loom and by relacy too.
 TEST(Calibration, E1AtomicWakerUnlockedByAStoreLosesAWakeUp) {
   const Result result = Check({}, &AtomicWaker<true>);
   EXPECT_THAT(result.message, HasSubstr("a wake-up is lost"));
@@ -85,8 +85,8 @@ TEST(Calibration, E1AtomicWakerUnlockedByAnExchangeDoesNot) {
   EXPECT_LT(result.executions + result.pruned, 1000);
 }
 
-// E2. A relaxed store of the same thread ends a release sequence, since C++20
-// (P0982). relacy misses it: it has the rule of C++11.
+// E2. Since C++20 (P0982), a relaxed store of the same thread ends a release
+// sequence. relacy misses the bug, because it has the rule of C++11.
 TEST(Calibration, E2AStoreEndsAReleaseSequence) {
   const Result result = Check({}, [] {
     Cell<int> data(0);
@@ -127,13 +127,13 @@ Pairs StoreBuffering() {
   return outcomes;
 }
 
-// E3. A false alarm in loom, for which such accesses acquire and release only.
+// E3. A false alarm in loom, where such accesses only acquire and release.
 TEST(Calibration, E3SeqCstAccessesForbidStoreBuffering) {
   EXPECT_EQ((StoreBuffering<seq_cst, relaxed>()),
             (Pairs{{0, 1}, {1, 0}, {1, 1}}));
 }
 
-// E4. All are right.
+// E4. All checkers are right.
 TEST(Calibration, E4SeqCstFencesForbidStoreBuffering) {
   EXPECT_EQ((StoreBuffering<relaxed, seq_cst>()),
             (Pairs{{0, 1}, {1, 0}, {1, 1}}));
@@ -182,8 +182,8 @@ TEST(Calibration, E6ALoadMayReadFarBack) {
       (Pairs{{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}));
 }
 
-// E8. loom misses it: its fences acquire from all that another thread has read
-// before this one synchronized with it.
+// E8. loom misses the bug: its fences acquire from every read of another thread
+// before this thread synchronized with the other thread.
 TEST(Calibration, E8AnAcquireFenceIsOfNoUseForAnotherThreadsLoad) {
   const Result result = Check({}, [] {
     Cell<int> data(0);
@@ -204,8 +204,8 @@ TEST(Calibration, E8AnAcquireFenceIsOfNoUseForAnotherThreadsLoad) {
   EXPECT_THAT(result.message, HasSubstr("data race"));
 }
 
-// E9. C++20 has (1, 1). Neither loom nor relacy nor this checker ever has a
-// load read what is stored later; see memory.h.
+// E9. C++20 allows (1, 1). In loom, relacy and this checker, no load ever reads
+// a value that is stored later; see memory.h.
 TEST(Calibration, E9LoadBufferingIsNotExplored) {
   Pairs outcomes;
   const Result result = Check({}, [&] {
@@ -229,7 +229,7 @@ TEST(Calibration, E9LoadBufferingIsNotExplored) {
   EXPECT_EQ(outcomes, (Pairs{{0, 0}, {0, 1}, {1, 0}}));
 }
 
-// E10. loom does not have a weak compare-exchange fail for no reason.
+// E10. In loom, a weak compare-exchange does not fail for no reason.
 TEST(Calibration, E10AWeakCompareExchangeMayFail) {
   const Result result = Check({}, [] {
     Atomic<int> x = 0;
@@ -239,10 +239,10 @@ TEST(Calibration, E10AWeakCompareExchangeMayFail) {
   EXPECT_THAT(result.message, HasSubstr("it failed"));
 }
 
-// E11. That the data are read means that the writer's fence comes before the
-// reader's in S. That orders what is atomic, but a fence synchronizes with
-// another only by an atomic that the second one's thread reads before it. loom
-// and relacy miss it: to them each such fence synchronizes with the next.
+// E11. If the data are read, the writer's fence comes before the reader's fence
+// in S. This orders atomics. But a fence synchronizes with a second fence only
+// through an atomic that the second thread reads before its fence. loom and
+// relacy miss the race: there, each such fence synchronizes with the next.
 TEST(Calibration, E11SeqCstFencesDoNotSynchronize) {
   const Result result = Check({}, [] {
     Cell<int> data(0);

@@ -5,7 +5,7 @@
 // File: cell.h
 // -----------------------------------------------------------------------------
 //
-// Plain data without races, for a model. Code under test uses
+// Plain data that must not race, for a model. Code under test uses
 // `rouse::Cell` (base/cell.h).
 
 #ifndef ROUSE_TESTING_MODEL_CELL_H_

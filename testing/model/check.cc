@@ -32,7 +32,7 @@
 namespace rouse::model {
 namespace {
 
-// What a replay string begins with: the version of its encoding.
+// The prefix of a replay string: the version of the encoding.
 constexpr std::string_view kReplayPrefix = "m2:";
 
 constexpr std::string_view kNotDeterministic =
@@ -60,7 +60,7 @@ Execution::Config ExecutionConfig(const Options& options) {
                                            : Fiber::Kind::kStack};
 }
 
-// Runs the execution that `decisions` says, and writes its trace down.
+// Runs the execution that `decisions` describes, and records its trace.
 Result Replay(const Options& options, std::string_view decisions,
               Mutation* mutation, absl::FunctionRef<void()> body,
               absl::FunctionRef<bool()> failed_otherwise) {
@@ -72,8 +72,8 @@ Result Replay(const Options& options, std::string_view decisions,
   result.executions = 1;
   result.trace = execution.Trace();
   const bool failed_elsewhere = failed_otherwise();
-  // One that fails may well do so before the string's end: something has been
-  // mended, and something else not.
+  // An execution that fails can do so before the string's end, for example if
+  // one bug has been fixed, but another has not.
   if (outcome != Execution::Outcome::kFailed && !failed_elsewhere) {
     search.EndExecution(execution.unfinished(), execution.next());
   }
@@ -157,7 +157,7 @@ Result Explore(const Options& options, Mutation* mutation,
   return result;
 }
 
-// "Class::Function", of what a compiler calls a function.
+// Returns "Class::Function" for a compiler's name of a function.
 std::string ShortName(std::string_view function) {
   std::string name;
   int depth = 0;
@@ -175,7 +175,7 @@ std::string ShortName(std::string_view function) {
                        parts.end(), "::");
 }
 
-// What a mutant does to an operation, in words.
+// Describes in words how a mutant changes an operation.
 std::string DescriptionOf(const Mutation::Change& change) {
   const std::string_view operation = [&change] {
     switch (change.place.role) {
@@ -227,8 +227,9 @@ std::string NameOf(const Mutation::Change& change) {
                       ": ", DescriptionOf(change));
 }
 
-// A mutant may have far more executions than the original. One that is not
-// killed by so many is given to the next model.
+// Returns the limit of executions for a mutant, which can have far more
+// executions than the original. A mutant that is not killed within the limit is
+// given to the next model.
 uint64_t MostExecutions(uint64_t of_original, const Options& options) {
   return std::min(options.max_executions, 10 * of_original + 10'000);
 }
@@ -261,8 +262,9 @@ std::vector<Mutant> CheckMutants(
     const std::vector<Model>& models, std::string_view files,
     std::string_view except, absl::FunctionRef<bool()> failed_otherwise,
     absl::FunctionRef<bool(std::string_view)> is_wanted) {
-  // How many executions each model has, and which of the models, as they are,
-  // run into what a change is made to. The others are no different with it.
+  // The number of each model's executions; and for each change, the models that
+  // run into the changed operation when no mutant is active. A change makes no
+  // difference to the other models.
   std::vector<uint64_t> executions;
   std::map<Mutation::Change, std::vector<size_t>> models_of;
   const auto fails = [&](const Model& model, Mutation* mutation) {
@@ -286,7 +288,7 @@ std::vector<Mutant> CheckMutants(
     if (!is_wanted(name)) continue;
     Mutant& mutant = mutants.emplace_back();
     mutant.name = std::move(name);
-    // The quickest first.
+    // The quickest models come first.
     std::ranges::sort(numbers, {},
                       [&](size_t i) { return std::pair(executions[i], i); });
     for (const size_t i : numbers) {
@@ -296,7 +298,7 @@ std::vector<Mutant> CheckMutants(
       const Result result =
           Explore(options, &mutation, models[i].body, failed_otherwise);
       mutant.executions += result.executions + result.pruned;
-      // That the body did something else says nothing about the mutant.
+      // A body that did something else says nothing about the mutant.
       if (!result.failed ||
           absl::StrContains(result.message, kNotDeterministic)) {
         continue;
@@ -306,8 +308,8 @@ std::vector<Mutant> CheckMutants(
       break;
     }
   }
-  // An execution that fails stops where it is. Plain static data that it leaves
-  // behind may have "killed" all that came after it.
+  // An execution that fails stops where it is. It may have left plain static
+  // data behind, which then "killed" all later mutants.
   if (std::ranges::any_of(mutants, &Mutant::killed) &&
       std::ranges::any_of(
           models, [&](const Model& model) { return fails(model, nullptr); })) {

@@ -98,8 +98,8 @@ struct Result {
   std::string trace;    // a line for each step of the failing execution
   std::string replay;   // for Options::replay
 
-  uint64_t executions = 0;  // that ran to the end
-  uint64_t pruned = 0;      // that turned out to be equivalent to another
+  uint64_t executions = 0;  // number of executions that ran to the end
+  uint64_t pruned = 0;      // number that turned out equivalent to another
   // True if all executions that the mode promises were explored.
   bool complete = false;
 };
@@ -115,8 +115,8 @@ struct Result {
 //
 //   - a data race on a Cell, including its construction and destruction, or on
 //     the construction or destruction of another object;
-//   - use after free, double free, or a leak, of a block that holds an atomic,
-//     a mutex or a condition variable;
+//   - use after free; double free; a leak of a block that holds an atomic, a
+//     mutex or a condition variable;
 //   - a deadlock, with what each thread waits for; a lost wake-up is a
 //     deadlock;
 //   - a livelock: `max_steps` is exceeded, or nothing will end a spin loop;
@@ -183,7 +183,7 @@ struct Model {
 //
 // Returns nothing if a model fails on the unchanged code, before the mutants or
 // after the mutants. A failure after the mutants means that a mutant has left
-// plain static data behind, and other mutants may have died of the data.
+// plain static data behind, which may have killed other mutants.
 std::vector<Mutant> CheckMutants(
     const std::vector<Model>& models, std::string_view files,
     std::string_view except, absl::FunctionRef<bool()> failed_otherwise,

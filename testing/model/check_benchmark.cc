@@ -12,8 +12,8 @@
 namespace rouse::model {
 namespace {
 
-// Two threads, four operations: how many executions a second. Without the
-// reduction, so that there are enough of them to count.
+// Measures executions per second, with two threads and four operations. It does
+// not use the reduction, so that there are enough executions to count.
 void BM_StoreBuffering(benchmark::State& state) {
   const Options options{.mode = static_cast<Mode>(state.range(0))};
   uint64_t executions = 0;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much Check() explores, and what it says of that. Which outcomes there are
-// is for litmus_test, what goes wrong for failures_test.
+// Tests how much Check() explores, and how it reports that. litmus_test tests
+// the outcomes, and failures_test tests the failures.
 
 #include "rouse/testing/model/check.h"
 
@@ -123,7 +123,7 @@ TEST(CheckTest, TheSeedDecidesWhatIsRandom) {
   EXPECT_GT(replays.size(), 1);
 }
 
-// A thread takes three steps while the other is between two of its own.
+// A thread takes three steps while the other thread is between two steps.
 void NeedsPreemptions(int count) {
   Atomic<int> x = 0;
   const Thread other([&] {
@@ -140,7 +140,7 @@ void NeedsPreemptions(int count) {
 }
 
 TEST(CheckTest, ABoundOfPreemptionsIsOne) {
-  // Each change but the first, at the spawn, takes one of each thread.
+  // Each change except the first, at the spawn, takes one from each thread.
   const auto found = [](int count, int bound) {
     return Check({.mode = Mode::kBounded, .preemption_bound = bound},
                  [&] { NeedsPreemptions(count); });
@@ -174,15 +174,15 @@ TEST(CheckTest, WhatIsFromBeforeBeginsAnewEachTime) {
   EXPECT_EQ(x.load(), 5);
 }
 
-// Not a constant: it is made when a thread first comes by.
+// The object is not a constant: the first thread that calls this constructs it.
 Atomic<int>& Static() {
   static Atomic<int> atomic(ThreadNumber());
   return atomic;
 }
 
 TEST(CheckTest, AFunctionsStaticObjectIsFromBefore) {
-  // Thread 1 makes it on the way to its first step, in the first execution of
-  // the first round.
+  // Thread 1 constructs the object on the way to its first step, in the first
+  // execution of the first round.
   for (int round = 0; round < 2; ++round) {
     const Result result = Check({}, [&] {
       Thread other([] { Static().fetch_add(1, relaxed); });
@@ -208,7 +208,7 @@ TEST(CheckTest, SoIsAFunctionsStaticData) {
   }
 }
 
-// Under ThreadSanitizer the heap may give one thread the place of another's.
+// Under ThreadSanitizer, the heap may reuse one thread's address for another.
 TEST(CheckTest, DataOnTheHeapHasAPlaceOfItsOwn) {
   const Result result = Check({}, [] {
     Atomic<int> step = 0;
@@ -236,7 +236,7 @@ TEST(CheckTest, AFutexWakeDoesNotTouchTheWord) {
   EXPECT_TRUE(result.complete) << result.message << result.trace;
 }
 
-// The word ends with the wait; the wake may come later.
+// The word is destroyed after the wait, and the wake may come later.
 TEST(CheckTest, AFutexWakeMayComeAfterTheWord) {
   const Result result = Check({}, [] {
     auto word = std::make_unique<Atomic<uint32_t>>(0);
@@ -251,8 +251,8 @@ TEST(CheckTest, AFutexWakeMayComeAfterTheWord) {
   EXPECT_TRUE(result.complete) << result.message << result.trace;
 }
 
-// As many steps as there may be, each of the kind that moves the clock most:
-// were it to wrap, the second write would be taken for one before the first.
+// The test takes the largest number of steps, of the kind that moves the clock
+// most. If the clock wrapped, the second write would seem to precede the first.
 TEST(CheckTest, ClocksDoNotWrap) {
   const Result result = Check({.max_steps = 16'000}, [] {
     Cell<int> data(0);

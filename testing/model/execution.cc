@@ -39,22 +39,23 @@
 namespace rouse::model {
 namespace {
 
-// The object that every start of a thread writes: its number depends on it.
+// The object that every start of a thread writes, because the thread's number
+// depends on the order of the starts.
 constexpr int kThreadNumbers = 0;
 
 constexpr std::string_view kMutex = "mutex";
 constexpr std::string_view kFutex = "futex";
 
-// What is done to plain data. All but the first are writes.
+// Accesses of plain data. All except the first are writes.
 constexpr std::string_view kReadsPlain = "reads";
 constexpr std::string_view kWritesPlain = "writes";
 constexpr std::string_view kMakesPlain = "makes";
 constexpr std::string_view kEndsPlain = "destroys";
 
-// A step moves its thread's clock, of sixteen bits, by four at the most.
+// A step moves the thread's clock, of sixteen bits, by at most four.
 constexpr int kMostSteps = 16'000;
 
-// For how many rounds a loop that calls SpinHint() is rehearsed.
+// Number of rounds of a rehearsal of a loop that calls SpinHint().
 constexpr int kRehearsal = 1'000;
 
 std::string_view BaseName(std::string_view path) {
@@ -65,8 +66,8 @@ std::string Where(const Site& site) {
   return absl::StrCat(BaseName(site.file_name()), ":", site.line());
 }
 
-// What is left of an order for the load, or for the store, of a
-// read-modify-write that is torn, or whose store is skipped.
+// Returns the part of an order that remains for the load, or for the store, of
+// a read-modify-write that is torn, or whose store is skipped.
 std::memory_order Half(std::memory_order order, bool load) {
   switch (order) {
     case std::memory_order_acq_rel:
@@ -83,9 +84,9 @@ std::memory_order Half(std::memory_order order, bool load) {
   return order;
 }
 
-// Has the code under test fail the model when it calls abort(), as a CHECK or
-// an assert that fails does, and when it crashes. The handler does not return
-// then, so the signal must not stay blocked.
+// Installs signal handlers that fail the model when the code under test calls
+// abort() (as a failed CHECK or assert does), or crashes. The handler does not
+// return then, so the signal must not stay blocked.
 void FailOnSignals() {
   static const bool installed = [] {
     struct sigaction action = {};
@@ -104,7 +105,7 @@ void FailOnSignals() {
     bool done = sigaction(SIGABRT, &action, nullptr) == 0;
 #if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && \
     !defined(ABSL_HAVE_THREAD_SANITIZER)
-    // They report a crash themselves, and better.
+    // The sanitizers report a crash themselves, and better.
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
       done = sigaction(signal, &action, nullptr) == 0 && done;
     }
@@ -138,7 +139,8 @@ ThreadSet Execution::unfinished() const {
 Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   CHECK(current_ == nullptr) << "a model within a model";
   FailOnSignals();
-  // No other execution of the program has it: global objects remember theirs.
+  // The number is unique in the program, because global objects remember the
+  // number of their execution.
   static uint32_t last_number = 0;
   if (++last_number == 0) ++last_number;
   number_ = last_number;
@@ -173,8 +175,8 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   }
   current_ = this;
   {
-    // A failed execution frees nothing. What it should have freed is for the
-    // checker to say, not for LeakSanitizer.
+    // A failed execution frees nothing. The checker reports leaks, not
+    // LeakSanitizer.
     const absl::LeakCheckDisabler disabler;
     host_->SwitchTo(*main.fiber);
   }
@@ -189,8 +191,8 @@ Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
   return pruned ? Outcome::kPruned : Outcome::kFinished;
 }
 
-// What an execution that did not end has left, on its stacks and elsewhere, is
-// never destroyed: destructors that run in no execution would do harm.
+// Objects that an unfinished execution has left, on the stacks and elsewhere,
+// are never destroyed: destructors outside any execution would do harm.
 void Execution::Abandon() {
   struct Remains {
     absl::AnyInvocable<void() &&> body;
@@ -212,9 +214,9 @@ void Execution::EndExecution() {
 }
 
 void Execution::CheckLeaks() {
-  // A block counts if it holds an atomic or the like: caches that the libraries
-  // keep do not. In the order in which those were made, as every execution has
-  // other addresses.
+  // A block is a leak only if it holds an atomic or a similar object, which the
+  // caches of libraries do not hold. The loop is in the order in which those
+  // objects were made, because every execution has other addresses.
   for (int i = 0; i < object_count_; ++i) {
     const Object& object = objects_[i];
     if (object.destroyed || object.maker < 0) continue;
@@ -240,7 +242,7 @@ void Execution::Fail(std::string message) {
   failed_ = true;
   failure_ = std::move(message);
   self().fiber->SwitchTo(*host_);
-  std::abort();  // Nobody switches back to a failed execution.
+  std::abort();  // No fiber switches back to a failed execution.
 }
 
 // ---- Threads.
@@ -261,7 +263,8 @@ void Execution::RunThread(int thread) {
 #endif
     threads_[thread].body = nullptr;
     while (!self().locals.empty()) {
-      // Out of the list first: a destructor may look for another one.
+      // The object leaves the list before it is destroyed, because a destructor
+      // may search the list for another object.
       std::shared_ptr<void> last = std::move(self().locals.back().value);
       self().locals.pop_back();
       last.reset();
@@ -309,7 +312,8 @@ int Execution::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
     thread.fiber =
         Fiber::New(config_.fibers, [this, number] { RunThread(number); });
   }
-  // It runs to its first step, which nobody else can tell from here.
+  // The thread runs to its first step now. No other thread can tell the
+  // difference.
   const int outer = std::exchange(starter_, running_);
   CHECK_EQ(outer, -1);
   SwitchTo(number);
@@ -368,8 +372,8 @@ bool Execution::Enabled(const Thread& thread) const {
   return false;
 }
 
-// Whether what this thread does can be seen by no other: they have all ended,
-// and before this.
+// Returns whether no other thread can see what this thread does, because all
+// others have ended, and their ends come before this point.
 bool Execution::Alone() const {
   if (live_ > 1) return false;
   for (int i = 0; i < thread_count_; ++i) {
@@ -381,7 +385,7 @@ bool Execution::Alone() const {
 void Execution::Count(const Site& site) {
   if (++steps_ <= config_.max_steps) return;
   if (draining_) {
-    // It is not this execution that is of interest.
+    // A pruned execution does not fail.
     self().fiber->SwitchTo(*host_);
   }
   Fail(absl::StrFormat(
@@ -397,7 +401,7 @@ void Execution::Step(const Footprint& footprint, std::string_view name,
   thread.operation = {name, object, site};
   Count(site);
   if (starter_ >= 0) {
-    // The first step of a thread: its parent goes on.
+    // This is the first step of a thread, so the parent continues.
     thread.state =
         thread.state == State::kLocking ? State::kLocking : State::kReady;
     next_[running_] = footprint;
@@ -427,8 +431,8 @@ void Execution::Schedule() {
     int next = Search::kPruned;
     if (!draining_) next = search_.ChooseThread(enabled, running_, next_);
     if (next == Search::kPruned) {
-      // An equivalent has been seen: on to the end, so that what the threads
-      // have on their stacks is destroyed.
+      // An equivalent execution has been explored. This execution runs to its
+      // end, so that the objects on the threads' stacks are destroyed.
       draining_ = true;
       next = DrainNext(enabled);
     }
@@ -445,7 +449,8 @@ int Execution::DrainNext(ThreadSet enabled) const {
   return enabled.First();
 }
 
-// Time passes, if it is that which somebody waits for; else this is the end.
+// Lets time pass if a thread waits with a timeout; otherwise fails the
+// execution.
 void Execution::NobodyCanGoOn() {
   bool any = false;
   for (int i = 0; i < thread_count_; ++i) {
@@ -457,8 +462,8 @@ void Execution::NobodyCanGoOn() {
     any = true;
   }
   if (any) {
-    // The same as if the time had been up when it fell asleep, which is another
-    // outcome of that step.
+    // This is equivalent to an execution in which the time was up when the
+    // thread fell asleep, which is another outcome of that step.
     draining_ = true;
     return;
   }
@@ -555,8 +560,8 @@ void Execution::AwaitNews(const Site& site) {
   const std::vector<SpinWatcher::Watched>& spins_on = thread.spin.spins_on();
   thread.state = State::kSpinning;
   const bool one = thread.spin.SpinsOnOne();
-  // What has changed, of several, is for the search to know: it depends on what
-  // the others have done.
+  // If several values are watched, the search must know which has changed,
+  // because this depends on the steps of the other threads.
   if (!Enabled(thread) || (!one && !Alone())) {
     thread.operation = {"spin", -1, site};
     next_[running_] = one ? Footprint{.object = spins_on.front().object}
@@ -565,8 +570,8 @@ void Execution::AwaitNews(const Site& site) {
     if (tracing_) Note("has spun until something changed", site);
   }
   thread.state = State::kReady;
-  // The thread reads something new, but not everything: of the others it may
-  // read what it has read before.
+  // The thread reads one new value. It may read the old values of the other
+  // objects.
   std::vector<SpinWatcher::Watched> news;
   for (const SpinWatcher::Watched& watched : spins_on) {
     if (IsNews(running_, watched)) news.push_back(watched);
@@ -577,8 +582,8 @@ void Execution::AwaitNews(const Site& site) {
   thread.spin.Waited();
 }
 
-// For a thread that is rehearsed: what it does, if it does the same as in its
-// last round.
+// Returns the expected action of a thread that is rehearsed. The thread gives
+// up if it does not do the same as in its last round.
 const Execution::Deed& Execution::Cue(Deed::Kind kind,
                                       const ObjectHandle* handle,
                                       const Site& site) {
@@ -628,7 +633,7 @@ bool Execution::MayFailSpuriously() const {
 
 void Execution::FailedSpuriously() {
   --self().spurious_left;
-  // The next round of a loop may be another though nothing has changed.
+  // The next round of a loop can differ even if nothing has changed.
   self().spin.Forget();
 }
 
@@ -664,8 +669,9 @@ void Execution::Construct(ObjectHandle& handle, const void* address,
   handle.id = NewObject(address, value, kind, site);
   handle.execution = number_;
   Object& object = objects_[handle.id];
-  // Of a function's static object: later executions find it made, and in this
-  // one the compiler's guard, which is not seen, orders the making.
+  // A function's static object exists already in later executions. In this
+  // execution the compiler's guard, which the checker does not see, orders the
+  // construction.
   if (InStaticStorage(address)) return;
   object.maker = running_;
   object.made_at = memory_.Tick(running_);
@@ -957,7 +963,7 @@ void Execution::FenceAllThreads(const Site& site) {
   DoesOtherwise(site);
   Step({.everything = true}, "barrier", -1, site);
   ThreadSet threads;
-  // Those that have finished, too: what they have stored is there.
+  // Finished threads are included, because their stores remain.
   for (int i = 0; i < thread_count_; ++i) threads.Insert(i);
   memory_.FenceAll(threads);
   if (tracing_) Note("barrier in all threads", site);
@@ -995,8 +1001,8 @@ void Execution::ConstructPlain(const void* address, const Site& site) {
   const Inside inside;
   if (InStaticStorage(address)) return;
 #ifdef ABSL_HAVE_THREAD_SANITIZER
-  // The heap is not seen: this may be where something else has been freed, and
-  // what orders the two is the allocator's.
+  // The checker does not see the heap. Another object at this address may have
+  // been freed, and only the allocator orders the two objects.
   plain_.erase(address);
 #endif
   AccessPlain(address, kMakesPlain, site);
@@ -1005,8 +1011,8 @@ void Execution::ConstructPlain(const void* address, const Site& site) {
 void Execution::DestroyPlain(const void* address, const Site& site) {
   const Inside inside;
   if (InStaticStorage(address)) return;
-  // A destructor has no place of its own: the one named is where the data was
-  // last written, or made.
+  // A destructor has no place of its own. The message names the place where the
+  // data was last written or constructed.
   const auto found = plain_.find(address);
   const bool known =
       found != plain_.end() && found->second.last_write.line() != 0;
@@ -1138,8 +1144,9 @@ void Execution::Unlock(ObjectHandle& handle, const void* address,
 
 // ---- Queues of waiting threads.
 
-// For a thread that is in the queue: sleeps until woken. Or, as the search
-// decides, leaves the queue at once. False if time is up.
+// Puts a thread that is in the queue to sleep until it is woken. If the thread
+// has been woken before, it leaves the queue at once. Returns false if time is
+// up.
 bool Execution::Sleep(int queue, bool timed, std::string_view name,
                       const Site& site) {
   Thread& thread = self();
@@ -1175,9 +1182,10 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
   const int queue = FutexQueue(address, site);
   Step({.object = object, .queue = queue}, "futex wait", object, site);
   CheckAlive(object, site);
-  // The kernel looks under a lock that the wakers take too: a wake that found
-  // nobody comes before. That orders what is read; nothing promises that it
-  // synchronizes, nor that a wake learns anything of the waiters.
+  // The kernel reads the word under a lock that the wakers take too, so a wake
+  // that found no waiter comes before the read. This orders what is read. There
+  // is no promise that this synchronizes, nor that a wake learns anything about
+  // the waiters.
   memory_.Subscribe(running_, objects_[queue].view, /*happens=*/false);
   const Memory::Access access =
       memory_.Load(running_, object, std::memory_order_relaxed,
@@ -1265,7 +1273,7 @@ void Execution::Wake(int queue, int count, const Site& site) {
   Step({.queue = queue}, "wake", queue, site);
   CheckAlive(queue, site);
   Object& object = objects_[queue];
-  // A condition variable orders nothing: its mutex does.
+  // A condition variable orders nothing. The mutex orders accesses.
   if (object.kind == kFutex) {
     memory_.Publish(running_, object.view, /*happens=*/false);
   }
@@ -1278,11 +1286,12 @@ void Execution::Wake(int queue, int count, const Site& site) {
     if (thread.state == State::kAsleep) {
       search_.Order(running_, woken);
     } else {
-      // It is in the queue, and has yet to unlock its mutex: that does not come
-      // after this.
+      // The thread is in the queue, and has yet to unlock its mutex. The unlock
+      // does not come after this wake.
       thread.waker = search_.Past(running_);
     }
-    // Its time may be up as well, and it says so: the signal is used up.
+    // The thread's time may be up as well, and the thread may report that. The
+    // signal is used up then.
     if (thread.timed && object.kind != kFutex && Decide(2) == 1) {
       thread.timed_out = true;
     }
@@ -1342,7 +1351,8 @@ bool Execution::Freed(void* block) {
       End(objects_[i], "frees", objects_[i].made);
     }
   }
-  // The map's order is another in each execution; that in the block is not.
+  // The order of the map differs between executions. The order in the block
+  // does not.
   std::vector<std::pair<const void*, PlainData*>> held;
   for (auto& [address, data] : plain_) {
     if (address >= begin && address < end) held.emplace_back(address, &data);

@@ -146,8 +146,10 @@ class Execution {
   // Wakes at most `count` threads that wait at the address, chosen by the
   // search. As in the kernel, the word itself may have been destroyed.
   void FutexWake(const void* address, int count, const Site& site);
-  // Waits on a condition variable, and unlocks the mutex for the time of the
-  // wait. Returns false if time is up, else true.
+  // Waits on a condition variable, with the mutex unlocked during the wait.
+  // Waits until woken; or, as the search decides, returns for no reason, or
+  // because time is up if `timed` is true. Returns false if time is up, else
+  // true.
   bool ConditionWait(ObjectHandle& queue, const void* address,
                      ObjectHandle& mutex, const void* mutex_address, bool timed,
                      const Site& site);

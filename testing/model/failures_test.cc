@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every kind of failure is found, in every mode, is called what it is, and is
-// run again from its replay string.
+// Tests that every kind of failure is found in every mode, is named correctly,
+// and can be run again from the replay string.
 
 #include <array>
 #include <atomic>
@@ -42,7 +42,7 @@ using testing::StartsWith;
 struct Failure {
   std::string name;
   void (*body)();
-  std::vector<std::string> words;  // of the message, which the first begins
+  std::vector<std::string> words;  // in the message; the first begins it
   int max_steps = 10'000;
 };
 
@@ -53,7 +53,7 @@ void PrintTo(const Failure& failure, std::ostream* out) {
 class FailureTest : public testing::TestWithParam<Failure> {
  protected:
 #ifdef ABSL_HAVE_THREAD_SANITIZER
-  // The checker does not see what is allocated.
+  // The checker does not see allocations.
   void SetUp() override {
     for (const std::string name :
          {"UseAfterFree", "FreeAfterFree", "CountsReferencesByLoadAndStore",
@@ -167,7 +167,7 @@ void EndRacesWithUse() {
   other.Join();
 }
 
-// Nobody has used it.
+// No thread has used the object.
 void EndRacesWithMaking() {
   Atomic<bool> made = false;
   std::unique_ptr<Atomic<int>> object;
@@ -234,7 +234,7 @@ void FreeAfterFree() {
   free();
 }
 
-// Both of two owners may take themselves for the last, or neither.
+// Both of two owners, or neither, may conclude that they are the last owner.
 void CountsReferencesByLoadAndStore() {
   Atomic<int> references = 2;
   Atomic<int> frees = 0;
@@ -265,7 +265,7 @@ void Leaks() {
   leaked->load();
 }
 
-// The first that was made is named, in whatever order they are looked at.
+// The message names the object that was made first, in any order of checks.
 void LeaksSeveral() {
   for (const size_t size : {3, 1, 4, 2, 5}) {
     auto* leaked = new std::vector<std::unique_ptr<Atomic<int>>>;
@@ -339,7 +339,7 @@ void JoinsInACircle() {
   while (!joined) changed.Wait(&mutex);
 }
 
-// The condition is looked at without the mutex.
+// The condition is checked without the mutex.
 void LosesAConditionVariablesWake() {
   Mutex mutex;
   CondVar changed;
@@ -354,7 +354,7 @@ void LosesAConditionVariablesWake() {
   }
 }
 
-// One that was signalled when its time was up says that this was it, and the
+// A waiter that is signalled when its time is up reports the timeout, and the
 // signal is used up.
 void PassesNoSignalOnWhenItsTimeIsUp() {
   Mutex mutex;
@@ -375,7 +375,7 @@ void PassesNoSignalOnWhenItsTimeIsUp() {
   changed.Signal();
 }
 
-// One is woken, and it is the wrong one.
+// The signal wakes the wrong thread.
 void SignalsOneOfTwo() {
   Mutex mutex;
   CondVar changed;
@@ -393,7 +393,7 @@ void SignalsOneOfTwo() {
   }
 }
 
-// Wakes, and then makes that known for which it wakes.
+// Wakes the waiter before the waiter's condition is true.
 void LosesAFutexWake() {
   Atomic<uint32_t> word = 0;
   const Thread other([&] {
@@ -430,7 +430,7 @@ void SpinsOnOneAnother() {
   one.store(true);
 }
 
-// In each round it reads one at one place, and the other at another.
+// Each round reads one flag at one place, and the other flag at another place.
 void SpinsAtTwoPlaces() {
   Atomic<bool> one = false;
   Atomic<bool> two = false;
@@ -449,7 +449,7 @@ void SpinsOnItsOwnMutex() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   while (!mutex.TryLock()) SpinHint();
 }
 
-// A thread that spins need not see what is there for a moment.
+// A thread that spins need not see a value that exists only for a moment.
 void SpinsPastAPulse() {
   Atomic<bool> pulse = false;
   const Thread other([&] {
@@ -459,7 +459,7 @@ void SpinsPastAPulse() {
   while (!pulse.load()) SpinHint();
 }
 
-// No round is like the one before.
+// No round is like the round before.
 void SpinsOnSomethingElseEachTime() {
   std::array<Atomic<bool>, 9> flags = {};
   for (size_t i = 0; !flags[i].load(); i = (i + 1) % flags.size()) SpinHint();
@@ -473,7 +473,7 @@ void MakesAtomicsForEver() {
   for (;;) const Atomic<int> atomic = 1;
 }
 
-// ---- What a thread does wrong by itself.
+// ---- Failures of a single thread.
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 void Throws() {
@@ -662,7 +662,7 @@ INSTANTIATE_TEST_SUITE_P(
       return info.param.name;
     });
 
-// ---- What is no failure of the program's.
+// ---- Reports, and failures that are not those of the program.
 
 TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {
   const Result result = Check({}, &ReadRacesAfterARelaxedFlag);
@@ -672,7 +672,7 @@ TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {
   EXPECT_THAT(result.trace, HasSubstr("[failures_test.cc:"));
 }
 
-// Of several the one at the lowest address, in every execution.
+// The message names the race at the lowest address, in every execution.
 TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
   GTEST_SKIP() << "the checker does not see what is freed";
@@ -683,7 +683,7 @@ TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
   const auto first = std::source_location::current();
   const auto others = std::source_location::current();
   const auto body = [&] {
-    // Freed without being destroyed, which would go from the last to the first.
+    // Freed without destruction, which would go from the last to the first.
     void* const place = ::operator new(sizeof(Block));
     auto* const block = new (place) Block;
     Atomic<bool> written = false;
@@ -734,8 +734,8 @@ TEST(FailureTest, ABodyMustDoTheSameEachTime) {
   EXPECT_THAT(result.message, HasSubstr("not deterministic"));
 }
 
-// One thread has ended, and the other does not know of it: its steps are
-// decisions, for the replay as they were for the search.
+// One thread has ended, and the other does not know: the other thread's steps
+// are decisions, both for the replay and for the search.
 TEST(FailureTest, AReplayIsOfTheSameExecution) {
   const auto body = [] {
     Atomic<int> x = 0;
@@ -783,7 +783,7 @@ TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
   EXPECT_THAT(with(8).message, HasSubstr("threads at the most"));
 }
 
-// Two threads, with a store each.
+// Two threads store once each.
 void StoresTwice() {
   Atomic<int> x = 0;
   const Thread other([&] { x.store(1); });
@@ -792,7 +792,7 @@ void StoresTwice() {
 
 TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
   const std::string message = "the replay string is not one of this model";
-  // Of a thread that there is not; and of more steps than there are.
+  // One string names a thread that does not exist; one has too many steps.
   for (const std::string replay : {"m2:7", "m2:0000000000000000000000"}) {
     const Result result = Check({.replay = replay}, &StoresTwice);
     EXPECT_TRUE(result.failed) << replay;

@@ -34,8 +34,8 @@
 #endif
 
 #ifdef __x86_64__
-// Saves the callee-saved registers on this stack, leaves its pointer in `*from`
-// and goes on where the stack `to` was left in the same way.
+// Saves the callee-saved registers on this stack, stores the stack pointer in
+// `*from`, and continues where the stack `to` was left in the same way.
 extern "C" void rouse_model_switch(void** from, void* to);
 asm(R"(
 .text
@@ -68,8 +68,8 @@ namespace {
 
 constexpr size_t kStackSize = size_t{256} << 10;
 
-// The exceptions that the fiber's stack is in the middle of handling: the C++
-// runtime keeps these two words for each system thread.
+// The exceptions that the fiber's stack is handling. The C++ runtime keeps
+// these two words for each system thread.
 struct HandledExceptions {
   void* caught = nullptr;
   unsigned int uncaught = 0;
@@ -80,8 +80,8 @@ struct HandledExceptions {
   static constexpr size_t kSize = sizeof(void*) + sizeof(unsigned int);
 };
 
-// Stacks, each behind a page that an overflow hits. Mapping one costs as much
-// as many executions: they are used again, and never unmapped.
+// Stacks, each behind a page that an overflow hits. Mapping a stack costs as
+// much as many executions, so stacks are reused, and never unmapped.
 class StackCache {
  public:
   char* Take() {
@@ -89,7 +89,7 @@ class StackCache {
     char* stack = free_.back();
     free_.pop_back();
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
-    // The frames of its last use were never left.
+    // The frames of the stack's last use were never left.
     ASAN_UNPOISON_MEMORY_REGION(stack, kStackSize);
 #endif
     return stack;
@@ -154,7 +154,7 @@ class StackFiber final : public Fiber {
     exceptions_.Save();
     entering_ = &next;
 #ifdef ABSL_HAVE_THREAD_SANITIZER
-    // All fibers are one thread's: no switch is a synchronization less.
+    // All fibers belong to one thread, so every switch is a synchronization.
     __tsan_switch_to_fiber(next.sanitizer_fiber_, 0);
 #endif
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
@@ -171,13 +171,13 @@ class StackFiber final : public Fiber {
   }
 
  private:
-  // On the fiber that has just been switched to.
+  // Runs on the fiber that has just been switched to.
   void Entered() {
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
     const void* bottom;
     size_t size;
     __sanitizer_finish_switch_fiber(fake_stack_, &bottom, &size);
-    // The main fiber's stack is learnt from the first that leaves it.
+    // The first switch away from the main fiber reports the main fiber's stack.
     leaving_->stack_ = static_cast<char*>(const_cast<void*>(bottom));
     leaving_->size_ = size;
 #endif
@@ -200,7 +200,7 @@ class StackFiber final : public Fiber {
   void* sanitizer_fiber_;
 #endif
 
-  std::function<void()> body_;  // null: the thread's own
+  std::function<void()> body_;  // null: the fiber of the calling thread
   char* stack_ = nullptr;
   [[maybe_unused]] size_t size_ = kStackSize;
 #ifdef __x86_64__
@@ -216,9 +216,9 @@ class ThreadFiber final : public Fiber {
   ThreadFiber() = default;
 
   explicit ThreadFiber(std::function<void()> body) {
-    // The state outlives the fiber, for the thread that may sleep on it.
+    // The state outlives the fiber, because the thread may sleep on the state.
     std::thread([state = state_, body = std::move(body)] {
-      // As in Execution::Run(): it counts for each system thread.
+      // As in Execution::Run(), but for this system thread.
       const absl::LeakCheckDisabler disabler;
       state->baton.acquire();
       body();
@@ -226,7 +226,7 @@ class ThreadFiber final : public Fiber {
   }
 
   void SwitchTo(Fiber& to) override {
-    // A fiber that nobody switches back to sleeps here for ever.
+    // A fiber sleeps here forever if no other fiber switches back.
     const std::shared_ptr<State> state = state_;
     static_cast<ThreadFiber&>(to).state_->baton.release();
     state->baton.acquire();

@@ -6,9 +6,9 @@
 // -----------------------------------------------------------------------------
 //
 // Fibers for the threads of a model. A fiber is a stack, and a single system
-// thread switches between the stacks in about ten nanoseconds. For a
-// debugger or ThreadSanitizer, a fiber is a system thread, and the threads pass
-// a baton round. Internal to the model checker.
+// thread switches between the stacks in about ten nanoseconds. With
+// `Kind::kThread`, for a debugger, a fiber is a system thread, and the threads
+// pass a baton round. Internal to the model checker.
 
 #ifndef ROUSE_TESTING_MODEL_FIBER_H_
 #define ROUSE_TESTING_MODEL_FIBER_H_

@@ -52,7 +52,8 @@ std::string Report(const Result& result) {
                          result.replay));
 }
 
-// A part of mutants' names, and the reason why they survive.
+// Splits an entry into a part of mutants' names, and the reason why the mutants
+// survive.
 std::pair<std::string_view, std::string_view> SplitEntry(
     std::string_view entry) {
   const size_t colon = entry.rfind(':');
@@ -106,7 +107,7 @@ void RunMutants(std::string_view suite, std::string_view files,
   const std::string_view except =
       absl::EndsWith(test_file, files) ? "" : test_file;
   std::vector<bool> met(survivors.size());
-  // Whether a mutant is not left to another test.
+  // Returns false for a mutant that is left to another test.
   const auto is_wanted = [&](std::string_view mutant) {
     bool wanted = true;
     for (size_t i = 0; i < survivors.size(); ++i) {
@@ -120,7 +121,8 @@ void RunMutants(std::string_view suite, std::string_view files,
     }
     return wanted;
   };
-  // Expectations in the bodies fail where a mutant is killed: caught here.
+  // Expectations in the bodies fail if a mutant is killed. This array catches
+  // the failures.
   testing::TestPartResultArray caught;
   std::vector<Mutant> mutants;
   {

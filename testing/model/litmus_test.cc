@@ -1,13 +1,13 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Litmus tests: of small programs, every outcome that C++20 allows is seen, and
-// none other. What the checker does not model is at the end, under "Limits".
+// Litmus tests: small programs must have exactly the outcomes that C++20
+// allows. The features that are not modelled are at the end, under "Limits".
 //
-// The clauses named are those of the C++20 standard: [intro.races] for
+// The clauses are those of the C++20 standard: [intro.races] for
 // happens-before, coherence and release sequences, [atomics.order] for the
-// order S of what is sequentially consistent, [atomics.fences] for fences. The
-// names of the tests are the ones of the literature (Alglave, Maranget,
+// order S of sequentially consistent operations, [atomics.fences] for fences.
+// The names of the tests come from the literature (Alglave, Maranget,
 // Tautschnig, "Herding Cats", TOPLAS 2014).
 
 #include <atomic>
@@ -39,8 +39,8 @@ namespace {
 using enum std::memory_order;
 using testing::HasSubstr;
 
-// What a program works on: three locations, and registers, each of which one
-// thread writes.
+// The data of a program: three locations, and registers. One thread writes each
+// register.
 struct Shared {
   Atomic<int> x = 0;
   Atomic<int> y = 0;
@@ -50,7 +50,7 @@ struct Shared {
   int c = 0;
   int d = 0;
 
-  // The value of the register, or the last value of the location, so named.
+  // Returns the value of a register or the last value of a location, by name.
   int Value(char name) const {
     switch (name) {
       case 'a':
@@ -72,25 +72,25 @@ struct Shared {
 };
 
 using Body = std::function<void(Shared&)>;
-// Each a digit for each of the names observed.
+// Each outcome has a digit for each of the observed names.
 using Outcomes = std::set<std::string>;
 
 struct Litmus {
   std::string name;
   std::vector<Body> threads;
   std::string observed;  // names of registers and locations, as in "abx"
-  Outcomes outcomes;     // all that are possible
+  Outcomes outcomes;     // all possible outcomes
   int spurious_failures = 1;
 };
 
 void PrintTo(const Litmus& litmus, std::ostream* out) { *out << litmus.name; }
 
-// "00 01 11"
+// Splits a list such as "00 01 11".
 Outcomes Only(std::string_view outcomes) {
   return absl::StrSplit(outcomes, ' ');
 }
 
-// Every one of `count` digits below `base`, but for `forbidden`.
+// Returns all outcomes of `count` digits below `base`, except `forbidden`.
 Outcomes AllBut(std::string_view forbidden, int count, int base = 2) {
   Outcomes outcomes = {""};
   for (int i = 0; i < count; ++i) {
@@ -156,10 +156,10 @@ TEST_P(LitmusTest, HasTheseOutcomesWithoutReduction) {
   EXPECT_EQ(OutcomesOf(GetParam(), Mode::kNaive), GetParam().outcomes);
 }
 
-// The programs below are handed on by value.
+// The programs below are passed by value.
 // NOLINTBEGIN(performance-unnecessary-value-param)
 
-// What a thread does, as a list of small steps.
+// Returns the body of a thread, which consists of small steps.
 template <class... Steps>
 Body Do(Steps... steps) {
   return [=](Shared& s) { (steps(s), ...); };
@@ -197,7 +197,7 @@ auto Exchange(Register into, Location location, int value,
               std::memory_order order) {
   return [=](Shared& s) { s.*into = (s.*location).exchange(value, order); };
 }
-// Whether it succeeded.
+// Stores in `into` whether the exchange succeeded.
 auto Cas(Register into, Location location, int expected, int desired,
          std::memory_order success = relaxed,
          std::memory_order failure = relaxed) {
@@ -214,7 +214,7 @@ auto WeakCas(Register into, Location location, int expected, int desired) {
         (s.*location).compare_exchange_weak(value, desired, relaxed, relaxed);
   };
 }
-// The value that it found.
+// Stores in `into` the value that the exchange found.
 auto CasFinds(Register into, Location location, int expected, int desired,
               std::memory_order success, std::memory_order failure) {
   return [=](Shared& s) {
@@ -226,7 +226,7 @@ auto Nothing() {
   return [](Shared&) {};
 }
 
-// ---- Two threads, each of which stores to one location and reads the other's.
+// ---- Two threads: each stores to one location and reads the other location.
 
 Litmus StoreBuffering(std::string name, std::memory_order store_1,
                       std::memory_order load_1, std::memory_order store_2,
@@ -238,7 +238,7 @@ Litmus StoreBuffering(std::string name, std::memory_order store_1,
           .outcomes = std::move(outcomes)};
 }
 
-// The same, relaxed, with something between store and load.
+// Store buffering with relaxed accesses, and steps between store and load.
 template <class First, class Second>
 Litmus StoreBufferingWith(std::string name, First first, Second second,
                           Outcomes outcomes) {
@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
     StoreBuffering, LitmusTest,
     testing::Values(
         StoreBuffering("relaxed", relaxed, relaxed, relaxed, relaxed, All(2)),
-        // Nothing is read that was released: no order follows.
+        // No load reads a released store, so no order follows.
         StoreBuffering("release acquire", release, acquire, release, acquire,
                        All(2)),
         // [atomics.order]/4: each load is coherence-ordered before the other's
@@ -281,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Fence(acq_rel), All(2)),
         StoreBufferingWith("acq_rel fences", Fence(acq_rel), Fence(acq_rel),
                            All(2)),
-        // Not in the standard: one that the system puts into all threads.
+        // Not in the standard: a fence that the system puts into all threads.
         StoreBufferingWith("a fence in all threads", FenceAll(), Nothing(),
                            AllBut("00", 2)),
         StoreBufferingWith("two fences in all threads", FenceAll(), FenceAll(),
@@ -298,8 +298,8 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Load(a, y, relaxed), Load(b, x, relaxed))},
                .observed = "ab",
                .outcomes = AllBut("10", 2)},
-        // Of two read-modify-writes of one location the second reads what the
-        // first left behind, and acquires from it.
+        // Of two read-modify-writes of one location, the second reads the value
+        // of the first, and acquires from it.
         StoreBufferingWith("acq_rel RMW of a third location",
                            Add(z, 1, acq_rel), Add(z, 1, acq_rel),
                            AllBut("00", 2)),
@@ -322,8 +322,8 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Exchange(d, y, 1, seq_cst), Load(b, x, seq_cst))},
                .observed = "ab",
                .outcomes = AllBut("00", 2)},
-        // A read-modify-write reads the newest value before its own, not the
-        // newest of all: it may come before the store in modification order.
+        // A read-modify-write reads the newest value before its own value, not
+        // the newest value: it may precede the store in modification order.
         Litmus{.name = "acq_rel RMW for loads",
                .threads = {Do(Store(x, 1, relaxed), Add(a, y, 0, acq_rel)),
                            Do(Store(y, 1, relaxed), Add(b, x, 0, acq_rel))},
@@ -407,7 +407,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Load(a, y, acquire), Load(b, x, relaxed))},
                .observed = "ab",
                .outcomes = All(2)},
-        // A fence is good for every store after, and every load before.
+        // A fence works for every store after it, and every load before it.
         MessagePassingWith("a release fence for two stores",
                            Do(Fence(release), Store(z, 1, relaxed),
                               Store(y, 1, relaxed)),
@@ -425,7 +425,7 @@ INSTANTIATE_TEST_SUITE_P(
         MessagePassingWith("an RMW that only releases",
                            Do(Store(y, 1, release)), Do(Add(a, y, 0, release)),
                            All(2)),
-        // Which of the two orders of a compare-exchange counts.
+        // A compare-exchange has two orders, and the outcome decides.
         MessagePassingWith("a CAS that acquires as it fails",
                            Do(Store(y, 1, release)),
                            Do(CasFinds(a, y, 5, 6, relaxed, acquire)),
@@ -437,7 +437,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Store(y, 1, release)),
                            Do(Cas(a, y, 1, 6, acquire, relaxed)),
                            AllBut("10", 2)),
-        // Behind the newest by more than one: no history is too long.
+        // A value can be behind the newest by more than one store.
         Litmus{.name = "three stores deep relaxed",
                .threads = {Do(Store(x, 1, relaxed), Store(x, 2, relaxed),
                               Store(x, 3, relaxed), Store(y, 1, relaxed)),
@@ -450,7 +450,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Load(a, y, acquire), Load(b, x, relaxed))},
                .observed = "ab",
                .outcomes = Only("00 01 02 03 13")},
-        // Data in S on one side alone: the other is as relaxed.
+        // If only one side accesses the data in S, both sides act as relaxed.
         Litmus{.name = "data stored seq_cst",
                .threads = {Do(Store(x, 1, seq_cst), Store(y, 1, relaxed)),
                            Do(Load(a, y, relaxed), Load(b, x, relaxed))},
@@ -465,7 +465,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- Release sequences: [intro.races]/5, as changed by P0982.
 
-// One thread stores data and releases 1; `others` interfere; the last reads.
+// A writer stores data and releases 1, `others` interfere, and a reader reads.
 Litmus ReleaseSequence(std::string name, Body writer, std::vector<Body> others,
                        Body reader, Outcomes outcomes) {
   std::vector<Body> threads = {Do(Store(x, 1, relaxed), std::move(writer))};
@@ -483,7 +483,7 @@ INSTANTIATE_TEST_SUITE_P(
         ReleaseSequence("continued by an RMW of the same thread",
                         Do(Store(y, 1, release), Add(y, 2, relaxed)), {},
                         Do(Load(a, y, acquire)), Only("00 01 11 31")),
-        // 2 is the sum without the store: that one came later, or never.
+        // 2 is the sum without the store, which came later or never.
         ReleaseSequence("continued by an RMW of another thread",
                         Do(Store(y, 1, release)), {Do(Add(y, 2, relaxed))},
                         Do(Load(a, y, acquire)), Only("00 01 11 20 21 31")),
@@ -501,7 +501,7 @@ INSTANTIATE_TEST_SUITE_P(
                         {Do(Exchange(c, y, 3, relaxed))},
                         // 3 may have come before 1.
                         Do(Load(a, y, acquire)), Only("00 01 11 30 31")),
-        // C++11 had this continue the sequence.
+        // In C++11, this store continued the sequence.
         ReleaseSequence("broken by a store of the same thread",
                         Do(Store(y, 1, release), Store(y, 2, relaxed)), {},
                         Do(Load(a, y, acquire)), Only("00 01 11 20 21")),
@@ -542,7 +542,7 @@ INSTANTIATE_TEST_SUITE_P(
              .observed = "xy",
              .outcomes = std::move(outcomes)});
       };
-      // 11: each thread's first store is the last of its location.
+      // 11: each thread's first store is the last store of the location.
       two_and_two("relaxed", relaxed, relaxed, Only("11 12 21 22"));
       two_and_two("release", release, release, Only("11 12 21 22"));
       two_and_two("seq_cst", seq_cst, seq_cst, Only("12 21 22"));
@@ -567,8 +567,8 @@ INSTANTIATE_TEST_SUITE_P(
              .observed = "ax",
              .outcomes = std::move(outcomes)});
       };
-      // 12: the store that comes after the flag was read is overwritten by the
-      // one from before it was set. [intro.races]/15, write-write coherence.
+      // 12: the store after the read of the flag is overwritten by the store
+      // before the flag was set. [intro.races]/15, write-write coherence.
       s("relaxed", relaxed, relaxed, Only("01 02 11 12"));
       s("release relaxed", release, relaxed, Only("01 02 11 12"));
       s("relaxed acquire", relaxed, acquire, Only("01 02 11 12"));
@@ -584,12 +584,12 @@ INSTANTIATE_TEST_SUITE_P(
                          .outcomes = std::move(outcomes)});
       };
       // 20: the second thread overwrites y and does not see x. Modification
-      // order alone synchronizes nothing.
+      // order by itself synchronizes nothing.
       r("relaxed", relaxed, relaxed, relaxed, relaxed, Only("10 11 20 21"));
       r("release acquire", release, release, release, acquire,
         Only("10 11 20 21"));
       r("seq_cst", seq_cst, seq_cst, seq_cst, seq_cst, Only("10 11 21"));
-      // Each access that is not in S takes it away.
+      // Any access that is not in S removes this guarantee.
       r("seq_cst but for x stored", relaxed, seq_cst, seq_cst, seq_cst,
         Only("10 11 20 21"));
       r("seq_cst but for y first", seq_cst, relaxed, seq_cst, seq_cst,
@@ -689,7 +689,7 @@ INSTANTIATE_TEST_SUITE_P(
         Iriw("relaxed", relaxed, relaxed, All(4)),
         Iriw("release acquire", release, acquire, All(4)),
         Iriw("seq_cst", seq_cst, seq_cst, AllBut("1010", 4)),
-        // It is the loads that S orders, through what they read.
+        // S orders the loads, through the values that they read.
         Iriw("seq_cst loads", relaxed, seq_cst, AllBut("1010", 4)),
         Iriw("seq_cst stores", seq_cst, acquire, All(4)),
         Litmus{.name = "IRIW seq_cst fences",
@@ -710,7 +710,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrc("relaxed", relaxed, relaxed, relaxed, relaxed, All(3)),
         Wrc("release acquire", release, acquire, release, acquire,
             AllBut("110", 3)),
-        // What was read before, by one that happens before, is not unread:
+        // A load cannot return an older value than a load that happens before:
         // [intro.races]/16, read-read coherence.
         Wrc("relaxed x", relaxed, relaxed, release, acquire, AllBut("110", 3)),
         Wrc("relaxed y", release, acquire, relaxed, relaxed, All(3)),
@@ -719,7 +719,7 @@ INSTANTIATE_TEST_SUITE_P(
              AllBut("110", 3)),
         Isa2("a relaxed load", release, relaxed, release, acquire, All(3)),
         Isa2("a relaxed store", release, acquire, relaxed, acquire, All(3)),
-        // An acquire fence is no use for what another thread has read relaxed.
+        // An acquire fence has no effect on relaxed reads of other threads.
         Litmus{.name = "ISA2 an acquire fence in the wrong thread",
                .threads = {Do(Store(x, 1, relaxed), Store(y, 1, release)),
                            Do(Load(a, y, relaxed), Store(z, 1, release)),
@@ -735,8 +735,8 @@ INSTANTIATE_TEST_SUITE_P(
         Rwc("a seq_cst fence missing", release, acquire, Nothing(),
             Fence(seq_cst), All(3)),
         WRwc("release acquire", release, acquire, Nothing(), Nothing(), All(3)),
-        // x is stored strongly before z is read: [intro.races]/12, by way of
-        // the release and acquire of y.
+        // The store of x strongly happens before the read of z:
+        // [intro.races]/12, through the release and acquire of y.
         WRwc("seq_cst", seq_cst, seq_cst, Nothing(), Nothing(),
              AllBut("100", 3)),
         WRwc("seq_cst fences", relaxed, relaxed, Fence(seq_cst), Fence(seq_cst),
@@ -803,7 +803,7 @@ INSTANTIATE_TEST_SUITE_P(
                .threads = {Do(Store(x, 1, relaxed), Load(a, x, relaxed)),
                            Do(Store(x, 2, relaxed), Load(b, x, relaxed))},
                .observed = "abx",
-               // Not 21: each would come after the other.
+               // Not 21: each store would come after the other.
                .outcomes = Only("111 121 122 222")},
         Litmus{
             .name = "two additions",
@@ -827,7 +827,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(Exchange(b, x, 2, relaxed))},
                .observed = "abx",
                .outcomes = Only("012 201")},
-        // Nothing comes between what an addition reads and what it writes.
+        // No store comes between the read and the write of an addition.
         Litmus{.name = "an addition and a store",
                .threads = {Do(Store(x, 5, relaxed)), Do(Add(a, x, 1, relaxed))},
                .observed = "ax",
@@ -846,7 +846,7 @@ INSTANTIATE_TEST_SUITE_P(
                .threads = {Do(Cas(a, x, 0, 1)), Do(Cas(b, x, 0, 2))},
                .observed = "abx",
                .outcomes = Only("101 012")},
-        // If it succeeds it comes before the store.
+        // If the compare-exchange succeeds, it comes before the store.
         Litmus{.name = "and a store",
                .threads = {Do(Store(x, 1, relaxed)), Do(Cas(a, x, 0, 2))},
                .observed = "ax",
@@ -861,7 +861,7 @@ INSTANTIATE_TEST_SUITE_P(
                            Do(CasFinds(a, x, 2, 3, relaxed, relaxed))},
                .observed = "ax",
                .outcomes = Only("02 12 23")},
-        // It may take what is old, until it must know better.
+        // It can read an old value, unless coherence forbids that.
         Litmus{.name = "succeeding on an old value",
                .threads = {Do(Store(x, 1, relaxed), Store(y, 1, relaxed)),
                            Do(Load(a, y, relaxed), Cas(b, x, 0, 2))},
@@ -900,10 +900,10 @@ INSTANTIATE_TEST_SUITE_P(
                .spurious_failures = 0}),
     NameOf);
 
-// ---- What waits.
+// ---- Waiting.
 
-// Between a waiter's place in the queue and its mutex being free, somebody may
-// signal: that does not come before the unlock.
+// Another thread may signal after a waiter joins the queue, and before it has
+// unlocked the mutex. Such a signal does not come before the unlock.
 TEST(WaitTest, ASignalDoesNotOrderTheWaitersUnlock) {
   std::set<std::pair<bool, bool>> outcomes[2];
   for (const Mode mode : {Mode::kExhaustive, Mode::kNaive}) {
@@ -974,8 +974,8 @@ TEST(WaitTest, NeitherASignalNorAWakeIsAFence) {
             4);
 }
 
-// A wake that found nobody comes before a wait that looks later: this one does
-// not sleep for ever.
+// A wake that finds no waiter comes before a wait that reads the word later, so
+// this wait does not sleep forever.
 TEST(WaitTest, AFutexWaitSeesWhatCameBeforeTheWake) {
   const Result result = Check({.spurious_failures = 0}, [] {
     Atomic<uint32_t> word = 0;
@@ -1009,37 +1009,37 @@ TEST(WaitTest, TryLockMayFailForNoReason) {
 INSTANTIATE_TEST_SUITE_P(
     Limits, LitmusTest,
     testing::Values(
-        // 11 would be load buffering: each load reads what is stored later.
+        // 11 would be load buffering: each load reads a value stored later.
         Litmus{.name = "load buffering relaxed",
                .threads = {Do(Load(a, x, relaxed), Store(y, 1, relaxed)),
                            Do(Load(b, y, relaxed), Store(x, 1, relaxed))},
                .observed = "ab",
                .outcomes = AllBut("11", 2)},
-        // Here C++20 forbids it too: a cycle in happens-before.
+        // C++20 forbids this outcome too: it is a cycle in happens-before.
         Litmus{.name = "load buffering release acquire",
                .threads = {Do(Load(a, x, acquire), Store(y, 1, release)),
                            Do(Load(b, y, acquire), Store(x, 1, release))},
                .observed = "ab",
                .outcomes = AllBut("11", 2)},
-        // S is the order of execution, so nothing weaker that follows an access
-        // of S in its thread is seen before that access. C++20 has 10, with the
-        // load before the store in S, and ARMv8 does it (`stlr; str` against
-        // `ldr; ldar`).
+        // S is the order of execution, so no weaker access that follows an
+        // access of S in its thread is seen before that access. C++20 allows
+        // 10, with the load before the store in S, and ARMv8 has this outcome
+        // (`stlr; str` against `ldr; ldar`).
         Litmus{.name = "data seq_cst and a relaxed flag",
                .threads = {Do(Store(x, 1, seq_cst), Store(y, 1, relaxed)),
                            Do(Load(a, y, relaxed), Load(b, x, seq_cst))},
                .observed = "ab",
                .outcomes = AllBut("10", 2)},
-        // C++20 has 12.
+        // C++20 allows 12.
         Litmus{.name = "S seq_cst and a relaxed flag",
                .threads = {Do(Store(x, 2, seq_cst), Store(y, 1, relaxed)),
                            Do(Load(a, y, relaxed), Store(x, 1, seq_cst))},
                .observed = "ax",
                .outcomes = Only("01 02 11")},
-        // The same of fences: C++20 has 110, with the third thread's fence
-        // before the first's in S, though each step follows from the one before
-        // by program order or by what is read. ARMv8 and POWER do it, as they
-        // may run the second thread's store before its load.
+        // Fences are alike: C++20 allows 110, with the third thread's fence
+        // before the first thread's in S, although each step follows from the
+        // previous step by program order or by a read. ARMv8 and POWER have
+        // this outcome: the second thread's store can run before its load.
         Litmus{.name = "seq_cst fences and relaxed accesses between",
                .threads = {Do(Store(x, 1, relaxed), Fence(seq_cst),
                               Store(y, 1, relaxed)),
@@ -1048,8 +1048,8 @@ INSTANTIATE_TEST_SUITE_P(
                               Load(c, x, relaxed))},
                .observed = "abc",
                .outcomes = AllBut("110", 3)},
-        // C++20 has 130 since P0668: what happens before by a release that is
-        // not in S need not come before in S. POWER does it.
+        // C++20 allows 130 since P0668: happens-before by a release that is not
+        // in S need not be an order in S. POWER has this outcome.
         Litmus{
             .name = "Z6U",
             .threads = {Do(Store(x, 1, seq_cst), Store(y, 1, release)),
@@ -1059,12 +1059,12 @@ INSTANTIATE_TEST_SUITE_P(
             .outcomes = Only("010 011 030 031 120 121 131 310 311 340 341")}),
     NameOf);
 
-// ---- Algorithms: right, and wrong by one memory order.
+// ---- Algorithms: correct, and wrong by one memory order.
 
 struct Algorithm {
   std::string name;
   std::function<void()> body;
-  std::string failure;  // a word of the message; empty if it is right
+  std::string failure;  // a part of the message; empty if there is no failure
 };
 
 void PrintTo(const Algorithm& algorithm, std::ostream* out) {
@@ -1080,14 +1080,14 @@ TEST_P(AlgorithmTest, IsAsItShouldBe) {
   EXPECT_EQ(result.complete, GetParam().failure.empty());
 }
 TEST_P(AlgorithmTest, IsAsItShouldBeWithoutReduction) {
-  // Some are too large to be explored in full.
+  // Some algorithms are too large to be explored in full.
   const Result result =
       Check({.mode = Mode::kNaive, .max_executions = 200'000}, GetParam().body);
   EXPECT_THAT(result.message, HasSubstr(GetParam().failure));
   EXPECT_EQ(result.failed, !GetParam().failure.empty()) << result.message;
 }
 
-// Two threads, which lock once each.
+// Two threads lock once each.
 template <class Lock>
 std::function<void()> Excludes(Lock (*make)()) {
   return [make] {
@@ -1125,7 +1125,7 @@ class Peterson {
   Atomic<int> turn_ = 0;
 };
 
-// The exchanges of `turn_` are ordered, and the second acquires from the first.
+// The exchanges of `turn_` are ordered: the second acquires from the first.
 template <std::memory_order kExchange>
 class PetersonByExchange {
  public:
@@ -1168,7 +1168,7 @@ class Dekker {
   Atomic<int> turn_ = 0;
 };
 
-// Lamport's, for two.
+// Lamport's algorithm, for two threads.
 template <std::memory_order kStore, std::memory_order kLoad>
 class Bakery {
  public:
@@ -1221,7 +1221,7 @@ class TicketLock {
  private:
   Atomic<int> next_ = 0;
   Atomic<int> serving_ = 0;
-  int serving_now_ = 0;  // of whoever holds the lock
+  int serving_now_ = 0;  // belongs to the thread that holds the lock
 };
 
 template <class Lock>
@@ -1229,7 +1229,7 @@ Lock Make() {
   return Lock();
 }
 
-// The data must be atomic: they are read while they are written.
+// The data must be atomic, because they are read and written concurrently.
 template <bool kWriterFence, bool kReaderFence>
 void SeqLock() {
   Atomic<int> sequence = 0;
@@ -1269,7 +1269,7 @@ void DoubleCheckedInit() {
   get();
 }
 
-// Treiber's stack, pushed to by two and then taken as a whole.
+// Treiber's stack. Two threads push, and then one takes the whole stack.
 template <std::memory_order kPush, std::memory_order kTake>
 void Stack() {
   struct Node {
@@ -1340,7 +1340,7 @@ INSTANTIATE_TEST_SUITE_P(
                   &DoubleCheckedInit<relaxed, acquire>, "data race"},
         Algorithm{"DoubleCheckedInitThatDoesNotAcquire",
                   &DoubleCheckedInit<release, relaxed>, "data race"},
-        // Between two pushes the read-modify-writes carry on the release.
+        // Between two pushes, the read-modify-writes continue the release.
         Algorithm{"Stack", &Stack<release, acquire>, ""},
         Algorithm{"StackThatDoesNotRelease", &Stack<relaxed, acquire>,
                   "data race"},

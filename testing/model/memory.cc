@@ -199,7 +199,7 @@ Memory::Access Memory::CompareExchange(int thread, int location,
                                        std::memory_order failure, bool spurious,
                                        Chooser choose) {
   const Location& at = locations_[location];
-  // The global view bounds only the outcome that is sequentially consistent.
+  // The global view bounds only an outcome that is sequentially consistent.
   const int success_floor = Floor(thread, location, success);
   const int failure_floor = Floor(thread, location, failure);
   candidates_.clear();
@@ -268,7 +268,8 @@ void Memory::Fence(int thread, std::memory_order order) {
   ThreadViews& views = threads_[thread];
   if (Acquires(order)) Join(views.current, views.acquired);
   if (order == std::memory_order_seq_cst) {
-    // The views, not the clocks: it synchronizes with nothing.
+    // The fence joins the views, but not the clocks: it synchronizes with
+    // nothing.
     const VectorClock happened = views.current.happened;
     Join(views.current, global_);
     views.current.happened = happened;
@@ -280,7 +281,8 @@ void Memory::Fence(int thread, std::memory_order order) {
 }
 
 void Memory::FenceAll(ThreadSet threads) {
-  // What each has stored is in the global view before any of them joins it.
+  // In the second round, every thread joins a global view that includes the
+  // stores of all threads.
   for (int round = 0; round < 2; ++round) {
     for (int thread = 0; thread < kMaxThreads; ++thread) {
       if (!threads.Contains(thread)) continue;

@@ -12,10 +12,10 @@
 // # The view machine
 //
 // Every location keeps all messages (stores) of the execution, in modification
-// order. A thread has a view: for each location, the oldest
-// message that the thread can still read. A load can return this message or any
-// later message. A store can take any place after this message. The search
-// chooses the message or the place.
+// order. A thread has a view: for each location, the oldest message that the
+// thread can still read. A load can return this message or any later message. A
+// store can take any place after this message. The search chooses the message
+// or the place.
 //
 //   current   the bound for the thread's accesses.
 //   acquired  the views of all messages read, which an acquire fence would add.
@@ -139,8 +139,8 @@ class Memory {
                std::memory_order order, Chooser choose);
   Access Modify(int thread, int location, std::memory_order order,
                 absl::FunctionRef<uint64_t(uint64_t)> change, Chooser choose);
-  // `spurious` says whether the operation can fail although it reads the
-  // expected value.
+  // If `spurious` is true, the operation can fail even if the value is
+  // `expected`.
   Access CompareExchange(int thread, int location, uint64_t expected,
                          uint64_t desired, std::memory_order success,
                          std::memory_order failure, bool spurious,

@@ -18,7 +18,7 @@
 namespace rouse::model {
 namespace {
 
-// The orders that are one step weaker.
+// Returns the orders that are one step weaker.
 std::vector<std::memory_order> Weaker(std::memory_order order, Role role) {
   const bool reads = role == Role::kLoad || role == Role::kFailure;
   switch (order) {
@@ -141,7 +141,7 @@ bool Mutation::IsTorn(const std::source_location& site) const {
 }
 
 bool Mutation::IsSkipped(const std::source_location& site, Role role) {
-  // What has an order has been noted with it.
+  // Operations with an order have already been recorded with the order.
   if (role == Role::kWake || role == Role::kCall) Note(site, role);
   return Makes(site, role, Kind::kSkipped);
 }

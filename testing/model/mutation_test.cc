@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which mutants there are, and which models kill them: each kind by a model
-// that sees what it changes, and by none that does not.
+// Tests which mutants are made, and which models kill a mutant: models that see
+// the change kill the mutant, and other models do not.
 
 #include <atomic>
 #include <cstdint>
@@ -47,7 +47,7 @@ std::vector<Mutant> MutantsOf(const std::vector<Body>& bodies,
   return CheckMutants(models, files, "", [] { return false; });
 }
 
-// What becomes of the mutants of this file's operations in `bodies`.
+// Returns which mutants of this file's operations in `bodies` are killed.
 std::map<std::string, bool> KilledOf(const std::vector<Body>& bodies) {
   std::map<std::string, bool> killed;
   for (const Mutant& mutant : MutantsOf(bodies)) {
@@ -120,7 +120,7 @@ TEST(MutantsTest, TheStoreOfAReadModifyWriteIsSkipped) {
                 Require(number.load(relaxed) == 1);
               }}),
               ElementsAre(Pair("modify skipped", true), Pair("torn", false)));
-  // That it reads is not changed.
+  // The mutants do not change the value that is read.
   EXPECT_THAT(KilledOf({+[] {
                 Atomic<int> number = 3;
                 Require(number.exchange(4, relaxed) == 3);
@@ -128,7 +128,7 @@ TEST(MutantsTest, TheStoreOfAReadModifyWriteIsSkipped) {
               ElementsAre(Pair("modify skipped", false), Pair("torn", false)));
 }
 
-// It says that it has succeeded, when it would have.
+// The operation reports success if it would have succeeded.
 TEST(MutantsTest, TheStoreOfACompareExchangeIsSkipped) {
   const std::vector<Mutant> mutants = MutantsOf({+[] {
     Atomic<int> number = 0;
@@ -209,7 +209,7 @@ TEST(MutantsTest, AConditionIsNegated) {
                           Pair("condition negated", true)));
 }
 
-// Each mutant shows what the model has only one case of.
+// Each surviving mutant shows that the model has only one case.
 TEST(MutantsTest, AConditionIsLeftOut) {
   EXPECT_THAT(KilledOf({+[] { Require(Half(4) == 2); }}),
               ElementsAre(Pair("condition always false", true),
@@ -264,7 +264,7 @@ TEST(MutantsTest, TwoStepsAreSwapped) {
       ElementsAre(Pair("steps swapped", false), Pair("store skipped", true)));
 }
 
-// ---- Marks that no mutant is at.
+// ---- Marks without mutants.
 
 TEST(MutantsTest, MarksChangeNothingOutsideOfMutants) {
   const auto body = [] {
@@ -279,13 +279,13 @@ TEST(MutantsTest, MarksChangeNothingOutsideOfMutants) {
   EXPECT_FALSE(Check({}, [&] { Require(body() == "abcd"); }).failed);
 }
 
-// ---- What mutants do.
+// ---- Effects of mutants.
 
 struct Node {
   int number = 1;
 };
 
-// The program goes on.
+// The program continues.
 TEST(MutantsTest, AMutantThatCrashesIsKilled) {
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || \
     defined(ABSL_HAVE_THREAD_SANITIZER) ||  \
@@ -306,7 +306,7 @@ TEST(MutantsTest, AMutantThatCrashesIsKilled) {
   }
 }
 
-// The other has 3 executions for each of the mutants.
+// The other model has 3 executions for each of the mutants.
 TEST(MutantsTest, AModelThatDoesNotRunIntoAMutantIsNotTried) {
   const std::vector<Mutant> mutants = MutantsOf({+[] { Choose(3); },
                                                  +[] {
@@ -338,7 +338,7 @@ TEST(MutantsTest, TheModelOfTheFewestExecutionsIsTriedFirst) {
                                       Pair("true", 2 + 3)));
 }
 
-// A mutant whose executions have no end is not explored for ever.
+// A mutant with too many executions is not explored forever.
 TEST(MutantsTest, AMutantHasALimitOfExecutions) {
   const std::vector<Mutant> mutants = MutantsOf({+[] {
     if (!MutableCondition(true)) {
@@ -369,7 +369,7 @@ TEST(MutantsTest, SomeMayNotBeWanted) {
 
 bool is_busy = false;
 
-// An execution that fails leaves it set.
+// An execution that fails leaves this variable set.
 TEST(MutantsTest, WhatOneLeavesBehindKillsNoOther) {
   is_busy = false;
   EXPECT_THAT(KilledOf({+[] {

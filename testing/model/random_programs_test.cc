@@ -1,10 +1,10 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reduction loses no outcome: for thousands of random programs, the search
-// with it and a search without any find the same sets. Reductions that pass
-// every litmus test and lose outcomes are easily written; this is what finds
-// them.
+// Tests that the reduction loses no outcome: for thousands of random programs,
+// searches with and without the reduction find the same outcomes. It is easy to
+// write a reduction that passes every litmus test but loses outcomes. This test
+// finds such reductions.
 
 #include <array>
 #include <atomic>
@@ -41,11 +41,11 @@ struct Instruction {
     kCompareExchange,
     kFence,
     kLocked,     // a load and a store under the mutex
-    kTryLocked,  // the same, if it is free
+    kTryLocked,  // like kLocked, if the mutex is free
     kWait,       // sleeps while the location is 0, or until time is up; loads
     kWake,
-    kSleep,  // loads and stores under the mutex, free while it sleeps between
-             // them, until time is up
+    kSleep,  // loads and stores under the mutex; in between, sleeps until time
+             // is up, with the mutex unlocked
     kSignal,
   };
   Kind kind;
@@ -77,7 +77,7 @@ Program RandomProgram(uint32_t seed) {
   const size_t threads = 2 + below(2);
   Program program(threads);
   int value = 0;
-  // Of some programs every access is sequentially consistent, or none is.
+  // In some programs every access is sequentially consistent, or no access is.
   const size_t flavour = below(4);
   const auto pick = [&](const auto& orders) {
     if (flavour == 0) return std::memory_order_seq_cst;
@@ -167,7 +167,7 @@ struct Shared {
   CondVar changed;
 };
 
-// What it reads, or -1.
+// Returns the value that the instruction reads, or -1.
 int Run(const Instruction& i, Shared& shared) {
   Atomic<uint32_t>& location = shared.locations[i.location];
   switch (i.kind) {
@@ -221,7 +221,7 @@ int Run(const Instruction& i, Shared& shared) {
   return -1;
 }
 
-// Or nothing, if that would be more executions than `limit`.
+// Returns nothing if the program has more executions than `limit`.
 std::optional<Outcomes> OutcomesOf(const Program& program,
                                    int spurious_failures, Mode mode,
                                    uint64_t limit, uint64_t& executions) {
@@ -250,7 +250,7 @@ std::optional<Outcomes> OutcomesOf(const Program& program,
     for (const auto& location : shared.locations) {
       outcome.push_back(static_cast<int>(location.load()));
     }
-    // Not in the body of a thread: a set allocates, and keeps.
+    // Outside the body of a thread, because a set allocates and keeps memory.
     outcomes.insert(outcome);
   });
   executions += result.executions + result.pruned;
@@ -274,7 +274,7 @@ TEST_P(RandomPrograms, HaveTheSameOutcomesWithAndWithoutReduction) {
   int compared = 0;
   for (uint32_t seed = GetParam() * 1'000'000; compared < kPrograms; ++seed) {
     const Program program = RandomProgram(seed);
-    // In every second one nothing happens for no reason.
+    // In every second program, nothing fails or returns for no reason.
     const auto naive = OutcomesOf(program, seed % 2, Mode::kNaive, kNaiveLimit,
                                   naive_executions);
     if (!naive.has_value()) continue;  // too large

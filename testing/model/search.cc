@@ -15,7 +15,7 @@
 namespace rouse::model {
 namespace {
 
-// A decision is one of these.
+// Each decision is encoded as one of these characters.
 constexpr std::string_view kDigits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -54,8 +54,9 @@ void Search::BeginExecution() {
   any_writes_ = VectorClock();
   if (config_.strategy != Strategy::kRandom) return;
   path_.clear();
-  // Random priorities above the change points' own, and the steps at which the
-  // thread that runs falls to one of those.
+  // The threads have random priorities above the priorities of the change
+  // points. A change point is a step at which the running thread falls to the
+  // priority of the change point.
   for (int thread = 0; thread < kMaxThreads; ++thread) {
     priority_[thread] = config_.depth + static_cast<int>(Random() % 1000000);
   }
@@ -72,9 +73,10 @@ uint64_t Search::Random() {
   return random_ * 0x2545F4914F6CDD1Du >> 16;
 }
 
-// What kind of step each of the threads would take: in all executions that came
-// to a node the same. Not which object: one from before the execution may have
-// another number in the next.
+// Returns the kind of step that each of the threads would take. The kinds are
+// the same in all executions that reach a node. The objects are not part of the
+// shape, because an object that existed before the execution can have another
+// number in the next execution.
 uint64_t Search::Shape(ThreadSet enabled,
                        const std::array<Footprint, kMaxThreads>& next) {
   uint64_t shape = 0;
@@ -244,9 +246,10 @@ VectorClock Search::ClockOf(int thread, const Footprint& footprint) {
   return clock;
 }
 
-// Notes the step and, if it has not been taken from here before, reverses its
-// races. The clocks are kept whatever the strategy: `Ordered()` hangs on them,
-// and with it which steps are decisions at all. A replay has to find the same.
+// Records the step and, if the step has not been taken from here before,
+// reverses its races. The clocks are kept for every strategy, because
+// `Ordered()` depends on the clocks, and decides which steps are decisions at
+// all. A replay must find the same decisions.
 void Search::Take(int thread, const Footprint& footprint, int node) {
   const bool reduces = config_.strategy == Strategy::kReduced;
   const VectorClock clock = ClockOf(thread, footprint);
@@ -269,7 +272,7 @@ void Search::Take(int thread, const Footprint& footprint, int node) {
   }
 }
 
-// `clock`: of the step that `thread` takes next, or would.
+// `clock` belongs to the step that `thread` takes next, or would take next.
 void Search::ReverseRaces(int thread, const Footprint& footprint,
                           const VectorClock& clock) {
   const VectorClock& past = past_[thread];
@@ -281,11 +284,11 @@ void Search::ReverseRaces(int thread, const Footprint& footprint,
   }
 }
 
-// Sees to it that the node before `step` tries a thread with which `thread`'s
-// next step can come first.
+// Makes the node before `step` try a thread with which `thread`'s next step can
+// come first.
 void Search::Reverse(size_t step, int thread, const VectorClock& clock) {
-  // What follows `step` without depending on it: for each thread, the number of
-  // its first step there.
+  // For each thread, the number of its first step among the steps that follow
+  // `step` without depending on it.
   std::array<uint16_t, kMaxThreads> first{};
   ThreadSet initials;
   const auto add = [&](int follower, const VectorClock& follower_clock) {
@@ -322,7 +325,7 @@ bool Search::EndExecution(ThreadSet unfinished,
     case Strategy::kRandom:
       return true;
     case Strategy::kReplay:
-      // The program has come to its end before the decisions have.
+      // The program has ended before the decisions.
       if (position_ < path_.size()) diverged_ = true;
       return false;
     case Strategy::kReduced:

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SpinHint(): what the checker takes for a loop, what ends one, and which ones
-// nothing ends.
+// Tests SpinHint(): what the checker considers a loop, what ends a loop, and
+// which loops nothing ends.
 
 #include <atomic>
 #include <functional>
@@ -31,10 +31,10 @@ using Pairs = std::set<std::pair<int, int>>;
 
 constexpr Mode kWholeModes[] = {Mode::kExhaustive, Mode::kNaive};
 
-// ---- What is a loop.
+// ---- Loops.
 
-// Two calls from one line, but no loop: the second does not forbid the second
-// load to return what the first one did.
+// Two calls from one line are not a loop: the second call does not prevent the
+// second load from returning the same value as the first.
 TEST(SpinTest, TwoUsesOfAHelperAreNoLoop) {
   for (const Mode mode : kWholeModes) {
     Pairs outcomes;
@@ -52,8 +52,8 @@ TEST(SpinTest, TwoUsesOfAHelperAreNoLoop) {
   }
 }
 
-// Nor are they one if they have read something different. The flag is acquired
-// in the first round and not in the second, which is the bug.
+// Two calls are not a loop if they have read different objects. The bug is that
+// the flag is acquired in the first round and not in the second.
 TEST(SpinTest, AMissingAcquireInASecondUseIsFound) {
   const Result result = Check({}, [] {
     Atomic<int> x = 0;
@@ -87,7 +87,7 @@ TEST(SpinTest, TwoUsesOfAHelperDoNotWaitForEver) {
   EXPECT_TRUE(result.complete) << result.message << result.trace;
 }
 
-// ---- What ends a loop.
+// ---- Ends of loops.
 
 TEST(SpinTest, ALoopEndsWithTheStoreThatItWaitsFor) {
   for (const Mode mode : kWholeModes) {
@@ -131,8 +131,8 @@ TEST(SpinTest, ALoopWithTwoPlacesEnds) {
   }
 }
 
-// The acquire brings the thread news of `x` after it has read the old value:
-// the next round will read the new one.
+// The acquire brings the thread news of `x` after the thread has read the old
+// value, so the next round reads the new value.
 TEST(SpinTest, NewsThatCameWithAnotherLoadEndsALoop) {
   for (const Mode mode : kWholeModes) {
     const Result result = Check({.mode = mode}, [] {
@@ -153,12 +153,12 @@ TEST(SpinTest, NewsThatCameWithAnotherLoadEndsALoop) {
   }
 }
 
-// Something has changed, and the other thing may be as it was, whatever has
-// been stored there.
+// If one location has changed, the loop may still read the old value of the
+// other location, whatever has been stored there.
 TEST(SpinTest, ALoopSeesTwoLocationsChangeInAnyOrder) {
   using History = std::vector<std::pair<int, int>>;
-  // Every way from `history` on to where x is 2, if each round of the loop sees
-  // something new.
+  // Extends `history` in every way until x is 2, if each round of the loop sees
+  // a new value.
   std::set<History> expected;
   const std::function<void(History)> extend = [&](const History& history) {
     if (!history.empty() && history.back().first == 2) {
@@ -205,7 +205,7 @@ TEST(SpinTest, ALoopSeesTwoLocationsChangeInAnyOrder) {
   }
 }
 
-// What the loop itself writes is no news to it.
+// A value that the loop itself writes is not news to the loop.
 TEST(SpinTest, ALoopThatCountsItsRoundsEnds) {
   for (const Mode mode : kWholeModes) {
     const Result result = Check({.mode = mode}, [] {
@@ -239,9 +239,9 @@ TEST(SpinTest, ALoopThatAnnouncesAndRetractsEnds) {
   }
 }
 
-// ---- What is no loop that waits: it gives up.
+// ---- Loops that give up instead of waiting.
 
-// What it reads after that, or does, is seen in no execution in which it waits.
+// An execution in which the loop waits does not show what the loop does later.
 TEST(SpinTest, ALoopThatGivesUpIsAFailure) {
   for (const Mode mode : kWholeModes) {
     for (const int bound : {3, 4, 100, 1000}) {
@@ -272,7 +272,7 @@ TEST(SpinTest, AReplayOfALoopThatGivesUpFails) {
   EXPECT_EQ(Check({.replay = result.replay}, body).message, result.message);
 }
 
-// Each of these does something else after some rounds.
+// Each of these loops does something else after some rounds.
 TEST(SpinTest, EveryKindOfGivingUpIsFound) {
   constexpr int kRounds = 5;
   struct Shared {
@@ -365,7 +365,7 @@ TEST(SpinTest, AFailedTryLockIsNoReasonToGiveUp) {
   EXPECT_TRUE(result.complete) << result.message << result.trace;
 }
 
-// Two rounds are run as they are, so this hides nothing.
+// The first two rounds run normally, so this hides nothing.
 TEST(SpinTest, TwoTriesAreAllowed) {
   for (const Mode mode : kWholeModes) {
     std::set<bool> found;
@@ -427,8 +427,8 @@ void ExchangeLock(int threads) {
   Require(count.Read() == threads);
 }
 
-// Each round stores the value that is there already. It is no news to the other
-// thread that spins, or the two would wake one another for ever.
+// Each round stores the value that is there already. The store is not news to
+// the other spinning thread, or the two would wake each other forever.
 TEST(SpinTest, ASpinLockByExchangeEndsWithThreeThreads) {
   for (const int threads : {2, 3}) {
     const Result result = Check({}, [&] { ExchangeLock<acquire>(threads); });
@@ -436,8 +436,8 @@ TEST(SpinTest, ASpinLockByExchangeEndsWithThreeThreads) {
   }
 }
 
-// Where the exchange has failed for no reason, nothing need change for the next
-// to succeed.
+// If the exchange has failed for no reason, the next exchange can succeed even
+// if nothing changes.
 TEST(SpinTest, ASpinLockByAWeakCompareExchangeEnds) {
   for (const Mode mode : kWholeModes) {
     const Result result = Check({.mode = mode}, [] {

@@ -15,7 +15,7 @@
 namespace rouse::model {
 namespace {
 
-// How many calls of SpinHint() one round of a loop may have.
+// Maximum number of calls of SpinHint() in one round of a loop.
 constexpr size_t kLongestLap = 4;
 
 }  // namespace
@@ -58,7 +58,7 @@ void SpinWatcher::Read(int object, uint64_t value) {
   if (found == watched_.end()) {
     watched_.push_back({object, value});
   } else {
-    // Of several values the first: that another one came after it is news.
+    // Of several values, the first value stays: a later value is news.
     std::rotate(found, found + 1, watched_.end());
   }
 }
@@ -69,9 +69,9 @@ void SpinWatcher::Write(int object, uint64_t value) {
 }
 
 bool SpinWatcher::EndRound(const Site& site) {
-  // What was read before the loop is none of the loop's business: whether the
-  // thread will see news of that is what a model may be about. So the first
-  // round is never enough.
+  // The loop does not depend on values that were read before the loop: a model
+  // may test whether the thread will see news of such values. Therefore the
+  // first round is never enough.
   if (watched_.empty()) return false;
   if (rounds_.size() == 2 * kLongestLap) rounds_.erase(rounds_.begin());
   rounds_.push_back(
@@ -97,7 +97,7 @@ bool SpinWatcher::SpinsOnOne() const {
 }
 
 size_t SpinWatcher::Lap() const {
-  // The first round of a loop begins with what was read before the loop.
+  // The first round of a loop begins with the reads before the loop.
   const auto repeats = [](const Round& round, const Round& before) {
     const size_t size = round.watched.size();
     return round.line == before.line && round.file == before.file &&

@@ -13,11 +13,11 @@
 //
 // A thread that spins is not run again until a value that the thread has read
 // changes. This loses nothing if the thread would do the same in each round
-// until then, but hides the code after a loop that gives up. Therefore,
-// before a loop waits for the first time, the thread is rehearsed: the thread
-// runs on alone for a thousand rounds. Each step of a rehearsal has the result
-// that the step had in the last round, and no effect. A loop that waits for
-// another thread does not notice. A thread that does anything else gives up.
+// until then, but hides the code after a loop that gives up. Therefore, before
+// a loop waits for the first time, the thread is rehearsed: the thread runs on
+// alone for a thousand rounds. Each step of a rehearsal has the result that the
+// step had in the last round, and no effect. A loop that waits for another
+// thread does not notice. A thread that does anything else gives up.
 
 #ifndef ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
 #define ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
@@ -87,7 +87,7 @@ class SpinWatcher {
   // rounds of the last two laps. If the thread spins, `spins_on()` returns the
   // reads of the lap.
   bool EndRound(const Site& site);
-  // Returns what the thread spins on, until `Waited()`.
+  // Returns the reads that the thread spins on, until `Waited()`.
   const std::vector<Watched>& spins_on() const { return spins_on_; }
   // Returns whether all elements of `spins_on()` are the same object.
   bool SpinsOnOne() const;

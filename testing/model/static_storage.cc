@@ -20,7 +20,7 @@ struct Range {
   uintptr_t end;
 };
 
-// What is loaded and writable, in the order of addresses.
+// Returns the loaded, writable segments in the order of their addresses.
 std::vector<Range> Ranges() {
   std::vector<Range> ranges;
   dl_iterate_phdr(

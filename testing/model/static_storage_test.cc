@@ -31,7 +31,7 @@ TEST(StaticStorage, HasThoseOfALibrary) {
 }
 
 TEST(StaticStorage, HasNothingOfTheHeap) {
-  // Small ones and large ones come from different places.
+  // Small and large blocks come from different places.
   const auto small = std::make_unique<int>(1);
   const auto large = std::make_unique<std::array<char, 1 << 20>>();
   EXPECT_FALSE(InStaticStorage(small.get()));
