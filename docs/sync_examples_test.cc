@@ -5,7 +5,6 @@
 // tests that run them.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

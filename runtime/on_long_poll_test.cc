@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <functional>
 #include <source_location>
 #include <string>

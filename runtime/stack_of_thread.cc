@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>

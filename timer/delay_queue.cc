@@ -3,10 +3,10 @@
 
 #include "rouse/timer/delay_queue.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "rouse/timer/heap/key_heap.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/is_due.h"
 #include "rouse/timer/wheel/registration.h"

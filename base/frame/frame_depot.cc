@@ -15,7 +15,7 @@
 #include "absl/base/config.h"
 #include "rouse/base/frame/frame_size_classes.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/panic.h"
+#include "rouse/base/panic.h"  // IWYU pragma: keep
 #include "rouse/base/thread_mutex.h"
 
 namespace rouse::internal {

@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <chrono>
 #include <cstdio>
 #include <initializer_list>
 #include <system_error>

@@ -216,6 +216,7 @@ MODEL_MUTANTS(TaskTrace, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
+              // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
               "State::SuspendRunning at state.h:285: condition: killed by "
               "task_model_test",
               "State::Unref: killed by task_model_test",

@@ -210,9 +210,11 @@ MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::IsComplete: killed by task_model_test",
               "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
+              // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
               "State::StartRunning at state.h:250: condition: killed by "
               "task_model_test",
               "State::Unref: killed by task_model_test",
+              // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
               "State::Wake at state.h:343: condition: killed by "
               "task_model_test",
               "Schedule::Ref: killed by task_model_test",

@@ -277,9 +277,10 @@ MODEL_TEST(ScheduledTimer, ACancellationMeetsTheEndOfTheTimer) {
   delay.Join();
 }
 
-MODEL_MUTANTS(ScheduledTimer, "timer/heap/scheduled_timer.",
-              "ScheduledTimer::Cancel at scheduled_timer.cc:104: store skipped: "
-              "no model counts what the heap keeps until its deadline");
+MODEL_MUTANTS(
+    ScheduledTimer, "timer/heap/scheduled_timer.",
+    "ScheduledTimer::Cancel at scheduled_timer.cc:104: store skipped: "
+    "no model counts what the heap keeps until its deadline");
 
 }  // namespace
 }  // namespace rouse::heap
