@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <initializer_list>
-#include <system_error>
 #include <thread>
 
 #include "rouse/base/futex.h"
@@ -107,14 +107,15 @@ void FrameSweeper::Wake() noexcept {
   // Relaxed: the flag orders nothing.
   static std::atomic<bool> has_warned{false};
   if (!has_warned.exchange(true, std::memory_order_relaxed)) {
-    std::fprintf(
-        stderr,
-        "rouse: FramePool keeps free memory until FramePool::Trim() is "
-        "called, because the thread that gives it back could not be "
-        "started: %s\n",
-        std::generic_category().message(error).c_str());
+    // "%m" describes errno, and allocates nothing: memory may be short here.
+    errno = error;
+    std::fprintf(stderr,
+                 "rouse: FramePool keeps free memory until FramePool::Trim() "
+                 "is called, because the thread that gives it back could not "
+                 "be started: %m\n");
   }
-  // The next thread with news tries again.
+  // The next thread with news tries again. Relaxed: nothing was handed to a
+  // thread.
   has_thread_.store(false, std::memory_order_relaxed);
   news_.store(0, std::memory_order_relaxed);
 }
