@@ -31,10 +31,10 @@ absl::StatusOr<Signal> Signal::Create(int number,
   const auto join = [&](OwnedFd fd) -> absl::Status {
     // Read before the registration, so that later signals are reported.
     const uint64_t seen = internal::CountOf(number);
-    absl::StatusOr<AsyncFd<OwnedFd>> doorbell = AsyncFd<OwnedFd>::Create(
+    absl::StatusOr<AsyncFd<OwnedFd>> event_fd = AsyncFd<OwnedFd>::Create(
         std::move(fd), reactor::Interest::kReadable, handle);
-    if (!doorbell.ok()) return std::move(doorbell).status();
-    signal = Signal(number, seen, *std::move(doorbell));
+    if (!event_fd.ok()) return std::move(event_fd).status();
+    signal = Signal(number, seen, *std::move(event_fd));
     return absl::OkStatus();
   };
   absl::Status listening = internal::ListenTo(number, join);
@@ -46,7 +46,7 @@ PollResult<absl::Status> Signal::PollRecv(Context& cx,
                                           reactor::Waiter* waiter) {
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  const reactor::Registration& registration = doorbell_.registration();
+  const reactor::Registration& registration = event_fd_.registration();
   for (;;) {
     PollResult<absl::StatusOr<reactor::ReadyEvent>> event =
         registration.PollReady(reactor::Direction::kRead, cx, waiter);

@@ -91,12 +91,12 @@ class Signal {
   int number() const { return number_; }
 
  private:
-  Signal(int number, uint64_t seen, reactor::AsyncFd<OwnedFd> doorbell)
-      : number_(number), seen_(seen), doorbell_(std::move(doorbell)) {}
+  Signal(int number, uint64_t seen, reactor::AsyncFd<OwnedFd> event_fd)
+      : number_(number), seen_(seen), event_fd_(std::move(event_fd)) {}
 
   int number_;
   uint64_t seen_;  // the count at the last result
-  reactor::AsyncFd<OwnedFd> doorbell_;
+  reactor::AsyncFd<OwnedFd> event_fd_;
 };
 
 // The type of `Recv()`'s future, for code that must name the type. Polling the

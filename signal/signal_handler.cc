@@ -26,8 +26,8 @@ namespace {
 
 // Each bell lives as long as the process, because a handler can run at any
 // time. The previous handler is described by the struct of `sigaction(2)`.
-using Doorbell = Bell<struct sigaction>;
-ABSL_CONST_INIT Doorbell doorbells[NSIG];
+using SignalBell = Bell<struct sigaction>;
+ABSL_CONST_INIT SignalBell bells[NSIG];
 
 // Serializes installations.
 ABSL_CONST_INIT ThreadMutex install_mu(absl::kConstInit);
@@ -38,27 +38,27 @@ bool HasHandler(const struct sigaction& action) {
 }
 
 // Returns whether the previous handler must be called for this signal.
-bool IsToCallPrevious(Doorbell& doorbell) {
-  const struct sigaction& previous = doorbell.previous();
+bool IsToCallPrevious(SignalBell& bell) {
+  const struct sigaction& previous = bell.previous();
   if (!HasHandler(previous)) return false;
   // Without Rouse, the system would by now have reset a handler with
   // SA_RESETHAND to the default action. The handler may rely on that, for
   // example by raising the signal again.
-  return (previous.sa_flags & SA_RESETHAND) == 0 || !doorbell.IsSpent();
+  return (previous.sa_flags & SA_RESETHAND) == 0 || !bell.IsSpent();
 }
 
 // Async-signal-safe: uses only atomics and write(2).
 void Handle(int number, siginfo_t* info, void* context) {
   const int saved_errno = errno;
-  Doorbell& doorbell = doorbells[number];
+  SignalBell& bell = bells[number];
   // Every write is an edge, whatever the counter was. The write cannot fail:
   // adding 1 at a time never fills 64 bits.
-  doorbell.Ring([](int fd) {
+  bell.Ring([](int fd) {
     const uint64_t one = 1;
     static_cast<void>(!write(fd, &one, sizeof one));
   });
-  if (IsToCallPrevious(doorbell)) {
-    const struct sigaction& previous = doorbell.previous();
+  if (IsToCallPrevious(bell)) {
+    const struct sigaction& previous = bell.previous();
     if ((previous.sa_flags & SA_SIGINFO) != 0) {
       previous.sa_sigaction(number, info, context);
     } else {
@@ -75,7 +75,7 @@ absl::Status ErrorOf(const char* call, int number) {
 // Installs the handler, which rings `fd`.
 //
 // REQUIRES: `install_mu` is held.
-absl::Status Install(int number, Doorbell& doorbell, OwnedFd fd) {
+absl::Status Install(int number, SignalBell& bell, OwnedFd fd) {
   struct sigaction previous = {};
   if (sigaction(number, nullptr, &previous) != 0) {
     return ErrorOf("sigaction", number);
@@ -95,7 +95,7 @@ absl::Status Install(int number, Doorbell& doorbell, OwnedFd fd) {
     // System calls of other code continue as if no signal had arrived.
     action.sa_flags |= SA_RESTART;
   }
-  if (!doorbell.Install(fd.get(), previous, [number, &action] {
+  if (!bell.Install(fd.get(), previous, [number, &action] {
         return sigaction(number, &action, nullptr) == 0;
       })) {
     return ErrorOf("sigaction", number);
@@ -127,9 +127,9 @@ absl::Status ListenTo(int number,
     return absl::InvalidArgumentError(
         absl::StrCat("there is no signal ", number));
   }
-  Doorbell& doorbell = doorbells[number];
+  SignalBell& bell = bells[number];
   const ThreadMutexLock lock(&install_mu);
-  int fd = doorbell.fd();
+  int fd = bell.fd();
   OwnedFd made;
   if (fd < 0) {
     made.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -142,9 +142,9 @@ absl::Status ListenTo(int number,
   // The handler comes last, because it replaces the signal's previous action
   // permanently.
   if (!joined.ok() || !made.IsValid()) return joined;
-  return Install(number, doorbell, std::move(made));
+  return Install(number, bell, std::move(made));
 }
 
-uint64_t CountOf(int number) { return doorbells[number].count(); }
+uint64_t CountOf(int number) { return bells[number].count(); }
 
 }  // namespace rouse::internal
