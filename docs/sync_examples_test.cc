@@ -137,6 +137,16 @@ TEST(Sync, NewsForEverybody) {
   rouse::Runtime runtime = MakeRuntime();
   // The listener may run before the last value is sent, or after.
   EXPECT_EQ(runtime.BlockOn(Announce()).value().back(), 9);
+  // One that is too slow misses the values before the latest 4.
+  auto [tx, rx] = rouse::broadcast::Channel<int>(4);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(tx.Send(int{i}).ok());
+  }
+  {
+    const rouse::broadcast::Sender<int> last = std::move(tx);
+  }
+  const std::vector<int> latest = {6, 7, 8, 9};
+  EXPECT_EQ(runtime.BlockOn(Listen(std::move(rx))), latest);
 }
 
 struct Config {
