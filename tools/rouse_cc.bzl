@@ -24,8 +24,8 @@
 What the rules see to, so that BUILD files need not:
 
 *   Every header in `hdrs` is included as `rouse/<package>/<file>.h`, here and by a consumer, whose own
-    `waker/` therefore cannot shadow ours. A header in `srcs` has no such path: a private header is a
-    target of its own with private visibility.
+    `waker/` therefore cannot shadow ours. A header in `srcs` has no such path: a private header
+    is in the `hdrs` of the target that it belongs to. What a room hides, its targets' visibility hides.
 *   Warnings are errors, but only here: a consumer's compiler may know warnings that ours does not.
 *   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
 *   `srcs` of a test or benchmark `x` is `["x.cc"]` by default.
