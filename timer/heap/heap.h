@@ -32,9 +32,8 @@ namespace rouse::heap {
 
 // Heap
 //
-// A `KeyHeap` (key_heap.h) with a value for each entry. `Key` is copyable and
-// has `<`; `T` is movable. Entries with equal keys come in any order. Not
-// thread-safe.
+// A `KeyHeap` (key_heap.h) with a value for each entry. `Key` is as there; `T`
+// is movable. Entries with equal keys come in any order. Not thread-safe.
 //
 // Entries have stable slots. Keys move through the heap, with the number of
 // their slot. Values do not move, except that a `Push()` may move all values.
