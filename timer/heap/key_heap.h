@@ -54,8 +54,8 @@ class Slot {
 
 // KeyHeap
 //
-// A heap in a vector. `Key` is copyable and has `<`, and moving a `Key` does not
-// throw. Entries with equal keys come in any order. Not thread-safe.
+// A heap in a vector. `Key` is copyable and has `<`, and moving a `Key` does
+// not throw. Entries with equal keys come in any order. Not thread-safe.
 //
 // Each node has four children: the way down then touches half as many cache
 // lines as with two children. A new entry, or an entry whose key becomes
