@@ -1,6 +1,6 @@
-"""Prints how many test targets passed and failed, from the file of Bazel's build events.
+"""Prints how many test targets passed and failed, according to the file of Bazel's build events.
 
-A test that was found but has no summary was not built, or not run: it failed.
+A test without a summary was not built, or did not run. Such a test counts as failed.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 def main():
     path = sys.argv[1]
     found, passed = set(), set()
-    # Bazel writes no file when it cannot even start.
+    # Bazel writes no file if it cannot start.
     for line in open(path, encoding="utf-8") if os.path.exists(path) else []:
         event = json.loads(line)
         if "testSize" in event.get("configured", {}):

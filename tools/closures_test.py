@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""closures_test.py CLOSURES_BZL GRAPH KINDS: compares CLOSURES with what Bazel's queries say (see closures.bzl)."""
+"""closures_test.py CLOSURES_BZL GRAPH KINDS: compares CLOSURES with the graph (see closures.bzl)."""
 
 import collections
 import re
@@ -7,7 +7,7 @@ import sys
 
 
 def label(text):
-    """One form for the labels of all versions of Bazel: //waker and //waker:waker are //waker:waker."""
+    """Returns the same form for the labels of all versions of Bazel: //waker:waker for //waker."""
     text = text.lstrip("@")
     if "//" in text and ":" not in text:
         text += ":" + text.rpartition("/")[2]
@@ -15,7 +15,7 @@ def label(text):
 
 
 def closure(graph, target):
-    """All that `target` depends on, itself included."""
+    """Returns all targets that `target` depends on, including `target`."""
     found = {target}
     stack = [target]
     while stack:
@@ -27,7 +27,7 @@ def closure(graph, target):
 
 
 def summary(targets):
-    """Counts by folder, as CLOSURES has them."""
+    """Counts targets by folder, like CLOSURES."""
     folders = collections.Counter()
     for target in targets:
         repository, _, rest = target.partition("//")
@@ -55,15 +55,15 @@ def main():
     for target, says in expected.items():
         found = summary(closure(graph, label(target)) & libraries)
         wanted = dict((name, int(count)) for name, count in (part.split() for part in says.split(", ")))
-        # 0 of Abseil is said, too.
+        # CLOSURES also has the number of Abseil's targets if it is 0.
         if {name: count for name, count in wanted.items() if count} == dict(found):
             continue
         wrong += 1
         order = [name for name in wanted if name != "absl" and name in found]
         order += sorted(set(found) - set(order) - {"absl"})
         line = ", ".join([f"{name} {found[name]}" for name in order] + [f"absl {found['absl']}"])
-        print(f'{target} does not depend on what tools/closures.bzl says, which is "{says}"; if that is '
-              f'meant, write there:\n    "{target}": "{line}",')
+        print(f'{target}: the dependencies differ from tools/closures.bzl, which has "{says}"; if the change '
+              f'is intended, write there:\n    "{target}": "{line}",')
     print(f"{len(expected)} libraries, {wrong} wrong")
     sys.exit(wrong != 0 or not expected)
 

@@ -1,5 +1,5 @@
-# What a rouse_cc_nc_test is made of; see rouse_nc_test.bzl. A verdict is a compiler's output with its
-# exit status as the last line.
+# The functions that the script of a rouse_cc_nc_test calls; see rouse_nc_test.bzl. A verdict is a
+# file with the compiler's output and, as the last line, the compiler's exit status.
 # shellcheck shell=bash
 
 set -u
@@ -12,16 +12,23 @@ fail() {
   failures=$((failures + 1))
 }
 
+# compiled VERDICT: succeeds if the compiler did.
 compiled() { [[ "$(tail -n1 "$1")" == "status 0" ]]; }
 
+# must_compile VERDICT
 must_compile() {
-  if compiled "$1"; then echo "PASSED   control"; else fail control "$1" "does not compile"; fi
+  if compiled "$1"; then
+    echo "PASSED   control"
+  else
+    fail control "$1" "must compile, but does not"
+  fi
 }
 
+# must_fail CASE VERDICT EXPECT: the case must not compile, and a line must match EXPECT.
 must_fail() {
   local case="$1" verdict="$2" expect="$3"
   if compiled "${verdict}"; then
-    fail "${case}" "${verdict}" "compiles"
+    fail "${case}" "${verdict}" "must not compile, but does"
   elif grep -Eq -- "${expect}" "${verdict}"; then
     echo "PASSED   ${case}"
   else
@@ -29,12 +36,13 @@ must_fail() {
   fi
 }
 
-# As must_fail; the first lines are all that a user reads.
+# must_tell_user CASE VERDICT EXPECT SOURCE: like must_fail, but the first lines must match EXPECT and
+# name a line of SOURCE, because a user reads only these.
 must_tell_user() {
   local case="$1" verdict="$2" expect="$3" source="$4" first
   first="$(grep -vE '^(In file included| +from) ' "${verdict}" | head -n12)"
   if compiled "${verdict}"; then
-    fail "${case}" "${verdict}" "compiles"
+    fail "${case}" "${verdict}" "must not compile, but does"
   elif ! grep -Eq -- "${expect}" <<<"${first}"; then
     fail "${case}" "${verdict}" "the first lines do not match '${expect}'"
   elif ! grep -Eq -- "(^|/)${source}:[0-9]+" <<<"${first}"; then
@@ -44,6 +52,6 @@ must_tell_user() {
   fi
 }
 
-not_applicable() { echo "NOT RUN  $1: only clang diagnoses it"; }
+not_applicable() { echo "NOT RUN  $1: only clang diagnoses this error"; }
 
 finish() { ((failures == 0)) || exit 1; }

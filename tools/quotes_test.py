@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Each C++ or YAML example of a document is, word for word, in one of the sources, which a test compiles and runs (if it is C++).
+"""quotes_test.py DOCUMENT SOURCE...: checks that the sources have a document's C++ and YAML examples.
 
-quotes_test.py DOCUMENT SOURCE...
-
-Whole lines are compared. How far they are indented, and empty ones, do not matter.
+C++ sources are tests, so that the examples are compiled and run. Compares whole lines, without
+indentation and empty lines.
 """
 
 import re
@@ -19,7 +18,7 @@ def main():
     with open(document, encoding="utf-8") as file:
         examples = re.findall(r"^```(?:c\+\+|yaml)\n(.*?)^```", file.read(), re.S | re.M)
     if not examples:
-        sys.exit(f"{document}: no example found")
+        sys.exit(f"{document}: no C++ or YAML example found; remove the test or add an example")
     known = []
     for source in sources:
         with open(source, encoding="utf-8") as file:
@@ -29,7 +28,7 @@ def main():
         quote = "\n".join(["", *lines_of(example), ""])
         if not any(quote in text for text in known):
             missing += 1
-            print(f"{document}: not in {' '.join(sources)}:\n{example}")
+            print(f"{document}: not in {' '.join(sources)}; copy the lines of the source:\n{example}")
     if missing:
         sys.exit(1)
     print(f"{len(examples)} examples")
