@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 #
-# check_bare.sh: clones this repository on a bare Debian 12 machine (see jail.sh), types the README's
-# two commands there, and prints how long they took. Needs root and debootstrap.
+# check_bare.sh: clones this repository on a bare Debian 12 machine (see jail.sh), runs the README's
+# two commands there, and prints the time of each. Needs root and debootstrap.
 
 set -euo pipefail
 
 exec "$(dirname "${BASH_SOURCE[0]}")/jail.sh" bookworm <<'EOF'
 set -euo pipefail
 
+# Prints the seconds since `started`.
 since() { echo "check_bare: $1: $((SECONDS - started)) s"; }
 
-# Types one line at the echo server, and prints what comes back.
+# Sends one line to the echo server, and prints the first line of the answer.
 echoed() {
   exec 3<>/dev/tcp/127.0.0.1/7777
   echo "$1" >&3
@@ -32,7 +33,7 @@ until (exec 3<>/dev/tcp/127.0.0.1/7777) 2>/dev/null; do
 done
 since "tools/bazel run -c opt //examples/echo, until it listens"
 [[ "$(echoed "bare")" == bare ]]
-# A shell gives its background jobs a deaf ear for SIGINT.
+# SIGTERM, because background jobs of a shell ignore SIGINT.
 kill -TERM "${server}"
 wait "${server}"
 

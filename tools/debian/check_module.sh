@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 #
-# check_module.sh: builds and tests this module, and examples/module, with a Bazel that has bzlmod:
-# that of Debian's testing release (see jail.sh). Needs root and debootstrap.
+# check_module.sh: builds and tests this module and examples/module with a Bazel that has bzlmod: the
+# Bazel of Debian's testing release (see jail.sh). Needs root and debootstrap.
 #
-# There is no module registry here. What is compiled comes from the archives of archives.txt; what the
-# module graph names but nothing compiled here needs is an empty module.
+# The check uses no module registry. Modules that are compiled come from the archives of archives.txt.
+# Other modules of the module graph are replaced by empty modules.
 
 set -euo pipefail
 
@@ -20,11 +20,12 @@ archives="$(dirname "$(rouse/tools/debian/setup.sh bazelrc)")"
 mkdir sources stubs
 for archive in "${archives}"/*/*.tar.gz; do tar -xzf "${archive}" -C sources; done
 
-# What setup.sh says of --nosandbox_debug holds here too.
+# --nosandbox_debug has the same reason as in setup.sh.
 flags=(--registry=file:///root/none --lockfile_mode=off --noenable_workspace --nosandbox_debug)
-# Its compiler is newer than ours, and knows other warnings.
+# The release's compiler is newer than the default compiler, and has other warnings.
 flags+=(--per_file_copt=.*@-Wno-error)
 
+# stub MODULE: replaces a module by an empty one.
 stub() {
   mkdir "stubs/$1"
   echo "module(name = \"$1\")" >"stubs/$1/MODULE.bazel"
@@ -32,23 +33,25 @@ stub() {
   flags+=("--override_module=$1=${PWD}/stubs/$1")
 }
 
+# real MODULE PREFIX: takes a module from the archive whose folder begins with PREFIX.
 real() { flags+=("--override_module=$1=$(echo "${PWD}/sources/$2"*)"); }
 
+# check FOLDER ARGUMENT...: runs Bazel in a folder.
 check() {
   (cd "$1" && shift && bazel "$@")
 }
 
-# What bazel_tools, Abseil and GoogleTest depend on.
+# The dependencies of bazel_tools, Abseil and GoogleTest.
 for module in apple_support buildozer protobuf re2 zlib; do stub "${module}"; done
 real abseil-cpp abseil-cpp-
 real googletest googletest-
 check rouse/examples/module test "${flags[@]}" //...
 
-# What only this module's own tests and benchmarks depend on.
+# The dependencies of this module's own tests and benchmarks.
 for module in libpfm rules_foreign_cc; do stub "${module}"; done
 real google_benchmark benchmark-
 
-# Whether this Bazel understands every configuration.
+# Checks that this Bazel understands every configuration.
 for config in asan tsan ubsan noexcept gcc opt ci; do
   check rouse build --nobuild "--config=${config}" "${flags[@]}" //...
 done

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 #
 # check_newest.sh: compiles every header of the libraries by itself with the g++ of Debian's testing
-# release (see jail.sh), and all headers of a folder together with its clang. Both are newer than the
-# compilers of the other checks: a header that lacks an include which older standard libraries happened
-# to bring along fails here first. (The standard library of both is g++'s.) Reads what is committed. A
-# warning is printed, and is no failure. Needs root and debootstrap.
+# release (see jail.sh), and all headers of a folder together with the release's clang. Both compilers
+# are newer than those of the other checks. If a header lacks an include that older standard libraries
+# happened to contain, this check is the first to fail. (Both compilers use g++'s standard library.)
+# Checks the last commit. Prints warnings, but does not fail because of a warning. Needs root and
+# debootstrap.
 
 set -euo pipefail
 
@@ -22,7 +23,7 @@ for archive in "${archives}"/*/abseil-cpp-*.tar.gz; do tar -xzf "${archive}"; do
 abseil="$(echo "${PWD}"/abseil-cpp-*)"
 export abseil
 
-# compile COMPILER NAME: a source that comes on standard input.
+# compile COMPILER NAME: compiles the source on standard input.
 compile() {
   "$1" -fsyntax-only -std=c++20 -Wall -Wextra -I include -isystem "${abseil}" -x c++ - || {
     echo "check_newest: $2 does not compile with $1" >&2
@@ -33,7 +34,8 @@ compile_header() { echo "#include \"rouse/$1\"" | compile g++ "$1"; }
 compile_folder() { sed 's#.*#\#include "rouse/&"#' "$1" | compile clang++ "headers of $1"; }
 export -f compile compile_header compile_folder
 
-# What the libraries have; not what needs GoogleTest or is there for tests.
+# The headers of the libraries, without headers that need GoogleTest or belong to tests, and without
+# benchmarks and examples.
 headers="$(cd include/rouse && git ls-files -- '*.h' ':!:*benchmark*' ':!:examples' |
   xargs grep -LE '#include [<"](gtest|gmock|rouse/testing)/')"
 mkdir folders

@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
 #
-# jail.sh RELEASE <SCRIPT: runs a bash script as root of a bare Debian machine of that release, which
-# has debootstrap's minimal system, and nothing of this machine but its network and, at /repository,
-# this repository. What the script changes is gone afterwards. Needs root and debootstrap.
+# jail.sh RELEASE <SCRIPT: runs a bash script as root in a bare system of a Debian release. The
+# system has debootstrap's minimal packages. Of this machine, it has only the network and, at
+# /repository, this repository. The script's changes are removed afterwards. Needs root and
+# debootstrap.
 
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 readonly here release="$1"
 
-# The bare system is made once, and then copied.
+# The first run creates the bare system, and every run copies it.
 bare="${XDG_CACHE_HOME:-${HOME}/.cache}/rouse-debian/${release}"
 if [[ ! -d ${bare} ]]; then
   new="$(mktemp -d "${bare}.XXXXXX")"
   trap 'rm -rf "${new}"' EXIT
   chmod 755 "${new}"
-  # A release that this machine's debootstrap is too old to know is made as unstable is.
+  # If this machine's debootstrap is too old to know the release, the script for unstable is used.
   script="/usr/share/debootstrap/scripts/${release}"
   [[ -e ${script} ]] || script=/usr/share/debootstrap/scripts/sid
   debootstrap --variant=minbase "${release}" "${new}" "$("${here}/setup.sh" mirror)" "${script}" |
     grep -v '^I:' >&2 || [[ ${PIPESTATUS[0]} == 0 ]]
-  # How this machine reaches the mirror.
+  # The jail reaches the mirror in the same way as this machine.
   apt-config dump | grep '^Acquire::' >"${new}/etc/apt/apt.conf.d/99host"
   mv -T "${new}" "${bare}"
 fi
@@ -31,8 +32,8 @@ cp -a "${bare}/." "${jail}"
 mkdir "${jail}/repository"
 cat >"${jail}/root/script"
 
-# pivot_root rather than chroot, inside which Bazel's sandbox could not make its namespaces. The
-# mounts go with the namespace, and so does every process, Bazel's server among them.
+# Uses pivot_root, because Bazel's sandbox cannot create its namespaces inside a chroot. The mounts
+# and all processes, including Bazel's server, end with the namespace.
 # shellcheck disable=SC2016  # The inner shell expands these.
 unshare --mount --pid --fork -- bash -euc '
   jail="$1" repository="$2"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 #
 # setup.sh install [PACKAGE...]: installs Debian's Bazel and clang 19, and further packages.
-# setup.sh mirror:               prints the mirror that apt is set up with.
+# setup.sh mirror:               prints the mirror from which apt takes this release of Debian.
 # setup.sh bazelrc:              prints the path of a bazelrc with which Debian's Bazel builds this
-#                                workspace without internet; makes it first, from Debian's source
-#                                archives, if need be.
+#                                workspace without internet access. Creates the file if necessary,
+#                                and downloads Debian's source archives from apt's mirror.
 
 set -euo pipefail
 
@@ -21,16 +21,16 @@ as_root() {
   if ((EUID == 0)); then "$@"; else sudo "$@"; fi
 }
 
-# Runs apt-get quietly; if it fails, its last error is our one line.
+# Runs apt-get quietly. If apt-get fails, prints its last error in one line, and exits.
 apt() {
   local log
   log="$(DEBIAN_FRONTEND=noninteractive as_root apt-get -qq "$@" 2>&1)" ||
     die "apt-get $1 failed: $(grep '^E:' <<<"${log}" | tail -n1)"
 }
 
-# The bazel-* packages are what WORKSPACE's archives of the same names are overridden with.
-# clang uses g++'s headers and libraries; llvm-19 names the functions in a sanitizer's report.
-# socat is a client in the tests of //examples/echo.
+# The bazel-* packages override WORKSPACE's repositories of the same names. clang uses g++'s headers and
+# libraries. llvm-19 names the functions in a sanitizer's report. socat is a client in the tests of
+# //examples/echo.
 readonly packages=(
   bazel-bootstrap bazel-rules-java bazel-skylib
   clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
@@ -38,19 +38,19 @@ readonly packages=(
 )
 
 install_packages() {
-  command -v apt-get >/dev/null || die "no Bazel here; install bazelisk"
+  command -v apt-get >/dev/null || die "no Bazel is installed; install bazelisk"
   local missing
   missing="$(dpkg-query --show --showformat '${db:Status-Status}\n' "$@" 2>&1 |
     grep -vx installed || true)"
   [[ -n ${missing} ]] || return 0
   ((EUID == 0)) || command -v sudo >/dev/null ||
-    die "no Bazel here; run once as root, or install bazelisk"
+    die "packages are missing, and there is no sudo; run this once as root, or install bazelisk"
   echo "tools/bazel: installing Debian's $*" >&2
   apt update
   apt install -y --no-install-recommends "$@"
 }
 
-# The mirror that apt takes this release of Debian from.
+# Prints the mirror from which apt takes this release of Debian.
 mirror() {
   # shellcheck disable=SC2016  # apt-get expands these.
   apt-get indextargets --format '$(RELEASE) $(SITE)' 'Created-By: Packages' |
@@ -58,35 +58,37 @@ mirror() {
       '$1 == release { print $2; exit }'
 }
 
-# Puts the archives of archives.txt, as upstream publishes them, into a folder.
+# fetch_archives FOLDER: downloads Debian's copies of the archives of archives.txt, restores the archives
+# that upstream published, and puts these into a folder.
 fetch_archives() {
   local into="$1" site file sha256 name folder commit time log
   site="$(mirror)"
-  [[ -n ${site} ]] || die "apt knows no mirror; run apt-get update as root"
+  [[ -n ${site} ]] || die "apt has no mirror for this release; run apt-get update as root"
   while read -r file sha256 name folder commit time; do
-    # apt's sandbox user could not write into our folder.
+    # As root, because apt's sandbox user cannot write into the folder.
     log="$(/usr/lib/apt/apt-helper -o APT::Sandbox::User=root -qq download-file \
       "${site}/pool/${file}" "${into}/debian.tar.gz" "SHA256:${sha256}" 2>&1)" ||
-      die "cannot get ${file} from apt's mirror: $(grep '^E:' <<<"${log}" | head -n1)"
+      die "cannot download ${file} from apt's mirror; check the network: \
+$(grep '^E:' <<<"${log}" | head -n1)"
     python3 "${here}/restore_archive.py" "${folder}" "${commit}" "${time}" \
       <"${into}/debian.tar.gz" >"${into}/${name}"
     rm "${into}/debian.tar.gz"
-    # Bazel passes over an archive whose hash is not deps.bzl's, and goes to the internet for it.
+    # Bazel ignores an archive whose hash is not in deps.bzl, and would use the internet instead.
     sha256="$(sha256sum <"${into}/${name}")"
     grep -q "\"${sha256%% *}\"" "${here}/../../deps.bzl" ||
-      die "${name} made from ${file} is not the archive that deps.bzl names"
+      die "${name} made from ${file} is not the archive in deps.bzl; correct deps.bzl or archives.txt"
   done < <(grep -v '^#' "${here}/archives.txt")
 }
 
 write_bazelrc() {
   local archives="$1" command
   for command in build fetch query sync; do
-    # --distdir: Bazel takes an archive from there, by name and hash, before it tries its URL.
-    # bazel_skylib: Abseil's and Benchmark's BUILD files load it; Debian has it packaged.
-    # rules_java: every test rule's coverage tools do; Debian has it packaged.
-    # rules_cc: not in Debian. In Bazel 4 the C++ rules are built in; ours hands them on.
-    # platforms: Debian's copy lacks constraints that Abseil's and Benchmark's BUILD files name.
-    # remote_coverage_tools: every test rule names it; upstream's is a download of jars.
+    # --distdir: Bazel takes an archive from this folder, by name and hash, before it tries the URL.
+    # bazel_skylib: is loaded by the BUILD files of Abseil and Benchmark. Debian has a package.
+    # rules_java: is loaded by the coverage tools of every test rule. Debian has a package.
+    # rules_cc: Debian has no package. Bazel 4 has built-in C++ rules, which the copy here exports.
+    # platforms: Debian's copy lacks constraints that the BUILD files of Abseil and Benchmark name.
+    # remote_coverage_tools: is named by every test rule. Upstream's repository is a download of jars.
     cat <<EOF
 ${command} --distdir=${archives}
 ${command} --override_repository=bazel_skylib=/usr/share/bazel/tools/skylib
@@ -100,8 +102,8 @@ EOF
   echo "build --nosandbox_debug"
 }
 
-# Both the archives and the bazelrc come to be by a rename, so that a run which is cut short leaves
-# nothing behind that a later one would trust, and runs at the same time do not meet.
+# Prints the path of the bazelrc. The archives and the bazelrc are both completed by a rename. An
+# interrupted run therefore leaves no file that a later run would trust, and concurrent runs do not interfere.
 print_bazelrc() {
   local archives rc
   archives="${cache}/$(cat "${here}"/{archives.txt,restore_archive.py} | cksum | cut -d' ' -f1)"
@@ -111,10 +113,10 @@ print_bazelrc() {
   if [[ ! -d ${archives} ]]; then
     mkdir "${made}/archives"
     fetch_archives "${made}/archives"
-    # Another run may have been first; its folder is as good as this one.
+    # Another run may have created the folder first. Its folder has the same contents.
     mv -T "${made}/archives" "${archives}" 2>/dev/null || [[ -d ${archives} ]]
   fi
-  # One for each clone: the overrides name its path.
+  # Each clone has its own bazelrc, because the overrides name the clone's path.
   rc="${cache}/$(cksum <<<"${here}" | cut -d' ' -f1).bazelrc"
   write_bazelrc "${archives}" >"${made}/bazelrc"
   mv "${made}/bazelrc" "${rc}"

@@ -1,4 +1,4 @@
-"""What cc_common.bzl and cc_info.bzl hand on; a file cannot do so under the same name."""
+"""Built-in symbols for cc_common.bzl and cc_info.bzl. A file cannot export its own built-ins."""
 
 # buildifier: disable=native-cc-common
 native_cc_common = cc_common
