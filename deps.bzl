@@ -1,14 +1,14 @@
-"""The repositories Rouse is built on, for WORKSPACE files. MODULE.bazel names the same versions."""
+"""The repositories that Rouse depends on, for WORKSPACE files. MODULE.bazel names the same versions."""
 
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "maybe")
 
 def rouse_deps():
-    """Declares what the libraries need, unless the caller has declared it before."""
+    """Declares the repositories that the libraries need, unless the caller has declared them before."""
     maybe(
         http_archive,
         name = "abseil-cpp",
-        # Abseil's status_matchers, for tests, knows GoogleTest by its older name.
+        # Abseil's status_matchers, a library for tests, uses GoogleTest's old repository name.
         repo_mapping = {"@com_google_googletest": "@googletest"},
         sha256 = "f50e5ac311a81382da7fa75b97310e4b9006474f9560ac46f54a9967f07d4ae3",
         strip_prefix = "abseil-cpp-20240722.0",
@@ -35,11 +35,11 @@ def rouse_deps():
     )
 
 def rouse_dev_deps():
-    """Declares what only Rouse's own tests and benchmarks need; a consumer does not call this."""
+    """Declares the repositories that only Rouse's own tests and benchmarks need. Not for consumers."""
     maybe(
         http_archive,
         name = "google_benchmark",
-        # module_version() exists only where there are modules.
+        # Calls module_version(), which exists only in versions of Bazel with modules.
         patch_cmds = ["sed -i.orig 's/module_version()/None/g' BUILD.bazel"],
         sha256 = "32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981",
         strip_prefix = "benchmark-1.9.1",

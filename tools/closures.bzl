@@ -1,16 +1,18 @@
-"""How much each public library brings along.
+"""A test of how many libraries each public library depends on.
 
     load("//tools:closures.bzl", "rouse_closures_test")
 
     rouse_closures_test(name = "closures_test")
 
-The test fails if a library depends on more targets, or on fewer, than CLOSURES says: a number that grows is
-a decision, and one that shrinks is to be kept. It says which line to write instead.
+The test fails if a library depends on more or fewer libraries than CLOSURES says. A number must grow only
+by decision, and a number that has shrunk must not grow again unnoticed. The test prints the line to write
+instead.
 """
 
 load("//tools:rouse_script_test.bzl", "rouse_script_test")
 
-# Of each public library: how many libraries it consists of, itself included, by Rouse's folders, and of Abseil.
+# For each public library: the number of libraries that it depends on, including itself, in each folder of
+# Rouse and in Abseil.
 CLOSURES = {
     "//:rouse": "base 32, waker 7, future 35, io 27, sync 28, reactor 24, timer 21, scheduler 40, runtime 10, net 31, signal 4, process 6, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
@@ -188,7 +190,7 @@ def rouse_closures_test(name):
     """
     everything = "deps(%s)" % " + ".join(CLOSURES.keys())
     queries = {
-        # Which target depends on which, and what kind of target each is.
+        # The dependencies of all targets, and the kind of each target.
         "graph": "--output=graph",
         "kinds": "--output=label_kind",
     }

@@ -21,28 +21,30 @@
         deps = [":waker"],
     )
 
-What the rules see to, so that BUILD files need not:
+The rules ensure the following, so that BUILD files do not have to:
 
-*   Every header in `hdrs` is included as `rouse/<package>/<file>.h`, here and by a consumer, whose own
-    `waker/` therefore cannot shadow ours. A header in `srcs` has no such path: a private header
-    is in the `hdrs` of the target that it belongs to. What a room hides, its targets' visibility hides.
-*   Warnings are errors, but only here: a consumer's compiler may know warnings that ours does not.
+*   Every header in `hdrs` is included as `rouse/<package>/<file>.h`, both here and by a consumer. A
+    consumer's own folder `waker/` therefore cannot shadow Rouse's. A header in `srcs` has no such path,
+    so a private header is in the `hdrs` of its target. A folder hides a target by the target's
+    visibility.
+*   Warnings are errors, but only here, because a consumer's compiler can have other warnings.
 *   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
 *   `srcs` of a test or benchmark `x` is `["x.cc"]` by default.
-*   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and it is by compiling
-    some source of the same target that clang checks a header's layering. So a library of headers alone
-    gets a source that includes them; any other's own source includes its header first. Once is enough:
-    not in a twin, nor in g++'s and the sanitizers' configurations.
-*   C++20 comes from .bazelrc; there is no -std, -O or -march here.
+*   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and clang checks a header's
+    layering only when it compiles a source of the same target. Therefore a library without sources gets a
+    source that includes the headers. In any other library, the library's own source includes its header
+    first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
+*   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models.
 *   Every library `x` has a twin `x_model`, for models (see docs/model.md): the same sources on the model
-    checker's atomics. Its `deps` are the twins of x's. Nothing builds it but what depends on it.
+    checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only for a
+    target that depends on it.
 
-A twin's code is in another namespace, so that a program which mixes twins with what they are twins of
-does not link: `ROUSE_MODEL` comes with `rouse` defined as `rouse_model`. Whatever depends on a twin or on
-the checker gets both definitions.
+The code of a twin is in another namespace, so that a program that mixes twins and their originals does
+not link: a twin defines `ROUSE_MODEL`, and defines `rouse` as `rouse_model`. Every target that depends on
+a twin or on the checker gets both definitions.
 """
 
-# Not from defs.bzl: that loads protobuf's rules, which rouse_deps() does not declare.
+# Not loaded from defs.bzl, because that file loads protobuf's rules, which rouse_deps() does not declare.
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
@@ -53,7 +55,7 @@ _IS_MAIN_REPOSITORY = str(Label("//:WORKSPACE")).lstrip("@").startswith("//")
 _COPTS = ["-Wall", "-Wextra", "-Werror"] + select({
     "//tools:clang": [
         "-Wthread-safety",
-        # What Abseil's and GoogleTest's headers do is not ours to warn of.
+        # Rouse cannot fix warnings of other projects' headers.
         "--system-header-prefix=absl/",
         "--system-header-prefix=gmock/",
         "--system-header-prefix=gtest/",
@@ -81,19 +83,19 @@ _include_all = rule(
     doc = "Writes a source that includes headers of its own package.",
 )
 
-# What the model checker itself is compiled with, and thereby all that depends on it.
+# The definitions of the model checker, and therefore of every target that depends on the checker.
 _MODEL_DEFINES = [
     "ROUSE_MODEL",
     "rouse=rouse_model",
 ]
 
-# Millions of executions are too many for code that is not optimized.
+# Models have millions of executions, for which code without optimization is too slow.
 _MODEL_COPTS = ["-O2"]
 
 _MODEL = "//testing/model"
 
 def _twin(label):
-    """The label of the twin of a library; itself for what has none."""
+    """Returns the label of a library's twin, or `label` itself if the library has no twin."""
     if label.startswith("@") or label.startswith(_MODEL):
         return label
     if ":" in label:
@@ -115,12 +117,12 @@ def rouse_cc_library(
     """A cc_library whose headers are included as `rouse/<package>/<file>.h`.
 
     Args:
-      name: the target; named like its one header.
+      name: the target, with the name of its header.
       srcs: sources.
       hdrs: headers.
-      deps: what sources and headers include.
-      model_deps: what they include besides with `ROUSE_MODEL` defined.
-      checker: whether it is a part of the model checker, which has no twin.
+      deps: the libraries that sources and headers include.
+      model_deps: further libraries that they include if `ROUSE_MODEL` is defined.
+      checker: whether the library is a part of the model checker, which has no twins.
       tags: as for cc_library.
       defines: as for cc_library.
       copts: further flags, for this target alone.
@@ -192,9 +194,10 @@ def rouse_cc_test(
         copts = [],
         features = [],
         **kwargs):
-    """A cc_test that uses GoogleTest and GoogleMock; it need not name them in `deps`.
+    """A cc_test that uses GoogleTest and GoogleMock, without naming them in `deps`.
 
-    Where Bazel can, it has a network of its own: ports and names of sockets are nobody else's.
+    If Bazel supports this, the test has a network of its own: no other process uses its ports and names
+    of sockets.
 
     Tags with a meaning here: "model" (exhaustive, on the model checker), "stress" (real threads).
 
@@ -202,8 +205,8 @@ def rouse_cc_test(
       name: the target; the library's name and `_test`.
       srcs: sources; by default `NAME.cc`.
       size: as for cc_test.
-      main: whether GoogleTest's main() is linked; False where the sources have their own.
-      deps: what the sources include, GoogleTest excepted.
+      main: whether GoogleTest's main() is linked. False if the sources have their own main().
+      deps: the libraries that the sources include, except GoogleTest.
       tags: as for cc_test.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
@@ -223,14 +226,14 @@ def rouse_cc_test(
     )
 
 def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate", **kwargs):
-    """A test of models: its deps are taken from the twins. It need not name the checker's gtest.h.
+    """A test of models. It is linked with the twins of `deps`, and does not name the checker's gtest.h.
 
     Args:
       name: the target; the library's name and `_model_test`.
-      deps: libraries, as another test of them would name them.
+      deps: the libraries, with the same names as in any other test.
       copts: further flags, for this target alone.
       tags: besides "model".
-      timeout: models compute, for some ten seconds where nothing else does.
+      timeout: long by default, because models compute for about ten seconds on an idle machine.
       **kwargs: as for rouse_cc_test.
     """
     rouse_cc_test(
@@ -252,7 +255,7 @@ def rouse_cc_benchmark(name, srcs = None, deps = [], tags = [], copts = [], feat
     Args:
       name: the target; the library's name and `_benchmark`.
       srcs: sources; by default `NAME.cc`.
-      deps: what the sources include, Google Benchmark excepted.
+      deps: the libraries that the sources include, except Google Benchmark.
       tags: besides "benchmark".
       copts: further flags, for this target alone.
       features: further features, for this target alone.

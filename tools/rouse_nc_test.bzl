@@ -1,4 +1,4 @@
-"""A test that code which must not compile does not, and that the compiler says why.
+"""A test that wrong code does not compile, and that the compiler's message gives the reason.
 
     load("//tools:rouse_nc_test.bzl", "rouse_cc_nc_test")
 
@@ -9,21 +9,23 @@
         deps = [":co"],
     )
 
-The source is compiled once for each case with `-DROUSE_NC_<case>`, and must then fail with a diagnostic
-that the extended regular expression finds:
+The source is compiled once for each case, with `-DROUSE_NC_<case>`. The compilation must fail, and a
+diagnostic must match the extended regular expression:
 
     #ifdef ROUSE_NC_DISCARDED_CO
     void Discard() { Answer(); }
     #endif
 
-It is also compiled with none of these defined, and must then succeed: so a case cannot pass for a
-missing header. `clang_cases` pass on another compiler without being tried, and the log says so.
+The source is also compiled without any of these definitions, and must then compile, so that no case
+passes only because a header is missing. With a compiler other than clang, `clang_cases` are not tried,
+and the log names them.
 
-`user_cases` are for mistakes that users make: what the regular expression finds must be within the first
-dozen lines of what the compiler says, and one of these lines must name a line of the source itself.
+`user_cases` are for mistakes that users make. One of the first twelve lines of the compiler's output
+must match the regular expression, and one of these lines must name a line of the source itself.
 
-The compiler runs as a build action, with the flags of the configuration at hand, and its verdict is an
-output; the test only reads it. So include paths are those of any compilation, and results are cached.
+The compiler runs as a build action, with the flags of the current configuration. The verdict is an
+output of the action, and the test only reads the verdict. The include paths are therefore those of any
+compilation, and the results are cached.
 """
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
@@ -31,16 +33,16 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
-# Those of rouse_cc.bzl, and no colours in what a regular expression has to match.
+# The flags of rouse_cc.bzl, without colours, so that a regular expression can match the output.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fdiagnostics-color=never"]
 
 def _compile(ctx, toolchain, output, define):
-    """Has the source compiled; writes the compiler's messages and a last line with its status."""
+    """Compiles the source; writes the compiler's messages, and a last line with the exit status."""
     features = cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = toolchain,
         requested_features = ctx.features,
-        # Both need module maps, which only a cc_library makes.
+        # Both need module maps, which only a cc_library creates.
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps"],
     )
     context = cc_common.merge_cc_infos(
@@ -133,7 +135,7 @@ _rouse_cc_nc_test = rule(
             allow_single_file = True,
             default = Label("//tools:nc_judge.sh"),
         ),
-        # Bazel 4 finds the toolchain through it.
+        # Bazel 4 finds the toolchain through this attribute.
         "_cc_toolchain": attr.label(
             default = Label("@bazel_tools//tools/cpp:current_cc_toolchain"),
         ),
@@ -152,15 +154,15 @@ def rouse_cc_nc_test(
         user_cases = {},
         size = "small",
         **kwargs):
-    """See the head of this file.
+    """A test of code that must not compile; see the beginning of this file.
 
     Args:
       name: the target; `<library>_nc_test`.
-      deps: what the source includes.
-      src: the one source; by default `NAME.cc`.
-      cases: case to extended regular expression, for every compiler.
-      clang_cases: as `cases`, for what clang alone can diagnose.
-      user_cases: as `cases`, where the first lines have to tell a user what to do, and where.
+      deps: the libraries that the source includes.
+      src: the source; by default `NAME.cc`.
+      cases: an extended regular expression for each case, for every compiler.
+      clang_cases: like `cases`, for errors that only clang diagnoses.
+      user_cases: like `cases`, if the first lines must tell a user what to do, and where.
       size: as for any test.
       **kwargs: as for any test.
     """

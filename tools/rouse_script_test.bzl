@@ -1,4 +1,4 @@
-"""A test that is a script: one that drives a binary from outside.
+"""A test that is a script, for example a script that drives a binary from outside.
 
     load("//tools:rouse_script_test.bzl", "rouse_script_test")
 
@@ -9,8 +9,8 @@
         data = [":echo"],
     )
 
-The script starts with a line that names its interpreter. sh_test and py_test would do, but are not in
-every Bazel this workspace has to build with.
+The first line of the script names the interpreter. sh_test and py_test would serve the purpose, but
+not every supported version of Bazel has these rules.
 """
 
 def _rouse_script_test_impl(ctx):
@@ -30,7 +30,7 @@ rouse_script_test = rule(
     attrs = {
         "data": attr.label_list(
             allow_files = True,
-            doc = "What the script runs or reads; `args` may name it by $(rootpath).",
+            doc = "The files that the script runs or reads; `args` can name a file by $(rootpath).",
         ),
         "script": attr.label(
             allow_single_file = True,
