@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of docs/blocking.md, word for word (blocking_quotes_test sees to
-// that), and tests that run them.
+// Tests the examples of docs/blocking.md. blocking_quotes_test compares that
+// page with this file.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""The echo server refuses what it cannot do: with one line that says what to do, and status 1."""
+"""Tests that the echo server refuses bad input with a line that says what to do, and status 1."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""The echo server without file descriptors to accept connections with."""
+"""Tests the echo server when no file descriptors are left for new connections."""
 
 import os
 import time
@@ -16,12 +16,12 @@ LINE = r"\S+ .*cannot accept connections.*Too many open files.*\n"
 
 def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-        # The name of the program, in parentheses, may have spaces.
+        # The program's name is in parentheses, and can contain spaces.
         fields = stat.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-# It looks at an object's vtable through a pipe, and takes the object for invalid without one.
+# UBSan reads an object's vtable through a pipe. Without a pipe, it takes the object for invalid.
 @unittest.skipIf("UBSAN_OPTIONS" in os.environ, "UBSan itself needs descriptors")
 class DescriptorsTest(unittest.TestCase):
     def test_out_of_descriptors(self):
@@ -31,7 +31,7 @@ class DescriptorsTest(unittest.TestCase):
         room = MAX_DESCRIPTORS - len(os.listdir(f"/proc/{pid}/fd"))
         self.assertIn(room, range(8, CONNECTIONS - 8))
 
-        # They are accepted in the order in which they come; so the last ones wait.
+        # The server accepts connections in the order of arrival, so the last connections wait.
         connections = [server.connect() for _ in range(CONNECTIONS)]
         served, waiting = connections[:room], connections[room:]
         for connection in waiting:
@@ -39,8 +39,8 @@ class DescriptorsTest(unittest.TestCase):
         self.assertGreaterEqual(len(server.stderr.wait(1)), 1)
         self._keeps_serving(served)
 
-        # It says so again and again, but once a second at the most, and does not spin. From a line on
-        # that is new, so that none is left that was written before.
+        # The server logs the error repeatedly, but at most once a second, and does not spin. The test
+        # counts from the next new line, so that it counts no line that was written before.
         lines = len(server.stderr.wait(len(server.stderr.so_far()) + 1))
         start = time.monotonic()
         cpu = cpu_seconds(pid)
@@ -49,14 +49,14 @@ class DescriptorsTest(unittest.TestCase):
         more = len(server.stderr.so_far()) - lines
         took = time.monotonic() - start
         self.assertGreaterEqual(more, 2)
-        # The clocks of both begin and end at moments of their own.
+        # The server's seconds and the test's time do not begin and end at the same moments.
         self.assertLess(more, took + 3)
         self.assertLess(cpu_seconds(pid) - cpu, 0.2 * took)
 
         self._keeps_serving(served)
         self.assertFalse(any(is_readable(connection) for connection in waiting))
 
-        # Where one ends the next one comes in.
+        # When a connection ends, the server accepts the next connection.
         while waiting:
             served.pop(0).close()
             accepted = waiting.pop(0)
@@ -64,7 +64,7 @@ class DescriptorsTest(unittest.TestCase):
             served.append(accepted)
         self._keeps_serving(served)
 
-        # It was out of them to the last, and has enough now that nobody waits.
+        # The server had no free descriptor until here. Now one is free, and no connection waits.
         served.pop(0).close()
         last = server.connect()
         self.assertEqual(echo(last, b"hello"), b"hello")

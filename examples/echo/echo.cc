@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TCP echo server on 127.0.0.1, until Ctrl-C:
+// A TCP echo server on 127.0.0.1, which runs until Ctrl-C:
 //
 //   tools/bazel run -c opt //examples/echo -- --port=7777 --idle_timeout=30s
 
@@ -54,10 +54,11 @@ using ::rouse::Signal;
 using ::rouse::echo::Server;
 using ::rouse::echo::Totals;
 
-// Like `absl::ParseCommandLine()`, which ends the program for a bad value with
-// a line that says so, but does not say what to do about the rest.
+// Parses the flags. Like `absl::ParseCommandLine()`, ends the program with a
+// message if a value is wrong. For other errors, returns a message that says
+// what to do, which Abseil's messages do not say.
 absl::Status ParseFlags(int argc, char** argv) {
-  // Abseil has two lines for this.
+  // Abseil would print two lines for a missing value.
   std::string_view last = argv[argc - 1];
   if (absl::ConsumePrefix(&last, "--") &&
       absl::FindCommandLineFlag(last) != nullptr) {
@@ -79,7 +80,7 @@ absl::Status ParseFlags(int argc, char** argv) {
   return absl::OkStatus();
 }
 
-// By Ctrl-C or `kill` the operator ends the server.
+// The signals that end the server: Ctrl-C and `kill`.
 struct StopSignals {
   Signal interrupt;
   Signal terminate;
@@ -111,7 +112,7 @@ absl::StatusOr<Server> Listen(const Runtime& runtime) {
 }
 
 Co<> CancelAtSignal(StopSignals signals, rouse::CancellationToken stop) {
-  // An error, too, is a reason to end.
+  // An error ends the server, too.
   (void)co_await rouse::Race(signals.interrupt.Recv(),
                              signals.terminate.Recv());
   stop.Cancel();
@@ -124,10 +125,10 @@ Co<absl::Status> Serve(Server server, StopSignals signals) {
                                            absl::GetFlag(FLAGS_grace).value);
 }
 
-// When it returns, all connections have ended: those that do not within the
-// grace end with the runtime.
+// Runs the server. All connections have ended when this returns, because the
+// end of the runtime ends the connections that outlast the grace.
 absl::Status ServeOn(Runtime runtime, Server server, StopSignals signals) {
-  // As a task, so that connections are accepted on a worker.
+  // Spawns a task, so that a worker accepts the connections.
   return runtime.BlockOn(
       runtime.Spawn(Serve(std::move(server), std::move(signals))));
 }

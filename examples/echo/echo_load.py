@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""Loads an echo server with many connections at once, and checks every byte that comes back.
+"""Loads an echo server with many concurrent connections, and checks every byte that comes back.
 
-Part of the tests here, and by hand, against a server that runs:
+The tests in this folder use this module. To load a running server by hand:
 
     examples/echo/echo_load.py --port=7777 --connections=1000 --messages=100 --rounds=20
 """
@@ -13,25 +13,27 @@ import selectors
 import socket
 import time
 
-# A prime above the size of any message: messages, and the server's buffer, begin everywhere in it.
+# A prime above the size of any message, so that messages and the server's buffer begin at every
+# place in the pattern.
 _PATTERN = 4099
 _MAX_MESSAGE = 4096
 
 
 class EchoError(Exception):
-    """The server did what an echo server does not."""
+    """The server did not behave like an echo server."""
 
 
 class _Connection:
-    """Sends messages cut out of a pattern of its own, over and over, and expects them back.
+    """Sends messages from a repeated pattern of its own, and expects the same bytes back.
 
-    As many as `_window` messages are under way at once. Of the first message it makes sure that all
-    connections are served at once: the second one follows when each has its first one back.
+    At most `_window` messages are in flight at once. No connection sends its second message before
+    every connection has its first message back. This shows that the server serves all connections
+    concurrently.
     """
 
     def __init__(self, load, port, number, messages):
         rand = random.Random(number)
-        # Twice, so that what begins anywhere within the first is in one piece.
+        # The pattern twice, so that any message that begins in the first copy is contiguous.
         self._pattern = memoryview(rand.randbytes(_PATTERN) * 2)
         self._load = load
         self._name = f"connection {number}"
@@ -39,7 +41,7 @@ class _Connection:
         self._ends = []
         end = 0
         for _ in range(messages):
-            # Most of them are short: each power of two is as likely as the others.
+            # Most messages are short, because each power of two is equally likely.
             end += int(2 ** rand.uniform(0, _MAX_MESSAGE.bit_length() - 1))
             self._ends.append(end)
         self._sent = 0
@@ -56,13 +58,13 @@ class _Connection:
         self._socket.close()
 
     def send(self):
-        """Sends what is to be sent now, and asks to be called again if there is no room for it."""
+        """Sends the messages that can be sent now, or waits for room in the socket."""
         most = len(self._ends) if self._load.all_connected else 1
         most = min(most, self._echoed + self._window)
         events = selectors.EVENT_READ
         try:
             while self._sent < self._ends[most - 1]:
-                # No further than to the end of this message: each is a write of its own.
+                # At most to the end of the message, so that each message is a separate write.
                 message = next(end for end in self._ends[self._echoed :] if end > self._sent)
                 self._sent += self._socket.send(self._bytes(self._sent, message - self._sent))
         except BlockingIOError:
@@ -72,7 +74,7 @@ class _Connection:
             self._load.selector.modify(self._socket, events, self)
 
     def receive(self):
-        """Checks what has come back. Returns whether that was all and the connection has ended."""
+        """Checks the bytes that come back. Returns whether the connection has ended, with all back."""
         try:
             data = self._socket.recv(_PATTERN)
         except BlockingIOError:
@@ -104,17 +106,17 @@ class _Connection:
 
 
 class Load:
-    """So many connections, open at once, each of so many messages."""
+    """A load of `connections` concurrent connections, each of which sends `messages` messages."""
 
     def __init__(self, port, connections, messages, timeout):
         self.timeout = timeout
         self.selector = selectors.DefaultSelector()
-        self.bytes = 0  # that have come back
+        self.bytes = 0  # that came back
         self.all_connected = False
         self._port = port
         self._connections = connections
         self._messages = messages
-        self._firsts = 0  # connections that have their first message back
+        self._firsts = 0  # connections whose first message is back
         self._echoed = 0  # messages that are back
         self._open = []
 
@@ -148,7 +150,7 @@ class Load:
             self.selector.close()
 
     def count(self, messages, is_first):
-        """For a connection: so many of its messages are back, the first one among them or not."""
+        """Counts messages of a connection. `is_first` says whether the first is among them."""
         self._firsts += is_first
         if not self.all_connected and self._firsts == self._connections:
             self.all_connected = True

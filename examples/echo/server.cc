@@ -31,13 +31,13 @@ namespace {
 
 constexpr size_t kBufferSize = 4096;
 
-// How long to wait for descriptors when there are none, and how often to say
-// so.
+// How long the server waits before it tries to accept again when no descriptor
+// is free, and how often it logs this error.
 constexpr absl::Duration kRetryAccept = absl::Milliseconds(50);
 constexpr absl::Duration kLogInterval = absl::Seconds(1);
 
-// A connection ends when its peer has sent its last byte, at an error, or when
-// no byte has moved for too long; which of these, nobody asks.
+// Serves a connection. The connection ends after the peer's last byte, after an
+// error, or after `idle_timeout` without a byte. No caller needs the reason.
 Co<> Echo(TcpStream stream, absl::Duration idle_timeout,
           std::shared_ptr<Totals> totals) {
   char buffer[kBufferSize];
@@ -45,7 +45,8 @@ Co<> Echo(TcpStream stream, absl::Duration idle_timeout,
     const absl::StatusOr<size_t> size =
         co_await Timeout(idle_timeout, stream.Read(absl::MakeSpan(buffer)));
     if (!size.ok() || *size == 0) co_return;
-    // `WriteAll()` would not tell how much of it was sent when it fails.
+    // Does not use `WriteAll()`, which does not return the number of bytes sent
+    // if it fails.
     std::string_view data(buffer, *size);
     while (!data.empty()) {
       const absl::StatusOr<size_t> written =
@@ -57,7 +58,7 @@ Co<> Echo(TcpStream stream, absl::Duration idle_timeout,
   }
 }
 
-// Says why there are no new connections, but not for every attempt.
+// Logs why the server accepts no connections, at most once per `kLogInterval`.
 class AcceptErrors {
  public:
   void Log(const absl::Status& error) {
@@ -98,13 +99,13 @@ Co<absl::Status> Server::Accept(TcpListener listener,
       co_return accepted->status();
     }
     errors.Log(accepted->status());
-    // If it is cancelled now, the next call says so.
+    // If `stop` is cancelled now, the next call notices.
     (void)co_await stop.RunUntilCancelled(Sleep(kRetryAccept));
   }
 }
 
 Co<absl::Status> Server::Run(CancellationToken stop, absl::Duration grace) && {
-  // The listener is closed when this returns: nobody connects any more.
+  // `Accept()` closes the listener, so no further client can connect.
   co_await OrReturn(Accept(std::move(listener_), stop));
   connections_.Close();
   (void)co_await Timeout(grace, connections_.Wait());

@@ -22,8 +22,8 @@
 
 namespace rouse::echo {
 
-// Counters of all connections of a server. Relaxed: a reader that needs the
-// final values joins the counting threads first.
+// The totals of all connections of a server so far. Relaxed: a reader that
+// needs the final values joins the counting threads first.
 class Totals {
  public:
   uint64_t connections() const {

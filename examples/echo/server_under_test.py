@@ -1,4 +1,4 @@
-"""Runs the echo server, for the tests here."""
+"""Runs the echo server for the tests in this folder."""
 
 import re
 import resource
@@ -11,8 +11,8 @@ import threading
 import time
 import unittest
 
-# When something that should happen soon counts as not happening, in seconds. Long, for a busy machine
-# and a sanitizer: no test gets there that passes.
+# How long the tests wait for an event before they fail, in seconds. The time is long, for a busy
+# machine and for sanitizers. A test that passes never waits this long.
 DEADLINE = 60.0
 
 LOCALHOST = "127.0.0.1"
@@ -27,14 +27,15 @@ def main():
     """Runs the tests of the script: its first argument is the server's binary."""
     global _binary
     _binary = sys.argv.pop(1)
-    # A thousand connections are more than the 1,024 descriptors that many a system begins with.
+    # A thousand connections and the other descriptors come near 1,024, the initial limit of many
+    # systems.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     unittest.main(verbosity=2)
 
 
 class Lines:
-    """The lines that a process writes to a pipe, as they come."""
+    """Collects the lines that a process writes to a pipe."""
 
     def __init__(self, pipe):
         self._pipe = pipe
@@ -59,7 +60,7 @@ class Lines:
             return list(self._lines)
 
     def wait(self, count):
-        """Waits for `count` lines, the end, or the deadline; returns the lines there are."""
+        """Waits for `count` lines, the end, or the deadline. Returns the lines so far."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or len(self._lines) >= count, DEADLINE)
             return list(self._lines)
@@ -70,7 +71,7 @@ class Lines:
 
 
 class Server:
-    """An echo server that runs, on a port of the system's choice unless the flags say otherwise."""
+    """A running echo server. The system chooses the port unless the flags name a port."""
 
     def __init__(self, test, *flags, max_descriptors=None):
         self._test = test
@@ -90,7 +91,7 @@ class Server:
         test.addCleanup(self._clean_up)
 
     def _clean_up(self):
-        """After a test that failed, perhaps for what the server wrote last."""
+        """Ends the server, and prints its errors if the test has failed before the server ended."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -102,7 +103,7 @@ class Server:
         lines = self.stdout.wait(1)
         listening = _LISTENING.fullmatch(lines[0]) if lines else None
         if listening is None:
-            self._test.fail(f"it does not listen; it printed {lines}, {self.stderr.so_far()}")
+            self._test.fail(f"the server does not listen; it printed {lines}, {self.stderr.so_far()}")
         return int(listening[1])
 
     def connect(self):
@@ -115,16 +116,16 @@ class Server:
         self.process.send_signal(number)
 
     def wait_for_exit(self):
-        """Returns the exit status and what it wrote to stderr."""
+        """Waits for the server to end. Returns the exit status and the text of stderr."""
         try:
             status = self.process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
-            self._test.fail(f"it does not end; it wrote {self.stderr.so_far()}")
+            self._test.fail(f"the server does not end; it wrote {self.stderr.so_far()}")
         self._has_ended = True
         return status, "".join(self.stderr.wait_for_end())
 
     def finish(self, stderr=""):
-        """Waits for a good end; returns how many connections it served and bytes it echoed."""
+        """Waits for a successful end. Returns the numbers of served connections and echoed bytes."""
         status, errors = self.wait_for_exit()
         self._test.assertEqual(status, 0, errors)
         self._test.assertRegex(errors, f"^{stderr}$")
@@ -135,13 +136,13 @@ class Server:
         return int(totals[1]), int(totals[2])
 
     def stop(self, stderr=""):
-        """Sends SIGTERM, and `finish()`."""
+        """Sends SIGTERM, and calls `finish()`."""
         self.signal()
         return self.finish(stderr)
 
 
 def echo(connection, message):
-    """Sends a message and returns as many bytes as come back, fewer if the connection ends."""
+    """Sends a message. Returns as many bytes of the answer, or fewer if the connection ends."""
     connection.sendall(message)
     return receive(connection, len(message))
 
@@ -161,7 +162,7 @@ def is_readable(connection):
 
 
 def wait_for_close(connection):
-    """Waits until the peer has closed or reset the connection; returns when that was."""
+    """Waits until the peer has closed or reset the connection. Returns the time."""
     connection.settimeout(DEADLINE)
     try:
         while connection.recv(65536):

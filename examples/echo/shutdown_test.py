@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""How the echo server ends: by SIGTERM and SIGINT, when all is served or the grace is over."""
+"""Tests that SIGTERM and SIGINT end the echo server when all is served or the grace is over."""
 
 import selectors
 import signal
@@ -11,16 +11,17 @@ import echo_load
 import server_under_test
 from server_under_test import DEADLINE, LOCALHOST, Server, echo, wait_for_close
 
-# What is allowed on top of the grace, in seconds: less than the default of the grace.
+# The allowed delay after the grace, in seconds. It is less than the default grace.
 SLACK = 8.0
 
-# Of so many attempts one must keep to that: a machine may have much else to do.
+# One of this many attempts must meet the limit, because the machine may be busy.
 ATTEMPTS = 5
 
 
 def is_refused(port):
     try:
-        # From another address: from its own, a socket might connect to itself where nobody listens.
+        # Connects from another address. If no socket listens, a socket can connect to itself from
+        # the same address.
         with socket.create_connection((LOCALHOST, port), DEADLINE, ("127.0.0.2", 0)):
             return False
     except (ConnectionRefusedError, ConnectionResetError):
@@ -43,8 +44,8 @@ class ShutdownTest(unittest.TestCase):
         server.signal()
         deadline = time.monotonic() + DEADLINE
         while not is_refused(server.port):
-            self.assertLess(time.monotonic(), deadline, "it goes on accepting")
-        # Not just for a moment, and no matter to those that are open.
+            self.assertLess(time.monotonic(), deadline, "the server still accepts connections")
+        # The server keeps refusing, and still serves the open connections.
         for _ in range(10):
             self.assertTrue(is_refused(server.port))
         self.assertEqual(echo(old, b"after"), b"after")
@@ -86,14 +87,14 @@ class ShutdownTest(unittest.TestCase):
         served, echoed = server.finish()
         took = time.monotonic() - signalled
         self.assertEqual(served, 20)
-        # What was on its way when the connections were cut is lost.
+        # Bytes in flight are lost when the server cuts the connections.
         greetings = 20 * len(b"hello")
         self.assertGreaterEqual(echoed, greetings + received)
         self.assertLessEqual(echoed, greetings + sent)
         return took
 
     def _send_until_closed(self, connections):
-        """Keeps all of them busy; returns how many bytes it has sent and got back."""
+        """Keeps the connections busy until they close. Returns the bytes sent and received."""
         sent = received = 0
         left = len(connections)
         deadline = time.monotonic() + DEADLINE
@@ -102,7 +103,7 @@ class ShutdownTest(unittest.TestCase):
                 connection.setblocking(False)
                 selector.register(connection, selectors.EVENT_READ | selectors.EVENT_WRITE)
             while left > 0:
-                self.assertLess(time.monotonic(), deadline, "they are not cut")
+                self.assertLess(time.monotonic(), deadline, "the server cuts no connection")
                 for key, events in selector.select(DEADLINE):
                     size = 0
                     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""The echo server against clients that are not ours: it echoes, and closes what is idle."""
+"""Tests the echo server with other clients: the server echoes, and closes idle connections."""
 
 import itertools
 import os
@@ -24,7 +24,7 @@ class EchoTest(unittest.TestCase):
         if shutil.which("socat"):
             self.assertTrue(self._through_socat(server.port, data) == data)
         else:
-            print("there is no socat: python stands in for it", flush=True)
+            print("socat is not installed: the test uses python instead", flush=True)
             self.assertTrue(self._through_python(server, data) == data)
         self.assertEqual(server.stop(), (1, len(data)))
 
@@ -32,7 +32,7 @@ class EchoTest(unittest.TestCase):
         with tempfile.TemporaryFile() as sent, tempfile.TemporaryFile() as received:
             sent.write(data)
             sent.seek(0)
-            # Of the two directions, the one back may take so long after the other has ended.
+            # -t is how long the direction back can take after the other direction has ended.
             command = ["socat", "-t", str(DEADLINE), "STDIO", f"TCP4:127.0.0.1:{port}"]
             subprocess.run(command, stdin=sent, stdout=received, timeout=DEADLINE, check=True)
             received.seek(0)
@@ -61,7 +61,7 @@ class EchoTest(unittest.TestCase):
         server = Server(self)
         connection = server.connect()
         data = os.urandom(32 << 20)
-        # Until there is no room for what comes back: then the server, too, waits for room.
+        # Sends until the client has no room for the echo. Then the server waits for room, too.
         connection.setblocking(False)
         sent = 0
         while sent < len(data) and select.select([], [connection], [], 0.2)[1]:
@@ -107,8 +107,12 @@ class IdleTest(unittest.TestCase):
         self.assertEqual(server.stop()[0], tries)
 
     def _active_connection(self, server, seconds, idle):
-        """One that echoes for so long: which try it was, the connection, and when the last message
-        began. A server may close it if this test is kept from sending for `idle` seconds."""
+        """Opens a connection that echoes for `seconds`.
+
+        Returns the number of tries, the connection, and a time at or before the server's last echo.
+        Tries again if the server closes the connection, which is allowed only if the machine has
+        kept this test from sending for `idle` seconds.
+        """
         for tries in itertools.count(1):
             started = last = time.monotonic()
             connection = server.connect()
@@ -121,13 +125,14 @@ class IdleTest(unittest.TestCase):
                 except ConnectionError:
                     echoed = b""
                 if echoed != b"hello":
-                    self.assertGreaterEqual(time.monotonic() - before_last, idle, "it is closed")
+                    silent = time.monotonic() - before_last
+                    self.assertGreaterEqual(silent, idle, "an active connection was closed")
                     break
 
     def test_a_client_that_reads_nothing_is_idle(self):
         server = Server(self, "--idle_timeout=200ms")
         connection = server.connect()
-        # Until no byte moves any more, for want of room, and the server gives it up.
+        # Sends until no side has room, no byte moves, and the server closes the connection.
         with self.assertRaises((ConnectionResetError, BrokenPipeError)):
             while True:
                 connection.sendall(bytes(65536))

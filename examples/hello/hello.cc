@@ -23,12 +23,12 @@ rouse::Co<absl::Status> Main() {
   rouse::JoinHandle<std::string> fast =
       rouse::Spawn(Fetch("weather", absl::Milliseconds(10)));
 
-  // Either gives a value or ends this coroutine with the error.
+  // Each returns the value, or ends this coroutine with the error.
   std::string weather = co_await rouse::OrReturn(fast);
   std::string news = co_await rouse::OrReturn(slow);
   printf("%s, then %s\n", weather.c_str(), news.c_str());
 
-  // What comes too late is cancelled, by being destroyed.
+  // A timeout cancels its future by destroying it.
   absl::StatusOr<std::string> never = co_await rouse::Timeout(
       absl::Milliseconds(10), Fetch("rest", absl::Hours(1)));
   printf("and the rest: %s\n", never.status().ToString().c_str());

@@ -20,7 +20,7 @@ namespace rouse::examples {
 
 // BrokenMailbox
 //
-// Room for one letter, from one thread to one other.
+// Has room for a single letter, from one thread to another thread.
 class BrokenMailbox {
  public:
   // Returns whether there was room.

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// That the checker finds the bug, and says what docs/model.md quotes. A test
-// that is to pass is written as in mailbox_model_test.cc.
+// Tests that the checker finds the bug, and prints the message that
+// docs/model.md quotes. For a test that must pass, see mailbox_model_test.cc.
 
 #include <optional>
 

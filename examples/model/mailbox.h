@@ -20,7 +20,7 @@ namespace rouse::examples {
 
 // Mailbox
 //
-// Room for one letter, from one thread to one other.
+// Has room for a single letter, from one thread to another thread.
 class Mailbox {
  public:
   // Returns whether there was room.

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of docs/park_stack.md, which park_stack_quotes_test compares
-// with these.
+// Tests the examples of docs/park_stack.md. park_stack_quotes_test compares
+// that page with this file.
 
 #include <atomic>
 #include <cstddef>
@@ -96,7 +96,7 @@ TEST(ParkStack, OfReactorAndWheelRunsTasks) {
   EXPECT_EQ(RunMain(stack, CountHeard()).value(), 5);
 }
 
-// A destructor that tells that a task was cancelled.
+// Sets a flag in the destructor, to show that a task was cancelled.
 class SetOnExit {
  public:
   explicit SetOnExit(bool* flag) : flag_(flag) {}
@@ -126,7 +126,7 @@ TEST(ParkStack, CancelsWhatMainLeavesBehind) {
   EXPECT_TRUE(gone);
 }
 
-// A driver of one's own, between two others: counts how often the thread slept.
+// A user's own driver between two others. Counts how often the thread slept.
 template <rouse::Park Below>
 class CountSleeps {
  public:
@@ -158,7 +158,7 @@ TEST(ParkStack, TakesADriverOfOnesOwn) {
   auto any = std::make_unique<DriverRef<decltype(driver)>>(driver);
   Scheduler* scheduler = new Scheduler(std::move(any));
   const auto nap = [&sleeps]() -> rouse::Co<> {
-    // It may be over before the worker gets to park.
+    // A sleep may end before the worker parks.
     while (sleeps == 0) co_await rouse::Sleep(absl::Milliseconds(2));
   };
   rouse::JoinHandle<void> handle = scheduler->Spawn(nap);
@@ -169,7 +169,7 @@ TEST(ParkStack, TakesADriverOfOnesOwn) {
   scheduler->Unref();
 }
 
-// As many threads as there are workers. They share the driver.
+// Runs a thread for each worker. The threads share the driver.
 template <class Driver>
 void RunOnThreads(Scheduler& scheduler, Driver& driver, rouse::Co<> main) {
   rouse::JoinHandle<void> handle = scheduler.Spawn(std::move(main));
@@ -213,7 +213,7 @@ TEST(ParkStack, IsSharedByThreads) {
   scheduler->Unref();
 }
 
-// Time that stands still, and jumps when there is nothing to do but wait.
+// The clock stands still, and jumps to the next deadline when all workers wait.
 TEST(ParkStack, GoesByAClockOfOnesOwn) {
   rouse::wheel::Options options;
   options.clock = std::make_shared<rouse::Clock>();

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of docs/reactor.md, which reactor_quotes_test compares with
-// these.
+// Tests the examples of docs/reactor.md. reactor_quotes_test compares that page
+// with this file.
 
 #include <poll.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ std::pair<OwnedFd, OwnedFd> MakePair() {
   return {OwnedFd(fds[0]), OwnedFd(fds[1])};
 }
 
-// Of docs/reactor.md: a loop of your own.
+// A loop of your own.
 
 constexpr Token kStop(0);
 constexpr Token kInput(1);
@@ -78,7 +78,7 @@ absl::Status Loop(Poller& poller, int input, std::string& received) {
     if (!status.ok()) return status;
     for (const Event& event : events) {
       if (event.token() == kStop) return absl::OkStatus();
-      // Reads until a read would block: leftover bytes cause no event.
+      // Reads until a read would block: unread bytes cause no further event.
       char buffer[16];
       ssize_t size;
       while ((size = read(input, buffer, sizeof buffer)) > 0) {
@@ -102,7 +102,7 @@ TEST(Examples, ALoopOfYourOwn) {
   ASSERT_EQ(write(b.get(), "hello", 5), 5);
   ASSERT_TRUE(waker.Wake().ok());
   loop.join();
-  // The waker may have been faster.
+  // The loop may have seen the wake before the input.
   EXPECT_TRUE(received.empty() || received == "hello") << received;
 }
 
@@ -179,7 +179,7 @@ TEST(Examples, TasksAndARuntime) {
   EXPECT_EQ(runtime->BlockOn(NextCount(counter)).value(), 3u);
 }
 
-// A library that reads on its own, and says when it would have to wait.
+// A library that reads by itself, and reports when it must wait.
 constexpr int kLibraryWouldBlock = -2;
 int LibraryRead(int fd, char* byte) {
   const ssize_t size = read(fd, byte, 1);

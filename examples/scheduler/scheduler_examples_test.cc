@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of docs/scheduler.md, word for word (scheduler_quotes_test sees
-// to that), and tests that run them.
+// Tests the examples of docs/scheduler.md. scheduler_quotes_test compares that
+// page with this file.
 
 #include <atomic>
 #include <cstddef>
@@ -213,7 +213,7 @@ TEST(SchedulerExamplesTest, IsToldOfALongPoll) {
   EXPECT_TRUE(runtime.BlockOn(runtime.Spawn(computes)).ok());
 }
 
-// In which order tasks sleep and wake, with this seed.
+// Returns the order in which tasks wake with a seed.
 std::vector<int> OrderOf(uint64_t seed) {
   rouse::Runtime runtime = MakeRepeatable(seed).value();
   std::vector<int> order;

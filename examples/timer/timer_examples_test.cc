@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of docs/timer.md, which are run here. That the two agree is what
-// timer_quotes_test is for.
+// Tests the examples of docs/timer.md. timer_quotes_test compares that page
+// with this file.
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +34,7 @@
 
 namespace {
 
-// A server that is in no hurry.
+// A slow server.
 rouse::Co<std::string> Ask(std::string question) {
   absl::Status waited = co_await rouse::heap::Delay(absl::Hours(1));
   co_return waited.ok() ? question + "!" : waited.ToString();
@@ -51,7 +51,7 @@ TEST(Heap, GivesUpOnAServer) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(AskForAMoment("Why").status()));
 }
 
-// Heap, in a loop of one's own.
+// Heap, in a loop of your own.
 
 class Loop {
  public:
@@ -89,7 +89,7 @@ TEST(Heap, RunsInALoopOfOnesOwn) {
   EXPECT_GE(loop.timer().clock().Now(), end);
 }
 
-// More than the budget of one poll allows.
+// Awaits more delays than the budget of one poll allows.
 rouse::Co<void> AwaitManyDelays(rouse::heap::TimerHandle timer) {
   for (uint32_t i = 0; i <= rouse::kBudgetPerPoll; ++i) {
     static_cast<void>(co_await rouse::heap::Delay(timer, absl::ZeroDuration()));

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes one component of Rouse, beside a folder of the same name.
+// Uses a component of Rouse beside the consumer's own folder of the same name.
 
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/waker.h"

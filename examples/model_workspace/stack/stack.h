@@ -69,7 +69,7 @@ class Stack {
     while (head.node != kNone) {
       const uint32_t next =
           nodes_[head.node].next.load(std::memory_order_relaxed);
-      // What is behind the head was acquired with it: the exchange need not.
+      // Relaxed on success: the load of the head has acquired the nodes.
       if (list.compare_exchange_weak(head, Head{next, head.taken + 1},
                                      std::memory_order_relaxed,
                                      std::memory_order_acquire)) {

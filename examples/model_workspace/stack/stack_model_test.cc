@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack, in every way that the C++ memory model allows.
+// Tests the stack in every execution that the C++ memory model allows.
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 using rouse::model::Require;
 using rouse::model::Thread;
 
-// What `stack` has, and `values`, in order.
+// Empties `stack`, and returns its values and `values`, sorted.
 template <class Stack>
 std::vector<int> All(Stack& stack,
                      const std::vector<std::optional<int>>& values) {
@@ -59,8 +59,8 @@ MODEL_TEST(Stack, WhatIsPoppedWasPushed) {
   Require(All(stack, {popped}) == std::vector{1});
 }
 
-// A node is pushed again while another thread is about to pop it. Exchanges
-// that fail for no reason are left to the models above.
+// A node is pushed again while another thread is about to pop the node. The
+// models above test exchanges that fail for no reason.
 MODEL_TEST(Stack, ANodeThatComesBackIsNoticed, .spurious_failures = 0) {
   Stack<int, 2> stack;
   stack.Push(1);

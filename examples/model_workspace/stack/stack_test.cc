@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack as it is in a product, which has nothing of the model checker.
+// Tests the stack as in a product, without any part of the model checker.
 
 #include "stack/stack.h"
 

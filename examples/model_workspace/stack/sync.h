@@ -4,8 +4,9 @@
 #ifndef STACK_SYNC_H_
 #define STACK_SYNC_H_
 
-// What the stack is written on: std's atomics and plain data, or the model
-// checker's. Whatever depends on the checker has ROUSE_MODEL defined.
+// The types that the stack uses: std's atomics and plain data, or the model
+// checker's. ROUSE_MODEL is defined in every target that depends on the
+// checker.
 
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/atomic.h"
