@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channels between tasks: mpsc, oneshot and the two together, broadcast and
-// watch.
+// Workloads of channels between tasks: mpsc, oneshot, mpsc together with
+// oneshot, broadcast, and watch.
 
 #include <atomic>
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kMessages = 200'000;
 
-// Works for both kinds of channel.
+// Receives all values of a bounded or unbounded channel.
 template <class Receiver>
 Co<> Drain(Receiver rx) {
   size_t sum = 0;
@@ -56,7 +56,7 @@ Co<> JoinBoth(JoinHandle<void> first, JoinHandle<void> second) {
   (void)co_await second;
 }
 
-// One task sends 200,000 words to another.
+// One task sends 200,000 words to another task.
 Co<> BoundedPair(size_t capacity) {
   auto [tx, rx] = mpsc::Channel<size_t>(capacity);
   JoinHandle<void> producer = Spawn(SendBounded(std::move(tx), kMessages));
@@ -81,7 +81,7 @@ void UnboundedOneProducer(const Bench& bench) {
   bench.Measure(kMessages, [&] { runtime.BlockOn(UnboundedPair()); });
 }
 
-// Five producers, received by who runs this.
+// Five producers send to the task that runs this coroutine.
 Co<> BoundedFive(size_t capacity, size_t each) {
   auto [tx, rx] = mpsc::Channel<size_t>(capacity);
   for (int i = 0; i < 5; ++i) Spawn(SendBounded(tx, each)).Detach();
@@ -94,7 +94,7 @@ Co<> UnboundedFive(size_t each) {
   co_await ReceiveSome(rx, 5 * each);
 }
 
-// Received on the thread in `BlockOn()`.
+// The thread in `BlockOn()` receives.
 void FiveProducers(const Bench& bench, size_t capacity) {
   constexpr size_t kEach = 1'000;
   Runtime runtime = bench.MakeRuntime();
@@ -102,7 +102,7 @@ void FiveProducers(const Bench& bench, size_t capacity) {
                 [&] { runtime.BlockOn(BoundedFive(capacity, kEach)); });
 }
 
-// A longer run of the same, received on a worker.
+// A longer run of `FiveProducers()`, in which a task on a worker receives.
 void FiveProducersToWorker(const Bench& bench, size_t capacity) {
   constexpr size_t kEach = 40'000;
   Runtime runtime = bench.MakeRuntime();
@@ -126,7 +126,7 @@ Co<> SendAndReceive(size_t count) {
   }
 }
 
-// Creates a oneshot, sends, receives what is already there: no task switch.
+// Creates a oneshot, sends, and then receives, without a task switch.
 void OneshotReady(const Bench& bench) {
   constexpr size_t kCount = 100'000;
   Runtime runtime = bench.MakeCurrentThreadRuntime();
@@ -149,8 +149,8 @@ Co<> Ask(mpsc::Sender<Reply> requests, size_t count) {
   }
 }
 
-// A request over an mpsc of 10, answered over a oneshot. The client is the
-// thread in `BlockOn()`, or a task.
+// A client sends requests over an mpsc of capacity 10, and receives answers
+// over oneshots. The client is the thread in `BlockOn()`, or a task.
 void RequestReply(const Bench& bench) {
   constexpr size_t kRequests = 1'000;
   Runtime runtime = bench.MakeRuntime();
@@ -166,8 +166,8 @@ void RequestReply(const Bench& bench) {
   });
 }
 
-// A word to each of ten tasks. The sender goes on with a burst when all have
-// received the third before it: nobody lags.
+// Sends each word to ten tasks. The sender begins a burst only after all tasks
+// have received the third burst before it, so that no receiver lags.
 class BroadcastToTen {
  public:
   static constexpr size_t kReceivers = 10;
@@ -201,7 +201,7 @@ class BroadcastToTen {
     for (size_t i = 0; i < kValues; ++i) {
       broadcast::Received<size_t> value = co_await rx.Receive();
       CHECK_EQ(*value, i);
-      // Relaxed: the semaphore orders.
+      // Relaxed: the semaphore orders the bursts.
       if (i % kBurst == kBurst - 1 &&
           notified_[i / kBurst].fetch_add(1, std::memory_order_relaxed) ==
               kReceivers - 1) {
@@ -215,8 +215,8 @@ class BroadcastToTen {
       std::vector<std::atomic<size_t>>(kValues / kBurst);
 };
 
-// A hundred tasks wait for each change. An operation is from one to the next,
-// when all have seen it.
+// A hundred tasks wait for each change. An operation is a change that all tasks
+// have seen.
 class WatchOfHundred {
  public:
   static constexpr size_t kReceivers = 100;
@@ -256,7 +256,7 @@ class WatchOfHundred {
   Notify all_notified_;
 };
 
-// An iteration is a run of a new `Group`.
+// Measures a workload whose iteration is a run of a new `Group`.
 template <class Group>
 void RunGroup(const Bench& bench, size_t operations) {
   Runtime runtime = bench.MakeRuntime();

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task costs that does next to nothing: trees of spawned tasks.
+// Workloads of trees of spawned tasks, which measure the cost of a small task.
 
 #include <cstdint>
 #include <vector>
@@ -34,7 +34,7 @@ Co<uint64_t> Skynet(uint64_t first, uint64_t leaves) {
   co_return sum;
 }
 
-// Naively: one branch is spawned, the other awaited in place.
+// Computes naively: spawns one branch, and awaits the other branch in place.
 Co<uint64_t> Fibonacci(uint64_t n) {
   if (n < 2) co_return n;
   JoinHandle<uint64_t> forked = Spawn(Fibonacci(n - 1));

@@ -77,10 +77,11 @@ void KeepAlive(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// Returns the time of the monotonic clock in seconds.
+// Returns the time of the monotonic clock, in seconds since an arbitrary start.
 double NowSeconds();
 
-// Returns a field of /proc/self/status, such as "VmRSS", in bytes.
+// Returns a field of /proc/self/status, such as "VmRSS", in bytes; 0 if the
+// field does not exist.
 double StatusBytes(std::string_view field);
 
 // Returns the user and system time of the process.
@@ -100,8 +101,8 @@ class XorShift {
   uint64_t state_ = 88172645463325252;
 };
 
-// The groups of workloads. Each function runs the workload that `bench` names,
-// and returns false if the group has no workload of that name.
+// The groups of workloads. Each function runs the workload that `bench` names.
+// Returns whether the group has a workload of that name.
 bool RunSchedulerWorkload(const Bench& bench);
 bool RunPingPongWorkload(const Bench& bench);
 bool RunForkJoinWorkload(const Bench& bench);

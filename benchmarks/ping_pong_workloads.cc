@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairs of tasks that wait for each other, in each direction.
+// Workloads of pairs of tasks that wait for each other, in both directions.
 
 #include <atomic>
 #include <cstddef>
@@ -26,7 +26,7 @@ Co<> Pong(oneshot::Receiver<void> ping, oneshot::Sender<void> pong) {
   pong.Send();
 }
 
-// Spawns a partner and exchanges two signals with it.
+// Spawns a partner task, and exchanges two signals with the partner.
 Co<> Ping() {
   auto [ping, pinged] = oneshot::Channel<void>();
   auto [pong, ponged] = oneshot::Channel<void>();
@@ -35,11 +35,12 @@ Co<> Ping() {
   (void)co_await ponged;
 }
 
-// The last of `remaining` tasks tells `done`.
+// Counts a task. The last of `remaining` tasks notifies `done`.
 Co<> PingAndCount(std::atomic<size_t>& remaining, absl::Notification& done) {
   co_await Ping();
-  // Release: all have let go of it before whoever waits for `done` destroys it.
-  // Acquire: the last one's notification speaks for the others.
+  // Release: each task uses `remaining` for the last time before the thread
+  // that waits for `done` destroys it. Acquire: the last task notifies for all
+  // tasks.
   if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) done.Notify();
 }
 
@@ -55,7 +56,7 @@ Co<> SpawnAndJoinPairs() {
   for (JoinHandle<void>& handle : handles) (void)co_await handle;
 }
 
-// 1,000 pairs, spawned from a task; an operation is a pair.
+// Spawns 1,000 pairs from a task. An operation is a pair.
 void PingPong(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kPairs, [&runtime] {
@@ -66,7 +67,7 @@ void PingPong(const Bench& bench) {
   });
 }
 
-// The same pairs, joined.
+// Like `PingPong()`, but joins the pairs.
 void CurrentThreadPingPong(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kPairs, [&runtime] { runtime.BlockOn(SpawnAndJoinPairs()); });

@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rouse_bench WORKLOAD [WORKERS]: runs one workload on Rouse and prints a line
-// `name value unit` for each figure. BENCH_SECS is how long to measure (1).
-// Exits with 2 for a workload that it does not have.
+// rouse_bench WORKLOAD [WORKERS]: runs one workload on Rouse, and prints a line
+// `name value unit` for each figure. BENCH_SECS is the measured time in
+// seconds, by default 1. Exits with status 2 if the workload does not exist.
 
 #include <cstdio>
 #include <optional>

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rouse_echo PORT [ct | mt WORKERS]: echoes on 127.0.0.1 until it is killed. A
-// task and a buffer of 1 KiB for each connection, as the peers' servers have.
+// rouse_echo PORT [ct | mt WORKERS]: serves echoes on 127.0.0.1 until the
+// process is killed. Like the peers' servers, has a task and a buffer of 1 KiB
+// for each connection.
 
 #include <cstddef>
 #include <string_view>

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rouse_stream PORT [ct | mt WORKERS]: on 127.0.0.1, until it is killed. The
-// first byte of a connection says what the server does with it, here as in the
+// rouse_stream PORT [ct | mt WORKERS]: serves on 127.0.0.1 until the process is
+// killed. The first byte of a connection says what the server does, as in the
 // peers' programs (peers/):
 //
 //   s   writes blocks of 64 KiB until the client closes
@@ -55,7 +55,7 @@ rouse::Co<> Serve(rouse::TcpStream stream) {
       co_await Sink(stream);
       break;
     case 'e':
-      // The client may have gone, and that is all that can be wrong.
+      // The only possible error is that the client has closed the connection.
       (co_await stream.WriteAll(std::string_view(&mode, 1))).IgnoreError();
       break;
   }

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spawning, joining and yielding, under the names that Tokio's benchmarks use.
+// Workloads of spawning, joining and yielding, with the names of Tokio's
+// benchmarks.
 
 #include <algorithm>
 #include <atomic>
@@ -28,10 +29,11 @@ constexpr size_t kYields = 1'000;
 
 Co<> Nothing() { co_return; }
 
-// The last of `remaining` tasks tells `done`.
+// Counts a task. The last of `remaining` tasks notifies `done`.
 Co<> CountDown(std::atomic<size_t>& remaining, absl::Notification& done) {
-  // Release: all have let go of it before whoever waits for `done` destroys it.
-  // Acquire: the last one's notification speaks for the others.
+  // Release: each task uses `remaining` for the last time before the thread
+  // that waits for `done` destroys it. Acquire: the last task notifies for all
+  // tasks.
   if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) done.Notify();
   co_return;
 }
@@ -53,7 +55,7 @@ Co<> SpawnAndJoin(size_t count) {
   co_await JoinAll(handles);
 }
 
-// On a current-thread runtime: nothing of it is atomic.
+// Counts a task of a current-thread runtime, without atomic operations.
 Co<> CountDown(size_t& remaining, oneshot::Sender<void>& done) {
   if (--remaining == 0) done.Send();
   co_return;
@@ -92,7 +94,7 @@ Co<> Chain(absl::Notification& done, size_t left) {
   co_return;
 }
 
-// 10,000 spawns from the thread that is in BlockOn.
+// Spawns 10,000 tasks from the thread that is in BlockOn.
 void SpawnManyLocal(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kSpawns, [&runtime] {
@@ -103,7 +105,7 @@ void SpawnManyLocal(const Bench& bench) {
   });
 }
 
-// The same from a task.
+// Spawns 10,000 tasks from a task.
 void SpawnManyWorker(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kSpawns, [&runtime] {
@@ -121,7 +123,7 @@ void SpawnJoinWorker(const Bench& bench) {
                 [&] { bench.RunRoot(runtime, SpawnAndJoin(kSpawns)); });
 }
 
-// Spawns from outside, then joins.
+// Spawns tasks from a thread outside the scheduler, and joins the tasks.
 void SpawnRemote(const Bench& bench, Runtime& runtime, size_t count) {
   std::vector<JoinHandle<void>> handles;
   handles.reserve(count);
@@ -151,7 +153,8 @@ Co<> StallAndYield(const std::atomic<bool>& busy) {
   }
 }
 
-// As `SpawnRemoteIdle()` while two tasks a worker stall 10 us and yield.
+// Like `SpawnRemoteIdle()`, while two tasks for each worker stall for 10 us and
+// yield in turn.
 void SpawnRemoteBusyYielding(const Bench& bench) {
   std::atomic<bool> busy{true};
   Runtime runtime = bench.MakeRuntime();
@@ -176,7 +179,8 @@ Co<> SpawnRespawning(const std::atomic<bool>& busy) {
   co_return;
 }
 
-// The same while one task a worker stalls 10 us and spawns itself anew.
+// Like `SpawnRemoteIdle()`, while one task for each worker stalls for 10 us and
+// spawns its successor.
 void SpawnRemoteBusyRespawning(const Bench& bench) {
   std::atomic<bool> busy{true};
   Runtime runtime = bench.MakeRuntime();
@@ -187,7 +191,7 @@ void SpawnRemoteBusyRespawning(const Bench& bench) {
   busy.store(false, std::memory_order_relaxed);
 }
 
-// 200 tasks yield 1,000 times each; an operation is a yield.
+// 200 tasks yield 1,000 times each. An operation is a yield.
 void YieldMany(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kYieldingTasks * kYields, [&runtime] {
@@ -199,7 +203,7 @@ void YieldMany(const Bench& bench) {
   });
 }
 
-// A task spawns its successor, 1,000 deep.
+// Each of 1,000 tasks spawns its successor.
 void ChainedSpawn(const Bench& bench) {
   constexpr size_t kDepth = 1'000;
   Runtime runtime = bench.MakeRuntime();
@@ -210,11 +214,11 @@ void ChainedSpawn(const Bench& bench) {
   });
 }
 
-// One round of `StuckSpawner()`. Seconds on the clock of `NowSeconds()`.
+// A round of `StuckSpawner()`. Times are in seconds of `NowSeconds()`.
 struct StuckRound {
   void NoteBegin() {
     double none = 0;
-    // Relaxed: read when all have been joined.
+    // Relaxed: the value is read after all tasks have been joined.
     first_began.compare_exchange_strong(none, NowSeconds(),
                                         std::memory_order_relaxed);
   }
@@ -258,9 +262,9 @@ Co<> SpawnAndComputeOn(StuckRound& round) {
   co_await JoinAll(handles);
 }
 
-// A task spawns three and computes on for 9 ms. The other worker, which was
-// busy, is free after 1 ms: how long it takes from then until the first of the
-// three begins.
+// A task spawns three tasks, and computes for another 9 ms. The other worker
+// has been busy, and becomes free after 1 ms. Measures the time from then until
+// the first of the three tasks begins.
 void StuckSpawner(const Bench& bench) {
   constexpr int kRounds = 200;
   Runtime runtime = bench.MakeRuntime();
@@ -284,7 +288,7 @@ void CurrentThreadSpawnLocal(const Bench& bench) {
   bench.Measure(kCount, [&] { bench.RunRoot(runtime, SpawnAndJoin(kCount)); });
 }
 
-// 1,000 tasks that nobody joins. The last one ends the main future.
+// Spawns 1,000 detached tasks. The last task ends the main future.
 void CurrentThreadSpawnDetached(const Bench& bench) {
   constexpr size_t kCount = 1'000;
   Runtime runtime = bench.MakeRuntime();
@@ -297,7 +301,7 @@ void CurrentThreadYield(const Bench& bench) {
                 [&runtime] { runtime.BlockOn(SpawnAndJoinYielding()); });
 }
 
-// One task yields alone.
+// A single task yields.
 void CurrentThreadYieldSingle(const Bench& bench) {
   constexpr size_t kCount = 10'000;
   Runtime runtime = bench.MakeRuntime();

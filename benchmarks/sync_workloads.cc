@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notify, Mutex and Semaphore.
+// Workloads of Notify, Mutex and Semaphore.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ Co<> Join(std::vector<JoinHandle<void>> handles) {
   for (JoinHandle<void>& handle : handles) (void)co_await handle;
 }
 
-// Runs eight tasks of one kind to their end.
+// Runs eight tasks of one kind, and joins the tasks.
 void JoinEight(Runtime& runtime, absl::FunctionRef<Co<>()> make_task) {
   std::vector<JoinHandle<void>> handles;
   for (size_t i = 0; i < kContenders; ++i) {
@@ -46,7 +46,7 @@ Co<> NotifyOneself(Notify& notify) {
   }
 }
 
-// NotifyOne(), and then Notified() finds the permit.
+// Calls NotifyOne(), and then Notified(), which finds the permit.
 void NotifyPermit(const Bench& bench) {
   Runtime runtime = bench.MakeCurrentThreadRuntime();
   Notify notify;
@@ -76,7 +76,7 @@ Co<> NotifyPair(size_t count) {
   (void)co_await caller;
 }
 
-// Two tasks wake each other in turn; an operation is a round trip.
+// Two tasks wake each other in turn. An operation is a round trip.
 void NotifyPingPong(const Bench& bench) {
   constexpr size_t kRoundTrips = 20'000;
   Runtime runtime = bench.MakeRuntime();
@@ -97,7 +97,7 @@ void MutexUncontended(const Bench& bench) {
                 [&] { runtime.BlockOn(LockAndCount(counter, kRepeats)); });
 }
 
-// Eight tasks, no await inside the section.
+// Eight tasks lock the mutex, without an await in the critical section.
 void MutexContended(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   Mutex<uint64_t> counter(0);
@@ -115,8 +115,8 @@ Co<> LockAndYield(Mutex<uint64_t>& counter, size_t count) {
   }
 }
 
-// Eight tasks hold the lock across a yield: every unlock hands over to a
-// waiter.
+// Eight tasks hold the lock across a yield, so that every unlock passes the
+// lock to a waiter.
 void MutexHandOff(const Bench& bench) {
   constexpr size_t kHandOffs = 2'000;
   Runtime runtime = bench.MakeRuntime();

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A million sleeping tasks; arming and cancelling; lateness.
+// Workloads of timers: a million sleeping tasks, arming and cancelling,
+// lateness.
 
 #include <algorithm>
 #include <cstddef>
@@ -30,7 +31,8 @@ namespace {
 
 constexpr size_t kMillion = 1'000'000;
 
-// Polls a sleep once, which arms it, and is ready whatever it answers.
+// Polls a sleep once, which arms the timer. Is ready, whatever the poll
+// returns.
 class Arm {
  public:
   explicit Arm(Sleep& sleep) : sleep_(sleep) {}
@@ -51,8 +53,8 @@ Co<> ArmAndDrop(size_t count) {
   }
 }
 
-// Creates, polls and drops one timer after another, as timeouts do that do not
-// fire.
+// Creates, polls and drops one timer after another, like timeouts that do not
+// expire.
 void SequentialCancel(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kMillion,
@@ -64,7 +66,8 @@ Co<> JoinTwo(JoinHandle<void> one, JoinHandle<void> other) {
   (void)co_await other;
 }
 
-// The same on two tasks at once: shows what the workers share.
+// Like `SequentialCancel()`, on two tasks at once. Shows the cost of state that
+// the workers share.
 void SequentialCancelOnTwoWorkers(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kMillion, [&runtime] {
@@ -76,7 +79,7 @@ void SequentialCancelOnTwoWorkers(const Bench& bench) {
 
 Co<> ArmManyAndDrop() {
   XorShift random;
-  std::deque<Sleep> sleeps;  // which stay where they are
+  std::deque<Sleep> sleeps;  // never moves its elements
   for (size_t i = 0; i < kMillion; ++i) {
     Sleep& sleep =
         sleeps.emplace_back(absl::Milliseconds(1000 + random.Next() % 60'000));
@@ -84,7 +87,7 @@ Co<> ArmManyAndDrop() {
   }
 }
 
-// A million timers of 1 to 61 s alive at once, then all dropped.
+// Creates a million timers of 1 to 61 s, and then drops all timers.
 void BulkCancel(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   bench.Measure(kMillion, [&] { bench.RunRoot(runtime, ArmManyAndDrop()); });
@@ -92,7 +95,8 @@ void BulkCancel(const Bench& bench) {
 
 Co<> SleepTwoSeconds() { co_await Sleep(absl::Seconds(2)); }
 
-// When all were spawned and when all had finished, from `start`.
+// Returns the time from `start` until all tasks were spawned, and the time
+// until all had finished.
 Co<std::pair<double, double>> SpawnSleepers(double start) {
   std::vector<JoinHandle<void>> handles;
   handles.reserve(kMillion);
@@ -119,7 +123,8 @@ void MillionSleepers(const Bench& bench) {
   bench.Report("cpu", per_task(CpuSeconds()), "ns/task");
 }
 
-// How late they are woken, in microseconds. `Until(Instant)` is a future.
+// Returns how late a task is woken, in microseconds. `until(deadline)` returns
+// the future to wait for.
 template <class Until>
 Co<double> Lateness(const Clock& clock, Until until, Instant deadline) {
   auto wait = until(deadline);
@@ -146,7 +151,7 @@ Co<std::vector<double>> MeasureLateness(const Clock& clock, Until until,
   co_return late;
 }
 
-// 100,000 tasks with deadlines spread over one second.
+// Runs 100,000 tasks, with deadlines spread over one second.
 template <class Until>
 void ReportLateness(const Bench& bench, Runtime& runtime, const Clock& clock,
                     Until until) {
@@ -165,7 +170,7 @@ void WheelLateness(const Bench& bench, absl::Duration resolution) {
                  [](Instant deadline) { return SleepUntil(deadline); });
 }
 
-// The same with the heap timer on its helper thread.
+// Measures the lateness of the heap timer on its helper thread.
 void HeapLateness(const Bench& bench) {
   Runtime runtime = bench.MakeRuntime();
   const auto clock = std::make_shared<Clock>();

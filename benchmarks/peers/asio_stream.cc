@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// asio_stream PORT: what ../rouse_stream.cc does, a coroutine for each
+// asio_stream PORT: serves like ../rouse_stream.cc, with a coroutine for each
 // connection, on one thread.
 #include <asio.hpp>
 #include <cstdlib>
@@ -46,7 +46,7 @@ awaitable<void> Serve(tcp::socket socket) {
         break;
     }
   } catch (const std::system_error&) {
-    // The client has gone.
+    // The client has closed the connection.
   }
 }
 
@@ -64,7 +64,7 @@ awaitable<void> Accept(tcp::acceptor& acceptor) {
 int main(int argc, char** argv) {
   const auto port =
       static_cast<asio::ip::port_type>(argc > 1 ? atoi(argv[1]) : 0);
-  // The hint 1 lets Asio leave out its locking.
+  // The concurrency hint 1 lets Asio leave out locking.
   asio::io_context io(1);
   tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), port});
   asio::co_spawn(io, Accept(acceptor), asio::detached);

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 #
-# Builds the peers' servers that are measured beside rouse_stream, the load, and the workloads of Tokio
-# in tokio/src/sync_bench.rs, on Debian 12, into ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin. Installs
-# what is missing with apt-get.
+# Builds the peers' servers that are measured beside rouse_stream, the load, and Tokio's workloads of
+# tokio/src/sync_bench.rs. Runs on Debian 12. Writes the programs to
+# ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin. Installs missing packages with apt-get.
 #
-# Tokio is Debian's; or, if TOKIO_REGISTRY names a folder of unpacked crates, the one in there.
+# Uses Debian's Tokio or, if TOKIO_REGISTRY names a folder of unpacked crates, the Tokio in that
+# folder.
 
 set -euo pipefail
 
@@ -60,4 +61,4 @@ END
 install_packages
 build_native
 build_tokio
-echo "Built into ${out}/bin with Tokio $(<"${out}/bin/tokio_stream.version")."
+echo "The programs are in ${out}/bin, with Tokio $(<"${out}/bin/tokio_stream.version")."

@@ -1,6 +1,6 @@
-// epoll_stream PORT: what ../rouse_stream.cc does, as bare as it can be: one
-// thread, one buffer for all connections, no state of a connection but what it
-// is for.
+// epoll_stream PORT: serves like ../rouse_stream.cc, with the least possible
+// effort: one thread, one buffer for all connections, and no state of a
+// connection except its mode.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,13 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A connection writes this often before the others have their turn, but reads
-// once: going on would double the CPU time of a MiB with 16 connections.
+// A connection writes this many times before other connections have a turn. It
+// reads once, because more reads would double the CPU time of a MiB with 16
+// connections.
 enum { BLOCK = 64 * 1024, WRITES_A_TURN = 16 };
 
 struct connection {
   int fd;
-  char mode;  // 0 until it is known
+  char mode;  // 0 until the first byte
 };
 
 static const char zeros[BLOCK];
@@ -40,7 +41,7 @@ static void accept_all(int epoll, int listener) {
   }
 }
 
-// The first byte; closes the connection if that is all there is to do.
+// Reads the first byte. Closes the connection if the mode has no further work.
 static void begin(int epoll, struct connection* connection) {
   const ssize_t size = recv(connection->fd, &connection->mode, 1, 0);
   if (size < 0 && errno == EAGAIN) return;
@@ -56,7 +57,8 @@ static void begin(int epoll, struct connection* connection) {
   close_connection(connection);
 }
 
-// Whether `size`, what a call returned, says that the connection has ended.
+// Returns whether `size`, the result of a call, means that the connection has
+// ended.
 static int has_ended(ssize_t size) {
   return size == 0 || (size < 0 && errno != EAGAIN);
 }

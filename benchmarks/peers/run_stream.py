@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures streaming and accepting beside the peers; the server on CPU 0, the load on CPU 1.
+"""Measures streaming and accepting beside the peers: the server on CPU 0, the load on CPU 1.
 
   run_stream.py --reps 7 --add rouse=path/to/rouse_stream
   run_stream.py --only 'accept.* (rouse|tokio)' --add rouse=path/to/rouse_stream
 
-A server of your own is called as PROGRAM PORT ct and as PROGRAM PORT mt 1, and appears as NAME_ct
-and NAME_mt1. Prints medians and quartiles, and ratios of medians to epoll and to tokio_ct.
+--add adds a server, which is called as PROGRAM PORT ct and as PROGRAM PORT mt 1, and appears as
+NAME_ct and NAME_mt1. Prints medians and quartiles, and ratios of medians to epoll and to tokio_ct.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def unused_port():
 
 
 def run(command, mode, connections, seconds):
-    """One run: [(name, value, unit)]."""
+    """Runs a server and the load once. Returns [(name, value, unit)]."""
     port = unused_port()
     command = [port if word == "PORT" else word for word in command]
     server = subprocess.Popen(["taskset", "-c", "0"] + command)
@@ -57,18 +57,18 @@ def run(command, mode, connections, seconds):
 
 
 def cpu_seconds():
-    """What the whole machine has used, and what this program's children have that have ended."""
+    """Returns the CPU times of the whole machine and of this program's ended children."""
     with open("/proc/stat", encoding="ascii") as stat:
         ticks = [int(word) for word in stat.readline().split()[1:]]
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # All but idle and iowait; what interrupts take is part of some process's system time as well.
+    # All columns except idle and iowait. Interrupts count in the system time of some process, too.
     busy = sum(ticks[:3]) + sum(ticks[5:8])
     return busy / os.sysconf("SC_CLK_TCK"), children.ru_utime + children.ru_stime
 
 
 def measure(jobs, reps, seconds):
     """Runs the jobs in turn, `reps` times. Returns {(row, unit): {server: [values]}}, and for each
-    run the cores that others used meanwhile."""
+    run the number of cores that other processes used."""
     rows, foreign = {}, []
     for rep in range(reps):
         for mode, connections, name, command in jobs:
@@ -113,7 +113,7 @@ def print_table(rows):
 def added(text):
     name, _, command = text.partition("=")
     if not re.fullmatch(r"\w+", name) or not command:
-        raise argparse.ArgumentTypeError("NAME=COMMAND is wanted")
+        raise argparse.ArgumentTypeError("write NAME=COMMAND; NAME has letters, digits and _ only")
     words = shlex.split(command) + ["PORT"]
     return {f"{name}_ct": words + ["ct"], f"{name}_mt1": words + ["mt", "1"]}
 
@@ -122,15 +122,24 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--reps", type=int, default=7, help="rounds (7)")
-    parser.add_argument("--seconds", type=float, default=1.5, help="of each run (1.5)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="of 'MODE CONNECTIONS SERVER'")
-    parser.add_argument("--add", type=added, action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--reps", type=int, default=7, help="number of rounds (7)")
+    parser.add_argument("--seconds", type=float, default=1.5, help="duration of each run (1.5)")
+    parser.add_argument(
+        "--only", default="", metavar="REGEX", help="selects from 'MODE CONNECTIONS SERVER'"
+    )
+    parser.add_argument(
+        "--add",
+        type=added,
+        action="append",
+        default=[],
+        metavar="NAME=COMMAND",
+        help="adds a server",
+    )
     args = parser.parse_args()
 
     version = os.path.join(BIN, "tokio_stream.version")
     if not os.path.exists(version):
-        sys.exit(f"nothing built in {BIN}: run build.sh first")
+        sys.exit(f"{BIN} has no peers: run benchmarks/peers/build.sh first")
     servers = {name: [os.path.join(BIN, words[0])] + words[1:] for name, words in SERVERS.items()}
     for more in args.add:
         servers |= more
@@ -141,11 +150,11 @@ def main():
         if re.search(args.only, f"{mode} {connections} {name}")
     ]
     if not jobs:
-        sys.exit(f"--only {args.only}: nothing fits")
+        sys.exit(f"--only {args.only}: matches no 'MODE CONNECTIONS SERVER'; omit it to run all")
     rows, foreign = measure(jobs, args.reps, args.seconds)
     with open(version, encoding="ascii") as text:
         print(f"Tokio {text.read().strip()}, {args.reps} rounds of {args.seconds} s")
-    print(f"Others used {statistics.median(foreign):.2f} cores meanwhile (median of the runs).")
+    print(f"Other processes used {statistics.median(foreign):.2f} cores during the runs (median).")
     print_table(rows)
 
 

@@ -1,14 +1,15 @@
 // stream_load PORT MODE CONNECTIONS SECONDS SERVER_PID: loads a server that
-// does what ../rouse_stream.cc does; half a second of warm-up. MODE is
+// serves like ../rouse_stream.cc, after a warm-up of half a second. MODE is
 //
-//   source   CONNECTIONS take what the server writes; nothing is copied here
-//   sink     CONNECTIONS send from memory that is not copied here either
-//   accept   CONNECTIONS are kept in flight: connect, send a byte, wait
-//            until it is back and the server has closed, reset. Each is
-//            waited for in the order in which they began.
+//   source   CONNECTIONS receive the server's bytes; the load copies no bytes
+//   sink     CONNECTIONS send from memory; the load copies no bytes either
+//   accept   CONNECTIONS are kept in flight: connect, send a byte, wait until
+//            the byte is back and the server has closed, reset. The load waits
+//            for connections in the order in which they began.
 //
-// Prints one line of figures, `name value unit` each. Latency is from the call
-// of connect to the server's close. CPU time is that of the server.
+// Prints one line of figures, each of the form `name value unit`. Latency is
+// the time from the call of connect to the server's close. CPU time is that of
+// the server.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static uint64_t now_ns(void) {
   return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-// What has been measured when, all of it since the start.
+// A measurement: the time, and the totals so far.
 struct reading {
   uint64_t at;
   uint64_t work;  // bytes or connections
@@ -56,7 +57,7 @@ static struct reading read_now(uint64_t work) {
   char text[4096];
   snprintf(path, sizeof path, "/proc/%d/stat", server);
   FILE* file = fopen(path, "r");
-  if (file == NULL) fail("the server has gone");
+  if (file == NULL) fail("the server has exited");
   text[fread(text, 1, sizeof text - 1, file)] = 0;
   fclose(file);
   unsigned long user = 0, system = 0;
@@ -68,7 +69,7 @@ static struct reading read_now(uint64_t work) {
   return reading;
 }
 
-// Tells when to begin to measure, and when to end.
+// The reading at the begin of the measurement, and the times of begin and end.
 static struct reading begun;
 static uint64_t first_ns, last_ns;
 
@@ -83,14 +84,14 @@ static int is_over(uint64_t work) {
   return now >= last_ns;
 }
 
-// `unit` is one of `per` units of work.
+// Prints the rate and the CPU times. A `unit` is `per` units of work.
 static void report(uint64_t work, const char* rate, double per,
                    const char* unit) {
   const struct reading ended = read_now(work);
   const double elapsed = (ended.at - begun.at) / 1e9;
   const double done = ended.work - begun.work;
   if (begun.at == 0 || done == 0) {
-    fputs("stream_load: nothing was done\n", stderr);
+    fputs("stream_load: the server served nothing\n", stderr);
     exit(1);
   }
   const double user = ended.user - begun.user;
@@ -101,7 +102,7 @@ static void report(uint64_t work, const char* rate, double per,
   printf("server_cores %.2f cores", cpu / elapsed);
 }
 
-// Tries for a few seconds, so that the server may still be starting.
+// Tries for a few seconds, because the server may not listen yet.
 static int connect_and_send(char mode) {
   static int connected;
   const struct sockaddr_in address = {
@@ -113,7 +114,7 @@ static int connect_and_send(char mode) {
     const int on = 1;
     if (fd < 0) fail("socket");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // A reset frees the port at once.
+    // Closes with a reset, which frees the port at once.
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     if (connect(fd, (const struct sockaddr*)&address, sizeof address) == 0) {
@@ -130,7 +131,7 @@ static int connect_and_send(char mode) {
 }
 
 static uint64_t receive(int fd) {
-  // TCP drops, instead of copying, what is asked for in this way.
+  // With MSG_TRUNC, TCP drops the bytes instead of copying them.
   const ssize_t size = recv(fd, NULL, CHUNK, MSG_TRUNC | MSG_DONTWAIT);
   if (size < 0 && errno == EAGAIN) return 0;
   if (size <= 0) fail("recv");
@@ -187,7 +188,7 @@ static void accept_rate(void) {
   for (int i = 0; !is_over(done); i = (i + 1) % count) {
     if (flights[i].since != 0) {
       char answer[2];
-      // Ends with the server's close, having got the byte.
+      // Returns when the server has closed, after the byte.
       if (recv(flights[i].fd, answer, 2, MSG_WAITALL) != 1) fail("recv");
       if (begun.at != 0 && sampled < MAX_SAMPLES) {
         samples[sampled++] = now_ns() - flights[i].since;

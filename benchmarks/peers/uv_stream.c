@@ -1,4 +1,4 @@
-// uv_stream PORT: what ../rouse_stream.cc does, on a loop of libuv.
+// uv_stream PORT: serves like ../rouse_stream.cc, on a loop of libuv.
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,8 +9,8 @@ enum { BLOCK = 64 * 1024 };
 struct connection {
   uv_tcp_t tcp;
   uv_write_t write;
-  char mode;     // 0 until it is known
-  char* buffer;  // of one that reads
+  char mode;     // 0 until the first byte
+  char* buffer;  // of a connection that reads
 };
 
 static char zeros[BLOCK];

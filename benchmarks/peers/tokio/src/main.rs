@@ -1,4 +1,4 @@
-//! `tokio_stream PORT [ct | mt WORKERS]`: what rouse_stream.cc does, a task for each connection.
+//! `tokio_stream PORT [ct | mt WORKERS]`: serves like rouse_stream.cc, one task per connection.
 
 use std::io::Result;
 

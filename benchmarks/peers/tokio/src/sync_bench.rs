@@ -1,4 +1,5 @@
-//! `tokio_sync WORKLOAD [WORKERS]`: channels with many receivers. Prints a line `name value unit`.
+//! `tokio_sync WORKLOAD [WORKERS]`: measures channels with many receivers. Prints a line
+//! `name value unit`.
 //! BENCH_SECS is the measured time (default 1). Exits with 2 for an unknown workload.
 //!
 //! Workloads named `..._ct` run on the current-thread scheduler.
@@ -14,11 +15,12 @@ use tokio::sync::{broadcast, watch, Notify, Semaphore};
 const BROADCAST_RECEIVERS: usize = 10;
 const BROADCAST_VALUES: usize = 20_000;
 const BROADCAST_CAPACITY: usize = 1024;
-// The sender goes on with a burst when all have received the third before it: nobody lags.
+// The sender begins a burst only after all tasks have received the third burst before it, so that
+// no receiver lags.
 const BURST: usize = 250;
 const BURSTS_AHEAD: usize = 3;
 
-/// A word to each of ten tasks. Time for each value and receiver.
+/// Sends each word to ten tasks. Measures the time for each value and receiver.
 async fn broadcast_10() {
     let (tx, _) = broadcast::channel::<usize>(BROADCAST_CAPACITY);
     let window = Arc::new(Semaphore::new(BURSTS_AHEAD));
@@ -55,7 +57,7 @@ async fn broadcast_10() {
 const WATCH_RECEIVERS: usize = 100;
 const WATCH_VALUES: usize = 2_000;
 
-/// A hundred tasks wait for each change. Time from one to the next, when all have seen it.
+/// A hundred tasks wait for each change. Measures the time of a change that all tasks have seen.
 async fn watch_100() {
     let (tx, rx) = watch::channel(0);
     let told = Arc::new(AtomicUsize::new(0));
@@ -85,7 +87,7 @@ async fn watch_100() {
     }
 }
 
-/// Warms up, repeats the workload and prints the median time, divided by `operations`.
+/// Warms up, repeats the workload, and prints the median time divided by `operations`.
 fn measure<F>(name: &str, rt: &Runtime, operations: usize, workload: fn() -> F)
 where
     F: Future<Output = ()>,
