@@ -29,8 +29,9 @@ namespace rouse {
 // FailingAllocation
 //
 // While this object exists, one allocation of this thread fails with
-// `std::bad_alloc`: the first allocation after `n` others. A thread can have
-// only a single such object at a time.
+// `std::bad_alloc`: the first allocation after `n` others.
+//
+// REQUIRES: the thread has no other such object.
 class FailingAllocation {
  public:
   explicit FailingAllocation(int n);
@@ -38,15 +39,16 @@ class FailingAllocation {
   FailingAllocation& operator=(const FailingAllocation&) = delete;
   ~FailingAllocation();
 
+  // Returns whether the allocation has failed.
   bool has_failed() const;
 };
 
 // FailEachAllocation()
 //
 // Calls `call` repeatedly, and lets one allocation fail each time: the first,
-// the second and so on, until no allocation fails. Each time passes the result
-// of `call` to `check`, or `std::nullopt` if `call` threw. Returns the number
-// of failed allocations.
+// the second and so on, until no allocation fails. Each time, the last
+// included, passes the result of `call` to `check`, or `std::nullopt` if `call`
+// threw `std::bad_alloc`. Returns the number of failed allocations.
 template <class Call, class Check>
 int FailEachAllocation(Call call, Check check) {
   for (int n = 0;; ++n) {

@@ -81,8 +81,8 @@ struct Options {
   // thread fails, or a wait of the thread returns, for no reason.
   int spurious_failures = 1;
 
-  // True if every thread of the model is a system thread. The threads run one
-  // at a time. The mode is slow, but a debugger can follow the threads.
+  // True if every thread of the model is a system thread. Only one thread runs
+  // at any moment. The mode is slow, but a debugger can follow the threads.
   bool system_threads = false;
 
   // If not empty, `Check()` runs only the execution of the failure with this
@@ -127,7 +127,7 @@ struct Result {
 //     `replay` string.
 //
 // Calls `failed_otherwise` after each execution; the execution has failed if
-// `failed_otherwise` returns true. A process can make one call at a time.
+// `failed_otherwise` returns true. A process can run only one call at once.
 Result Check(
     const Options& options, absl::FunctionRef<void()> body,
     absl::FunctionRef<bool()> failed_otherwise = [] { return false; });
@@ -155,7 +155,7 @@ int Choose(int count);
 // skipped; or a marked step (mutable_step.h) is skipped, negated, always true
 // or false, or swapped with the next step.
 struct Mutant {
-  std::string name;  // "Unlock: exchange at atomic_waker.cc:108: ..."
+  std::string name;  // "Unlock: exchange at atomic_waker.cc:99: ..."
   bool killed = false;
   std::string message;  // of the failure that killed it
   uint64_t executions = 0;
