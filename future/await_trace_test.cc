@@ -27,8 +27,8 @@
 #include "rouse/future/stream.h"
 #include "rouse/future/take.h"
 #include "rouse/future/task_local.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/unconstrained.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -15,9 +15,9 @@
 #include "rouse/future/combine/race.h"
 #include "rouse/future/combine/select.h"
 #include "rouse/future/combine/try_join.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/yield.h"
+#include "rouse/testing/poll_once.h"
 
 namespace rouse {
 namespace {

@@ -17,8 +17,8 @@
 #include "rouse/future/future.h"
 #include "rouse/future/map.h"
 #include "rouse/future/take.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/yield.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

@@ -17,7 +17,7 @@ ROUSE_END_CORO_WRAPPERS
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co/co.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/internal/switch.h"
 
 // Wrappers of coroutines compile and work with the checks on.
 

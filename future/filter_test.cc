@@ -9,9 +9,9 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co/gen.h"
 #include "rouse/future/stream.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/co/co.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -9,8 +9,8 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co/gen.h"
 #include "rouse/future/stream.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/yield.h"
+#include "rouse/testing/internal/switch.h"
 
 namespace rouse {
 namespace {

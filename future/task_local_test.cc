@@ -19,8 +19,8 @@
 #include "rouse/future/co/co.h"
 #include "rouse/future/combine/join.h"
 #include "rouse/future/future.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/yield.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -8,9 +8,9 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/co/co.h"
 #include "rouse/future/future.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

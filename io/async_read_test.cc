@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/waiter.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -60,7 +60,7 @@ static_assert(std::is_empty_v<IoWaiter<ScriptedReader>>);
 class AsyncReadTest : public IoTest {};
 
 TEST_F(AsyncReadTest, AWaiterIsPassedOn) {
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   const WithWaiter reader;
   IoWaiter<WithWaiter> waiter;
   EXPECT_TRUE(PollRead(reader, cx, {}, &waiter).IsPending());
@@ -72,7 +72,7 @@ TEST_F(AsyncReadTest, AWaiterIsPassedOn) {
 }
 
 TEST_F(AsyncReadTest, WhoHasNoWaiterGetsNone) {
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   ScriptedReader reader("abc");
   IoWaiter<ScriptedReader> waiter;
   char buffer[2];

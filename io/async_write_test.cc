@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/waiter.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -62,7 +62,7 @@ static_assert(!AsyncWrite<ScriptedReader>);
 class AsyncWriteTest : public IoTest {};
 
 TEST_F(AsyncWriteTest, AWaiterIsPassedOn) {
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   const WithWaiter writer;
   IoWaiter<WithWaiter> waiter;
   EXPECT_TRUE(PollWrite(writer, cx, "x", &waiter).IsPending());
@@ -76,7 +76,7 @@ TEST_F(AsyncWriteTest, AWaiterIsPassedOn) {
 }
 
 TEST_F(AsyncWriteTest, WhoHasNoWaiterGetsNone) {
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   ScriptedWriter writer;
   IoWaiter<ScriptedWriter> waiter;
   EXPECT_EQ(PollWrite(writer, cx, "ab", &waiter)->value(), 2u);

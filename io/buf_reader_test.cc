@@ -21,8 +21,8 @@
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_to_end.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -38,7 +38,7 @@ class BufReaderTest : public IoTest {
   // Returns the bytes in the buffer, after filling the buffer if it was empty.
   template <class R>
   std::string Peek(R& reader) {
-    Context cx(waker_.get());
+    Context cx(task_.waker());
     return std::string(reader.PollFillBuf(cx)->value());
   }
 
@@ -105,7 +105,7 @@ TEST_F(BufReaderTest, AnErrorIsPassedOnAndLeavesTheBuffer) {
   ScriptedReader stream;
   stream.Error(absl::UnavailableError("reset"));
   BufReader reader(stream);
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   EXPECT_EQ(reader.PollFillBuf(cx)->status(), absl::UnavailableError("reset"));
   EXPECT_EQ(reader.buffered(), "");
   stream.Error(absl::UnavailableError("again"));
@@ -130,7 +130,7 @@ TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
 TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
   ScriptedReader stream(std::string(size_t{2} * kBudgetPerPoll, 'x'));
   BufReader reader(stream);
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   uint32_t reads = 0;
   while (reader.PollRead(cx, absl::MakeSpan(buffer_, 1)).IsReady()) ++reads;
   EXPECT_EQ(reads, kBudgetPerPoll);

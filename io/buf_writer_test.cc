@@ -21,9 +21,9 @@
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -175,7 +175,7 @@ TEST_F(BufWriterTest, PassesOnWhatIsRead) {
 // R13: writes to the buffer also count.
 TEST_F(BufWriterTest, AnEmptyBufferLetsOthersRun) {
   BufWriter writer(stream_);
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   uint32_t writes = 0;
   while (writer.PollWrite(cx, "x").IsReady()) ++writes;
   EXPECT_EQ(writes, kBudgetPerPoll);

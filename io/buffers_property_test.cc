@@ -19,8 +19,8 @@
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_until.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
 namespace {

@@ -20,8 +20,8 @@
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/read.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -14,7 +14,7 @@
 #include "rouse/future/future.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buf_writer.h"
-#include "rouse/io/test_util.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

@@ -24,11 +24,11 @@
 #include "rouse/io/read.h"
 #include "rouse/io/read_exact.h"
 #include "rouse/io/read_to_end.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -179,12 +179,12 @@ TEST_F(DuplexTest, AFutureThatAnotherOneReplacedForgetsOnlyItself) {
 // R13.
 TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   auto [a, b] = Duplex(size_t{2} * kBudgetPerPoll);
-  Context writing(waker_.get());
+  Context writing(task_.waker());
   uint32_t writes = 0;
   while (a.PollWrite(writing, "x").IsReady()) ++writes;
   EXPECT_EQ(writes, kBudgetPerPoll);
   ASSERT_TRUE(Run(WriteAll(a, "x")).ok());
-  Context reading(waker_.get());
+  Context reading(task_.waker());
   uint32_t reads = 0;
   while (b.PollRead(reading, absl::MakeSpan(buffer_, 1)).IsReady()) ++reads;
   EXPECT_EQ(reads, kBudgetPerPoll);
@@ -195,7 +195,7 @@ TEST_F(DuplexTest, WritingInVainLetsOthersRun) {
   auto ends = std::make_optional(Duplex(8));
   DuplexStream a = std::move(ends->first);
   ends.reset();
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   uint32_t errors = 0;
   while (a.PollWrite(cx, "x").IsReady()) ++errors;
   EXPECT_EQ(errors, kBudgetPerPoll);

@@ -19,8 +19,8 @@
 #include "rouse/io/framed.h"
 #include "rouse/io/length_codec.h"
 #include "rouse/io/line_codec.h"
-#include "rouse/io/test_util.h"
 #include "rouse/testing/failing_allocations.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 #ifdef ROUSE_CAN_FAIL_ALLOCATIONS
 

@@ -29,8 +29,8 @@
 #include "rouse/io/length_codec.h"
 #include "rouse/io/line_codec.h"
 #include "rouse/io/read.h"
-#include "rouse/io/test_util.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -332,7 +332,7 @@ TEST_F(FramedTest, ManyFramesLetOthersRun) {
   for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) text += "x\n";
   ScriptedReader stream(text);
   Framed framed(stream, LineCodec());
-  Context cx(waker_.get());
+  Context cx(task_.waker());
   uint32_t frames = 0;
   while (framed.PollNext(cx).IsReady()) ++frames;
   EXPECT_GT(frames, 0u);

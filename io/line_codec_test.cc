@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/io/codec.h"
-#include "rouse/io/test_util.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
 namespace {

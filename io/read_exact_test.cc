@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
-#include "rouse/io/test_util.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
 namespace {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/future.h"
 #include "rouse/io/buf_reader.h"
-#include "rouse/io/test_util.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
 namespace {

@@ -11,7 +11,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/io/buf_reader.h"
-#include "rouse/io/test_util.h"
+#include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
 namespace {

@@ -12,15 +12,15 @@
 #include "rouse/net/pipe.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_socket.h"
-#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/net/udp_socket.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_datagram.h"
 #include "rouse/net/unix/unix_listener.h"
 #include "rouse/net/unix/unix_stream.h"
-#include "rouse/net/unix/unix_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/tcp_fixture.h"
+#include "rouse/testing/internal/unix_fixture.h"
 
 namespace rouse {
 namespace {

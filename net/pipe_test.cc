@@ -29,10 +29,10 @@
 #include "rouse/io/write_all.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_datagram.h"
-#include "rouse/net/unix/unix_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/unix_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -69,7 +69,7 @@ TEST_F(PipeTest, AReadWaitsAndLetsGo) {
     auto other = Read(reader, Buffer());
     ASSERT_TRUE(other_.Poll(other).IsPending());
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   ASSERT_TRUE(Run(WriteAll(writer, "x")).ok());
   EXPECT_EQ(Run(read).value(), 1u);
 }

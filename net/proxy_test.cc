@@ -21,10 +21,10 @@
 #include "rouse/io/read_exact.h"
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write_all.h"
-#include "rouse/net/peer_test_util.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
 #include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/testing/internal/peer_process.h"
 
 namespace rouse {
 namespace {

@@ -23,7 +23,7 @@
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
 #include "rouse/net/tcp/tcp_stream.h"
-#include "rouse/net/tcp/tcp_test_util.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 
 namespace rouse {
 namespace {

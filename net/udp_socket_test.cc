@@ -25,10 +25,10 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -81,9 +81,9 @@ TEST_F(UdpSocketTest, ADestroyedReceiveTakesNothingAndLetsGo) {
     auto receive = b_.RecvFrom(Buffer());
     Turn();
     ASSERT_TRUE(other_.Poll(receive).IsPending());
-    EXPECT_EQ(other_.clones(), 1);
+    EXPECT_EQ(other_.live(), 1);
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   EXPECT_EQ(Run(a_.SendTo("x", b_addr_)).value(), 1u);
   EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
 }

@@ -29,10 +29,10 @@
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
-#include "rouse/process/process_test_util.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/process_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -133,7 +133,7 @@ TEST_F(ChildTest, ADestroyedWaitChangesNothing) {
     auto wait = child.Wait();
     ASSERT_TRUE(task_.Poll(wait).IsPending());
   }
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   EXPECT_EQ(child.TryWait().value(), std::nullopt);
   EXPECT_TRUE(child.Kill().ok());
   EXPECT_EQ(Run(child.Wait())->signal(), SIGKILL);

@@ -29,12 +29,12 @@
 #include "gtest/gtest.h"
 #include "rouse/process/child.h"
 #include "rouse/process/exit_status.h"
-#include "rouse/process/process_test_util.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/process_fixture.h"
 
 namespace rouse {
 namespace {

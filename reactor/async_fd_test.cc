@@ -25,7 +25,8 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/ready_guard.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::reactor {
@@ -50,7 +51,7 @@ class AsyncFdTest : public FdTest {
     return looker_.Poll(future).IsPending();
   }
 
-  TestTask task_, other_, looker_;
+  CountingWaker task_, other_, looker_;
   Reactor reactor_;
   OwnedFd a_, b_;
 };
@@ -293,9 +294,9 @@ TEST_F(AsyncFdTest, ADestroyedFutureLetsGo) {
   {
     auto readable = async.Readable();
     ASSERT_TRUE(task_.Poll(readable).IsPending());
-    EXPECT_EQ(task_.clones(), 1);
+    EXPECT_EQ(task_.live(), 1);
   }
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   WriteTo(b_.get(), "x");
   Turn();
   EXPECT_EQ(task_.wakes(), 0);

@@ -21,7 +21,8 @@
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {
@@ -51,7 +52,7 @@ TEST_F(BackgroundTest, DestroyingItTellsWhoWaits) {
   std::optional<Background> background(Start());
   auto [a, b] = MakeSocketPair();
   const auto async = Register(std::move(a), background->handle());
-  TestTask task;
+  CountingWaker task;
   auto readable = async.Readable();
   ASSERT_TRUE(task.Poll(readable).IsPending());
   background.reset();
@@ -83,7 +84,7 @@ TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
   auto [a, b] = MakeSocketPair();
   std::optional<AsyncFd<OwnedFd>> first(Register(std::move(a), handle));
   auto shutdown = std::move(background).ShutdownOnIdle();
-  TestTask task;
+  CountingWaker task;
   ASSERT_TRUE(task.Poll(shutdown).IsPending());
   // Until then everything works, and further sources can be registered.
   std::optional<AsyncFd<OwnedFd>> second(Register(std::move(b), handle));
@@ -125,7 +126,7 @@ TEST_F(BackgroundTest, AShutdownThatIsDestroyedWaitsForNoSource) {
   const auto async = Register(std::move(a), handle);
   {
     auto shutdown = std::move(background).ShutdownOnIdle();
-    TestTask task;
+    CountingWaker task;
     EXPECT_TRUE(task.Poll(shutdown).IsPending());
     const auto moved = std::move(shutdown);
   }
@@ -155,7 +156,7 @@ TEST_F(BackgroundTest, AFinishedShutdownThatIsPolledIsAPanic) {
   Background background = Start();
   auto shutdown = std::move(background).ShutdownNow();
   BlockOn(shutdown);
-  TestTask task;
+  CountingWaker task;
   EXPECT_THROW((void)task.Poll(shutdown), std::logic_error);
 }
 

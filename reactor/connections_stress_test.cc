@@ -36,9 +36,10 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/slot/waiter.h"
-#include "rouse/reactor/test_util.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/thread_parker.h"
 
@@ -65,7 +66,7 @@ size_t ManyConnections() {
 // received, and may have a waiter.
 class Connection {
  public:
-  Connection(const Reactor& reactor, TestTask& idle) : idle_(idle) {
+  Connection(const Reactor& reactor, CountingWaker& idle) : idle_(idle) {
     std::tie(fd_, peer_) = MakeSocketPair();
     registration_.emplace(
         Registration::Create(fd_.get(), Interest::kReadable, reactor.handle())
@@ -125,7 +126,7 @@ class Connection {
   }
 
  private:
-  TestTask& idle_;
+  CountingWaker& idle_;
   OwnedFd fd_, peer_;
   // Destroyed before the descriptors, and the waiter before the registration.
   std::optional<Registration> registration_;
@@ -137,7 +138,7 @@ class Connection {
 
 // Runs one thread's share of the connections until `end`, at least one
 // connection. Returns the number of connections.
-size_t RunShare(const Reactor& reactor, TestTask& idle, size_t share,
+size_t RunShare(const Reactor& reactor, CountingWaker& idle, size_t share,
                 absl::Time end, uint64_t seed) {
   SCOPED_TRACE(seed);
   FastRand rand(seed);
@@ -191,7 +192,7 @@ TEST_F(ConnectionsStressTest, TheyComeAndGo) {
       run_time == kUsualTime ? std::min(kUsualConnections, most) : most;
   // One task for each thread. Destroyed after the driving thread, which may be
   // about to wake a task even though its waiter is destroyed.
-  std::array<TestTask, kThreads> idle;
+  std::array<CountingWaker, kThreads> idle;
   Reactor reactor = Reactor::Create().value();
   std::thread driving([&reactor] {
     while (!reactor.handle().IsShutDown()) reactor.Park();

@@ -19,7 +19,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {

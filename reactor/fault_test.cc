@@ -23,7 +23,6 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/async_fd.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll/event_waker.h"
 #include "rouse/reactor/poll/interest.h"
@@ -32,7 +31,9 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {
@@ -80,7 +81,7 @@ class FaultTest : public FdTest {
                    [fd = from.fd(), &byte] { return recv(fd, &byte, 1, 0); });
   }
 
-  TestTask task_, other_;
+  CountingWaker task_, other_;
   Reactor reactor_;
   OwnedFd a_, b_;
 };

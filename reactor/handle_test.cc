@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {

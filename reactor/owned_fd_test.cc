@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse {
 namespace {

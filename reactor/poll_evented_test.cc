@@ -24,7 +24,8 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/slot/waiter.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::reactor {
@@ -55,7 +56,7 @@ class PollEventedTest : public FdTest {
 TEST_F(PollEventedTest, IsWokenForItsDescriptor) {
   auto [a, b] = MakeSocketPair();
   const PollEvented<Io> evented = Make(std::move(a));
-  TestTask task;
+  CountingWaker task;
   Context cx(task.waker());
   ASSERT_TRUE(
       evented.registration().PollReady(Direction::kRead, cx).IsPending());
@@ -160,7 +161,7 @@ class PollEventedSourceTest : public FdTest {
 
   size_t Turn() { return reactor_.Turn(absl::ZeroDuration()).value(); }
 
-  TestTask task_;
+  CountingWaker task_;
   Reactor reactor_;
   OwnedFd in_, peer_;
   OwnedFd out_, reader_;

@@ -28,7 +28,8 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/slot/waiter.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/thread_parker.h"
@@ -98,7 +99,7 @@ TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
   constexpr int kRounds = 1500;
   const Driver driver(reactor_);
   OnThreads([this](int, FastRand& rand) {
-    TestTask idle;
+    CountingWaker idle;
     for (int round = 0; round < kRounds; ++round) {
       auto [a, b] = MakeSocketPair();
       absl::StatusOr<Registration> registration =
@@ -129,7 +130,7 @@ TEST_F(ReactorStressTest, ZombiesReachNobody) {
   constexpr int kRounds = 500;
   const Driver driver(reactor_);
   OnThreads([this](int, FastRand&) {
-    TestTask idle;
+    CountingWaker idle;
     for (int round = 0; round < kRounds; ++round) {
       auto [a, b] = MakeSocketPair();
       const OwnedFd duplicate(fcntl(a.get(), F_DUPFD_CLOEXEC, 0));
@@ -153,8 +154,8 @@ TEST_F(ReactorStressTest, ZombiesReachNobody) {
           registration->PollReady(Direction::kRead, cx, &waiter).IsPending());
     }
   });
-  // A destroyed pending waiter has dropped its waker; `TestTask` would have
-  // counted a later stale event.
+  // A destroyed pending waiter has dropped its waker; `CountingWaker` would
+  // have counted a later stale event.
 }
 
 TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {

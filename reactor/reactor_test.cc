@@ -29,7 +29,8 @@
 #include "rouse/reactor/poll/token.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
@@ -214,7 +215,7 @@ TEST_F(NestedReactorTest, IsReadableWhileThereAreEvents) {
   const auto registration =
       Registration::Create(a.get(), Interest::kReadable, reactor_.handle());
   EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
-  TestTask task;
+  CountingWaker task;
   Context cx(task.waker());
   for (int round = 0; round < 3; ++round) {
     const auto ready = registration->PollReady(Direction::kRead, cx);
@@ -346,7 +347,7 @@ TEST_F(ReactorTest, AWakerThatThrowsKeepsNoOtherTaskAsleep) {
   const Waker throwing =
       Waker::FromCallable([] { throw std::runtime_error("from a waker"); });
   Context throwing_cx(throwing);
-  TestTask task;
+  CountingWaker task;
   Context cx(task.waker());
   ASSERT_TRUE(first->PollReady(Direction::kWrite, throwing_cx).IsPending());
   ASSERT_TRUE(second->PollReady(Direction::kWrite, cx).IsPending());

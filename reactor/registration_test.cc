@@ -23,14 +23,15 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/slot/waiter.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -53,7 +54,7 @@ class RegistrationTest : public FdTest {
   void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
 
   PollResult<absl::StatusOr<ReadyEvent>> PollReady(Direction direction,
-                                                   TestTask& task,
+                                                   CountingWaker& task,
                                                    Waiter* waiter = nullptr) {
     Context cx(task.waker());
     return registration_->PollReady(direction, cx, waiter);
@@ -76,7 +77,7 @@ class RegistrationTest : public FdTest {
         [](int error) { return absl::ErrnoToStatus(error, "recv"); });
   }
 
-  TestTask task_, other_, looker_;
+  CountingWaker task_, other_, looker_;
   std::unique_ptr<Reactor> reactor_;
   OwnedFd a_, b_;
   std::optional<Registration> registration_;
@@ -287,9 +288,9 @@ TEST_F(RegistrationTest, WaitingTakesNoBudget) {
 // R7: waiters are released when the registration ends.
 TEST_F(RegistrationTest, DeregisteringWakesAndLetsGo) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
-  EXPECT_EQ(task_.clones(), 1);
+  EXPECT_EQ(task_.live(), 1);
   EXPECT_TRUE(registration_->Deregister().ok());
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   EXPECT_EQ(task_.wakes(), 1);
   const auto event = PollReady(Direction::kRead, task_);
   ASSERT_TRUE(event.IsReady());

@@ -10,7 +10,7 @@
 #include "rouse/reactor/fallback.h"
 #include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {

@@ -57,7 +57,8 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/slot/waiter.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -99,7 +100,7 @@ class TrapsTest : public FdTest {
     registration.WouldBlock(**event);
   }
 
-  TestTask task_, other_, looker_;
+  CountingWaker task_, other_, looker_;
   Reactor reactor_;
   OwnedFd a_, b_;
 };
@@ -213,7 +214,7 @@ TEST_F(TrapsTest, R5AShutdownWakesEverybody) {
 // #3014, #3019: an index was one too high where the table grows.
 TEST_F(TrapsTest, R6EachSourceHasItsOwnEvents) {
   constexpr int kSources = 200;  // past two boundaries of the table
-  std::deque<TestTask> tasks(kSources);
+  std::deque<CountingWaker> tasks(kSources);
   for (int round = 0; round < 2; ++round) {
     std::vector<OwnedFd> fds;
     std::vector<Registration> registrations;
@@ -229,7 +230,7 @@ TEST_F(TrapsTest, R6EachSourceHasItsOwnEvents) {
       ASSERT_EQ(eventfd_write(fds[i].get(), 1), 0);
       ASSERT_EQ(Turn(), 1u);
       ASSERT_EQ(tasks[i].wakes(), round + 1);
-      ASSERT_EQ(tasks[i].clones(), 0);
+      ASSERT_EQ(tasks[i].live(), 0);
     }
   }
 }
@@ -472,7 +473,7 @@ TEST_F(TrapsTest, Defect1SeveralTasksPollOneDirection) {
       Poll(registration, Direction::kRead, looker_.waker()).IsPending());
   WriteTo(b_.get(), "x");
   Turn();
-  for (const TestTask* task : {&task_, &other_, &looker_}) {
+  for (const CountingWaker* task : {&task_, &other_, &looker_}) {
     EXPECT_EQ(task->wakes(), 1);
   }
 }

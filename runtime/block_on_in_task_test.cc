@@ -22,7 +22,6 @@
 #include "rouse/future/ready.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/local_set.h"
@@ -33,6 +32,7 @@
 #include "rouse/sync/oneshot.h"
 #include "rouse/sync/rw_lock.h"
 #include "rouse/sync/semaphore.h"
+#include "rouse/testing/internal/runtime_fixture.h"
 
 namespace rouse {
 namespace {

@@ -33,11 +33,11 @@
 #include "rouse/future/yield.h"
 #include "rouse/net/unix_stream.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse {

@@ -23,10 +23,10 @@
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/scheduler/worker_index.h"
+#include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse {

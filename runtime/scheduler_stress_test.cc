@@ -30,11 +30,11 @@
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/runtime/stress_tasks.h"
-#include "rouse/runtime/test_util.h"
 #include "rouse/scheduler/task/task_meta.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/runtime_fixture.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_tasks.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse {

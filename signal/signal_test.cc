@@ -22,17 +22,17 @@
 #include "rouse/base/atomic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/background.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
 #include "rouse/signal/ctrl_c.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
 namespace {
 
 using reactor::Reactor;
-using reactor::TestTask;
 
 class SignalTest : public testing::Test {
  protected:
@@ -52,7 +52,7 @@ class SignalTest : public testing::Test {
     return result.IsReady() && result->ok();
   }
 
-  TestTask task_, other_, looker_;
+  CountingWaker task_, other_, looker_;
   Reactor reactor_;
 };
 

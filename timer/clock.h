@@ -147,7 +147,7 @@ class Clock {
   class AutoAdvanceHold;
 
   // Limits how far the clock auto-advances, for tests that go step by step (see
-  // runtime/paused_time.h). The clock goes no further than `limit`. `arrived`
+  // testing/paused_time.h). The clock goes no further than `limit`. `arrived`
   // is called once, on the driver's thread, when the clock is at `limit` and a
   // driver has nothing to do except to go further. Everything due by then has
   // run, as far as possible without more time. A null `arrived` just sets the

@@ -17,7 +17,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "rouse/timer/expect_panic.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/timer/instant.h"
 
 namespace rouse {

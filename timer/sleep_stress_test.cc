@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"

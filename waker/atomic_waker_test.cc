@@ -11,7 +11,7 @@
 #include "absl/base/config.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -12,7 +12,7 @@
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
 
 namespace rouse {
 namespace {

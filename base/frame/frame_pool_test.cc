@@ -18,7 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "rouse/base/frame/frame_pool_test_util.h"
+#include "rouse/testing/internal/frame_blocks.h"
 
 namespace rouse {
 namespace {

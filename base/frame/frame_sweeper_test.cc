@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "rouse/base/frame/frame_pool.h"
-#include "rouse/base/frame/frame_pool_test_util.h"
+#include "rouse/testing/internal/frame_blocks.h"
 
 namespace rouse {
 namespace {

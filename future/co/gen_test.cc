@@ -17,8 +17,8 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/co/co.h"
 #include "rouse/future/stream.h"
-#include "rouse/future/testing.h"
 #include "rouse/future/yield.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -16,8 +16,8 @@
 #include "rouse/base/thread.h"
 #include "rouse/future/co/co.h"
 #include "rouse/future/combine/join.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
+#include "rouse/testing/poll_once.h"
 
 namespace rouse {
 namespace {

@@ -13,7 +13,7 @@
 #include "rouse/future/co/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/ready.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 

@@ -20,9 +20,9 @@
 #include "rouse/future/co/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/ready.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/switch.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -17,7 +17,7 @@
 #include "rouse/future/future.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/ready.h"
-#include "rouse/future/testing.h"
+#include "rouse/testing/internal/switch.h"
 
 namespace rouse {
 namespace {

@@ -19,10 +19,10 @@
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
 #include "rouse/net/tcp/tcp_stream.h"
-#include "rouse/net/tcp/tcp_test_util.h"
-#include "rouse/reactor/fault_util.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

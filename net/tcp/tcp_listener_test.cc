@@ -20,11 +20,11 @@
 #include "rouse/future/future.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_stream.h"
-#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -81,7 +81,7 @@ TEST_F(TcpListenerTest, ADestroyedAcceptLosesNoConnection) {
     auto accept = listener.Accept();
     ASSERT_TRUE(other_.Poll(accept).IsPending());
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   const OwnedFd client = ConnectTo(listener);
   EXPECT_TRUE(Run(listener.Accept()).ok());
   EXPECT_EQ(other_.wakes(), 0);

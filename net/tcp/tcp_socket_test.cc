@@ -18,10 +18,10 @@
 #include "rouse/net/tcp/tcp_listener.h"
 #include "rouse/net/tcp/tcp_options.h"
 #include "rouse/net/tcp/tcp_stream.h"
-#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 
 namespace rouse {
 namespace {

@@ -29,11 +29,11 @@
 #include "rouse/io/read_line.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
-#include "rouse/net/tcp/tcp_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -102,9 +102,9 @@ TEST_F(TcpStreamTest, ADestroyedReadTakesNothingAndLetsGo) {
   {
     auto read = server.Read(Buffer());
     ASSERT_TRUE(other_.Poll(read).IsPending());
-    EXPECT_EQ(other_.clones(), 1);
+    EXPECT_EQ(other_.live(), 1);
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   ASSERT_TRUE(Run(client.WriteAll("x")).ok());
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 1u);
   EXPECT_EQ(other_.wakes(), 0);
@@ -353,7 +353,7 @@ TEST_F(TcpStreamTest, AnAttemptToConnectCanBeGivenUp) {
     auto connect = TcpStream::Connect(listener.local_addr().value());
     ASSERT_TRUE(other_.Poll(connect).IsPending());
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   Turn();
   EXPECT_EQ(other_.wakes(), 0);
 }

@@ -23,7 +23,7 @@
 #include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse {
 namespace {

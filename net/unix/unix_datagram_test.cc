@@ -21,9 +21,9 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/net/unix/unix_addr.h"
-#include "rouse/net/unix/unix_test_util.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/unix_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

@@ -21,9 +21,9 @@
 #include "rouse/future/future.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_stream.h"
-#include "rouse/net/unix/unix_test_util.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/unix_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {
@@ -77,7 +77,7 @@ TEST_F(UnixListenerTest, ADestroyedAcceptLosesNoConnection) {
     auto accept = listener.Accept();
     ASSERT_TRUE(other_.Poll(accept).IsPending());
   }
-  EXPECT_EQ(other_.clones(), 0);
+  EXPECT_EQ(other_.live(), 0);
   const UnixStream client = ConnectTo(listener);
   EXPECT_TRUE(Run(listener.Accept()).ok());
   EXPECT_EQ(other_.wakes(), 0);

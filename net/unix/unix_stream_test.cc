@@ -30,10 +30,10 @@
 #include "rouse/net/unix/peer_credentials.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_listener.h"
-#include "rouse/net/unix/unix_test_util.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/unix_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse {

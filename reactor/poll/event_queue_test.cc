@@ -12,7 +12,7 @@
 #include "rouse/reactor/poll/events.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll/token.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor::internal {
 namespace {

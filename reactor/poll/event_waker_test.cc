@@ -19,7 +19,7 @@
 #include "rouse/reactor/poll/events.h"
 #include "rouse/reactor/poll/poller.h"
 #include "rouse/reactor/poll/token.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {

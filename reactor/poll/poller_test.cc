@@ -27,7 +27,7 @@
 #include "rouse/reactor/poll/registry.h"
 #include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/poll/token.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
 namespace {

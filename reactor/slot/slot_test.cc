@@ -17,7 +17,8 @@
 #include "rouse/reactor/slot/readiness_word.h"
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/reactor/slot/wake_batch.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
@@ -27,7 +28,7 @@ namespace {
 class SlotTest : public ::testing::Test {
  protected:
   // Begins a wait. Returns whether the task now waits.
-  bool Wait(Direction direction, const TestTask& task,
+  bool Wait(Direction direction, const CountingWaker& task,
             Waiter* waiter = nullptr) {
     return slot_.Wait(direction, task.waker(), waiter, word_);
   }
@@ -58,7 +59,7 @@ class SlotTest : public ::testing::Test {
     return (slot_.Load() & ReadinessWord::EdgeOf(direction)) != 0;
   }
 
-  TestTask task_, other_;
+  CountingWaker task_, other_;
   Slot slot_;
   uint64_t word_ = 0;
 };
@@ -68,14 +69,14 @@ TEST_F(SlotTest, AnEventWakesWhoWaits) {
   EXPECT_EQ(task_.wakes(), 0);
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 1);
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
 }
 
 TEST_F(SlotTest, NobodyWaitsForWhatHasCome) {
   Post(Ready::kReadable);
   EXPECT_FALSE(Wait(Direction::kRead, task_));
   EXPECT_NE(word_ & ReadinessWord::EdgeOf(Direction::kRead), 0u);
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
 }
 
 TEST_F(SlotTest, AnEventWakesItsOwnDirection) {
@@ -106,7 +107,7 @@ TEST_F(SlotTest, EachEventWakesOnce) {
 TEST_F(SlotTest, WithoutAWaiterTheLatestTaskIsWoken) {
   ASSERT_TRUE(Wait(Direction::kRead, task_));
   ASSERT_TRUE(Wait(Direction::kRead, other_));
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 0);
   EXPECT_EQ(other_.wakes(), 1);
@@ -131,7 +132,7 @@ TEST_F(SlotTest, MoreThanOneBatchOfWaiters) {
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), kWaiters);
   EXPECT_EQ(other_.wakes(), 1);
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
 }
 
 // Waiters that are woken and wait again at once do not prolong the event.
@@ -161,7 +162,7 @@ TEST_F(SlotTest, DestroyedWaiterIsNotWoken) {
   std::optional<Waiter> waiter(std::in_place);
   ASSERT_TRUE(Wait(Direction::kRead, task_, &*waiter));
   waiter.reset();
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 0);
 }
@@ -182,7 +183,7 @@ TEST_F(SlotTest, AWaiterThatWaitsAgainWakesItsLatestTask) {
   Waiter waiter;
   ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
   ASSERT_TRUE(Wait(Direction::kRead, other_, &waiter));
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 0);
   EXPECT_EQ(other_.wakes(), 1);
@@ -266,7 +267,7 @@ TEST_F(SlotTest, ShutdownWakesAllAndStays) {
   EXPECT_EQ(task_.wakes(), kWaiters);
   EXPECT_FALSE(Wait(Direction::kRead, task_));
   EXPECT_NE(word_ & ReadinessWord::kShutdown, 0u);
-  EXPECT_EQ(task_.clones(), 0);
+  EXPECT_EQ(task_.live(), 0);
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS

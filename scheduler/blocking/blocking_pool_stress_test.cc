@@ -21,8 +21,8 @@
 #include "rouse/future/block_on.h"
 #include "rouse/scheduler/blocking/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 
 namespace rouse::scheduler {
 namespace {

@@ -14,8 +14,8 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/scheduler/group/join_set.h"
-#include "rouse/scheduler/task/manual_schedule.h"
 #include "rouse/testing/failing_allocations.h"
+#include "rouse/testing/internal/manual_schedule.h"
 #include "rouse/waker/task_id.h"
 
 #ifdef ROUSE_CAN_FAIL_ALLOCATIONS

@@ -11,9 +11,9 @@
 #include "absl/status/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/manual_schedule.h"
+#include "rouse/testing/internal/manual_schedule.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

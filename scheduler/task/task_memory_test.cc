@@ -13,11 +13,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/manual_schedule.h"
-#include "rouse/scheduler/task/test_util.h"
 #include "rouse/testing/failing_allocations.h"
+#include "rouse/testing/internal/manual_schedule.h"
+#include "rouse/testing/internal/task_fixture.h"
+#include "rouse/testing/poll_once.h"
 
 #ifdef ROUSE_CAN_FAIL_ALLOCATIONS
 

@@ -15,9 +15,9 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
-#include "rouse/future/poll_once.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

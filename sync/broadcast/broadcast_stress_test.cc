@@ -26,8 +26,8 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/broadcast/broadcast.h"
 #include "rouse/sync/broadcast/slot.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

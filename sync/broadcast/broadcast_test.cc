@@ -17,10 +17,10 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
-#include "rouse/future/poll_once.h"
-#include "rouse/sync/broadcast/broadcast_test_util.h"
 #include "rouse/sync/broadcast/slot.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/broadcast_values.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

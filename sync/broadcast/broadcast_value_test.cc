@@ -20,10 +20,10 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/sync/broadcast/broadcast.h"
-#include "rouse/sync/broadcast/broadcast_test_util.h"
 #include "rouse/sync/broadcast/slot.h"
+#include "rouse/testing/internal/broadcast_values.h"
+#include "rouse/testing/poll_once.h"
 
 namespace rouse::broadcast {
 namespace {

@@ -16,11 +16,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/sync/broadcast/broadcast.h"
-#include "rouse/sync/broadcast/broadcast_test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/broadcast_values.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::broadcast {

@@ -19,8 +19,8 @@
 #include "rouse/future/block_on.h"
 #include "rouse/sync/barrier/barrier.h"
 #include "rouse/sync/cancellation/cancellation_token.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 

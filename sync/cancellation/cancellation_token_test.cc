@@ -25,10 +25,10 @@
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/poll_fn.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -18,9 +18,9 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/yield.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {

@@ -14,12 +14,12 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/yield.h"
 #include "rouse/sync/mpsc/mpsc.h"
-#include "rouse/sync/mpsc/mpsc_test_util.h"
 #include "rouse/sync/oneshot/oneshot.h"
-#include "rouse/waker/counting_waker.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/mpsc_values.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc {

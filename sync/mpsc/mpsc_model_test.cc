@@ -14,13 +14,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/sync/mpsc/mpsc.h"
 #include "rouse/sync/mpsc/queue.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc {

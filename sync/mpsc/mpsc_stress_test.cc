@@ -22,10 +22,10 @@
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/block_on.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/sync/mpsc/mpsc.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc {

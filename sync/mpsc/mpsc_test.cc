@@ -20,12 +20,12 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/stream.h"
-#include "rouse/sync/mpsc/mpsc_test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/mpsc_values.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc {

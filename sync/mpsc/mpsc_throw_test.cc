@@ -12,11 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/sync/mpsc/mpsc.h"
-#include "rouse/sync/mpsc/mpsc_test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/mpsc_values.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc {

@@ -16,8 +16,8 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/notify/notify.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 

@@ -16,10 +16,10 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
-#include "rouse/future/poll_once.h"
 #include "rouse/future/select.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {

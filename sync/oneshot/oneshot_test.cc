@@ -20,9 +20,9 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
-#include "rouse/future/poll_once.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -27,8 +27,8 @@
 #include "rouse/sync/lock/mutex.h"
 #include "rouse/sync/lock/rw_lock.h"
 #include "rouse/sync/semaphore/semaphore.h"
-#include "rouse/testing/stress_seed.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_seed.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -9,12 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/heap/timer_handle.h"
 #include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -17,11 +17,11 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/helper_thread.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace {

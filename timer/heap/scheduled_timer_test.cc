@@ -7,9 +7,9 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/timer/heap/ref_counted.h"
 #include "rouse/timer/instant.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::heap {

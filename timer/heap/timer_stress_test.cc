@@ -22,7 +22,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/block_on.h"
-#include "rouse/testing/stress_time.h"
+#include "rouse/testing/internal/stress_time.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/helper_thread.h"

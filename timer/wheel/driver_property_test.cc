@@ -17,12 +17,12 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/driver.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -10,8 +10,8 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/timer/clock.h"
-#include "rouse/timer/expect_panic.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/driver.h"

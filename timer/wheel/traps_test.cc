@@ -37,11 +37,12 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/delay_queue.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/interval.h"
-#include "rouse/timer/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/timer/wheel/driver.h"
@@ -49,7 +50,6 @@
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/timer/wheel/wheel.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 

@@ -3,14 +3,14 @@
 //
 // Helpers that the tests of broadcast share.
 
-#ifndef ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
-#define ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_BROADCAST_VALUES_H_
+#define ROUSE_TESTING_INTERNAL_BROADCAST_VALUES_H_
 
 #include <atomic>
 #include <utility>
 #include <vector>
 
-#include "rouse/sync/broadcast/broadcast.h"
+#include "rouse/sync/broadcast.h"
 
 namespace rouse::broadcast {
 
@@ -58,4 +58,4 @@ class Counted {
 
 }  // namespace rouse::broadcast
 
-#endif  // ROUSE_SYNC_BROADCAST_BROADCAST_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_BROADCAST_VALUES_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 #include <dirent.h>
 #include <sys/socket.h>
@@ -14,7 +14,6 @@
 
 #include "gtest/gtest.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::reactor {
 
@@ -40,18 +39,5 @@ void WriteTo(int fd, std::string_view data) {
   ASSERT_EQ(send(fd, data.data(), data.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(data.size()));
 }
-
-const RawWakerVTable TestTask::kVTable = {
-    [](void* data) {
-      ++static_cast<TestTask*>(data)->clones_;
-      return RawWaker{data, &kVTable};
-    },
-    [](void* data) {
-      ++static_cast<TestTask*>(data)->wakes_;
-      --static_cast<TestTask*>(data)->clones_;
-    },
-    [](void* data) { ++static_cast<TestTask*>(data)->wakes_; },
-    [](void* data) { --static_cast<TestTask*>(data)->clones_; },
-};
 
 }  // namespace rouse::reactor

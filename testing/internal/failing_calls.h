@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: fault_util.h
+// File: failing_calls.h
 // -----------------------------------------------------------------------------
 //
 // Helpers for tests of system calls that fail:
@@ -11,8 +11,8 @@
 //     GTEST_SKIP() << "no filters of system calls here";
 //   }
 
-#ifndef ROUSE_REACTOR_FAULT_UTIL_H_
-#define ROUSE_REACTOR_FAULT_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_FAILING_CALLS_H_
+#define ROUSE_TESTING_INTERNAL_FAILING_CALLS_H_
 
 #include <initializer_list>
 
@@ -41,4 +41,4 @@ bool WithCallsThatMayFail(std::initializer_list<int> numbers, int error,
 
 }  // namespace rouse::reactor
 
-#endif  // ROUSE_REACTOR_FAULT_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_FAILING_CALLS_H_

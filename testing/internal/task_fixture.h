@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: test_util.h
+// File: task_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Utilities for the tests of this folder.
 
-#ifndef ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
-#define ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_TASK_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_TASK_FIXTURE_H_
 
 #include <memory>
 
 #include "gtest/gtest.h"
-#include "rouse/scheduler/task/manual_schedule.h"
+#include "rouse/testing/internal/manual_schedule.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -84,4 +84,4 @@ class TaskTest : public ::testing::Test {
 
 }  // namespace rouse::task
 
-#endif  // ROUSE_SCHEDULER_TASK_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_TASK_FIXTURE_H_

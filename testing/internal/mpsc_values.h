@@ -3,14 +3,14 @@
 //
 // Helpers that the tests of mpsc share.
 
-#ifndef ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
-#define ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_
+#define ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_
 
 #include <memory>
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "rouse/future/poll_once.h"
+#include "rouse/testing/poll_once.h"
 
 namespace rouse::mpsc {
 
@@ -43,4 +43,4 @@ class Counted {
 
 }  // namespace rouse::mpsc
 
-#endif  // ROUSE_SYNC_MPSC_MPSC_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: testing.h
+// File: switch.h
 // -----------------------------------------------------------------------------
 //
 // Defines helpers for the tests of this folder.
 
-#ifndef ROUSE_FUTURE_TESTING_H_
-#define ROUSE_FUTURE_TESTING_H_
+#ifndef ROUSE_TESTING_INTERNAL_SWITCH_H_
+#define ROUSE_TESTING_INTERNAL_SWITCH_H_
 
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "rouse/future/poll_once.h"  // IWYU pragma: export
+#include "rouse/testing/poll_once.h"  // IWYU pragma: export
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -119,4 +119,4 @@ class Switch {
 
 }  // namespace rouse
 
-#endif  // ROUSE_FUTURE_TESTING_H_
+#endif  // ROUSE_TESTING_INTERNAL_SWITCH_H_

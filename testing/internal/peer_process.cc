@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/net/peer_test_util.h"
+#include "rouse/testing/internal/peer_process.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/reactor/fault_util.h"
+#include "rouse/testing/internal/failing_calls.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

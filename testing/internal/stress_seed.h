@@ -10,8 +10,8 @@
 //
 //   tools/bazel test --test_env=ROUSE_STRESS_SEED=7 //reactor/...
 
-#ifndef ROUSE_TESTING_STRESS_SEED_H_
-#define ROUSE_TESTING_STRESS_SEED_H_
+#ifndef ROUSE_TESTING_INTERNAL_STRESS_SEED_H_
+#define ROUSE_TESTING_INTERNAL_STRESS_SEED_H_
 
 #include <cstdint>
 #include <cstdlib>
@@ -35,4 +35,4 @@ inline uint64_t StressSeed(uint64_t usual = 1) {
 
 }  // namespace rouse
 
-#endif  // ROUSE_TESTING_STRESS_SEED_H_
+#endif  // ROUSE_TESTING_INTERNAL_STRESS_SEED_H_

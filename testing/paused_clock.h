@@ -5,10 +5,12 @@
 // File: paused_clock.h
 // -----------------------------------------------------------------------------
 //
-// For the tests of this folder and its subfolders: a clock that stands still.
+// A clock that stands still, for tests of drivers and timers without a runtime.
+//
+//   wheel::Driver driver({.clock = PausedClock()});
 
-#ifndef ROUSE_TIMER_PAUSED_CLOCK_H_
-#define ROUSE_TIMER_PAUSED_CLOCK_H_
+#ifndef ROUSE_TESTING_PAUSED_CLOCK_H_
+#define ROUSE_TESTING_PAUSED_CLOCK_H_
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +21,8 @@
 
 namespace rouse {
 
+// PausedClock()
+//
 // Returns a paused clock, which only the test moves. The clock starts where a
 // round of every level of the wheel begins, at ticks of a millisecond. The
 // times at which a driver wakes on the way to a deadline therefore do not
@@ -33,4 +37,4 @@ inline std::shared_ptr<Clock> PausedClock() {
 
 }  // namespace rouse
 
-#endif  // ROUSE_TIMER_PAUSED_CLOCK_H_
+#endif  // ROUSE_TESTING_PAUSED_CLOCK_H_

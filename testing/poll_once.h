@@ -5,10 +5,12 @@
 // File: poll_once.h
 // -----------------------------------------------------------------------------
 //
-// Polls a future once, outside any task. For tests.
+// Polls a future or a stream once, outside any task, in a test.
+//
+//   EXPECT_THAT(PollOnce(channel.Receive()), IsPending());
 
-#ifndef ROUSE_FUTURE_POLL_ONCE_H_
-#define ROUSE_FUTURE_POLL_ONCE_H_
+#ifndef ROUSE_TESTING_POLL_ONCE_H_
+#define ROUSE_TESTING_POLL_ONCE_H_
 
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -19,14 +21,22 @@ namespace rouse {
 //
 // Polls `future` once with `waker` and returns the result. The default waker
 // does nothing.
-//
-//   EXPECT_TRUE(PollOnce(future).IsPending());
 template <class F>
 auto PollOnce(F&& future, const Waker& waker = Waker()) {
   Context cx(waker);
   return future.Poll(cx);
 }
 
+// PollNextOnce()
+//
+// Polls `stream` once for its next item, with `waker`, and returns the result.
+// The default waker does nothing.
+template <class S>
+auto PollNextOnce(S&& stream, const Waker& waker = Waker()) {
+  Context cx(waker);
+  return stream.PollNext(cx);
+}
+
 }  // namespace rouse
 
-#endif  // ROUSE_FUTURE_POLL_ONCE_H_
+#endif  // ROUSE_TESTING_POLL_ONCE_H_

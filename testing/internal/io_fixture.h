@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: test_util.h
+// File: io_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Helpers for the tests in io/.
 
-#ifndef ROUSE_IO_TEST_UTIL_H_
-#define ROUSE_IO_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_IO_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_IO_FIXTURE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -25,10 +25,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/counting_waker.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 
@@ -38,8 +37,7 @@ class IoTest : public ::testing::Test {
   // Polls `future` with a fresh budget.
   template <class F>
   auto Poll(F& future) {
-    Context cx(waker_.get());
-    return future.Poll(cx);
+    return task_.Poll(future);
   }
 
   // Polls until the future is ready. Fails if the future is pending and has
@@ -56,7 +54,6 @@ class IoTest : public ::testing::Test {
   }
 
   CountingWaker task_;
-  BorrowedWaker waker_{task_.raw()};
 };
 
 // Describes a codec's result for a comparison: "'frame'", the name of the
@@ -223,4 +220,4 @@ class ScriptedWriter {
 
 }  // namespace rouse
 
-#endif  // ROUSE_IO_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_IO_FIXTURE_H_

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: peer_test_util.h
+// File: peer_process.h
 // -----------------------------------------------------------------------------
 //
 // Helpers for tests against programs from other projects.
 
-#ifndef ROUSE_NET_PEER_TEST_UTIL_H_
-#define ROUSE_NET_PEER_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_PEER_PROCESS_H_
+#define ROUSE_TESTING_INTERNAL_PEER_PROCESS_H_
 
 #include <sys/types.h>
 
@@ -22,7 +22,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/net/pipe.h"
-#include "rouse/net/unix/unix_test_util.h"
+#include "rouse/testing/internal/unix_fixture.h"
 
 namespace rouse {
 
@@ -78,4 +78,4 @@ using PeerTest = UnixTest;
 
 }  // namespace rouse
 
-#endif  // ROUSE_NET_PEER_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_PEER_PROCESS_H_

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: tcp_test_util.h
+// File: tcp_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Helpers shared by the tests of TCP.
 
-#ifndef ROUSE_NET_TCP_TCP_TEST_UTIL_H_
-#define ROUSE_NET_TCP_TCP_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_TCP_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_TCP_FIXTURE_H_
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,12 +23,13 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp/tcp_listener.h"
-#include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse {
 
@@ -117,11 +118,11 @@ class TcpTest : public reactor::FdTest {
 
   // `Run()` uses a task of its own, so that a test can count the wakes of the
   // other tasks.
-  reactor::TestTask runner_, task_, other_;
+  CountingWaker runner_, task_, other_;
   std::unique_ptr<reactor::Reactor> reactor_;
   reactor::ScopedDefault current_;
 };
 
 }  // namespace rouse
 
-#endif  // ROUSE_NET_TCP_TCP_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_TCP_FIXTURE_H_

@@ -9,8 +9,8 @@
 //
 //   tools/bazel test --test_env=ROUSE_STRESS_SECONDS=20 //timer/...
 
-#ifndef ROUSE_TESTING_STRESS_TIME_H_
-#define ROUSE_TESTING_STRESS_TIME_H_
+#ifndef ROUSE_TESTING_INTERNAL_STRESS_TIME_H_
+#define ROUSE_TESTING_INTERNAL_STRESS_TIME_H_
 
 #include <cstdlib>
 
@@ -33,4 +33,4 @@ inline absl::Duration StressTime(absl::Duration usual, int tests = 1) {
 
 }  // namespace rouse
 
-#endif  // ROUSE_TESTING_STRESS_TIME_H_
+#endif  // ROUSE_TESTING_INTERNAL_STRESS_TIME_H_

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: process_test_util.h
+// File: process_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Helpers for the tests in process/.
 
-#ifndef ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
-#define ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_PROCESS_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_PROCESS_FIXTURE_H_
 
 #include <sys/wait.h>
 
@@ -25,7 +25,8 @@
 #include "rouse/process/command.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/reactor.h"
-#include "rouse/reactor/test_util.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse {
 
@@ -75,11 +76,11 @@ class ProcessTest : public reactor::FdTest {
 
   // `Run()` has a separate task, so that wakes of the other task can be
   // counted.
-  reactor::TestTask runner_, task_;
+  CountingWaker runner_, task_;
   std::unique_ptr<reactor::Reactor> reactor_;
   reactor::ScopedDefault current_;
 };
 
 }  // namespace rouse
 
-#endif  // ROUSE_PROCESS_PROCESS_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_PROCESS_FIXTURE_H_

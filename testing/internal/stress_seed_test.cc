@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/testing/stress_seed.h"
+#include "rouse/testing/internal/stress_seed.h"
 
 #include <stdlib.h>  // setenv
 

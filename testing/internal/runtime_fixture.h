@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: test_util.h
+// File: runtime_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Helpers for the tests in runtime/.
 
-#ifndef ROUSE_RUNTIME_TEST_UTIL_H_
-#define ROUSE_RUNTIME_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_RUNTIME_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_RUNTIME_FIXTURE_H_
 
 #include <memory>
 #include <string>
@@ -55,4 +55,4 @@ inline std::shared_ptr<Clock> AutoAdvancingClock() {
 
 }  // namespace rouse
 
-#endif  // ROUSE_RUNTIME_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_RUNTIME_FIXTURE_H_

@@ -6,7 +6,7 @@
 // -----------------------------------------------------------------------------
 //
 // Implements a task that consists only of wakers, and counts their clones,
-// wakes and drops. For this project's own tests.
+// wakes and drops. For tests of code that stores or calls wakers.
 //
 //   CountingWaker task;
 //   AtomicWaker cell;
@@ -15,22 +15,24 @@
 //   EXPECT_EQ(task.wakes(), 1);
 //   EXPECT_EQ(task.live(), 0);
 
-#ifndef ROUSE_WAKER_COUNTING_WAKER_H_
-#define ROUSE_WAKER_COUNTING_WAKER_H_
+#ifndef ROUSE_TESTING_COUNTING_WAKER_H_
+#define ROUSE_TESTING_COUNTING_WAKER_H_
 
 #include <atomic>
 #include <functional>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "gtest/gtest.h"
+#include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
 
 // CountingWaker
 //
-// Must outlive its wakers, and fails the test otherwise. The counts may be read
-// on any thread. Hooks may be set only while no waker is in use.
+// Must outlive its wakers, and fails the test otherwise. The counts can be read
+// on any thread. Hooks must be set while no other waker is in use.
 class CountingWaker {
  public:
   using Hook = std::function<void()>;
@@ -46,8 +48,30 @@ class CountingWaker {
     return Waker(raw());
   }
 
+  // Returns a waker that holds no reference, and that is valid as long as this
+  // object. Its clones count.
+  const Waker& waker() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return waker_.get();
+  }
+
   // Returns the parts for a `BorrowedWaker`.
   RawWaker raw() { return {this, &kVTable}; }
+
+  // Polls `future` once, with `waker()` and a fresh budget, and returns the
+  // result.
+  template <class F>
+  auto Poll(F& future) {
+    Context cx(waker());
+    return future.Poll(cx);
+  }
+
+  // Polls `stream` once for its next item, with `waker()` and a fresh budget,
+  // and returns the result.
+  template <class S>
+  auto PollNext(S& stream) {
+    Context cx(waker());
+    return stream.PollNext(cx);
+  }
 
   int clones() const { return clones_; }
   // Returns the number of wakes that gave up the waker, or kept the waker, or
@@ -105,8 +129,9 @@ class CountingWaker {
   Hook on_clone_;
   Hook on_wake_;
   Hook on_drop_;
+  BorrowedWaker waker_{raw()};
 };
 
 }  // namespace rouse
 
-#endif  // ROUSE_WAKER_COUNTING_WAKER_H_
+#endif  // ROUSE_TESTING_COUNTING_WAKER_H_

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: frame_pool_test_util.h
+// File: frame_blocks.h
 // -----------------------------------------------------------------------------
 //
 // Defines helpers for the tests of `FramePool`.
 
-#ifndef ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
-#define ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_FRAME_BLOCKS_H_
+#define ROUSE_TESTING_INTERNAL_FRAME_BLOCKS_H_
 
 #include <cstddef>
 #include <thread>
@@ -67,4 +67,4 @@ inline void FreeAll(const std::vector<void*>& blocks, size_t size) {
 
 }  // namespace rouse
 
-#endif  // ROUSE_BASE_FRAME_FRAME_POOL_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_FRAME_BLOCKS_H_

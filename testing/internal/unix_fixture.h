@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: unix_test_util.h
+// File: unix_fixture.h
 // -----------------------------------------------------------------------------
 //
 // Helpers shared by the tests of Unix sockets and pipes.
 
-#ifndef ROUSE_NET_UNIX_UNIX_TEST_UTIL_H_
-#define ROUSE_NET_UNIX_UNIX_TEST_UTIL_H_
+#ifndef ROUSE_TESTING_INTERNAL_UNIX_FIXTURE_H_
+#define ROUSE_TESTING_INTERNAL_UNIX_FIXTURE_H_
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/net/tcp/tcp_test_util.h"
-#include "rouse/net/unix/unix_addr.h"
+#include "rouse/net/unix_addr.h"
+#include "rouse/testing/internal/tcp_fixture.h"
 
 namespace rouse {
 
@@ -68,4 +68,4 @@ class UnixTest : public TcpTest {
 
 }  // namespace rouse
 
-#endif  // ROUSE_NET_UNIX_UNIX_TEST_UTIL_H_
+#endif  // ROUSE_TESTING_INTERNAL_UNIX_FIXTURE_H_

@@ -12,8 +12,8 @@
 // A thread or task joining it therefore knows the right result. A task can be
 // cancelled only if the task was aborted, or if the runtime is being shut down.
 
-#ifndef ROUSE_RUNTIME_STRESS_TASKS_H_
-#define ROUSE_RUNTIME_STRESS_TASKS_H_
+#ifndef ROUSE_TESTING_INTERNAL_STRESS_TASKS_H_
+#define ROUSE_TESTING_INTERNAL_STRESS_TASKS_H_
 
 #include <atomic>
 #include <cstddef>
@@ -444,4 +444,4 @@ inline Co<Output> Task(World& world, Token, uint64_t seed, int depth) {
 
 }  // namespace rouse::stress
 
-#endif  // ROUSE_RUNTIME_STRESS_TASKS_H_
+#endif  // ROUSE_TESTING_INTERNAL_STRESS_TASKS_H_

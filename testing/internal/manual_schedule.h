@@ -8,8 +8,8 @@
 // For tests: a schedule whose tasks run when the test says so, on the test's
 // thread.
 
-#ifndef ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
-#define ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
+#ifndef ROUSE_TESTING_INTERNAL_MANUAL_SCHEDULE_H_
+#define ROUSE_TESTING_INTERNAL_MANUAL_SCHEDULE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -100,4 +100,4 @@ class ManualSchedule final : public Schedule {
 
 }  // namespace rouse::task
 
-#endif  // ROUSE_SCHEDULER_TASK_MANUAL_SCHEDULE_H_
+#endif  // ROUSE_TESTING_INTERNAL_MANUAL_SCHEDULE_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/runtime/paused_time.h"
+#include "rouse/testing/paused_time.h"
 
 #include <memory>
 #include <optional>

@@ -1,0 +1,220 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/testing/scripted_io.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gtest/gtest-spi.h"
+#include "gtest/gtest.h"
+#include "rouse/future/co.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
+#include "rouse/io/buf_reader.h"
+#include "rouse/io/flush.h"
+#include "rouse/io/read.h"
+#include "rouse/io/read_line.h"
+#include "rouse/io/write_all.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/expect_panic.h"
+#include "rouse/testing/paused_time.h"
+#include "rouse/testing/poll_matchers.h"
+#include "rouse/testing/test_task.h"
+
+namespace rouse {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+
+static_assert(AsyncRead<ScriptedIo>);
+static_assert(AsyncWrite<ScriptedIo>);
+
+// Reads once, with room for 64 bytes.
+Co<absl::StatusOr<std::string>> ReadSome(ScriptedIo& io) {
+  char buffer[64];
+  const absl::StatusOr<size_t> size = co_await Read(io, absl::MakeSpan(buffer));
+  if (!size.ok()) co_return size.status();
+  co_return std::string(buffer, *size);
+}
+
+template <class F>
+auto Complete(F future) {
+  TestTask task(std::move(future));
+  return *task.Poll();
+}
+
+TEST(ScriptedIoTest, ReadsInPartsAndThenEnds) {
+  ScriptedIo io;
+  io.Read("one").Read("two");
+  char buffer[2];
+  TestTask first(Read(io, absl::MakeSpan(buffer)));
+  EXPECT_THAT(first.Poll(), IsReadyAndHolds(IsOkAndHolds(2)));
+  EXPECT_THAT(Complete(ReadSome(io)), IsOkAndHolds("e"));
+  EXPECT_THAT(Complete(ReadSome(io)), IsOkAndHolds("two"));
+  EXPECT_TRUE(io.is_done());
+  EXPECT_THAT(Complete(ReadSome(io)), IsOkAndHolds(""));
+}
+
+TEST(ScriptedIoTest, AcceptsAWriteInPartsAndAcrossSteps) {
+  ScriptedIo io;
+  io.Write("one").Write("two");
+  EXPECT_THAT(Complete(WriteAll(io, "on")), IsOk());
+  EXPECT_THAT(Complete(WriteAll(io, "etwo")), IsOk());
+  EXPECT_TRUE(io.is_done());
+}
+
+TEST(ScriptedIoTest, AReadWaitsForTheWriteBeforeIt) {
+  ScriptedIo io;
+  io.Write("request").Read("response");
+  TestTask reader(ReadSome(io));
+  EXPECT_THAT(reader.Poll(), IsPending());
+  EXPECT_THAT(Complete(WriteAll(io, "req")), IsOk());
+  EXPECT_FALSE(reader.is_woken());
+  EXPECT_THAT(Complete(WriteAll(io, "uest")), IsOk());
+  EXPECT_TRUE(reader.is_woken());
+  EXPECT_THAT(reader.Poll(), IsReadyAndHolds(IsOkAndHolds("response")));
+}
+
+TEST(ScriptedIoTest, ReturnsTheScriptedErrors) {
+  ScriptedIo io;
+  io.ReadError(absl::UnavailableError("reset"))
+      .Read("more")
+      .WriteError(absl::DataLossError("broken pipe"));
+  EXPECT_THAT(Complete(ReadSome(io)), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Complete(ReadSome(io)), IsOkAndHolds("more"));
+  EXPECT_THAT(Complete(WriteAll(io, "x")),
+              StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(io.is_done());
+}
+
+TEST(ScriptedIoTest, AnOkErrorIsAPanic) {
+  ScriptedIo io;
+  EXPECT_PANIC(io.ReadError(absl::OkStatus()), "ReadError");
+  EXPECT_PANIC(io.WriteError(absl::OkStatus()), "WriteError");
+}
+
+TEST(ScriptedIoTest, AnUnexpectedWriteFailsTheTestAndNamesBothTexts) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ScriptedIo io;
+        io.Write("+OK\r\n");
+        EXPECT_THAT(Complete(WriteAll(io, "-ERR\r\n")),
+                    StatusIs(absl::StatusCode::kAborted));
+      },
+      R"(the write "-ERR\r\n", but the next step is a write of "+OK\r\n")");
+}
+
+TEST(ScriptedIoTest, AWriteBeforeAReadFailsTheTest) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ScriptedIo io;
+        io.Read("hello");
+        EXPECT_THAT(Complete(WriteAll(io, "x")),
+                    StatusIs(absl::StatusCode::kAborted));
+      },
+      R"(the next step is a read of "hello")");
+}
+
+TEST(ScriptedIoTest, AWriteAfterTheScriptFailsTheTest) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ScriptedIo io;
+        EXPECT_THAT(Complete(WriteAll(io, "x")),
+                    StatusIs(absl::StatusCode::kAborted));
+      },
+      "the next step is the end of the script");
+}
+
+TEST(ScriptedIoTest, StepsThatAreLeftFailTheTest) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ScriptedIo io;
+        io.Read("a").Write("b");
+      },
+      R"(with 2 steps left; the next step is a read of "a")");
+}
+
+TEST(ScriptedIoTest, AbandonedStepsFailNoTest) {
+  ScriptedIo io;
+  io.Read("a").Write("b");
+  io.Abandon();
+  EXPECT_TRUE(io.is_done());
+}
+
+TEST(ScriptedIoTest, StepsCanBeAddedWhileAReaderWaits) {
+  ScriptedIo io;
+  io.Write("x");
+  TestTask reader(ReadSome(io));
+  EXPECT_THAT(reader.Poll(), IsPending());
+  io.Read("late");
+  EXPECT_THAT(Complete(WriteAll(io, "x")), IsOk());
+  EXPECT_TRUE(reader.is_woken());
+  EXPECT_THAT(reader.Poll(), IsReadyAndHolds(IsOkAndHolds("late")));
+}
+
+// Answers each line with the line.
+Co<absl::Status> Echo(ScriptedIo& io) {
+  BufReader reader(io);
+  std::string line;
+  for (;;) {
+    line.clear();
+    const absl::StatusOr<bool> is_line = co_await ReadLine(reader, line, 64);
+    if (!is_line.ok() || !*is_line) co_return is_line.status();
+    line += '\n';
+    const absl::Status written = co_await WriteAll(io, line);
+    if (!written.ok()) co_return written;
+  }
+}
+
+TEST(ScriptedIoTest, APauseTakesTimeOfTheClock) {
+  Runtime runtime = PausedRuntime();
+  ScriptedIo io;
+  io.Read("one\n")
+      .Write("one\n")
+      .Wait(absl::Seconds(10))
+      .Read("two\n")
+      .Write("two\n");
+  runtime.BlockOn([&]() -> Co<> {
+    JoinHandle<absl::Status> echo = Spawn(Echo(io));
+    co_await Advance(absl::Seconds(9));
+    EXPECT_FALSE(io.is_done());
+    co_await Advance(absl::Seconds(1));
+    EXPECT_TRUE(io.is_done());
+    EXPECT_TRUE((co_await echo).ok());
+  });
+}
+
+TEST(ScriptedIoTest, APauseEndsForTheReaderAndTheWriter) {
+  Runtime runtime = PausedRuntime();
+  ScriptedIo io;
+  io.Wait(absl::Seconds(1)).Write("out").Read("in");
+  runtime.BlockOn([&]() -> Co<> {
+    JoinHandle<absl::StatusOr<std::string>> reader = Spawn(ReadSome(io));
+    JoinHandle<absl::Status> writer = Spawn(WriteAll(io, "out"));
+    co_await Advance(absl::Seconds(1));
+    EXPECT_TRUE(io.is_done());
+    EXPECT_TRUE((co_await writer).ok());
+    EXPECT_TRUE((co_await reader).ok());
+  });
+}
+
+TEST(ScriptedIoTest, RemembersAShutdown) {
+  ScriptedIo io;
+  EXPECT_FALSE(io.is_shut_down());
+  EXPECT_THAT(Complete(Shutdown(io)), IsOk());
+  EXPECT_TRUE(io.is_shut_down());
+}
+
+}  // namespace
+}  // namespace rouse
