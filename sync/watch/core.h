@@ -47,17 +47,15 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/sync/internal/wait_node.h"
-#include "rouse/sync/watch/big_reader_lock.h"
+#include "rouse/sync/watch/sharded_rw_lock.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::watch::internal {
 
-using ::rouse::internal::BigReaderLock;
 using ::rouse::internal::WaitNode;
-using ::rouse::internal::WriterHolder;
 
 class Core {
-  static constexpr size_t kShards = BigReaderLock::kShards;
+  static constexpr size_t kShards = ShardedRwLock::kShards;
   static constexpr uint64_t kClosed = 1;
   static constexpr uint64_t kWaiting = ((uint64_t{1} << kShards) - 1) << 1;
   static constexpr uint64_t kVersion = (kWaiting | kClosed) + 1;
@@ -88,7 +86,7 @@ class Core {
   // Returns the lock that guards the value. `Change()` is called under the
   // lock, so that a value and a version belong together if both are read under
   // the lock.
-  BigReaderLock& lock() { return lock_; }
+  ShardedRwLock& lock() { return lock_; }
 
   // Returns the shard for the next receiver or sender.
   size_t NextShard() {
@@ -196,7 +194,7 @@ class Core {
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  BigReaderLock lock_;
+  ShardedRwLock lock_;
   Shard shards_[kShards];
   Atomic<uint64_t> word_{0};
   Atomic<size_t> receivers_{1};

@@ -14,7 +14,7 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/future/block_on.h"
-#include "rouse/sync/watch/big_reader_lock.h"
+#include "rouse/sync/watch/sharded_rw_lock.h"
 #include "rouse/sync/watch/watch.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -26,14 +26,14 @@
 namespace rouse {
 namespace {
 
-using internal::BigReaderLock;
-using internal::WriterHolder;
 using model::Require;
 using model::Thread;
 using watch::Channel;
 using watch::Receiver;
 using watch::Ref;
 using watch::Sender;
+using watch::internal::ShardedRwLock;
+using watch::internal::WriterHolder;
 
 // A task that only records whether it was woken. Everything before the wake
 // happens before a check that finds the wake. The wakers are not counted, so
@@ -83,8 +83,8 @@ void Drop(End end) {
 
 constexpr model::Mode kBounded = model::Mode::kBounded;
 
-MODEL_TEST(BigReaderLock, AWriterIsAlone) {
-  BigReaderLock lock;
+MODEL_TEST(ShardedRwLock, AWriterIsAlone) {
+  ShardedRwLock lock;
   Cell<int> data(0);
   Thread writing([&] {
     const WriterHolder holder(lock);
@@ -95,9 +95,9 @@ MODEL_TEST(BigReaderLock, AWriterIsAlone) {
   lock.ReaderUnlock(0);
 }
 
-MODEL_TEST(BigReaderLock, TwoWritersAndAReader, .mode = kBounded,
+MODEL_TEST(ShardedRwLock, TwoWritersAndAReader, .mode = kBounded,
            .spurious_failures = 0) {
-  BigReaderLock lock;
+  ShardedRwLock lock;
   Cell<int> data(0);
   const auto write = [&] {
     const WriterHolder holder(lock);
@@ -114,9 +114,9 @@ MODEL_TEST(BigReaderLock, TwoWritersAndAReader, .mode = kBounded,
   Require(data.Read() == 2);
 }
 
-MODEL_TEST(BigReaderLock, AReaderComesAgain, .mode = kBounded,
+MODEL_TEST(ShardedRwLock, AReaderComesAgain, .mode = kBounded,
            .spurious_failures = 0) {
-  BigReaderLock lock;
+  ShardedRwLock lock;
   Cell<int> data(0);
   Thread writing([&] {
     for (int i = 0; i < 2; ++i) {
@@ -134,9 +134,9 @@ MODEL_TEST(BigReaderLock, AReaderComesAgain, .mode = kBounded,
 }
 
 // A reader that waits for a writer does not delay the next writer.
-MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
+MODEL_TEST(ShardedRwLock, TwoReadersOfAShard, .mode = kBounded,
            .spurious_failures = 0) {
-  BigReaderLock lock;
+  ShardedRwLock lock;
   Cell<int> data(0);
   const auto read = [&] {
     lock.ReaderLock(0);
@@ -155,7 +155,7 @@ MODEL_TEST(BigReaderLock, TwoReadersOfAShard, .mode = kBounded,
   const WriterHolder holder(lock);
 }
 
-MODEL_MUTANTS(BigReaderLock, "sync/watch/big_reader_lock");
+MODEL_MUTANTS(ShardedRwLock, "sync/watch/sharded_rw_lock");
 
 MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
   auto [tx, rx] = Channel<int>(0);
@@ -493,7 +493,7 @@ MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
 
 MODEL_MUTANTS(
     Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
-    "Core::NextShard at core.h:96: any shard will do",
+    "Core::NextShard at core.h:94: any shard will do",
     "WaitNode::LeaveIfNotified at wait_node.h:101: store skipped: a node "
     "that waits again leaves before that, which does the same",
     "WaitNode::TakeWaker at wait_node.h:119: store skipped: who does "

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // -----------------------------------------------------------------------------
-// File: big_reader_lock.h
+// File: sharded_rw_lock.h
 // -----------------------------------------------------------------------------
 //
-// `BigReaderLock` guards data that is often read and rarely written. Readers on
-// different threads access different cache lines. Internal to `sync/`.
+// `ShardedRwLock` is a reader-writer lock for data that is often read and
+// rarely written. Readers on different threads access different cache lines.
+// Private to `sync/watch/`: this lock blocks threads, and tasks use the
+// `RwLock` of sync/rw_lock.h.
 //
 //   lock_.ReaderLock(shard);   // the reader's own, of kShards
 //   ... read ...
@@ -26,10 +28,10 @@
 // Each thread writes before reading, and the four operations are sequentially
 // consistent and therefore in a single order. Consequently a reader sees
 // `writing`, or the writer sees the reader. The algorithm is the "big-reader
-// lock" of Linux 2.4.
+// lock" (brlock) of Linux 2.4.
 
-#ifndef ROUSE_SYNC_WATCH_BIG_READER_LOCK_H_
-#define ROUSE_SYNC_WATCH_BIG_READER_LOCK_H_
+#ifndef ROUSE_SYNC_WATCH_SHARDED_RW_LOCK_H_
+#define ROUSE_SYNC_WATCH_SHARDED_RW_LOCK_H_
 
 #include <atomic>
 #include <cstddef>
@@ -40,9 +42,9 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/thread_mutex.h"
 
-namespace rouse::internal {
+namespace rouse::watch::internal {
 
-// BigReaderLock
+// ShardedRwLock
 //
 // Reading costs two read-modify-writes of a cache line that belongs to one
 // shard. Writing costs a check of every shard. Readers do not wait for one
@@ -51,7 +53,7 @@ namespace rouse::internal {
 //
 // A waiting writer goes before new readers. Therefore a thread that reads must
 // not read again, or write, before the unlock.
-class BigReaderLock {
+class ShardedRwLock {
  public:
 #ifdef ROUSE_MODEL
   static constexpr size_t kShards = 2;
@@ -59,9 +61,9 @@ class BigReaderLock {
   static constexpr size_t kShards = 8;
 #endif
 
-  BigReaderLock() = default;
-  BigReaderLock(const BigReaderLock&) = delete;
-  BigReaderLock& operator=(const BigReaderLock&) = delete;
+  ShardedRwLock() = default;
+  ShardedRwLock(const ShardedRwLock&) = delete;
+  ShardedRwLock& operator=(const ShardedRwLock&) = delete;
 
   void ReaderLock(size_t shard) {
     // Sequentially consistent, as is the next load, with the store and the load
@@ -102,7 +104,7 @@ class BigReaderLock {
 // Holds `lock` for a writer until the holder is destroyed.
 class WriterHolder {
  public:
-  explicit WriterHolder(BigReaderLock& lock) : lock_(lock) {
+  explicit WriterHolder(ShardedRwLock& lock) : lock_(lock) {
     lock_.WriterLock();
   }
   WriterHolder(const WriterHolder&) = delete;
@@ -110,9 +112,9 @@ class WriterHolder {
   ~WriterHolder() { lock_.WriterUnlock(); }
 
  private:
-  BigReaderLock& lock_;
+  ShardedRwLock& lock_;
 };
 
-}  // namespace rouse::internal
+}  // namespace rouse::watch::internal
 
-#endif  // ROUSE_SYNC_WATCH_BIG_READER_LOCK_H_
+#endif  // ROUSE_SYNC_WATCH_SHARDED_RW_LOCK_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/sync/watch/big_reader_lock.h"
+#include "rouse/sync/watch/sharded_rw_lock.h"
 
 #include <atomic>
 #include <cstddef>
@@ -10,9 +10,9 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/lock/back_off.h"
 
-namespace rouse::internal {
+namespace rouse::watch::internal {
 
-void BigReaderLock::SlowReaderLock(size_t shard) {
+void ShardedRwLock::SlowReaderLock(size_t shard) {
   Atomic<uint32_t>& readers = shards_[shard].readers;
   BackOff back_off;
   do {
@@ -25,7 +25,7 @@ void BigReaderLock::SlowReaderLock(size_t shard) {
   } while (writing_.load(std::memory_order_seq_cst));
 }
 
-void BigReaderLock::WriterLock() {
+void ShardedRwLock::WriterLock() {
   writers_.Lock();
   // Sequentially consistent with the load of ReaderLock.
   writing_.store(true, std::memory_order_seq_cst);
@@ -37,10 +37,10 @@ void BigReaderLock::WriterLock() {
   }
 }
 
-void BigReaderLock::WriterUnlock() {
+void ShardedRwLock::WriterUnlock() {
   // Release pairs with the load of ReaderLock.
   writing_.store(false, std::memory_order_release);
   writers_.Unlock();
 }
 
-}  // namespace rouse::internal
+}  // namespace rouse::watch::internal
