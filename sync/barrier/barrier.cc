@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "rouse/base/lock/brief_lock.h"
-#include "rouse/base/panic.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -54,15 +54,9 @@ void Barrier::Leave(internal::WaitNode& node, uint64_t round) {
   node.Leave(waker);
 }
 
-void Barrier::WaitFuture::PanicMoved() {
-  Panic(
-      "Barrier::Wait: moved after it was polled; move it before, or leave it "
-      "where it is");
-}
-
 PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
   if (stage_ == Stage::kFinished) {
-    Panic("Barrier::Wait: polled after it has finished; call Wait() again");
+    internal::PanicPolledAfterEnd("Barrier::Wait");
   }
   const bool is_new = stage_ == Stage::kNew;
   // A future that must wait arrives now, with or without budget.

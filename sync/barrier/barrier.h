@@ -29,6 +29,7 @@
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -100,7 +101,7 @@ class [[nodiscard]] Barrier::WaitFuture {
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   WaitFuture(WaitFuture&& other)
       : barrier_(other.barrier_), stage_(other.stage_) {
-    if (stage_ != Stage::kNew) PanicMoved();
+    if (stage_ != Stage::kNew) internal::PanicMovedAfterPoll("Barrier::Wait");
     other.stage_ = Stage::kFinished;
   }
   WaitFuture& operator=(WaitFuture&&) = delete;
@@ -116,8 +117,6 @@ class [[nodiscard]] Barrier::WaitFuture {
   enum class Stage : uint8_t { kNew, kWaits, kFinished };
 
   explicit WaitFuture(Barrier& barrier) : barrier_(barrier) {}
-
-  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 
   Barrier& barrier_;
   Stage stage_ = Stage::kNew;

@@ -66,13 +66,13 @@
 #include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/broadcast/core.h"
 #include "rouse/sync/broadcast/slot.h"
-#include "rouse/sync/internal/wait_node.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::broadcast {
 
@@ -82,6 +82,14 @@ template <class T>
 class Sender;
 template <class T>
 class WeakSender;
+
+namespace internal {
+
+// The names of calls in panic messages.
+inline constexpr char kReceive[] = "broadcast::Receiver::Receive";
+inline constexpr char kClosed[] = "broadcast::Sender::Closed";
+
+}  // namespace internal
 
 // Received
 //
@@ -150,46 +158,39 @@ class [[nodiscard]] Received {
 
 // ReceiveFuture
 //
-// See `Receiver::Receive()`.
+// See `Receiver::Receive()`. Can be moved only before the first poll.
 template <class T>
 class [[nodiscard]] ReceiveFuture {
  public:
-  explicit ReceiveFuture(Receiver<T>& receiver) : receiver_(&receiver) {}
-  // Can be moved only before the first poll.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ReceiveFuture(ReceiveFuture&& other);
-  ReceiveFuture& operator=(ReceiveFuture&&) = delete;
-  ~ReceiveFuture();
+  explicit ReceiveFuture(Receiver<T>& receiver) : wait_(&receiver) {}
 
   PollResult<Received<T>> Poll(Context& cx);
 
  private:
   PollResult<Received<T>> PollSlow(Context& cx, BudgetUnit& unit);
 
-  Receiver<T>* receiver_;  // null: finished
-  bool waits_ = false;     // `node_` may be in the channel's list
-  internal::WaitNode node_;
+  rouse::internal::PendingWait<Receiver<T>, internal::kReceive> wait_;
 };
 
 // ClosedFuture
 //
-// See `Sender::Closed()`.
+// See `Sender::Closed()`. Can be moved only before the first poll.
 class [[nodiscard]] ClosedFuture {
  public:
   explicit ClosedFuture(internal::CoreBase& core)
-      : core_(&core), node_(core.NextMoment()) {}
-  // Can be moved only before the first poll.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ClosedFuture(ClosedFuture&& other);
-  ClosedFuture& operator=(ClosedFuture&&) = delete;
-  ~ClosedFuture();
+      : wait_(&core), moment_(core.NextMoment()) {}
 
-  PollResult<void> Poll(Context& cx);
+  PollResult<void> Poll(Context& cx) {
+    return wait_.Poll(cx, [this](internal::CoreBase& core,
+                                 internal::WaitNode& node, const Waker& waker) {
+      return core.WaitForMoment(node, waker, moment_);
+    });
+  }
 
  private:
-  internal::CoreBase* core_;  // null: finished
-  bool waits_ = false;        // `node_` may be in the channel's list
-  internal::CoreBase::ClosedNode node_;
+  rouse::internal::PendingWait<internal::CoreBase, internal::kClosed> wait_;
+  // The number of the first moment without receivers that ends the wait.
+  uint64_t moment_;
 };
 
 // Sender
@@ -394,11 +395,16 @@ class Receiver {
  private:
   friend class ReceiveFuture<T>;
   friend class Sender<T>;
+  template <class, const auto&>
+  friend class rouse::internal::PendingWait;
   using Core = internal::Core<T>;
   using Look = internal::CoreBase::Look;
 
   explicit Receiver(internal::CoreRef<T> core)
       : core_(std::move(core)), position_(core_->AddReceiver()) {}
+
+  // Called by the receiver's future.
+  void StopWaiting(internal::WaitNode& node) { core_->StopWaiting(node); }
 
   template <class Taken>
   static Received<T> FromTaken(Taken&& taken) {
@@ -449,36 +455,17 @@ std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity) {
 // -----------------------------------------------------------------------------
 
 template <class T>
-ReceiveFuture<T>::ReceiveFuture(ReceiveFuture&& other)
-    : receiver_(other.receiver_) {
-  if (other.waits_) {
-    Panic(
-        "broadcast::Receiver::Receive: the future was moved after it was "
-        "polled; move it before, or make a new one");
-  }
-  other.receiver_ = nullptr;
-}
-
-template <class T>
-ReceiveFuture<T>::~ReceiveFuture() {
-  if (waits_) receiver_->core_->StopWaiting(node_);
-}
-
-template <class T>
 PollResult<Received<T>> ReceiveFuture<T>::Poll(Context& cx) {
-  if (ABSL_PREDICT_FALSE(receiver_ == nullptr)) {
-    Panic(
-        "broadcast::Receiver::Receive: polled after it has finished; call "
-        "Receive() again");
-  }
+  Receiver<T>& receiver = wait_.source();
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  if (!waits_) {
+  if (!wait_.waits()) {
     typename Receiver<T>::Core::Taken taken =
-        receiver_->core_->Take(receiver_->position_);
+        receiver.core_->Take(receiver.position_);
     if (ABSL_PREDICT_TRUE(taken.has_value())) {
       unit->MadeProgress();
-      ++std::exchange(receiver_, nullptr)->position_;
+      wait_.Finish();
+      ++receiver.position_;
       return Receiver<T>::FromTaken(*std::move(taken));
     }
   }
@@ -489,14 +476,15 @@ template <class T>
 PollResult<Received<T>> ReceiveFuture<T>::PollSlow(Context& cx,
                                                    BudgetUnit& unit) {
   using Look = internal::CoreBase::Look;
+  Receiver<T>& receiver = wait_.source();
   typename Receiver<T>::Core::Taken taken;
   uint64_t missed = 0;
-  const Look look = receiver_->core_->TakeOrWait(receiver_->position_, missed,
-                                                 taken, &node_, &cx.waker());
-  waits_ = look == Look::kEmpty;
-  if (waits_) return kPending;
+  const Look look = receiver.core_->TakeOrWait(
+      receiver.position_, missed, taken, &wait_.node(), &cx.waker());
+  wait_.set_waits(look == Look::kEmpty);
+  if (wait_.waits()) return kPending;
   unit.MadeProgress();
-  receiver_ = nullptr;
+  wait_.Finish();
   return Receiver<T>::From(look, missed, taken);
 }
 

@@ -108,26 +108,18 @@ uint64_t CoreBase::NextMoment() const {
   return lasts ? next_moment_ - 1 : next_moment_;
 }
 
-bool CoreBase::PollClosed(ClosedNode& node, const Waker& waker) {
-  // The wakers are destroyed without the lock.
-  Waker clone = node.CloneIfNew(waker);
-  Waker left;
+bool CoreBase::WaitForMoment(WaitNode& node, const Waker& waker,
+                             uint64_t moment) {
+  Waker clone = node.CloneIfNew(waker);  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   // Relaxed: written with the lock.
-  if (MutableCondition(node.next_moment != next_moment_ ||
+  if (MutableCondition(moment != next_moment_ ||
                        receivers_.load(std::memory_order_relaxed) == 0)) {
-    node.Leave(left);
-    return true;
+    return false;
   }
   if (!node.IsLinked()) closing_.PushBack(&node);
   node.Register(clone);
-  return false;
-}
-
-void CoreBase::StopWaiting(WaitNode& node) {
-  Waker waker;  // destroyed without the lock
-  const BriefLockHolder lock(mu_);
-  node.Leave(waker);
+  return true;
 }
 
 absl::Status NoReceiversError() {

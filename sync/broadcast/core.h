@@ -45,14 +45,6 @@ class CoreBase {
   // The state that a receiver finds at its position.
   enum class Look { kValue, kLagged, kEmpty, kClosed };
 
-  // A waiter for a moment without receivers.
-  struct ClosedNode : WaitNode {
-    explicit ClosedNode(uint64_t moment) : next_moment(moment) {}
-
-    // The number of the first moment without receivers that ends the wait.
-    const uint64_t next_moment;
-  };
-
   // Starts with a sender, the sender's reference, and no receiver. Panics if
   // the capacity is out of range.
   explicit CoreBase(size_t capacity);
@@ -97,11 +89,14 @@ class CoreBase {
   // Returns the number of the next moment without receivers, or of the present
   // moment if there is no receiver now.
   uint64_t NextMoment() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Returns whether the moment has come for which `node` waits. If not, `waker`
-  // is woken when that moment comes.
-  bool PollClosed(ClosedNode& node, const Waker& waker)
+  // Returns false if the moment `moment`, or a later one, has come. Otherwise
+  // `waker` is woken when that moment comes.
+  bool WaitForMoment(WaitNode& node, const Waker& waker, uint64_t moment)
       ABSL_LOCKS_EXCLUDED(mu_);
-  void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends the wait of a receiver, or for a moment.
+  void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_) {
+    node.LeaveWith(mu_);
+  }
 
  protected:
   ~CoreBase() = default;

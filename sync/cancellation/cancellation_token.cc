@@ -9,15 +9,11 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
-#include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/sync/internal/wait_node.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
-namespace rouse {
-namespace internal {
+namespace rouse::internal {
 
 CancellationNode* CancellationNode::NewChild(CancellationNode& parent) {
   auto* const child = new CancellationNode(parent.tree_);
@@ -85,47 +81,15 @@ void CancellationNode::WakeAll() {
   internal::WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
 
-bool CancellationNode::Wait(WaitNode& waiter, Waker& waker) {
+bool CancellationNode::Wait(WaitNode& waiter, const Waker& waker) {
+  if (IsCancelled()) return false;
+  Waker clone = waiter.CloneIfNew(waker);  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   // Relaxed: `cancelled_` is written under the lock.
-  if (cancelled_.load(std::memory_order_relaxed)) return true;
+  if (cancelled_.load(std::memory_order_relaxed)) return false;
   if (!waiter.IsLinked()) waiters_.PushBack(&waiter);
-  waiter.Register(waker);
-  return false;
+  waiter.Register(clone);
+  return true;
 }
 
-void CancellationNode::StopWaiting(WaitNode& waiter) {
-  Waker waker;
-  const BriefLockHolder lock(mu_);
-  waiter.Leave(waker);
-}
-
-}  // namespace internal
-
-void CancellationToken::CancelledFuture::PanicMoved() {
-  Panic(
-      "CancellationToken::Cancelled: moved after it was polled; move it "
-      "before, or leave it where it is");
-}
-
-PollResult<void> CancellationToken::CancelledFuture::Poll(Context& cx) {
-  if (node_ == nullptr) {
-    Panic(
-        "CancellationToken::Cancelled: polled after it has finished; call "
-        "Cancelled() again");
-  }
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  if (!node_->IsCancelled()) {
-    Waker waker = waiter_.CloneIfNew(cx.waker());
-    if (!node_->Wait(waiter_, waker)) {
-      waits_ = true;
-      return kPending;
-    }
-  }
-  unit->MadeProgress();
-  Stop();
-  return {};
-}
-
-}  // namespace rouse
+}  // namespace rouse::internal

@@ -45,6 +45,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -124,10 +125,10 @@ class CancellationNode : public IntrusiveListNode<ListOfChildren>,
   }
   void Cancel();
 
-  // Returns whether the node is cancelled. Otherwise adds `waiter` to the list
+  // Returns false if the node is cancelled. Otherwise adds `waiter` to the list
   // of waiters, and `waker` will be woken.
-  bool Wait(WaitNode& waiter, Waker& waker);
-  void StopWaiting(WaitNode& waiter);
+  bool Wait(WaitNode& waiter, const Waker& waker);
+  void StopWaiting(WaitNode& waiter) { waiter.LeaveWith(mu_); }
 
  private:
   explicit CancellationNode(CancellationTree& tree) : tree_(tree) {
@@ -172,6 +173,9 @@ template <class T>
 struct OptionalValue<T&> {
   using Type = std::reference_wrapper<T>;
 };
+
+// The name of a call in panic messages.
+inline constexpr char kCancelled[] = "CancellationToken::Cancelled";
 
 }  // namespace internal
 
@@ -275,34 +279,18 @@ class CancellationToken {
 // See `Cancelled()`. Can be moved only before the first poll.
 class [[nodiscard]] CancellationToken::CancelledFuture {
  public:
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  CancelledFuture(CancelledFuture&& other) : node_(other.node_) {
-    if (other.waits_) PanicMoved();
-    other.node_ = nullptr;
+  PollResult<void> Poll(Context& cx) {
+    return wait_.Poll(cx, &internal::CancellationNode::Wait);
   }
-  CancelledFuture& operator=(CancelledFuture&&) = delete;
-  ~CancelledFuture() { Stop(); }
-
-  PollResult<void> Poll(Context& cx);
 
  private:
   friend class CancellationToken;
   template <class F>
   friend class RunUntilCancelledFuture;
 
-  explicit CancelledFuture(internal::CancellationNode* node) : node_(node) {}
+  explicit CancelledFuture(internal::CancellationNode* node) : wait_(node) {}
 
-  // Stops waiting, as if the future had finished.
-  void Stop() {
-    if (std::exchange(waits_, false)) node_->StopWaiting(waiter_);
-    node_ = nullptr;
-  }
-
-  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
-
-  internal::CancellationNode* node_;  // null if finished or moved from
-  bool waits_ = false;
-  internal::WaitNode waiter_;
+  internal::PendingWait<internal::CancellationNode, internal::kCancelled> wait_;
 };
 
 // CancellationToken::OwnedCancelledFuture
@@ -412,7 +400,8 @@ class [[nodiscard]] RunUntilCancelledFuture {
 
   bool IsCancelled() const { return cancelled_.token_.IsCancelled(); }
   void Finish() {
-    cancelled_.future_.Stop();
+    cancelled_.future_.wait_.Stop();
+    cancelled_.future_.wait_.Finish();
     future_.reset();
   }
 

@@ -23,11 +23,10 @@
 //     node_.Register(waker);
 //     return kPending;
 //   }
-//   ~WaitFuture() {
-//     Waker waker;
-//     const BriefLockHolder lock(event_.mu_);
-//     node_.Leave(waker);
-//   }
+//   ~WaitFuture() { node_.LeaveWith(event_.mu_); }
+//
+// `PendingWait` (see pending_wait.h) has the parts of such a future that do not
+// depend on the event.
 //
 // A waiter may destroy the object with the lock when notified of an end, but
 // not while the notifier still holds the lock. Therefore a future that has
@@ -87,6 +86,10 @@ class WaitNode : public IntrusiveListNode<> {
     is_notified_.store(false, std::memory_order_relaxed);
     std::swap(waker_.Write(), waker);
   }
+
+  // Called without the lock, which is `mu`. Leaves the list as `Leave()` does,
+  // and drops the node's waker.
+  void LeaveWith(BriefLock& mu);
 
   // Called without the lock. If the node has been notified, leaves as `Leave()`
   // does and returns true: the notifier is done with the node. The notifier may

@@ -15,8 +15,6 @@
 #include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/sync/semaphore/core.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc::internal {
@@ -27,10 +25,6 @@ absl::Status ClosedError(const char* call) {
       ": the channel is closed; its other end has gone or wants no more"));
 }
 
-void PanicPolledAgain(const char* call) {
-  Panic(absl::StrCat(call, ": polled after it has finished; make a new one"));
-}
-
 void ClosedEvent::Set() {
   mu_.Lock();
   // Release pairs with the acquires of threads that check without the lock.
@@ -38,43 +32,13 @@ void ClosedEvent::Set() {
   rouse::internal::WakeAll(mu_, waiters_, [](rouse::internal::WaitNode*) {});
 }
 
-ClosedWait::ClosedWait(ClosedWait&& other) : event_(other.event_) {
-  if (other.waits_) {
-    Panic("mpsc::Sender::Closed: moved after it was polled; move it before");
-  }
-  other.event_ = nullptr;
-}
-
-ClosedWait::~ClosedWait() {
-  if (!waits_) return;
-  Waker waker;  // destroyed without the lock
-  const BriefLockHolder lock(event_->mu_);
-  node_.Leave(waker);
-}
-
-PollResult<void> ClosedWait::Poll(Context& cx) {
-  if (event_ == nullptr) {
-    PanicPolledAgain("mpsc::Sender::Closed");
-  }
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  {
-    // The wakers are destroyed without the lock.
-    Waker waker = node_.CloneIfNew(cx.waker());
-    Waker left;
-    const BriefLockHolder lock(event_->mu_);
-    if (MutableCondition(!event_->IsSet())) {
-      if (!node_.IsLinked()) event_->waiters_.PushBack(&node_);
-      node_.Register(waker);
-      waits_ = true;
-      return kPending;
-    }
-    node_.Leave(left);
-    waits_ = false;
-  }
-  unit->MadeProgress();
-  event_ = nullptr;
-  return {};
+bool ClosedEvent::Wait(rouse::internal::WaitNode& node, const Waker& waker) {
+  Waker clone = node.CloneIfNew(waker);  // destroyed without the lock
+  const BriefLockHolder lock(mu_);
+  if (MutableCondition(IsSet())) return false;
+  if (!node.IsLinked()) waiters_.PushBack(&node);
+  node.Register(clone);
+  return true;
 }
 
 void ReceiverWaker::Forget() {

@@ -26,6 +26,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
@@ -36,8 +37,6 @@ namespace rouse::mpsc::internal {
 
 // Returns the error of a call on a closed channel.
 absl::Status ClosedError(const char* call);
-
-[[noreturn]] void PanicPolledAgain(const char* call);
 
 // ClosedEvent
 //
@@ -54,31 +53,15 @@ class ClosedEvent {
   // Notifies all waiters. The event must outlive the call.
   void Set();
 
- private:
-  friend class ClosedWait;
+  // Returns false if the event has happened. Otherwise `waker` will be woken
+  // when the event happens.
+  bool Wait(rouse::internal::WaitNode& node, const Waker& waker);
+  void StopWaiting(rouse::internal::WaitNode& node) { node.LeaveWith(mu_); }
 
+ private:
   Atomic<bool> is_set_{false};
   BriefLock mu_;
   IntrusiveList<rouse::internal::WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
-};
-
-// ClosedWait
-//
-// A wait for a `ClosedEvent`. Must not be moved after the first poll.
-class ClosedWait {
- public:
-  explicit ClosedWait(ClosedEvent& event) : event_(&event) {}
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ClosedWait(ClosedWait&& other);
-  ClosedWait& operator=(ClosedWait&&) = delete;
-  ~ClosedWait();
-
-  PollResult<void> Poll(Context& cx);
-
- private:
-  ClosedEvent* event_;  // null: finished
-  bool waits_ = false;  // whether the node may be in the list
-  rouse::internal::WaitNode node_;
 };
 
 // ReceiverWaker
@@ -288,7 +271,9 @@ class PlaceRequest {
   // Is ready with true when the places are the caller's, and with false when
   // the channel is closed.
   PollResult<bool> Poll(Context& cx, const char* call) {
-    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) PanicPolledAgain(call);
+    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) {
+      rouse::internal::PanicPolledAfterEnd(call);
+    }
     size_t free = channel_->available();
     // Set before the poll, which may be given places and then throw.
     was_pending_ = true;

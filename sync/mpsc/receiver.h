@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/internal/handle_ptr.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/mpsc/core.h"
 #include "rouse/sync/mpsc/shared.h"
 #include "rouse/waker/context.h"
@@ -60,7 +61,7 @@ class Receiving {
   // Begins a poll. Returns the channel.
   Shared<T, Core>& BeginPoll(const char* call) {
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) {
-      PanicPolledAgain(call);
+      rouse::internal::PanicPolledAfterEnd(call);
     }
     if (std::exchange(pending_poll_, 0) != 0) shared_->EndWait();
     return *shared_;

@@ -23,6 +23,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
 #include "rouse/sync/internal/handle_ptr.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/mpsc/core.h"
 #include "rouse/sync/mpsc/permit.h"
 #include "rouse/sync/mpsc/send.h"
@@ -57,11 +58,14 @@ using WeakUnboundedSender = BasicWeakSender<T, internal::Unbounded>;
 // See `Sender::Closed()`.
 class [[nodiscard]] ClosedFuture {
  public:
-  explicit ClosedFuture(internal::ClosedEvent& event) : wait_(event) {}
-  PollResult<void> Poll(Context& cx) { return wait_.Poll(cx); }
+  explicit ClosedFuture(internal::ClosedEvent& event) : wait_(&event) {}
+
+  PollResult<void> Poll(Context& cx) {
+    return wait_.Poll(cx, &internal::ClosedEvent::Wait);
+  }
 
  private:
-  internal::ClosedWait wait_;
+  rouse::internal::PendingWait<internal::ClosedEvent, internal::kClosed> wait_;
 };
 
 // BasicSender

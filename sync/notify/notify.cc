@@ -11,6 +11,7 @@
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -139,9 +140,7 @@ bool Notify::NotifiedFuture::Enable() {
 // that must wait takes its place now.
 PollResult<void> Notify::NotifiedFuture::PollSlowly(Context& cx) {
   if (stage_ == Stage::kFinished) {
-    Panic(
-        "Notify::Notified: polled after it has finished; call Notified() "
-        "again");
+    internal::PanicPolledAfterEnd("Notify::Notified");
   }
   if (!cx.HasBudget() &&
       (stage_ != Stage::kNew || notify_.IsReady(CallsOf(made_at_)))) {

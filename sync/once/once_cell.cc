@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
-#include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/waker.h"
 
@@ -88,18 +87,6 @@ void OnceCellCore::PassOn() {
     waker = next->TakeWaker();
   }
   std::move(waker).Wake();
-}
-
-void OnceCellCore::PanicMoved() {
-  Panic(
-      "OnceCell::GetOrInit: moved after it was polled; move it before, or "
-      "leave it where it is");
-}
-
-void OnceCellCore::PanicFinished() {
-  Panic(
-      "OnceCell::GetOrInit: polled after it has finished; call GetOrInit() "
-      "again");
 }
 
 }  // namespace rouse::internal

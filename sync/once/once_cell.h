@@ -45,6 +45,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/coro_attributes.h"
 #include "rouse/future/future.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -102,9 +103,6 @@ class OnceCellCore {
     // Relaxed: nobody else can see the store.
     set_.store(set, std::memory_order_relaxed);
   }
-
-  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
-  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicFinished();
 
  private:
   Atomic<bool> set_{false};
@@ -247,7 +245,7 @@ class OnceCellTurn {
   // returned, and returns whether the output has become the value.
   template <class Keep>
   PollResult<void> Poll(Context& cx, Keep keep) {
-    if (stage_ == Stage::kFinished) OnceCellCore::PanicFinished();
+    if (stage_ == Stage::kFinished) PanicPolledAfterEnd(kCall);
     // A future that must wait takes its place now, with or without budget. As a
     // rule: if the turn is given up before the future joins, the future runs.
     if (!cx.HasBudget() && (stage_ != Stage::kNew || !core_.IsTaken())) {
@@ -281,12 +279,14 @@ class OnceCellTurn {
   }
 
  private:
+  static constexpr char kCall[] = "OnceCell::GetOrInit";
+
   enum class Stage : uint8_t { kNew, kWaits, kRuns, kFinished };
 
   // Returns `turn`, or panics if `turn` can no longer be moved. Used for the
   // first member to be moved, so that a panic leaves everything in place.
   static OnceCellTurn& Movable(OnceCellTurn& turn) {
-    if (turn.stage_ != Stage::kNew) OnceCellCore::PanicMoved();
+    if (turn.stage_ != Stage::kNew) PanicMovedAfterPoll(kCall);
     return turn;
   }
 

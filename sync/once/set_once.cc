@@ -8,10 +8,7 @@
 
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
-#include "rouse/base/panic.h"
 #include "rouse/sync/internal/wait_node.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::internal {
@@ -38,46 +35,17 @@ void SetOnceCore::Abandon() {
   state_.store(kEmpty, std::memory_order_release);
 }
 
-bool SetOnceCore::Join(WaitNode& node, Waker& waker) {
+bool SetOnceCore::Wait(WaitNode& node, const Waker& waker) {
+  // If the value exists, no waker is needed, but the lock still is.
+  Waker clone;  // destroyed without the lock
+  if (!IsSet()) clone = node.CloneIfNew(waker);
   const BriefLockHolder lock(mu_);
   // Relaxed: kSet is written under the lock.
   if (MutableCondition(state_.load(std::memory_order_relaxed) == kSet)) {
-    return true;
-  }
-  if (!node.IsLinked()) waiters_.PushBack(&node);
-  node.Register(waker);
-  return false;
-}
-
-void SetOnceCore::StopWaiting(WaitNode& node) {
-  Waker waker;
-  const BriefLockHolder lock(mu_);
-  node.Leave(waker);
-}
-
-void SetOnceCore::Wait::PanicMoved() {
-  Panic(
-      "SetOnce::Wait: moved after it was polled; move it before, or leave it "
-      "where it is");
-}
-
-bool SetOnceCore::Wait::Poll(Context& cx) {
-  if (core_ == nullptr) {
-    Panic("SetOnce::Wait: polled after it has finished; call Wait() again");
-  }
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return false;
-  // If the value exists, no waker is needed, but the lock still is.
-  Waker waker;
-  if (!core_->IsSet()) waker = node_.CloneIfNew(cx.waker());
-  if (!core_->Join(node_, waker)) {
-    waits_ = true;
     return false;
   }
-  unit->MadeProgress();
-  if (waits_) core_->StopWaiting(node_);
-  waits_ = false;
-  core_ = nullptr;
+  if (!node.IsLinked()) waiters_.PushBack(&node);
+  node.Register(clone);
   return true;
 }
 

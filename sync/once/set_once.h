@@ -32,6 +32,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -41,35 +42,12 @@ namespace rouse {
 
 namespace internal {
 
+// The name of a call in panic messages.
+inline constexpr char kSetOnceWait[] = "SetOnce::Wait";
+
 // The state of a `SetOnce`: whether the value exists, and the list of waiters.
 class SetOnceCore {
  public:
-  // A future that is ready when the value exists.
-  class Wait {
-   public:
-    explicit Wait(SetOnceCore& core) : core_(&core) {}
-    // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-    Wait(Wait&& other) : core_(other.core_) {
-      if (other.waits_) PanicMoved();
-      other.core_ = nullptr;
-    }
-    Wait& operator=(Wait&&) = delete;
-    ~Wait() {
-      if (waits_) core_->StopWaiting(node_);
-    }
-
-    // Returns whether the future is ready, in which case the value exists and
-    // the future has finished.
-    bool Poll(Context& cx);
-
-   private:
-    [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
-
-    SetOnceCore* core_;  // null if finished or moved from
-    bool waits_ = false;
-    WaitNode node_;
-  };
-
   SetOnceCore() = default;
   SetOnceCore(const SetOnceCore&) = delete;
   SetOnceCore& operator=(const SetOnceCore&) = delete;
@@ -86,14 +64,16 @@ class SetOnceCore {
   void End();
   void Abandon();
 
+  // Returns false if the value exists. Otherwise `waker` will be woken when the
+  // value exists.
+  bool Wait(WaitNode& node, const Waker& waker);
+  void StopWaiting(WaitNode& node) { node.LeaveWith(mu_); }
+
  private:
   // The state goes kEmpty -> kSetting -> kSet, or back from kSetting to kEmpty.
   // During kSetting, the storage of the value belongs to the caller that set
   // kSetting.
   enum State : uint8_t { kEmpty, kSetting, kSet };
-
-  bool Join(WaitNode& node, Waker& waker);
-  void StopWaiting(WaitNode& node);
 
   Atomic<uint8_t> state_{kEmpty};
   BriefLock mu_;
@@ -175,7 +155,9 @@ template <class T>
 class [[nodiscard]] SetOnce<T>::WaitFuture {
  public:
   PollResult<const T&> Poll(Context& cx) {
-    if (!wait_.Poll(cx)) return kPending;
+    if (wait_.Poll(cx, &internal::SetOnceCore::Wait).IsPending()) {
+      return kPending;
+    }
     return *value_;
   }
 
@@ -183,9 +165,9 @@ class [[nodiscard]] SetOnce<T>::WaitFuture {
   friend class SetOnce;
 
   explicit WaitFuture(SetOnce& cell)
-      : wait_(cell.core_), value_(std::addressof(cell.value_)) {}
+      : wait_(&cell.core_), value_(std::addressof(cell.value_)) {}
 
-  internal::SetOnceCore::Wait wait_;
+  internal::PendingWait<internal::SetOnceCore, internal::kSetOnceWait> wait_;
   const T* value_;
 };
 

@@ -17,6 +17,7 @@
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -189,14 +190,8 @@ std::string SemaphoreCore::Describe(const Waiter& waiter) {
   return text;
 }
 
-void PendingAcquire::PanicMoved() {
-  Panic("Acquire: moved after its first poll; futures stay where they are");
-}
-
 PollResult<bool> PendingAcquire::PollSlowly(Context& cx, const char* call) {
-  if (state_ == State::kDone) {
-    Panic(std::string(call) + ": polled after it was ready; call it again");
-  }
+  if (state_ == State::kDone) PanicPolledAfterEnd(call);
   if (state_ == State::kNew) {
     if (!cx.HasBudget() && core_->CanAcquire(n_)) {
       return YieldForBudget(cx);

@@ -90,6 +90,7 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -271,7 +272,9 @@ class PendingAcquire {
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   PendingAcquire(PendingAcquire&& other)
       : core_(other.core_), n_(other.n_), state_(other.state_) {
-    if (ABSL_PREDICT_FALSE(other.IsCancellable())) PanicMoved();
+    if (ABSL_PREDICT_FALSE(other.IsCancellable())) {
+      PanicMovedAfterPoll("Acquire");
+    }
     other.state_ = State::kDone;
   }
   PendingAcquire& operator=(PendingAcquire&&) = delete;
@@ -316,7 +319,6 @@ class PendingAcquire {
   // Returns whether `waiter_` exists, which `Cancel()` must then remove.
   bool IsCancellable() const { return state_ == State::kQueued; }
 
-  [[noreturn]] static void PanicMoved();
   PollResult<bool> PollSlowly(Context& cx, const char* call);
   SemaphoreCore::Fate Look(Context& cx);
   void Cancel();

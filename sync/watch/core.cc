@@ -50,10 +50,7 @@ bool Core::WaitForChange(size_t shard, WaitNode& node, uint64_t version,
 
 void Core::ForgetChange(size_t shard, WaitNode& node) {
   // Most nodes have been notified. The receiver keeps the lock alive.
-  if (node.LeaveIfNotified()) return;
-  Waker waker;
-  const BriefLockHolder lock(shards_[shard].mu);
-  node.Leave(waker);
+  if (!node.LeaveIfNotified()) node.LeaveWith(shards_[shard].mu);
 }
 
 bool Core::RemoveReceiver() {
@@ -84,12 +81,6 @@ bool Core::WaitForNoReceiver(WaitNode& node, const Waker& waker) {
     node.Register(clone);
     return true;
   }
-}
-
-void Core::ForgetNoReceiver(WaitNode& node) {
-  Waker waker;
-  const BriefLockHolder lock(closing_.mu);
-  node.Leave(waker);
 }
 
 bool Core::RemoveSender() {

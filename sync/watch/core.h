@@ -140,7 +140,8 @@ class Core {
   // Returns false if there is no receiver. Otherwise `waker` is woken when
   // there is no receiver.
   bool WaitForNoReceiver(WaitNode& node, const Waker& waker);
-  void ForgetNoReceiver(WaitNode& node);
+  // Stops waiting for that.
+  void StopWaiting(WaitNode& node) { node.LeaveWith(closing_.mu); }
 
   size_t receivers() const {
     // Acquire pairs with the release of RemoveReceiver: if the number is 0,

@@ -32,16 +32,17 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/cell.h"
 #include "rouse/base/error_for.h"
 #include "rouse/sync/internal/handle_ptr.h"
-#include "rouse/sync/internal/wait_node.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/watch/core.h"
+#include "rouse/sync/watch/ref.h"  // IWYU pragma: export
+#include "rouse/sync/watch/sharded_rw_lock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::watch {
 
@@ -49,20 +50,18 @@ template <class T>
 class Sender;
 template <class T>
 class Receiver;
-template <class T>
-class Ref;
 
 namespace internal {
-
-template <class T>
-class Shared;
 
 inline constexpr char kSenderName[] = "watch::Sender";
 inline constexpr char kReceiverName[] = "watch::Receiver";
 
+// The names of calls in panic messages.
+inline constexpr char kClosed[] = "watch::Sender::Closed";
+inline constexpr char kChanged[] = "watch::Receiver::Changed";
+inline constexpr char kWaitFor[] = "watch::Receiver::WaitFor";
+
 absl::Status ClosedError();
-[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicPolledAfterEnd();
-[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicMoved();
 
 }  // namespace internal
 
@@ -72,63 +71,6 @@ absl::Status ClosedError();
 // once, about a kilobyte. `T` is movable and assignable.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(T initial);
-
-// Ref
-//
-// A reference to the value, which is not copied. The value does not change as
-// long as the `Ref` exists. Any number of `Ref`s can exist at once. Making a
-// `Ref` takes two atomic operations with little contention.
-//
-// Keep a `Ref` only as long as the read of the value takes. A sender waits for
-// all `Ref`s, and blocks its thread: therefore do not hold a `Ref` across a
-// `co_await`. While a sender waits, new `Ref`s wait for the sender: therefore a
-// thread with a `Ref` deadlocks on a send, and may deadlock on another borrow.
-//
-// Movable, not copyable. A `Ref` that was moved from can only be assigned and
-// destroyed. A `Ref` must not outlive the sender or receiver that made the
-// `Ref`. A `Ref` can be destroyed on any thread.
-template <class T>
-class [[nodiscard]] Ref {
- public:
-  Ref(Ref&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)),
-        shard_(other.shard_),
-        has_changed_(other.has_changed_) {}
-  Ref& operator=(Ref&& other) noexcept {
-    Ref replaced(std::move(other));
-    std::swap(shared_, replaced.shared_);
-    std::swap(shard_, replaced.shard_);
-    std::swap(has_changed_, replaced.has_changed_);
-    return *this;
-  }
-  ~Ref() {
-    if (shared_ != nullptr) shared_->lock().ReaderUnlock(shard_);
-  }
-
-  const T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return shared_->value();
-  }
-  const T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return &shared_->value();
-  }
-
-  // Returns whether the receiver had not seen this value before. Always false
-  // for a sender's `Ref`.
-  bool HasChanged() const { return has_changed_; }
-
- private:
-  friend class Sender<T>;
-  friend class Receiver<T>;
-
-  Ref(internal::Shared<T>* shared, size_t shard)
-      : shared_(shared), shard_(static_cast<uint32_t>(shard)) {
-    shared_->lock().ReaderLock(shard_);
-  }
-
-  internal::Shared<T>* shared_;  // null: moved from
-  uint32_t shard_;
-  bool has_changed_ = false;
-};
 
 // Sender
 //
@@ -264,38 +206,17 @@ class Sender {
 template <class T>
 class [[nodiscard]] Sender<T>::ClosedFuture {
  public:
-  explicit ClosedFuture(internal::Core* core) : core_(core) {}
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ClosedFuture(ClosedFuture&& other) : core_(other.core_) {
-    if (other.waits_) internal::PanicMoved();
-    other.core_ = nullptr;
-  }
-  ClosedFuture& operator=(ClosedFuture&&) = delete;
-  ~ClosedFuture() { Forget(); }
+  explicit ClosedFuture(internal::Core* core) : wait_(core) {}
 
   PollResult<void> Poll(Context& cx) {
-    if (ABSL_PREDICT_FALSE(core_ == nullptr)) internal::PanicPolledAfterEnd();
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (unit.IsPending()) return kPending;
-    if (core_->receivers() != 0 &&
-        core_->WaitForNoReceiver(node_, cx.waker())) {
-      waits_ = true;
-      return kPending;
-    }
-    unit->MadeProgress();
-    Forget();
-    core_ = nullptr;
-    return {};
+    return wait_.Poll(cx, [](internal::Core& core, internal::WaitNode& node,
+                             const Waker& waker) {
+      return core.receivers() != 0 && core.WaitForNoReceiver(node, waker);
+    });
   }
 
  private:
-  void Forget() {
-    if (std::exchange(waits_, false)) core_->ForgetNoReceiver(node_);
-  }
-
-  internal::Core* core_;  // null: was ready, or moved from
-  internal::WaitNode node_;
-  bool waits_ = false;
+  rouse::internal::PendingWait<internal::Core, internal::kClosed> wait_;
 };
 
 // Receiver
@@ -412,11 +333,18 @@ class Receiver {
 
  private:
   friend class Sender<T>;
+  template <class, const auto&>
+  friend class rouse::internal::PendingWait;
   template <class U>
   friend std::pair<Sender<U>, Receiver<U>> Channel(U initial);
 
   Receiver(Shared* shared, uint64_t seen)
       : shared_(shared), shard_(shared->NextShard()), seen_(seen) {}
+
+  // Called by the receiver's futures.
+  void StopWaiting(internal::WaitNode& node) {
+    shared_->ForgetChange(shard_, node);
+  }
 
   Ref<T> BorrowVersion(uint64_t& version) const {
     Ref<T> ref(shared_.Get(), shard_);
@@ -438,34 +366,25 @@ class Receiver {
 template <class T>
 class [[nodiscard]] Receiver<T>::ChangedFuture {
  public:
-  explicit ChangedFuture(Receiver* receiver) : receiver_(receiver) {}
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ChangedFuture(ChangedFuture&& other) : receiver_(other.receiver_) {
-    if (other.waits_) internal::PanicMoved();
-    other.receiver_ = nullptr;
-  }
-  ChangedFuture& operator=(ChangedFuture&&) = delete;
-  ~ChangedFuture() { Forget(); }
+  explicit ChangedFuture(Receiver* receiver) : wait_(receiver) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    if (ABSL_PREDICT_FALSE(receiver_ == nullptr)) {
-      internal::PanicPolledAfterEnd();
-    }
+    Receiver& receiver = wait_.source();
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
-    internal::Core& core = *receiver_->shared_;
+    internal::Core& core = *receiver.shared_;
     internal::Core::Seen now = core.Look();
-    if (now.version() == receiver_->seen_ && !now.is_closed()) {
-      if (core.WaitForChange(receiver_->shard_, node_, receiver_->seen_,
+    if (now.version() == receiver.seen_ && !now.is_closed()) {
+      if (core.WaitForChange(receiver.shard_, wait_.node(), receiver.seen_,
                              cx.waker())) {
-        waits_ = true;
+        wait_.set_waits(true);
         return kPending;
       }
       now = core.Look();
     }
     unit->MadeProgress();
-    Forget();
-    Receiver& receiver = *std::exchange(receiver_, nullptr);
+    wait_.Stop();
+    wait_.Finish();
     // The last value before the end comes first.
     if (std::exchange(receiver.seen_, now.version()) == now.version()) {
       return internal::ClosedError();
@@ -474,14 +393,7 @@ class [[nodiscard]] Receiver<T>::ChangedFuture {
   }
 
  private:
-  void Forget() {
-    if (!std::exchange(waits_, false)) return;
-    receiver_->shared_->ForgetChange(receiver_->shard_, node_);
-  }
-
-  Receiver* receiver_;  // null: was ready, or moved from
-  internal::WaitNode node_;
-  bool waits_ = false;
+  rouse::internal::PendingWait<Receiver, internal::kChanged> wait_;
 };
 
 // Receiver::WaitForFuture
@@ -493,44 +405,39 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
  public:
   template <class Arg>
   WaitForFuture(Receiver* receiver, Arg&& predicate)
-      : receiver_(receiver), predicate_(std::forward<Arg>(predicate)) {}
+      : wait_(receiver), predicate_(std::forward<Arg>(predicate)) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   WaitForFuture(WaitForFuture&& other)
-      : receiver_(Movable(other).receiver_),
-        predicate_(std::move(other.predicate_)) {
-    other.receiver_ = nullptr;
-  }
+      : wait_(std::move(Movable(other).wait_)),
+        predicate_(std::move(other.predicate_)) {}
   WaitForFuture& operator=(WaitForFuture&&) = delete;
-  ~WaitForFuture() { Forget(); }
 
   PollResult<absl::StatusOr<Ref<T>>> Poll(Context& cx) {
-    if (ABSL_PREDICT_FALSE(receiver_ == nullptr)) {
-      internal::PanicPolledAfterEnd();
-    }
-    internal::Core& core = *receiver_->shared_;
+    Receiver& receiver = wait_.source();
+    internal::Core& core = *receiver.shared_;
     for (;;) {
       PollResult<BudgetUnit> unit = PollProceed(cx);
       if (unit.IsPending()) return kPending;
-      if (has_looked_ && core.WaitForChange(receiver_->shard_, node_,
-                                            receiver_->seen_, cx.waker())) {
-        waits_ = true;
+      if (has_looked_ && core.WaitForChange(receiver.shard_, wait_.node(),
+                                            receiver.seen_, cx.waker())) {
+        wait_.set_waits(true);
         return kPending;
       }
       unit->MadeProgress();
-      Forget();
+      wait_.Stop();
       // Checked before the value: a value that arrives in between is not the
       // last.
       const bool closed = core.Look().is_closed();
-      if (!has_looked_ || receiver_->HasChanged()) {
+      if (!has_looked_ || receiver.HasChanged()) {
         has_looked_ = true;
-        Ref<T> ref = receiver_->BorrowAndUpdate();
+        Ref<T> ref = receiver.BorrowAndUpdate();
         if (std::invoke(predicate_, *ref)) {
-          receiver_ = nullptr;
+          wait_.Finish();
           return absl::StatusOr<Ref<T>>(std::move(ref));
         }
       }
       if (closed) {
-        receiver_ = nullptr;
+        wait_.Finish();
         return absl::StatusOr<Ref<T>>(internal::ClosedError());
       }
     }
@@ -538,22 +445,18 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
 
  private:
   // Called in the first step of a move, so that a panic leaves all members
-  // unchanged.
+  // unchanged. A future that has looked at the value may have no node in the
+  // list, and must not be moved nevertheless.
   static WaitForFuture& Movable(WaitForFuture& future) {
-    if (future.has_looked_) internal::PanicMoved();
+    if (future.has_looked_) {
+      rouse::internal::PanicMovedAfterPoll(internal::kWaitFor);
+    }
     return future;
   }
 
-  void Forget() {
-    if (!std::exchange(waits_, false)) return;
-    receiver_->shared_->ForgetChange(receiver_->shard_, node_);
-  }
-
-  Receiver* receiver_;  // null: was ready, or moved from
+  rouse::internal::PendingWait<Receiver, internal::kWaitFor> wait_;
   Predicate predicate_;
-  internal::WaitNode node_;
   bool has_looked_ = false;
-  bool waits_ = false;
 };
 
 // Receiver::WaitForValueFuture
@@ -584,23 +487,6 @@ class [[nodiscard]] Receiver<T>::WaitForValueFuture {
 // -----------------------------------------------------------------------------
 // Implementation details follow.
 // -----------------------------------------------------------------------------
-
-namespace internal {
-
-template <class T>
-class Shared final : public Core {
- public:
-  explicit Shared(T&& initial) : value_(std::move(initial)) {}
-
-  // Called under the lock.
-  const T& value() const { return value_.Read(); }
-  T& value_to_write() { return value_.Write(); }
-
- private:
-  Cell<T> value_;
-};
-
-}  // namespace internal
 
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(T initial) {

@@ -494,9 +494,9 @@ MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
 MODEL_MUTANTS(
     Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
     "Core::NextShard at core.h:94: any shard will do",
-    "WaitNode::LeaveIfNotified at wait_node.h:101: store skipped: a node "
+    "WaitNode::LeaveIfNotified at wait_node.h:104: store skipped: a node "
     "that waits again leaves before that, which does the same",
-    "WaitNode::TakeWaker at wait_node.h:119: store skipped: who does "
+    "WaitNode::TakeWaker at wait_node.h:122: store skipped: who does "
     "not see that it was told takes the lock, and leaves");
 
 }  // namespace
