@@ -14,7 +14,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # For each public library: the number of libraries that it depends on, including itself, in each folder of
 # Rouse and in Abseil.
 CLOSURES = {
-    "//:rouse": "base 32, waker 7, future 35, io 27, sync 28, reactor 24, timer 21, scheduler 40, runtime 10, net 31, signal 4, process 6, . 1, absl 105",
+    "//:rouse": "base 32, waker 7, future 35, io 27, sync 29, reactor 24, timer 21, scheduler 40, runtime 10, net 31, signal 4, process 6, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base:any_duration": "base 1, absl 29",
     "//base:atomic": "base 1, absl 0",
@@ -139,11 +139,11 @@ CLOSURES = {
     "//sync:cancellation_token": "base 13, waker 2, future 3, sync 3, absl 41",
     "//sync:mpsc": "base 20, waker 5, future 4, sync 5, absl 77",
     "//sync:mpsc_send_timeout": "base 21, waker 5, future 4, sync 6, timer 11, absl 77",
-    "//sync:mutex": "base 19, waker 5, future 3, sync 4, absl 77",
+    "//sync:mutex": "base 19, waker 5, future 3, sync 5, absl 77",
     "//sync:notify": "base 13, waker 2, sync 3, absl 41",
     "//sync:once_cell": "base 13, waker 2, future 3, sync 3, absl 77",
     "//sync:oneshot": "base 23, waker 4, future 2, sync 2, absl 79",
-    "//sync:rw_lock": "base 19, waker 5, future 3, sync 4, absl 77",
+    "//sync:rw_lock": "base 19, waker 5, future 3, sync 5, absl 77",
     "//sync:semaphore": "base 19, waker 5, future 3, sync 3, absl 77",
     "//sync:set_once": "base 13, waker 2, sync 3, absl 73",
     "//sync:watch": "base 14, waker 2, sync 4, absl 77",

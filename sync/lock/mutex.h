@@ -37,9 +37,10 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/macros.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
+#include "rouse/sync/lock/lock_guard.h"
+#include "rouse/sync/lock/pending_lock.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -49,6 +50,18 @@ namespace rouse {
 template <class T>
 class Mutex;
 
+namespace internal {
+
+// The use of a `SemaphoreCore` as the core of a mutex, with a single permit.
+struct MutexAccess {
+  static SemaphoreCore& Permits(SemaphoreCore& core) { return core; }
+  static size_t Count(const SemaphoreCore&) { return 1; }
+  static size_t GuessFree(const SemaphoreCore&) { return 1; }
+  static void Release(SemaphoreCore& core) { core.Release(1, /*free=*/0); }
+};
+
+}  // namespace internal
+
 // MutexGuard
 //
 // Holds the lock, and points to the protected value or to a part of the value.
@@ -57,25 +70,12 @@ class Mutex;
 //
 // `Core` is the type of the pointer to the mutex: see `OwnedMutexGuard`.
 template <class T, class Core = internal::SemaphoreCore*>
-class [[nodiscard]] MutexGuard {
- public:
-  MutexGuard(MutexGuard&& other) noexcept
-      : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
-  MutexGuard& operator=(MutexGuard&& other) noexcept {
-    // The replaced lock is released now, not when `other` is destroyed.
-    MutexGuard replaced(std::move(other));
-    std::swap(core_, replaced.core_);
-    std::swap(value_, replaced.value_);
-    return *this;
-  }
-  ~MutexGuard() {
-    if (core_ != nullptr) core_->Release(1, /*free=*/0);
-  }
+class [[nodiscard]] MutexGuard
+    : internal::LockGuard<T, internal::MutexAccess, Core> {
+  using Base = internal::LockGuard<T, internal::MutexAccess, Core>;
 
-  T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    ABSL_ASSERT(core_ != nullptr);
-    return *value_;
-  }
+ public:
+  T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return this->value(); }
   T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
   // Converts this guard into a guard of the part to which `part(T&)` returns a
@@ -89,7 +89,7 @@ class [[nodiscard]] MutexGuard {
   auto Map(F&& part) && {
     using Part = std::remove_reference_t<std::invoke_result_t<F, T&>>;
     Part& mapped = std::invoke(std::forward<F>(part), **this);
-    return MutexGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
+    return MutexGuard<Part, Core>(this->TakeCore(), mapped);
   }
 
  private:
@@ -98,11 +98,7 @@ class [[nodiscard]] MutexGuard {
   template <class, class>
   friend class MutexGuard;
 
-  MutexGuard(Core core, T& value)
-      : core_(std::move(core)), value_(std::addressof(value)) {}
-
-  Core core_;  // null if moved from
-  T* value_;
+  MutexGuard(Core core, T& value) : Base(std::move(core), value) {}
 };
 
 // OwnedMutexGuard
@@ -158,13 +154,13 @@ class Mutex {
   // `std::nullopt`.
   std::optional<MutexGuard<T>> TryLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!TryAcquire()) return std::nullopt;
-    return MutexGuard<T>(&core_, value_);
+    return Hold<MutexGuard<T>>(this);
   }
   // Like `TryLock()`, but the guard keeps the mutex alive.
   static std::optional<OwnedMutexGuard<T>> TryLockOwned(
       std::shared_ptr<Mutex> mutex) {
     if (!mutex->TryAcquire()) return std::nullopt;
-    return Own(std::move(mutex));
+    return Hold<OwnedMutexGuard<T>>(std::move(mutex));
   }
 
   // Returns the value without locking.
@@ -175,14 +171,22 @@ class Mutex {
   T Take() && { return std::move(value_); }
 
  private:
+  template <class, class>
+  friend class internal::PendingLock;
+
   bool TryAcquire() {
     size_t free = 1;
     return core_.TryAcquire(1, free);
   }
   // Creates the guard of a mutex whose permit the caller holds.
-  static OwnedMutexGuard<T> Own(std::shared_ptr<Mutex> mutex) {
+  template <class Guard>
+  static Guard Hold(Mutex* mutex) {
+    return Guard(&mutex->core_, mutex->value_);
+  }
+  template <class Guard>
+  static Guard Hold(std::shared_ptr<Mutex> mutex) {
     Mutex& self = *mutex;
-    return OwnedMutexGuard<T>({std::move(mutex), &self.core_}, self.value_);
+    return Guard({std::move(mutex), &self.core_}, self.value_);
   }
 
   internal::SemaphoreCore core_{1};
@@ -196,23 +200,19 @@ template <class T>
 class [[nodiscard]] Mutex<T>::LockFuture {
  public:
   PollResult<MutexGuard<T>> Poll(Context& cx) {
-    size_t free = 1;
-    if (acquire_.Poll(cx, "Mutex::Lock", free).IsPending()) return kPending;
-    return MutexGuard<T>(&mutex_->core_, mutex_->value_);
+    return lock_.template Poll<MutexGuard<T>>(cx, "Mutex::Lock");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<LockFuture>());
+    lock_.Trace(trace, internal::TypeName<LockFuture>());
   }
 
  private:
   friend class Mutex;
 
-  explicit LockFuture(Mutex* mutex)
-      : mutex_(mutex), acquire_(mutex->core_, 1) {}
+  explicit LockFuture(Mutex* mutex) : lock_(mutex) {}
 
-  Mutex* mutex_;
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::MutexAccess, Mutex*> lock_;
 };
 
 // Mutex::LockOwnedFuture
@@ -221,34 +221,21 @@ class [[nodiscard]] Mutex<T>::LockFuture {
 template <class T>
 class [[nodiscard]] Mutex<T>::LockOwnedFuture {
  public:
-  // Moves the owner last: if the other move panics, `other` still has its
-  // owner.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  LockOwnedFuture(LockOwnedFuture&& other)
-      : acquire_(std::move(other.acquire_)) {
-    mutex_ = std::move(other.mutex_);
-  }
-  LockOwnedFuture& operator=(LockOwnedFuture&&) = delete;
-
   PollResult<OwnedMutexGuard<T>> Poll(Context& cx) {
-    size_t free = 1;
-    if (acquire_.Poll(cx, "Mutex::LockOwned", free).IsPending())
-      return kPending;
-    return Own(std::move(mutex_));
+    return lock_.template Poll<OwnedMutexGuard<T>>(cx, "Mutex::LockOwned");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<LockOwnedFuture>());
+    lock_.Trace(trace, internal::TypeName<LockOwnedFuture>());
   }
 
  private:
   friend class Mutex;
 
   explicit LockOwnedFuture(std::shared_ptr<Mutex> mutex)
-      : mutex_(std::move(mutex)), acquire_(mutex_->core_, 1) {}
+      : lock_(std::move(mutex)) {}
 
-  std::shared_ptr<Mutex> mutex_;  // destroyed after `acquire_`
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::MutexAccess, std::shared_ptr<Mutex>> lock_;
 };
 
 }  // namespace rouse

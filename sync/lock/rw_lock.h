@@ -47,11 +47,11 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/macros.h"
-#include "absl/base/optimization.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
+#include "rouse/sync/lock/lock_guard.h"
+#include "rouse/sync/lock/pending_lock.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -77,6 +77,26 @@ struct RwLockCore {
 
   SemaphoreCore permits;
   const size_t max_readers;
+};
+
+// The use of the permits by a reader.
+struct RwLockReadAccess {
+  static SemaphoreCore& Permits(RwLockCore& core) { return core.permits; }
+  static size_t Count(const RwLockCore&) { return 1; }
+  static size_t GuessFree(const RwLockCore& core) {
+    return core.permits.available();
+  }
+  static void Release(RwLockCore& core) { core.permits.Release(1); }
+};
+
+// The use of the permits by a writer.
+struct RwLockWriteAccess {
+  static SemaphoreCore& Permits(RwLockCore& core) { return core.permits; }
+  static size_t Count(const RwLockCore& core) { return core.max_readers; }
+  static size_t GuessFree(const RwLockCore& core) { return core.max_readers; }
+  static void Release(RwLockCore& core) {
+    core.permits.Release(core.max_readers, /*free=*/0);
+  }
 };
 
 }  // namespace internal
@@ -116,24 +136,13 @@ using OwnedRwLockWriteGuard =
     RwLockWriteGuard<T, std::shared_ptr<internal::RwLockCore>>;
 
 template <class T, class Core>
-class [[nodiscard]] RwLockReadGuard {
- public:
-  RwLockReadGuard(RwLockReadGuard&& other) noexcept
-      : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
-  RwLockReadGuard& operator=(RwLockReadGuard&& other) noexcept {
-    // The replaced lock is released now, not when `other` is destroyed.
-    RwLockReadGuard replaced(std::move(other));
-    std::swap(core_, replaced.core_);
-    std::swap(value_, replaced.value_);
-    return *this;
-  }
-  ~RwLockReadGuard() {
-    if (core_ != nullptr) core_->permits.Release(1);
-  }
+class [[nodiscard]] RwLockReadGuard
+    : internal::LockGuard<T, internal::RwLockReadAccess, Core> {
+  using Base = internal::LockGuard<T, internal::RwLockReadAccess, Core>;
 
+ public:
   const T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    ABSL_ASSERT(core_ != nullptr);
-    return *value_;
+    return this->value();
   }
   const T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
@@ -146,7 +155,7 @@ class [[nodiscard]] RwLockReadGuard {
     using Part =
         const std::remove_reference_t<std::invoke_result_t<F, const T&>>;
     Part& mapped = std::invoke(std::forward<F>(part), **this);
-    return RwLockReadGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
+    return RwLockReadGuard<Part, Core>(this->TakeCore(), mapped);
   }
 
   // Converts this guard into the write lock, and leaves the guard moved-from,
@@ -155,9 +164,10 @@ class [[nodiscard]] RwLockReadGuard {
   std::optional<RwLockWriteGuard<T, Core>> TryUpgrade()
     requires(!std::is_const_v<T>)
   {
-    ABSL_ASSERT(core_ != nullptr);
-    if (!core_->permits.TryAcquire(core_->max_readers - 1)) return std::nullopt;
-    return RwLockWriteGuard<T, Core>(std::exchange(core_, nullptr), *value_);
+    internal::RwLockCore& core = this->core();
+    if (!core.permits.TryAcquire(core.max_readers - 1)) return std::nullopt;
+    T& value = this->value();
+    return RwLockWriteGuard<T, Core>(this->TakeCore(), value);
   }
 
  private:
@@ -168,34 +178,16 @@ class [[nodiscard]] RwLockReadGuard {
   template <class, class>
   friend class RwLockWriteGuard;
 
-  RwLockReadGuard(Core core, T& value)
-      : core_(std::move(core)), value_(std::addressof(value)) {}
-
-  Core core_;  // null if moved from
-  T* value_;
+  RwLockReadGuard(Core core, T& value) : Base(std::move(core), value) {}
 };
 
 template <class T, class Core>
-class [[nodiscard]] RwLockWriteGuard {
- public:
-  RwLockWriteGuard(RwLockWriteGuard&& other) noexcept
-      : core_(std::exchange(other.core_, nullptr)), value_(other.value_) {}
-  RwLockWriteGuard& operator=(RwLockWriteGuard&& other) noexcept {
-    // The replaced lock is released now, not when `other` is destroyed.
-    RwLockWriteGuard replaced(std::move(other));
-    std::swap(core_, replaced.core_);
-    std::swap(value_, replaced.value_);
-    return *this;
-  }
-  ~RwLockWriteGuard() {
-    if (core_ != nullptr)
-      core_->permits.Release(core_->max_readers, /*free=*/0);
-  }
+class [[nodiscard]] RwLockWriteGuard
+    : internal::LockGuard<T, internal::RwLockWriteAccess, Core> {
+  using Base = internal::LockGuard<T, internal::RwLockWriteAccess, Core>;
 
-  T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    ABSL_ASSERT(core_ != nullptr);
-    return *value_;
-  }
+ public:
+  T& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return this->value(); }
   T* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
   // Like `RwLockReadGuard::Map()`, but the part can be written.
@@ -204,16 +196,17 @@ class [[nodiscard]] RwLockWriteGuard {
   auto Map(F&& part) && {
     using Part = std::remove_reference_t<std::invoke_result_t<F, T&>>;
     Part& mapped = std::invoke(std::forward<F>(part), **this);
-    return RwLockWriteGuard<Part, Core>(std::exchange(core_, nullptr), mapped);
+    return RwLockWriteGuard<Part, Core>(this->TakeCore(), mapped);
   }
 
   // Converts this guard into a read lock. Nobody writes in between; readers
   // next in the queue get their locks at once.
   RwLockReadGuard<T, Core> Downgrade() && {
-    ABSL_ASSERT(core_ != nullptr);
+    internal::RwLockCore& core = this->core();
+    T& value = this->value();
     // Created first, because a waker may throw.
-    RwLockReadGuard<T, Core> reading(std::exchange(core_, nullptr), *value_);
-    reading.core_->permits.Release(reading.core_->max_readers - 1, /*free=*/0);
+    RwLockReadGuard<T, Core> reading(this->TakeCore(), value);
+    core.permits.Release(core.max_readers - 1, /*free=*/0);
     return reading;
   }
 
@@ -225,11 +218,7 @@ class [[nodiscard]] RwLockWriteGuard {
   template <class, class>
   friend class RwLockWriteGuard;
 
-  RwLockWriteGuard(Core core, T& value)
-      : core_(std::move(core)), value_(std::addressof(value)) {}
-
-  Core core_;  // null if moved from
-  T* value_;
+  RwLockWriteGuard(Core core, T& value) : Base(std::move(core), value) {}
 };
 
 // RwLock
@@ -305,25 +294,25 @@ class RwLock {
   // returns `std::nullopt`.
   std::optional<RwLockReadGuard<T>> TryRead() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!core_.permits.TryAcquire(1)) return std::nullopt;
-    return RwLockReadGuard<T>(&core_, value_);
+    return Hold<RwLockReadGuard<T>>(this);
   }
   // Returns the write lock if the lock is free now and nobody waits. Otherwise
   // returns `std::nullopt`.
   std::optional<RwLockWriteGuard<T>> TryWrite() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (!core_.TryAcquireAll()) return std::nullopt;
-    return RwLockWriteGuard<T>(&core_, value_);
+    return Hold<RwLockWriteGuard<T>>(this);
   }
   // Like `TryRead()`, but the guard keeps the lock alive.
   static std::optional<OwnedRwLockReadGuard<T>> TryReadOwned(
       std::shared_ptr<RwLock> lock) {
     if (!lock->core_.permits.TryAcquire(1)) return std::nullopt;
-    return Own<OwnedRwLockReadGuard<T>>(std::move(lock));
+    return Hold<OwnedRwLockReadGuard<T>>(std::move(lock));
   }
   // Like `TryWrite()`, but the guard keeps the lock alive.
   static std::optional<OwnedRwLockWriteGuard<T>> TryWriteOwned(
       std::shared_ptr<RwLock> lock) {
     if (!lock->core_.TryAcquireAll()) return std::nullopt;
-    return Own<OwnedRwLockWriteGuard<T>>(std::move(lock));
+    return Hold<OwnedRwLockWriteGuard<T>>(std::move(lock));
   }
 
   // Returns the maximum number of concurrent readers.
@@ -337,9 +326,16 @@ class RwLock {
   T Take() && { return std::move(value_); }
 
  private:
+  template <class, class>
+  friend class internal::PendingLock;
+
   // Creates the guard of a lock whose permits the caller holds.
   template <class Guard>
-  static Guard Own(std::shared_ptr<RwLock> lock) {
+  static Guard Hold(RwLock* lock) {
+    return Guard(&lock->core_, lock->value_);
+  }
+  template <class Guard>
+  static Guard Hold(std::shared_ptr<RwLock> lock) {
     RwLock& self = *lock;
     return Guard({std::move(lock), &self.core_}, self.value_);
   }
@@ -355,23 +351,19 @@ template <class T>
 class [[nodiscard]] RwLock<T>::ReadFuture {
  public:
   PollResult<RwLockReadGuard<T>> Poll(Context& cx) {
-    size_t free = lock_->core_.permits.available();
-    if (acquire_.Poll(cx, "RwLock::Read", free).IsPending()) return kPending;
-    return RwLockReadGuard<T>(&lock_->core_, lock_->value_);
+    return lock_.template Poll<RwLockReadGuard<T>>(cx, "RwLock::Read");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<ReadFuture>());
+    lock_.Trace(trace, internal::TypeName<ReadFuture>());
   }
 
  private:
   friend class RwLock;
 
-  explicit ReadFuture(RwLock* lock)
-      : lock_(lock), acquire_(lock->core_.permits, 1) {}
+  explicit ReadFuture(RwLock* lock) : lock_(lock) {}
 
-  RwLock* lock_;
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::RwLockReadAccess, RwLock*> lock_;
 };
 
 // RwLock::WriteFuture
@@ -381,23 +373,19 @@ template <class T>
 class [[nodiscard]] RwLock<T>::WriteFuture {
  public:
   PollResult<RwLockWriteGuard<T>> Poll(Context& cx) {
-    size_t free = lock_->core_.max_readers;
-    if (acquire_.Poll(cx, "RwLock::Write", free).IsPending()) return kPending;
-    return RwLockWriteGuard<T>(&lock_->core_, lock_->value_);
+    return lock_.template Poll<RwLockWriteGuard<T>>(cx, "RwLock::Write");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<WriteFuture>());
+    lock_.Trace(trace, internal::TypeName<WriteFuture>());
   }
 
  private:
   friend class RwLock;
 
-  explicit WriteFuture(RwLock* lock)
-      : lock_(lock), acquire_(lock->core_.permits, lock->core_.max_readers) {}
+  explicit WriteFuture(RwLock* lock) : lock_(lock) {}
 
-  RwLock* lock_;
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::RwLockWriteAccess, RwLock*> lock_;
 };
 
 // RwLock::ReadOwnedFuture
@@ -406,37 +394,23 @@ class [[nodiscard]] RwLock<T>::WriteFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
  public:
-  // Moves the owner last: if the other move panics, `other` still has its
-  // owner.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  ReadOwnedFuture(ReadOwnedFuture&& other)
-      : acquire_(std::move(other.acquire_)) {
-    lock_ = std::move(other.lock_);
-  }
-  ReadOwnedFuture& operator=(ReadOwnedFuture&&) = delete;
-
   PollResult<OwnedRwLockReadGuard<T>> Poll(Context& cx) {
-    // A finished future has no lock, which `acquire_` detects.
-    size_t free = ABSL_PREDICT_TRUE(lock_ != nullptr)
-                      ? lock_->core_.permits.available()
-                      : 0;
-    if (acquire_.Poll(cx, "RwLock::ReadOwned", free).IsPending())
-      return kPending;
-    return Own<OwnedRwLockReadGuard<T>>(std::move(lock_));
+    return lock_.template Poll<OwnedRwLockReadGuard<T>>(cx,
+                                                        "RwLock::ReadOwned");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<ReadOwnedFuture>());
+    lock_.Trace(trace, internal::TypeName<ReadOwnedFuture>());
   }
 
  private:
   friend class RwLock;
 
   explicit ReadOwnedFuture(std::shared_ptr<RwLock> lock)
-      : lock_(std::move(lock)), acquire_(lock_->core_.permits, 1) {}
+      : lock_(std::move(lock)) {}
 
-  std::shared_ptr<RwLock> lock_;  // destroyed after `acquire_`
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::RwLockReadAccess, std::shared_ptr<RwLock>>
+      lock_;
 };
 
 // RwLock::WriteOwnedFuture
@@ -445,37 +419,23 @@ class [[nodiscard]] RwLock<T>::ReadOwnedFuture {
 template <class T>
 class [[nodiscard]] RwLock<T>::WriteOwnedFuture {
  public:
-  // Moves the owner last: if the other move panics, `other` still has its
-  // owner.
-  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
-  WriteOwnedFuture(WriteOwnedFuture&& other)
-      : acquire_(std::move(other.acquire_)) {
-    lock_ = std::move(other.lock_);
-  }
-  WriteOwnedFuture& operator=(WriteOwnedFuture&&) = delete;
-
   PollResult<OwnedRwLockWriteGuard<T>> Poll(Context& cx) {
-    // A finished future has no lock, which `acquire_` detects.
-    size_t free =
-        ABSL_PREDICT_TRUE(lock_ != nullptr) ? lock_->core_.max_readers : 0;
-    if (acquire_.Poll(cx, "RwLock::WriteOwned", free).IsPending())
-      return kPending;
-    return Own<OwnedRwLockWriteGuard<T>>(std::move(lock_));
+    return lock_.template Poll<OwnedRwLockWriteGuard<T>>(cx,
+                                                         "RwLock::WriteOwned");
   }
 
   void Trace(AwaitTrace& trace) const {
-    acquire_.Trace(trace, internal::TypeName<WriteOwnedFuture>());
+    lock_.Trace(trace, internal::TypeName<WriteOwnedFuture>());
   }
 
  private:
   friend class RwLock;
 
   explicit WriteOwnedFuture(std::shared_ptr<RwLock> lock)
-      : lock_(std::move(lock)),
-        acquire_(lock_->core_.permits, lock_->core_.max_readers) {}
+      : lock_(std::move(lock)) {}
 
-  std::shared_ptr<RwLock> lock_;  // destroyed after `acquire_`
-  internal::PendingAcquire acquire_;
+  internal::PendingLock<internal::RwLockWriteAccess, std::shared_ptr<RwLock>>
+      lock_;
 };
 
 }  // namespace rouse

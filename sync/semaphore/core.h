@@ -282,6 +282,10 @@ class PendingAcquire {
     if (ABSL_PREDICT_FALSE(IsCancellable())) Cancel();
   }
 
+  // Returns whether the acquire was neither polled nor moved from. The core of
+  // any other acquire may no longer exist, unless the acquire waits.
+  bool IsNew() const { return state_ == State::kNew; }
+
   // Returns true when the caller owns the permits, and false when the core is
   // closed. If the acquire is polled again after that, the panic names `call`.
   // `free` is as for `SemaphoreCore::TryAcquire()`; on return it is a guess.
