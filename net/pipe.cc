@@ -33,28 +33,17 @@ using reactor::Interest;
 static_assert(AsyncRead<const PipeReader>);
 static_assert(AsyncWrite<const PipeWriter>);
 
-absl::StatusOr<PipeReader> PipeReader::FromEnd(PipeEnd end,
-                                               const reactor::Handle& handle) {
-  absl::StatusOr<Evented> evented =
-      Evented::Create(std::move(end), Interest::kReadable, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return PipeReader(*std::move(evented));
-}
-
 absl::StatusOr<PipeReader> PipeReader::OpenFifo(const std::string& path,
                                                 bool keep_open,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<PipeEnd> end =
-      PipeEnd::OpenFifo(path, keep_open ? O_RDWR : O_RDONLY);
-  if (!end.ok()) return std::move(end).status();
-  return FromEnd(*std::move(end), handle);
+  return Register(PipeEnd::OpenFifo(path, keep_open ? O_RDWR : O_RDONLY),
+                  Interest::kReadable, handle);
 }
 
 absl::StatusOr<PipeReader> PipeReader::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  absl::StatusOr<PipeEnd> end = PipeEnd::Adopt(std::move(fd), O_RDONLY);
-  if (!end.ok()) return std::move(end).status();
-  return FromEnd(*std::move(end), handle);
+  return Register(PipeEnd::Adopt(std::move(fd), O_RDONLY), Interest::kReadable,
+                  handle);
 }
 
 PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
@@ -64,36 +53,22 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
   // A writer may have switched the pipe to packets, one of which each read
   // returns.
   constexpr size_t kNeverShort = 0;
-  return evented_.registration().PollIo(
+  return evented().registration().PollIo(
       Direction::kRead, cx, waiter, kNeverShort,
-      [&] { return evented_.io().Read(buffer); },
+      [&] { return io().Read(buffer); },
       [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
-}
-
-OwnedFd PipeReader::IntoBlockingFd() && {
-  return std::move(evented_).IntoInner().IntoBlockingFd();
-}
-
-absl::StatusOr<PipeWriter> PipeWriter::FromEnd(PipeEnd end,
-                                               const reactor::Handle& handle) {
-  absl::StatusOr<Evented> evented =
-      Evented::Create(std::move(end), Interest::kWritable, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return PipeWriter(*std::move(evented));
 }
 
 absl::StatusOr<PipeWriter> PipeWriter::OpenFifo(const std::string& path,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<PipeEnd> end = PipeEnd::OpenFifo(path, O_WRONLY);
-  if (!end.ok()) return std::move(end).status();
-  return FromEnd(*std::move(end), handle);
+  return Register(PipeEnd::OpenFifo(path, O_WRONLY), Interest::kWritable,
+                  handle);
 }
 
 absl::StatusOr<PipeWriter> PipeWriter::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  absl::StatusOr<PipeEnd> end = PipeEnd::Adopt(std::move(fd), O_WRONLY);
-  if (!end.ok()) return std::move(end).status();
-  return FromEnd(*std::move(end), handle);
+  return Register(PipeEnd::Adopt(std::move(fd), O_WRONLY), Interest::kWritable,
+                  handle);
 }
 
 PollResult<absl::StatusOr<size_t>> PipeWriter::PollWrite(Context& cx,
@@ -113,14 +88,10 @@ PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
   // accepted a part of a larger write therefore says nothing about other
   // writes.
   constexpr size_t kNeverShort = 0;
-  return evented_.registration().PollIo(
+  return evented().registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,
-      [&] { return evented_.io().Write(parts); },
+      [&] { return io().Write(parts); },
       [](int error) { return absl::ErrnoToStatus(error, "write to a pipe"); });
-}
-
-OwnedFd PipeWriter::IntoBlockingFd() && {
-  return std::move(evented_).IntoInner().IntoBlockingFd();
 }
 
 absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
@@ -128,10 +99,10 @@ absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
   auto ends = PipeEnd::OpenPair();
   if (!ends.ok()) return std::move(ends).status();
   absl::StatusOr<PipeReader> reader =
-      PipeReader::FromEnd(std::move(ends->first), handle);
+      PipeReader::Register(std::move(ends->first), Interest::kReadable, handle);
   if (!reader.ok()) return std::move(reader).status();
-  absl::StatusOr<PipeWriter> writer =
-      PipeWriter::FromEnd(std::move(ends->second), handle);
+  absl::StatusOr<PipeWriter> writer = PipeWriter::Register(
+      std::move(ends->second), Interest::kWritable, handle);
   if (!writer.ok()) return std::move(writer).status();
   return std::pair(*std::move(reader), *std::move(writer));
 }

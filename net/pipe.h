@@ -27,15 +27,37 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/net/evented_base.h"
 #include "rouse/net/pipe_io.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll_evented.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
+
+namespace internal {
+
+// PipeBase
+//
+// The base class of an end `P` of a pipe.
+template <class P>
+class PipeBase : public EventedBase<P, PipeEnd> {
+ public:
+  // Releases the descriptor and makes its open file blocking, for every
+  // descriptor that shares the open file. A program that gets a pipe as a
+  // standard stream expects a blocking one.
+  OwnedFd IntoBlockingFd() && {
+    return std::move(*this).IntoIo().IntoBlockingFd();
+  }
+
+ protected:
+  explicit PipeBase(reactor::PollEvented<PipeEnd> evented)
+      : EventedBase<P, PipeEnd>(std::move(evented)) {}
+};
+
+}  // namespace internal
 
 // PipeReader
 //
@@ -49,11 +71,8 @@ namespace rouse {
 // Errors are those of the system calls, converted by `absl::ErrnoToStatus()`,
 // and those of `reactor::Registration`. Every operation takes the task's
 // cooperative budget (see context.h).
-class PipeReader {
+class PipeReader : public internal::PipeBase<PipeReader> {
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
   // Opens a FIFO without waiting for a writer. With `keep_open` also opens the
   // FIFO for writing, so that the stream never ends.
   //
@@ -79,30 +98,12 @@ class PipeReader {
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
 
-  // Returns the descriptor, which the reader continues to own.
-  int fd() const { return evented_.io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
-  // Releases the descriptor and makes its open file blocking, for every
-  // descriptor that shares the open file. A program that gets a pipe as a
-  // standard stream expects a blocking one.
-  OwnedFd IntoBlockingFd() &&;
-
  private:
-  friend class PipeWriter;
+  friend EventedBase;
   friend absl::StatusOr<std::pair<PipeReader, class PipeWriter>> MakePipe(
       const reactor::Handle& handle);
 
-  using Evented = reactor::PollEvented<internal::PipeEnd>;
-
-  explicit PipeReader(Evented evented) : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<PipeReader> FromEnd(internal::PipeEnd end,
-                                            const reactor::Handle& handle);
-
-  Evented evented_;
+  explicit PipeReader(Evented evented) : PipeBase(std::move(evented)) {}
 };
 
 // PipeWriter
@@ -115,10 +116,8 @@ class PipeReader {
 //
 // Up to 4096 bytes (PIPE_BUF), in up to 64 parts, are written atomically: bytes
 // of other writers to the same pipe do not come in between.
-class PipeWriter {
+class PipeWriter : public internal::PipeBase<PipeWriter> {
  public:
-  using Waiter = reactor::Waiter;
-
   // Opens a FIFO for writing.
   //
   //   NotFound           no such path exists; or nobody has the FIFO open for
@@ -152,29 +151,12 @@ class PipeWriter {
     return absl::OkStatus();
   }
 
-  // Returns the descriptor, which the writer continues to own.
-  int fd() const { return evented_.io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
-  // Releases the descriptor and makes its open file blocking, for every
-  // descriptor that shares the open file. A program that gets a pipe as a
-  // standard stream expects a blocking one.
-  OwnedFd IntoBlockingFd() &&;
-
  private:
+  friend EventedBase;
   friend absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
       const reactor::Handle& handle);
 
-  using Evented = reactor::PollEvented<internal::PipeEnd>;
-
-  explicit PipeWriter(Evented evented) : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<PipeWriter> FromEnd(internal::PipeEnd end,
-                                            const reactor::Handle& handle);
-
-  Evented evented_;
+  explicit PipeWriter(Evented evented) : PipeBase(std::move(evented)) {}
 };
 
 // MakePipe()

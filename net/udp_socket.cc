@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/net/socket/datagram_io.h"
+#include "rouse/net/socket/datagram_base.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/net/socket/socket_option.h"
 #include "rouse/net/socket_addr.h"
@@ -35,7 +35,6 @@
 namespace rouse {
 namespace {
 
-using internal::EventedSocket;
 using internal::Socket;
 using reactor::Direction;
 
@@ -83,14 +82,6 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
 
 }  // namespace
 
-absl::StatusOr<UdpSocket> UdpSocket::FromSocket(Socket socket,
-                                                const reactor::Handle& handle) {
-  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
-      std::move(socket), internal::kDatagramInterest, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return UdpSocket(*std::move(evented));
-}
-
 absl::StatusOr<UdpSocket> UdpSocket::Bind(const SocketAddr& addr,
                                           const reactor::Handle& handle) {
   absl::StatusOr<Socket> socket = Socket::Open(addr.family(), SOCK_DGRAM);
@@ -102,20 +93,13 @@ absl::StatusOr<UdpSocket> UdpSocket::Bind(const SocketAddr& addr,
 
 absl::StatusOr<UdpSocket> UdpSocket::FromFd(OwnedFd fd,
                                             const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_DGRAM);
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
-}
-
-absl::Status UdpSocket::Connect(const SocketAddr& addr) const {
-  if (io().Connect(addr) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+  return FromSocket(Socket::Adopt(std::move(fd), SOCK_DGRAM), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UdpSocket::PollSendTo(
     Context& cx, std::string_view data, const SocketAddr& to,
     reactor::Waiter* waiter) const {
-  return evented_.registration().PollIo(
+  return evented().registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,
       [&] {
         return sendto(fd(), data.data(), data.size(), MSG_NOSIGNAL, to.data(),
@@ -126,15 +110,9 @@ PollResult<absl::StatusOr<size_t>> UdpSocket::PollSendTo(
       });
 }
 
-PollResult<absl::StatusOr<UdpSocket::Received>> UdpSocket::PollRecvFrom(
-    Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  return internal::PollReceive<Received>(evented_, cx, buffer, 0, waiter);
-}
-
 PollResult<absl::StatusOr<UdpSocket::Received>> UdpSocket::PollPeekFrom(
     Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  return internal::PollReceive<Received>(evented_, cx, buffer, MSG_PEEK,
-                                         waiter);
+  return PollReceive(cx, buffer, MSG_PEEK, waiter);
 }
 
 PollResult<absl::StatusOr<size_t>> UdpSocket::PollRecvBatch(
@@ -144,7 +122,7 @@ PollResult<absl::StatusOr<size_t>> UdpSocket::PollRecvBatch(
   mmsghdr messages[kMaxBatch];
   iovec vectors[kMaxBatch];
   sockaddr_in6 peers[kMaxBatch];  // holds both families
-  auto count = evented_.registration().PollIo(
+  auto count = evented().registration().PollIo(
       Direction::kRead, cx, waiter, kNeverShort,
       [&]() -> ssize_t {
         std::memset(messages, 0, sizeof messages[0] * batch.size());
@@ -190,7 +168,7 @@ PollResult<absl::StatusOr<size_t>> UdpSocket::PollSendBatch(
     header.msg_iov = &vectors[i];
     header.msg_iovlen = 1;
   }
-  return evented_.registration().PollIo(
+  return evented().registration().PollIo(
       Direction::kWrite, cx, waiter, kNeverShort,
       [&]() -> ssize_t {
         return sendmmsg(fd(), messages, static_cast<unsigned>(batch.size()),

@@ -32,15 +32,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/io/fd/io_future.h"
+#include "rouse/net/evented_base.h"
 #include "rouse/net/ip_options.h"
-#include "rouse/net/socket/datagram_io.h"
-#include "rouse/net/socket/datagram_ops.h"
-#include "rouse/net/socket/socket.h"
+#include "rouse/net/socket/datagram_base.h"
 #include "rouse/net/socket/socket_option.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -50,6 +48,9 @@ namespace rouse {
 //
 // Owns the socket and closes it on destruction. Movable, but not while one of
 // its futures is alive.
+//
+// The members that a `UdpSocket` shares with a `UnixDatagram`, such as
+// `SendTo()` and `RecvFrom()`, are in net/socket/datagram_base.h.
 //
 // Const members are thread-safe: any number of tasks can send and receive, and
 // each datagram goes to one of the receiving tasks.
@@ -80,25 +81,14 @@ namespace rouse {
 // has been shut down.
 //
 // Every operation takes the task's cooperative budget (see context.h).
-class UdpSocket : public IpOptions<UdpSocket> {
+class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
+                  public IpOptions<UdpSocket> {
  private:
+  struct PeekFromOp;
   struct RecvBatchOp;
   struct SendBatchOp;
 
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
-  // Describes a received datagram; the buffer holds the bytes.
-  struct Received {
-    Received(size_t size, const SocketAddr& peer, bool truncated)
-        : size(size), peer(peer), truncated(truncated) {}
-
-    size_t size;  // bytes in the buffer
-    SocketAddr peer;
-    bool truncated;  // the datagram was larger
-  };
-
   // One datagram of a batch to receive: the caller supplies `buffer` for the
   // bytes, and `RecvBatch()` fills in the rest.
   struct Incoming {
@@ -124,19 +114,8 @@ class UdpSocket : public IpOptions<UdpSocket> {
   // handles.
   static constexpr size_t kMaxBatch = 64;
 
-  // The types of the futures. Polling a finished future is a `Panic()`. A
-  // future can be moved until it is polled.
-  using RecvFuture =
-      internal::IoFuture<const UdpSocket, internal::RecvOp<UdpSocket>>;
-  using RecvFromFuture =
-      internal::IoFuture<const UdpSocket, internal::RecvFromOp<UdpSocket>>;
-  using PeekFromFuture =
-      internal::IoFuture<const UdpSocket, internal::PeekFromOp<UdpSocket>>;
-  using SendFuture =
-      internal::IoFuture<const UdpSocket, internal::SendOp<UdpSocket>>;
-  using SendToFuture =
-      internal::IoFuture<const UdpSocket,
-                         internal::SendToOp<UdpSocket, SocketAddr>>;
+  // The types of further futures. Subject to the rules for `RecvFuture`.
+  using PeekFromFuture = internal::IoFuture<const UdpSocket, PeekFromOp>;
   using RecvBatchFuture = internal::IoFuture<const UdpSocket, RecvBatchOp>;
   using SendBatchFuture = internal::IoFuture<const UdpSocket, SendBatchOp>;
 
@@ -155,35 +134,13 @@ class UdpSocket : public IpOptions<UdpSocket> {
   UdpSocket(UdpSocket&&) = default;
   UdpSocket& operator=(UdpSocket&&) = default;
 
-  // Makes `addr` the peer: from now on `Send()` sends to `addr`, and datagrams
-  // from other addresses are not received. `Connect()` sends no packet, and can
-  // be called again.
-  absl::Status Connect(const SocketAddr& addr) const;
+  // Returns the descriptor, which the socket continues to own.
+  using DatagramBase::fd;
 
-  // Sends one datagram. Returns `absl::StatusOr<size_t>`, the size of `data`.
-  SendToFuture SendTo(std::string_view data, const SocketAddr& to) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendToFuture(*this, data, to);
-  }
-  SendFuture Send(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, data);
-  }
-
-  // Receives one datagram. Returns `absl::StatusOr<Received>`. `PeekFrom()`
-  // leaves the datagram to be received again.
-  RecvFromFuture RecvFrom(absl::Span<char> buffer) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFromFuture(*this, buffer);
-  }
+  // Like `RecvFrom()`, but leaves the datagram to be received again.
   PeekFromFuture PeekFrom(absl::Span<char> buffer) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return PeekFromFuture(*this, buffer);
-  }
-
-  // Like `RecvFrom()`, but without the sender's address. Returns
-  // `absl::StatusOr<size_t>`, the number of bytes in the buffer.
-  RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFuture(*this, buffer);
   }
 
   // Receives, in one system call, as many datagrams as are available, at least
@@ -204,20 +161,12 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return SendBatchFuture(*this, batch);
   }
 
-  // Like the functions above, for hand-written futures. Without a `waiter` only
-  // one task can wait to receive and one task to send: the task that polled
-  // last is woken.
+  // Like the functions without `Poll`, for hand-written futures: see
+  // `PollSend()`.
   PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
                                                 std::string_view data,
                                                 const SocketAddr& to,
                                                 Waiter* waiter = nullptr) const;
-  PollResult<absl::StatusOr<size_t>> PollSend(Context& cx,
-                                              std::string_view data,
-                                              Waiter* waiter = nullptr) const {
-    return internal::PollSend(evented_, cx, data, waiter);
-  }
-  PollResult<absl::StatusOr<Received>> PollRecvFrom(
-      Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<Received>> PollPeekFrom(
       Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
   PollResult<absl::StatusOr<size_t>> PollRecvBatch(
@@ -273,18 +222,18 @@ class UdpSocket : public IpOptions<UdpSocket> {
     return internal::GetOption(fd(), internal::SocketOption::kBroadcast);
   }
 
-  // Returns the address of this end or of the peer. `peer_addr()` returns
-  // FailedPrecondition if the socket is not connected.
-  absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
-  absl::StatusOr<SocketAddr> peer_addr() const { return io().PeerAddr(); }
-
-  // Returns the descriptor, which the socket continues to own.
-  int fd() const { return io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
  private:
+  friend EventedBase;
+
+  struct PeekFromOp {
+    static constexpr std::string_view kName = "UdpSocket::PeekFrom()";
+    explicit PeekFromOp(absl::Span<char> buffer) : buffer(buffer) {}
+    auto operator()(const UdpSocket& socket, Context& cx,
+                    Waiter* waiter) const {
+      return socket.PollPeekFrom(cx, buffer, waiter);
+    }
+    absl::Span<char> buffer;
+  };
   struct RecvBatchOp {
     static constexpr std::string_view kName = "UdpSocket::RecvBatch()";
     explicit RecvBatchOp(absl::Span<Incoming> batch) : batch(batch) {}
@@ -304,15 +253,7 @@ class UdpSocket : public IpOptions<UdpSocket> {
     absl::Span<const Outgoing> batch;
   };
 
-  explicit UdpSocket(internal::EventedSocket evented)
-      : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<UdpSocket> FromSocket(internal::Socket socket,
-                                              const reactor::Handle& handle);
-
-  const internal::Socket& io() const { return evented_.io(); }
-
-  internal::EventedSocket evented_;
+  explicit UdpSocket(Evented evented) : DatagramBase(std::move(evented)) {}
 };
 
 }  // namespace rouse

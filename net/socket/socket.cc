@@ -143,19 +143,20 @@ absl::Status Socket::Shutdown(int how) const {
   return ErrorAtPeer(errno, "shutdown of the connection to");
 }
 
-absl::StatusOr<SocketAddr> Socket::LocalAddr() const {
-  return GetName<SocketAddr>(fd(), &getsockname, "getsockname");
+template <class Addr>
+absl::StatusOr<Addr> Socket::LocalAddr() const {
+  return GetName<Addr>(fd(), &getsockname, "getsockname");
 }
+template absl::StatusOr<SocketAddr> Socket::LocalAddr() const;
+template absl::StatusOr<UnixAddr> Socket::LocalAddr() const;
 
+template <>
 absl::StatusOr<SocketAddr> Socket::PeerAddr() const {
   return GetName<SocketAddr>(fd(), &GetPeerName, "getpeername");
 }
 
-absl::StatusOr<UnixAddr> Socket::LocalUnixAddr() const {
-  return GetName<UnixAddr>(fd(), &getsockname, "getsockname");
-}
-
-absl::StatusOr<UnixAddr> Socket::PeerUnixAddr() const {
+template <>
+absl::StatusOr<UnixAddr> Socket::PeerAddr() const {
   return GetName<UnixAddr>(fd(), &getpeername, "getpeername");
 }
 

@@ -85,10 +85,12 @@ class Socket {
   absl::Status Listen(int backlog = SOMAXCONN) const;
   // Shuts down one or both directions; `how` is an argument of shutdown(2).
   absl::Status Shutdown(int how) const;
-  absl::StatusOr<SocketAddr> LocalAddr() const;
-  absl::StatusOr<SocketAddr> PeerAddr() const;
-  absl::StatusOr<UnixAddr> LocalUnixAddr() const;
-  absl::StatusOr<UnixAddr> PeerUnixAddr() const;
+  // Return the address of this end or of the peer. `Addr` is `SocketAddr` or
+  // `UnixAddr`.
+  template <class Addr>
+  absl::StatusOr<Addr> LocalAddr() const;
+  template <class Addr>
+  absl::StatusOr<Addr> PeerAddr() const;
 
   // Clears and returns the socket's pending error, or 0 if there is none.
   int TakeError() const;

@@ -9,22 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/net/socket/acceptor.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/net/socket/socket_option.h"
 #include "rouse/net/socket_addr.h"
-#include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/registration.h"
-#include "rouse/reactor/waiter.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
-using internal::EventedSocket;
 using internal::Socket;
 
 absl::StatusOr<TcpListener> TcpListener::Bind(const SocketAddr& addr,
@@ -41,30 +33,7 @@ absl::StatusOr<TcpListener> TcpListener::Bind(const SocketAddr& addr,
 
 absl::StatusOr<TcpListener> TcpListener::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
-}
-
-absl::StatusOr<TcpListener> TcpListener::FromSocket(
-    Socket socket, const reactor::Handle& handle) {
-  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
-      std::move(socket), reactor::Interest::kReadable, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return TcpListener(*std::move(evented));
-}
-
-PollResult<absl::StatusOr<TcpListener::Accepted>> TcpListener::PollAccept(
-    Context& cx, reactor::Waiter* waiter) const {
-  using Result = absl::StatusOr<Accepted>;
-  auto accepted = internal::PollAcceptSocket(evented_, cx, waiter);
-  if (accepted.IsPending()) return kPending;
-  if (!accepted->ok()) return Result((*std::move(accepted)).status());
-  const SocketAddr peer = (*accepted)->peer.To<SocketAddr>();
-  absl::StatusOr<TcpStream> stream = TcpStream::FromSocket(
-      std::move((*accepted)->socket), evented_.registration().handle());
-  if (!stream.ok()) return Result(std::move(stream).status());
-  return Result(Accepted(*std::move(stream), peer));
+  return FromSocket(Socket::AdoptTcp(std::move(fd)), handle);
 }
 
 }  // namespace rouse

@@ -103,7 +103,9 @@ class TcpSocket : public TcpOptions<TcpSocket> {
       const reactor::Handle& handle = reactor::Handle()) &&;
 
   // Returns the address to which the socket is bound.
-  absl::StatusOr<SocketAddr> local_addr() const { return socket_.LocalAddr(); }
+  absl::StatusOr<SocketAddr> local_addr() const {
+    return socket_.LocalAddr<SocketAddr>();
+  }
 
   // Returns the descriptor, which the socket continues to own.
   int fd() const { return socket_.fd(); }

@@ -18,7 +18,6 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_io.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -30,7 +29,6 @@
 namespace rouse {
 namespace {
 
-using internal::EventedSocket;
 using internal::Socket;
 using reactor::Direction;
 
@@ -38,19 +36,9 @@ static_assert(AsyncRead<const TcpStream> && AsyncWrite<const TcpStream>);
 
 }  // namespace
 
-absl::StatusOr<TcpStream> TcpStream::FromSocket(Socket socket,
-                                                const reactor::Handle& handle) {
-  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
-      std::move(socket), internal::kStreamInterest, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return TcpStream(*std::move(evented));
-}
-
 absl::StatusOr<TcpStream> TcpStream::FromFd(OwnedFd fd,
                                             const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
+  return FromSocket(Socket::AdoptTcp(std::move(fd)), handle);
 }
 
 TcpStream::ConnectFuture TcpStream::Connect(SocketAddr addr,
@@ -89,7 +77,7 @@ PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::PollAttempt(
     }
     stream_.emplace(*std::move(started));
   }
-  const auto event = stream_->evented_.registration().PollReady(
+  const auto event = stream_->evented().registration().PollReady(
       Direction::kWrite, cx, &waiter_);
   if (event.IsPending()) return kPending;
   unit->MadeProgress();

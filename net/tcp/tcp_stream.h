@@ -23,8 +23,6 @@
 #ifndef ROUSE_NET_TCP_TCP_STREAM_H_
 #define ROUSE_NET_TCP_TCP_STREAM_H_
 
-#include <sys/socket.h>
-
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -32,16 +30,12 @@
 
 #include "absl/base/attributes.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/io/async_read.h"
 #include "rouse/io/fd/io_future.h"
-#include "rouse/io/read.h"
-#include "rouse/io/write.h"
-#include "rouse/io/write_all.h"
+#include "rouse/net/evented_base.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/socket/stream_base.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_options.h"
 #include "rouse/reactor/handle.h"
@@ -56,6 +50,9 @@ namespace rouse {
 //
 // Owns the connection and closes it on destruction. Movable, but not while one
 // of its futures is alive.
+//
+// The members that a `TcpStream` shares with a `UnixStream`, such as `Read()`
+// and `ShutdownWrite()`, are in net/socket/stream_base.h.
 //
 // Const members are thread-safe: one task can read while another task writes.
 // If two tasks write, or read, concurrently, the order of their bytes is
@@ -82,22 +79,15 @@ namespace rouse {
 //
 // Every operation takes the task's cooperative budget (see context.h), so a
 // peer that sends without end does not monopolize the thread.
-class TcpStream : public TcpOptions<TcpStream> {
+class TcpStream : public internal::StreamBase<TcpStream, SocketAddr>,
+                  public TcpOptions<TcpStream> {
  private:
   struct PeekOp;
 
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
-  // The types of the futures. Polling a finished future is a `Panic()`. A
-  // future can be moved until it is polled.
+  // The types of two futures. Subject to the rules for `ReadFuture`.
   class ConnectFuture;
   using PeekFuture = internal::IoFuture<const TcpStream, PeekOp>;
-  using ReadFuture = rouse::ReadFuture<const TcpStream>;
-  using WriteFuture = rouse::WriteFuture<const TcpStream>;
-  using WriteVectoredFuture = rouse::WriteVectoredFuture<const TcpStream>;
-  using WriteAllFuture = rouse::WriteAllFuture<const TcpStream>;
 
   // Connects to `addr` and returns `absl::StatusOr<TcpStream>`. The connection
   // is driven by `handle`'s reactor or, if `handle` is unbound, by the reactor
@@ -124,100 +114,23 @@ class TcpStream : public TcpOptions<TcpStream> {
   TcpStream(TcpStream&&) = default;
   TcpStream& operator=(TcpStream&&) = default;
 
-  // Reads the available bytes, up to the size of `buffer`, as soon as there are
-  // any. Returns `absl::StatusOr<size_t>`: 0 if the peer has finished writing,
-  // or the buffer is empty.
-  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return ReadFuture(*this, buffer);
-  }
-  void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
+  // Returns the descriptor, which the stream continues to own.
+  using StreamBase::fd;
 
   // Like `Read()`, but leaves the bytes to be read again.
   PeekFuture Peek(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return PeekFuture(*this, buffer);
   }
 
-  // Writes at least one byte of `data`, and as many as can be written now.
-  // Returns `absl::StatusOr<size_t>`: 0 only if `data` is empty. Bytes count as
-  // written when the system, not the peer, has received them.
-  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteFuture(*this, data);
-  }
-
-  // Like `Write()`, for several parts in one system call, which takes at most
-  // the first 64 parts.
-  WriteVectoredFuture WriteVectored(absl::Span<const std::string_view> parts)
-      const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteVectoredFuture(*this, parts);
-  }
-
-  // Writes all of `data`. Returns `absl::Status`; after an error, the number of
-  // bytes written is unknown.
-  WriteAllFuture WriteAll(std::string_view data) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteAllFuture(*this, data);
-  }
-
-  // Like the functions above, for hand-written futures: a `TcpStream` models
-  // `AsyncRead` and `AsyncWrite`. Without a `waiter` only one task can wait to
-  // read and one task to write: the task that polled last is woken.
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer,
-                                              Waiter* waiter = nullptr) const {
-    return internal::PollStreamRead(
-        evented_, internal::ShortRead::kNoMoreForNow, cx, buffer, waiter);
-  }
+  // Like `Peek()`, for hand-written futures: see `PollRead()`.
   PollResult<absl::StatusOr<size_t>> PollPeek(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamPeek(evented_, cx, buffer, waiter);
+    return internal::PollStreamPeek(evented(), cx, buffer, waiter);
   }
-  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
-                                               std::string_view data,
-                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamWrite(evented_, cx, data, waiter);
-  }
-  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
-      Context& cx, absl::Span<const std::string_view> parts,
-      Waiter* waiter = nullptr) const {
-    return internal::PollStreamWriteVectored(evented_, cx, parts, waiter);
-  }
-  // Is always ready, because a `TcpStream` keeps no data to flush.
-  PollResult<absl::Status> PollFlush(Context&) const {
-    return absl::OkStatus();
-  }
-  // Like `ShutdownWrite()`, and always ready. Returns OK even if the connection
-  // has ended.
-  PollResult<absl::Status> PollShutdown(Context&) const {
-    return internal::PollStreamShutdown(evented_);
-  }
-
-  // Notifies the peer that nothing more will be written: the peer reads the end
-  // of the stream after all bytes written before. Reading continues to work.
-  absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
-
-  // Makes reads, including a pending read, return the end of the stream after
-  // the bytes that have already arrived. The peer is not notified. On Linux,
-  // bytes that the peer sends nevertheless are still read, even after a read
-  // has returned the end: the end lasts only while the peer sends nothing.
-  // Returns FailedPrecondition, like `ShutdownWrite()`, if the connection has
-  // ended.
-  absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
-
-  // Returns the address of this end or of the peer. The peer's address is known
-  // even after the connection has been reset.
-  absl::StatusOr<SocketAddr> local_addr() const { return io().LocalAddr(); }
-  absl::StatusOr<SocketAddr> peer_addr() const { return io().PeerAddr(); }
-
-  // Returns the descriptor, which the stream continues to own.
-  int fd() const { return io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
 
  private:
-  friend class TcpListener;
-  friend class TcpSocket;
+  friend EventedBase;
 
   struct PeekOp {
     static constexpr std::string_view kName = "TcpStream::Peek()";
@@ -229,15 +142,7 @@ class TcpStream : public TcpOptions<TcpStream> {
     absl::Span<char> buffer;
   };
 
-  explicit TcpStream(internal::EventedSocket evented)
-      : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<TcpStream> FromSocket(internal::Socket socket,
-                                              const reactor::Handle& handle);
-
-  const internal::Socket& io() const { return evented_.io(); }
-
-  internal::EventedSocket evented_;
+  explicit TcpStream(Evented evented) : StreamBase(std::move(evented)) {}
 };
 
 class [[nodiscard]] TcpStream::ConnectFuture {

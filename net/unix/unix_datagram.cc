@@ -15,8 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
-#include "rouse/net/socket/datagram_io.h"
+#include "rouse/net/socket/datagram_base.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
@@ -30,7 +29,6 @@
 namespace rouse {
 namespace {
 
-using internal::EventedSocket;
 using internal::Socket;
 
 // Means that the receiver's queue is full. sendto(2) itself returns ENOBUFS
@@ -54,7 +52,7 @@ ssize_t SendToName(const Socket& io, std::string_view data,
   };
   ssize_t size = send();
   if (size >= 0 || errno != EAGAIN) return size;
-  const absl::StatusOr<UnixAddr> peer = io.PeerUnixAddr();
+  const absl::StatusOr<UnixAddr> peer = io.PeerAddr<UnixAddr>();
   if (!peer.ok()) {
     // An event reports when the socket's own buffer has room.
     if (!IsWritable(io.fd())) {
@@ -75,14 +73,6 @@ ssize_t SendToName(const Socket& io, std::string_view data,
 
 }  // namespace
 
-absl::StatusOr<UnixDatagram> UnixDatagram::FromSocket(
-    Socket socket, const reactor::Handle& handle) {
-  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
-      std::move(socket), internal::kDatagramInterest, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return UnixDatagram(*std::move(evented));
-}
-
 absl::StatusOr<UnixDatagram> UnixDatagram::Bind(const UnixAddr& addr,
                                                 const reactor::Handle& handle) {
   absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
@@ -94,34 +84,18 @@ absl::StatusOr<UnixDatagram> UnixDatagram::Bind(const UnixAddr& addr,
 
 absl::StatusOr<UnixDatagram> UnixDatagram::Unbound(
     const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_DGRAM);
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
+  return FromSocket(Socket::Open(AF_UNIX, SOCK_DGRAM), handle);
 }
 
 absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> UnixDatagram::Pair(
     const reactor::Handle& handle) {
-  auto sockets = Socket::OpenPair(AF_UNIX, SOCK_DGRAM);
-  if (!sockets.ok()) return std::move(sockets).status();
-  absl::StatusOr<UnixDatagram> first =
-      FromSocket(std::move(sockets->first), handle);
-  if (!first.ok()) return std::move(first).status();
-  absl::StatusOr<UnixDatagram> second =
-      FromSocket(std::move(sockets->second), handle);
-  if (!second.ok()) return std::move(second).status();
-  return std::pair(*std::move(first), *std::move(second));
+  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_DGRAM),
+                      internal::kDatagramInterest, handle);
 }
 
 absl::StatusOr<UnixDatagram> UnixDatagram::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_DGRAM);
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
-}
-
-absl::Status UnixDatagram::Connect(const UnixAddr& addr) const {
-  if (io().Connect(addr) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+  return FromSocket(Socket::Adopt(std::move(fd), SOCK_DGRAM), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
@@ -129,7 +103,7 @@ PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
     reactor::Waiter* waiter) const {
   // A short datagram is still sent as a whole.
   constexpr size_t kNeverShort = 0;
-  return evented_.registration().PollIo(
+  return evented().registration().PollIo(
       reactor::Direction::kWrite, cx, waiter, kNeverShort,
       [&] { return SendToName(io(), data, to); },
       [&](int error) {
@@ -141,11 +115,6 @@ PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
         }
         return internal::SendError(error, absl::StrCat("sendto ", to));
       });
-}
-
-PollResult<absl::StatusOr<UnixDatagram::Received>> UnixDatagram::PollRecvFrom(
-    Context& cx, absl::Span<char> buffer, reactor::Waiter* waiter) const {
-  return internal::PollReceive<Received>(evented_, cx, buffer, 0, waiter);
 }
 
 }  // namespace rouse

@@ -19,19 +19,13 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/base/attributes.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "rouse/io/fd/io_future.h"
-#include "rouse/net/socket/datagram_io.h"
-#include "rouse/net/socket/datagram_ops.h"
-#include "rouse/net/socket/socket.h"
+#include "rouse/net/evented_base.h"
+#include "rouse/net/socket/datagram_base.h"
 #include "rouse/net/unix/peer_credentials.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -39,9 +33,10 @@ namespace rouse {
 
 // UnixDatagram
 //
-// Thread safety, cancelling and budget are as described at `UdpSocket`. The
-// path to which the socket was bound stays in the file system when the socket
-// is destroyed.
+// Shares the members in net/socket/datagram_base.h, such as `RecvFrom()`, with
+// `UdpSocket`. Thread safety, cancelling and budget are as described at
+// `UdpSocket`. The path to which the socket was bound stays in the file system
+// when the socket is destroyed.
 //
 // While the receiver's queue is full, a send waits if the socket is connected
 // to that receiver. The system reports new room only to such a socket; on any
@@ -62,33 +57,8 @@ namespace rouse {
 //   ResourceExhausted    see above
 //   FailedPrecondition   `Send()` without a peer
 //   InvalidArgument      a datagram that is too large
-class UnixDatagram {
+class UnixDatagram : public internal::DatagramBase<UnixDatagram, UnixAddr> {
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
-  // Describes a received datagram; the buffer holds the bytes.
-  struct Received {
-    Received(size_t size, const UnixAddr& peer, bool truncated)
-        : size(size), peer(peer), truncated(truncated) {}
-
-    size_t size;  // bytes in the buffer
-    UnixAddr peer;
-    bool truncated;  // the datagram was larger
-  };
-
-  // The types of the futures. Subject to the rules for the futures of
-  // `UdpSocket`.
-  using RecvFuture =
-      internal::IoFuture<const UnixDatagram, internal::RecvOp<UnixDatagram>>;
-  using RecvFromFuture = internal::IoFuture<const UnixDatagram,
-                                            internal::RecvFromOp<UnixDatagram>>;
-  using SendFuture =
-      internal::IoFuture<const UnixDatagram, internal::SendOp<UnixDatagram>>;
-  using SendToFuture =
-      internal::IoFuture<const UnixDatagram,
-                         internal::SendToOp<UnixDatagram, UnixAddr>>;
-
   // Opens a socket that receives at `addr`. Errors are those of
   // `UnixListener::Bind()`.
   static absl::StatusOr<UnixDatagram> Bind(
@@ -110,44 +80,11 @@ class UnixDatagram {
   UnixDatagram(UnixDatagram&&) = default;
   UnixDatagram& operator=(UnixDatagram&&) = default;
 
-  // Makes `addr` the peer: from now on `Send()` sends to `addr`, and datagrams
-  // from other addresses are not received.
-  absl::Status Connect(const UnixAddr& addr) const;
-
-  // Sends one datagram. Returns `absl::StatusOr<size_t>`, the size of `data`.
-  SendToFuture SendTo(std::string_view data,
-                      const UnixAddr& to) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendToFuture(*this, data, to);
-  }
-  SendFuture Send(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return SendFuture(*this, data);
-  }
-
-  // Receives one datagram. `RecvFrom()` returns `absl::StatusOr<Received>`;
-  // `Recv()` returns `absl::StatusOr<size_t>`, the number of bytes in the
-  // buffer. Bytes that do not fit into the buffer are lost.
-  RecvFromFuture RecvFrom(absl::Span<char> buffer) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFromFuture(*this, buffer);
-  }
-  RecvFuture Recv(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return RecvFuture(*this, buffer);
-  }
-
-  // Like the functions above, for hand-written futures. Without a `waiter` only
-  // one task can wait to receive and one task to send: the task that polled
-  // last is woken.
+  // Like `SendTo()`, for hand-written futures: see `PollSend()`.
   PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,
                                                 std::string_view data,
                                                 const UnixAddr& to,
                                                 Waiter* waiter = nullptr) const;
-  PollResult<absl::StatusOr<size_t>> PollSend(Context& cx,
-                                              std::string_view data,
-                                              Waiter* waiter = nullptr) const {
-    return internal::PollSend(evented_, cx, data, waiter);
-  }
-  PollResult<absl::StatusOr<Received>> PollRecvFrom(
-      Context& cx, absl::Span<char> buffer, Waiter* waiter = nullptr) const;
 
   // Returns the credentials of the peer of a socket from `Pair()`. Other
   // sockets have no single peer.
@@ -155,27 +92,10 @@ class UnixDatagram {
     return internal::PeerCredentialsOf(fd());
   }
 
-  // Returns the address of this end or of the peer. `peer_addr()` returns
-  // FailedPrecondition if the socket is not connected.
-  absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
-  absl::StatusOr<UnixAddr> peer_addr() const { return io().PeerUnixAddr(); }
-
-  // Returns the descriptor, which the socket continues to own.
-  int fd() const { return io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
  private:
-  explicit UnixDatagram(internal::EventedSocket evented)
-      : evented_(std::move(evented)) {}
+  friend EventedBase;
 
-  static absl::StatusOr<UnixDatagram> FromSocket(internal::Socket socket,
-                                                 const reactor::Handle& handle);
-
-  const internal::Socket& io() const { return evented_.io(); }
-
-  internal::EventedSocket evented_;
+  explicit UnixDatagram(Evented evented) : DatagramBase(std::move(evented)) {}
 };
 
 }  // namespace rouse

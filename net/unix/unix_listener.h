@@ -18,21 +18,15 @@
 #ifndef ROUSE_NET_UNIX_UNIX_LISTENER_H_
 #define ROUSE_NET_UNIX_UNIX_LISTENER_H_
 
-#include <string_view>
 #include <utility>
 
-#include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
-#include "rouse/io/fd/io_future.h"
-#include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/evented_base.h"
+#include "rouse/net/socket/listener_base.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 
@@ -42,28 +36,9 @@ namespace rouse {
 // stays in the file system when the listener is destroyed: remove the path
 // before the next listener is bound to the same path. An abstract name
 // disappears with the listener.
-class UnixListener {
- private:
-  struct AcceptOp;
-
+class UnixListener
+    : public internal::ListenerBase<UnixListener, UnixStream, UnixAddr> {
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
-  // The type of the future of `Accept()`. Subject to the rules for the futures
-  // of `TcpStream`.
-  using AcceptFuture = internal::IoFuture<const UnixListener, AcceptOp>;
-
-  // An accepted connection with the address of its peer, which is usually
-  // unnamed.
-  struct Accepted {
-    Accepted(UnixStream stream, const UnixAddr& peer)
-        : stream(std::move(stream)), peer(peer) {}
-
-    UnixStream stream;
-    UnixAddr peer;
-  };
-
   // Listens at `addr`.
   //
   //   FailedPrecondition   the path exists, or the name is in use
@@ -83,45 +58,10 @@ class UnixListener {
   UnixListener(UnixListener&&) = default;
   UnixListener& operator=(UnixListener&&) = default;
 
-  // Waits for the next connection, like `TcpListener::Accept()` and with the
-  // same errors. Returns `absl::StatusOr<Accepted>`.
-  AcceptFuture Accept() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return AcceptFuture(*this);
-  }
-
-  // Like `Accept()`, for hand-written futures. Without a `waiter` only one task
-  // can wait to accept: the task that polled last is woken.
-  PollResult<absl::StatusOr<Accepted>> PollAccept(
-      Context& cx, Waiter* waiter = nullptr) const;
-
-  // Returns the address on which the socket listens.
-  absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
-
-  // Returns the descriptor, which the listener continues to own.
-  int fd() const { return io().fd(); }
-
-  // Releases the descriptor, which continues to listen and stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
  private:
-  struct AcceptOp {
-    static constexpr std::string_view kName = "UnixListener::Accept()";
-    AcceptOp() = default;
-    auto operator()(const UnixListener& listener, Context& cx,
-                    Waiter* waiter) const {
-      return listener.PollAccept(cx, waiter);
-    }
-  };
+  friend EventedBase;
 
-  explicit UnixListener(internal::EventedSocket evented)
-      : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<UnixListener> FromSocket(internal::Socket socket,
-                                                 const reactor::Handle& handle);
-
-  const internal::Socket& io() const { return evented_.io(); }
-
-  internal::EventedSocket evented_;
+  explicit UnixListener(Evented evented) : ListenerBase(std::move(evented)) {}
 };
 
 }  // namespace rouse

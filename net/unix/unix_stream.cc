@@ -15,7 +15,7 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/socket/stream_base.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -24,37 +24,19 @@
 
 namespace rouse {
 
-using internal::EventedSocket;
 using internal::Socket;
 
 static_assert(AsyncRead<const UnixStream> && AsyncWrite<const UnixStream>);
 
-absl::StatusOr<UnixStream> UnixStream::FromSocket(
-    Socket socket, const reactor::Handle& handle) {
-  absl::StatusOr<EventedSocket> evented = EventedSocket::Create(
-      std::move(socket), internal::kStreamInterest, handle);
-  if (!evented.ok()) return std::move(evented).status();
-  return UnixStream(*std::move(evented));
-}
-
 absl::StatusOr<UnixStream> UnixStream::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_STREAM);
-  if (!socket.ok()) return std::move(socket).status();
-  return FromSocket(*std::move(socket), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), SOCK_STREAM), handle);
 }
 
 absl::StatusOr<std::pair<UnixStream, UnixStream>> UnixStream::Pair(
     const reactor::Handle& handle) {
-  auto sockets = Socket::OpenPair(AF_UNIX, SOCK_STREAM);
-  if (!sockets.ok()) return std::move(sockets).status();
-  absl::StatusOr<UnixStream> first =
-      FromSocket(std::move(sockets->first), handle);
-  if (!first.ok()) return std::move(first).status();
-  absl::StatusOr<UnixStream> second =
-      FromSocket(std::move(sockets->second), handle);
-  if (!second.ok()) return std::move(second).status();
-  return std::pair(*std::move(first), *std::move(second));
+  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_STREAM),
+                      internal::kStreamInterest, handle);
 }
 
 UnixStream::ConnectFuture UnixStream::Connect(const UnixAddr& addr,

@@ -23,27 +23,15 @@
 #ifndef ROUSE_NET_UNIX_UNIX_STREAM_H_
 #define ROUSE_NET_UNIX_UNIX_STREAM_H_
 
-#include <sys/socket.h>
-
-#include <cstddef>
-#include <string_view>
 #include <utility>
 
-#include "absl/base/attributes.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "rouse/io/async_read.h"
-#include "rouse/io/read.h"
-#include "rouse/io/write.h"
-#include "rouse/io/write_all.h"
-#include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/evented_base.h"
+#include "rouse/net/socket/stream_base.h"
 #include "rouse/net/unix/peer_credentials.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -51,21 +39,15 @@ namespace rouse {
 
 // UnixStream
 //
-// Thread safety, cancelling, errors and budget are as described at `TcpStream`.
-// If the peer has closed the connection without reading all bytes, an operation
-// fails with Unavailable (ECONNRESET).
-class UnixStream {
+// Shares the members in net/socket/stream_base.h, such as `Read()`, with
+// `TcpStream`. Thread safety, cancelling, errors and budget are as described at
+// `TcpStream`. If the peer has closed the connection without reading all bytes,
+// an operation fails with Unavailable (ECONNRESET).
+class UnixStream : public internal::StreamBase<UnixStream, UnixAddr> {
  public:
-  // Represents a waiting future in the list of waiters; see rouse/io/waiter.h.
-  using Waiter = reactor::Waiter;
-
-  // The types of the futures. Subject to the rules for the futures of
-  // `TcpStream`.
+  // The type of the future of `Connect()`. Subject to the rules for
+  // `ReadFuture`.
   class ConnectFuture;
-  using ReadFuture = rouse::ReadFuture<const UnixStream>;
-  using WriteFuture = rouse::WriteFuture<const UnixStream>;
-  using WriteVectoredFuture = rouse::WriteVectoredFuture<const UnixStream>;
-  using WriteAllFuture = rouse::WriteAllFuture<const UnixStream>;
 
   // Connects to `addr` and returns `absl::StatusOr<UnixStream>` at the first
   // poll, because the system does not wait for the peer. The connection is
@@ -91,82 +73,14 @@ class UnixStream {
   UnixStream(UnixStream&&) = default;
   UnixStream& operator=(UnixStream&&) = default;
 
-  // Read and write like the functions of the same names of `TcpStream`.
-  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return ReadFuture(*this, buffer);
-  }
-  void Read(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
-  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteFuture(*this, data);
-  }
-  WriteVectoredFuture WriteVectored(absl::Span<const std::string_view> parts)
-      const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteVectoredFuture(*this, parts);
-  }
-  WriteAllFuture WriteAll(std::string_view data) const
-      ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return WriteAllFuture(*this, data);
-  }
-
-  // Like the functions above, for hand-written futures; see `TcpStream`.
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer,
-                                              Waiter* waiter = nullptr) const {
-    return internal::PollStreamRead(evented_, internal::ShortRead::kNothing, cx,
-                                    buffer, waiter);
-  }
-  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
-                                               std::string_view data,
-                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamWrite(evented_, cx, data, waiter);
-  }
-  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
-      Context& cx, absl::Span<const std::string_view> parts,
-      Waiter* waiter = nullptr) const {
-    return internal::PollStreamWriteVectored(evented_, cx, parts, waiter);
-  }
-  PollResult<absl::Status> PollFlush(Context&) const {
-    return absl::OkStatus();
-  }
-  PollResult<absl::Status> PollShutdown(Context&) const {
-    return internal::PollStreamShutdown(evented_);
-  }
-
-  // Shuts down one direction, like the functions of `TcpStream`, except that
-  // writing to a peer that has called `ShutdownRead()` fails with
-  // FailedPrecondition (EPIPE). A write that waits for room during the peer's
-  // call might not fail before the peer closes the connection, because the
-  // system reports no event.
-  absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
-  absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
-
   absl::StatusOr<PeerCredentials> GetPeerCredentials() const {
     return internal::PeerCredentialsOf(fd());
   }
 
-  // Returns the address of this end or of the peer. The address of a client is
-  // usually unnamed.
-  absl::StatusOr<UnixAddr> local_addr() const { return io().LocalUnixAddr(); }
-  absl::StatusOr<UnixAddr> peer_addr() const { return io().PeerUnixAddr(); }
-
-  // Returns the descriptor, which the stream continues to own.
-  int fd() const { return io().fd(); }
-
-  // Releases the descriptor, which stays non-blocking.
-  OwnedFd IntoFd() && { return std::move(evented_).IntoInner().IntoFd(); }
-
  private:
-  friend class UnixListener;
+  friend EventedBase;
 
-  explicit UnixStream(internal::EventedSocket evented)
-      : evented_(std::move(evented)) {}
-
-  static absl::StatusOr<UnixStream> FromSocket(internal::Socket socket,
-                                               const reactor::Handle& handle);
-
-  const internal::Socket& io() const { return evented_.io(); }
-
-  internal::EventedSocket evented_;
+  explicit UnixStream(Evented evented) : StreamBase(std::move(evented)) {}
 };
 
 class [[nodiscard]] UnixStream::ConnectFuture {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/net/socket/datagram_io.h"
+#include "rouse/net/socket/datagram_base.h"
 
 #include <sys/socket.h>
 #include <sys/types.h>

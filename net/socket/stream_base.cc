@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/net/socket/stream_io.h"
+#include "rouse/net/socket/stream_base.h"
 
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/net/socket/acceptor.h"
+#include "rouse/net/socket/listener_base.h"
 
 #include <cerrno>
 #include <utility>

@@ -1,0 +1,193 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: stream_base.h
+// -----------------------------------------------------------------------------
+//
+// For use in net/ only: the members that `TcpStream` and `UnixStream` share.
+
+#ifndef ROUSE_NET_SOCKET_STREAM_BASE_H_
+#define ROUSE_NET_SOCKET_STREAM_BASE_H_
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/read.h"
+#include "rouse/io/write.h"
+#include "rouse/io/write_all.h"
+#include "rouse/net/evented_base.h"
+#include "rouse/net/socket/socket.h"
+#include "rouse/net/unix/unix_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
+#include "rouse/reactor/waiter.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::internal {
+
+// The interest includes `kPriority` because a read stops before out-of-band
+// data: only knowledge of that data shows that such a read has not emptied the
+// socket.
+inline constexpr reactor::Interest kStreamInterest =
+    reactor::Interest::kReadable | reactor::Interest::kWritable |
+    reactor::Interest::kPriority;
+
+// The meaning of a read that returns fewer bytes than requested.
+enum class ShortRead {
+  kNoMoreForNow,
+  // A short read means nothing: a read of a Unix socket ends after bytes that
+  // came with descriptors, or from another process.
+  kNothing,
+};
+
+// Read, write and shut down as described at `AsyncRead` and `AsyncWrite`.
+PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
+                                                  ShortRead says, Context& cx,
+                                                  absl::Span<char> buffer,
+                                                  reactor::Waiter* waiter);
+PollResult<absl::StatusOr<size_t>> PollStreamWrite(const EventedSocket& socket,
+                                                   Context& cx,
+                                                   std::string_view data,
+                                                   reactor::Waiter* waiter);
+PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
+    const EventedSocket& socket, Context& cx,
+    absl::Span<const std::string_view> parts, reactor::Waiter* waiter);
+PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket);
+
+// Like `PollStreamRead()`, but leaves the bytes in the socket.
+PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
+                                                  Context& cx,
+                                                  absl::Span<char> buffer,
+                                                  reactor::Waiter* waiter);
+
+// StreamBase
+//
+// The base class of a stream `S` between two addresses of type `Addr`.
+template <class S, class Addr>
+class StreamBase : public EventedBase<S, Socket> {
+ public:
+  using typename EventedBase<S, Socket>::Waiter;
+
+  // The types of the futures. Polling a finished future is a `Panic()`. A
+  // future can be moved until it is polled.
+  using ReadFuture = rouse::ReadFuture<const S>;
+  using WriteFuture = rouse::WriteFuture<const S>;
+  using WriteVectoredFuture = rouse::WriteVectoredFuture<const S>;
+  using WriteAllFuture = rouse::WriteAllFuture<const S>;
+
+  // Reads the available bytes, up to the size of `buffer`, as soon as there are
+  // any. Returns `absl::StatusOr<size_t>`: 0 if the peer has finished writing,
+  // or the buffer is empty.
+  ReadFuture Read(absl::Span<char> buffer) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ReadFuture(this->self(), buffer);
+  }
+  void Read(NeedsAbslMakeSpan auto&& buffer) const = delete;
+
+  // Writes at least one byte of `data`, and as many as can be written now.
+  // Returns `absl::StatusOr<size_t>`: 0 only if `data` is empty. Bytes count as
+  // written when the system, not the peer, has received them.
+  WriteFuture Write(std::string_view data) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteFuture(this->self(), data);
+  }
+
+  // Like `Write()`, for several parts in one system call, which takes at most
+  // the first 64 parts.
+  WriteVectoredFuture WriteVectored(absl::Span<const std::string_view> parts)
+      const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteVectoredFuture(this->self(), parts);
+  }
+
+  // Writes all of `data`. Returns `absl::Status`; after an error, the number of
+  // bytes written is unknown.
+  WriteAllFuture WriteAll(std::string_view data) const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return WriteAllFuture(this->self(), data);
+  }
+
+  // Like the functions above, for hand-written futures: a stream models
+  // `AsyncRead` and `AsyncWrite`. Without a `waiter` only one task can wait to
+  // read and one task to write: the task that polled last is woken.
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) const {
+    return PollStreamRead(this->evented(), kShortRead, cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
+                                               std::string_view data,
+                                               Waiter* waiter = nullptr) const {
+    return PollStreamWrite(this->evented(), cx, data, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) const {
+    return PollStreamWriteVectored(this->evented(), cx, parts, waiter);
+  }
+  // Is always ready, because a stream keeps no data to flush.
+  PollResult<absl::Status> PollFlush(Context&) const {
+    return absl::OkStatus();
+  }
+  // Like `ShutdownWrite()`, and always ready. Returns OK even if the connection
+  // has ended.
+  PollResult<absl::Status> PollShutdown(Context&) const {
+    return PollStreamShutdown(this->evented());
+  }
+
+  // Notifies the peer that nothing more will be written: the peer reads the end
+  // of the stream after all bytes written before. Reading continues to work.
+  absl::Status ShutdownWrite() const { return this->io().Shutdown(SHUT_WR); }
+
+  // Makes reads, including a pending read, return the end of the stream after
+  // the bytes that have already arrived. Returns FailedPrecondition, like
+  // `ShutdownWrite()`, if the connection has ended.
+  //
+  // The peer of a TCP connection is not notified. On Linux, bytes that the peer
+  // sends nevertheless are still read, even after a read has returned the end:
+  // the end lasts only while the peer sends nothing.
+  //
+  // On a Unix socket, the peer's writes fail with FailedPrecondition (EPIPE)
+  // from now on. A write that waits for room during the call might not fail
+  // before this end closes the connection, because the system reports no event.
+  absl::Status ShutdownRead() const { return this->io().Shutdown(SHUT_RD); }
+
+  // Returns the address of this end or of the peer. The address of a TCP peer
+  // is known even after the connection has been reset. The address of a client
+  // of a Unix socket is usually unnamed.
+  absl::StatusOr<Addr> local_addr() const {
+    return this->io().template LocalAddr<Addr>();
+  }
+  absl::StatusOr<Addr> peer_addr() const {
+    return this->io().template PeerAddr<Addr>();
+  }
+
+ protected:
+  explicit StreamBase(EventedSocket evented)
+      : EventedBase<S, Socket>(std::move(evented)) {}
+
+  static absl::StatusOr<S> FromSocket(absl::StatusOr<Socket> socket,
+                                      const reactor::Handle& handle) {
+    return StreamBase::Register(std::move(socket), kStreamInterest, handle);
+  }
+
+ private:
+  template <class L, class Stream, class PeerAddr>
+  friend class ListenerBase;
+
+  static constexpr ShortRead kShortRead = std::is_same_v<Addr, UnixAddr>
+                                              ? ShortRead::kNothing
+                                              : ShortRead::kNoMoreForNow;
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_NET_SOCKET_STREAM_BASE_H_
