@@ -70,7 +70,7 @@ Result Replay(const Options& options, std::string_view decisions,
   Result result;
   const Execution::Outcome outcome = execution.Run(body);
   result.executions = 1;
-  result.trace = execution.Trace();
+  result.trace = execution.trace().Text();
   const bool failed_elsewhere = failed_otherwise();
   // An execution that fails can do so before the string's end, for example if
   // one bug has been fixed, but another has not.
