@@ -124,7 +124,7 @@ Builder::Builder(bool multi_thread)
   options_->thread_name = "rouse";
   options_->scheduler.workers = multi_thread ? 0 : 1;
   options_->scheduler.lifo_slot = multi_thread;
-  options_->scheduler.long_poll_bound = absl::Milliseconds(10);
+  options_->scheduler.long_poll_bound = scheduler::kLongPollBound;
 }
 
 Builder Builder::MultiThread() { return Builder(true); }

@@ -11,9 +11,9 @@
 // up.
 //
 //   thread                       steps
-//   a thread that blocks         Offers its worker (see `Baton`), then calls
-//                                Add(), and sends a thread if Add() returns
-//                                true.
+//   a thread that blocks         Offers its worker (Worker::Offer()), then
+//                                calls Add(), and sends a thread if Add()
+//                                returns true.
 //   the thread that is sent      Calls Arrive(), which takes the request back
 //                                and then has the thread check the offer.
 //

@@ -9,7 +9,7 @@
 
 #include "rouse/base/cell.h"
 #include "rouse/runtime/replacement_requests.h"
-#include "rouse/scheduler/baton.h"
+#include "rouse/scheduler/try_lock.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -19,7 +19,7 @@ namespace {
 
 using model::Require;
 using model::Thread;
-using scheduler::Baton;
+using scheduler::TryLock;
 
 // A worker that a thread runs, and the threads that were sent for the worker.
 class World {
@@ -31,7 +31,7 @@ class World {
 
   // Offers the worker, and has a thread run it, as `BlockInPlace()` does.
   void Block() {
-    baton_.PutDown();
+    run_lock_.Release();
     if (!requests_.Add(0)) return;
     Require(sent_ < kThreads);
     threads_[sent_++].emplace([this] {
@@ -41,7 +41,7 @@ class World {
 
   // Runs the worker if it was offered. Returns whether it was.
   bool TakeOver() {
-    if (!baton_.TryTake()) return false;
+    if (!run_lock_.TryAcquire()) return false;
     ++runs_.Write();
     return true;
   }
@@ -56,7 +56,7 @@ class World {
  private:
   static constexpr int kThreads = 3;
 
-  Baton baton_;
+  TryLock run_lock_;
   ReplacementRequests requests_;
   Cell<int> runs_{0};
   int sent_ = 0;
@@ -113,11 +113,11 @@ MODEL_TEST(ReplacementRequests, AThreadThatCannotComeIsForgotten) {
   Require(!world.TakeOver());
 }
 
-// The memory orders are those of `Baton`; the lock of the requests completes
+// The memory orders are those of `TryLock`; the lock of the requests completes
 // them.
-MODEL_MUTANTS(ReplacementRequests, "scheduler/baton.h",
-              "Baton::PutDown at baton.h:32: store skipped: killed by "
-              "baton_model_test");
+MODEL_MUTANTS(ReplacementRequests, "scheduler/try_lock.h",
+              "TryLock::Release at try_lock.h:38: store skipped: killed by "
+              "try_lock_model_test");
 
 }  // namespace
 }  // namespace rouse::internal

@@ -49,6 +49,35 @@ enum class UnhandledException : unsigned char {
 
 namespace scheduler {
 
+// ---- Intervals and bounds. Comments and documents refer to them by name.
+
+// Default of `Options::event_interval`. Each check costs a system call: with
+// polls of the usual microsecond, a hundredth of the time.
+inline constexpr uint32_t kEventInterval = 61;
+
+// Default interval of the checks of the global queue: the number of polls, or
+// the time, since polls may be long. A check takes a lock that all workers
+// share.
+inline constexpr uint32_t kGlobalQueueInterval = 127;
+inline constexpr absl::Duration kGlobalQueuePeriod = absl::Microseconds(50);
+
+// Default interval of these checks for a scheduler's only worker, which shares
+// the lock with no other worker. The worker does not go by the clock, so that
+// the order of tasks is repeatable.
+inline constexpr uint32_t kSoloGlobalQueueInterval = 31;
+
+// Default of `Builder::LongPollBound()`: so long that a working program rarely
+// reaches the bound, and short compared with a user's patience.
+inline constexpr absl::Duration kLongPollBound = absl::Milliseconds(10);
+
+// Time for which a worker without work watches a worker that has private tasks
+// and is in a poll, before it takes these tasks. A rescue takes about as long.
+inline constexpr absl::Duration kRescueDelay = absl::Microseconds(20);
+
+// If polls take longer on average, a worker shares its tasks before others ask:
+// the cost does not matter then.
+inline constexpr absl::Duration kLongMeanPoll = absl::Microseconds(10);
+
 // Hooks
 //
 // Callbacks for certain events of a scheduler. Each is called on the thread of
@@ -89,13 +118,13 @@ struct Options {
   bool lifo_slot = true;
 
   // Number of polls after which a worker checks the driver for events, so that
-  // a full queue does not delay I/O and timers. Each check costs a system call:
-  // with polls of the usual microsecond, a hundredth of the time.
-  uint32_t event_interval = 61;
+  // a full queue does not delay I/O and timers.
+  uint32_t event_interval = kEventInterval;
 
   // Number of polls after which a worker checks the global queue before its
-  // own. If 0, a worker does so after 127 polls or 50 microseconds, and a
-  // scheduler's only worker after 31 polls.
+  // own. If 0, a worker does so after `kGlobalQueueInterval` polls or
+  // `kGlobalQueuePeriod`, and a scheduler's only worker after
+  // `kSoloGlobalQueueInterval` polls.
   uint32_t global_queue_interval = 0;
 
   // Real time within which other threads handle the I/O, timers and tasks

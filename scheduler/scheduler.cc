@@ -40,10 +40,6 @@
 namespace rouse::scheduler {
 namespace {
 
-// Length of a poll after which a worker without work considers the poll long,
-// if the polling worker has private tasks. A rescue takes about as long.
-constexpr absl::Duration kLongPoll = absl::Microseconds(20);
-
 size_t CheckedWorkers(const Options& options) {
   if (options.workers == 0) {
     Panic("Scheduler: no workers; there must be one at least");
@@ -65,8 +61,8 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
       cycles_per_nanosecond_(CycleClock::PerNanosecond()),
       cycles_per_millisecond_(
           static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
-      long_poll_cycles_(static_cast<uint64_t>(
-          cycles_per_nanosecond_ * absl::ToDoubleNanoseconds(kLongPoll))),
+      rescue_delay_cycles_(static_cast<uint64_t>(
+          cycles_per_nanosecond_ * absl::ToDoubleNanoseconds(kRescueDelay))),
       driver_(std::move(driver)),
       queues_(*this, CheckedWorkers(options_), options_.lifo_slot),
       tasks_(options_.workers) {

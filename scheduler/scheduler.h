@@ -53,8 +53,8 @@
 #include "rouse/base/lock/adaptive_spin.h"
 #include "rouse/future/callable_future.h"
 #include "rouse/future/future.h"
-#include "rouse/scheduler/awake_bell.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/event_count.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/queue/run_queues.h"
@@ -163,8 +163,9 @@ class Scheduler final : public task::Schedule {
   // Returns all tasks, and where each of them waits: see task_dump.h.
   TaskDump Dump();
 
-  // Returns the bell rung by a worker that is awake again after a park.
-  AwakeBell& awake_bell() { return awake_bell_; }
+  // Returns the event count that a worker notifies when it is awake again after
+  // a park, and on which the watchdog waits.
+  EventCount& awake_event() { return awake_event_; }
 
   // ---- For the queues.
 
@@ -172,7 +173,7 @@ class Scheduler final : public task::Schedule {
   uint64_t PollsBegun(size_t worker) const;
   template <class Ready>
   bool AwaitBriefly(Ready ready) const {
-    return SpinFor(long_poll_cycles_, ready);
+    return SpinFor(rescue_delay_cycles_, ready);
   }
   void Discard(task::Header* task);
   task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks_, worker}; }
@@ -212,8 +213,8 @@ class Scheduler final : public task::Schedule {
   const bool observes_spawns_;
   const double cycles_per_nanosecond_;
   const uint64_t cycles_per_millisecond_;
-  // Length of a poll after which others take the worker's private tasks.
-  const uint64_t long_poll_cycles_;
+  // `kRescueDelay` in cycles.
+  const uint64_t rescue_delay_cycles_;
   SharedDriver driver_;
   Queues queues_;
   // The workers live as long as the scheduler, because a thread submitting a
@@ -226,7 +227,7 @@ class Scheduler final : public task::Schedule {
   mutable absl::Mutex closed_by_mu_;
   std::string closed_by_ ABSL_GUARDED_BY(closed_by_mu_);
   bool finished_ = false;
-  AwakeBell awake_bell_;
+  EventCount awake_event_;
 };
 
 }  // namespace rouse::scheduler

@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Watchdog>> Watchdog::Start(
     std::function<std::shared_ptr<void>()> scope) {
   std::unique_ptr<Watchdog> watchdog =
       absl::WrapUnique(new Watchdog(scheduler, bound));
-  scheduler.awake_bell().SetWatcher(watchdog->parker_.unparker());
+  scheduler.awake_event().SetWaiter(watchdog->parker_.unparker());
   absl::StatusOr<Thread> thread =
       Thread::Start(name, [self = watchdog.get(), scope = std::move(scope)] {
         const std::shared_ptr<void> here = scope ? scope() : nullptr;
@@ -110,7 +110,7 @@ void Watchdog::SeeToEvents() {
 }
 
 void Watchdog::SleepUntilAWorkerIsAwake() {
-  scheduler_.awake_bell().Await();
+  scheduler_.awake_event().PrepareWait();
   if (scheduler_.queues().idle().asleep() == ticks_.size()) parker_.Park();
 }
 

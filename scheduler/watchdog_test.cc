@@ -21,8 +21,8 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
-#include "rouse/scheduler/awake_bell.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/event_count.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -180,14 +180,14 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
     ASSERT_TRUE(queues().Of(0).Sleep());
     // Early, the watchdog still checks; late, it sleeps, or is about to sleep.
     const bool late = i % 2 == 0;
-    while (late && !scheduler_->awake_bell().IsAwaited()) {
+    while (late && !scheduler_->awake_event().IsAwaited()) {
       SleepAgainIfWoken(0);
       SleepAgainIfWoken(1);
       std::this_thread::yield();
     }
     queues().Of(0).Awake();
     queues().Of(0).EndSearching();
-    scheduler_->awake_bell().Ring();
+    scheduler_->awake_event().Notify();
     // This worker of the two is stuck.
     PushNext(0);
     while (queues().global_depth() == 0) std::this_thread::yield();
@@ -205,18 +205,18 @@ TEST_F(WatchdogTest, EndsAtOnceAlthoughItWasJustWoken) {
   ASSERT_TRUE(queues().Of(1).Sleep());
   constexpr absl::Duration kBound = absl::Minutes(2);
   Start(kBound);
-  AwakeBell& bell = scheduler_->awake_bell();
-  while (!bell.IsAwaited()) {
+  EventCount& event = scheduler_->awake_event();
+  while (!event.IsAwaited()) {
     // Makes the watchdog check now, and not after half the bound.
-    bell.Await();
-    bell.Ring();
+    event.PrepareWait();
+    event.Notify();
     // Until the watchdog has checked. When it is awaited, it must be parked,
     // without a token.
     absl::SleepFor(absl::Milliseconds(1));
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  bell.Ring();
+  event.Notify();
   watchdog_ = nullptr;
   EXPECT_LT(absl::FromChrono(Clock::now() - start), kBound / 4);
 }

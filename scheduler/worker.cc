@@ -3,10 +3,8 @@
 
 #include "rouse/scheduler/worker.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,67 +21,15 @@
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_local.h"
 #include "rouse/future/task_local.h"
-#include "rouse/scheduler/current_poll.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
-#include "rouse/scheduler/poll_times.h"
 #include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"
-#include "rouse/scheduler/worker_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/waker/task_id.h"
 
 namespace rouse::scheduler {
-namespace {
-
-// By default, a worker checks the global queue after this many polls,
-constexpr uint32_t kGlobalInterval = 127;
-// or after this much time, since polls may be long.
-constexpr absl::Duration kGlobalPeriod = absl::Microseconds(50);
-// A worker reads the clock for this purpose once in this many turns, or in each
-// turn if polls are long.
-constexpr uint32_t kClockInterval = 8;
-// Interval of a scheduler's only worker, which does not go by the clock, so
-// that its order is repeatable.
-constexpr uint32_t kSoloGlobalInterval = 31;
-// If polls take more than this many nanoseconds on average, a worker shares its
-// tasks before others ask: the cost does not matter then.
-constexpr double kLongPoll = 10'000;
-// Weight of the latest polls in their mean length.
-constexpr double kLatest = 0.1;
-
-uint32_t GlobalInterval(const Options& options) {
-  if (options.global_queue_interval != 0) return options.global_queue_interval;
-  return options.workers == 1 ? kSoloGlobalInterval : kGlobalInterval;
-}
-
-// Returns the period in cycles.
-uint64_t GlobalPeriod(const Scheduler& scheduler) {
-  const Options& options = scheduler.options();
-  if (options.global_queue_interval != 0 || options.workers == 1) {
-    return UINT64_MAX;
-  }
-  return static_cast<uint64_t>(absl::ToDoubleNanoseconds(kGlobalPeriod) *
-                               scheduler.cycles_per_nanosecond());
-}
-
-// Returns whether workers may spin. Not with an auto-advancing clock, which
-// advances as soon as there is nothing to do.
-bool MaySpin(const Options& options) {
-  return CanSpin() &&
-         (options.clock == nullptr || !options.clock->HasAutoAdvance());
-}
-
-// Adds to a count written only by the calling thread. Relaxed: the count orders
-// nothing.
-template <class Count>
-void Add(Count& count, uint64_t change) {
-  count.store(count.load(std::memory_order_relaxed) + change,
-              std::memory_order_relaxed);
-}
-
-}  // namespace
 
 // The data that a thread has about the worker it runs.
 class Worker::Here {
@@ -157,25 +103,13 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       queues_(scheduler.queues().Of(index)),
       rand_(rand),
       parker_(scheduler.driver()),
-      may_spin_(MaySpin(scheduler.options())),
       aside_(scheduler.marks_time() ? kMarkingTime : 0),
-      global_interval_(GlobalInterval(scheduler.options())),
-      global_period_(GlobalPeriod(scheduler)),
-      poll_times_(scheduler.options().poll_time_histogram
-                      ? std::make_unique<PollTimes>(
-                            scheduler.options().poll_time_buckets)
-                      : nullptr),
-      schedule_latencies_(
-          scheduler.marks_time()
-              ? std::make_unique<PollTimes>(
-                    scheduler.options().schedule_latency_buckets)
-              : nullptr),
-      current_poll_(scheduler.options().hooks.on_long_poll != nullptr
-                        ? std::make_unique<CurrentPoll>()
-                        : nullptr),
+      global_check_(scheduler.options(), scheduler.cycles_per_nanosecond()),
+      spin_(scheduler.options()),
+      observer_(scheduler.options(), index),
       clock_(scheduler.options().clock.get()) {
   // There is no thread yet to take the worker over from.
-  baton_.TryTake();
+  run_lock_.TryAcquire();
 }
 
 bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
@@ -197,16 +131,17 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   };
   const uint32_t event_interval = scheduler_.options().event_interval;
   while (!done() && !scheduler_.IsClosed()) {
-    if (PollsToMaintain() - last_maintained_ >= event_interval) Maintain();
+    if (event_check_.IsDue(PollsToMaintain(), event_interval)) Maintain();
     if (task::Header* const task = Next()) {
       queues_.EndSearching();
       queues_.Share(0);
-      if (ABSL_PREDICT_FALSE(task->yielded_at == looks_) && !LookBefore(task)) {
+      if (ABSL_PREDICT_FALSE(task->yielded_at == event_check_.number()) &&
+          !LookBefore(task)) {
         continue;
       }
       Execute(task, here);
       if (here.worker() == nullptr) return false;
-      if (ABSL_PREDICT_FALSE(IsYielding()) && --yield_turns_ == 0) {
+      if (ABSL_PREDICT_FALSE(IsYielding()) && main_yield_.CountTurn()) {
         FinishYield();
       }
     } else if (IsYielding()) {
@@ -219,14 +154,10 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
 }
 
 task::Header* Worker::Next() {
-  // Never twice in a row. With long polls, or a small interval, the check would
-  // be due in each turn, and a global queue that does not become empty would
-  // keep everything else waiting.
-  if (!std::exchange(came_from_global_, false) && IsGlobalDue()) {
-    last_global_ = tick();
-    last_global_cycles_ = CycleClock::Now();
+  if (global_check_.IsDue(tick(), meter_.has_long_polls())) {
+    global_check_.Begin(tick());
     if (task::Header* const task = queues_.PopGlobal()) {
-      came_from_global_ = true;
+      global_check_.OnFound();
       lifo_polls_ = 0;
       return task;
     }
@@ -243,13 +174,6 @@ task::Header* Worker::Next() {
   return queues_.Steal(rand_);
 }
 
-bool Worker::IsGlobalDue() {
-  if (tick() - last_global_ >= global_interval_) return true;
-  return (has_long_polls_ || ++turns_ % kClockInterval == 0) &&
-         global_period_ != UINT64_MAX &&
-         CycleClock::Now() - last_global_cycles_ >= global_period_;
-}
-
 void Worker::Execute(task::Header* task, Here& here) {
   while (task != nullptr) {
     Poll(task, here);
@@ -261,7 +185,7 @@ void Worker::Execute(task::Header* task, Here& here) {
 }
 
 void Worker::Poll(task::Header* task, Here& here) {
-  Add(tick_, 1);
+  counts_.CountPoll();
   if (ABSL_PREDICT_TRUE(!scheduler_.observes_polls())) {
     return PollOnce</*kIsObserved=*/false>(task, here);
   }
@@ -273,41 +197,17 @@ void Worker::PollObserved(task::Header* task, Here& here) {
   // The poll may end the task, which is reported once more afterwards.
   task->state.Ref();
   const absl::Cleanup unref = [task] { task::Unref(task); };
-  if (schedule_latencies_ != nullptr) {
-    if (const auto waited = task->EndWaiting(CycleClock::Now())) {
-      schedule_latencies_->Count(*waited);
-    }
-  }
-  if (hooks.before_task_poll) hooks.before_task_poll(task->meta());
-  const uint64_t start = CycleClock::Now();
-  if (current_poll_ != nullptr) current_poll_->Begin(task, start);
+  const uint64_t start = observer_.Begin(task);
   {
     // A waker may throw.
-    absl::Cleanup end = [this, &here] {
-      if (current_poll_ != nullptr && here.worker() == this) {
-        current_poll_->End();
-      }
+    absl::Cleanup abandon = [this, &here] {
+      if (here.worker() == this) observer_.Abandon();
     };
     PollOnce</*kIsObserved=*/true>(task, here);
-    std::move(end).Cancel();
+    std::move(abandon).Cancel();
   }
   // Not if the worker was given away: another thread writes its counts now.
-  if (here.worker() == this) {
-    const uint64_t cycles = CycleClock::Now() - start;
-    if (poll_times_ != nullptr) poll_times_->Count(cycles);
-    if (current_poll_ != nullptr) {
-      const CurrentPoll::Ended ended = current_poll_->End();
-      const absl::Duration duration = CycleClock::ToDuration(cycles);
-      const bool is_long = duration >= scheduler_.options().long_poll_bound;
-      if (is_long && ended.was_there && !ended.was_found) {
-        // Relaxed: the count orders nothing.
-        long_polls_.fetch_add(1, std::memory_order_relaxed);
-      }
-      if (ended.was_there && (is_long || ended.was_found)) {
-        ReportLongPoll(task, duration);
-      }
-    }
-  }
+  if (here.worker() == this) observer_.End(task, start);
   if (hooks.after_task_poll) hooks.after_task_poll(task->meta());
 }
 
@@ -316,18 +216,18 @@ void Worker::PollOnce(task::Header* task, Here& here) {
   // Not reset if a waker throws, which ends the run.
   here.set_polls(true);
   const task::Ran ran =
-      task::RunUntilYield(task, &here.rand(), turn_ms_, here.task_id());
+      task::RunUntilYield(task, &here.rand(), meter_.last_ms(), here.task_id());
   here.set_polls(false);
   // If the worker was given away, another thread writes its counts now.
   // Moreover, the task might reach a thread that must not destroy it.
   const bool given_away = here.worker() == nullptr;
-  if (ABSL_PREDICT_FALSE(ran.by_force && !given_away)) Add(forced_yields_, 1);
+  if (ABSL_PREDICT_FALSE(ran.by_force && !given_away)) {
+    counts_.CountForcedYield();
+  }
   if (!ran.yielded) return;
   if (ABSL_PREDICT_FALSE(given_away)) return task::Suspend(task);
   task->still_running = true;
-  if constexpr (kIsObserved) {
-    if (schedule_latencies_ != nullptr) task->BeginWaiting(CycleClock::Now());
-  }
+  if constexpr (kIsObserved) observer_.OnYielded(task);
   if (ran.by_force) {
     ScheduleForced(task);
   } else {
@@ -364,7 +264,7 @@ void Worker::ScheduleAside(task::Header* task) {
 }
 
 void Worker::ScheduleLast(task::Header* task) {
-  task->yielded_at = looks_;
+  task->yielded_at = event_check_.number();
   PushLast(task);
 }
 
@@ -381,16 +281,11 @@ void Worker::PushLast(task::Header* task) {
 }
 
 void Worker::FinishYield() {
-  EndYield();
-  if (yields_by_force_) {
-    ++ends_of_forced_yields_;
-  } else {
-    PollDriver();
-  }
+  if (main_yield_.Finish()) PollDriver();
 }
 
 void Worker::Maintain() {
-  last_maintained_ = PollsToMaintain();
+  event_check_.Begin(PollsToMaintain());
   MeasurePolls();
   PollDriver();
 }
@@ -403,7 +298,7 @@ bool Worker::PollDriver() {
     const absl::Cleanup done = [this] { EndDispatching(); };
     looked = parker_.PollDriver();
   }
-  CountLook();
+  event_check_.Count();
   AfterDispatch();
   return looked;
 }
@@ -415,7 +310,7 @@ bool Worker::LookBefore(task::Header* task) {
   absl::Cleanup put_back = [this, task] { queues_.Push(task); };
   PollDriver();
   // The check was no part of a poll.
-  measured_since_ += CycleClock::Now() - start;
+  meter_.Exclude(CycleClock::Now() - start);
   // The woken tasks run before `task`, once: it is not marked for this check.
   if (queues_.depth() > depth) return false;
   std::move(put_back).Cancel();
@@ -431,32 +326,19 @@ void Worker::Wait() {
 }
 
 bool Worker::Spin() {
-  spun_in_vain_ = false;
   Scheduler::Queues& queues = scheduler_.queues();
   // While a worker spins, no worker is woken. Only a searching worker may do
   // this, and therefore no more workers spin at once than may search.
-  if (!spin_.ShouldSpin() || !queues_.IsSearching()) return false;
+  if (!spin_.Begin() || !queues_.IsSearching()) return false;
   MeasurePolls();
   const auto limit =
       static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
                             scheduler_.cycles_per_nanosecond());
-  // A worker that need not park must still check for events.
-  if (busy_since_ - last_events_ > limit) {
-    last_events_ = busy_since_;
-    PollDriver();
-  }
+  if (spin_.IsEventCheckDue(meter_.last_cycles(), limit)) PollDriver();
   const bool found = SpinFor(limit, [this, &queues] {
     return queues.HasWork() || queues_.depth() > 0 || parker_.IsUnparked();
   });
-  if (queues.global_depth() > 0) {
-    spin_.OnFound();
-  } else if (found) {
-    // The work did not come from elsewhere, or others were faster.
-    spin_.OnWokenOtherwise();
-  } else {
-    spin_.OnFoundNothing();
-    spun_in_vain_ = true;
-  }
+  spin_.OnSpun(queues.global_depth() > 0, found);
   StartMeasuring();
   return found;
 }
@@ -477,25 +359,23 @@ void Worker::Park() {
     clock_.Release(scheduler_.queues().idle(), index_, looked);
     FramePool::OnIdle();
     MeasurePolls();
-    if (tick() == tick_at_park_) Add(noop_parks_, 1);
-    tick_at_park_ = tick();
-    Add(parks_, 1);
+    counts_.CountPark();
     BeginDispatching();
     const absl::Cleanup done = [this] {
       EndDispatching();
-      const uint64_t cycles = CycleClock::Now() - busy_since_;
+      const uint64_t cycles = CycleClock::Now() - meter_.last_cycles();
       const bool woken = queues_.Awake();
       HoldClock();
-      scheduler_.awake_bell().Ring();
+      scheduler_.awake_event().Notify();
       StartMeasuring();
       LearnToSpin(woken, cycles);
-      CountLook();
+      event_check_.Count();
       AfterDispatch();
     };
     parker_.Park();
   } else {
     // The worker was asleep for a moment.
-    scheduler_.awake_bell().Ring();
+    scheduler_.awake_event().Notify();
   }
   if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) {
     // The hook may take long, as above.
@@ -505,67 +385,34 @@ void Worker::Park() {
 }
 
 void Worker::LearnToSpin(bool woken, uint64_t cycles) {
-  // A spin would have seen a task from elsewhere, if tasks come one at a time.
-  // If many come, the worker should be late: then it does not disturb the
-  // thread that spawns them, and that thread does not wait for the first task.
-  // A spin does not see an event: only the driver does.
-  if (!woken || scheduler_.queues().global_depth() != 1) {
-    spin_.OnWokenOtherwise();
-  } else if (!spun_in_vain_ && may_spin_) {
-    spin_.OnWoken(absl::Nanoseconds(static_cast<double>(cycles) /
-                                    scheduler_.cycles_per_nanosecond()));
-  }
+  spin_.OnParked(woken && scheduler_.queues().global_depth() == 1,
+                 absl::Nanoseconds(static_cast<double>(cycles) /
+                                   scheduler_.cycles_per_nanosecond()));
 }
 
-void Worker::StartMeasuring() {
-  busy_since_ = measured_since_ = CycleClock::Now();
-  measured_tick_ = tick();
-  turn_ms_ = scheduler_.ToMilliseconds(busy_since_);
-}
+void Worker::StartMeasuring() { meter_.Start(scheduler_, tick()); }
 
 void Worker::MeasurePolls() {
-  const uint64_t now = CycleClock::Now();
-  turn_ms_ = scheduler_.ToMilliseconds(now);
-  Add(busy_cycles_, now - std::exchange(busy_since_, now));
-  const uint64_t cycles = now - std::exchange(measured_since_, now);
-  const uint64_t polls = tick() - std::exchange(measured_tick_, tick());
-  if (polls == 0) return;
-  const double latest =
-      static_cast<double>(cycles) / static_cast<double>(polls);
-  const uint64_t before = mean_poll_cycles_.load(std::memory_order_relaxed);
-  const double mean =
-      before == 0 ? latest
-                  : static_cast<double>(before) +
-                        kLatest * (latest - static_cast<double>(before));
-  mean_poll_cycles_.store(static_cast<uint64_t>(mean),
-                          std::memory_order_relaxed);
-  const double cycles_per_nanosecond = scheduler_.cycles_per_nanosecond();
-  has_long_polls_ = mean > kLongPoll * cycles_per_nanosecond;
-  if (scheduler_.is_watched()) {
-    queues_.SetSharing(has_long_polls_ ? Sharing::kInAdvance
-                                       : Sharing::kOnDemand);
-  }
+  if (!meter_.Measure(scheduler_, tick()) || !scheduler_.is_watched()) return;
+  queues_.SetSharing(meter_.has_long_polls() ? Sharing::kInAdvance
+                                             : Sharing::kOnDemand);
+}
+
+bool Worker::OnFoundInPoll(absl::Duration at_least) {
+  return observer_.OnFoundInPoll(
+      static_cast<uint64_t>(absl::ToDoubleNanoseconds(at_least) *
+                            scheduler_.cycles_per_nanosecond()));
 }
 
 WorkerMetrics Worker::metrics() const {
   WorkerMetrics metrics;
-  metrics.polls = tick();
+  counts_.Read(metrics);
+  meter_.Read(metrics);
+  observer_.Read(metrics);
   metrics.steals = queues_.steals();
   metrics.steal_operations = queues_.steal_operations();
   metrics.overflows = queues_.overflows();
-  metrics.parks = parks_.load(std::memory_order_relaxed);
-  metrics.noop_parks = noop_parks_.load(std::memory_order_relaxed);
-  metrics.forced_yields = forced_yields_.load(std::memory_order_relaxed);
-  metrics.long_polls = long_polls_.load(std::memory_order_relaxed);
-  metrics.busy =
-      CycleClock::ToDuration(busy_cycles_.load(std::memory_order_relaxed));
-  metrics.mean_poll_time =
-      CycleClock::ToDuration(mean_poll_cycles_.load(std::memory_order_relaxed));
   metrics.local_queue_depth = queues_.depth();
-  if (poll_times_ != nullptr) metrics.poll_times = poll_times_->Read();
-  if (schedule_latencies_ != nullptr) {
-    metrics.schedule_latencies = schedule_latencies_->Read();
-  }
   return metrics;
 }
 
@@ -586,7 +433,7 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   worker.queues_.GiveUp();
   worker.MeasurePolls();
   // The poll no longer keeps the worker from other tasks.
-  if (worker.current_poll_ != nullptr) worker.current_poll_->End();
+  worker.observer_.Abandon();
   worker_ = &worker;
   const size_t index = worker.index_;
   here->GiveAway();

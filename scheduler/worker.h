@@ -7,30 +7,64 @@
 //
 // A worker takes tasks from its scheduler and polls them, on one thread at a
 // time. Internal to the scheduler and the runtime.
+//
+// # How a scheduler works
+//
+//  1. Start. `Scheduler`'s constructor makes the workers. `Watchdog::Start()`
+//     starts the watchdog, if any. A thread calls `Worker::Run()` for each
+//     worker.
+//  2. Loop. `Worker::RunUntil()` repeats steps 3 to 7 until the scheduler is
+//     closed.
+//  3. Check for events. Every `Options::event_interval` polls, `Maintain()`
+//     checks the driver, which wakes the tasks that wait for due events.
+//  4. Take a task. `Next()` tries the global queue if `GlobalQueueCheck` says
+//     so, then the LIFO slot, then the worker's own queues.
+//  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`,
+//  which
+//     takes half of another worker's stealable queue, or tasks from the global
+//     queue, or the private tasks of a worker stuck in a poll.
+//  6. Share and poll. `RunQueues::Own::Share()` moves tasks to where others can
+//     steal them, if another worker has nothing to do. `Execute()` polls the
+//     task, and the tasks that come to the LIFO slot. `Schedule()` queues the
+//     tasks that a poll wakes or spawns.
+//  7. Park. Without a task, `Wait()` first spins (`Spin()`) if spins have found
+//     tasks recently, then parks (`Park()`): `RunQueues::Own::Sleep()`
+//     registers the worker as asleep unless a queue has a task,
+//     `WorkerClock::Release()` lets an auto-advancing clock advance, and
+//     `Parker::Park()` blocks, in the driver if no other worker does.
+//  8. Wake. A thread that queues a task calls `Scheduler::UnparkWorker()` for a
+//     sleeping worker that `Idle` chooses. The worker searches, from step 3 on.
+//  9. Hand over. In a `BlockInPlace()`, `BlockingSection` gives the tasks to
+//     others (`RunQueues::Own::GiveUp()`) and offers the worker (`Offer()`). A
+//     replacement thread takes the worker over (`TakeOver()`) and runs it.
+// 10. Shut down. `Scheduler::Close()` closes the queues and wakes all workers.
+//     Each leaves `RunUntil()` after its current poll. Its thread calls
+//     `Scheduler::CancelTasks()`, and the last thread `Scheduler::Finish()`.
 
 #ifndef ROUSE_SCHEDULER_WORKER_H_
 #define ROUSE_SCHEDULER_WORKER_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
-#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/base/lock/adaptive_spin.h"
-#include "rouse/scheduler/baton.h"
-#include "rouse/scheduler/current_poll.h"
+#include "rouse/scheduler/busy_meter.h"
+#include "rouse/scheduler/event_check.h"
+#include "rouse/scheduler/global_queue_check.h"
+#include "rouse/scheduler/main_yield.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/parker.h"
-#include "rouse/scheduler/poll_times.h"
+#include "rouse/scheduler/poll_observer.h"
 #include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/scheduler/try_lock.h"
 #include "rouse/scheduler/worker_clock.h"
+#include "rouse/scheduler/worker_counts.h"
+#include "rouse/scheduler/worker_spin.h"
 #include "rouse/waker/runtime_scope.h"
 
 namespace rouse::scheduler {
@@ -67,11 +101,10 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // `by_force`, because the budget is used up, the driver is checked only at
   // the usual intervals, as after polls of tasks.
   void BeginYield(bool by_force) {
-    yield_turns_ = queues_.depth() + 1;
-    yields_by_force_ = by_force;
+    main_yield_.Begin(queues_.depth() + 1, by_force);
   }
-  void EndYield() { yield_turns_ = 0; }
-  bool IsYielding() const { return yield_turns_ != 0; }
+  void EndYield() { main_yield_.Cancel(); }
+  bool IsYielding() const { return main_yield_.IsInProgress(); }
 
   // Unparks the worker. Can be called by any thread.
   void Unpark() { parker_.Unpark(); }
@@ -86,10 +119,10 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Lets the next thread that calls `TakeOver()` run the worker. The caller
   // must not access the worker afterwards.
-  void Offer() { baton_.PutDown(); }
+  void Offer() { run_lock_.Release(); }
   // Takes over the worker if it was offered, and returns whether it was. The
   // worker is then the caller's to run. Can be called by any thread.
-  bool TakeOver() { return baton_.TryTake(); }
+  bool TakeOver() { return run_lock_.TryAcquire(); }
 
   // ---- For the scheduler, on the worker's thread.
 
@@ -107,11 +140,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void HoldClock() { clock_.Hold(); }
 
   // Returns a number that grows with each poll.
-  uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
+  uint64_t tick() const { return counts_.polls(); }
   // Returns a number that grows with each poll and each park.
-  uint64_t progress() const {
-    return tick() + parks_.load(std::memory_order_relaxed);
-  }
+  uint64_t progress() const { return counts_.polls() + counts_.parks(); }
 
   // Counts and reports a long poll. Called by the watchdog, which has found the
   // worker in the same poll at two checks. If there is an `on_long_poll` hook,
@@ -135,8 +166,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   bool UsesSlot() const;
   task::Header* Next();
-  // Returns whether it is time to check the global queue.
-  bool IsGlobalDue();
   // Polls `task` and the tasks it wakes. The worker may have been given away
   // when the call returns.
   void Execute(task::Header* task, Here& here);
@@ -145,8 +174,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void PollOnce(task::Header* task, Here& here);
   // Like `PollOnce()`, for a scheduler with an observer of each poll.
   ABSL_ATTRIBUTE_NOINLINE void PollObserved(task::Header* task, Here& here);
-  // Reports `task` after a long poll.
-  void ReportLongPoll(task::Header* task, absl::Duration duration);
   // Waits until there may be something to do.
   void Wait();
   // Searches for a short while. Returns whether there may be something to do
@@ -172,7 +199,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void FinishYield();
   // Returns the number of polls of tasks, plus the number of polls of anything
   // else before which the driver was not checked (after forced yields).
-  uint64_t PollsToMaintain() const { return tick() + ends_of_forced_yields_; }
+  uint64_t PollsToMaintain() const { return tick() + main_yield_.forced(); }
   // Does the periodic work between polls.
   void Maintain();
   // Checks the driver for events, unless another worker does. Returns whether
@@ -182,21 +209,20 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // if the events have woken tasks, which come first; `task` is in the queue
   // again.
   ABSL_ATTRIBUTE_NOINLINE bool LookBefore(task::Header* task);
-  void CountLook() {
-    if (++looks_ == 0) looks_ = 1;
-  }
   // Lets others have some of the tasks woken by the driver.
   void AfterDispatch();
   void StartMeasuring();
   void MeasurePolls();
 
+  // What is written with each poll or each turn comes first, and close
+  // together.
   Scheduler& scheduler_;
   const size_t index_;
   RunQueues<task::Header, Scheduler>::Own queues_;
   FastRand rand_;
   Parker parker_;
-  const bool may_spin_;
-  Baton baton_;
+  // Held by the thread that runs the worker; free if the worker is on offer.
+  TryLock run_lock_;
 
   // Reasons why tasks are not just pushed. `kDispatching`: the thread is in the
   // driver, waking the waiters of due events, and will check for tasks
@@ -205,60 +231,14 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   static constexpr unsigned kMarkingTime = 2;
   unsigned aside_;
   int lifo_polls_ = 0;
-  // When the worker last checked for events, as a value of `PollsToMaintain()`,
-  // and the global queue, as a value of `tick_`.
-  uint64_t last_maintained_ = 0;
-  uint64_t last_global_ = 0;
-  // Value of `tick_` when the worker last parked.
-  uint64_t tick_at_park_ = UINT64_MAX;
-  // Number that grows with each check for events, and is not 0. A task that
-  // yields is marked with this number: if the two are equal, there has been no
-  // check since.
-  uint16_t looks_ = 1;
-  // Number of turns, at most, until `IsYielding()` ends.
-  size_t yield_turns_ = 0;
-  bool yields_by_force_ = false;
-  uint64_t ends_of_forced_yields_ = 0;
-  // True if the latest task came from the global queue because a check was due.
-  bool came_from_global_ = false;
-  // Number of polls, or of cycles, after which the worker checks the global
-  // queue.
-  const uint32_t global_interval_;
-  const uint64_t global_period_;
-  uint64_t last_global_cycles_ = 0;
-  uint32_t turns_ = 0;
-  bool has_long_polls_ = false;  // recently
-  AdaptiveSpin spin_;
-  bool spun_in_vain_ = false;  // before the latest park
-  uint64_t last_events_ = 0;   // when it last checked for events before a spin
 
-  // Counts, written only by the worker, read by any thread, and all relaxed,
-  // since they order nothing. From the first two, other threads guess whether
-  // the worker is stuck in a poll: searching workers, in
-  // RunQueues::RescueIfStuck(), and the watchdog. A thread that reads an old
-  // value may take a worker for stuck by mistake, or overlook a stuck worker.
-  // In the first case the worker's tasks are taken by way of a lock; in the
-  // second, the next check finds the worker. Therefore neither count is a
-  // protocol.
-  Atomic<uint64_t> tick_{0};
-  std::atomic<uint64_t> parks_{0};
-  // The other counts are for metrics. The model checker need not follow them.
-  std::atomic<uint64_t> noop_parks_{0};
-  std::atomic<uint64_t> forced_yields_{0};
-  std::atomic<uint64_t> busy_cycles_{0};
-  std::atomic<uint64_t> mean_poll_cycles_{0};
-  uint32_t turn_ms_ = 1;
-  uint64_t busy_since_ = 0;
-  uint64_t measured_since_ = 0;
-  uint64_t measured_tick_ = 0;
-  // Null if not asked for.
-  const std::unique_ptr<PollTimes> poll_times_;
-  const std::unique_ptr<PollTimes> schedule_latencies_;
-  // Null if long polls are not reported.
-  const std::unique_ptr<CurrentPoll> current_poll_;
-  // Also written by the watchdog.
-  std::atomic<uint64_t> long_polls_{0};
-
+  EventCheck event_check_;
+  GlobalQueueCheck global_check_;
+  MainYield main_yield_;
+  WorkerCounts counts_;
+  BusyMeter meter_;
+  WorkerSpin spin_;
+  PollObserver observer_;
   WorkerClock clock_;
 };
 

@@ -67,8 +67,8 @@ class ThreadParker {
   void Park();
 
   // Like `Park()`, but for a thread that is likely to be unparked soon. Before
-  // blocking, the thread spins for at most 30 microseconds, if spinning has
-  // paid off recently on this thread (see adaptive_spin.h).
+  // blocking, the thread spins for at most `AdaptiveSpin::kLimit`, if spinning
+  // has paid off recently on this thread (see adaptive_spin.h).
   void SpinThenPark();
 
   // Blocks for at most `limit` on the monotonic clock, rounded up to a

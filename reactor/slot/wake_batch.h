@@ -12,10 +12,9 @@
 #define ROUSE_REACTOR_SLOT_WAKE_BATCH_H_
 
 #include <cstddef>
-#include <exception>
 #include <utility>
 
-#include "rouse/base/exceptions.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
@@ -51,22 +50,19 @@ class WakeBatch {
   void WakeAll() {
     if (size_ == 0) return;
     size_ = 0;
-    ROUSE_TRY { list_.WakeAll(); }
-    ROUSE_CATCH_ALL {
-      if (first_ == nullptr) first_ = std::current_exception();
-    }
+    first_.Catch([this] { list_.WakeAll(); });
   }
 
   // Calls all added wakers, then rethrows the first exception of any waker.
   void Finish() {
     WakeAll();
-    if (first_ != nullptr) std::rethrow_exception(std::move(first_));
+    first_.Rethrow();
   }
 
  private:
   WakeList list_;
   size_t size_ = 0;
-  std::exception_ptr first_;
+  FirstException first_;
 };
 
 }  // namespace rouse::reactor::internal

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "rouse/base/exceptions.h"
+#include "rouse/base/first_exception.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
@@ -356,21 +357,13 @@ void BlockingPool::Close() {
   }
   // A joiner's waker that throws does not keep other calls from being
   // cancelled.
-  std::exception_ptr first;
+  FirstException first;
   while (task::Header* task = cancelled.Pop()) {
-    ROUSE_TRY { CancelCall(task); }
-    ROUSE_CATCH_ALL {
-      if (first == nullptr) first = std::current_exception();
-    }
+    first.Catch([task] { CancelCall(task); });
   }
   WorkEnded(count);
-  if (lookups != nullptr) {
-    ROUSE_TRY { lookups->Close(); }
-    ROUSE_CATCH_ALL {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(std::move(first));
+  if (lookups != nullptr) first.Catch([lookups] { lookups->Close(); });
+  first.Rethrow();
 }
 
 bool BlockingPool::Shutdown(absl::Duration limit) {

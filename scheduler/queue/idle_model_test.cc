@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "rouse/base/atomic.h"
-#include "rouse/scheduler/awake_bell.h"
+#include "rouse/scheduler/event_count.h"
 #include "rouse/scheduler/queue/idle.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
@@ -216,14 +216,14 @@ MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
 MODEL_TEST(Idle, AWorkerAwakesByItselfBesideTheWatchdog) {
   Idle idle(1);
   ThreadParker watchdog;
-  AwakeBell bell;
-  bell.SetWatcher(watchdog.unparker());
+  EventCount event;
+  event.SetWaiter(watchdog.unparker());
   idle.Sleep(0, /*was_searching=*/false);
   Thread worker([&] {
     idle.Awake(0);
-    bell.Ring();
+    event.Notify();
   });
-  bell.Await();
+  event.PrepareWait();
   if (idle.asleep() == 1) watchdog.Park();
   worker.Join();
 }
@@ -232,18 +232,18 @@ MODEL_TEST(Idle, AWorkerIsWokenBesideTheWatchdog) {
   Idle idle(1);
   ThreadParker watchdog;
   ThreadParker parker;
-  AwakeBell bell;
-  bell.SetWatcher(watchdog.unparker());
+  EventCount event;
+  event.SetWaiter(watchdog.unparker());
   idle.Sleep(0, /*was_searching=*/false);
   Thread worker([&] {
     parker.Park();
     idle.Awake(0);
-    bell.Ring();
+    event.Notify();
   });
   Thread waker([&] {
     if (idle.Wake().has_value()) parker.unparker().Unpark();
   });
-  bell.Await();
+  event.PrepareWait();
   if (idle.asleep() == 1) watchdog.Park();
   worker.Join();
   waker.Join();

@@ -7,9 +7,9 @@
 #include "gtest/gtest.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/fast_rand.h"
-#include "rouse/scheduler/baton.h"
 #include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/queue/run_queues_model_util.h"
+#include "rouse/scheduler/try_lock.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -223,24 +223,24 @@ class Handed : public World {
   // block.
   void PutDown(HandingOn how = HandingOn::kRight) {
     if (how == HandingOn::kRight) queues.Of(0).GiveUp();
-    baton.PutDown();
+    run_lock.Release();
     if (how == HandingOn::kGivesUpLate) queues.Of(0).GiveUp();
   }
   // Runs the worker to the end, if it is available.
   bool RunIfFree() {
-    if (!baton.TryTake()) return false;
+    if (!run_lock.TryAcquire()) return false;
     Work(0);
     return true;
   }
 
-  Baton baton;
+  TryLock run_lock;
 };
 
 // The worker of a blocking thread has a task in its LIFO slot and one in its
 // queue, and a third is woken in the meantime. The other worker is stuck.
 void BlockBesideAReplacement(size_t workers, HandingOn how) {
   Handed world(workers, 3);
-  Require(world.baton.TryTake());
+  Require(world.run_lock.TryAcquire());
   // Called for an earlier block, the replacement thread may come at any moment.
   bool stood_in = false;
   Thread replacement([&] { stood_in = world.RunIfFree(); });
@@ -276,10 +276,10 @@ MODEL_TEST(BlockInPlace, AWorkerAloneTakesItsQueueAlong,
 MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Handed world(2, 3);
-  Require(world.baton.TryTake());
+  Require(world.run_lock.TryAcquire());
   bool stood_in = false;
   Thread replacement([&] {
-    if (!world.baton.TryTake()) return;
+    if (!world.run_lock.TryAcquire()) return;
     FastRand rand(0);
     world.Turn(0, rand);
     Task* const left = world.queues.Of(0).Pop();
@@ -305,13 +305,13 @@ MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
 // is still available.
 void BlockUntilTheTasksHaveRun(HandingOn how) {
   Handed world(2, 2);
-  Require(world.baton.TryTake());
+  Require(world.run_lock.TryAcquire());
   Thread other([&] { world.Work(1); });
   world.queues.Of(0).Push(&world.tasks[0]);
   world.queues.Of(0).PushNext(&world.tasks[1]);
   world.PutDown(how);
   other.Join();
-  Require(world.baton.TryTake());
+  Require(world.run_lock.TryAcquire());
   world.RequireAllHaveRun(2);
 }
 
@@ -334,7 +334,7 @@ TEST(BlockInPlace, WhoKeepsAllBlocksForEver) {
   EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
 }
 
-MODEL_MUTANTS(BlockInPlace, "scheduler/baton.h");
+MODEL_MUTANTS(BlockInPlace, "scheduler/try_lock.h");
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -4,7 +4,7 @@
 // `BlockInPlace()` gives a worker up, makes another thread take it over, and
 // takes it back if no thread has done so.
 
-#include "rouse/scheduler/baton.h"
+#include "rouse/scheduler/try_lock.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -19,16 +19,16 @@ using model::Thread;
 // A worker. If two threads run it at once, there is a race.
 struct World {
   bool RunIfFree() {
-    if (!baton.TryTake()) return false;
+    if (!run_lock.TryAcquire()) return false;
     ++runs.Write();
     return true;
   }
 
-  Baton baton;
+  TryLock run_lock;
   model::Cell<int> runs{0};
 };
 
-MODEL_TEST(Baton, OneOfTwoTakesIt) {
+MODEL_TEST(TryLock, OneOfTwoTakesIt) {
   World world;
   bool other_has_it = false;
   Thread other([&] { other_has_it = world.RunIfFree(); });
@@ -40,10 +40,10 @@ MODEL_TEST(Baton, OneOfTwoTakesIt) {
 
 // The actions of the blocking thread are visible to the replacement thread, and
 // vice versa if the worker comes back.
-MODEL_TEST(Baton, IsPutDownAndTakenBackOrNot) {
+MODEL_TEST(TryLock, IsReleasedAndAcquiredAgainOrNot) {
   World world;
   Require(world.RunIfFree());
-  world.baton.PutDown();
+  world.run_lock.Release();
   bool stood_in = false;
   Thread replacement([&] { stood_in = world.RunIfFree(); });
   const bool taken_back = world.RunIfFree();
@@ -54,25 +54,25 @@ MODEL_TEST(Baton, IsPutDownAndTakenBackOrNot) {
 
 // The replacement thread blocks, too: the worker goes back to the first thread
 // or on to the next replacement thread.
-MODEL_TEST(Baton, GoesFromOneToTheNext) {
+MODEL_TEST(TryLock, GoesFromOneToTheNext) {
   World world;
   Require(world.RunIfFree());
-  world.baton.PutDown();
+  world.run_lock.Release();
   bool ran[3] = {};
   Thread replacement([&] {
     ran[0] = world.RunIfFree();
-    if (ran[0]) world.baton.PutDown();
+    if (ran[0]) world.run_lock.Release();
   });
   Thread next([&] { ran[1] = world.RunIfFree(); });
   ran[2] = world.RunIfFree();
   replacement.Join();
   next.Join();
   Require(!(ran[1] && ran[2]));
-  // At most one of the two kept the baton; it is available if neither did.
-  Require(world.baton.TryTake() == !(ran[1] || ran[2]));
+  // At most one of the two kept the lock, which is free if neither did.
+  Require(world.run_lock.TryAcquire() == !(ran[1] || ran[2]));
 }
 
-MODEL_MUTANTS(Baton, "scheduler/baton.h");
+MODEL_MUTANTS(TryLock, "scheduler/try_lock.h");
 
 }  // namespace
 }  // namespace rouse::scheduler

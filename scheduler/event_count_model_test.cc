@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "rouse/scheduler/awake_bell.h"
+#include "rouse/scheduler/event_count.h"
 #include "rouse/scheduler/queue/idle.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -21,7 +21,7 @@ using model::Thread;
 
 struct World {
   explicit World(size_t workers) : idle(workers) {
-    bell.SetWatcher(watcher.unparker());
+    event.SetWaiter(watcher.unparker());
     for (size_t i = 0; i < workers; ++i) {
       idle.Sleep(i, /*was_searching=*/false);
     }
@@ -29,21 +29,21 @@ struct World {
 
   // Acts as the watchdog until a worker is awake.
   void Watch(size_t workers) {
-    bell.Await();
+    event.PrepareWait();
     if (idle.asleep() == workers) watcher.Park();
     Require(idle.asleep() < workers);
   }
 
   ThreadParker watcher;
   Idle idle;
-  AwakeBell bell;
+  EventCount event;
 };
 
-MODEL_TEST(AwakeBell, AWorkerAwakesByItself) {
+MODEL_TEST(EventCount, AWorkerAwakesByItself) {
   World world(1);
   Thread worker([&] {
     world.idle.Awake(0);
-    world.bell.Ring();
+    world.event.Notify();
   });
   world.Watch(1);
   worker.Join();
@@ -51,53 +51,55 @@ MODEL_TEST(AwakeBell, AWorkerAwakesByItself) {
 
 // The worker has returned from the driver when another thread wakes it. The
 // worker notices this only by its cleared bit.
-MODEL_TEST(AwakeBell, AWorkerAwakesWhileItIsWoken) {
+MODEL_TEST(EventCount, AWorkerAwakesWhileItIsWoken) {
   World world(1);
   Thread other([&] { static_cast<void>(world.idle.Wake()); });
   Thread worker([&] {
     world.idle.Awake(0);
-    world.bell.Ring();
+    world.event.Notify();
   });
   world.Watch(1);
   other.Join();
   worker.Join();
 }
 
-MODEL_TEST(AwakeBell, TwoWorkersAwake) {
+MODEL_TEST(EventCount, TwoWorkersAwake) {
   World world(2);
   Thread one([&] {
     world.idle.Awake(0);
-    world.bell.Ring();
+    world.event.Notify();
   });
   Thread two([&] {
     world.idle.Awake(1);
-    world.bell.Ring();
+    world.event.Notify();
   });
   world.Watch(2);
   one.Join();
   two.Join();
 }
 
-// The watchdog calls Await() again while the first ring is in progress.
-MODEL_TEST(AwakeBell, AWorkerSleepsAgainAndAwakes) {
+// The watchdog calls PrepareWait() again while the first `Notify()` is in
+// progress.
+MODEL_TEST(EventCount, AWorkerSleepsAgainAndAwakes) {
   World world(1);
   Thread worker([&] {
     world.idle.Awake(0);
-    world.bell.Ring();
+    world.event.Notify();
     world.idle.Sleep(0, /*was_searching=*/false);
     world.idle.Awake(0);
-    world.bell.Ring();
+    world.event.Notify();
   });
   for (int i = 0; i < 2; ++i) {
-    world.bell.Await();
+    world.event.PrepareWait();
     if (world.idle.asleep() == 1) world.watcher.Park();
   }
   worker.Join();
 }
 
-MODEL_MUTANTS(AwakeBell, "scheduler/awake_bell.h",
-              "AwakeBell::Ring at awake_bell.h:59: store skipped: the watchdog "
-              "is unparked for nothing each time");
+MODEL_MUTANTS(
+    EventCount, "scheduler/event_count.h",
+    "EventCount::Notify at event_count.h:65: store skipped: the watchdog "
+    "is unparked for nothing each time");
 
 }  // namespace
 }  // namespace rouse::scheduler
