@@ -50,8 +50,8 @@ class AnyDuration {
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr AnyDuration(Number) {
     static_assert(!std::is_arithmetic_v<Number>,
-                  "a number is no duration, as it has no unit: pass one such "
-                  "as absl::Seconds(5) or std::chrono::seconds(5)");
+                  "a number has no unit of time: pass a duration, such as "
+                  "absl::Seconds(5) or std::chrono::seconds(5)");
   }
 
   // NOLINTNEXTLINE(google-explicit-constructor)

@@ -29,7 +29,7 @@
 namespace rouse {
 
 static_assert(sizeof(Atomic<uint32_t>) == sizeof(uint32_t),
-              "the kernel reads the word itself");
+              "an atomic must be the same 32-bit word that futex(2) reads");
 
 void FutexWait(Atomic<uint32_t>& word, uint32_t expected,
                absl::Duration timeout) {

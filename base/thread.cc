@@ -67,7 +67,8 @@ absl::StatusOr<Thread> Thread::Start(std::string_view name,
   if (const int error =
           pthread_create(&handle, &attributes, &RunThread, start.get());
       error != 0) {
-    return absl::ErrnoToStatus(error, absl::StrCat("pthread_create of ", name));
+    return absl::ErrnoToStatus(
+        error, absl::StrCat("pthread_create for thread ", name));
   }
   (void)start.release();
   return Thread(handle);
@@ -78,7 +79,9 @@ void Thread::Join() {
   const int error =
       pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
   if (error != 0) {
-    Panic("Thread: joined by itself, or by one that it joins; detach it");
+    Panic(
+        "Thread::Join: the thread was joined by itself, or by a thread that it "
+        "joins; call Detach() instead");
   }
 }
 

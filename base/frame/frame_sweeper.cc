@@ -109,10 +109,10 @@ void FrameSweeper::Wake() noexcept {
   if (!has_warned.exchange(true, std::memory_order_relaxed)) {
     // "%m" describes errno, and allocates nothing: memory may be short here.
     errno = error;
-    std::fprintf(stderr,
-                 "rouse: FramePool keeps free memory until FramePool::Trim() "
-                 "is called, because the thread that gives it back could not "
-                 "be started: %m\n");
+    std::fprintf(
+        stderr,
+        "rouse: FramePool cannot start the thread that returns free memory to "
+        "the system: %m; call FramePool::Trim() to return the memory\n");
   }
   // The next thread with news tries again. Relaxed: nothing was handed to a
   // thread.

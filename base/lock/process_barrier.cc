@@ -50,8 +50,9 @@ void ProcessBarrier::Run() {
     // Other threads rely on the barrier.
     if (errno == ENOMEM) continue;
     Panic(
-        "ProcessBarrier: membarrier(2) has been registered for, and fails; do "
-        "not forbid it after the program has started");
+        "ProcessBarrier: membarrier(2) fails although the process has "
+        "registered for it; do not forbid membarrier(2) after the program has "
+        "started");
   }
 }
 
