@@ -40,7 +40,9 @@ class CountingWaker {
   CountingWaker() = default;
   CountingWaker(const CountingWaker&) = delete;
   CountingWaker& operator=(const CountingWaker&) = delete;
-  ~CountingWaker() { EXPECT_EQ(live(), 0) << "wakers leaked or dropped twice"; }
+  ~CountingWaker() {
+    EXPECT_EQ(live(), 0) << "wakers were leaked or destroyed twice";
+  }
 
   // Returns a waker with a separate reference, which does not count as a clone.
   Waker NewWaker() {

@@ -51,11 +51,10 @@ void CheckMayBlock(std::string_view call, std::string_view instead) {
   const TaskId task = task::CurrentTaskIdHere();
   const std::string where =
       task != 0 ? absl::StrCat("task ", task) : "Runtime::BlockOn";
-  Panic(absl::StrCat(call, ": called inside ", where,
-                     ", where it would block the thread that has to make "
-                     "progress; use ",
+  Panic(absl::StrCat(call, " was called inside ", where,
+                     ", where it would block a thread that runs tasks; use ",
                      instead, ", or call it inside BlockInPlace() or ",
-                     "SpawnBlocking(), or on a thread of your own"));
+                     "SpawnBlocking(), or on a thread outside the runtime"));
 }
 
 }  // namespace rouse::internal
