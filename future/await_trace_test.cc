@@ -307,7 +307,7 @@ TEST(AwaitTrace, WhatHasNotBegunOrHasFinishedIsALeaf) {
   Co<> co = AwaitNever();
   EXPECT_EQ(
       TraceOf(co).ToString(),
-      absl::StrCat("awaiting ", internal::TypeName<Co<>>(), ", not begun\n"));
+      absl::StrCat("awaiting ", internal::TypeName<Co<>>(), ", not started\n"));
   const auto nothing = []() -> Co<> { co_return; };
   Co<> finished = nothing();
   ASSERT_TRUE(PollOnce(finished).IsReady());

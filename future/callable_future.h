@@ -67,7 +67,7 @@ class CallableFuture {
     if (inner_.has_value()) {
       trace.Add(*inner_);
     } else {
-      trace.AddLeaf(internal::TypeName<Inner>(), "not begun");
+      trace.AddLeaf(internal::TypeName<Inner>(), "not started");
     }
   }
 
@@ -112,8 +112,8 @@ template <class F>
   requires(!Future<F>)
 FutureFrom<F> ToFuture(std::remove_reference_t<F>& callable) {
   static_assert(std::is_constructible_v<std::decay_t<F>, F>,
-                "a callable is kept, and this one cannot be copied: move it, "
-                "as in Join(std::move(callable))");
+                "the future stores the callable, and this callable cannot be "
+                "copied: move the callable, as in Join(std::move(callable))");
   return FutureFrom<F>(static_cast<F&&>(callable));
 }
 

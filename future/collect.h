@@ -38,7 +38,7 @@ class [[nodiscard]] CollectFuture {
 
   PollResult<std::vector<Item>> Poll(Context& cx) {
     if (!stream_.has_value()) {
-      Panic("Collect: polled after it has finished; keep what it gave");
+      Panic("Collect was polled after it completed; keep the result");
     }
     for (;;) {
       PollResult<std::optional<Item>> item = stream_->get().PollNext(cx);

@@ -261,23 +261,25 @@ concept ReturnsErrors = requires(Promise& promise, absl::Status error) {
 // Instantiated by the `co_await`, so that the compiler names the line.
 template <class Promise>
 struct CheckReturnsErrors {
-  static_assert(ReturnsErrors<Promise>,
-                "OrReturn ends the coroutine with an error: let it return "
-                "absl::Status or absl::StatusOr; a Gen returns nothing, and "
-                "yields the StatusOr");
+  static_assert(
+      ReturnsErrors<Promise>,
+      "OrReturn returns an error from the coroutine: let the coroutine return "
+      "absl::Status or absl::StatusOr; in a Gen, yield the StatusOr instead");
 };
 
 template <class Promise, class X>
 struct OrReturnTraits : CheckReturnsErrors<Promise> {
   using Value = std::remove_reference_t<X>;
   static_assert(Future<Value> || kIsOutcome<std::remove_cv_t<Value>>,
-                "OrReturn takes a status, a StatusOr, or a future of one");
+                "OrReturn takes an absl::Status, an absl::StatusOr, or a "
+                "future of either");
   static constexpr bool kWaits = Future<Value>;
 
   static auto MakeAwaiter(Promise& promise, OrReturnOperand<X>& operand) {
     if constexpr (Future<Value>) {
       static_assert(kIsOutcome<FutureOutput<Value>>,
-                    "OrReturn takes a future of a status or of a StatusOr");
+                    "OrReturn takes a future whose output is absl::Status or "
+                    "absl::StatusOr");
       Value& future = operand.lvalue();
       return FutureOrReturnAwaiter<Promise, Value>(promise, future);
     } else {
@@ -288,8 +290,9 @@ struct OrReturnTraits : CheckReturnsErrors<Promise> {
 
 template <class Promise, class T>
 struct OrReturnTraits<Promise, Co<T>> : CheckReturnsErrors<Promise> {
-  static_assert(kIsOutcome<T>,
-                "OrReturn takes a coroutine of a status or of a StatusOr");
+  static_assert(
+      kIsOutcome<T>,
+      "OrReturn takes a coroutine that returns absl::Status or absl::StatusOr");
   static constexpr bool kWaits = true;
 
   static auto MakeAwaiter(Promise& promise, OrReturnOperand<Co<T>>& operand) {

@@ -23,8 +23,8 @@ namespace rouse::internal {
 template <class X>
 class OwnedOrRef {
   static_assert(std::is_move_constructible_v<X>,
-                "a future that cannot be moved is passed by reference: name it "
-                "and pass the name");
+                "a future that cannot be moved must be passed by reference: "
+                "store the future in a variable, and pass the variable");
 
  public:
   explicit OwnedOrRef(X&& operand) : operand_(std::move(operand)) {}

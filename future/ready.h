@@ -56,7 +56,7 @@ class [[nodiscard]] ReadyFuture {
  private:
   T Take() {
     if (!value_.has_value()) {
-      Panic("Ready: polled after it has finished; make a new one");
+      Panic("Ready was polled after it completed; create a new Ready");
     }
     T value = *std::move(value_);
     value_.reset();
@@ -73,7 +73,7 @@ class [[nodiscard]] ReadyFuture<void> {
 
   PollResult<void> Poll(Context&) {
     if (std::exchange(finished_, true)) {
-      Panic("Ready: polled after it has finished; make a new one");
+      Panic("Ready was polled after it completed; create a new Ready");
     }
     return {};
   }

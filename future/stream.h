@@ -111,7 +111,7 @@ class [[nodiscard]] NextFuture {
 
   PollResult<std::optional<StreamItem<S>>> Poll(Context& cx) {
     if (stream_ == nullptr) {
-      Panic("Next: polled after it has finished; make a new one");
+      Panic("Next was polled after it completed; call Next() again");
     }
     PollResult<std::optional<StreamItem<S>>> item = PollStream(cx);
     if (item.IsReady()) stream_ = nullptr;

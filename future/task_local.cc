@@ -37,10 +37,10 @@ ABSL_ATTRIBUTE_NOINLINE void* FindTaskLocal(const void* key) {
 }
 
 void PanicNoTaskLocal(std::string_view name) {
-  Panic(absl::StrCat(
-      "TaskLocal::With: '", name,
-      "' has no value here; call it inside of its Scope() or SyncScope(), "
-      "spawn what calls it with InheritTaskLocals(), or ask Get()"));
+  Panic(absl::StrCat("TaskLocal::With: '", name,
+                     "' has no value in this task or thread; call With() "
+                     "inside Scope() or SyncScope(), spawn the task with "
+                     "InheritTaskLocals(), or check Get() first"));
 }
 
 ABSL_ATTRIBUTE_NOINLINE ScopedTaskLocals::ScopedTaskLocals(

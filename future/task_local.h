@@ -224,7 +224,8 @@ class [[nodiscard]] TaskLocalFuture {
 
   PollResult<FutureOutput<F>> Poll(Context& cx) {
     if (!future_.has_value()) {
-      Panic("TaskLocal::Scope: polled after it has finished; make a new one");
+      Panic(
+          "TaskLocal::Scope was polled after it completed; call Scope() again");
     }
     const internal::TaskLocalLink link = Link();
     const internal::ScopedTaskLocals scope(&link);
@@ -285,7 +286,9 @@ class [[nodiscard]] InheritTaskLocalsFuture {
 
   auto Poll(Context& cx) {
     if (!future_.has_value()) {
-      Panic("InheritTaskLocals: polled after it has finished; make a new one");
+      Panic(
+          "InheritTaskLocals was polled after it completed; call "
+          "InheritTaskLocals() again");
     }
     const internal::ScopedTaskLocals scope(locals_.Innermost());
     auto result = future_->Poll(cx);

@@ -40,7 +40,7 @@ class [[nodiscard]] YieldFuture {
       case State::kFinished:
         break;
     }
-    Panic("Yield: polled after it has finished; make a new one");
+    Panic("Yield was polled after it completed; call Yield() again");
   }
 
  private:

@@ -112,11 +112,10 @@ bool BorrowsClosure(const F& future) {
     std::source_location where) {
   Panic(absl::StrCat(
       where.file_name(), ":", where.line(),
-      ": a coroutine of a lambda with captures is spawned, but the captures "
-      "are in the lambda, which the task may outlive: spawn the lambda itself, "
-      "as in Spawn(std::move(lambda)) in place of Spawn(lambda()); where it "
-      "has parameters, or lives longer than the task, spawn a lambda that "
-      "calls it"));
+      ": the spawned coroutine uses the captures of a lambda, and the task may "
+      "outlive the lambda; spawn the lambda itself, as in "
+      "Spawn(std::move(lambda)) instead of Spawn(lambda()); if the lambda has "
+      "parameters or outlives the task, spawn another lambda that calls it"));
 }
 
 }  // namespace rouse::internal

@@ -19,21 +19,21 @@ namespace {
 
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicPolledWithin() {
   Panic(
-      "a coroutine was polled from within its own poll; a future that it waits "
-      "for may wake it, but not poll it");
+      "a coroutine was polled inside its own poll; a future that the coroutine "
+      "awaits can wake the coroutine, but must not poll the coroutine");
 }
 
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicDestroyedWithin() {
   Panic(
-      "a coroutine was destroyed from within its own poll; a future that it "
-      "waits for may have it destroyed after, by its owner");
+      "a coroutine was destroyed inside its own poll; let the coroutine's "
+      "owner destroy the coroutine after the poll");
 }
 
 [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicTooDeep() {
   Panic(
-      "the stack of the thread is nearly used up by coroutines that poll one "
-      "another; recursion to any depth takes a plain `co_await Call()` of a "
-      "temporary `Co`, and neither a named one nor a Join, Select or Timeout");
+      "coroutines that poll one another have nearly used up the thread's "
+      "stack; for recursion of any depth, await a temporary Co, as in "
+      "`co_await Call()`, and not a named Co, a Join, a Select or a Timeout");
 }
 
 // Continues `frame`, and the frames that follow, until the chain suspends.

@@ -117,8 +117,8 @@ struct Frame {
   template <class Promise>
   static constexpr void CheckLayout() {
     static_assert(alignof(Promise) <= 2 * sizeof(void*),
-                  "a coroutine frame is aligned to 16 bytes: hold a value of "
-                  "larger alignment through a pointer");
+                  "a coroutine frame is aligned to 16 bytes: store a value of "
+                  "larger alignment behind a pointer");
   }
 
   bool started() const { return root != nullptr; }

@@ -144,7 +144,7 @@ class [[nodiscard(
       internal::TraceChain(*frame_, trace);
     } else {
       trace.AddLeaf(internal::TypeName<Co>(),
-                    IsLive() ? "not begun" : "finished");
+                    IsLive() ? "not started" : "finished");
     }
   }
 
@@ -174,12 +174,12 @@ class [[nodiscard(
   [[noreturn]] ABSL_ATTRIBUTE_COLD void PanicNotLive() const {
     if (frame_ == nullptr) {
       Panic(
-          "Co: polled or awaited after it was moved from; use the Co that it "
-          "was moved to");
+          "a Co was polled or awaited after it was moved from; use the Co that "
+          "it was moved to");
     }
     Panic(
-        "Co: polled or awaited after it has finished; keep the value of the "
-        "first time, or call the coroutine again");
+        "a Co was polled or awaited after it completed; keep the result, or "
+        "call the coroutine again");
   }
 
   // Releases the frame to an awaiting coroutine, the owner from then on.
@@ -187,8 +187,8 @@ class [[nodiscard(
     CheckLive();
     if (frame_->started()) {
       Panic(
-          "Co: awaited as an rvalue after it was polled; await it by reference "
-          "(`co_await co`, not `co_await std::move(co)`)");
+          "a Co was awaited as an rvalue after it was polled; await the Co by "
+          "reference, as in `co_await co` instead of `co_await std::move(co)`");
     }
     return *std::exchange(frame_, nullptr);
   }
@@ -216,10 +216,11 @@ class CoAwaits : public Frame {
   FutureAwaiter<std::remove_reference_t<F>> await_transform(
       F&& future ABSL_ATTRIBUTE_LIFETIME_BOUND,
       std::source_location where = std::source_location::current()) {
-    static_assert(std::is_lvalue_reference_v<F> ||
-                      alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
-                  "a coroutine frame is aligned to 16 bytes: await a future of "
-                  "larger alignment by reference, and keep it elsewhere");
+    static_assert(
+        std::is_lvalue_reference_v<F> ||
+            alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
+        "a coroutine frame is aligned to 16 bytes: keep a future of larger "
+        "alignment outside the coroutine, and await it by reference");
     this->AwaitAt(where);
     return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
   }
@@ -229,9 +230,9 @@ class CoAwaits : public Frame {
     requires(!Future<std::remove_reference_t<A>>)
   std::suspend_never await_transform(A&&) {
     static_assert(Future<std::remove_reference_t<A>>,
-                  "co_await takes a future, a type with PollResult<T> "
-                  "Poll(Context&). To wait for an awaitable or a callback of "
-                  "another library, let it send to a oneshot channel; for a "
+                  "co_await takes a future, which is a type with PollResult<T> "
+                  "Poll(Context&). To wait for another library's awaitable or "
+                  "callback, let it send to a oneshot channel. To wait for a "
                   "std::future, call its get() in SpawnBlocking()");
     return {};
   }

@@ -292,7 +292,7 @@ TEST(CoDeathTest, DestroyingItFromWithinItsPollIsFatal) {
   Meddler meddler([&co](Context&) { co.reset(); });
   co = AwaitMeddler(meddler);
   EXPECT_TRUE(PollOnce(*co).IsPending());
-  EXPECT_DEATH((void)PollOnce(*co), "destroyed from within its own poll");
+  EXPECT_DEATH((void)PollOnce(*co), "destroyed inside its own poll");
 }
 
 // A million ready children: the stack must not grow with them.

@@ -73,7 +73,7 @@ template <class T>
 class [[nodiscard("a generator does nothing until it is polled")]]
 ROUSE_CORO_RETURN_TYPE Gen {
   static_assert(std::is_object_v<T>,
-                "Gen yields objects: for references, yield pointers");
+                "Gen yields objects: yield pointers instead of references");
 
  public:
   using promise_type = internal::GenPromise<T>;
@@ -130,8 +130,8 @@ ROUSE_CORO_RETURN_TYPE Gen {
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMovedFrom() {
     Panic(
-        "Gen: polled after it was moved from; use the Gen that it was moved "
-        "to");
+        "a Gen was polled after it was moved from; use the Gen that it was "
+        "moved to");
   }
 
   promise_type* frame_;

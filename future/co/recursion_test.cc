@@ -60,13 +60,15 @@ std::string PanicOf(std::function<Co<int>(int)> recurse) {
 }
 
 TEST(Recursion, ThroughAnLvaluePanicsBeforeTheStackOverflows) {
-  EXPECT_THAT(PanicOf(&ByLvalue),
-              ::testing::HasSubstr("plain `co_await Call()`"));
+  EXPECT_THAT(
+      PanicOf(&ByLvalue),
+      ::testing::HasSubstr("await a temporary Co, as in `co_await Call()`"));
 }
 
 TEST(Recursion, ThroughAJoinPanicsBeforeTheStackOverflows) {
-  EXPECT_THAT(PanicOf(&ByJoin),
-              ::testing::HasSubstr("plain `co_await Call()`"));
+  EXPECT_THAT(
+      PanicOf(&ByJoin),
+      ::testing::HasSubstr("await a temporary Co, as in `co_await Call()`"));
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS

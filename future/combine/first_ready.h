@@ -69,7 +69,7 @@ class FirstReady {
  private:
   PollResult<Output> PollFrom(size_t first, Context& cx) {
     if (!arms_.has_value()) {
-      Panic("Select or Race: polled after it has finished; keep what it gave");
+      Panic("Select or Race was polled after it completed; keep the result");
     }
     // An arm that lacks only budget would appear to be pending, and a later arm
     // would win in its place.

@@ -68,7 +68,7 @@ class [[nodiscard]] JoinFuture {
 
   PollResult<Output> Poll(Context& cx) {
     if (!children_.has_value()) {
-      Panic("Join: polled after it has finished; keep what it gave");
+      Panic("Join was polled after it completed; keep the result");
     }
     if (!PollAll(cx)) return kPending;
     PollResult<Output> outputs = std::apply(
@@ -174,7 +174,7 @@ class [[nodiscard]] JoinAllFuture {
 
   PollResult<Output> Poll(Context& cx) {
     if (!children_.has_value()) {
-      Panic("JoinAll: polled after it has finished; keep what it gave");
+      Panic("JoinAll was polled after it completed; keep the result");
     }
     if (!PollAll(cx)) return kPending;
     // The children are destroyed after their outputs have been taken.

@@ -42,7 +42,9 @@ class MaybeDone {
     OwnedOrRef<F>* future = std::get_if<0>(&state_);
     if (future == nullptr) {
       if (!output().IsFull()) {
-        Panic("Join: polled after an exception; make a new one");
+        Panic(
+            "Join was polled after one of its futures threw an exception; "
+            "create a new Join");
       }
       return true;
     }

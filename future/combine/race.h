@@ -44,9 +44,9 @@ struct RaceResult {
 // See `Race()`.
 template <class F, class... Fs>
 class [[nodiscard]] RaceFuture {
-  static_assert(
-      (std::same_as<FutureOutput<F>, FutureOutput<Fs>> && ...),
-      "Race takes futures of one output type; Select takes those of several");
+  static_assert((std::same_as<FutureOutput<F>, FutureOutput<Fs>> && ...),
+                "Race takes futures of the same output type: use Select for "
+                "futures of different output types");
 
  public:
   using Output = FutureOutput<F>;

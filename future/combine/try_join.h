@@ -42,8 +42,9 @@ namespace internal {
 // Describes the value of a successful outcome of type `T`.
 template <class T>
 struct TryJoinTraits {
-  static_assert(sizeof(T) == 0,
-                "TryJoin takes futures of absl::Status or absl::StatusOr");
+  static_assert(
+      sizeof(T) == 0,
+      "TryJoin takes futures whose output is absl::Status or absl::StatusOr");
 };
 template <>
 struct TryJoinTraits<absl::Status> {
@@ -80,7 +81,7 @@ class [[nodiscard]] TryJoinFuture {
 
   PollResult<Output> Poll(Context& cx) {
     if (!children_.has_value()) {
-      Panic("TryJoin: polled after it has finished; keep what it gave");
+      Panic("TryJoin was polled after it completed; keep the result");
     }
     bool all = true;
     for (size_t i = 0; i < kSize; ++i) {
