@@ -158,7 +158,8 @@ void Clock::Resume() {
 
 void Clock::Advance(AnyDuration d) {
   if (d < absl::ZeroDuration()) {
-    Panic("Clock::Advance by less than zero: a clock only goes forward");
+    Panic(
+        "Clock::Advance: the duration is negative; a clock moves only forward");
   }
   {
     const ThreadMutexLock lock(&mu_);
@@ -221,11 +222,13 @@ void Clock::BeginStep(Instant limit, bool to_next,
     const ThreadMutexLock lock(&mu_);
     if (!AdvancesByItself()) {
       Panic(
-          "Clock: a step of a clock that does not advance by itself; make the "
-          "runtime with PausedRuntime()");
+          "Clock: a step was started without auto-advance; create the runtime "
+          "with PausedRuntime()");
     }
     if (arrived_ != nullptr) {
-      Panic("Clock: a step within a step; wait for one before the next");
+      Panic(
+          "Clock: a step was started before the previous step ended; await "
+          "each step before the next");
     }
     limit_ = limit;
     to_next_ = to_next;

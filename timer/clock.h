@@ -260,7 +260,7 @@ class Clock {
 };
 
 class [[nodiscard(
-    "the clock is held for as long as this lives")]] Clock::AutoAdvanceHold {
+    "the clock is held only while the hold exists")]] Clock::AutoAdvanceHold {
  public:
   // `clock` must outlive the hold.
   explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }

@@ -174,7 +174,7 @@ TEST(Clock, SaturatesPausedAndRunning) {
 
 TEST(Clock, AdvancingByLessThanZeroPanics) {
   Clock clock;
-  EXPECT_PANIC(clock.Advance(-absl::Nanoseconds(1)), "only goes forward");
+  EXPECT_PANIC(clock.Advance(-absl::Nanoseconds(1)), "moves only forward");
 }
 
 TEST(Clock, CallsListenersWhenItHasMoved) {

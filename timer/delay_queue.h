@@ -267,7 +267,7 @@ auto DelayQueue<T>::Remove(DelayKey key) -> Expired {
   if (!removed.has_value()) {
     Panic(
         "DelayQueue::Remove: the entry has expired or was removed; call "
-        "TryRemove if that may be");
+        "TryRemove() if this is possible");
   }
   return *std::move(removed);
 }

@@ -34,7 +34,7 @@ bool IsPeriod(absl::Duration period) { return period >= absl::Nanoseconds(1); }
 
 std::string NoPeriod(absl::Duration period) {
   return absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
-                      "; choose one of a nanosecond or more");
+                      " is too short; choose at least 1ns");
 }
 
 }  // namespace
@@ -70,8 +70,8 @@ PollResult<absl::StatusOr<Instant>> Interval::PollTick(Context& cx) {
   if (state == State::kWaiting) return kPending;
   unit->MadeProgress();
   if (state == State::kShutDown) {
-    return absl::StatusOr<Instant>(
-        absl::UnavailableError("Interval: the timer driver has shut down"));
+    return absl::StatusOr<Instant>(absl::UnavailableError(
+        "Interval: the timer driver has been shut down"));
   }
   const Instant tick = deadline();
   Registration::Reset(After(tick));  // idle until the next poll

@@ -160,7 +160,8 @@ class Interval : private wheel::internal::Registration {
 //
 // The future that `Interval::Tick()` returns. Can be moved at any time. Polling
 // the future again after it is ready takes the next tick.
-class [[nodiscard("a tick is not taken until it is awaited")]] IntervalTick {
+class [[nodiscard(
+    "the tick is not taken until the future is awaited")]] IntervalTick {
  public:
   explicit IntervalTick(Interval& interval) : interval_(&interval) {}
 

@@ -98,7 +98,7 @@ PollResult<Output> PollTimeout(FutureSlot<F>& slot, Context& cx,
                                PollTime&& poll_time) {
   auto* future = slot.get();
   if (future == nullptr) {
-    Panic("Timeout: polled after time was up; make another");
+    Panic("Timeout was polled after it expired; create a new Timeout");
   }
   const bool had_budget = cx.HasBudget();
   auto result = future->Poll(cx);

@@ -18,16 +18,20 @@
 
 namespace rouse {
 
-static_assert(sizeof(Sleep) <= 64, "a million of them are meant to sleep");
+static_assert(
+    sizeof(Sleep) <= 64,
+    "a Sleep must stay small, because a program can have a million of them");
 
 absl::Status SleepResult::status() const {
   if (ok_) return absl::OkStatus();
-  return absl::UnavailableError("Sleep: the timer driver has shut down");
+  return absl::UnavailableError("Sleep: the timer driver has been shut down");
 }
 
 PollResult<SleepResult> Sleep::Poll(Context& cx) {
   if (has_ended_) {
-    Panic("Sleep: polled after it has ended; reset it, or make another");
+    Panic(
+        "Sleep was polled after it completed; call Reset(), or create a new "
+        "Sleep for each wait");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;

@@ -219,7 +219,7 @@ TEST_F(SleepTest, MovingItLaterPanics) {
 TEST_F(SleepTest, PollingItAfterItsEndPanics) {
   Sleep sleep(absl::ZeroDuration());
   ASSERT_TRUE(IsOk(sleep));
-  EXPECT_PANIC(IsPending(sleep), "polled after it has ended");
+  EXPECT_PANIC(IsPending(sleep), "polled after it completed");
 }
 
 TEST(Sleep, WithoutADriverPanicsAtTheFirstPoll) {
@@ -361,7 +361,7 @@ TEST_F(SleepTest, IsNotifiedThatTheDriverIsDestroyed) {
     ASSERT_TRUE(result.IsReady());
     EXPECT_EQ(result->status().code(), absl::StatusCode::kUnavailable);
     EXPECT_FALSE(sleep->IsElapsed());
-    EXPECT_PANIC(IsPending(*sleep), "polled after it has ended");
+    EXPECT_PANIC(IsPending(*sleep), "polled after it completed");
   }
   EXPECT_EQ(task_.live(), 0);
 }

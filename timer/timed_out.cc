@@ -23,7 +23,8 @@ bool TimedOut(const absl::Status& status) {
 namespace internal {
 
 absl::Status MakeTimedOut() {
-  absl::Status status = absl::DeadlineExceededError("Timeout: time is up");
+  absl::Status status =
+      absl::DeadlineExceededError("Timeout: the deadline has passed");
   status.SetPayload(kPayload, absl::Cord());
   return status;
 }

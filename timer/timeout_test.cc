@@ -309,7 +309,7 @@ TEST_F(TimeoutTest, IsNotifiedThatTheDriverIsDestroyed) {
 TEST_F(TimeoutTest, PollingItAfterItsEndPanics) {
   Timeout timeout(absl::ZeroDuration(), Gate<int>(Closed<int>()));
   ASSERT_TRUE(Poll(timeout).IsReady());
-  EXPECT_PANIC(static_cast<void>(Poll(timeout)), "polled after time was up");
+  EXPECT_PANIC(static_cast<void>(Poll(timeout)), "polled after it expired");
 }
 
 // A future that uses up all of the budget whenever it is polled.

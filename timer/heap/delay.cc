@@ -42,7 +42,9 @@ Delay::~Delay() {
 
 PollResult<absl::Status> Delay::Poll(Context& cx) {
   if (has_ended_) {
-    Panic("Delay: polled after it has ended; reset it, or make another");
+    Panic(
+        "Delay was polled after it completed; call Reset(), or create a new "
+        "Delay for each wait");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;

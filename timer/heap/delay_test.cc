@@ -270,7 +270,7 @@ TEST(Delay, PollingItAfterItsEndPanics) {
   Delay delay(timer.handle(), At(10));
   timer.AdvanceTo(At(10));
   EXPECT_TRUE(IsReady(delay));
-  EXPECT_PANIC(static_cast<void>(Poll(delay)), "after it has ended");
+  EXPECT_PANIC(static_cast<void>(Poll(delay)), "after it completed");
 }
 
 TEST(Delay, EndingTakesAUnitOfTheBudget) {

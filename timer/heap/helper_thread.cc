@@ -93,9 +93,8 @@ HelperThread::~HelperThread() = default;
 absl::StatusOr<HelperThread> HelperThread::Start(std::shared_ptr<Clock> clock) {
   if (clock->HasAutoAdvance()) {
     return absl::InvalidArgumentError(
-        "heap::HelperThread: the clock advances by itself, which no thread of "
-        "a heap does to it; advance it with Clock::Advance(), or use a "
-        "wheel::Driver");
+        "heap::HelperThread: a heap's thread does not auto-advance the clock; "
+        "call Clock::Advance(), or use a wheel::Driver");
   }
   auto driver = std::make_unique<Driver>(std::move(clock));
   if (absl::Status status = driver->Start(); !status.ok()) return status;

@@ -29,7 +29,7 @@ bool IsPeriod(absl::Duration period) { return period >= absl::Nanoseconds(1); }
 
 std::string NoPeriod(absl::Duration period) {
   return absl::StrCat("Interval: a period of ", absl::FormatDuration(period),
-                      "; choose one of a nanosecond or more");
+                      " is too short; choose at least 1ns");
 }
 
 }  // namespace

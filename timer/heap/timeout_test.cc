@@ -121,7 +121,7 @@ TEST_F(HeapTimeoutTest, GivesUpAndDestroysTheFuture) {
   ASSERT_TRUE(result.IsReady());
   EXPECT_TRUE(absl::IsDeadlineExceeded(result->status()));
   EXPECT_EQ(result_.use_count(), 1);
-  EXPECT_PANIC(static_cast<void>(Poll(timeout)), "after time was up");
+  EXPECT_PANIC(static_cast<void>(Poll(timeout)), "after it expired");
 }
 
 // Defect 6 of the seed: time starts when the timeout is made.

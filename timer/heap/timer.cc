@@ -27,7 +27,7 @@ namespace rouse::heap {
 Timer::Timer(std::shared_ptr<Clock> clock)
     : core_(MakeRef<internal::TimerCore>(
           std::move(clock),
-          absl::UnavailableError("Delay: its timer has gone"))) {}
+          absl::UnavailableError("Delay: the timer was destroyed"))) {}
 
 Timer::~Timer() {
   // No node can be pushed from here on, so none is missed.

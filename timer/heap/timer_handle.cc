@@ -39,8 +39,8 @@ absl::Status TimerHandle::SetAsGlobalFallback() const {
                                         std::memory_order_release,
                                         std::memory_order_relaxed)) {
     return absl::AlreadyExistsError(
-        "TimerHandle: there is a default already; set one before the first "
-        "Delay is made");
+        "TimerHandle: a default timer already exists; set the default before "
+        "the first Delay is created");
   }
   static_cast<void>(reference.Release());
   return absl::OkStatus();

@@ -40,10 +40,12 @@ Core* Core::New(std::shared_ptr<Clock> clock, absl::Duration resolution,
   const int64_t nanoseconds = absl::ToInt64Nanoseconds(resolution);
   if (nanoseconds < kFinestResolution || nanoseconds > kCoarsestResolution) {
     Panic(
-        "wheel::Driver with a resolution that is not from 64 us to 1 s; choose "
-        "one in this range");
+        "wheel::Driver: the resolution is out of range; choose a resolution "
+        "from 64us to 1s");
   }
-  if (shards == 0) Panic("wheel::Driver with no shard; it needs one or more");
+  if (shards == 0) {
+    Panic("wheel::Driver: the number of shards is 0; choose at least 1");
+  }
   return new Core(std::move(clock), Ticks(nanoseconds), shards,
                   std::move(unpark));
 }

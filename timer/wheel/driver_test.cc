@@ -479,7 +479,7 @@ TEST(Driver, AResolutionOutOfRangePanics) {
        {absl::ZeroDuration(), absl::Microseconds(63), -absl::Seconds(1),
         absl::Milliseconds(1001), absl::InfiniteDuration()}) {
     EXPECT_PANIC(Driver<ThreadParker>({.resolution = resolution}),
-                 "from 64 us to 1 s");
+                 "from 64us to 1s");
   }
 }
 

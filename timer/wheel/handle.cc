@@ -28,8 +28,8 @@ Handle Handle::Current() {
   internal::Shard* shard = internal::CurrentShard();
   if (shard == nullptr) {
     Panic(
-        "wheel::Handle::Current: this thread has no timer driver; call it "
-        "inside a Runtime or within the scope of a wheel::ScopedDefault");
+        "wheel::Handle::Current: this thread has no timer driver; call "
+        "Current() inside a Runtime or in the scope of a wheel::ScopedDefault");
   }
   return Handle(shard->core());
 }
@@ -58,8 +58,9 @@ ScopedDefault::ScopedDefault(Handle handle, size_t shard)
 
 ScopedDefault::~ScopedDefault() {
   internal::Shard* ended = internal::ExchangeCurrentShard(outer_);
-  ABSL_ASSERT(&ended->core() == &handle_.core() &&
-              "scopes end innermost first");
+  ABSL_ASSERT(
+      &ended->core() == &handle_.core() &&
+      "wheel::ScopedDefault objects must be destroyed in reverse order");
   static_cast<void>(ended);
 }
 

@@ -28,9 +28,9 @@ Shard& ShardFor(Shard* bound) {
   if (bound == nullptr) {
     if (current == nullptr) {
       Panic(
-          "Sleep, Interval: this thread has no timer driver; poll it inside a "
-          "Runtime or within the scope of a wheel::ScopedDefault, or give it a "
-          "wheel::Handle");
+          "Sleep or Interval: this thread has no timer driver; poll the future "
+          "inside a Runtime or in the scope of a wheel::ScopedDefault, or pass "
+          "a wheel::Handle");
     }
     return *current;
   }
@@ -58,8 +58,8 @@ Registration::Registration(Registration&& other)
       is_relative_(other.is_relative_) {
   if (other.state() != State::kIdle) {
     Panic(
-        "Sleep, Interval: moved after it was polled; move it before, or keep "
-        "it in a std::unique_ptr");
+        "Sleep or Interval was moved after it was polled; move the future "
+        "before its first poll, or keep it in a std::unique_ptr");
   }
   shard_ = std::exchange(other.shard_, nullptr);
   owns_reference_ = std::exchange(other.owns_reference_, false);
