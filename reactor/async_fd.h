@@ -65,9 +65,7 @@ class [[nodiscard]] IoFuture {
 
   PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
     if (registration_ == nullptr) {
-      Panic(
-          "AsyncFd::Io() was polled after it had given its result; make "
-          "another one");
+      Panic("AsyncFd::Io() was polled after it completed; call Io() again");
     }
     auto result = registration_->PollIo(
         direction_, cx, &waiter_, /*full=*/0, attempt_,

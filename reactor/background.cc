@@ -146,8 +146,8 @@ Background::ShutdownFuture::~ShutdownFuture() = default;
 PollResult<void> Background::ShutdownFuture::Poll(Context& cx) {
   if (driver_ == nullptr) {
     Panic(
-        "the future of a Background's shutdown was polled after it had been "
-        "ready");
+        "Background::ShutdownFuture was polled after it completed; poll the "
+        "future only until it is ready");
   }
   if (!driver_->PollEnded(cx)) return kPending;
   // The thread has only its exit left to do.

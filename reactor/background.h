@@ -84,7 +84,8 @@ class Background {
 //
 // Move-only. Polling a finished future is a `Panic()`.
 class [[nodiscard(
-    "destroying it waits for the thread")]] Background::ShutdownFuture {
+    "destroying the future waits for the reactor's thread")]] Background::
+    ShutdownFuture {
  public:
   ShutdownFuture(ShutdownFuture&&) noexcept;
   ShutdownFuture& operator=(ShutdownFuture&&) = delete;

@@ -119,11 +119,11 @@ absl::StatusOr<Slot*> Core::Register(
     if (slots_.used() >= max_sources_) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "the reactor has ", max_sources_,
-          " sources, which is its limit; see reactor::Options::max_sources"));
+          " sources, which is the limit; raise reactor::Options::max_sources"));
     }
     slot = slots_.Allocate(index);
     if (slot == nullptr) {
-      return absl::ResourceExhaustedError("no memory for another source");
+      return absl::ResourceExhaustedError("out of memory for another source");
     }
   }
   // The slot is released even if `attach` throws.
@@ -182,8 +182,8 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
   // thread, has left the state that this turn finds.
   if (turning_.exchange(true, std::memory_order_acquire)) {
     Panic(
-        "a reactor was turned by two threads at once; let one turn it and the "
-        "others wait for that one");
+        "two threads turned a reactor at once; let one thread turn the "
+        "reactor, and let the others wait for that thread");
   }
   // The flag is cleared even if a waker throws.
   const absl::Cleanup turned = [this] {
@@ -222,8 +222,8 @@ absl::StatusOr<size_t> Core::Turn(Events& events, absl::Duration max_wait) {
 bool Core::PrepareToWait() {
   if (turning_.load(std::memory_order_relaxed)) {
     Panic(
-        "Reactor::PrepareToWait() while the reactor is being turned; let one "
-        "thread do both");
+        "Reactor::PrepareToWait() was called during a turn; let one thread "
+        "call both PrepareToWait() and Turn()");
   }
   // A later shutdown unparks.
   return BeginToPark() && !MutableCondition(IsShutDown());
@@ -258,7 +258,9 @@ void Core::Unpark() {
     return;
   }
   absl::Status status = queue_.Interrupt();
-  if (!status.ok()) Panic(absl::StrCat("cannot unpark: ", status.message()));
+  if (!status.ok()) {
+    Panic(absl::StrCat("cannot unpark the reactor: ", status.message()));
+  }
 }
 
 void Core::Shutdown() {

@@ -39,8 +39,8 @@ std::optional<absl::StatusOr<Handle>> TryExisting() {
   const pid_t pid = background_pid.load(std::memory_order_relaxed);
   if (pid != 0 && pid != ProcessId()) {
     return absl::FailedPreconditionError(
-        "the thread of the fallback reactor is not in this process, which has "
-        "been forked off; after fork() only call exec() or _exit()");
+        "this process is a fork without the fallback reactor's thread; after "
+        "fork(), call only exec() or _exit()");
   }
   return *std::move(set);
 }
@@ -76,8 +76,8 @@ absl::StatusOr<Handle> BindHandle(const Handle& handle) {
   }
   if (ScopedDefault::IsActive()) {
     return absl::FailedPreconditionError(
-        "there is to be no reactor on this thread, by a reactor::ScopedDefault "
-        "of an unbound handle; pass a handle, or leave that scope");
+        "a reactor::ScopedDefault of an unbound handle forbids a reactor on "
+        "this thread; pass a handle, or leave the scope");
   }
   return FallbackHandle();
 }

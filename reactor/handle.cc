@@ -47,8 +47,8 @@ Handle Handle::Current() {
   std::optional<Handle> current = TryCurrent();
   if (!current.has_value()) {
     Panic(
-        "there is no current reactor on this thread; open sockets from a task "
-        "of a Runtime, or set a reactor::ScopedDefault");
+        "this thread has no current reactor; open sockets in a task of a "
+        "Runtime, or set a reactor::ScopedDefault");
   }
   return *std::move(current);
 }
@@ -62,8 +62,8 @@ std::optional<Handle> Handle::TryCurrent() {
 absl::Status Handle::SetFallback() const {
   if (!IsBound()) {
     return absl::FailedPreconditionError(
-        "reactor::Handle::SetFallback() of an unbound handle; take it from a "
-        "Reactor");
+        "reactor::Handle::SetFallback() was called on an unbound handle; use "
+        "the handle of a Reactor");
   }
   core_->Ref();
   internal::Core* expected = nullptr;
@@ -74,8 +74,8 @@ absl::Status Handle::SetFallback() const {
                                         std::memory_order_relaxed)) {
     core_->Unref();
     return absl::AlreadyExistsError(
-        "there is a fallback reactor already; set one before the first socket "
-        "is opened without a reactor");
+        "a fallback reactor already exists; set the fallback before the first "
+        "socket is opened without a reactor");
   }
   return absl::OkStatus();
 }

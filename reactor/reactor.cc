@@ -49,7 +49,7 @@ void Reactor::ParkFor(absl::Duration max_wait) {
   if (events.ok() || handle_.IsShutDown()) return;
   Panic(absl::StrCat(
       "the reactor cannot wait: ", events.status().message(),
-      "; does the program close descriptors that it has not opened?"));
+      "; the program must not close descriptors that it has not opened"));
 }
 
 int Reactor::fd() const { return handle_.core()->queue().fd(); }

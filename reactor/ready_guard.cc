@@ -49,8 +49,7 @@ PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::Poll(Context& cx) {
   using Result = absl::StatusOr<ReadyGuard>;
   if (registration_ == nullptr) {
     Panic(
-        "a future of readiness was polled after it had given its result; make "
-        "another one");
+        "ReadyFuture was polled after it completed; create a new ReadyFuture");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;

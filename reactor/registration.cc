@@ -25,7 +25,8 @@ namespace rouse::reactor {
 namespace {
 
 absl::Status NotRegisteredError() {
-  return absl::FailedPreconditionError("not registered with a reactor");
+  return absl::FailedPreconditionError(
+      "the registration has ended, or was moved from");
 }
 
 }  // namespace
@@ -68,8 +69,8 @@ absl::Status Registration::Deregister() {
   return DeregisterBy([this](const Registry& registry) {
     if (fd_ == kNoFd) {
       return absl::FailedPreconditionError(
-          "the Registration of a Source has ended without it: call "
-          "Deregister(source) before it goes");
+          "the Registration of a Source ended without the Source; call "
+          "Deregister(source) before the Registration is destroyed");
     }
     return FdSource(fd_).Deregister(registry);
   });

@@ -28,7 +28,8 @@ absl::StatusOr<EventWaker> EventWaker::Create(const Registry& registry,
                                               Token token) {
   if (!registry.selector_->ClaimWaker()) {
     return absl::AlreadyExistsError(
-        "this poller has an EventWaker already; share it, or destroy it first");
+        "this poller already has an EventWaker; share the EventWaker, or "
+        "destroy it first");
   }
   // The destructor of `waker` gives the claim back on failure.
   EventWaker waker(OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -58,7 +59,7 @@ absl::Status EventWaker::Wake() const {
       uint64_t count;
       if (read(fd(), &count, sizeof count) < 0 && errno != EAGAIN &&
           errno != EINTR) {
-        return absl::ErrnoToStatus(errno, "read of an EventWaker");
+        return absl::ErrnoToStatus(errno, "read from an EventWaker");
       }
     } else if (errno != EINTR) {
       return absl::ErrnoToStatus(errno, "write to an EventWaker");

@@ -68,7 +68,7 @@ class Events {
   // allocation. REQUIRES: `capacity` is at least 1.
   explicit Events(size_t capacity) : capacity_(capacity) {
     if (capacity == 0) {
-      Panic("Events of capacity 0 can hold no event; give it room for one");
+      Panic("Events: the capacity is 0; choose at least 1");
     }
     events_.reserve(capacity);
   }

@@ -272,7 +272,7 @@ TEST(Events, WithNoRoomIsAPanic) {
 #ifdef ABSL_HAVE_EXCEPTIONS
   EXPECT_THROW(Events(0), PanicError);
 #else
-  EXPECT_DEATH(Events(0), "capacity 0");
+  EXPECT_DEATH(Events(0), "capacity is 0");
 #endif
 }
 

@@ -68,7 +68,7 @@ absl::Status Control(int epoll, int operation, const char* name, int fd,
   event.data.u64 = token.value();
   if (epoll_ctl(epoll, operation, fd, &event) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(
-      errno, absl::StrCat("epoll_ctl(", name, ") of descriptor ", fd));
+      errno, absl::StrCat("epoll_ctl(", name, ") for descriptor ", fd));
 }
 
 // True until a call shows that the kernel lacks epoll_pwait2, which kernels

@@ -25,8 +25,8 @@ Waiter::Waiter(Waiter&& other) {
   // Relaxed: ordered by the transfer of `other` to this thread.
   if (other.state_.load(std::memory_order_relaxed) != 0) {
     Panic(
-        "a future that waits for I/O was moved after it had been polled; move "
-        "it before, or keep it behind a pointer");
+        "a future that waits for I/O was moved after it was polled; move the "
+        "future before its first poll, or keep it behind a pointer");
   }
 }
 
