@@ -64,7 +64,7 @@ class BufReader {
       : inner_(std::forward<R>(inner)),
         capacity_(capacity),
         buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {
-    if (capacity == 0) Panic("BufReader: a capacity of 0; make it 1 or more");
+    if (capacity == 0) Panic("BufReader: the capacity is 0; choose at least 1");
   }
 
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
@@ -89,7 +89,9 @@ class BufReader {
   // fewer bytes.
   void Consume(size_t size) {
     if (size > end_ - begin_) {
-      Panic("BufReader: more consumed than there is; see PollFillBuf()");
+      Panic(
+          "BufReader::Consume: the buffer has fewer bytes; consume at most the "
+          "bytes that PollFillBuf() returned");
     }
     begin_ += size;
   }

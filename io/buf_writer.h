@@ -69,7 +69,7 @@ class BufWriter {
       : inner_(std::forward<W>(inner)),
         capacity_(capacity),
         buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {
-    if (capacity == 0) Panic("BufWriter: a capacity of 0; make it 1 or more");
+    if (capacity == 0) Panic("BufWriter: the capacity is 0; choose at least 1");
   }
 
   // Takes bytes into the buffer. Data at least as large as the buffer is passed

@@ -62,7 +62,7 @@ void DuplexStream::Close() {
 }
 
 std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity) {
-  if (capacity == 0) Panic("Duplex: a capacity of 0; make it 1 or more");
+  if (capacity == 0) Panic("Duplex: the capacity is 0; choose at least 1");
   auto there = std::make_shared<internal::MemoryPipe>(capacity);
   auto back = std::make_shared<internal::MemoryPipe>(capacity);
   return {DuplexStream(back, there), DuplexStream(there, back)};

@@ -21,7 +21,7 @@ LengthCodec::LengthCodec(size_t max_size, size_t length_size)
     : max_size_(max_size), length_size_(length_size) {
   if (length_size != 1 && length_size != 2 && length_size != 4 &&
       length_size != 8) {
-    Panic("LengthCodec: the length has 1, 2, 4 or 8 bytes");
+    Panic("LengthCodec: length_size must be 1, 2, 4 or 8");
   }
   if (length_size < 8) {
     const uint64_t limit = (uint64_t{1} << (8 * length_size)) - 1;
@@ -44,8 +44,8 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::Decode(
   }
   if (size > max_size_) {
     // The error is made first, so that it is not lost if memory runs out.
-    absl::Status too_long = absl::ResourceExhaustedError(
-        absl::StrCat("a frame of ", size, " bytes; the most is ", max_size_));
+    absl::Status too_long = absl::ResourceExhaustedError(absl::StrCat(
+        "a frame of ", size, " bytes exceeds the limit of ", max_size_));
     bytes.remove_prefix(length_size_);
     to_pass_over_ = size;
     return too_long;
@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::DecodeEnd(
   if (!frame.ok() || frame->has_value()) return frame;
   if (bytes.empty() && to_pass_over_ == 0) return frame;
   absl::Status cut_off =
-      absl::OutOfRangeError("the stream ended within a frame");
+      absl::OutOfRangeError("the stream ended inside a frame");
   bytes = {};
   to_pass_over_ = 0;
   return cut_off;
@@ -71,8 +71,9 @@ absl::StatusOr<std::optional<std::string>> LengthCodec::DecodeEnd(
 absl::Status LengthCodec::Encode(std::string_view frame,
                                  std::string& out) const {
   if (frame.size() > max_size_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a frame of ", frame.size(), " bytes; the most is ", max_size_));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a frame of ", frame.size(),
+                     " bytes exceeds the limit of ", max_size_));
   }
   for (size_t i = length_size_; i-- > 0;) {
     out += static_cast<char>(uint64_t{frame.size()} >> (8 * i));

@@ -25,7 +25,7 @@ std::string_view WithoutReturn(std::string_view line) {
 
 absl::Status LineCodec::TooLong() const {
   return absl::ResourceExhaustedError(
-      absl::StrCat("a line has more than ", max_size_, " bytes"));
+      absl::StrCat("a line exceeds the limit of ", max_size_, " bytes"));
 }
 
 LineCodec::Answer LineCodec::ToAnswer(std::string_view line) const {
@@ -74,12 +74,12 @@ absl::StatusOr<std::optional<std::string>> LineCodec::DecodeEnd(
 absl::Status LineCodec::Encode(std::string_view line, std::string& out) const {
   if (line.size() > max_size_) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a line of ", line.size(), " bytes; the most is ", max_size_));
+        "a line of ", line.size(), " bytes exceeds the limit of ", max_size_));
   }
   if (line.find('\n') != std::string_view::npos ||
       WithoutReturn(line).size() != line.size()) {
     return absl::InvalidArgumentError(
-        "there is an end of line in the line; send them one by one");
+        "the line contains a line end; send each line separately");
   }
   absl::StrAppend(&out, line, "\n");
   return absl::OkStatus();

@@ -22,7 +22,9 @@ namespace rouse::internal {
 
 MemoryPipeWaiter::MemoryPipeWaiter(MemoryPipeWaiter&& other) {
   if (other.pipe_ != nullptr) {
-    Panic("a future was moved after it was polled; keep it where it is");
+    Panic(
+        "a future of a Duplex was moved after it was polled; move the future "
+        "before its first poll");
   }
 }
 
@@ -77,12 +79,12 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
       if (writer_closed_) {
         unit->MadeProgress();
         return Result(absl::FailedPreconditionError(
-            "write to a Duplex: it has been shut down"));
+            "write to a Duplex: this end was shut down"));
       }
       if (reader_closed_) {
         unit->MadeProgress();
         return Result(absl::FailedPreconditionError(
-            "write to a Duplex: the other end has gone"));
+            "write to a Duplex: the other end was destroyed"));
       }
       if (empty) return Result(0);
       if (size_ < capacity_) {

@@ -110,7 +110,7 @@ class [[nodiscard]] ReadToEndFuture {
       out_.Add(**size);
       if (out_.added() > limit_) {
         return Finish(Result(absl::ResourceExhaustedError(absl::StrCat(
-            "ReadToEnd: there are more than ", limit_, " bytes"))));
+            "ReadToEnd: the stream exceeds the limit of ", limit_, " bytes"))));
       }
     }
   }

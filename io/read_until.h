@@ -62,9 +62,8 @@ class [[nodiscard]] ReadUntilFuture {
       added_ += taken.size();
       reader_->Consume(taken.size());
       if (too_many) {
-        return Finish(Result(absl::ResourceExhaustedError(
-            absl::StrCat("ReadUntil: there are more than ", limit_,
-                         " bytes before the end of the record"))));
+        return Finish(Result(absl::ResourceExhaustedError(absl::StrCat(
+            "ReadUntil: the record exceeds the limit of ", limit_, " bytes"))));
       }
       if (found) return Finish(added_);
     }

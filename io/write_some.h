@@ -35,8 +35,10 @@ PollResult<absl::StatusOr<size_t>> PollWriteSome(W& writer, Context& cx,
                                                  std::string_view name) {
   auto size = PollWrite(writer, cx, data, waiter);
   if (size.IsReady() && size->ok() && **size == 0) {
-    return absl::StatusOr<size_t>(absl::InternalError(absl::StrCat(
-        name, ": the writer takes nothing; it must be pending then")));
+    return absl::StatusOr<size_t>(absl::InternalError(
+        absl::StrCat(name,
+                     ": the writer was ready but accepted 0 bytes; PollWrite() "
+                     "must return kPending instead")));
   }
   return size;
 }

@@ -11,7 +11,8 @@
 namespace rouse::internal {
 
 void PanicFinished(std::string_view name) {
-  Panic(absl::StrCat(name, ": polled after it has finished; make a new one"));
+  Panic(absl::StrCat(name,
+                     " was polled after it completed; create a new future"));
 }
 
 }  // namespace rouse::internal
