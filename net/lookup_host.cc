@@ -95,10 +95,10 @@ absl::Status LookupError(int code, int error, std::string_view host) {
     case EAI_ADDRFAMILY:
 #endif
       return absl::NotFoundError(
-          absl::StrCat(call, ": there is no such name, or it has no address"));
+          absl::StrCat(call, ": the name does not exist or has no address"));
     case EAI_AGAIN:
-      return absl::UnavailableError(absl::StrCat(
-          call, ": the name servers do not answer; try again later"));
+      return absl::UnavailableError(
+          absl::StrCat(call, ": no name server answered; try again later"));
     case EAI_MEMORY:
       return absl::ResourceExhaustedError(
           absl::StrCat(call, ": out of memory"));
@@ -147,9 +147,10 @@ LookupHostFuture::LookupHostFuture(BlockingPool* pool,
     }
   }
   if (!port.has_value() || host.empty()) {
-    malformed_ = absl::InvalidArgumentError(absl::StrCat(
-        CallOf(host_port),
-        ": write it as \"example.com:80\" or \"[2001:db8::1]:80\""));
+    malformed_ = absl::InvalidArgumentError(
+        absl::StrCat(CallOf(host_port),
+                     ": not a host and port; write \"example.com:80\" or "
+                     "\"[2001:db8::1]:80\""));
     return;
   }
   host_ = host;
@@ -161,7 +162,8 @@ std::optional<Result> LookupHostFuture::Begin() {
   if (host_.empty() || host_.size() > kLongestName ||
       host_.find('\0') != std::string::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
-        CallOf(host_), ": not a name; give one of 1 to 254 characters"));
+        CallOf(host_),
+        ": not a name; a name has 1 to 254 characters, none of them zero"));
   }
   const bool is_ipv6 = host_.find(':') != std::string::npos;
   absl::StatusOr<SocketAddr> addr =
@@ -171,8 +173,8 @@ std::optional<Result> LookupHostFuture::Begin() {
   if (is_ipv6) {
     return absl::InvalidArgumentError(
         absl::StrCat(CallOf(host_),
-                     ": neither an IPv6 address nor a name; the interface "
-                     "behind % must be one of this machine"));
+                     ": neither an IPv6 address nor a name; after %, write an "
+                     "interface of this machine"));
   }
   BlockingPool* pool = pool_;
   if (pool == nullptr) {
@@ -183,9 +185,8 @@ std::optional<Result> LookupHostFuture::Begin() {
   if (pool == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(CallOf(host_),
-                     ": there is no blocking pool on this thread; await it "
-                     "in a task or inside Runtime::BlockOn, or give it a "
-                     "pool"));
+                     ": this thread has no blocking pool; await LookupHost() "
+                     "in a task or inside Runtime::BlockOn, or pass a pool"));
   }
   auto call = [host = host_, port = port_] { return Resolve(host, port); };
   lookup_.emplace(pool->Spawn(std::move(call)));

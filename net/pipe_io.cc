@@ -51,7 +51,8 @@ absl::StatusOr<PipeEnd> PipeEnd::OpenFifo(const std::string& path, int mode) {
   OwnedFd fd(open(path.c_str(), mode | O_NONBLOCK | O_CLOEXEC));
   const int error = errno;
   if (fd.IsValid() ? !IsPipe(fd.get()) : IsOtherKind(path, error)) {
-    return absl::InvalidArgumentError(absl::StrCat("not a FIFO: ", path));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the file is not a FIFO: ", path));
   }
   if (!fd.IsValid()) {
     return absl::ErrnoToStatus(error, absl::StrCat("open the FIFO ", path));
@@ -65,9 +66,9 @@ absl::StatusOr<PipeEnd> PipeEnd::Adopt(OwnedFd fd, int mode) {
   if (!IsPipe(fd.get())) return absl::InvalidArgumentError("not a pipe");
   const int found = flags & O_ACCMODE;
   if (found != mode && found != O_RDWR) {
-    return absl::InvalidArgumentError(mode == O_RDONLY
-                                          ? "not the reading end of a pipe"
-                                          : "not the writing end of a pipe");
+    return absl::InvalidArgumentError(
+        mode == O_RDONLY ? "the descriptor is not the reading end of a pipe"
+                         : "the descriptor is not the writing end of a pipe");
   }
   absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;

@@ -114,9 +114,9 @@ SocketAddr SocketAddr::IPv6(std::array<uint8_t, 16> bytes, uint16_t port,
 absl::StatusOr<SocketAddr> SocketAddr::Parse(std::string_view text) {
   const std::optional<SocketAddr> addr = ParseAddr(text);
   if (addr.has_value()) return *addr;
-  return absl::InvalidArgumentError(
-      absl::StrCat("not a socket address: \"", text,
-                   "\"; write it as \"192.0.2.1:80\" or \"[2001:db8::1]:80\""));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "not a socket address: \"", text,
+      "\"; write an address such as \"192.0.2.1:80\" or \"[2001:db8::1]:80\""));
 }
 
 absl::StatusOr<SocketAddr> SocketAddr::FromSockaddr(const sockaddr* addr,
@@ -132,7 +132,7 @@ absl::StatusOr<SocketAddr> SocketAddr::FromSockaddr(const sockaddr* addr,
     return SocketAddr(storage);
   }
   return absl::InvalidArgumentError(
-      "not the address of an IPv4 or IPv6 socket");
+      "the sockaddr is not an IPv4 or IPv6 address");
 }
 
 // Both families have family and port in the same place.

@@ -217,8 +217,8 @@ absl::StatusOr<S> Reunite(OwnedReadHalf<S>&& reader,
                           OwnedWriteHalf<S>&& writer) {
   if (reader.stream_ == nullptr || reader.stream_ != writer.stream_) {
     return absl::InvalidArgumentError(
-        "Reunite: the halves are of different streams; give those that one "
-        "IntoSplit() has made");
+        "Reunite: the halves belong to different streams; pass both halves of "
+        "one IntoSplit()");
   }
   writer.stream_.reset();
   const std::shared_ptr<S> stream = std::move(reader.stream_);

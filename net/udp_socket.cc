@@ -45,11 +45,11 @@ constexpr size_t kNeverShort = 0;
 absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                          bool join) {
   const std::string call =
-      absl::StrCat(join ? "join" : "leave", " the group of ", group);
+      absl::StrCat(join ? "join" : "leave", " the multicast group ", group);
   if (interface == 0) interface = group.scope();
   if (group.scope() != 0 && group.scope() != interface) {
     return absl::InvalidArgumentError(absl::StrCat(
-        call, ": its scope is another interface than ", interface));
+        call, ": the scope of the group is not interface ", interface));
   }
   int result;
   if (group.IsIPv4()) {
@@ -72,10 +72,11 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
   if (result == 0) return absl::OkStatus();
   if (join && errno == EADDRINUSE) {
     return absl::AlreadyExistsError(
-        absl::StrCat(call, ": it has been joined already"));
+        absl::StrCat(call, ": the socket has already joined the group"));
   }
   if (!join && errno == EADDRNOTAVAIL) {
-    return absl::NotFoundError(absl::StrCat(call, ": it was not joined"));
+    return absl::NotFoundError(
+        absl::StrCat(call, ": the socket has not joined the group"));
   }
   return absl::ErrnoToStatus(errno, call);
 }
@@ -137,7 +138,7 @@ PollResult<absl::StatusOr<size_t>> UdpSocket::PollRecvBatch(
         return recvmmsg(fd(), messages, static_cast<unsigned>(batch.size()), 0,
                         nullptr);
       },
-      [&](int error) { return io().ErrorAtLocal(error, "recvmmsg at"); });
+      [&](int error) { return io().ErrorAtLocal(error, "recvmmsg on"); });
   if (count.IsPending() || !count->ok()) return count;
   for (size_t i = 0; i < **count; ++i) {
     const msghdr& header = messages[i].msg_hdr;

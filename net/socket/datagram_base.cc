@@ -51,7 +51,7 @@ PollResult<absl::StatusOr<RawReceived>> PollReceiveRaw(
         message.msg_iovlen = 1;
         return recvmsg(io.fd(), &message, flags);
       },
-      [&](int error) { return io.ErrorAtLocal(error, "recvmsg at"); });
+      [&](int error) { return io.ErrorAtLocal(error, "recvmsg on"); });
   if (size.IsPending()) return kPending;
   if (!size->ok()) return Result((*std::move(size)).status());
   received.size = **size;
@@ -62,8 +62,8 @@ PollResult<absl::StatusOr<RawReceived>> PollReceiveRaw(
 
 absl::Status SendError(int error, std::string_view call) {
   if (error != EMSGSIZE) return absl::ErrnoToStatus(error, call);
-  return absl::InvalidArgumentError(
-      absl::StrCat(call, ": the datagram is too large; send less at once"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      call, ": the datagram is too large; send a smaller datagram"));
 }
 
 PollResult<absl::StatusOr<size_t>> PollSend(const EventedSocket& socket,

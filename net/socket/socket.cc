@@ -78,7 +78,7 @@ absl::Status CheckIsTcp(int fd) {
   if (!family.ok()) return family.status();
   if (*family == AF_UNIX) {
     return absl::InvalidArgumentError(
-        "not a TCP socket but a Unix one; there are UnixStream and "
+        "the descriptor is a Unix socket, not a TCP socket; use UnixStream or "
         "UnixListener");
   }
   const absl::StatusOr<int> protocol =
@@ -86,7 +86,7 @@ absl::Status CheckIsTcp(int fd) {
   if (!protocol.ok()) return protocol.status();
   if ((*family != AF_INET && *family != AF_INET6) ||
       (*protocol != IPPROTO_TCP && *protocol != kMultipathTcp)) {
-    return absl::InvalidArgumentError("not a TCP socket");
+    return absl::InvalidArgumentError("the descriptor is not a TCP socket");
   }
   return absl::OkStatus();
 }
@@ -114,7 +114,8 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
   if (!found.ok()) return found.status();
   if (*found != type) {
     return absl::InvalidArgumentError(
-        type == SOCK_STREAM ? "not a stream socket" : "not a datagram socket");
+        type == SOCK_STREAM ? "the descriptor is not a stream socket"
+                            : "the descriptor is not a datagram socket");
   }
   absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;

@@ -98,7 +98,7 @@ PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::Poll(
   if (addrs_.empty()) {
     finished_ = true;
     return Result(absl::InvalidArgumentError(
-        "connect: there is no address; give one or more"));
+        "connect: the list of addresses is empty; pass at least one address"));
   }
   for (;;) {
     PollResult<Result> attempt = PollAttempt(cx);

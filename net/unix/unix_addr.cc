@@ -36,7 +36,7 @@ absl::StatusOr<UnixAddr> UnixAddr::FromPath(std::string_view path) {
       path.find('\0') != std::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
         "not a path for a Unix socket: \"", absl::CEscape(path),
-        "\"; it has 1 to ", kMaxSize, " bytes, none of them zero"));
+        "\"; a path has 1 to ", kMaxSize, " bytes, none of them zero"));
   }
   // The size includes the terminating zero.
   return FromName(path, path.size() + 1);
@@ -46,7 +46,7 @@ absl::StatusOr<UnixAddr> UnixAddr::FromAbstractName(std::string_view name) {
   if (name.size() > kMaxSize) {
     return absl::InvalidArgumentError(absl::StrCat(
         "not an abstract name for a Unix socket: \"", absl::CEscape(name),
-        "\"; it has at most ", kMaxSize, " bytes"));
+        "\"; a name has at most ", kMaxSize, " bytes"));
   }
   const std::string marked = absl::StrCat(std::string_view("\0", 1), name);
   return FromName(marked, marked.size());
@@ -64,7 +64,7 @@ absl::StatusOr<UnixAddr> UnixAddr::FromSockaddr(const sockaddr* addr,
   // For some unnamed peers the system returns no address at all.
   if (size == 0) return UnixAddr();
   if (size < kNameOffset || addr->sa_family != AF_UNIX) {
-    return absl::InvalidArgumentError("not the address of a Unix socket");
+    return absl::InvalidArgumentError("the sockaddr is not a Unix address");
   }
   Storage storage;
   const size_t copied = std::min<size_t>(size, sizeof storage.un);

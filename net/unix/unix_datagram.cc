@@ -111,7 +111,7 @@ PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(
           return absl::ResourceExhaustedError(
               absl::StrCat("sendto ", to,
                            ": the receiver's queue is full; send again later, "
-                           "or connect to it to wait"));
+                           "or use Connect() and Send(), which waits"));
         }
         return internal::SendError(error, absl::StrCat("sendto ", to));
       });
