@@ -37,8 +37,8 @@ absl::Status WaitError(int error, pid_t pid) {
   return absl::ErrnoToStatus(
       error,
       absl::StrCat("waitid for child ", pid,
-                   error == ECHILD ? "; does the program ignore SIGCHLD, or "
-                                     "wait for any child?"
+                   error == ECHILD ? "; the program must neither ignore "
+                                     "SIGCHLD nor wait for arbitrary children"
                                    : ""));
 }
 
@@ -147,7 +147,7 @@ Co<absl::StatusOr<ProcessOutput>> Child::WaitWithOutput() && {
 absl::Status Child::SendSignal(int number) {
   if (pid_ == 0 || status_.has_value()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("signal ", number, " to a child that has ended"));
+        absl::StrCat("signal ", number, " was not sent: the child has exited"));
   }
   if (internal::SendSignalTo(pidfd_.fd(), number) == 0) {
     return absl::OkStatus();

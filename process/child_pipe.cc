@@ -98,7 +98,7 @@ PollResult<absl::StatusOr<size_t>> ChildStdout::PollRead(
       Direction::kRead, cx, waiter, /*full=*/0,
       [&] { return read(fd(), buffer.data(), buffer.size()); },
       [](int error) {
-        return absl::ErrnoToStatus(error, "read of a child's output");
+        return absl::ErrnoToStatus(error, "read from a child's output");
       });
 }
 

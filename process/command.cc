@@ -175,12 +175,16 @@ absl::Status Command::Validate() const {
     has_zero |= HasZero(key) || HasZero(value.value_or(""));
     if (key.empty() || key.find('=') != std::string::npos) {
       return absl::InvalidArgumentError(
-          absl::StrCat("Command: '", key, "' is no name of a variable"));
+          absl::StrCat("Command: '", key,
+                       "' is not a name of an environment variable; a name is "
+                       "not empty and contains no '='"));
     }
   }
   if (has_zero) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Command '", program_.c_str(), "': a zero byte in what is passed on"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Command '", program_.c_str(),
+                     "': the program, an argument, a variable or the directory "
+                     "contains a zero byte"));
   }
   return absl::OkStatus();
 }
@@ -262,7 +266,7 @@ absl::StatusOr<pid_t> Command::Start(const Streams& streams) const {
   posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions) != 0 ||
       posix_spawnattr_init(&attributes) != 0) {
-    return absl::ResourceExhaustedError("Command: no memory");
+    return absl::ResourceExhaustedError("Command: out of memory");
   }
   const absl::Cleanup destroy = [&] {
     posix_spawn_file_actions_destroy(&actions);
@@ -331,8 +335,8 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
       // The process id does not belong to the child any more either.
       return absl::AbortedError(absl::StrCat(
           "Command '", program_,
-          "': it has run, but its end was taken away; does the program ignore "
-          "SIGCHLD, or wait for any child?"));
+          "': the child has exited, but its exit status is lost; the program "
+          "must neither ignore SIGCHLD nor wait for arbitrary children"));
     }
     absl::Status status = absl::ErrnoToStatus(errno, "pidfd_open");
     Undo(*pid);
