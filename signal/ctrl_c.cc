@@ -20,7 +20,7 @@ CtrlCFuture CtrlC(const reactor::Handle& handle) {
 
 PollResult<absl::Status> CtrlCFuture::Poll(Context& cx) {
   if (finished_) {
-    Panic("CtrlC() was polled after it had given its result; make another one");
+    Panic("CtrlC() was polled after it completed; call CtrlC() again");
   }
   if (!interrupt_.ok()) {
     finished_ = true;

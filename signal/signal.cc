@@ -70,9 +70,7 @@ Signal::RecvFuture Signal::Recv() { return RecvFuture(*this); }
 
 PollResult<absl::Status> Signal::RecvFuture::Poll(Context& cx) {
   if (signal_ == nullptr) {
-    Panic(
-        "Signal::Recv() was polled after it had given its result; make another "
-        "one");
+    Panic("Signal::Recv() was polled after it completed; call Recv() again");
   }
   PollResult<absl::Status> result = signal_->PollRecv(cx, &waiter_);
   if (result.IsReady()) signal_ = nullptr;

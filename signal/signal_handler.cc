@@ -112,20 +112,22 @@ absl::Status ListenTo(int number,
     case SIGKILL:
     case SIGSTOP:
       return absl::InvalidArgumentError(absl::StrCat(
-          "signal ", number, " cannot be listened to: no process is told"));
+          "signal ", number,
+          " cannot be received: the system calls no handler for it"));
     case SIGSEGV:
     case SIGILL:
     case SIGFPE:
     case SIGBUS:
-      return absl::InvalidArgumentError(absl::StrCat(
-          "signal ", number,
-          " cannot be listened to: the code that caused it cannot go on"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("signal ", number,
+                       " cannot be received: the code that caused the signal "
+                       "cannot continue"));
     default:
       break;
   }
   if (number <= 0 || number >= NSIG) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there is no signal ", number));
+        absl::StrCat("not a signal number: ", number));
   }
   SignalBell& bell = bells[number];
   const ThreadMutexLock lock(&install_mu);
