@@ -20,9 +20,7 @@ namespace {
 
 size_t RoundUp(size_t capacity) {
   if (capacity == 0 || capacity > kMaxCapacity) {
-    Panic(
-        "broadcast::Channel: a capacity is at least 1 and at most "
-        "kMaxCapacity");
+    Panic("broadcast::Channel: the capacity must be from 1 to kMaxCapacity");
   }
   return std::bit_ceil(capacity);
 }
@@ -72,7 +70,9 @@ uint64_t CoreBase::AddReceiver() {
     if (added) receivers_.store(receivers + 1, std::memory_order_relaxed);
   }
   if (!added) {
-    Panic("broadcast: more than kMaxReceivers receivers of one channel");
+    Panic(
+        "broadcast::Channel: a channel has at most kMaxReceivers receivers; "
+        "destroy unused receivers");
   }
   return position;
 }
@@ -124,7 +124,8 @@ bool CoreBase::WaitForMoment(WaitNode& node, const Waker& waker,
 
 absl::Status NoReceiversError() {
   return absl::CancelledError(
-      "broadcast::Sender::Send: there is no receiver; Subscribe() makes one");
+      "broadcast::Sender::Send: the channel has no receiver; call Subscribe() "
+      "to create one");
 }
 
 }  // namespace rouse::broadcast::internal

@@ -152,13 +152,14 @@ class Core : public CoreBase {
   using Message = typename Slot<T>::Message;
 
   static_assert(std::is_same_v<T, std::remove_cvref_t<T>>,
-                "a broadcast channel is of values");
+                "a broadcast channel carries values: T must not be a "
+                "reference, const or volatile");
   static_assert(std::is_copy_constructible_v<T>,
-                "every receiver gets a copy of its own: send a shared_ptr of "
-                "what cannot be copied");
+                "every receiver gets its own copy: send a std::shared_ptr to a "
+                "value that cannot be copied");
   static_assert(std::is_nothrow_destructible_v<T>,
-                "a value must not throw when it is destroyed: that may happen "
-                "where nobody can catch it");
+                "the destructor of a value must not throw: no code may be able "
+                "to catch the exception");
 
   explicit Core(size_t capacity)
       : CoreBase(capacity), slots_(new Slot<T>[this->capacity()]) {}

@@ -359,8 +359,8 @@ class [[nodiscard]] RunUntilCancelledFuture {
   PollResult<Output> Poll(Context& cx) {
     if (!future_.has_value()) {
       Panic(
-          "CancellationToken::RunUntilCancelled: polled after it has finished; "
-          "keep what it gave");
+          "CancellationToken::RunUntilCancelled was polled after it completed; "
+          "keep the result");
     }
     // Each result takes budget; otherwise a loop of results would never yield.
     if (!cx.HasBudget()) return YieldForBudget(cx);

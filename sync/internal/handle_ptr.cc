@@ -12,8 +12,8 @@ namespace rouse::internal {
 
 void PanicMovedFrom(std::string_view handle) {
   Panic(absl::StrCat(handle,
-                     ": used after it was moved from; use the one that it was "
-                     "moved to, or a copy that was made before"));
+                     " was used after it was moved from; use the object that "
+                     "it was moved to, or a copy made before the move"));
 }
 
 }  // namespace rouse::internal

@@ -67,7 +67,7 @@ namespace internal {
 struct RwLockCore {
   explicit RwLockCore(size_t readers) : permits(readers), max_readers(readers) {
     if (readers > 0) return;
-    Panic("RwLock: no readers; let there be at least one");
+    Panic("RwLock: the limit of readers is 0; choose at least 1");
   }
 
   bool TryAcquireAll() {

@@ -20,9 +20,10 @@
 namespace rouse::mpsc::internal {
 
 absl::Status ClosedError(const char* call) {
-  return absl::CancelledError(absl::StrCat(
-      call,
-      ": the channel is closed; its other end has gone or wants no more"));
+  return absl::CancelledError(
+      absl::StrCat(call,
+                   ": the channel is closed; the other end was destroyed, or "
+                   "the receiver was closed"));
 }
 
 void ClosedEvent::Set() {
@@ -94,26 +95,28 @@ void ChannelCore::TakeBack(uint64_t added) {
 }
 
 void ChannelCore::PanicTooMany() {
-  Panic("mpsc: a channel has 2^30 senders; drop those that are not used");
+  Panic(
+      "mpsc::Channel: a channel has at most 2^30 senders; destroy unused "
+      "senders");
 }
 
 Bounded::Bounded(size_t capacity) : permits_(capacity), capacity_(capacity) {
   if (capacity == 0) {
-    Panic("mpsc::Channel: the capacity is 0; a channel needs room for one");
+    Panic("mpsc::Channel: the capacity is 0; choose at least 1");
   }
 }
 
 absl::Status Bounded::WhyNot(const char* call) const {
   if (permits_.IsClosed()) return ClosedError(call);
-  return absl::ResourceExhaustedError(
-      absl::StrCat(call, ": the channel is full; receive, or wait for room"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      call, ": the channel is full; receive messages, or wait for a permit"));
 }
 
 absl::Status Bounded::CheckCount(size_t n, const char* call) const {
   if (n <= capacity_) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(call, ": ", n, " places of a channel that has ", capacity_,
-                   "; ask for fewer at a time"));
+      absl::StrCat(call, ": ", n, " permits exceed the channel's capacity of ",
+                   capacity_, "; request fewer permits at once"));
 }
 
 void PlaceRequest::Cancel() {

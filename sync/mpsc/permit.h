@@ -93,7 +93,7 @@ class [[nodiscard]] PermitBatch {
   // Uses one place to send `value`. Panics if no place is left.
   void Send(T value) {
     if (ABSL_PREDICT_FALSE(size_ == 0)) {
-      Panic("mpsc::PermitBatch::Send: no permit is left; look at size()");
+      Panic("mpsc::PermitBatch::Send: no permit is left; check size() first");
     }
     --size_;
     shared_->Publish(std::move(value));

@@ -99,9 +99,10 @@ enum class PushResult : uint8_t {
 // program ends, because a claimed position cannot be given back.
 template <class T>
 class Queue {
-  static_assert(std::is_nothrow_move_constructible_v<T> &&
-                    std::is_nothrow_destructible_v<T>,
-                "a message's move constructor and destructor must not throw");
+  static_assert(
+      std::is_nothrow_move_constructible_v<T> &&
+          std::is_nothrow_destructible_v<T>,
+      "the move constructor and the destructor of a message must not throw");
 
  public:
   Queue() : Queue(new Block(0)) {}

@@ -32,7 +32,8 @@ namespace rouse::mpsc {
 //
 // See `Sender::Send()`.
 template <class T>
-class [[nodiscard("a message is sent when this is awaited")]] SendFuture {
+class [[nodiscard(
+    "the message is sent when the future is awaited")]] SendFuture {
  public:
   SendFuture(internal::Shared<T, internal::Bounded>& shared, T&& value)
       : shared_(&shared), request_(shared, 1), value_(std::move(value)) {}
@@ -54,7 +55,9 @@ class [[nodiscard("a message is sent when this is awaited")]] SendFuture {
   // cancelled. Panics if the value was sent.
   T TakeValue() {
     if (is_sent_) {
-      Panic("mpsc::SendFuture::TakeValue: the value was sent; see the status");
+      Panic(
+          "mpsc::SendFuture::TakeValue: the value was sent; call TakeValue() "
+          "only if the send failed or is pending");
     }
     Cancel();
     return std::move(value_);
@@ -73,7 +76,8 @@ class [[nodiscard("a message is sent when this is awaited")]] SendFuture {
 //
 // See `Sender::SendUntil()`.
 template <class T, class F>
-class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
+class [[nodiscard(
+    "the message is sent when the future is awaited")]] SendUntilFuture {
  public:
   SendUntilFuture(SendFuture<T> send, F&& until)
       : send_(std::move(send)), until_(std::forward<F>(until)) {}
@@ -89,8 +93,8 @@ class [[nodiscard("a message is sent when this is awaited")]] SendUntilFuture {
     if (until_.get().Poll(cx).IsPending()) return kPending;
     send_.Cancel();
     return absl::DeadlineExceededError(
-        "mpsc::Sender::SendUntil: there was no room until then; take the value "
-        "back, or send it again");
+        "mpsc::Sender::SendUntil: the channel was full until `until` "
+        "completed; take the value back, or send it again");
   }
 
   // Returns the value if it was not sent: see `SendFuture::TakeValue()`.

@@ -34,7 +34,7 @@ namespace rouse::mpsc {
 // See `SendTimeout()`.
 template <class T>
 class [[nodiscard(
-    "a message is sent when this is awaited")]] SendTimeoutFuture {
+    "the message is sent when the future is awaited")]] SendTimeoutFuture {
  public:
   SendTimeoutFuture(SendFuture<T> send, Sleep sleep)
       : send_(std::move(send)), sleep_(std::move(sleep)) {}
@@ -47,8 +47,8 @@ class [[nodiscard(
     send_.Cancel();
     if (!up->ok()) return up->status();
     return absl::DeadlineExceededError(
-        "mpsc::SendTimeout: there was no room in time; take the value back, or "
-        "send it again");
+        "mpsc::SendTimeout: the channel was full until the deadline; take the "
+        "value back, or send it again");
   }
 
   // Returns the value if it was not sent: see `SendFuture::TakeValue()`.

@@ -120,8 +120,8 @@ class Shared : public Core {
       if (queue_.size() == 0) {
         return rouse::internal::ErrorFor<absl::StatusOr<T>>(
             absl::UnavailableError(
-                "mpsc::Receiver::TryReceive: there is no message yet; "
-                "Receive() waits for one"));
+                "mpsc::Receiver::TryReceive: the channel is empty; call "
+                "Receive() to wait for a message"));
       }
       // The sender of the first message may still be sending, although senders
       // of later messages are done.

@@ -106,8 +106,8 @@ void Notify::Leave(Waiter& waiter) {
 
 void Notify::NotifiedFuture::PanicMoved() {
   Panic(
-      "Notify::Notified: moved after it was polled, enabled or moved; move it "
-      "before, or leave it where it is");
+      "Notify::Notified was moved after it was polled, enabled or moved from; "
+      "move the future before its first poll or Enable()");
 }
 
 bool Notify::NotifiedFuture::IsNotified(Waker waker) {
@@ -129,7 +129,7 @@ void Notify::NotifiedFuture::Leave() {
 bool Notify::NotifiedFuture::Enable() {
   if (stage_ == Stage::kFinished) {
     Panic(
-        "Notify::Notified: enabled after it has finished; call Notified() "
+        "Notify::Notified was enabled after it completed; call Notified() "
         "again");
   }
   return stage_ == Stage::kNotified || IsNotified(Waker());

@@ -27,10 +27,11 @@ absl::Status OnceCellCore::Begin() {
   }
   if (is_set) {
     return absl::AlreadyExistsError(
-        "OnceCell::Set: it has a value; read what there is by Get()");
+        "OnceCell::Set: the cell already has a value; read the value with "
+        "Get()");
   }
   return absl::UnavailableError(
-      "OnceCell::Set: another is making its value; wait for that by "
+      "OnceCell::Set: the cell is being initialized; wait for the value with "
       "GetOrInit()");
 }
 

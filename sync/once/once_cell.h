@@ -222,7 +222,8 @@ template <class F>
 class OnceCellTurn {
  public:
   using Inner = std::decay_t<std::invoke_result_t<F&>>;
-  static_assert(Future<Inner>, "a OnceCell is made by what returns a future");
+  static_assert(Future<Inner>,
+                "the initializer of a OnceCell must return a future");
 
   template <class Init>
   OnceCellTurn(OnceCellCore& core, Init&& init)

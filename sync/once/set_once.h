@@ -116,7 +116,7 @@ class SetOnce {
   absl::Status Set(U&& value) {
     if (!core_.Begin()) {
       return absl::AlreadyExistsError(
-          "SetOnce::Set: it has been set before; read what there is by Get()");
+          "SetOnce::Set: the value was already set; read the value with Get()");
     }
     ROUSE_TRY { std::construct_at(&value_, std::forward<U>(value)); }
     ROUSE_CATCH_ALL {

@@ -10,36 +10,36 @@ namespace rouse::oneshot::internal {
 
 absl::Status SenderDestroyedError() {
   return absl::CancelledError(
-      "oneshot::Receiver: the sender was destroyed before it has sent "
-      "anything");
+      "oneshot::Receiver: the sender was destroyed before it sent a value");
 }
 
 absl::Status ClosedError() {
   return absl::CancelledError(
-      "oneshot::Receiver: closed before anything was sent");
+      "oneshot::Receiver: the receiver was closed before a value was sent");
 }
 
 absl::Status NothingYetError() {
   return absl::UnavailableError(
-      "oneshot::Receiver::TryReceive: nothing has been sent yet; await the "
+      "oneshot::Receiver::TryReceive: no value has been sent yet; await the "
       "receiver, or try again");
 }
 
 absl::Status TakenError() {
   return absl::FailedPreconditionError(
-      "oneshot::Receiver::TryReceive: the result was given already; keep it");
+      "oneshot::Receiver::TryReceive: the result was already returned; keep "
+      "the result");
 }
 
 void PanicPolledAfterEnd() {
   Panic(
-      "oneshot: polled after it was ready or was moved from; keep the result "
-      "of the first time");
+      "oneshot::Receiver or Closed was polled after it completed or was moved "
+      "from; keep the result");
 }
 
 void PanicSentBefore() {
   Panic(
-      "oneshot::Sender: used after it has sent or was moved from; make a "
-      "channel for each value");
+      "oneshot::Sender was used after it sent a value or was moved from; "
+      "create a channel for each value");
 }
 
 }  // namespace rouse::oneshot::internal

@@ -59,7 +59,7 @@ namespace internal {
 template <class T>
 struct ReceivedOf {
   static_assert(!std::is_reference_v<T>,
-                "a reference cannot be sent: send a pointer");
+                "a oneshot channel cannot send a reference: send a pointer");
   using type = absl::StatusOr<T>;
 };
 template <class T>
@@ -191,7 +191,8 @@ class Sender {
   bool SendValue(Value& value) {
     static_assert(std::is_nothrow_move_constructible_v<Value> ||
                       std::is_move_assignable_v<Value>,
-                  "what is sent must be movable, so that it can be given back");
+                  "the value must be movable, so that a failed Send() can "
+                  "return the value");
     if (ABSL_PREDICT_FALSE(shared_ == nullptr)) internal::PanicSentBefore();
     if (shared_->IsClosed()) return false;
     Value* const place = std::construct_at(shared_->value(), std::move(value));

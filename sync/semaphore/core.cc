@@ -33,8 +33,8 @@ SemaphoreCore::SemaphoreCore(size_t permits) : word_(permits * kPermit) {
 
 void SemaphoreCore::PanicOverflow() {
   Panic(
-      "Semaphore: more than kMaxPermits permits; release what was acquired, "
-      "and add no more than there may be");
+      "Semaphore: the number of permits exceeds kMaxPermits; release only "
+      "acquired permits, or add fewer permits");
 }
 
 size_t SemaphoreCore::Forget(size_t n) {
@@ -175,11 +175,12 @@ std::string SemaphoreCore::Describe(const Waiter& waiter) {
       ++count;
     });
   }
-  if (missing == 0) return "has its permits, and is to be polled";
+  if (missing == 0) return "has its permits, but was not polled since";
   std::string text =
       absl::StrCat("lacks ", missing, " of ", waiter.needed, " permits");
   for (size_t i = 0; i < std::min(count, kMostNamed); ++i) {
-    absl::StrAppend(&text, i == 0 ? "; given, and not polled since: " : ", ");
+    absl::StrAppend(&text,
+                    i == 0 ? "; notified, but not polled since: " : ", ");
     if (tasks[i] == 0) {
       absl::StrAppend(&text, "no task");
     } else {

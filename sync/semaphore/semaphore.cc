@@ -13,27 +13,27 @@ namespace rouse {
 
 absl::Status Semaphore::ClosedError() {
   return absl::FailedPreconditionError(
-      "Semaphore::Acquire: the semaphore is closed; no permit is to be had any "
-      "more");
+      "Semaphore::Acquire: the semaphore is closed; no permit can be acquired");
 }
 
 void Semaphore::PanicMovedFrom() {
   Panic(
-      "Semaphore::AcquireOwned: polled after it was moved from; poll what it "
-      "was moved to");
+      "Semaphore::AcquireOwned was polled after it was moved from; poll the "
+      "future that it was moved to");
 }
 
 void Semaphore::PanicTooMany(const char* call) {
   Panic(std::string(call) +
-        ": more permits than Semaphore::kMaxPermits; ask for fewer");
+        ": the number of permits exceeds Semaphore::kMaxPermits; request fewer "
+        "permits");
 }
 
 void Semaphore::Permit::Merge(Permit&& other) {
   if (other.n_ == 0) return;
   if (n_ > 0 && semaphore_ != other.semaphore_) {
     Panic(
-        "Semaphore::Permit::Merge: permits of two semaphores; merge those of "
-        "one");
+        "Semaphore::Permit::Merge: the permits belong to different semaphores; "
+        "merge only permits of the same semaphore");
   }
   semaphore_ = other.semaphore_;
   n_ += std::exchange(other.n_, 0);

@@ -9,8 +9,8 @@ namespace rouse::watch::internal {
 
 absl::Status ClosedError() {
   return absl::CancelledError(
-      "watch::Receiver: all senders were destroyed; there will be no other "
-      "value");
+      "watch::Receiver: all senders were destroyed; no other value will be "
+      "sent");
 }
 
 }  // namespace rouse::watch::internal
