@@ -27,8 +27,7 @@ Scheduler& CurrentOrPanic() {
   Scheduler* scheduler = Current();
   if (scheduler == nullptr) {
     Panic(
-        "Spawn: there is no runtime on this thread; call it in a task or "
-        "inside "
+        "Spawn: this thread has no runtime; call Spawn() in a task or inside "
         "Runtime::BlockOn, hold a Runtime::Enter() guard, or call "
         "Runtime::Spawn");
   }

@@ -42,7 +42,7 @@ namespace {
 
 size_t CheckedWorkers(const Options& options) {
   if (options.workers == 0) {
-    Panic("Scheduler: no workers; there must be one at least");
+    Panic("Scheduler: the number of workers is 0; choose at least 1");
   }
   return options.workers;
 }
@@ -178,8 +178,8 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
       ROUSE_TRY {
         const std::string what = task::DescribeThrown(task->meta(), exception);
         LOG(ERROR) << what
-                   << "; the runtime shuts down, as "
-                      "Builder::OnUnhandledException says";
+                   << "; the runtime shuts down, as set by "
+                      "Builder::OnUnhandledException";
         const absl::MutexLock lock(&closed_by_mu_);
         if (closed_by_.empty()) closed_by_ = what;
       }
@@ -195,9 +195,9 @@ void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {
       }
       break;
     case UnhandledException::kAbort:
-      LOG(ERROR) << task::DescribeThrown(task->meta(), exception)
-                 << "; the runtime's policy for unhandled exceptions is to "
-                    "abort";
+      LOG(ERROR)
+          << task::DescribeThrown(task->meta(), exception)
+          << "; the program aborts, as set by Builder::OnUnhandledException";
       std::abort();
   }
 }
@@ -281,7 +281,9 @@ void Scheduler::CancelTasks(size_t worker) {
 
 void Scheduler::Finish() {
   if (std::exchange(finished_, true)) {
-    Panic("Scheduler: Finish() called twice; CancelAll() calls it, too");
+    Panic(
+        "Scheduler::Finish() was called twice; CancelAll() also calls "
+        "Finish()");
   }
   FirstException first;
   queues_.DrainAll([this, &first](task::Header* task) {

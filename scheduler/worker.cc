@@ -424,8 +424,8 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   const Options& options = worker.scheduler_.options();
   if (options.run_elsewhere == nullptr) {
     Panic(
-        "BlockInPlace: a current-thread runtime has no other thread to run its "
-        "tasks meanwhile; use SpawnBlocking, or a multi-thread runtime");
+        "BlockInPlace: a current-thread runtime has no other thread that could "
+        "run its tasks; use SpawnBlocking, or a multi-thread runtime");
   }
   // For example in a hook, or in a waker called by the driver.
   if (!here->polls()) return;

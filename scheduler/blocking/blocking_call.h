@@ -30,8 +30,9 @@ class BlockingCall {
  public:
   using Output = std::invoke_result_t<F>;
   static_assert(!Future<Output>,
-                "this returns a future, which nobody would poll, and which may "
-                "outlive what it refers to: use Spawn(), or BlockOn() inside");
+                "a blocking call must not return a future, which would not be "
+                "polled and might outlive its captures: use Spawn(), or call "
+                "BlockOn() in the blocking call");
 
   explicit BlockingCall(F&& f) : f_(std::move(f)) {}
   explicit BlockingCall(const F& f) : f_(f) {}

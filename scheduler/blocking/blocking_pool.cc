@@ -100,7 +100,7 @@ void BlockingPool::ShutDown::operator()(BlockingPool* pool) const {
 
 BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
   if (options.max_threads == 0) {
-    Panic("BlockingPool: max_threads is 0; give it 1 or more");
+    Panic("BlockingPool: max_threads is 0; choose at least 1");
   }
   return Owner(new BlockingPool(std::move(options)));
 }
@@ -108,7 +108,8 @@ BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
 BlockingPool::BlockingPool(BlockingOptions options)
     : options_(std::move(options)),
       out_of_memory_(absl::ResourceExhaustedError(
-          "SpawnBlocking: out of memory; free some, or call less at a time")) {}
+          "SpawnBlocking: out of memory; free "
+          "memory, or make fewer calls at once")) {}
 
 BlockingPool::~BlockingPool() {
   // Relaxed: no other thread uses the pool any more.
@@ -228,9 +229,9 @@ absl::Status BlockingPool::TryStartThread() {
       options_.thread_stack_size);
   if (!thread.ok()) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "SpawnBlocking: no thread could be started, and none is there (",
+        "SpawnBlocking: the pool has no thread, and cannot start one (",
         thread.status().message(),
-        "); raise the limit of threads, or use fewer"));
+        "); raise the limit of threads, or use fewer threads"));
   }
   std::move(unref).Cancel();
   ++threads_started_;
@@ -431,7 +432,9 @@ void BlockingPool::WorkEnded(size_t count) {
 }
 
 void BlockingPool::Submit(task::Header*) {
-  Panic("BlockingPool: a call was woken, which only a future can be");
+  Panic(
+      "BlockingPool: a blocking call was woken; only a pending future can be "
+      "woken");
 }
 
 void BlockingPool::Resubmit(task::Header* task) { Submit(task); }

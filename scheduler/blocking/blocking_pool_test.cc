@@ -429,9 +429,10 @@ TEST(BlockingPool, WithNoThreadToBeHadTheCallFails) {
         JoinHandle<void> handle = pool->Spawn(
             [&ran, witness = Witness(&destroyed_on)] { ran = true; });
         EXPECT_EQ(destroyed_on.load(), std::this_thread::get_id());
-        EXPECT_THAT(BlockOn(std::move(handle)),
-                    StatusIs(absl::StatusCode::kResourceExhausted,
-                             HasSubstr("pthread_create of rouse-blk-0")));
+        EXPECT_THAT(
+            BlockOn(std::move(handle)),
+            StatusIs(absl::StatusCode::kResourceExhausted,
+                     HasSubstr("pthread_create for thread rouse-blk-0")));
       });
   if (!allowed) GTEST_SKIP() << "no filters of system calls here";
   EXPECT_FALSE(ran);

@@ -27,9 +27,9 @@ BlockingPool& CurrentBlockingPoolOrPanic() {
   BlockingPool* pool = CurrentBlockingPool();
   if (pool == nullptr) {
     Panic(
-        "SpawnBlocking: there is no runtime on this thread; call it in a task "
-        "or inside Runtime::BlockOn, hold a Runtime::Enter() guard, or call "
-        "Handle::SpawnBlocking");
+        "SpawnBlocking: this thread has no runtime; call SpawnBlocking() in a "
+        "task or inside Runtime::BlockOn, hold a Runtime::Enter() guard, or "
+        "call Handle::SpawnBlocking");
   }
   return *pool;
 }

@@ -316,7 +316,7 @@ class [[nodiscard]] JoinSetNextFuture {
     PollResult<std::optional<JoinResult<T>>> result =
         wait_
             .SetOrPanic(
-                "JoinSet::Next: polled after it has finished; call Next() "
+                "JoinSet::Next was polled after it completed; call Next() "
                 "again")
             .PollNext(cx);
     if (result.IsReady()) wait_.Finish();
@@ -339,7 +339,7 @@ class [[nodiscard]] JoinSetNextWithIdFuture {
     PollResult<std::optional<JoinedTask<T>>> joined =
         wait_
             .SetOrPanic(
-                "JoinSet::NextWithId: polled after it has finished; call "
+                "JoinSet::NextWithId was polled after it completed; call "
                 "NextWithId() again")
             .PollNextWithId(cx);
     if (joined.IsReady()) wait_.Finish();
@@ -360,7 +360,7 @@ class [[nodiscard]] JoinSetJoinAllFuture {
 
   PollResult<std::vector<JoinResult<T>>> Poll(Context& cx) {
     JoinSet<T>& set = wait_.SetOrPanic(
-        "JoinSet::JoinAll: polled after it has finished; call JoinAll() again");
+        "JoinSet::JoinAll was polled after it completed; call JoinAll() again");
     for (;;) {
       PollResult<std::optional<JoinResult<T>>> result = set.PollNext(cx);
       if (result.IsPending()) return kPending;
@@ -386,7 +386,7 @@ class [[nodiscard]] JoinSetShutdownFuture {
 
   PollResult<void> Poll(Context& cx) {
     JoinSet<T>& set = wait_.SetOrPanic(
-        "JoinSet::Shutdown: polled after it has finished; call Shutdown() "
+        "JoinSet::Shutdown was polled after it completed; call Shutdown() "
         "again");
     if (!std::exchange(aborted_, true)) set.AbortAll();
     while (!set.empty()) {

@@ -144,7 +144,7 @@ TaskTrackerToken::~TaskTrackerToken() {
 
 PollResult<void> TaskTrackerWait::Poll(Context& cx) {
   if (core_ == nullptr) {
-    Panic("TaskTracker::Wait: polled after it has finished; call Wait() again");
+    Panic("TaskTracker::Wait was polled after it completed; call Wait() again");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
@@ -159,8 +159,8 @@ PollResult<void> TaskTrackerWait::Poll(Context& cx) {
 
 void TaskTrackerWait::PanicMoved() {
   Panic(
-      "TaskTracker::Wait: moved after it was polled; move it before, or leave "
-      "it where it is");
+      "TaskTracker::Wait was moved after it was polled; move the future before "
+      "its first poll");
 }
 
 void TaskTrackerWait::Finish() {

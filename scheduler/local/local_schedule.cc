@@ -52,9 +52,9 @@ LocalSchedule& CurrentLocalOrPanic() {
   LocalSchedule* const schedule = Current();
   if (schedule == nullptr) {
     Panic(
-        "SpawnLocal: there is no LocalSet on this thread; call it in a task of "
-        "one or inside LocalSet::RunUntil, hold a LocalSet::Enter() guard, or "
-        "call LocalSet::Spawn");
+        "SpawnLocal: this thread has no LocalSet; call SpawnLocal() in a task "
+        "of a LocalSet or inside LocalSet::RunUntil, hold a LocalSet::Enter() "
+        "guard, or call LocalSet::Spawn");
   }
   return *schedule;
 }
@@ -85,9 +85,10 @@ bool LocalSchedule::IsOwner() const { return owner_ == ThisThread(); }
 
 void LocalSchedule::CheckOwner(std::string_view call) const {
   if (IsOwner()) return;
-  Panic(absl::StrCat(call,
-                     ": called on another thread than the one that made the "
-                     "LocalSet; keep the set, and whatever polls it, there"));
+  Panic(absl::StrCat(
+      call,
+      " was called on another thread than the thread that created the "
+      "LocalSet; use the LocalSet, and poll its futures, only on that thread"));
 }
 
 void LocalSchedule::Adopt(task::Header* task) {

@@ -25,8 +25,8 @@ LocalSet::~LocalSet() {
   schedule_->CheckOwner("~LocalSet");
   if (schedule_->is_driving()) {
     Panic(
-        "~LocalSet: destroyed by one of its own tasks; let the last owner be "
-        "outside of the set");
+        "LocalSet was destroyed by one of its own tasks; let the last owner be "
+        "outside the set");
   }
   schedule_->Deregister(driver_);
   schedule_->Close();
@@ -37,8 +37,8 @@ PollResult<void> LocalSet::Poll(Context& cx) {
   schedule_->CheckOwner("LocalSet::Poll");
   if (schedule_->is_driving()) {
     Panic(
-        "LocalSet::Poll: polled by one of its own tasks, whose end it would "
-        "wait for; use RunUntil there");
+        "LocalSet was polled by one of its own tasks, for which the poll would "
+        "wait; use RunUntil() in the task");
   }
   schedule_->Register(driver_, cx.waker());
   {

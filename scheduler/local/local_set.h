@@ -70,7 +70,8 @@ auto SpawnOnLocal(scheduler::LocalSchedule& schedule, F&& f,
 //
 // See `LocalSet::Enter()`. Guards nest: they must be destroyed on the thread
 // that made them, in reverse order.
-class [[nodiscard("the set is left when the guard goes")]] LocalSetGuard {
+class [[nodiscard(
+    "the thread leaves the set when the guard is destroyed")]] LocalSetGuard {
  public:
   // Adds a reference.
   explicit LocalSetGuard(scheduler::LocalSchedule* schedule);
@@ -202,12 +203,14 @@ class [[nodiscard]] RunUntilFuture {
   PollResult<FutureOutput<F>> Poll(Context& cx) {
     if (schedule_ == nullptr) {
       Panic(
-          "LocalSet::RunUntil: polled after it has finished; call RunUntil() "
+          "LocalSet::RunUntil was polled after it completed; call RunUntil() "
           "again");
     }
     schedule_->CheckOwner("LocalSet::RunUntil");
     if (schedule_->is_closed()) {
-      Panic("LocalSet::RunUntil: polled after its set was destroyed");
+      Panic(
+          "LocalSet::RunUntil was polled after the LocalSet was destroyed; "
+          "keep the LocalSet until RunUntil() completes");
     }
     PollResult<FutureOutput<F>> result = PollBoth(cx);
     if (result.IsReady()) Finish();

@@ -455,8 +455,10 @@ TEST(LocalSet, ATaskThatWaitsForItsOwnSetPanics) {
   auto body = [&]() -> Co<> { co_await set; };
   JoinHandle<void> handle = set.Spawn(body);
   BlockOn(set);
-  EXPECT_THAT(BlockOn(handle), StatusIs(absl::StatusCode::kInternal,
-                                        HasSubstr("LocalSet::Poll")));
+  EXPECT_THAT(
+      BlockOn(handle),
+      StatusIs(absl::StatusCode::kInternal,
+               HasSubstr("LocalSet was polled by one of its own tasks")));
 }
 
 TEST(LocalSet, RunUntilPolledAfterItHasFinishedPanics) {

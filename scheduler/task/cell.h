@@ -47,10 +47,10 @@ template <class F>
 constexpr auto CheckSpawnable() {
   constexpr bool kIsFuture = IntoFuture<std::decay_t<F>>;
   static_assert(kIsFuture,
-                "Spawn takes a future, or a callable that returns one");
+                "Spawn takes a future, or a callable that returns a future");
   static_assert(!kIsFuture || std::is_constructible_v<std::decay_t<F>, F>,
-                "Spawn keeps what it is given, and this cannot be copied: move "
-                "it, as in Spawn(std::move(co))");
+                "Spawn stores its argument, and this argument cannot be "
+                "copied: move the argument, as in Spawn(std::move(co))");
 }
 
 template <Future F>
@@ -83,11 +83,11 @@ class Cell final : public Header {
  private:
   static_assert(std::is_void_v<Output> ||
                     std::is_nothrow_destructible_v<Output>,
-                "the output of a task must not throw when it is destroyed: "
-                "that may happen where nobody can catch it");
+                "the destructor of a task's output must not throw: no code may "
+                "be able to catch the exception");
   static_assert(std::max(alignof(F), alignof(Result)) <= FramePool::kAlignment,
-                "a task is aligned to 16 bytes: hold a future or an output of "
-                "larger alignment through a pointer");
+                "a task is aligned to 16 bytes: store a future or an output of "
+                "larger alignment behind a pointer");
 
   enum class Holds : unsigned char {
     kFuture,

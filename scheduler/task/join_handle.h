@@ -120,8 +120,8 @@ class JoinHandle {
   PollResult<JoinResult<T>> Poll(Context& cx) {
     if (task_ == nullptr) {
       Panic(
-          "JoinHandle: polled after it gave its result or was moved from; "
-          "keep the result of the first time");
+          "JoinHandle was polled after it completed or was moved from; keep "
+          "the result");
     }
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;

@@ -89,7 +89,7 @@ TEST_F(TraceTest, TellsWhereTheTaskWaits) {
 TEST_F(TraceTest, GoesOnInWhatACallableHasMade) {
   JoinHandle<int> handle = schedule_->Start([this] { return Leaf(&script_); });
   const std::string text = *Trace();
-  EXPECT_TRUE(text.ends_with("::Leaf, not begun\n")) << text;
+  EXPECT_TRUE(text.ends_with("::Leaf, not started\n")) << text;
   schedule_->RunNext();
   EXPECT_EQ(*Trace(), "awaiting Leaf\n");
 }

@@ -33,8 +33,8 @@ void LogUnhandled(const TaskMeta& task,
                   const std::exception_ptr& exception) noexcept {
   ROUSE_TRY {
     LOG(ERROR) << DescribeThrown(task, exception)
-               << "; nobody has taken it: await the task's JoinHandle, or see "
-                  "Builder::OnUnhandledException";
+               << "; no code has taken the exception: await the task's "
+                  "JoinHandle, or see Builder::OnUnhandledException";
   }
   ROUSE_CATCH_ALL {
     // A log sink threw, or memory ran out.
