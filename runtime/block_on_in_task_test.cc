@@ -131,7 +131,7 @@ TEST_P(BlockOnInTaskTest, IsAPanicThatSaysWhatToUse) {
     EXPECT_THAT(
         runtime.BlockOn(runtime.Spawn(body)),
         StatusIs(absl::StatusCode::kInternal,
-                 AllOf(HasSubstr(blocking.name + ": called inside task"),
+                 AllOf(HasSubstr(blocking.name + " was called inside task"),
                        HasSubstr(blocking.instead))));
   }
 }

@@ -55,7 +55,7 @@ absl::StatusOr<size_t> DefaultWorkerThreads() {
     return absl::InvalidArgumentError(
         absl::StrCat("environment variable ", kWorkerThreads, " is \"", value,
                      "\": set it to a number from 1 to ", kMaxWorkerThreads,
-                     ", or not at all"));
+                     ", or unset it"));
   }
   return count;
 }
@@ -70,7 +70,7 @@ absl::Status CheckBuckets(std::string_view option,
       option, " with ", buckets.linear_steps, " steps from ",
       absl::FormatDuration(buckets.shortest), " to ",
       absl::FormatDuration(buckets.longest),
-      ": choose 1, 2, 4 or 8 steps, and a longest poll above the shortest"));
+      ": choose 1, 2, 4 or 8 steps, and a longest time above the shortest"));
 }
 
 absl::Status Check(const RuntimeOptions& options) {
@@ -78,28 +78,28 @@ absl::Status Check(const RuntimeOptions& options) {
   if (resolution < absl::Microseconds(64) || resolution > absl::Seconds(1)) {
     return absl::InvalidArgumentError(
         absl::StrCat("TimerResolution(", absl::FormatDuration(resolution),
-                     "): choose one from 64us to 1s"));
+                     "): choose a resolution from 64us to 1s"));
   }
   if (options.blocking.max_threads == 0) {
     return absl::InvalidArgumentError(
-        "MaxBlockingThreads(0): choose 1 or more; none is started before it is "
-        "needed");
+        "MaxBlockingThreads(0): choose at least 1; threads start only when "
+        "they are needed");
   }
   if (options.scheduler.workers > kMaxWorkerThreads) {
     return absl::InvalidArgumentError(
         absl::StrCat("WorkerThreads(", options.scheduler.workers,
-                     "): choose one up to ", kMaxWorkerThreads));
+                     "): choose a number up to ", kMaxWorkerThreads));
   }
   if (options.scheduler.event_interval == 0) {
     return absl::InvalidArgumentError(
-        "EventInterval(0): choose 1 or more; with 1 each poll is followed by a "
-        "look for events");
+        "EventInterval(0): choose at least 1; with 1, the worker checks for "
+        "events after each poll");
   }
   const size_t events = options.reactor.events_per_turn;
   if (events == 0 || events > kMaxEventsPerTurn) {
-    return absl::InvalidArgumentError(absl::StrCat("MaxEventsPerTurn(", events,
-                                                   "): choose one from 1 to ",
-                                                   kMaxEventsPerTurn));
+    return absl::InvalidArgumentError(
+        absl::StrCat("MaxEventsPerTurn(", events,
+                     "): choose a number from 1 to ", kMaxEventsPerTurn));
   }
   absl::Status buckets =
       CheckBuckets("PollTimeHistogram", options.scheduler.poll_time_buckets);
@@ -110,7 +110,7 @@ absl::Status Check(const RuntimeOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "LongPollBound(",
         absl::FormatDuration(options.scheduler.long_poll_bound),
-        "): choose one from ", absl::FormatDuration(kMinLongPollBound),
+        "): choose at least ", absl::FormatDuration(kMinLongPollBound),
         ", or absl::InfiniteDuration()"));
   }
   return absl::OkStatus();

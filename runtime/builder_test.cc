@@ -183,7 +183,7 @@ TEST(Builder, RefusesALongPollBoundOfLessThan100Microseconds) {
     EXPECT_THAT(
         Builder::MultiThread().LongPollBound(bad).Build(),
         StatusIs(kInvalidArgument, AllOf(HasSubstr("LongPollBound"),
-                                         HasSubstr("choose one from 100us"))));
+                                         HasSubstr("choose at least 100us"))));
   }
   EXPECT_THAT(
       Builder::MultiThread().LongPollBound(absl::Microseconds(100)).Build(),
@@ -337,7 +337,7 @@ TEST_P(UnhandledExceptionDeathTest, MayAbort) {
                 .Build();
         (void)runtime->BlockOn(runtime->Spawn(Throws()));
       },
-      "policy for unhandled exceptions is to abort");
+      "the program aborts, as set by Builder::OnUnhandledException");
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS

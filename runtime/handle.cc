@@ -49,9 +49,8 @@ ScopedRuntime::~ScopedRuntime() { current = outer_; }
 void ScopedRuntime::CheckEndsNow() const {
   if (CurrentRuntime() != &shared_) {
     Panic(
-        "EnterGuard: destroyed before one that was made after it, or on "
-        "another thread; destroy guards where they were made, the last one "
-        "first");
+        "EnterGuard was destroyed before a later guard, or on another thread; "
+        "destroy guards on the thread that created them, in reverse order");
   }
 }
 
@@ -65,8 +64,8 @@ Handle Handle::Current() {
   std::optional<Handle> handle = TryCurrent();
   if (!handle.has_value()) {
     Panic(
-        "Handle::Current: there is no runtime on this thread; call it in a "
-        "task or inside Runtime::BlockOn, or hold a Runtime::Enter() guard");
+        "Handle::Current: this thread has no runtime; call Current() in a task "
+        "or inside Runtime::BlockOn, or hold a Runtime::Enter() guard");
   }
   return *std::move(handle);
 }
@@ -77,13 +76,15 @@ void Handle::CheckMayBlock() const {
 
 void Handle::PanicInBlockOn() const {
   if (!shared_->scheduler->IsClosedByException()) {
-    Panic("BlockOn: the runtime was destroyed meanwhile; keep it until then");
+    Panic(
+        "BlockOn: the runtime was destroyed before the future completed; keep "
+        "the Runtime until BlockOn returns");
   }
   std::string which = shared_->scheduler->ClosedByException();
   if (which.empty()) which = "a task ended with an exception";
-  Panic(absl::StrCat("BlockOn: ", which,
-                     "; the runtime was built to shut down then: see "
-                     "Builder::OnUnhandledException"));
+  Panic(absl::StrCat(
+      "BlockOn: ", which,
+      "; the runtime has shut down, as set by Builder::OnUnhandledException"));
 }
 
 void Handle::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) const {

@@ -244,7 +244,8 @@ class Handle {
 // Returned by `Handle::Enter()`. Guards nest: each guard must be destroyed on
 // the thread that made it, the last one first. A violation is a `Panic()` out
 // of a destructor, which ends the program with its message.
-class [[nodiscard("the runtime is left when the guard goes")]] EnterGuard {
+class [[nodiscard(
+    "the thread leaves the runtime when the guard is destroyed")]] EnterGuard {
  public:
   explicit EnterGuard(const Handle& handle)
       : shared_(handle.shared_),

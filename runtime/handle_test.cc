@@ -105,7 +105,7 @@ TEST_P(HandleTest, BlockOnInsideATaskPanics) {
     co_return "no panic";
   };
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)),
-              IsOkAndHolds(HasSubstr("called inside task")));
+              IsOkAndHolds(HasSubstr("was called inside task")));
 }
 
 #endif
@@ -193,7 +193,7 @@ TEST_P(HandleTest, GuardsThatGoInAnotherOrderEndTheProgram) {
     const EnterGuard second(two.handle());
     first.reset();
   };
-  EXPECT_DEATH(in_wrong_order(), "the last one first");
+  EXPECT_DEATH(in_wrong_order(), "in reverse order");
 }
 
 }  // namespace

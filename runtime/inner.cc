@@ -334,9 +334,9 @@ void RuntimeInner::CheckMayShutDown(absl::Duration limit) const {
   const bool waits = limit > absl::ZeroDuration() || !options_.multi_thread;
   if (waits && RuntimeScope::Runs(handle_.shared_.get())) {
     Panic(
-        "Runtime: shut down by one of its own tasks, for which that would "
-        "wait; let a thread outside the runtime be its last owner, or call "
-        "ShutdownBackground() if it has threads of its own");
+        "Runtime was shut down by one of its own tasks, for which the shutdown "
+        "would wait; let a thread outside the runtime be its last owner, or "
+        "call ShutdownBackground() if the runtime is multi-threaded");
   }
 }
 
@@ -379,9 +379,9 @@ bool RuntimeInner::Shutdown(absl::Duration limit) {
     const PollResult<absl::Status> failed = call.Poll(cx);
     if (failed.IsReady() && absl::IsResourceExhausted(*failed)) {
       Panic(
-          "Runtime: shut down by a waker that its watchdog has called, for "
-          "which there must be another thread, and none can be started; raise "
-          "the limit of threads");
+          "Runtime was shut down by a waker that its watchdog called, and the "
+          "thread that this needs cannot be started; raise the limit of "
+          "threads");
     }
     return false;
   }

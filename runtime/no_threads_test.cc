@@ -91,8 +91,9 @@ TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
                       IsOkAndHolds(7));
           return;
         }
-        EXPECT_THAT(runtime, StatusIs(absl::StatusCode::kUnavailable,
-                                      HasSubstr("pthread_create of rouse-")));
+        EXPECT_THAT(runtime,
+                    StatusIs(absl::StatusCode::kUnavailable,
+                             HasSubstr("pthread_create for thread rouse-")));
         EXPECT_EQ(begun, threads < others ? 0 : threads - others);
         EXPECT_EQ(ended, begun);
         EXPECT_EQ(CountDescriptors(), descriptors);

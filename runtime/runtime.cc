@@ -29,7 +29,9 @@ Runtime::~Runtime() {
 
 bool Runtime::ShutdownTimeout(AnyDuration limit) && {
   if (inner_ == nullptr) {
-    Panic("Runtime: shut down a second time, or moved from; shut it down once");
+    Panic(
+        "Runtime was shut down twice, or after it was moved from; shut a "
+        "Runtime down once");
   }
   inner_->CheckMayShutDown(limit);
   const std::shared_ptr<internal::RuntimeInner> inner = std::move(inner_);

@@ -489,7 +489,7 @@ TEST(Runtime, SpawningWithoutOnePanics) {
     Spawn(Add(1, 2));
     FAIL() << "Spawn returned";
   } catch (const PanicError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("there is no runtime on this thread"));
+    EXPECT_THAT(e.what(), HasSubstr("this thread has no runtime"));
   }
 }
 

@@ -121,7 +121,7 @@ absl::Status Install(int signal) {
   if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) {
     return absl::FailedPreconditionError(
         absl::StrCat("StackOfThread: the program handles signal ", signal,
-                     " itself; choose another"));
+                     " itself; choose another signal"));
   }
   struct sigaction action = {};
   action.sa_sigaction = &WriteStackDown;
@@ -171,7 +171,7 @@ absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
   static std::optional<SteadyClock::time_point> latest ABSL_GUARDED_BY(mu);
   if (thread == gettid()) {
     return absl::FailedPreconditionError(
-        "StackOfThread: called for the calling thread; use "
+        "StackOfThread was called for the calling thread; use "
         "absl::GetStackTrace()");
   }
   if (signal == 0) signal = SIGURG;
@@ -179,8 +179,8 @@ absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
   const SteadyClock::time_point now = SteadyClock::now();
   if (latest.has_value() && absl::FromChrono(now - *latest) < kMinInterval) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "StackOfThread: called more often than every ",
-        absl::FormatDuration(kMinInterval), "; leave some polls out"));
+        "StackOfThread was called more often than every ",
+        absl::FormatDuration(kMinInterval), "; skip some long polls"));
   }
   latest = now;
   absl::Status installed = Install(signal);
@@ -196,14 +196,14 @@ absl::StatusOr<std::string> StackOfThread(pid_t thread, int signal,
     if (TakeBack(asked)) {
       if (error == ESRCH) {
         return absl::NotFoundError(
-            absl::StrCat("StackOfThread: there is no thread ", thread));
+            absl::StrCat("StackOfThread: no such thread: ", thread));
       }
       return absl::ErrnoToStatus(error, "StackOfThread");
     }
   }
   if (!Await(asked, limit)) {
     return absl::DeadlineExceededError(absl::StrCat(
-        "StackOfThread: thread ", thread, " has not answered signal ", signal,
+        "StackOfThread: thread ", thread, " did not answer signal ", signal,
         " within ", absl::FormatDuration(limit)));
   }
   std::string text = Symbolized();

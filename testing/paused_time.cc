@@ -92,7 +92,7 @@ PollResult<absl::Duration> ClockStep::Poll(Context& cx) {
 
 ClockStep Advance(AnyDuration d) {
   if (absl::Duration(d) < absl::ZeroDuration()) {
-    Panic("Advance by less than zero: a clock only goes forward");
+    Panic("Advance: the duration is negative; a clock moves only forward");
   }
   return ClockStep(absl::Duration(d));
 }
