@@ -30,7 +30,7 @@ class BadInputTest(unittest.TestCase):
 
     def test_flags(self):
         number = "choose a number from 0 to "
-        duration = "choose a duration such as 200ms"
+        duration = "choose a duration that is not negative, such as 200ms"
         for flag, *expected in (
             ("--port=70000", "'port'", "'70000'", number + "65535"),
             ("--port=65536", "'port'", "'65536'", number + "65535"),
@@ -46,9 +46,9 @@ class BadInputTest(unittest.TestCase):
             ("--grace=-200ms", "'grace'", "'-200ms'", duration),
             ("--grace=-inf", "'grace'", "'-inf'", duration),
             ("--grace=soon", "'grace'", "'soon'", duration),
-            ("--colour=red", "no flag --colour", "--help"),
-            ("--prot=7777", "no flag --prot", "--help"),
-            ("7777", '"7777"', "--help"),
+            ("--colour=red", "unknown flag --colour", "--help"),
+            ("--prot=7777", "unknown flag --prot", "--help"),
+            ("7777", 'unexpected argument "7777"', "--help"),
         ):
             with self.subTest(flag):
                 self.assert_refused(flag, *expected)

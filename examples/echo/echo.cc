@@ -39,12 +39,12 @@
 ABSL_FLAG(rouse::echo::Number<65535>, port, {7777},
           "The port to listen on, on 127.0.0.1; 0 lets the system choose.");
 ABSL_FLAG(rouse::echo::Number<1024>, workers, {0},
-          "How many threads serve; 0 means one for each processor.");
+          "The number of worker threads; 0 means one for each processor.");
 ABSL_FLAG(rouse::echo::Wait, idle_timeout, {absl::Minutes(5)},
           "How long a connection may be idle before it is closed; 0 means "
           "forever.");
 ABSL_FLAG(rouse::echo::Wait, grace, {absl::Seconds(10)},
-          "How long connections may go on after SIGINT or SIGTERM.");
+          "How long connections may continue after SIGINT or SIGTERM.");
 
 namespace {
 
@@ -69,13 +69,12 @@ absl::Status ParseFlags(int argc, char** argv) {
   std::vector<absl::UnrecognizedFlag> unknown;
   absl::ParseAbseilFlagsOnly(argc, argv, arguments, unknown);
   if (!unknown.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "there is no flag --", unknown[0].flag_name, "; see --help"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown flag --", unknown[0].flag_name, "; see --help"));
   }
   if (arguments.size() > 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there are only flags, no arguments such as \"",
-                     arguments[1], "\"; see --help"));
+        absl::StrCat("unexpected argument \"", arguments[1], "\"; see --help"));
   }
   return absl::OkStatus();
 }

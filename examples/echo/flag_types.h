@@ -48,7 +48,7 @@ inline bool AbslParseFlag(std::string_view text, Wait* wait,
       wait->value >= absl::ZeroDuration()) {
     return true;
   }
-  *error = "choose a duration such as 200ms, 30s or 1h, not negative";
+  *error = "choose a duration that is not negative, such as 200ms, 30s or 1h";
   return false;
 }
 

@@ -65,7 +65,8 @@ class AcceptErrors {
     const Instant now = Now();
     if (now < next_) return;
     next_ = now + kLogInterval;
-    LOG(ERROR) << "cannot accept connections, trying again: " << error;
+    LOG(ERROR) << "cannot accept connections; the server tries again: "
+               << error;
   }
 
  private:
