@@ -36,7 +36,7 @@ class Atomic {
   // NOLINTNEXTLINE(bugprone-sizeof-expression): T can be a pointer
   static constexpr size_t kSize = sizeof(T);
   static_assert(std::is_trivially_copyable_v<T> && kSize <= 8,
-                "the model checker has atomics of eight bytes at the most");
+                "the model checker supports atomics of at most 8 bytes");
 
  public:
   using value_type = T;

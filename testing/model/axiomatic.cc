@@ -335,7 +335,8 @@ class Enumeration {
     happens_ = sequenced_;
     happens_.Join(synchronizes_);
     happens_.Close(count_);
-    CHECK(happens_.IsIrreflexive(count_)) << "program order and reads-from do";
+    CHECK(happens_.IsIrreflexive(count_))
+        << "program order and reads-from form a cycle";
 
     order_.clear();
     OrderStores(0);

@@ -36,8 +36,8 @@ namespace {
 constexpr std::string_view kReplayPrefix = "m2:";
 
 constexpr std::string_view kNotDeterministic =
-    "not deterministic: the body did not do the same again, though every "
-    "decision was the same";
+    "not deterministic: the body behaved differently although every decision "
+    "was the same";
 
 Strategy StrategyOf(Mode mode) {
   switch (mode) {
@@ -80,14 +80,14 @@ Result Replay(const Options& options, std::string_view decisions,
   if (search.diverged()) {
     result.failed = true;
     result.message =
-        "the replay string is not one of this model as it is now, or the body "
-        "is not deterministic";
+        "the replay string does not match the current model, or the body is "
+        "not deterministic";
   } else if (outcome == Execution::Outcome::kFailed) {
     result.failed = true;
     result.message = execution.failure();
   } else if (failed_elsewhere) {
     result.failed = true;
-    result.message = "an expectation does not hold";
+    result.message = "an expectation failed";
   }
   return result;
 }
@@ -99,7 +99,8 @@ Result Explore(const Options& options, Mutation* mutation,
     std::string_view decisions = options.replay;
     CHECK(absl::ConsumePrefix(&decisions, kReplayPrefix) &&
           Search::CanDecode(decisions))
-        << "not a replay string of this version: " << options.replay;
+        << "not a replay string of this version of the model checker: "
+        << options.replay;
     return Replay(options, decisions, mutation, body, failed_otherwise);
   }
 
@@ -121,7 +122,7 @@ Result Explore(const Options& options, Mutation* mutation,
       result.message = execution.failure();
     } else if (failed_otherwise()) {
       result.failed = true;
-      result.message = "an expectation does not hold";
+      result.message = "an expectation failed";
     }
     if (result.failed) break;
     const bool more =
@@ -147,8 +148,8 @@ Result Explore(const Options& options, Mutation* mutation,
   if (replayed.message != result.message) {
     // A trace of something else would mislead.
     absl::StrAppend(
-        &result.message, "\n  and ", kNotDeterministic, ": run again, it ",
-        replayed.failed ? absl::StrCat("fails otherwise: ", replayed.message)
+        &result.message, "\n  and ", kNotDeterministic, ": the second run ",
+        replayed.failed ? absl::StrCat("fails differently: ", replayed.message)
                         : "passes");
     return result;
   }
@@ -246,15 +247,16 @@ void Require(bool condition, std::string_view what,
   if (condition) return;
   const std::string_view file = where.file_name();
   std::string message =
-      absl::StrCat("required at ", file.substr(file.rfind('/') + 1), ":",
-                   where.line(), what.empty() ? "" : ": ", what);
+      absl::StrCat("requirement failed at ", file.substr(file.rfind('/') + 1),
+                   ":", where.line(), what.empty() ? "" : ": ", what);
   Execution* execution = Execution::current();
   CHECK(execution != nullptr) << message;
   execution->Fail(std::move(message));
 }
 
 int Choose(int count) {
-  CHECK(Execution::current() != nullptr) << "Choose() is for models";
+  CHECK(Execution::current() != nullptr)
+      << "Choose() was called outside a model";
   return Execution::current()->Choose(count);
 }
 
@@ -272,7 +274,7 @@ std::vector<Mutant> CheckMutants(
         Explore(model.options, mutation, model.body, failed_otherwise);
     executions.push_back(result.executions + result.pruned);
     if (!result.failed) return false;
-    LOG(ERROR) << "a model fails without any mutation: " << result.message;
+    LOG(ERROR) << "a model fails without a mutation: " << result.message;
     return true;
   };
   for (size_t i = 0; i < models.size(); ++i) {

@@ -47,10 +47,10 @@ void FailOnSignals() {
     action.sa_handler = [](int number) {
       Execution* const execution = Execution::current();
       if (execution != nullptr && number == SIGABRT) {
-        execution->Fail("the code under test has aborted");
+        execution->Fail("the code under test aborted");
       }
       if (execution != nullptr && Execution::tracks_memory()) {
-        execution->Fail("the code under test has crashed");
+        execution->Fail("the code under test crashed");
       }
       // Ends the program when the handler returns.
       std::signal(number, SIG_DFL);
@@ -76,7 +76,7 @@ Execution::Execution(const Config& config, Search& search, Mutation* mutation)
 Execution::~Execution() { CHECK(current_ == nullptr); }
 
 Execution::Outcome Execution::Run(absl::FunctionRef<void()> body) {
-  CHECK(current_ == nullptr) << "a model within a model";
+  CHECK(current_ == nullptr) << "a model was run inside a model";
   FailOnSignals();
   has_fence_all_.reset();
   plain_.Clear();

@@ -101,7 +101,8 @@ class StackCache {
     const size_t page = static_cast<size_t>(getpagesize());
     void* mapped = mmap(nullptr, page + kStackSize, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    CHECK(mapped != MAP_FAILED) << "no memory for a model's stack";
+    CHECK(mapped != MAP_FAILED)
+        << "out of memory for the stack of a model's thread";
     CHECK_EQ(mprotect(mapped, page, PROT_NONE), 0);
     return static_cast<char*>(mapped) + page;
   }

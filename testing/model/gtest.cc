@@ -44,11 +44,11 @@ std::string_view Extent(const Options& options, const Result& result) {
 std::string Report(const Result& result) {
   return absl::StrCat(
       result.message, "\n  after ", result.executions + result.pruned,
-      " executions, in this one (the threads' steps in their order):\n",
+      " executions, in this execution (the threads' steps in order):\n",
       result.trace,
       result.replay.empty()
           ? ""
-          : absl::StrCat("  to run it again: ROUSE_MODEL_REPLAY=",
+          : absl::StrCat("  to replay this execution: ROUSE_MODEL_REPLAY=",
                          result.replay));
 }
 
@@ -88,8 +88,8 @@ void RunTest(const Options& options, void (*body)()) {
     GTEST_FAIL() << Report(result);
   } else if (extent == "cut off") {
     GTEST_FAIL() << "cut off after " << result.executions + result.pruned
-                 << " executions: make the model smaller, or choose another "
-                    "mode, or a higher limit";
+                 << " executions; make the model smaller, choose another mode, "
+                    "or raise the limit";
   }
 }
 
@@ -99,7 +99,7 @@ void RunMutants(std::string_view suite, std::string_view files,
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || \
     defined(ABSL_HAVE_THREAD_SANITIZER) ||  \
     ABSL_HAVE_FEATURE(undefined_behavior_sanitizer)
-  GTEST_SKIP() << "a mutant may do what a sanitizer ends the program for";
+  GTEST_SKIP() << "a sanitizer could end the program because of a mutant";
 #endif
   const auto models = Models().find(suite);
   ASSERT_NE(models, Models().end()) << "no models in suite " << suite;
@@ -142,8 +142,8 @@ void RunMutants(std::string_view suite, std::string_view files,
   }
   EXPECT_FALSE(mutants.empty())
       << "no operation in " << files
-      << ", or a model fails without any mutation: before the mutants, or "
-         "after them, by plain static data that one has left behind";
+      << ", or a model fails without a mutation: before the mutants, or after "
+         "them because a mutant changed plain static data";
 
   int killed = 0;
   int64_t executions = 0;
@@ -164,12 +164,13 @@ void RunMutants(std::string_view suite, std::string_view files,
     } else if (tolerated) {
       std::cout << "[ SURVIVES ] " << mutant.name << " (as expected)\n";
     } else {
-      ADD_FAILURE() << "no model of " << suite << " fails on the mutant "
+      ADD_FAILURE() << "no model of " << suite << " kills the mutant "
                     << mutant.name;
     }
   }
   for (size_t i = 0; i < survivors.size(); ++i) {
-    EXPECT_TRUE(met[i]) << "no mutant survives as expected: " << survivors[i];
+    EXPECT_TRUE(met[i]) << "no surviving mutant matches the expected survivor: "
+                        << survivors[i];
   }
   std::cout << "[  MODEL   ] " << killed << " of " << mutants.size()
             << " mutants killed, " << executions << " executions, "

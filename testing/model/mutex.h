@@ -62,7 +62,7 @@ class ABSL_LOCKABLE Mutex {
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
     Execution* execution = Execution::current();
     if (execution != nullptr && !execution->Holds(handle_)) {
-      execution->Fail("a mutex is not held that must be");
+      execution->Fail("a thread does not hold a mutex that it must hold");
     }
   }
 

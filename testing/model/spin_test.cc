@@ -254,7 +254,7 @@ TEST(SpinTest, ALoopThatGivesUpIsAFailure) {
                                              "SpinHint() at spin_test.cc:"));
       EXPECT_THAT(result.message,
                   HasSubstr(absl::StrCat("after ", bound, " rounds")));
-      EXPECT_THAT(result.trace, HasSubstr("in which nothing has changed"));
+      EXPECT_THAT(result.trace, HasSubstr("in which no value changed"));
       EXPECT_NE(result.replay, "");
     }
   }

@@ -27,7 +27,8 @@ class Thread {
   explicit Thread(absl::AnyInvocable<void() &&> body,
                   Site site = Site::current())
       : site_(site) {
-    CHECK(Execution::current() != nullptr) << "a model's thread, in no model";
+    CHECK(Execution::current() != nullptr)
+        << "a model::Thread was created outside a model";
     number_ = Execution::current()->Spawn(std::move(body), site);
   }
   Thread(Thread&& other) noexcept
