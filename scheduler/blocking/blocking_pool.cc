@@ -108,8 +108,8 @@ BlockingPool::Owner BlockingPool::Create(BlockingOptions options) {
 BlockingPool::BlockingPool(BlockingOptions options)
     : options_(std::move(options)),
       out_of_memory_(absl::ResourceExhaustedError(
-          "SpawnBlocking: out of memory; free "
-          "memory, or make fewer calls at once")) {}
+          "SpawnBlocking: out of memory; free memory, or make fewer calls at "
+          "once")) {}
 
 BlockingPool::~BlockingPool() {
   // Relaxed: no other thread uses the pool any more.
