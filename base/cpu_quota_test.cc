@@ -64,7 +64,7 @@ class CpuQuotaTest : public ::testing::Test {
   const std::filesystem::path root_;
 };
 
-TEST_F(CpuQuotaTest, IsThatOfV2) {
+TEST_F(CpuQuotaTest, ReadsTheQuotaOfV2) {
   UseV2("/");
   Write("/sys/fs/cgroup/cpu.max", "400000 100000\n");
   EXPECT_THAT(Quota(), Optional(4u));
@@ -80,7 +80,7 @@ TEST_F(CpuQuotaTest, IsRoundedUp) {
   EXPECT_THAT(Quota(), Optional(1u));
 }
 
-TEST_F(CpuQuotaTest, IsTheLeastOfAllGroupsAround) {
+TEST_F(CpuQuotaTest, TakesTheLeastQuotaOfAllEnclosingGroups) {
   UseV2("/a/b/c");
   Write("/sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
   Write("/sys/fs/cgroup/a/b/cpu.max", "600000 100000\n");
@@ -93,7 +93,7 @@ TEST_F(CpuQuotaTest, IsTheLeastOfAllGroupsAround) {
   EXPECT_THAT(Quota(), Optional(2u));
 }
 
-TEST_F(CpuQuotaTest, IsThatOfV1) {
+TEST_F(CpuQuotaTest, ReadsTheQuotaOfV1) {
   UseV1("/user", "/", "/sys/fs/cgroup/cpu,cpuacct");
   WriteV1("/sys/fs/cgroup/cpu,cpuacct/user", "-1\n", "100000\n");
   EXPECT_EQ(Quota(), std::nullopt);
@@ -104,7 +104,7 @@ TEST_F(CpuQuotaTest, IsThatOfV1) {
 }
 
 // Docker mounts the hierarchy in this way if there is no namespace of groups.
-TEST_F(CpuQuotaTest, IsFoundWhereOnlyTheContainersOwnGroupIsMounted) {
+TEST_F(CpuQuotaTest, FindsTheGroupOfAContainerThatMountsOnlyItsOwn) {
   UseV1("/docker/ab12", "/docker/ab12", "/sys/fs/cgroup/cpu");
   WriteV1("/sys/fs/cgroup/cpu", "200000", "100000");
   EXPECT_THAT(Quota(), Optional(2u));
@@ -113,7 +113,7 @@ TEST_F(CpuQuotaTest, IsFoundWhereOnlyTheContainersOwnGroupIsMounted) {
   EXPECT_THAT(Quota(), Optional(1u));
 }
 
-TEST_F(CpuQuotaTest, IsThatOfTheMountPointForAGroupThatIsNotBelowIt) {
+TEST_F(CpuQuotaTest, ReadsTheMountPointForAGroupOutsideIt) {
   UseV2("/../outside");
   Write("/sys/fs/cgroup/cpu.max", "200000 100000\n");
   EXPECT_THAT(Quota(), Optional(2u));
@@ -121,7 +121,7 @@ TEST_F(CpuQuotaTest, IsThatOfTheMountPointForAGroupThatIsNotBelowIt) {
   EXPECT_THAT(Quota(), Optional(2u));
 }
 
-TEST_F(CpuQuotaTest, IsNotThatOfAnotherGroupThatIsMountedToo) {
+TEST_F(CpuQuotaTest, IgnoresOtherMountedGroups) {
   UseV2("/user");
   Write("/proc/self/mountinfo",
         "1 0 0:1 /other /srv/other rw - cgroup2 none rw\n"
@@ -134,20 +134,20 @@ TEST_F(CpuQuotaTest, IsNotThatOfAnotherGroupThatIsMountedToo) {
   EXPECT_THAT(Quota(), Optional(3u));
 }
 
-TEST_F(CpuQuotaTest, IsThatOfAGroupWhoseNameBeginsWithDots) {
+TEST_F(CpuQuotaTest, ReadsAGroupWhoseNameBeginsWithDots) {
   UseV2("/..data");
   Write("/sys/fs/cgroup/..data/cpu.max", "200000 100000\n");
   EXPECT_THAT(Quota(), Optional(2u));
 }
 
-TEST_F(CpuQuotaTest, IsThatOfAMountWithoutASource) {
+TEST_F(CpuQuotaTest, ReadsAMountWithoutASource) {
   UseV2("/a");
   Write("/proc/self/mountinfo", "1 0 0:1 / /sys/fs/cgroup rw - cgroup2  rw\n");
   Write("/sys/fs/cgroup/a/cpu.max", "200000 100000\n");
   EXPECT_THAT(Quota(), Optional(2u));
 }
 
-TEST_F(CpuQuotaTest, IsTheLeastOfBothVersions) {
+TEST_F(CpuQuotaTest, TakesTheLeastQuotaOfBothVersions) {
   UseV1("/a", "/", "/sys/fs/cgroup/cpu");
   WriteV1("/sys/fs/cgroup/cpu/a", "500000", "100000");
   Write("/proc/self/cgroup", "2:cpu:/a\n0::/b\n");
@@ -159,20 +159,20 @@ TEST_F(CpuQuotaTest, IsTheLeastOfBothVersions) {
   EXPECT_THAT(Quota(), Optional(3u));
 }
 
-TEST_F(CpuQuotaTest, IsNoneWhereThereAreNoFiles) {
+TEST_F(CpuQuotaTest, ReturnsNoQuotaWithoutFiles) {
   EXPECT_EQ(Quota(), std::nullopt);
   UseV2("/a/b");
   EXPECT_EQ(Quota(), std::nullopt);
 }
 
-TEST_F(CpuQuotaTest, IsNoneWhereThereIsNoLimit) {
+TEST_F(CpuQuotaTest, ReturnsNoQuotaWithoutALimit) {
   UseV2("/a");
   Write("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
   Write("/sys/fs/cgroup/cpu.max", "max\n");
   EXPECT_EQ(Quota(), std::nullopt);
 }
 
-TEST_F(CpuQuotaTest, WhatCannotBeReadIsNoLimit) {
+TEST_F(CpuQuotaTest, IgnoresUnreadableFiles) {
   for (const char* const garbage :
        {"", "\n", "100000", "x y\n", "100000 0\n", "-5 100000\n", "0 100000\n",
         "100000 100000 100000\n", "1e5 100000\n", "100000x 100000\n",
@@ -189,7 +189,7 @@ TEST_F(CpuQuotaTest, WhatCannotBeReadIsNoLimit) {
   EXPECT_EQ(Quota(), std::nullopt);
 }
 
-TEST_F(CpuQuotaTest, OfThisProcessCanBeAsked) {
+TEST_F(CpuQuotaTest, ReadsTheQuotaOfThisProcess) {
   EXPECT_GE(CpuQuota().value_or(1), 1u);
 }
 

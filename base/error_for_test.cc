@@ -22,7 +22,7 @@ absl::StatusCode CodeOf() {
   }
 }
 
-TEST(ErrorFor, IsAnErrorWhateverTheValueWouldBe) {
+TEST(ErrorFor, MakesAnErrorForEveryValueType) {
   EXPECT_EQ(CodeOf<absl::StatusOr<int>>(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(CodeOf<absl::StatusOr<std::any>>(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(CodeOf<absl::StatusOr<absl::Status>>(),

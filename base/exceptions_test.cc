@@ -22,14 +22,14 @@ TEST(Exceptions, WithoutAThrowOnlyTheFirstBlockRuns) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Exceptions, CatchesWhateverIsThrown) {
+TEST(Exceptions, CatchesEveryException) {
   int caught = 0;
   ROUSE_TRY { throw 5; }
   ROUSE_CATCH_ALL { ++caught; }
   EXPECT_EQ(caught, 1);
 }
 
-TEST(Exceptions, RethrowsWhatItCaught) {
+TEST(Exceptions, RethrowsTheCaughtException) {
   const auto rethrow = [] {
     ROUSE_TRY { throw std::out_of_range("far"); }
     ROUSE_CATCH_ALL { ROUSE_RETHROW; }

@@ -23,14 +23,14 @@ TEST(FastRand, TheSequenceIsFixed) {
   EXPECT_EQ(rand.Next(), 16408922859458223821u);
 }
 
-TEST(FastRand, SeedZeroIsAsGoodAsAny) {
+TEST(FastRand, SeedZeroIsValid) {
   FastRand rand(0);
   EXPECT_EQ(rand.Next(), 0xe220a8397b1dcdafu);
   EXPECT_EQ(rand.Next(), 0x6e789e6aa1b965f4u);
   EXPECT_EQ(rand.Next(), 0x06c45d188009454fu);
 }
 
-TEST(FastRand, NoStateIsDead) {
+TEST(FastRand, EveryStateProducesNumbers) {
   // The state of these seeds becomes 0 and all ones at the first step.
   for (const uint64_t gamma_away : {uint64_t{0}, ~uint64_t{0}}) {
     FastRand rand(gamma_away - 0x9e3779b97f4a7c15);
@@ -48,7 +48,7 @@ TEST(FastRand, IsUsableInConstantExpressions) {
   EXPECT_EQ(FastRand(0).Next(), 0xe220a8397b1dcdafu);
 }
 
-TEST(FastRand, ACopyGoesItsOwnWay) {
+TEST(FastRand, ACopyIsIndependent) {
   FastRand rand(7);
   FastRand copy = rand;
   const uint64_t first = rand.Next();

@@ -11,7 +11,7 @@
 namespace rouse {
 namespace {
 
-TEST(FirstExceptionTest, WithoutOneThereIsNothingToThrow) {
+TEST(FirstExceptionTest, RethrowDoesNothingWithoutAnException) {
   FirstException first;
   int calls = 0;
   first.Catch([&calls] { ++calls; });
@@ -21,7 +21,7 @@ TEST(FirstExceptionTest, WithoutOneThereIsNothingToThrow) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(FirstExceptionTest, ThrowsTheFirstOnce) {
+TEST(FirstExceptionTest, RethrowsTheFirstExceptionOnce) {
   FirstException first;
   first.Catch([] { throw std::runtime_error("first"); });
   first.Catch([] { throw std::logic_error("second"); });

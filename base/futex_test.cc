@@ -25,13 +25,13 @@ TEST(Futex, DoesNotWaitForAWordThatHasChanged) {
   EXPECT_EQ(word.load(), 1u);
 }
 
-TEST(Futex, AWaitEndsWithItsTime) {
+TEST(Futex, AWaitEndsAtItsTimeout) {
   Atomic<uint32_t> word{0};
   FutexWait(word, 0, absl::Milliseconds(1));
   EXPECT_EQ(word.load(), 0u);
 }
 
-TEST(Futex, NoTimeIsNoWait) {
+TEST(Futex, AWaitWithoutTimeReturnsAtOnce) {
   Atomic<uint32_t> word{0};
   FutexWait(word, 0, absl::ZeroDuration());
   FutexWait(word, 0, absl::Seconds(-1));
@@ -51,7 +51,7 @@ TEST(Futex, AWakeEndsAWait) {
   EXPECT_EQ(word.load(), 1u);
 }
 
-TEST(Futex, AVeryLongTimeIsNotAnError) {
+TEST(Futex, AVeryLongTimeoutIsValid) {
   Atomic<uint32_t> word{0};
   std::thread waker([&] {
     word.store(1, std::memory_order_release);

@@ -55,7 +55,7 @@ TEST(IntrusiveList, KeepsTheOrderOfPushes) {
   list.Clear();
 }
 
-TEST(IntrusiveList, RemoveTellsWhichListItHasEmptied) {
+TEST(IntrusiveList, RemoveReturnsTheListThatItEmptied) {
   Item a(1), b(2), c(3), d(4);
   List list;
   List other;
@@ -70,7 +70,7 @@ TEST(IntrusiveList, RemoveTellsWhichListItHasEmptied) {
   EXPECT_TRUE(list.IsEmpty());
 }
 
-TEST(IntrusiveList, KnowsWhetherItHasAtLeastSoMany) {
+TEST(IntrusiveList, ReturnsWhetherItHasAtLeastThisManyElements) {
   Item a(1), b(2);
   List list;
   EXPECT_TRUE(list.HasAtLeast(0));
@@ -133,7 +133,7 @@ TEST(IntrusiveList, ANodeComesBackAfterItLeft) {
   list.Clear();
 }
 
-TEST(IntrusiveList, AppendsAllOfAnother) {
+TEST(IntrusiveList, AppendsAllElementsOfAnotherList) {
   Item a(1), b(2), c(3), d(4);
   List first, second;
   first.PushBack(&a);

@@ -28,7 +28,7 @@ TEST(Panic, IsAProgrammingErrorToStd) {
   EXPECT_THROW(Panic("x"), std::logic_error);
 }
 
-TEST(Panic, KeepsAMessageThatGoesAway) {
+TEST(Panic, CopiesTheMessage) {
   std::string message(100, 'x');
   try {
     Panic(message);

@@ -12,12 +12,12 @@
 namespace rouse {
 namespace {
 
-TEST(ProcessIdTest, IsThatOfTheProcess) {
+TEST(ProcessIdTest, ReturnsTheIdOfTheProcess) {
   EXPECT_EQ(ProcessId(), getpid());
   EXPECT_EQ(ProcessId(), getpid());
 }
 
-TEST(ProcessIdTest, AForkedProcessHasItsOwn) {
+TEST(ProcessIdTest, AForkedProcessHasItsOwnId) {
   EXPECT_EQ(ProcessId(), getpid());
   const pid_t child = fork();
   ASSERT_GE(child, 0);

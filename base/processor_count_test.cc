@@ -15,7 +15,7 @@
 namespace rouse {
 namespace {
 
-TEST(ProcessorCount, IsWhatTheThreadMayRunOn) {
+TEST(ProcessorCount, CountsTheProcessorsOfTheThread) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
   const size_t quota = CpuQuota().value_or(CPU_SETSIZE);

@@ -52,7 +52,7 @@ uintptr_t UsedOf(size_t size) {
   return stack.used;
 }
 
-TEST(StackRoom, IsThereAtFirst) { EXPECT_TRUE(HasStackRoom()); }
+TEST(StackRoom, ExistsAtFirst) { EXPECT_TRUE(HasStackRoom()); }
 
 // The stack of a thread also holds the thread-local variables of libraries, and
 // the guard page.
@@ -79,7 +79,7 @@ bool room_in_fiber = false;
 
 void RunFiber() { room_in_fiber = HasStackRoom(); }
 
-TEST(StackRoom, IsThereOnAnotherStack) {
+TEST(StackRoom, ExistsOnAnotherStack) {
   std::vector<char> stack(size_t{128} << 10);
   ASSERT_EQ(getcontext(&fiber), 0);
   fiber.uc_stack.ss_sp = stack.data();

@@ -65,7 +65,7 @@ TEST(Thread, HasItsNameCutToFifteenBytes) {
   EXPECT_EQ(name, "a-name-that-is-");
 }
 
-TEST(Thread, HasTheStackThatItIsGiven) {
+TEST(Thread, HasTheRequestedStackSize) {
   size_t size = 0;
   absl::StatusOr<Thread> thread = Thread::Start(
       "test",
@@ -81,7 +81,7 @@ TEST(Thread, HasTheStackThatItIsGiven) {
   EXPECT_EQ(size, 1u << 20);
 }
 
-TEST(Thread, WithMoreStackThanThereIsDoesNotStart) {
+TEST(Thread, DoesNotStartWithTooLargeAStack) {
   bool ran = false;
   absl::StatusOr<Thread> thread =
       Thread::Start("test", [&ran] { ran = true; }, size_t{1} << 50);
@@ -89,7 +89,7 @@ TEST(Thread, WithMoreStackThanThereIsDoesNotStart) {
   EXPECT_FALSE(ran);
 }
 
-TEST(Thread, GoesOnByItselfWhenItIsDetached) {
+TEST(Thread, ContinuesAfterDetach) {
   absl::Notification ended;
   {
     absl::Notification detached;
@@ -105,7 +105,7 @@ TEST(Thread, GoesOnByItselfWhenItIsDetached) {
   }
 }
 
-TEST(Thread, MovesLeaveNothingToJoin) {
+TEST(Thread, AMovedFromThreadIsNotJoinable) {
   bool ran = false;
   absl::StatusOr<Thread> thread = Thread::Start("test", [&ran] { ran = true; });
   ASSERT_TRUE(thread.ok()) << thread.status();

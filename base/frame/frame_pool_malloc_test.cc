@@ -60,7 +60,7 @@ TEST(FramePoolOfMalloc, AnyThreadMayFree) {
   std::thread([block] { FramePool::Free(block, 100); }).join();
 }
 
-TEST(FramePoolOfMalloc, TheRestDoesNothing) {
+TEST(FramePoolOfMalloc, OtherFunctionsDoNothing) {
   FramePool::Free(FramePool::Allocate(100), 100);
   FramePool::FlushRemoteFrees();
   FramePool::OnIdle();

@@ -64,7 +64,7 @@ void StartOver() {
 // All of these tests also detect a heap that is deleted too early, twice or
 // never.
 
-MODEL_TEST(FramePool, AFrameFreedElsewhereComesHome) {
+MODEL_TEST(FramePool, AFrameFreedByAnotherThreadReturnsToItsHeap) {
   StartOver();
   auto frame = std::make_unique<Frame>();
   Thread other([&] {
@@ -133,7 +133,7 @@ MODEL_TEST(FramePool, LosesNoBlock) {
   }
 }
 
-MODEL_TEST(FramePool, ABatchComesHomeWhole) {
+MODEL_TEST(FramePool, ABatchReturnsAsAWhole) {
   StartOver();
   std::array<std::unique_ptr<Frame>, FramePool::kRemoteBatch> frames;
   for (auto& frame : frames) frame = std::make_unique<Frame>();
@@ -144,7 +144,7 @@ MODEL_TEST(FramePool, ABatchComesHomeWhole) {
   std::array<Frame, FramePool::kRemoteBatch> more;
 }
 
-MODEL_TEST(FramePool, ChainsOfTwoClassesComeHome) {
+MODEL_TEST(FramePool, ChainsOfTwoClassesReturnToTheirHeap) {
   StartOver();
   auto frame = std::make_unique<Frame>(kSize);
   auto other_frame = std::make_unique<Frame>(kOtherSize);
@@ -239,7 +239,7 @@ Frames MakeFrames(size_t count = 3) {
   return frames;
 }
 
-MODEL_TEST(FramePool, ASlabGoesWhenItsLastBlockHasComeHome) {
+MODEL_TEST(FramePool, ASlabIsFreedWhenItsLastBlockReturns) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
   Frames frames = MakeFrames();
@@ -255,7 +255,7 @@ MODEL_TEST(FramePool, ASlabGoesWhenItsLastBlockHasComeHome) {
 }
 
 // The only calls are the remote frees.
-MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesHome) {
+MODEL_TEST(FramePool, TheSweeperIsNotifiedOfReturnedBlocks) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
   Frames frames = MakeFrames();
@@ -273,7 +273,8 @@ MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesHome) {
 
 // The owner receives blocks about which the sweeper was notified, and more
 // blocks come.
-MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerHasReceived) {
+MODEL_TEST(FramePool,
+           TheSweeperIsNotifiedOfBlocksReturnedAfterTheOwnerReceives) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
   Frames frames = MakeFrames(4);
@@ -293,7 +294,7 @@ MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerHasReceived) {
   frames.clear();
 }
 
-MODEL_TEST(FramePool, TheOwnerIsBackWhileItsHeapIsSwept) {
+MODEL_TEST(FramePool, TheOwnerContinuesWhileItsHeapIsSwept) {
   StartOver();
   Frames frames = MakeFrames();
   frames[0].reset();
@@ -304,7 +305,7 @@ MODEL_TEST(FramePool, TheOwnerIsBackWhileItsHeapIsSwept) {
   const Frame another(kLargeSize);
 }
 
-MODEL_TEST(FramePool, TheOwnerTakesBackAPart) {
+MODEL_TEST(FramePool, TheOwnerTakesBackAPartOfItsHeap) {
   StartOver();
   const size_t before = FramePool::SlabsInUse();
   Frames frames = MakeFrames(4);
@@ -337,7 +338,7 @@ MODEL_TEST(FramePool, AHeapEndsWhileItIsSwept) {
 
 // A whole sweep comes between the owner's check for blocks that came home and
 // the taking of these blocks.
-MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerWasLate,
+MODEL_TEST(FramePool, TheSweeperIsNotifiedOfBlocksReturnedAfterALateOwner,
            .mode = model::Mode::kBounded) {
   StartOver();
   Frames frames = MakeFrames(4);
@@ -360,7 +361,7 @@ MODEL_TEST(FramePool, TheSweeperHearsOfWhatComesAfterTheOwnerWasLate,
   frames.clear();
 }
 
-MODEL_TEST(FramePool, TheLastBlockComesHomeWhileItsHeapIsSwept) {
+MODEL_TEST(FramePool, TheLastBlockReturnsWhileItsHeapIsSwept) {
   StartOver();
   std::unique_ptr<Frame> last;
   Thread owner([&] {

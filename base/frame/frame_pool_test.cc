@@ -54,7 +54,7 @@ TEST(FramePool, ReusesTheBlockFreedLast) {
   FramePool::Free(second, 100);
 }
 
-TEST(FramePool, AThreadsSlabsGoWhenItEnds) {
+TEST(FramePool, SlabsOfAThreadAreFreedWhenTheThreadEnds) {
   const size_t before = FramePool::SlabsInUse();
   OnThread([before] {
     std::vector<void*> blocks;
@@ -83,7 +83,7 @@ TEST(FramePool, BlocksOutliveTheThreadThatMadeThem) {
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
-TEST(FramePool, RemoteFreesComeHomeInBatches) {
+TEST(FramePool, RemoteFreesReturnInBatches) {
   constexpr size_t kSize = 2048;
   const auto allocate_batch = [] {
     std::set<void*> blocks;
@@ -105,7 +105,7 @@ TEST(FramePool, RemoteFreesComeHomeInBatches) {
   });
 }
 
-TEST(FramePool, EveryClassHasABatchOfItsOwn) {
+TEST(FramePool, EveryClassHasItsOwnBatch) {
   constexpr std::array<size_t, 4> kSizes = {32, 128, 1000, 4000};
   using Blocks = std::array<std::set<void*>, kSizes.size()>;
   const auto allocate_batches = [&] {
@@ -228,7 +228,7 @@ TEST(FramePool, AHeapWithBatchesThatItHasNotTakenOutlivesItsThread) {
 
 // There are more homes and classes than places for batches, so batches make
 // room for others.
-TEST(FramePool, BlocksOfManyHeapsAllGoHome) {
+TEST(FramePool, BlocksOfManyHeapsReturnToTheirHeaps) {
   constexpr size_t kHeaps = 40;
   constexpr std::array<size_t, 5> kSizes = {32, 100, 200, 1500, 3000};
   for (size_t size : kSizes) FramePool::Free(FramePool::Allocate(size), size);
@@ -252,7 +252,7 @@ TEST(FramePool, BlocksOfManyHeapsAllGoHome) {
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
-TEST(FramePool, AnUnfinishedBatchGoesHomeWhenItsThreadEnds) {
+TEST(FramePool, AnUnfinishedBatchReturnsWhenItsThreadEnds) {
   OnThread([] {  // its heap has no other free blocks
     void* block = FramePool::Allocate(3000);
     OnThread([block] { FramePool::Free(block, 3000); });
@@ -314,7 +314,7 @@ TEST(FramePool, FreeSlabsAreFoundAmongBlocksFreedInAnyOrder) {
   EXPECT_EQ(FramePool::SlabsInUse(), before);
 }
 
-TEST(FramePool, FreeSlabsServeOtherClassesWhoeverFreedTheirBlocks) {
+TEST(FramePool, FreeSlabsServeOtherClassesAfterRemoteFrees) {
   constexpr size_t kBytes = size_t{8} << 20;
   const size_t before = FramePool::SlabsInUse();
   OnThread([&] {
@@ -346,7 +346,7 @@ TEST(FramePool, ASlabWithABlockInUseStays) {
   });
 }
 
-TEST(FramePool, TrimGivesAllBack) {
+TEST(FramePool, TrimReturnsAllFreeMemory) {
   const size_t before = FramePool::SlabsInUse();
   OnThread([&] {
     for (size_t size : {32, 100, 1000, 4000}) {
@@ -363,7 +363,7 @@ TEST(FramePool, TrimGivesAllBack) {
   });
 }
 
-TEST(FramePool, TrimKeepsTheRestOfASlab) {
+TEST(FramePool, TrimKeepsAPartlyUsedSlab) {
   OnThread([] {
     const size_t before = FramePool::SlabsInUse();
     std::vector<void*> blocks;
@@ -377,7 +377,7 @@ TEST(FramePool, TrimKeepsTheRestOfASlab) {
 }
 
 // No call is needed. The time is the time that FramePool promises.
-TEST(FramePool, GivesBackWithinASecond) {
+TEST(FramePool, FreeMemoryIsReturnedWithinASecond) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   const LastingThread idle([] {

@@ -31,7 +31,7 @@ void ExpectGivenBackBySweeps(size_t bytes_before) {
   EXPECT_LE(FramePool::BytesHeld(), bytes_before + (size_t{4} << 20));
 }
 
-TEST(FrameSweeper, WhatAnIdleThreadHasFreedGoesBack) {
+TEST(FrameSweeper, ReturnsTheFreeMemoryOfAnIdleThread) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   const LastingThread idle([] {
@@ -43,7 +43,7 @@ TEST(FrameSweeper, WhatAnIdleThreadHasFreedGoesBack) {
   ExpectGivenBackBySweeps(before);
 }
 
-TEST(FrameSweeper, WhatOtherThreadsHaveFreedGoesBackToo) {
+TEST(FrameSweeper, ReturnsMemoryFreedByOtherThreads) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   std::vector<void*> blocks;
@@ -55,7 +55,7 @@ TEST(FrameSweeper, WhatOtherThreadsHaveFreedGoesBackToo) {
   ExpectGivenBackBySweeps(before);
 }
 
-TEST(FrameSweeper, WhatAThreadThatEndedHasLeftGoesBackToo) {
+TEST(FrameSweeper, ReturnsMemoryLeftByAThreadThatEnded) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   std::vector<void*> blocks;
@@ -72,7 +72,7 @@ TEST(FrameSweeper, WhatAThreadThatEndedHasLeftGoesBackToo) {
 }
 
 // The thread wakes, needs a little memory, and rests, again and again.
-TEST(FrameSweeper, WhatAThreadThatIsNeverIdleForLongDoesNotNeedGoesBackToo) {
+TEST(FrameSweeper, ReturnsUnneededMemoryOfABusyThread) {
   FramePool::Trim();
   const size_t before = FramePool::BytesHeld();
   OnThread([before] {
@@ -89,7 +89,7 @@ TEST(FrameSweeper, WhatAThreadThatIsNeverIdleForLongDoesNotNeedGoesBackToo) {
   });
 }
 
-TEST(FrameSweeper, WhatIsNeededAgainAndAgainStays) {
+TEST(FrameSweeper, KeepsMemoryThatIsUsedRepeatedly) {
   OnThread([] {
     FreeAll(AllocateBytes(size_t{16} << 20, 512), 512);
     const size_t slabs = FramePool::SlabsInUse();

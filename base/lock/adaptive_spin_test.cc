@@ -52,7 +52,7 @@ TEST(AdaptiveSpin, DoesNotSpinAfterAWakeUpForAnotherCause) {
   EXPECT_FALSE(spin.ShouldSpin());
 }
 
-TEST(AdaptiveSpin, SpinsForAsLongAsItPays) {
+TEST(AdaptiveSpin, SpinsWhileSpinningPays) {
   AdaptiveSpin spin = Spinning();
   for (int i = 0; i < 1'000; ++i) {
     spin.OnFound();
@@ -60,7 +60,7 @@ TEST(AdaptiveSpin, SpinsForAsLongAsItPays) {
   }
 }
 
-TEST(AdaptiveSpin, OneSpinInVainLeavesOneShortWaitOut) {
+TEST(AdaptiveSpin, AFutileSpinSkipsOneShortWait) {
   AdaptiveSpin spin = Spinning();
   spin.OnFoundNothing();
   EXPECT_FALSE(spin.ShouldSpin());
@@ -68,7 +68,7 @@ TEST(AdaptiveSpin, OneSpinInVainLeavesOneShortWaitOut) {
   EXPECT_TRUE(spin.ShouldSpin());
 }
 
-TEST(AdaptiveSpin, EachSpinInVainDoublesWhatIsLeftOut) {
+TEST(AdaptiveSpin, EachFutileSpinDoublesTheSkippedWaits) {
   AdaptiveSpin spin = Spinning();
   for (uint32_t expected = 1; expected < AdaptiveSpin::kMaxLeftOut;
        expected *= 2) {
@@ -77,7 +77,7 @@ TEST(AdaptiveSpin, EachSpinInVainDoublesWhatIsLeftOut) {
   }
 }
 
-TEST(AdaptiveSpin, WhatIsLeftOutHasALimit) {
+TEST(AdaptiveSpin, SkippedWaitsHaveALimit) {
   AdaptiveSpin spin = Spinning();
   for (int i = 0; i < 100; ++i) {
     spin.OnFoundNothing();
@@ -87,14 +87,14 @@ TEST(AdaptiveSpin, WhatIsLeftOutHasALimit) {
   EXPECT_EQ(ShortWaitsLeftOut(spin), AdaptiveSpin::kMaxLeftOut);
 }
 
-TEST(AdaptiveSpin, LongWaitsAreNoneOfThoseLeftOut) {
+TEST(AdaptiveSpin, LongWaitsAreNotCountedAsSkipped) {
   AdaptiveSpin spin = Spinning();
   spin.OnFoundNothing();
   for (int i = 0; i < 100; ++i) spin.OnWoken(kLong);
   EXPECT_EQ(ShortWaitsLeftOut(spin), 1U);
 }
 
-TEST(AdaptiveSpin, EachSpinThatPaysHalvesWhatIsLeftOut) {
+TEST(AdaptiveSpin, EachUsefulSpinHalvesTheSkippedWaits) {
   AdaptiveSpin spin = Spinning();
   for (int i = 0; i < 5; ++i) {
     spin.OnFoundNothing();
@@ -117,7 +117,7 @@ TEST(SpinFor, GivesUp) {
 
 // A thread that has lost its processor in the meantime has not checked for
 // long.
-TEST(SpinFor, LooksOnceMoreAtTheEnd) {
+TEST(SpinFor, ChecksOnceMoreAtTheEnd) {
   int calls = 0;
   EXPECT_TRUE(SpinFor(0, [&] { return ++calls == 2; }));
 }

@@ -22,7 +22,7 @@ std::chrono::nanoseconds CpuTime() {
 }
 
 // The awaited thread may need the processor.
-TEST(BackOffTest, LeavesTheProcessorToOthersWhenItTakesLong) {
+TEST(BackOffTest, YieldsTheProcessorDuringALongWait) {
   constexpr std::chrono::milliseconds kLong(100);
   const auto start = std::chrono::steady_clock::now();
   std::atomic<bool> done{false};
@@ -40,7 +40,7 @@ TEST(BackOffTest, LeavesTheProcessorToOthersWhenItTakesLong) {
 }
 
 // A sleep takes longer than all of these waits together.
-TEST(BackOffTest, DoesNotSleepWhenItTakesAMoment) {
+TEST(BackOffTest, DoesNotSleepDuringAShortWait) {
   std::chrono::nanoseconds least = std::chrono::seconds(1);
   for (int i = 0; i < 100; ++i) {
     const auto start = std::chrono::steady_clock::now();

@@ -30,7 +30,7 @@ MODEL_TEST(BiasedLock, Excludes) {
   Require(count.Read() == 3);
 }
 
-MODEL_TEST(BiasedLock, ExcludesTwoOthers, .mode = model::Mode::kBounded,
+MODEL_TEST(BiasedLock, ExcludesTwoOtherThreads, .mode = model::Mode::kBounded,
            .preemption_bound = 3) {
   BiasedLock lock;
   Cell<int> count(0);
@@ -71,8 +71,8 @@ MODEL_TEST(BiasedLock, ExcludesTheNextOwner, .mode = model::Mode::kBounded,
 
 // The owner finds out that the lock no longer favours it, even when about to
 // take the lock. Other threads then exclude the owner without a barrier.
-MODEL_TEST(BiasedLock, ExcludesWhenItIsNotBiasedAnyMore,
-           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+MODEL_TEST(BiasedLock, ExcludesAfterTheBiasEnds, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
   BiasedLock lock;
   Cell<int> count(0);
   Thread other([&] {

@@ -36,7 +36,7 @@ TEST(BiasedLockTest, TheOwnerAndOthersExcludeOneAnother) {
   EXPECT_EQ(one, kOwnersTurns + 2 * kTurns);
 }
 
-TEST(BiasedLockTest, ExcludesWhenItIsNotBiasedAnyMore) {
+TEST(BiasedLockTest, ExcludesAfterTheBiasEnds) {
   constexpr int kTurns = 200'000;
   BiasedLock lock;
   int one = 0;
@@ -56,7 +56,7 @@ TEST(BiasedLockTest, ExcludesWhenItIsNotBiasedAnyMore) {
   EXPECT_EQ(one, 2 * kTurns);
 }
 
-TEST(BiasedLockTest, AnOwnerThatWaitsGetsIt) {
+TEST(BiasedLockTest, AWaitingOwnerGetsTheLock) {
   BiasedLock lock;
   std::atomic<bool> held = false;
   std::atomic<bool> left = false;

@@ -41,7 +41,7 @@ class Start {
 
 // Tests the promise of the header, which is the only use. Without the barrier,
 // the two threads miss each other in some hundred of the rounds.
-TEST(ProcessBarrierTest, OfTwoThatWriteAndThenReadOneSeesTheOther) {
+TEST(ProcessBarrierTest, AtLeastOneOfTwoWritersSeesTheOther) {
   ProcessBarrier::Prepare();
   std::vector<std::atomic<bool>> mine(kRounds);
   std::vector<std::atomic<bool>> theirs(kRounds);
@@ -85,7 +85,7 @@ TEST(ProcessBarrierTest, OfTwoThatWriteAndThenReadOneSeesTheOther) {
   EXPECT_EQ(missed, 0) << "of " << rounds << " rounds";
 }
 
-TEST(ProcessBarrierTest, MayBePreparedByMany) {
+TEST(ProcessBarrierTest, ManyThreadsCanPrepare) {
   std::vector<std::thread> threads;
   std::vector<char> available(4);
   for (char& answer : available) {

@@ -41,7 +41,7 @@ MODEL_TEST(SpinHint, ASpinLockExcludes) {
 
 // Two spinning threads store the same value again and again, and neither keeps
 // the other awake.
-MODEL_TEST(SpinHint, ASpinLockExcludesTwoOthers) {
+MODEL_TEST(SpinHint, ASpinLockExcludesTwoOtherThreads) {
   SpinLock lock;
   Cell<int> count(0);
   const auto increment = [&] {
