@@ -74,7 +74,8 @@ MODEL_TEST(AtomicWaker, TwoWakesAreSeenOrCalled) {
 
 // tokio #7450: a Wake that finds the cell locked by another Wake goes away. Its
 // caller's earlier writes must nevertheless be visible to the next Register.
-MODEL_TEST(AtomicWaker, ARegisterSeesWhatAWakeThatFoundTheCellLockedDid) {
+MODEL_TEST(AtomicWaker,
+           ARegisterSeesTheWritesBeforeAWakeThatFoundTheCellLocked) {
   AtomicWaker cell;
   Atomic<bool> first(false);
   Atomic<bool> second(false);
@@ -91,7 +92,7 @@ MODEL_TEST(AtomicWaker, ARegisterSeesWhatAWakeThatFoundTheCellLockedDid) {
   Require(seen || after.woken());
 }
 
-MODEL_TEST(AtomicWaker, AWokenTaskSeesWhatCameBeforeTheWake) {
+MODEL_TEST(AtomicWaker, AWokenTaskSeesTheWritesBeforeTheWake) {
   AtomicWaker cell;
   Cell<int> data(0);
   Flag flag;
@@ -104,7 +105,7 @@ MODEL_TEST(AtomicWaker, AWokenTaskSeesWhatCameBeforeTheWake) {
 }
 
 // A Wake that finds a Register in progress leaves the wake to the Register.
-MODEL_TEST(AtomicWaker, ARegisterThatWakesSeesWhatTheWakeDid) {
+MODEL_TEST(AtomicWaker, ARegisterThatWakesSeesTheWritesBeforeTheWake) {
   AtomicWaker cell;
   Cell<int> data(0);
   bool woken = false;  // from within Register
@@ -156,7 +157,7 @@ MODEL_TEST(AtomicWaker, OneOfTwoTakesGetsTheWaker) {
   Require(taken + (here ? 1 : 0) == 1);
 }
 
-MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheOneBefore) {
+MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheSecondNewest) {
   AtomicWaker cell;
   Flag before;
   Flag after;
@@ -182,7 +183,7 @@ MODEL_TEST(AtomicWaker, ARegisterOfTheSameTaskKeepsItsWaker) {
   Require(seen || flag.woken());
 }
 
-MODEL_TEST(AtomicWaker, TwoRegistersLoseNoWakerAndLeakNone) {
+MODEL_TEST(AtomicWaker, TwoRegistersNeitherLoseNorLeakAWaker) {
   AtomicWaker cell;
   Flag one_flag;
   Flag two_flag;
@@ -194,7 +195,7 @@ MODEL_TEST(AtomicWaker, TwoRegistersLoseNoWakerAndLeakNone) {
 }
 
 // The task that is woken destroys the cell.
-MODEL_TEST(AtomicWaker, IsNotTouchedOnceItHasBegunToWake) {
+MODEL_TEST(AtomicWaker, IsNotAccessedAfterAWakeBegins) {
   auto cell = std::make_unique<AtomicWaker>();
   Atomic<bool> woken(false);
   cell->Register(Waker::FromCallable(

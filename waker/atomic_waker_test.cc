@@ -93,7 +93,7 @@ TEST(AtomicWaker, RegisterAfterAWakeClonesAgain) {
   EXPECT_EQ(task.wakes(), 2);
 }
 
-TEST(AtomicWaker, TheNoopWakerIsRegisteredToo) {
+TEST(AtomicWaker, TheNoopWakerIsRegistered) {
   CountingWaker task;
   AtomicWaker cell;
   Register(cell, task);
@@ -103,7 +103,7 @@ TEST(AtomicWaker, TheNoopWakerIsRegisteredToo) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(AtomicWaker, TakeHandsTheWakerOver) {
+TEST(AtomicWaker, TakeReturnsTheWaker) {
   CountingWaker task;
   AtomicWaker cell;
   Register(cell, task);
@@ -122,7 +122,7 @@ TEST(AtomicWaker, TakeOfAnEmptyCellIsTheNoopWaker) {
   EXPECT_TRUE(cell.Take().IsNoop());
 }
 
-TEST(AtomicWaker, DropsItsWakerWithItself) {
+TEST(AtomicWaker, DestructionDropsTheWaker) {
   CountingWaker task;
   {
     AtomicWaker cell;
@@ -133,7 +133,7 @@ TEST(AtomicWaker, DropsItsWakerWithItself) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(AtomicWaker, StaysWhereItIs) {
+TEST(AtomicWaker, CannotBeMovedOrCopied) {
   static_assert(!std::is_copy_constructible_v<AtomicWaker>);
   static_assert(!std::is_move_constructible_v<AtomicWaker>);
 }
@@ -207,7 +207,7 @@ TEST(AtomicWaker, ARegisterDuringRegisterLoses) {
 
 // Wakes and drops run when the cell is free, and may use it.
 
-TEST(AtomicWaker, AWokenTaskMayRegisterAgainInsideTheWake) {
+TEST(AtomicWaker, AWokenTaskCanRegisterAgainInsideTheWake) {
   CountingWaker task;
   AtomicWaker cell;
   Register(cell, task);
@@ -219,7 +219,7 @@ TEST(AtomicWaker, AWokenTaskMayRegisterAgainInsideTheWake) {
   EXPECT_EQ(task.wakes(), 2);
 }
 
-TEST(AtomicWaker, ADroppedWakerMayWakeTheCell) {
+TEST(AtomicWaker, ADroppedWakerCanWakeTheCell) {
   CountingWaker first, second;
   AtomicWaker cell;
   Register(cell, first);
@@ -228,7 +228,7 @@ TEST(AtomicWaker, ADroppedWakerMayWakeTheCell) {
   EXPECT_EQ(second.wakes_by_value(), 1);
 }
 
-TEST(AtomicWaker, AWokenTaskMayDestroyTheCell) {
+TEST(AtomicWaker, AWokenTaskCanDestroyTheCell) {
   CountingWaker task;
   auto cell = std::make_unique<AtomicWaker>();
   Register(*cell, task);
@@ -237,7 +237,7 @@ TEST(AtomicWaker, AWokenTaskMayDestroyTheCell) {
   EXPECT_EQ(cell, nullptr);
 }
 
-TEST(AtomicWaker, ATaskWokenByRegisterMayDestroyTheCell) {
+TEST(AtomicWaker, ATaskWokenByRegisterCanDestroyTheCell) {
   CountingWaker first, second;
   auto cell = std::make_unique<AtomicWaker>();
   Register(*cell, first);
@@ -295,7 +295,7 @@ TEST(AtomicWaker, AWakeDuringAThrowingCloneWakesTheOldWaker) {
   EXPECT_TRUE(IsUsable(cell));
 }
 
-TEST(AtomicWaker, TheCallersExceptionGoesBeforeTheOldWakers) {
+TEST(AtomicWaker, TheCallersExceptionIsThrownInsteadOfTheOldWakers) {
   CountingWaker old, bad;
   AtomicWaker cell;
   Register(cell, old);

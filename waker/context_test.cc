@@ -41,7 +41,7 @@ TEST(Context, CarriesItsWaker) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(Context, APollMayMake128UnitsOfProgress) {
+TEST(Context, APollCanMake128UnitsOfProgress) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -63,7 +63,7 @@ TEST(Context, ExhaustionWakesTheTask) {
   EXPECT_EQ(task.live(), 1);
 }
 
-TEST(Context, EveryPollHasABudgetOfItsOwn) {
+TEST(Context, EveryPollHasItsOwnBudget) {
   const Waker waker;
   Context first(waker);
   Drain(first);
@@ -81,7 +81,7 @@ TEST(Context, AUnitWithoutProgressIsGivenBack) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
-TEST(Context, TheLastUnitIsGivenBackToo) {
+TEST(Context, TheLastUnitIsGivenBack) {
   const Waker waker;
   Context cx(waker);
   for (int i = 0; i < 127; ++i) ASSERT_TRUE(Progress(cx));
@@ -124,7 +124,7 @@ TEST(Context, ManyBytesAreManyUnits) {
   EXPECT_EQ(Drain(cx), 128 - 11);
 }
 
-TEST(Context, FewerBytesThanAUnitAreOne) {
+TEST(Context, FewerBytesThanAUnitAreOneUnit) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -132,7 +132,7 @@ TEST(Context, FewerBytesThanAUnitAreOne) {
   EXPECT_EQ(Drain(cx), 128 - 1);
 }
 
-TEST(Context, MoreBytesThanThereAreUnitsUseUpThose) {
+TEST(Context, ExcessBytesUseUpTheBudget) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -140,7 +140,7 @@ TEST(Context, MoreBytesThanThereAreUnitsUseUpThose) {
   EXPECT_FALSE(cx.HasBudget());
 }
 
-TEST(Context, UnconstrainedBytesTakeNothing) {
+TEST(Context, UnconstrainedBytesTakeNoBudget) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -205,7 +205,7 @@ TEST(Context, AUnitOfAPartGoesBackToTheWhole) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
-TEST(Context, UnconstrainedTakesNothing) {
+TEST(Context, UnconstrainedTakesNoBudget) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -218,7 +218,7 @@ TEST(Context, UnconstrainedTakesNothing) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
-TEST(Context, UnconstrainedProceedsWithNothingLeft) {
+TEST(Context, UnconstrainedProceedsWithoutBudget) {
   const Waker waker;
   Context cx(waker);
   Drain(cx);
@@ -257,7 +257,7 @@ TEST(Context, AUnitTakenBeforeUnconstrainedIsGivenBack) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
-TEST(Context, AUnitIsTakenIfThereIsAny) {
+TEST(Context, AUnitIsTakenIfBudgetIsLeft) {
   const Waker waker;
   Context cx(waker);
   TakeUnitIfAny(cx);
@@ -270,7 +270,7 @@ TEST(Context, AUnitIsTakenIfThereIsAny) {
   EXPECT_FALSE(cx.HasBudget());
 }
 
-TEST(Context, AYieldForBudgetIsOneByForce) {
+TEST(Context, AYieldForBudgetIsForced) {
   const Waker waker;
   Yielded yielded;
   Context cx(waker, nullptr, &yielded);
@@ -299,7 +299,7 @@ TEST(Context, WithoutAGeneratorChoicesAreFixed) {
   EXPECT_NE(first.rand().Next(), FastRand(0).Next());
 }
 
-TEST(Context, StaysWhereItIs) {
+TEST(Context, CannotBeMovedOrCopied) {
   static_assert(!std::is_copy_constructible_v<Context>);
   static_assert(!std::is_move_constructible_v<Context>);
   static_assert(!std::is_copy_constructible_v<BudgetUnit>);

@@ -27,7 +27,7 @@ TEST(Park, IsSatisfiedByADriver) {
   EXPECT_TRUE(Park<ThreadParker>);
 }
 
-TEST(Park, IsSatisfiedByADriverOnAnyOther) {
+TEST(Park, IsSatisfiedByADriverOnAnotherDriver) {
   struct Above : GoodDriver {
     ThreadParker below;
     using Unparker = ThreadParker::Unparker;

@@ -27,7 +27,7 @@ TEST(PollResult, IsPendingOrReady) {
   EXPECT_EQ(ready.value(), 5);
 }
 
-TEST(PollResult, ConvertsFromWhatItsValueConvertsFrom) {
+TEST(PollResult, ConvertsFromTypesThatItsValueConvertsFrom) {
   const PollResult<std::string> text = "text";
   EXPECT_EQ(*text, "text");
   const PollResult<std::optional<int>> some = 5;
@@ -48,19 +48,19 @@ TEST(PollResult, ANulloptIsAValue) {
   EXPECT_TRUE(assigned.IsReady());
 }
 
-TEST(PollResult, DoesNotConvertFromWhatItsValueDoesNot) {
+TEST(PollResult, DoesNotConvertFromOtherTypes) {
   static_assert(!std::is_convertible_v<std::string, PollResult<int>>);
   // As with the value itself, an explicit constructor is not used implicitly.
   static_assert(!std::is_convertible_v<int*, PollResult<std::unique_ptr<int>>>);
   static_assert(!std::is_default_constructible_v<PollResult<int>>);
 }
 
-TEST(PollResult, MakesItsValueInPlace) {
+TEST(PollResult, ConstructsItsValueInPlace) {
   const PollResult<std::string> text(std::in_place, 3, 'x');
   EXPECT_EQ(*text, "xxx");
 }
 
-TEST(PollResult, EmplaceMakesItReadyWithWhatCannotBeAssigned) {
+TEST(PollResult, EmplaceWorksForTypesThatCannotBeAssigned) {
   struct Constant {
     explicit Constant(int value) : value(value) {}
     const int value;
@@ -72,7 +72,7 @@ TEST(PollResult, EmplaceMakesItReadyWithWhatCannotBeAssigned) {
 }
 
 // `std::any` takes any copyable type, and checks whether this type is copyable.
-TEST(PollResult, HoldsWhatConvertsFromAnything) {
+TEST(PollResult, HoldsTypesThatConvertFromAnything) {
   PollResult<std::any> result = std::any(5);
   const PollResult<std::any> moved = std::move(result);
   EXPECT_EQ(std::any_cast<int>(*moved), 5);
@@ -80,7 +80,7 @@ TEST(PollResult, HoldsWhatConvertsFromAnything) {
   EXPECT_EQ(std::any_cast<int>(*made), 6);
 }
 
-TEST(PollResult, HoldsWhatOnlyMoves) {
+TEST(PollResult, HoldsMoveOnlyTypes) {
   PollResult<std::unique_ptr<int>> result = std::make_unique<int>(5);
   PollResult<std::unique_ptr<int>> moved = std::move(result);
   const std::unique_ptr<int> value = *std::move(moved);
@@ -88,7 +88,7 @@ TEST(PollResult, HoldsWhatOnlyMoves) {
   static_assert(!std::is_copy_constructible_v<decltype(moved)>);
 }
 
-TEST(PollResult, TheValueCanBeChangedAndReached) {
+TEST(PollResult, TheValueAndItsMembersAreAccessible) {
   PollResult<std::string> result = "a";
   *result += "b";
   result.value() += "c";
@@ -104,7 +104,7 @@ TEST(PollResult, IsReassigned) {
   EXPECT_TRUE(result.IsPending());
 }
 
-TEST(PollResult, NestsWithoutConfusion) {
+TEST(PollResult, Nests) {
   const PollResult<PollResult<int>> outer_pending = kPending;
   EXPECT_TRUE(outer_pending.IsPending());
   const PollResult<PollResult<int>> inner_pending = PollResult<int>(kPending);

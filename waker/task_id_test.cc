@@ -17,9 +17,7 @@ namespace {
 
 using ::testing::Optional;
 
-TEST(TaskId, ThereIsNoneOutsideOfTasks) {
-  EXPECT_EQ(CurrentTaskId(), std::nullopt);
-}
+TEST(TaskId, IsZeroOutsideTasks) { EXPECT_EQ(CurrentTaskId(), std::nullopt); }
 
 TEST(TaskId, ScopesNest) {
   {
@@ -33,14 +31,14 @@ TEST(TaskId, ScopesNest) {
   EXPECT_EQ(CurrentTaskId(), std::nullopt);
 }
 
-TEST(TaskId, AnotherThreadHasItsOwn) {
+TEST(TaskId, AnotherThreadHasItsOwnId) {
   const ScopedTaskId here(1);
   std::optional<TaskId> there = 0;
   std::thread([&there] { there = CurrentTaskId(); }).join();
   EXPECT_EQ(there, std::nullopt);
 }
 
-TEST(TaskId, IsNeverUsedTwice) {
+TEST(TaskId, IsUnique) {
   constexpr int kThreads = 4;
   constexpr int kEach = 1000;
   std::vector<std::vector<TaskId>> taken(kThreads);

@@ -40,7 +40,7 @@ MODEL_TEST(ThreadParker, AnUnparkThatCameFirstEndsThePark) {
 
 // The second unpark finds the note of the first. Everything before the second
 // unpark must nevertheless be visible.
-MODEL_TEST(ThreadParker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp) {
+MODEL_TEST(ThreadParker, AParkSeesTheWritesBeforeEveryUnparkThatItUsesUp) {
   ThreadParker parker;
   Atomic<int> done(0);
   const auto unpark = [&](int bit) {
@@ -84,7 +84,7 @@ MODEL_TEST(ThreadParker, ATimedParkUsesUpAnUnparkOrLeavesIt) {
   if (!unparked.load(std::memory_order_relaxed)) parker.Park();
 }
 
-MODEL_TEST(ThreadParker, AParkAfterATimeoutIsAsAnyOther) {
+MODEL_TEST(ThreadParker, AParkAfterATimeoutIsOrdinary) {
   ThreadParker parker;
   parker.ParkFor(absl::Milliseconds(1));
   Thread other([unparker = parker.unparker()] { unparker.Unpark(); });
@@ -104,7 +104,7 @@ MODEL_TEST(ThreadParker, ATimedParkLeavesNothingOfTheUnparkItUsesUp) {
   Require(data.Read() == 1);
 }
 
-MODEL_TEST(ThreadParker, ReturnsForNoReasonOnlyFromTheKernel,
+MODEL_TEST(ThreadParker, SpuriousReturnsComeOnlyFromTheKernel,
            .spurious_failures = 2) {
   ThreadParker parker;
   Cell<int> data(0);

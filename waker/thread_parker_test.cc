@@ -115,14 +115,14 @@ TEST(ThreadParker, AnUnparkEndsATimedPark) {
   other.join();
 }
 
-TEST(ThreadParker, NoTimeIsNoPark) {
+TEST(ThreadParker, AParkWithoutTimeReturnsAtOnce) {
   ThreadParker parker;
   parker.ParkFor(absl::ZeroDuration());
   parker.ParkFor(absl::Seconds(-1));
   parker.ParkFor(-absl::InfiniteDuration());
 }
 
-TEST(ThreadParker, NoTimeUsesAnUnparkUp) {
+TEST(ThreadParker, AParkWithoutTimeUsesAnUnparkUp) {
   ThreadParker parker;
   const ThreadParker::Unparker unparker = parker.unparker();
   unparker.Unpark();
@@ -138,7 +138,7 @@ TEST(ThreadParker, NoTimeUsesAnUnparkUp) {
   other.join();
 }
 
-TEST(ThreadParker, TheSmallestTimeIsNotRoundedToNone) {
+TEST(ThreadParker, TheSmallestTimeIsNotRoundedToZero) {
   ThreadParker parker;
   parker.ParkFor(absl::Nanoseconds(1) / 4);
   parker.unparker().Unpark();
@@ -171,7 +171,7 @@ TEST(ThreadParker, AnUnparkerCopiesAndMoves) {
   parker.Park();
 }
 
-TEST(ThreadParker, ItsWakerUnparks) {
+TEST(ThreadParker, AWakerUnparks) {
   ThreadParker parker;
   const ThreadParker::Unparker unparker = parker.unparker();
   unparker.waker().WakeByRef();
@@ -180,7 +180,7 @@ TEST(ThreadParker, ItsWakerUnparks) {
   parker.Park();
 }
 
-TEST(ThreadParker, ItsWakersAreOfOneTask) {
+TEST(ThreadParker, AllWakersWakeTheSameTask) {
   ThreadParker parker;
   ThreadParker other;
   const ThreadParker::Unparker a = parker.unparker();

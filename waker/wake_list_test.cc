@@ -35,7 +35,7 @@ TEST(WakeList, WakesInTheOrderOfPushes) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2));
 }
 
-TEST(WakeList, GivesItsWakersUp) {
+TEST(WakeList, WakesEachWakerOnce) {
   CountingWaker task;
   WakeList list;
   list.Push(task.NewWaker());
@@ -62,7 +62,7 @@ TEST(WakeList, Holds32) {
   EXPECT_EQ(task.wakes(), 32);
 }
 
-TEST(WakeList, FillsAgain) {
+TEST(WakeList, CanBeFilledAgain) {
   CountingWaker task;
   WakeList list;
   for (int round = 0; round < 3; ++round) {
@@ -72,7 +72,7 @@ TEST(WakeList, FillsAgain) {
   EXPECT_EQ(task.wakes(), 3 * 32);
 }
 
-TEST(WakeList, DropsWhatWasNotWoken) {
+TEST(WakeList, DropsWakersThatWereNotWoken) {
   CountingWaker task;
   {
     WakeList list;
@@ -95,7 +95,7 @@ TEST(WakeList, TakesNoopWakers) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(WakeList, AWakerThatThrowsKeepsNoOtherAsleep) {
+TEST(WakeList, AThrowingWakerDoesNotStopTheOthers) {
   CountingWaker before, bad, after;
   bad.OnWake([] { throw std::runtime_error("wake"); });
   WakeList list;
@@ -109,7 +109,7 @@ TEST(WakeList, AWakerThatThrowsKeepsNoOtherAsleep) {
   EXPECT_TRUE(list.IsEmpty());
 }
 
-TEST(WakeList, TheFirstExceptionIsPassedOn) {
+TEST(WakeList, TheFirstExceptionPropagates) {
   CountingWaker first, second;
   first.OnWake([] { throw std::runtime_error("first"); });
   second.OnWake([] { throw std::logic_error("second"); });

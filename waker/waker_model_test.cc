@@ -64,7 +64,7 @@ MODEL_TEST(Waker, EndsOnAnyThread) {
   Require(ends == 1);
 }
 
-MODEL_TEST(Waker, IsClonedWhileOthersDropTheirs) {
+MODEL_TEST(Waker, IsClonedWhileOtherWakersAreDropped) {
   Cell<int> calls(0);
   int ends = 0;
   {

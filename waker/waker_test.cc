@@ -37,7 +37,7 @@ TEST(Waker, CloneCountsAReference) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Waker, WakeGivesTheReferenceUp) {
+TEST(Waker, WakeReleasesTheReference) {
   CountingWaker task;
   Waker waker = task.NewWaker();
   std::move(waker).Wake();
@@ -74,7 +74,7 @@ TEST(Waker, MovingIsFreeAndLeavesTheNoopWaker) {
   EXPECT_EQ(task.drops(), 0);
 }
 
-TEST(Waker, AssigningDropsWhatWasThere) {
+TEST(Waker, AssignmentDropsTheOldWaker) {
   CountingWaker first, second;
   Waker to = first.NewWaker();
   Waker from = second.NewWaker();
@@ -84,7 +84,7 @@ TEST(Waker, AssigningDropsWhatWasThere) {
   EXPECT_TRUE(from.IsNoop());  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(Waker, AssigningHasHappenedWhenTheOldOneIsDropped) {
+TEST(Waker, AssignmentPrecedesTheDropOfTheOldWaker) {
   CountingWaker first, second;
   Waker to = first.NewWaker();
   Waker from = second.NewWaker();
@@ -94,7 +94,7 @@ TEST(Waker, AssigningHasHappenedWhenTheOldOneIsDropped) {
   EXPECT_TRUE(replaced);
 }
 
-TEST(Waker, AssigningToItselfKeepsIt) {
+TEST(Waker, SelfAssignmentKeepsTheWaker) {
   CountingWaker task;
   Waker waker = task.NewWaker();
   Waker& same = waker;
@@ -113,7 +113,7 @@ TEST(Waker, ResetDropsAndLeavesTheNoopWaker) {
   EXPECT_EQ(task.drops(), 1);
 }
 
-TEST(Waker, WillWakeTellsTasksApart) {
+TEST(Waker, WillWakeDistinguishesTasks) {
   CountingWaker a, b;
   const Waker waker_a = a.NewWaker();
   const Waker waker_b = b.NewWaker();
@@ -124,7 +124,7 @@ TEST(Waker, WillWakeTellsTasksApart) {
   EXPECT_TRUE(Waker().WillWake(Waker::Noop()));
 }
 
-TEST(Waker, WillWakeComparesTheVtableToo) {
+TEST(Waker, WillWakeComparesTheVtable) {
   static constexpr RawWakerVTable kOther = {
       [](void* data) { return RawWaker{data, &kOther}; }, [](void*) {},
       [](void*) {}, [](void*) {}};
@@ -152,7 +152,7 @@ TEST(Waker, FromCallableCallsForEveryWake) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST(Waker, FromCallableClonesWakeTheSame) {
+TEST(Waker, FromCallableClonesWakeTheSameTask) {
   const Waker waker = Waker::FromCallable([] {});
   const Waker other = Waker::FromCallable([] {});
   EXPECT_TRUE(waker.WillWake(waker.Clone()));
@@ -170,7 +170,7 @@ TEST(Waker, FromCallableDestroysTheCallableWithTheLastClone) {
   EXPECT_TRUE(watch.expired());
 }
 
-TEST(Waker, FromCallableTakesWhatOnlyMoves) {
+TEST(Waker, FromCallableTakesAMoveOnlyCallable) {
   int seen = 0;
   const Waker waker = Waker::FromCallable(
       [&seen, owned = std::make_unique<int>(5)] { seen = *owned; });
@@ -178,7 +178,7 @@ TEST(Waker, FromCallableTakesWhatOnlyMoves) {
   EXPECT_EQ(seen, 5);
 }
 
-TEST(Waker, ABorrowedWakerCountsNothing) {
+TEST(Waker, ABorrowedWakerHasNoReference) {
   CountingWaker task;
   {
     const BorrowedWaker borrowed(task.raw());
@@ -190,7 +190,7 @@ TEST(Waker, ABorrowedWakerCountsNothing) {
   EXPECT_EQ(task.drops(), 0);
 }
 
-TEST(Waker, ACloneOfABorrowedWakerIsAnOrdinaryOne) {
+TEST(Waker, ACloneOfABorrowedWakerHasAReference) {
   CountingWaker task;
   Waker clone;
   {
@@ -222,7 +222,7 @@ TEST(Waker, AThrowingWakeLeavesTheNoopWaker) {
   EXPECT_EQ(task.live(), 0);
 }
 
-TEST(Waker, ResetPassesOnWhatDropThrows) {
+TEST(Waker, ResetPropagatesAnExceptionOfDrop) {
   CountingWaker task;
   Waker waker = task.NewWaker();
   task.OnDrop([] { throw std::runtime_error("drop"); });
@@ -231,7 +231,7 @@ TEST(Waker, ResetPassesOnWhatDropThrows) {
   EXPECT_EQ(task.live(), 0);
 }
 
-TEST(Waker, ACallableThatThrowsIsDestroyedAllTheSame) {
+TEST(Waker, AThrowingCallableIsDestroyed) {
   auto owned = std::make_shared<int>(0);
   const std::weak_ptr<int> watch = owned;
   Waker waker = Waker::FromCallable(
