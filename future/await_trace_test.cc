@@ -99,7 +99,7 @@ std::vector<std::string> StepsOf(const F& future) {
 
 std::string Line(int line) { return absl::StrCat(line); }
 
-TEST(AwaitTrace, TellsTheChainFromTheRootDown) {
+TEST(AwaitTrace, ListsTheChainFromTheRoot) {
   auto co = trace_test::AwaitGrandchild(1, "x");
   ASSERT_TRUE(PollOnce(co).IsPending());
   EXPECT_EQ(TraceOf(co).ToString(),
@@ -140,7 +140,7 @@ Co<> AwaitInTurn(Switch<int>::Leaf& first, Switch<int>::Leaf& second,
   }
 }
 
-TEST(AwaitTrace, FollowsTheCoroutineOn) {
+TEST(AwaitTrace, FollowsTheCoroutineToTheNextAwait) {
   Switch<int> first;
   Switch<int> second;
   Switch<int>::Leaf first_future = first.future();
@@ -175,7 +175,7 @@ TEST(AwaitTrace, NamesALineOfALongExpression) {
   EXPECT_LE(line, first + 2);
 }
 
-TEST(AwaitTrace, LeavesTheChainAsItIs) {
+TEST(AwaitTrace, DoesNotChangeTheChain) {
   Switch<int> value;
   const auto await = [](Switch<int>& value) -> Co<int> {
     co_return co_await value.future();
@@ -223,7 +223,7 @@ Co<> AwaitItems(Gen<int>& gen, int* line) {
   co_await Next(gen);
 }
 
-TEST(AwaitTrace, GoesOnInAGenerator) {
+TEST(AwaitTrace, ContinuesInAGenerator) {
   int gen_line = 0;
   int line = 0;
   Gen<int> gen = YieldOnceAndWait(&gen_line);
@@ -233,7 +233,7 @@ TEST(AwaitTrace, GoesOnInAGenerator) {
                                        "rouse::trace_test::Never"));
 }
 
-TEST(AwaitTrace, GeneratorAtRestIsALeaf) {
+TEST(AwaitTrace, AGeneratorBetweenPollsIsALeaf) {
   int line = 0;
   Gen<int> gen = YieldOnceAndWait(&line);
   EXPECT_THAT(StepsOf(gen), ElementsAre("rouse::Gen<int>"));
@@ -241,7 +241,7 @@ TEST(AwaitTrace, GeneratorAtRestIsALeaf) {
   EXPECT_THAT(StepsOf(gen), ElementsAre("rouse::Gen<int>"));
 }
 
-TEST(AwaitTrace, GoesOnInWhatAdaptsAStream) {
+TEST(AwaitTrace, ContinuesInAStreamAdapter) {
   int line = 0;
   const auto yes = [](int) { return true; };
   auto collected =
@@ -251,7 +251,7 @@ TEST(AwaitTrace, GoesOnInWhatAdaptsAStream) {
               ElementsAre(Line(line), "rouse::trace_test::Never"));
 }
 
-TEST(AwaitTrace, GoesOnInAScopeOfATaskLocal) {
+TEST(AwaitTrace, ContinuesInAScopeOfATaskLocal) {
   static constinit TaskLocal<int> number("number");
   auto scope = number.Scope(7, InheritTaskLocals(AwaitNever));
   ASSERT_TRUE(PollOnce(scope).IsPending());
@@ -259,7 +259,7 @@ TEST(AwaitTrace, GoesOnInAScopeOfATaskLocal) {
                                           "rouse::trace_test::Never"));
 }
 
-TEST(AwaitTrace, GoesOnInACoroutineThatIsAwaitedByReference) {
+TEST(AwaitTrace, ContinuesInACoroutineAwaitedByReference) {
   Co<> child = AwaitNever();
   int line = 0;
   const auto await = [](Co<>& child, int* line) -> Co<> {
@@ -272,7 +272,7 @@ TEST(AwaitTrace, GoesOnInACoroutineThatIsAwaitedByReference) {
                                        "rouse::trace_test::Never"));
 }
 
-TEST(AwaitTrace, HasABranchForEachChildThatIsNotDone) {
+TEST(AwaitTrace, HasABranchForEachPendingChild) {
   Switch<int> first;
   auto joined = Join(first.future(), Unconstrained(AwaitNever()), Never());
   ASSERT_TRUE(PollOnce(joined).IsPending());
@@ -303,7 +303,7 @@ TEST(AwaitTrace, HasBranchesWithinBranches) {
                           ".-TryJoin", "..-" + never + "Status"));
 }
 
-TEST(AwaitTrace, WhatHasNotBegunOrHasFinishedIsALeaf) {
+TEST(AwaitTrace, AnUnstartedOrCompleteCoroutineIsALeaf) {
   Co<> co = AwaitNever();
   EXPECT_EQ(
       TraceOf(co).ToString(),
@@ -322,7 +322,7 @@ Co<> Recurse(int depth) {
   }
 }
 
-TEST(AwaitTrace, TellsAChainDeeperThanTheStackGoes) {
+TEST(AwaitTrace, ListsAChainDeeperThanTheStack) {
   Co<> co = Recurse(10'000);
   ASSERT_TRUE(PollOnce(co).IsPending());
   const AwaitTrace trace = TraceOf(co);
@@ -347,19 +347,19 @@ class Both {
 static_assert(Traceable<Both>);
 static_assert(!Traceable<Never>);
 
-TEST(AwaitTrace, AsksAFutureOfTheUsers) {
+TEST(AwaitTrace, CallsTraceOfAUsersFuture) {
   EXPECT_THAT(StepsOf(Both()), ElementsAre("Both", ".-rouse::trace_test::Never",
                                            ".-rouse::trace_test::NeverStatus"));
 }
 
-TEST(TypeName, IsThatOfTheType) {
+TEST(TypeName, ReturnsTheNameOfTheType) {
   EXPECT_EQ(internal::TypeName<int>(), "int");
   EXPECT_EQ(internal::TypeName<Never>(), "rouse::trace_test::Never");
   EXPECT_EQ(internal::TypeName<std::optional<Never>>(),
             "std::optional<rouse::trace_test::Never>");
 }
 
-TEST(ShortFunctionName, LeavesOutWhatIsNotTheName) {
+TEST(ShortFunctionName, OmitsEverythingButTheName) {
   const auto shortened = [](std::string_view name) {
     return internal::ShortFunctionName(name);
   };
@@ -384,7 +384,7 @@ TEST(ShortFunctionName, LeavesOutWhatIsNotTheName) {
   EXPECT_EQ(shortened("Co<bool> X::operator<(const X&)"), "X::operator<");
 }
 
-TEST(ShortFunctionName, LeavesWhatItDoesNotUnderstand) {
+TEST(ShortFunctionName, KeepsTextThatItCannotParse) {
   EXPECT_EQ(internal::ShortFunctionName("main"), "main");
   EXPECT_EQ(internal::ShortFunctionName("Co<int Serve(int)"),
             "Co<int Serve(int)");

@@ -45,13 +45,13 @@ class Flag {
   std::atomic<bool> set_ = false;
 };
 
-TEST(BlockOn, GivesTheValue) {
+TEST(BlockOn, ReturnsTheValue) {
   EXPECT_EQ(BlockOn(Ready(5)), 5);
   EXPECT_EQ(*BlockOn(Ready(std::make_unique<int>(5))), 5);
   BlockOn(Ready());
 }
 
-TEST(BlockOn, GivesAReference) {
+TEST(BlockOn, ReturnsAReference) {
   int x = 1;
   auto body = [](int& x) -> Co<int&> { co_return x; };
   static_assert(std::is_same_v<decltype(BlockOn(body(x))), int&>);
@@ -114,7 +114,7 @@ TEST(BlockOn, DrawsFromItsSeed) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(BlockOn, PassesAnExceptionOn) {
+TEST(BlockOn, PropagatesAnException) {
   auto body = []() -> Co<> {
     co_await Yield();
     throw std::runtime_error("body");

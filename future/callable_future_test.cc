@@ -100,7 +100,7 @@ TEST(CallableFuture, TryJoinSelectAndRaceKeepCallables) {
   EXPECT_EQ(value.use_count(), 2);
 }
 
-TEST(CallableFuture, TheFutureGoesBeforeTheCallable) {
+TEST(CallableFuture, TheFutureIsDestroyedBeforeTheCallable) {
   auto value = std::make_shared<int>(7);
   int seen = 0;
   struct Last {

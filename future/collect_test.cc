@@ -32,7 +32,7 @@ Gen<int> Numbers(int count) {
   for (int i = 0; i < count; ++i) co_yield i;
 }
 
-TEST(Collect, GivesAllItems) {
+TEST(Collect, ReturnsAllItems) {
   auto unique = []() -> Gen<std::unique_ptr<int>> {
     co_yield std::make_unique<int>(1);
     co_await Yield();
@@ -44,7 +44,7 @@ TEST(Collect, GivesAllItems) {
   EXPECT_THAT(PollOnce(collect).value(), ElementsAre(Pointee(1), Pointee(2)));
 }
 
-TEST(Collect, OfAnEmptyStreamGivesNone) {
+TEST(Collect, ReturnsNoItemsOfAnEmptyStream) {
   auto collect = Collect(Numbers(0));
   EXPECT_THAT(PollOnce(collect).value(), ElementsAre());
 }
@@ -63,7 +63,7 @@ TEST(Collect, YieldsWhenTheBudgetIsUsedUp) {
   EXPECT_EQ(polls, 3);
 }
 
-TEST(Collect, OfAPileOfAdapters) {
+TEST(Collect, CollectsFromNestedAdapters) {
   auto body = []() -> Co<std::vector<int>> {
     auto odd = [](int x) { return x % 2 == 1; };
     auto square = [](int x) { return x * x; };
@@ -76,7 +76,7 @@ TEST(Collect, OfAPileOfAdapters) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Collect, PolledAfterItHasFinishedPanics) {
+TEST(Collect, PollingACompleteFuturePanics) {
   auto collect = Collect(Numbers(1));
   EXPECT_TRUE(PollOnce(collect).IsReady());
   EXPECT_THROW((void)PollOnce(collect), PanicError);

@@ -32,7 +32,7 @@ TEST(ConsumeBudget, YieldsWhenTheBudgetIsUsedUp) {
   EXPECT_TRUE(loop.Poll(cx).IsReady());
 }
 
-TEST(ConsumeBudget, TakesNothingWithinUnconstrained) {
+TEST(ConsumeBudget, TakesNoBudgetInsideUnconstrained) {
   int turns = 0;
   auto loop = Unconstrained(Loop(turns, 1000));
   const Waker waker;

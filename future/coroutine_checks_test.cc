@@ -29,7 +29,7 @@ using ::testing::Return;
 
 Co<int> Twice(int x) { co_return 2 * x; }
 
-TEST(CoroutineChecks, CallablesMayWrapACoroutine) {
+TEST(CoroutineChecks, CallablesCanWrapACoroutine) {
   auto body = []() -> Co<int> {
     std::function<Co<int>(int)> function = Twice;
     absl::AnyInvocable<Co<int>(int)> any = Twice;
@@ -60,7 +60,7 @@ class MockDatabase : public Database {
 };
 ROUSE_END_CORO_WRAPPERS
 
-TEST(CoroutineChecks, AMockMayReturnACoroutine) {
+TEST(CoroutineChecks, AMockCanReturnACoroutine) {
   MockDatabase database;
   EXPECT_CALL(database, Count("users")).WillOnce(Return(ByMove(Twice(4))));
   Co<int> co = database.Count("users");

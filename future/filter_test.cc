@@ -21,7 +21,7 @@ Gen<std::unique_ptr<int>> Numbers(int count) {
   for (int i = 0; i < count; ++i) co_yield std::make_unique<int>(i);
 }
 
-TEST(Filter, KeepsWhatThePredicateSays) {
+TEST(Filter, KeepsItemsThatThePredicateAccepts) {
   auto stream = Filter(Numbers(6), [](const std::unique_ptr<int>& item) {
     return *item % 3 == 0;
   });

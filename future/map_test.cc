@@ -37,7 +37,7 @@ TEST(Map, MapsEachItem) {
   EXPECT_EQ(PollNextOnce(stream).value(), std::nullopt);
 }
 
-TEST(Map, LeavesAnLvalueWhereItIs) {
+TEST(Map, PollsAnLvalueInPlace) {
   Gen<std::unique_ptr<int>> numbers = Numbers(2);
   {
     auto stream = Map(numbers, &std::unique_ptr<int>::operator*);

@@ -48,7 +48,7 @@ Co<absl::Status> Check(absl::Status status, bool* went_on) {
   co_return absl::OkStatus();
 }
 
-TEST(OrReturn, GoesOnWhereAStatusIsOk) {
+TEST(OrReturn, ContinuesAfterAnOkStatus) {
   bool went_on = false;
   Co<absl::Status> co = Check(absl::OkStatus(), &went_on);
   EXPECT_EQ(PollOnce(co).value(), absl::OkStatus());
@@ -62,7 +62,7 @@ TEST(OrReturn, EndsTheCoroutineWithTheErrorOfAStatus) {
   EXPECT_FALSE(went_on);
 }
 
-TEST(OrReturn, AnErrorIsNoValueThatIsOne) {
+TEST(OrReturn, AnErrorIsNotReturnedAsAValue) {
   auto body = [](absl::Status x) -> Co<absl::StatusOr<absl::Status>> {
     co_await OrReturn(std::move(x));
     co_return absl::OkStatus();
@@ -82,7 +82,7 @@ TEST(OrReturn, MovesTheValueOutOfATemporaryStatusOr) {
   EXPECT_EQ(PollOnce(fails).value().status(), Error());
 }
 
-TEST(OrReturn, GivesAReferenceToTheValueOfAnLvalue) {
+TEST(OrReturn, ReturnsAReferenceToTheValueOfAnLvalue) {
   absl::StatusOr<int> value = 3;
   auto body = [](absl::StatusOr<int>& value) -> Co<absl::Status> {
     int& got = co_await OrReturn(value);
@@ -94,7 +94,7 @@ TEST(OrReturn, GivesAReferenceToTheValueOfAnLvalue) {
   EXPECT_EQ(*value, 4);
 }
 
-TEST(OrReturn, LeavesTheErrorOfAnLvalueWhereItIs) {
+TEST(OrReturn, CopiesTheErrorOfAnLvalue) {
   absl::StatusOr<int> outcome = Error();
   absl::Status status = Error();
   auto body = [](absl::StatusOr<int>& outcome) -> Co<absl::Status> {
@@ -178,7 +178,7 @@ class Done {
   bool ok_;
 };
 
-TEST(OrReturn, TakesWhatConvertsToAStatus) {
+TEST(OrReturn, TakesATypeThatConvertsToAStatus) {
   auto body = [](const Done& done) -> Co<absl::StatusOr<int>> {
     static_assert(std::is_void_v<decltype(internal::ValueOf(done))>);
     co_await OrReturn(done);
@@ -193,7 +193,7 @@ TEST(OrReturn, TakesWhatConvertsToAStatus) {
   EXPECT_EQ(PollOnce(bad).value().status(), Error());
 }
 
-TEST(OrReturn, AwaitsAFutureOfWhatConvertsToAStatus) {
+TEST(OrReturn, AwaitsAFutureOfATypeThatConvertsToAStatus) {
   auto body = [](int polls, bool ok) -> Co<absl::StatusOr<int>> {
     After<Done> future(polls, Done(ok));
     co_await OrReturn(future);
@@ -211,7 +211,7 @@ TEST(OrReturn, AwaitsAFutureOfWhatConvertsToAStatus) {
   }
 }
 
-TEST(OrReturn, AwaitsAChildOfWhatConvertsToAStatus) {
+TEST(OrReturn, AwaitsAChildOfATypeThatConvertsToAStatus) {
   auto child = [](bool ok) -> Co<Done> { co_return Done(ok); };
   auto body = [&child](bool ok) -> Co<absl::Status> {
     co_await OrReturn(child(ok));
@@ -316,7 +316,7 @@ TEST(OrReturn, AnErrorDestroysLocalsInsideOut) {
 
 // As after a return, the locals of the callee are destroyed before the caller
 // continues.
-TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
+TEST(OrReturn, LocalsAreDestroyedBeforeTheCallerContinues) {
   Log log;
   auto callee = [](Log* log) -> Co<absl::Status> {
     const Local local(log, "callee");
@@ -333,7 +333,7 @@ TEST(OrReturn, LocalsAreGoneBeforeTheCallerGoesOn) {
   EXPECT_THAT(log, ElementsAre("callee", "caller"));
 }
 
-TEST(OrReturn, IsDestroyedWhileItWaits) {
+TEST(OrReturn, CanBeDestroyedWhilePending) {
   Log log;
   {
     auto co = Logged(&log, 1, 5);

@@ -21,7 +21,7 @@ static_assert(Future<ReadyFuture<void>>);
 static_assert(Future<ReadyFuture<int>>);
 static_assert(Future<PendingFuture<void>>);
 
-TEST(Ready, GivesItsValueAtOnce) {
+TEST(Ready, ReturnsTheValueAtOnce) {
   auto ready = Ready(std::make_unique<int>(5));
   EXPECT_EQ(*PollOnce(ready).value(), 5);
 }
@@ -33,7 +33,7 @@ TEST(Ready, CopiesAnLvalue) {
   EXPECT_EQ(text, "a");
 }
 
-TEST(Ready, OfNothingIsReady) {
+TEST(Ready, OfVoidIsReady) {
   auto ready = Ready();
   EXPECT_TRUE(PollOnce(ready).IsReady());
 }

@@ -41,7 +41,7 @@ static_assert(!Stream<const Countdown>);
 static_assert(!Stream<Co<int>>);
 static_assert(std::is_same_v<StreamItem<Countdown>, std::unique_ptr<int>>);
 
-TEST(Next, GivesItemAfterItemAndThenNothing) {
+TEST(Next, ReturnsItemsInOrderAndThenNothing) {
   auto body = [](Countdown stream) -> Co<int> {
     int sum = 0;
     while (auto item = co_await Next(stream)) sum += **item;
@@ -64,7 +64,7 @@ TEST(Next, DestroyedWhilePendingTakesNothing) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Next, PolledAfterItHasFinishedPanics) {
+TEST(Next, PollingACompleteNextPanics) {
   Countdown stream(2);
   auto next = Next(stream);
   EXPECT_TRUE(PollOnce(next).IsPending());

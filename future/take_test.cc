@@ -25,7 +25,7 @@ Gen<int> Numbers(Log* log) {
   }
 }
 
-TEST(Take, GivesTheFirstItemsAndThenDestroysTheStream) {
+TEST(Take, ReturnsTheFirstItemsAndThenDestroysTheStream) {
   Log log;
   auto stream = Take(Numbers(&log), 2);
   static_assert(Stream<decltype(stream)>);
@@ -39,14 +39,14 @@ TEST(Take, GivesTheFirstItemsAndThenDestroysTheStream) {
   EXPECT_EQ(PollNextOnce(stream).value(), std::nullopt);
 }
 
-TEST(Take, OfNoneAsksForNothing) {
+TEST(Take, OfZeroItemsDoesNotPollTheStream) {
   Log log;
   Gen<int> numbers = Numbers(&log);
   auto stream = Take(numbers, 0);
   EXPECT_EQ(PollNextOnce(stream).value(), std::nullopt);
 }
 
-TEST(Take, LeavesTheRestOfAnLvalue) {
+TEST(Take, KeepsTheRestOfAnLvalue) {
   Log log;
   Gen<int> numbers = Numbers(&log);
   auto stream = Take(numbers, 1);

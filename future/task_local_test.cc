@@ -46,7 +46,7 @@ Co<std::string> Observe() {
 }
 
 // The container claims to be copyable.
-TEST(TaskLocal, AContainerOfWhatCannotBeCopiedIsNotInherited) {
+TEST(TaskLocal, AContainerOfMoveOnlyValuesIsNotInherited) {
   static constinit TaskLocal<std::vector<std::unique_ptr<int>>> values(
       "values");
   std::vector<std::unique_ptr<int>> some;
@@ -59,7 +59,7 @@ TEST(TaskLocal, AContainerOfWhatCannotBeCopiedIsNotInherited) {
   });
 }
 
-TEST(TaskLocal, IsInForceInEveryPollAndNotBetween) {
+TEST(TaskLocal, HasItsValueInEveryPollAndNotBetween) {
   auto scope = number.Scope(7, Observe());
   static_assert(Future<decltype(scope)>);
   EXPECT_TRUE(PollOnce(scope).IsPending());
@@ -69,7 +69,7 @@ TEST(TaskLocal, IsInForceInEveryPollAndNotBetween) {
   EXPECT_EQ(number.Get(), nullptr);
 }
 
-TEST(TaskLocal, TheInnermostScopeOfAKeyIsInForce) {
+TEST(TaskLocal, TheInnermostScopeOfAKeyWins) {
   auto body = []() -> Co<std::string> {
     std::string seen = std::to_string(NumberOr(-1));
     seen += "|" + co_await number.Scope(2, Observe());
@@ -79,7 +79,7 @@ TEST(TaskLocal, TheInnermostScopeOfAKeyIsInForce) {
   EXPECT_EQ(BlockOn(number.Scope(1, body())), "1|2,2,2|1");
 }
 
-TEST(TaskLocal, KeysAreApart) {
+TEST(TaskLocal, KeysAreIndependent) {
   auto body = []() -> Co<std::string> {
     co_return *name.Get() + std::to_string(*number.Get());
   };
@@ -87,13 +87,13 @@ TEST(TaskLocal, KeysAreApart) {
   EXPECT_EQ(BlockOn(number.Scope(2, name.Scope("b", body()))), "b2");
 }
 
-TEST(TaskLocal, EachOfSeveralScopesInOneTaskHasItsOwn) {
+TEST(TaskLocal, EachScopeOfATaskHasItsOwnValue) {
   auto joined =
       Join(number.Scope(1, Observe()), number.Scope(2, Observe()), Observe());
   EXPECT_EQ(BlockOn(joined), std::tuple("1,1,1", "2,2,2", "-1,-1,-1"));
 }
 
-TEST(TaskLocal, KeepsWhatIsWrittenToIt) {
+TEST(TaskLocal, KeepsAWrittenValue) {
   auto body = []() -> Co<int> {
     number.With([](int& value) { ++value; });
     co_await Yield();
@@ -121,7 +121,7 @@ TEST(TaskLocal, AScopeMayBeMovedBeforeItIsPolled) {
   EXPECT_EQ(moved.TakeValue(), std::string(100, 'x'));
 }
 
-TEST(TaskLocal, AnLvalueIsPolledWhereItIs) {
+TEST(TaskLocal, AnLvalueIsPolledInPlace) {
   Co<std::string> co = Observe();
   {
     auto scope = number.Scope(1, co);
@@ -132,14 +132,14 @@ TEST(TaskLocal, AnLvalueIsPolledWhereItIs) {
   EXPECT_EQ(PollOnce(scope).value(), "1,2,2");
 }
 
-TEST(TaskLocal, OfATaskThatBlocksOnAnotherFutureIsSeenThere) {
+TEST(TaskLocal, IsVisibleInAFutureThatTheTaskBlocksOn) {
   // The documentation of `TaskLocal` promises this for all code called from a
   // poll.
   auto body = []() -> Co<std::string> { co_return BlockOn(Observe()); };
   EXPECT_EQ(BlockOn(number.Scope(3, body())), "3,3,3");
 }
 
-TEST(TaskLocal, WhoRunsTasksInsideAScopeMayHideIt) {
+TEST(TaskLocal, AnExecutorInsideAScopeCanHideIt) {
   number.SyncScope(1, [] {
     {
       const internal::ScopedTaskLocals none(nullptr);
@@ -169,7 +169,7 @@ Co<> Hold([[maybe_unused]] Witness witness, int polls) {
   for (int i = 1; i < polls; ++i) co_await Yield();
 }
 
-TEST(TaskLocal, IsInForceWhileItsFutureIsCancelled) {
+TEST(TaskLocal, HasItsValueWhileItsFutureIsCancelled) {
   int seen = 0;
   {
     auto scope = number.Scope(7, Hold(Witness(&seen), 2));
@@ -178,7 +178,7 @@ TEST(TaskLocal, IsInForceWhileItsFutureIsCancelled) {
   EXPECT_EQ(seen, 7);
 }
 
-TEST(TaskLocal, IsInForceWhileAFutureThatWasNeverPolledIsDestroyed) {
+TEST(TaskLocal, HasItsValueWhileAnUnpolledFutureIsDestroyed) {
   int seen = 0;
   {
     auto scope = number.Scope(7, Hold(Witness(&seen), 2));
@@ -186,7 +186,7 @@ TEST(TaskLocal, IsInForceWhileAFutureThatWasNeverPolledIsDestroyed) {
   EXPECT_EQ(seen, 7);
 }
 
-TEST(TaskLocal, AFutureThatIsReadyIsDestroyedAtOnce) {
+TEST(TaskLocal, AReadyFutureIsDestroyedAtOnce) {
   int seen = 0;
   struct Ready {
     explicit Ready(Witness witness) : witness(std::move(witness)) {}
@@ -198,7 +198,7 @@ TEST(TaskLocal, AFutureThatIsReadyIsDestroyedAtOnce) {
   EXPECT_EQ(seen, 7);
 }
 
-TEST(TaskLocal, TheValueMayBeTakenAfterTheEnd) {
+TEST(TaskLocal, TheValueCanBeTakenAfterCompletion) {
   auto body = []() -> Co<> {
     number.With([](int& value) { value *= 2; });
     co_return;
@@ -209,7 +209,7 @@ TEST(TaskLocal, TheValueMayBeTakenAfterTheEnd) {
   EXPECT_EQ(scope.TakeValue(), std::nullopt);
 }
 
-TEST(TaskLocal, AFutureWhoseValueWasTakenGoesOnWithout) {
+TEST(TaskLocal, AFutureWhoseValueWasTakenContinuesWithoutIt) {
   auto inner = number.Scope(2, Observe());
   auto scope = number.Scope(1, inner);
   EXPECT_TRUE(PollOnce(scope).IsPending());
@@ -223,13 +223,13 @@ TEST(TaskLocal, SyncScopeEndsWithItsCall) {
   EXPECT_EQ(number.Get(), nullptr);
 }
 
-TEST(TaskLocal, HoldsWhatCannotBeCopied) {
+TEST(TaskLocal, HoldsAMoveOnlyValue) {
   static constinit TaskLocal<std::unique_ptr<int>> owner("owner");
   auto body = []() -> Co<int> { co_return **owner.Get(); };
   EXPECT_EQ(BlockOn(owner.Scope(std::make_unique<int>(9), body())), 9);
 }
 
-TEST(InheritTaskLocals, GivesACopyOfWhatIsInForceWhereItIsCalled) {
+TEST(InheritTaskLocals, CopiesTheValuesOfItsCaller) {
   auto inherited = number.SyncScope(1, [] {
     auto future = InheritTaskLocals(Observe());
     number.With([](int& value) { value = 2; });
@@ -238,7 +238,7 @@ TEST(InheritTaskLocals, GivesACopyOfWhatIsInForceWhereItIsCalled) {
   EXPECT_EQ(BlockOn(inherited), "1,1,1");
 }
 
-TEST(InheritTaskLocals, OfOneKeyTakesTheInnermost) {
+TEST(InheritTaskLocals, TakesTheInnermostValueOfAKey) {
   auto inherited = number.SyncScope(1, [] {
     return name.SyncScope("n", [] {
       return number.SyncScope(2, [] {
@@ -255,7 +255,7 @@ TEST(InheritTaskLocals, OfOneKeyTakesTheInnermost) {
   EXPECT_EQ(result, "n2,2,2");
 }
 
-TEST(InheritTaskLocals, AddsToWhatIsInForceWhereItIsPolled) {
+TEST(InheritTaskLocals, AddsToTheValuesOfThePoll) {
   auto inherited =
       number.SyncScope(1, [] { return InheritTaskLocals(Observe()); });
   auto body = [&]() -> Co<std::string> {
@@ -264,11 +264,11 @@ TEST(InheritTaskLocals, AddsToWhatIsInForceWhereItIsPolled) {
   EXPECT_EQ(BlockOn(name.Scope("n", number.Scope(2, body()))), "1,1,1n2");
 }
 
-TEST(InheritTaskLocals, WithNothingInForceIsTheFuture) {
+TEST(InheritTaskLocals, WithoutValuesReturnsTheFuture) {
   EXPECT_EQ(BlockOn(InheritTaskLocals(Observe())), "-1,-1,-1");
 }
 
-TEST(InheritTaskLocals, LeavesOutWhatCannotBeCopied) {
+TEST(InheritTaskLocals, OmitsValuesThatCannotBeCopied) {
   static constinit TaskLocal<std::unique_ptr<int>> owner("owner");
   auto inherited = owner.SyncScope(std::make_unique<int>(9), [] {
     auto body = []() -> Co<bool> { co_return owner.Get() == nullptr; };
@@ -277,7 +277,7 @@ TEST(InheritTaskLocals, LeavesOutWhatCannotBeCopied) {
   EXPECT_TRUE(BlockOn(inherited));
 }
 
-TEST(InheritTaskLocals, SharesWhatAPointerShares) {
+TEST(InheritTaskLocals, SharesTheObjectOfASharedPointer) {
   static constinit TaskLocal<std::shared_ptr<int>> shared("shared");
   const auto value = std::make_shared<int>(0);
   auto inherited = shared.SyncScope(value, [] {
@@ -291,7 +291,7 @@ TEST(InheritTaskLocals, SharesWhatAPointerShares) {
   EXPECT_EQ(*value, 1);
 }
 
-TEST(InheritTaskLocals, IsInForceWhileItsFutureIsDestroyed) {
+TEST(InheritTaskLocals, HasItsValuesWhileItsFutureIsDestroyed) {
   int seen = 0;
   {
     auto inherited = number.SyncScope(
@@ -336,7 +336,7 @@ TEST(TaskLocal, WithOutsideOfEveryScopePanics) {
   }
 }
 
-TEST(TaskLocal, PolledAfterItHasFinishedPanics) {
+TEST(TaskLocal, PollingACompleteScopePanics) {
   auto scope = number.Scope(7, Hold(Witness(nullptr), 1));
   EXPECT_TRUE(PollOnce(scope).IsReady());
   EXPECT_THROW(static_cast<void>(PollOnce(scope)), PanicError);

@@ -38,7 +38,7 @@ TEST(Unconstrained, OutlastsTheBudget) {
   EXPECT_EQ(PollOnce(future).value(), 1000);
 }
 
-TEST(Unconstrained, TakesNothingOfTheBudget) {
+TEST(Unconstrained, TakesNoBudget) {
   auto body = []() -> Co<int> {
     co_await Unconstrained(Drain(1000));
     co_return co_await Drain(kBudgetPerPoll);
@@ -47,7 +47,7 @@ TEST(Unconstrained, TakesNothingOfTheBudget) {
   EXPECT_EQ(PollOnce(co).value(), kBudgetPerPoll);
 }
 
-TEST(Unconstrained, ConstrainsWhatComesAfter) {
+TEST(Unconstrained, LaterFuturesAreConstrained) {
   auto body = []() -> Co<> {
     co_await Unconstrained(Drain(1000));
     co_await Drain(kBudgetPerPoll + 1);
@@ -56,7 +56,7 @@ TEST(Unconstrained, ConstrainsWhatComesAfter) {
   EXPECT_TRUE(PollOnce(co).IsPending());
 }
 
-TEST(Unconstrained, PollsAnLvalueWhereItIs) {
+TEST(Unconstrained, PollsAnLvalueInPlace) {
   Switch<int> s;
   auto leaf = s.future();
   {

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(Future<YieldFuture>);
 
-TEST(Yield, IsPendingOnceHavingWokenItsTask) {
+TEST(Yield, IsPendingOnceAndWakesItsTask) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -30,7 +30,7 @@ TEST(Yield, IsPendingOnceHavingWokenItsTask) {
   EXPECT_EQ(task.clones(), 0);
 }
 
-TEST(Yield, LetsACoroutineGoOnLater) {
+TEST(Yield, ACoroutineContinuesLater) {
   int steps = 0;
   auto body = [](int& steps) -> Co<> {
     ++steps;
@@ -46,7 +46,7 @@ TEST(Yield, LetsACoroutineGoOnLater) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Yield, PolledAfterItHasFinishedPanics) {
+TEST(Yield, PollingACompleteYieldPanics) {
   YieldFuture yield = Yield();
   EXPECT_TRUE(PollOnce(yield).IsPending());
   EXPECT_TRUE(PollOnce(yield).IsReady());

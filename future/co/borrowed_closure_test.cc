@@ -91,7 +91,7 @@ Co<int> VisitAll(Visitor& visitor, std::vector<Shape> shapes) {
   co_return static_cast<int>(shapes.size());
 }
 
-TEST(BorrowsClosure, CallsNoLambdaThatIsPassed) {
+TEST(BorrowsClosure, DoesNotCallTheLambda) {
   int area = 0;
   auto visitor = [&area](const auto& shape) { area += shape.Area(); };
   Co<int> visit = VisitAll(visitor, {Shape(), Shape()});
@@ -114,7 +114,7 @@ Co<int> ByMutableReference(F& f) {
   co_return co_await f();
 }
 
-TEST(BorrowsClosure, IsFalseForAllElse) {
+TEST(BorrowsClosure, IsFalseForEverythingElse) {
   int x = 1;
   auto lambda = [&x]() -> Co<int> { co_return x; };
   auto without = []() -> Co<int> { co_return 1; };
@@ -131,7 +131,7 @@ TEST(BorrowsClosure, IsFalseForAllElse) {
   EXPECT_FALSE(BorrowsClosure(Ready(1)));
 }
 
-TEST(BorrowsClosure, IsSeenThroughWhatHoldsIt) {
+TEST(BorrowsClosure, IsTrueForAFutureThatHoldsSuchACoroutine) {
   int x = 1;
   auto lambda = [&x]() -> Co<int> { co_return x; };
   auto status = [&x]() -> Co<absl::Status> {

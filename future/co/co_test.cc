@@ -184,7 +184,7 @@ TEST(Co, DestroyedWhileSuspendedDestroysLocalsInsideOut) {
   EXPECT_THAT(log, ElementsAre("leaf", "0", "1", "2", "3"));
 }
 
-TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
+TEST(Co, LocalsOfAChildAreDestroyedWhenTheChildReturns) {
   Log log;
   auto child = [](Log* log) -> Co<int> {
     const Local local(log, "child");
@@ -202,7 +202,7 @@ TEST(Co, AChildsLocalsAreGoneWhenItHasReturned) {
   EXPECT_THAT(log, ElementsAre("child", "between", "child", "after"));
 }
 
-TEST(Co, AssignmentDestroysWhatWasThere) {
+TEST(Co, AssignmentDestroysTheOldCoroutine) {
   Log log;
   auto body = [](std::unique_ptr<Local>) -> Co<int> { co_return 1; };
   Co<int> old = body(std::make_unique<Local>(&log, "old"));
@@ -212,7 +212,7 @@ TEST(Co, AssignmentDestroysWhatWasThere) {
   EXPECT_EQ(PollOnce(old).value(), 7);
 }
 
-TEST(Co, AssignmentToItselfKeepsIt) {
+TEST(Co, SelfAssignmentKeepsTheCoroutine) {
   Co<int> co = Seven();
   Co<int>& same = co;
   co = std::move(same);
@@ -229,7 +229,7 @@ class Fixed {
   const int value_;
 };
 
-TEST(Co, CarriesWhatCannotBeAssigned) {
+TEST(Co, ReturnsAValueThatCannotBeAssigned) {
   class Leaf {
    public:
     PollResult<Fixed> Poll(Context&) { return Fixed(1); }
@@ -287,7 +287,7 @@ class Meddler {
 
 Co<int> AwaitMeddler(Meddler& meddler) { co_return co_await meddler; }
 
-TEST(CoDeathTest, DestroyingItFromWithinItsPollIsFatal) {
+TEST(CoDeathTest, DestructionInsideItsOwnPollIsFatal) {
   std::optional<Co<int>> co;
   Meddler meddler([&co](Context&) { co.reset(); });
   co = AwaitMeddler(meddler);
@@ -348,12 +348,12 @@ Co<int> Throws() {
   co_return 0;
 }
 
-TEST(Co, AnExceptionComesOutOfThePoll) {
+TEST(Co, AnExceptionLeavesThePoll) {
   Co<int> co = Throws();
   EXPECT_THROW((void)PollOnce(co), std::runtime_error);
 }
 
-TEST(Co, AnExceptionGoesThroughTheChain) {
+TEST(Co, AnExceptionPassesThroughTheChain) {
   struct Chain {
     static Co<int> Run(int depth) {
       if (depth == 0) co_return co_await Throws();
@@ -379,7 +379,7 @@ Co<std::shared_ptr<int>> ReturnTwice(std::shared_ptr<int> first,
   co_return second;
 }
 
-TEST(Co, TheLastResultReplacesTheOneBefore) {
+TEST(Co, ALaterResultReplacesTheEarlierResult) {
   auto first = std::make_shared<int>(1);
   auto second = std::make_shared<int>(2);
   {
@@ -420,13 +420,13 @@ TEST(Co, AnExceptionOfALeafIsThrownWhereItIsAwaited) {
   }
 }
 
-TEST(Co, PollingAFinishedOnePanics) {
+TEST(Co, PollingACompleteCoPanics) {
   Co<int> co = Seven();
   EXPECT_EQ(PollOnce(co).value(), 7);
   EXPECT_THROW((void)PollOnce(co), PanicError);
 }
 
-TEST(Co, PollingItFromWithinItsPollPanics) {
+TEST(Co, PollingInsideItsOwnPollPanics) {
   std::optional<Co<int>> co;
   Meddler meddler([&co](Context& cx) { (void)co->Poll(cx); });
   co = AwaitMeddler(meddler);
@@ -434,14 +434,14 @@ TEST(Co, PollingItFromWithinItsPollPanics) {
   EXPECT_THROW((void)PollOnce(*co), PanicError);
 }
 
-TEST(Co, PollingAMovedFromOnePanics) {
+TEST(Co, PollingAMovedFromCoPanics) {
   Co<int> co = Seven();
   Co<int> moved = std::move(co);
   EXPECT_THROW((void)PollOnce(co),
                PanicError);  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(Co, AwaitingAMovedFromOnePanics) {
+TEST(Co, AwaitingAMovedFromCoPanics) {
   auto body = []() -> Co<std::string> {
     Co<int> co = Seven();
     co_await std::move(co);
@@ -456,7 +456,7 @@ TEST(Co, AwaitingAMovedFromOnePanics) {
   EXPECT_THAT(PollOnce(co).value(), ::testing::HasSubstr("was moved from"));
 }
 
-TEST(Co, AwaitingAPolledOneAsAnRvaluePanics) {
+TEST(Co, AwaitingAPolledCoAsAnRvaluePanics) {
   Gate gate;
   auto body = [&gate]() -> Co<std::string> {
     Co<int> co = Through(gate);

@@ -567,7 +567,7 @@ void CheckTree(uint64_t seed, bool threads) {
   EXPECT_EQ(live_objects, 0) << "left behind by a coroutine that was destroyed";
 }
 
-TEST(CoroutineProperty, RandomTreesDoWhatTheReferenceSays) {
+TEST(CoroutineProperty, RandomTreesBehaveLikeTheReference) {
   const uint64_t base =
       uint64_t{10'000} * ::testing::UnitTest::GetInstance()->random_seed();
   for (uint64_t seed = base; seed < base + 2000; ++seed) {
@@ -577,7 +577,8 @@ TEST(CoroutineProperty, RandomTreesDoWhatTheReferenceSays) {
   }
 }
 
-TEST(CoroutineProperty, SoTheyDoWhenTheyMoveFromThreadToThread) {
+TEST(CoroutineProperty,
+     RandomTreesThatMoveBetweenThreadsBehaveLikeTheReference) {
   const uint64_t base =
       uint64_t{10'000} * ::testing::UnitTest::GetInstance()->random_seed();
   for (uint64_t seed = base; seed < base + 100; ++seed) {

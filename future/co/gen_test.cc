@@ -47,7 +47,7 @@ TEST(Gen, RunsNothingBeforeItIsPolled) {
   EXPECT_TRUE(ran);
 }
 
-TEST(Gen, YieldsItemAfterItemAndThenNothing) {
+TEST(Gen, YieldsItemsInOrderAndThenEnds) {
   Gen<int> gen = Count(0, 2);
   EXPECT_EQ(PollNextOnce(gen).value(), 0);
   EXPECT_EQ(PollNextOnce(gen).value(), 1);
@@ -55,7 +55,7 @@ TEST(Gen, YieldsItemAfterItemAndThenNothing) {
   EXPECT_EQ(PollNextOnce(gen).value(), std::nullopt);
 }
 
-TEST(Gen, RunsNoFurtherThanTheYield) {
+TEST(Gen, RunsOnlyToTheNextYield) {
   int step = 0;
   auto body = [](int& step) -> Gen<int> {
     step = 1;
@@ -69,7 +69,7 @@ TEST(Gen, RunsNoFurtherThanTheYield) {
   EXPECT_EQ(step, 2);
 }
 
-TEST(Gen, YieldsWhatCanOnlyBeMoved) {
+TEST(Gen, YieldsMoveOnlyItems) {
   auto body = []() -> Gen<std::unique_ptr<int>> {
     auto local = std::make_unique<int>(1);
     co_yield std::move(local);
@@ -80,7 +80,7 @@ TEST(Gen, YieldsWhatCanOnlyBeMoved) {
   EXPECT_EQ(**PollNextOnce(gen).value(), 2);
 }
 
-TEST(Gen, CopiesALocalThatItYields) {
+TEST(Gen, CopiesAYieldedLocal) {
   auto body = []() -> Gen<std::string> {
     const std::string local = "a";
     co_yield local;
@@ -185,7 +185,7 @@ TEST(Gen, IsDestroyedInAnyState) {
   }
 }
 
-TEST(Gen, ItsLocalsGoWhenItEnds) {
+TEST(Gen, LocalsAreDestroyedAtTheEnd) {
   Log log;
   Switch<int> s;
   Gen<int> gen = Logged(&log, s);
@@ -206,7 +206,7 @@ TEST(Gen, MovesBetweenPolls) {
   EXPECT_EQ(PollNextOnce(gen).value(), 2);
 }
 
-TEST(Gen, AssignmentDestroysWhatWasThere) {
+TEST(Gen, AssignmentDestroysTheOldGenerator) {
   Log log;
   Switch<int> s;
   Gen<int> gen = Logged(&log, s);
@@ -252,7 +252,7 @@ TEST(Gen, AwaitsADeepChainInConstantStack) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Gen, AnExceptionComesOutOfThePollAndEndsTheStream) {
+TEST(Gen, AnExceptionLeavesThePollAndEndsTheStream) {
   Log log;
   auto body = [](Log* log) -> Gen<int> {
     const Local local(log, "local");
@@ -283,14 +283,14 @@ TEST(Gen, AnExceptionOfAChildCanBeCaught) {
   EXPECT_EQ(PollNextOnce(gen).value(), 3);
 }
 
-TEST(Gen, PollingAMovedFromOnePanics) {
+TEST(Gen, PollingAMovedFromGenPanics) {
   Gen<int> gen = Count(0, 1);
   const Gen<int> moved = std::move(gen);
   // NOLINTNEXTLINE(bugprone-use-after-move)
   EXPECT_THROW((void)PollNextOnce(gen), PanicError);
 }
 
-TEST(Gen, PollingItFromWithinItsPollPanics) {
+TEST(Gen, PollingInsideItsOwnPollPanics) {
   struct Meddler {
     explicit Meddler(std::optional<Gen<int>>* gen) : gen(gen) {}
     PollResult<int> Poll(Context& cx) {

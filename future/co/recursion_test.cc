@@ -73,7 +73,7 @@ TEST(Recursion, ThroughAJoinPanicsBeforeTheStackOverflows) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(Recursion, OfSomeDepthIsFine) {
+TEST(Recursion, ToModerateDepthSucceeds) {
   Co<int> co = ByLvalue(200);
   EXPECT_EQ(PollOnce(co).value(), 200);
   Co<int> join = ByJoin(200);

@@ -33,7 +33,7 @@ Co<int> Add(Switch<int>& a, Switch<int>& b) {
   co_return x + y;
 }
 
-TEST(Join, IsReadyWhenAllAre) {
+TEST(Join, IsReadyWhenAllChildrenAreReady) {
   Switch<int> a;
   Switch<int> b;
   Co<int> co = Add(a, b);
@@ -44,7 +44,7 @@ TEST(Join, IsReadyWhenAllAre) {
   EXPECT_EQ(PollOnce(co).value(), 3);
 }
 
-TEST(Join, GivesOutputsOfAllKinds) {
+TEST(Join, ReturnsOutputsOfAllKinds) {
   int x = 1;
   auto reference = [](int& x) -> Co<int&> { co_return x; };
   auto nothing = []() -> Co<> { co_return; };
@@ -58,14 +58,14 @@ TEST(Join, GivesOutputsOfAllKinds) {
   EXPECT_EQ(&std::get<1>(outputs), &x);
 }
 
-TEST(Join, OfOneGivesATupleOfOne) {
+TEST(Join, OfOneFutureReturnsATupleOfOne) {
   auto join = Join(Ready(std::string("a")));
   EXPECT_EQ(std::get<0>(PollOnce(join).value()), "a");
   auto nested = Join(Join(Ready(1)));
   EXPECT_EQ(std::get<0>(std::get<0>(PollOnce(nested).value())), 1);
 }
 
-TEST(Join, DestroysAChildAsSoonAsItIsReadyAndPollsItNoMore) {
+TEST(Join, DestroysAReadyChildAtOnceAndDoesNotPollItAgain) {
   Switch<int> a;
   Switch<int> b;
   auto join = Join(a.future(), b.future());
@@ -79,7 +79,7 @@ TEST(Join, DestroysAChildAsSoonAsItIsReadyAndPollsItNoMore) {
   EXPECT_TRUE(b.alive());
 }
 
-TEST(Join, PollsAnLvalueWhereItIs) {
+TEST(Join, PollsAnLvalueInPlace) {
   Switch<int> a;
   auto leaf = a.future();
   {
@@ -93,7 +93,7 @@ TEST(Join, PollsAnLvalueWhereItIs) {
   EXPECT_TRUE(a.alive());
 }
 
-TEST(Join, DestroyingItCancelsItsChildren) {
+TEST(Join, DestructionCancelsTheChildren) {
   Log log;
   auto body = [](Log* log, const char* name, Switch<int>& s) -> Co<> {
     const Local local(log, name);
@@ -136,7 +136,7 @@ Co<> Hungry(int* meals, int times) {
   for (*meals = 0; *meals < times; ++*meals) co_await bite;
 }
 
-TEST(Join, StarvesNoChildOfTheBudget) {
+TEST(Join, GivesEveryChildBudget) {
   constexpr int kEnough = 10 * kBudgetPerPoll;
   int meals[3];
   auto join = Join(Hungry(&meals[0], kEnough), Hungry(&meals[1], kEnough),
@@ -145,7 +145,7 @@ TEST(Join, StarvesNoChildOfTheBudget) {
   EXPECT_THAT(meals, ::testing::Each(3 * kBudgetPerPoll));
 }
 
-TEST(JoinAll, GivesTheOutputsInOrder) {
+TEST(JoinAll, ReturnsTheOutputsInOrder) {
   Switch<int> s;
   auto body = [](int i, Switch<int>& s) -> Co<int> {
     if (i == 1) co_return co_await s.future();
@@ -159,12 +159,12 @@ TEST(JoinAll, GivesTheOutputsInOrder) {
   EXPECT_THAT(PollOnce(join).value(), ElementsAre(0, 10, 2, 3));
 }
 
-TEST(JoinAll, OfNoneIsReady) {
+TEST(JoinAll, OfNoFuturesIsReady) {
   auto join = JoinAll(std::vector<Co<int>>());
   EXPECT_THAT(PollOnce(join).value(), ElementsAre());
 }
 
-TEST(JoinAll, OfVoidGivesNothing) {
+TEST(JoinAll, OfVoidReturnsNothing) {
   int runs = 0;
   auto body = [](int& runs) -> Co<> {
     ++runs;
@@ -178,7 +178,7 @@ TEST(JoinAll, OfVoidGivesNothing) {
   EXPECT_EQ(runs, 3);
 }
 
-TEST(JoinAll, OfReferencesGivesReferences) {
+TEST(JoinAll, OfReferencesReturnsReferences) {
   int x = 1;
   auto body = [](int& x) -> Co<int&> { co_return x; };
   std::vector<Co<int&>> children;
@@ -187,7 +187,7 @@ TEST(JoinAll, OfReferencesGivesReferences) {
   EXPECT_EQ(&PollOnce(join).value().at(0).get(), &x);
 }
 
-TEST(JoinAll, DestroysAChildAsSoonAsItIsReady) {
+TEST(JoinAll, DestroysAReadyChildAtOnce) {
   Switch<int> a;
   Switch<int> b;
   std::vector<Switch<int>::Leaf> leaves;
@@ -201,7 +201,7 @@ TEST(JoinAll, DestroysAChildAsSoonAsItIsReady) {
   EXPECT_TRUE(b.alive());
 }
 
-TEST(JoinAll, StarvesNoChildOfTheBudget) {
+TEST(JoinAll, GivesEveryChildBudget) {
   constexpr int kEnough = 10 * kBudgetPerPoll;
   int meals[3];
   std::vector<Co<>> children;
@@ -214,7 +214,7 @@ TEST(JoinAll, StarvesNoChildOfTheBudget) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 // The child has finished, and its output is lost.
-TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
+TEST(Join, PollingAfterAThrowingMoveOfAResultPanics) {
   struct Throws {
     Throws() = default;
     // NOLINTNEXTLINE(bugprone-exception-escape): it is to throw
@@ -226,7 +226,7 @@ TEST(Join, PolledAfterAResultThatThrewWhenItWasMovedPanics) {
   EXPECT_THROW(static_cast<void>(PollOnce(join)), PanicError);
 }
 
-TEST(Join, PassesAnExceptionOnAndCancelsTheOthers) {
+TEST(Join, PropagatesAnExceptionAndCancelsTheOthers) {
   Switch<int> a;
   auto thrower = []() -> Co<> {
     throw std::runtime_error("child");
@@ -245,7 +245,7 @@ TEST(Join, PassesAnExceptionOnAndCancelsTheOthers) {
   EXPECT_FALSE(a.alive());
 }
 
-TEST(Join, PolledAfterItHasFinishedPanics) {
+TEST(Join, PollingACompleteJoinPanics) {
   auto join = Join(Ready(1));
   EXPECT_TRUE(PollOnce(join).IsReady());
   EXPECT_THROW((void)PollOnce(join), PanicError);

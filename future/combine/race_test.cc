@@ -20,7 +20,7 @@
 namespace rouse {
 namespace {
 
-TEST(Race, GivesTheWinnersValue) {
+TEST(Race, ReturnsTheWinnersValue) {
   Switch<int> a;
   Switch<int> b;
   auto race = Race(a.future(), b.future());
@@ -48,7 +48,7 @@ TEST(Race, TakesFuturesOfDifferentTypes) {
   EXPECT_EQ(PollOnce(race).value(), 3);
 }
 
-TEST(Race, GivesNothingAReferenceOrWhatIsMoveOnly) {
+TEST(Race, ReturnsVoidReferencesAndMoveOnlyValues) {
   int x = 1;
   auto reference = [](int& x) -> Co<int&> { co_return x; };
   auto references = Race(reference(x), Pending<int&>());
@@ -59,7 +59,7 @@ TEST(Race, GivesNothingAReferenceOrWhatIsMoveOnly) {
   EXPECT_EQ(*PollOnce(unique).value(), 4);
 }
 
-TEST(Race, LetsEachArmWinItsShare) {
+TEST(Race, EveryArmWinsItsShare) {
   const Waker waker;
   FastRand rand(1);
   int wins[2] = {};
@@ -74,7 +74,7 @@ TEST(Race, LetsEachArmWinItsShare) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Race, PolledAfterItHasFinishedPanics) {
+TEST(Race, PollingACompleteRacePanics) {
   auto race = Race(Ready(1));
   EXPECT_TRUE(PollOnce(race).IsReady());
   EXPECT_THROW((void)PollOnce(race), PanicError);

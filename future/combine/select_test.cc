@@ -32,7 +32,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-TEST(Select, GivesTheFirstThatIsReady) {
+TEST(Select, ReturnsTheFirstReadyOutput) {
   Switch<int> a;
   Switch<std::string> b;
   auto select = Select(a.future(), b.future());
@@ -43,7 +43,7 @@ TEST(Select, GivesTheFirstThatIsReady) {
   EXPECT_EQ(std::get<1>(winner), "b");
 }
 
-TEST(Select, TellsArmsOfOneTypeApart) {
+TEST(Select, DistinguishesArmsOfTheSameType) {
   for (size_t index = 0; index < 3; ++index) {
     Switch<int> arms[3];
     auto select = Select(arms[0].future(), arms[1].future(), arms[2].future());
@@ -55,7 +55,7 @@ TEST(Select, TellsArmsOfOneTypeApart) {
   }
 }
 
-TEST(Select, GivesOutputsOfAllKinds) {
+TEST(Select, ReturnsOutputsOfAllKinds) {
   int x = 1;
   auto reference = [](int& x) -> Co<int&> { co_return x; };
   auto select =
@@ -89,7 +89,7 @@ TEST(Select, DestroysTheLosersBeforeItIsReady) {
   EXPECT_THAT(log, UnorderedElementsAre("a", "b", "local"));
 }
 
-TEST(Select, CancelsTheLosersBeforeTheCoroutineGoesOn) {
+TEST(Select, CancelsTheLosersBeforeTheCoroutineContinues) {
   Log log;
   Switch<int> a;
   Switch<int> b(&log, "loser");
@@ -105,7 +105,7 @@ TEST(Select, CancelsTheLosersBeforeTheCoroutineGoesOn) {
   EXPECT_THAT(log, ElementsAre("loser", "body"));
 }
 
-TEST(Select, LeavesAnLvalueToBeSelectedOnAgain) {
+TEST(Select, KeepsAnLvalueForTheNextSelect) {
   Switch<int> slow;
   auto leaf = slow.future();
   for (int i = 0; i < 3; ++i) {
@@ -119,7 +119,7 @@ TEST(Select, LeavesAnLvalueToBeSelectedOnAgain) {
   EXPECT_TRUE(slow.alive());
 }
 
-TEST(Select, LetsEachArmWinItsShare) {
+TEST(Select, EveryArmWinsItsShare) {
   const Waker waker;
   FastRand rand(1);
   int wins[3] = {};
@@ -177,7 +177,7 @@ class Unit {
   }
 };
 
-TEST(Select, YieldsWhereThereIsNoBudgetLeft) {
+TEST(Select, YieldsWithoutBudget) {
   CountingWaker task;
   const Waker waker = task.NewWaker();
   Context cx(waker);
@@ -192,7 +192,7 @@ TEST(Select, YieldsWhereThereIsNoBudgetLeft) {
   EXPECT_EQ(select.Poll(next).value().index(), 0);
 }
 
-TEST(Select, ThatYieldIsCountedAsForced) {
+TEST(Select, AYieldWithoutBudgetIsCountedAsForced) {
   const Waker waker;
   Yielded yielded;
   FastRand rand(1);
@@ -207,7 +207,7 @@ TEST(Select, ThatYieldIsCountedAsForced) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Select, PassesAnExceptionOnAndCancelsTheOthers) {
+TEST(Select, PropagatesAnExceptionAndCancelsTheOthers) {
   Switch<int> a;
   auto thrower = []() -> Co<> {
     throw std::runtime_error("arm");
@@ -226,7 +226,7 @@ TEST(Select, PassesAnExceptionOnAndCancelsTheOthers) {
   EXPECT_FALSE(a.alive());
 }
 
-TEST(Select, PolledAfterItHasFinishedPanics) {
+TEST(Select, PollingACompleteSelectPanics) {
   auto select = Select(Ready(1));
   EXPECT_TRUE(PollOnce(select).IsReady());
   EXPECT_THROW((void)PollOnce(select), PanicError);

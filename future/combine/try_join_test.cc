@@ -26,7 +26,7 @@ using Outcome = absl::StatusOr<int>;
 
 absl::Status Error() { return absl::NotFoundError("no such row"); }
 
-TEST(TryJoin, GivesAllValues) {
+TEST(TryJoin, ReturnsAllValues) {
   Switch<Outcome> a;
   Switch<absl::Status> b;
   auto join = TryJoin(
@@ -80,7 +80,7 @@ TEST(TryJoin, AValueBeforeAnErrorIsDestroyed) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-TEST(TryJoin, GoesWithOrReturn) {
+TEST(TryJoin, WorksWithOrReturn) {
   auto body = [](Outcome a, Outcome b) -> Co<Outcome> {
     const auto [x, y] = co_await OrReturn(TryJoin(Ready(a), Ready(b)));
     co_return x + y;
@@ -91,7 +91,7 @@ TEST(TryJoin, GoesWithOrReturn) {
   EXPECT_EQ(PollOnce(bad).value().status(), Error());
 }
 
-TEST(TryJoin, PollsAnLvalueWhereItIs) {
+TEST(TryJoin, PollsAnLvalueInPlace) {
   Switch<Outcome> a;
   auto leaf = a.future();
   {
@@ -106,7 +106,7 @@ TEST(TryJoin, PollsAnLvalueWhereItIs) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(TryJoin, PolledAfterItHasFinishedPanics) {
+TEST(TryJoin, PollingACompleteTryJoinPanics) {
   auto join = TryJoin(Ready(absl::OkStatus()));
   EXPECT_TRUE(PollOnce(join).value().ok());
   EXPECT_THROW((void)PollOnce(join), PanicError);
