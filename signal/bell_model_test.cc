@@ -66,7 +66,7 @@ class Process {
   Atomic<uint32_t> written_{0};
 };
 
-MODEL_TEST(Bell, WhoIsToldFindsTheSignalCounted) {
+MODEL_TEST(Bell, ANotifiedListenerSeesTheSignalCounted) {
   Process process;
   Require(process.Install());
   Thread other([&] { Require(process.Raise()); });
@@ -87,7 +87,7 @@ MODEL_TEST(Bell, TwoSignalsAtOnceAreBothCounted) {
 }
 
 // This holds even for a thread that has not waited for the descriptor.
-MODEL_TEST(Bell, WhatTheSenderDidIsVisibleToWhoFindsItsSignalCounted) {
+MODEL_TEST(Bell, TheSendersWritesAreVisibleWithItsSignal) {
   Process process;
   Require(process.Install());
   Cell<int> data(0);
@@ -100,7 +100,7 @@ MODEL_TEST(Bell, WhatTheSenderDidIsVisibleToWhoFindsItsSignalCounted) {
 }
 
 // The second of two counts includes the actions before the first.
-MODEL_TEST(Bell, WhatEachSenderDidIsVisible) {
+MODEL_TEST(Bell, TheWritesOfEverySenderAreVisible) {
   Process process;
   Require(process.Install());
   Cell<int> first(0);
@@ -123,7 +123,7 @@ MODEL_TEST(Bell, WhatEachSenderDidIsVisible) {
 
 // A signal arrives during the installation of the handler: the new handler runs
 // with all that it needs, or the signal is handled as before.
-MODEL_TEST(Bell, ASignalMeetsTheInstallation) {
+MODEL_TEST(Bell, ASignalDuringTheInstallationIsCounted) {
   Process process;
   bool handled = false;
   Thread other([&] { handled = process.Raise(); });
@@ -132,7 +132,7 @@ MODEL_TEST(Bell, ASignalMeetsTheInstallation) {
   Require(process.bell.count() == (handled ? 1u : 0u));
 }
 
-MODEL_TEST(Bell, AHandlerBeforeThatIsForOneSignalIsCalledOnce) {
+MODEL_TEST(Bell, APreviousOneShotHandlerIsCalledOnce) {
   Process process;
   Require(process.Install());
   bool other_calls = false;
@@ -144,7 +144,7 @@ MODEL_TEST(Bell, AHandlerBeforeThatIsForOneSignalIsCalledOnce) {
 
 // No descriptor is left behind, which the next installation would use as its
 // own.
-MODEL_TEST(Bell, AnInstallationThatFailsLeavesNothing) {
+MODEL_TEST(Bell, AFailedInstallationLeavesNothing) {
   Process process;
   Require(!process.bell.Install(kFd + 1, kHandlerBefore, [] { return false; }));
   Require(process.bell.fd() == -1);

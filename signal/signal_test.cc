@@ -56,7 +56,7 @@ class SignalTest : public testing::Test {
   Reactor reactor_;
 };
 
-TEST_F(SignalTest, WakesWhoWaits) {
+TEST_F(SignalTest, WakesAWaitingTask) {
   Signal signal = Listen(SIGUSR1);
   auto recv = signal.Recv();
   ASSERT_TRUE(task_.Poll(recv).IsPending());
@@ -71,7 +71,7 @@ TEST_F(SignalTest, WakesWhoWaits) {
   EXPECT_TRUE(result->ok());
 }
 
-TEST_F(SignalTest, EveryListenerIsTold) {
+TEST_F(SignalTest, EveryListenerIsNotified) {
   Signal first = Listen(SIGUSR1);
   Signal second = Listen(SIGUSR1);
   Reactor reactor = Reactor::Create().value();
@@ -84,7 +84,7 @@ TEST_F(SignalTest, EveryListenerIsTold) {
   EXPECT_FALSE(IsDue(first));
 }
 
-TEST_F(SignalTest, OtherNumbersAreOthers) {
+TEST_F(SignalTest, OtherSignalsDoNotWake) {
   Signal signal = Listen(SIGUSR1);
   Signal other = Listen(SIGUSR2);
   ASSERT_EQ(raise(SIGUSR2), 0);
@@ -92,7 +92,7 @@ TEST_F(SignalTest, OtherNumbersAreOthers) {
   EXPECT_TRUE(IsDue(other));
 }
 
-TEST_F(SignalTest, WhatComesWhileNobodyWaitsIsKeptOnce) {
+TEST_F(SignalTest, SignalsWithoutAWaiterAreKeptOnce) {
   Signal signal = Listen(SIGUSR1);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(raise(SIGUSR1), 0);
   EXPECT_TRUE(IsDue(signal));
@@ -101,7 +101,7 @@ TEST_F(SignalTest, WhatComesWhileNobodyWaitsIsKeptOnce) {
   EXPECT_TRUE(IsDue(signal));
 }
 
-TEST_F(SignalTest, WhatCameBeforeIsNotTold) {
+TEST_F(SignalTest, EarlierSignalsAreNotReported) {
   {
     const Signal signal = Listen(SIGUSR1);
     ASSERT_EQ(raise(SIGUSR1), 0);
@@ -110,7 +110,7 @@ TEST_F(SignalTest, WhatCameBeforeIsNotTold) {
   EXPECT_FALSE(IsDue(signal));
 }
 
-TEST_F(SignalTest, ADestroyedRecvLosesNothing) {
+TEST_F(SignalTest, ADestroyedRecvLosesNoSignal) {
   Signal signal = Listen(SIGUSR1);
   {
     auto recv = signal.Recv();
@@ -121,7 +121,7 @@ TEST_F(SignalTest, ADestroyedRecvLosesNothing) {
   EXPECT_TRUE(IsDue(signal));
 }
 
-TEST_F(SignalTest, AMovedOneIsTheSame) {
+TEST_F(SignalTest, AMovedSignalKeepsListening) {
   Signal signal = Listen(SIGUSR1);
   ASSERT_EQ(raise(SIGUSR1), 0);
   Signal moved = std::move(signal);
@@ -138,7 +138,7 @@ TEST_F(SignalTest, PollRecvWorksWithoutAFuture) {
   EXPECT_TRUE(signal.PollRecv(cx).IsPending());
 }
 
-TEST_F(SignalTest, WhatCannotBeListenedToIsInvalid) {
+TEST_F(SignalTest, AnUnreceivableSignalIsInvalid) {
   for (const int number :
        {-1, 0, NSIG, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE}) {
     EXPECT_TRUE(absl::IsInvalidArgument(
@@ -154,7 +154,7 @@ void HandleBefore(int /*number*/) {
   errno = EDOM;
 }
 
-TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
+TEST_F(SignalTest, ThePreviousHandlerIsStillCalled) {
   struct sigaction before = {};
   before.sa_handler = &HandleBefore;
   ASSERT_EQ(sigaction(SIGWINCH, &before, nullptr), 0);
@@ -167,7 +167,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsStillCalled) {
   EXPECT_TRUE(IsDue(signal));
 }
 
-TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
+TEST_F(SignalTest, APreviousHandlerGetsItsArguments) {
   static Atomic<int> sender{0};
   struct sigaction before = {};
   before.sa_flags = SA_SIGINFO;
@@ -185,7 +185,7 @@ TEST_F(SignalTest, WhatHasAnArgumentBeforeGetsIt) {
 }
 
 // The number must not be used by another test, because the handler stays.
-TEST_F(SignalTest, WhatWasResetBeforeIsNotCalled) {
+TEST_F(SignalTest, AResetHandlerIsNotCalled) {
   struct sigaction action;
   ASSERT_EQ(sigaction(SIGIO, nullptr, &action), 0);
   action.sa_handler = SIG_IGN;
@@ -197,7 +197,7 @@ TEST_F(SignalTest, WhatWasResetBeforeIsNotCalled) {
   EXPECT_TRUE(IsDue(signal));
 }
 
-TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
+TEST_F(SignalTest, ThePreviousHandlerIsCalledWithItsFlags) {
   static volatile sig_atomic_t blocked = -1;
   struct sigaction action = {};
   action.sa_handler = [](int) {
@@ -217,7 +217,7 @@ TEST_F(SignalTest, TheHandlerBeforeIsCalledAsItWas) {
 }
 
 // The handler cleans up, and then relies on the signal's default action.
-TEST_F(SignalTest, AHandlerForOneCallIsCalledOnce) {
+TEST_F(SignalTest, AOneShotHandlerIsCalledOnce) {
   static volatile sig_atomic_t calls = 0;
   struct sigaction action = {};
   action.sa_handler = [](int number) {
@@ -235,7 +235,7 @@ TEST_F(SignalTest, AHandlerForOneCallIsCalledOnce) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(SignalTest, SystemCallsAreInterruptedAsTheyWere) {
+TEST_F(SignalTest, SystemCallsAreInterruptedAsBefore) {
   struct sigaction action = {};
   action.sa_handler = [](int) {};
   ASSERT_EQ(sigaction(SIGXCPU, &action, nullptr), 0);
@@ -252,7 +252,7 @@ TEST_F(SignalTest, SystemCallsAreInterruptedAsTheyWere) {
 
 // Otherwise the signal would have no effect any more, and no listener would
 // exist.
-TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
+TEST_F(SignalTest, AFailedCreateChangesNothing) {
   const auto expect_default = [] {
     struct sigaction action;
     ASSERT_EQ(sigaction(SIGTTOU, nullptr, &action), 0);
@@ -279,7 +279,7 @@ TEST_F(SignalTest, ACreateThatFailsChangesNothing) {
   EXPECT_TRUE(IsDue(signal));
 }
 
-TEST_F(SignalTest, AShutdownOfTheReactorIsUnavailable) {
+TEST_F(SignalTest, AReactorShutdownIsUnavailable) {
   Signal signal = Listen(SIGUSR1);
   auto recv = signal.Recv();
   ASSERT_TRUE(task_.Poll(recv).IsPending());
@@ -336,7 +336,7 @@ TEST_F(SignalTest, CtrlCIsSIGINT) {
   EXPECT_TRUE(result->ok());
 }
 
-TEST_F(SignalTest, CtrlCTellsWhyItCannotWait) {
+TEST_F(SignalTest, CtrlCReturnsWhyItCannotWait) {
   reactor_.Shutdown();
   auto ctrl_c = CtrlC(reactor_.handle());
   const auto result = task_.Poll(ctrl_c);
@@ -371,7 +371,7 @@ TEST_F(SignalTest, NoSignalIsLost) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST_F(SignalTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(SignalTest, PollingACompleteFuturePanics) {
   Signal signal = Listen(SIGUSR1);
   auto ctrl_c = CtrlC(reactor_.handle());
   ASSERT_EQ(raise(SIGUSR1), 0);
