@@ -87,7 +87,7 @@ class _Connection:
         if self._received + len(data) > self._sent:
             raise EchoError(f"{self._name} got back more than the {self._sent} bytes it sent")
         if data != self._bytes(self._received, len(data)):
-            raise EchoError(f"{self._name} got back other bytes, after {self._received}")
+            raise EchoError(f"{self._name} got back different bytes after {self._received} bytes")
         self._received += len(data)
         self._load.bytes += len(data)
         echoed = self._echoed
@@ -136,7 +136,7 @@ class Load:
             while left > 0:
                 ready = self.selector.select(deadline - time.monotonic())
                 if time.monotonic() > deadline:
-                    raise EchoError(f"{left} connections have not ended in {self.timeout} s")
+                    raise EchoError(f"{left} connections did not end within {self.timeout} s")
                 for key, events in ready:
                     if events & selectors.EVENT_WRITE:
                         key.data.send()
@@ -169,7 +169,7 @@ def _main():
     parser.add_argument("--connections", type=int, default=1000)
     parser.add_argument("--messages", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=120, help="of a round, in seconds")
+    parser.add_argument("--timeout", type=float, default=120, help="time limit of a round, in seconds")
     flags = parser.parse_args()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
