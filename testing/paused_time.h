@@ -54,7 +54,8 @@ Runtime PausedRuntime(Builder&& builder);
 // Destroying the future before the end of the step leaves the clock at its
 // current time. A `ClockStep` can be moved at any time, and must be used by a
 // single thread at a time.
-class [[nodiscard("time does not pass until this is awaited")]] ClockStep {
+class [[nodiscard(
+    "the clock does not move until the step is awaited")]] ClockStep {
  public:
   using Output = absl::Duration;
 
