@@ -88,7 +88,7 @@ TEST(SemaphoreDump, NamesTheTaskThatKeepsWhatItWasGiven) {
   runtime->BlockOn(Main(mutex, runtime->handle(), dump, keeper));
   EXPECT_THAT(dump,
               HasSubstr(absl::StrCat(
-                  "lacks 1 of 1 permits; given, and not polled since: task ",
+                  "lacks 1 of 1 permits; notified, but not polled since: task ",
                   keeper, "\n")));
 }
 
@@ -105,7 +105,7 @@ TEST(SemaphoreDump, SaysWhatIsLackedAndWhoHasBeenGiven) {
   EXPECT_THAT(TraceOf(*large), HasSubstr("has its permits"));
   EXPECT_EQ(TraceOf(small),
             "awaiting rouse::Semaphore::AcquireFuture, lacks 1 of 1 permits; "
-            "given, and not polled since: no task\n");
+            "notified, but not polled since: no task\n");
   EXPECT_TRUE(PollOnce(*large).IsReady());  // and its permits go back
   EXPECT_THAT(TraceOf(small), HasSubstr("has its permits"));
 }
