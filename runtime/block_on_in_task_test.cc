@@ -154,7 +154,7 @@ TEST(BlockOnInLocalTaskTest, IsAPanic) {
   };
   EXPECT_THAT(BlockOn(set.RunUntil(set.Spawn(body))),
               StatusIs(absl::StatusCode::kInternal,
-                       HasSubstr("BlockOn: called inside task")));
+                       HasSubstr("BlockOn was called inside task")));
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS
