@@ -11,12 +11,13 @@
 namespace rouse::internal {
 
 void PanicMovedAfterPoll(std::string_view call) {
-  Panic(std::string(call) +
-        ": moved after it was polled; move it before, or leave it where it is");
+  Panic(
+      std::string(call) +
+      " was moved after it was polled; move the future before its first poll");
 }
 
 void PanicPolledAfterEnd(std::string_view call) {
-  Panic(std::string(call) + ": polled after it has finished; call it again");
+  Panic(std::string(call) + " was polled after it completed; call it again");
 }
 
 }  // namespace rouse::internal

@@ -124,15 +124,14 @@ void Execution::Destroy(ObjectHandle& handle, const Site& site) {
 void Execution::NotAlive(int number, const Site& site) {
   const Object& object = objects()[number];
   if (object.destroyed) {
-    Fail(
-        absl::StrFormat("use after free: thread %d uses %s, which is gone, at "
-                        "%s",
-                        running(), Describe(number), Where(site)));
+    Fail(absl::StrFormat(
+        "use after free: thread %d uses %s, which was destroyed, at %s",
+        running(), Describe(number), Where(site)));
   }
-  Fail(absl::StrFormat(
-      "data race: thread %d uses %s at %s, and its making by thread %d does "
-      "not happen before",
-      running(), Describe(number), Where(site), object.maker));
+  Fail(
+      absl::StrFormat("data race: thread %d uses %s at %s, and its creation by "
+                      "thread %d does not happen before",
+                      running(), Describe(number), Where(site), object.maker));
 }
 
 void Execution::End(int number, std::string_view how, const Site& site) {
@@ -149,7 +148,7 @@ void Execution::End(int number, std::string_view how, const Site& site) {
         "data race: thread %d %s %s at %s, and its %s by thread %d does not "
         "happen before",
         running(), how, Describe(number), Where(site),
-        unused ? "making" : "use", thread));
+        unused ? "creation" : "use", thread));
   }
   object.destroyed = true;
 }

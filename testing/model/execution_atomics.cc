@@ -43,7 +43,7 @@ std::memory_order Half(std::memory_order order, bool load) {
 
 std::string Execution::ReadFrom(int object, int message) const {
   const int step = memory().message(object, message).step;
-  if (step < 0) return "the first value";
+  if (step < 0) return "the initial value";
   return absl::StrCat("of step ", step);
 }
 
@@ -210,7 +210,7 @@ bool Execution::CompareExchange(ObjectHandle& handle, const void* address,
                          desired, Name(success), Name(failure),
                          succeeded ? absl::StrCat(read, " becomes ", desired)
                          : access.value == expected
-                             ? absl::StrCat(read, " fails for no reason")
+                             ? absl::StrCat(read, " fails spuriously")
                              : absl::StrCat(read, " differs")),
          site);
   }

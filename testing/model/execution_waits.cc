@@ -60,7 +60,7 @@ bool Execution::TryLock(ObjectHandle& handle, const void* address,
   }
   if (tracing()) {
     Note(absl::StrCat(locked    ? "locks "
-                      : is_free ? "fails for no reason to lock "
+                      : is_free ? "spuriously fails to lock "
                                 : "finds locked ",
                       Describe(object)),
          site);
@@ -126,9 +126,8 @@ bool Execution::FutexWait(ObjectHandle& word, const void* address,
     const bool woken = spurious && outcome == 1;
     if (woken) --self().spurious_left;
     if (tracing()) {
-      Note(absl::StrFormat(
-               "futex wait on %s %s", Describe(object),
-               woken ? "returns for no reason" : "finds its time up"),
+      Note(absl::StrFormat("futex wait on %s %s", Describe(object),
+                           woken ? "returns spuriously" : "times out"),
            site);
     }
     return woken;
@@ -154,8 +153,9 @@ bool Execution::ConditionWait(ObjectHandle& queue_handle, const void* address,
     const int queue =
         objects().Resolve(queue_handle, address, 0, "condition variable", site);
     if (!Holds(mutex)) {
-      Fail(absl::StrFormat("thread %d waits on %s at %s without the mutex",
-                           running(), Describe(queue), Where(site)));
+      Fail(absl::StrFormat(
+          "thread %d waits on %s at %s without holding the mutex", running(),
+          Describe(queue), Where(site)));
     }
     Step({.queue = queue}, "wait", queue, site);
     CheckAlive(queue, site);

@@ -72,7 +72,7 @@ TEST(FailureTest, WhatFailsOtherwiseFails) {
   const auto failed_otherwise = [&] { return failed; };
   const Result result = Check({}, body, failed_otherwise);
   EXPECT_TRUE(result.failed);
-  EXPECT_THAT(result.message, HasSubstr("an expectation does not hold"));
+  EXPECT_THAT(result.message, HasSubstr("an expectation failed"));
   EXPECT_THAT(result.trace, Not(IsEmpty()));
   EXPECT_EQ(Check({.replay = result.replay}, body, failed_otherwise).message,
             result.message);
@@ -138,7 +138,7 @@ TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
     });
   };
   EXPECT_FALSE(with(7).failed);
-  EXPECT_THAT(with(8).message, HasSubstr("threads at the most"));
+  EXPECT_THAT(with(8).message, HasSubstr("threads at most"));
 }
 
 // Two threads store once each.
@@ -149,7 +149,8 @@ void StoresTwice() {
 }
 
 TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
-  const std::string message = "the replay string is not one of this model";
+  const std::string message =
+      "the replay string does not match the current model";
   // One string names a thread that does not exist; one has too many steps.
   for (const std::string replay : {"m2:7", "m2:0000000000000000000000"}) {
     const Result result = Check({.replay = replay}, &StoresTwice);

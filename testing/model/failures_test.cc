@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"SignalsWhatIsGone",
                 &SignalsWhatIsGone,
                 {"use after free: ", "thread 1 uses condition variable #",
-                 "which is gone"}},
+                 "which was destroyed"}},
 #ifdef ABSL_HAVE_EXCEPTIONS
         Failure{
             "Throws", &Throws, {"an exception escaped from thread 1: boom"}},
@@ -328,7 +328,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "without holding the mutex"}},
         Failure{"AssertsThatItHolds",
                 &AssertsThatItHolds,
-                {"a mutex is not held that must be"}}),
+                {"a thread does not hold a mutex that it must hold"}}),
     NameOfFailure);
 
 TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {

@@ -44,7 +44,7 @@ constexpr int kMostSteps = 16'000;
 Threads::Threads(const Config& config, Search& search)
     : config_(config), search_(search), host_(Fiber::Main(config.fibers)) {
   CHECK_LE(config.max_steps, kMostSteps)
-      << "Options::max_steps is more than a model's clocks can count";
+      << "Options::max_steps exceeds the range of a model's clocks";
 }
 
 ThreadSet Threads::unfinished() const {
@@ -129,9 +129,10 @@ void Threads::RunThread(int thread) {
     try {
       std::move(threads_[thread].body)();
     } catch (const std::exception& e) {
-      Fail(absl::StrCat("an exception left thread ", thread, ": ", e.what()));
+      Fail(absl::StrCat("an exception escaped from thread ", thread, ": ",
+                        e.what()));
     } catch (...) {
-      Fail(absl::StrCat("an exception left thread ", thread));
+      Fail(absl::StrCat("an exception escaped from thread ", thread));
     }
 #else
     std::move(threads_[thread].body)();
@@ -168,7 +169,7 @@ int Threads::Spawn(absl::AnyInvocable<void() &&> body, const Site& site) {
   DoesOtherwise(site);
   Step({.object = kThreadNumbers, .writes = true}, "spawn", -1, site);
   if (thread_count_ == kMaxThreads) {
-    Fail(absl::StrCat("a model has ", kMaxThreads, " threads at the most"));
+    Fail(absl::StrCat("a model has ", kMaxThreads, " threads at most"));
   }
   const int number = thread_count_++;
   Thread& thread = threads_[number];
@@ -278,9 +279,9 @@ void Threads::Count(const Site& site) {
     self().fiber->SwitchTo(*host_);
   }
   Fail(absl::StrFormat(
-      "livelock: %d steps and no end, the last at %s. A loop that waits for "
-      "another thread must call SpinHint() in each round, and read the same "
-      "atomics in each",
+      "livelock: the execution did not end within %d steps, the last at %s. A "
+      "loop that waits for another thread must call SpinHint() and read the "
+      "same atomics in each round",
       config_.max_steps, Where(site)));
 }
 
@@ -374,9 +375,11 @@ void Threads::NobodyCanGoOn() {
     if (threads_[i].state == State::kSpinning) spins = true;
     absl::StrAppend(&text, "\n    thread ", i, " ", Waiting(i));
   }
-  Fail(absl::StrCat(spins ? "livelock: nothing will change what is spun on"
-                          : "deadlock: nobody can go on",
-                    text));
+  Fail(absl::StrCat(
+      spins
+          ? "livelock: no thread will change the values that a thread spins on"
+          : "deadlock: no thread can continue",
+      text));
 }
 
 std::string Threads::Waiting(int number) const {
@@ -389,13 +392,13 @@ std::string Threads::Waiting(int number) const {
       const Object& mutex = objects_[thread.waits_for];
       return absl::StrCat("locks ", Describe(thread.waits_for), " at ", at,
                           mutex.owner == number
-                              ? ", which it holds itself"
+                              ? ", which the same thread holds"
                               : absl::StrCat(", held by thread ", mutex.owner));
     }
     case State::kAsleep:
       return absl::StrCat("sleeps in ", thread.operation.name, " on ",
                           Describe(thread.operation.object), " at ", at,
-                          ", and nobody wakes it");
+                          ", and no thread wakes it");
     case State::kSpinning: {
       std::set<int> objects;
       for (const SpinWatcher::Watched& watched : thread.spin.spins_on()) {
@@ -427,7 +430,7 @@ bool Threads::Sleep(int queue, bool timed, std::string_view name,
   thread.state = State::kReady;
   std::erase(objects_[queue].waiters, running_);
   if (tracing()) {
-    Note(thread.timed_out ? "finds its time up" : "is woken", site);
+    Note(thread.timed_out ? "times out" : "is woken", site);
   }
   return !thread.timed_out;
 }

@@ -80,7 +80,7 @@ void Threads::AwaitNews(const Site& site) {
     next_[running_] = one ? Footprint{.object = spins_on.front().object}
                           : Footprint{.any_write = true};
     Schedule();
-    if (tracing()) Note("has spun until something changed", site);
+    if (tracing()) Note("spun until a value changed", site);
   }
   thread.state = State::kReady;
   // The thread reads one new value. It may read the old values of the other
@@ -110,15 +110,15 @@ void Threads::GivesUp(const Site& site) {
   const std::string spins = Where(self().operation.site);
   self().spin.EndRehearsal();
   if (tracing()) {
-    Note(absl::StrCat("goes on after ", laps + 2,
-                      " rounds in which nothing has changed"),
+    Note(absl::StrCat("leaves the loop after ", laps + 2,
+                      " rounds in which no value changed"),
          site);
   }
   Fail(absl::StrFormat(
-      "gives up: thread %d calls SpinHint() at %s, and after %d rounds it goes "
-      "on at %s though nothing that it reads there has changed. SpinHint() is "
-      "for a loop that waits for another thread for as long as it takes, and "
-      "does the same in each round",
+      "gives up: thread %d calls SpinHint() at %s, and after %d rounds "
+      "continues at %s although no value that the loop reads has changed. A "
+      "loop that calls SpinHint() must wait for another thread without a "
+      "limit, and do the same in each round",
       running_, spins, laps + 2, Where(site)));
 }
 
