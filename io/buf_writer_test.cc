@@ -9,11 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/buf_reader.h"
@@ -23,6 +21,7 @@
 #include "rouse/io/read_line.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
@@ -182,11 +181,9 @@ TEST_F(BufWriterTest, AnEmptyBufferLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(BufWriterTest, NoCapacityIsAPanic) {
-  EXPECT_THROW(BufWriter(stream_, 0), PanicError);
+  EXPECT_PANIC(BufWriter(stream_, 0), "BufWriter");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

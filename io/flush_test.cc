@@ -3,12 +3,11 @@
 
 #include "rouse/io/flush.h"
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/io/write.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -49,16 +48,14 @@ TEST_F(FlushTest, AnErrorIsPassedOn) {
   EXPECT_FALSE(writer_.is_shut_down());
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(FlushTest, PolledAfterItsEndIsAPanic) {
   auto flush = Flush(writer_);
   ASSERT_TRUE(Poll(flush).IsReady());
-  EXPECT_THROW((void)Poll(flush), PanicError);
+  EXPECT_PANIC((void)Poll(flush), "Flush");
   auto shutdown = Shutdown(writer_);
   ASSERT_TRUE(Poll(shutdown).IsReady());
-  EXPECT_THROW((void)Poll(shutdown), PanicError);
+  EXPECT_PANIC((void)Poll(shutdown), "Shutdown");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

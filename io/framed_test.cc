@@ -13,13 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/or_return.h"
@@ -30,6 +28,7 @@
 #include "rouse/io/line_codec.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write_all.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
 
@@ -340,21 +339,19 @@ TEST_F(FramedTest, ManyFramesLetOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(FramedTest, PolledAfterItsEndIsAPanic) {
   ScriptedWriter stream;
   Framed framed(stream, LineCodec(4));
   auto send = framed.Send("one");
   ASSERT_TRUE(Poll(send).IsReady());
-  EXPECT_THROW((void)Poll(send), PanicError);
+  EXPECT_PANIC((void)Poll(send), "Framed::Send()");
   auto refused = framed.Send("12345");
   ASSERT_TRUE(Poll(refused).IsReady());
-  EXPECT_THROW((void)Poll(refused), PanicError);
+  EXPECT_PANIC((void)Poll(refused), "Framed::Send()");
   auto flush = framed.Flush();
   ASSERT_TRUE(Poll(flush).IsReady());
-  EXPECT_THROW((void)Poll(flush), PanicError);
+  EXPECT_PANIC((void)Poll(flush), "Framed::Flush()");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <string_view>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -71,14 +70,12 @@ TEST_F(ReadExactTest, DestroyedItHasFilledTheFront) {
   EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(ReadExactTest, PolledAfterItsEndIsAPanic) {
   ScriptedReader reader;
   auto read = ReadExact(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_THROW((void)Poll(read), PanicError);
+  EXPECT_PANIC((void)Poll(read), "ReadExact");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -5,12 +5,11 @@
 
 #include <string_view>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -46,14 +45,12 @@ TEST_F(ReadTest, TheEndIsZeroAndAnErrorIsPassedOn) {
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 0u);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(ReadTest, PolledAfterItsEndIsAPanic) {
   ScriptedReader reader;
   auto read = Read(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_THROW((void)Poll(read), PanicError);
+  EXPECT_PANIC((void)Poll(read), "Read");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -7,11 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -108,15 +107,13 @@ TEST_F(ReadToEndTest, DestroyedBeforeItBeganItChangesNothing) {
   EXPECT_EQ(reader.polls(), 0);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(ReadToEndTest, PolledAfterItsEndIsAPanic) {
   ScriptedReader reader;
   std::string out;
   auto read = ReadToEnd(reader, out);
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_THROW((void)Poll(read), PanicError);
+  EXPECT_PANIC((void)Poll(read), "ReadToEnd");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -3,11 +3,10 @@
 
 #include "rouse/io/write_all.h"
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -58,13 +57,11 @@ TEST_F(WriteAllTest, AWriterThatTakesNothingIsInternal) {
   EXPECT_EQ(Run(WriteAll(writer_, "a")).code(), absl::StatusCode::kInternal);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(WriteAllTest, PolledAfterItsEndIsAPanic) {
   auto write = WriteAll(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
-  EXPECT_THROW((void)Poll(write), PanicError);
+  EXPECT_PANIC((void)Poll(write), "WriteAll");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -5,11 +5,10 @@
 
 #include <string_view>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -51,17 +50,15 @@ TEST_F(WriteTest, AnErrorIsPassedOn) {
             absl::UnavailableError("reset"));
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(WriteTest, PolledAfterItsEndIsAPanic) {
   auto write = Write(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
-  EXPECT_THROW((void)Poll(write), PanicError);
+  EXPECT_PANIC((void)Poll(write), "Write");
   const std::string_view parts[] = {"ab"};
   auto vectored = WriteVectored(writer_, parts);
   ASSERT_TRUE(Poll(vectored).IsReady());
-  EXPECT_THROW((void)Poll(vectored), PanicError);
+  EXPECT_PANIC((void)Poll(vectored), "WriteVectored");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse
