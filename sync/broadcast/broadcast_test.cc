@@ -10,15 +10,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/sync/broadcast/slot.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/broadcast_values.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/poll_result.h"
@@ -84,14 +83,10 @@ TEST(Broadcast, TheCapacityIsRoundedUpToAPowerOfTwo) {
   EXPECT_EQ(Channel<int>(8).second.capacity(), 8);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-
 TEST(Broadcast, PanicsIfTheCapacityIsOutOfRange) {
-  EXPECT_THROW(Channel<int>(0), PanicError);
-  EXPECT_THROW(Channel<int>(kMaxCapacity + 1), PanicError);
+  EXPECT_PANIC(Channel<int>(0), "broadcast::Channel");
+  EXPECT_PANIC(Channel<int>(kMaxCapacity + 1), "broadcast::Channel");
 }
-
-#endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST(Broadcast, ASlowReceiverIsToldHowManyItHasMissed) {
   auto [tx, rx] = Channel<int>(4);

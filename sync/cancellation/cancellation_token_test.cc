@@ -18,7 +18,6 @@
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
@@ -27,6 +26,7 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/ready.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -456,25 +456,27 @@ TEST(CancellationToken, EndsALoopOnAnotherThread) {
   other.join();
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-
 TEST(CancellationToken, AFutureThatIsPolledAfterItsEndPanics) {
   const CancellationToken token;
   token.Cancel();
   auto cancelled = token.Cancelled();
   EXPECT_TRUE(PollOnce(cancelled).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(cancelled)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(cancelled)),
+               "CancellationToken::Cancelled");
   auto run = token.RunUntilCancelled(Ready(1));
   EXPECT_TRUE(PollOnce(run).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(run)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(run)),
+               "CancellationToken::RunUntilCancelled");
 }
+
+#ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
   const CancellationToken token;
   auto one = token.Cancelled();
   EXPECT_TRUE(PollOnce(one).IsPending());
-  EXPECT_THROW(CancellationToken::CancelledFuture two(std::move(one)),
-               PanicError);
+  EXPECT_PANIC(CancellationToken::CancelledFuture two(std::move(one)),
+               "CancellationToken::Cancelled");
   token.Cancel();
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
@@ -489,11 +491,12 @@ TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
   const CancellationToken child = token->ChildToken();
   token.reset();
   EXPECT_TRUE(PollOnce(*abandoned).IsPending());
-  EXPECT_THROW(auto moved = *std::move(abandoned), PanicError);
+  EXPECT_PANIC(auto moved = *std::move(abandoned),
+               "CancellationToken::Cancelled");
   EXPECT_TRUE(PollOnce(waiting).IsPending());
-  EXPECT_THROW(auto moved = std::move(waiting), PanicError);
+  EXPECT_PANIC(auto moved = std::move(waiting), "CancellationToken::Cancelled");
   EXPECT_TRUE(PollOnce(run).IsPending());
-  EXPECT_THROW(auto moved = std::move(run), PanicError);
+  EXPECT_PANIC(auto moved = std::move(run), "CancellationToken::Cancelled");
   // NOLINTBEGIN(bugprone-use-after-move): they were not
   abandoned.reset();
   EXPECT_TRUE(PollOnce(waiting).IsPending());

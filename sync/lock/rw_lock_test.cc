@@ -14,12 +14,12 @@
 
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/yield.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/poll_result.h"
 
@@ -283,25 +283,25 @@ TEST(RwLock, ReadersSeeNothingHalfDone) {
   EXPECT_EQ(lock.BlockingRead()->first, 201);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST(RwLock, PanicsOfALimitThatIsOutOfRange) {
-  EXPECT_THROW(RwLock<int>(MaxReaders(0)), PanicError);
-  EXPECT_THROW(RwLock<int>(MaxReaders(~size_t{0})), PanicError);
+  EXPECT_PANIC(RwLock<int>(MaxReaders(0)), "RwLock");
+  EXPECT_PANIC(RwLock<int>(MaxReaders(~size_t{0})), "kMaxPermits");
 }
 
 TEST(RwLock, PanicsWhenPolledAfterItWasReady) {
   RwLock<int> lock;
   auto read = lock.Read();
   EXPECT_TRUE(PollOnce(read).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(read)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(read)), "RwLock::Read");
   auto read_owned = RwLock<int>::ReadOwned(std::make_shared<RwLock<int>>());
   EXPECT_TRUE(PollOnce(read_owned).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(read_owned)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(read_owned)), "RwLock::ReadOwned");
   auto write_owned = RwLock<int>::WriteOwned(std::make_shared<RwLock<int>>());
   EXPECT_TRUE(PollOnce(write_owned).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(write_owned)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(write_owned)), "RwLock::WriteOwned");
 }
 
+#ifdef ABSL_HAVE_EXCEPTIONS
 TEST(RwLock, OwnedFuturesThatMayNotBeMovedKeepTheirLock) {
   auto lock = std::make_shared<RwLock<int>>();
   const std::weak_ptr<RwLock<int>> weak = lock;
@@ -311,8 +311,8 @@ TEST(RwLock, OwnedFuturesThatMayNotBeMovedKeepTheirLock) {
     EXPECT_TRUE(PollOnce(*read).IsPending());
     auto write = RwLock<int>::WriteOwned(std::move(lock));
     EXPECT_TRUE(PollOnce(write).IsPending());
-    EXPECT_THROW(auto moved = *std::move(read), PanicError);
-    EXPECT_THROW(auto moved = std::move(write), PanicError);
+    EXPECT_PANIC(auto moved = *std::move(read), "Acquire");
+    EXPECT_PANIC(auto moved = std::move(write), "Acquire");
     ASSERT_FALSE(weak.expired());
     guard.reset();
     // NOLINTBEGIN(bugprone-use-after-move): they were not

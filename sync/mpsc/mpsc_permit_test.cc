@@ -8,10 +8,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/sync/mpsc/mpsc.h"
 #include "rouse/sync/mpsc/permit.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/mpsc_values.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
@@ -215,18 +215,21 @@ TEST(MpscPermit, AReserveOwnedThatWaitsIsNotMoved) {
   auto reserve = tx->ReserveOwned();
   EXPECT_TRUE(PollOnce(reserve).IsPending());
   tx.reset();
-  EXPECT_THROW(auto moved = std::move(reserve), PanicError);
+  EXPECT_PANIC(auto moved = std::move(reserve), "Acquire");
   EXPECT_EQ(channel.second.sender_strong_count(), 1u);
   EXPECT_EQ(Take(channel.second.Receive()), 1);
   EXPECT_TRUE(Take(reserve).ok());
 }
+
+#endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST(MpscPermit, AReserveOwnedIsPolledUntilItIsReady) {
   std::optional channel = Channel<int>(1);
   auto reserve = channel->first.ReserveOwned();
   EXPECT_TRUE(Take(reserve).ok());
   channel.reset();
-  EXPECT_THROW(static_cast<void>(PollOnce(reserve)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(reserve)),
+               "mpsc::Sender::ReserveOwned");
 }
 
 TEST(MpscPermit, ABatchThatIsUsedUpPanics) {
@@ -234,10 +237,8 @@ TEST(MpscPermit, ABatchThatIsUsedUpPanics) {
   absl::StatusOr<PermitBatch<int>> batch = tx.TryReserveMany(1);
   ASSERT_TRUE(batch.ok());
   batch->Send(1);
-  EXPECT_THROW(batch->Send(2), PanicError);
+  EXPECT_PANIC(batch->Send(2), "mpsc::PermitBatch::Send");
 }
-
-#endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace
 }  // namespace rouse::mpsc

@@ -11,18 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/mpsc_values.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
@@ -506,27 +505,25 @@ TEST(Mpsc, WorksInCoroutines) {
 
 // ---- Misuse.
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-
-TEST(Mpsc, AChannelHasRoom) { EXPECT_THROW(Channel<int>(0), PanicError); }
+TEST(Mpsc, AChannelHasRoom) { EXPECT_PANIC(Channel<int>(0), "mpsc::Channel"); }
 
 TEST(Mpsc, AReceiveIsPolledUntilItIsReady) {
   auto [tx, rx] = UnboundedChannel<int>();
   EXPECT_TRUE(tx.Send(1).ok());
   auto receive = rx.Receive();
   EXPECT_EQ(*Take(receive), 1);
-  EXPECT_THROW(static_cast<void>(PollOnce(receive)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(receive)), "mpsc::Receiver::Receive");
 }
 
 TEST(Mpsc, ASendIsPolledUntilItIsReady) {
   auto [tx, rx] = Channel<int>(2);
   auto send = tx.Send(1);
   EXPECT_TRUE(Take(send).ok());
-  EXPECT_THROW(static_cast<void>(PollOnce(send)), PanicError);
-  EXPECT_THROW(send.TakeValue(), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(send)), "mpsc::Sender::Send");
+  EXPECT_PANIC(send.TakeValue(), "mpsc::SendFuture::TakeValue");
   auto taken = tx.Send(2);
   EXPECT_EQ(taken.TakeValue(), 2);
-  EXPECT_THROW(static_cast<void>(PollOnce(taken)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(taken)), "mpsc::Sender::Send");
 }
 
 TEST(Mpsc, WhatWaitsIsNotMoved) {
@@ -534,13 +531,11 @@ TEST(Mpsc, WhatWaitsIsNotMoved) {
   EXPECT_TRUE(tx.TrySend(1).ok());
   auto send = tx.Send(1);
   EXPECT_TRUE(PollOnce(send).IsPending());
-  EXPECT_THROW(auto moved = std::move(send), PanicError);
+  EXPECT_PANIC(auto moved = std::move(send), "Acquire");
   auto closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsPending());
-  EXPECT_THROW(auto moved = std::move(closed), PanicError);
+  EXPECT_PANIC(auto moved = std::move(closed), "mpsc::Sender::Closed");
 }
-
-#endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace
 }  // namespace rouse::mpsc

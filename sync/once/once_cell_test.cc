@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
@@ -24,6 +23,7 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/ready.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -342,6 +342,21 @@ TEST(OnceCell, IsMadeOnceByManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(OnceCell, AFutureThatIsPolledAfterItsEndPanics) {
+  OnceCell<int> cell;
+  auto get = cell.GetOrInit(MakeNow(1));
+  EXPECT_TRUE(PollOnce(get).IsReady());
+  EXPECT_PANIC(static_cast<void>(PollOnce(get)), "OnceCell::GetOrInit");
+}
+
+TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
+  OnceCell<int> cell;
+  bool gate = false;
+  auto get = cell.GetOrInit(MakeWhenOpen(gate, 1));
+  EXPECT_TRUE(PollOnce(get).IsPending());
+  EXPECT_PANIC(auto moved = std::move(get), "OnceCell::GetOrInit");
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST(OnceCell, IfItThrowsTheNextMakesIt) {
@@ -355,21 +370,6 @@ TEST(OnceCell, IfItThrowsTheNextMakesIt) {
   EXPECT_EQ(BlockOn(cell.GetOrInit(MakeNow(2))), 2);
 }
 
-TEST(OnceCell, AFutureThatIsPolledAfterItsEndPanics) {
-  OnceCell<int> cell;
-  auto get = cell.GetOrInit(MakeNow(1));
-  EXPECT_TRUE(PollOnce(get).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(get)), PanicError);
-}
-
-TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
-  OnceCell<int> cell;
-  bool gate = false;
-  auto get = cell.GetOrInit(MakeWhenOpen(gate, 1));
-  EXPECT_TRUE(PollOnce(get).IsPending());
-  EXPECT_THROW(auto moved = std::move(get), PanicError);
-}
-
 // A running future may refer to the callable that made it.
 TEST(OnceCell, AFutureThatMayNotBeMovedKeepsWhatMakesIt) {
   OnceCell<std::string> cell;
@@ -381,7 +381,7 @@ TEST(OnceCell, AFutureThatMayNotBeMovedKeepsWhatMakesIt) {
     });
   });
   EXPECT_TRUE(PollOnce(get).IsPending());
-  EXPECT_THROW(auto moved = std::move(get), PanicError);
+  EXPECT_PANIC(auto moved = std::move(get), "OnceCell::GetOrInit");
   gate = true;
   EXPECT_EQ(*PollOnce(get),
             std::string(40, 'x'));  // NOLINT(bugprone-use-after-move)

@@ -17,10 +17,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -526,58 +526,18 @@ TEST(Semaphore, MayBeDestroyedByWhoHasAllPermits) {
   }
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-// Trap C8 (tokio #3188, #3644).
-TEST(Semaphore, PanicsRatherThanOverflow) {
-  EXPECT_THROW(Semaphore(Semaphore::kMaxPermits + 1), PanicError);
-  Semaphore semaphore(Semaphore::kMaxPermits);
-  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
-  EXPECT_THROW(semaphore.AddPermits(1), PanicError);
-  EXPECT_THROW(semaphore.AddPermits(~size_t{0}), PanicError);
-  EXPECT_THROW((void)semaphore.Acquire(Semaphore::kMaxPermits + 1), PanicError);
-  EXPECT_THROW((void)semaphore.TryAcquire(~size_t{0}), PanicError);
-  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
-  EXPECT_TRUE(semaphore.TryAcquire(Semaphore::kMaxPermits).has_value());
-}
-
-TEST(Semaphore, PanicsRatherThanOverflowWhereSomebodyWaits) {
-  Semaphore semaphore(0);
-  auto acquire = semaphore.Acquire(2);
-  EXPECT_TRUE(PollOnce(acquire).IsPending());
-  EXPECT_THROW(semaphore.AddPermits(Semaphore::kMaxPermits + 1), PanicError);
-  EXPECT_TRUE(PollOnce(acquire).IsPending());
-  semaphore.AddPermits(Semaphore::kMaxPermits);
-  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits - 2);
-  Take(acquire).Forget();
-}
-
 TEST(Semaphore, PanicsWhenPolledAfterItWasReady) {
   Semaphore semaphore(1);
   auto acquire = semaphore.Acquire();
   Take(acquire).Forget();
-  EXPECT_THROW((void)PollOnce(acquire), PanicError);
+  EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::Acquire");
 }
 
 TEST(Semaphore, PanicsWhenMovedAfterItsFirstPoll) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(acquire).IsPending());
-  EXPECT_THROW(auto moved = std::move(acquire), PanicError);
-}
-
-TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
-  std::weak_ptr<Semaphore> weak;
-  {
-    auto semaphore = std::make_shared<Semaphore>(0);
-    weak = semaphore;
-    auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
-    EXPECT_TRUE(PollOnce(acquire).IsPending());
-    EXPECT_THROW(auto moved = std::move(acquire), PanicError);
-    EXPECT_FALSE(weak.expired());
-    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
-    EXPECT_TRUE(PollOnce(acquire).IsPending());
-  }
-  EXPECT_TRUE(weak.expired());
+  EXPECT_PANIC(auto moved = std::move(acquire), "Acquire");
 }
 
 TEST(Semaphore, PanicsWhenAnOwnedFutureIsPolledThatWasMovedFrom) {
@@ -588,7 +548,48 @@ TEST(Semaphore, PanicsWhenAnOwnedFutureIsPolledThatWasMovedFrom) {
     EXPECT_TRUE(PollOnce(moved).IsReady());
   }
   // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
-  EXPECT_THROW((void)PollOnce(acquire), PanicError);
+  EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::AcquireOwned");
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+// Trap C8 (tokio #3188, #3644).
+TEST(Semaphore, PanicsRatherThanOverflow) {
+  EXPECT_PANIC(Semaphore(Semaphore::kMaxPermits + 1), "kMaxPermits");
+  Semaphore semaphore(Semaphore::kMaxPermits);
+  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
+  EXPECT_PANIC(semaphore.AddPermits(1), "kMaxPermits");
+  EXPECT_PANIC(semaphore.AddPermits(~size_t{0}), "kMaxPermits");
+  EXPECT_PANIC((void)semaphore.Acquire(Semaphore::kMaxPermits + 1),
+               "Semaphore::Acquire");
+  EXPECT_PANIC((void)semaphore.TryAcquire(~size_t{0}), "Semaphore::TryAcquire");
+  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
+  EXPECT_TRUE(semaphore.TryAcquire(Semaphore::kMaxPermits).has_value());
+}
+
+TEST(Semaphore, PanicsRatherThanOverflowWhereSomebodyWaits) {
+  Semaphore semaphore(0);
+  auto acquire = semaphore.Acquire(2);
+  EXPECT_TRUE(PollOnce(acquire).IsPending());
+  EXPECT_PANIC(semaphore.AddPermits(Semaphore::kMaxPermits + 1), "kMaxPermits");
+  EXPECT_TRUE(PollOnce(acquire).IsPending());
+  semaphore.AddPermits(Semaphore::kMaxPermits);
+  EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits - 2);
+  Take(acquire).Forget();
+}
+
+TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
+  std::weak_ptr<Semaphore> weak;
+  {
+    auto semaphore = std::make_shared<Semaphore>(0);
+    weak = semaphore;
+    auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
+    EXPECT_TRUE(PollOnce(acquire).IsPending());
+    EXPECT_PANIC(auto moved = std::move(acquire), "Acquire");
+    EXPECT_FALSE(weak.expired());
+    // NOLINTNEXTLINE(bugprone-use-after-move): it was not
+    EXPECT_TRUE(PollOnce(acquire).IsPending());
+  }
+  EXPECT_TRUE(weak.expired());
 }
 
 TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
@@ -596,7 +597,7 @@ TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
   Semaphore other(1);
   std::optional<Permit> permit = semaphore.TryAcquire();
   std::optional<Permit> another = other.TryAcquire();
-  EXPECT_THROW(permit->Merge(*std::move(another)), PanicError);
+  EXPECT_PANIC(permit->Merge(*std::move(another)), "Semaphore::Permit::Merge");
   // NOLINTNEXTLINE(bugprone-use-after-move): it was not
   EXPECT_EQ(another->num_permits(), 1u);
 }
