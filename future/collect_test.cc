@@ -73,7 +73,7 @@ TEST(Collect, CollectsFromNestedAdapters) {
   EXPECT_THAT(PollOnce(co).value(), ElementsAre(1, 9, 25, 49));
 }
 
-TEST(Collect, PolledAfterItHasFinishedPanics) {
+TEST(Collect, PollingACompleteFuturePanics) {
   auto collect = Collect(Numbers(1));
   EXPECT_TRUE(PollOnce(collect).IsReady());
   EXPECT_PANIC((void)PollOnce(collect), "Collect");

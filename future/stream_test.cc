@@ -61,7 +61,7 @@ TEST(Next, DestroyedWhilePendingTakesNothing) {
   EXPECT_EQ(**PollOnce(next).value(), 2);
 }
 
-TEST(Next, PolledAfterItHasFinishedPanics) {
+TEST(Next, PollingACompleteNextPanics) {
   Countdown stream(2);
   auto next = Next(stream);
   EXPECT_TRUE(PollOnce(next).IsPending());

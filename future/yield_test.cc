@@ -43,7 +43,7 @@ TEST(Yield, ACoroutineContinuesLater) {
   EXPECT_EQ(steps, 2);
 }
 
-TEST(Yield, PolledAfterItHasFinishedPanics) {
+TEST(Yield, PollingACompleteYieldPanics) {
   YieldFuture yield = Yield();
   EXPECT_TRUE(PollOnce(yield).IsPending());
   EXPECT_TRUE(PollOnce(yield).IsReady());

@@ -330,13 +330,13 @@ TEST(Co, ADeepChainIsDestroyedInConstantStack) {
   EXPECT_TRUE(PollOnce(co).IsPending());
 }
 
-TEST(Co, PollingAFinishedOnePanics) {
+TEST(Co, PollingACompleteCoPanics) {
   Co<int> co = Seven();
   EXPECT_EQ(PollOnce(co).value(), 7);
   EXPECT_PANIC((void)PollOnce(co), "call the coroutine again");
 }
 
-TEST(Co, PollingItFromWithinItsPollPanics) {
+TEST(Co, PollingInsideItsOwnPollPanics) {
   std::optional<Co<int>> co;
   Meddler meddler([&co](Context& cx) { (void)co->Poll(cx); });
   co = AwaitMeddler(meddler);
@@ -344,7 +344,7 @@ TEST(Co, PollingItFromWithinItsPollPanics) {
   EXPECT_PANIC((void)PollOnce(*co), "a coroutine was polled");
 }
 
-TEST(Co, PollingAMovedFromOnePanics) {
+TEST(Co, PollingAMovedFromCoPanics) {
   Co<int> co = Seven();
   Co<int> moved = std::move(co);
   // NOLINTNEXTLINE(bugprone-use-after-move)
@@ -442,7 +442,7 @@ TEST(Co, AnExceptionOfALeafIsThrownWhereItIsAwaited) {
   }
 }
 
-TEST(Co, AwaitingAMovedFromOnePanics) {
+TEST(Co, AwaitingAMovedFromCoPanics) {
   auto body = []() -> Co<std::string> {
     Co<int> co = Seven();
     co_await std::move(co);

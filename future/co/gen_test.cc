@@ -250,7 +250,7 @@ TEST(Gen, AwaitsADeepChainInConstantStack) {
   EXPECT_TRUE(PollNextOnce(gen).IsPending());
 }
 
-TEST(Gen, PollingAMovedFromOnePanics) {
+TEST(Gen, PollingAMovedFromGenPanics) {
   Gen<int> gen = Count(0, 1);
   const Gen<int> moved = std::move(gen);
   // NOLINTNEXTLINE(bugprone-use-after-move)
@@ -290,7 +290,7 @@ TEST(Gen, AnExceptionOfAChildCanBeCaught) {
   EXPECT_EQ(PollNextOnce(gen).value(), 3);
 }
 
-TEST(Gen, PollingItFromWithinItsPollPanics) {
+TEST(Gen, PollingInsideItsOwnPollPanics) {
   struct Meddler {
     explicit Meddler(std::optional<Gen<int>>* gen) : gen(gen) {}
     PollResult<int> Poll(Context& cx) {

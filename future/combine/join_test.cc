@@ -247,7 +247,7 @@ TEST(Join, PropagatesAnExceptionAndCancelsTheOthers) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(Join, PolledAfterItHasFinishedPanics) {
+TEST(Join, PollingACompleteJoinPanics) {
   auto join = Join(Ready(1));
   EXPECT_TRUE(PollOnce(join).IsReady());
   EXPECT_PANIC((void)PollOnce(join), "Join");

@@ -71,7 +71,7 @@ TEST(Race, EveryArmWinsItsShare) {
   EXPECT_GT(wins[1], 400);
 }
 
-TEST(Race, PolledAfterItHasFinishedPanics) {
+TEST(Race, PollingACompleteRacePanics) {
   auto race = Race(Ready(1));
   EXPECT_TRUE(PollOnce(race).IsReady());
   EXPECT_PANIC((void)PollOnce(race), "Race");

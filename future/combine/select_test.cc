@@ -228,7 +228,7 @@ TEST(Select, PropagatesAnExceptionAndCancelsTheOthers) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(Select, PolledAfterItHasFinishedPanics) {
+TEST(Select, PollingACompleteSelectPanics) {
   auto select = Select(Ready(1));
   EXPECT_TRUE(PollOnce(select).IsReady());
   EXPECT_PANIC((void)PollOnce(select), "Select");

@@ -103,7 +103,7 @@ TEST(TryJoin, PollsAnLvalueInPlace) {
   EXPECT_EQ(std::get<0>(*PollOnce(join).value()), 1);
 }
 
-TEST(TryJoin, PolledAfterItHasFinishedPanics) {
+TEST(TryJoin, PollingACompleteTryJoinPanics) {
   auto join = TryJoin(Ready(absl::OkStatus()));
   EXPECT_TRUE(PollOnce(join).value().ok());
   EXPECT_PANIC((void)PollOnce(join), "TryJoin");
