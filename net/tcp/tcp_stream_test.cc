@@ -15,14 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/flush.h"
@@ -32,6 +30,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
@@ -513,36 +512,32 @@ TEST_F(TcpStreamTest, AFutureCanBeMovedBeforeItIsPolled) {
   EXPECT_EQ(Run(moved).value(), 1u);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-
 TEST_F(TcpStreamTest, AFutureThatHasWaitedCannotBeMoved) {
   auto [client, server] = Connect();
   auto read = server.Read(Buffer());
   ASSERT_TRUE(task_.Poll(read).IsPending());
-  EXPECT_THROW(auto moved = std::move(read), PanicError);
+  EXPECT_PANIC(auto moved = std::move(read), "moved after");
 }
 
 TEST_F(TcpStreamTest, AFinishedFutureThatIsPolledIsAPanic) {
   auto [client, server] = Connect();
   auto write = server.Write("x");
   ASSERT_TRUE(Run(write).ok());
-  EXPECT_THROW((void)task_.Poll(write), PanicError);
+  EXPECT_PANIC((void)task_.Poll(write), "Write");
   auto write_all = server.WriteAll("x");
   ASSERT_TRUE(Run(write_all).ok());
-  EXPECT_THROW((void)task_.Poll(write_all), PanicError);
+  EXPECT_PANIC((void)task_.Poll(write_all), "WriteAll");
   auto read = client.Read(Buffer());
   ASSERT_TRUE(Run(read).ok());
-  EXPECT_THROW((void)task_.Poll(read), PanicError);
+  EXPECT_PANIC((void)task_.Poll(read), "Read");
   auto peek = client.Peek(Buffer());
   client.ShutdownRead().IgnoreError();
   ASSERT_TRUE(Run(peek).ok());
-  EXPECT_THROW((void)task_.Poll(peek), PanicError);
+  EXPECT_PANIC((void)task_.Poll(peek), "TcpStream::Peek()");
   auto connect = TcpStream::Connect(SocketAddr::Localhost(0));
   Run(connect).IgnoreError();
-  EXPECT_THROW((void)task_.Poll(connect), PanicError);
+  EXPECT_PANIC((void)task_.Poll(connect), "TcpStream::Connect()");
 }
-
-#endif
 
 }  // namespace
 }  // namespace rouse

@@ -13,16 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/future.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/net/unix/unix_stream.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/unix_fixture.h"
 #include "rouse/waker/context.h"
 
@@ -159,15 +158,13 @@ TEST_F(UnixListenerTest, AShutdownOfTheReactorIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST_F(UnixListenerTest, AFinishedAcceptThatIsPolledIsAPanic) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixStream client = ConnectTo(listener);
   auto accept = listener.Accept();
   ASSERT_TRUE(Run(accept).ok());
-  EXPECT_THROW((void)task_.Poll(accept), PanicError);
+  EXPECT_PANIC((void)task_.Poll(accept), "UnixListener::Accept()");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse
