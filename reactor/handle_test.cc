@@ -6,10 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "absl/base/config.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
 
 namespace rouse::reactor {
@@ -22,11 +21,7 @@ TEST_F(HandleTest, NoneIsCurrentAtFirst) {
 }
 
 TEST_F(HandleTest, CurrentWithoutOneIsAPanic) {
-#ifdef ABSL_HAVE_EXCEPTIONS
-  EXPECT_THROW(Handle::Current(), PanicError);
-#else
-  EXPECT_DEATH(Handle::Current(), "no current reactor");
-#endif
+  EXPECT_PANIC(Handle::Current(), "no current reactor");
 }
 
 TEST_F(HandleTest, IsCurrentWithinItsScope) {
