@@ -24,13 +24,13 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
@@ -103,7 +103,7 @@ TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto main = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
-  EXPECT_THROW(runtime->BlockOn(main), PanicError);
+  EXPECT_PANIC(runtime->BlockOn(main), "BlockInPlace");
   EXPECT_EQ(runtime->BlockOn(Add(1, 2)), 3);
 }
 

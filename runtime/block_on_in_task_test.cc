@@ -16,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/ready.h"
@@ -32,6 +31,7 @@
 #include "rouse/sync/oneshot.h"
 #include "rouse/sync/rw_lock.h"
 #include "rouse/sync/semaphore.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/runtime_fixture.h"
 
 namespace rouse {
@@ -142,7 +142,7 @@ TEST_P(BlockOnInTaskTest, IsAPanicInTheMainFuture) {
     BlockOn(Ready());
     co_return;
   };
-  EXPECT_THROW(runtime.BlockOn(body()), PanicError);
+  EXPECT_PANIC(runtime.BlockOn(body()), "called inside Runtime::BlockOn");
 }
 
 // A thread can wait for itself even without a runtime.

@@ -27,7 +27,6 @@
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/base/processor_count.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
@@ -37,6 +36,7 @@
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/sleep.h"
 
@@ -277,15 +277,10 @@ TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
   ASSERT_THAT(runtime, IsOk());
   JoinHandle<int> other = runtime->Spawn(Sleeps());
   JoinHandle<int> throws = runtime->Spawn(Throws());
-  try {
-    runtime->BlockOn(Sleeps());
-    FAIL() << "BlockOn returned";
-  } catch (const PanicError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("ended with an exception: broken"));
-  }
+  EXPECT_PANIC(runtime->BlockOn(Sleeps()), "ended with an exception: broken");
   // Nothing runs any more.
   JoinHandle<int> late = runtime->Spawn(Throws());
-  EXPECT_THROW(runtime->BlockOn(Sleeps()), PanicError);
+  EXPECT_PANIC(runtime->BlockOn(Sleeps()), "ended with an exception: broken");
   runtime = absl::UnknownError("gone");
   absl::StatusOr<Runtime> elsewhere = Builder::CurrentThread().Build();
   EXPECT_THAT(elsewhere->BlockOn(std::move(other)),
@@ -316,8 +311,10 @@ TEST_P(UnhandledExceptionTest, EndsEveryBlockOn) {
   ASSERT_THAT(runtime, IsOk());
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
-    threads.emplace_back(
-        [&] { EXPECT_THROW(runtime->BlockOn(Sleeps()), PanicError); });
+    threads.emplace_back([&] {
+      EXPECT_PANIC(runtime->BlockOn(Sleeps()),
+                   "ended with an exception: broken");
+    });
   }
   runtime->Spawn(Throws()).Detach();
   for (std::thread& thread : threads) thread.join();

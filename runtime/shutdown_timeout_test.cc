@@ -20,7 +20,6 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
@@ -29,6 +28,7 @@
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
@@ -246,7 +246,7 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   };
   auto never = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
   runtime->Spawn(throws).Detach();
-  EXPECT_THROW(runtime->BlockOn(never), PanicError);
+  EXPECT_PANIC(runtime->BlockOn(never), "ended with an exception: broken");
   // From now on only the watchdog checks for events.
   worker_ended.WaitForNotification();
   std::optional<EnterGuard> enter(std::in_place, runtime->handle());
@@ -268,7 +268,8 @@ TEST(ShutdownBackground, ATaskMustNotDoItToACurrentThreadRuntime) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto task = [&]() -> Co<> {
-    EXPECT_THROW(std::move(*runtime).ShutdownBackground(), PanicError);
+    EXPECT_PANIC(std::move(*runtime).ShutdownBackground(),
+                 "by one of its own tasks");
     co_return;
   };
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(task)), IsOk());

@@ -49,6 +49,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 using UnhandledExceptionTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, UnhandledExceptionTest, ::testing::Bool(),
@@ -255,14 +256,11 @@ TEST_P(UnhandledExceptionTest, ThatShutsDownIsLoggedOnceAndNamedInThePanic) {
           .Build();
   ASSERT_THAT(runtime, IsOk());
   runtime->Spawn(Throws(), {.name = "fragile"}).Detach();
-  try {
-    runtime->BlockOn(Sleep(absl::InfiniteDuration()));
-    FAIL() << "BlockOn returned";
-  } catch (const PanicError& e) {
-    EXPECT_THAT(e.what(), AllOf(HasSubstr("\"fragile\" (spawned at "),
-                                HasSubstr("unhandled_exception_test.cc:"),
-                                HasSubstr("broken")));
-  }
+  EXPECT_THAT(
+      [&] { runtime->BlockOn(Sleep(absl::InfiniteDuration())); },
+      ThrowsMessage<PanicError>(AllOf(HasSubstr("\"fragile\" (spawned at "),
+                                      HasSubstr("unhandled_exception_test.cc:"),
+                                      HasSubstr("broken"))));
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("the runtime shuts down")));
 }
 
