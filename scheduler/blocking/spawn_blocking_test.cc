@@ -3,14 +3,13 @@
 
 #include "rouse/scheduler/blocking/spawn_blocking.h"
 
-#include "absl/base/config.h"
 #include "absl/status/status_matchers.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/scheduler/blocking/blocking_pool.h"
+#include "rouse/testing/expect_panic.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -40,11 +39,9 @@ TEST(SpawnBlocking, GuardsNest) {
   EXPECT_EQ(CurrentBlockingPool(), nullptr);
 }
 
-#ifdef ABSL_HAVE_EXCEPTIONS
 TEST(SpawnBlocking, WithoutAPoolIsAPanic) {
-  EXPECT_THROW(SpawnBlocking([] {}), PanicError);
+  EXPECT_PANIC(SpawnBlocking([] {}), "SpawnBlocking");
 }
-#endif
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -19,7 +19,6 @@
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
@@ -32,6 +31,7 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -501,20 +501,20 @@ TEST_F(JoinSetTest, AnExceptionIsTheResultOfItsTask) {
   EXPECT_THROW(std::rethrow_exception(joined->exception), std::runtime_error);
 }
 
+#endif  // ABSL_HAVE_EXCEPTIONS
+
 TEST_F(JoinSetTest, PolledAfterItHasFinishedPanics) {
   JoinSet<int> set;
   auto next = set.Next();
   EXPECT_TRUE(PollOnce(next).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(next)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(next)), "call Next()");
   auto with_id = set.NextWithId();
   EXPECT_TRUE(PollOnce(with_id).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(with_id)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(with_id)), "JoinSet::NextWithId");
   auto shutdown = set.Shutdown();
   EXPECT_TRUE(PollOnce(shutdown).IsReady());
-  EXPECT_THROW(static_cast<void>(PollOnce(shutdown)), PanicError);
+  EXPECT_PANIC(static_cast<void>(PollOnce(shutdown)), "JoinSet::Shutdown");
 }
-
-#endif  // ABSL_HAVE_EXCEPTIONS
 
 // Two threads run the tasks, which end, are aborted, detached and joined in any
 // order.
