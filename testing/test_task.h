@@ -12,7 +12,7 @@
 //   TestTask task(std::move(receiver));
 //   EXPECT_THAT(task.Poll(), IsPending());
 //   EXPECT_FALSE(task.is_woken());
-//   std::move(sender).Send(7).IgnoreError();
+//   EXPECT_TRUE(sender.Send(7));
 //   EXPECT_TRUE(task.is_woken());
 //   EXPECT_THAT(task.Poll(), IsReadyAndHolds(IsOkAndHolds(7)));
 
@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "rouse/base/panic.h"
 #include "rouse/future/callable_future.h"
 #include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
@@ -36,27 +37,35 @@ namespace rouse {
 // is a future, a stream, or a callable that returns a future (a coroutine
 // lambda, for example), which is called at the first poll.
 //
+// The future runs outside any runtime: `Spawn()` is a `Panic()`, and `Sleep()`
+// needs a driver that the test has made current.
+//
 // The task's wakers must be destroyed before the task, or the test fails.
 // Wakers can be used by any thread, and all other functions by one thread at a
 // time.
 template <class F>
 class TestTask {
+  using Held = std::conditional_t<Stream<F>, F, internal::FutureFrom<F>>;
+
  public:
   explicit TestTask(F future) { future_.emplace(std::move(future)); }
   TestTask(const TestTask&) = delete;
   TestTask& operator=(const TestTask&) = delete;
 
-  // Polls the future once, with a fresh budget, and returns the result.
+  // Polls the future once, with a fresh budget, and returns the result. A
+  // `Panic()` after `Cancel()`.
   auto Poll() {
+    Held& future = **this;
     seen_wakes_ = waker_.wakes();
-    return waker_.Poll(*future_);
+    return waker_.Poll(future);
   }
 
   // Polls the stream once for its next item, with a fresh budget, and returns
-  // the result.
+  // the result. A `Panic()` after `Cancel()`.
   auto PollNext() {
+    Held& stream = **this;
     seen_wakes_ = waker_.wakes();
-    return waker_.PollNext(*future_);
+    return waker_.PollNext(stream);
   }
 
   // Returns whether the task has been woken since the last poll began, or since
@@ -69,18 +78,21 @@ class TestTask {
   // Returns how many wakers of the task exist.
   int wakers() const { return waker_.live(); }
 
-  // Returns the future. REQUIRES: The future has not been destroyed by
-  // `Cancel()`.
-  auto& operator*() ABSL_ATTRIBUTE_LIFETIME_BOUND { return *future_; }
-  auto* operator->() ABSL_ATTRIBUTE_LIFETIME_BOUND { return &*future_; }
+  // Returns the future. A `Panic()` after `Cancel()`.
+  Held& operator*() ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    if (!future_.has_value()) {
+      Panic("a TestTask was used after Cancel(), which destroyed the future");
+    }
+    return *future_;
+  }
+  Held* operator->() ABSL_ATTRIBUTE_LIFETIME_BOUND { return &**this; }
 
   // Destroys the future, as a runtime does with the future of a task that is
-  // cancelled. The task must not be polled afterwards.
+  // cancelled. Of the other functions, only those that count wakes and wakers
+  // can be called afterwards.
   void Cancel() { future_.reset(); }
 
  private:
-  using Held = std::conditional_t<Stream<F>, F, internal::FutureFrom<F>>;
-
   // The waker is destroyed after the future, which may still hold clones.
   CountingWaker waker_;
   int seen_wakes_ = 0;
