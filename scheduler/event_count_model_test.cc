@@ -98,7 +98,7 @@ MODEL_TEST(EventCount, AWorkerSleepsAgainAndAwakes) {
 
 MODEL_MUTANTS(
     EventCount, "scheduler/event_count.h",
-    "EventCount::Notify at event_count.h:65: store skipped: the watchdog "
+    "EventCount::Notify at event_count.h:66: store skipped: the watchdog "
     "is unparked for nothing each time");
 
 }  // namespace
