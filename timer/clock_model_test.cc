@@ -111,7 +111,7 @@ MODEL_MUTANTS(Clock, "timer/clock",
               "torn: the version is written under the lock alone",
               "Clock::Set at clock.cc:125: store skipped: no model resumes a "
               "clock that is ahead",
-              "Clock::SetAutoAdvance at clock.cc:197: store skipped: no model "
+              "Clock::SetAutoAdvance at clock.cc:198: store skipped: no model "
               "waits for the clock to advance");
 
 }  // namespace
