@@ -19,8 +19,7 @@
 //     checks the driver, which wakes the tasks that wait for due events.
 //  4. Take a task. `Next()` tries the global queue if `GlobalQueueCheck` says
 //     so, then the LIFO slot, then the worker's own queues.
-//  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`,
-//  which
+//  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`. It
 //     takes half of another worker's stealable queue, or tasks from the global
 //     queue, or the private tasks of a worker stuck in a poll.
 //  6. Share and poll. `RunQueues::Own::Share()` moves tasks to where others can
