@@ -85,9 +85,9 @@ TEST(ScriptedIoTest, AReadWaitsForTheWriteBeforeIt) {
   io.Write("request").Read("response");
   TestTask reader(ReadSome(io));
   EXPECT_THAT(reader.Poll(), IsPending());
-  EXPECT_THAT(Complete(WriteAll(io, "req")), IsOk());
+  EXPECT_THAT(Complete(WriteAll(io, "re")), IsOk());
   EXPECT_FALSE(reader.is_woken());
-  EXPECT_THAT(Complete(WriteAll(io, "uest")), IsOk());
+  EXPECT_THAT(Complete(WriteAll(io, "quest")), IsOk());
   EXPECT_TRUE(reader.is_woken());
   EXPECT_THAT(reader.Poll(), IsReadyAndHolds(IsOkAndHolds("response")));
 }
