@@ -4,7 +4,6 @@
 #include "rouse/timer/interval.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 

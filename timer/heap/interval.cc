@@ -3,7 +3,6 @@
 
 #include "rouse/timer/heap/interval.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
