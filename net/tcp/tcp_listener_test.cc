@@ -22,7 +22,6 @@
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/testing/expect_panic.h"
-#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
