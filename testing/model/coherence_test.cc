@@ -4,7 +4,6 @@
 // Litmus tests of release sequences, and of programs with one location. See
 // litmus_test.cc.
 
-#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>

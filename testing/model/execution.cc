@@ -5,7 +5,6 @@
 
 #include <signal.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>

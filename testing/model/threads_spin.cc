@@ -4,7 +4,6 @@
 // How a thread that spins waits for a change, and what happens in a rehearsal
 // of the thread.
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
