@@ -18,7 +18,6 @@
 #include "rouse/reactor/slot/wake_batch.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
-#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
 
