@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +32,7 @@
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/ready.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -205,7 +205,7 @@ Co<> DispatchReadiness(int64_t count) {
 }
 
 struct Path {
-  std::string_view name;
+  const char* name;
   Co<> (*run)(int64_t count);
 };
 
@@ -231,7 +231,7 @@ constexpr Path kPaths[] = {
 
 int Main(const std::vector<std::string_view>& args) {
   if (args.empty()) {
-    for (const Path& path : kPaths) std::puts(path.name.data());
+    for (const Path& path : kPaths) std::puts(path.name);
     return 0;
   }
   int64_t count;
