@@ -19,6 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 
 namespace rouse {
@@ -45,10 +46,11 @@ inline std::string KindOfRuntime(const testing::TestParamInfo<bool>& info) {
   return info.param ? "MultiThread" : "CurrentThread";
 }
 
-// Returns a paused, auto-advancing clock.
+// Returns a paused, auto-advancing clock. The clock starts where
+// `PausedClock()` does, so that the order of timers that end at the same tick
+// does not depend on how long the machine has been up.
 inline std::shared_ptr<Clock> AutoAdvancingClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
   return clock;
 }
