@@ -245,8 +245,8 @@ class Builder {
   // ---- Which task runs next.
 
   // Sets the seed of all random choices of the scheduler. The default is fixed,
-  // so runs resemble each other. With a single worker and a paused clock, runs
-  // are identical.
+  // so runs resemble each other. With a single worker and a paused clock that
+  // starts at a fixed instant, runs are identical.
   Builder& Seed(uint64_t seed);
 
   // Sets whether a task woken by another task runs right after the waking task,

@@ -33,6 +33,7 @@
 #include "rouse/scheduler/task/task_meta.h"
 #include "rouse/scheduler/task_dump.h"
 #include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 
 namespace {
@@ -131,6 +132,7 @@ absl::StatusOr<rouse::Runtime> MakeWatched() {
 absl::StatusOr<rouse::Runtime> MakeRepeatable(uint64_t seed) {
   auto clock = std::make_shared<rouse::Clock>();
   clock->Pause();
+  clock->AdvanceTo(rouse::Instant() + absl::Hours(24 * 365 * 10));
   clock->SetAutoAdvance(true);
   return rouse::Builder::CurrentThread().Seed(seed).WithClock(clock).Build();
 }
