@@ -7,11 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/scheduler/metrics.h"
-#include "rouse/scheduler/options.h"
-#include "rouse/scheduler/scheduler.h"
 
 namespace rouse::scheduler {
 namespace {
@@ -21,15 +18,8 @@ constexpr double kLatest = 0.1;
 
 }  // namespace
 
-void BusyMeter::Start(const Scheduler& scheduler, uint64_t polls) {
-  busy_since_ = measured_since_ = CycleClock::Now();
-  measured_polls_ = polls;
-  last_ms_ = scheduler.ToMilliseconds(busy_since_);
-}
-
-bool BusyMeter::Measure(const Scheduler& scheduler, uint64_t polls) {
-  const uint64_t now = CycleClock::Now();
-  last_ms_ = scheduler.ToMilliseconds(now);
+bool BusyMeter::Measure(uint64_t now, uint32_t now_ms, uint64_t polls) {
+  last_ms_ = now_ms;
   // Relaxed: no other thread writes, and the time orders nothing.
   busy_cycles_.store(busy_cycles_.load(std::memory_order_relaxed) +
                          (now - std::exchange(busy_since_, now)),
@@ -46,8 +36,7 @@ bool BusyMeter::Measure(const Scheduler& scheduler, uint64_t polls) {
                         kLatest * (latest - static_cast<double>(before));
   mean_poll_cycles_.store(static_cast<uint64_t>(mean),
                           std::memory_order_relaxed);
-  has_long_polls_ = mean > absl::ToDoubleNanoseconds(kLongMeanPoll) *
-                               scheduler.cycles_per_nanosecond();
+  has_long_polls_ = mean > static_cast<double>(long_poll_cycles_);
   return true;
 }
 

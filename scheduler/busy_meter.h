@@ -18,22 +18,28 @@
 
 namespace rouse::scheduler {
 
-class Scheduler;
-
 // BusyMeter
 //
-// Belongs to one worker. Reads the clock not with each poll, but when told to.
+// Belongs to one worker. The worker reads the clock, and not with each poll.
 // `Read()` can be called by any thread.
 class BusyMeter {
  public:
-  // Begins to measure, after `polls` polls of the worker of `scheduler`: the
-  // worker is busy from now on.
-  void Start(const Scheduler& scheduler, uint64_t polls);
+  // Polls are long if they take more than `long_poll_cycles` on average.
+  explicit BusyMeter(uint64_t long_poll_cycles)
+      : long_poll_cycles_(long_poll_cycles) {}
 
-  // Adds the time since the last call of `Start()` or `Measure()`, during which
-  // the worker was busy, after `polls` polls. Returns whether the mean has
-  // changed, because the worker has polled in the meantime.
-  bool Measure(const Scheduler& scheduler, uint64_t polls);
+  // Begins to measure, after `polls` polls of the worker: the worker is busy
+  // from `now` on, in cycles. `now_ms` is this time in the form given to tasks.
+  void Start(uint64_t now, uint32_t now_ms, uint64_t polls) {
+    busy_since_ = measured_since_ = now;
+    measured_polls_ = polls;
+    last_ms_ = now_ms;
+  }
+
+  // Adds the time from the last call of `Start()` or `Measure()` to `now`,
+  // during which the worker was busy, after `polls` polls. Returns whether the
+  // mean has changed, because the worker has polled in the meantime.
+  bool Measure(uint64_t now, uint32_t now_ms, uint64_t polls);
 
   // Excludes `cycles` cycles, which were no part of a poll, from the mean.
   void Exclude(uint64_t cycles) { measured_since_ += cycles; }
@@ -51,6 +57,7 @@ class BusyMeter {
   void Read(WorkerMetrics& metrics) const;
 
  private:
+  const uint64_t long_poll_cycles_;
   uint32_t last_ms_ = 1;
   bool has_long_polls_ = false;
   uint64_t busy_since_ = 0;

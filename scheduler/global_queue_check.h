@@ -32,7 +32,8 @@ class GlobalQueueCheck {
       : interval_(Interval(options)),
         period_(Period(options, cycles_per_nanosecond)) {}
 
-  // Returns whether a check is due before the next task, after `polls` polls.
+  // Called once before each task, after `polls` polls. Returns whether a check
+  // is due. Counts the turn, and forgets the latest `OnFound()`.
   //
   // No check is due right after a check that has found a task. With long polls,
   // or a small interval, the check would be due in each turn, and a global

@@ -40,11 +40,12 @@ class PollObserver {
   // REQUIRES: the caller keeps `task` until the end of the poll.
   uint64_t Begin(task::Header* task);
 
-  // Called after a poll of `task` that began at `start`.
+  // Called after a poll of `task` that began at `start`. Does not report the
+  // poll if `Abandon()` was called.
   void End(task::Header* task, uint64_t start);
 
-  // Called at the end of a poll that is not counted and not reported: the
-  // poll's worker was given away, or the poll has thrown.
+  // Ends the watch on the current poll, which is not reported from then on: the
+  // worker is about to be given away, or the poll has thrown.
   void Abandon() {
     if (current_poll_ != nullptr) current_poll_->End();
   }

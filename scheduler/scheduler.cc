@@ -61,8 +61,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
       cycles_per_nanosecond_(CycleClock::PerNanosecond()),
       cycles_per_millisecond_(
           static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
-      rescue_delay_cycles_(static_cast<uint64_t>(
-          cycles_per_nanosecond_ * absl::ToDoubleNanoseconds(kRescueDelay))),
+      rescue_delay_cycles_(ToCycles(kRescueDelay)),
       driver_(std::move(driver)),
       queues_(*this, CheckedWorkers(options_), options_.lifo_slot),
       tasks_(options_.workers) {

@@ -153,6 +153,10 @@ class Scheduler final : public task::Schedule {
     return options_.long_poll_bound != absl::InfiniteDuration();
   }
   double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
+  uint64_t ToCycles(absl::Duration d) const {
+    return static_cast<uint64_t>(absl::ToDoubleNanoseconds(d) *
+                                 cycles_per_nanosecond_);
+  }
   // Returns the time in the form given to tasks: in milliseconds, not 0, and
   // modulo 2^32.
   uint32_t ToMilliseconds(uint64_t cycles) const {

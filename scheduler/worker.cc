@@ -105,6 +105,7 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       parker_(scheduler.driver()),
       aside_(scheduler.marks_time() ? kMarkingTime : 0),
       global_check_(scheduler.options(), scheduler.cycles_per_nanosecond()),
+      meter_(scheduler.ToCycles(kLongMeanPoll)),
       spin_(scheduler.options()),
       observer_(scheduler.options(), index),
       clock_(scheduler.options().clock.get()) {
@@ -331,9 +332,7 @@ bool Worker::Spin() {
   // this, and therefore no more workers spin at once than may search.
   if (!spin_.Begin() || !queues_.IsSearching()) return false;
   MeasurePolls();
-  const auto limit =
-      static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
-                            scheduler_.cycles_per_nanosecond());
+  const uint64_t limit = scheduler_.ToCycles(AdaptiveSpin::kLimit);
   if (spin_.IsEventCheckDue(meter_.last_cycles(), limit)) PollDriver();
   const bool found = SpinFor(limit, [this, &queues] {
     return queues.HasWork() || queues_.depth() > 0 || parker_.IsUnparked();
@@ -385,23 +384,26 @@ void Worker::Park() {
 }
 
 void Worker::LearnToSpin(bool woken, uint64_t cycles) {
-  spin_.OnParked(woken && scheduler_.queues().global_depth() == 1,
-                 absl::Nanoseconds(static_cast<double>(cycles) /
-                                   scheduler_.cycles_per_nanosecond()));
+  spin_.OnParked(woken && scheduler_.queues().global_depth() == 1, cycles,
+                 scheduler_.cycles_per_nanosecond());
 }
 
-void Worker::StartMeasuring() { meter_.Start(scheduler_, tick()); }
+void Worker::StartMeasuring() {
+  const uint64_t now = CycleClock::Now();
+  meter_.Start(now, scheduler_.ToMilliseconds(now), tick());
+}
 
 void Worker::MeasurePolls() {
-  if (!meter_.Measure(scheduler_, tick()) || !scheduler_.is_watched()) return;
+  const uint64_t now = CycleClock::Now();
+  const bool has_changed =
+      meter_.Measure(now, scheduler_.ToMilliseconds(now), tick());
+  if (!has_changed || !scheduler_.is_watched()) return;
   queues_.SetSharing(meter_.has_long_polls() ? Sharing::kInAdvance
                                              : Sharing::kOnDemand);
 }
 
 bool Worker::OnFoundInPoll(absl::Duration at_least) {
-  return observer_.OnFoundInPoll(
-      static_cast<uint64_t>(absl::ToDoubleNanoseconds(at_least) *
-                            scheduler_.cycles_per_nanosecond()));
+  return observer_.OnFoundInPoll(scheduler_.ToCycles(at_least));
 }
 
 WorkerMetrics Worker::metrics() const {

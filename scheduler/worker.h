@@ -14,9 +14,10 @@
 //     starts the watchdog, if any. A thread calls `Worker::Run()` for each
 //     worker.
 //  2. Loop. `Worker::RunUntil()` repeats steps 3 to 7 until the scheduler is
-//     closed.
+//     closed, or its caller's condition holds.
 //  3. Check for events. Every `Options::event_interval` polls, `Maintain()`
 //     checks the driver, which wakes the tasks that wait for due events.
+//     `LookBefore()` does so before the poll of a task that has yielded.
 //  4. Take a task. `Next()` tries the global queue if `GlobalQueueCheck` says
 //     so, then the LIFO slot, then the worker's own queues.
 //  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`. It
@@ -213,8 +214,6 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void StartMeasuring();
   void MeasurePolls();
 
-  // What is written with each poll or each turn comes first, and close
-  // together.
   Scheduler& scheduler_;
   const size_t index_;
   RunQueues<task::Header, Scheduler>::Own queues_;
@@ -229,12 +228,16 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   static constexpr unsigned kDispatching = 1;
   static constexpr unsigned kMarkingTime = 2;
   unsigned aside_;
+
+  // Written with each poll or each turn, and therefore close together.
   int lifo_polls_ = 0;
 
   EventCheck event_check_;
   GlobalQueueCheck global_check_;
   MainYield main_yield_;
   WorkerCounts counts_;
+
+  // Written less often.
   BusyMeter meter_;
   WorkerSpin spin_;
   PollObserver observer_;

@@ -57,18 +57,20 @@ class WorkerSpin {
     }
   }
 
-  // Called after a park of the length `slept`. `for_single_task` says whether
+  // Called after a park of `cycles` cycles. `for_single_task` says whether
   // another thread has ended the park, and the global queue has one task.
   //
   // A spin would have seen a task from elsewhere, if tasks come one at a time.
   // If many come, the worker should be late: then it does not disturb the
   // thread that spawns them, and that thread does not wait for the first task.
   // A spin does not see an event: only the driver does.
-  void OnParked(bool for_single_task, absl::Duration slept) {
+  void OnParked(bool for_single_task, uint64_t cycles,
+                double cycles_per_nanosecond) {
     if (!for_single_task) {
       spin_.OnWokenOtherwise();
     } else if (!spun_in_vain_ && may_spin_) {
-      spin_.OnWoken(slept);
+      spin_.OnWoken(absl::Nanoseconds(static_cast<double>(cycles) /
+                                      cycles_per_nanosecond));
     }
   }
 
