@@ -167,7 +167,7 @@ class [[nodiscard]] ReceiveFuture {
   PollResult<Received<T>> Poll(Context& cx);
 
  private:
-  PollResult<Received<T>> PollSlow(Context& cx, BudgetUnit& unit);
+  PollResult<Received<T>> PollSlow(Context& cx);
 
   rouse::internal::PendingWait<Receiver<T>, internal::kReceive> wait_;
 };
@@ -464,17 +464,19 @@ PollResult<Received<T>> ReceiveFuture<T>::Poll(Context& cx) {
         receiver.core_->Take(receiver.position_);
     if (ABSL_PREDICT_TRUE(taken.has_value())) {
       unit->MadeProgress();
-      wait_.Finish();
       ++receiver.position_;
+      wait_.Finish();
       return Receiver<T>::FromTaken(*std::move(taken));
     }
   }
-  return PollSlow(cx, *unit);
+  // The unit is not passed on, so that the compiler keeps it in a register.
+  PollResult<Received<T>> received = PollSlow(cx);
+  if (received.IsReady()) unit->MadeProgress();
+  return received;
 }
 
 template <class T>
-PollResult<Received<T>> ReceiveFuture<T>::PollSlow(Context& cx,
-                                                   BudgetUnit& unit) {
+PollResult<Received<T>> ReceiveFuture<T>::PollSlow(Context& cx) {
   using Look = internal::CoreBase::Look;
   Receiver<T>& receiver = wait_.source();
   typename Receiver<T>::Core::Taken taken;
@@ -483,7 +485,6 @@ PollResult<Received<T>> ReceiveFuture<T>::PollSlow(Context& cx,
       receiver.position_, missed, taken, &wait_.node(), &cx.waker());
   wait_.set_waits(look == Look::kEmpty);
   if (wait_.waits()) return kPending;
-  unit.MadeProgress();
   wait_.Finish();
   return Receiver<T>::From(look, missed, taken);
 }
