@@ -17,7 +17,8 @@ void PanicMovedAfterPoll(std::string_view call) {
 }
 
 void PanicPolledAfterEnd(std::string_view call) {
-  Panic(std::string(call) + " was polled after it completed; call it again");
+  Panic(std::string(call) +
+        " was polled after it completed or was moved from; call it again");
 }
 
 }  // namespace rouse::internal

@@ -12,7 +12,8 @@
 //    public:
 //     explicit WaitFuture(Event& event) : wait_(&event) {}
 //
-//     PollResult<void> Poll(Context& cx) { return wait_.Poll(cx, &Event::Wait);
+//     PollResult<void> Poll(Context& cx) {
+//       return wait_.Poll(cx, &Event::Wait);
 //     }
 //
 //    private:
@@ -24,7 +25,10 @@
 //   // Returns false if the event has happened. Otherwise returns true: `node`
 //   // is in the list, and `waker` will be woken.
 //   bool Wait(WaitNode& node, const Waker& waker);
-//   // Removes `node` from the list, if `node` is in the list.
+//   // Removes `node` from the list, if `node` is in the list. Takes the lock
+//   // even if the node has left the list: the notifier may still hold the
+//   lock,
+//   // and the caller may destroy the event next (see wait_node.h).
 //   void StopWaiting(WaitNode& node);
 
 #ifndef ROUSE_SYNC_INTERNAL_PENDING_WAIT_H_
@@ -59,8 +63,8 @@ namespace rouse::internal {
 // panic messages.
 //
 // A `PendingWait` can be moved as long as it does not wait. Moving it later is
-// a panic, and changes nothing. Using one that has finished or was moved from
-// is a panic too, except to move or destroy it.
+// a panic, and changes nothing. Polling a `PendingWait` that has finished or
+// was moved from is a panic too.
 template <class Source, const auto& kCall>
 class PendingWait {
  public:
@@ -85,6 +89,7 @@ class PendingWait {
       return kPending;
     }
     unit->MadeProgress();
+    // Waits for the notifier to release the lock.
     Stop();
     Finish();
     return {};

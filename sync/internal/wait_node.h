@@ -89,7 +89,7 @@ class WaitNode : public IntrusiveListNode<> {
 
   // Called without the lock, which is `mu`. Leaves the list as `Leave()` does,
   // and drops the node's waker.
-  void LeaveWith(BriefLock& mu);
+  void LeaveWith(BriefLock& mu) ABSL_LOCKS_EXCLUDED(mu);
 
   // Called without the lock. If the node has been notified, leaves as `Leave()`
   // does and returns true: the notifier is done with the node. The notifier may

@@ -53,6 +53,11 @@ using WeakSender = BasicWeakSender<T, internal::Bounded>;
 template <class T>
 using WeakUnboundedSender = BasicWeakSender<T, internal::Unbounded>;
 
+namespace internal {
+// The name of the call in panic messages.
+inline constexpr char kClosed[] = "mpsc::Sender::Closed";
+}  // namespace internal
+
 // ClosedFuture
 //
 // See `Sender::Closed()`.

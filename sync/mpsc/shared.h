@@ -52,9 +52,6 @@ inline constexpr char kSenderName[] = "mpsc::Sender";
 inline constexpr char kWeakSenderName[] = "mpsc::WeakSender";
 inline constexpr char kReceiverName[] = "mpsc::Receiver";
 
-// The name of a call in panic messages.
-inline constexpr char kClosed[] = "mpsc::Sender::Closed";
-
 // Makes the two ends of a channel; see mpsc.h.
 template <class T, class Core>
 class Ends;

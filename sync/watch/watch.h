@@ -405,11 +405,11 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
  public:
   template <class Arg>
   WaitForFuture(Receiver* receiver, Arg&& predicate)
-      : wait_(receiver), predicate_(std::forward<Arg>(predicate)) {}
+      : predicate_(std::forward<Arg>(predicate)), wait_(receiver) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   WaitForFuture(WaitForFuture&& other)
-      : wait_(std::move(Movable(other).wait_)),
-        predicate_(std::move(other.predicate_)) {}
+      : predicate_(std::move(Movable(other).predicate_)),
+        wait_(std::move(other.wait_)) {}
   WaitForFuture& operator=(WaitForFuture&&) = delete;
 
   PollResult<absl::StatusOr<Ref<T>>> Poll(Context& cx) {
@@ -454,9 +454,11 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
     return future;
   }
 
-  rouse::internal::PendingWait<Receiver, internal::kWaitFor> wait_;
   Predicate predicate_;
   bool has_looked_ = false;
+  // Destroyed first: the predicate may own the receiver. Moved last: moving the
+  // predicate may throw.
+  rouse::internal::PendingWait<Receiver, internal::kWaitFor> wait_;
 };
 
 // Receiver::WaitForValueFuture

@@ -517,14 +517,28 @@ TEST(Watch, PolledAfterItWasReadyPanics) {
   tx.Send(1);
   auto changed = rx.Changed();
   EXPECT_TRUE(PollOnce(changed).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(changed)), "watch");
+  EXPECT_PANIC(static_cast<void>(PollOnce(changed)),
+               "watch::Receiver::Changed was polled");
+}
+
+TEST(Watch, APredicateThatOwnsTheReceiverOutlivesTheWait) {
+  auto [tx, rx] = Channel<int>(0);
+  auto receiver = std::make_shared<watch::Receiver<int>>(std::move(rx));
+  watch::Receiver<int>& borrowed = *receiver;
+  auto owns = [receiver = std::move(receiver)](int v) { return v == 1; };
+  {
+    auto future = borrowed.WaitFor(std::move(owns));
+    EXPECT_TRUE(PollOnce(future).IsPending());
+  }
+  EXPECT_TRUE(tx.IsClosed());
 }
 
 TEST(Watch, AFutureThatIsMovedAfterAPollPanics) {
   auto [tx, rx] = Channel<int>(0);
   auto changed = rx.Changed();
   EXPECT_TRUE(PollOnce(changed).IsPending());
-  EXPECT_PANIC(auto moved = std::move(changed), "watch");
+  EXPECT_PANIC(auto moved = std::move(changed),
+               "watch::Receiver::Changed was moved");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -535,7 +549,8 @@ TEST(Watch, AFutureThatMayNotBeMovedKeepsItsPredicate) {
     return !values.empty() && v == values[0];
   });
   EXPECT_TRUE(PollOnce(future).IsPending());
-  EXPECT_PANIC(auto moved = std::move(future), "watch");
+  EXPECT_PANIC(auto moved = std::move(future),
+               "watch::Receiver::WaitFor was moved");
   tx.Send(2);
   EXPECT_TRUE(PollOnce(future).IsReady());  // NOLINT(bugprone-use-after-move)
 }
