@@ -61,8 +61,9 @@ class PipeBase : public EventedBase<P, PipeEnd> {
 
 // PipeReader
 //
-// Owns the reading end and closes it on destruction. Movable, but not while one
-// of its futures is alive. Const members are thread-safe.
+// Has the members in net/evented_base.h, such as `fd()` and `IntoFd()`. Owns
+// the reading end and closes it on destruction. Movable, but not while one of
+// its futures is alive. Const members are thread-safe.
 //
 // The stream ends when nobody has the pipe open for writing any more. A FIFO's
 // stream continues if somebody opens the FIFO again. Before the first writer

@@ -129,6 +129,12 @@ class Socket {
   OwnedFd fd_;
 };
 
+// In socket.cc.
+template <>
+absl::StatusOr<SocketAddr> Socket::PeerAddr() const;
+template <>
+absl::StatusOr<UnixAddr> Socket::PeerAddr() const;
+
 // A socket for which tasks can wait.
 using EventedSocket = reactor::PollEvented<Socket>;
 

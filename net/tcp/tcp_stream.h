@@ -52,7 +52,8 @@ namespace rouse {
 // of its futures is alive.
 //
 // The members that a `TcpStream` shares with a `UnixStream`, such as `Read()`
-// and `ShutdownWrite()`, are in net/socket/stream_base.h.
+// and `ShutdownWrite()`, are in net/socket/stream_base.h, and those of all
+// sockets and pipes, such as `IntoFd()`, in net/evented_base.h.
 //
 // Const members are thread-safe: one task can read while another task writes.
 // If two tasks write, or read, concurrently, the order of their bytes is

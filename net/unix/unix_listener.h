@@ -32,6 +32,9 @@ namespace rouse {
 
 // UnixListener
 //
+// Shares the members in net/socket/listener_base.h, such as `Accept()`, with
+// `TcpListener`.
+//
 // Like `TcpListener`, for Unix sockets. A path to which the listener was bound
 // stays in the file system when the listener is destroyed: remove the path
 // before the next listener is bound to the same path. An abstract name
