@@ -256,8 +256,8 @@ class Builder {
   Builder& LifoSlot(bool on);
 
   // Sets after how many polls a worker checks for I/O and timers even if tasks
-  // are ready to run. `scheduler::kEventInterval` by default. A larger number
-  // is cheaper, a smaller number reacts sooner. Must not be 0.
+  // are ready to run. `scheduler::kEventInterval` (61) by default. A larger
+  // number is cheaper, a smaller number reacts sooner. Must not be 0.
   Builder& EventInterval(uint32_t polls);
 
   // Sets how many socket events a thread takes from the system at once, from 1
@@ -267,22 +267,22 @@ class Builder {
 
   // Sets after how many polls a worker checks for tasks from outside even if
   // the worker has tasks of its own. By default, and for 0, a worker checks
-  // after `scheduler::kGlobalQueueInterval` polls or
-  // `scheduler::kGlobalQueuePeriod`; or after
-  // `scheduler::kSoloGlobalQueueInterval` polls if the runtime has a single
-  // worker.
+  // after `scheduler::kGlobalQueueInterval` (127) polls or
+  // `scheduler::kGlobalQueuePeriod` (50 microseconds); or after
+  // `scheduler::kSoloGlobalQueueInterval` (31) polls if the runtime has a
+  // single worker.
   Builder& GlobalQueueInterval(uint32_t polls);
 
   // Sets the time, in real time, within which other threads take over the work
   // of a worker thread in a long poll. I/O, timers, and the tasks in the
   // thread's private queue then no longer wait for the stuck thread. (Tasks
   // shared with other workers can be stolen at any time.)
-  // `scheduler::kLongPollBound` by default, and at least 100 microseconds;
-  // infinity saves the watchdog's thread, which enforces the bound. In a
-  // current-thread runtime, no other
-  // thread takes work over: the bound only decides which polls are long (see
-  // `OnLongPoll()`). Has no effect with a clock that is paused when the runtime
-  // is built, because a simulation must not depend on real time.
+  // `scheduler::kLongPollBound` (10 ms) by default, and at least 100
+  // microseconds; infinity saves the watchdog's thread, which enforces the
+  // bound. In a current-thread runtime, no other thread takes work over: the
+  // bound only decides which polls are long (see `OnLongPoll()`). Has no effect
+  // with a clock that is paused when the runtime is built, because a simulation
+  // must not depend on real time.
   Builder& LongPollBound(AnyDuration bound);
 
   // Sets the reaction to an exception that escapes a task of the runtime. By

@@ -514,7 +514,7 @@ TEST_P(RuntimeTest, BlockOnInsideATaskPanics) {
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST(Runtime, SpawningWithoutOnePanics) {
-  EXPECT_PANIC(Spawn(Add(1, 2)), "no runtime");
+  EXPECT_PANIC(Spawn(Add(1, 2)), "Spawn: this thread has no runtime");
 }
 
 TEST_P(RuntimeTest, JoiningTwicePanics) {

@@ -51,19 +51,21 @@ namespace scheduler {
 
 // ---- Intervals and bounds. Comments and documents refer to them by name.
 
-// Default of `Options::event_interval`. Each check costs a system call: with
-// polls of the usual microsecond, a hundredth of the time.
+// Default of `Options::event_interval`: the number of polls after which a
+// worker checks for events. Each check costs a system call: with polls of the
+// usual microsecond, a hundredth of the time.
 inline constexpr uint32_t kEventInterval = 61;
 
-// Default interval of the checks of the global queue: the number of polls, or
-// the time, since polls may be long. A check takes a lock that all workers
-// share.
+// Default number of polls after which a worker checks the global queue. A check
+// reads memory that other threads write, and takes a lock if a task waits.
 inline constexpr uint32_t kGlobalQueueInterval = 127;
+
+// Time after which a worker checks the global queue even if the worker has done
+// fewer than `kGlobalQueueInterval` polls, since polls may be long.
 inline constexpr absl::Duration kGlobalQueuePeriod = absl::Microseconds(50);
 
-// Default interval of these checks for a scheduler's only worker, which shares
-// the lock with no other worker. The worker does not go by the clock, so that
-// the order of tasks is repeatable.
+// Like `kGlobalQueueInterval`, for a scheduler's only worker. That worker does
+// not go by the clock, so that the order of tasks is repeatable.
 inline constexpr uint32_t kSoloGlobalQueueInterval = 31;
 
 // Default of `Builder::LongPollBound()`: so long that a working program rarely
@@ -74,8 +76,8 @@ inline constexpr absl::Duration kLongPollBound = absl::Milliseconds(10);
 // and is in a poll, before it takes these tasks. A rescue takes about as long.
 inline constexpr absl::Duration kRescueDelay = absl::Microseconds(20);
 
-// If polls take longer on average, a worker shares its tasks before others ask:
-// the cost does not matter then.
+// If polls take longer on average, a worker shares its tasks before others ask,
+// and reads the clock in each turn: the cost does not matter then.
 inline constexpr absl::Duration kLongMeanPoll = absl::Microseconds(10);
 
 // Hooks

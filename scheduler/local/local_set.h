@@ -104,8 +104,8 @@ class RunUntilFuture;
 // set; doing so ends the program.
 //
 // A wake costs as much as a push to a list; a wake from another thread also
-// takes a lock. A poll runs up to `LocalSchedule::kTasksPerPoll` tasks, each
-// with a budget of its own, before other tasks of the thread have their turn.
+// takes a lock. A poll runs up to 61 tasks, each with a budget of its own,
+// before other tasks of the thread have their turn.
 class LocalSet {
  public:
   LocalSet() : schedule_(new scheduler::LocalSchedule) {}
