@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Rouse Authors
 # SPDX-License-Identifier: Apache-2.0
-"""check.py [--write] [--program FILE] [PATH...]: counts the instructions of core paths.
+"""Counts the instructions of core paths.
 
 Builds //benchmarks/instructions:core_paths with `-c opt`, runs every path (or the given paths) under
 callgrind with two counts, and divides the difference by the difference of the counts. The result does not
 depend on the machine's load or clock. Fails if a path needs over 3 % more instructions than expected.txt
 says, or over 3 % fewer: an improvement must be recorded.
 
-  --write         writes the measured figures to expected.txt.
-  --program FILE  counts the paths of a program that is already built.
-
 Needs valgrind. The figures hold for clang 19 and the Abseil of this repository.
 """
 
+import argparse
 import concurrent.futures
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -56,23 +55,24 @@ def instructions(program, path):
 
 
 def main():
-    arguments = sys.argv[1:]
-    write = "--write" in arguments
-    if write:
-        arguments.remove("--write")
-    if "--program" in arguments:
-        at = arguments.index("--program")
-        program = arguments[at + 1]
-        del arguments[at:at + 2]
-    else:
-        program = build()
-    if any(argument.startswith("-") for argument in arguments):
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(prog="check.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the measured figures to expected.txt")
+    parser.add_argument("--program", metavar="FILE", help="count the paths of a program that is already built")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="the paths to count; all by default")
+    arguments = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        sys.exit("check.py: valgrind is not installed; on Debian: tools/debian/setup.sh install valgrind")
+    if not EXPECTED.exists() and not arguments.write:
+        sys.exit("check.py: there is no expected.txt to compare with; run check.py --write first")
+    program = pathlib.Path(arguments.program).resolve() if arguments.program else build()
+    if not program.is_file():
+        sys.exit(f"check.py: there is no program {program}; build it, or leave --program out")
     known = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
-    unknown = [path for path in arguments if path not in known]
+    unknown = [path for path in arguments.paths if path not in known]
     if unknown:
         sys.exit(f"check.py: no path is named {unknown[0]}; the paths are {', '.join(sorted(known))}")
-    paths = sorted(arguments or known)
+    paths = sorted(arguments.paths or known)
 
     expected = {}
     if EXPECTED.exists():
@@ -81,25 +81,27 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         measured = dict(zip(paths, pool.map(lambda path: instructions(program, path), paths)))
 
-    wrong = []
+    wrong, new = [], []
     print(f"{'path':<24}{'expected':>10}{'measured':>10}{'change':>9}")
     for path in paths:
         before, now = expected.get(path), measured[path]
         if before is None:
-            print(f"{path:<24}{'':>10}{now:>10.1f}")
-            wrong.append(path)
+            print(f"{path:<24}{'new':>10}{now:>10.1f}")
+            new.append(path)
             continue
-        change = now / before - 1
+        change = now / max(before, 0.1) - 1
         # Less than one instruction is the rounding of expected.txt, or a page more or less.
         if abs(change) > LIMIT and abs(now - before) > 1:
             wrong.append(path)
         print(f"{path:<24}{before:>10.1f}{now:>10.1f}{change:>+9.1%}")
-    if write:
-        expected.update(measured)
+    if arguments.write:
+        expected = {path: expected[path] for path in expected if path in known} | measured
         EXPECTED.write_text(
             "# Instructions of one operation, with clang 19 and -c opt, as check.py counts them.\n" +
             "".join(f"{path} {expected[path]:.1f}\n" for path in sorted(expected)), encoding="utf-8")
         return
+    if new:
+        sys.exit(f"check.py: expected.txt does not have {', '.join(new)}; run check.py --write {' '.join(new)}")
     if wrong:
         sys.exit(f"check.py: {', '.join(wrong)}: not within 3 % of expected.txt. Find the cause with "
                  "`valgrind --tool=callgrind`; if the change is intended, run "

@@ -4,8 +4,8 @@
 // core_paths PATH COUNT: performs one core path COUNT times, on one thread.
 // core_paths: prints the names of all paths.
 //
-// For `//benchmarks/instructions:check`, which counts the instructions of two
-// runs that differ only in COUNT. The difference of the counts, divided by the
+// For check.py, which counts the instructions of two runs that differ only in
+// COUNT. The difference of the counts, divided by the
 // difference of COUNT, is the cost of one operation, whatever the start of the
 // program costs.
 
