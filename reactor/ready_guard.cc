@@ -49,7 +49,8 @@ PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::Poll(Context& cx) {
   using Result = absl::StatusOr<ReadyGuard>;
   if (registration_ == nullptr) {
     Panic(
-        "ReadyFuture was polled after it completed; create a new ReadyFuture");
+        "ReadyFuture was polled after it completed; call Readable(), "
+        "Writable() or Ready() again");
   }
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;

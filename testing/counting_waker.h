@@ -31,7 +31,8 @@ namespace rouse {
 
 // CountingWaker
 //
-// Must outlive its wakers, and fails the test otherwise. The counts can be read
+// Must outlive its wakers, and every call on one of them, and fails the test
+// otherwise. The counts can be read
 // on any thread. Hooks must be set while no other waker is in use.
 class CountingWaker {
  public:

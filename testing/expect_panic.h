@@ -21,7 +21,9 @@
 // EXPECT_PANIC()
 //
 // Expects that `statement` panics with a message that contains `text`. The
-// statement can return from neither the test nor a lambda around it.
+// statement can return from neither the test nor a lambda around it. A comma
+// that is not inside parentheses ends the statement: name such an expression
+// before.
 //
 // Without exceptions a panic ends the program, so the statement runs in a child
 // process, as in `EXPECT_DEATH()`: its effects on the test's objects are lost.

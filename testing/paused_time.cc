@@ -16,6 +16,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
@@ -104,8 +105,7 @@ Runtime PausedRuntime() { return PausedRuntime(Builder::CurrentThread()); }
 Runtime PausedRuntime(Builder&& builder) { return PausedRuntime(builder); }
 
 Runtime PausedRuntime(Builder& builder) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
   clock->EndStep();  // the clock stays at its current time
   absl::StatusOr<Runtime> runtime = builder.WithClock(clock).Build();

@@ -38,9 +38,11 @@ namespace rouse {
 // PausedRuntime()
 //
 // Returns a runtime whose clock does not move until a function below moves the
-// clock. The result is a current-thread runtime, or is built by `builder`; a
-// clock that was set in the builder is replaced. If the runtime cannot be
-// built, the call is a `Panic()`.
+// clock. The clock starts where `PausedClock()` does, so that the order of
+// timers of one tick does not depend on how long the machine has been up. The
+// result is a current-thread runtime, or is built by `builder`; a clock that
+// was set in the builder is replaced. If the runtime cannot be built, the call
+// is a `Panic()`.
 //
 //   Runtime runtime = PausedRuntime(Builder::MultiThread().WorkerThreads(2));
 Runtime PausedRuntime();

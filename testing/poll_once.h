@@ -19,8 +19,8 @@ namespace rouse {
 
 // PollOnce()
 //
-// Polls `future` once with `waker` and returns the result. The default waker
-// does nothing.
+// Polls `future` once, with `waker` and a fresh budget, and returns the result.
+// The default waker does nothing.
 template <class F>
 auto PollOnce(F&& future, const Waker& waker = Waker()) {
   Context cx(waker);
@@ -29,8 +29,8 @@ auto PollOnce(F&& future, const Waker& waker = Waker()) {
 
 // PollNextOnce()
 //
-// Polls `stream` once for its next item, with `waker`, and returns the result.
-// The default waker does nothing.
+// Polls `stream` once for its next item, with `waker` and a fresh budget, and
+// returns the result. The default waker does nothing.
 template <class S>
 auto PollNextOnce(S&& stream, const Waker& waker = Waker()) {
   Context cx(waker);

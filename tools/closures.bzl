@@ -152,7 +152,7 @@ CLOSURES = {
     "//testing/model:model": "testing 15, absl 119",
     "//testing:failing_allocations": "testing 1, absl 1",
     "//testing:paused_clock": "base 4, timer 2, testing 1, absl 52",
-    "//testing:paused_time": "base 30, waker 6, future 7, reactor 15, timer 11, scheduler 25, runtime 6, testing 1, absl 105",
+    "//testing:paused_time": "base 30, waker 6, future 7, reactor 15, timer 11, scheduler 25, runtime 6, testing 2, absl 105",
     "//testing:poll_once": "base 2, waker 1, testing 1, absl 2",
     "//timer/heap:arc_list": "base 3, timer 2, absl 2",
     "//timer/heap:default_timer": "base 14, waker 3, timer 13, absl 79",

@@ -5,7 +5,8 @@
 // File: switch.h
 // -----------------------------------------------------------------------------
 //
-// Defines helpers for the tests of this folder.
+// Defines helpers for the tests of future/: futures whose end the test decides,
+// and objects that log their destruction.
 
 #ifndef ROUSE_TESTING_INTERNAL_SWITCH_H_
 #define ROUSE_TESTING_INTERNAL_SWITCH_H_
@@ -21,14 +22,6 @@
 #include "rouse/waker/waker.h"
 
 namespace rouse {
-
-// Polls `stream` once, as `PollOnce()` polls a future, and returns the result.
-template <class S>
-auto PollNextOnce(S& stream) {
-  const Waker waker;
-  Context cx(waker);
-  return stream.PollNext(cx);
-}
 
 using Log = std::vector<std::string>;
 

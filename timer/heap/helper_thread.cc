@@ -93,8 +93,9 @@ HelperThread::~HelperThread() = default;
 absl::StatusOr<HelperThread> HelperThread::Start(std::shared_ptr<Clock> clock) {
   if (clock->HasAutoAdvance()) {
     return absl::InvalidArgumentError(
-        "heap::HelperThread: a heap's thread does not auto-advance the clock; "
-        "call Clock::Advance(), or use a wheel::Driver");
+        "heap::HelperThread: the clock auto-advances, which a heap's thread "
+        "does not support; switch auto-advance off and call Clock::Advance(), "
+        "or use a wheel::Driver");
   }
   auto driver = std::make_unique<Driver>(std::move(clock));
   if (absl::Status status = driver->Start(); !status.ok()) return status;
