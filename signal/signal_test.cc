@@ -22,6 +22,7 @@
 #include "rouse/reactor/background.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/signal/ctrl_c.h"
+#include "rouse/signal/shutdown_signal.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/failing_calls.h"
@@ -341,6 +342,40 @@ TEST_F(SignalTest, CtrlCReturnsWhyItCannotWait) {
   const auto result = task_.Poll(ctrl_c);
   ASSERT_TRUE(result.IsReady());
   EXPECT_TRUE(absl::IsUnavailable(*result));
+}
+
+TEST_F(SignalTest, ShutdownSignalIsSIGINTOrSIGTERM) {
+  for (int number : {SIGINT, SIGTERM}) {
+    auto shutdown = ShutdownSignal(reactor_.handle());
+    EXPECT_TRUE(task_.Poll(shutdown).IsPending());
+    const int wakes = task_.wakes();
+    ASSERT_EQ(raise(number), 0);
+    Turn();
+    EXPECT_GT(task_.wakes(), wakes);
+    const auto result = task_.Poll(shutdown);
+    ASSERT_TRUE(result.IsReady());
+    ASSERT_TRUE(result->ok()) << result->status();
+    EXPECT_EQ(**result, number);
+  }
+}
+
+TEST_F(SignalTest, ShutdownSignalWaitsFromTheTimeOfTheCall) {
+  auto shutdown = ShutdownSignal(reactor_.handle());
+  ASSERT_EQ(raise(SIGTERM), 0);
+  Turn();
+  auto moved = std::move(shutdown);
+  const auto result = task_.Poll(moved);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_EQ(result->value(), SIGTERM);
+}
+
+TEST_F(SignalTest, ShutdownSignalReturnsWhyItCannotWait) {
+  reactor_.Shutdown();
+  auto shutdown = ShutdownSignal(reactor_.handle());
+  const auto result = task_.Poll(shutdown);
+  ASSERT_TRUE(result.IsReady());
+  EXPECT_TRUE(absl::IsUnavailable(result->status()));
+  EXPECT_PANIC((void)task_.Poll(shutdown), "ShutdownSignal() was polled after");
 }
 
 // Each side waits for the other: a lost signal would end the test here.

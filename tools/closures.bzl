@@ -15,7 +15,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # Rouse and in Abseil. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 35, io 26, sync 29, reactor 23, timer 21, scheduler 35, runtime 6, net 30, signal 3, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 35, io 26, sync 29, reactor 23, timer 21, scheduler 35, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base:any_duration": "base 1, absl 29",
     "//base:atomic": "base 1, absl 0",
@@ -112,6 +112,7 @@ CLOSURES = {
     "//reactor:waiter": "base 10, waker 2, reactor 4, absl 29",
     "//runtime:handle": "base 30, waker 6, future 7, reactor 14, timer 10, scheduler 24, runtime 3, absl 105",
     "//runtime:metrics": "base 22, waker 4, future 7, reactor 14, timer 2, scheduler 13, runtime 1, absl 105",
+    "//runtime:run_main": "base 30, waker 6, future 7, reactor 15, timer 11, scheduler 25, runtime 7, absl 105",
     "//runtime:runtime": "base 30, waker 6, future 7, reactor 15, timer 11, scheduler 25, runtime 6, absl 105",
     "//runtime:stack_of_thread": "runtime 1, absl 77",
     "//scheduler/task:abort_handle": "base 8, waker 3, future 7, scheduler 6, absl 103",
@@ -134,6 +135,7 @@ CLOSURES = {
     "//scheduler:task_tracker": "base 28, waker 6, future 7, timer 2, scheduler 21, absl 105",
     "//scheduler:worker_index": "base 28, waker 5, future 7, timer 2, scheduler 19, absl 105",
     "//signal:ctrl_c": "base 13, waker 4, reactor 23, signal 3, absl 79",
+    "//signal:shutdown_signal": "base 13, waker 4, reactor 23, signal 3, absl 79",
     "//signal:signal": "base 13, waker 4, reactor 23, signal 2, absl 79",
     "//sync:barrier": "base 12, waker 2, sync 3, absl 41",
     "//sync:broadcast": "base 24, waker 5, future 2, sync 4, absl 79",

@@ -35,11 +35,4 @@ rouse::Co<absl::Status> Main() {
   co_return absl::OkStatus();
 }
 
-int main() {
-  absl::StatusOr<rouse::Runtime> runtime =
-      rouse::Builder::MultiThread().Build();
-  absl::Status status =
-      runtime.ok() ? runtime->BlockOn(Main()) : runtime.status();
-  if (!status.ok()) fprintf(stderr, "hello: %s\n", status.ToString().c_str());
-  return status.ok() ? 0 : 1;
-}
+int main() { return rouse::RunMain(Main()); }
