@@ -20,22 +20,18 @@ ShutdownSignalFuture ShutdownSignal(const reactor::Handle& handle) {
                               Signal::Create(SIGTERM, handle));
 }
 
-PollResult<absl::StatusOr<int>> ShutdownSignalFuture::Awaited::Poll(
-    Context& cx) {
-  if (!signal.ok()) return absl::StatusOr<int>(signal.status());
-  PollResult<absl::Status> received = signal->PollRecv(cx, &waiter);
-  if (received.IsPending()) return kPending;
-  if (!received->ok()) return absl::StatusOr<int>(*received);
-  return absl::StatusOr<int>(signal->number());
+PollResult<absl::Status> ShutdownSignalFuture::Awaited::Poll(Context& cx) {
+  if (!signal.ok()) return signal.status();
+  return signal->PollRecv(cx, &waiter);
 }
 
-PollResult<absl::StatusOr<int>> ShutdownSignalFuture::Poll(Context& cx) {
+PollResult<absl::Status> ShutdownSignalFuture::Poll(Context& cx) {
   if (finished_) {
     Panic(
         "ShutdownSignal() was polled after it completed; call "
         "ShutdownSignal() again");
   }
-  PollResult<absl::StatusOr<int>> result = interrupt_.Poll(cx);
+  PollResult<absl::Status> result = interrupt_.Poll(cx);
   if (result.IsPending()) result = terminate_.Poll(cx);
   finished_ = result.IsReady();
   return result;

@@ -8,17 +8,15 @@
 // `ShutdownSignal()` waits until a server is asked to end, by Ctrl-C or by
 // `kill`, as container and service managers do:
 //
-//   rouse::CancellationToken stop;
-//   rouse::JoinHandle<absl::Status> server = rouse::Spawn(Serve(stop));
-//   co_await rouse::OrReturn(rouse::ShutdownSignal());
-//   stop.Cancel();
-//   co_return co_await server;
+//   co_await OrReturn(Race(Accept(listener), ShutdownSignal()));
+//   co_await FinishRequests();
 
 #ifndef ROUSE_SIGNAL_SHUTDOWN_SIGNAL_H_
 #define ROUSE_SIGNAL_SHUTDOWN_SIGNAL_H_
 
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/waiter.h"
@@ -30,13 +28,12 @@ namespace rouse {
 
 // ShutdownSignalFuture
 //
-// A future of `absl::StatusOr<int>`: the number of the signal that has arrived,
-// an error of `Signal::Create()`, or Unavailable if the reactor has been shut
-// down. Polling the future after it was ready is a `Panic()`. Can be moved
-// until its first poll.
+// A future of `absl::Status`: an error of `Signal::Create()`, or Unavailable if
+// the reactor has been shut down. Polling the future after it was ready is a
+// `Panic()`. Can be moved until its first poll.
 class [[nodiscard]] ShutdownSignalFuture {
  public:
-  PollResult<absl::StatusOr<int>> Poll(Context& cx);
+  PollResult<absl::Status> Poll(Context& cx);
 
  private:
   friend ShutdownSignalFuture ShutdownSignal(const reactor::Handle& handle);
@@ -46,7 +43,7 @@ class [[nodiscard]] ShutdownSignalFuture {
     explicit Awaited(absl::StatusOr<Signal> signal)
         : signal(std::move(signal)) {}
 
-    PollResult<absl::StatusOr<int>> Poll(Context& cx);
+    PollResult<absl::Status> Poll(Context& cx);
 
     absl::StatusOr<Signal> signal;
     reactor::Waiter waiter;  // destroyed before the signal

@@ -354,8 +354,7 @@ TEST_F(SignalTest, ShutdownSignalIsSIGINTOrSIGTERM) {
     EXPECT_GT(task_.wakes(), wakes);
     const auto result = task_.Poll(shutdown);
     ASSERT_TRUE(result.IsReady());
-    ASSERT_TRUE(result->ok()) << result->status();
-    EXPECT_EQ(**result, number);
+    EXPECT_TRUE(result->ok()) << *result;
   }
 }
 
@@ -366,7 +365,7 @@ TEST_F(SignalTest, ShutdownSignalWaitsFromTheTimeOfTheCall) {
   auto moved = std::move(shutdown);
   const auto result = task_.Poll(moved);
   ASSERT_TRUE(result.IsReady());
-  EXPECT_EQ(result->value(), SIGTERM);
+  EXPECT_TRUE(result->ok());
 }
 
 TEST_F(SignalTest, ShutdownSignalReturnsWhyItCannotWait) {
@@ -374,7 +373,7 @@ TEST_F(SignalTest, ShutdownSignalReturnsWhyItCannotWait) {
   auto shutdown = ShutdownSignal(reactor_.handle());
   const auto result = task_.Poll(shutdown);
   ASSERT_TRUE(result.IsReady());
-  EXPECT_TRUE(absl::IsUnavailable(result->status()));
+  EXPECT_TRUE(absl::IsUnavailable(*result));
   EXPECT_PANIC((void)task_.Poll(shutdown), "ShutdownSignal() was polled after");
 }
 

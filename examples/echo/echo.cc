@@ -5,154 +5,109 @@
 //
 //   tools/bazel run -c opt //examples/echo -- --port=7777 --idle_timeout=30s
 
-#include <csignal>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
-#include <memory>
+#include <cstdio>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
-#include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
 #include "absl/log/initialize.h"
+#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "rouse/examples/echo/flag_types.h"
-#include "rouse/examples/echo/server.h"
-#include "rouse/future/co.h"
-#include "rouse/future/race.h"
-#include "rouse/net/socket_addr.h"
-#include "rouse/runtime/handle.h"
-#include "rouse/runtime/runtime.h"
-#include "rouse/scheduler/current.h"
-#include "rouse/scheduler/task/join_handle.h"
-#include "rouse/signal/signal.h"
-#include "rouse/sync/cancellation_token.h"
+#include "absl/types/span.h"
+#include "rouse/rouse.h"
 
-ABSL_FLAG(rouse::echo::Number<65535>, port, {7777},
-          "The port to listen on, on 127.0.0.1; 0 lets the system choose.");
-ABSL_FLAG(rouse::echo::Number<1024>, workers, {0},
-          "The number of worker threads; 0 means one for each processor.");
-ABSL_FLAG(rouse::echo::Wait, idle_timeout, {absl::Minutes(5)},
+ABSL_FLAG(uint16_t, port, 7777,
+          "The port to listen on; 0 lets the system choose.");
+ABSL_FLAG(absl::Duration, idle_timeout, absl::Minutes(5),
           "How long a connection may be idle before it is closed; 0 means "
           "forever.");
-ABSL_FLAG(rouse::echo::Wait, grace, {absl::Seconds(10)},
+ABSL_FLAG(absl::Duration, grace, absl::Seconds(10),
           "How long connections may continue after SIGINT or SIGTERM.");
 
 namespace {
 
-using ::rouse::Co;
-using ::rouse::Runtime;
-using ::rouse::Signal;
-using ::rouse::echo::Server;
-using ::rouse::echo::Totals;
+// Global, because connections that outlast the grace end with the runtime,
+// after Main() has returned.
+std::atomic<uint64_t> total_connections;
+std::atomic<uint64_t> total_bytes;
 
-// Parses the flags. Like `absl::ParseCommandLine()`, ends the program with a
-// message if a value is wrong. For other errors, returns a message that says
-// what to do, which Abseil's messages do not say.
-absl::Status ParseFlags(int argc, char** argv) {
-  // Abseil would print two lines for a missing value.
-  std::string_view last = argv[argc - 1];
-  if (absl::ConsumePrefix(&last, "--") &&
-      absl::FindCommandLineFlag(last) != nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", last, " needs a value: --", last, "=..."));
+// Writes all bytes back until the client ends the connection, an error occurs,
+// or the connection is idle for too long.
+rouse::Co<> Echo(rouse::TcpStream stream, absl::Duration idle_timeout) {
+  char buffer[4096];
+  for (;;) {
+    absl::StatusOr<size_t> size = co_await rouse::Timeout(
+        idle_timeout, stream.Read(absl::MakeSpan(buffer)));
+    if (!size.ok() || *size == 0) co_return;
+    std::string_view data(buffer, *size);
+    while (!data.empty()) {
+      absl::StatusOr<size_t> written =
+          co_await rouse::Timeout(idle_timeout, stream.Write(data));
+      if (!written.ok()) co_return;
+      total_bytes.fetch_add(*written, std::memory_order_relaxed);
+      data.remove_prefix(*written);
+    }
   }
-  std::vector<char*> arguments;
-  std::vector<absl::UnrecognizedFlag> unknown;
-  absl::ParseAbseilFlagsOnly(argc, argv, arguments, unknown);
-  if (!unknown.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown flag --", unknown[0].flag_name, "; see --help"));
-  }
-  if (arguments.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unexpected argument \"", arguments[1], "\"; see --help"));
-  }
-  return absl::OkStatus();
 }
 
-// The signals that end the server: Ctrl-C and `kill`.
-struct StopSignals {
-  Signal interrupt;
-  Signal terminate;
-};
-
-absl::StatusOr<StopSignals> ListenForSignals(const Runtime& runtime) {
-  const rouse::EnterGuard enter = runtime.Enter();
-  absl::StatusOr<Signal> interrupt = Signal::Create(SIGINT);
-  if (!interrupt.ok()) return interrupt.status();
-  absl::StatusOr<Signal> terminate = Signal::Create(SIGTERM);
-  if (!terminate.ok()) return terminate.status();
-  return StopSignals{*std::move(interrupt), *std::move(terminate)};
-}
-
-absl::StatusOr<Server> Listen(const Runtime& runtime) {
-  absl::Duration idle_timeout = absl::GetFlag(FLAGS_idle_timeout).value;
+// Accepts connections, and serves each connection in a task of its own.
+rouse::Co<absl::Status> Accept(rouse::TcpListener listener,
+                               rouse::TaskTracker& connections) {
+  absl::Duration idle_timeout = absl::GetFlag(FLAGS_idle_timeout);
   if (idle_timeout == absl::ZeroDuration()) {
     idle_timeout = absl::InfiniteDuration();
   }
-  const rouse::EnterGuard enter = runtime.Enter();
-  absl::StatusOr<Server> server = Server::Listen(
-      rouse::SocketAddr::Localhost(
-          static_cast<uint16_t>(absl::GetFlag(FLAGS_port).value)),
-      idle_timeout);
-  if (server.ok()) return server;
-  return absl::Status(
-      server.status().code(),
-      absl::StrCat(server.status().message(), "; choose another --port"));
+  for (;;) {
+    absl::StatusOr<rouse::TcpListener::Accepted> accepted =
+        co_await listener.Accept();
+    if (accepted.ok()) {
+      total_connections.fetch_add(1, std::memory_order_relaxed);
+      connections.Spawn(Echo(std::move(accepted->stream), idle_timeout))
+          .Detach();
+    } else if (absl::IsResourceExhausted(accepted.status())) {
+      // No descriptor is free. Connections that end will free some.
+      LOG_EVERY_N_SEC(ERROR, 1)
+          << "cannot accept connections; the server tries again: "
+          << accepted.status();
+      co_await rouse::Sleep(absl::Milliseconds(50));
+    } else {
+      co_return accepted.status();
+    }
+  }
 }
 
-Co<> CancelAtSignal(StopSignals signals, rouse::CancellationToken stop) {
-  // An error ends the server, too.
-  (void)co_await rouse::Race(signals.interrupt.Recv(),
-                             signals.terminate.Recv());
-  stop.Cancel();
-}
+rouse::Co<absl::Status> Main() {
+  const absl::Duration grace = absl::GetFlag(FLAGS_grace);
+  if (absl::GetFlag(FLAGS_idle_timeout) < absl::ZeroDuration() ||
+      grace < absl::ZeroDuration()) {
+    co_return absl::InvalidArgumentError(
+        "--idle_timeout and --grace must not be negative");
+  }
+  absl::StatusOr<rouse::TcpListener> listener = rouse::TcpListener::Bind(
+      rouse::SocketAddr::Localhost(absl::GetFlag(FLAGS_port)));
+  if (!listener.ok()) {
+    co_return absl::Status(
+        listener.status().code(),
+        absl::StrCat(listener.status().message(), "; choose another --port"));
+  }
+  printf("echo: listening on %s\n", listener->local_addr()->ToString().c_str());
+  fflush(stdout);
 
-Co<absl::Status> Serve(Server server, StopSignals signals) {
-  rouse::CancellationToken stop;
-  rouse::Spawn(CancelAtSignal(std::move(signals), stop)).Detach();
-  co_return co_await std::move(server).Run(stop,
-                                           absl::GetFlag(FLAGS_grace).value);
-}
-
-// Runs the server. All connections have ended when this returns, because the
-// end of the runtime ends the connections that outlast the grace.
-absl::Status ServeOn(Runtime runtime, Server server, StopSignals signals) {
-  // Spawns a task, so that a worker accepts the connections.
-  return runtime.BlockOn(
-      runtime.Spawn(Serve(std::move(server), std::move(signals))));
-}
-
-absl::Status Run(int argc, char** argv) {
-  if (absl::Status status = ParseFlags(argc, argv); !status.ok()) return status;
-  absl::StatusOr<Runtime> runtime =
-      rouse::Builder::MultiThread()
-          .WorkerThreads(absl::GetFlag(FLAGS_workers).value)
-          .ThreadName("echo")
-          .Build();
-  if (!runtime.ok()) return runtime.status();
-  absl::StatusOr<StopSignals> signals = ListenForSignals(*runtime);
-  if (!signals.ok()) return signals.status();
-  absl::StatusOr<Server> server = Listen(*runtime);
-  if (!server.ok()) return server.status();
-  std::cout << "echo: listening on " << server->local_addr()->ToString() << "\n"
-            << std::flush;
-
-  const std::shared_ptr<Totals> totals = server->totals();
-  absl::Status status =
-      ServeOn(*std::move(runtime), *std::move(server), *std::move(signals));
-  std::cout << "echo: served " << totals->connections()
-            << " connections, echoed " << totals->bytes() << " bytes\n";
-  return status;
+  rouse::TaskTracker connections;
+  // The signal cancels Accept(), which closes the listener.
+  co_await rouse::OrReturn(rouse::Race(
+      Accept(*std::move(listener), connections), rouse::ShutdownSignal()));
+  connections.Close();
+  (void)co_await rouse::Timeout(absl::GetFlag(FLAGS_grace), connections.Wait());
+  co_return absl::OkStatus();
 }
 
 }  // namespace
@@ -160,8 +115,16 @@ absl::Status Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("A TCP echo server on 127.0.0.1.");
   absl::InitializeLog();
-  const absl::Status status = Run(argc, argv);
-  if (status.ok()) return EXIT_SUCCESS;
-  std::cerr << "echo: " << status.message() << "\n";
-  return EXIT_FAILURE;
+  if (absl::ParseCommandLine(argc, argv).size() > 1) {
+    fprintf(stderr,
+            "echo: unexpected argument; all options are flags, see --help\n");
+    return 1;
+  }
+  int status = rouse::RunMain(Main());
+  if (status == 0) {
+    printf("echo: served %llu connections, echoed %llu bytes\n",
+           static_cast<unsigned long long>(total_connections.load()),
+           static_cast<unsigned long long>(total_bytes.load()));
+  }
+  return status;
 }
