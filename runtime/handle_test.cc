@@ -191,5 +191,24 @@ TEST_P(HandleTest, GuardsThatGoInAnotherOrderEndTheProgram) {
   EXPECT_DEATH(in_wrong_order(), "in reverse order");
 }
 
+TEST(Handle, OfThisThreadIsTheRuntimeThatWasEnteredLast) {
+  Runtime outer = Builder::CurrentThread().Build().value();
+  Runtime inner = Builder::CurrentThread().Build().value();
+  EXPECT_FALSE(Handle::TryCurrent().has_value());
+  {
+    const EnterGuard outer_guard = outer.Enter();
+    {
+      const EnterGuard inner_guard = inner.Enter();
+      EXPECT_EQ(&Handle::Current().clock(), &inner.handle().clock());
+    }
+    EXPECT_EQ(&Handle::Current().clock(), &outer.handle().clock());
+  }
+  EXPECT_FALSE(Handle::TryCurrent().has_value());
+}
+
+TEST(Handle, OfAThreadWithoutARuntimeIsAPanic) {
+  EXPECT_PANIC(Handle::Current(), "Handle::Current");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -5,7 +5,7 @@
 // File: runtime_fixture.h
 // -----------------------------------------------------------------------------
 //
-// Helpers for the tests in runtime/.
+// Helpers for the tests in runtime/ and runtime/integration/.
 
 #ifndef ROUSE_TESTING_INTERNAL_RUNTIME_FIXTURE_H_
 #define ROUSE_TESTING_INTERNAL_RUNTIME_FIXTURE_H_

@@ -196,14 +196,14 @@ auto AreAll(int distance, int slack = 0) {
 // worker takes either the sleeper or the other task first.
 int TimerSlack(Kind kind) { return kind == Kind::kTwoWorkers ? 1 : 0; }
 
-class IntervalsTest : public testing::TestWithParam<Kind> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, IntervalsTest,
+class FairnessTest : public testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, FairnessTest,
                          testing::Values(Kind::kCurrentThread, Kind::kOneWorker,
                                          Kind::kTwoWorkers),
                          &NameOf);
 
 // The interval holds whatever the clock says, even with two workers.
-TEST_P(IntervalsTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
+TEST_P(FairnessTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
   for (const uint32_t polls : {5, 50, 300}) {
     auto choose = [polls](Builder& builder) {
       builder.GlobalQueueInterval(polls);
@@ -213,7 +213,7 @@ TEST_P(IntervalsTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
   }
 }
 
-TEST_P(IntervalsTest, EventsAreLookedForAfterSoManyPolls) {
+TEST_P(FairnessTest, EventsAreLookedForAfterSoManyPolls) {
   for (const uint32_t polls : {5, 50, 300}) {
     auto choose = [polls](Builder& builder) { builder.EventInterval(polls); };
     EXPECT_THAT(DistancesOfTimers(GetParam(), choose),
@@ -221,12 +221,12 @@ TEST_P(IntervalsTest, EventsAreLookedForAfterSoManyPolls) {
   }
 }
 
-TEST_P(IntervalsTest, EventsAreLookedForAfter61PollsByDefault) {
+TEST_P(FairnessTest, EventsAreLookedForAfter61PollsByDefault) {
   EXPECT_THAT(DistancesOfTimers(GetParam()),
               AreAll(61, TimerSlack(GetParam())));
 }
 
-TEST(Intervals, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
+TEST(Fairness, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
   for (const Kind kind : {Kind::kCurrentThread, Kind::kOneWorker}) {
     EXPECT_THAT(DistancesFromOutside(kind), AreAll(31));
   }
@@ -234,7 +234,7 @@ TEST(Intervals, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
 
 // The earlier of the two limits counts. Each round takes the time to run a
 // thread.
-TEST(Intervals, OneOfTwoLooksAfter127PollsOr50MicrosecondsByDefault) {
+TEST(Fairness, OneOfTwoLooksAfter127PollsOr50MicrosecondsByDefault) {
   EXPECT_THAT(DistancesFromOutside(Kind::kTwoWorkers),
               AllOf(SizeIs(kRounds), Each(Le(127))));
 }
@@ -249,7 +249,7 @@ void TakeAtLeast(absl::Duration time) {
 
 // The worker reads the clock every eighth turn, at the latest, but not in the
 // first turn after a task from outside.
-TEST(Intervals, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
+TEST(Fairness, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(
       worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(100)); }),
@@ -257,7 +257,7 @@ TEST(Intervals, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
 }
 
 // The worker therefore checks up to eight turns after 50 us.
-TEST(Intervals, OneOfTwoLooksAfter50MicrosecondsIfPollsAreShorter) {
+TEST(Fairness, OneOfTwoLooksAfter50MicrosecondsIfPollsAreShorter) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(
       worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(4)); }),

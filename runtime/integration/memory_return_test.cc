@@ -86,7 +86,7 @@ class Crowd {
 
 enum class Flavor { kCurrentThread, kMultiThread };
 
-class MemoryTest : public testing::TestWithParam<Flavor> {
+class MemoryReturnTest : public testing::TestWithParam<Flavor> {
  protected:
   static Runtime MakeRuntime() {
     absl::StatusOr<Runtime> runtime =
@@ -126,7 +126,7 @@ class MemoryTest : public testing::TestWithParam<Flavor> {
   }
 };
 
-TEST_P(MemoryTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
+TEST_P(MemoryReturnTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
   Runtime runtime = MakeRuntime();
   const size_t before = Resident();
   Crowd crowd(kTasks);
@@ -139,7 +139,7 @@ TEST_P(MemoryTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
   ExpectShrinksTo(before);
 }
 
-TEST_P(MemoryTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
+TEST_P(MemoryReturnTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
   const size_t before = Resident();
   {
     Runtime runtime = MakeRuntime();
@@ -151,7 +151,7 @@ TEST_P(MemoryTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
   ExpectShrinksTo(before);
 }
 
-TEST_P(MemoryTest, TasksThatARuntimeCancelsGoBackToo) {
+TEST_P(MemoryReturnTest, TasksThatARuntimeCancelsGoBackToo) {
   const size_t before = Resident();
   {
     Crowd crowd(kTasks);
@@ -162,7 +162,7 @@ TEST_P(MemoryTest, TasksThatARuntimeCancelsGoBackToo) {
 }
 
 // The thread is not in a `BlockOn()`, neither now nor later.
-TEST_P(MemoryTest, TasksSpawnedFromOutsideGoBackToo) {
+TEST_P(MemoryReturnTest, TasksSpawnedFromOutsideGoBackToo) {
   if (GetParam() == Flavor::kCurrentThread) {
     GTEST_SKIP() << "nobody would run the tasks";
   }
@@ -177,7 +177,7 @@ TEST_P(MemoryTest, TasksSpawnedFromOutsideGoBackToo) {
   ExpectShrinksTo(before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtimes, MemoryTest,
+INSTANTIATE_TEST_SUITE_P(Runtimes, MemoryReturnTest,
                          testing::Values(Flavor::kCurrentThread,
                                          Flavor::kMultiThread),
                          [](const testing::TestParamInfo<Flavor>& info) {

@@ -144,8 +144,9 @@ Co<> SleepAndSet(std::atomic<bool>* flag) {
   *flag = true;
 }
 
-using TrapsTest = EitherRuntimeTest;
-INSTANTIATE_TEST_SUITE_P(Kinds, TrapsTest, ::testing::Bool(), &KindOfRuntime);
+using SchedulerTrapsTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, SchedulerTrapsTest, ::testing::Bool(),
+                         &KindOfRuntime);
 
 // Returns a runtime of either kind, with a single worker and a LIFO slot. No
 // other thread helps the worker.
@@ -159,7 +160,7 @@ Runtime OneWorker(Builder builder) {
 }
 
 // S8. The two tasks always have the slot; the third task is in the queue.
-TEST_P(TrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
+TEST_P(SchedulerTrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> ran{false};
   std::atomic<int> turn{0};
@@ -185,7 +186,7 @@ TEST_P(TrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
 }
 
 // S8. The main future has the task in the slot each time.
-TEST(Traps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
+TEST(SchedulerTraps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
   Builder builder = Builder::CurrentThread();
   builder.LifoSlot(true);
   Runtime runtime = OneWorker(std::move(builder));
@@ -216,7 +217,7 @@ TEST(Traps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
 }
 
 // S8. Each task has its successor in the slot.
-TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
+TEST_P(SchedulerTrapsTest, AChainOfTasksLeavesTimeForOthers) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> ran{false};
   std::atomic<int> links{0};
@@ -241,7 +242,7 @@ TEST_P(TrapsTest, AChainOfTasksLeavesTimeForOthers) {
 }
 
 // Tasks of the worker do not keep tasks from outside waiting either.
-TEST_P(TrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
+TEST_P(SchedulerTrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> begun{false};
   std::atomic<bool> ran{false};
@@ -260,7 +261,7 @@ TEST_P(TrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
 }
 
 // S13.
-TEST_P(TrapsTest, WhoYieldsLetsTheDriverRun) {
+TEST_P(SchedulerTrapsTest, WhoYieldsLetsTheDriverRun) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> slept{false};
   auto body = [&]() -> Co<> {
@@ -270,7 +271,7 @@ TEST_P(TrapsTest, WhoYieldsLetsTheDriverRun) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
 }
 
-TEST_P(TrapsTest, AMainFutureThatYieldsLetsTheDriverRun) {
+TEST_P(SchedulerTrapsTest, AMainFutureThatYieldsLetsTheDriverRun) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> slept{false};
   auto main = [&]() -> Co<> {
@@ -281,13 +282,13 @@ TEST_P(TrapsTest, AMainFutureThatYieldsLetsTheDriverRun) {
 }
 
 // S15.
-TEST_P(TrapsTest, AShutdownAtOnce) {
+TEST_P(SchedulerTrapsTest, AShutdownAtOnce) {
   for (int i = 0; i < 100; ++i) MakeRuntime();
 }
 
 // S14. Tasks arrive from before the shutdown until after it: each task runs, or
 // is cancelled.
-TEST_P(TrapsTest, AShutdownMeetsTasksFromOutside) {
+TEST_P(SchedulerTrapsTest, AShutdownMeetsTasksFromOutside) {
   for (int i = 0; i < 50; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
     const Handle handle = runtime->handle();
@@ -310,7 +311,7 @@ TEST_P(TrapsTest, AShutdownMeetsTasksFromOutside) {
 }
 
 // S14. The tasks wait for each other, and each keeps the runtime's handle.
-TEST_P(TrapsTest, AShutdownOfTasksThatJoinEachOther) {
+TEST_P(SchedulerTrapsTest, AShutdownOfTasksThatJoinEachOther) {
   std::optional<Runtime> runtime(MakeRuntime());
   const Handle handle = runtime->handle();
   auto forever = []() -> Co<> { co_await Sleep(absl::InfiniteDuration()); };
@@ -328,7 +329,7 @@ TEST_P(TrapsTest, AShutdownOfTasksThatJoinEachOther) {
 }
 
 // S14. The shutdown comes while tasks wake each other all the time.
-TEST_P(TrapsTest, AShutdownInTheMiddleOfEverything) {
+TEST_P(SchedulerTrapsTest, AShutdownInTheMiddleOfEverything) {
   for (int i = 0; i < 20; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
     std::atomic<int> yields{0};
@@ -356,7 +357,7 @@ size_t CountIn(const char* folder) {
 }
 
 // S25. (The sanitizers check memory.)
-TEST_P(TrapsTest, ManyRuntimesLeaveNothingBehind) {
+TEST_P(SchedulerTrapsTest, ManyRuntimesLeaveNothingBehind) {
   const auto run = [] {
     Runtime runtime = MakeRuntime();
     std::atomic<bool> slept{false};

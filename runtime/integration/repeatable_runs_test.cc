@@ -64,7 +64,7 @@ std::pair<std::vector<uint64_t>, std::vector<size_t>> Chosen(
   return {std::move(draws), std::move(winners)};
 }
 
-class RepeatableTest : public testing::TestWithParam<bool> {
+class RepeatableRunsTest : public testing::TestWithParam<bool> {
  protected:
   // Returns the steps of tasks, and then of main futures, in a runtime with
   // this seed, or in a runtime without a seed if `seed` is nothing.
@@ -105,16 +105,16 @@ class RepeatableTest : public testing::TestWithParam<bool> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, RepeatableTest, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Kinds, RepeatableRunsTest, testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(RepeatableTest, IsTheSameForOneSeed) {
+TEST_P(RepeatableRunsTest, IsTheSameForOneSeed) {
   const std::vector<Step> steps = Run(7);
   EXPECT_EQ(steps.size(), 70u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Run(7), steps);
 }
 
-TEST_P(RepeatableTest, IsAnotherForAnotherSeed) {
+TEST_P(RepeatableRunsTest, IsAnotherForAnotherSeed) {
   const std::vector<Step> one = Run(7);
   const std::vector<Step> other = Run(8);
   // Compares the steps of the tasks, and those of the main futures.
@@ -126,7 +126,7 @@ TEST_P(RepeatableTest, IsAnotherForAnotherSeed) {
   }
 }
 
-TEST_P(RepeatableTest, IsTheSameWithoutASeed) {
+TEST_P(RepeatableRunsTest, IsTheSameWithoutASeed) {
   EXPECT_EQ(Run(std::nullopt), Run(std::nullopt));
 }
 

@@ -42,7 +42,8 @@ Co<> ReadFromAFrameThatHasGone(int* result) {
   for (int i = 0; i < 100; ++i) co_await Yield();
 }
 
-TEST(UseAfterFreeDeathTest, AFrameThatHasGoneIsFoundThoughOthersCameAfter) {
+TEST(FrameUseAfterFreeDeathTest,
+     AFrameThatHasGoneIsFoundThoughOthersCameAfter) {
   EXPECT_DEATH(
       {
         absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
@@ -54,7 +55,7 @@ TEST(UseAfterFreeDeathTest, AFrameThatHasGoneIsFoundThoughOthersCameAfter) {
 
 #else
 
-TEST(UseAfterFreeDeathTest, IsForAddressSanitizer) {
+TEST(FrameUseAfterFreeDeathTest, IsForAddressSanitizer) {
   GTEST_SKIP() << "run it with --config=asan";
 }
 

@@ -26,7 +26,6 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
@@ -44,17 +43,17 @@ constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
 
 Co<int> Add(int a, int b) { co_return a + b; }
 
-using RuntimeBlockingTest = EitherRuntimeTest;
-INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeBlockingTest, ::testing::Bool(),
+using BlockingCallsTest = EitherRuntimeTest;
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockingCallsTest, ::testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(RuntimeBlockingTest, StartsNoThreadBeforeItIsUsed) {
+TEST_P(BlockingCallsTest, StartsNoThreadBeforeItIsUsed) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
   EXPECT_EQ(runtime.metrics().blocking.threads, 0u);
 }
 
-TEST_P(RuntimeBlockingTest, ATaskAwaitsACall) {
+TEST_P(BlockingCallsTest, ATaskAwaitsACall) {
   Runtime runtime = MakeRuntime();
   auto task = []() -> Co<bool> {
     const std::thread::id here = std::this_thread::get_id();
@@ -65,7 +64,7 @@ TEST_P(RuntimeBlockingTest, ATaskAwaitsACall) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(task)), IsOkAndHolds(true));
 }
 
-TEST_P(RuntimeBlockingTest, IsReachedFromAnyThread) {
+TEST_P(BlockingCallsTest, IsReachedFromAnyThread) {
   Runtime runtime = MakeRuntime();
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking([] { return 7; })),
               IsOkAndHolds(7));
@@ -73,7 +72,7 @@ TEST_P(RuntimeBlockingTest, IsReachedFromAnyThread) {
   EXPECT_THAT(BlockOn(handle.SpawnBlocking([] { return 8; })), IsOkAndHolds(8));
 }
 
-TEST_P(RuntimeBlockingTest, ACallIsInsideTheRuntime) {
+TEST_P(BlockingCallsTest, ACallIsInsideTheRuntime) {
   Runtime runtime = MakeRuntime();
   std::optional<JoinHandle<int>> task;
   auto call = [&task] { task = Handle::Current().Spawn(Add(1, 2)); };
@@ -86,13 +85,13 @@ TEST_P(RuntimeBlockingTest, ACallIsInsideTheRuntime) {
   EXPECT_EQ(runtime.BlockOn(main), 3);
 }
 
-TEST_P(RuntimeBlockingTest, ACallMaySpawnAnother) {
+TEST_P(BlockingCallsTest, ACallMaySpawnAnother) {
   Runtime runtime = MakeRuntime();
   auto call = [] { return BlockOn(SpawnBlocking([] { return 7; })); };
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(7));
 }
 
-TEST_P(RuntimeBlockingTest, ACallMayBlockOnAFuture) {
+TEST_P(BlockingCallsTest, ACallMayBlockOnAFuture) {
   Runtime runtime = MakeRuntime();
   auto call = [&runtime] {
     auto inner = []() -> Co<int> {
@@ -105,7 +104,7 @@ TEST_P(RuntimeBlockingTest, ACallMayBlockOnAFuture) {
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(3));
 }
 
-TEST_P(RuntimeBlockingTest, ItsThreadsAreNamedAfterTheRuntimes) {
+TEST_P(BlockingCallsTest, ItsThreadsAreNamedAfterTheRuntimes) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().ThreadName("shop").Build();
   ASSERT_THAT(runtime, IsOk());
   auto name = [] {
@@ -117,7 +116,7 @@ TEST_P(RuntimeBlockingTest, ItsThreadsAreNamedAfterTheRuntimes) {
               IsOkAndHolds("shop-blk-0"));
 }
 
-TEST_P(RuntimeBlockingTest, TheLimitOfThreadsIsKept) {
+TEST_P(BlockingCallsTest, TheLimitOfThreadsIsKept) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().MaxBlockingThreads(1).Build();
   ASSERT_THAT(runtime, IsOk());
   absl::Notification begun;
@@ -135,13 +134,13 @@ TEST_P(RuntimeBlockingTest, TheLimitOfThreadsIsKept) {
   EXPECT_THAT(runtime->BlockOn(std::move(second)), IsOkAndHolds(7));
 }
 
-TEST_P(RuntimeBlockingTest, NoThreadsAtAllIsNoLimit) {
+TEST_P(BlockingCallsTest, NoThreadsAtAllIsNoLimit) {
   EXPECT_THAT(MakeBuilder().MaxBlockingThreads(0).Build(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("MaxBlockingThreads(0)")));
 }
 
-TEST_P(RuntimeBlockingTest, IdleThreadsEndAfterTheTimeThatIsSet) {
+TEST_P(BlockingCallsTest, IdleThreadsEndAfterTheTimeThatIsSet) {
   absl::StatusOr<Runtime> runtime =
       MakeBuilder().ThreadKeepAlive(absl::ZeroDuration()).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -151,7 +150,7 @@ TEST_P(RuntimeBlockingTest, IdleThreadsEndAfterTheTimeThatIsSet) {
   }
 }
 
-TEST_P(RuntimeBlockingTest, AClockThatAdvancesByItselfWaitsForCalls) {
+TEST_P(BlockingCallsTest, AClockThatAdvancesByItselfWaitsForCalls) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -173,7 +172,7 @@ TEST_P(RuntimeBlockingTest, AClockThatAdvancesByItselfWaitsForCalls) {
   runtime->BlockOn(main);
 }
 
-TEST_P(RuntimeBlockingTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
+TEST_P(BlockingCallsTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
   std::optional<Runtime> runtime =
       MakeBuilder().MaxBlockingThreads(1).Build().value();
   absl::Notification begun;
@@ -202,7 +201,7 @@ TEST_P(RuntimeBlockingTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
   EXPECT_TRUE(saved);
 }
 
-TEST_P(RuntimeBlockingTest, ShutdownInTheBackgroundWaitsForNoCall) {
+TEST_P(BlockingCallsTest, ShutdownInTheBackgroundWaitsForNoCall) {
   Runtime runtime = MakeRuntime();
   auto end = std::make_shared<absl::Notification>();
   JoinHandle<int> call = runtime.SpawnBlocking([end] {
@@ -221,7 +220,7 @@ TEST_P(RuntimeBlockingTest, ShutdownInTheBackgroundWaitsForNoCall) {
   EXPECT_THAT(BlockOn(std::move(call)), IsOkAndHolds(7));
 }
 
-TEST_P(RuntimeBlockingTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
+TEST_P(BlockingCallsTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
   Runtime slow = MakeRuntime();
   absl::Notification end;
   JoinHandle<void> call =
@@ -238,7 +237,7 @@ TEST_P(RuntimeBlockingTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
   EXPECT_TRUE(std::move(quick).ShutdownTimeout(absl::Hours(1)));
 }
 
-TEST_P(RuntimeBlockingTest, ItsOwnCallMayDestroyIt) {
+TEST_P(BlockingCallsTest, ItsOwnCallMayDestroyIt) {
   auto runtime = std::make_unique<Runtime>(MakeRuntime());
   Runtime* const raw = runtime.get();
   JoinHandle<int> call =
@@ -249,7 +248,7 @@ TEST_P(RuntimeBlockingTest, ItsOwnCallMayDestroyIt) {
   EXPECT_THAT(BlockOn(std::move(call)), IsOkAndHolds(7));
 }
 
-TEST_P(RuntimeBlockingTest, ASleepOfACallEndsWithTheRuntime) {
+TEST_P(BlockingCallsTest, ASleepOfACallEndsWithTheRuntime) {
   std::optional<Runtime> runtime(MakeRuntime());
   absl::Notification begun;
   JoinHandle<void> call = runtime->SpawnBlocking([&begun] {
@@ -259,25 +258,6 @@ TEST_P(RuntimeBlockingTest, ASleepOfACallEndsWithTheRuntime) {
   begun.WaitForNotification();
   runtime.reset();
   EXPECT_TRUE(call.IsFinished());
-}
-
-TEST(Handle, OfThisThreadIsTheRuntimeThatWasEnteredLast) {
-  Runtime outer = Builder::CurrentThread().Build().value();
-  Runtime inner = Builder::CurrentThread().Build().value();
-  EXPECT_FALSE(Handle::TryCurrent().has_value());
-  {
-    const EnterGuard outer_guard = outer.Enter();
-    {
-      const EnterGuard inner_guard = inner.Enter();
-      EXPECT_EQ(&Handle::Current().clock(), &inner.handle().clock());
-    }
-    EXPECT_EQ(&Handle::Current().clock(), &outer.handle().clock());
-  }
-  EXPECT_FALSE(Handle::TryCurrent().has_value());
-}
-
-TEST(Handle, OfAThreadWithoutARuntimeIsAPanic) {
-  EXPECT_PANIC(Handle::Current(), "Handle::Current");
 }
 
 }  // namespace

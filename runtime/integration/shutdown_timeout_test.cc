@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tests runtimes that are left to end by themselves. runtime_test.cc tests
-// shutdowns that wait, and blocking_test.cc tests the blocking calls in them.
+// Tests runtimes that are left to end by themselves. runtime/runtime_test.cc
+// tests shutdowns that wait, and blocking_calls_test.cc tests the blocking
+// calls in them.
 
 #include <atomic>
 #include <functional>

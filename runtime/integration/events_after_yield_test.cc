@@ -50,9 +50,9 @@ std::string NameOf(const testing::TestParamInfo<Param>& info) {
          kNames[static_cast<int>(std::get<1>(info.param))];
 }
 
-class YieldEventsTest : public testing::TestWithParam<Param> {
+class EventsAfterYieldTest : public testing::TestWithParam<Param> {
  protected:
-  YieldEventsTest() {
+  EventsAfterYieldTest() {
     Builder builder = std::get<0>(GetParam())
                           ? std::move(Builder::MultiThread().WorkerThreads(1))
                           : Builder::CurrentThread();
@@ -121,20 +121,20 @@ class YieldEventsTest : public testing::TestWithParam<Param> {
 };
 
 INSTANTIATE_TEST_SUITE_P(
-    CurrentThread, YieldEventsTest,
+    CurrentThread, EventsAfterYieldTest,
     testing::Combine(testing::Values(false),
                      testing::Values(Yields::kTask, Yields::kJoined,
                                      Yields::kLocalTask, Yields::kMain,
                                      Yields::kJoinedByMain)),
     &NameOf);
 // The main future has a thread of its own, beside the tasks.
-INSTANTIATE_TEST_SUITE_P(OneWorker, YieldEventsTest,
+INSTANTIATE_TEST_SUITE_P(OneWorker, EventsAfterYieldTest,
                          testing::Combine(testing::Values(true),
                                           testing::Values(Yields::kTask,
                                                           Yields::kJoined)),
                          &NameOf);
 
-TEST_P(YieldEventsTest, AConnectionIsAcceptedAfterOneOrTwo) {
+TEST_P(EventsAfterYieldTest, AConnectionIsAcceptedAfterOneOrTwo) {
   const EnterGuard enter(runtime_->handle());
   absl::StatusOr<TcpListener> listener =
       TcpListener::Bind(SocketAddr::Localhost(0));
@@ -157,7 +157,7 @@ TEST_P(YieldEventsTest, AConnectionIsAcceptedAfterOneOrTwo) {
   EXPECT_LE(YieldsUntilSeen(accepted, connect_to_it), 2);
 }
 
-TEST_P(YieldEventsTest, ATimerIsOverAfterOneOrTwo) {
+TEST_P(EventsAfterYieldTest, ATimerIsOverAfterOneOrTwo) {
   auto over = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
   auto advance = [this] { clock_->Advance(absl::Hours(1)); };
   EXPECT_LE(YieldsUntilSeen(over, advance), 2);
