@@ -23,6 +23,7 @@
 #include "rouse/sync/broadcast/broadcast.h"
 #include "rouse/sync/broadcast/slot.h"
 #include "rouse/testing/internal/broadcast_values.h"
+#include "rouse/testing/internal/counted.h"
 #include "rouse/testing/poll_once.h"
 
 namespace rouse::broadcast {
@@ -146,9 +147,9 @@ TEST(BroadcastValue, ACopyThatThrowsIsThatReceiversLoss) {
 
 TEST(BroadcastValue, TheLastReceiverGetsTheValueAndNoCopy) {
   Counts counts;
-  auto [tx, rx1] = Channel<Counted>(2);
-  Receiver<Counted> rx2 = tx.Subscribe();
-  ASSERT_TRUE(tx.Send(Counted(counts, 1)).ok());
+  auto [tx, rx1] = Channel<CopyableCounted>(2);
+  Receiver<CopyableCounted> rx2 = tx.Subscribe();
+  ASSERT_TRUE(tx.Send(CopyableCounted(counts, 1)).ok());
   EXPECT_EQ(counts.live, 1);
   EXPECT_EQ(rx1.TryReceive()->value(), 1);
   EXPECT_EQ(counts.copies, 1);
@@ -160,8 +161,9 @@ TEST(BroadcastValue, TheLastReceiverGetsTheValueAndNoCopy) {
 
 TEST(BroadcastValue, AValueGoesWhenItIsOverwritten) {
   Counts counts;
-  auto [tx, rx] = Channel<Counted>(2);
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(tx.Send(Counted(counts, i)).ok());
+  auto [tx, rx] = Channel<CopyableCounted>(2);
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(tx.Send(CopyableCounted(counts, i)).ok());
   EXPECT_EQ(counts.live, 2);
   EXPECT_EQ(rx.TryReceive().lagged(), 3);
   EXPECT_EQ(rx.TryReceive()->value(), 3);
@@ -188,9 +190,10 @@ TEST(BroadcastValue, AValueThatIsOverwrittenIsNotDestroyedUnderTheLock) {
 
 TEST(BroadcastValue, AReceiverThatGoesGivesUpItsShares) {
   Counts counts;
-  auto [tx, rx1] = Channel<Counted>(4);
-  std::optional<Receiver<Counted>> rx2(tx.Subscribe());
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(tx.Send(Counted(counts, i)).ok());
+  auto [tx, rx1] = Channel<CopyableCounted>(4);
+  std::optional<Receiver<CopyableCounted>> rx2(tx.Subscribe());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(tx.Send(CopyableCounted(counts, i)).ok());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(rx1.TryReceive()->value(), i);
   EXPECT_EQ(counts.live, 3);
   rx2.reset();
@@ -200,9 +203,10 @@ TEST(BroadcastValue, AReceiverThatGoesGivesUpItsShares) {
 // Tokio #3434: a receiver that has lagged is destroyed.
 TEST(BroadcastValue, AReceiverThatHasLaggedMayGo) {
   Counts counts;
-  auto [tx, rx1] = Channel<Counted>(2);
-  std::optional<Receiver<Counted>> rx2(tx.Subscribe());
-  for (int i = 0; i < 9; ++i) ASSERT_TRUE(tx.Send(Counted(counts, i)).ok());
+  auto [tx, rx1] = Channel<CopyableCounted>(2);
+  std::optional<Receiver<CopyableCounted>> rx2(tx.Subscribe());
+  for (int i = 0; i < 9; ++i)
+    ASSERT_TRUE(tx.Send(CopyableCounted(counts, i)).ok());
   rx2.reset();
   EXPECT_EQ(counts.live, 2);
   EXPECT_EQ(rx1.TryReceive().lagged(), 7);
@@ -214,8 +218,9 @@ TEST(BroadcastValue, AReceiverThatHasLaggedMayGo) {
 TEST(BroadcastValue, NothingIsLeftWhenBothEndsHaveGone) {
   Counts counts;
   {
-    auto [tx, rx] = Channel<Counted>(4);
-    for (int i = 0; i < 6; ++i) ASSERT_TRUE(tx.Send(Counted(counts, i)).ok());
+    auto [tx, rx] = Channel<CopyableCounted>(4);
+    for (int i = 0; i < 6; ++i)
+      ASSERT_TRUE(tx.Send(CopyableCounted(counts, i)).ok());
   }
   EXPECT_EQ(counts.live, 0);
 }

@@ -18,6 +18,7 @@
 #include "rouse/sync/mpsc/mpsc.h"
 #include "rouse/sync/oneshot/oneshot.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/internal/counted.h"
 #include "rouse/testing/internal/mpsc_values.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/waker.h"
@@ -267,56 +268,56 @@ TEST(MpscClose, AClosedThatIsDroppedIsNotWoken) {
 
 // Trap C2: the remaining messages are destroyed, each of them once.
 TEST(MpscClose, TheReceiverTakesItsMessagesWithIt) {
-  int live = 0;
+  Counts counts;
   auto channel = UnboundedChannel<Counted>();
   auto& tx = channel.first;
-  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(Counted(&live)).ok());
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(Counted(counts)).ok());
   EXPECT_TRUE(Take(channel.second.Receive()).has_value());
-  EXPECT_EQ(live, kMany - 1);
+  EXPECT_EQ(counts.live, kMany - 1);
   {
     const auto rx = std::move(channel.second);
   }
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(counts.live, 0);
 }
 
 // Trap C2.
 TEST(MpscClose, WhatIsSentAfterTheReceiverHasGoneGoesAtOnce) {
-  int live = 0;
+  Counts counts;
   auto channel = Channel<Counted>(kMany);
   auto& tx = channel.first;
   absl::StatusOr<Permit<Counted>> permit = tx.TryReserve();
   absl::StatusOr<OwnedPermit<Counted>> owned = tx.TryReserveOwned();
   absl::StatusOr<PermitBatch<Counted>> batch = tx.TryReserveMany(kMany / 2);
   ASSERT_TRUE(permit.ok() && owned.ok() && batch.ok());
-  EXPECT_TRUE(tx.TrySend(Counted(&live)).ok());
+  EXPECT_TRUE(tx.TrySend(Counted(counts)).ok());
   {
     const auto rx = std::move(channel.second);
   }
-  EXPECT_EQ(live, 0);
-  std::move(*permit).Send(Counted(&live));
-  EXPECT_EQ(live, 0);
-  const Sender<Counted> again = std::move(*owned).Send(Counted(&live));
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(counts.live, 0);
+  std::move(*permit).Send(Counted(counts));
+  EXPECT_EQ(counts.live, 0);
+  const Sender<Counted> again = std::move(*owned).Send(Counted(counts));
+  EXPECT_EQ(counts.live, 0);
   while (!batch->IsEmpty()) {
-    batch->Send(Counted(&live));
-    EXPECT_EQ(live, 0);
+    batch->Send(Counted(counts));
+    EXPECT_EQ(counts.live, 0);
   }
 }
 
 // Trap C2: the send had its place, and was not polled since then.
 TEST(MpscClose, ASendThatComesLateGoesAtOnce) {
-  int live = 0;
+  Counts counts;
   auto channel = Channel<Counted>(1);
   auto& tx = channel.first;
-  EXPECT_TRUE(tx.TrySend(Counted(&live)).ok());
-  auto send = tx.Send(Counted(&live));
+  EXPECT_TRUE(tx.TrySend(Counted(counts)).ok());
+  auto send = tx.Send(Counted(counts));
   EXPECT_TRUE(PollOnce(send).IsPending());
   EXPECT_TRUE(Take(channel.second.Receive()).has_value());
   {
     const auto rx = std::move(channel.second);
   }
   EXPECT_TRUE(Take(send).ok());
-  EXPECT_EQ(live, 1);  // the moved-from value in the future
+  EXPECT_EQ(counts.live, 1);  // the moved-from value in the future
 }
 
 // Trap C2: otherwise no answer would ever arrive.

@@ -21,6 +21,7 @@
 #include "rouse/future/future.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/internal/counted.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -37,24 +38,6 @@ static_assert(Future<Receiver<int>>);
 static_assert(Future<Sender<int>::ClosedFuture>);
 static_assert(!std::is_copy_constructible_v<Sender<int>>);
 static_assert(!std::is_copy_constructible_v<Receiver<int>>);
-
-// Counts the live instances. Neither copyable nor assignable.
-class Counted {
- public:
-  Counted(int* live, int value) : live_(live), value_(value) { ++*live_; }
-  Counted(Counted&& other) noexcept
-      : live_(other.live_), value_(std::exchange(other.value_, 0)) {
-    ++*live_;
-  }
-  Counted& operator=(Counted&&) = delete;
-  ~Counted() { --*live_; }
-
-  int value() const { return value_; }
-
- private:
-  int* live_;
-  int value_;
-};
 
 TEST(Oneshot, GivesWhatWasSentBefore) {
   auto [tx, rx] = Channel<int>();
@@ -117,29 +100,29 @@ TEST(Oneshot, AFailedSendLeavesItsArgument) {
 }
 
 TEST(Oneshot, WhatIsOnlyMovableIsSent) {
-  int live = 0;
+  Counts counts;
   {
     auto [tx, rx] = Channel<Counted>();
-    EXPECT_TRUE(tx.Send(Counted(&live, 3)));
-    EXPECT_EQ(live, 1);
+    EXPECT_TRUE(tx.Send(Counted(counts, 3)));
+    EXPECT_EQ(counts.live, 1);
     const absl::StatusOr<Counted> value = rx.TryReceive();
     EXPECT_EQ(value->value(), 3);
-    EXPECT_EQ(live, 1);
+    EXPECT_EQ(counts.live, 1);
   }
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(counts.live, 0);
 }
 
 // Trap C6.
 TEST(Oneshot, AValueThatNobodyReceivesGoesWithTheReceiver) {
-  int live = 0;
+  Counts counts;
   auto [tx, rx] = Channel<Counted>();
-  EXPECT_TRUE(tx.Send(Counted(&live, 3)));
+  EXPECT_TRUE(tx.Send(Counted(counts, 3)));
   rx.Close();
-  EXPECT_EQ(live, 1);
+  EXPECT_EQ(counts.live, 1);
   {
     const Receiver<Counted> going = std::move(rx);
   }
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(counts.live, 0);
 }
 
 TEST(Oneshot, VoidIsASignal) {

@@ -29,18 +29,6 @@ auto Take(F&& future) {
   return std::move(result).value();
 }
 
-// An object that counts live instances.
-class Counted {
- public:
-  explicit Counted(int* live) : live_(live) { ++*live_; }
-  Counted(Counted&& other) noexcept : live_(other.live_) { ++*live_; }
-  Counted& operator=(Counted&&) = delete;
-  ~Counted() { --*live_; }
-
- private:
-  int* live_;
-};
-
 }  // namespace rouse::mpsc
 
 #endif  // ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_
