@@ -18,6 +18,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/future/stream.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timeout.h"
@@ -164,8 +165,7 @@ TEST(Wheel, TheLoopGivesEachPollABudget) {
 // A test on a paused clock.
 
 TEST(Sessions, AreQuietAfterHalfAMinute) {
-  auto clock = std::make_shared<rouse::Clock>();
-  clock->Pause();
+  const std::shared_ptr<rouse::Clock> clock = rouse::PausedClock();
   rouse::wheel::Driver<rouse::ThreadParker> driver({.clock = clock});
   const rouse::wheel::ScopedDefault current(driver.handle());
   const rouse::Waker waker;

@@ -29,6 +29,7 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/sleep.h"
 
@@ -106,11 +107,7 @@ class EventsAfterYieldTest : public testing::TestWithParam<Param> {
     return yields_;
   }
 
-  const std::shared_ptr<Clock> clock_ = [] {
-    auto clock = std::make_shared<Clock>();
-    clock->Pause();
-    return clock;
-  }();
+  const std::shared_ptr<Clock> clock_ = PausedClock();
   std::optional<Runtime> runtime_;
 
  private:

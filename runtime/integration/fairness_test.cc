@@ -25,6 +25,7 @@
 #include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -176,8 +177,7 @@ std::vector<int> DistancesFromOutside(
 
 std::vector<int> DistancesOfTimers(
     Kind kind, const std::function<void(Builder&)>& choose = [](Builder&) {}) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   BusyWorker worker(kind, [&](Builder& builder) {
     builder.WithClock(clock);
     // Each turn is a single poll.

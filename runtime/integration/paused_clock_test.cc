@@ -1,6 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "rouse/testing/paused_clock.h"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -39,8 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PausedClockTest, ::testing::Bool(),
                          &KindOfRuntime);
 
 TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
   std::atomic<bool> started{false};

@@ -20,6 +20,7 @@
 #include "rouse/scheduler/blocking/blocking_pool.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/failing_allocations.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 
@@ -91,9 +92,8 @@ TEST(BlockingPoolMemory, ACallThatIsWaitedForByAThreadRuns) {
 }
 
 TEST(BlockingPoolMemory, AClockThatCannotBeHeldIsNotHeldForEver) {
-  const auto clock = std::make_shared<Clock>();
+  const std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
-  clock->Pause();
   const BlockingPool::Owner pool = BlockingPool::Create(
       {.keep_alive = absl::ZeroDuration(), .clock = clock});
   const auto spawn = [&] { return pool->Spawn([] { return 7; }); };

@@ -53,6 +53,7 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
@@ -456,9 +457,8 @@ TEST(BlockingPool, WhereThereIsAThreadTheCallWaitsForIt) {
 }
 
 TEST(BlockingPool, AClockDoesNotAdvanceByItselfWhileThereIsWork) {
-  const auto clock = std::make_shared<Clock>();
+  const std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
-  clock->Pause();
   const Instant start = clock->Now();
   const BlockingPool::Owner pool =
       BlockingPool::Create({.max_threads = 1,

@@ -1,7 +1,6 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -10,6 +9,7 @@
 #include "rouse/sync/mpsc/mpsc.h"
 #include "rouse/sync/mpsc/send_timeout.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/wheel/driver.h"
@@ -19,12 +19,6 @@
 
 namespace rouse::mpsc {
 namespace {
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
-}
 
 class SendTimeoutTest : public testing::Test {
  protected:

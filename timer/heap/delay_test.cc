@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -58,8 +59,7 @@ TEST(Delay, EndsWhenItsTimeHasCome) {
 }
 
 TEST(Delay, StartsWhenItIsMade) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   const Instant start = clock->Now();
   Timer timer(clock);
   Delay delay(timer.handle(), absl::Milliseconds(10));
@@ -143,8 +143,7 @@ TEST(Delay, MayBeResetToAnEarlierEnd) {
 }
 
 TEST(Delay, IsResetForATimeFromNow) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   Timer timer(clock);
   Delay delay(timer.handle(), absl::Milliseconds(10));
   clock->Advance(absl::Milliseconds(5));

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -23,10 +24,7 @@ namespace {
 
 class DelayTimeTest : public testing::Test {
  protected:
-  DelayTimeTest() : clock_(std::make_shared<Clock>()) {
-    clock_->Pause();
-    timer_.emplace(clock_);
-  }
+  DelayTimeTest() : clock_(PausedClock()) { timer_.emplace(clock_); }
 
   static PollResult<absl::Status> Poll(DelayTime& time,
                                        const Waker& waker = Waker()) {

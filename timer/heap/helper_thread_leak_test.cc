@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/helper_thread.h"
@@ -60,8 +61,7 @@ namespace {
 // Runs a helper thread, which parks, is woken by delays that are made, reset
 // and dropped, fires some of them, and exits.
 void UseAHelperThread() {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   CountingWaker task;
   {
     absl::StatusOr<HelperThread> helper = HelperThread::Start(clock);

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -27,12 +28,6 @@ HelperThread StartOn(std::shared_ptr<Clock> clock) {
   absl::StatusOr<HelperThread> helper = HelperThread::Start(std::move(clock));
   EXPECT_TRUE(helper.ok()) << helper.status();
   return *std::move(helper);
-}
-
-std::shared_ptr<Clock> PausedClock() {
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  return clock;
 }
 
 TEST(HelperThread, EndsADelayOfRealTime) {

@@ -14,6 +14,7 @@
 #include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/instant.h"
@@ -28,8 +29,7 @@ static_assert(Stream<Interval>);
 
 class IntervalTest : public testing::Test {
  protected:
-  IntervalTest() : clock_(std::make_shared<Clock>()) {
-    clock_->Pause();
+  IntervalTest() : clock_(PausedClock()) {
     start_ = clock_->Now();
     timer_.emplace(clock_);
   }

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/timer.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -57,10 +58,7 @@ static_assert(std::is_move_constructible_v<StreamTimeout<Source<int>>>);
 
 class HeapStreamTimeoutTest : public testing::Test {
  protected:
-  HeapStreamTimeoutTest() : clock_(std::make_shared<Clock>()) {
-    clock_->Pause();
-    timer_.emplace(clock_);
-  }
+  HeapStreamTimeoutTest() : clock_(PausedClock()) { timer_.emplace(clock_); }
 
   Source<int> source() const { return Source<int>(queue_); }
 

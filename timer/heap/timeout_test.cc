@@ -16,6 +16,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer.h"
@@ -53,10 +54,7 @@ static_assert(std::same_as<Timeout<Seven>::Output,
 
 class HeapTimeoutTest : public testing::Test {
  protected:
-  HeapTimeoutTest() : clock_(std::make_shared<Clock>()) {
-    clock_->Pause();
-    timer_.emplace(clock_);
-  }
+  HeapTimeoutTest() : clock_(PausedClock()) { timer_.emplace(clock_); }
 
   Gate gate() const { return Gate(result_); }
 

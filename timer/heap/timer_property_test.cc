@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer.h"
@@ -41,8 +42,7 @@ constexpr int kOperationsPerSeed = 250'000;
 class Trial {
  public:
   explicit Trial(uint64_t seed)
-      : rand_(seed), clock_(std::make_shared<Clock>()), alarms_(100) {
-    clock_->Pause();
+      : rand_(seed), clock_(PausedClock()), alarms_(100) {
     timer_.emplace(clock_);
   }
 

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/failing_allocations.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/heap/delay.h"
 #include "rouse/timer/heap/timer_handle.h"
@@ -148,8 +149,7 @@ TEST(Timer, FiresInTheOrderOfDeadlines) {
 }
 
 TEST(Timer, AdvancesByItsClock) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const std::shared_ptr<Clock> clock = PausedClock();
   Timer timer(clock);
   Delay delay(timer.handle(), absl::Seconds(1));
   clock->Advance(absl::Milliseconds(999));

@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -99,8 +100,7 @@ TEST_P(DriverPropertyTest, EverySleepEndsOnItsTick) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     FastRand rand(seed);
-    auto clock = std::make_shared<Clock>();
-    clock->Pause();
+    const std::shared_ptr<Clock> clock = PausedClock();
     Driver<HookPark> driver({.resolution = GetParam(), .clock = clock}, &hook_);
     // Avoids an accidental alignment of the ticks of this driver and the
     // clock's milliseconds.
