@@ -7,8 +7,8 @@
 //
 // Marks the steps that the model checker's mutants change: a condition that
 // matters, a call that must be made, two steps whose order matters. At least
-// one model must fail for each mutant (docs/model.md, "Mutants"). In a product,
-// a mark has no effect on the marked step.
+// one model must fail for each mutant (docs/guide/model.md, "Mutants"). In a
+// product, a mark has no effect on the marked step.
 //
 //   if (MutableCondition(Room() < kHalf)) return nullptr;
 //   ROUSE_MUTABLE_CALL(EndSearching());

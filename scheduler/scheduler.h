@@ -7,7 +7,7 @@
 //
 // A scheduler decides which task runs next, and where. Programs use it through
 // `Runtime` and `Spawn()`. To embed Rouse elsewhere, build on `Scheduler`, as
-// docs/park_stack.md does.
+// docs/internals/park_stack.md does.
 //
 // Each worker has queues of its own. Workers without work steal from the
 // stealable queues of the others. (run_queues.h explains the order of tasks,

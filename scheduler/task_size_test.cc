@@ -36,7 +36,8 @@ namespace {
 using scheduler::DriverRef;
 using scheduler::Scheduler;
 
-// The cost of a dump for programs without one, as docs/scheduler.md says.
+// The cost of a dump for programs without one, as docs/internals/scheduler.md
+// says.
 constexpr size_t kPlace = 8;
 constexpr size_t kName = 8;
 constexpr size_t kTime = 4;

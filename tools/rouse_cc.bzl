@@ -35,9 +35,9 @@ The rules ensure the following, so that BUILD files do not have to:
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models.
-*   Every library `x` has a twin `x_model`, for models (see docs/model.md): the same sources on the model
-    checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only for a
-    target that depends on it.
+*   Every library `x` has a twin `x_model`, for models (see docs/guide/model.md): the same sources on
+    the model checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only
+    for a target that depends on it.
 
 The code of a twin is in another namespace, so that a program that mixes twins and their originals does
 not link: a twin defines `ROUSE_MODEL`, and defines `rouse` as `rouse_model`. Every target that depends on

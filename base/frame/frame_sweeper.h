@@ -79,7 +79,7 @@ class FrameSweeper {
     // load, because a load of an old 1 would order nothing. (No model can
     // distinguish the orders of news_ from relaxed orders: they forbid load
     // buffering between this flag and the word that the news is about, which
-    // the checker does not explore. See docs/model.md.)
+    // the checker does not explore. See docs/reference/model.md.)
     if (news_.exchange(1, std::memory_order_release) == 0) Wake();
   }
 

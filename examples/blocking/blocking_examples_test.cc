@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the examples of docs/blocking.md. blocking_quotes_test compares that
-// page with this file.
+// Tests the examples of docs/guide/blocking.md. blocking_quotes_test compares
+// that page with this file.
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 // File: broken_mailbox.h
 // -----------------------------------------------------------------------------
 //
-// mailbox.h with a bug; see docs/model.md.
+// mailbox.h with a bug; see docs/guide/model.md.
 
 #ifndef ROUSE_EXAMPLES_MODEL_BROKEN_MAILBOX_H_
 #define ROUSE_EXAMPLES_MODEL_BROKEN_MAILBOX_H_

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the checker finds the bug, and prints the message that
-// docs/model.md quotes. For a test that must pass, see mailbox_model_test.cc.
+// Tests that the checker finds the bug, and prints the message quoted by
+// docs/guide/model.md. mailbox_model_test.cc is a test that must pass.
 
 #include <optional>
 

@@ -5,7 +5,7 @@
 // File: mailbox.h
 // -----------------------------------------------------------------------------
 //
-// Code for a model; see docs/model.md.
+// Code for a model; see docs/guide/model.md.
 
 #ifndef ROUSE_EXAMPLES_MODEL_MAILBOX_H_
 #define ROUSE_EXAMPLES_MODEL_MAILBOX_H_

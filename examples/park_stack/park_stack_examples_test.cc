@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the examples of docs/park_stack.md. park_stack_quotes_test compares
-// that page with this file.
+// Tests the examples of docs/internals/park_stack.md. park_stack_quotes_test
+// compares that page with this file.
 
 #include <atomic>
 #include <cstddef>

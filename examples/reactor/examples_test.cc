@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the examples of docs/reactor.md. reactor_quotes_test compares that page
-// with this file.
+// Tests the examples of docs/guide/reactor.md. reactor_quotes_test compares
+// that page with this file.
 
 #include <poll.h>
 #include <signal.h>

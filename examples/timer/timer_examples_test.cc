@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the examples of docs/timer.md. timer_quotes_test compares that page
-// with this file.
+// Tests the examples of docs/guide/timer.md. timer_quotes_test compares that
+// page with this file.
 
 #include <cstdint>
 #include <memory>

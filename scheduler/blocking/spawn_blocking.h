@@ -57,8 +57,8 @@ BlockingPool& CurrentBlockingPoolOrPanic();
 //
 // Calls `f`, once, on a thread that may block, and returns a `JoinHandle` for
 // the return value of `f`. `scheduler::BlockingPool::Spawn()` describes the
-// details and the errors, and docs/blocking.md the uses. The call starts at
-// once, whether or not the handle is kept. Calls `Panic()` if no pool is
+// details and the errors, and docs/guide/blocking.md the uses. The call starts
+// at once, whether or not the handle is kept. Calls `Panic()` if no pool is
 // current.
 //
 // `Abort()` cancels a call that has not begun. A call that has begun runs to

@@ -20,7 +20,7 @@
 //   S           The sequentially consistent operations have an order that
 //               fulfils [atomics.order]/4.
 //
-// The two limits of the checker (docs/model.md) are rules here as well:
+// The two limits of the checker (docs/reference/model.md) are rules here, too:
 //
 //   No load buffering: no circle of program order and reads-from, as in RC11
 //   (Lahav et al., "Repairing Sequential Consistency in C/C++11", PLDI 2017).

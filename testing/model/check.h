@@ -23,8 +23,9 @@
 //   });
 //   std::cout << result.message << result.trace;   // a data race
 //
-// In a GoogleTest, use gtest.h. docs/model.md explains how to write a model,
-// and how to read the checker's output. memory.h explains the memory model.
+// In a GoogleTest, use gtest.h. docs/guide/model.md explains how to write a
+// model, and how to read the checker's output. memory.h explains the memory
+// model.
 
 #ifndef ROUSE_TESTING_MODEL_CHECK_H_
 #define ROUSE_TESTING_MODEL_CHECK_H_

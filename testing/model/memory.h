@@ -47,7 +47,7 @@
 // An order S of all sequentially consistent operations other than the order of
 // execution. After x.store(1, seq_cst); y.store(1, relaxed), the standard lets
 // another thread see y and then, by a seq_cst load, not x. Here no thread does.
-// Fences are alike. AArch64 has such executions: docs/model.md.
+// Fences are alike. AArch64 has such executions: docs/reference/model.md.
 //
 // axiomatic_programs_test compares everything else with the standard's rules.
 //

@@ -1,8 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples of tasks.md and errors.md, word for word (tasks_quotes_test and
-// errors_quotes_test see to that), and tests that run them.
+// The examples of tasks.md and of docs/reference/errors.md, word for word
+// (tasks_quotes_test and errors_quotes_test see to that), and tests that run
+// them.
 
 #include <csignal>
 #include <cstddef>
