@@ -59,7 +59,7 @@ class Task {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-MODEL_TEST(Barrier, TwoGoOnTogether) {
+MODEL_TEST(Barrier, TwoContinueTogether) {
   Barrier barrier(2);
   Task task, other_task;
   PlainInt here(0), there(0);
@@ -79,7 +79,7 @@ MODEL_TEST(Barrier, TwoGoOnTogether) {
 }
 
 // What a leader does is visible before the next round.
-MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
+MODEL_TEST(Barrier, TwoContinueTwice, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Barrier barrier(2);
   PlainInt rounds(0);
@@ -98,7 +98,7 @@ MODEL_TEST(Barrier, TwoGoOnTwice, .mode = model::Mode::kBounded,
 
 // The future has arrived, or yields, or continues at once if the other has
 // arrived meanwhile.
-MODEL_TEST(Barrier, OneComesWithoutBudget) {
+MODEL_TEST(Barrier, OneArrivesWithoutBudget) {
   Barrier barrier(2);
   Task task, other_task;
   bool other_leads = false;
@@ -116,7 +116,7 @@ MODEL_TEST(Barrier, OneComesWithoutBudget) {
 
 // A future that leaves in time has not arrived; a future that leaves too late
 // has.
-MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
+MODEL_TEST(Barrier, OneIsCancelledWhileAnotherArrives) {
   Barrier barrier(2);
   Task task, other_task;
   std::optional<Barrier::WaitFuture> leaving(barrier.Wait());
@@ -136,7 +136,7 @@ MODEL_TEST(Barrier, OneLeavesWhileAnotherComes) {
 }
 
 // A woken task destroys the barrier.
-MODEL_TEST(Barrier, IsDestroyedByWhoWasWoken) {
+MODEL_TEST(Barrier, AWokenTaskCanDestroyTheBarrier) {
   Task task, other_task;
   auto barrier = std::make_unique<Barrier>(2);
   std::optional<Barrier::WaitFuture> wait(barrier->Wait());

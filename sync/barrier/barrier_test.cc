@@ -25,7 +25,7 @@ namespace {
 
 static_assert(Future<Barrier::WaitFuture>);
 
-TEST(Barrier, TheLastToComeLeads) {
+TEST(Barrier, TheLastToArriveIsTheLeader) {
   Barrier barrier(2);
   CountingWaker task;
   auto first = barrier.Wait();
@@ -44,7 +44,7 @@ TEST(Barrier, OfOneNeverWaits) {
   EXPECT_TRUE(PollOnce(one.Wait())->is_leader());
 }
 
-TEST(Barrier, IsUsedAgain) {
+TEST(Barrier, CanBeUsedAgain) {
   Barrier barrier(2);
   for (int round = 0; round < 3; ++round) {
     auto first = barrier.Wait();
@@ -55,7 +55,7 @@ TEST(Barrier, IsUsedAgain) {
   }
 }
 
-TEST(Barrier, ARoundMayBeginBeforeAllHaveSeenTheEndOfTheLast) {
+TEST(Barrier, ARoundCanBeginBeforeAllHaveSeenTheEndOfTheLast) {
   Barrier barrier(2);
   auto slow = barrier.Wait();
   EXPECT_TRUE(PollOnce(slow).IsPending());
@@ -66,7 +66,7 @@ TEST(Barrier, ARoundMayBeginBeforeAllHaveSeenTheEndOfTheLast) {
   EXPECT_TRUE(PollOnce(next).IsPending());
 }
 
-TEST(Barrier, WhoLeavesHasNotCome) {
+TEST(Barrier, ACancelledWaitHasNotArrived) {
   Barrier barrier(2);
   CountingWaker task;
   {
@@ -80,7 +80,7 @@ TEST(Barrier, WhoLeavesHasNotCome) {
   EXPECT_TRUE(PollOnce(first).IsReady());
 }
 
-TEST(Barrier, WhoLeavesTooLateHasCome) {
+TEST(Barrier, AWaitCancelledAfterTheRoundHasArrived) {
   Barrier barrier(2);
   {
     auto leaving = barrier.Wait();
@@ -92,7 +92,7 @@ TEST(Barrier, WhoLeavesTooLateHasCome) {
 
 // More waiters than are woken at once. Meanwhile one leaves, and another
 // arrives.
-TEST(Barrier, WakesMany) {
+TEST(Barrier, WakesMoreThanABatch) {
   constexpr int kMany = 80;
   Barrier barrier(kMany);
   CountingWaker task;
@@ -114,7 +114,7 @@ TEST(Barrier, WakesMany) {
   EXPECT_TRUE(PollOnce(*next).IsPending());
 }
 
-TEST(Barrier, WhoHasNoBudgetHasNotCome) {
+TEST(Barrier, AWaitWithoutBudgetHasNotArrived) {
   Barrier barrier(1);
   const Waker waker;
   Context cx(waker);
@@ -124,7 +124,7 @@ TEST(Barrier, WhoHasNoBudgetHasNotCome) {
   EXPECT_TRUE(PollOnce(wait).IsReady());
 }
 
-TEST(Barrier, WhoIsToWaitHasComeWithoutBudgetToo) {
+TEST(Barrier, AWaitThatMustWaitArrivesEvenWithoutBudget) {
   Barrier barrier(2);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -152,7 +152,7 @@ TEST(Barrier, TakesAUnitOfTheBudget) {
   EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
-TEST(Barrier, AFutureThatHasFinishedKeepsNoWaker) {
+TEST(Barrier, ACompleteWaitKeepsNoWaker) {
   Barrier barrier(2);
   CountingWaker task, other_task;
   auto first = barrier.Wait();
@@ -164,7 +164,7 @@ TEST(Barrier, AFutureThatHasFinishedKeepsNoWaker) {
   EXPECT_EQ(other_task.live(), 0);
 }
 
-TEST(Barrier, ThreadsGoOnTogether) {
+TEST(Barrier, ThreadsContinueTogether) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 50;
   Barrier barrier(kThreads);
@@ -183,14 +183,14 @@ TEST(Barrier, ThreadsGoOnTogether) {
   EXPECT_EQ(round, kRounds);
 }
 
-TEST(Barrier, AFutureThatIsPolledAfterItsEndPanics) {
+TEST(Barrier, PollingACompleteWaitPanics) {
   Barrier barrier(1);
   auto wait = barrier.Wait();
   EXPECT_TRUE(PollOnce(wait).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(wait)), "Barrier::Wait");
 }
 
-TEST(Barrier, AFutureThatIsMovedAfterItWasPolledPanics) {
+TEST(Barrier, MovingAPolledWaitPanics) {
   Barrier barrier(2);
   auto one = barrier.Wait();
   auto two = std::move(one);
@@ -200,7 +200,7 @@ TEST(Barrier, AFutureThatIsMovedAfterItWasPolledPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Barrier, AWakerThatThrowsKeepsNobodyAsleep) {
+TEST(Barrier, AThrowingWakerDoesNotStopTheOthers) {
   Barrier barrier(3);
   CountingWaker bad, good;
   bad.OnWake([] { throw 1; });

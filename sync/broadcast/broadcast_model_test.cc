@@ -139,7 +139,7 @@ class Task {
 // ---- A slot.
 
 template <class T>
-void IsTakenOrMissed() {
+void TestReceiveOrMiss() {
   auto [tx, rx] = Channel<T>(1);
   Send(tx, 1);
   Thread sending([&tx = tx] { Send(tx, 2); });
@@ -155,9 +155,11 @@ void IsTakenOrMissed() {
   Require(tx.IsEmpty());
 }
 
-MODEL_TEST(BroadcastSlot, ABoxIsTakenOrMissed) { IsTakenOrMissed<Boxed>(); }
-MODEL_TEST(BroadcastSlot, APlainValueIsTakenOrMissed) {
-  IsTakenOrMissed<Plain>();
+MODEL_TEST(BroadcastSlot, ABoxIsReceivedOrMissed) {
+  TestReceiveOrMiss<Boxed>();
+}
+MODEL_TEST(BroadcastSlot, APlainValueIsReceivedOrMissed) {
+  TestReceiveOrMiss<Plain>();
 }
 
 // Receives the value after the first `count` values, which were received or
@@ -187,16 +189,16 @@ void TheRingComesRound() {
   while (count != 3) TakeNext(rx, count);
 }
 
-MODEL_TEST(BroadcastSlot, TheRingComesRoundWhileABoxIsTaken) {
+MODEL_TEST(BroadcastSlot, TheRingWrapsWhileABoxIsReceived) {
   TheRingComesRound<Boxed>();
 }
-MODEL_TEST(BroadcastSlot, TheRingComesRoundWhileAPlainValueIsTaken) {
+MODEL_TEST(BroadcastSlot, TheRingWrapsWhileAPlainValueIsReceived) {
   TheRingComesRound<Plain>();
 }
 
 // A receiver finds a value without the lock.
 template <class T>
-void IsFoundWhole() {
+void TestNotTorn() {
   auto [tx, rx] = Channel<T>(2);
   Thread sending([&tx = tx] { Send(tx, 1); });
   Received<T> first = rx.TryReceive();
@@ -204,11 +206,11 @@ void IsFoundWhole() {
   sending.Join();
 }
 
-MODEL_TEST(BroadcastSlot, ABoxIsFoundWhole) { IsFoundWhole<Boxed>(); }
-MODEL_TEST(BroadcastSlot, APlainValueIsFoundWhole) { IsFoundWhole<Plain>(); }
+MODEL_TEST(BroadcastSlot, ABoxIsNeverTorn) { TestNotTorn<Boxed>(); }
+MODEL_TEST(BroadcastSlot, APlainValueIsNeverTorn) { TestNotTorn<Plain>(); }
 
 // One receiver has a copy and the other the value, or both have copies.
-MODEL_TEST(BroadcastSlot, TwoTakeTheSameBox) {
+MODEL_TEST(BroadcastSlot, TwoReceiveTheSameBox) {
   auto [tx, rx1] = Channel<Boxed>(2);
   Receiver<Boxed> rx2 = tx.Subscribe();
   Send(tx, 1);
@@ -218,7 +220,7 @@ MODEL_TEST(BroadcastSlot, TwoTakeTheSameBox) {
   Require(tx.IsEmpty());
 }
 
-MODEL_TEST(BroadcastSlot, ThreeTakeTheSameBox, .mode = model::Mode::kBounded,
+MODEL_TEST(BroadcastSlot, ThreeReceiveTheSameBox, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   auto [tx, rx1] = Channel<Boxed>(2);
   Receiver<Boxed> rx2 = tx.Subscribe();
@@ -230,7 +232,8 @@ MODEL_TEST(BroadcastSlot, ThreeTakeTheSameBox, .mode = model::Mode::kBounded,
 }
 
 // A box is overwritten when one of two receivers has taken its share.
-MODEL_TEST(BroadcastSlot, OfTwoOneTakesAndOneMisses, .spurious_failures = 0) {
+MODEL_TEST(BroadcastSlot, OneReceivesTheBoxAndOneMissesIt,
+           .spurious_failures = 0) {
   auto [tx, rx1] = Channel<Boxed>(1);
   Receiver<Boxed> rx2 = tx.Subscribe();
   Send(tx, 1);
@@ -243,11 +246,12 @@ MODEL_TEST(BroadcastSlot, OfTwoOneTakesAndOneMisses, .spurious_failures = 0) {
   if (received.has_value()) Require(received->number() == 1);
 }
 
-MODEL_TEST(BroadcastSlot, AReceiverGoesWhileItsSharesAreRevoked) {
+MODEL_TEST(BroadcastSlot, AReceiverIsDestroyedWhileItsSharesAreRevoked) {
   auto [tx, rx] = Channel<Boxed>(1);
   const Receiver<Boxed> other = tx.Subscribe();
   Send(tx, 1);
-  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  Thread destroying(
+      [rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
   Send(tx, 2);
 }
 
@@ -278,13 +282,14 @@ MODEL_TEST(Broadcast, ASendIsSeenOrWakes) {
   Require((*result)->number() == 1);
 }
 
-MODEL_TEST(Broadcast, TheEndIsSeenOrWakes) {
+MODEL_TEST(Broadcast, TheCloseIsSeenOrWakes) {
   auto [tx, rx] = Channel<Boxed>(2);
   Task task;
-  Thread going([tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
+  Thread destroying(
+      [tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
   ReceiveFuture<Boxed> receive = rx.Receive();
   PollResult<Received<Boxed>> result = task.Poll(receive);
-  going.Join();
+  destroying.Join();
   if (result.IsPending()) {
     Require(task.woken(), "the wake was lost");
     result = task.Poll(receive);
@@ -292,7 +297,7 @@ MODEL_TEST(Broadcast, TheEndIsSeenOrWakes) {
   Require(result->IsClosed());
 }
 
-MODEL_TEST(Broadcast, TwoWaitAndAreBothWoken) {
+MODEL_TEST(Broadcast, ASendWakesBothWaiters) {
   auto [tx, rx1] = Channel<Plain>(2);
   Receiver<Plain> rx2 = tx.Subscribe();
   Task task1, task2;
@@ -306,7 +311,7 @@ MODEL_TEST(Broadcast, TwoWaitAndAreBothWoken) {
   Require(waits == task2.woken());
 }
 
-MODEL_TEST(Broadcast, IsNoMoreWaitedForWhileAValueIsSent) {
+MODEL_TEST(Broadcast, AReceiveIsCancelledDuringASend) {
   auto [tx, rx] = Channel<Boxed>(2);
   Task task;
   std::optional<ReceiveFuture<Boxed>> receive(rx.Receive());
@@ -317,14 +322,15 @@ MODEL_TEST(Broadcast, IsNoMoreWaitedForWhileAValueIsSent) {
   Require(rx.TryReceive()->number() == 1);
 }
 
-MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
+MODEL_TEST(Broadcast, TheDestructionOfTheLastReceiverIsSeenOrWakes) {
   auto [tx, rx] = Channel<Boxed>(2);
   Send(tx, 1);
   Task task;
-  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  Thread destroying(
+      [rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
   ClosedFuture closed = tx.Closed();
   const bool waits = task.Poll(closed).IsPending();
-  going.Join();
+  destroying.Join();
   if (waits) {
     Require(task.woken(), "the wake was lost");
     Require(task.Poll(closed).IsReady());
@@ -333,18 +339,19 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesWhileThatIsWaitedFor) {
 
 // The moment without receivers counts for a future that has waited before that
 // moment.
-MODEL_TEST(Broadcast, TheLastReceiverGoesAndAnotherComes) {
+MODEL_TEST(Broadcast, TheLastReceiverIsDestroyedAndAnotherSubscribes) {
   auto [tx, rx] = Channel<Boxed>(2);
   Task task;
   ClosedFuture closed = tx.Closed();
   Require(task.Poll(closed).IsPending());
   std::optional<Receiver<Boxed>> next;
-  Thread going([&next, &tx = tx, rx = std::optional(std::move(rx))]() mutable {
-    rx.reset();
-    next.emplace(tx.Subscribe());
-  });
+  Thread destroying(
+      [&next, &tx = tx, rx = std::optional(std::move(rx))]() mutable {
+        rx.reset();
+        next.emplace(tx.Subscribe());
+      });
   const bool waits = task.Poll(closed).IsPending();
-  going.Join();
+  destroying.Join();
   if (waits) {
     Require(task.woken(), "the wake was lost");
     Require(task.Poll(closed).IsReady());
@@ -353,19 +360,20 @@ MODEL_TEST(Broadcast, TheLastReceiverGoesAndAnotherComes) {
 
 // A value that is sent in the meantime has no receiver, or is destroyed with
 // the receiver.
-MODEL_TEST(Broadcast, TheLastReceiverGoesWhileAValueIsSent) {
+MODEL_TEST(Broadcast, TheLastReceiverIsDestroyedDuringASend) {
   auto [tx, rx] = Channel<Boxed>(2);
-  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  Thread destroying(
+      [rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
   Boxed value(1);
   const bool sent = tx.Send(std::move(value)).ok();
   // NOLINTNEXTLINE(bugprone-use-after-move)
   Require(value.number() == (sent ? -1 : 1));
 }
 
-MODEL_TEST(Broadcast, ASendThatIsRefusedSeesWhatTheLastReceiverDid) {
+MODEL_TEST(Broadcast, ARefusedSendSeesWhatTheLastReceiverDid) {
   auto [tx, rx] = Channel<Boxed>(2);
   Cell<int> data(0);
-  Thread going([&data, rx = std::optional(std::move(rx))]() mutable {
+  Thread destroying([&data, rx = std::optional(std::move(rx))]() mutable {
     data.Write() = 1;
     rx.reset();
   });
@@ -374,19 +382,21 @@ MODEL_TEST(Broadcast, ASendThatIsRefusedSeesWhatTheLastReceiverDid) {
 
 // ---- The last end.
 
-MODEL_TEST(Broadcast, BothEndsGoAtOnce) {
+MODEL_TEST(Broadcast, BothEndsAreDestroyedAtOnce) {
   auto [tx, rx] = Channel<Boxed>(1);
   Send(tx, 1);
-  Thread going([rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
-  const Sender<Boxed> gone = std::move(tx);
+  Thread destroying(
+      [rx = std::optional(std::move(rx))]() mutable { rx.reset(); });
+  const Sender<Boxed> dropped = std::move(tx);
 }
 
-MODEL_TEST(Broadcast, ASenderIsMadeWhileTheLastGoes) {
+MODEL_TEST(Broadcast, ASenderIsMadeWhileTheLastIsDestroyed) {
   auto [tx, rx] = Channel<Plain>(1);
   const WeakSender<Plain> weak = tx.Downgrade();
-  Thread going([tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
+  Thread destroying(
+      [tx = std::optional(std::move(tx))]() mutable { tx.reset(); });
   std::optional<Sender<Plain>> upgraded = weak.Upgrade();
-  going.Join();
+  destroying.Join();
   Require(upgraded.has_value() == !rx.IsClosed());
 }
 
@@ -435,7 +445,7 @@ MODEL_TEST(Broadcast, DropMultipleRxWithOverflow, .mode = model::Mode::kBounded,
   Thread receiving([rx = std::move(rx)]() mutable {
     while (rx.TryReceive().has_value()) {
     }
-    const Receiver<Boxed> gone = std::move(rx);
+    const Receiver<Boxed> dropped = std::move(rx);
   });
 }
 

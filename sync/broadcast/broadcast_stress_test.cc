@@ -138,7 +138,7 @@ Co<Books<T>> Receive(Receiver<T> receiver, uint64_t seed) {
 // Subscribes, receives some values, and destroys the receiver, until no sender
 // is left.
 template <class T>
-void ComeAndGo(const WeakSender<T>& weak, uint64_t seed) {
+void SubscribeAndUnsubscribe(const WeakSender<T>& weak, uint64_t seed) {
   FastRand rand(seed);
   for (;;) {
     std::optional<Sender<T>> sender = weak.Upgrade();
@@ -154,7 +154,7 @@ void ComeAndGo(const WeakSender<T>& weak, uint64_t seed) {
 }
 
 template <class T>
-void Press(size_t capacity, absl::Duration time, uint64_t seed) {
+void RunStress(size_t capacity, absl::Duration time, uint64_t seed) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(2).Build();
   ASSERT_TRUE(runtime.ok()) << runtime.status();
@@ -175,8 +175,9 @@ void Press(size_t capacity, absl::Duration time, uint64_t seed) {
             });
       }
     }
-    threads.emplace_back(
-        [weak = tx->Downgrade(), seed] { ComeAndGo(weak, seed); });
+    threads.emplace_back([weak = tx->Downgrade(), seed] {
+      SubscribeAndUnsubscribe(weak, seed);
+    });
     const absl::Time end = absl::Now() + time;
     for (size_t i = 0; i < kSenders; ++i) {
       threads.emplace_back([tx = *tx, &sent, i, end, seed] {
@@ -206,20 +207,20 @@ void Press(size_t capacity, absl::Duration time, uint64_t seed) {
 }
 
 TEST(BroadcastStress, PlainValues) {
-  Press<Plain>(16, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  RunStress<Plain>(16, StressTime(absl::Milliseconds(500), 4), StressSeed());
 }
 
 TEST(BroadcastStress, PlainValuesOneAtATime) {
-  Press<Plain>(1, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  RunStress<Plain>(1, StressTime(absl::Milliseconds(500), 4), StressSeed());
 }
 
 TEST(BroadcastStress, BoxedValues) {
-  Press<Boxed>(1024, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  RunStress<Boxed>(1024, StressTime(absl::Milliseconds(500), 4), StressSeed());
   EXPECT_EQ(live.load(), 0);
 }
 
 TEST(BroadcastStress, BoxedValuesInASmallRing) {
-  Press<Boxed>(2, StressTime(absl::Milliseconds(500), 4), StressSeed());
+  RunStress<Boxed>(2, StressTime(absl::Milliseconds(500), 4), StressSeed());
   EXPECT_EQ(live.load(), 0);
 }
 

@@ -43,7 +43,7 @@ TEST(Broadcast, EveryReceiverGetsEveryValueInOrder) {
   EXPECT_THAT(Drain(rx2), ElementsAre("one", "two"));
 }
 
-TEST(Broadcast, PlainValuesGoThroughTheRing) {
+TEST(Broadcast, ReceivesPlainValues) {
   struct Pair {
     uint64_t first;
     uint32_t second;
@@ -57,7 +57,7 @@ TEST(Broadcast, PlainValuesGoThroughTheRing) {
   EXPECT_EQ(received->second, 2);
 }
 
-TEST(Broadcast, AReceiverGetsOnlyWhatIsSentAfterItSubscribed) {
+TEST(Broadcast, AReceiverGetsOnlyValuesSentAfterItSubscribed) {
   auto [tx, rx1] = Channel<int>(4);
   ASSERT_TRUE(tx.Send(1).ok());
   Receiver<int> rx2 = tx.Subscribe();
@@ -68,7 +68,7 @@ TEST(Broadcast, AReceiverGetsOnlyWhatIsSentAfterItSubscribed) {
   EXPECT_THAT(Drain(rx3), ElementsAre(2));
 }
 
-TEST(Broadcast, ThereIsNothingYet) {
+TEST(Broadcast, AChannelWithoutValuesIsEmpty) {
   auto [tx, rx] = Channel<int>(4);
   const Received<int> received = rx.TryReceive();
   EXPECT_TRUE(received.IsEmpty());
@@ -88,7 +88,7 @@ TEST(Broadcast, PanicsIfTheCapacityIsOutOfRange) {
   EXPECT_PANIC(Channel<int>(kMaxCapacity + 1), "broadcast::Channel");
 }
 
-TEST(Broadcast, ASlowReceiverIsToldHowManyItHasMissed) {
+TEST(Broadcast, ASlowReceiverLearnsHowManyValuesItHasMissed) {
   auto [tx, rx] = Channel<int>(4);
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(tx.Send(i).ok());
   EXPECT_EQ(rx.size(), 10);
@@ -106,7 +106,7 @@ TEST(Broadcast, AReceiverThatIsBehindByTheWholeRingHasMissedNothing) {
   EXPECT_THAT(Drain(rx), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Broadcast, AFutureTellsOfALagToo) {
+TEST(Broadcast, AReceiveFutureReportsALag) {
   auto [tx, rx] = Channel<std::string>(1);
   ReceiveFuture<std::string> receive = rx.Receive();
   ASSERT_TRUE(PollOnce(receive).IsPending());
@@ -116,7 +116,7 @@ TEST(Broadcast, AFutureTellsOfALagToo) {
   EXPECT_EQ(result->lagged(), 2);
 }
 
-TEST(Broadcast, AReceiverMayLagAgainAndAgain) {
+TEST(Broadcast, AReceiverCanLagRepeatedly) {
   auto [tx, rx] = Channel<std::string>(2);
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(tx.Send("x").ok());
@@ -126,7 +126,7 @@ TEST(Broadcast, AReceiverMayLagAgainAndAgain) {
 }
 
 // One more value is sent, and none is read, before the second lag.
-TEST(Broadcast, WhatIsMissedIsCountedFromThePositionOfTheReceiver) {
+TEST(Broadcast, MissedValuesAreCountedFromTheReceiversPosition) {
   auto [tx, rx] = Channel<int>(2);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(tx.Send(i).ok());
   EXPECT_EQ(rx.TryReceive().lagged(), 1);
@@ -138,7 +138,7 @@ TEST(Broadcast, WhatIsMissedIsCountedFromThePositionOfTheReceiver) {
 TEST(Broadcast, ASendWithoutReceiversFailsAndLeavesTheValue) {
   auto [tx, rx] = Channel<std::string>(4);
   {
-    const Receiver<std::string> gone = std::move(rx);
+    const Receiver<std::string> dropped = std::move(rx);
   }
   std::string value = "a value that is not in the string itself";
   const std::string copy = value;
@@ -150,7 +150,7 @@ TEST(Broadcast, ASendWithoutReceiversFailsAndLeavesTheValue) {
 
 // Trap C11 (#7629): a channel that begins without receivers behaves like a
 // channel that has lost its receivers.
-TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
+TEST(Broadcast, AChannelCanBeginWithoutReceivers) {
   const Sender<int> tx(4);
   ClosedFuture closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsReady());
@@ -162,11 +162,11 @@ TEST(Broadcast, AChannelThatBeginsWithoutReceivers) {
 
 // Trap C11 (#4814, #4867): receiving hung in a channel that had been without
 // receivers for some time.
-TEST(Broadcast, AChannelThatLostItsReceiversGetsNewOnes) {
+TEST(Broadcast, AChannelWithoutReceiversCanGetNewOnes) {
   auto [tx, first] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
   {
-    const Receiver<int> gone = std::move(first);
+    const Receiver<int> dropped = std::move(first);
   }
   EXPECT_FALSE(tx.Send(2).ok());
   std::optional<Sender<int>> sender(std::move(tx));
@@ -189,7 +189,7 @@ TEST(Broadcast, AChannelThatLostItsReceiversGetsNewOnes) {
   EXPECT_TRUE(PollOnce(last, waker)->IsClosed());
 }
 
-TEST(Broadcast, IsClosedWhenTheLastSenderHasGone) {
+TEST(Broadcast, IsClosedWhenTheLastSenderIsDestroyed) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Sender<int>> first(std::move(tx));
   std::optional<Sender<int>> second = first;
@@ -205,30 +205,30 @@ TEST(Broadcast, IsClosedWhenTheLastSenderHasGone) {
 
 // Trap C11 (#2448): the end takes no place in the ring. Therefore it overwrites
 // no value, and receivers do not wait for it.
-TEST(Broadcast, TheEndOverwritesNothing) {
+TEST(Broadcast, ClosingOverwritesNoValue) {
   auto [tx, rx] = Channel<std::string>(2);
   {
-    const Sender<std::string> gone = std::move(tx);
-    ASSERT_TRUE(gone.Send("one").ok());
-    ASSERT_TRUE(gone.Send("two").ok());
+    const Sender<std::string> dropped = std::move(tx);
+    ASSERT_TRUE(dropped.Send("one").ok());
+    ASSERT_TRUE(dropped.Send("two").ok());
   }
   EXPECT_EQ(*rx.BlockingReceive(), "one");
   EXPECT_EQ(*rx.BlockingReceive(), "two");
   EXPECT_TRUE(rx.BlockingReceive().IsClosed());
 }
 
-TEST(Broadcast, WhoSubscribesToAClosedChannelGetsItsEnd) {
+TEST(Broadcast, AReceiverOfAClosedChannelSeesTheClose) {
   auto [tx, rx] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
   {
-    const Sender<int> gone = std::move(tx);
+    const Sender<int> dropped = std::move(tx);
   }
   Receiver<int> other = rx.Resubscribe();
   EXPECT_TRUE(other.TryReceive().IsClosed());
   EXPECT_EQ(*rx.TryReceive(), 1);
 }
 
-TEST(Broadcast, TheSendersSizeIsThatOfTheSlowestReceiver) {
+TEST(Broadcast, ASendersSizeIsThatOfTheSlowestReceiver) {
   auto [tx, rx1] = Channel<int>(4);
   Receiver<int> rx2 = tx.Subscribe();
   EXPECT_TRUE(tx.IsEmpty());
@@ -246,7 +246,7 @@ TEST(Broadcast, TheSendersSizeIsThatOfTheSlowestReceiver) {
   EXPECT_FALSE(rx1.IsEmpty());
 }
 
-TEST(Broadcast, AWeakSenderKeepsNothingOpen) {
+TEST(Broadcast, AWeakSenderDoesNotKeepTheChannelOpen) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Sender<int>> sender(std::move(tx));
   const WeakSender<int> weak = sender->Downgrade();
@@ -261,7 +261,7 @@ TEST(Broadcast, AWeakSenderKeepsNothingOpen) {
   EXPECT_TRUE(rx.TryReceive().IsClosed());
 }
 
-TEST(Broadcast, TellsWhetherTwoAreOfTheSameChannel) {
+TEST(Broadcast, SameChannelComparesChannels) {
   auto [tx1, rx1] = Channel<int>(2);
   auto [tx2, rx2] = Channel<int>(2);
   EXPECT_TRUE(tx1.SameChannel(Sender<int>(tx1)));
@@ -279,17 +279,17 @@ Co<int> Sum(Receiver<int> rx) {
   }
 }
 
-TEST(Broadcast, IsReceivedByACoroutine) {
+TEST(Broadcast, ACoroutineReceives) {
   auto [tx, rx] = Channel<int>(8);
   for (int i = 1; i <= 4; ++i) ASSERT_TRUE(tx.Send(i).ok());
   Co<int> sum = Sum(std::move(rx));
   {
-    const Sender<int> gone = std::move(tx);
+    const Sender<int> dropped = std::move(tx);
   }
   EXPECT_EQ(BlockOn(sum), 10);
 }
 
-TEST(Broadcast, AThreadWaitsForAValueOfAnother) {
+TEST(Broadcast, AThreadWaitsForAValueOfAnotherThread) {
   auto [tx, rx] = Channel<std::string>(1);
   std::thread sending([tx = std::move(tx)] {
     static_cast<void>(tx.Send("one"));

@@ -31,7 +31,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(BroadcastValue, AValueThatNeedNotBeDefaultConstructible) {
+TEST(BroadcastValue, AValueNeedsNoDefaultConstructor) {
   class Number {
    public:
     explicit Number(int value) : value_(value) {}
@@ -45,7 +45,7 @@ TEST(BroadcastValue, AValueThatNeedNotBeDefaultConstructible) {
   EXPECT_EQ(rx.TryReceive()->value(), 3);
 }
 
-TEST(BroadcastValue, AValueOfLargeAlignmentIsAligned) {
+TEST(BroadcastValue, AnOverAlignedValueIsAligned) {
   struct alignas(64) Line {
     std::array<uint64_t, 8> words;
   };
@@ -56,7 +56,7 @@ TEST(BroadcastValue, AValueOfLargeAlignmentIsAligned) {
 
 // The value is moved before the lock is taken, and then the last receiver is
 // destroyed. In this test the move itself destroys the receiver.
-TEST(BroadcastValue, AValueIsGivenBackIfTheLastReceiverGoesMeanwhile) {
+TEST(BroadcastValue, AValueIsReturnedIfItsMoveDestroysTheLastReceiver) {
   class Value {
    public:
     Value(std::optional<Receiver<Value>>* rx, int value)
@@ -87,7 +87,7 @@ TEST(BroadcastValue, AValueIsGivenBackIfTheLastReceiverGoesMeanwhile) {
   EXPECT_EQ(value.value(), 5);  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(BroadcastValue, AValueThatCannotBeAssignedIsCopied) {
+TEST(BroadcastValue, AnUnassignableValueIsCopied) {
   struct Constant {
     const std::string text;
   };
@@ -98,7 +98,7 @@ TEST(BroadcastValue, AValueThatCannotBeAssignedIsCopied) {
   EXPECT_EQ(rx.TryReceive()->text, "text");
 }
 
-TEST(BroadcastValue, APlainValueThatCannotBeAssigned) {
+TEST(BroadcastValue, AnUnassignablePlainValueIsSent) {
   struct Constant {
     const int number;
   };
@@ -118,7 +118,7 @@ TEST(BroadcastValue, APlainValueThatCannotBeAssigned) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 // Only the receiver whose copy throws has lost the value.
-TEST(BroadcastValue, ACopyThatThrowsIsThatReceiversLoss) {
+TEST(BroadcastValue, AThrowingCopyLosesTheValueForItsReceiverOnly) {
   class Bad {
    public:
     explicit Bad(bool* throws) : throws_(throws) {}
@@ -145,7 +145,7 @@ TEST(BroadcastValue, ACopyThatThrowsIsThatReceiversLoss) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(BroadcastValue, TheLastReceiverGetsTheValueAndNoCopy) {
+TEST(BroadcastValue, TheLastReceiverGetsTheValueWithoutACopy) {
   Counts counts;
   auto [tx, rx1] = Channel<CopyableCounted>(2);
   Receiver<CopyableCounted> rx2 = tx.Subscribe();
@@ -159,7 +159,7 @@ TEST(BroadcastValue, TheLastReceiverGetsTheValueAndNoCopy) {
   EXPECT_EQ(counts.live, 0);
 }
 
-TEST(BroadcastValue, AValueGoesWhenItIsOverwritten) {
+TEST(BroadcastValue, AnOverwrittenValueIsDestroyed) {
   Counts counts;
   auto [tx, rx] = Channel<CopyableCounted>(2);
   for (int i = 0; i < 5; ++i)
@@ -170,7 +170,7 @@ TEST(BroadcastValue, AValueGoesWhenItIsOverwritten) {
   EXPECT_EQ(counts.live, 1);
 }
 
-TEST(BroadcastValue, AValueThatIsOverwrittenIsNotDestroyedUnderTheLock) {
+TEST(BroadcastValue, AnOverwrittenValueIsNotDestroyedUnderTheLock) {
   struct Uses {
     explicit Uses(const Sender<std::shared_ptr<Uses>>& tx) : tx(tx) {}
     Uses(const Uses&) = delete;
@@ -188,7 +188,7 @@ TEST(BroadcastValue, AValueThatIsOverwrittenIsNotDestroyedUnderTheLock) {
   EXPECT_TRUE(rx.TryReceive().has_value());
 }
 
-TEST(BroadcastValue, AReceiverThatGoesGivesUpItsShares) {
+TEST(BroadcastValue, ADestroyedReceiverGivesUpItsShares) {
   Counts counts;
   auto [tx, rx1] = Channel<CopyableCounted>(4);
   std::optional<Receiver<CopyableCounted>> rx2(tx.Subscribe());
@@ -201,7 +201,7 @@ TEST(BroadcastValue, AReceiverThatGoesGivesUpItsShares) {
 }
 
 // Tokio #3434: a receiver that has lagged is destroyed.
-TEST(BroadcastValue, AReceiverThatHasLaggedMayGo) {
+TEST(BroadcastValue, AReceiverThatHasLaggedCanBeDestroyed) {
   Counts counts;
   auto [tx, rx1] = Channel<CopyableCounted>(2);
   std::optional<Receiver<CopyableCounted>> rx2(tx.Subscribe());
@@ -215,7 +215,7 @@ TEST(BroadcastValue, AReceiverThatHasLaggedMayGo) {
   EXPECT_EQ(counts.live, 0);
 }
 
-TEST(BroadcastValue, NothingIsLeftWhenBothEndsHaveGone) {
+TEST(BroadcastValue, BothEndsTogetherDestroyEveryValue) {
   Counts counts;
   {
     auto [tx, rx] = Channel<CopyableCounted>(4);
@@ -225,7 +225,7 @@ TEST(BroadcastValue, NothingIsLeftWhenBothEndsHaveGone) {
   EXPECT_EQ(counts.live, 0);
 }
 
-TEST(BroadcastValue, WhoIsAssignedToGivesUpWhatItHad) {
+TEST(BroadcastValue, AssignmentDestroysTheOldReceiver) {
   auto [tx1, rx] = Channel<int>(2);
   auto [tx2, other] = Channel<int>(2);
   rx = std::move(other);
@@ -238,7 +238,7 @@ TEST(BroadcastValue, WhoIsAssignedToGivesUpWhatItHad) {
 
 // Trap C11 (#7232, RUSTSEC-2025-0023): several threads copy values at once;
 // only the last thread has exclusive access.
-TEST(BroadcastValue, IsCopiedByManyAtOnceAndMovedByTheLastAlone) {
+TEST(BroadcastValue, ManyReceiversCopyAndOnlyTheLastMoves) {
   class Value {
    public:
     explicit Value(std::atomic<int>* users) : users_(users) {}

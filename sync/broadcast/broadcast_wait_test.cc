@@ -28,7 +28,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(BroadcastWait, ASendWakesAllWhoWait) {
+TEST(BroadcastWait, ASendWakesAllWaiters) {
   auto [tx, rx1] = Channel<int>(2);
   Receiver<int> rx2 = tx.Subscribe();
   CountingWaker task1, task2;
@@ -45,7 +45,7 @@ TEST(BroadcastWait, ASendWakesAllWhoWait) {
   EXPECT_EQ(*PollOnce(receive2, waker2).value(), 1);
 }
 
-TEST(BroadcastWait, WhoDoesNotWaitIsNotWoken) {
+TEST(BroadcastWait, AReadyReceiveIsNotWoken) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -59,7 +59,7 @@ TEST(BroadcastWait, WhoDoesNotWaitIsNotWoken) {
 
 // Trap C11 (#2135): a receiver that was woken, and then waits again or is
 // dropped, is notified of the next value.
-TEST(BroadcastWait, EachWaitIsToldOfTheNextValue) {
+TEST(BroadcastWait, EachWaitIsNotifiedOfTheNextValue) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -86,7 +86,7 @@ TEST(BroadcastWait, TheWakerOfTheLastPollIsWoken) {
   EXPECT_EQ(after.wakes(), 1);
 }
 
-TEST(BroadcastWait, ACancelledReceiveHasTakenNothing) {
+TEST(BroadcastWait, ACancelledReceiveTakesNoValue) {
   auto [tx, rx] = Channel<std::string>(2);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -105,7 +105,7 @@ TEST(BroadcastWait, ACancelledReceiveHasTakenNothing) {
 }
 
 // A receive that was polled with the no-op waker is in the list as well.
-TEST(BroadcastWait, ACancelledReceiveOfNoTaskLeavesTheList) {
+TEST(BroadcastWait, ACancelledReceiveWithTheNoopWakerLeavesTheList) {
   auto [tx, rx] = Channel<int>(2);
   {
     ReceiveFuture<int> receive = rx.Receive();
@@ -114,7 +114,7 @@ TEST(BroadcastWait, ACancelledReceiveOfNoTaskLeavesTheList) {
   EXPECT_TRUE(tx.Send(1).ok());
 }
 
-TEST(BroadcastWait, AReceiveMayBeMovedBeforeItIsPolled) {
+TEST(BroadcastWait, AReceiveCanBeMovedBeforeItIsPolled) {
   auto [tx, rx] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
   ReceiveFuture<int> receive = rx.Receive();
@@ -122,7 +122,7 @@ TEST(BroadcastWait, AReceiveMayBeMovedBeforeItIsPolled) {
   EXPECT_EQ(*PollOnce(moved).value(), 1);
 }
 
-TEST(BroadcastWait, PanicsIfAFutureIsMovedAfterItWasPolled) {
+TEST(BroadcastWait, MovingAPolledFuturePanics) {
   auto [tx, rx] = Channel<int>(2);
   ReceiveFuture<int> receive = rx.Receive();
   ASSERT_TRUE(PollOnce(receive).IsPending());
@@ -134,7 +134,7 @@ TEST(BroadcastWait, PanicsIfAFutureIsMovedAfterItWasPolled) {
                "broadcast::Sender::Closed");
 }
 
-TEST(BroadcastWait, PanicsIfAFutureIsPolledAfterItHasFinished) {
+TEST(BroadcastWait, PollingACompleteFuturePanics) {
   auto [tx, rx] = Channel<int>(2);
   ASSERT_TRUE(tx.Send(1).ok());
   ReceiveFuture<int> receive = rx.Receive();
@@ -168,7 +168,7 @@ TEST(BroadcastWait, TakesAUnitOfTheBudgetForEachValue) {
   }
 }
 
-TEST(BroadcastWait, AWaitThatIsPendingTakesNoBudget) {
+TEST(BroadcastWait, APendingReceiveTakesNoBudget) {
   auto [tx, rx] = Channel<int>(2);
   const Waker waker;
   Context cx(waker);
@@ -180,7 +180,7 @@ TEST(BroadcastWait, AWaitThatIsPendingTakesNoBudget) {
 }
 
 // Trap C11 (#5578): wakers are cloned, called and dropped without the lock.
-TEST(BroadcastWait, AWakerMayUseTheChannel) {
+TEST(BroadcastWait, AWakerCanUseTheChannel) {
   auto [tx, rx] = Channel<int>(2);
   const auto use = [&tx = tx] { static_cast<void>(tx.size()); };
   CountingWaker task;
@@ -209,7 +209,7 @@ TEST(BroadcastWait, AWakerMayUseTheChannel) {
 
 // Wakers of futures that wait for a moment without receivers are also called
 // and dropped without the lock.
-TEST(BroadcastWait, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
+TEST(BroadcastWait, AWakerOfClosedCanUseTheChannel) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
   CountingWaker task;
@@ -224,7 +224,7 @@ TEST(BroadcastWait, AWakerOfWhoWaitsForNoReceiverMayUseTheChannel) {
 
 // There are more waiters than are woken at once: a waiter whose turn has not
 // come may be polled when there is a receiver again.
-TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllThatWait) {
+TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllWaiters) {
   constexpr size_t kMany = 40;
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
@@ -254,7 +254,7 @@ TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllThatWait) {
 
 // Trap C11 (#5923, #5925): receivers that wait again, while a send wakes, wait
 // for the next value; the send ignores them.
-TEST(BroadcastWait, ASendWakesOnlyThoseWhoWaitedBefore) {
+TEST(BroadcastWait, ASendWakesOnlyEarlierWaiters) {
   constexpr size_t kReceivers = 100;  // several batches
   const Sender<int> tx(2);
   std::vector<Receiver<int>> receivers;
@@ -282,7 +282,7 @@ TEST(BroadcastWait, ASendWakesOnlyThoseWhoWaitedBefore) {
   for (const CountingWaker& task : tasks) EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(BroadcastWait, OfManyWhoWaitSomeMayGoWhileTheOthersAreWoken) {
+TEST(BroadcastWait, WaitersCanBeDestroyedWhileOthersAreWoken) {
   constexpr size_t kReceivers = 100;
   const Sender<int> tx(2);
   std::vector<Receiver<int>> receivers;
@@ -304,7 +304,7 @@ TEST(BroadcastWait, OfManyWhoWaitSomeMayGoWhileTheOthersAreWoken) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(BroadcastWait, AWakerThatThrowsKeepsNobodyElseAsleep) {
+TEST(BroadcastWait, AThrowingWakerDoesNotStopTheOthers) {
   auto [tx, rx1] = Channel<std::string>(2);
   Receiver<std::string> rx2 = tx.Subscribe();
   CountingWaker bad, good;
@@ -320,7 +320,7 @@ TEST(BroadcastWait, AWakerThatThrowsKeepsNobodyElseAsleep) {
   EXPECT_EQ(*PollOnce(receive2, good_waker).value(), "one");
 }
 
-TEST(BroadcastWait, ACloneThatThrowsLeavesTheFutureAsItWas) {
+TEST(BroadcastWait, AThrowingCloneLeavesTheFutureUnchanged) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task;
   task.OnClone([] { throw std::runtime_error("bad"); });
@@ -333,7 +333,7 @@ TEST(BroadcastWait, ACloneThatThrowsLeavesTheFutureAsItWas) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(BroadcastWait, NoReceiverIsLeft) {
+TEST(BroadcastWait, ClosedIsReadyWhenNoReceiverIsLeft) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
   CountingWaker task;
@@ -351,7 +351,7 @@ TEST(BroadcastWait, NoReceiverIsLeft) {
 
 // The moment also counts before the first poll, and between the first and the
 // second poll if the first poll had no budget to check.
-TEST(BroadcastWait, AMomentWithoutReceiversSinceTheCallIsEnough) {
+TEST(BroadcastWait, ClosedIsReadyAfterAMomentWithoutReceivers) {
   const Sender<int> tx(2);
   ClosedFuture first = tx.Closed();
   std::optional<Receiver<int>> receiver(tx.Subscribe());
@@ -372,7 +372,7 @@ TEST(BroadcastWait, AMomentWithoutReceiversSinceTheCallIsEnough) {
   EXPECT_TRUE(PollOnce(fourth).IsPending());
 }
 
-TEST(BroadcastWait, AFutureThatHasFinishedKeepsNoWaker) {
+TEST(BroadcastWait, ACompleteFutureKeepsNoWaker) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task, other_task;
   ReceiveFuture<int> receive = rx.Receive();
@@ -387,14 +387,14 @@ TEST(BroadcastWait, AFutureThatHasFinishedKeepsNoWaker) {
   ASSERT_TRUE(PollOnce(closed, task.NewWaker()).IsPending());
   EXPECT_EQ(task.live(), 1);
   {
-    const Receiver<int> gone = std::move(rx);
+    const Receiver<int> dropped = std::move(rx);
   }
   EXPECT_TRUE(PollOnce(closed, other_task.NewWaker()).IsReady());
   EXPECT_EQ(task.live(), 0);
   EXPECT_EQ(other_task.live(), 0);
 }
 
-TEST(BroadcastWait, ACancelledWaitForNoReceiverIsNotWoken) {
+TEST(BroadcastWait, ACancelledClosedIsNotWoken) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
   CountingWaker task;

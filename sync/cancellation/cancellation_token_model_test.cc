@@ -159,7 +159,7 @@ MODEL_TEST(CancellationToken, AChildIsMadeWhileItsParentIsCancelled) {
   Require(child.IsCancelled());
 }
 
-MODEL_TEST(CancellationToken, AllBelowAreCancelledWhenACallReturns) {
+MODEL_TEST(CancellationToken, AllDescendantsAreCancelledWhenCancelReturns) {
   const CancellationToken token;
   const CancellationToken child = token.ChildToken();
   const CancellationToken grandchild = child.ChildToken();
@@ -174,7 +174,7 @@ MODEL_TEST(CancellationToken, AllBelowAreCancelledWhenACallReturns) {
 
 // A destroyed token leaves its child to its parent: a cancellation above is not
 // lost.
-MODEL_TEST(CancellationToken, AGrandchildIsCancelledThoughItsParentGoes) {
+MODEL_TEST(CancellationToken, AGrandchildIsCancelledWhileItsParentIsDestroyed) {
   const CancellationToken token;
   Holder child(token.ChildToken());
   const CancellationToken grandchild = child->ChildToken();
@@ -189,7 +189,7 @@ MODEL_TEST(CancellationToken, AGrandchildIsCancelledThoughItsParentGoes) {
 }
 
 // Two generations are destroyed at once.
-MODEL_TEST(CancellationToken, AParentAndItsParentGo) {
+MODEL_TEST(CancellationToken, AParentAndItsParentAreDestroyed) {
   const CancellationToken token;
   Holder child(token.ChildToken());
   Holder grandchild(child->ChildToken());
@@ -201,7 +201,7 @@ MODEL_TEST(CancellationToken, AParentAndItsParentGo) {
   Require(last.IsCancelled());
 }
 
-MODEL_TEST(CancellationToken, WhoGivesUpWaitingIsLeftAlone) {
+MODEL_TEST(CancellationToken, ACancelledWaitIsNotWoken) {
   const CancellationToken token;
   Task task, other;
   auto staying = token.Cancelled();
@@ -217,7 +217,7 @@ MODEL_TEST(CancellationToken, WhoGivesUpWaitingIsLeftAlone) {
 
 // A waiter of a child sees the cancellation, and drops the last copy, while the
 // thread that cancels the parent has not woken anybody.
-MODEL_TEST(CancellationToken, WhoIsToldDropsTheLastCopy) {
+MODEL_TEST(CancellationToken, ANotifiedWaiterDropsTheLastCopy) {
   const CancellationToken token;
   Task task;
   Thread waiting([&, token = Holder(token.ChildToken())]() mutable {
@@ -230,7 +230,7 @@ MODEL_TEST(CancellationToken, WhoIsToldDropsTheLastCopy) {
   token.Cancel();
 }
 
-MODEL_TEST(CancellationToken, BothCancelAndTheLastCopyGoes) {
+MODEL_TEST(CancellationToken, TwoCancelWhileTheLastCopyIsDestroyed) {
   Holder token{CancellationToken()};
   Thread other([token = Holder(*token)]() mutable {
     token->Cancel();

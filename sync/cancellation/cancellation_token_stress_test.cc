@@ -66,7 +66,7 @@ void Grow(const CancellationToken& root, FastRand& rand) {
   for (const CancellationToken& token : tokens) BlockOn(token.Cancelled());
 }
 
-TEST(CancellationTokenStress, AllBelowARootAreTold) {
+TEST(CancellationTokenStress, AllDescendantsOfARootAreNotified) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual);
   Barrier barrier(kThreads);

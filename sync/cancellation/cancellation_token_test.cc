@@ -50,7 +50,7 @@ TEST(CancellationToken, IsCancelledOnce) {
   EXPECT_TRUE(token.IsCancelled());
 }
 
-TEST(CancellationToken, CopiesAreOfOneToken) {
+TEST(CancellationToken, CopiesShareOneToken) {
   const CancellationToken token;
   const std::vector<CancellationToken> copies(2, token);
   CancellationToken assigned;
@@ -61,7 +61,7 @@ TEST(CancellationToken, CopiesAreOfOneToken) {
   EXPECT_TRUE(assigned.IsCancelled());
 }
 
-TEST(CancellationToken, WakesAllThatWait) {
+TEST(CancellationToken, WakesAllWaiters) {
   const CancellationToken token;
   CountingWaker task;
   std::vector<std::unique_ptr<CancellationToken::CancelledFuture>> futures;
@@ -75,7 +75,7 @@ TEST(CancellationToken, WakesAllThatWait) {
   for (auto& future : futures) EXPECT_TRUE(PollOnce(*future).IsReady());
 }
 
-TEST(CancellationToken, IsReadyAtOnceIfItWasCancelled) {
+TEST(CancellationToken, AWaitForACancelledTokenIsReadyAtOnce) {
   const CancellationToken token;
   token.Cancel();
   auto cancelled = token.Cancelled();
@@ -83,7 +83,7 @@ TEST(CancellationToken, IsReadyAtOnceIfItWasCancelled) {
   EXPECT_TRUE(PollOnce(token.CancelledOwned()).IsReady());
 }
 
-TEST(CancellationToken, CancelsItsChildrenAndTheirs) {
+TEST(CancellationToken, CancelsItsChildrenAndGrandchildren) {
   const CancellationToken token;
   const CancellationToken child = token.ChildToken();
   const CancellationToken grandchild = child.ChildToken();
@@ -116,7 +116,7 @@ TEST(CancellationToken, AChildOfACancelledTokenIsCancelled) {
   EXPECT_TRUE(child.ChildToken().IsCancelled());
 }
 
-TEST(CancellationToken, ATokenThatGoesCancelsNothing) {
+TEST(CancellationToken, ADestroyedTokenCancelsNothing) {
   std::optional<CancellationToken> token(std::in_place);
   const CancellationToken child = token->ChildToken();
   token.reset();
@@ -126,7 +126,7 @@ TEST(CancellationToken, ATokenThatGoesCancelsNothing) {
 }
 
 // Trap C13: tokio #4497.
-TEST(CancellationToken, ATokenThatGoesLeavesItsChildrenToItsParent) {
+TEST(CancellationToken, ADestroyedTokenLeavesItsChildrenToItsParent) {
   const CancellationToken token;
   std::optional<CancellationToken> child(token.ChildToken());
   const CancellationToken first = child->ChildToken();
@@ -139,7 +139,7 @@ TEST(CancellationToken, ATokenThatGoesLeavesItsChildrenToItsParent) {
 }
 
 // Trap C13: tokio #4497. There is no recursion, and no chain of tokens remains.
-TEST(CancellationToken, ALineOfTokensMayBeLong) {
+TEST(CancellationToken, ALongChainOfTokensIsCancelled) {
   constexpr int kLength = 200'000;
   const CancellationToken root;
   std::vector<CancellationToken> line = {root};
@@ -149,7 +149,7 @@ TEST(CancellationToken, ALineOfTokensMayBeLong) {
   EXPECT_TRUE(last.IsCancelled());
 }
 
-TEST(CancellationToken, ALineOfTokensMayBeLongAndGo) {
+TEST(CancellationToken, ALongChainOfDestroyedTokensIsCancelled) {
   constexpr int kLength = 200'000;
   const CancellationToken root;
   CancellationToken last = root;
@@ -163,7 +163,7 @@ TEST(CancellationToken, ALineOfTokensMayBeLongAndGo) {
 // own allocators.
 size_t BytesInUse() { return mallinfo2().uordblks; }
 
-TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
+TEST(CancellationToken, DestroyedTokensLeaveNoMemoryBehind) {
   constexpr int kTokens = 1'000'000;
   const CancellationToken root;
   const size_t before = BytesInUse();
@@ -177,7 +177,7 @@ TEST(CancellationToken, TokensThatHaveGoneLeaveNothing) {
   EXPECT_FALSE(last.IsCancelled());
 }
 
-TEST(CancellationToken, WhoGivesUpWaitingIsNotWoken) {
+TEST(CancellationToken, ACancelledWaitIsNotWoken) {
   const CancellationToken token;
   CountingWaker task;
   {
@@ -189,7 +189,7 @@ TEST(CancellationToken, WhoGivesUpWaitingIsNotWoken) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(CancellationToken, TheNewestWakerIsWoken) {
+TEST(CancellationToken, TheWakerOfTheLastPollIsWoken) {
   const CancellationToken token;
   CountingWaker before, after;
   {
@@ -203,7 +203,7 @@ TEST(CancellationToken, TheNewestWakerIsWoken) {
 }
 
 // Wakers are called under no lock, so they may do anything.
-TEST(CancellationToken, WakersMayComeBack) {
+TEST(CancellationToken, WakersCanUseTheToken) {
   CancellationToken token;
   CancellationToken child = token.ChildToken();
   CountingWaker task;
@@ -232,7 +232,7 @@ TEST(CancellationToken, AnOwnedFutureKeepsTheToken) {
   EXPECT_TRUE(PollOnce(cancelled).IsReady());
 }
 
-TEST(CancellationToken, AFutureMayBeMovedBeforeItIsPolled) {
+TEST(CancellationToken, AFutureCanBeMovedBeforeItIsPolled) {
   const CancellationToken token;
   auto one = token.Cancelled();
   auto two = std::move(one);
@@ -241,7 +241,7 @@ TEST(CancellationToken, AFutureMayBeMovedBeforeItIsPolled) {
   EXPECT_TRUE(PollOnce(two).IsReady());
 }
 
-TEST(CancellationToken, ATaskThatOnlyLooksYields) {
+TEST(CancellationToken, ATaskThatOnlyChecksYields) {
   const CancellationToken token;
   token.Cancel();
   const Waker waker;
@@ -254,7 +254,7 @@ TEST(CancellationToken, ATaskThatOnlyLooksYields) {
   EXPECT_TRUE(cancelled.Poll(cx).IsPending());
 }
 
-TEST(CancellationToken, AGuardCancelsWhenItGoes) {
+TEST(CancellationToken, ADestroyedGuardCancels) {
   const CancellationToken token;
   {
     CancellationDropGuard guard = token.DropGuard();
@@ -264,7 +264,7 @@ TEST(CancellationToken, AGuardCancelsWhenItGoes) {
   EXPECT_TRUE(token.IsCancelled());
 }
 
-TEST(CancellationToken, AGuardThatIsDisarmedCancelsNothing) {
+TEST(CancellationToken, ADisarmedGuardCancelsNothing) {
   const CancellationToken token;
   {
     CancellationDropGuard guard = token.DropGuard();
@@ -274,7 +274,7 @@ TEST(CancellationToken, AGuardThatIsDisarmedCancelsNothing) {
   EXPECT_FALSE(token.IsCancelled());
 }
 
-TEST(CancellationToken, AGuardThatIsReplacedCancels) {
+TEST(CancellationToken, AReplacedGuardCancels) {
   const CancellationToken first, second;
   CancellationDropGuard guard = first.DropGuard();
   guard = second.DropGuard();
@@ -282,13 +282,13 @@ TEST(CancellationToken, AGuardThatIsReplacedCancels) {
   EXPECT_FALSE(second.IsCancelled());
 }
 
-TEST(CancellationToken, RunsAFutureToItsEnd) {
+TEST(CancellationToken, RunsAFutureToCompletion) {
   const CancellationToken token;
   auto run = token.RunUntilCancelled(Ready(7));
   EXPECT_EQ(BlockOn(run), std::optional<int>(7));
 }
 
-TEST(CancellationToken, RunsAFutureUntilItIsCancelled) {
+TEST(CancellationToken, RunsAFutureUntilTheTokenIsCancelled) {
   const CancellationToken token;
   CountingWaker task;
   auto witness = std::make_shared<int>(0);
@@ -308,7 +308,7 @@ TEST(CancellationToken, RunsAFutureUntilItIsCancelled) {
   }
 }
 
-TEST(CancellationToken, ARunThatHasFinishedKeepsNoWaker) {
+TEST(CancellationToken, ACompleteRunKeepsNoWaker) {
   const CancellationToken token;
   const CancellationToken other;
   CountingWaker task;
@@ -323,7 +323,7 @@ TEST(CancellationToken, ARunThatHasFinishedKeepsNoWaker) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(CancellationToken, RunUntilCancelledTellsOfALambdaThatItsFutureUses) {
+TEST(CancellationToken, RunUntilCancelledReportsABorrowedLambda) {
   const CancellationToken token;
   int x = 1;
   auto lambda = [&x]() -> Co<int> { co_return x; };
@@ -332,7 +332,7 @@ TEST(CancellationToken, RunUntilCancelledTellsOfALambdaThatItsFutureUses) {
 }
 
 // As in tokio-util: a ready future has taken something that would be lost.
-TEST(CancellationToken, AFutureThatIsReadyWinsOnceItHasBegun) {
+TEST(CancellationToken, AReadyFutureWinsOnceItHasBegun) {
   const CancellationToken token;
   CountingWaker task;
   bool ready = false;
@@ -349,7 +349,7 @@ TEST(CancellationToken, AFutureThatIsReadyWinsOnceItHasBegun) {
 }
 
 // A future that uses up the budget of each poll does not hide the token.
-TEST(CancellationToken, IsSeenWithoutBudget) {
+TEST(CancellationToken, CancellationIsSeenWithoutBudget) {
   const CancellationToken token;
   CountingWaker task;
   const auto greedy = [](Context& cx) -> PollResult<int> {
@@ -363,7 +363,7 @@ TEST(CancellationToken, IsSeenWithoutBudget) {
 }
 
 // Trap C13: tokio #7462.
-TEST(CancellationToken, PollsNothingOnceItIsCancelled) {
+TEST(CancellationToken, PollsNothingOnceCancelled) {
   const CancellationToken token;
   token.Cancel();
   bool polled = false;
@@ -418,7 +418,7 @@ TEST(CancellationToken, RunsFuturesOfEveryKind) {
   EXPECT_EQ(**BlockOn(unique), 2);
 }
 
-TEST(CancellationToken, AnLvalueIsRunWhereItIs) {
+TEST(CancellationToken, RunsAnLvalueInPlace) {
   const CancellationToken token;
   const CancellationToken other;
   auto cancelled = other.Cancelled();
@@ -432,7 +432,7 @@ TEST(CancellationToken, AnLvalueIsRunWhereItIs) {
   EXPECT_TRUE(PollOnce(cancelled).IsReady());
 }
 
-TEST(CancellationToken, ShowsWhatItRuns) {
+TEST(CancellationToken, ATraceShowsTheFutureThatRuns) {
   const CancellationToken token, other;
   auto run = token.RunUntilCancelled(other.CancelledOwned());
   EXPECT_TRUE(PollOnce(run).IsPending());
@@ -456,7 +456,7 @@ TEST(CancellationToken, EndsALoopOnAnotherThread) {
   other.join();
 }
 
-TEST(CancellationToken, AFutureThatIsPolledAfterItsEndPanics) {
+TEST(CancellationToken, PollingACompleteFuturePanics) {
   const CancellationToken token;
   token.Cancel();
   auto cancelled = token.Cancelled();
@@ -471,7 +471,7 @@ TEST(CancellationToken, AFutureThatIsPolledAfterItsEndPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
+TEST(CancellationToken, MovingAPolledFuturePanics) {
   const CancellationToken token;
   auto one = token.Cancelled();
   EXPECT_TRUE(PollOnce(one).IsPending());
@@ -482,7 +482,7 @@ TEST(CancellationToken, AFutureThatIsMovedAfterItWasPolledPanics) {
 }
 
 // A future that can no longer be moved still has its token.
-TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
+TEST(CancellationToken, APolledOwnedFutureKeepsTheToken) {
   std::optional<CancellationToken> token(std::in_place);
   std::optional abandoned(token->CancelledOwned());
   auto waiting = token->CancelledOwned();
@@ -504,7 +504,7 @@ TEST(CancellationToken, AnOwnedFutureThatMayNotBeMovedKeepsTheToken) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST(CancellationToken, AWakerThatThrowsKeepsNobodyAsleep) {
+TEST(CancellationToken, AThrowingWakerDoesNotStopTheOthers) {
   const CancellationToken token;
   const CancellationToken child = token.ChildToken();
   CountingWaker bad, good;

@@ -36,7 +36,7 @@ struct Pair {
   int second = 2;
 };
 
-TEST(Mutex, IsWithOneAtATime) {
+TEST(Mutex, HasOneHolderAtATime) {
   Mutex<int> mutex(7);
   std::optional<MutexGuard<int>> guard = mutex.TryLock();
   EXPECT_EQ(**guard, 7);
@@ -47,14 +47,14 @@ TEST(Mutex, IsWithOneAtATime) {
   EXPECT_EQ(**PollOnce(mutex.Lock()), 8);
 }
 
-TEST(Mutex, MakesItsValueOfAnyArguments) {
+TEST(Mutex, ConstructsItsValueFromAnyArguments) {
   Mutex<std::vector<int>> mutex(3, 5);
   EXPECT_EQ(mutex.BlockingLock()->size(), 3u);
   Mutex<std::unique_ptr<int>> moved(std::make_unique<int>(4));
   EXPECT_EQ(**moved.BlockingLock(), 4);
 }
 
-TEST(Mutex, AnUnlockWakesTheNext) {
+TEST(Mutex, UnlockingWakesTheNextWaiter) {
   Mutex<int> mutex;
   CountingWaker first_task, second_task;
   std::optional guard(mutex.BlockingLock());
@@ -72,7 +72,7 @@ TEST(Mutex, AnUnlockWakesTheNext) {
   EXPECT_TRUE(PollOnce(second).IsReady());
 }
 
-TEST(Mutex, WhoGivesUpLeavesTheTurnToTheNext) {
+TEST(Mutex, ACancelledLockPassesTheTurnToTheNext) {
   Mutex<int> mutex;
   CountingWaker task;
   std::optional guard(mutex.BlockingLock());
@@ -95,7 +95,7 @@ Co<> AddSlowly(Mutex<int>& mutex, int times) {
   }
 }
 
-TEST(Mutex, IsHeldWhileItsHolderWaits) {
+TEST(Mutex, IsHeldAcrossAnAwait) {
   Mutex<int> mutex;
   std::thread other([&mutex] { BlockOn(AddSlowly(mutex, 200)); });
   BlockOn(AddSlowly(mutex, 200));
@@ -103,7 +103,7 @@ TEST(Mutex, IsHeldWhileItsHolderWaits) {
   EXPECT_EQ(*mutex.BlockingLock(), 400);
 }
 
-TEST(Mutex, AGuardMayBeMoved) {
+TEST(Mutex, AGuardCanBeMoved) {
   Mutex<int> mutex(1);
   Mutex<int> other(2);
   MutexGuard<int> guard = mutex.BlockingLock();
@@ -115,7 +115,7 @@ TEST(Mutex, AGuardMayBeMoved) {
   EXPECT_EQ(*moved, 2);
 }
 
-TEST(Mutex, AGuardMayBeOfAPart) {
+TEST(Mutex, AGuardCanBeMappedToAPart) {
   Mutex<Pair> mutex;
   {
     MutexGuard<int> part = mutex.BlockingLock().Map(
@@ -142,7 +142,7 @@ TEST(Mutex, AnOwnedGuardKeepsItsMutex) {
   EXPECT_TRUE(weak.expired());
 }
 
-TEST(Mutex, AnOwnedGuardUnlocks) {
+TEST(Mutex, ADestroyedOwnedGuardUnlocks) {
   auto mutex = std::make_shared<Mutex<int>>(5);
   std::optional guard = Mutex<int>::TryLockOwned(mutex);
   EXPECT_EQ(**guard, 5);
@@ -159,7 +159,7 @@ TEST(Mutex, ASoleOwnerNeedsNoLock) {
   EXPECT_EQ(std::move(mutex).Take(), "ab");
 }
 
-TEST(Mutex, MayBeDestroyedByWhoHasLockedItLast) {
+TEST(Mutex, TheLastHolderCanDestroyTheMutex) {
   for (int i = 0; i < 100; ++i) {
     auto mutex = std::make_unique<Mutex<int>>();
     std::optional guard(mutex->BlockingLock());
@@ -172,7 +172,7 @@ TEST(Mutex, MayBeDestroyedByWhoHasLockedItLast) {
   }
 }
 
-TEST(Mutex, PanicsWhenPolledAfterItWasReady) {
+TEST(Mutex, PollingACompleteFuturePanics) {
   Mutex<int> mutex;
   auto lock = mutex.Lock();
   EXPECT_TRUE(PollOnce(lock).IsReady());
@@ -195,7 +195,7 @@ TEST(Mutex, IsNotPoisoned) {
   EXPECT_EQ(**mutex.TryLock(), 1);
 }
 
-TEST(Mutex, AMapThatThrowsKeepsTheLock) {
+TEST(Mutex, AThrowingMapKeepsTheLock) {
   Mutex<Pair> mutex;
   MutexGuard<Pair> guard = mutex.BlockingLock();
   const auto fail = [](Pair&) -> int& { throw std::runtime_error("map"); };
@@ -205,7 +205,7 @@ TEST(Mutex, AMapThatThrowsKeepsTheLock) {
   EXPECT_FALSE(mutex.TryLock().has_value());
 }
 
-TEST(Mutex, AnOwnedFutureThatMayNotBeMovedKeepsItsMutex) {
+TEST(Mutex, APolledOwnedFutureKeepsItsMutex) {
   auto mutex = std::make_shared<Mutex<int>>();
   const std::weak_ptr<Mutex<int>> weak = mutex;
   std::optional guard(mutex->BlockingLock());

@@ -63,7 +63,7 @@ MODEL_TEST(RwLock, Downgrade, .mode = model::Mode::kBounded,
   Increment(*writing);
 }
 
-MODEL_TEST(RwLock, WhoUpgradesReadsAlone, .spurious_failures = 0) {
+MODEL_TEST(RwLock, AnUpgradeExcludesOtherReaders, .spurious_failures = 0) {
   RwLock<PlainInt> lock;
   const auto upgrade = [&lock] {
     std::optional<RwLockReadGuard<PlainInt>> reading = lock.TryRead();

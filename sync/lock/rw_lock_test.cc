@@ -38,7 +38,7 @@ struct Pair {
   int second = 2;
 };
 
-TEST(RwLock, IsWithManyReaders) {
+TEST(RwLock, HasManyReaders) {
   RwLock<int> lock(7);
   const RwLockReadGuard<int> first = lock.BlockingRead();
   const RwLockReadGuard<int> second = *PollOnce(lock.Read());
@@ -47,7 +47,7 @@ TEST(RwLock, IsWithManyReaders) {
   EXPECT_TRUE(lock.TryRead().has_value());
 }
 
-TEST(RwLock, IsWithOneWriter) {
+TEST(RwLock, HasOneWriter) {
   RwLock<int> lock(7);
   {
     RwLockWriteGuard<int> guard = lock.BlockingWrite();
@@ -91,7 +91,7 @@ TEST(RwLock, ReadersDoNotOvertakeAWriter) {
   EXPECT_TRUE(PollOnce(another).IsReady());
 }
 
-TEST(RwLock, AWriterThatGivesUpLetsReadersIn) {
+TEST(RwLock, ACancelledWriteLetsReadersIn) {
   RwLock<int> lock;
   CountingWaker task;
   const RwLockReadGuard<int> reading = lock.BlockingRead();
@@ -135,7 +135,7 @@ TEST(RwLock, AWriteLockBecomesAReadLock) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST(RwLock, ADowngradeWhoseWakerThrowsUnlocksOnce) {
+TEST(RwLock, ADowngradeWithAThrowingWakerUnlocksOnce) {
   RwLock<int> lock(MaxReaders(4));
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
@@ -153,7 +153,7 @@ TEST(RwLock, ADowngradeWhoseWakerThrowsUnlocksOnce) {
 }
 #endif
 
-TEST(RwLock, WhoReadsAloneMayUpgrade) {
+TEST(RwLock, TheOnlyReaderCanUpgrade) {
   RwLock<int> lock;
   RwLockReadGuard<int> reading = lock.BlockingRead();
   std::optional another(lock.BlockingRead());
@@ -168,7 +168,7 @@ TEST(RwLock, WhoReadsAloneMayUpgrade) {
   EXPECT_EQ(**lock.TryWrite(), 4);
 }
 
-TEST(RwLock, NobodyUpgradesWhileAWriterWaits) {
+TEST(RwLock, AReaderCannotUpgradeWhileAWriterWaits) {
   RwLock<int> lock;
   std::optional reading(lock.BlockingRead());
   auto write = lock.Write();
@@ -189,7 +189,7 @@ TEST(RwLock, ALimitOfOneIsAMutex) {
   EXPECT_TRUE(lock.TryWrite().has_value());
 }
 
-TEST(RwLock, GuardsMayBeOfAPart) {
+TEST(RwLock, GuardsCanBeMappedToAPart) {
   RwLock<Pair> lock;
   {
     RwLockWriteGuard<int> part = lock.BlockingWrite().Map(&Pair::second);
@@ -204,7 +204,7 @@ TEST(RwLock, GuardsMayBeOfAPart) {
   EXPECT_FALSE(lock.TryWrite().has_value());
 }
 
-TEST(RwLock, GuardsMayBeMoved) {
+TEST(RwLock, GuardsCanBeMoved) {
   RwLock<int> lock(1);
   RwLock<int> other(2);
   {
@@ -240,7 +240,7 @@ TEST(RwLock, OwnedGuardsKeepTheirLock) {
   EXPECT_TRUE(weak.expired());
 }
 
-TEST(RwLock, AnOwnedWriterUnlocks) {
+TEST(RwLock, ADestroyedOwnedWriteGuardUnlocks) {
   using Lock = RwLock<int>;
   auto lock = std::make_shared<Lock>();
   auto write = Lock::WriteOwned(lock);
@@ -275,7 +275,7 @@ Co<bool> AlwaysOneMore(RwLock<Pair>& lock, int times) {
   co_return always;
 }
 
-TEST(RwLock, ReadersSeeNothingHalfDone) {
+TEST(RwLock, ReadersSeeNoPartialWrite) {
   RwLock<Pair> lock;
   std::thread other([&lock] { BlockOn(AddSlowly(lock, 200)); });
   EXPECT_TRUE(BlockOn(AlwaysOneMore(lock, 200)));
@@ -283,12 +283,12 @@ TEST(RwLock, ReadersSeeNothingHalfDone) {
   EXPECT_EQ(lock.BlockingRead()->first, 201);
 }
 
-TEST(RwLock, PanicsOfALimitThatIsOutOfRange) {
+TEST(RwLock, ALimitOutOfRangePanics) {
   EXPECT_PANIC(RwLock<int>(MaxReaders(0)), "RwLock");
   EXPECT_PANIC(RwLock<int>(MaxReaders(~size_t{0})), "kMaxPermits");
 }
 
-TEST(RwLock, PanicsWhenPolledAfterItWasReady) {
+TEST(RwLock, PollingACompleteFuturePanics) {
   RwLock<int> lock;
   auto read = lock.Read();
   EXPECT_TRUE(PollOnce(read).IsReady());
@@ -302,7 +302,7 @@ TEST(RwLock, PanicsWhenPolledAfterItWasReady) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST(RwLock, OwnedFuturesThatMayNotBeMovedKeepTheirLock) {
+TEST(RwLock, PolledOwnedFuturesKeepTheirLock) {
   auto lock = std::make_shared<RwLock<int>>();
   const std::weak_ptr<RwLock<int>> weak = lock;
   {

@@ -26,7 +26,7 @@
 namespace rouse::mpsc {
 namespace {
 
-TEST(MpscClose, TheLastSendersEndIsTheEnd) {
+TEST(MpscClose, DestroyingTheLastSenderClosesTheChannel) {
   auto channel = Channel<int>(2);
   auto& rx = channel.second;
   std::optional<Sender<int>> first = std::move(channel.first);
@@ -43,7 +43,7 @@ TEST(MpscClose, TheLastSendersEndIsTheEnd) {
 }
 
 // Trap C1.
-TEST(MpscClose, TheLastSendersEndWakesTheReceiver) {
+TEST(MpscClose, DestroyingTheLastSenderWakesTheReceiver) {
   auto channel = UnboundedChannel<int>();
   auto& rx = channel.second;
   CountingWaker task;
@@ -89,7 +89,7 @@ Co<int> CloseLater(Receiver<int>& rx) {
   co_return 0;
 }
 
-TEST(MpscClose, AnArmOfAJoinMayCloseForTheOther) {
+TEST(MpscClose, ABranchOfAJoinCanCloseForTheOther) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_EQ(BlockOn(Join(CloseLater(rx), CountAll(rx))), std::tuple(0, 0));
   auto [tx2, rx2] = Channel<int>(1);
@@ -97,7 +97,7 @@ TEST(MpscClose, AnArmOfAJoinMayCloseForTheOther) {
 }
 
 // Two branches of a Select may wait for one receiver.
-TEST(MpscClose, AReceiveThatIsDestroyedLeavesAnothersWaker) {
+TEST(MpscClose, ADestroyedReceiveLeavesTheWakerOfAnother) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -111,7 +111,7 @@ TEST(MpscClose, AReceiveThatIsDestroyedLeavesAnothersWaker) {
   EXPECT_EQ(Take(second), 1);
 }
 
-TEST(MpscClose, TheLatestReceiveThatIsDestroyedLeavesItsTasksWaker) {
+TEST(MpscClose, TheDestroyedLatestReceiveLeavesItsTasksWaker) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
   auto first = rx.Receive();
@@ -126,7 +126,7 @@ TEST(MpscClose, TheLatestReceiveThatIsDestroyedLeavesItsTasksWaker) {
 }
 
 // Trap C1.
-TEST(MpscClose, ClosingWakesThoseThatWaitForRoom) {
+TEST(MpscClose, ClosingWakesSendsThatWaitForRoom) {
   auto [tx, rx] = Channel<Box>(1);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -142,7 +142,7 @@ TEST(MpscClose, ClosingWakesThoseThatWaitForRoom) {
   EXPECT_EQ(*send.TakeValue(), 2);
 }
 
-TEST(MpscClose, WhatWasSentBeforeACloseIsReceived) {
+TEST(MpscClose, MessagesSentBeforeACloseAreReceived) {
   auto [tx, rx] = Channel<int>(3);
   EXPECT_TRUE(tx.TrySend(1).ok());
   rx.Close();
@@ -153,7 +153,7 @@ TEST(MpscClose, WhatWasSentBeforeACloseIsReceived) {
   EXPECT_EQ(Take(rx.Receive()), std::nullopt);
 }
 
-TEST(MpscClose, WhatWasSentBeforeACloseIsReceivedUnbounded) {
+TEST(MpscClose, UnboundedMessagesSentBeforeACloseAreReceived) {
   auto [tx, rx] = UnboundedChannel<Box>();
   EXPECT_TRUE(tx.Send(MakeBox(1)).ok());
   rx.Close();
@@ -166,7 +166,7 @@ TEST(MpscClose, WhatWasSentBeforeACloseIsReceivedUnbounded) {
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-TEST(MpscClose, APermitMaySendAfterAClose) {
+TEST(MpscClose, APermitCanSendAfterAClose) {
   auto [tx, rx] = Channel<int>(2);
   absl::StatusOr<Permit<int>> permit = tx.TryReserve();
   ASSERT_TRUE(permit.ok());
@@ -182,7 +182,7 @@ TEST(MpscClose, APermitMaySendAfterAClose) {
 }
 
 // Trap C5.
-TEST(MpscClose, APermitThatIsReturnedWakesAClosingReceiver) {
+TEST(MpscClose, AReturnedPermitWakesAClosingReceiver) {
   auto [tx, rx] = Channel<int>(2);
   std::optional<absl::StatusOr<Permit<int>>> permit = tx.TryReserve();
   std::optional<absl::StatusOr<PermitBatch<int>>> batch = tx.TryReserveMany(1);
@@ -199,7 +199,7 @@ TEST(MpscClose, APermitThatIsReturnedWakesAClosingReceiver) {
 }
 
 // Trap C5: the place had been given to a send that was not polled since then.
-TEST(MpscClose, ASendThatIsDroppedWakesAClosingReceiver) {
+TEST(MpscClose, ADestroyedSendWakesAClosingReceiver) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(1).ok());
   auto send = std::make_optional(tx.Send(2));
@@ -228,7 +228,7 @@ TEST(MpscClose, ClosedIsReadyWhenTheReceiverCloses) {
   EXPECT_TRUE(PollOnce(tx.Closed()).IsReady());
 }
 
-TEST(MpscClose, ClosedIsReadyWhenTheReceiverGoes) {
+TEST(MpscClose, ClosedIsReadyWhenTheReceiverIsDestroyed) {
   auto channel = UnboundedChannel<int>();
   const auto& tx = channel.first;
   CountingWaker task;
@@ -243,7 +243,7 @@ TEST(MpscClose, ClosedIsReadyWhenTheReceiverGoes) {
   EXPECT_TRUE(absl::IsCancelled(tx.Send(1)));
 }
 
-TEST(MpscClose, AClosedThatIsReadyKeepsNoWaker) {
+TEST(MpscClose, ACompleteClosedKeepsNoWaker) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker first, second;
   auto closed = tx.Closed();
@@ -254,7 +254,7 @@ TEST(MpscClose, AClosedThatIsReadyKeepsNoWaker) {
   EXPECT_EQ(second.live(), 0);
 }
 
-TEST(MpscClose, AClosedThatIsDroppedIsNotWoken) {
+TEST(MpscClose, ADestroyedClosedIsNotWoken) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -267,7 +267,7 @@ TEST(MpscClose, AClosedThatIsDroppedIsNotWoken) {
 }
 
 // Trap C2: the remaining messages are destroyed, each of them once.
-TEST(MpscClose, TheReceiverTakesItsMessagesWithIt) {
+TEST(MpscClose, ADestroyedReceiverDestroysItsMessages) {
   Counts counts;
   auto channel = UnboundedChannel<Counted>();
   auto& tx = channel.first;
@@ -281,7 +281,7 @@ TEST(MpscClose, TheReceiverTakesItsMessagesWithIt) {
 }
 
 // Trap C2.
-TEST(MpscClose, WhatIsSentAfterTheReceiverHasGoneGoesAtOnce) {
+TEST(MpscClose, AMessageSentToADestroyedReceiverIsDestroyedAtOnce) {
   Counts counts;
   auto channel = Channel<Counted>(kMany);
   auto& tx = channel.first;
@@ -305,7 +305,7 @@ TEST(MpscClose, WhatIsSentAfterTheReceiverHasGoneGoesAtOnce) {
 }
 
 // Trap C2: the send had its place, and was not polled since then.
-TEST(MpscClose, ASendThatComesLateGoesAtOnce) {
+TEST(MpscClose, ALateSendIsDestroyedAtOnce) {
   Counts counts;
   auto channel = Channel<Counted>(1);
   auto& tx = channel.first;
@@ -321,7 +321,7 @@ TEST(MpscClose, ASendThatComesLateGoesAtOnce) {
 }
 
 // Trap C2: otherwise no answer would ever arrive.
-TEST(MpscClose, WhoAsksTooLateIsToldSo) {
+TEST(MpscClose, ALateRequestLearnsThatNoAnswerComes) {
   auto channel = Channel<oneshot::Sender<int>>(1);
   absl::StatusOr<Permit<oneshot::Sender<int>>> permit =
       channel.first.TryReserve();
@@ -349,7 +349,7 @@ struct Package {
 
 // Trap C2: otherwise the message would keep the channel alive, and the channel
 // would keep the message.
-TEST(MpscClose, AMessageWithAWeakSenderThatComesLateIsNotKept) {
+TEST(MpscClose, ALateMessageWithAWeakSenderIsNotKept) {
   auto witness = std::make_shared<int>(0);
   {
     auto [tx, rx] = Channel<Package>(2);
@@ -366,7 +366,7 @@ TEST(MpscClose, AMessageWithAWeakSenderThatComesLateIsNotKept) {
 }
 
 // Trap C2: the message then holds the only handle.
-TEST(MpscClose, AMessageThatComesLateMayHoldTheLastSender) {
+TEST(MpscClose, ALateMessageCanHoldTheLastSender) {
   auto witness = std::make_shared<int>(0);
   auto channel = Channel<Package>(3);
   std::optional<Sender<Package>> tx = std::move(channel.first);
@@ -384,7 +384,7 @@ TEST(MpscClose, AMessageThatComesLateMayHoldTheLastSender) {
   EXPECT_EQ(witness.use_count(), 1);
 }
 
-TEST(MpscClose, MessagesMayHoldSendersOfTheirChannel) {
+TEST(MpscClose, MessagesCanHoldSendersOfTheirChannel) {
   auto [tx, rx] = UnboundedChannel<Letter>();
   EXPECT_TRUE(tx.Send(Letter{tx}).ok());
   EXPECT_EQ(tx.strong_count(), 2u);

@@ -188,7 +188,7 @@ int Pop(IntQueue& queue, int limit) {
 }
 
 // Two pushes meet at the end of a block, and both need the next block.
-MODEL_TEST(Mpsc, TwoPushOverABorder, .mode = Mode::kBounded,
+MODEL_TEST(Mpsc, TwoPushesCrossABlockBoundary, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
   Push(queue, 1);
@@ -200,8 +200,8 @@ MODEL_TEST(Mpsc, TwoPushOverABorder, .mode = Mode::kBounded,
 }
 
 // Blocks are reused while a push searches for its place.
-MODEL_TEST(Mpsc, BlocksGoRound, .mode = Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
+MODEL_TEST(Mpsc, BlocksAreReusedDuringAPush, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
   Push(queue, 5);
   Thread other([&] { Push(queue, 3); });
@@ -210,7 +210,7 @@ MODEL_TEST(Mpsc, BlocksGoRound, .mode = Mode::kBounded, .preemption_bound = 2,
   Require(popped + Pop(queue, 8) == 8);
 }
 
-MODEL_TEST(Mpsc, BlocksGoRoundUnderTwo, .mode = Mode::kBounded,
+MODEL_TEST(Mpsc, BlocksAreReusedDuringTwoPushes, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
   Push(queue, 2);
@@ -223,7 +223,7 @@ MODEL_TEST(Mpsc, BlocksGoRoundUnderTwo, .mode = Mode::kBounded,
 }
 
 // A reused block and a new block compete for the same place.
-MODEL_TEST(Mpsc, BlocksComeBackWhileOthersAreAppended, .mode = Mode::kBounded,
+MODEL_TEST(Mpsc, AReusedBlockCompetesWithANewOne, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   IntQueue queue;
   Push(queue, 6);
@@ -235,7 +235,7 @@ MODEL_TEST(Mpsc, BlocksComeBackWhileOthersAreAppended, .mode = Mode::kBounded,
 }
 
 // The receiver waits in the block that the receiver or the sender appends.
-MODEL_TEST(MpscLarge, WaitsAtABorder, .mode = Mode::kBounded,
+MODEL_TEST(MpscLarge, WaitsAtABlockBoundary, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   for (int i = 0; i < 2; ++i) Require(tx.Send(int{i}).ok());
@@ -246,7 +246,7 @@ MODEL_TEST(MpscLarge, WaitsAtABorder, .mode = Mode::kBounded,
   Require(BlockOn(rx.Receive()) == std::nullopt);
 }
 
-MODEL_TEST(MpscLarge, ReceivesFromTwo, .mode = Mode::kBounded,
+MODEL_TEST(MpscLarge, ReceivesFromTwoSenders, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   Thread first = Sending(tx);
@@ -257,7 +257,7 @@ MODEL_TEST(MpscLarge, ReceivesFromTwo, .mode = Mode::kBounded,
 }
 
 // A cancelled receive leaves the message for the next receive.
-MODEL_TEST(Mpsc, AReceiveIsDroppedDuringASend, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, AReceiveIsCancelledDuringASend, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   Thread other = Sending(std::move(tx));
   std::optional<int> value;
@@ -325,7 +325,7 @@ MODEL_TEST(MpscLarge, PermitsReturnWhileTheChannelCloses,
 }
 
 // Trap C5.
-MODEL_TEST(Mpsc, AWaitingSendIsDroppedWhileTheChannelCloses,
+MODEL_TEST(Mpsc, AWaitingSendIsCancelledWhileTheChannelCloses,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
@@ -356,7 +356,7 @@ class Counted {
 
 // The receiver is destroyed during a send: the message is destroyed too, and at
 // once.
-MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, TheReceiverIsDestroyedDuringASend, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<Counted>();
   model::Cell<int> destroyed(0);
   Thread other = Dropping(std::move(rx));
@@ -367,7 +367,7 @@ MODEL_TEST(Mpsc, TheReceiverGoesDuringASend, .spurious_failures = 0) {
 
 // The second of two sends may finish first. Its message is destroyed with the
 // first message at the latest.
-MODEL_TEST(Mpsc, TheReceiverGoesDuringTwoSends, .mode = Mode::kBounded,
+MODEL_TEST(Mpsc, TheReceiverIsDestroyedDuringTwoSends, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = Channel<Counted>(2);
   absl::StatusOr<Permit<Counted>> first = tx.TryReserve();
@@ -382,7 +382,7 @@ MODEL_TEST(Mpsc, TheReceiverGoesDuringTwoSends, .mode = Mode::kBounded,
 }
 
 // Later messages are received by their senders, one after another.
-MODEL_TEST(Mpsc, TwoSendAfterTheReceiverHasGone, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, TwoSendAfterTheReceiverIsDestroyed, .spurious_failures = 0) {
   auto channel = Channel<Counted>(3);
   const Sender<Counted>& tx = channel.first;
   absl::StatusOr<PermitBatch<Counted>> first = tx.TryReserveMany(2);
@@ -403,7 +403,7 @@ MODEL_TEST(Mpsc, TwoSendAfterTheReceiverHasGone, .spurious_failures = 0) {
 // The return of a place, or the destruction of the last sender, is the end of
 // the channel. This end must not be missed because a message has arrived just
 // before, and the channel must be freed.
-MODEL_TEST(Mpsc, WhatKeepsAChannelEndsWhileAMessageComesLate,
+MODEL_TEST(Mpsc, TheLastHandleIsDestroyedWhileALateMessageArrives,
            .spurious_failures = 0) {
   auto channel = Channel<Counted>(2);
   std::optional<Sender<Counted>> tx(std::move(channel.first));
@@ -421,7 +421,7 @@ MODEL_TEST(Mpsc, WhatKeepsAChannelEndsWhileAMessageComesLate,
 }
 
 // The last end frees the channel.
-MODEL_TEST(Mpsc, BothEndsGoAtOnce, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, BothEndsAreDestroyedAtOnce, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   std::optional<UnboundedSender<int>> tx(std::move(channel.first));
   Require(tx->Send(1).ok());
@@ -429,7 +429,7 @@ MODEL_TEST(Mpsc, BothEndsGoAtOnce, .spurious_failures = 0) {
   tx.reset();
 }
 
-MODEL_TEST(Mpsc, AWeakSenderGoesWithTheOthers, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, AWeakSenderIsDestroyedWithTheOthers, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   std::optional<WeakUnboundedSender<int>> weak(tx.Downgrade());
   Thread receiver = Dropping(std::move(rx));
@@ -439,7 +439,7 @@ MODEL_TEST(Mpsc, AWeakSenderGoesWithTheOthers, .spurious_failures = 0) {
   weak.reset();
 }
 
-MODEL_TEST(Mpsc, SendersAreCopiedAtOnce, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, SendersAreCopiedConcurrently, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   Thread other([&] {
     const UnboundedSender<int> copy(tx);
@@ -453,7 +453,7 @@ MODEL_TEST(Mpsc, SendersAreCopiedAtOnce, .spurious_failures = 0) {
 }
 
 // The last sender closes the channel behind all messages.
-MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, TheLastSenderClosesBehindAllMessages, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   std::optional<UnboundedSender<int>> tx(std::move(channel.first));
   Thread other = Sending(*tx, internal::kBlockSlots);
@@ -468,7 +468,7 @@ MODEL_TEST(Mpsc, TheLastSenderKnowsWhatOthersHaveSent, .spurious_failures = 0) {
   Require(BlockOn(channel.second.Receive()) == std::nullopt);
 }
 
-MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, TheEndShowsWhatCameBefore, .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   model::Cell<int> done(0);
   Thread other([&done, tx = std::optional(std::move(channel.first))]() mutable {
@@ -481,7 +481,7 @@ MODEL_TEST(Mpsc, WhoSeesTheEndSeesWhatCameBefore, .spurious_failures = 0) {
 }
 
 // The last sender counts as destroyed even before it has notified the queue.
-MODEL_TEST(Mpsc, WhoSeesThatSendersHaveGoneSeesWhatTheySent,
+MODEL_TEST(Mpsc, TheDestructionOfSendersShowsTheirMessages,
            .spurious_failures = 0) {
   auto channel = UnboundedChannel<int>();
   UnboundedReceiver<int>& rx = channel.second;
@@ -492,7 +492,7 @@ MODEL_TEST(Mpsc, WhoSeesThatSendersHaveGoneSeesWhatTheySent,
   Require(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-MODEL_TEST(Mpsc, ASendThatIsRefusedSeesWhatCameBeforeTheClose,
+MODEL_TEST(Mpsc, ARefusedSendSeesWhatCameBeforeTheClose,
            .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   model::Cell<int> done(0);
@@ -503,7 +503,7 @@ MODEL_TEST(Mpsc, ASendThatIsRefusedSeesWhatCameBeforeTheClose,
   if (!tx.Send(1).ok()) Require(done.Read() == 1);
 }
 
-MODEL_TEST(Mpsc, ABoundedSendThatIsRefusedSeesWhatCameBeforeTheClose,
+MODEL_TEST(Mpsc, ARefusedBoundedSendSeesWhatCameBeforeTheClose,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
   model::Cell<int> done(0);
@@ -515,7 +515,7 @@ MODEL_TEST(Mpsc, ABoundedSendThatIsRefusedSeesWhatCameBeforeTheClose,
 }
 
 // The end of a closed channel is the return of the last place.
-MODEL_TEST(Mpsc, WhoSeesTheEndOfAClosedChannelSeesWhatCameBefore,
+MODEL_TEST(Mpsc, TheEndOfAClosedChannelShowsWhatCameBefore,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(1);
   std::optional<absl::StatusOr<Permit<int>>> permit(tx.TryReserve());
@@ -528,7 +528,7 @@ MODEL_TEST(Mpsc, WhoSeesTheEndOfAClosedChannelSeesWhatCameBefore,
   if (absl::IsCancelled(rx.TryReceive().status())) Require(done.Read() == 1);
 }
 
-MODEL_TEST(Mpsc, WhoSeesTheCloseSeesWhatCameBefore, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, TheCloseShowsWhatCameBefore, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
   model::Cell<int> done(0);
   Thread other([&] {
@@ -553,7 +553,7 @@ class Traveller {
 
 // The heap never returns the same address twice: a block that is not recycled
 // has new addresses.
-MODEL_TEST(Mpsc, BlocksAreUsedAgain, .spurious_failures = 0) {
+MODEL_TEST(Mpsc, BlocksAreReused, .spurious_failures = 0) {
   std::set<const void*> places;
   auto [tx, rx] = UnboundedChannel<Traveller>();
   const auto pass_some = [&] {

@@ -30,7 +30,7 @@ TEST(MpscPermit, APermitKeepsItsPlace) {
   EXPECT_EQ(**Take(rx.Receive()), 2);
 }
 
-TEST(MpscPermit, APermitThatIsDroppedGivesItsPlaceBack) {
+TEST(MpscPermit, ADestroyedPermitGivesItsPlaceBack) {
   auto [tx, rx] = Channel<int>(1);
   {
     const absl::StatusOr<Permit<int>> permit = tx.TryReserve();
@@ -67,14 +67,14 @@ TEST(MpscPermit, ALargeBatchIsNotStarved) {
   EXPECT_TRUE(Take(reserve).ok());
 }
 
-TEST(MpscPermit, MorePermitsThanThereAreAreRefused) {
+TEST(MpscPermit, ABatchBeyondTheCapacityIsRefused) {
   auto [tx, rx] = Channel<int>(2);
   EXPECT_TRUE(absl::IsInvalidArgument(Take(tx.ReserveMany(3)).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(tx.TryReserveMany(3).status()));
   EXPECT_EQ(tx.capacity(), 2u);
 }
 
-TEST(MpscPermit, NoPermitsAreThereAtOnce) {
+TEST(MpscPermit, ABatchOfZeroPermitsIsReadyAtOnce) {
   auto [tx, rx] = Channel<int>(1);
   const absl::StatusOr<Permit<int>> permit = tx.TryReserve();
   const absl::StatusOr<PermitBatch<int>> none = Take(tx.ReserveMany(0));
@@ -160,7 +160,7 @@ class Sink {
   std::optional<OwnedPermit<int>> permit_;
 };
 
-TEST(MpscPermit, ASinkIsReadyWhenThereIsRoomAndNotBefore) {
+TEST(MpscPermit, ASinkIsReadyOnlyWhenThereIsRoom) {
   auto [tx, rx] = Channel<int>(1);
   Sink sink(tx);
   CountingWaker task;
@@ -178,7 +178,7 @@ TEST(MpscPermit, ASinkIsReadyWhenThereIsRoomAndNotBefore) {
   EXPECT_EQ(*Take(rx.Receive()), 2);
 }
 
-TEST(MpscPermit, ASinkThatAbortsGivesItsRoomBack) {
+TEST(MpscPermit, AnAbortedSinkGivesItsRoomBack) {
   auto [tx, rx] = Channel<int>(1);
   Sink sink(tx);
   const Waker waker;
@@ -208,7 +208,7 @@ TEST(MpscPermit, ASinkOfAClosedChannelFails) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(MpscPermit, AReserveOwnedThatWaitsIsNotMoved) {
+TEST(MpscPermit, MovingAPendingReserveOwnedPanics) {
   auto channel = Channel<int>(1);
   std::optional<Sender<int>> tx = std::move(channel.first);
   EXPECT_TRUE(tx->TrySend(1).ok());
@@ -223,7 +223,7 @@ TEST(MpscPermit, AReserveOwnedThatWaitsIsNotMoved) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(MpscPermit, AReserveOwnedIsPolledUntilItIsReady) {
+TEST(MpscPermit, PollingACompleteReserveOwnedPanics) {
   std::optional channel = Channel<int>(1);
   auto reserve = channel->first.ReserveOwned();
   EXPECT_TRUE(Take(reserve).ok());
@@ -232,7 +232,7 @@ TEST(MpscPermit, AReserveOwnedIsPolledUntilItIsReady) {
                "mpsc::Sender::ReserveOwned");
 }
 
-TEST(MpscPermit, ABatchThatIsUsedUpPanics) {
+TEST(MpscPermit, AnExhaustedBatchPanics) {
   auto [tx, rx] = Channel<int>(1);
   absl::StatusOr<PermitBatch<int>> batch = tx.TryReserveMany(1);
   ASSERT_TRUE(batch.ok());

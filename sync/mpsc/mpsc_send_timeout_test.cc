@@ -31,14 +31,14 @@ class SendTimeoutTest : public testing::Test {
   wheel::ScopedDefault current_{driver_.handle()};
 };
 
-TEST_F(SendTimeoutTest, SendsWhereThereIsRoom) {
+TEST_F(SendTimeoutTest, SendsAtOnceIfThereIsRoom) {
   auto [tx, rx] = Channel<int>(1);
   auto send = SendTimeout(tx, 1, absl::Seconds(1));
   EXPECT_TRUE(PollOnce(send)->ok());
   EXPECT_EQ(*rx.TryReceive(), 1);
 }
 
-TEST_F(SendTimeoutTest, SendsWhenThereIsRoomInTime) {
+TEST_F(SendTimeoutTest, SendsIfRoomAppearsInTime) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(0).ok());
   auto send = SendTimeout(tx, 1, absl::Seconds(1));
@@ -49,7 +49,7 @@ TEST_F(SendTimeoutTest, SendsWhenThereIsRoomInTime) {
   EXPECT_EQ(*rx.TryReceive(), 1);
 }
 
-TEST_F(SendTimeoutTest, GivesTheValueBackWhenTimeIsUp) {
+TEST_F(SendTimeoutTest, ReturnsTheValueAfterTheTimeout) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
   const Waker waker = task.NewWaker();

@@ -42,14 +42,14 @@ static_assert(!std::is_copy_constructible_v<Permit<Box>>);
 
 // ---- Sending and receiving.
 
-TEST(Mpsc, WhatIsSentIsReceivedInItsOrder) {
+TEST(Mpsc, MessagesAreReceivedInOrder) {
   auto [tx, rx] = Channel<Box>(4);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(Take(tx.Send(MakeBox(i))).ok());
   for (int i = 0; i < 4; ++i) EXPECT_EQ(**Take(rx.Receive()), i);
   EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
 }
 
-TEST(Mpsc, UnboundedTakesWhateverIsSent) {
+TEST(Mpsc, AnUnboundedChannelNeverRefuses) {
   auto [tx, rx] = UnboundedChannel<Box>();
   for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(MakeBox(i)).ok());
   EXPECT_EQ(rx.size(), size_t{kMany});
@@ -57,7 +57,7 @@ TEST(Mpsc, UnboundedTakesWhateverIsSent) {
   EXPECT_TRUE(rx.IsEmpty());
 }
 
-TEST(Mpsc, TakesLvaluesAsACopy) {
+TEST(Mpsc, CopiesLvalues) {
   const int sent = 3;
   auto [unbounded, from_unbounded] = UnboundedChannel<int>();
   EXPECT_TRUE(unbounded.Send(sent).ok());
@@ -69,7 +69,7 @@ TEST(Mpsc, TakesLvaluesAsACopy) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(*Take(from_bounded.Receive()), 3);
 }
 
-TEST(Mpsc, GoesRoundItsBlocksManyTimes) {
+TEST(Mpsc, ReusesItsBlocksManyTimes) {
   auto [tx, rx] = UnboundedChannel<int>();
   int sent = 0;
   int received = 0;
@@ -105,7 +105,7 @@ TEST(Mpsc, OnlyTheFirstOfSeveralMessagesWakesTheReceiver) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(Mpsc, TheLatestWakerIsWoken) {
+TEST(Mpsc, TheWakerOfTheLastPollIsWoken) {
   auto [tx, rx] = UnboundedChannel<int>();
   CountingWaker first;
   CountingWaker second;
@@ -119,7 +119,7 @@ TEST(Mpsc, TheLatestWakerIsWoken) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(Mpsc, AReceiveThatIsDroppedIsNotWoken) {
+TEST(Mpsc, ACancelledReceiveIsNotWoken) {
   auto [tx, rx] = UnboundedChannel<int>();
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -134,7 +134,7 @@ TEST(Mpsc, AReceiveThatIsDroppedIsNotWoken) {
   EXPECT_EQ(*Take(rx.Receive()), 1);
 }
 
-TEST(Mpsc, APollThatIsReadyKeepsNoWaker) {
+TEST(Mpsc, AReadyPollKeepsNoWaker) {
   auto channel = UnboundedChannel<int>();
   auto& [tx, rx] = channel;
   CountingWaker task;
@@ -158,7 +158,7 @@ TEST(Mpsc, AReceiverIsAStream) {
   EXPECT_EQ(Take(Next(rx)), 1);
 }
 
-TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
+TEST(Mpsc, TryReceiveDistinguishesEmptyFromClosed) {
   auto channel = Channel<Box>(1);
   auto& rx = channel.second;
   std::optional<Sender<Box>> tx = std::move(channel.first);
@@ -170,7 +170,7 @@ TEST(Mpsc, TryReceiveTellsEmptyFromEnded) {
 }
 
 // A `StatusOr` would take the error of the call for a value that was sent.
-TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
+TEST(Mpsc, TryReceiveOfAStatusDistinguishesEmptyFromClosed) {
   auto [tx, rx] = UnboundedChannel<absl::Status>();
   absl::StatusOr<absl::Status> received = rx.TryReceive();
   EXPECT_TRUE(absl::IsUnavailable(received.status()));
@@ -182,7 +182,7 @@ TEST(Mpsc, TryReceiveOfAStatusTellsEmptyAndEnded) {
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
 }
 
-TEST(Mpsc, ReceiveManyTakesWhatIsThereUpToItsLimit) {
+TEST(Mpsc, ReceiveManyTakesAtMostItsLimit) {
   auto [tx, rx] = Channel<int>(100);
   std::vector<int> out = {-1};
   auto receive = rx.ReceiveMany(out, 3);
@@ -195,7 +195,7 @@ TEST(Mpsc, ReceiveManyTakesWhatIsThereUpToItsLimit) {
   EXPECT_EQ(tx.capacity(), 100u);
 }
 
-TEST(Mpsc, ReceiveManyGoesOverBlocks) {
+TEST(Mpsc, ReceiveManyCrossesBlocks) {
   auto [tx, rx] = UnboundedChannel<int>();
   std::vector<int> out;
   for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
@@ -203,13 +203,13 @@ TEST(Mpsc, ReceiveManyGoesOverBlocks) {
   EXPECT_EQ(out.back(), kMany - 1);
 }
 
-TEST(Mpsc, ReceiveManyOfNoneIsReadyAtOnce) {
+TEST(Mpsc, ReceiveManyOfZeroIsReadyAtOnce) {
   auto [tx, rx] = UnboundedChannel<int>();
   std::vector<int> out;
   EXPECT_EQ(Take(rx.ReceiveMany(out, 0)), 0u);
 }
 
-TEST(Mpsc, ReceiveManyGivesNoneAtTheEnd) {
+TEST(Mpsc, ReceiveManyReturnsZeroAtTheEnd) {
   auto channel = UnboundedChannel<int>();
   std::vector<int> out;
   {
@@ -233,7 +233,7 @@ TEST(Mpsc, ASendWaitsForRoom) {
   EXPECT_EQ(**Take(rx.Receive()), 2);
 }
 
-TEST(Mpsc, WhoWaitsForRoomIsNotOvertaken) {
+TEST(Mpsc, AWaitingSendIsNotOvertaken) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(0).ok());
   auto first = tx.Send(1);
@@ -246,7 +246,7 @@ TEST(Mpsc, WhoWaitsForRoomIsNotOvertaken) {
   EXPECT_TRUE(Take(first).ok());
 }
 
-TEST(Mpsc, TrySendLeavesWhatItCannotSend) {
+TEST(Mpsc, AFailedTrySendLeavesItsArgument) {
   auto channel = Channel<Box>(1);
   auto& tx = channel.first;
   EXPECT_TRUE(tx.TrySend(MakeBox(1)).ok());
@@ -260,7 +260,7 @@ TEST(Mpsc, TrySendLeavesWhatItCannotSend) {
   EXPECT_EQ(*box, 2);  // NOLINT(bugprone-use-after-move)
 }
 
-TEST(Mpsc, ASendThatIsDroppedHasSentNothingAndLosesNoRoom) {
+TEST(Mpsc, ACancelledSendSendsNothingAndLosesNoRoom) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(0).ok());
   {
@@ -273,7 +273,7 @@ TEST(Mpsc, ASendThatIsDroppedHasSentNothingAndLosesNoRoom) {
   EXPECT_TRUE(PollOnce(rx.Receive()).IsPending());
 }
 
-TEST(Mpsc, AFailedSendGivesItsValueBack) {
+TEST(Mpsc, AFailedSendReturnsItsValue) {
   auto channel = Channel<Box>(1);
   {
     const auto rx = std::move(channel.second);
@@ -293,7 +293,7 @@ TEST(Mpsc, APendingSendIsCancelledByTakingItsValue) {
   EXPECT_EQ(tx.capacity(), 1u);
 }
 
-TEST(Mpsc, SendUntilGivesUpWhenTheOtherIsReady) {
+TEST(Mpsc, SendUntilGivesUpWhenTheOtherFutureIsReady) {
   auto [tx, rx] = Channel<Box>(1);
   auto [stop, stopped] = UnboundedChannel<int>();
   auto until = stopped.Receive();
@@ -308,7 +308,7 @@ TEST(Mpsc, SendUntilGivesUpWhenTheOtherIsReady) {
   EXPECT_EQ(*late.TakeValue(), 2);
 }
 
-TEST(Mpsc, SendUntilLooksForRoomThoughTheBudgetHasRunOut) {
+TEST(Mpsc, SendUntilChecksForRoomWithoutBudget) {
   auto [tx, rx] = Channel<int>(1);
   const Waker waker;
   Context cx(waker);
@@ -330,7 +330,7 @@ TEST(Mpsc, SendUntilSendsWhenThereIsRoomFirst) {
   EXPECT_EQ(**Take(rx.Receive()), 2);
 }
 
-TEST(Mpsc, CapacityIsWhatIsLeft) {
+TEST(Mpsc, CapacityIsTheFreeRoom) {
   auto [tx, rx] = Channel<int>(3);
   EXPECT_EQ(tx.max_capacity(), 3u);
   EXPECT_TRUE(tx.TrySend(1).ok());
@@ -344,7 +344,7 @@ TEST(Mpsc, CapacityIsWhatIsLeft) {
 // ---- Sizes.
 
 // Trap C3.
-TEST(Mpsc, IsEmptyIsRightAtTheBordersOfBlocks) {
+TEST(Mpsc, IsEmptyIsRightAtBlockBoundaries) {
   auto [tx, rx] = UnboundedChannel<int>();
   for (int i = 0; i < kMany; ++i) {
     EXPECT_TRUE(rx.IsEmpty());
@@ -356,7 +356,7 @@ TEST(Mpsc, IsEmptyIsRightAtTheBordersOfBlocks) {
 }
 
 // Trap C4.
-TEST(Mpsc, TheEndIsNoMessage) {
+TEST(Mpsc, TheCloseDoesNotCountAsAMessage) {
   for (int sent = 0; sent < 70; ++sent) {
     auto channel = UnboundedChannel<int>();
     auto& rx = channel.second;
@@ -373,7 +373,7 @@ TEST(Mpsc, TheEndIsNoMessage) {
 }
 
 // Trap C4: failed sends are not counted.
-TEST(Mpsc, WhatIsRefusedIsNoMessage) {
+TEST(Mpsc, ARefusedSendDoesNotCountAsAMessage) {
   auto [tx, rx] = UnboundedChannel<int>();
   EXPECT_TRUE(tx.Send(1).ok());
   rx.Close();
@@ -385,14 +385,14 @@ TEST(Mpsc, WhatIsRefusedIsNoMessage) {
 
 // ---- Senders and weak senders.
 
-TEST(Mpsc, SameChannelIsOfOneChannel) {
+TEST(Mpsc, SameChannelComparesChannels) {
   const auto first = Channel<int>(1);
   const auto second = Channel<int>(1);
   EXPECT_TRUE(first.first.SameChannel(Sender<int>(first.first)));
   EXPECT_FALSE(first.first.SameChannel(second.first));
 }
 
-TEST(Mpsc, AWeakSenderKeepsNothingOpen) {
+TEST(Mpsc, AWeakSenderDoesNotKeepTheChannelOpen) {
   auto channel = Channel<int>(1);
   auto& rx = channel.second;
   std::optional<Sender<int>> tx = std::move(channel.first);
@@ -410,7 +410,7 @@ TEST(Mpsc, AWeakSenderKeepsNothingOpen) {
   EXPECT_EQ(Take(rx.Receive()), std::nullopt);
 }
 
-TEST(Mpsc, AWeakSenderMayBeTheLastOfAChannel) {
+TEST(Mpsc, AWeakSenderCanBeTheLastHandle) {
   std::optional<WeakUnboundedSender<int>> weak;
   {
     const auto channel = UnboundedChannel<int>();
@@ -466,7 +466,7 @@ TEST(Mpsc, BlockingCallsWorkBetweenThreads) {
   sender.join();
 }
 
-TEST(Mpsc, BlockingSendLeavesWhatItCannotSend) {
+TEST(Mpsc, AFailedBlockingSendLeavesItsArgument) {
   auto [tx, rx] = Channel<Box>(1);
   rx.Close();
   Box box = MakeBox(1);
@@ -505,9 +505,11 @@ TEST(Mpsc, WorksInCoroutines) {
 
 // ---- Misuse.
 
-TEST(Mpsc, AChannelHasRoom) { EXPECT_PANIC(Channel<int>(0), "mpsc::Channel"); }
+TEST(Mpsc, ACapacityOfZeroPanics) {
+  EXPECT_PANIC(Channel<int>(0), "mpsc::Channel");
+}
 
-TEST(Mpsc, AReceiveIsPolledUntilItIsReady) {
+TEST(Mpsc, PollingACompleteReceivePanics) {
   auto [tx, rx] = UnboundedChannel<int>();
   EXPECT_TRUE(tx.Send(1).ok());
   auto receive = rx.Receive();
@@ -515,7 +517,7 @@ TEST(Mpsc, AReceiveIsPolledUntilItIsReady) {
   EXPECT_PANIC(static_cast<void>(PollOnce(receive)), "mpsc::Receiver::Receive");
 }
 
-TEST(Mpsc, ASendIsPolledUntilItIsReady) {
+TEST(Mpsc, PollingACompleteSendPanics) {
   auto [tx, rx] = Channel<int>(2);
   auto send = tx.Send(1);
   EXPECT_TRUE(Take(send).ok());
@@ -526,7 +528,7 @@ TEST(Mpsc, ASendIsPolledUntilItIsReady) {
   EXPECT_PANIC(static_cast<void>(PollOnce(taken)), "mpsc::Sender::Send");
 }
 
-TEST(Mpsc, WhatWaitsIsNotMoved) {
+TEST(Mpsc, MovingAPendingFuturePanics) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_TRUE(tx.TrySend(1).ok());
   auto send = tx.Send(1);

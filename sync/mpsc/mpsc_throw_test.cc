@@ -24,7 +24,7 @@ namespace {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(MpscThrow, AnOwnedPermitIsUsedOnceThoughAWakerThrows) {
+TEST(MpscThrow, AnOwnedPermitIsUsedOnceIfAWakerThrows) {
   auto [tx, rx] = Channel<int>(2);
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
@@ -40,7 +40,7 @@ TEST(MpscThrow, AnOwnedPermitIsUsedOnceThoughAWakerThrows) {
   EXPECT_EQ(tx.capacity(), 2u);
 }
 
-TEST(MpscThrow, AnOwnedPermitIsReleasedOnceThoughAWakerThrows) {
+TEST(MpscThrow, AnOwnedPermitIsReleasedOnceIfAWakerThrows) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
@@ -57,7 +57,7 @@ TEST(MpscThrow, AnOwnedPermitIsReleasedOnceThoughAWakerThrows) {
   EXPECT_EQ(tx.capacity(), 1u);
 }
 
-TEST(MpscThrow, NothingIsLostThoughASendersWakerThrows) {
+TEST(MpscThrow, NothingIsLostIfASendersWakerThrows) {
   auto [tx, rx] = Channel<Box>(2);
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
@@ -82,7 +82,7 @@ TEST(MpscThrow, NothingIsLostThoughASendersWakerThrows) {
   EXPECT_EQ(tx.capacity(), 2u);
 }
 
-TEST(MpscThrow, ACloseClosesThoughWakersThrow) {
+TEST(MpscThrow, ACloseSucceedsIfWakersThrow) {
   auto [tx, rx] = Channel<int>(1);
   CountingWaker bad;
   bad.OnWake([] { throw std::runtime_error("no"); });
@@ -102,7 +102,7 @@ TEST(MpscThrow, ACloseClosesThoughWakersThrow) {
 }
 
 // The place arrives while the send is polled, and then the send's yield throws.
-TEST(MpscThrow, ASendWhosePollThrowsWakesAClosingReceiver) {
+TEST(MpscThrow, AThrowingSendWakesAClosingReceiver) {
   auto channel = Channel<int>(1);
   auto& [tx, rx] = channel;
   EXPECT_TRUE(tx.TrySend(1).ok());

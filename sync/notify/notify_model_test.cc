@@ -177,7 +177,7 @@ MODEL_TEST(Notify, NotifyWaitersPollConsistencyManyInReverse) {
 
 // Once one of the old futures is ready, none of them takes a later
 // notification.
-void IsAtomic(size_t tested) {
+void TestAtomicity(size_t tested) {
   Notify notify;
   Many many = MakeMany(notify);
   for (auto& old : many) Require(!old->Poll());
@@ -191,9 +191,9 @@ void IsAtomic(size_t tested) {
   notifying.Join();
 }
 
-MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheFirst) { IsAtomic(0); }
+MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheFirst) { TestAtomicity(0); }
 MODEL_TEST(Notify, NotifyWaitersIsAtomicForTheLast) {
-  IsAtomic(kMoreThanABatch - 1);
+  TestAtomicity(kMoreThanABatch - 1);
 }
 
 // A call does not notify a future created after the call has notified another.
@@ -203,10 +203,10 @@ MODEL_TEST(Notify, NotifyWaitersSequentialNotifiedAwait) {
   for (auto& old : many) Require(!old->Poll());
   Waiting second(notify);
   Thread notifying([&] { notify.NotifyWaiters(); });
-  const bool told = many[0]->Poll();
-  if (told) Require(!second.Poll());
+  const bool notified = many[0]->Poll();
+  if (notified) Require(!second.Poll());
   notifying.Join();
-  if (told) Require(!second.HasEnded());
+  if (notified) Require(!second.HasEnded());
 }
 
 // ---- What else is promised.
@@ -240,7 +240,7 @@ MODEL_TEST(Notify, TwoPermitsAreOne) {
 }
 
 // A future that takes the permit of two calls sees what both callers did.
-MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
+MODEL_TEST(Notify, APermitShowsWhatAllItsNotifiersDid) {
   Notify notify;
   PlainInt here(0);
   Atomic<bool> there(false);
@@ -263,7 +263,7 @@ MODEL_TEST(Notify, APermitIsForAllThatLeftIt) {
 }
 
 // Trap C7: as tokio #3652, with both ways to notify.
-void ANotifiedWaiterThatLeavesPassesItOn(void (Notify::*notify_one)()) {
+void TestCancelledWaiter(void (Notify::*notify_one)()) {
   Notify notify;
   Waiting first(notify);
   Waiting second(notify);
@@ -278,14 +278,14 @@ void ANotifiedWaiterThatLeavesPassesItOn(void (Notify::*notify_one)()) {
   Require(second.HasEnded());
 }
 
-MODEL_TEST(Notify, WhoIsToldAsFirstAndLeavesPassesItOn) {
-  ANotifiedWaiterThatLeavesPassesItOn(&Notify::NotifyOne);
+MODEL_TEST(Notify, ACancelledWaiterPassesNotifyOneOn) {
+  TestCancelledWaiter(&Notify::NotifyOne);
 }
-MODEL_TEST(Notify, WhoIsToldAsLastAndLeavesPassesItOn) {
-  ANotifiedWaiterThatLeavesPassesItOn(&Notify::NotifyLast);
+MODEL_TEST(Notify, ACancelledWaiterPassesNotifyLastOn) {
+  TestCancelledWaiter(&Notify::NotifyLast);
 }
 
-MODEL_TEST(Notify, WhoLeavesAloneLeavesThePermit) {
+MODEL_TEST(Notify, ACancelledOnlyWaiterLeavesThePermit) {
   Notify notify;
   Waiting leaving(notify);
   Require(!leaving.Poll());
@@ -295,7 +295,7 @@ MODEL_TEST(Notify, WhoLeavesAloneLeavesThePermit) {
   Require(Waiting(notify).Poll());
 }
 
-MODEL_TEST(Notify, WhoIsToldWithAllAndLeavesPassesNothingOn) {
+MODEL_TEST(Notify, ACancelledWaiterDoesNotPassNotifyWaitersOn) {
   Notify notify;
   Waiting leaving(notify);
   Waiting staying(notify);
@@ -309,7 +309,7 @@ MODEL_TEST(Notify, WhoIsToldWithAllAndLeavesPassesNothingOn) {
 }
 
 // Trap C7: tokio #3652.
-MODEL_TEST(Notify, WhoWasToldWithAllAndLeavesLeavesALaterPermit) {
+MODEL_TEST(Notify, ACancelledWaiterOfNotifyWaitersLeavesALaterPermit) {
   Notify notify;
   Waiting leaving(notify);
   Require(!leaving.Poll());
@@ -334,7 +334,7 @@ MODEL_TEST(Notify, NotifyWaitersLeavesThePermit) {
   Require(Waiting(notify).Poll());
 }
 
-MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
+MODEL_TEST(Notify, SomeWaitersOfALaterBatchAreCancelled) {
   Notify notify;
   Many many = MakeMany(notify);
   for (auto& old : many) Require(!old->Poll());
@@ -348,7 +348,7 @@ MODEL_TEST(Notify, OfALaterBatchSomeLeave) {
 
 // A NotifyOne and a NotifyWaiters notify both of two waiters, and leave a
 // permit if the NotifyWaiters was first (Trap C7: tokio #3660).
-MODEL_TEST(Notify, OneAndAllTellAllAndMayLeaveAPermit) {
+MODEL_TEST(Notify, NotifyOneAndNotifyWaitersNotifyBothWaiters) {
   Notify notify;
   Waiting first(notify);
   Waiting second(notify);
@@ -363,11 +363,11 @@ MODEL_TEST(Notify, OneAndAllTellAllAndMayLeaveAPermit) {
 
 // A future created too late to be notified sees what the notification was
 // about, in both ways in which a call is counted.
-void AFutureMadeTooLateSeesWhy(bool somebody_waits) {
+void TestLateFuture(bool another_waits) {
   Notify notify;
   Atomic<bool> done(false);
   Waiting other(notify);
-  if (somebody_waits) Require(!other.Poll());
+  if (another_waits) Require(!other.Poll());
   Thread notifying([&] {
     done.store(true, std::memory_order_relaxed);
     notify.NotifyWaiters();
@@ -380,16 +380,14 @@ void AFutureMadeTooLateSeesWhy(bool somebody_waits) {
   Require(waiting.HasEnded() || seen);
 }
 
-MODEL_TEST(Notify, AFutureMadeTooLateSeesWhy) {
-  AFutureMadeTooLateSeesWhy(false);
-}
-MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyBesideAnother) {
-  AFutureMadeTooLateSeesWhy(true);
+MODEL_TEST(Notify, ALateFutureSeesWhatTheNotifierDid) { TestLateFuture(false); }
+MODEL_TEST(Notify, ALateFutureBesideAnotherSeesWhatTheNotifierDid) {
+  TestLateFuture(true);
 }
 
 // A future created too late to be notified sees what the notification was
 // about, even if it finds a word written by a waiter that left.
-MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyAfterAnotherHasLeft,
+MODEL_TEST(Notify, ALateFutureAfterACancelledOneSeesWhatTheNotifierDid,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   Notify notify;
@@ -413,7 +411,7 @@ MODEL_TEST(Notify, AFutureMadeTooLateSeesWhyAfterAnotherHasLeft,
 }
 
 // A future notified by the count alone sees what the caller did.
-MODEL_TEST(Notify, WhoIsToldWithoutHavingBeenPolledSeesWhy) {
+MODEL_TEST(Notify, AnUnpolledFutureSeesWhatTheNotifierDid) {
   Notify notify;
   PlainInt data(0);
   Waiting waiting(notify);
@@ -428,7 +426,7 @@ MODEL_TEST(Notify, WhoIsToldWithoutHavingBeenPolledSeesWhy) {
 // A task that enables its future and then checks misses nothing: neither what
 // comes later, nor what came earlier and whose single permit another future has
 // taken.
-MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
+MODEL_TEST(Notify, EnablingBeforeACheckMissesNothing,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   Notify notify;
@@ -452,56 +450,59 @@ MODEL_TEST(Notify, WhoEnablesAndLooksMissesNothing,
 }
 
 // The notified task destroys the `Notify`.
-void IsDestroyedByTheNotified(void (Notify::*tell)(), bool is_polled_before) {
+void TestDestructionByTheNotified(void (Notify::*notify_call)(),
+                                  bool is_polled_before) {
   auto notify = std::make_unique<Notify>();
   Waiting waiting(*notify);
   waiting.Make();
   if (is_polled_before) Require(!waiting.Poll());
-  Thread telling([&tell, raw = notify.get()] { (raw->*tell)(); });
+  Thread notifying(
+      [&notify_call, raw = notify.get()] { (raw->*notify_call)(); });
   if (!waiting.Poll()) {
-    telling.Join();
+    notifying.Join();
     Require(waiting.HasEnded());
   }
   waiting.Leave();
   notify.reset();
 }
 
-MODEL_TEST(Notify, IsDestroyedByWhoIsToldAlone) {
-  IsDestroyedByTheNotified(&Notify::NotifyOne, true);
+MODEL_TEST(Notify, TheWaiterOfNotifyOneDestroysTheNotify) {
+  TestDestructionByTheNotified(&Notify::NotifyOne, true);
 }
-MODEL_TEST(Notify, IsDestroyedByWhoTakesThePermit) {
-  IsDestroyedByTheNotified(&Notify::NotifyOne, false);
+MODEL_TEST(Notify, TheTakerOfThePermitDestroysTheNotify) {
+  TestDestructionByTheNotified(&Notify::NotifyOne, false);
 }
-MODEL_TEST(Notify, IsDestroyedByWhoIsToldWithAll) {
-  IsDestroyedByTheNotified(&Notify::NotifyWaiters, true);
+MODEL_TEST(Notify, TheWaiterOfNotifyWaitersDestroysTheNotify) {
+  TestDestructionByTheNotified(&Notify::NotifyWaiters, true);
 }
-MODEL_TEST(Notify, IsDestroyedByWhoFindsTheCall) {
-  IsDestroyedByTheNotified(&Notify::NotifyWaiters, false);
+MODEL_TEST(Notify, AnUnpolledWaiterOfNotifyWaitersDestroysTheNotify) {
+  TestDestructionByTheNotified(&Notify::NotifyWaiters, false);
 }
 
 // The waiter to be notified leaves before it is found; the next future then
 // finds the permit, or the call.
-void IsDestroyedByTheNext(void (Notify::*tell)()) {
+void TestDestructionByTheNext(void (Notify::*notify_call)()) {
   auto notify = std::make_unique<Notify>();
   Waiting leaving(*notify);
   Waiting waiting(*notify);
   waiting.Make();
   Require(!leaving.Poll());
-  Thread telling([&tell, raw = notify.get()] { (raw->*tell)(); });
+  Thread notifying(
+      [&notify_call, raw = notify.get()] { (raw->*notify_call)(); });
   leaving.Leave();
   if (!waiting.Poll()) {
-    telling.Join();
+    notifying.Join();
     Require(waiting.HasEnded());
   }
   waiting.Leave();
   notify.reset();
 }
 
-MODEL_TEST(Notify, IsDestroyedByTheNextThatTakesThePermit) {
-  IsDestroyedByTheNext(&Notify::NotifyOne);
+MODEL_TEST(Notify, TheNextTakerOfThePermitDestroysTheNotify) {
+  TestDestructionByTheNext(&Notify::NotifyOne);
 }
-MODEL_TEST(Notify, IsDestroyedByTheNextThatFindsTheCall) {
-  IsDestroyedByTheNext(&Notify::NotifyWaiters);
+MODEL_TEST(Notify, TheNextWaiterOfNotifyWaitersDestroysTheNotify) {
+  TestDestructionByTheNext(&Notify::NotifyWaiters);
 }
 
 // ---- The largest of Tokio's models, last: a smaller model finds most bugs.

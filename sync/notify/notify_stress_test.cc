@@ -86,7 +86,7 @@ class Counter {
 
 // A channel that consists only of its number of items: each item, and each
 // place that becomes free, causes one notification.
-TEST(NotifyStress, EveryNotifyOneReachesSomebody) {
+TEST(NotifyStress, EveryNotifyOneReachesAWaiter) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual, kTests);
   constexpr int kPlaces = 3;
@@ -121,7 +121,7 @@ TEST(NotifyStress, EveryNotifyOneReachesSomebody) {
 
 // One thread continues with the next round when all others have seen this
 // round.
-TEST(NotifyStress, EveryNotifyWaitersReachesAll) {
+TEST(NotifyStress, EveryNotifyWaitersReachesAllWaiters) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual, kTests);
   constexpr int64_t kOver = -1;

@@ -31,14 +31,14 @@ static_assert(Future<Notify::OwnedNotifiedFuture>);
 // Enough for two batches and a half.
 constexpr int kMany = 80;
 
-TEST(Notify, APermitIsKeptForWhoComesLater) {
+TEST(Notify, APermitIsKeptForALaterWaiter) {
   Notify notify;
   notify.NotifyOne();
   EXPECT_TRUE(PollOnce(notify.Notified()).IsReady());
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, KeepsOnePermitAtTheMost) {
+TEST(Notify, KeepsAtMostOnePermit) {
   Notify notify;
   notify.NotifyOne();
   notify.NotifyLast();
@@ -46,7 +46,7 @@ TEST(Notify, KeepsOnePermitAtTheMost) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, OneTellsTheOneThatHasWaitedLongest) {
+TEST(Notify, NotifyOneNotifiesTheOldestWaiter) {
   Notify notify;
   CountingWaker first, second;
   auto one = notify.Notified();
@@ -62,7 +62,7 @@ TEST(Notify, OneTellsTheOneThatHasWaitedLongest) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, LastTellsTheOneThatCameLast) {
+TEST(Notify, NotifyLastNotifiesTheNewestWaiter) {
   Notify notify;
   auto one = notify.Notified();
   auto two = notify.Notified();
@@ -73,7 +73,7 @@ TEST(Notify, LastTellsTheOneThatCameLast) {
   EXPECT_TRUE(PollOnce(two).IsReady());
 }
 
-TEST(Notify, WhoHasWaitedLeavesNoStateBehind) {
+TEST(Notify, ACompleteWaitLeavesNoPermit) {
   Notify notify;
   auto one = notify.Notified();
   EXPECT_TRUE(PollOnce(one).IsPending());
@@ -82,7 +82,7 @@ TEST(Notify, WhoHasWaitedLeavesNoStateBehind) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, TheNewestWakerIsWoken) {
+TEST(Notify, TheWakerOfTheLastPollIsWoken) {
   Notify notify;
   CountingWaker before, after;
   {
@@ -104,7 +104,7 @@ TEST(Notify, TheSameWakerIsClonedOnce) {
   EXPECT_EQ(task.clones(), 1);
 }
 
-TEST(Notify, WaitersTellsAllThatWait) {
+TEST(Notify, NotifyWaitersNotifiesAllWaiters) {
   Notify notify;
   CountingWaker task;
   std::vector<std::unique_ptr<Notify::NotifiedFuture>> futures;
@@ -118,7 +118,7 @@ TEST(Notify, WaitersTellsAllThatWait) {
   for (auto& future : futures) EXPECT_TRUE(PollOnce(*future).IsReady());
 }
 
-TEST(Notify, WaitersTellsWhoWasMadeAndNotPolled) {
+TEST(Notify, NotifyWaitersNotifiesUnpolledFutures) {
   Notify notify;
   auto before = notify.Notified();
   notify.NotifyWaiters();
@@ -127,13 +127,13 @@ TEST(Notify, WaitersTellsWhoWasMadeAndNotPolled) {
   EXPECT_TRUE(PollOnce(after).IsPending());
 }
 
-TEST(Notify, WaitersLeavesNoPermit) {
+TEST(Notify, NotifyWaitersLeavesNoPermit) {
   Notify notify;
   notify.NotifyWaiters();
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, WaitersLeavesThePermitThatIsThere) {
+TEST(Notify, NotifyWaitersKeepsAnExistingPermit) {
   Notify notify;
   notify.NotifyOne();
   notify.NotifyWaiters();
@@ -141,7 +141,7 @@ TEST(Notify, WaitersLeavesThePermitThatIsThere) {
 }
 
 // Trap C7: tokio #7965, #7996.
-TEST(Notify, WhoIsToldWithAllLeavesThePermitToOthers) {
+TEST(Notify, AWaiterOfNotifyWaitersLeavesThePermitToOthers) {
   Notify notify;
   auto before = notify.Notified();
   notify.NotifyWaiters();
@@ -151,7 +151,7 @@ TEST(Notify, WhoIsToldWithAllLeavesThePermitToOthers) {
 }
 
 // Trap C7: tokio #3660.
-TEST(Notify, WaitersDoesNotTellWhoComesWhileItWakes) {
+TEST(Notify, NotifyWaitersDoesNotNotifyLaterFutures) {
   Notify notify;
   std::optional<Notify::NotifiedFuture> late;
   CountingWaker task;
@@ -173,7 +173,7 @@ TEST(Notify, WaitersDoesNotTellWhoComesWhileItWakes) {
 
 // Trap C7: tokio #5396. All are notified before the first is woken, and a
 // NotifyOne in between is for another future.
-TEST(Notify, WaitersTellsAllBeforeItWakesAny) {
+TEST(Notify, NotifyWaitersNotifiesAllBeforeItWakesAny) {
   Notify notify;
   std::vector<std::unique_ptr<Notify::NotifiedFuture>> futures;
   std::optional<Notify::NotifiedFuture> late;
@@ -196,7 +196,7 @@ TEST(Notify, WaitersTellsAllBeforeItWakesAny) {
 }
 
 // Trap C7: tokio #3652.
-TEST(Notify, WhoWasToldWithAllAndLeavesKeepsAPermitThatCameSince) {
+TEST(Notify, ACancelledWaiterOfNotifyWaitersKeepsALaterPermit) {
   Notify notify;
   std::optional<Notify::NotifiedFuture> one(notify.Notified());
   EXPECT_TRUE(PollOnce(*one).IsPending());
@@ -206,7 +206,7 @@ TEST(Notify, WhoWasToldWithAllAndLeavesKeepsAPermitThatCameSince) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsReady());
 }
 
-TEST(Notify, WhoWasToldWithAllAndLeavesPassesNothingOn) {
+TEST(Notify, ACancelledWaiterOfNotifyWaitersPassesNothingOn) {
   Notify notify;
   std::optional<Notify::NotifiedFuture> one(notify.Notified());
   EXPECT_TRUE(PollOnce(*one).IsPending());
@@ -215,7 +215,7 @@ TEST(Notify, WhoWasToldWithAllAndLeavesPassesNothingOn) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, WhoWasToldAndLeavesPassesItOnInTheSameWay) {
+TEST(Notify, ACancelledNotifiedWaiterPassesItsNotificationOn) {
   for (const bool last : {false, true}) {
     Notify notify;
     std::optional<Notify::NotifiedFuture> futures[4];
@@ -227,15 +227,15 @@ TEST(Notify, WhoWasToldAndLeavesPassesItOnInTheSameWay) {
     last ? notify.NotifyLast() : notify.NotifyOne();
     futures[last ? 3 : 0].reset();
     for (int i = 0; i < 4; ++i) {
-      const bool told = last ? i >= 2 : i <= 1;
-      EXPECT_EQ(tasks[i].wakes(), told ? 1 : 0) << i;
+      const bool notified = last ? i >= 2 : i <= 1;
+      EXPECT_EQ(tasks[i].wakes(), notified ? 1 : 0) << i;
     }
     EXPECT_TRUE(PollOnce(*futures[last ? 2 : 1]).IsReady());
     for (auto& future : futures) future.reset();
   }
 }
 
-TEST(Notify, WhoWasToldAndLeavesAloneLeavesAPermit) {
+TEST(Notify, ACancelledNotifiedOnlyWaiterLeavesAPermit) {
   Notify notify;
   std::optional<Notify::NotifiedFuture> one(notify.Notified());
   EXPECT_TRUE(PollOnce(*one).IsPending());
@@ -244,7 +244,7 @@ TEST(Notify, WhoWasToldAndLeavesAloneLeavesAPermit) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsReady());
 }
 
-TEST(Notify, WhoIsReadyAndLeavesPassesNothingOn) {
+TEST(Notify, ADestroyedCompleteFuturePassesNothingOn) {
   Notify notify;
   {
     auto one = notify.Notified();
@@ -255,7 +255,7 @@ TEST(Notify, WhoIsReadyAndLeavesPassesNothingOn) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsPending());
 }
 
-TEST(Notify, WhoLeavesIsNotWoken) {
+TEST(Notify, ACancelledWaiterIsNotWoken) {
   Notify notify;
   CountingWaker task;
   {
@@ -267,7 +267,7 @@ TEST(Notify, WhoLeavesIsNotWoken) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Notify, EnableTakesAPlace) {
+TEST(Notify, EnableTakesAPlaceInTheQueue) {
   Notify notify;
   auto one = notify.Notified();
   auto two = notify.Notified();
@@ -290,14 +290,14 @@ TEST(Notify, EnableTakesThePermit) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, EnableSaysThatAllWereTold) {
+TEST(Notify, EnableReturnsTrueAfterNotifyWaiters) {
   Notify notify;
   auto one = notify.Notified();
   notify.NotifyWaiters();
   EXPECT_TRUE(one.Enable());
 }
 
-TEST(Notify, WhoIsEnabledIsWokenOnceItIsPolled) {
+TEST(Notify, AnEnabledFutureIsWokenOnceItIsPolled) {
   Notify notify;
   CountingWaker task;
   auto one = notify.Notified();
@@ -308,7 +308,7 @@ TEST(Notify, WhoIsEnabledIsWokenOnceItIsPolled) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(Notify, WhoIsEnabledAndToldAndLeavesPassesItOn) {
+TEST(Notify, ACancelledEnabledFuturePassesItsNotificationOn) {
   Notify notify;
   {
     auto one = notify.Notified();
@@ -318,7 +318,7 @@ TEST(Notify, WhoIsEnabledAndToldAndLeavesPassesItOn) {
   EXPECT_TRUE(PollOnce(notify.Notified()).IsReady());
 }
 
-TEST(Notify, AnOwnedFutureKeepsIt) {
+TEST(Notify, AnOwnedFutureKeepsItsNotify) {
   auto notify = std::make_shared<Notify>();
   const std::weak_ptr<Notify> weak = notify;
   {
@@ -332,7 +332,7 @@ TEST(Notify, AnOwnedFutureKeepsIt) {
   EXPECT_TRUE(weak.expired());
 }
 
-TEST(Notify, AFutureMayBeMovedBeforeItIsPolled) {
+TEST(Notify, AFutureCanBeMovedBeforeItIsPolled) {
   Notify notify;
   auto one = notify.Notified();
   notify.NotifyWaiters();
@@ -342,18 +342,18 @@ TEST(Notify, AFutureMayBeMovedBeforeItIsPolled) {
 
 // Trap C7: tokio #4129 and similar issues: the list is not locked while a waker
 // is cloned, called or dropped.
-TEST(Notify, WakersMayComeBack) {
+TEST(Notify, WakersCanUseTheNotify) {
   Notify notify;
   CountingWaker task;
-  const auto come_back = [&] {
+  const auto use_notify = [&] {
     auto waiting = notify.Notified();
     waiting.Enable();
     notify.NotifyOne();
     waiting.Enable();
   };
-  task.OnClone(come_back);
-  task.OnWake(come_back);
-  task.OnDrop(come_back);
+  task.OnClone(use_notify);
+  task.OnWake(use_notify);
+  task.OnDrop(use_notify);
   {
     auto one = notify.Notified();
     auto two = notify.Notified();
@@ -366,7 +366,7 @@ TEST(Notify, WakersMayComeBack) {
   EXPECT_GT(task.drops(), 0);
 }
 
-TEST(Notify, ATaskThatIsAlwaysToldYields) {
+TEST(Notify, ATaskThatIsAlwaysNotifiedYields) {
   Notify notify;
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -382,7 +382,7 @@ TEST(Notify, ATaskThatIsAlwaysToldYields) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, WhoIsPendingGivesItsUnitBack) {
+TEST(Notify, APendingPollTakesNoBudget) {
   Notify notify;
   const Waker waker;
   Context cx(waker);
@@ -395,7 +395,7 @@ TEST(Notify, WhoIsPendingGivesItsUnitBack) {
 
 // Trap C10: tokio #8365. A future notified without budget keeps its
 // notification.
-TEST(Notify, WhoIsToldWithoutBudgetStaysTold) {
+TEST(Notify, AFutureNotifiedWithoutBudgetStaysNotified) {
   Notify notify;
   const Waker waker;
   Context cx(waker);
@@ -410,7 +410,7 @@ TEST(Notify, WhoIsToldWithoutBudgetStaysTold) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, WhoIsFirstPolledWithoutBudgetHasItsPlace) {
+TEST(Notify, AFirstPollWithoutBudgetTakesAPlaceInTheQueue) {
   Notify notify;
   const Waker waker;
   Context cx(waker);
@@ -424,7 +424,7 @@ TEST(Notify, WhoIsFirstPolledWithoutBudgetHasItsPlace) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, WhoMustYieldFirstLeavesThePermitWhereItIs) {
+TEST(Notify, APollWithoutBudgetDoesNotTakeThePermit) {
   Notify notify;
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -442,7 +442,7 @@ TEST(Notify, WhoMustYieldFirstLeavesThePermitWhereItIs) {
   EXPECT_TRUE(PollOnce(yields).IsReady());
 }
 
-TEST(Notify, IsAnArmOfASelect) {
+TEST(Notify, WorksInASelect) {
   Notify first, second;
   second.NotifyOne();
   auto both = Select(first.Notified(), second.Notified());
@@ -470,7 +470,7 @@ TEST(Notify, PassesMessagesBetweenThreads) {
   other.join();
 }
 
-TEST(Notify, AFutureThatIsPolledAfterItsEndPanics) {
+TEST(Notify, PollingACompleteFuturePanics) {
   Notify notify;
   notify.NotifyOne();
   auto one = notify.Notified();
@@ -481,7 +481,7 @@ TEST(Notify, AFutureThatIsPolledAfterItsEndPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Notify, AFutureThatIsMovedAfterItWasPolledPanics) {
+TEST(Notify, MovingAPolledFuturePanics) {
   Notify notify;
   auto one = notify.Notified();
   EXPECT_TRUE(PollOnce(one).IsPending());
@@ -490,7 +490,7 @@ TEST(Notify, AFutureThatIsMovedAfterItWasPolledPanics) {
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
 
-TEST(Notify, AnOwnedFutureThatIsMovedAfterItWasPolledKeepsItsNotify) {
+TEST(Notify, AFailedMoveOfAnOwnedFutureKeepsItsNotify) {
   auto one = Notify::NotifiedOwned(std::make_shared<Notify>());
   EXPECT_TRUE(PollOnce(one).IsPending());
   EXPECT_PANIC(Notify::OwnedNotifiedFuture two(std::move(one)),
@@ -498,7 +498,7 @@ TEST(Notify, AnOwnedFutureThatIsMovedAfterItWasPolledKeepsItsNotify) {
   EXPECT_TRUE(PollOnce(one).IsPending());
 }
 
-TEST(Notify, AWakerThatThrowsLosesNoNotification) {
+TEST(Notify, AThrowingWakerLosesNoNotification) {
   Notify notify;
   CountingWaker bad, good;
   bad.OnWake([] { throw 1; });
@@ -512,7 +512,7 @@ TEST(Notify, AWakerThatThrowsLosesNoNotification) {
   EXPECT_TRUE(PollOnce(two).IsReady());
 }
 
-TEST(Notify, AWakerThatCannotBeClonedTakesNoPlace) {
+TEST(Notify, AThrowingCloneTakesNoPlaceInTheQueue) {
   Notify notify;
   CountingWaker bad;
   bad.OnClone([] { throw 1; });

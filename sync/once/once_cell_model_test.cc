@@ -82,7 +82,7 @@ auto Make(int value, bool pends = false) {
   return [value, pends] { return Making(value, pends); };
 }
 
-MODEL_TEST(OnceCell, OneOfTwoMakesIt, .spurious_failures = 0) {
+MODEL_TEST(OnceCell, OneOfTwoMakesTheValue, .spurious_failures = 0) {
   OnceCell<PlainInt> cell;
   Task task, other_task;
   int there = 0;
@@ -97,7 +97,7 @@ MODEL_TEST(OnceCell, OneOfTwoMakesIt, .spurious_failures = 0) {
 }
 
 // The future waits, or yields, or gets the value made meanwhile.
-MODEL_TEST(OnceCell, OneComesWithoutBudget, .spurious_failures = 0) {
+MODEL_TEST(OnceCell, OneOfTwoHasNoBudget, .spurious_failures = 0) {
   OnceCell<PlainInt> cell;
   Task task, other_task;
   int there = 0;
@@ -112,7 +112,7 @@ MODEL_TEST(OnceCell, OneComesWithoutBudget, .spurious_failures = 0) {
   Require(here == there);
 }
 
-MODEL_TEST(OnceCell, WhatIsGotIsWhole) {
+MODEL_TEST(OnceCell, TheValueIsNeverTorn) {
   OnceCell<PlainInt> cell;
   PlainInt data(0);
   Task task;
@@ -127,7 +127,7 @@ MODEL_TEST(OnceCell, WhatIsGotIsWhole) {
   }
 }
 
-MODEL_TEST(OnceCell, WhoGivesUpPassesTheTurnOn) {
+MODEL_TEST(OnceCell, ACancelledMakerPassesTheTurnOn) {
   OnceCell<PlainInt> cell;
   Task task, other_task;
   std::optional leaving(cell.GetOrInit(Make(1, /*pends=*/true)));
@@ -141,7 +141,7 @@ MODEL_TEST(OnceCell, WhoGivesUpPassesTheTurnOn) {
 
 // A future that was given the turn, and leaves before noticing, passes the turn
 // on.
-MODEL_TEST(OnceCell, WhoWasGivenTheTurnPassesItOn) {
+MODEL_TEST(OnceCell, ACancelledWaiterWithTheTurnPassesItOn) {
   OnceCell<PlainInt> cell;
   Task task, second_task, third_task;
   std::optional first(cell.GetOrInit(Make(1, /*pends=*/true)));
@@ -157,7 +157,7 @@ MODEL_TEST(OnceCell, WhoWasGivenTheTurnPassesItOn) {
   Require(third_task.Await(third).Read() == 3);
 }
 
-MODEL_TEST(OnceCell, ItIsSetOrMade) {
+MODEL_TEST(OnceCell, TheValueIsSetOrMade) {
   OnceCell<PlainInt> cell;
   Task task;
   bool set = false;

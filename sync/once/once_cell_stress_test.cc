@@ -78,7 +78,7 @@ const int* Get(OnceCell<int>& cell, std::atomic<int>& made, FastRand& rand) {
   }
 }
 
-TEST(OnceCellStress, OneMakesTheValueOfAll) {
+TEST(OnceCellStress, OneMakesTheValueForAll) {
   const uint64_t seed = StressSeed();
   const absl::Time end = absl::Now() + StressTime(kUsual);
   Barrier barrier(kThreads);

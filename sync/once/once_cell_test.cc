@@ -56,20 +56,20 @@ TEST(OnceCell, HasNoValueAtFirst) {
   EXPECT_EQ(cell.Get(), nullptr);
 }
 
-TEST(OnceCell, MayBeginWithAValue) {
+TEST(OnceCell, CanBeginWithAValue) {
   OnceCell<int> cell(3);
   ASSERT_NE(cell.Get(), nullptr);
   EXPECT_EQ(*cell.Get(), 3);
 }
 
-TEST(OnceCell, IsMadeOnce) {
+TEST(OnceCell, TheValueIsMadeOnce) {
   OnceCell<int> cell;
   EXPECT_EQ(BlockOn(cell.GetOrInit(MakeNow(1))), 1);
   EXPECT_EQ(BlockOn(cell.GetOrInit(MakeNow(2))), 1);
   EXPECT_EQ(*cell.Get(), 1);
 }
 
-TEST(OnceCell, GivesTheValueWhereItIs) {
+TEST(OnceCell, ReturnsAReferenceToTheStoredValue) {
   OnceCell<int> cell;
   const int& value = BlockOn(cell.GetOrInit(MakeNow(1)));
   EXPECT_EQ(&value, cell.Get());
@@ -104,7 +104,7 @@ TEST(OnceCell, DestroysItsValue) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-TEST(OnceCell, OneMakesItAndTheOthersWait) {
+TEST(OnceCell, OneMakesTheValueAndTheOthersWait) {
   OnceCell<int> cell;
   CountingWaker task;
   bool gate = false;
@@ -121,7 +121,7 @@ TEST(OnceCell, OneMakesItAndTheOthersWait) {
   EXPECT_EQ(*PollOnce(third), 1);
 }
 
-TEST(OnceCell, IfItIsCancelledTheNextMakesIt) {
+TEST(OnceCell, IfTheMakerIsCancelledTheNextMakesTheValue) {
   OnceCell<int> cell;
   CountingWaker second_task, third_task;
   bool gate = false;
@@ -139,7 +139,7 @@ TEST(OnceCell, IfItIsCancelledTheNextMakesIt) {
   EXPECT_EQ(*PollOnce(third), 2);
 }
 
-TEST(OnceCell, WhoWasGivenTheTurnAndLeavesPassesItOn) {
+TEST(OnceCell, ACancelledWaiterWithTheTurnPassesItOn) {
   OnceCell<int> cell;
   CountingWaker task;
   bool gate = false;
@@ -155,7 +155,7 @@ TEST(OnceCell, WhoWasGivenTheTurnAndLeavesPassesItOn) {
   EXPECT_EQ(*PollOnce(third), 3);
 }
 
-TEST(OnceCell, IfItFailsTheNextMakesIt) {
+TEST(OnceCell, IfTheMakerFailsTheNextMakesTheValue) {
   OnceCell<int> cell;
   EXPECT_EQ(BlockOn(cell.GetOrTryInit(Fail())).status(),
             absl::AbortedError("no"));
@@ -163,7 +163,7 @@ TEST(OnceCell, IfItFailsTheNextMakesIt) {
   EXPECT_EQ(BlockOn(cell.GetOrInit(MakeNow(2))), 2);
 }
 
-TEST(OnceCell, AnErrorIsOnlyThatOfTheOneWhoMadeIt) {
+TEST(OnceCell, AnErrorIsReturnedOnlyToItsMaker) {
   OnceCell<int> cell;
   bool gate = false;
   const auto fail = [&gate] {
@@ -181,7 +181,7 @@ TEST(OnceCell, AnErrorIsOnlyThatOfTheOneWhoMadeIt) {
   EXPECT_EQ(*PollOnce(second), 2);
 }
 
-TEST(OnceCell, IsSet) {
+TEST(OnceCell, SetSucceedsOnce) {
   OnceCell<std::unique_ptr<int>> cell;
   EXPECT_TRUE(cell.Set(std::make_unique<int>(1)).ok());
   auto second = std::make_unique<int>(2);
@@ -192,7 +192,7 @@ TEST(OnceCell, IsSet) {
   EXPECT_EQ(**cell.Get(), 1);
 }
 
-TEST(OnceCell, IsNotSetWhileItIsMade) {
+TEST(OnceCell, SetFailsWhileTheValueIsMade) {
   OnceCell<int> cell;
   bool gate = false;
   {
@@ -203,7 +203,7 @@ TEST(OnceCell, IsNotSetWhileItIsMade) {
   EXPECT_TRUE(cell.Set(2).ok());
 }
 
-TEST(OnceCell, GivesItsValueBack) {
+TEST(OnceCell, TakeOutReturnsTheValue) {
   OnceCell<std::unique_ptr<int>> cell;
   EXPECT_EQ(cell.TakeOut(), std::nullopt);
   EXPECT_TRUE(cell.Set(std::make_unique<int>(1)).ok());
@@ -214,7 +214,7 @@ TEST(OnceCell, GivesItsValueBack) {
 }
 
 // The captures of a coroutine's lambda live as long as the coroutine.
-TEST(OnceCell, KeepsWhatMakesIt) {
+TEST(OnceCell, KeepsTheCallableWhileItsCoroutineRuns) {
   OnceCell<std::string> cell;
   auto get = cell.GetOrInit([name = std::string(40, 'x')]() -> Co<std::string> {
     co_await Ready();
@@ -224,7 +224,7 @@ TEST(OnceCell, KeepsWhatMakesIt) {
   EXPECT_EQ(BlockOn(moved), std::string(40, 'x'));
 }
 
-TEST(OnceCell, IsAwaitedWithOrReturn) {
+TEST(OnceCell, WorksWithOrReturn) {
   OnceCell<int> cell;
   const auto ask = [&cell]() -> Co<absl::StatusOr<int>> {
     const auto fail = Fail();
@@ -236,7 +236,7 @@ TEST(OnceCell, IsAwaitedWithOrReturn) {
 }
 
 // Trap C10: tokio #8365.
-TEST(OnceCell, WhoIsGivenTheTurnWithoutBudgetKeepsIt) {
+TEST(OnceCell, AWaiterGivenTheTurnWithoutBudgetKeepsIt) {
   OnceCell<int> cell;
   bool gate = false;
   std::optional first(cell.GetOrInit(MakeWhenOpen(gate, 1)));
@@ -254,7 +254,7 @@ TEST(OnceCell, WhoIsGivenTheTurnWithoutBudgetKeepsIt) {
   EXPECT_EQ(*PollOnce(second), 2);
 }
 
-TEST(OnceCell, WhoComesWithoutBudgetHasItsPlace) {
+TEST(OnceCell, AWaiterWithoutBudgetHasItsPlaceInTheQueue) {
   OnceCell<int> cell;
   CountingWaker task;
   bool gate = false;
@@ -274,7 +274,7 @@ TEST(OnceCell, WhoComesWithoutBudgetHasItsPlace) {
   EXPECT_EQ(*PollOnce(second), 2);
 }
 
-TEST(OnceCell, WhoComesWithoutBudgetTakesNoTurn) {
+TEST(OnceCell, AFirstPollWithoutBudgetTakesNoTurn) {
   OnceCell<int> cell;
   CountingWaker task;
   const Waker waker = task.NewWaker();
@@ -297,7 +297,7 @@ TEST(OnceCell, TakesAUnitOfTheBudget) {
   EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
-TEST(OnceCell, AFutureThatHasFinishedKeepsNoWaker) {
+TEST(OnceCell, ACompleteFutureKeepsNoWaker) {
   OnceCell<int> cell;
   CountingWaker first_task, second_task, other_task;
   bool gate = false;
@@ -314,7 +314,7 @@ TEST(OnceCell, AFutureThatHasFinishedKeepsNoWaker) {
   EXPECT_EQ(other_task.live(), 0);
 }
 
-TEST(OnceCell, ShowsWhatMakesIt) {
+TEST(OnceCell, ATraceShowsTheFutureThatMakesTheValue) {
   OnceCell<int> cell;
   bool gate = false;
   auto first = cell.GetOrInit(MakeWhenOpen(gate, 1));
@@ -330,7 +330,7 @@ TEST(OnceCell, ShowsWhatMakesIt) {
   EXPECT_EQ(other.steps()[0].name, "OnceCell::GetOrInit");
 }
 
-TEST(OnceCell, IsMadeOnceByManyThreads) {
+TEST(OnceCell, ManyThreadsMakeTheValueOnce) {
   OnceCell<int> cell;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -342,14 +342,14 @@ TEST(OnceCell, IsMadeOnceByManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(OnceCell, AFutureThatIsPolledAfterItsEndPanics) {
+TEST(OnceCell, PollingACompleteFuturePanics) {
   OnceCell<int> cell;
   auto get = cell.GetOrInit(MakeNow(1));
   EXPECT_TRUE(PollOnce(get).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(get)), "OnceCell::GetOrInit");
 }
 
-TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
+TEST(OnceCell, MovingAPolledFuturePanics) {
   OnceCell<int> cell;
   bool gate = false;
   auto get = cell.GetOrInit(MakeWhenOpen(gate, 1));
@@ -359,7 +359,7 @@ TEST(OnceCell, AFutureThatIsMovedAfterItWasPolledPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(OnceCell, IfItThrowsTheNextMakesIt) {
+TEST(OnceCell, IfTheMakerThrowsTheNextMakesTheValue) {
   OnceCell<int> cell;
   const auto fail = []() -> Co<int> {
     throw 1;
@@ -371,7 +371,7 @@ TEST(OnceCell, IfItThrowsTheNextMakesIt) {
 }
 
 // A running future may refer to the callable that made it.
-TEST(OnceCell, AFutureThatMayNotBeMovedKeepsWhatMakesIt) {
+TEST(OnceCell, APolledFutureKeepsItsCallable) {
   OnceCell<std::string> cell;
   bool gate = false;
   auto get = cell.GetOrInit([&gate, name = std::string(40, 'x')] {

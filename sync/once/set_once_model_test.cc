@@ -101,7 +101,7 @@ MODEL_TEST(SetOnce, SetOnceWaitTest) {
   Require(task.Await(wait).Read() == 2);
 }
 
-MODEL_TEST(SetOnce, WhatIsGotIsWhole) {
+MODEL_TEST(SetOnce, TheValueIsNeverTorn) {
   SetOnce<PlainInt> cell;
   PlainInt data(0);
   Thread setting([&] {
@@ -114,7 +114,7 @@ MODEL_TEST(SetOnce, WhatIsGotIsWhole) {
   }
 }
 
-MODEL_TEST(SetOnce, AllThatWaitAreWoken) {
+MODEL_TEST(SetOnce, AllWaitersAreWoken) {
   SetOnce<int> cell;
   Task first_task, second_task;
   auto first = cell.Wait();
@@ -128,7 +128,7 @@ MODEL_TEST(SetOnce, AllThatWaitAreWoken) {
   Require(ready || second_task.woken());
 }
 
-MODEL_TEST(SetOnce, WhoGivesUpWaitingIsLeftAlone) {
+MODEL_TEST(SetOnce, ACancelledWaitIsNotWoken) {
   SetOnce<int> cell;
   Task task, other;
   std::optional<SetOnce<int>::WaitFuture> leaving(cell.Wait());
@@ -143,7 +143,7 @@ MODEL_TEST(SetOnce, WhoGivesUpWaitingIsLeftAlone) {
 
 // A task that has waited destroys the object, whether the task was woken or
 // came late.
-MODEL_TEST(SetOnce, IsDestroyedByWhoHasWaited) {
+MODEL_TEST(SetOnce, ACompleteWaiterCanDestroyTheCell) {
   Task task;
   auto cell = std::make_unique<SetOnce<PlainInt>>();
   Thread setting([raw = cell.get()] { Require(raw->Set(PlainInt(1)).ok()); });
@@ -157,9 +157,9 @@ MODEL_TEST(SetOnce, IsDestroyedByWhoHasWaited) {
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 // A number that cannot be negative.
-class Natural {
+class NonNegative {
  public:
-  Natural(PlainInt& made, int value) {
+  NonNegative(PlainInt& made, int value) {
     made.Write() = value;
     if (value < 0) throw value;
   }
@@ -169,12 +169,12 @@ struct Argument {
   PlainInt& made;
   int value;
   // NOLINTNEXTLINE(google-explicit-constructor)
-  operator Natural() const { return Natural(made, value); }
+  operator NonNegative() const { return NonNegative(made, value); }
 };
 
 // A thread that sets the value after another has failed finds the storage free.
-MODEL_TEST(SetOnce, IsSetAfterAnotherCouldNot) {
-  SetOnce<Natural> cell;
+MODEL_TEST(SetOnce, IsSetAfterAThrowingConstructor) {
+  SetOnce<NonNegative> cell;
   PlainInt made(0);
   Thread other([&] {
     try {

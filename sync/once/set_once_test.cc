@@ -57,7 +57,7 @@ TEST(SetOnce, DestroysItsValue) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-TEST(SetOnce, WakesAllThatWait) {
+TEST(SetOnce, WakesAllWaiters) {
   SetOnce<int> cell;
   CountingWaker task;
   std::vector<std::unique_ptr<SetOnce<int>::WaitFuture>> waits;
@@ -70,7 +70,7 @@ TEST(SetOnce, WakesAllThatWait) {
   for (auto& wait : waits) EXPECT_EQ(&*PollOnce(*wait), cell.Get());
 }
 
-TEST(SetOnce, IsReadyAtOnceIfItWasSet) {
+TEST(SetOnce, AWaitForASetCellIsReadyAtOnce) {
   SetOnce<int> cell;
   EXPECT_TRUE(cell.Set(1).ok());
   CountingWaker task;
@@ -81,7 +81,7 @@ TEST(SetOnce, IsReadyAtOnceIfItWasSet) {
   EXPECT_EQ(task.clones(), 0);
 }
 
-TEST(SetOnce, WhoGivesUpWaitingIsNotWoken) {
+TEST(SetOnce, ACancelledWaitIsNotWoken) {
   SetOnce<int> cell;
   CountingWaker task;
   {
@@ -93,7 +93,7 @@ TEST(SetOnce, WhoGivesUpWaitingIsNotWoken) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(SetOnce, WakersMayComeBack) {
+TEST(SetOnce, WakersCanUseTheCell) {
   SetOnce<int> cell;
   CountingWaker task;
   task.OnWake([&] {
@@ -115,13 +115,13 @@ TEST(SetOnce, PassesAValueToAnotherThread) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(SetOnce, IsSetByAnotherIfMakingItThrows) {
-  struct Natural {
-    explicit Natural(int value) {
+TEST(SetOnce, CanBeSetAfterAThrowingConstructor) {
+  struct NonNegative {
+    explicit NonNegative(int value) {
       if (value < 0) throw value;
     }
   };
-  SetOnce<Natural> cell;
+  SetOnce<NonNegative> cell;
   EXPECT_THROW(cell.Set(-1).IgnoreError(), int);
   EXPECT_EQ(cell.Get(), nullptr);
   EXPECT_TRUE(cell.Set(1).ok());
@@ -129,7 +129,7 @@ TEST(SetOnce, IsSetByAnotherIfMakingItThrows) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(SetOnce, AFutureThatIsPolledAfterItsEndPanics) {
+TEST(SetOnce, PollingACompleteWaitPanics) {
   SetOnce<int> cell;
   EXPECT_TRUE(cell.Set(1).ok());
   auto wait = cell.Wait();
@@ -137,7 +137,7 @@ TEST(SetOnce, AFutureThatIsPolledAfterItsEndPanics) {
   EXPECT_PANIC(static_cast<void>(PollOnce(wait)), "SetOnce::Wait");
 }
 
-TEST(SetOnce, AFutureThatIsMovedAfterItWasPolledPanics) {
+TEST(SetOnce, MovingAPolledWaitPanics) {
   SetOnce<int> cell;
   auto one = cell.Wait();
   auto two = std::move(one);

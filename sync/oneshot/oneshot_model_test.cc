@@ -198,7 +198,7 @@ MODEL_TEST(Oneshot, DropRxAfterPoll) {
   Require(live.load(std::memory_order_relaxed) == 0);
 }
 
-MODEL_TEST(Oneshot, AValueIsWholeForWhoReceivesIt) {
+MODEL_TEST(Oneshot, AReceivedValueIsNeverTorn) {
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();
   Thread sending(With(std::move(tx), [&data](auto& tx) {
@@ -208,7 +208,7 @@ MODEL_TEST(Oneshot, AValueIsWholeForWhoReceivesIt) {
   if (rx.TryReceive().ok()) Require(data.Read() == 1);
 }
 
-MODEL_TEST(Oneshot, ASenderThatGoesIsSeenOrWakes) {
+MODEL_TEST(Oneshot, TheDestructionOfTheSenderIsSeenOrWakes) {
   Task task;
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();
@@ -222,7 +222,7 @@ MODEL_TEST(Oneshot, ASenderThatGoesIsSeenOrWakes) {
 }
 
 // Each end has a waker in the channel, and both ends are destroyed at once.
-MODEL_TEST(Oneshot, BothEndsWaitAndGo) {
+MODEL_TEST(Oneshot, BothEndsWaitAndAreDestroyed) {
   Task sender;
   Task receiver;
   auto [tx, rx] = Channel<int>();
@@ -230,13 +230,13 @@ MODEL_TEST(Oneshot, BothEndsWaitAndGo) {
   Require(!receiver.Poll(rx));
   Thread going(With(std::move(tx), [](auto&) {}));
   {
-    const Receiver<int> gone = std::move(rx);
+    const Receiver<int> dropped = std::move(rx);
   }
   going.Join();
   Require(sender.woken() != receiver.woken());
 }
 
-MODEL_TEST(Oneshot, BothEndsWaitWhileTheOtherDoes) {
+MODEL_TEST(Oneshot, BothEndsWaitAtOnce) {
   Task sender;
   Task receiver;
   auto [tx, rx] = Channel<int>();
@@ -251,7 +251,7 @@ MODEL_TEST(Oneshot, BothEndsWaitWhileTheOtherDoes) {
 }
 
 // The waker that is taken back is not called, and is not dropped twice.
-MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
+MODEL_TEST(Oneshot, AClosedIsCancelledWhileTheReceiverIsDestroyed,
            .spurious_failures = 0) {
   Task task;
   Cell<int> data(0);
@@ -278,7 +278,7 @@ MODEL_TEST(Oneshot, AClosedIsAbandonedWhileTheReceiverGoes,
 
 // The receiver takes back its first waker after the sender has read the words
 // and before the sender's last step.
-MODEL_TEST(Oneshot, AWakerIsReplacedWhileASenderGoes) {
+MODEL_TEST(Oneshot, AWakerIsReplacedWhileTheSenderIsDestroyed) {
   Task first;
   Task second;
   auto [tx, rx] = Channel<int>();
@@ -292,7 +292,7 @@ MODEL_TEST(Oneshot, AWakerIsReplacedWhileASenderGoes) {
 }
 
 // Trap C6: a waiting receiver closes while the sender sends.
-MODEL_TEST(Oneshot, AReceiverThatWaitsIsClosedWhileASendComes) {
+MODEL_TEST(Oneshot, AWaitingReceiverIsClosedDuringASend) {
   Task task;
   Atomic<int> live(0);
   {
@@ -311,7 +311,7 @@ MODEL_TEST(Oneshot, AReceiverThatWaitsIsClosedWhileASendComes) {
   Require(live.load(std::memory_order_relaxed) == 0);
 }
 
-MODEL_TEST(Oneshot, IsClosedShowsWhatTheReceiverHasDone) {
+MODEL_TEST(Oneshot, IsClosedShowsWhatTheReceiverDid) {
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();
   Thread closing(With(std::move(rx), [&data](auto& rx) {

@@ -132,7 +132,7 @@ void Receive(Rx rx, FastRand& rand, Tally& tally) {
   Note(rx.TryReceive(), tally);
 }
 
-TEST(OneshotStress, EveryValueIsReceivedOrGivenBackOrGoesWithItsReceiver) {
+TEST(OneshotStress, EveryValueIsReceivedReturnedOrDestroyed) {
   Tally tally;
   Pile pile;
   std::atomic<bool> stop = false;

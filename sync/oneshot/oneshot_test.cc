@@ -39,7 +39,7 @@ static_assert(Future<Sender<int>::ClosedFuture>);
 static_assert(!std::is_copy_constructible_v<Sender<int>>);
 static_assert(!std::is_copy_constructible_v<Receiver<int>>);
 
-TEST(Oneshot, GivesWhatWasSentBefore) {
+TEST(Oneshot, ReceivesAnEarlierValue) {
   auto [tx, rx] = Channel<int>();
   EXPECT_TRUE(tx.Send(7));
   PollResult<absl::StatusOr<int>> result = PollOnce(rx);
@@ -75,7 +75,7 @@ TEST(Oneshot, WakesTheWakerOfTheLastPoll) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(Oneshot, ASenderThatGoesWakesTheReceiver) {
+TEST(Oneshot, DestroyingTheSenderWakesTheReceiver) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   EXPECT_TRUE(PollOnce(rx, task.NewWaker()).IsPending());
@@ -99,7 +99,7 @@ TEST(Oneshot, AFailedSendLeavesItsArgument) {
   EXPECT_TRUE(tx.IsClosed());
 }
 
-TEST(Oneshot, WhatIsOnlyMovableIsSent) {
+TEST(Oneshot, AMoveOnlyValueIsSent) {
   Counts counts;
   {
     auto [tx, rx] = Channel<Counted>();
@@ -113,7 +113,7 @@ TEST(Oneshot, WhatIsOnlyMovableIsSent) {
 }
 
 // Trap C6.
-TEST(Oneshot, AValueThatNobodyReceivesGoesWithTheReceiver) {
+TEST(Oneshot, AnUnreceivedValueIsDestroyedWithTheReceiver) {
   Counts counts;
   auto [tx, rx] = Channel<Counted>();
   EXPECT_TRUE(tx.Send(Counted(counts, 3)));
@@ -125,7 +125,7 @@ TEST(Oneshot, AValueThatNobodyReceivesGoesWithTheReceiver) {
   EXPECT_EQ(counts.live, 0);
 }
 
-TEST(Oneshot, VoidIsASignal) {
+TEST(Oneshot, AVoidChannelIsASignal) {
   auto [tx, rx] = Channel<void>();
   EXPECT_TRUE(PollOnce(rx).IsPending());
   EXPECT_TRUE(tx.Send());
@@ -150,13 +150,13 @@ struct alignas(64) Aligned {
   int value;
 };
 
-TEST(Oneshot, AValueMayBeAlignedMore) {
+TEST(Oneshot, AValueCanBeOverAligned) {
   auto [tx, rx] = Channel<Aligned>();
   tx.Send(Aligned{5});
   EXPECT_EQ(rx.TryReceive()->value, 5);
 }
 
-TEST(Oneshot, TryReceiveTellsNotYetFromNever) {
+TEST(Oneshot, TryReceiveDistinguishesEmptyFromClosed) {
   auto [tx, rx] = Channel<int>();
   EXPECT_EQ(rx.TryReceive().status().code(), absl::StatusCode::kUnavailable);
   {
@@ -167,7 +167,7 @@ TEST(Oneshot, TryReceiveTellsNotYetFromNever) {
   EXPECT_EQ(PollOnce(rx)->status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Oneshot, TryReceiveGivesTheValueOnce) {
+TEST(Oneshot, TryReceiveReturnsTheValueOnce) {
   auto [tx, rx] = Channel<int>();
   EXPECT_TRUE(rx.IsEmpty());
   tx.Send(4);
@@ -191,7 +191,7 @@ TEST(Oneshot, NothingIsSentAfterAClose) {
   EXPECT_EQ(PollOnce(rx)->status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Oneshot, WhatWasSentBeforeACloseIsReceived) {
+TEST(Oneshot, AValueSentBeforeACloseIsReceived) {
   auto [tx, rx] = Channel<int>();
   tx.Send(4);
   rx.Close();
@@ -210,7 +210,7 @@ TEST(Oneshot, ACloseWakesTheReceiver) {
   EXPECT_EQ(PollOnce(rx)->status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Oneshot, ACloseWakesBothThatWait) {
+TEST(Oneshot, ACloseWakesBothWaiters) {
   auto [tx, rx] = Channel<int>();
   CountingWaker sender, receiver;
   auto closed = tx.Closed();
@@ -221,7 +221,7 @@ TEST(Oneshot, ACloseWakesBothThatWait) {
   EXPECT_EQ(receiver.wakes(), 1);
 }
 
-TEST(Oneshot, ErrorsOfAStatusOrOfAStatusAreErrors) {
+TEST(Oneshot, AnErrorOfTheChannelBecomesTheStatus) {
   auto [tx, rx] = Channel<absl::StatusOr<absl::Status>>();
   EXPECT_EQ(rx.TryReceive().status().code(), absl::StatusCode::kUnavailable);
   rx.Close();
@@ -231,7 +231,7 @@ TEST(Oneshot, ErrorsOfAStatusOrOfAStatusAreErrors) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(Oneshot, ClosedIsReadyWhenTheReceiverGoes) {
+TEST(Oneshot, ClosedIsReadyWhenTheReceiverIsDestroyed) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   auto closed = tx.Closed();
@@ -267,7 +267,7 @@ TEST(Oneshot, ClosedWakesTheWakerOfTheLastPoll) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(Oneshot, AClosedThatIsAbandonedWakesNobody) {
+TEST(Oneshot, ACancelledClosedIsNotWoken) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   {
@@ -279,7 +279,7 @@ TEST(Oneshot, AClosedThatIsAbandonedWakesNobody) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Oneshot, TheSendersWakerGoesWithASend) {
+TEST(Oneshot, ASendDropsTheSendersWaker) {
   auto [tx, rx] = Channel<int>();
   CountingWaker sender;
   CountingWaker receiver;
@@ -293,7 +293,7 @@ TEST(Oneshot, TheSendersWakerGoesWithASend) {
   EXPECT_EQ(receiver.wakes(), 1);
 }
 
-TEST(Oneshot, TheReceiversWakerGoesWithIt) {
+TEST(Oneshot, ADestroyedReceiverDropsItsWaker) {
   auto [tx, rx] = Channel<int>();
   CountingWaker sender;
   CountingWaker receiver;
@@ -308,7 +308,7 @@ TEST(Oneshot, TheReceiversWakerGoesWithIt) {
   EXPECT_EQ(sender.wakes(), 1);
 }
 
-TEST(Oneshot, AReceiverMovesBetweenPolls) {
+TEST(Oneshot, AReceiverCanMoveBetweenPolls) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   EXPECT_TRUE(PollOnce(rx, task.NewWaker()).IsPending());
@@ -318,7 +318,7 @@ TEST(Oneshot, AReceiverMovesBetweenPolls) {
   EXPECT_EQ(**PollOnce(moved), 2);
 }
 
-TEST(Oneshot, AnEndThatIsAssignedToGoes) {
+TEST(Oneshot, AssignmentDestroysTheOldEnd) {
   auto [tx, rx] = Channel<int>();
   auto [other_tx, other_rx] = Channel<int>();
   rx = std::move(other_rx);
@@ -328,7 +328,7 @@ TEST(Oneshot, AnEndThatIsAssignedToGoes) {
   EXPECT_EQ(*rx.TryReceive(), 3);
 }
 
-TEST(Oneshot, AnAwaitThatIsAbandonedLosesNothing) {
+TEST(Oneshot, ACancelledAwaitLosesNoValue) {
   auto [tx, rx] = Channel<int>();
   auto await = [](Receiver<int>& rx) -> Co<int> {
     absl::StatusOr<int> value = co_await rx;
@@ -342,7 +342,7 @@ TEST(Oneshot, AnAwaitThatIsAbandonedLosesNothing) {
   EXPECT_EQ(BlockOn(await(rx)), 6);
 }
 
-TEST(Oneshot, AReceiverTakesOfTheBudget) {
+TEST(Oneshot, AReceiverTakesAUnitOfTheBudget) {
   const Waker waker;
   Context cx(waker);
   uint32_t ready = 0;
@@ -355,7 +355,7 @@ TEST(Oneshot, AReceiverTakesOfTheBudget) {
   EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
-TEST(Oneshot, ClosedTakesOfTheBudget) {
+TEST(Oneshot, ClosedTakesAUnitOfTheBudget) {
   auto [tx, rx] = Channel<int>();
   rx.Close();
   const Waker waker;
@@ -365,14 +365,14 @@ TEST(Oneshot, ClosedTakesOfTheBudget) {
   EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
-TEST(Oneshot, PolledAfterItWasReadyPanics) {
+TEST(Oneshot, PollingACompleteReceiverPanics) {
   auto [tx, rx] = Channel<int>();
   tx.Send(1);
   EXPECT_TRUE(PollOnce(rx).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(rx)), "oneshot");
 }
 
-TEST(Oneshot, ClosedPolledAfterItWasReadyPanics) {
+TEST(Oneshot, PollingACompleteClosedPanics) {
   auto [tx, rx] = Channel<int>();
   rx.Close();
   auto closed = tx.Closed();
@@ -389,7 +389,7 @@ TEST(Oneshot, ASecondSendPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Oneshot, AWakerThatThrowsHasBeenCalled) {
+TEST(Oneshot, AThrowingWakerHasBeenCalled) {
   auto [tx, rx] = Channel<int>();
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
@@ -398,7 +398,7 @@ TEST(Oneshot, AWakerThatThrowsHasBeenCalled) {
   EXPECT_EQ(*rx.TryReceive(), 1);
 }
 
-TEST(Oneshot, AWakerWhoseCloneThrowsChangesNothing) {
+TEST(Oneshot, AThrowingCloneChangesNothing) {
   auto [tx, rx] = Channel<int>();
   CountingWaker good;
   CountingWaker bad;
@@ -433,7 +433,7 @@ class Moody {
   std::function<void()> on_move_;
 };
 
-TEST(Oneshot, WhatComesBackIsNotAssignedIfThatMayThrow) {
+TEST(Oneshot, AReturnedValueIsNotAssignedIfAssignmentCanThrow) {
   int live = 0;
   {
     auto channel = Channel<Moody<false>>();
@@ -444,7 +444,7 @@ TEST(Oneshot, WhatComesBackIsNotAssignedIfThatMayThrow) {
   EXPECT_EQ(live, 0);
 }
 
-TEST(Oneshot, WhatCannotComeBackIsDestroyed) {
+TEST(Oneshot, AValueThatCannotBeReturnedIsDestroyed) {
   int live = 0;
   {
     auto channel = Channel<Moody<true>>();

@@ -50,7 +50,7 @@ class Never {
 
 // Trap C9 (tokio #6450): the task selects between the mutex and a tick, and
 // then awaits something else while it keeps the arm.
-Co<> KeepAnArm(Mutex<int>& mutex, Semaphore& done) {
+Co<> KeepABranch(Mutex<int>& mutex, Semaphore& done) {
   auto lock = mutex.Lock();
   auto tick = Yield();
   co_await SelectBiased(lock, tick);
@@ -65,7 +65,7 @@ Co<> LockIt(Mutex<int>& mutex) {
 Co<> Main(Mutex<int>& mutex, Handle handle, std::string& dump, TaskId& keeper) {
   Semaphore done(0);
   std::optional<MutexGuard<int>> guard(co_await mutex.Lock());
-  JoinHandle<void> keeps = handle.Spawn(KeepAnArm(mutex, done));
+  JoinHandle<void> keeps = handle.Spawn(KeepABranch(mutex, done));
   keeper = keeps.id();
   EXPECT_TRUE((co_await done.Acquire()).ok());
   JoinHandle<void> locks = handle.Spawn(LockIt(mutex));
@@ -79,7 +79,7 @@ Co<> Main(Mutex<int>& mutex, Handle handle, std::string& dump, TaskId& keeper) {
   EXPECT_TRUE((co_await locks).ok());
 }
 
-TEST(SemaphoreDump, NamesTheTaskThatKeepsWhatItWasGiven) {
+TEST(SemaphoreDump, NamesATaskThatHoldsAssignedPermits) {
   Mutex<int> mutex;
   std::string dump;
   TaskId keeper = 0;
@@ -92,7 +92,7 @@ TEST(SemaphoreDump, NamesTheTaskThatKeepsWhatItWasGiven) {
                   keeper, "\n")));
 }
 
-TEST(SemaphoreDump, SaysWhatIsLackedAndWhoHasBeenGiven) {
+TEST(SemaphoreDump, ShowsMissingPermitsAndTheirHolders) {
   Semaphore semaphore(2);
   std::optional large(semaphore.Acquire(5));
   auto small = semaphore.Acquire(1);
@@ -110,7 +110,7 @@ TEST(SemaphoreDump, SaysWhatIsLackedAndWhoHasBeenGiven) {
   EXPECT_THAT(TraceOf(small), HasSubstr("has its permits"));
 }
 
-TEST(SemaphoreDump, NamesWhoHadNoBudgetToTakeWhatItWasGiven) {
+TEST(SemaphoreDump, NamesATaskWithoutBudgetToTakeItsPermits) {
   Semaphore semaphore(0);
   auto first = semaphore.Acquire();
   auto second = semaphore.Acquire();
@@ -128,7 +128,7 @@ TEST(SemaphoreDump, NamesWhoHadNoBudgetToTakeWhatItWasGiven) {
   EXPECT_TRUE(PollOnce(first).IsReady());
 }
 
-TEST(SemaphoreDump, NamesNotMoreThanFour) {
+TEST(SemaphoreDump, NamesAtMostFourTasks) {
   Semaphore semaphore(0);
   std::vector<Semaphore::AcquireFuture> acquires;
   for (int i = 0; i < 6; ++i) acquires.push_back(semaphore.Acquire());
@@ -139,7 +139,7 @@ TEST(SemaphoreDump, NamesNotMoreThanFour) {
       HasSubstr("since: no task, no task, no task, no task, and others\n"));
 }
 
-TEST(SemaphoreDump, LocksSayItToo) {
+TEST(SemaphoreDump, LocksShowTheSame) {
   auto lock = std::make_shared<RwLock<int>>(MaxReaders(3));
   auto mutex = std::make_shared<Mutex<int>>();
   auto semaphore = std::make_shared<Semaphore>(0);

@@ -102,7 +102,7 @@ MODEL_TEST(Semaphore, BasicUsage, .mode = model::Mode::kBounded,
   Require(semaphore.available_permits() == 1);
 }
 
-MODEL_TEST(Semaphore, TryingIsOneOrTheOther) {
+MODEL_TEST(Semaphore, ConcurrentTryAcquiresExcludeEachOther) {
   Semaphore semaphore(1);
   PlainInt data(0);
   const auto attempt = [&] {
@@ -133,7 +133,7 @@ MODEL_TEST(Semaphore, Release, .mode = model::Mode::kBounded,
 
 // A task that has acquired all permits may destroy the semaphore even if the
 // release had found a waiter, which has left since.
-MODEL_TEST(Semaphore, ReleaseToNobody) {
+MODEL_TEST(Semaphore, AReleaseFindsACancelledWaiter) {
   auto semaphore = std::make_unique<Semaphore>(0);
   Acquiring acquiring(*semaphore);
   Require(!acquiring.Poll());
@@ -162,7 +162,7 @@ MODEL_TEST(Semaphore, AReleaseIsSeenOrWakes) {
 }
 
 // The first permit may be taken from the word, and the second be assigned.
-MODEL_TEST(Semaphore, AWaiterSeesWhatAllHaveDoneWhoGaveItPermits,
+MODEL_TEST(Semaphore, AWaiterSeesWhatAllReleasersDid,
            .mode = model::Mode::kBounded, .preemption_bound = 3,
            .spurious_failures = 0) {
   Semaphore semaphore(0);
@@ -187,7 +187,7 @@ MODEL_TEST(Semaphore, AWaiterSeesWhatAllHaveDoneWhoGaveItPermits,
 
 // Between the load of the word and its change, somebody else may have held the
 // permit.
-MODEL_TEST(Semaphore, AWaiterSeesWhatWasDoneUnderTheSameWord) {
+MODEL_TEST(Semaphore, AWaiterSeesWhatAnEarlierHolderDid) {
   Semaphore semaphore(1);
   PlainInt data(0);
   Thread other([&] {
@@ -203,7 +203,7 @@ MODEL_TEST(Semaphore, AWaiterSeesWhatWasDoneUnderTheSameWord) {
 }
 
 // The rest of a release that has served a waiter is for all.
-MODEL_TEST(Semaphore, WhatIsLeftOfAReleaseCarriesOn) {
+MODEL_TEST(Semaphore, TheRestOfAReleaseShowsWhatTheReleaserDid) {
   Semaphore semaphore(0);
   PlainInt data(0);
   Acquiring acquiring(semaphore);
@@ -220,7 +220,7 @@ MODEL_TEST(Semaphore, WhatIsLeftOfAReleaseCarriesOn) {
 }
 
 // A waiter that gives up passes on the permits assigned to it.
-MODEL_TEST(Semaphore, WhatIsGivenUpCarriesOn) {
+MODEL_TEST(Semaphore, PermitsOfACancelledWaiterShowWhatTheReleaserDid) {
   Semaphore semaphore(0);
   PlainInt data(0);
   std::optional<Acquiring> acquiring(std::in_place, semaphore, 2);
@@ -238,7 +238,7 @@ MODEL_TEST(Semaphore, WhatIsGivenUpCarriesOn) {
 
 // The task that acquires the permit may hold all permits, and destroy the
 // semaphore.
-MODEL_TEST(Semaphore, WhatIsGivenUpIsTheLastThatIsTouched) {
+MODEL_TEST(Semaphore, PassingPermitsOnIsTheLastAccess) {
   auto semaphore = std::make_unique<Semaphore>(1);
   std::optional<Acquiring> acquiring(std::in_place, *semaphore, 2);
   Require(!acquiring->Poll());
@@ -292,7 +292,7 @@ MODEL_TEST(Semaphore, ACloseIsSeenOrWakes) {
 }
 
 // The close passes the permit assigned to the waiter on to others.
-MODEL_TEST(Semaphore, ACloseFreesWhatWasAssigned) {
+MODEL_TEST(Semaphore, ACloseFreesAssignedPermits) {
   Semaphore semaphore(0);
   PlainInt data(0);
   Acquiring acquiring(semaphore, 2);
@@ -313,7 +313,7 @@ MODEL_TEST(Semaphore, ACloseFreesWhatWasAssigned) {
   Require(semaphore.available_permits() == 1);
 }
 
-MODEL_TEST(Semaphore, AWaiterGivesUpWhileItIsClosed) {
+MODEL_TEST(Semaphore, AWaiterIsCancelledDuringAClose) {
   Semaphore semaphore(1);
   Acquiring acquiring(semaphore, 2);
   Require(!acquiring.Poll());
@@ -341,7 +341,7 @@ MODEL_TEST(Semaphore, ConcurrentClose, .mode = model::Mode::kBounded,
   Require(semaphore.available_permits() == 1);
 }
 
-MODEL_TEST(Semaphore, AReleaseAndACloseLoseNothing) {
+MODEL_TEST(Semaphore, AReleaseAndACloseLoseNoPermit) {
   Semaphore semaphore(0);
   Acquiring acquiring(semaphore);
   Require(!acquiring.Poll());
@@ -373,7 +373,7 @@ MODEL_TEST(Semaphore, ConcurrentCancel) {
 }
 
 // Both waiters give up, while permits arrive that are enough for one.
-MODEL_TEST(Semaphore, AllGiveUpWhilePermitsCome) {
+MODEL_TEST(Semaphore, AllWaitersAreCancelledDuringARelease) {
   Semaphore semaphore(0);
   Acquiring first(semaphore, 2);
   Acquiring second(semaphore, 1);
@@ -431,7 +431,7 @@ MODEL_TEST(Semaphore, ConcurrentPermitUpdates) {
   Require(semaphore.available_permits() == 9 - forgotten);
 }
 
-MODEL_TEST(Semaphore, WhoForgetsSeesWhatWasDone) {
+MODEL_TEST(Semaphore, ForgettingSeesWhatTheReleaserDid) {
   Semaphore semaphore(0);
   PlainInt data(0);
   Thread other([&] {
@@ -442,7 +442,7 @@ MODEL_TEST(Semaphore, WhoForgetsSeesWhatWasDone) {
 }
 
 // Taken permits are given back while another task begins to wait.
-MODEL_TEST(Semaphore, TwoBeginToWaitWhileAPermitComes) {
+MODEL_TEST(Semaphore, TwoBeginToWaitDuringARelease) {
   Semaphore semaphore(1);
   std::optional<Permit> permit = semaphore.TryAcquire();
   Acquiring first(semaphore);

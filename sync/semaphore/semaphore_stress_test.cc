@@ -234,7 +234,7 @@ TEST(SemaphoreStress, OnWorkersAndThreads) {
   ExpectAllIsAsItWas(world);
 }
 
-TEST(SemaphoreStress, IsClosedMeanwhile) {
+TEST(SemaphoreStress, IsClosedDuringTheWork) {
   const uint64_t seed = StressSeed();
   FastRand rand(seed);
   const absl::Time end = absl::Now() + StressTime(absl::Seconds(1), 3);

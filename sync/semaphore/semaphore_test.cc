@@ -58,14 +58,14 @@ TEST(Semaphore, GivesAsManyPermitsAsItHas) {
   EXPECT_TRUE(semaphore.TryAcquire().has_value());
 }
 
-TEST(Semaphore, AcquireIsReadyWherePermitsAreFree) {
+TEST(Semaphore, AcquireIsReadyIfPermitsAreFree) {
   Semaphore semaphore(3);
   const Permit permit = Take(semaphore.Acquire(3));
   EXPECT_EQ(permit.num_permits(), 3u);
   EXPECT_EQ(semaphore.available_permits(), 0u);
 }
 
-TEST(Semaphore, APermitThatComesBackWakesWhoWaits) {
+TEST(Semaphore, AReturnedPermitWakesAWaiter) {
   Semaphore semaphore(1);
   CountingWaker task;
   {
@@ -80,7 +80,7 @@ TEST(Semaphore, APermitThatComesBackWakesWhoWaits) {
   EXPECT_EQ(semaphore.available_permits(), 1u);
 }
 
-TEST(Semaphore, ServesFirstComeFirst) {
+TEST(Semaphore, ServesWaitersInOrder) {
   Semaphore semaphore(0);
   auto first = semaphore.Acquire();
   auto second = semaphore.Acquire();
@@ -111,7 +111,7 @@ TEST(Semaphore, ALargeRequestIsNotOvertaken) {
   EXPECT_EQ(semaphore.available_permits(), 4u);
 }
 
-TEST(Semaphore, OneReleaseServesSeveralAndLeavesTheRest) {
+TEST(Semaphore, OneReleaseServesSeveralWaitersAndLeavesTheRest) {
   Semaphore semaphore(0);
   CountingWaker task;
   {
@@ -128,7 +128,7 @@ TEST(Semaphore, OneReleaseServesSeveralAndLeavesTheRest) {
   EXPECT_EQ(semaphore.available_permits(), 2u);
 }
 
-TEST(Semaphore, OneReleaseServesMoreThanAreWokenAtOnce) {
+TEST(Semaphore, OneReleaseServesMoreThanABatch) {
   Semaphore semaphore(0);
   CountingWaker task;
   {
@@ -144,7 +144,7 @@ TEST(Semaphore, OneReleaseServesMoreThanAreWokenAtOnce) {
   EXPECT_EQ(semaphore.available_permits(), 1u);
 }
 
-TEST(Semaphore, AnAcquireOfNothingWaitsForNobody) {
+TEST(Semaphore, AnAcquireOfZeroPermitsIsReadyAtOnce) {
   Semaphore semaphore(0);
   auto waiting = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(waiting).IsPending());
@@ -152,7 +152,7 @@ TEST(Semaphore, AnAcquireOfNothingWaitsForNobody) {
 }
 
 // Trap C8 (tokio #1902): the permits of a waiter that gives up are passed on.
-TEST(Semaphore, WhoGivesUpPassesOnWhatItHadBeenGiven) {
+TEST(Semaphore, ACancelledWaiterPassesItsPermitsOn) {
   Semaphore semaphore(2);
   CountingWaker task;
   {
@@ -167,7 +167,7 @@ TEST(Semaphore, WhoGivesUpPassesOnWhatItHadBeenGiven) {
   EXPECT_EQ(semaphore.available_permits(), 2u);
 }
 
-TEST(Semaphore, WhoGivesUpAfterItWasToldPassesItOn) {
+TEST(Semaphore, ACancelledNotifiedWaiterPassesItsPermitsOn) {
   Semaphore semaphore(0);
   CountingWaker task;
   std::optional first(semaphore.Acquire());
@@ -181,7 +181,7 @@ TEST(Semaphore, WhoGivesUpAfterItWasToldPassesItOn) {
   EXPECT_EQ(Take(second).num_permits(), 1u);
 }
 
-TEST(Semaphore, TheLastWhoGivesUpLeavesItOpen) {
+TEST(Semaphore, ACancelledLastWaiterLeavesPermitsFree) {
   Semaphore semaphore(1);
   CountingWaker task;
   {
@@ -194,7 +194,7 @@ TEST(Semaphore, TheLastWhoGivesUpLeavesItOpen) {
   EXPECT_TRUE(semaphore.TryAcquire().has_value());
 }
 
-TEST(Semaphore, WhoGivesUpInTheMiddleTakesNothingAlong) {
+TEST(Semaphore, ACancelledWaiterInTheMiddleLosesNoPermit) {
   Semaphore semaphore(0);
   auto first = semaphore.Acquire();
   std::optional middle(semaphore.Acquire());
@@ -208,7 +208,7 @@ TEST(Semaphore, WhoGivesUpInTheMiddleTakesNothingAlong) {
   Take(last).Forget();
 }
 
-TEST(Semaphore, ClosingItEndsAllWaiting) {
+TEST(Semaphore, ClosingEndsAllWaits) {
   Semaphore semaphore(1);
   CountingWaker task;
   {
@@ -228,7 +228,7 @@ TEST(Semaphore, ClosingItEndsAllWaiting) {
   EXPECT_EQ(semaphore.available_permits(), 1u) << "of the large one";
 }
 
-TEST(Semaphore, ClosingItEndsMoreThanAreWokenAtOnce) {
+TEST(Semaphore, ClosingEndsMoreWaitsThanABatch) {
   Semaphore semaphore(0);
   CountingWaker task;
   {
@@ -249,7 +249,7 @@ TEST(Semaphore, ClosingItEndsMoreThanAreWokenAtOnce) {
   }
 }
 
-TEST(Semaphore, AClosedOneGivesNothing) {
+TEST(Semaphore, AClosedSemaphoreGivesNoPermit) {
   Semaphore semaphore(3);
   semaphore.Close();
   semaphore.Close();
@@ -259,7 +259,7 @@ TEST(Semaphore, AClosedOneGivesNothing) {
   EXPECT_FALSE(semaphore.BlockingAcquire().ok());
 }
 
-TEST(Semaphore, PermitsComeBackToAClosedOne) {
+TEST(Semaphore, PermitsReturnToAClosedSemaphore) {
   Semaphore semaphore(2);
   std::optional<Permit> permit = semaphore.TryAcquire();
   semaphore.Close();
@@ -270,7 +270,7 @@ TEST(Semaphore, PermitsComeBackToAClosedOne) {
   EXPECT_TRUE(semaphore.IsClosed());
 }
 
-TEST(Semaphore, WhoWasGivenItsPermitsBeforeTheCloseGetsThem) {
+TEST(Semaphore, PermitsAssignedBeforeTheCloseAreAcquired) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(acquire).IsPending());
@@ -279,7 +279,7 @@ TEST(Semaphore, WhoWasGivenItsPermitsBeforeTheCloseGetsThem) {
   EXPECT_EQ(Take(acquire).num_permits(), 1u);
 }
 
-TEST(Semaphore, ForgetsOnlyWhatIsFree) {
+TEST(Semaphore, ForgetsOnlyFreePermits) {
   Semaphore semaphore(3);
   const std::optional<Permit> permit = semaphore.TryAcquire();
   EXPECT_EQ(semaphore.ForgetPermits(1), 1u);
@@ -303,7 +303,7 @@ TEST(Semaphore, APermitCanBeSplitAndMerged) {
   EXPECT_EQ(semaphore.available_permits(), 5u);
 }
 
-TEST(Semaphore, AForgottenPermitStaysAway) {
+TEST(Semaphore, AForgottenPermitDoesNotReturn) {
   Semaphore semaphore(2);
   semaphore.TryAcquire(2)->Forget();
   EXPECT_EQ(semaphore.available_permits(), 0u);
@@ -311,7 +311,7 @@ TEST(Semaphore, AForgottenPermitStaysAway) {
   EXPECT_EQ(semaphore.available_permits(), 1u);
 }
 
-TEST(Semaphore, AssigningAPermitGivesTheOldOneBackAtOnce) {
+TEST(Semaphore, AssignmentReturnsTheOldPermit) {
   Semaphore semaphore(1);
   Semaphore other(1);
   std::optional<Permit> permit = semaphore.TryAcquire();
@@ -342,7 +342,7 @@ TEST(Semaphore, AnOwnedPermitKeepsItsSemaphore) {
   EXPECT_TRUE(weak.expired());
 }
 
-TEST(Semaphore, AnOwnedPermitWithoutAnyAdoptsTheSemaphoreOfOthers) {
+TEST(Semaphore, AnEmptyOwnedPermitAdoptsTheMergedSemaphore) {
   const auto before = std::make_shared<Semaphore>(1);
   auto semaphore = std::make_shared<Semaphore>(2);
   const std::weak_ptr<Semaphore> weak = semaphore;
@@ -385,7 +385,7 @@ TEST(Semaphore, AFutureCanBeMovedBeforeItIsPolled) {
   EXPECT_EQ(Take(moved).num_permits(), 1u);
 }
 
-TEST(Semaphore, TheLatestWakerIsWoken) {
+TEST(Semaphore, TheWakerOfTheLastPollIsWoken) {
   Semaphore semaphore(0);
   CountingWaker before, after;
   auto acquire = semaphore.Acquire();
@@ -403,7 +403,7 @@ TEST(Semaphore, TheLatestWakerIsWoken) {
 }
 
 // Trap C8 (tokio #5475): no code of a waker runs under the lock.
-TEST(Semaphore, WakersMayUseTheSemaphore) {
+TEST(Semaphore, WakersCanUseTheSemaphore) {
   Semaphore semaphore(0);
   CountingWaker task, other;
   const auto use = [&semaphore] {
@@ -454,7 +454,7 @@ TEST(Semaphore, TakesAUnitOfTheBudget) {
 }
 
 // Trap C10 (tokio #8365).
-TEST(Semaphore, ABudgetThatHasRunOutCostsNobodyItsTurn) {
+TEST(Semaphore, AnExhaustedBudgetCostsNoWaiterItsTurn) {
   Semaphore semaphore(1);
   std::optional<Permit> held = semaphore.TryAcquire();
   auto first = semaphore.Acquire();
@@ -479,7 +479,7 @@ TEST(Semaphore, ABudgetThatHasRunOutCostsNobodyItsTurn) {
   EXPECT_EQ(Take(third).num_permits(), 1u);
 }
 
-TEST(Semaphore, WhoMustYieldFirstKeepsNobodyFromWhatIsFree) {
+TEST(Semaphore, APollWithoutBudgetLeavesFreePermits) {
   Semaphore semaphore(2);
   auto yields = semaphore.Acquire(2);
   EXPECT_TRUE(PollWithoutBudget(yields).IsPending());
@@ -492,7 +492,7 @@ TEST(Semaphore, WhoMustYieldFirstKeepsNobodyFromWhatIsFree) {
   EXPECT_EQ(Take(yields).num_permits(), 2u);
 }
 
-TEST(Semaphore, WhatABudgetHasHeldUpCanBeCancelled) {
+TEST(Semaphore, AnAcquireWithoutBudgetCanBeCancelled) {
   Semaphore semaphore(0);
   {
     auto acquire = semaphore.Acquire();
@@ -508,14 +508,14 @@ TEST(Semaphore, WhatABudgetHasHeldUpCanBeCancelled) {
   EXPECT_FALSE(PollOnce(acquire)->ok());
 }
 
-TEST(Semaphore, ServesThreadsOfOnesOwn) {
+TEST(Semaphore, ServesThreadsWithoutARuntime) {
   Semaphore semaphore(0);
   std::thread other([&semaphore] { semaphore.AddPermits(1); });
   EXPECT_TRUE(semaphore.BlockingAcquire().ok());
   other.join();
 }
 
-TEST(Semaphore, MayBeDestroyedByWhoHasAllPermits) {
+TEST(Semaphore, TheHolderOfAllPermitsCanDestroyTheSemaphore) {
   for (int i = 0; i < 100; ++i) {
     auto semaphore = std::make_unique<Semaphore>(1);
     std::optional<Permit> permit = semaphore->TryAcquire();
@@ -526,21 +526,21 @@ TEST(Semaphore, MayBeDestroyedByWhoHasAllPermits) {
   }
 }
 
-TEST(Semaphore, PanicsWhenPolledAfterItWasReady) {
+TEST(Semaphore, PollingACompleteAcquirePanics) {
   Semaphore semaphore(1);
   auto acquire = semaphore.Acquire();
   Take(acquire).Forget();
   EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::Acquire");
 }
 
-TEST(Semaphore, PanicsWhenMovedAfterItsFirstPoll) {
+TEST(Semaphore, MovingAPolledAcquirePanics) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(acquire).IsPending());
   EXPECT_PANIC(auto moved = std::move(acquire), "Acquire");
 }
 
-TEST(Semaphore, PanicsWhenAnOwnedFutureIsPolledThatWasMovedFrom) {
+TEST(Semaphore, PollingAMovedFromOwnedFuturePanics) {
   auto semaphore = std::make_shared<Semaphore>(1);
   auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
   {
@@ -553,7 +553,7 @@ TEST(Semaphore, PanicsWhenAnOwnedFutureIsPolledThatWasMovedFrom) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 // Trap C8 (tokio #3188, #3644).
-TEST(Semaphore, PanicsRatherThanOverflow) {
+TEST(Semaphore, OverflowingThePermitsPanics) {
   EXPECT_PANIC(Semaphore(Semaphore::kMaxPermits + 1), "kMaxPermits");
   Semaphore semaphore(Semaphore::kMaxPermits);
   EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
@@ -566,7 +566,7 @@ TEST(Semaphore, PanicsRatherThanOverflow) {
   EXPECT_TRUE(semaphore.TryAcquire(Semaphore::kMaxPermits).has_value());
 }
 
-TEST(Semaphore, PanicsRatherThanOverflowWhereSomebodyWaits) {
+TEST(Semaphore, OverflowingThePermitsBesideAWaiterPanics) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire(2);
   EXPECT_TRUE(PollOnce(acquire).IsPending());
@@ -577,7 +577,7 @@ TEST(Semaphore, PanicsRatherThanOverflowWhereSomebodyWaits) {
   Take(acquire).Forget();
 }
 
-TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
+TEST(Semaphore, APolledOwnedFutureKeepsItsSemaphore) {
   std::weak_ptr<Semaphore> weak;
   {
     auto semaphore = std::make_shared<Semaphore>(0);
@@ -592,7 +592,7 @@ TEST(Semaphore, AnOwnedFutureThatMayNotBeMovedKeepsItsSemaphore) {
   EXPECT_TRUE(weak.expired());
 }
 
-TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
+TEST(Semaphore, MergingPermitsOfTwoSemaphoresPanics) {
   Semaphore semaphore(1);
   Semaphore other(1);
   std::optional<Permit> permit = semaphore.TryAcquire();
@@ -602,7 +602,7 @@ TEST(Semaphore, PanicsWhenPermitsOfTwoAreMerged) {
   EXPECT_EQ(another->num_permits(), 1u);
 }
 
-TEST(Semaphore, AWakerThatThrowsKeepsNobodyElseAsleep) {
+TEST(Semaphore, AThrowingWakerDoesNotStopTheOthers) {
   Semaphore semaphore(0);
   CountingWaker task, other;
   task.OnWake([] { throw std::runtime_error("wake"); });
@@ -617,7 +617,7 @@ TEST(Semaphore, AWakerThatThrowsKeepsNobodyElseAsleep) {
   Take(second).Forget();
 }
 
-TEST(Semaphore, ACloneThatThrowsLeavesNothingBehind) {
+TEST(Semaphore, AThrowingCloneLeavesNoWaiter) {
   Semaphore semaphore(1);
   CountingWaker task;
   task.OnClone([] { throw std::runtime_error("clone"); });

@@ -83,7 +83,7 @@ void Drop(End end) {
 
 constexpr model::Mode kBounded = model::Mode::kBounded;
 
-MODEL_TEST(ShardedRwLock, AWriterIsAlone) {
+MODEL_TEST(ShardedRwLock, AWriterExcludesOthers) {
   ShardedRwLock lock;
   Cell<int> data(0);
   Thread writing([&] {
@@ -114,7 +114,7 @@ MODEL_TEST(ShardedRwLock, TwoWritersAndAReader, .mode = kBounded,
   Require(data.Read() == 2);
 }
 
-MODEL_TEST(ShardedRwLock, AReaderComesAgain, .mode = kBounded,
+MODEL_TEST(ShardedRwLock, AReaderReadsAgain, .mode = kBounded,
            .spurious_failures = 0) {
   ShardedRwLock lock;
   Cell<int> data(0);
@@ -157,7 +157,7 @@ MODEL_TEST(ShardedRwLock, TwoReadersOfAShard, .mode = kBounded,
 
 MODEL_MUTANTS(ShardedRwLock, "sync/watch/sharded_rw_lock");
 
-MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
+MODEL_TEST(Watch, ReceiversAreCopiedConcurrently) {
   auto [tx, rx] = Channel<int>(0);
   Thread copying(With(Receiver<int>(rx), [](auto& rx) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
@@ -169,7 +169,7 @@ MODEL_TEST(Watch, ReceiversAreCopiedWhileOthersAre) {
   Require(tx.receiver_count() == 2);
 }
 
-MODEL_TEST(Watch, SendersAreCopiedWhileOthersAre) {
+MODEL_TEST(Watch, SendersAreCopiedConcurrently) {
   auto [tx, rx] = Channel<int>(0);
   Thread copying(With(Sender<int>(tx), [](auto& tx) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
@@ -215,10 +215,10 @@ MODEL_TEST(Watch, WaitForReturnsCorrectValue, .mode = kBounded,
 
 MODEL_TEST(Watch, MultipleSenderDropConcurrently) {
   auto [tx, rx] = Channel<int>(0);
-  Thread going(With(Sender<int>(tx), [](auto&) {}));
+  Thread destroying(With(Sender<int>(tx), [](auto&) {}));
   Require(!rx.IsClosed());
   Drop(std::move(tx));
-  going.Join();
+  destroying.Join();
   Require(rx.IsClosed());
 }
 
@@ -281,7 +281,7 @@ MODEL_TEST(Watch, AChangeIsSeenOrWakes) {
 
 // Two receivers of one shard: one of them sets the bit, and both rely on the
 // bit.
-MODEL_TEST(Watch, TwoOfAShardWaitWhileTheValueChanges, .mode = kBounded,
+MODEL_TEST(Watch, TwoReceiversOfAShardWaitDuringAChange, .mode = kBounded,
            .spurious_failures = 0) {
   Task first;
   Task second;
@@ -301,7 +301,7 @@ MODEL_TEST(Watch, TwoOfAShardWaitWhileTheValueChanges, .mode = kBounded,
 }
 
 // The bit that the first change clears is set again for the second change.
-MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
+MODEL_TEST(Watch, TheSecondOfTwoChangesIsSeenOrWakes, .mode = kBounded,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(0);
   Thread sending([&tx = tx] {
@@ -319,8 +319,8 @@ MODEL_TEST(Watch, OfTwoChangesTheSecondIsSeenOrWakes, .mode = kBounded,
 
 // Notified by the receiver itself, or by the sender, whose change arrives in
 // the meantime.
-MODEL_TEST(Watch, AWaitIsToldThatItsReceiverHasNotSeenTheValue,
-           .mode = kBounded, .spurious_failures = 0) {
+MODEL_TEST(Watch, AWaitIsNotifiedByMarkChanged, .mode = kBounded,
+           .spurious_failures = 0) {
   Task task;
   auto [tx, rx] = Channel<int>(0);
   auto changed = rx.Changed();
@@ -332,7 +332,8 @@ MODEL_TEST(Watch, AWaitIsToldThatItsReceiverHasNotSeenTheValue,
   Require(task.Poll(changed).IsReady());
 }
 
-MODEL_TEST(Watch, TwoSendAtOnce, .mode = kBounded, .spurious_failures = 0) {
+MODEL_TEST(Watch, TwoSendersSendAtOnce, .mode = kBounded,
+           .spurious_failures = 0) {
   Task task;
   auto [tx, rx] = Channel<int>(0);
   auto changed = rx.Changed();
@@ -346,7 +347,7 @@ MODEL_TEST(Watch, TwoSendAtOnce, .mode = kBounded, .spurious_failures = 0) {
 
 // The version belongs to the value: a value that was seen is not reported
 // again, and a value that was not seen is reported.
-MODEL_TEST(Watch, AValueThatIsBorrowedHasItsVersion, .mode = kBounded,
+MODEL_TEST(Watch, ABorrowedValueHasItsVersion, .mode = kBounded,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(0);
   Thread sending([&tx = tx] { tx.Send(1); });
@@ -355,7 +356,7 @@ MODEL_TEST(Watch, AValueThatIsBorrowedHasItsVersion, .mode = kBounded,
   Require(rx.HasChanged() == (seen == 0));
 }
 
-MODEL_TEST(Watch, AWaitIsAbandonedWhileTheValueChanges) {
+MODEL_TEST(Watch, AWaitIsCancelledDuringAChange) {
   Task task;
   auto [tx, rx] = Channel<int>(0);
   Thread sending([&tx = tx] { tx.Send(1); });
@@ -368,7 +369,7 @@ MODEL_TEST(Watch, AWaitIsAbandonedWhileTheValueChanges) {
   Require(seen != rx.HasChanged());
 }
 
-MODEL_TEST(Watch, AWaitThatWasToldInVainIsAbandoned, .mode = kBounded,
+MODEL_TEST(Watch, AWaitThatWaitsAgainIsCancelled, .mode = kBounded,
            .spurious_failures = 0) {
   Task first;
   Task second;
@@ -406,14 +407,14 @@ MODEL_TEST(Watch, ChangedSeesTheLastValueBeforeTheEnd, .mode = kBounded,
   Require(!BlockOn(rx.Changed()).ok());
 }
 
-MODEL_TEST(Watch, TheEndIsSeenOrWakes) {
+MODEL_TEST(Watch, TheCloseIsSeenOrWakes) {
   Task task;
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>(0);
-  Thread going(With(std::move(tx), [&data](auto&) { data.Write() = 1; }));
+  Thread destroying(With(std::move(tx), [&data](auto&) { data.Write() = 1; }));
   auto changed = rx.Changed();
   if (task.Poll(changed).IsPending()) {
-    going.Join();
+    destroying.Join();
     Require(task.woken());
     Require(task.Poll(changed).IsReady());
   }
@@ -421,7 +422,7 @@ MODEL_TEST(Watch, TheEndIsSeenOrWakes) {
 }
 
 // The last sender passes on the actions of both senders.
-MODEL_TEST(Watch, TheEndShowsWhatAllSendersDid) {
+MODEL_TEST(Watch, TheCloseShowsWhatAllSendersDid) {
   Cell<int> first(0);
   Cell<int> second(0);
   auto [tx, rx] = Channel<int>(0);
@@ -430,33 +431,33 @@ MODEL_TEST(Watch, TheEndShowsWhatAllSendersDid) {
   if (rx.IsClosed()) Require(first.Read() + second.Read() == 2);
 }
 
-MODEL_TEST(Watch, TheLastReceiverIsSeenOrWakes) {
+MODEL_TEST(Watch, TheDestructionOfTheLastReceiverIsSeenOrWakes) {
   Task task;
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>(0);
-  Thread going(With(std::move(rx), [&data](auto&) { data.Write() = 1; }));
+  Thread destroying(With(std::move(rx), [&data](auto&) { data.Write() = 1; }));
   auto closed = tx.Closed();
   if (task.Poll(closed).IsPending()) {
-    going.Join();
+    destroying.Join();
     Require(task.woken());
     Require(task.Poll(closed).IsReady());
   }
   Require(data.Read() == 1);
 }
 
-MODEL_TEST(Watch, ReceiversGoWhileTheyAreWaitedFor, .mode = kBounded,
+MODEL_TEST(Watch, ReceiversAreDestroyedWhileClosedWaits, .mode = kBounded,
            .spurious_failures = 0) {
   auto [tx, rx] = Channel<int>(0);
-  Thread going(With(Receiver<int>(rx), [](auto&) {}));
+  Thread destroying(With(Receiver<int>(rx), [](auto&) {}));
   Thread other(With(std::move(rx), [](auto&) {}));
   BlockOn(tx.Closed());
   Require(!tx.Send(1));
 }
 
 // The last end frees the block, whichever end that is.
-MODEL_TEST(Watch, BothEndsGo) {
+MODEL_TEST(Watch, BothEndsAreDestroyedAtOnce) {
   auto [tx, rx] = Channel<int>(0);
-  Thread going(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
+  Thread destroying(With(std::move(tx), [](auto& tx) { tx.Send(1); }));
   Drop(std::move(rx));
 }
 
@@ -478,7 +479,7 @@ MODEL_TEST(Watch, WaitForTest, .mode = kBounded, .preemption_bound = 1,
 
 // After a notification of a value that it does not wait for, the future waits
 // again: it is in the list when it is destroyed.
-MODEL_TEST(Watch, AWaitForThatWaitsAgainGoes) {
+MODEL_TEST(Watch, AWaitForThatWaitsAgainIsDestroyed) {
   Task task;
   auto [tx, rx] = Channel<int>(0);
   {

@@ -49,14 +49,14 @@ void Change(const Tx& tx, int sender) {
 }
 
 // Checks the value, and returns its count.
-uint64_t Look(const Value& value, uint64_t before) {
+uint64_t Check(const Value& value, uint64_t before) {
   EXPECT_EQ(value.negated, ~value.count);
   EXPECT_GE(value.count, before);
   return value.count;
 }
 
 template <class F>
-void PollAndAbandon(F future, FastRand& rand) {
+void PollAndCancel(F future, FastRand& rand) {
   const Waker waker = Waker::FromCallable([] {});
   for (uint32_t i = rand.Below(2); i < 2; ++i) {
     Context cx(waker);
@@ -72,29 +72,29 @@ uint64_t Watch(Rx rx, FastRand& rand) {
     switch (rand.Below(6)) {
       case 0:
       case 1:
-        PollAndAbandon(rx.Changed(), rand);
+        PollAndCancel(rx.Changed(), rand);
         break;
       case 2: {
         auto later = [seen](const Value& v) { return v.count > seen + 3; };
-        PollAndAbandon(rx.WaitFor(later), rand);
+        PollAndCancel(rx.WaitFor(later), rand);
         break;
       }
       case 3: {
         auto later = [seen](const Value& v) { return v.count > seen; };
         auto future = rx.WaitFor(later);
         const absl::StatusOr<watch::Ref<Value>> ref = BlockOn(future);
-        if (ref.ok()) seen = Look(**ref, seen);
+        if (ref.ok()) seen = Check(**ref, seen);
         break;
       }
       case 4: {
         // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
         const Rx copy = rx;
-        seen = Look(*copy.Borrow(), seen);
+        seen = Check(*copy.Borrow(), seen);
         break;
       }
       default:
-        if (!BlockOn(rx.Changed()).ok()) return Look(*rx.Borrow(), seen);
-        seen = Look(*rx.BorrowAndUpdate(), seen);
+        if (!BlockOn(rx.Changed()).ok()) return Check(*rx.Borrow(), seen);
+        seen = Check(*rx.BorrowAndUpdate(), seen);
     }
   }
 }
@@ -121,8 +121,8 @@ TEST(WatchStress, EveryReceiverSeesTheLastValue) {
         const Tx copy = sender;
         Change(rand.Below(2) == 0 ? copy : sender, i);
         ++changes[i];
-        if (rand.Below(4) == 0) PollAndAbandon(sender.Closed(), rand);
-        if (rand.Below(4) == 0) Look(*sender.Borrow(), 0);
+        if (rand.Below(4) == 0) PollAndCancel(sender.Closed(), rand);
+        if (rand.Below(4) == 0) Check(*sender.Borrow(), 0);
         if (rand.Below(8) == 0) std::this_thread::yield();
       } while (!stop.load(std::memory_order_relaxed));
     });
@@ -146,7 +146,7 @@ TEST(WatchStress, EveryReceiverSeesTheLastValue) {
 
 // Senders that are destroyed while there are receivers, and receivers that are
 // destroyed while senders wait for their end.
-TEST(WatchStress, EndsComeAndGo) {
+TEST(WatchStress, EndsAreMadeAndDestroyed) {
   const uint64_t seed = StressSeed();
   FastRand rand(seed);
   const absl::Time end = absl::Now() + StressTime(absl::Milliseconds(200), 2);

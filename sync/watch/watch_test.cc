@@ -83,7 +83,7 @@ TEST(Watch, SeveralSendsAreOneChange) {
   EXPECT_EQ(Changed(rx), kNotYet);
 }
 
-TEST(Watch, ASendWakesAllThatWait) {
+TEST(Watch, ASendWakesAllWaiters) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -106,7 +106,7 @@ TEST(Watch, ASendWakesAllThatWait) {
 }
 
 // Trap C12.
-TEST(Watch, AChangeBeforeThePollIsTold) {
+TEST(Watch, AChangeBeforeThePollIsReported) {
   auto [tx, rx] = Channel<int>(0);
   auto changed = rx.Changed();
   tx.Send(1);
@@ -130,7 +130,7 @@ TEST(Watch, WakesTheWakerOfTheLastPoll) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(Watch, AChangedThatIsAbandonedLosesNothing) {
+TEST(Watch, ACancelledChangedLosesNoChange) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -147,7 +147,7 @@ TEST(Watch, AChangedThatIsAbandonedLosesNothing) {
   EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
 }
 
-TEST(Watch, AChangedThatIsAbandonedWithTheNoopWakerIsForgotten) {
+TEST(Watch, ACancelledChangedWithTheNoopWakerLeavesTheList) {
   auto [tx, rx] = Channel<int>(0);
   {
     auto changed = rx.Changed();
@@ -157,7 +157,7 @@ TEST(Watch, AChangedThatIsAbandonedWithTheNoopWakerIsForgotten) {
 }
 
 // Between the notification and the poll, the receiver marks the change as seen.
-TEST(Watch, WhoIsToldInVainWaitsAgain) {
+TEST(Watch, AWaitNotifiedForNothingWaitsAgain) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -175,7 +175,7 @@ TEST(Watch, WhoIsToldInVainWaitsAgain) {
 
 // The future leaves the list when it is destroyed, whichever waker it has
 // waited with.
-TEST(Watch, WhoWasToldInVainLeaves) {
+TEST(Watch, ADestroyedWaitThatWaitedAgainLeavesTheList) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker first;
   CountingWaker second;
@@ -201,7 +201,7 @@ TEST(Watch, WhoWasToldInVainLeaves) {
   EXPECT_EQ(*rx.BorrowAndUpdate(), 4);
 }
 
-TEST(Watch, TheLastSenderThatGoesWakes) {
+TEST(Watch, DestroyingTheLastSenderWakes) {
   auto [tx, rx] = Channel<int>(0);
   Sender<int> other = tx;
   CountingWaker task;
@@ -226,7 +226,7 @@ TEST(Watch, TheLastValueIsSeenBeforeTheEnd) {
   EXPECT_EQ(*rx.Borrow(), 1);
 }
 
-TEST(Watch, BorrowLeavesAChangeAndBorrowAndUpdateTakesIt) {
+TEST(Watch, OnlyBorrowAndUpdateMarksAChangeAsSeen) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   EXPECT_TRUE(rx.Borrow().HasChanged());
@@ -236,7 +236,7 @@ TEST(Watch, BorrowLeavesAChangeAndBorrowAndUpdateTakesIt) {
   EXPECT_FALSE(rx.BorrowAndUpdate().HasChanged());
 }
 
-TEST(Watch, RefsLiveAtTheSameTime) {
+TEST(Watch, SeveralRefsCanLiveAtOnce) {
   auto [tx, rx] = Channel<int>(4);
   {
     std::optional<Ref<int>> first = rx.Borrow();
@@ -261,7 +261,7 @@ TEST(Watch, MarkChangedAndMarkUnchanged) {
   EXPECT_EQ(Changed(rx), kNotYet);
 }
 
-TEST(Watch, ACopyHasSeenTheSame) {
+TEST(Watch, ACopyHasSeenTheSameVersion) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   Receiver<int> copy = rx;
@@ -272,7 +272,7 @@ TEST(Watch, ACopyHasSeenTheSame) {
   EXPECT_EQ(tx.receiver_count(), 2u);
 }
 
-TEST(Watch, ASubscriberHasSeenTheLatest) {
+TEST(Watch, ANewSubscriberHasSeenTheLatestValue) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   Receiver<int> late = tx.Subscribe();
@@ -326,7 +326,7 @@ class OwnMemory final : public std::pmr::memory_resource {
   std::set<void*> blocks_;
 };
 
-TEST(Watch, AValueMayHaveAnAllocatorOfItsOwn) {
+TEST(Watch, AValueCanHaveItsOwnAllocator) {
   using Vector = std::pmr::vector<int>;
   OwnMemory first, second;
   auto [tx, rx] = Channel<Vector>(Vector({1}, &first));
@@ -343,7 +343,7 @@ TEST(Watch, SendModifyChangesInPlace) {
   EXPECT_EQ(rx.Borrow()->size(), 2u);
 }
 
-TEST(Watch, SendIfModifiedTellsOnlyOfAChange) {
+TEST(Watch, SendIfModifiedNotifiesOnlyOfAChange) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_FALSE(tx.SendIfModified([](int&) { return false; }));
   EXPECT_FALSE(rx.HasChanged());
@@ -351,7 +351,7 @@ TEST(Watch, SendIfModifiedTellsOnlyOfAChange) {
   EXPECT_TRUE(rx.HasChanged());
 }
 
-TEST(Watch, WaitForLooksAtTheFirstValueToo) {
+TEST(Watch, WaitForChecksTheFirstValue) {
   auto [tx, rx] = Channel<int>(1);
   auto is_one = [](int v) { return v == 1; };
   auto future = rx.WaitFor(is_one);
@@ -360,7 +360,7 @@ TEST(Watch, WaitForLooksAtTheFirstValueToo) {
   EXPECT_EQ(***result, 1);
 }
 
-TEST(Watch, WaitForGivesTheValueThatIsRight) {
+TEST(Watch, WaitForReturnsTheMatchingValue) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -386,7 +386,7 @@ TEST(Watch, WaitForGivesTheValueThatIsRight) {
   EXPECT_FALSE(rx.HasChanged());
 }
 
-TEST(Watch, WaitForEndsWithTheSenders) {
+TEST(Watch, WaitForEndsWhenTheSendersAreDestroyed) {
   auto [tx, rx] = Channel<int>(0);
   auto is_two = [](int v) { return v == 2; };
   {
@@ -401,7 +401,7 @@ TEST(Watch, WaitForEndsWithTheSenders) {
   EXPECT_TRUE(PollOnce(rx.WaitFor(is_one))->ok());
 }
 
-TEST(Watch, TwoThatWaitForValuesCanBeJoined) {
+TEST(Watch, TwoWaitsForValuesCanBeJoined) {
   auto [tx, rx] = Channel<int>(0);
   Receiver<int> other = rx;
   auto is_one = [](int v) { return v == 1; };
@@ -418,7 +418,7 @@ TEST(Watch, TwoThatWaitForValuesCanBeJoined) {
   EXPECT_EQ(*two, 2);
 }
 
-TEST(Watch, WaitForValueEndsWithTheSenders) {
+TEST(Watch, WaitForValueEndsWhenTheSendersAreDestroyed) {
   auto [tx, rx] = Channel<absl::Status>(absl::OkStatus());
   auto failed = [](const absl::Status& s) { return !s.ok(); };
   auto future = rx.WaitForValue(failed);
@@ -428,7 +428,7 @@ TEST(Watch, WaitForValueEndsWithTheSenders) {
 }
 
 // Called by another part of the task that waits.
-TEST(Watch, MarkChangedTellsWhoWaits) {
+TEST(Watch, MarkChangedNotifiesTheWaiter) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -443,7 +443,7 @@ TEST(Watch, MarkChangedTellsWhoWaits) {
   EXPECT_EQ(task.live(), 0);
 }
 
-TEST(Watch, ClosedIsReadyWhenTheLastReceiverGoes) {
+TEST(Watch, ClosedIsReadyWhenTheLastReceiverIsDestroyed) {
   auto [tx, rx] = Channel<int>(0);
   Receiver<int> other = rx;
   CountingWaker task;
@@ -458,7 +458,7 @@ TEST(Watch, ClosedIsReadyWhenTheLastReceiverGoes) {
   EXPECT_TRUE(PollOnce(closed).IsReady());
 }
 
-TEST(Watch, ClosedWaitsAgainIfThereIsAReceiverAgain) {
+TEST(Watch, ClosedWaitsAgainForANewReceiver) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -474,7 +474,7 @@ TEST(Watch, ClosedWaitsAgainIfThereIsAReceiverAgain) {
   }
 }
 
-TEST(Watch, AClosedThatIsAbandonedWakesNobody) {
+TEST(Watch, ACancelledClosedIsNotWoken) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker task;
   {
@@ -486,7 +486,7 @@ TEST(Watch, AClosedThatIsAbandonedWakesNobody) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Watch, FuturesTakeOfTheBudget) {
+TEST(Watch, EachFutureTakesAUnitOfTheBudget) {
   auto [tx, rx] = Channel<int>(0);
   const Waker waker;
   {
@@ -512,7 +512,7 @@ TEST(Watch, FuturesTakeOfTheBudget) {
   EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
-TEST(Watch, PolledAfterItWasReadyPanics) {
+TEST(Watch, PollingACompleteFuturePanics) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   auto changed = rx.Changed();
@@ -521,7 +521,7 @@ TEST(Watch, PolledAfterItWasReadyPanics) {
                "watch::Receiver::Changed was polled");
 }
 
-TEST(Watch, APredicateThatOwnsTheReceiverOutlivesTheWait) {
+TEST(Watch, APredicateCanOwnTheReceiver) {
   auto [tx, rx] = Channel<int>(0);
   auto receiver = std::make_shared<watch::Receiver<int>>(std::move(rx));
   watch::Receiver<int>& borrowed = *receiver;
@@ -533,7 +533,7 @@ TEST(Watch, APredicateThatOwnsTheReceiverOutlivesTheWait) {
   EXPECT_TRUE(tx.IsClosed());
 }
 
-TEST(Watch, AFutureThatIsMovedAfterAPollPanics) {
+TEST(Watch, MovingAPolledFuturePanics) {
   auto [tx, rx] = Channel<int>(0);
   auto changed = rx.Changed();
   EXPECT_TRUE(PollOnce(changed).IsPending());
@@ -543,7 +543,7 @@ TEST(Watch, AFutureThatIsMovedAfterAPollPanics) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(Watch, AFutureThatMayNotBeMovedKeepsItsPredicate) {
+TEST(Watch, APolledFutureKeepsItsPredicate) {
   auto [tx, rx] = Channel<int>(0);
   auto future = rx.WaitFor([values = std::vector<int>{2}](int v) {
     return !values.empty() && v == values[0];
@@ -565,14 +565,14 @@ class Unassignable {
   }
 };
 
-TEST(Watch, AnAssignmentThatThrowsTellsNobody) {
+TEST(Watch, AThrowingAssignmentNotifiesNoWaiter) {
   auto [tx, rx] = Channel<Unassignable>(Unassignable());
   EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error);
   EXPECT_FALSE(rx.HasChanged());
   EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error) << "no lock held";
 }
 
-TEST(Watch, AModificationThatThrowsTellsNobody) {
+TEST(Watch, AThrowingModificationNotifiesNoWaiter) {
   auto [tx, rx] = Channel<int>(0);
   EXPECT_THROW(tx.SendModify([](int&) { throw std::runtime_error("no"); }),
                std::runtime_error);
@@ -580,7 +580,7 @@ TEST(Watch, AModificationThatThrowsTellsNobody) {
   EXPECT_TRUE(tx.Send(1));
 }
 
-TEST(Watch, APredicateThatThrowsLetsGo) {
+TEST(Watch, AThrowingPredicateReleasesTheLock) {
   auto [tx, rx] = Channel<int>(0);
   auto bad = [](int) -> bool { throw std::runtime_error("no"); };
   EXPECT_THROW(static_cast<void>(PollOnce(rx.WaitFor(bad))),
@@ -588,7 +588,7 @@ TEST(Watch, APredicateThatThrowsLetsGo) {
   EXPECT_TRUE(tx.Send(1));
 }
 
-TEST(Watch, AWakerThatThrowsKeepsNobodyElseAsleep) {
+TEST(Watch, AThrowingWakerDoesNotStopTheOthers) {
   auto [tx, rx] = Channel<int>(0);
   CountingWaker bad;
   CountingWaker good;
