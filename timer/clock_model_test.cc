@@ -34,7 +34,7 @@ MODEL_TEST(Clock, APauseIsNotSeen) {
   Require(clock.Now() == now);
 }
 
-MODEL_TEST(Clock, NorIsAResume) {
+MODEL_TEST(Clock, AResumeIsNotSeen) {
   Clock clock;
   clock.Pause();
   const Instant now = clock.Now();
@@ -55,7 +55,7 @@ MODEL_TEST(Clock, AnAdvanceIsSeenOnce) {
   Require(clock.Now() == start + kTick);
 }
 
-MODEL_TEST(Clock, AnAdvanceThatAnotherHasSeenHasCome,
+MODEL_TEST(Clock, AnAdvanceSeenByOneThreadIsSeenByAll,
            .mode = model::Mode::kBounded) {
   Clock clock;
   const Instant start = clock.Now();
@@ -86,7 +86,7 @@ MODEL_TEST(Clock, NeverGoesBackwardsWhileItIsChanged) {
 
 // If the clock advances, the check for events sees what a holder did before the
 // hold ended.
-MODEL_TEST(Clock, DoesNotAdvanceByItselfPastWhatAHolderHasDone) {
+MODEL_TEST(Clock, DoesNotAutoAdvancePastAnEventOfAHolder) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);

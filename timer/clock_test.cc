@@ -73,7 +73,7 @@ TEST(Clock, PausesAtATickOfAllDrivers) {
   EXPECT_GE(clock.Now(), before);
 }
 
-TEST(Clock, PausesAtTheLongestTickOfTwoThatHaveNoneTogether) {
+TEST(Clock, PausesAtTheLongerOfTwoIncommensurableTicks) {
   Clock clock;
   clock.AddListener(Nobody(), 59'999'999'999);
   clock.AddListener(Nobody(), 777'001);
@@ -81,7 +81,7 @@ TEST(Clock, PausesAtTheLongestTickOfTwoThatHaveNoneTogether) {
   EXPECT_EQ(clock.Now().nanoseconds() % 59'999'999'999, 0);
 }
 
-TEST(Clock, ADriverMovesAClockThatStandsToItsTick) {
+TEST(Clock, ADriverMovesAPausedClockToItsTick) {
   Clock clock;
   clock.Pause();
   const Instant before = clock.Now();
@@ -91,7 +91,7 @@ TEST(Clock, ADriverMovesAClockThatStandsToItsTick) {
   EXPECT_LT(clock.Now() - before, absl::Milliseconds(1700));
 }
 
-TEST(Clock, IsNotAheadForHavingBeenPausedAgainAndAgain) {
+TEST(Clock, RepeatedPausesDoNotMoveItAhead) {
   Clock clock;
   const Clock running;
   const absl::Duration ahead = clock.Now() - running.Now();
@@ -103,7 +103,7 @@ TEST(Clock, IsNotAheadForHavingBeenPausedAgainAndAgain) {
   EXPECT_LE(now - running.Now(), ahead + absl::Milliseconds(1));
 }
 
-TEST(Clock, AdvancesByAsMuchWhereItWasAhead) {
+TEST(Clock, AdvancesByTheFullDurationWhenAhead) {
   Clock clock;
   clock.AddListener(Nobody(), int64_t{1} << 60);
   clock.Pause();
@@ -126,7 +126,7 @@ TEST(Clock, AdvancesExactlyWhilePaused) {
   EXPECT_EQ(clock.Now(), paused + absl::Hours(1) + absl::Nanoseconds(1));
 }
 
-TEST(Clock, GoesOnFromWhereItStood) {
+TEST(Clock, ResumesFromWhereItWasPaused) {
   Clock clock;
   clock.Pause();
   clock.Advance(absl::Hours(1));
@@ -147,7 +147,7 @@ TEST(Clock, AdvancesWhileItRuns) {
   EXPECT_GE(clock.Now() - before, absl::Hours(1));
 }
 
-TEST(Clock, PausingAndResumingTwiceIsOnce) {
+TEST(Clock, PausingOrResumingTwiceHasNoEffect) {
   Clock clock;
   clock.Pause();
   const Instant paused = clock.Now();
@@ -197,7 +197,7 @@ TEST(Clock, CallsListenersWhenItHasMoved) {
 }
 
 // T18: tokio #3619, #4044, #4461.
-TEST(Clock, NeverGoesBackwardsForAllThreadsTakenTogether) {
+TEST(Clock, NeverGoesBackwardsAcrossThreads) {
   Clock clock;
   std::atomic<bool> done = false;
   std::atomic<int64_t> latest = 0;
@@ -224,7 +224,7 @@ TEST(Clock, NeverGoesBackwardsForAllThreadsTakenTogether) {
   second.join();
 }
 
-TEST(Clock, AdvancesToAnInstantThatIsYetToCome) {
+TEST(Clock, AdvancesToAFutureInstant) {
   Clock clock;
   clock.Pause();
   const Instant paused = clock.Now();
@@ -248,7 +248,7 @@ void AutoAdvance(Clock& clock, Instant t) {
 }
 
 // The holder's last action may have caused an event.
-TEST(Clock, DoesNotAdvanceByItselfAfterAHoldBeforeAnotherLook) {
+TEST(Clock, DoesNotAutoAdvanceAfterAHoldBeforeAnotherCheck) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
@@ -264,7 +264,7 @@ TEST(Clock, DoesNotAdvanceByItselfAfterAHoldBeforeAnotherLook) {
   EXPECT_EQ(clock.Now(), later);
 }
 
-TEST(Clock, NeedsNoOtherLookForAHolderThatHasLooked) {
+TEST(Clock, NeedsNoOtherCheckAfterTheHoldersCheck) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
@@ -277,7 +277,7 @@ TEST(Clock, NeedsNoOtherLookForAHolderThatHasLooked) {
   EXPECT_EQ(clock.Now(), later);
 }
 
-TEST(Clock, AdvancesByItselfOnlyWhilePaused) {
+TEST(Clock, AutoAdvancesOnlyWhilePaused) {
   Clock clock;
   clock.SetAutoAdvance(true);
   EXPECT_FALSE(clock.AdvancesByItself());
@@ -294,7 +294,7 @@ TEST(Clock, AdvancesByItselfOnlyWhilePaused) {
   EXPECT_EQ(clock.Now(), hour);
 }
 
-TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
+TEST(Clock, DoesNotAutoAdvanceWhileHeld) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
@@ -320,7 +320,7 @@ TEST(Clock, DoesNotAdvanceByItselfWhileItIsHeld) {
 
 // Otherwise the workers of a runtime, which hold the clock in turn, would never
 // come to rest.
-TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
+TEST(Clock, AHoldThatDelayedNoAdvanceCallsNoListener) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
@@ -335,7 +335,7 @@ TEST(Clock, TellsNobodyOfAHoldThatHeldNobodyBack) {
 
 // Exact for conversions that no clock can change meanwhile, and otherwise
 // within a bound, because the two clocks are read one after the other.
-TEST(Clock, TellsTheTimeOfOtherClocks) {
+TEST(Clock, ConvertsToAndFromOtherClocks) {
   Clock clock;
   clock.Pause();
   EXPECT_EQ(clock.FromTime(absl::InfiniteFuture()), Instant::Max());
@@ -365,7 +365,7 @@ TEST(Clock, TellsTheTimeOfOtherClocks) {
       absl::FromChrono(clock.ToChrono<System>(later) - System::now()) - hour));
 }
 
-TEST(Clock, TellsTheTimeOfOtherClocksFromWhereItWasMoved) {
+TEST(Clock, ConvertsToAndFromOtherClocksAfterAnAdvance) {
   Clock clock;
   clock.Pause();
   clock.Advance(absl::Hours(1000));

@@ -86,7 +86,7 @@ class DelayQueueTest : public testing::Test {
 constexpr absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
 
 // A waiting task must not spin either.
-TEST_F(DelayQueueTest, WaitsAtTheEndOfTime) {
+TEST_F(DelayQueueTest, WaitsForeverAtTheEndOfTheClock) {
   DelayQueue<int> queue;
   Pass(absl::InfiniteDuration());
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -101,7 +101,7 @@ TEST_F(DelayQueueTest, WaitsAtTheEndOfTime) {
   EXPECT_FALSE(end->has_value());
 }
 
-TEST_F(DelayQueueTest, GivesEntriesInTheOrderOfTheirDeadlines) {
+TEST_F(DelayQueueTest, ReturnsEntriesInTheOrderOfTheirDeadlines) {
   DelayQueue<int> queue;
   queue.Insert(3, Ms(30));
   queue.Insert(1, Ms(10));
@@ -119,7 +119,7 @@ TEST_F(DelayQueueTest, GivesEntriesInTheOrderOfTheirDeadlines) {
   EXPECT_TRUE(queue.IsEmpty());
 }
 
-TEST_F(DelayQueueTest, DeadlinesWithinATickAreInOrderToo) {
+TEST_F(DelayQueueTest, DeadlinesWithinATickAreInOrder) {
   DelayQueue<int> queue;
   for (const int us : {700, 100, 900, 300}) {
     queue.Insert(us, absl::Microseconds(us));
@@ -139,7 +139,7 @@ TEST_F(DelayQueueTest, EqualDeadlinesAreInTheOrderOfInsertion) {
   EXPECT_EQ(Take(queue), expected);
 }
 
-TEST_F(DelayQueueTest, TellsWhatHasExpired) {
+TEST_F(DelayQueueTest, AnExpiredEntryHasItsKeyAndDeadline) {
   DelayQueue<std::string> queue;
   const Instant deadline = clock_->Now() + Ms(3);
   const DelayKey key = queue.InsertAt("a", deadline);
@@ -154,7 +154,7 @@ TEST_F(DelayQueueTest, TellsWhatHasExpired) {
   EXPECT_EQ((*expired)->value, "a");
 }
 
-TEST_F(DelayQueueTest, WhatHasPassedExpiresAtOnce) {
+TEST_F(DelayQueueTest, APastDeadlineExpiresAtOnce) {
   DelayQueue<int> queue;
   queue.Insert(2, absl::ZeroDuration());
   queue.Insert(1, -Ms(1));
@@ -163,7 +163,7 @@ TEST_F(DelayQueueTest, WhatHasPassedExpiresAtOnce) {
 }
 
 // T17.
-TEST_F(DelayQueueTest, HugeDelaysAreForever) {
+TEST_F(DelayQueueTest, HugeDelaysNeverExpire) {
   DelayQueue<int> queue;
   queue.Insert(1, absl::InfiniteDuration());
   queue.Insert(2, absl::Hours(24) * 365 * 300);
@@ -174,7 +174,7 @@ TEST_F(DelayQueueTest, HugeDelaysAreForever) {
   EXPECT_EQ(queue.Len(), 2);
 }
 
-TEST_F(DelayQueueTest, NeverDoesNotComeAtTheEndOfTimeEither) {
+TEST_F(DelayQueueTest, AnEntryForNeverDoesNotExpireAtTheEndOfTheClock) {
   DelayQueue<int> queue;
   queue.Insert(1, absl::InfiniteDuration());
   queue.Insert(2, absl::Hours(1));
@@ -186,7 +186,7 @@ TEST_F(DelayQueueTest, NeverDoesNotComeAtTheEndOfTimeEither) {
   EXPECT_EQ(queue.Len(), 2);
 }
 
-TEST_F(DelayQueueTest, WaitsWhileItIsEmpty) {
+TEST_F(DelayQueueTest, WaitsWhileEmpty) {
   DelayQueue<int> queue;
   EXPECT_THAT(Take(queue), IsEmpty());
   Pass(absl::Hours(24) * 365 * 10);
@@ -200,7 +200,7 @@ TEST_F(DelayQueueTest, WaitsWhileItIsEmpty) {
 
 // T9: tokio #2290, #6752, #8274, #8320. The four tests that follow cover them,
 // too.
-TEST_F(DelayQueueTest, ANearerEntryIsNoticedWithoutAPoll) {
+TEST_F(DelayQueueTest, AnEarlierEntryIsNoticedWithoutAPoll) {
   DelayQueue<int> queue;
   queue.Insert(2, Ms(100));
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -210,7 +210,7 @@ TEST_F(DelayQueueTest, ANearerEntryIsNoticedWithoutAPoll) {
   EXPECT_THAT(Take(queue), ElementsAre(1));
 }
 
-TEST_F(DelayQueueTest, AnEntryThatHasPassedWakesATaskThatWaits) {
+TEST_F(DelayQueueTest, AnEntryWithAPastDeadlineWakesTheWaiter) {
   Pass(Ms(10));
   DelayQueue<int> queue;
   queue.Insert(2, Ms(100));
@@ -220,7 +220,7 @@ TEST_F(DelayQueueTest, AnEntryThatHasPassedWakesATaskThatWaits) {
   EXPECT_THAT(Take(queue), ElementsAre(1));
 }
 
-TEST_F(DelayQueueTest, RemovingTheHeadLosesNoOther) {
+TEST_F(DelayQueueTest, RemovingTheFirstEntryLosesNoOther) {
   DelayQueue<int> queue;
   const DelayKey head = queue.Insert(1, Ms(10));
   queue.Insert(2, Ms(100));
@@ -237,7 +237,7 @@ TEST_F(DelayQueueTest, RemovingTheHeadLosesNoOther) {
   EXPECT_THAT(Take(queue), ElementsAre(2));
 }
 
-TEST_F(DelayQueueTest, AnEntryAfterTheOnlyOneWasRemovedIsNoticed) {
+TEST_F(DelayQueueTest, AnEntryAfterTheRemovalOfTheOnlyOneIsNoticed) {
   DelayQueue<int> queue;
   const DelayKey only = queue.Insert(1, Ms(10));
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -254,7 +254,7 @@ TEST_F(DelayQueueTest, AnEntryAfterTheOnlyOneWasRemovedIsNoticed) {
   EXPECT_THAT(Take(queue), ElementsAre(4));
 }
 
-TEST_F(DelayQueueTest, AResetToBeTheHeadIsNoticed) {
+TEST_F(DelayQueueTest, AResetToTheFirstDeadlineIsNoticed) {
   DelayQueue<int> queue;
   queue.Insert(1, Ms(50));
   const DelayKey key = queue.Insert(2, Ms(100));
@@ -266,7 +266,7 @@ TEST_F(DelayQueueTest, AResetToBeTheHeadIsNoticed) {
   EXPECT_THAT(Take(queue), ElementsAre(2));
 }
 
-TEST_F(DelayQueueTest, AnEntryIsPutOffAgainAndAgain) {
+TEST_F(DelayQueueTest, AnEntryCanBePostponedRepeatedly) {
   DelayQueue<int> queue;
   const DelayKey key = queue.Insert(1, Ms(100));
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -285,7 +285,7 @@ TEST_F(DelayQueueTest, AnEntryIsPutOffAgainAndAgain) {
 }
 
 // T10: tokio #5536, #5630.
-TEST_F(DelayQueueTest, DeadlinesBeyondTheReachOfAWheel) {
+TEST_F(DelayQueueTest, TakesDeadlinesBeyondTheRangeOfTheWheel) {
   DelayQueue<int> queue;
   const absl::Duration reach = Ms(int64_t{1} << 36);
   queue.Insert(3, reach + Ms(1));
@@ -298,7 +298,7 @@ TEST_F(DelayQueueTest, DeadlinesBeyondTheReachOfAWheel) {
   }
 }
 
-TEST_F(DelayQueueTest, AKeyNamesItsEntryAlone) {
+TEST_F(DelayQueueTest, AKeyNamesOnlyItsEntry) {
   DelayQueue<int> queue;
   const DelayKey none;
   EXPECT_FALSE(queue.Contains(none));
@@ -322,7 +322,7 @@ TEST_F(DelayQueueTest, AKeyNamesItsEntryAlone) {
   EXPECT_PANIC(queue.Remove(second), "TryRemove");
 }
 
-TEST_F(DelayQueueTest, KeysMayBeHashed) {
+TEST_F(DelayQueueTest, KeysCanBeHashed) {
   DelayQueue<int> queue;
   absl::flat_hash_set<DelayKey> keys;
   for (int i = 0; i < 100; ++i) keys.insert(queue.Insert(i, Ms(i)));
@@ -330,7 +330,7 @@ TEST_F(DelayQueueTest, KeysMayBeHashed) {
   EXPECT_TRUE(keys.contains(*queue.Peek()));
 }
 
-TEST_F(DelayQueueTest, ReusesItsRoom) {
+TEST_F(DelayQueueTest, ReusesItsMemory) {
   DelayQueue<int> queue;
   queue.Reserve(100);
   const size_t capacity = queue.Capacity();
@@ -374,7 +374,7 @@ TEST_F(DelayQueueTest, ClearKeepsWhatADestructorInserts) {
 
 // Clear() must not visit the slots of an earlier peak, or else this takes
 // minutes.
-TEST_F(DelayQueueTest, ClearCostsWhatThereIs) {
+TEST_F(DelayQueueTest, ClearCostsOnlyTheCurrentEntries) {
   DelayQueue<int> queue(driver_->handle());
   for (int i = 0; i < 300'000; ++i) queue.Insert(i, absl::Hours(1));
   queue.Clear();
@@ -385,7 +385,7 @@ TEST_F(DelayQueueTest, ClearCostsWhatThereIs) {
   EXPECT_TRUE(queue.IsEmpty());
 }
 
-TEST_F(DelayQueueTest, ClearRemovesAll) {
+TEST_F(DelayQueueTest, ClearRemovesAllEntries) {
   auto value = std::make_shared<int>(1);
   DelayQueue<std::shared_ptr<int>> queue;
   const DelayKey key = queue.Insert(value, Ms(10));
@@ -400,7 +400,7 @@ TEST_F(DelayQueueTest, ClearRemovesAll) {
   EXPECT_THAT(Take(queue), ElementsAre(value));
 }
 
-TEST_F(DelayQueueTest, ARemovedValueIsGone) {
+TEST_F(DelayQueueTest, ARemovedValueIsDestroyed) {
   auto value = std::make_shared<int>(1);
   DelayQueue<std::shared_ptr<int>> queue;
   const DelayKey key = queue.Insert(value, Ms(10));
@@ -409,14 +409,14 @@ TEST_F(DelayQueueTest, ARemovedValueIsGone) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-TEST_F(DelayQueueTest, TakesWhatCanOnlyBeMoved) {
+TEST_F(DelayQueueTest, TakesMoveOnlyValues) {
   DelayQueue<std::unique_ptr<int>> queue;
   queue.Insert(std::make_unique<int>(7), Ms(1));
   Pass(Ms(1));
   EXPECT_EQ(*(**Poll(queue)).value, 7);
 }
 
-TEST_F(DelayQueueTest, DestroyingItCancels) {
+TEST_F(DelayQueueTest, DestroyingTheQueueCancels) {
   {
     DelayQueue<int> queue;
     queue.Insert(1, Ms(10));
@@ -426,7 +426,7 @@ TEST_F(DelayQueueTest, DestroyingItCancels) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(DelayQueueTest, EndsWhenTheDriverHasGone) {
+TEST_F(DelayQueueTest, EndsWhenTheDriverIsDestroyed) {
   DelayQueue<int> queue;
   const DelayKey key = queue.Insert(1, Ms(10));
   EXPECT_THAT(Take(queue), IsEmpty());
@@ -441,7 +441,7 @@ TEST_F(DelayQueueTest, EndsWhenTheDriverHasGone) {
   EXPECT_EQ(queue.Remove(key).value, 1);
 }
 
-TEST_F(DelayQueueTest, AnEmptyOneIsToldThatTheDriverHasGone) {
+TEST_F(DelayQueueTest, AnEmptyQueueIsNotifiedThatTheDriverIsDestroyed) {
   DelayQueue<int> queue;
   EXPECT_THAT(Take(queue), IsEmpty());
   driver_.reset();
@@ -451,7 +451,7 @@ TEST_F(DelayQueueTest, AnEmptyOneIsToldThatTheDriverHasGone) {
   EXPECT_FALSE(item->has_value());
 }
 
-TEST_F(DelayQueueTest, TheTaskThatPolledLastWaits) {
+TEST_F(DelayQueueTest, TheTaskThatPolledLastIsWoken) {
   CountingWaker other;
   DelayQueue<int> queue;
   queue.Insert(1, Ms(10));
@@ -487,7 +487,7 @@ struct Fragile {
   bool* broken;
 };
 
-TEST_F(DelayQueueTest, AValueThatCannotBeMovedIsNotInserted) {
+TEST_F(DelayQueueTest, AValueWithAThrowingMoveIsNotInserted) {
   bool broken = false;
   DelayQueue<Fragile> queue;
   const Fragile value(&broken);

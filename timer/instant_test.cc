@@ -39,7 +39,7 @@ TEST(Instant, DropsPartsOfANanosecond) {
   EXPECT_EQ(At(0) + absl::Nanoseconds(2) + absl::Nanoseconds(1) / 2, At(2));
 }
 
-TEST(Instant, GivesTheDurationBetweenTwo) {
+TEST(Instant, ReturnsTheDurationBetweenTwoInstants) {
   EXPECT_EQ(At(12) - At(5), absl::Nanoseconds(7));
   EXPECT_EQ(At(5) - At(12), -absl::Nanoseconds(7));
 }
@@ -66,7 +66,7 @@ TEST(Instant, HugeDurationsSaturate) {
   EXPECT_EQ(At(5) - -absl::InfiniteDuration(), Instant::Max());
 }
 
-TEST(Instant, AnInfiniteDurationLeadsToTheEndFromAnywhere) {
+TEST(Instant, AddingAnInfiniteDurationSaturates) {
   const Instant earliest =
       Instant::FromNanoseconds(std::numeric_limits<int64_t>::min());
   for (const Instant from : {earliest, Instant::FromNanoseconds(-5), Instant(),
@@ -77,7 +77,7 @@ TEST(Instant, AnInfiniteDurationLeadsToTheEndFromAnywhere) {
   EXPECT_EQ(Instant::Max() - absl::InfiniteDuration(), Instant::Max());
 }
 
-TEST(Instant, TheFarFutureStaysSo) {
+TEST(Instant, ArithmeticOnTheFarFutureSaturates) {
   EXPECT_EQ(Instant::Max() + absl::Seconds(1), Instant::Max());
   EXPECT_EQ(Instant::Max() - absl::Seconds(1), Instant::Max());
   EXPECT_EQ(Instant::Max() - absl::InfiniteDuration(), Instant::Max());

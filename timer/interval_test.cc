@@ -84,7 +84,7 @@ class IntervalTest : public testing::Test {
   CountingWaker task_;
 };
 
-TEST_F(IntervalTest, TheFirstTickIsAtOnce) {
+TEST_F(IntervalTest, TheFirstTickIsImmediate) {
   Interval interval = Make(absl::Milliseconds(100));
   EXPECT_EQ(interval.Deadline(), std::nullopt);
   PassMs(40);
@@ -92,7 +92,7 @@ TEST_F(IntervalTest, TheFirstTickIsAtOnce) {
   EXPECT_EQ(interval.Deadline(), start_ + absl::Milliseconds(140));
 }
 
-TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
+TEST_F(IntervalTest, AConstantPeriodNeedsNoStatus) {
   Interval interval(absl::Milliseconds(100), {.start = start_});
   EXPECT_EQ(interval.period(), absl::Milliseconds(100));
   EXPECT_THAT(Take(interval), ElementsAre(0));
@@ -101,7 +101,7 @@ TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
   EXPECT_PANIC(const Interval zero(absl::ZeroDuration()), "a period of 0");
 }
 
-TEST_F(IntervalTest, TicksAPeriodApart) {
+TEST_F(IntervalTest, TicksOncePerPeriod) {
   Interval interval = Make(absl::Milliseconds(100));
   EXPECT_THAT(Take(interval), ElementsAre(0));
   for (int i = 1; i <= 5; ++i) {
@@ -114,7 +114,7 @@ TEST_F(IntervalTest, TicksAPeriodApart) {
   }
 }
 
-TEST_F(IntervalTest, GoesOnWhenItIsMoved) {
+TEST_F(IntervalTest, ContinuesAfterAMove) {
   Interval first = Make(absl::Milliseconds(100));
   const Waker waker = task_.NewWaker();
   Context cx(waker);
@@ -139,7 +139,7 @@ TEST_F(IntervalTest, StartsAtAnInstant) {
   EXPECT_THAT(Take(interval), ElementsAre(130));
 }
 
-TEST(Interval, RefusesAPeriodOfNothing) {
+TEST(Interval, RefusesAPeriodOfZero) {
   for (const auto period :
        {absl::ZeroDuration(), -absl::Seconds(1), -absl::InfiniteDuration(),
         absl::Nanoseconds(1) / 2}) {
@@ -167,28 +167,28 @@ class MissedTicksTest : public IntervalTest {
   }
 };
 
-TEST_F(MissedTicksTest, BurstTakesThemAll) {
+TEST_F(MissedTicksTest, BurstTicksForEachMissedTick) {
   EXPECT_THAT(
       Run(MissedTicks::kBurst),
       ElementsAre(ElementsAre(0), ElementsAre(100), ElementsAre(200, 300),
                   ElementsAre(400), IsEmpty(), ElementsAre(500), IsEmpty()));
 }
 
-TEST_F(MissedTicksTest, DelayPutsTheNextAPeriodOff) {
+TEST_F(MissedTicksTest, DelayPostponesTheNextTickByAPeriod) {
   EXPECT_THAT(
       Run(MissedTicks::kDelay),
       ElementsAre(ElementsAre(0), ElementsAre(100), ElementsAre(200), IsEmpty(),
                   ElementsAre(430), IsEmpty(), ElementsAre(530)));
 }
 
-TEST_F(MissedTicksTest, SkipKeepsToWholePeriods) {
+TEST_F(MissedTicksTest, SkipContinuesAtWholePeriods) {
   EXPECT_THAT(
       Run(MissedTicks::kSkip),
       ElementsAre(ElementsAre(0), ElementsAre(100), ElementsAre(200),
                   ElementsAre(400), IsEmpty(), ElementsAre(500), IsEmpty()));
 }
 
-TEST_F(IntervalTest, ALittleLateIsNotMissed) {
+TEST_F(IntervalTest, ASlightlyLateTickIsNotMissed) {
   Interval delay =
       Make(absl::Milliseconds(100), {.missed_ticks = MissedTicks::kDelay});
   EXPECT_THAT(Take(delay), ElementsAre(0));
@@ -212,7 +212,7 @@ TEST_F(IntervalTest, DelayDoesNotBurst) {
   EXPECT_THAT(Take(delay), ElementsAre(5));
 }
 
-TEST_F(IntervalTest, SkipOnAWholePeriodGoesOnWithTheNext) {
+TEST_F(IntervalTest, SkipOnAWholePeriodContinuesWithTheNext) {
   Interval skip =
       Make(absl::Milliseconds(100), {.missed_ticks = MissedTicks::kSkip});
   EXPECT_THAT(Take(skip), ElementsAre(0));
@@ -227,7 +227,7 @@ TEST_F(IntervalTest, SkipOnAWholePeriodGoesOnWithTheNext) {
             start_ + absl::Milliseconds(400) + absl::Hours(1000));
 }
 
-TEST_F(IntervalTest, WhatIsDoneAboutMissedTicksMayChange) {
+TEST_F(IntervalTest, MissedTicksBehaviorCanChange) {
   Interval interval = Make(absl::Milliseconds(100));
   EXPECT_THAT(Take(interval), ElementsAre(0));
   interval.set_missed_ticks(MissedTicks::kSkip);
@@ -236,7 +236,7 @@ TEST_F(IntervalTest, WhatIsDoneAboutMissedTicksMayChange) {
   EXPECT_EQ(interval.Deadline(), start_ + absl::Milliseconds(400));
 }
 
-TEST_F(IntervalTest, APeriodShorterThanATickLosesNone) {
+TEST_F(IntervalTest, APeriodShorterThanATickLosesNoTick) {
   Interval interval = Make(absl::Microseconds(250));
   EXPECT_EQ(Take(interval).size(), 1);
   for (int i = 0; i < 10; ++i) {
@@ -259,7 +259,7 @@ TEST_F(IntervalTest, HugePeriodsSaturate) {
   }
 }
 
-TEST_F(IntervalTest, SkipsFromTheBeginningOfTime) {
+TEST_F(IntervalTest, SkipsFromTheStartOfTheClock) {
   const Instant earliest = Instant() - absl::InfiniteDuration();
   Interval interval =
       Make(absl::Seconds(1),
@@ -271,7 +271,7 @@ TEST_F(IntervalTest, SkipsFromTheBeginningOfTime) {
 }
 
 // T16: tokio #5553.
-TEST_F(IntervalTest, WakesNobodyWhileItIsNotPolled) {
+TEST_F(IntervalTest, WakesNoTaskUnlessItIsPolled) {
   Interval interval = Make(absl::Milliseconds(100));
   ASSERT_TRUE(Poll(interval).IsReady());
   PassMs(1000);
@@ -279,7 +279,7 @@ TEST_F(IntervalTest, WakesNobodyWhileItIsNotPolled) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(IntervalTest, DestroyingTheFutureTakesNoTick) {
+TEST_F(IntervalTest, DestroyingATickFutureTakesNoTick) {
   Interval interval = Make(absl::Milliseconds(100));
   EXPECT_THAT(Take(interval), ElementsAre(0));  // and polls one that is dropped
   PassMs(100);
@@ -287,7 +287,7 @@ TEST_F(IntervalTest, DestroyingTheFutureTakesNoTick) {
   EXPECT_THAT(Take(interval), ElementsAre(100));
 }
 
-TEST_F(IntervalTest, DestroyingItCancels) {
+TEST_F(IntervalTest, DestroyingTheIntervalCancels) {
   {
     Interval interval = Make(absl::Milliseconds(100));
     EXPECT_THAT(Take(interval), ElementsAre(0));
@@ -320,7 +320,7 @@ TEST_F(IntervalTest, IsResetWhileATaskWaits) {
   EXPECT_THAT(Take(interval), ElementsAre(170));
 }
 
-TEST_F(IntervalTest, ResetByLessThanZeroIsOneTickAtOnce) {
+TEST_F(IntervalTest, AResetByANegativeDurationTicksAtOnce) {
   Interval interval = Make(absl::Milliseconds(100));
   EXPECT_THAT(Take(interval), ElementsAre(0));
   interval.Reset(-absl::Hours(1));
@@ -342,7 +342,7 @@ TEST_F(IntervalTest, IsResetBetweenTicks) {
   EXPECT_THAT(Take(interval), ElementsAre(10));
 }
 
-TEST_F(IntervalTest, ResetBeforeTheFirstPollCountsFromThere) {
+TEST_F(IntervalTest, AResetBeforeTheFirstPollSetsTheFirstTick) {
   Interval interval =
       Make(absl::Milliseconds(100), {.handle = driver_->handle()});
   interval.Reset();
@@ -352,7 +352,7 @@ TEST_F(IntervalTest, ResetBeforeTheFirstPollCountsFromThere) {
   EXPECT_THAT(Take(interval), ElementsAre(600));
 }
 
-TEST_F(IntervalTest, MayBeMovedBetweenTicks) {
+TEST_F(IntervalTest, CanBeMovedBetweenTicks) {
   Interval first = Make(absl::Milliseconds(100));
   ASSERT_TRUE(Poll(first).IsReady());
   Interval second = std::move(first);
@@ -362,7 +362,7 @@ TEST_F(IntervalTest, MayBeMovedBetweenTicks) {
   EXPECT_THAT(Take(second), ElementsAre(100));
 }
 
-TEST_F(IntervalTest, StaysWithTheDriverThatItBeganWith) {
+TEST_F(IntervalTest, StaysWithItsFirstDriver) {
   Interval interval = Make(absl::Milliseconds(100));
   ASSERT_TRUE(Poll(interval).IsReady());
   Driver other;
@@ -372,7 +372,7 @@ TEST_F(IntervalTest, StaysWithTheDriverThatItBeganWith) {
   EXPECT_THAT(Take(interval), ElementsAre(100));
 }
 
-TEST(Interval, TakesTheDriverOfItsOptions) {
+TEST(Interval, UsesTheDriverOfItsOptions) {
   Driver driver({.clock = PausedClock()});
   CountingWaker task;
   const Waker waker = task.NewWaker();

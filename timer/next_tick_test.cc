@@ -20,7 +20,7 @@ constexpr Instant At(int64_t nanoseconds) {
 }
 
 // The seed's tests of `next_interval`: norm, fast_forward.
-TEST(NextTick, IsThePeriodAfterTheLastOrTheFirstAfterNow) {
+TEST(NextTick, IsAPeriodLaterOrTheFirstMultipleAfterNow) {
   EXPECT_EQ(NextTick(At(1), At(1), 10), At(11));
   EXPECT_EQ(NextTick(At(7), At(10), 10), At(17));
   EXPECT_EQ(NextTick(At(1), At(11), 10), At(21));
@@ -30,7 +30,7 @@ TEST(NextTick, IsThePeriodAfterTheLastOrTheFirstAfterNow) {
   EXPECT_EQ(NextTick(At(20), At(15), 10), At(30));
 }
 
-TEST(NextTick, IsAfterNowAndNoMoreThanAPeriod) {
+TEST(NextTick, IsAfterNowByAtMostAPeriod) {
   for (int64_t now = -20; now <= 20; ++now) {
     for (int64_t period = 1; period <= 7; ++period) {
       const int64_t next = NextTick(At(-20), At(now), period).nanoseconds();
@@ -43,14 +43,14 @@ TEST(NextTick, IsAfterNowAndNoMoreThanAPeriod) {
 
 // Defect 4 of the seed: the seed panics after more than 2^32 missed ticks. (Its
 // test large_skip expects the panic.)
-TEST(NextTick, Defect4AnyNumberOfTicksMayBeMissed) {
+TEST(NextTick, Defect4AnyNumberOfTicksCanBeMissed) {
   const int64_t now = int64_t{1} << 40;
   EXPECT_EQ(NextTick(At(0), At(now), 1), At(now + 1));
   EXPECT_EQ(NextTick(At(0), At(now), 2), At(now + 2));
   EXPECT_EQ(NextTick(At(1), At(now), 2), At(now + 1));
 }
 
-TEST(NextTick, TheDistanceMayBeThatOfTheWholeClock) {
+TEST(NextTick, TheDistanceCanSpanTheWholeClock) {
   EXPECT_EQ(NextTick(At(kMinNanoseconds), At(0), 4), At(4));
   EXPECT_EQ(NextTick(At(kMinNanoseconds), At(kMaxNanoseconds - 1), 1),
             Instant::Max());
@@ -73,7 +73,7 @@ TEST(NextTick, Defect4SaturatesAtTheEndOfTheClock) {
   EXPECT_EQ(NextTick(At(kMaxNanoseconds - 5), At(0), 10), Instant::Max());
 }
 
-TEST(NextTick, AfterTheEndOfTheClockThereIsNone) {
+TEST(NextTick, NoTickExistsAfterTheEndOfTheClock) {
   EXPECT_EQ(NextTick(Instant::Max(), At(0), 1), Instant::Max());
   EXPECT_EQ(NextTick(Instant::Max(), Instant::Max(), 1), Instant::Max());
   EXPECT_EQ(NextTick(At(0), Instant::Max(), 7), Instant::Max());

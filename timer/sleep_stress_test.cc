@@ -96,7 +96,7 @@ bool NotYet(const Clock& clock, Instant start, absl::Duration run_time) {
 }
 
 // T2: tokio #6682. A sleep that is lost hangs the test.
-TEST(SleepStress, EverySleepEndsAndNoneEarly) {
+TEST(SleepStress, EverySleepEndsAndNotEarly) {
   Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
@@ -115,7 +115,7 @@ TEST(SleepStress, EverySleepEndsAndNoneEarly) {
 }
 
 // T11: tokio #8252.
-TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
+TEST(SleepStress, SleepsAreCancelledAndResetWhileTheyFire) {
   Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
@@ -153,7 +153,7 @@ TEST(SleepStress, CancelsAndResetsWhileTheyAreFiring) {
   });
 }
 
-TEST(SleepStress, MovesFromTaskToTaskWhileItFires) {
+TEST(SleepStress, ASleepMovesBetweenTasksWhileItFires) {
   Driver driver(Fine());
   const DriverThread driving(driver);
   Clock& clock = driver.clock();
@@ -173,7 +173,7 @@ TEST(SleepStress, MovesFromTaskToTaskWhileItFires) {
   });
 }
 
-TEST(SleepStress, TheDriverGoesInTheMiddle) {
+TEST(SleepStress, TheDriverIsDestroyedAmidSleeps) {
   const Clock clock;
   const Instant start = clock.Now();
   while (NotYet(clock, start, RunTime())) {

@@ -63,7 +63,7 @@ class SleepTest : public testing::Test {
   CountingWaker task_;
 };
 
-TEST_F(SleepTest, EndsWhenItsTimeHasPassed) {
+TEST_F(SleepTest, EndsAfterItsDuration) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   EXPECT_FALSE(sleep.IsElapsed());
@@ -76,7 +76,7 @@ TEST_F(SleepTest, EndsWhenItsTimeHasPassed) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, UntilEndsAtItsInstant) {
+TEST_F(SleepTest, SleepUntilEndsAtItsInstant) {
   Sleep sleep = SleepUntil(Now() + absl::Seconds(1));
   Pass(absl::Milliseconds(600));
   ASSERT_TRUE(IsPending(sleep));
@@ -84,7 +84,7 @@ TEST_F(SleepTest, UntilEndsAtItsInstant) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, ItsTimeStartsAtTheFirstPoll) {
+TEST_F(SleepTest, TheDurationStartsAtTheFirstPoll) {
   Sleep sleep(absl::Seconds(1));
   EXPECT_EQ(sleep.Deadline(), std::nullopt);
   Pass(absl::Seconds(5));
@@ -92,14 +92,14 @@ TEST_F(SleepTest, ItsTimeStartsAtTheFirstPoll) {
   EXPECT_EQ(sleep.Deadline(), Now() + absl::Seconds(1));
 }
 
-TEST_F(SleepTest, UntilKnowsItsDeadline) {
+TEST_F(SleepTest, SleepUntilReturnsItsDeadline) {
   const Instant deadline = Now() + absl::Seconds(1);
   const Sleep sleep = SleepUntil(deadline);
   EXPECT_EQ(sleep.Deadline(), deadline);
 }
 
 // T4: tokio #3069.
-TEST_F(SleepTest, NoTimeIsOverAtTheFirstPoll) {
+TEST_F(SleepTest, AZeroDurationIsReadyAtTheFirstPoll) {
   for (const auto duration :
        {absl::ZeroDuration(), -absl::Seconds(1), -absl::InfiniteDuration()}) {
     Sleep sleep(duration);
@@ -108,7 +108,7 @@ TEST_F(SleepTest, NoTimeIsOverAtTheFirstPoll) {
   EXPECT_EQ(task_.clones(), 0);
 }
 
-TEST_F(SleepTest, ADeadlineThatHasPassedIsOverAtTheFirstPoll) {
+TEST_F(SleepTest, APastDeadlineIsReadyAtTheFirstPoll) {
   for (const auto ago : {absl::ZeroDuration(), absl::Nanoseconds(1),
                          absl::Hours(1), absl::InfiniteDuration()}) {
     Sleep sleep = SleepUntil(Now() - ago);
@@ -117,14 +117,14 @@ TEST_F(SleepTest, ADeadlineThatHasPassedIsOverAtTheFirstPoll) {
   }
 }
 
-TEST_F(SleepTest, ADeadlineThatThePollComesAfterIsOverEvenIfTheDriverWasBusy) {
+TEST_F(SleepTest, APollAfterTheDeadlineIsReadyEvenIfTheDriverWasBusy) {
   Sleep sleep = SleepUntil(Now() + absl::Seconds(1));
   clock_->Advance(absl::Seconds(2));
   EXPECT_TRUE(IsOk(sleep));
 }
 
 // T17: tokio #3551, #4495, #6487, #6612.
-TEST_F(SleepTest, HugeDurationsAreForever) {
+TEST_F(SleepTest, HugeDurationsNeverEnd) {
   Sleep sleeps[] = {Sleep(absl::InfiniteDuration()),
                     Sleep(absl::Hours(24) * 365 * 300),
                     SleepUntil(Instant::Max())};
@@ -133,7 +133,7 @@ TEST_F(SleepTest, HugeDurationsAreForever) {
   for (Sleep& sleep : sleeps) EXPECT_TRUE(IsPending(sleep));
 }
 
-TEST_F(SleepTest, NeverDoesNotComeAtTheEndOfTimeEither) {
+TEST_F(SleepTest, ASleepForNeverDoesNotEndAtTheEndOfTheClock) {
   Sleep before(absl::InfiniteDuration());
   Sleep put_off(absl::Seconds(1));
   Sleep due(absl::Hours(1));
@@ -153,7 +153,7 @@ TEST_F(SleepTest, NeverDoesNotComeAtTheEndOfTimeEither) {
   EXPECT_TRUE(IsPending(after));
 }
 
-TEST_F(SleepTest, LongDurationsAreKept) {
+TEST_F(SleepTest, LongDurationsAreExact) {
   // Beyond the wheel's reach.
   Sleep sleep(absl::Hours(24) * 365 * 10);
   ASSERT_TRUE(IsPending(sleep));
@@ -163,7 +163,7 @@ TEST_F(SleepTest, LongDurationsAreKept) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, DestroyingItCancels) {
+TEST_F(SleepTest, DestroyingTheSleepCancels) {
   std::optional<Sleep> sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(*sleep));
   EXPECT_EQ(task_.live(), 1);
@@ -190,7 +190,7 @@ TEST_F(SleepTest, KeepsTheWakerOfTheSameTask) {
   EXPECT_EQ(task_.clones(), 1);
 }
 
-TEST_F(SleepTest, IsWokenOnceAndByValue) {
+TEST_F(SleepTest, TheWakerIsConsumedByOneWake) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   Pass(absl::Seconds(1));
@@ -199,7 +199,7 @@ TEST_F(SleepTest, IsWokenOnceAndByValue) {
   EXPECT_EQ(task_.wakes_by_ref(), 0);
 }
 
-TEST_F(SleepTest, MayBeMovedBeforeItIsPolled) {
+TEST_F(SleepTest, CanBeMovedBeforeItIsPolled) {
   std::vector<Sleep> sleeps;
   for (int i = 0; i < 20; ++i) {
     sleeps.emplace_back(driver_->handle(), absl::Seconds(1));
@@ -209,20 +209,20 @@ TEST_F(SleepTest, MayBeMovedBeforeItIsPolled) {
   EXPECT_EQ(task_.wakes(), 20);
 }
 
-TEST_F(SleepTest, MovingItLaterPanics) {
+TEST_F(SleepTest, MovingAPolledSleepPanics) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   EXPECT_PANIC(Sleep moved(std::move(sleep)), "moved after it was polled");
   ASSERT_TRUE(IsPending(sleep));
 }
 
-TEST_F(SleepTest, PollingItAfterItsEndPanics) {
+TEST_F(SleepTest, PollingACompleteSleepPanics) {
   Sleep sleep(absl::ZeroDuration());
   ASSERT_TRUE(IsOk(sleep));
   EXPECT_PANIC(IsPending(sleep), "polled after it completed");
 }
 
-TEST(Sleep, WithoutADriverPanicsAtTheFirstPoll) {
+TEST(Sleep, TheFirstPollWithoutADriverPanics) {
   CountingWaker task;
   Sleep sleep(absl::Seconds(1));
   EXPECT_PANIC(Poll(sleep, task).IsReady(), "ScopedDefault");
@@ -230,7 +230,7 @@ TEST(Sleep, WithoutADriverPanicsAtTheFirstPoll) {
   EXPECT_PANIC(Poll(none, task).IsReady(), "ScopedDefault");
 }
 
-TEST(Sleep, TakesTheDriverOfItsHandle) {
+TEST(Sleep, UsesTheDriverOfItsHandle) {
   Driver driver({.clock = PausedClock()});
   CountingWaker task;
   Sleep sleep(driver.handle(), absl::Seconds(1));
@@ -244,7 +244,7 @@ TEST(Sleep, TakesTheDriverOfItsHandle) {
 }
 
 // T12: tokio #8169.
-TEST_F(SleepTest, StaysWithTheDriverThatItBeganWith) {
+TEST_F(SleepTest, StaysWithItsFirstDriver) {
   Sleep waiting(absl::Seconds(1));
   Sleep ended(absl::ZeroDuration());
   ASSERT_TRUE(IsPending(waiting));
@@ -259,7 +259,7 @@ TEST_F(SleepTest, StaysWithTheDriverThatItBeganWith) {
   EXPECT_EQ(task_.wakes(), 2);
 }
 
-TEST_F(SleepTest, ResetPutsItOffWithoutAPoll) {
+TEST_F(SleepTest, AResetPostponesItWithoutAPoll) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   Pass(absl::Milliseconds(500));
@@ -272,7 +272,7 @@ TEST_F(SleepTest, ResetPutsItOffWithoutAPoll) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, ResetBringsItForward) {
+TEST_F(SleepTest, AResetToAnEarlierDeadlineEndsItEarlier) {
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
   sleep.ResetAt(Now() + absl::Milliseconds(1));
@@ -280,7 +280,7 @@ TEST_F(SleepTest, ResetBringsItForward) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(SleepTest, ResetToThePastWakesTheTask) {
+TEST_F(SleepTest, AResetToThePastWakesTheTask) {
   Pass(absl::Seconds(1));
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
@@ -289,7 +289,7 @@ TEST_F(SleepTest, ResetToThePastWakesTheTask) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, ResetToATimeThatTheDriverHasNotSeenIsLeftToIt) {
+TEST_F(SleepTest, AResetToATimeThatTheDriverHasNotSeenFiresLater) {
   Sleep sleep(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
   clock_->Advance(absl::Seconds(10));
@@ -300,7 +300,7 @@ TEST_F(SleepTest, ResetToATimeThatTheDriverHasNotSeenIsLeftToIt) {
 }
 
 // T8: tokio #2587.
-TEST_F(SleepTest, ResetAfterItsEndBeginsAgain) {
+TEST_F(SleepTest, AResetAfterTheEndStartsItAgain) {
   Sleep sleep(absl::Seconds(1));
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(IsPending(sleep));
@@ -313,7 +313,7 @@ TEST_F(SleepTest, ResetAfterItsEndBeginsAgain) {
 }
 
 // T6: tokio #3675, #5093. The sleep has expired and has not been polled yet.
-TEST_F(SleepTest, ResetBetweenItsEndAndThePollBeginsAgain) {
+TEST_F(SleepTest, AResetBetweenTheEndAndThePollStartsItAgain) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   Pass(absl::Seconds(1));
@@ -326,7 +326,7 @@ TEST_F(SleepTest, ResetBetweenItsEndAndThePollBeginsAgain) {
   EXPECT_TRUE(IsOk(sleep));
 }
 
-TEST_F(SleepTest, ResetBeforeTheFirstPollCountsFromThere) {
+TEST_F(SleepTest, AResetBeforeTheFirstPollSetsTheDeadline) {
   Sleep sleep = SleepUntil(driver_->handle(), Now());
   sleep.Reset(absl::Seconds(1));
   Pass(absl::Seconds(5));
@@ -338,7 +338,7 @@ TEST_F(SleepTest, ResetBeforeTheFirstPollCountsFromThere) {
 }
 
 // T19: tokio #3710, #3712, #3837, #3852.
-TEST_F(SleepTest, TheClockAdvancesByWhatItIsTold) {
+TEST_F(SleepTest, TheClockAdvancesByTheGivenDuration) {
   const Instant start = Now();
   Sleep sleep(absl::Microseconds(1500));
   ASSERT_TRUE(IsPending(sleep));
@@ -366,7 +366,7 @@ TEST_F(SleepTest, IsNotifiedThatTheDriverIsDestroyed) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(SleepTest, ResetDoesNotBringTheDriverBack) {
+TEST_F(SleepTest, AResetAfterShutdownStaysUnavailable) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   driver_.reset();
@@ -376,7 +376,7 @@ TEST_F(SleepTest, ResetDoesNotBringTheDriverBack) {
   EXPECT_FALSE(result->ok());
 }
 
-TEST_F(SleepTest, MayBeDestroyedAfterItsDriver) {
+TEST_F(SleepTest, CanBeDestroyedAfterItsDriver) {
   std::optional<Sleep> woken(absl::Seconds(1));
   std::optional<Sleep> cut_short(absl::Seconds(9));
   ASSERT_TRUE(IsPending(*woken));
@@ -395,7 +395,7 @@ TEST(SleepResult, ConvertsToAStatus) {
   EXPECT_EQ(gone.code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(SleepTest, OrReturnEndsACoroutineWhoseDriverHasGone) {
+TEST_F(SleepTest, OrReturnEndsACoroutineWhoseDriverIsDestroyed) {
   auto body = []() -> Co<absl::Status> {
     co_await OrReturn(Sleep(absl::Seconds(1)));
     co_return absl::AlreadyExistsError("went on");
@@ -412,7 +412,7 @@ TEST_F(SleepTest, OrReturnEndsACoroutineWhoseDriverHasGone) {
   EXPECT_TRUE(absl::IsUnavailable(cut_short.Poll(cx).value()));
 }
 
-TEST_F(SleepTest, EndingTakesAUnitOfTheBudget) {
+TEST_F(SleepTest, CompletionTakesAUnitOfTheBudget) {
   const Waker waker = task_.NewWaker();
   Context cx(waker);
   Sleep pending(absl::Seconds(1));
@@ -428,7 +428,7 @@ TEST_F(SleepTest, EndingTakesAUnitOfTheBudget) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(SleepTest, AWakerThatCannotBeClonedLeavesItAsItWas) {
+TEST_F(SleepTest, AThrowingCloneLeavesTheSleepUnchanged) {
   Sleep sleep(absl::Seconds(1));
   task_.OnClone([] { throw std::runtime_error("no"); });
   EXPECT_THROW(IsPending(sleep), std::runtime_error);
@@ -443,7 +443,7 @@ TEST_F(SleepTest, AWakerThatCannotBeClonedLeavesItAsItWas) {
 }
 #endif
 
-TEST_F(SleepTest, MayBeCancelledOnAnotherThread) {
+TEST_F(SleepTest, CanBeCancelledOnAnotherThread) {
   auto sleep = std::make_unique<Sleep>(absl::Seconds(1));
   ASSERT_TRUE(IsPending(*sleep));
   std::thread([sleep = std::move(sleep)]() mutable { sleep.reset(); }).join();

@@ -80,7 +80,7 @@ Co<void> TakeAll(S& timed, std::vector<int>& taken) {
   }
 }
 
-TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
+TEST_F(StreamTimeoutTest, ReportsLateItems) {
   std::vector<int> taken;
   StreamTimeout timed(absl::Seconds(1),
                       Items({absl::Milliseconds(500), absl::Seconds(5),
@@ -91,7 +91,7 @@ TEST_F(StreamTimeoutTest, TellsOfTheItemsThatAreLate) {
 }
 
 // A timeout is not an item.
-TEST_F(StreamTimeoutTest, OfAStatusOrOfAStatusTellsOfTheItemsThatAreLate) {
+TEST_F(StreamTimeoutTest, ReportsLateItemsOfAStatusOrOfAStatus) {
   using Nested = absl::StatusOr<absl::Status>;
   struct Late {
     PollResult<std::optional<Nested>> PollNext(Context&) { return kPending; }
@@ -104,7 +104,7 @@ TEST_F(StreamTimeoutTest, OfAStatusOrOfAStatusTellsOfTheItemsThatAreLate) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(item->status()));
 }
 
-TEST_F(StreamTimeoutTest, TellsWhatItsStreamWaitsFor) {
+TEST_F(StreamTimeoutTest, ATraceShowsWhatTheStreamWaitsFor) {
   StreamTimeout timed(absl::Seconds(1), Items({absl::Hours(1)}));
   ASSERT_TRUE(PollNext(timed).IsPending());
   AwaitTrace trace;
@@ -112,7 +112,7 @@ TEST_F(StreamTimeoutTest, TellsWhatItsStreamWaitsFor) {
   EXPECT_THAT(trace.ToString(), HasSubstr("Items at "));
 }
 
-TEST_F(StreamTimeoutTest, TellsOfEachPeriodIfItIsToldTo) {
+TEST_F(StreamTimeoutTest, RepeatReportsEachPeriod) {
   std::vector<int> taken;
   StreamTimeout timed(absl::Seconds(1), Items({absl::Milliseconds(3500)}),
                       AfterTimeout::kRepeat);
@@ -121,7 +121,7 @@ TEST_F(StreamTimeoutTest, TellsOfEachPeriodIfItIsToldTo) {
   EXPECT_THAT(taken, ElementsAre(0, 0, 0, 1));
 }
 
-TEST_F(StreamTimeoutTest, AtEndsTheWholeStream) {
+TEST_F(StreamTimeoutTest, TimeoutAtEndsTheWholeStream) {
   std::vector<int> taken;
   auto timed = StreamTimeoutAt(
       Now() + absl::Milliseconds(2500),
@@ -131,7 +131,7 @@ TEST_F(StreamTimeoutTest, AtEndsTheWholeStream) {
   EXPECT_THAT(taken, ElementsAre(1, 2, 0));
 }
 
-TEST_F(StreamTimeoutTest, WakesAtTheEndOfTheTimeAndNotBefore) {
+TEST_F(StreamTimeoutTest, WakesExactlyAtTheDeadline) {
   StreamTimeout timed(absl::Seconds(1), Items({absl::InfiniteDuration()}));
   ASSERT_TRUE(PollNext(timed).IsPending());
   Pass(absl::Milliseconds(999));
@@ -141,7 +141,7 @@ TEST_F(StreamTimeoutTest, WakesAtTheEndOfTheTimeAndNotBefore) {
   EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
 }
 
-TEST_F(StreamTimeoutTest, MayBeMovedBeforeItIsPolled) {
+TEST_F(StreamTimeoutTest, CanBeMovedBeforeItIsPolled) {
   StreamTimeout from(absl::Seconds(1), Items({absl::InfiniteDuration()}));
   StreamTimeout timed = std::move(from);
   ASSERT_TRUE(PollNext(timed).IsPending());
@@ -149,7 +149,7 @@ TEST_F(StreamTimeoutTest, MayBeMovedBeforeItIsPolled) {
   EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
 }
 
-TEST_F(StreamTimeoutTest, ItsEndIsTheEndOfTheSleep) {
+TEST_F(StreamTimeoutTest, EndingTheStreamCancelsTheSleep) {
   StreamTimeout timed(absl::Seconds(10), Items({absl::Seconds(1)}));
   ASSERT_TRUE(PollNext(timed).IsPending());
   Pass(absl::Seconds(1));
@@ -168,7 +168,7 @@ TEST_F(StreamTimeoutTest, IsNotifiedThatTheDriverIsDestroyed) {
   EXPECT_FALSE(PollNext(timed)->has_value());
 }
 
-TEST_F(StreamTimeoutTest, TakesAnotherDriver) {
+TEST_F(StreamTimeoutTest, UsesTheGivenDriver) {
   wheel::Driver<ThreadParker> other({.clock = PausedClock()});
   auto never = Items({absl::InfiniteDuration()});
   auto at = StreamTimeoutAt(other.handle(),
@@ -194,7 +194,7 @@ class Greedy {
   }
 };
 
-TEST_F(StreamTimeoutTest, AStreamThatUsesUpTheBudgetDoesNotHoldTimeUp) {
+TEST_F(StreamTimeoutTest, AStreamThatUsesUpTheBudgetStillTimesOut) {
   StreamTimeout timed(absl::Seconds(1), Greedy());
   ASSERT_TRUE(PollNext(timed).IsPending());
   Pass(absl::Seconds(1));
@@ -210,7 +210,7 @@ class Endless {
 };
 
 // Without budget the stream cannot tell whether time is up.
-TEST_F(StreamTimeoutTest, AtGivesNoItemWithoutBudget) {
+TEST_F(StreamTimeoutTest, TimeoutAtReturnsNoItemWithoutBudget) {
   auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());
   const Waker waker = task_.NewWaker();
   Context cx(waker);
@@ -223,7 +223,7 @@ TEST_F(StreamTimeoutTest, AtGivesNoItemWithoutBudget) {
   EXPECT_TRUE(absl::IsDeadlineExceeded((*PollNext(timed))->status()));
 }
 
-TEST_F(StreamTimeoutTest, AtEndsAStreamThatIsAlwaysReady) {
+TEST_F(StreamTimeoutTest, TimeoutAtEndsAStreamThatIsAlwaysReady) {
   auto timed = StreamTimeoutAt(Now() + absl::Seconds(1), Endless());
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(***PollNext(timed), 1);
   Pass(absl::Seconds(1));

@@ -82,7 +82,7 @@ class TimeoutTest : public testing::Test {
   CountingWaker task_;
 };
 
-TEST_F(TimeoutTest, IsToldFromAnErrorOfTheFuture) {
+TEST_F(TimeoutTest, ATimeoutDiffersFromAnErrorOfTheFuture) {
   Timeout own(absl::Seconds(1), Gate<int>(Closed<int>()));
   ASSERT_TRUE(Poll(own).IsPending());
   Pass(absl::Seconds(1));
@@ -97,7 +97,7 @@ TEST_F(TimeoutTest, IsToldFromAnErrorOfTheFuture) {
 }
 
 // A timeout within another timeout.
-TEST_F(TimeoutTest, IsToldFromATimeoutOfTheFuture) {
+TEST_F(TimeoutTest, ATimeoutDiffersFromATimeoutOfTheFuture) {
   const absl::StatusOr<int> inner_error = [this] {
     Timeout inner(absl::Seconds(1), Gate<int>(Closed<int>()));
     EXPECT_TRUE(Poll(inner).IsPending());
@@ -113,7 +113,7 @@ TEST_F(TimeoutTest, IsToldFromATimeoutOfTheFuture) {
   EXPECT_FALSE(TimedOut(*Poll(of_status)));
 }
 
-TEST_F(TimeoutTest, GivesTheResultThatComesInTime) {
+TEST_F(TimeoutTest, ReturnsAResultThatIsReadyInTime) {
   auto gate = Closed<int>();
   Timeout timeout(absl::Seconds(1), Gate<int>(gate));
   ASSERT_TRUE(Poll(timeout).IsPending());
@@ -122,7 +122,7 @@ TEST_F(TimeoutTest, GivesTheResultThatComesInTime) {
   EXPECT_EQ(**Poll(timeout), 7);
 }
 
-TEST_F(TimeoutTest, TellsWhatItWaitsFor) {
+TEST_F(TimeoutTest, ATraceShowsWhatTheFutureWaitsFor) {
   Timeout timeout(absl::Seconds(1), Sleep(absl::Hours(1)));
   ASSERT_TRUE(Poll(timeout).IsPending());
   AwaitTrace trace;
@@ -133,7 +133,7 @@ TEST_F(TimeoutTest, TellsWhatItWaitsFor) {
             "- awaiting rouse::Sleep\n");
 }
 
-TEST_F(TimeoutTest, TimeIsUp) {
+TEST_F(TimeoutTest, ReturnsDeadlineExceededAtTheDeadline) {
   auto gate = Closed<int>();
   Timeout timeout(absl::Seconds(1), Gate<int>(gate));
   ASSERT_TRUE(Poll(timeout).IsPending());
@@ -142,7 +142,7 @@ TEST_F(TimeoutTest, TimeIsUp) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
 }
 
-TEST_F(TimeoutTest, TakesAResultThatIsThereWhenTimeIsUp) {
+TEST_F(TimeoutTest, TakesAResultThatIsReadyAtTheDeadline) {
   auto gate = Closed<int>();
   Timeout timeout(absl::Seconds(1), Gate<int>(gate));
   ASSERT_TRUE(Poll(timeout).IsPending());
@@ -151,7 +151,7 @@ TEST_F(TimeoutTest, TakesAResultThatIsThereWhenTimeIsUp) {
   EXPECT_EQ(**Poll(timeout), 7);
 }
 
-TEST_F(TimeoutTest, CancelsTheFutureWhenTimeIsUp) {
+TEST_F(TimeoutTest, CancelsTheFutureAtTheDeadline) {
   auto gate = Closed<int>();
   Timeout timeout(absl::Seconds(1), Gate<int>(gate));
   ASSERT_TRUE(Poll(timeout).IsPending());
@@ -161,7 +161,7 @@ TEST_F(TimeoutTest, CancelsTheFutureWhenTimeIsUp) {
   EXPECT_EQ(gate.use_count(), 1);
 }
 
-TEST_F(TimeoutTest, CancelsTheFutureWhenItIsDestroyed) {
+TEST_F(TimeoutTest, DestroyingTheTimeoutCancelsTheFuture) {
   auto gate = Closed<int>();
   {
     Timeout timeout(absl::Seconds(1), Gate<int>(gate));
@@ -171,7 +171,7 @@ TEST_F(TimeoutTest, CancelsTheFutureWhenItIsDestroyed) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(TimeoutTest, NoTimeStillPollsOnce) {
+TEST_F(TimeoutTest, ATimeoutOfZeroStillPollsOnce) {
   auto open = std::make_shared<PollResult<int>>(7);
   Timeout ready(absl::ZeroDuration(), Gate<int>(open));
   EXPECT_EQ(**Poll(ready), 7);
@@ -179,20 +179,20 @@ TEST_F(TimeoutTest, NoTimeStillPollsOnce) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(pending)->status()));
 }
 
-TEST_F(TimeoutTest, ItsTimeStartsAtTheFirstPoll) {
+TEST_F(TimeoutTest, TheDurationStartsAtTheFirstPoll) {
   Timeout timeout(absl::Seconds(1), Gate<int>(Closed<int>()));
   Pass(absl::Seconds(5));
   EXPECT_TRUE(Poll(timeout).IsPending());
 }
 
-TEST_F(TimeoutTest, AtEndsAtItsInstant) {
+TEST_F(TimeoutTest, TimeoutAtEndsAtItsInstant) {
   auto timeout = TimeoutAt(Now() + absl::Seconds(1), Gate<int>(Closed<int>()));
   ASSERT_TRUE(Poll(timeout).IsPending());
   Pass(absl::Seconds(1));
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
 }
 
-TEST_F(TimeoutTest, TakesASleepOfAnotherDriver) {
+TEST_F(TimeoutTest, TakesASleepWithAnotherDriver) {
   wheel::Driver<ThreadParker> other({.clock = PausedClock()});
   Timeout timeout(Sleep(other.handle(), absl::Seconds(1)),
                   Gate<int>(Closed<int>()));
@@ -204,7 +204,7 @@ TEST_F(TimeoutTest, TakesASleepOfAnotherDriver) {
   EXPECT_TRUE(Poll(timeout).IsReady());
 }
 
-TEST_F(TimeoutTest, MayBeMovedBeforeItIsPolled) {
+TEST_F(TimeoutTest, CanBeMovedBeforeItIsPolled) {
   Timeout timeout(absl::Seconds(1), Gate<int>(Closed<int>()));
   Timeout moved = std::move(timeout);
   ASSERT_TRUE(Poll(moved).IsPending());
@@ -212,7 +212,7 @@ TEST_F(TimeoutTest, MayBeMovedBeforeItIsPolled) {
   EXPECT_TRUE(Poll(moved).IsReady());
 }
 
-TEST_F(TimeoutTest, DoesNotCancelWhatItRefersTo) {
+TEST_F(TimeoutTest, DoesNotCancelAFutureThatItReferences) {
   auto gate = Closed<int>();
   Gate<int> future(gate);
   {
@@ -241,20 +241,20 @@ TEST_F(TimeoutTest, KeepsACallable) {
   EXPECT_TRUE(TimedOut(Poll(at)->status()));
 }
 
-TEST_F(TimeoutTest, OfNothingGivesAStatus) {
+TEST_F(TimeoutTest, OfVoidReturnsAStatus) {
   auto gate = std::make_shared<PollResult<void>>();
   Timeout timeout(absl::Seconds(1), Gate<void>(gate));
   EXPECT_TRUE(Poll(timeout)->ok());
 }
 
-TEST_F(TimeoutTest, OfAStatusGivesThatStatus) {
+TEST_F(TimeoutTest, OfAStatusReturnsThatStatus) {
   auto gate =
       std::make_shared<PollResult<absl::Status>>(absl::NotFoundError("x"));
   Timeout timeout(absl::Seconds(1), Gate<absl::Status>(gate));
   EXPECT_EQ(*Poll(timeout), absl::NotFoundError("x"));
 }
 
-TEST_F(TimeoutTest, OfAStatusOrGivesThatOne) {
+TEST_F(TimeoutTest, OfAStatusOrReturnsThatStatusOr) {
   auto gate = Closed<absl::StatusOr<std::unique_ptr<int>>>();
   *gate = absl::StatusOr<std::unique_ptr<int>>(std::make_unique<int>(7));
   Timeout timeout(absl::Seconds(1),
@@ -263,13 +263,13 @@ TEST_F(TimeoutTest, OfAStatusOrGivesThatOne) {
 }
 
 // The expiry of the time is not a value.
-TEST_F(TimeoutTest, OfAStatusOrOfAStatusIsAnErrorWhenTimeIsUp) {
+TEST_F(TimeoutTest, OfAStatusOrOfAStatusReturnsAnErrorAtTheDeadline) {
   using Nested = absl::StatusOr<absl::Status>;
   Timeout timeout(absl::ZeroDuration(), Gate<Nested>(Closed<Nested>()));
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
 }
 
-TEST_F(TimeoutTest, OfAReferenceGivesThatReference) {
+TEST_F(TimeoutTest, OfAReferenceReturnsThatReference) {
   const int seven = 7;
   auto gate = Closed<const int&>();
   Timeout timeout(absl::Seconds(1), Gate<const int&>(gate));
@@ -284,13 +284,13 @@ TEST_F(TimeoutTest, OfAReferenceGivesThatReference) {
 
 Co<int&> Same(int& value) { co_return value; }
 
-TEST_F(TimeoutTest, OfACoroutineThatReturnsAReferenceGivesThatReference) {
+TEST_F(TimeoutTest, OfACoroutineOfAReferenceReturnsThatReference) {
   int seven = 7;
   Timeout timeout(absl::Seconds(1), Same(seven));
   EXPECT_EQ(&(*Poll(timeout))->get(), &seven);
 }
 
-TEST_F(TimeoutTest, OfASleepGivesAStatus) {
+TEST_F(TimeoutTest, OfASleepReturnsAStatus) {
   Timeout timeout(absl::Seconds(2), Sleep(absl::Seconds(1)));
   ASSERT_TRUE(Poll(timeout).IsPending());
   Pass(absl::Seconds(1));
@@ -306,7 +306,7 @@ TEST_F(TimeoutTest, IsNotifiedThatTheDriverIsDestroyed) {
   EXPECT_EQ(gate.use_count(), 1);
 }
 
-TEST_F(TimeoutTest, PollingItAfterItsEndPanics) {
+TEST_F(TimeoutTest, PollingACompleteTimeoutPanics) {
   Timeout timeout(absl::ZeroDuration(), Gate<int>(Closed<int>()));
   ASSERT_TRUE(Poll(timeout).IsReady());
   EXPECT_PANIC(static_cast<void>(Poll(timeout)), "polled after it expired");
@@ -325,7 +325,7 @@ class Greedy {
 };
 
 // T15: tokio #4314.
-TEST_F(TimeoutTest, TimeIsUpForAFutureThatUsesUpTheBudget) {
+TEST_F(TimeoutTest, AFutureThatUsesUpTheBudgetStillTimesOut) {
   Timeout timeout(absl::Seconds(1), Greedy());
   ASSERT_TRUE(Poll(timeout).IsPending());
   ASSERT_TRUE(Poll(timeout).IsPending());
@@ -333,7 +333,7 @@ TEST_F(TimeoutTest, TimeIsUpForAFutureThatUsesUpTheBudget) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(Poll(timeout)->status()));
 }
 
-TEST_F(TimeoutTest, TakesNoMoreThanTheBudgetIfThatWasUsedUpBefore) {
+TEST_F(TimeoutTest, TakesNoBudgetIfNoneIsLeft) {
   const Waker waker = task_.NewWaker();
   Context cx(waker);
   Greedy greedy;

@@ -114,7 +114,7 @@ MODEL_TEST(ArcList, LosesNoPublication) {
 
 // Like LosesNoPublication, but with two pushing threads, the second of which
 // finds what the first has left.
-MODEL_TEST(ArcList, LosesNoPublicationOfTwo) {
+MODEL_TEST(ArcList, LosesNoPublicationOfTwoThreads) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
   Atomic<int> versions[2] = {0, 0};
@@ -181,7 +181,7 @@ MODEL_TEST(ArcList, PopsAndPushesAgain) {
 
 // The head leaves and comes back between the load and the linking of another
 // push.
-MODEL_TEST(ArcList, TheHeadMayGoAndComeBack) {
+MODEL_TEST(ArcList, TheHeadCanLeaveAndReturn) {
   List list;
   const Ref<Node> bottom = MakeRef<Node>();
   const Ref<Node> head = MakeRef<Node>();
@@ -232,7 +232,7 @@ MODEL_TEST(ArcList, TwoTakersShareTheNodes) {
 
 // The node is taken or refused, and never stranded. A refused node is in no
 // list, and has no reference except this one.
-MODEL_TEST(ArcList, APushMeetsASeal) {
+MODEL_TEST(ArcList, APushRacesWithASeal) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
   PushResult result = PushResult::kAlreadyEnqueued;
@@ -256,7 +256,7 @@ MODEL_TEST(ArcList, APushMeetsASeal) {
   Require(list.Push(node) == PushResult::kSealed);
 }
 
-MODEL_TEST(ArcList, ARefusedPushSeesWhatCameBeforeTheSeal) {
+MODEL_TEST(ArcList, ARefusedPushSeesWhatTheSealerDid) {
   List list;
   Cell<int> reason(0);
   Thread pushing([&] {
@@ -267,7 +267,7 @@ MODEL_TEST(ArcList, ARefusedPushSeesWhatCameBeforeTheSeal) {
   static_cast<void>(list.TakeAndSeal());
 }
 
-MODEL_TEST(ArcList, TwoPushesMeetASeal) {
+MODEL_TEST(ArcList, TwoPushesRaceWithASeal) {
   List list;
   const Ref<Node> nodes[2] = {MakeRef<Node>(), MakeRef<Node>()};
   PushResult results[2] = {};
@@ -290,7 +290,7 @@ MODEL_TEST(ArcList, TwoPushesMeetASeal) {
 
 // The refused push answers for the push that found the node enqueued because of
 // it.
-MODEL_TEST(ArcList, TwoPushesOfOneNodeMeetASeal) {
+MODEL_TEST(ArcList, TwoPushesOfOneNodeRaceWithASeal) {
   List list;
   const Ref<Node> node = MakeRef<Node>();
   PushResult results[2] = {};
@@ -367,7 +367,7 @@ MODEL_TEST(ArcList, TwoSealsShareTheNodes) {
   Require(list.Push(node) == PushResult::kSealed);
 }
 
-MODEL_TEST(ArcList, GoesWithNodesInIt) {
+MODEL_TEST(ArcList, AListIsDestroyedWithNodesInIt) {
   auto list = std::make_unique<List>();
   const Ref<Node> kept = MakeRef<Node>();
   Thread one([&] { list->Push(kept); });
@@ -379,7 +379,7 @@ MODEL_TEST(ArcList, GoesWithNodesInIt) {
 }
 
 // The batch is destroyed while its node is pushed.
-MODEL_TEST(ArcList, ABatchGoesWithNodesInIt) {
+MODEL_TEST(ArcList, ABatchIsDestroyedWithNodesInIt) {
   List list;
   Ref<Node> node = MakeRef<Node>();
   list.Push(node);
@@ -409,7 +409,7 @@ MODEL_TEST(ArcList, AnOwnerDropsAnEnqueuedNode) {
 }
 
 // Two lists in turn: a node that one list frees is linked into the other.
-MODEL_TEST(ArcList, ANodeGoesFromListToList) {
+MODEL_TEST(ArcList, ANodeMovesBetweenLists) {
   List from;
   List to;
   const Ref<Node> node = MakeRef<Node>();

@@ -98,7 +98,7 @@ TEST_P(ArcListStress, NoChangeIsLost) {
 INSTANTIATE_TEST_SUITE_P(Takers, ArcListStress, ::testing::Values(1, 2));
 
 // Each push is popped or refused, and every node is destroyed in the end.
-TEST(ArcListStress, ASealStrandsNothing) {
+TEST(ArcListStress, ASealStrandsNoNode) {
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<int> live = 0;
     std::atomic<int> pushed = 0;

@@ -55,7 +55,7 @@ TEST(ArcList, IsEmptyAtFirst) {
 }
 
 // futures-timer's `smoke`.
-TEST(ArcList, TakesTheNewestFirst) {
+TEST(ArcList, TakesTheNewestNodeFirst) {
   ArcList<Node> list;
   const Ref<Node> one = MakeRef<Node>(1);
   const Ref<Node> two = MakeRef<Node>(2);
@@ -70,7 +70,7 @@ TEST(ArcList, TakesTheNewestFirst) {
   EXPECT_THAT(Names(list.TakeAll()), ElementsAre(1, 2));
 }
 
-TEST(ArcList, ANodeIsInItOnce) {
+TEST(ArcList, ANodeIsInTheListOnce) {
   ArcList<Node> list;
   const Ref<Node> one = MakeRef<Node>(1);
   const Ref<Node> two = MakeRef<Node>(2);
@@ -110,7 +110,7 @@ TEST(ArcList, ANodeIsInOneListAtATime) {
   EXPECT_EQ(second.Push(node), PushResult::kPushed);
 }
 
-TEST(ArcList, SharesWhatIsInIt) {
+TEST(ArcList, SharesItsNodes) {
   ArcList<Node> list;
   int deleted = 0;
   {
@@ -127,7 +127,7 @@ TEST(ArcList, SharesWhatIsInIt) {
 }
 
 // futures-timer's `seal`.
-TEST(ArcList, TakesTheLastAndSeals) {
+TEST(ArcList, TakesTheRemainingNodesAndSeals) {
   ArcList<Node> list;
   const Ref<Node> one = MakeRef<Node>(1);
   const Ref<Node> two = MakeRef<Node>(2);
@@ -177,7 +177,7 @@ TEST(ArcList, StaysSealed) {
   EXPECT_EQ(list.Push(node), PushResult::kSealed);
 }
 
-TEST(ArcList, PopsWhatIsLeftWhenItGoes) {
+TEST(ArcList, ADestroyedListPopsItsNodes) {
   std::optional<ArcList<Node>> list(std::in_place);
   int deleted = 0;
   const Ref<Node> kept = MakeRef<Node>(1);
@@ -194,7 +194,7 @@ TEST(ArcList, PopsWhatIsLeftWhenItGoes) {
   EXPECT_EQ(other.Push(kept), PushResult::kPushed);
 }
 
-TEST(ArcList, ABatchPopsWhatIsLeftWhenItGoes) {
+TEST(ArcList, ADestroyedBatchPopsItsNodes) {
   ArcList<Node> list;
   const Ref<Node> one = MakeRef<Node>(1);
   const Ref<Node> two = MakeRef<Node>(2);

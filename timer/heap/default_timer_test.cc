@@ -33,7 +33,7 @@ void SetDefaultStackSize(size_t size) {
 }
 
 // The default belongs to the whole process, hence a single test.
-TEST(DefaultTimer, StartsAThreadWhenItIsFirstAskedFor) {
+TEST(DefaultTimer, StartsAThreadAtTheFirstUse) {
   pthread_attr_t before;
   ASSERT_EQ(pthread_getattr_default_np(&before), 0);
   SetDefaultStackSize(size_t{1} << 50);

@@ -45,7 +45,7 @@ bool IsUnavailable(Delay& delay) {
 }
 
 // The seed's test "works".
-TEST(Delay, EndsWhenItsTimeHasCome) {
+TEST(Delay, EndsAtItsDeadline) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(10));
@@ -58,7 +58,7 @@ TEST(Delay, EndsWhenItsTimeHasCome) {
   EXPECT_TRUE(IsReady(delay));
 }
 
-TEST(Delay, StartsWhenItIsMade) {
+TEST(Delay, TheDurationStartsWhenTheDelayIsMade) {
   const std::shared_ptr<Clock> clock = PausedClock();
   const Instant start = clock->Now();
   Timer timer(clock);
@@ -68,7 +68,7 @@ TEST(Delay, StartsWhenItIsMade) {
   EXPECT_EQ(delay.Deadline(), start + absl::Milliseconds(10));
 }
 
-TEST(Delay, WhatIsPastEndsAtTheNextAdvance) {
+TEST(Delay, APastDeadlineEndsAtTheNextAdvance) {
   Timer timer;
   Delay zero(timer.handle(), absl::ZeroDuration());
   Delay less(timer.handle(), -absl::InfiniteDuration());
@@ -79,7 +79,7 @@ TEST(Delay, WhatIsPastEndsAtTheNextAdvance) {
 }
 
 // The seed's test "error_after_inert".
-TEST(Delay, IsUnavailableWhenTheTimerGoes) {
+TEST(Delay, IsUnavailableWhenTheTimerIsDestroyed) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
   EXPECT_TRUE(Poll(delay).IsPending());
@@ -88,7 +88,7 @@ TEST(Delay, IsUnavailableWhenTheTimerGoes) {
 }
 
 // The seed's test "drop_makes_inert".
-TEST(Delay, IsUnavailableWhenItIsMadeAfterTheTimerHasGone) {
+TEST(Delay, IsUnavailableWhenMadeAfterTheTimerIsDestroyed) {
   std::optional<Timer> timer(std::in_place);
   const TimerHandle handle = timer->handle();
   timer.reset();
@@ -97,7 +97,7 @@ TEST(Delay, IsUnavailableWhenItIsMadeAfterTheTimerHasGone) {
 }
 
 // The seed's test "drop_timer_wakes".
-TEST(Delay, IsWokenWhenTheTimerGoes) {
+TEST(Delay, DestroyingTheTimerWakesIt) {
   // One delay in the timer's heap, and one that the timer has not seen.
   CountingWaker tasks[2];
   std::optional<Timer> timer(std::in_place);
@@ -114,7 +114,7 @@ TEST(Delay, IsWokenWhenTheTimerGoes) {
 }
 
 // The seed's test "reset".
-TEST(Delay, IsPutOffByAReset) {
+TEST(Delay, AResetPostponesIt) {
   Timer timer;
   Delay delay(timer.handle(), At(10));
   timer.AdvanceTo(At(5));
@@ -130,7 +130,7 @@ TEST(Delay, IsPutOffByAReset) {
   EXPECT_TRUE(IsReady(delay));
 }
 
-TEST(Delay, MayBeResetToAnEarlierEnd) {
+TEST(Delay, CanBeResetToAnEarlierDeadline) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(100));
@@ -142,7 +142,7 @@ TEST(Delay, MayBeResetToAnEarlierEnd) {
   EXPECT_TRUE(IsReady(delay));
 }
 
-TEST(Delay, IsResetForATimeFromNow) {
+TEST(Delay, AResetByADurationStartsNow) {
   const std::shared_ptr<Clock> clock = PausedClock();
   Timer timer(clock);
   Delay delay(timer.handle(), absl::Milliseconds(10));
@@ -154,7 +154,7 @@ TEST(Delay, IsResetForATimeFromNow) {
 // The timer has the old deadline in its heap, has not seen the reset, and
 // advances. (Defect 1 of the seed needs two threads that meet: see
 // scheduled_timer_model_test.)
-TEST(Delay, AResetThatHasReturnedIsNotFollowedByAFire) {
+TEST(Delay, ADelayDoesNotFireForTheOldDeadlineAfterAReset) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(10));
@@ -168,7 +168,7 @@ TEST(Delay, AResetThatHasReturnedIsNotFollowedByAFire) {
 
 // Defect 2 of the seed: the seed does not check the state if the timer has been
 // destroyed, and the reset delay is ready at once.
-TEST(Delay, Defect2AResetAfterTheTimerHasGoneIsUnavailable) {
+TEST(Delay, Defect2AResetAfterTheTimerIsDestroyedIsUnavailable) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
   timer->AdvanceTo(At(10));
@@ -185,7 +185,7 @@ TEST(Delay, Defect2AResetAfterTheTimerHasGoneIsUnavailable) {
   EXPECT_TRUE(IsUnavailable(unpolled));
 }
 
-TEST(Delay, WhatHasEndedHasEndedThoughTheTimerGo) {
+TEST(Delay, AFiredDelayStaysFiredWhenTheTimerIsDestroyed) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
   timer->AdvanceTo(At(10));
@@ -196,7 +196,7 @@ TEST(Delay, WhatHasEndedHasEndedThoughTheTimerGo) {
 // Defect 3 of the seed, as a delay would meet it: the second push of a node
 // into a sealed list is answered as if the node had been taken, and the delay
 // waits forever. (arc_list_test tests the list itself.)
-TEST(Delay, Defect3AllResetsAfterTheTimerHasGoneAreUnavailable) {
+TEST(Delay, Defect3AllResetsAfterTheTimerIsDestroyedAreUnavailable) {
   std::optional<Timer> timer(std::in_place);
   Delay delay(timer->handle(), At(10));
   timer.reset();
@@ -207,7 +207,7 @@ TEST(Delay, Defect3AllResetsAfterTheTimerHasGoneAreUnavailable) {
 }
 
 // Defect 5 of the seed: the seed panics.
-TEST(Delay, Defect5ADeadlineBeyondTheClockIsNever) {
+TEST(Delay, Defect5ADeadlineBeyondTheClockNeverExpires) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), absl::InfiniteDuration());
@@ -222,7 +222,7 @@ TEST(Delay, Defect5ADeadlineBeyondTheClockIsNever) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Delay, WakesNobodyWhenItIsDestroyedBefore) {
+TEST(Delay, ADestroyedDelayWakesNoTask) {
   CountingWaker task;
   Timer timer;
   {
@@ -236,7 +236,7 @@ TEST(Delay, WakesNobodyWhenItIsDestroyedBefore) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(Delay, WakesTheLastOneThatPolled) {
+TEST(Delay, WakesTheTaskThatPolledLast) {
   CountingWaker first;
   CountingWaker second;
   Timer timer;
@@ -248,7 +248,7 @@ TEST(Delay, WakesTheLastOneThatPolled) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(Delay, MayBeMovedAtAnyTime) {
+TEST(Delay, CanBeMovedAtAnyTime) {
   CountingWaker task;
   Timer timer;
   Delay from(timer.handle(), At(10));
@@ -264,7 +264,7 @@ TEST(Delay, MayBeMovedAtAnyTime) {
   EXPECT_EQ(timer.NextEvent(), At(30));
 }
 
-TEST(Delay, PollingItAfterItsEndPanics) {
+TEST(Delay, PollingACompleteDelayPanics) {
   Timer timer;
   Delay delay(timer.handle(), At(10));
   timer.AdvanceTo(At(10));
@@ -272,7 +272,7 @@ TEST(Delay, PollingItAfterItsEndPanics) {
   EXPECT_PANIC(static_cast<void>(Poll(delay)), "after it completed");
 }
 
-TEST(Delay, EndingTakesAUnitOfTheBudget) {
+TEST(Delay, CompletionTakesAUnitOfTheBudget) {
   CountingWaker task;
   Timer timer;
   Delay delay(timer.handle(), At(10));

@@ -53,7 +53,7 @@ TEST_F(DelayTimeTest, ADurationBeginsAtTheStart) {
   EXPECT_TRUE(Poll(time)->ok());
 }
 
-TEST_F(DelayTimeTest, AStartedOneStartsAgain) {
+TEST_F(DelayTimeTest, AStartedTimeCanBeStartedAgain) {
   DelayTime time(timer_->handle(), absl::Milliseconds(10));
   time.Start();
   Advance(9);
@@ -69,7 +69,7 @@ TEST_F(DelayTimeTest, AStartedOneStartsAgain) {
   EXPECT_TRUE(Poll(time)->ok());
 }
 
-TEST_F(DelayTimeTest, AnInstantIsWhenItIs) {
+TEST_F(DelayTimeTest, AnInstantIsTheDeadline) {
   const Instant deadline = clock_->Now() + absl::Milliseconds(10);
   DelayTime time(timer_->handle(), deadline);
   Advance(9);
@@ -79,7 +79,7 @@ TEST_F(DelayTimeTest, AnInstantIsWhenItIs) {
   EXPECT_TRUE(Poll(time)->ok());
 }
 
-TEST_F(DelayTimeTest, OneThatWasStoppedWakesNobody) {
+TEST_F(DelayTimeTest, AStoppedTimeWakesNoTask) {
   CountingWaker task;
   DelayTime time(timer_->handle(), absl::Milliseconds(10));
   time.Start();
@@ -90,7 +90,7 @@ TEST_F(DelayTimeTest, OneThatWasStoppedWakesNobody) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST_F(DelayTimeTest, WithoutATimerItIsUnavailable) {
+TEST_F(DelayTimeTest, IsUnavailableWithoutATimer) {
   DelayTime time(TimerHandle::Defunct(absl::UnavailableError("no timer")),
                  absl::Milliseconds(10));
   time.Start();
@@ -99,7 +99,7 @@ TEST_F(DelayTimeTest, WithoutATimerItIsUnavailable) {
 
 // This also holds for a time that was started again after the timer's
 // destruction.
-TEST_F(DelayTimeTest, ATimerThatGoesIsUnavailable) {
+TEST_F(DelayTimeTest, IsUnavailableWhenTheTimerIsDestroyed) {
   DelayTime time(timer_->handle(), absl::Milliseconds(10));
   time.Start();
   timer_.reset();

@@ -50,7 +50,7 @@ TEST(Heap, IsEmptyAtFirst) {
   EXPECT_TRUE(heap.IsConsistent());
 }
 
-TEST(Heap, PopsTheLeastKeyWithItsValue) {
+TEST(Heap, PopsTheSmallestKeyWithItsValue) {
   Heap<int, std::string> heap;
   heap.Push(2, "two");
   heap.Push(1, "one");
@@ -64,7 +64,7 @@ TEST(Heap, PopsTheLeastKeyWithItsValue) {
   EXPECT_TRUE(heap.IsEmpty());
 }
 
-TEST(Heap, SortsWhatComesInAnyOrder) {
+TEST(Heap, SortsEntriesPushedInAnyOrder) {
   std::vector<std::vector<int>> orders = {
       {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, {3, 3, 1, 2, 1}};
   for (const std::vector<int>& order : orders) {
@@ -94,7 +94,7 @@ TEST(Heap, RemovesAnyEntry) {
 
 // The last entry, which takes the free place, may be less than the parent of
 // that place.
-TEST(Heap, ARemovalMaySiftUp) {
+TEST(Heap, ARemovalCanSiftUp) {
   Heap<int, int> heap;
   heap.Push(0, 0);
   heap.Push(10, 0);
@@ -108,7 +108,7 @@ TEST(Heap, ARemovalMaySiftUp) {
   EXPECT_THAT(Drain(heap), ElementsAre(0, 1, 2, 3, 10, 12));
 }
 
-TEST(Heap, UpdatesUpAndDownAndNotAtAll) {
+TEST(Heap, UpdatesSiftUpOrDownOrNotAtAll) {
   Heap<int, char> heap;
   heap.Push(10, 'a');
   const auto b = heap.Push(20, 'b');
@@ -152,7 +152,7 @@ TEST(Heap, Defect8AnUpdateSiftsOnce) {
   EXPECT_TRUE(heap.IsConsistent());
 }
 
-TEST(Heap, SlotsStayWhileOthersComeAndGo) {
+TEST(Heap, SlotsStayWhileOthersAreAddedAndRemoved) {
   Heap<int, int> heap;
   const auto kept = heap.Push(50, 42);
   for (int i = 0; i < 100; ++i) {
@@ -165,7 +165,7 @@ TEST(Heap, SlotsStayWhileOthersComeAndGo) {
   EXPECT_EQ(heap.Pop().value, 42);
 }
 
-TEST(Heap, UsesSlotsAgain) {
+TEST(Heap, ReusesSlots) {
   Heap<int, int> heap;
   const auto first = heap.Push(1, 1);
   heap.Push(2, 2);
@@ -174,7 +174,7 @@ TEST(Heap, UsesSlotsAgain) {
   EXPECT_TRUE(heap.IsConsistent());
 }
 
-TEST(Heap, TakesValuesThatCannotBeCopied) {
+TEST(Heap, TakesMoveOnlyValues) {
   Heap<int, std::unique_ptr<int>> heap;
   heap.Push(2, std::make_unique<int>(20));
   const auto slot = heap.Push(1, std::make_unique<int>(10));
@@ -188,7 +188,7 @@ TEST(Heap, TakesValuesThatCannotBeCopied) {
 
 // A value is destroyed when its entry is removed, not when the slot is used
 // again.
-TEST(Heap, KeepsNoValueOfAnEntryThatHasGone) {
+TEST(Heap, KeepsNoValueOfARemovedEntry) {
   Heap<int, std::shared_ptr<int>> heap;
   const auto value = std::make_shared<int>(1);
   heap.Push(1, value);

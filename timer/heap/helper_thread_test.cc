@@ -30,7 +30,7 @@ HelperThread StartOn(std::shared_ptr<Clock> clock) {
   return *std::move(helper);
 }
 
-TEST(HelperThread, EndsADelayOfRealTime) {
+TEST(HelperThread, ADelayEndsInRealTime) {
   const auto clock = std::make_shared<Clock>();
   const HelperThread helper = StartOn(clock);
   const Instant start = clock->Now();
@@ -38,7 +38,7 @@ TEST(HelperThread, EndsADelayOfRealTime) {
   EXPECT_GE(clock->Now() - start, absl::Milliseconds(2));
 }
 
-TEST(HelperThread, EndsADelayWhenItsClockIsAdvanced) {
+TEST(HelperThread, ADelayEndsWhenTheClockIsAdvanced) {
   const auto clock = PausedClock();
   const HelperThread helper = StartOn(clock);
   Delay delay(helper.handle(), absl::Hours(1));
@@ -51,7 +51,7 @@ TEST(HelperThread, EndsADelayWhenItsClockIsAdvanced) {
   EXPECT_TRUE(BlockOn(delay).ok());
 }
 
-TEST(HelperThread, HearsOfAResetToAnEarlierEnd) {
+TEST(HelperThread, NoticesAResetToAnEarlierDeadline) {
   const HelperThread helper = StartOn(std::make_shared<Clock>());
   Delay delay(helper.handle(), absl::InfiniteDuration());
   EXPECT_TRUE(delay.Reset(absl::Hours(1)).ok());
@@ -59,7 +59,7 @@ TEST(HelperThread, HearsOfAResetToAnEarlierEnd) {
   EXPECT_TRUE(BlockOn(delay).ok());
 }
 
-TEST(HelperThread, LeavesItsDelaysUnavailable) {
+TEST(HelperThread, DestroyingItMakesItsDelaysUnavailable) {
   std::optional<HelperThread> helper(StartOn(PausedClock()));
   Delay delay(helper->handle(), absl::Hours(1));
   const TimerHandle handle = helper->handle();
@@ -78,14 +78,14 @@ TEST(HelperThread, EndsAtOnce) {
 }
 
 // The thread would wait forever.
-TEST(HelperThread, RefusesAClockThatAdvancesByItself) {
+TEST(HelperThread, RefusesAnAutoAdvancingClock) {
   const auto clock = PausedClock();
   clock->SetAutoAdvance(true);
   const absl::Status status = HelperThread::Start(clock).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 
-TEST(HelperThread, MayBeMoved) {
+TEST(HelperThread, CanBeMoved) {
   const auto clock = PausedClock();
   HelperThread from = StartOn(clock);
   const HelperThread to = std::move(from);

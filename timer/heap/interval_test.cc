@@ -62,7 +62,7 @@ class IntervalTest : public testing::Test {
 };
 
 // The seed's tests "single" and "two_times".
-TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
+TEST_F(IntervalTest, AConstantPeriodNeedsNoStatus) {
   Interval interval(timer_->handle(), absl::Milliseconds(10));
   EXPECT_TRUE(Poll(interval).IsPending());
   Advance(10);
@@ -71,7 +71,7 @@ TEST_F(IntervalTest, IsMadeOfAConstantPeriodWithoutAStatus) {
                "a period of 0");
 }
 
-TEST_F(IntervalTest, TicksAPeriodFromNowAndOnceMore) {
+TEST_F(IntervalTest, TicksAPeriodFromNowAndThenAgain) {
   CountingWaker task;
   Interval interval = Every(10);
   EXPECT_TRUE(Poll(interval, task.NewWaker()).IsPending());
@@ -86,7 +86,7 @@ TEST_F(IntervalTest, TicksAPeriodFromNowAndOnceMore) {
   EXPECT_EQ(*Poll(interval), After(20));
 }
 
-TEST_F(IntervalTest, StartsWhenItIsToldTo) {
+TEST_F(IntervalTest, StartsAtTheGivenInstant) {
   absl::StatusOr<Interval> interval =
       Interval::CreateAt(timer_->handle(), After(3), absl::Milliseconds(10));
   ASSERT_TRUE(interval.ok());
@@ -96,7 +96,7 @@ TEST_F(IntervalTest, StartsWhenItIsToldTo) {
   EXPECT_EQ(*Poll(*interval), After(13));
 }
 
-TEST_F(IntervalTest, LeavesOutTheTicksThatWereMissed) {
+TEST_F(IntervalTest, SkipsMissedTicks) {
   Interval interval = Every(10);
   Advance(35);
   EXPECT_EQ(*Poll(interval), After(10));
@@ -107,7 +107,7 @@ TEST_F(IntervalTest, LeavesOutTheTicksThatWereMissed) {
   EXPECT_EQ(*Poll(interval), After(40));
 }
 
-TEST_F(IntervalTest, EndsWhenTheTimerGoes) {
+TEST_F(IntervalTest, EndsWhenTheTimerIsDestroyed) {
   CountingWaker task;
   Interval interval = Every(10);
   EXPECT_TRUE(Poll(interval, task.NewWaker()).IsPending());
@@ -123,7 +123,7 @@ TEST_F(IntervalTest, EndsWhenTheTimerGoes) {
 }
 
 // The tick came before the timer's destruction, and is not lost with the timer.
-TEST_F(IntervalTest, GivesTheLastTickBeforeItEnds) {
+TEST_F(IntervalTest, ReturnsTheLastTickBeforeItEnds) {
   Interval interval = Every(10);
   Advance(10);
   timer_.reset();
@@ -141,7 +141,7 @@ TEST_F(IntervalTest, Defect4AZeroPeriodIsInvalid) {
   }
 }
 
-TEST_F(IntervalTest, Defect4APeriodBeyondTheClockIsNever) {
+TEST_F(IntervalTest, Defect4APeriodBeyondTheClockNeverTicks) {
   absl::StatusOr<Interval> interval =
       Interval::Create(timer_->handle(), absl::InfiniteDuration());
   ASSERT_TRUE(interval.ok());

@@ -27,7 +27,7 @@ std::vector<int> Drain(KeyHeap<int>& heap) {
   return keys;
 }
 
-TEST(KeyHeap, NamesTheSlotThatThePushReturns) {
+TEST(KeyHeap, ReturnsTheSlotOfEachPush) {
   KeyHeap<int> heap;
   const Slot first = heap.NextSlot();
   EXPECT_EQ(first.index(), 0);
@@ -40,7 +40,7 @@ TEST(KeyHeap, NamesTheSlotThatThePushReturns) {
   EXPECT_EQ(heap.NextSlot(), first);
 }
 
-TEST(KeyHeap, ContainsNoSlotOfNothing) {
+TEST(KeyHeap, ContainsNoSlotWhenEmpty) {
   KeyHeap<int> heap;
   EXPECT_FALSE(heap.Contains(Slot()));
   const Slot slot = heap.Push(1);
@@ -49,7 +49,7 @@ TEST(KeyHeap, ContainsNoSlotOfNothing) {
   EXPECT_FALSE(heap.Contains(slot));
 }
 
-TEST(KeyHeap, FreesWhatItHasTakenOneByOne) {
+TEST(KeyHeap, FreesTakenSlotsOneByOne) {
   KeyHeap<int> heap;
   std::vector<Slot> slots;
   for (int i = 0; i < 20; ++i) slots.push_back(heap.Push(i));
@@ -74,7 +74,7 @@ TEST(KeyHeap, FreesWhatItHasTakenOneByOne) {
   EXPECT_EQ(Drain(heap).size(), 19);
 }
 
-TEST(KeyHeap, TakesNothingWhereNothingIs) {
+TEST(KeyHeap, PopsNothingWhenEmpty) {
   KeyHeap<int> heap;
   EXPECT_EQ(heap.TakeAll(), Slot());
   heap.Push(2);
@@ -83,7 +83,7 @@ TEST(KeyHeap, TakesNothingWhereNothingIs) {
   EXPECT_EQ(heap.TakeAll(), Slot());
 }
 
-TEST(KeyHeap, HasRoomForWhatWasReserved) {
+TEST(KeyHeap, HasRoomForReservedEntries) {
   KeyHeap<int> heap;
   heap.Reserve(100);
   const size_t capacity = heap.capacity();

@@ -33,7 +33,7 @@ class Node : public RefCounted<Node> {
   int sum_ = 0;
 };
 
-MODEL_TEST(RefCounted, TheLastOfTwoOwnersDeletes) {
+MODEL_TEST(RefCounted, TheLastOfTwoOwnersDeletesTheObject) {
   int deleted = 0;
   Ref<Node> here = MakeRef<Node>(deleted);
   Thread other([there = here]() mutable {
@@ -47,7 +47,7 @@ MODEL_TEST(RefCounted, TheLastOfTwoOwnersDeletes) {
 }
 
 // One owner shares its reference while another drops its own.
-MODEL_TEST(RefCounted, CountsWhatIsSharedAtTheSameTime) {
+MODEL_TEST(RefCounted, CountsConcurrentShares) {
   int deleted = 0;
   Ref<Node> here = MakeRef<Node>(deleted);
   const auto use = [](Ref<Node> ref, int which) {

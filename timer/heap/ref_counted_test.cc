@@ -68,7 +68,7 @@ TEST(Ref, MovesWithoutCounting) {
   EXPECT_EQ(deleted, 1);
 }
 
-TEST(Ref, AssignmentDropsWhatWasThere) {
+TEST(Ref, AssignmentDropsTheOldReference) {
   int first_deleted = 0;
   int second_deleted = 0;
   Ref<Node> ref = MakeRef<Node>(first_deleted);
@@ -89,7 +89,7 @@ TEST(Ref, ReleasesAndAdoptsAReference) {
   EXPECT_EQ(deleted, 1);
 }
 
-TEST(Ref, SharesWhatIsReferenced) {
+TEST(Ref, SharesItsObject) {
   int deleted = 0;
   Ref<Node> ref = MakeRef<Node>(deleted);
   Ref<Node> shared = ref->Share();

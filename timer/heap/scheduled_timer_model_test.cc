@@ -84,7 +84,7 @@ State Poll(ScheduledTimer& node) { return node.Poll(Waker()); }
 
 // Defect 1 of the seed: the timer fires at the old deadline after the reset has
 // returned. The time is between the two deadlines.
-MODEL_TEST(ScheduledTimer, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
+MODEL_TEST(ScheduledTimer, Defect1NoFireForTheOldDeadlineFollowsAReset) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
@@ -105,7 +105,7 @@ MODEL_TEST(ScheduledTimer, Defect1AResetThatHasReturnedIsNotFollowedByAFire) {
 }
 
 // Like the test above, for a node that is already in the timer's heap.
-MODEL_TEST(ScheduledTimer, Defect1AResetMeetsAFire) {
+MODEL_TEST(ScheduledTimer, Defect1AResetRacesWithAFire) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
@@ -124,7 +124,7 @@ MODEL_TEST(ScheduledTimer, Defect1AResetMeetsAFire) {
 }
 
 // Two resets. The timer may see half of the second one.
-MODEL_TEST(ScheduledTimer, Defect1TwoResetsMeetAFire) {
+MODEL_TEST(ScheduledTimer, Defect1TwoResetsRaceWithAFire) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(100));
   timer.Push(node);
@@ -211,7 +211,7 @@ MODEL_TEST(ScheduledTimer, AWakeIsNotLostToAReset) {
   Require(task.woken());
 }
 
-MODEL_TEST(ScheduledTimer, AResetMeetsTheEndOfTheTimer) {
+MODEL_TEST(ScheduledTimer, AResetRacesWithTheTimersDestruction) {
   OneNodeTimer timer;
   Flag task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
@@ -229,7 +229,8 @@ MODEL_TEST(ScheduledTimer, AResetMeetsTheEndOfTheTimer) {
 
 // Defect 2 of the seed: a delay that has fired, and whose timer is then
 // destroyed, is reset and is still in the fired state.
-MODEL_TEST(ScheduledTimer, Defect2AResetOfAFiredNodeMeetsTheEndOfTheTimer) {
+MODEL_TEST(ScheduledTimer,
+           Defect2AResetOfAFiredNodeRacesWithTheTimersDestruction) {
   OneNodeTimer timer;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
@@ -246,7 +247,7 @@ MODEL_TEST(ScheduledTimer, Defect2AResetOfAFiredNodeMeetsTheEndOfTheTimer) {
 }
 
 // A cancelled node does not fire, and the timer drops its reference.
-MODEL_TEST(ScheduledTimer, ACancellationMeetsAFire) {
+MODEL_TEST(ScheduledTimer, ACancellationRacesWithAFire) {
   OneNodeTimer timer;
   Flag task;
   Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
@@ -263,7 +264,7 @@ MODEL_TEST(ScheduledTimer, ACancellationMeetsAFire) {
   Require(!timer.IsArmed());
 }
 
-MODEL_TEST(ScheduledTimer, ACancellationMeetsTheEndOfTheTimer) {
+MODEL_TEST(ScheduledTimer, ACancellationRacesWithTheTimersDestruction) {
   OneNodeTimer timer;
   Flag task;
   Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));

@@ -47,7 +47,7 @@ TEST(ScheduledTimer, FiresOnceAndWakes) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-TEST(ScheduledTimer, AResetOutdatesWhatWasLookedAt) {
+TEST(ScheduledTimer, AResetOutdatesAnEarlierCheck) {
   CountingWaker task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
@@ -71,7 +71,7 @@ TEST(ScheduledTimer, AResetUndoesAFire) {
   EXPECT_EQ(node->Look()->deadline, At(20));
 }
 
-TEST(ScheduledTimer, IsInvalidForEver) {
+TEST(ScheduledTimer, IsInvalidPermanently) {
   CountingWaker task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
@@ -89,7 +89,7 @@ TEST(ScheduledTimer, IsInvalidForEver) {
 }
 
 // A fired node stays fired, unless it is then reset.
-TEST(ScheduledTimer, AFiredOneIsInvalidOnceItIsReset) {
+TEST(ScheduledTimer, AFiredNodeIsInvalidOnceItIsReset) {
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   node->Fire(node->Look()->generation);
   node->Invalidate();
@@ -98,7 +98,7 @@ TEST(ScheduledTimer, AFiredOneIsInvalidOnceItIsReset) {
   EXPECT_EQ(Look(*node), State::kInvalid);
 }
 
-TEST(ScheduledTimer, ACancelledOneDropsItsWakerAndIsSilent) {
+TEST(ScheduledTimer, ACancelledNodeDropsItsWaker) {
   CountingWaker task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   EXPECT_EQ(node->Poll(task.NewWaker()), State::kWaiting);
@@ -111,7 +111,7 @@ TEST(ScheduledTimer, ACancelledOneDropsItsWakerAndIsSilent) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(ScheduledTimer, TheTimerNeedNotHearOfACancelledOneThatHasEnded) {
+TEST(ScheduledTimer, CancellingAFiredNodeNeedsNoTimer) {
   const Ref<ScheduledTimer> fired = MakeRef<ScheduledTimer>(At(10));
   fired->Fire(fired->Look()->generation);
   EXPECT_FALSE(fired->Cancel());
@@ -138,7 +138,7 @@ TEST(ScheduledTimer, Defect10GenerationsDoNotWrapAtThirtyBits) {
 }
 
 // The last generation does not touch the other bits either.
-TEST(ScheduledTimer, TheLastGenerationIsOneLikeAnyOther) {
+TEST(ScheduledTimer, TheLastGenerationIsNotSpecial) {
   constexpr uint64_t kLast = (uint64_t{1} << 62) - 1;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10), kLast);
   EXPECT_EQ(Look(*node), State::kWaiting);

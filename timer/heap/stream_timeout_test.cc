@@ -108,7 +108,7 @@ class HeapStreamTimeoutTest : public testing::Test {
   std::optional<Timer> timer_;
 };
 
-TEST_F(HeapStreamTimeoutTest, GivesTheItemsAndTheEnd) {
+TEST_F(HeapStreamTimeoutTest, ReturnsTheItemsAndTheEnd) {
   StreamTimeout timed = Timed();
   *queue_ = {1, 2, std::nullopt};
   EXPECT_EQ(***Poll(timed), 1);
@@ -117,7 +117,7 @@ TEST_F(HeapStreamTimeoutTest, GivesTheItemsAndTheEnd) {
   EXPECT_TRUE(HasEnded(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, TellsWhenTimeIsUpAndGoesOn) {
+TEST_F(HeapStreamTimeoutTest, ReportsATimeoutAndContinues) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
   Advance(9);
@@ -130,7 +130,7 @@ TEST_F(HeapStreamTimeoutTest, TellsWhenTimeIsUpAndGoesOn) {
   EXPECT_EQ(***Poll(timed), 1);
 }
 
-TEST_F(HeapStreamTimeoutTest, TellsOnceForEachItem) {
+TEST_F(HeapStreamTimeoutTest, ReportsOneTimeoutForEachItem) {
   StreamTimeout timed = Timed();
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(IsPending(timed));
@@ -144,7 +144,7 @@ TEST_F(HeapStreamTimeoutTest, TellsOnceForEachItem) {
   }
 }
 
-TEST_F(HeapStreamTimeoutTest, TellsAgainAndAgainIfItIsToldTo) {
+TEST_F(HeapStreamTimeoutTest, RepeatReportsEachPeriod) {
   StreamTimeout timed = Timed(AfterTimeout::kRepeat);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(IsPending(timed));
@@ -161,7 +161,7 @@ TEST_F(HeapStreamTimeoutTest, TellsAgainAndAgainIfItIsToldTo) {
   EXPECT_EQ(***Poll(timed), 1);
 }
 
-TEST_F(HeapStreamTimeoutTest, GivesAnItemThatIsThereHoweverLateItIs) {
+TEST_F(HeapStreamTimeoutTest, ReturnsAReadyItemHoweverLate) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
   Advance(100);
@@ -171,7 +171,7 @@ TEST_F(HeapStreamTimeoutTest, GivesAnItemThatIsThereHoweverLateItIs) {
   EXPECT_TRUE(IsPending(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, EachItemHasAllOfTheTime) {
+TEST_F(HeapStreamTimeoutTest, EachItemHasTheWholeDuration) {
   StreamTimeout timed = Timed();
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(IsPending(timed));
@@ -182,7 +182,7 @@ TEST_F(HeapStreamTimeoutTest, EachItemHasAllOfTheTime) {
 }
 
 // The stream's time does not include what a caller does with an item.
-TEST_F(HeapStreamTimeoutTest, TimeStartsWhenAnItemIsWaitedFor) {
+TEST_F(HeapStreamTimeoutTest, TheDurationStartsWhenAnItemIsAwaited) {
   StreamTimeout timed = Timed();
   for (int i = 0; i < 3; ++i) {
     Advance(100);
@@ -193,7 +193,7 @@ TEST_F(HeapStreamTimeoutTest, TimeStartsWhenAnItemIsWaitedFor) {
   }
 }
 
-TEST_F(HeapStreamTimeoutTest, NoPollPutsTheEndOff) {
+TEST_F(HeapStreamTimeoutTest, PollsDoNotPostponeTheDeadline) {
   StreamTimeout timed = Timed();
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(IsPending(timed));
@@ -219,7 +219,7 @@ TEST_F(HeapStreamTimeoutTest, Defect6TheEndOfTheStreamEndsTheDelay) {
 
 // Defect 6 of the seed: the timer runs from the beginning, and an item resets
 // the timer even if the next item is ready.
-TEST_F(HeapStreamTimeoutTest, Defect6ItemsThatAreThereNeedNoTimer) {
+TEST_F(HeapStreamTimeoutTest, Defect6ReadyItemsNeedNoTimer) {
   StreamTimeout timed = Timed();
   EXPECT_EQ(timer_->NextEvent(), std::nullopt);
   *queue_ = {1, 2, 3, std::nullopt};
@@ -231,7 +231,7 @@ TEST_F(HeapStreamTimeoutTest, Defect6ItemsThatAreThereNeedNoTimer) {
   EXPECT_EQ(timer_->NextEvent(), std::nullopt);
 }
 
-TEST_F(HeapStreamTimeoutTest, ItemsThatAreThereAreGivenWithoutATimer) {
+TEST_F(HeapStreamTimeoutTest, ReadyItemsAreReturnedWithoutATimer) {
   StreamTimeout timed = Timed();
   timer_.reset();
   *queue_ = {1, std::nullopt};
@@ -239,7 +239,7 @@ TEST_F(HeapStreamTimeoutTest, ItemsThatAreThereAreGivenWithoutATimer) {
   EXPECT_TRUE(HasEnded(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerHasGone) {
+TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerIsDestroyed) {
   StreamTimeout timed = Timed(AfterTimeout::kRepeat);
   EXPECT_TRUE(IsPending(timed));
   timer_.reset();
@@ -250,7 +250,7 @@ TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerHasGone) {
   EXPECT_TRUE(HasEnded(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerHasGoneBetweenTwoItems) {
+TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerIsDestroyedBetweenTwoItems) {
   StreamTimeout timed = Timed();
   EXPECT_TRUE(IsPending(timed));
   timer_.reset();
@@ -260,7 +260,7 @@ TEST_F(HeapStreamTimeoutTest, EndsWhenTheTimerHasGoneBetweenTwoItems) {
   EXPECT_TRUE(HasEnded(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, MayBeMovedAtAnyTime) {
+TEST_F(HeapStreamTimeoutTest, CanBeMovedAtAnyTime) {
   StreamTimeout from = Timed();
   EXPECT_TRUE(IsPending(from));
   StreamTimeout to = std::move(from);
@@ -268,7 +268,7 @@ TEST_F(HeapStreamTimeoutTest, MayBeMovedAtAnyTime) {
   EXPECT_TRUE(IsTimedOut(to));
 }
 
-TEST_F(HeapStreamTimeoutTest, LeavesAStreamThatItRefersTo) {
+TEST_F(HeapStreamTimeoutTest, DoesNotDestroyAReferencedStream) {
   Source<int> kept = source();
   {
     StreamTimeout timed(timer_->handle(), absl::Milliseconds(10), kept);
@@ -280,7 +280,7 @@ TEST_F(HeapStreamTimeoutTest, LeavesAStreamThatItRefersTo) {
   EXPECT_EQ(**Poll(kept), 1);
 }
 
-TEST_F(HeapStreamTimeoutTest, AtGivesWhatComesBeforeItsInstant) {
+TEST_F(HeapStreamTimeoutTest, TimeoutAtReturnsItemsBeforeItsInstant) {
   auto timed = StreamTimeoutAt(
       timer_->handle(), clock_->Now() + absl::Milliseconds(10), source());
   queue_->emplace_back(1);
@@ -298,7 +298,7 @@ TEST_F(HeapStreamTimeoutTest, AtGivesWhatComesBeforeItsInstant) {
   EXPECT_TRUE(HasEnded(timed));
 }
 
-TEST_F(HeapStreamTimeoutTest, AtEndsWithItsStream) {
+TEST_F(HeapStreamTimeoutTest, TimeoutAtEndsWithItsStream) {
   auto timed = StreamTimeoutAt(
       timer_->handle(), clock_->Now() + absl::Milliseconds(10), source());
   *queue_ = {1, std::nullopt};
@@ -320,7 +320,7 @@ TEST_F(HeapStreamTimeoutTest, AnErrorOfTheStreamIsAnItem) {
   EXPECT_EQ(***Poll(timed), 1);
 }
 
-TEST_F(HeapStreamTimeoutTest, TakesItemsThatCannotBeCopied) {
+TEST_F(HeapStreamTimeoutTest, TakesMoveOnlyItems) {
   auto queue = std::make_shared<Source<std::unique_ptr<int>>::Queue>();
   queue->emplace_back(std::make_unique<int>(1));
   StreamTimeout timed(timer_->handle(), absl::Milliseconds(10),

@@ -76,7 +76,7 @@ class HeapTimeoutTest : public testing::Test {
   std::optional<Timer> timer_;
 };
 
-TEST_F(HeapTimeoutTest, GivesWhatTheFutureGives) {
+TEST_F(HeapTimeoutTest, ReturnsTheResultOfTheFuture) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   EXPECT_TRUE(Poll(timeout).IsPending());
   *result_ = 7;
@@ -85,14 +85,14 @@ TEST_F(HeapTimeoutTest, GivesWhatTheFutureGives) {
   EXPECT_EQ(**Poll(timeout), 7);
 }
 
-TEST_F(HeapTimeoutTest, OfAReferenceGivesThatReference) {
+TEST_F(HeapTimeoutTest, OfAReferenceReturnsThatReference) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), Seven());
   const Waker waker;
   Context cx(waker);
   EXPECT_EQ(&(*timeout.Poll(cx))->get(), &Seven::kSeven);
 }
 
-TEST_F(HeapTimeoutTest, TellsWhatItWaitsFor) {
+TEST_F(HeapTimeoutTest, ATraceShowsWhatTheFutureWaitsFor) {
   Timeout timeout(timer_->handle(), absl::Seconds(1),
                   Delay(timer_->handle(), absl::Hours(1)));
   const Waker waker;
@@ -106,7 +106,7 @@ TEST_F(HeapTimeoutTest, TellsWhatItWaitsFor) {
             "- awaiting rouse::heap::Delay\n");
 }
 
-TEST_F(HeapTimeoutTest, GivesUpAndDestroysTheFuture) {
+TEST_F(HeapTimeoutTest, DestroysTheFutureAtTheDeadline) {
   CountingWaker task;
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   EXPECT_TRUE(Poll(timeout, task.NewWaker()).IsPending());
@@ -123,7 +123,7 @@ TEST_F(HeapTimeoutTest, GivesUpAndDestroysTheFuture) {
 }
 
 // Defect 6 of the seed: time starts when the timeout is made.
-TEST_F(HeapTimeoutTest, Defect6TimeStartsAtTheFirstPoll) {
+TEST_F(HeapTimeoutTest, Defect6TheDurationStartsAtTheFirstPoll) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   EXPECT_EQ(timer_->NextEvent(), std::nullopt);
   Advance(100);
@@ -136,7 +136,7 @@ TEST_F(HeapTimeoutTest, Defect6TimeStartsAtTheFirstPoll) {
 }
 
 // The rest of defect 6: no poll puts the deadline off.
-TEST_F(HeapTimeoutTest, Defect6NoPollPutsTheEndOff) {
+TEST_F(HeapTimeoutTest, Defect6PollsDoNotPostponeTheDeadline) {
   Timeout timeout(timer_->handle(), absl::Milliseconds(10), gate());
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(Poll(timeout).IsPending());
@@ -145,7 +145,7 @@ TEST_F(HeapTimeoutTest, Defect6NoPollPutsTheEndOff) {
   EXPECT_TRUE(Poll(timeout).IsReady());
 }
 
-TEST_F(HeapTimeoutTest, AFutureThatIsReadyNeedsNoTimer) {
+TEST_F(HeapTimeoutTest, AReadyFutureNeedsNoTimer) {
   *result_ = 7;
   const TimerHandle handle = timer_->handle();
   timer_.reset();
@@ -160,7 +160,7 @@ TEST_F(HeapTimeoutTest, IsUnavailableWithoutATimer) {
   EXPECT_TRUE(absl::IsUnavailable(Poll(timeout)->status()));
 }
 
-TEST_F(HeapTimeoutTest, EndsAtAnInstant) {
+TEST_F(HeapTimeoutTest, TimeoutAtEndsAtItsInstant) {
   const Instant deadline = clock_->Now() + absl::Milliseconds(10);
   auto timeout = TimeoutAt(timer_->handle(), deadline, gate());
   Advance(9);
@@ -178,7 +178,7 @@ TEST_F(HeapTimeoutTest, KeepsACallable) {
   EXPECT_EQ(**Poll(timeout), 7);
 }
 
-TEST_F(HeapTimeoutTest, LeavesAFutureThatItRefersTo) {
+TEST_F(HeapTimeoutTest, DoesNotDestroyAReferencedFuture) {
   Gate kept = gate();
   {
     Timeout timeout(timer_->handle(), absl::ZeroDuration(), kept);

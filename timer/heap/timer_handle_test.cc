@@ -26,7 +26,7 @@ PollResult<absl::Status> Poll(Delay& delay) {
   return delay.Poll(cx);
 }
 
-TEST(TimerHandle, ADefunctOneSaysWhy) {
+TEST(TimerHandle, DelaysOfADefunctHandleReturnItsReason) {
   const TimerHandle handle =
       TimerHandle::Defunct(absl::ResourceExhaustedError("no more threads"));
   Delay delay(handle, absl::ZeroDuration());
@@ -35,7 +35,7 @@ TEST(TimerHandle, ADefunctOneSaysWhy) {
   EXPECT_EQ(*result, absl::UnavailableError("no more threads"));
 }
 
-TEST(TimerHandle, IsACopyOfTheSameTimer) {
+TEST(TimerHandle, CopiesReferToTheSameTimer) {
   Timer timer;
   const TimerHandle handle = timer.handle();
   const TimerHandle copy = handle;  // NOLINT(performance-*)
@@ -44,7 +44,7 @@ TEST(TimerHandle, IsACopyOfTheSameTimer) {
   EXPECT_EQ(&handle.clock(), &timer.clock());
 }
 
-TEST(TimerHandle, DoesNotKeepTheTimer) {
+TEST(TimerHandle, DoesNotKeepTheTimerAlive) {
   std::optional<Timer> timer(std::in_place);
   const TimerHandle handle = timer->handle();
   timer.reset();

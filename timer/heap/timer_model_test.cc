@@ -75,7 +75,7 @@ MODEL_TEST(Timer, AResetWakesTheDriverOrIsSeen) {
   Require(seen || driver.woken());
 }
 
-MODEL_TEST(Timer, AResetMeetsAnAdvance) {
+MODEL_TEST(Timer, AResetRacesWithAnAdvance) {
   Timer timer;
   Delay delay(timer.handle(), At(10));
   Thread resetting([&] {
@@ -90,7 +90,7 @@ MODEL_TEST(Timer, AResetMeetsAnAdvance) {
   Require(Poll(delay).IsReady());
 }
 
-MODEL_TEST(Timer, ADelayGoesWhileTheTimerAdvances) {
+MODEL_TEST(Timer, ADelayIsDestroyedWhileTheTimerAdvances) {
   Timer timer;
   Flag task;
   std::optional<Delay> delay(std::in_place, timer.handle(), At(10));
@@ -102,7 +102,7 @@ MODEL_TEST(Timer, ADelayGoesWhileTheTimerAdvances) {
   Require(!timer.NextEvent().has_value());
 }
 
-MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerGoes) {
+MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerIsDestroyed) {
   std::optional<Timer> timer(std::in_place);
   Flag task;
   bool waits = false;
@@ -115,7 +115,7 @@ MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerGoes) {
   making.Join();
 }
 
-MODEL_TEST(Timer, AResetMeetsTheEndOfTheTimer) {
+MODEL_TEST(Timer, AResetRacesWithTheTimersDestruction) {
   std::optional<Timer> timer(std::in_place);
   Flag task;
   Delay delay(timer->handle(), At(10));

@@ -165,7 +165,7 @@ class Users {
   std::vector<std::thread> threads_;
 };
 
-TEST(TimerStress, FiresAllOfThem) {
+TEST(TimerStress, FiresEveryDelay) {
   const auto clock = std::make_shared<Clock>();
   const HelperThread helper = StartOn(clock);
   Users users(helper.handle(), clock->Now() + RunTime(), 1);
@@ -174,7 +174,7 @@ TEST(TimerStress, FiresAllOfThem) {
   EXPECT_GE(users.awaited(), kThreads);
 }
 
-TEST(TimerStress, GoesInTheMiddle) {
+TEST(TimerStress, IsDestroyedAmidDelays) {
   const auto clock = std::make_shared<Clock>();
   const Instant end = clock->Now() + RunTime();
   FastRand rand(2);

@@ -82,7 +82,7 @@ TEST(Timer, FiresOneOfTwo) {
 
 // Defect 9 of the seed: its documentation says before `now`, and names
 // functions that do not exist.
-TEST(Timer, Defect9FiresAtItsDeadlineAndNotBefore) {
+TEST(Timer, Defect9FiresExactlyAtTheDeadline) {
   Timer timer;
   Delay delay(timer.handle(), At(10));
   timer.AdvanceTo(At(10).PlusNanoseconds(-1));
@@ -119,7 +119,7 @@ TEST(Timer, LosesNoDelayWhenMemoryRunsOut) {
   EXPECT_GE(failed, 2);
 }
 
-TEST(Timer, WhatItHadNoMemoryForHearsThatItHasGone) {
+TEST(Timer, ADelayWithoutMemoryIsUnavailableAfterDestruction) {
   std::optional<Timer> timer(std::in_place);
   Delay first(timer->handle(), At(1));
   Delay second(timer->handle(), At(2));
@@ -160,7 +160,7 @@ TEST(Timer, AdvancesByItsClock) {
   EXPECT_TRUE(IsReady(delay));
 }
 
-TEST(Timer, IsWokenWhenADelayIsMadeOrReset) {
+TEST(Timer, ANewOrResetDelayWakesTheDriver) {
   CountingWaker driver;
   Timer timer;
   EXPECT_TRUE(IsPending(timer, driver.NewWaker()));
@@ -175,7 +175,7 @@ TEST(Timer, IsWokenWhenADelayIsMadeOrReset) {
   EXPECT_EQ(timer.NextEvent(), At(5));
 }
 
-TEST(Timer, IsNotWokenWhenADelayIsCancelledAndForgetsItAllTheSame) {
+TEST(Timer, ACancelledDelayIsForgottenWithoutAWake) {
   CountingWaker driver;
   Timer timer;
   {
@@ -187,7 +187,7 @@ TEST(Timer, IsNotWokenWhenADelayIsCancelledAndForgetsItAllTheSame) {
   EXPECT_EQ(timer.NextEvent(), std::nullopt);
 }
 
-TEST(Timer, KeepsNoWakerWhenItGoes) {
+TEST(Timer, ADestroyedTimerKeepsNoWaker) {
   CountingWaker driver;
   {
     Timer timer;
@@ -199,7 +199,7 @@ TEST(Timer, KeepsNoWakerWhenItGoes) {
 }
 
 // A waker may make, reset and cancel delays, and drive the timer.
-TEST(Timer, MayBeUsedByAWakerThatItCalls) {
+TEST(Timer, AWakerCanUseTheTimer) {
   Timer timer;
   Delay first(timer.handle(), At(10));
   Delay second(timer.handle(), At(11));

@@ -93,7 +93,7 @@ class InShard {
   Shard* const outer_;
 };
 
-MODEL_TEST(WheelCore, ACancelledRegistrationMayBeFreed) {
+MODEL_TEST(WheelCore, ACancelledRegistrationCanBeFreed) {
   TestDriver driver;
   Task task;
   const InShard here(driver->shard(0));
@@ -106,7 +106,7 @@ MODEL_TEST(WheelCore, ACancelledRegistrationMayBeFreed) {
   Require(task.wakes() <= 1);
 }
 
-MODEL_TEST(WheelCore, OneThatHasElapsedMayBeFreedOrArmedAnew) {
+MODEL_TEST(WheelCore, AnElapsedRegistrationCanBeFreedOrRearmed) {
   TestDriver driver;
   Task task;
   const InShard here(driver->shard(0));
@@ -121,7 +121,7 @@ MODEL_TEST(WheelCore, OneThatHasElapsedMayBeFreedOrArmedAnew) {
   registration.reset();
 }
 
-MODEL_TEST(WheelCore, AWakerThatTookThePlaceOfAnotherIsCalled) {
+MODEL_TEST(WheelCore, AReplacementWakerIsCalled) {
   TestDriver driver;
   Task first;
   Task second;
@@ -137,7 +137,7 @@ MODEL_TEST(WheelCore, AWakerThatTookThePlaceOfAnotherIsCalled) {
   Require(registration.state() == State::kElapsed);
 }
 
-MODEL_TEST(WheelCore, OneThatWasPutOffDoesNotElapseEarly) {
+MODEL_TEST(WheelCore, APostponedRegistrationDoesNotElapseEarly) {
   TestDriver driver;
   Task task;
   const Waker waker = task.waker();
@@ -160,7 +160,7 @@ MODEL_TEST(WheelCore, OneThatWasPutOffDoesNotElapseEarly) {
   Require(registration.IsElapsed());
 }
 
-MODEL_TEST(WheelCore, OneThatWasBroughtForwardIsWoken) {
+MODEL_TEST(WheelCore, AnEarlierDeadlineWakesTheTask) {
   TestDriver driver;
   Task task;
   const Waker waker = task.waker();
@@ -176,7 +176,7 @@ MODEL_TEST(WheelCore, OneThatWasBroughtForwardIsWoken) {
   Require(registration.IsElapsed());
 }
 
-MODEL_TEST(WheelCore, OneOutlivesItsDriver) {
+MODEL_TEST(WheelCore, ARegistrationOutlivesItsDriver) {
   TestDriver driver;
   Task task;
   auto registration = std::make_unique<Registration>(AfterTicks(1));
@@ -188,7 +188,7 @@ MODEL_TEST(WheelCore, OneOutlivesItsDriver) {
   registration.reset();
 }
 
-MODEL_TEST(WheelCore, OneIsResetWhileItsDriverGoes) {
+MODEL_TEST(WheelCore, AResetRacesWithTheDriversDestruction) {
   TestDriver driver;
   Task task;
   Registration registration(AfterTicks(2));
@@ -202,7 +202,7 @@ MODEL_TEST(WheelCore, OneIsResetWhileItsDriverGoes) {
   Require(registration.Wait(task.waker()) == State::kShutDown);
 }
 
-MODEL_TEST(WheelCore, TwoBindAndUnbindAtOnce) {
+MODEL_TEST(WheelCore, TwoRegistrationsBindAndUnbindAtOnce) {
   TestDriver driver;
   Thread other([&] { Registration registration(*driver, AfterTicks(1)); });
   {
@@ -211,7 +211,7 @@ MODEL_TEST(WheelCore, TwoBindAndUnbindAtOnce) {
   other.Join();
 }
 
-MODEL_TEST(WheelCore, OneThatWasPutOffIsBroughtForward) {
+MODEL_TEST(WheelCore, APostponedRegistrationIsBroughtForward) {
   TestDriver driver;
   Task task;
   const Waker waker = task.waker();
@@ -232,7 +232,7 @@ MODEL_TEST(WheelCore, OneThatWasPutOffIsBroughtForward) {
   Require(registration.IsElapsed());
 }
 
-MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverGoes) {
+MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverIsDestroyed) {
   TestDriver driver;
   Task first;
   Task second;
@@ -249,7 +249,8 @@ MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverGoes) {
   Require(registration.state() == State::kShutDown);
 }
 
-MODEL_TEST(WheelCore, OneIsPutOffAndFreedWhileItsDriverGoes) {
+MODEL_TEST(WheelCore,
+           ARegistrationIsPostponedAndFreedWhileItsDriverIsDestroyed) {
   TestDriver driver;
   Task task;
   auto registration = std::make_unique<Registration>(AfterTicks(1));
@@ -263,7 +264,7 @@ MODEL_TEST(WheelCore, OneIsPutOffAndFreedWhileItsDriverGoes) {
   registration.reset();
 }
 
-MODEL_TEST(WheelCore, OneIsPutOffAgainWhileItsDriverGoes) {
+MODEL_TEST(WheelCore, ARegistrationIsPostponedAgainWhileItsDriverIsDestroyed) {
   TestDriver driver;
   Task task;
   auto registration = std::make_unique<Registration>(AfterTicks(1));
@@ -280,7 +281,7 @@ MODEL_TEST(WheelCore, OneIsPutOffAgainWhileItsDriverGoes) {
   Require(registration->state() == State::kShutDown);
 }
 
-MODEL_TEST(WheelCore, AHeldClockStandsStill) {
+MODEL_TEST(WheelCore, AHeldClockDoesNotAdvance) {
   const auto clock = std::make_shared<Clock>();
   clock->Pause();
   clock->SetAutoAdvance(true);
@@ -300,7 +301,7 @@ void SleepThroughNothing(TestDriver& driver) {
   }
 }
 
-MODEL_TEST(WheelCore, NoInsertionIsSleptThrough) {
+MODEL_TEST(WheelCore, NoInsertionIsMissedByASleepingDriver) {
   TestDriver driver(2);
   Task task;
   Registration late(AfterTicks(10));
@@ -315,7 +316,7 @@ MODEL_TEST(WheelCore, NoInsertionIsSleptThrough) {
   sleeping.Join();
 }
 
-MODEL_TEST(WheelCore, NoDeadlineBroughtForwardIsSleptThrough) {
+MODEL_TEST(WheelCore, NoEarlierDeadlineIsMissedByASleepingDriver) {
   TestDriver driver;
   Task task;
   const InShard here(driver->shard(0));

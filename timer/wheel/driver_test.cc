@@ -90,7 +90,7 @@ class DriverTest : public testing::Test {
   Driver<FakePark> driver_{{.clock = clock_}, &notes_};
 };
 
-TEST_F(DriverTest, ParksTheDriverBelow) {
+TEST_F(DriverTest, ParksTheInnerDriver) {
   driver_.Park();
   driver_.ParkFor(absl::Seconds(3));
   driver_.ParkFor(absl::ZeroDuration());
@@ -99,7 +99,7 @@ TEST_F(DriverTest, ParksTheDriverBelow) {
                           absl::ZeroDuration()));
 }
 
-TEST_F(DriverTest, GivesOutWhatIsBelow) {
+TEST_F(DriverTest, GivesAccessToTheInnerDriver) {
   driver_.unparker().Unpark();
   EXPECT_EQ(notes_.unparks, 1);
   driver_.park().Park();
@@ -107,7 +107,7 @@ TEST_F(DriverTest, GivesOutWhatIsBelow) {
 }
 
 // For any tick, and for any uptime of the machine.
-TEST(Driver, ASleepOfWholeTicksEndsWithAnAdvanceByThatTime) {
+TEST(Driver, ASleepOfWholeTicksEndsAfterAnEqualAdvance) {
   for (const absl::Duration tick :
        {absl::Microseconds(64), absl::Microseconds(777), absl::Milliseconds(1),
         absl::Milliseconds(3), absl::Milliseconds(10), absl::Seconds(1)}) {
@@ -130,7 +130,7 @@ TEST(Driver, ASleepOfWholeTicksEndsWithAnAdvanceByThatTime) {
   }
 }
 
-TEST_F(DriverTest, WakesASleeperOnItsTickAndNotBefore) {
+TEST_F(DriverTest, WakesASleeperExactlyOnItsTick) {
   Sleep sleep = For(absl::Milliseconds(7));
   ASSERT_TRUE(IsPending(sleep));
   clock_->Advance(absl::Milliseconds(7) - absl::Nanoseconds(1));
@@ -155,7 +155,7 @@ TEST_F(DriverTest, ADeadlineBetweenTicksIsRoundedUp) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(DriverTest, LooksAtTheClockAfterThePark) {
+TEST_F(DriverTest, ChecksTheClockAfterThePark) {
   Sleep sleep = For(absl::Milliseconds(5));
   ASSERT_TRUE(IsPending(sleep));
   notes_.during_park = [&] { clock_->Advance(absl::Milliseconds(5)); };
@@ -163,7 +163,7 @@ TEST_F(DriverTest, LooksAtTheClockAfterThePark) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(DriverTest, DoesNotBlockWhenSomethingIsDue) {
+TEST_F(DriverTest, DoesNotBlockWhenATimerIsDue) {
   Sleep sleep = For(absl::Milliseconds(5));
   ASSERT_TRUE(IsPending(sleep));
   clock_->Advance(absl::Milliseconds(5));
@@ -172,7 +172,7 @@ TEST_F(DriverTest, DoesNotBlockWhenSomethingIsDue) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(DriverTest, BlocksForAsLongAsTheClockIsPaused) {
+TEST_F(DriverTest, BlocksWhileTheClockIsPaused) {
   Sleep sleep = For(absl::Milliseconds(5));
   ASSERT_TRUE(IsPending(sleep));
   driver_.Park();
@@ -215,7 +215,7 @@ TEST_F(DriverTest, ParksUntilTheTickOfTheNextDeadline) {
   }
 }
 
-TEST_F(DriverTest, ParksForItsLimitAtTheMost) {
+TEST_F(DriverTest, ParksForAtMostItsLimit) {
   clock_->Resume();
   Sleep sleep = For(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
@@ -225,7 +225,7 @@ TEST_F(DriverTest, ParksForItsLimitAtTheMost) {
   EXPECT_LE(notes_.parks.back(), absl::Hours(1) + absl::Milliseconds(1));
 }
 
-TEST_F(DriverTest, AWaitWithoutEndNeedsNoWakingUp) {
+TEST_F(DriverTest, ASleepForeverNeedsNoUnpark) {
   clock_->Resume();
   Sleep forever = For(absl::InfiniteDuration());
   ASSERT_TRUE(IsPending(forever));
@@ -235,7 +235,7 @@ TEST_F(DriverTest, AWaitWithoutEndNeedsNoWakingUp) {
 }
 
 // T3: tokio #3190.
-TEST_F(DriverTest, ANearerDeadlineUnparks) {
+TEST_F(DriverTest, AnEarlierDeadlineUnparks) {
   Sleep late = For(absl::Milliseconds(100));
   Sleep early = For(absl::Milliseconds(10));
   ASSERT_TRUE(IsPending(late));
@@ -293,7 +293,7 @@ TEST_F(DriverTest, IsUnparkedOnceForManyDeadlines) {
   EXPECT_EQ(notes_.unparks, 1);
 }
 
-TEST_F(DriverTest, AResetToANearerDeadlineUnparks) {
+TEST_F(DriverTest, AResetToAnEarlierDeadlineUnparks) {
   Sleep sleep = For(absl::Hours(1));
   ASSERT_TRUE(IsPending(sleep));
   notes_.during_park = [&] { sleep.Reset(absl::Hours(2)); };
@@ -316,7 +316,7 @@ TEST_F(DriverTest, WakesManyInBatches) {
 
 // T5: tokio #3229. The first wake destroys all other sleepers, which are due at
 // the same tick.
-TEST_F(DriverTest, SleepersMayBeDestroyedWhileTheOthersAreWoken) {
+TEST_F(DriverTest, SleepersCanBeDestroyedWhileOthersAreWoken) {
   std::vector<std::unique_ptr<Sleep>> sleeps;
   for (int i = 0; i < 100; ++i) {
     sleeps.push_back(std::make_unique<Sleep>(For(absl::Milliseconds(5))));
@@ -330,7 +330,7 @@ TEST_F(DriverTest, SleepersMayBeDestroyedWhileTheOthersAreWoken) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(DriverTest, WakersMayUseTheDriver) {
+TEST_F(DriverTest, WakersCanUseTheDriver) {
   Sleep other = For(absl::Hours(1));
   ASSERT_TRUE(IsPending(other));
   CountingWaker task;
@@ -347,7 +347,7 @@ TEST_F(DriverTest, WakersMayUseTheDriver) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleep) {
+TEST_F(DriverTest, AThrowingWakerDoesNotStopTheOthers) {
   std::vector<Sleep> sleeps;
   for (int i = 0; i < 100; ++i) sleeps.push_back(For(absl::Milliseconds(5)));
   for (Sleep& sleep : sleeps) ASSERT_TRUE(IsPending(sleep));
@@ -385,7 +385,7 @@ TEST_F(DriverTest, WakesInTheOrderOfTicks) {
 
 // 100 sleepers are more than the driver wakes in one batch, and two shards are
 // more than one.
-TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleepAtShutdown) {
+TEST_F(DriverTest, AThrowingWakerDoesNotStopTheOthersAtShutdown) {
   Notes notes;
   Driver<FakePark> driver({.clock = clock_, .shards = 2}, &notes);
   std::vector<Sleep> sleeps;
@@ -403,7 +403,7 @@ TEST_F(DriverTest, AWakerThatThrowsKeepsNobodyAsleepAtShutdown) {
 }
 #endif
 
-TEST_F(DriverTest, ShutdownWakesAllAndTellsThem) {
+TEST_F(DriverTest, ShutdownWakesAndNotifiesAllSleepers) {
   std::vector<Sleep> sleeps;
   for (int i = 0; i < 100; ++i) {
     sleeps.push_back(For(absl::Milliseconds(int64_t{1} << (i % 40))));
@@ -423,13 +423,13 @@ TEST_F(DriverTest, ShutdownWakesAllAndTellsThem) {
   }
 }
 
-TEST_F(DriverTest, AfterShutdownItParksTheDriverBelow) {
+TEST_F(DriverTest, ParksTheInnerDriverAfterShutdown) {
   driver_.Shutdown();
   driver_.Park();
   EXPECT_THAT(notes_.parks, ElementsAre(absl::InfiniteDuration()));
 }
 
-TEST_F(DriverTest, DestroyingItWakesAllAndTellsThem) {
+TEST_F(DriverTest, DestroyingTheDriverWakesAndNotifiesAllSleepers) {
   auto driver =
       std::make_unique<Driver<FakePark>>(Options{.clock = clock_}, &notes_);
   Sleep sleep(driver->handle(), absl::Milliseconds(5));
@@ -445,7 +445,7 @@ TEST_F(DriverTest, DestroyingItWakesAllAndTellsThem) {
   EXPECT_EQ(notes_.unparks, 1);  // by driver_
 }
 
-TEST_F(DriverTest, CoarserAndFinerTicks) {
+TEST_F(DriverTest, CanHaveCoarserAndFinerTicks) {
   // Advances to a tick of both drivers.
   clock_->Advance(
       absl::Seconds(1) -
@@ -483,7 +483,7 @@ TEST(Driver, AResolutionOutOfRangePanics) {
   }
 }
 
-TEST(Driver, AThreadThatParksIsUnparkedForASleeper) {
+TEST(Driver, AParkedThreadIsUnparkedForASleeper) {
   Driver<ThreadParker> driver;
   CountingWaker task;
   bool woken = false;
@@ -499,7 +499,7 @@ TEST(Driver, AThreadThatParksIsUnparkedForASleeper) {
   EXPECT_TRUE(sleep.IsElapsed());
 }
 
-TEST(Driver, AThreadThatParksFollowsAPausedClock) {
+TEST(Driver, AParkedThreadFollowsAPausedClock) {
   Driver<ThreadParker> driver;
   Clock& clock = driver.clock();
   clock.Pause();

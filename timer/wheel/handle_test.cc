@@ -20,13 +20,13 @@
 namespace rouse::wheel {
 namespace {
 
-TEST(Handle, ThereIsNoCurrentOneAtFirst) {
+TEST(Handle, NoHandleIsCurrentAtFirst) {
   EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
   EXPECT_PANIC(Handle::Current(), "no timer driver");
   EXPECT_PANIC(Now(), "no timer driver");
 }
 
-TEST(Handle, TellsOfItsDriver) {
+TEST(Handle, ReturnsThePropertiesOfItsDriver) {
   auto clock = std::make_shared<Clock>();
   const Driver<ThreadParker> driver(
       {.resolution = absl::Milliseconds(10), .clock = clock});
@@ -36,7 +36,7 @@ TEST(Handle, TellsOfItsDriver) {
   EXPECT_FALSE(handle.IsShutDown());
 }
 
-TEST(Handle, KnowsItsDriverFromOthers) {
+TEST(Handle, ComparesDrivers) {
   const Driver<ThreadParker> a;
   const Driver<ThreadParker> b;
   EXPECT_EQ(a.handle(), a.handle());
@@ -57,7 +57,7 @@ TEST(Handle, OutlivesItsDriver) {
   EXPECT_EQ(handle.clock().Now(), handle.clock().Now());
 }
 
-TEST(ScopedDefault, IsCurrentWhileItLives) {
+TEST(ScopedDefault, IsCurrentUntilItIsDestroyed) {
   const Driver<ThreadParker> outer;
   const Driver<ThreadParker> inner;
   {
@@ -73,7 +73,7 @@ TEST(ScopedDefault, IsCurrentWhileItLives) {
   EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
 }
 
-TEST(ScopedDefault, IsOfItsThreadAlone) {
+TEST(ScopedDefault, IsLocalToItsThread) {
   const Driver<ThreadParker> driver;
   const ScopedDefault scope(driver.handle());
   bool other_has_one = true;
@@ -88,7 +88,7 @@ TEST(ScopedDefault, KeepsTheHandleAlive) {
   EXPECT_TRUE(Handle::Current().IsShutDown());
 }
 
-TEST(WithDefault, CallsWithACurrentHandle) {
+TEST(WithDefault, CallsTheFunctionWithACurrentHandle) {
   const Driver<ThreadParker> driver;
   const bool current = WithDefault(
       driver.handle(), [&] { return Handle::Current() == driver.handle(); });
@@ -96,7 +96,7 @@ TEST(WithDefault, CallsWithACurrentHandle) {
   EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
 }
 
-TEST(Now, IsOnTheCurrentClock) {
+TEST(Now, IsTheTimeOfTheCurrentClock) {
   const Driver<ThreadParker> driver;
   const ScopedDefault scope(driver.handle());
   driver.handle().clock().Pause();

@@ -76,14 +76,15 @@ class SleepyDriver {
   const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
-MODEL_TEST(NextWake, NoInsertionIsSleptThrough) {
+MODEL_TEST(NextWake, NoInsertionIsMissedByASleepingDriver) {
   SleepyDriver driver;
   Thread sleeping([&] { driver.SleepUntil(1); });
   driver.Insert(0, 1);
   sleeping.Join();
 }
 
-MODEL_TEST(NextWake, NorOneOfTwoIntoOneShard, .mode = model::Mode::kBounded) {
+MODEL_TEST(NextWake, NoneOfTwoInsertionsIntoOneShardIsMissed,
+           .mode = model::Mode::kBounded) {
   SleepyDriver driver;
   Thread sleeping([&] { driver.SleepUntil(1); });
   Thread other([&] { driver.Insert(0, 2); });
@@ -91,7 +92,8 @@ MODEL_TEST(NextWake, NorOneOfTwoIntoOneShard, .mode = model::Mode::kBounded) {
   sleeping.Join();
 }
 
-MODEL_TEST(NextWake, NorOneOfTwoIntoTwoShards, .mode = model::Mode::kBounded) {
+MODEL_TEST(NextWake, NoneOfTwoInsertionsIntoTwoShardsIsMissed,
+           .mode = model::Mode::kBounded) {
   SleepyDriver driver;
   Thread sleeping([&] { driver.SleepUntil(1); });
   Thread other([&] { driver.Insert(1, 2); });
@@ -101,7 +103,7 @@ MODEL_TEST(NextWake, NorOneOfTwoIntoTwoShards, .mode = model::Mode::kBounded) {
 
 // The proof rests on the order of the steps: no access has a memory order that
 // `KillsMutants` could weaken.
-TEST(NextWake, ADriverThatAnnouncesTooLateSleepsThroughOne) {
+TEST(NextWake, ADriverThatAnnouncesTooLateMissesAnInsertion) {
   const model::Result result = model::Check({}, [] {
     SleepyDriver driver(/*announces_late=*/true);
     Thread sleeping([&] { driver.SleepUntil(1); });
@@ -113,7 +115,7 @@ TEST(NextWake, ADriverThatAnnouncesTooLateSleepsThroughOne) {
 }
 
 // Only one of the inserting threads pays for the unpark.
-MODEL_TEST(NextWake, OneOfTwoUnparks) {
+MODEL_TEST(NextWake, OnlyOneOfTwoInsertionsUnparks) {
   NextWake next_wake;
   next_wake.BeginDeciding();
   bool first = false;

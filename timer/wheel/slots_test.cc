@@ -16,7 +16,7 @@ using TwoWords = Slots<2>;
 
 constexpr uint64_t Bit(int i) { return uint64_t{1} << i; }
 
-TEST(Slots, StartEmpty) {
+TEST(Slots, AreEmptyAtFirst) {
   const TwoWords slots;
   EXPECT_EQ(slots.occupied(0), 0);
   EXPECT_EQ(slots.occupied(1), 0);
@@ -41,7 +41,7 @@ TEST(Slots, KnowWhichAreOccupied) {
   EXPECT_EQ(slots.occupied(1), 0);
 }
 
-TEST(Slots, ASlotIsOccupiedUntilItsLastEntryHasGone) {
+TEST(Slots, ASlotIsOccupiedUntilItsLastEntryIsRemoved) {
   TwoWords slots;
   Entry a;
   Entry b;
@@ -54,7 +54,7 @@ TEST(Slots, ASlotIsOccupiedUntilItsLastEntryHasGone) {
 }
 
 // Tests lists at lower and at higher addresses.
-TEST(Slots, AnEntryOfAnotherListLeavesThemAlone) {
+TEST(Slots, UnlinkingAnEntryOfAnotherListChangesNoSlot) {
   struct {
     IntrusiveList<Entry> before;
     TwoWords slots;

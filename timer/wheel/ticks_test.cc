@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
 
-TEST(TicksTest, ATickIsReachedWhenItHasBegun) {
+TEST(TicksTest, ATickIsReachedWhenItBegins) {
   const Ticks ticks(kMillisecond);
   const Instant begin = Instant::FromNanoseconds(3 * kMillisecond);
   const Instant later = Instant::FromNanoseconds(3 * kMillisecond + 1);
@@ -25,7 +25,7 @@ TEST(TicksTest, ATickIsReachedWhenItHasBegun) {
   EXPECT_EQ(ticks.StartOf(3), begin);
 }
 
-TEST(TicksTest, WhatIsLongPastIsDueAtOnce) {
+TEST(TicksTest, ALongPastDeadlineIsDueAtOnce) {
   const Ticks ticks(kMillisecond);
   EXPECT_EQ(ticks.At(Instant::FromNanoseconds(-1)), 0u);
   EXPECT_EQ(ticks.AtOrAfter(Instant::FromNanoseconds(-1)), 0u);
@@ -33,7 +33,7 @@ TEST(TicksTest, WhatIsLongPastIsDueAtOnce) {
 
 // An entry for a tick that no clock can show would never come due, and at the
 // end of the clock the driver would not block.
-TEST(TicksTest, TheLastTickIsOneThatTheClockReaches) {
+TEST(TicksTest, TheClockReachesTheLastTick) {
   for (const int64_t resolution : {int64_t{1}, int64_t{1000}, kMillisecond}) {
     const Ticks ticks(resolution);
     const uint64_t last = ticks.At(Instant::Max());

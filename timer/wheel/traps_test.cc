@@ -124,7 +124,7 @@ class TrapsTest : public testing::Test {
 // #8334: entries beyond the reach went to a slot that had been passed, and hid
 // nearer entries. Tested at several uptimes, on a clock that runs for years,
 // with parks as long as the driver asks for.
-TEST_F(TrapsTest, T1WhatIsBeyondTheReachHidesNothing) {
+TEST_F(TrapsTest, T1EntriesBeyondTheRangeHideNoNearerEntry) {
   clock_->Resume();
   const auto park = [&] {
     below_.during_park = [&] {
@@ -155,7 +155,7 @@ TEST_F(TrapsTest, T1WhatIsBeyondTheReachHidesNothing) {
 }
 
 // #3190: a nearer deadline did not unpark a driver that was blocked.
-TEST_F(TrapsTest, T3ANearerDeadlineUnparksTheDriver) {
+TEST_F(TrapsTest, T3AnEarlierDeadlineUnparksTheDriver) {
   Sleep late(absl::Hours(1));
   ASSERT_TRUE(IsPending(late));
   Sleep early(absl::Seconds(1));
@@ -177,7 +177,7 @@ TEST_F(TrapsTest, T3ANearerDeadlineUnparksTheDriver) {
 }
 
 // #3069: a sleep for no time hung.
-TEST_F(TrapsTest, T4NoTimeIsOverAtOnce) {
+TEST_F(TrapsTest, T4ASleepOfZeroEndsAtOnce) {
   Sleep none(absl::ZeroDuration());
   EXPECT_FALSE(IsPending(none));
   Sleep past = SleepUntil(clock_->Now() - absl::Seconds(1));
@@ -190,7 +190,7 @@ TEST_F(TrapsTest, T4NoTimeIsOverAtOnce) {
 }
 
 // #3229: a timer was destroyed while it was in the list of timers to fire.
-TEST_F(TrapsTest, T5SleepersMayGoWhileOthersAreWoken) {
+TEST_F(TrapsTest, T5SleepersCanBeDestroyedWhileOthersAreWoken) {
   std::vector<std::unique_ptr<Sleep>> sleeps;
   for (int i = 0; i < 500; ++i) {
     sleeps.push_back(std::make_unique<Sleep>(absl::Seconds(5)));
@@ -208,7 +208,7 @@ TEST_F(TrapsTest, T5SleepersMayGoWhileOthersAreWoken) {
 }
 
 // #3675, #5093: an entry that already had another state was marked as pending.
-TEST_F(TrapsTest, T6ResetBetweenFiringAndPolling) {
+TEST_F(TrapsTest, T6AResetBetweenFireAndPollStartsAgain) {
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
   Pass(absl::Seconds(1));
@@ -226,7 +226,7 @@ TEST_F(TrapsTest, T6ResetBetweenFiringAndPolling) {
 // #5710: a deadline overflowed to a value that had another meaning. The only
 // tick with another meaning here is that of `Instant::Max()`, which means the
 // same.
-TEST_F(TrapsTest, T7TheLastDeadlinesAreDeadlines) {
+TEST_F(TrapsTest, T7TheLastDeadlinesAreNotSpecial) {
   constexpr uint64_t kLast = Wheel::kNever - 1;
   for (const uint64_t when : {kLast, kLast - 1, kLast - 2, kLast - 3}) {
     Wheel wheel(kLast - 10);
@@ -250,7 +250,7 @@ TEST_F(TrapsTest, T7TheLastDeadlinesAreDeadlines) {
 }
 
 // #2587: a reset of a timer that had expired.
-TEST_F(TrapsTest, T8ResetAfterItsEnd) {
+TEST_F(TrapsTest, T8AResetAfterTheEndStartsAgain) {
   Sleep sleep(absl::Seconds(1));
   DelayQueue<int> queue;
   for (int i = 1; i <= 3; ++i) {
@@ -272,7 +272,7 @@ TEST_F(TrapsTest, T8ResetAfterItsEnd) {
 
 // #2290, #6752, #8274, #8320: a queue did not wake its task when another entry
 // became the first, or continued to sleep for an entry that had been removed.
-TEST_F(TrapsTest, T9AQueueFollowsItsHead) {
+TEST_F(TrapsTest, T9AQueueFollowsItsFirstEntry) {
   DelayQueue<int> queue;
   const DelayKey late = queue.Insert(4, absl::Seconds(40));
   EXPECT_EQ(Poll(queue), std::nullopt);
@@ -298,7 +298,7 @@ TEST_F(TrapsTest, T9AQueueFollowsItsHead) {
 }
 
 // #5536, #5630: a queue panicked for an entry that was 2^36 ms away.
-TEST_F(TrapsTest, T10AQueueReachesBeyondTheWheel) {
+TEST_F(TrapsTest, T10AQueueTakesDeadlinesBeyondTheWheel) {
   DelayQueue<int> queue;
   queue.Insert(1, kReach - kTick);
   queue.Insert(2, kReach);
@@ -317,7 +317,7 @@ TEST_F(TrapsTest, T10AQueueReachesBeyondTheWheel) {
 }
 
 // #8169: a timer was reset after it had moved to another runtime.
-TEST_F(TrapsTest, T12StaysWithItsDriver) {
+TEST_F(TrapsTest, T12ASleepStaysWithItsDriver) {
   Sleep sleep(absl::Seconds(1));
   DelayQueue<int> queue;
   const DelayKey key = queue.Insert(1, absl::Seconds(1));
@@ -362,7 +362,7 @@ TEST_F(TrapsTest, T15ATimeoutIsNotStarved) {
 }
 
 // #5553: an interval woke its task for a tick that nobody waited for.
-TEST_F(TrapsTest, T16AnIntervalThatIsNotPolledWakesNobody) {
+TEST_F(TrapsTest, T16AnUnpolledIntervalWakesNoTask) {
   Interval interval = *Interval::Create(absl::Seconds(1));
   for (int i = 0; i < 3; ++i) {
     IntervalTick tick = interval.Tick();
@@ -374,7 +374,7 @@ TEST_F(TrapsTest, T16AnIntervalThatIsNotPolledWakesNobody) {
 }
 
 // #3551, #4495, #6487, #6612: durations so long that sums overflowed.
-TEST_F(TrapsTest, T17HugeDurationsAreForever) {
+TEST_F(TrapsTest, T17HugeDurationsNeverEnd) {
   for (const absl::Duration huge :
        {absl::InfiniteDuration(), absl::Hours(24) * 365 * 300,
         absl::Nanoseconds(std::numeric_limits<int64_t>::max())}) {
@@ -416,7 +416,7 @@ TEST_F(TrapsTest, T18ThePresentNeverGoesBack) {
 
 // #3710, #3712, #3837, #3852: a paused clock advanced by more than the given
 // duration, or by less if the duration was shorter than a tick.
-TEST_F(TrapsTest, T19TheClockAdvancesByWhatItIsTold) {
+TEST_F(TrapsTest, T19TheClockAdvancesByTheGivenDuration) {
   const Instant start = clock_->Now();
   Sleep sleep(absl::Microseconds(1500));
   ASSERT_TRUE(IsPending(sleep));
@@ -429,7 +429,7 @@ TEST_F(TrapsTest, T19TheClockAdvancesByWhatItIsTold) {
 }
 
 // This holds whatever parks or wakes meanwhile.
-TEST_F(TrapsTest, T20APausedClockIsMovedByNothingElse) {
+TEST_F(TrapsTest, T20NothingElseMovesAPausedClock) {
   const Instant start = clock_->Now();
   Sleep sleep(absl::Seconds(1));
   ASSERT_TRUE(IsPending(sleep));
@@ -442,7 +442,7 @@ TEST_F(TrapsTest, T20APausedClockIsMovedByNothingElse) {
 
 // After `SetAutoAdvance()` the clock moves to the next deadline, and not past
 // it.
-TEST_F(TrapsTest, T20AClockThatAdvancesByItselfStopsAtEachDeadline) {
+TEST_F(TrapsTest, T20AnAutoAdvancingClockStopsAtEachDeadline) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   Sleep near(absl::Seconds(1));
@@ -459,7 +459,7 @@ TEST_F(TrapsTest, T20AClockThatAdvancesByItselfStopsAtEachDeadline) {
   }
 }
 
-TEST_F(TrapsTest, T20AClockThatAdvancesByItselfKeepsToTheLimitOfAPark) {
+TEST_F(TrapsTest, T20AnAutoAdvancingClockKeepsTheLimitOfAPark) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   Sleep sleep(absl::Hours(1));
@@ -469,7 +469,7 @@ TEST_F(TrapsTest, T20AClockThatAdvancesByItselfKeepsToTheLimitOfAPark) {
   EXPECT_EQ(task_.wakes(), 0);
 }
 
-TEST_F(TrapsTest, T20AClockIsNotMovedByAParkThatDoesNotBlock) {
+TEST_F(TrapsTest, T20APollingParkDoesNotMoveTheClock) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   Sleep sleep(absl::Seconds(1));
@@ -478,7 +478,7 @@ TEST_F(TrapsTest, T20AClockIsNotMovedByAParkThatDoesNotBlock) {
   EXPECT_EQ(clock_->Now(), start);
 }
 
-TEST_F(TrapsTest, T20AClockIsNotMovedWhileAnotherThreadHoldsIt) {
+TEST_F(TrapsTest, T20AParkDoesNotMoveAHeldClock) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   Sleep sleep(absl::Seconds(1));
@@ -493,7 +493,7 @@ TEST_F(TrapsTest, T20AClockIsNotMovedWhileAnotherThreadHoldsIt) {
   EXPECT_EQ(clock_->Now(), start + absl::Seconds(1));
 }
 
-TEST_F(TrapsTest, T20AClockThatAdvancesByItselfBlocksWithNoDeadline) {
+TEST_F(TrapsTest, T20AnAutoAdvancingClockBlocksWithoutDeadlines) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   driver_->Park();
@@ -502,7 +502,7 @@ TEST_F(TrapsTest, T20AClockThatAdvancesByItselfBlocksWithNoDeadline) {
             std::vector<absl::Duration>(1, absl::InfiniteDuration()));
 }
 
-TEST_F(TrapsTest, T20ASleepWithoutEndDoesNotMoveTheClock) {
+TEST_F(TrapsTest, T20ASleepForeverDoesNotMoveTheClock) {
   clock_->SetAutoAdvance(true);
   const Instant start = clock_->Now();
   Sleep forever(absl::InfiniteDuration());
@@ -521,7 +521,7 @@ TEST_F(TrapsTest, T20AnEmptyQueueDoesNotMoveTheClock) {
   EXPECT_EQ(clock_->Now(), start);
 }
 
-TEST_F(TrapsTest, T20AParkedDriverIsToldThatTheClockIsPaused) {
+TEST_F(TrapsTest, T20APauseUnparksAParkedDriver) {
   clock_->Resume();
   clock_->SetAutoAdvance(true);
   Sleep sleep(absl::Hours(1));

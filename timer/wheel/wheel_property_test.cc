@@ -244,7 +244,7 @@ TEST(WheelProperty, AgreesWithAMultimapWhileSlotsAreMovedAhead) {
 }
 
 // Acts as a driver that has a turn whenever the wheel asks for one.
-TEST(WheelProperty, TurnsThatTheWheelAsksForMissNothing) {
+TEST(WheelProperty, RequestedTurnsMissNoEntry) {
   for (int seed = 1; seed <= kSeeds; ++seed) {
     Trial run(seed, 3'000);
     while (run.operations() < kOperationsPerSeed / 4) {
@@ -268,7 +268,7 @@ TEST(WheelProperty, TurnsThatTheWheelAsksForMissNothing) {
 // T1: tokio #8334. Acts as a driver that sleeps from one expiration to the
 // next, for a thousand years of 1 ms ticks: each entry comes out exactly on its
 // tick.
-TEST(WheelProperty, SleepingFromOneExpirationToTheNextMissesNothing) {
+TEST(WheelProperty, SleepingToEachNextExpirationMissesNoEntry) {
   constexpr uint64_t kYear = uint64_t{1000} * 3600 * 24 * 365;
   for (int seed = 1; seed <= kSeeds; ++seed) {
     Trial run(seed, 50);

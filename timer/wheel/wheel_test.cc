@@ -51,7 +51,7 @@ TEST(Wheel, IsEmptyAtFirst) {
   EXPECT_EQ(wheel.elapsed(), 100);
 }
 
-TEST(Wheel, DoesNotTakeWhatIsDue) {
+TEST(Wheel, RefusesDueEntries) {
   Wheel wheel(5);
   Entry entry;
   EXPECT_FALSE(wheel.Insert(entry, 4));
@@ -62,7 +62,7 @@ TEST(Wheel, DoesNotTakeWhatIsDue) {
   wheel.Remove(entry);
 }
 
-TEST(Wheel, AnEntryIsDueOnItsTickAndNotBefore) {
+TEST(Wheel, AnEntryIsDueExactlyOnItsTick) {
   // At the edges of each level, and from a present that is not a round number.
   for (const uint64_t now : {uint64_t{0}, uint64_t{61}, uint64_t{1'234'567}}) {
     for (int bit = 0; bit <= 40; ++bit) {
@@ -80,7 +80,7 @@ TEST(Wheel, AnEntryIsDueOnItsTickAndNotBefore) {
   }
 }
 
-TEST(Wheel, EntriesComeOutInOrder) {
+TEST(Wheel, EntriesExpireInOrder) {
   Wheel wheel;
   Entry entries[5];
   const uint64_t when[5] = {5'000, 3, 70, 1 << 20, 4};
@@ -98,7 +98,7 @@ TEST(Wheel, NextExpirationIsTheTickInTheFinestLevel) {
   wheel.Remove(entry);
 }
 
-TEST(Wheel, NextExpirationIsTheSlotsBeginningInCoarserLevels) {
+TEST(Wheel, NextExpirationIsTheStartOfTheSlotInCoarserLevels) {
   Wheel wheel(10);
   Entry entry;
   ASSERT_TRUE(wheel.Insert(entry, 64 * 3 + 5));
@@ -121,7 +121,7 @@ TEST(Wheel, NextExpirationIsNowWhileStepsAreLeft) {
   EXPECT_EQ(wheel.NextExpiration(), std::nullopt);
 }
 
-TEST(Wheel, RemovedEntriesDoNotComeDue) {
+TEST(Wheel, RemovedEntriesDoNotExpire) {
   Wheel wheel;
   Entry a;
   Entry b;
@@ -145,7 +145,7 @@ TEST(Wheel, IsEmptyWhenAllAreRemoved) {
 }
 
 // T5: tokio #3229.
-TEST(Wheel, EntriesMayBeRemovedBetweenSteps) {
+TEST(Wheel, EntriesCanBeRemovedBetweenSteps) {
   Wheel wheel;
   std::vector<Entry> entries(200);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 4096));
@@ -159,7 +159,7 @@ TEST(Wheel, EntriesMayBeRemovedBetweenSteps) {
   EXPECT_EQ(wheel.NextExpiration(), std::nullopt);
 }
 
-TEST(Wheel, EntriesMayBeInsertedBetweenSteps) {
+TEST(Wheel, EntriesCanBeInsertedBetweenSteps) {
   Wheel wheel;
   std::vector<Entry> entries(200);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 130));
@@ -172,7 +172,7 @@ TEST(Wheel, EntriesMayBeInsertedBetweenSteps) {
   EXPECT_EQ(due.front(), &late);
 }
 
-TEST(Wheel, AStepMovesOnlySoMany) {
+TEST(Wheel, AStepMovesALimitedNumberOfEntries) {
   Wheel wheel;
   std::vector<Entry> entries(1000);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 100));
@@ -200,7 +200,7 @@ int LongestTurn(Wheel& wheel) {
   return longest;
 }
 
-TEST(Wheel, ManyEntriesDoNotMoveAtAStroke) {
+TEST(Wheel, ManyEntriesMoveInSeveralSteps) {
   // For each of the levels above the finest.
   for (int level = 1; level < Wheel::kLevels; ++level) {
     const uint64_t slot = uint64_t{1} << (level * Wheel::kBitsPerLevel);
@@ -215,7 +215,7 @@ TEST(Wheel, ManyEntriesDoNotMoveAtAStroke) {
   }
 }
 
-TEST(Wheel, ATurnAheadIsOnlyForACrowd) {
+TEST(Wheel, OnlyACrowdedSlotAsksForATurnAhead) {
   Wheel wheel;
   std::vector<Entry> entries(Wheel::kCrowd);
   for (Entry& entry : entries) {
@@ -232,7 +232,7 @@ TEST(Wheel, ATurnAheadIsOnlyForACrowd) {
   EXPECT_EQ(AdvanceTo(wheel, 200).size(), Wheel::kCrowd);
 }
 
-TEST(Wheel, EntriesThatWereMovedAheadMayBeRemoved) {
+TEST(Wheel, EntriesMovedAheadCanBeRemoved) {
   Wheel wheel;
   std::vector<Entry> entries(100);
   for (Entry& entry : entries) ASSERT_TRUE(wheel.Insert(entry, 70));
@@ -248,7 +248,7 @@ TEST(Wheel, EntriesThatWereMovedAheadMayBeRemoved) {
 }
 
 // Slots of three levels begin together, and all are partly moved ahead.
-TEST(Wheel, SlotsThatBeginTogetherKeepTheOrder) {
+TEST(Wheel, SlotsThatStartTogetherKeepTheOrder) {
   const uint64_t begin = uint64_t{64} * 64;
   Wheel wheel(begin - 1);
   std::vector<Entry> entries(300);
@@ -267,7 +267,7 @@ TEST(Wheel, SlotsThatBeginTogetherKeepTheOrder) {
   }
 }
 
-TEST(Wheel, APresentBeforeTheLastOneIsTheLastOne) {
+TEST(Wheel, AnEarlierPresentIsIgnored) {
   Wheel wheel(1000);
   Entry entry;
   ASSERT_TRUE(wheel.Insert(entry, 1001));
@@ -277,7 +277,7 @@ TEST(Wheel, APresentBeforeTheLastOneIsTheLastOne) {
 }
 
 // T1: tokio #8334.
-TEST(Wheel, WhatIsBeyondItsReachDoesNotShadowWhatIsNear) {
+TEST(Wheel, EntriesBeyondTheRangeHideNoNearerEntry) {
   const uint64_t top_slot = uint64_t{1} << 30;  // 12 days, at a tick of 1 ms
   for (const uint64_t now : {uint64_t{0}, top_slot + 5, 63 * top_slot + 7}) {
     Wheel wheel(now);
@@ -293,7 +293,7 @@ TEST(Wheel, WhatIsBeyondItsReachDoesNotShadowWhatIsNear) {
   }
 }
 
-TEST(Wheel, WhatIsForNeverStaysUntilItIsRemoved) {
+TEST(Wheel, AnEntryForNeverStaysUntilItIsRemoved) {
   Wheel wheel(3);
   Entry never;
   Entry other;
@@ -310,7 +310,7 @@ TEST(Wheel, WhatIsForNeverStaysUntilItIsRemoved) {
 }
 
 // T7: tokio #5710. No tick except kNever has a special meaning.
-TEST(Wheel, TheLastTicksAreTicksToo) {
+TEST(Wheel, TheLastTicksAreNotSpecial) {
   constexpr uint64_t kLast = Wheel::kNever - 1;
   Wheel wheel(3);
   Entry last;
@@ -328,7 +328,7 @@ TEST(Wheel, TheLastTicksAreTicksToo) {
   EXPECT_EQ(SleepUntilDue(wheel, last), kLast);
 }
 
-TEST(Wheel, PopAnyEmptiesIt) {
+TEST(Wheel, PopAnyEmptiesTheWheel) {
   Wheel wheel;
   std::vector<Entry> entries(100);
   uint64_t when = 1;
