@@ -116,7 +116,7 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCalls) {
 
 // Like the test above, on a thread that runs the worker in place of another:
 // there the worker runs in a blocking call, which is a task itself.
-TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
+TEST_F(BlockInPlaceTest, InAHookOfAReplacementThreadOnlyCalls) {
   bool done = false;
   BlockInAHook(done);
   const task::ScopedTaskId blocking_call(task::NextTaskId());
@@ -125,7 +125,7 @@ TEST_F(BlockInPlaceTest, InAHookOnlyCallsWithinATaskOfAnotherKind) {
 }
 
 // Like the tests above, where a hook destroys a task.
-TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
+TEST_F(BlockInPlaceTest, InATaskDestroyedByAHookOnlyCalls) {
   bool done = false;
   before_park_ = [&] {
     scheduler_->Close();
@@ -147,7 +147,7 @@ TEST_F(BlockInPlaceTest, WhereAHookDestroysATaskOnlyCalls) {
 }
 
 // Two tasks wake each other, and never find their worker taken.
-TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenThoseThatWakeOneAnother) {
+TEST_F(BlockInPlaceTest, LetsOtherTasksRunBetweenTwoThatWakeEachOther) {
   bool done = false;
   int rounds = 0;
   AtomicWaker wakers[2];
@@ -188,7 +188,7 @@ TEST_F(BlockInPlaceTest, OffersTheWorkerBeforeItCalls) {
   RunUntil(done);
 }
 
-TEST_F(BlockInPlaceTest, TakesTheWorkerBackIfNobodyHasTakenIt) {
+TEST_F(BlockInPlaceTest, TakesBackAWorkerThatNoThreadHasTaken) {
   bool done = false;
   auto body = [&]() -> Co<> {
     BlockInPlace([] {});
@@ -225,7 +225,7 @@ TEST_F(BlockInPlaceTest, OneInsideAnotherOnlyCalls) {
 }
 
 // The worker was the last one awake, and no thread runs it instead.
-TEST_F(BlockInPlaceTest, HasAWorkerThatSleepsParkInTheDriver) {
+TEST_F(BlockInPlaceTest, MakesASleepingWorkerParkInTheDriver) {
   Scheduler::Queues& queues = scheduler_->queues();
   bool done = false;
   auto body = [&]() -> Co<> {
@@ -259,7 +259,7 @@ TEST_F(BlockInPlaceTest, OneAfterAnotherOffersAgain) {
 }
 
 // Tokio #6596.
-TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
+TEST_F(BlockInPlaceTest, GivesTheWorkersPrivateTasksToOthers) {
   bool done = false;
   auto nothing = []() -> Co<> { co_return; };
   auto body = [&]() -> Co<> {
@@ -279,7 +279,7 @@ TEST_F(BlockInPlaceTest, LetsOthersHaveWhatTheWorkerKept) {
   EXPECT_TRUE(RunUntil(done));
 }
 
-TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherHasIt) {
+TEST_F(BlockInPlaceTest, EndsThePollWithoutTheWorkerIfAnotherThreadHasIt) {
   ReplacementThread();
   std::thread::id ended_on;
   absl::Notification ended;

@@ -39,7 +39,7 @@ struct World {
   EventCount event;
 };
 
-MODEL_TEST(EventCount, AWorkerAwakesByItself) {
+MODEL_TEST(EventCount, AWorkerWakesByItself) {
   World world(1);
   Thread worker([&] {
     world.idle.Awake(0);
@@ -51,7 +51,7 @@ MODEL_TEST(EventCount, AWorkerAwakesByItself) {
 
 // The worker has returned from the driver when another thread wakes it. The
 // worker notices this only by its cleared bit.
-MODEL_TEST(EventCount, AWorkerAwakesWhileItIsWoken) {
+MODEL_TEST(EventCount, AWorkerWakesByItselfDuringAWake) {
   World world(1);
   Thread other([&] { static_cast<void>(world.idle.Wake()); });
   Thread worker([&] {
@@ -63,7 +63,7 @@ MODEL_TEST(EventCount, AWorkerAwakesWhileItIsWoken) {
   worker.Join();
 }
 
-MODEL_TEST(EventCount, TwoWorkersAwake) {
+MODEL_TEST(EventCount, TwoWorkersWakeByThemselves) {
   World world(2);
   Thread one([&] {
     world.idle.Awake(0);
@@ -80,7 +80,7 @@ MODEL_TEST(EventCount, TwoWorkersAwake) {
 
 // The watchdog calls PrepareWait() again while the first `Notify()` is in
 // progress.
-MODEL_TEST(EventCount, AWorkerSleepsAgainAndAwakes) {
+MODEL_TEST(EventCount, AWorkerSleepsAgainAndWakes) {
   World world(1);
   Thread worker([&] {
     world.idle.Awake(0);

@@ -95,7 +95,7 @@ MODEL_TEST(Parker, AParkBesideTheDriverSeesWhatCameBeforeTheUnpark,
 }
 
 // The second unpark finds the state left by the first.
-MODEL_TEST(Parker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp,
+MODEL_TEST(Parker, AParkSeesWhatCameBeforeEachConsumedUnpark,
            .mode = model::Mode::kBounded, .spurious_failures = 0) {
   World world;
   Atomic<int> done(0);
@@ -113,7 +113,7 @@ MODEL_TEST(Parker, AParkSeesWhatCameBeforeEveryUnparkItUsesUp,
 }
 
 // Whichever of the two workers is in the driver.
-MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
+MODEL_TEST(Parker, AnUnparkReachesEitherWorkerInEitherPark,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world;
@@ -128,7 +128,7 @@ MODEL_TEST(Parker, AnUnparkReachesWhoeverParksWherever,
 }
 
 // The worker that leaves the driver wakes the other.
-MODEL_TEST(Parker, TheDriverIsHandedOn, .mode = model::Mode::kBounded,
+MODEL_TEST(Parker, TheDriverIsPassedOn, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   World world;
   Notified first;
@@ -143,9 +143,8 @@ MODEL_TEST(Parker, TheDriverIsHandedOn, .mode = model::Mode::kBounded,
   two.Join();
 }
 
-MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
-           .mode = model::Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
+MODEL_TEST(Parker, AWorkerPollsWhileAnotherParks, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
   World world;
   Notified first;
   Thread one([&] { first.Await(world.first); });
@@ -156,7 +155,7 @@ MODEL_TEST(Parker, ThePollOfOneIsBesideTheParkOfAnother,
 }
 
 // The watchdog holds the driver while a worker goes to sleep.
-MODEL_TEST(Parker, WhoSleepsBesideAHolderGetsTheDriverOrIsFoundAsleep) {
+MODEL_TEST(Parker, ASleeperBesideAHolderGetsTheDriverOrIsFound) {
   World world;
   Idle idle(1);
   Require(world.driver.TryHold());

@@ -45,7 +45,7 @@ class ParkerTest : public ::testing::Test {
 };
 
 // Tokio #5223: the parker checks for events all the same.
-TEST_F(ParkerTest, AnUnparkBeforeThePark) {
+TEST_F(ParkerTest, AnUnparkBeforeTheParkEndsThePark) {
   Parker parker(driver_);
   parker.Unpark();
   parker.Park();
@@ -53,7 +53,7 @@ TEST_F(ParkerTest, AnUnparkBeforeThePark) {
   EXPECT_EQ(counting_.polls, 1);
 }
 
-TEST_F(ParkerTest, AnUnparkBeforeAParkBesideTheDriver) {
+TEST_F(ParkerTest, AnUnparkBeforeAParkBesideTheDriverEndsThePark) {
   Parker parker(driver_);
   ASSERT_TRUE(driver_.TryHold());
   parker.Unpark();
@@ -76,7 +76,7 @@ TEST_F(ParkerTest, SeveralUnparksCountAsOne) {
   other.join();
 }
 
-TEST_F(ParkerTest, OneParksInTheDriverAndTheOtherBesideIt) {
+TEST_F(ParkerTest, OneWorkerParksInTheDriverAndTheOtherBesideIt) {
   Parker first(driver_);
   Parker second(driver_);
   std::thread in_driver([&] { first.Park(); });

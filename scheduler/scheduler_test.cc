@@ -70,7 +70,7 @@ class SchedulerTest : public ::testing::Test {
                     {.workers = kWorkers, .global_queue_interval = 61});
 };
 
-TEST_F(SchedulerTest, RunsTasksInTheOrderOfTheirSpawning) {
+TEST_F(SchedulerTest, RunsTasksInSpawnOrder) {
   std::vector<int> order;
   auto note = [&order](int i) -> Co<> {
     order.push_back(i);
@@ -109,7 +109,7 @@ TEST_F(SchedulerTest, ATaskThatYieldsGoesBehindTheOthers) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 11, 12}));
 }
 
-TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
+TEST_F(SchedulerTest, AFullGlobalQueueDoesNotDelayAWorkersOwnTasks) {
   ThreadParker bottom;
   // Checks the global queue as often as possible.
   auto* const scheduler =
@@ -151,27 +151,27 @@ TEST_F(SchedulerTest, AFullSharedQueueDoesNotKeepAWorkersOwnTasksWaiting) {
 // A driver that counts the checks for events.
 class CountingDriver final : public AnyDriver {
  public:
-  explicit CountingDriver(int* looks) : looks_(looks) {}
+  explicit CountingDriver(int* checks) : checks_(checks) {}
 
   void Park() override { parker_.Park(); }
-  void ParkFor(absl::Duration) override { ++*looks_; }
+  void ParkFor(absl::Duration) override { ++*checks_; }
   void Shutdown() override {}
   void Unpark() const override { unparker_.Unpark(); }
 
  private:
-  int* const looks_;
+  int* const checks_;
   ThreadParker parker_;
   const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
 // One check before each round of tasks that have yielded, and one after every
 // 61 polls.
-TEST(Scheduler, TasksThatYieldShareALookForEvents) {
+TEST(Scheduler, TasksThatYieldShareACheckForEvents) {
   constexpr int kYields = 100;
   for (const int tasks : {1, 10, 200}) {
-    int looks = 0;
+    int checks = 0;
     auto* const scheduler =
-        new Scheduler(std::make_unique<CountingDriver>(&looks));
+        new Scheduler(std::make_unique<CountingDriver>(&checks));
     int left = tasks;
     auto yields = [&left]() -> Co<> {
       for (int i = 0; i < kYields; ++i) co_await Yield();
@@ -181,8 +181,8 @@ TEST(Scheduler, TasksThatYieldShareALookForEvents) {
     scheduler->worker(0).RunUntil([&left] { return left == 0; });
     const int after_polls = tasks * (kYields + 1) / 61;
     const int of_rounds = tasks < 61 ? kYields : 0;
-    EXPECT_GE(looks, std::max(of_rounds, after_polls)) << tasks;
-    EXPECT_LE(looks, of_rounds + after_polls + 2) << tasks;
+    EXPECT_GE(checks, std::max(of_rounds, after_polls)) << tasks;
+    EXPECT_LE(checks, of_rounds + after_polls + 2) << tasks;
     scheduler->Close();
     scheduler->CancelAll();
     scheduler->Unref();
@@ -190,10 +190,10 @@ TEST(Scheduler, TasksThatYieldShareALookForEvents) {
 }
 
 // A task that uses up its budget is busy: a check each time would be expensive.
-TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
-  int looks = 0;
+TEST(Scheduler, AForcedYieldCostsNoCheckForEvents) {
+  int checks = 0;
   auto* const scheduler =
-      new Scheduler(std::make_unique<CountingDriver>(&looks));
+      new Scheduler(std::make_unique<CountingDriver>(&checks));
   bool done = false;
   int polls = 0;
   auto busy = PollFn([&](Context& cx) -> PollResult<void> {
@@ -205,18 +205,18 @@ TEST(Scheduler, ATaskWithoutBudgetCostsNoLookForEvents) {
   scheduler->worker(0).RunUntil([&done] { return done; });
   EXPECT_EQ(polls, 611);
   // The checks after every 61 polls.
-  EXPECT_GE(looks, 9);
-  EXPECT_LE(looks, 12);
+  EXPECT_GE(checks, 9);
+  EXPECT_LE(checks, 12);
   scheduler->Close();
   scheduler->CancelAll();
   scheduler->Unref();
 }
 
 // Like the test above, for something that takes the place of a task.
-TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
-  int looks = 0;
+TEST(Scheduler, AForcedYieldOutsideATaskCostsNoCheckForEvents) {
+  int checks = 0;
   auto* const scheduler =
-      new Scheduler(std::make_unique<CountingDriver>(&looks));
+      new Scheduler(std::make_unique<CountingDriver>(&checks));
   Worker& worker = scheduler->worker(0);
   int turns = 0;
   worker.RunUntil([&worker, &turns] {
@@ -225,15 +225,15 @@ TEST(Scheduler, WhatYieldsByForceCostsNoLookForEvents) {
     return ++turns > 610;
   });
   // The checks after every 61 turns.
-  EXPECT_GE(looks, 9);
-  EXPECT_LE(looks, 12);
+  EXPECT_GE(checks, 9);
+  EXPECT_LE(checks, 12);
   scheduler->Close();
   scheduler->CancelAll();
   scheduler->Unref();
 }
 
 // One of several workers. The time limit cannot make the check later.
-TEST(Scheduler, AWorkerLooksIntoTheSharedQueueAfter127PollsAtTheLatest) {
+TEST(Scheduler, AWorkerChecksTheGlobalQueueWithin127Polls) {
   ThreadParker bottoms[2];
   auto* const scheduler = new Scheduler(
       std::make_unique<DriverRef<ThreadParker>>(bottoms[0]), {.workers = 2});
@@ -275,7 +275,7 @@ TEST(Scheduler, AWorkerLooksIntoTheSharedQueueAfter127PollsAtTheLatest) {
   }
 }
 
-TEST_F(SchedulerTest, SpawnUsesTheCurrentOne) {
+TEST_F(SchedulerTest, SpawnUsesTheCurrentScheduler) {
   EXPECT_EQ(Current(), nullptr);
   const ScopedDefault current(*scheduler_);
   EXPECT_EQ(Current(), scheduler_);
@@ -285,7 +285,7 @@ TEST_F(SchedulerTest, SpawnUsesTheCurrentOne) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(SchedulerTest, CountsTheTasksThatHaveNotEnded) {
+TEST_F(SchedulerTest, CountsLiveTasks) {
   auto body = []() -> Co<> { co_return; };
   scheduler_->Spawn(body).Detach();
   scheduler_->Spawn(body).Detach();
@@ -297,7 +297,7 @@ TEST_F(SchedulerTest, CountsTheTasksThatHaveNotEnded) {
 // Tasks spawn tasks from every worker while others wake them from outside; all
 // workers park and are unparked all the time. A lost wake-up would hang the
 // test.
-TEST_F(SchedulerTest, LosesNoTaskBetweenWorkersThatComeAndGoToSleep) {
+TEST_F(SchedulerTest, LosesNoTaskWhileWorkersParkAndUnpark) {
   constexpr int kRounds = 2'000;
   constexpr int kFan = 4;
   std::vector<std::thread> threads;
@@ -382,7 +382,7 @@ class HeldUpDriver {
 
 // A thread wakes a task. The task ends, and with it the scheduler, before that
 // thread has unparked a worker.
-TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
+TEST(Scheduler, LivesUntilAWakingThreadIsDoneWithIt) {
   HeldUpDriver driver;
   auto* scheduler =
       new Scheduler(std::make_unique<DriverRef<HeldUpDriver>>(driver));
@@ -420,7 +420,7 @@ TEST(Scheduler, LivesUntilAWakingThreadHasDoneWithIt) {
 }
 
 // To all other threads the task is running, so no other thread cancels it.
-TEST_F(SchedulerTest, CancelTasksCancelsWhatHasYielded) {
+TEST_F(SchedulerTest, CancelTasksCancelsATaskThatHasYielded) {
   auto body = []() -> Co<> {
     for (;;) co_await Yield();
   };
@@ -432,7 +432,7 @@ TEST_F(SchedulerTest, CancelTasksCancelsWhatHasYielded) {
   EXPECT_TRUE(yielding.IsFinished());
 }
 
-TEST_F(SchedulerTest, CancelTasksDestroysWhatIsSuspendedAndWhatIsQueued) {
+TEST_F(SchedulerTest, CancelTasksDestroysSuspendedAndQueuedTasks) {
   class Never {
    public:
     PollResult<void> Poll(Context&) { return kPending; }

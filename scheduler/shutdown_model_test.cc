@@ -241,7 +241,7 @@ MODEL_TEST(Shutdown, ATaskIsSpawnedBesideAWorker, .mode = model::Mode::kBounded,
 }
 
 // A list of all tasks includes a task that is just being taken from the queue.
-MODEL_TEST(Shutdown, WhoLooksForTasksMissesNone, .spurious_failures = 0) {
+MODEL_TEST(Shutdown, AListOfAllTasksMissesNone, .spurious_failures = 0) {
   auto* const world = new World;
   {
     World::TestTask task(world);
@@ -409,7 +409,7 @@ void EndBesideARescue(Ending ending) {
   world->Unref();
 }
 
-MODEL_TEST(TwoWorkersEnd, TheLastOneFinishes, .mode = model::Mode::kBounded,
+MODEL_TEST(TwoWorkersEnd, TheLastWorkerFinishes, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   auto* const world = new PlainWorld(2, Ending::kRight);
   world->queues.Close();
@@ -426,12 +426,12 @@ MODEL_TEST(TwoWorkersEnd, ATaskIsSpawnedFromOutside,
   SpawnFromOutside<PlainWorld>();
 }
 
-MODEL_TEST(TwoWorkersEnd, OneOfThemSpawns, .mode = model::Mode::kBounded,
+MODEL_TEST(TwoWorkersEnd, AWorkerSpawnsATask, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   SpawnAtAWorker<PlainWorld>();
 }
 
-MODEL_TEST(TwoWorkersEnd, TheWatchdogRescuesWhatOneHas,
+MODEL_TEST(TwoWorkersEnd, TheWatchdogRescuesAWorkersTasks,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   EndBesideARescue<PlainWorld>(Ending::kRight);
@@ -459,12 +459,12 @@ MODEL_TEST(TwoWorkersCancel, ATaskIsSpawnedFromOutside,
   SpawnFromOutside<World>();
 }
 
-MODEL_TEST(TwoWorkersCancel, WhatOneOfThemSpawns, .mode = model::Mode::kRandom,
+MODEL_TEST(TwoWorkersCancel, AWorkerSpawnsATask, .mode = model::Mode::kRandom,
            .max_executions = 5'000) {
   SpawnAtAWorker<World>();
 }
 
-MODEL_TEST(TwoWorkersCancel, WhatTheWatchdogRescues,
+MODEL_TEST(TwoWorkersCancel, TheWatchdogRescuesAWorkersTasks,
            .mode = model::Mode::kRandom, .max_executions = 5'000) {
   EndBesideARescue<World>(Ending::kRight);
 }
@@ -483,8 +483,7 @@ MODEL_MUTANTS(TwoWorkersCancel, "scheduler/queue/run_queues.h",
               "Own::Add at: it counts for metrics");
 
 // Otherwise the count of all tasks might be less than zero.
-MODEL_TEST(AddedLate, WhatIsCountedAsTakenIsCountedAsMade,
-           .spurious_failures = 0) {
+MODEL_TEST(AddedLate, ATakenTaskIsCountedAsInjected, .spurious_failures = 0) {
   auto* const world = new World;
   {
     World::TestTask task(world);

@@ -124,7 +124,7 @@ class TaskDumpTest : public ::testing::Test {
   QueueSchedule* const schedule_ = new QueueSchedule;
 };
 
-TEST_F(TaskDumpTest, OfNothingIsEmpty) {
+TEST_F(TaskDumpTest, OfNoTasksIsEmpty) {
   EXPECT_EQ(Dump().ToString(), "0 tasks\n");
 }
 
@@ -150,7 +150,7 @@ TEST_F(TaskDumpTest, PrintsEachTask) {
                          "  awaiting rouse::dump_test::Never\n"));
 }
 
-TEST_F(TaskDumpTest, IsStringifiedAsItPrints) {
+TEST_F(TaskDumpTest, AbslStringifyMatchesThePrintedText) {
   schedule_->Spawn(Never()).Detach();
   const TaskDump dump = Dump();
   EXPECT_EQ(absl::StrCat(dump), dump.ToString());
@@ -163,7 +163,7 @@ TEST_F(TaskDumpTest, ListsTasksInTheOrderOfTheirIds) {
   for (size_t i = 0; i < 9; ++i) EXPECT_EQ(dump.tasks()[i].id, i + 1);
 }
 
-TEST_F(TaskDumpTest, NamesTheTaskThatAnotherJoins) {
+TEST_F(TaskDumpTest, NamesAJoinedTask) {
   JoinHandle<void> joined = schedule_->Spawn(Never());
   const auto join = [&]() -> Co<> { (co_await joined).IgnoreError(); };
   schedule_->Spawn(join).Detach();
@@ -174,7 +174,7 @@ TEST_F(TaskDumpTest, NamesTheTaskThatAnotherJoins) {
       ::testing::EndsWith("\n  awaiting rouse::JoinHandle<void>, task 1\n"));
 }
 
-TEST_F(TaskDumpTest, LeavesOutWhatHasEnded) {
+TEST_F(TaskDumpTest, LeavesOutCompleteTasks) {
   const auto nothing = []() -> Co<> { co_return; };
   JoinHandle<void> ended = schedule_->Spawn(nothing());
   schedule_->Spawn(Never()).Detach();
@@ -185,7 +185,7 @@ TEST_F(TaskDumpTest, LeavesOutWhatHasEnded) {
   EXPECT_EQ(dump.tasks()[0].id, 2u);
 }
 
-TEST_F(TaskDumpTest, TheTaskThatAsksIsRunning) {
+TEST_F(TaskDumpTest, TheDumpingTaskIsRunning) {
   std::optional<TaskDump> dump;
   const auto ask = [&]() -> Co<> {
     dump = Dump(5'000);
@@ -201,13 +201,13 @@ TEST_F(TaskDumpTest, TheTaskThatAsksIsRunning) {
 }
 
 // A 32-bit clock of milliseconds wraps after 49 days.
-TEST_F(TaskDumpTest, TimeMayWrap) {
+TEST_F(TaskDumpTest, TheClockCanWrap) {
   schedule_->Spawn(Never()).Detach();
   schedule_->RunNext(UINT32_MAX - 4);
   EXPECT_EQ(Dump(5).tasks()[0].polled_ago, absl::Milliseconds(10));
 }
 
-TEST_F(TaskDumpTest, APollAfterTheTimeOfTheDumpIsJustNow) {
+TEST_F(TaskDumpTest, APollAfterTheDumpIsShownAsJustNow) {
   schedule_->Spawn(Never()).Detach();
   schedule_->RunNext(10);
   EXPECT_EQ(Dump(9).tasks()[0].polled_ago, absl::ZeroDuration());
@@ -215,7 +215,7 @@ TEST_F(TaskDumpTest, APollAfterTheTimeOfTheDumpIsJustNow) {
 
 // Every wake leads to a poll, and every task ends, however often all tasks are
 // inspected in the meantime.
-TEST_F(TaskDumpTest, DisturbsNobody) {
+TEST_F(TaskDumpTest, DisturbsNoTask) {
   constexpr int kTasks = 50;
   constexpr int kYields = 200;
   std::atomic<int> ended = 0;
@@ -244,7 +244,7 @@ TEST_F(TaskDumpTest, DisturbsNobody) {
 
 // Trap: a task that is being inspected must be cancelled all the same, on the
 // thread that shuts the scheduler down.
-TEST_F(TaskDumpTest, MeetsAShutdown) {
+TEST_F(TaskDumpTest, RacesWithAShutdown) {
   class Guard {
    public:
     explicit Guard(std::vector<std::thread::id>* ended) : ended_(ended) {}

@@ -130,11 +130,11 @@ TEST_F(TaskSizeTest, ATaskIsOneAllocationFromSpawnToJoin) {
   EXPECT_EQ(CountAllocations({}), 1);
 }
 
-TEST_F(TaskSizeTest, ANameIsAnother) {
+TEST_F(TaskSizeTest, ANameIsAnotherAllocation) {
   EXPECT_EQ(CountAllocations({.name = "reader"}), 2);
 }
 
-TEST_F(TaskSizeTest, ATaskOfATaskIsOneAllocation) {
+TEST_F(TaskSizeTest, ATaskSpawnedByATaskIsOneAllocation) {
   int count = 0;
   auto parent = PollFn([&count](Context&) -> PollResult<void> {
     count = FailEachAllocation([] { return Spawn(Large()); },
@@ -150,7 +150,7 @@ TEST_F(TaskSizeTest, ATaskOfATaskIsOneAllocation) {
 #endif  // ROUSE_CAN_FAIL_ALLOCATIONS
 
 // Pooled tasks do not take more than one block either.
-TEST(TaskSize, ManyTasksAreAsManyBlocksOfThePool) {
+TEST(TaskSize, EachTaskTakesOneBlockOfThePool) {
   if (!FramePool::kIsPooled) GTEST_SKIP() << "there is no pool";
   constexpr size_t kTasks = 1000;
   // Has one of the pool's sizes.

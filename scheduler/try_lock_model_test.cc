@@ -28,7 +28,7 @@ struct World {
   model::Cell<int> runs{0};
 };
 
-MODEL_TEST(TryLock, OneOfTwoTakesIt) {
+MODEL_TEST(TryLock, OneOfTwoThreadsAcquiresTheLock) {
   World world;
   bool other_has_it = false;
   Thread other([&] { other_has_it = world.RunIfFree(); });
@@ -40,7 +40,7 @@ MODEL_TEST(TryLock, OneOfTwoTakesIt) {
 
 // The actions of the blocking thread are visible to the replacement thread, and
 // vice versa if the worker comes back.
-MODEL_TEST(TryLock, IsReleasedAndAcquiredAgainOrNot) {
+MODEL_TEST(TryLock, IsReleasedAndPerhapsReacquired) {
   World world;
   Require(world.RunIfFree());
   world.run_lock.Release();
@@ -54,7 +54,7 @@ MODEL_TEST(TryLock, IsReleasedAndAcquiredAgainOrNot) {
 
 // The replacement thread blocks, too: the worker goes back to the first thread
 // or on to the next replacement thread.
-MODEL_TEST(TryLock, GoesFromOneToTheNext) {
+MODEL_TEST(TryLock, PassesFromThreadToThread) {
   World world;
   Require(world.RunIfFree());
   world.run_lock.Release();

@@ -50,7 +50,7 @@ class SlowDriver final : public AnyDriver {
   const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
-TEST(WatchdogTest, AWorkerThatSleepsWhileItLooksForEventsGetsTheDriver) {
+TEST(WatchdogTest, ASleepingWorkerGetsTheDriverFromTheWatchdog) {
   Events events;
   auto* const scheduler = new Scheduler(std::make_unique<SlowDriver>(&events));
   auto watchdog = Watchdog::Start(*scheduler, absl::Milliseconds(1), "dog");

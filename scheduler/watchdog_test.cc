@@ -132,14 +132,14 @@ TEST_F(WatchdogTest, TakesTheNextTaskFromAStuckWorker) {
   EXPECT_EQ(queues().Of(1).PopNext(), nullptr);
 }
 
-TEST_F(WatchdogTest, LooksForEventsIfAllWorkersAreStuck) {
+TEST_F(WatchdogTest, ChecksForEventsIfAllWorkersAreStuck) {
   Start();
   while (driver_.polls < 3) std::this_thread::yield();
   EXPECT_FALSE(driver_.parked.HasBeenNotified());
 }
 
 // A worker is not stuck, but has many polls to do before it checks for events.
-TEST_F(WatchdogTest, LooksForEventsIfNoWorkerDoes) {
+TEST_F(WatchdogTest, ChecksForEventsIfNoWorkerDoes) {
   auto body = []() -> Co<> {
     for (;;) co_await Yield();
   };
@@ -160,7 +160,7 @@ TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
 
 // Tokio #4730. The worker sleeps while another thread holds the driver. Then
 // the holder leaves the driver and gets stuck.
-TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
+TEST_F(WatchdogTest, MakesASleepingWorkerParkInTheDriver) {
   ASSERT_TRUE(scheduler_->driver().TryHold());
   thread_ = std::thread([this] { scheduler_->worker(1).Run(); });
   while (!queues().idle().IsAsleep(1)) std::this_thread::yield();
@@ -171,7 +171,7 @@ TEST_F(WatchdogTest, HasASleeperParkInTheDriver) {
 
 // The watchdog sleeps after some checks in vain, and would stay asleep if it
 // were not woken.
-TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
+TEST_F(WatchdogTest, IsWokenByAWakingWorker) {
   // Otherwise the watchdog would wake the sleeping worker, to check for events.
   ASSERT_TRUE(scheduler_->driver().TryHold());
   ASSERT_TRUE(queues().Of(1).Sleep());
@@ -200,7 +200,7 @@ TEST_F(WatchdogTest, IsWokenByAWorkerThatAwakes) {
 }
 
 // The wake and the end of the watchdog may coincide.
-TEST_F(WatchdogTest, EndsAtOnceAlthoughItWasJustWoken) {
+TEST_F(WatchdogTest, EndsAtOnceAfterAWake) {
   ASSERT_TRUE(queues().Of(0).Sleep());
   ASSERT_TRUE(queues().Of(1).Sleep());
   constexpr absl::Duration kBound = absl::Minutes(2);

@@ -102,7 +102,7 @@ class World {
   Cell<bool> has_run_{false};
 };
 
-MODEL_TEST(WorkerClock, StandsUntilATaskHasRun, .mode = model::Mode::kBounded,
+MODEL_TEST(WorkerClock, IsHeldUntilATaskHasRun, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   World world;
   Thread other([&] { world.Submit(); });
@@ -117,7 +117,7 @@ MODEL_TEST(WorkerClock, StandsUntilATaskHasRun, .mode = model::Mode::kBounded,
 
 // The clock is held even before the worker has slept for the first time, and
 // while another worker parks in the driver.
-MODEL_TEST(WorkerClock, IsHeldFromWhenAThreadRunsTheWorker,
+MODEL_TEST(WorkerClock, IsHeldBeforeTheFirstSleepOfAWorker,
            .spurious_failures = 0) {
   Clock clock;
   clock.Pause();
@@ -133,7 +133,7 @@ MODEL_TEST(WorkerClock, IsHeldFromWhenAThreadRunsTheWorker,
 
 // A thread that has taken the worker from the sleeping ones may come when no
 // thread runs the worker any more: then the clock is not held forever.
-MODEL_TEST(WorkerClock, IsNotHeldForAWorkerThatNoThreadRuns,
+MODEL_TEST(WorkerClock, IsNotHeldForAWorkerWithoutAThread,
            .spurious_failures = 0) {
   Clock clock;
   clock.Pause();

@@ -40,7 +40,7 @@ auto Seven(std::shared_ptr<int> witness) {
   return [witness = std::move(witness)] { return *witness; };
 }
 
-TEST(BlockingPoolMemory, ACallWithoutAThreadFailsAndLeavesThePoolAsItWas) {
+TEST(BlockingPoolMemory, ACallWithoutAThreadFailsAndLeavesThePoolUnchanged) {
   const auto witness = std::make_shared<int>(7);
   // The pool holds `witness` too, until it is destroyed.
   const auto create = [&witness] {
@@ -67,7 +67,7 @@ TEST(BlockingPoolMemory, ACallWithoutAThreadFailsAndLeavesThePoolAsItWas) {
   EXPECT_GT(exhausted, 0);
 }
 
-TEST(BlockingPoolMemory, ACallThatIsWaitedForByAThreadRuns) {
+TEST(BlockingPoolMemory, ACallRunsOnAThreadThatWaits) {
   const auto witness = std::make_shared<int>(7);
   const BlockingPool::Owner pool = BlockingPool::Create();
   absl::Notification begun;
@@ -91,7 +91,7 @@ TEST(BlockingPoolMemory, ACallThatIsWaitedForByAThreadRuns) {
   EXPECT_THAT(BlockOn(std::move(busy)), IsOk());
 }
 
-TEST(BlockingPoolMemory, AClockThatCannotBeHeldIsNotHeldForEver) {
+TEST(BlockingPoolMemory, AClockIsReleasedIfACallCannotBeSpawned) {
   const std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
   const BlockingPool::Owner pool = BlockingPool::Create(

@@ -12,17 +12,17 @@
 // them:
 //
 //   blocking_shutdown
-//       AllCallsHaveGoneAfterTheShutdown
+//       AllCallsAreDestroyedByTheShutdown
 //   spawn_mandatory_blocking_should_always_run
-//       MandatoryWorkIsDoneIfItCameBeforeTheShutdown, the first call
+//       MandatoryWorkBeforeTheShutdownIsDone, the first call
 //   spawn_mandatory_blocking_should_run_even_when_shutting_down_from_other_thread
 //       the same, the second call
 //   spawn_blocking_when_paused
 //       AClockIsHeldUntilTheCallHasEnded
 //   spawn_blocking_then_shutdown, spawn_blocking_racing_shutdown_resolves
-//       AShutdownMeetsWorkAndAThreadWhoseTimeIsUp
+//       AShutdownRacesWithWorkAndAThreadThatTimesOut
 //   spawn_blocking_at_thread_cap_runs
-//       OneThreadRunsOneCallAtATime, AWakeThatAnotherThreadForestallsIsNotLost
+//       OneThreadRunsOneCallAtATime, AWakeIsNotLostToABusyThread
 
 #include <cstddef>
 #include <memory>
@@ -96,7 +96,7 @@ absl::Status ResultOf(JoinHandle<void>& handle) {
 
 // P3. Tokio's first pool lost work that was spawned while its thread's time ran
 // out (#1560).
-MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
+MODEL_TEST(BlockingPool, WorkIsDoneIfAThreadTimesOutMeanwhile,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
@@ -109,9 +109,8 @@ MODEL_TEST(BlockingPool, WorkThatMeetsAThreadWhoseTimeIsUpIsDone,
   RequireEmpty(*pool);
 }
 
-MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
-           .mode = Mode::kBounded, .preemption_bound = 1,
-           .spurious_failures = 0) {
+MODEL_TEST(BlockingPool, CallsThatWaitForEachOtherEnd, .mode = Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
   // A single call would wait forever.
@@ -129,9 +128,8 @@ MODEL_TEST(BlockingPool, CallsThatWaitForOneAnotherAreDone,
 
 // A busy thread that returns to the queue does not make the pool forget a woken
 // thread, either.
-MODEL_TEST(BlockingPool, AWakeThatAnotherThreadForestallsIsNotLost,
-           .mode = Mode::kBounded, .preemption_bound = 1,
-           .spurious_failures = 0) {
+MODEL_TEST(BlockingPool, AWakeIsNotLostToABusyThread, .mode = Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
   for (int i = 0; i < 2; ++i) {
@@ -164,9 +162,8 @@ MODEL_TEST(BlockingPool, OneThreadRunsOneCallAtATime, .mode = Mode::kBounded,
 }
 
 // The first call does not end before the second has begun.
-MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
-           .mode = Mode::kBounded, .preemption_bound = 1,
-           .spurious_failures = 0) {
+MODEL_TEST(BlockingPool, WithoutALimitNoCallIsQueued, .mode = Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
   Count count;
   auto meet = [&count] {
@@ -184,20 +181,21 @@ MODEL_TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn,
 
 // P1: no object that a call held is left, either. Its destruction comes before
 // everything that follows the shutdown.
-MODEL_TEST(BlockingPool, AllCallsHaveGoneAfterTheShutdown,
+MODEL_TEST(BlockingPool, AllCallsAreDestroyedByTheShutdown,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   class Call {
    public:
-    explicit Call(model::Cell<bool>* gone) : gone_(gone) {}
-    Call(Call&& other) noexcept : gone_(std::exchange(other.gone_, nullptr)) {}
+    explicit Call(model::Cell<bool>* destroyed) : destroyed_(destroyed) {}
+    Call(Call&& other) noexcept
+        : destroyed_(std::exchange(other.destroyed_, nullptr)) {}
     ~Call() {
-      if (gone_ != nullptr) gone_->Write() = true;
+      if (destroyed_ != nullptr) destroyed_->Write() = true;
     }
     void operator()() const {}
 
    private:
-    model::Cell<bool>* gone_;
+    model::Cell<bool>* destroyed_;
   };
   // Each is destroyed on whichever thread takes the call.
   model::Cell<bool> first_gone(false), second_gone(false);
@@ -233,7 +231,7 @@ MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
 }
 
 // P3. Tokio #7922: a wake and a shutdown that coincided were counted twice.
-MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
+MODEL_TEST(BlockingPool, AShutdownRacesWithWorkAndAThreadThatTimesOut,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
@@ -249,7 +247,7 @@ MODEL_TEST(BlockingPool, AShutdownMeetsWorkAndAThreadWhoseTimeIsUp,
   RequireEmpty(*pool);
 }
 
-MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
+MODEL_TEST(BlockingPool, MandatoryWorkBeforeTheShutdownIsDone,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
@@ -272,7 +270,7 @@ MODEL_TEST(BlockingPool, MandatoryWorkIsDoneIfItCameBeforeTheShutdown,
 }
 
 // The last of the threads frees the pool.
-MODEL_TEST(BlockingPool, GoesOnInTheBackground, .mode = Mode::kBounded,
+MODEL_TEST(BlockingPool, ContinuesInTheBackground, .mode = Mode::kBounded,
            .preemption_bound = 1) {
   BlockingPool::Owner pool = Pool(2);
   for (int i = 0; i < 2; ++i) pool->SpawnMandatory([] {}).Detach();
@@ -289,7 +287,7 @@ MODEL_TEST(BlockingPool, IsDestroyedByItsOwnCall, .mode = Mode::kBounded,
 }
 
 // Each thread that ends joins the thread that ended before it, in any order.
-MODEL_TEST(BlockingPool, ThreadsThatEndTogetherAreAllJoined,
+MODEL_TEST(BlockingPool, ThreadsThatExitTogetherAreAllJoined,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(3);

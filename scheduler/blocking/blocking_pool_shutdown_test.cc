@@ -64,7 +64,7 @@ class BlockingPoolShutdownTest : public ::testing::Test {
 };
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(BlockingPoolShutdownTest, AJoinersWakerThatThrowsKeepsNoCallWaiting) {
+TEST_F(BlockingPoolShutdownTest, AThrowingWakerDoesNotStopTheOtherCalls) {
   JoinHandle<void> first = pool_->Spawn([] {});
   JoinHandle<void> second = pool_->Spawn([] {});
   const Waker throws =
@@ -82,7 +82,7 @@ TEST_F(BlockingPoolShutdownTest, AJoinersWakerThatThrowsKeepsNoCallWaiting) {
 #endif
 
 // P1.
-TEST_F(BlockingPoolShutdownTest, CancelsWhatHasNotBegun) {
+TEST_F(BlockingPoolShutdownTest, CancelsCallsThatHaveNotBegun) {
   bool ran = false;
   JoinHandle<void> handle = pool_->Spawn([&ran] { ran = true; });
   pool_->Close();
@@ -94,7 +94,7 @@ TEST_F(BlockingPoolShutdownTest, CancelsWhatHasNotBegun) {
   EXPECT_TRUE(pool_->Shutdown());
 }
 
-TEST_F(BlockingPoolShutdownTest, RunsWhatIsMandatoryInOrder) {
+TEST_F(BlockingPoolShutdownTest, RunsMandatoryCallsInOrder) {
   std::vector<int> order;
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < 3; ++i) {
@@ -113,7 +113,7 @@ TEST_F(BlockingPoolShutdownTest, RunsWhatIsMandatoryInOrder) {
   }
 }
 
-TEST_F(BlockingPoolShutdownTest, WhatIsSpawnedLaterIsCancelledAtOnce) {
+TEST_F(BlockingPoolShutdownTest, CancelsLaterCallsAtOnce) {
   pool_->Close();
   JoinHandle<int> optional = pool_->Spawn([] { return 2; });
   JoinHandle<int> mandatory = pool_->SpawnMandatory([] { return 3; });
@@ -123,12 +123,12 @@ TEST_F(BlockingPoolShutdownTest, WhatIsSpawnedLaterIsCancelledAtOnce) {
   EXPECT_THAT(BlockOn(std::move(mandatory)), StatusIs(kCancelled));
 }
 
-TEST_F(BlockingPoolShutdownTest, WaitsForItsLimitAndLetsTheRestGoOn) {
+TEST_F(BlockingPoolShutdownTest, WaitsForItsLimitAndLetsTheRestContinue) {
   EXPECT_FALSE(pool_->Shutdown(absl::Milliseconds(1)));
   EXPECT_FALSE(busy_->IsFinished());
 }
 
-TEST_F(BlockingPoolShutdownTest, IsThroughWhenTheThreadsHaveEndedInTime) {
+TEST_F(BlockingPoolShutdownTest, ReturnsTrueIfTheThreadsExitInTime) {
   std::thread ending([this] { end_.Notify(); });
   EXPECT_TRUE(pool_->Shutdown(absl::Hours(1)));
   EXPECT_EQ(pool_->metrics().threads, 0u);
@@ -137,14 +137,14 @@ TEST_F(BlockingPoolShutdownTest, IsThroughWhenTheThreadsHaveEndedInTime) {
 }
 
 // P5: a limit of zero does not mean a wait forever.
-TEST_F(BlockingPoolShutdownTest, AfterItsLimitNobodyWaitsAgain) {
+TEST_F(BlockingPoolShutdownTest, DoesNotWaitAgainAfterItsLimit) {
   EXPECT_FALSE(pool_->Shutdown(absl::ZeroDuration()));
   EXPECT_FALSE(pool_->Shutdown());
   pool_.reset();
   EXPECT_FALSE(busy_->IsFinished());
 }
 
-TEST_F(BlockingPoolShutdownTest, WhatIsMandatoryRunsInTheBackgroundToo) {
+TEST_F(BlockingPoolShutdownTest, RunsMandatoryCallsInTheBackground) {
   absl::Notification ran;
   JoinHandle<void> handle = pool_->SpawnMandatory([&ran] { ran.Notify(); });
   EXPECT_FALSE(pool_->Shutdown(absl::ZeroDuration()));
@@ -153,7 +153,7 @@ TEST_F(BlockingPoolShutdownTest, WhatIsMandatoryRunsInTheBackgroundToo) {
   EXPECT_THAT(BlockOn(std::move(handle)), IsOk());
 }
 
-TEST_F(BlockingPoolShutdownTest, ADestructorOfWhatIsCancelledMaySpawn) {
+TEST_F(BlockingPoolShutdownTest, TheDestructorOfACancelledCallCanSpawn) {
   class SpawnsAtTheEnd {
    public:
     SpawnsAtTheEnd(BlockingPool* pool, std::optional<JoinHandle<int>>* handle)
@@ -176,7 +176,7 @@ TEST_F(BlockingPoolShutdownTest, ADestructorOfWhatIsCancelledMaySpawn) {
   EXPECT_THAT(BlockOn(*std::move(handle)), StatusIs(kCancelled));
 }
 
-TEST(BlockingPool, InTheBackgroundNoThreadLocalIsWaitedFor) {
+TEST(BlockingPool, DoesNotWaitForThreadLocalsInTheBackground) {
   // Never destroyed, because the thread is not waited for.
   static absl::Notification& begun = *new absl::Notification;
   static absl::Notification& end = *new absl::Notification;
@@ -195,7 +195,7 @@ TEST(BlockingPool, InTheBackgroundNoThreadLocalIsWaitedFor) {
   end.Notify();
 }
 
-TEST(BlockingPool, DestroyedByItsOwnCallItWaitsForNobody) {
+TEST(BlockingPool, DestroyedByItsOwnCallWaitsForNoThread) {
   absl::Notification stopped;
   BlockingPool::Owner pool = BlockingPool::Create(
       {.on_thread_stop = [&stopped] { stopped.Notify(); }});
@@ -209,7 +209,7 @@ TEST(BlockingPool, DestroyedByItsOwnCallItWaitsForNobody) {
 }
 
 // Such a call is cancelled while the pool is being closed.
-TEST(BlockingPool, ACallThatOwnsItMayBeCancelled) {
+TEST(BlockingPool, ACallThatOwnsThePoolCanBeCancelled) {
   class Owns {
    public:
     Owns(BlockingPool::Owner pool, absl::Notification* end)
@@ -244,7 +244,7 @@ TEST(BlockingPool, WithoutThreadsIsDestroyedAtOnce) {
   EXPECT_TRUE(pool->Shutdown(absl::ZeroDuration()));
 }
 
-TEST(BlockingPool, IdleThreadsEndWithIt) {
+TEST(BlockingPool, IdleThreadsExitWithThePool) {
   std::atomic<int> stopped = 0;
   BlockingPool::Owner pool = BlockingPool::Create({
       .keep_alive = absl::InfiniteDuration(),
@@ -256,7 +256,7 @@ TEST(BlockingPool, IdleThreadsEndWithIt) {
   EXPECT_EQ(stopped, 1);
 }
 
-TEST(BlockingPool, ForgetsItsThreadsScopeWhenItIsClosed) {
+TEST(BlockingPool, DropsTheThreadScopeWhenClosed) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   auto held = std::make_shared<int>(7);
   pool->SetThreadScope([held] { return held; });

@@ -119,15 +119,15 @@ void Press(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
   } while (absl::Now() < end);
 }
 
-TEST(BlockingPoolStress, ThreadsComeAndGo) {
+TEST(BlockingPoolStress, ThreadsStartAndExit) {
   Press(absl::Microseconds(50), 512, /*close_amid=*/false);
 }
 
-TEST(BlockingPoolStress, AtTheLimit) {
+TEST(BlockingPoolStress, CallsQueueAtTheLimit) {
   Press(absl::Seconds(10), 2, /*close_amid=*/false);
 }
 
-TEST(BlockingPoolStress, ClosedAmidTheWork) {
+TEST(BlockingPoolStress, ThePoolIsClosedAmidTheWork) {
   Press(absl::Microseconds(50), 3, /*close_amid=*/true);
 }
 

@@ -124,12 +124,12 @@ TEST(BlockingPool, StartsNoThreadBeforeThereIsWork) {
   EXPECT_EQ(pool->metrics().threads, 0u);
 }
 
-TEST(BlockingPool, GivesWhatTheCallReturns) {
+TEST(BlockingPool, ReturnsTheResultOfTheCall) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   EXPECT_THAT(BlockOn(pool->Spawn([] { return 7; })), IsOkAndHolds(7));
 }
 
-TEST(BlockingPool, AVoidCallGivesAStatus) {
+TEST(BlockingPool, AVoidCallReturnsAStatus) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   EXPECT_THAT(BlockOn(pool->Spawn([] {})), IsOk());
 }
@@ -141,7 +141,7 @@ TEST(BlockingPool, AStatusOrIsNotNested) {
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kNotFound, "no"));
 }
 
-TEST(BlockingPool, TakesWhatCanOnlyBeMovedAndCalledOnce) {
+TEST(BlockingPool, TakesAMoveOnlyCallableOnce) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   class Once {
    public:
@@ -167,7 +167,7 @@ TEST(BlockingPool, CallsOnANamedThreadOfItsOwn) {
   EXPECT_THAT(BlockOn(pool->Spawn(name)), IsOkAndHolds("files-0"));
 }
 
-TEST(BlockingPool, GivesItsThreadsTheStackThatIsAskedFor) {
+TEST(BlockingPool, ThreadsHaveTheConfiguredStackSize) {
   const BlockingPool::Owner pool =
       BlockingPool::Create({.thread_stack_size = 1 << 20});
   auto stack_size = [] {
@@ -181,7 +181,7 @@ TEST(BlockingPool, GivesItsThreadsTheStackThatIsAskedFor) {
   EXPECT_THAT(BlockOn(pool->Spawn(stack_size)), IsOkAndHolds(1u << 20));
 }
 
-TEST(BlockingPool, DestroysTheCallWhereItRanBeforeItsResultIsThere) {
+TEST(BlockingPool, DestroysTheCallOnItsThreadBeforeTheResultIsReady) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   std::atomic<std::thread::id> destroyed_on;
   auto call = [witness = Witness(&destroyed_on)] {
@@ -193,7 +193,7 @@ TEST(BlockingPool, DestroysTheCallWhereItRanBeforeItsResultIsThere) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST(BlockingPool, AnExceptionIsTheJoinHandles) {
+TEST(BlockingPool, AnExceptionReachesTheJoinHandle) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   std::atomic<std::thread::id> destroyed_on;
   JoinHandle<int> handle =
@@ -224,13 +224,13 @@ TEST(BlockingPool, ADetachedCallRuns) {
   ran.WaitForNotification();
 }
 
-TEST(BlockingPool, ACallMaySpawnAnother) {
+TEST(BlockingPool, ACallCanSpawnAnother) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   auto outer = [&pool] { return BlockOn(pool->Spawn([] { return 7; })); };
   EXPECT_THAT(BlockOn(pool->Spawn(outer)), IsOkAndHolds(7));
 }
 
-TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn) {
+TEST(BlockingPool, WithoutALimitNoCallIsQueued) {
   constexpr int kCalls = 3;
   const BlockingPool::Owner pool = BlockingPool::Create(
       {.max_threads = 1, .keep_alive = absl::InfiniteDuration()});
@@ -251,7 +251,7 @@ TEST(BlockingPool, WithoutALimitNoCallWaitsForItsTurn) {
 }
 
 // A starting thread may take long.
-TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
+TEST(BlockingPool, AnIdleThreadIsUsedWhileAnotherStarts) {
   absl::Notification may_start;
   std::atomic<int> starts = 0;
   BlockingOptions options;
@@ -273,7 +273,7 @@ TEST(BlockingPool, AnIdleThreadIsUsedBesideOneThatIsStarting) {
 }
 
 // P6.
-TEST(BlockingPool, ABudgetDoesNotFollowIntoACall) {
+TEST(BlockingPool, ACallHasNoBudget) {
   // Ready if the budget has a unit, which it takes.
   class TakeUnit {
    public:
@@ -306,7 +306,7 @@ TEST(BlockingPool, ABudgetDoesNotFollowIntoACall) {
   EXPECT_THAT(BlockOn(pool->Spawn(call)), IsOkAndHolds(kUnits));
 }
 
-TEST(BlockingPool, AbortedBeforeItHasBegunACallDoesNotRun) {
+TEST(BlockingPool, ACallAbortedBeforeItBeginsDoesNotRun) {
   const BlockingPool::Owner pool = OneThread();
   bool ran = false;
   std::atomic<std::thread::id> destroyed_on;
@@ -322,7 +322,7 @@ TEST(BlockingPool, AbortedBeforeItHasBegunACallDoesNotRun) {
   EXPECT_NE(destroyed_on.load(), std::thread::id());
 }
 
-TEST(BlockingPool, AbortedWhenItHasBegunACallGivesItsResult) {
+TEST(BlockingPool, ACallAbortedAfterItBeginsReturnsItsResult) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   absl::Notification begun;
   absl::Notification aborted;
@@ -337,7 +337,7 @@ TEST(BlockingPool, AbortedWhenItHasBegunACallGivesItsResult) {
   EXPECT_THAT(BlockOn(std::move(handle)), IsOkAndHolds(7));
 }
 
-TEST(BlockingPool, AtTheLimitCallsWaitFirstInFirstOut) {
+TEST(BlockingPool, AtTheLimitCallsQueueInOrder) {
   const BlockingPool::Owner pool = OneThread();
   std::vector<int> order;
   std::vector<JoinHandle<void>> handles;
@@ -364,7 +364,7 @@ TEST(BlockingPool, StartsAThreadForEachCallThatFindsNoneIdle) {
   EXPECT_EQ(pool->metrics().idle_threads, 0u);
 }
 
-TEST(BlockingPool, WakesTheThreadThatWentIdleLastAndNoOther) {
+TEST(BlockingPool, WakesOnlyTheThreadThatWentIdleLast) {
   const BlockingPool::Owner pool =
       BlockingPool::Create({.keep_alive = absl::InfiniteDuration()});
   {
@@ -381,7 +381,7 @@ TEST(BlockingPool, WakesTheThreadThatWentIdleLastAndNoOther) {
   EXPECT_EQ(pool->metrics().threads, 2u);
 }
 
-TEST(BlockingPool, AThreadThatIsIdleForTooLongEndsAndIsReplaced) {
+TEST(BlockingPool, AThreadThatIsIdleTooLongExitsAndIsReplaced) {
   std::atomic<int> started = 0;
   const BlockingPool::Owner pool = BlockingPool::Create({
       .keep_alive = absl::Milliseconds(1),
@@ -394,14 +394,14 @@ TEST(BlockingPool, AThreadThatIsIdleForTooLongEndsAndIsReplaced) {
   }
 }
 
-TEST(BlockingPool, NoIdleThreadIsKeptForNoTime) {
+TEST(BlockingPool, AKeepAliveOfZeroKeepsNoIdleThread) {
   const BlockingPool::Owner pool =
       BlockingPool::Create({.keep_alive = -absl::InfiniteDuration()});
   EXPECT_THAT(BlockOn(pool->Spawn([] { return 7; })), IsOkAndHolds(7));
   WaitUntilGone(*pool);
 }
 
-TEST(BlockingPool, CallsItsHooksAroundAllElse) {
+TEST(BlockingPool, CallsItsHooksFirstAndLast) {
   std::vector<std::string> log;  // used by one thread
   {
     const BlockingPool::Owner pool = BlockingPool::Create({
@@ -421,7 +421,7 @@ TEST(BlockingPool, CallsItsHooksAroundAllElse) {
 }
 
 // P4.
-TEST(BlockingPool, WithNoThreadToBeHadTheCallFails) {
+TEST(BlockingPool, ACallFailsIfNoThreadCanStart) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   std::atomic<std::thread::id> destroyed_on;
   bool ran = false;
@@ -442,7 +442,7 @@ TEST(BlockingPool, WithNoThreadToBeHadTheCallFails) {
 }
 
 // P4.
-TEST(BlockingPool, WhereThereIsAThreadTheCallWaitsForIt) {
+TEST(BlockingPool, ACallWaitsForAThreadIfNoneCanStart) {
   const BlockingPool::Owner pool = BlockingPool::Create();
   Busy busy(*pool);
   const bool allowed =
@@ -456,7 +456,7 @@ TEST(BlockingPool, WhereThereIsAThreadTheCallWaitsForIt) {
   if (!allowed) GTEST_SKIP() << "no filters of system calls here";
 }
 
-TEST(BlockingPool, AClockDoesNotAdvanceByItselfWhileThereIsWork) {
+TEST(BlockingPool, AClockDoesNotAutoAdvanceDuringACall) {
   const std::shared_ptr<Clock> clock = PausedClock();
   clock->SetAutoAdvance(true);
   const Instant start = clock->Now();
@@ -483,7 +483,7 @@ TEST(BlockingPool, AClockDoesNotAdvanceByItselfWhileThereIsWork) {
   EXPECT_EQ(clock->Now(), start + absl::Hours(1));
 }
 
-TEST(BlockingPool, WithoutThreadsIsAPanic) {
+TEST(BlockingPool, AMaximumOfZeroThreadsPanics) {
   EXPECT_PANIC(BlockingPool::Create({0}), "max_threads is 0");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using ::absl_testing::IsOkAndHolds;
 
-TEST(SpawnBlocking, GoesToTheCurrentPool) {
+TEST(SpawnBlocking, UsesTheCurrentPool) {
   const BlockingPool::Owner pool =
       BlockingPool::Create({.keep_alive = absl::InfiniteDuration()});
   const ScopedBlockingPool current(*pool);
@@ -39,7 +39,7 @@ TEST(SpawnBlocking, GuardsNest) {
   EXPECT_EQ(CurrentBlockingPool(), nullptr);
 }
 
-TEST(SpawnBlocking, WithoutAPoolIsAPanic) {
+TEST(SpawnBlocking, WithoutAPoolPanics) {
   EXPECT_PANIC(SpawnBlocking([] {}), "SpawnBlocking");
 }
 

@@ -26,7 +26,7 @@ namespace {
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 
-TEST(JoinSetMemory, AResultIsStillThereWhenThereIsMemoryForIt) {
+TEST(JoinSetMemory, AResultIsKeptUntilMemorySuffices) {
   auto* const schedule = new task::ManualSchedule;
   const absl::Cleanup unref = [schedule] { schedule->Unref(); };
   auto body = []() -> Co<int> {

@@ -74,7 +74,7 @@ class Owner {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-MODEL_TEST(JoinSet, NoEntryIsLostOrComesTwice, .mode = model::Mode::kBounded,
+MODEL_TEST(JoinSet, NoEntryIsLostOrReturnedTwice, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Owner owner;
   Entry* const a = new Entry(owner.list());
@@ -109,7 +109,7 @@ MODEL_TEST(JoinSet, NoEntryIsLostOrComesTwice, .mode = model::Mode::kBounded,
   owner.list()->Close();
 }
 
-MODEL_TEST(JoinSet, TheOwnerGoesWhileEntriesAreWoken) {
+MODEL_TEST(JoinSet, TheOwnerIsDestroyedWhileEntriesAreWoken) {
   Owner owner;
   Entry* const a = new Entry(owner.list());
   Entry* const b = new Entry(owner.list());
@@ -126,7 +126,7 @@ MODEL_TEST(JoinSet, TheOwnerGoesWhileEntriesAreWoken) {
 }
 
 // A wake that finds its entry in the list must publish nevertheless.
-MODEL_TEST(JoinSet, WhoRearmsSeesWhatCameBeforeEveryWake,
+MODEL_TEST(JoinSet, RearmingSeesWhatCameBeforeEveryWake,
            .spurious_failures = 0) {
   Owner owner;
   Entry* const entry = new Entry(owner.list());
@@ -150,7 +150,7 @@ MODEL_TEST(JoinSet, WhoRearmsSeesWhatCameBeforeEveryWake,
   entry->Unref();
 }
 
-MODEL_TEST(JoinSet, AnEntryThatIsNotRearmedNeverComesBack) {
+MODEL_TEST(JoinSet, AnEntryThatIsNotRearmedDoesNotReturn) {
   Owner owner;
   Entry* const entry = new Entry(owner.list());
   Thread other([waker = entry->NewWaker()]() mutable {
@@ -167,7 +167,7 @@ MODEL_TEST(JoinSet, AnEntryThatIsNotRearmedNeverComesBack) {
   }
 }
 
-MODEL_TEST(JoinSet, EntriesComeWhileWakersOfOthersAreClonedAndDropped) {
+MODEL_TEST(JoinSet, EntriesAreAddedWhileWakersAreClonedAndDropped) {
   Owner owner;
   Entry* const entry = new Entry(owner.list());
   Thread other(
@@ -220,7 +220,7 @@ class Seven {
 };
 
 // Tokio's abort_all_during_completion.
-MODEL_TEST(JoinSet, ItsTaskEndsWhileItIsAddedAndAborted,
+MODEL_TEST(JoinSet, ATaskEndsWhileItIsAddedAndAborted,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   auto* const schedule = new OneTaskSchedule;
@@ -241,7 +241,7 @@ MODEL_TEST(JoinSet, ItsTaskEndsWhileItIsAddedAndAborted,
   schedule->Unref();
 }
 
-MODEL_TEST(JoinSet, GoesWhileItsTaskEnds, .mode = model::Mode::kBounded,
+MODEL_TEST(JoinSet, IsDestroyedWhileItsTaskEnds, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto* const schedule = new OneTaskSchedule;
   {

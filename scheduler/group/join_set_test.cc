@@ -129,7 +129,7 @@ class JoinSetTest : public ::testing::Test {
   bool closed_ = false;
 };
 
-TEST_F(JoinSetTest, GivesResultsInTheOrderInWhichTasksEnd) {
+TEST_F(JoinSetTest, ReturnsResultsInTheOrderOfCompletion) {
   JoinSet<int> set;
   for (int i = 0; i < 4; ++i) set.Spawn(gates_.Task(i));
   RunReady();
@@ -143,7 +143,7 @@ TEST_F(JoinSetTest, GivesResultsInTheOrderInWhichTasksEnd) {
   EXPECT_TRUE(set.empty());
 }
 
-TEST_F(JoinSetTest, AnEmptySetGivesNothingAtOnce) {
+TEST_F(JoinSetTest, AnEmptySetReturnsNothingAtOnce) {
   JoinSet<int> set;
   EXPECT_FALSE(PollOnce(set.Next()).value().has_value());
   set.Spawn(gates_.Task(0));
@@ -154,7 +154,7 @@ TEST_F(JoinSetTest, AnEmptySetGivesNothingAtOnce) {
   EXPECT_FALSE(PollOnce(set.NextWithId()).value().has_value());
 }
 
-TEST_F(JoinSetTest, WakesItsTaskWhenOneEnds) {
+TEST_F(JoinSetTest, WakesTheWaiterWhenATaskEnds) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   set.Spawn(gates_.Task(1));
@@ -172,7 +172,7 @@ TEST_F(JoinSetTest, WakesItsTaskWhenOneEnds) {
   }
 }
 
-TEST_F(JoinSetTest, ANextThatIsAbandonedHasTakenNothing) {
+TEST_F(JoinSetTest, ACancelledNextTakesNoResult) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   {
@@ -185,7 +185,7 @@ TEST_F(JoinSetTest, ANextThatIsAbandonedHasTakenNothing) {
   EXPECT_EQ(NextNow(set), 0);
 }
 
-TEST_F(JoinSetTest, ANextThatIsAbandonedWakesNobody) {
+TEST_F(JoinSetTest, ACancelledNextIsNotWoken) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   RunReady();
@@ -201,7 +201,7 @@ TEST_F(JoinSetTest, ANextThatIsAbandonedWakesNobody) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST_F(JoinSetTest, TryNextTakesWhatHasEnded) {
+TEST_F(JoinSetTest, TryNextTakesAnAvailableResult) {
   JoinSet<int> set;
   EXPECT_FALSE(set.TryNext().has_value());
   set.Spawn(gates_.Task(0));
@@ -212,7 +212,7 @@ TEST_F(JoinSetTest, TryNextTakesWhatHasEnded) {
   EXPECT_FALSE(set.TryNext().has_value());
 }
 
-TEST_F(JoinSetTest, SaysWhichTaskHasEnded) {
+TEST_F(JoinSetTest, ReturnsTheIdOfTheTask) {
   JoinSet<int> set;
   const TaskId first = set.Spawn(gates_.Task(0));
   const TaskId second = set.Spawn(gates_.Task(1));
@@ -228,7 +228,7 @@ TEST_F(JoinSetTest, SaysWhichTaskHasEnded) {
   EXPECT_EQ(set.TryNextWithId()->id, first);
 }
 
-TEST_F(JoinSetTest, SpawnsOnWhomItIsTold) {
+TEST_F(JoinSetTest, SpawnsOnTheGivenScheduler) {
   JoinSet<int> set;
   set.SpawnOn(*scheduler_, gates_.Task(0));
   RunReady();
@@ -236,7 +236,7 @@ TEST_F(JoinSetTest, SpawnsOnWhomItIsTold) {
   EXPECT_EQ(NextNow(set), 0);
 }
 
-TEST_F(JoinSetTest, TakesInATaskThatHasEnded) {
+TEST_F(JoinSetTest, AcceptsACompleteTask) {
   JoinSet<int> set;
   gates_.Open(0);
   JoinHandle<int> handle = Spawn(gates_.Task(0));
@@ -245,7 +245,7 @@ TEST_F(JoinSetTest, TakesInATaskThatHasEnded) {
   EXPECT_EQ(NextNow(set), 0);
 }
 
-TEST_F(JoinSetTest, HoldsTasksWithoutAValue) {
+TEST_F(JoinSetTest, HoldsTasksOfVoid) {
   JoinSet<void> set;
   auto body = []() -> Co<> { co_return; };
   set.Spawn(body);
@@ -253,7 +253,7 @@ TEST_F(JoinSetTest, HoldsTasksWithoutAValue) {
   EXPECT_THAT(PollOnce(set.Next()).value(), Optional(IsOk()));
 }
 
-TEST_F(JoinSetTest, AbortAllCancelsThoseThatHaveNotEnded) {
+TEST_F(JoinSetTest, AbortAllCancelsLiveTasks) {
   JoinSet<int> set;
   for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
   RunReady();
@@ -269,7 +269,7 @@ TEST_F(JoinSetTest, AbortAllCancelsThoseThatHaveNotEnded) {
   EXPECT_TRUE(set.empty());
 }
 
-TEST_F(JoinSetTest, AbortsItsTasksWhenItGoes) {
+TEST_F(JoinSetTest, DestroyingTheSetAbortsItsTasks) {
   {
     JoinSet<int> set;
     for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
@@ -281,7 +281,7 @@ TEST_F(JoinSetTest, AbortsItsTasksWhenItGoes) {
   EXPECT_EQ(scheduler_->alive_tasks(), 0u);
 }
 
-TEST_F(JoinSetTest, DetachAllLetsTasksRunOn) {
+TEST_F(JoinSetTest, DetachAllLetsTasksContinue) {
   bool ran = false;
   auto body = [&]() -> Co<int> {
     co_await Yield();
@@ -298,7 +298,7 @@ TEST_F(JoinSetTest, DetachAllLetsTasksRunOn) {
   EXPECT_FALSE(PollOnce(set.Next()).value().has_value());
 }
 
-TEST_F(JoinSetTest, IsUsedAgainAfterDetachAll) {
+TEST_F(JoinSetTest, CanBeUsedAgainAfterDetachAll) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   RunReady();
@@ -333,7 +333,7 @@ class AddsATask {
   int* destroyed_;
 };
 
-TEST_F(JoinSetTest, DetachAllLeavesWhatIsAddedMeanwhile) {
+TEST_F(JoinSetTest, DetachAllLeavesTasksAddedMeanwhile) {
   JoinSet<AddsATask> set;
   int destroyed = 0;
   auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
@@ -347,7 +347,7 @@ TEST_F(JoinSetTest, DetachAllLeavesWhatIsAddedMeanwhile) {
   EXPECT_THAT(next, Optional(StatusIs(absl::StatusCode::kCancelled)));
 }
 
-TEST_F(JoinSetTest, WhatIsAddedMeanwhileGoesWithWhatIsAssignedTo) {
+TEST_F(JoinSetTest, AssignmentAbortsTasksAddedMeanwhile) {
   JoinSet<AddsATask> set;
   int destroyed = 0;
   auto body = [&]() -> Co<AddsATask> { co_return AddsATask(&set, &destroyed); };
@@ -361,7 +361,7 @@ TEST_F(JoinSetTest, WhatIsAddedMeanwhileGoesWithWhatIsAssignedTo) {
 }
 
 // For a task that awaits `Next()` and concurrently empties the set.
-TEST_F(JoinSetTest, ANextIsToldThatThereIsNothingLeftToWaitFor) {
+TEST_F(JoinSetTest, ANextIsNotifiedThatTheSetIsEmpty) {
   for (const bool detach : {true, false}) {
     JoinSet<int> set;
     set.Spawn(gates_.Task(detach ? 0 : 1));
@@ -383,7 +383,7 @@ TEST_F(JoinSetTest, ANextIsToldThatThereIsNothingLeftToWaitFor) {
   }
 }
 
-TEST_F(JoinSetTest, ANextWaitsForWhatComesAfterDetachAll) {
+TEST_F(JoinSetTest, ANextWaitsForTasksAddedAfterDetachAll) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   RunReady();
@@ -400,7 +400,7 @@ TEST_F(JoinSetTest, ANextWaitsForWhatComesAfterDetachAll) {
   EXPECT_THAT(PollOnce(next, waker).value(), Optional(IsOkAndHolds(1)));
 }
 
-TEST_F(JoinSetTest, ShutdownWaitsForTheEndOfAll) {
+TEST_F(JoinSetTest, ShutdownWaitsForAllTasks) {
   JoinSet<int> set;
   for (int i = 0; i < 3; ++i) set.Spawn(gates_.Task(i));
   RunReady();
@@ -415,7 +415,7 @@ TEST_F(JoinSetTest, ShutdownWaitsForTheEndOfAll) {
   EXPECT_TRUE(set.empty());
 }
 
-TEST_F(JoinSetTest, AShutdownThatIsAbandonedLeavesTheRestAborted) {
+TEST_F(JoinSetTest, ACancelledShutdownLeavesTheRestAborted) {
   JoinSet<int> set;
   for (int i = 0; i < 2; ++i) set.Spawn(gates_.Task(i));
   RunReady();
@@ -427,7 +427,7 @@ TEST_F(JoinSetTest, AShutdownThatIsAbandonedLeavesTheRestAborted) {
   EXPECT_THAT(set.TryNext(), Optional(StatusIs(absl::StatusCode::kCancelled)));
 }
 
-TEST_F(JoinSetTest, WhatIsSpawnedAfterTheEndOfTheSchedulerIsCancelled) {
+TEST_F(JoinSetTest, TasksSpawnedAfterTheSchedulerEndsAreCancelled) {
   JoinSet<int> set;
   Close();
   set.Spawn(gates_.Task(0));
@@ -442,7 +442,7 @@ TEST_F(JoinSetTest, TasksEndWithTheirScheduler) {
   EXPECT_THAT(set.TryNext(), Optional(StatusIs(absl::StatusCode::kCancelled)));
 }
 
-TEST_F(JoinSetTest, EachResultTakesOfTheBudget) {
+TEST_F(JoinSetTest, EachResultTakesAUnitOfTheBudget) {
   JoinSet<int> set;
   const int count = 2 * static_cast<int>(kBudgetPerPoll);
   for (int i = 0; i < count; ++i) {
@@ -461,7 +461,7 @@ TEST_F(JoinSetTest, EachResultTakesOfTheBudget) {
   EXPECT_EQ(taken, count);
 }
 
-TEST_F(JoinSetTest, MovesWithItsTasks) {
+TEST_F(JoinSetTest, AMovedSetKeepsItsTasks) {
   JoinSet<int> set;
   set.Spawn(gates_.Task(0));
   RunReady();
@@ -503,7 +503,7 @@ TEST_F(JoinSetTest, AnExceptionIsTheResultOfItsTask) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST_F(JoinSetTest, PolledAfterItHasFinishedPanics) {
+TEST_F(JoinSetTest, PollingACompleteFuturePanics) {
   JoinSet<int> set;
   auto next = set.Next();
   EXPECT_TRUE(PollOnce(next).IsReady());

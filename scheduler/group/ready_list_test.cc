@@ -61,7 +61,7 @@ class ReadyListTest : public ::testing::Test {
   Entry* entries_[3];
 };
 
-TEST_F(ReadyListTest, GivesEntriesInTheOrderOfTheirWakes) {
+TEST_F(ReadyListTest, ReturnsEntriesInWakeOrder) {
   entries_[2]->WakeByRef();
   entries_[0]->WakeByRef();
   EXPECT_EQ(static_cast<Entry*>(list_->Pop())->number, 2);
@@ -69,13 +69,13 @@ TEST_F(ReadyListTest, GivesEntriesInTheOrderOfTheirWakes) {
   EXPECT_THAT(PopAll(), ElementsAre(0, 1));
 }
 
-TEST_F(ReadyListTest, AnEntryIsThereOnce) {
+TEST_F(ReadyListTest, AnEntryIsListedOnce) {
   entries_[1]->WakeByRef();
   entries_[1]->WakeByRef();
   EXPECT_THAT(PopAll(), ElementsAre(1));
 }
 
-TEST_F(ReadyListTest, AnEntryComesBackOnlyWhenItIsRearmed) {
+TEST_F(ReadyListTest, AnEntryReturnsOnlyAfterRearming) {
   entries_[1]->WakeByRef();
   EXPECT_THAT(PopAll(), ElementsAre(1));
   entries_[1]->WakeByRef();
@@ -108,7 +108,7 @@ TEST_F(ReadyListTest, AWakerKeepsItsEntry) {
   entries_[0] = new Entry(list_, 0, &alive_);
 }
 
-TEST_F(ReadyListTest, AClosedListTakesNothingAndWakesNobodyForIt) {
+TEST_F(ReadyListTest, AClosedListTakesNoEntryAndWakesNoOwner) {
   CountingWaker task;
   {
     const Waker waker = task.NewWaker();
@@ -125,7 +125,7 @@ TEST_F(ReadyListTest, AClosedListTakesNothingAndWakesNobodyForIt) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST_F(ReadyListTest, AnOwnersWakerThatThrowsCostsNoReference) {
+TEST_F(ReadyListTest, AThrowingOwnersWakerLeaksNoReference) {
   CountingWaker task;
   task.OnWake([] { throw std::runtime_error("no"); });
   {

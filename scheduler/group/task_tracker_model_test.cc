@@ -56,7 +56,7 @@ auto End(TaskTrackerToken token, PlainInt& done) {
   };
 }
 
-MODEL_TEST(TaskTracker, TheLastTaskEndsWhileItIsWaitedFor) {
+MODEL_TEST(TaskTracker, TheLastTaskEndsDuringAWait) {
   const TaskTracker tracker;
   PlainInt done(0);
   tracker.Close();
@@ -70,8 +70,8 @@ MODEL_TEST(TaskTracker, TheLastTaskEndsWhileItIsWaitedFor) {
   }
 }
 
-MODEL_TEST(TaskTracker, TwoTasksEndWhileItIsWaitedFor,
-           .mode = model::Mode::kBounded, .preemption_bound = 3) {
+MODEL_TEST(TaskTracker, TwoTasksEndDuringAWait, .mode = model::Mode::kBounded,
+           .preemption_bound = 3) {
   const TaskTracker tracker;
   PlainInt first(0);
   PlainInt second(0);
@@ -90,7 +90,7 @@ MODEL_TEST(TaskTracker, TwoTasksEndWhileItIsWaitedFor,
 
 // The effects of one task reach the waiter through the lock that the other
 // task, which ends last, takes.
-MODEL_TEST(TaskTracker, TheLastOfTwoTasksPassesOnWhatBothHaveDone,
+MODEL_TEST(TaskTracker, TheLastOfTwoTasksPublishesWhatBothDid,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   const TaskTracker tracker;
   PlainInt first(0);
@@ -118,7 +118,7 @@ MODEL_TEST(TaskTracker, IsClosedWhileTheLastTaskEnds) {
 
 // Neither the closing thread nor the waiter acquires from the task, except
 // through the tracker.
-MODEL_TEST(TaskTracker, WhoClosesPassesOnWhatTheTaskHasDone) {
+MODEL_TEST(TaskTracker, ClosingPublishesWhatTheTaskDid) {
   const TaskTracker tracker;
   PlainInt done(0);
   Waiting waiting(tracker);
@@ -128,7 +128,7 @@ MODEL_TEST(TaskTracker, WhoClosesPassesOnWhatTheTaskHasDone) {
   if (waiting.Poll()) Require(done.Read() == 1);
 }
 
-MODEL_TEST(TaskTracker, IsNoMoreWaitedForWhileTheLastTaskEnds) {
+MODEL_TEST(TaskTracker, AWaitIsCancelledWhileTheLastTaskEnds) {
   const Waker waker = Waker::FromCallable([] {});
   std::optional<TaskTracker> tracker(std::in_place);
   tracker->Close();
@@ -144,7 +144,7 @@ MODEL_TEST(TaskTracker, IsNoMoreWaitedForWhileTheLastTaskEnds) {
   tracker.reset();
 }
 
-MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
+MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersAreDestroyed) {
   const TaskTracker tracker;
   Thread other([token = tracker.Token()] {
     const std::optional<TaskTrackerToken> copy(token);
@@ -158,7 +158,7 @@ MODEL_TEST(TaskTracker, TokensAreCopiedWhileOthersGo) {
 }
 
 // The waiter's own task may come before this end or after it.
-MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
+MODEL_TEST(TaskTracker, ANewWaiterWaitsForItsOwnTask) {
   const TaskTracker tracker;
   PlainInt done(0);
   tracker.Close();
@@ -173,7 +173,7 @@ MODEL_TEST(TaskTracker, WhoComesWhileTheLastTaskEndsWaitsForItsOwn) {
 }
 
 // The end comes before the first poll, or is over by then, or comes later.
-MODEL_TEST(TaskTracker, AMomentBeforeTheFirstPollIsSeen) {
+MODEL_TEST(TaskTracker, AnEmptyMomentBeforeTheFirstPollIsSeen) {
   const TaskTracker tracker;
   PlainInt done(0);
   std::optional<TaskTrackerToken> token = tracker.Token();

@@ -46,7 +46,7 @@ TEST(TaskTracker, IsDoneWhenItIsClosedAndEmpty) {
   EXPECT_TRUE(PollOnce(tracker.Wait()).IsReady());
 }
 
-TEST(TaskTracker, SaysWhatItHolds) {
+TEST(TaskTracker, ReturnsTheNumberOfTasks) {
   const TaskTracker tracker;
   EXPECT_TRUE(tracker.empty());
   EXPECT_FALSE(tracker.is_closed());
@@ -64,7 +64,7 @@ TEST(TaskTracker, SaysWhatItHolds) {
   EXPECT_FALSE(tracker.is_closed());
 }
 
-TEST(TaskTracker, ATokenThatIsMovedCountsOnce) {
+TEST(TaskTracker, AMovedTokenCountsOnce) {
   const TaskTracker tracker;
   TaskTrackerToken token = tracker.Token();
   TaskTrackerToken moved = std::move(token);
@@ -75,7 +75,7 @@ TEST(TaskTracker, ATokenThatIsMovedCountsOnce) {
   EXPECT_EQ(other.size(), 1u);
 }
 
-TEST(TaskTracker, TheLastTaskWakesAllThatWait) {
+TEST(TaskTracker, TheLastTaskWakesAllWaiters) {
   const TaskTracker tracker;
   std::optional<TaskTrackerToken> first = tracker.Token();
   std::optional<TaskTrackerToken> second = tracker.Token();
@@ -99,7 +99,7 @@ TEST(TaskTracker, TheLastTaskWakesAllThatWait) {
   }
 }
 
-TEST(TaskTracker, ClosingItWakesWhereItIsEmpty) {
+TEST(TaskTracker, ClosingAnEmptyTrackerWakesWaiters) {
   const TaskTracker tracker;
   CountingWaker task;
   {
@@ -113,7 +113,7 @@ TEST(TaskTracker, ClosingItWakesWhereItIsEmpty) {
   }
 }
 
-TEST(TaskTracker, AnEndBetweenTwoPollsIsEnough) {
+TEST(TaskTracker, AnEmptyMomentBetweenTwoPollsIsSeen) {
   const TaskTracker tracker;
   auto wait = tracker.Wait();
   EXPECT_TRUE(PollOnce(wait).IsPending());
@@ -123,7 +123,7 @@ TEST(TaskTracker, AnEndBetweenTwoPollsIsEnough) {
   EXPECT_TRUE(PollOnce(wait).IsReady());
 }
 
-TEST(TaskTracker, AnEndBeforeTheFirstPollIsEnough) {
+TEST(TaskTracker, AnEmptyMomentBeforeTheFirstPollIsSeen) {
   const TaskTracker tracker;
   auto before = tracker.Wait();
   tracker.Close();
@@ -154,7 +154,7 @@ TEST(TaskTracker, WakesTheWakerOfTheLastPoll) {
   EXPECT_EQ(second.wakes(), 1);
 }
 
-TEST(TaskTracker, AWaitThatIsAbandonedWakesNobody) {
+TEST(TaskTracker, ACancelledWaitIsNotWoken) {
   const TaskTracker tracker;
   CountingWaker task;
   {
@@ -167,7 +167,7 @@ TEST(TaskTracker, AWaitThatIsAbandonedWakesNobody) {
   EXPECT_EQ(task.wakes(), 0);
 }
 
-TEST(TaskTracker, AWaitOutlivesIt) {
+TEST(TaskTracker, AWaitOutlivesTheTracker) {
   std::optional<TaskTracker> tracker(std::in_place);
   std::optional<TaskTrackerToken> token = tracker->Token();
   tracker->Close();
@@ -206,7 +206,7 @@ class Witness {
   size_t* seen_;
 };
 
-TEST(TaskTracker, ATaskCountsUntilItsFutureHasGone) {
+TEST(TaskTracker, ATaskCountsUntilItsFutureIsDestroyed) {
   const TaskTracker tracker;
   size_t seen = 0;
   {
@@ -219,7 +219,7 @@ TEST(TaskTracker, ATaskCountsUntilItsFutureHasGone) {
   EXPECT_EQ(tracker.size(), 0u);
 }
 
-TEST(TaskTracker, AWaitTakesOfTheBudget) {
+TEST(TaskTracker, AWaitTakesAUnitOfTheBudget) {
   const TaskTracker tracker;
   tracker.Close();
   const Waker waker;
@@ -231,7 +231,7 @@ TEST(TaskTracker, AWaitTakesOfTheBudget) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(TaskTracker, AWakerThatThrowsKeepsNobodyElseAsleep) {
+TEST(TaskTracker, AThrowingWakerDoesNotStopTheOthers) {
   const TaskTracker tracker;
   CountingWaker bad;
   CountingWaker good;
@@ -248,7 +248,7 @@ TEST(TaskTracker, AWakerThatThrowsKeepsNobodyElseAsleep) {
   }
 }
 
-TEST(TaskTracker, AWaitThatIsMovedAfterItWasPolledPanics) {
+TEST(TaskTracker, MovingAPolledWaitPanics) {
   const TaskTracker tracker;
   CountingWaker task;
   {
@@ -263,7 +263,7 @@ TEST(TaskTracker, AWaitThatIsMovedAfterItWasPolledPanics) {
   }
 }
 
-TEST(TaskTracker, AFutureThatMayNotBeMovedStillCounts) {
+TEST(TaskTracker, AFutureStillCountsAfterAFailedMove) {
   const TaskTracker tracker;
   const TaskTracker other;
   {
@@ -281,7 +281,7 @@ TEST(TaskTracker, AFutureThatMayNotBeMovedStillCounts) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(TaskTracker, PolledAfterItHasFinishedPanics) {
+TEST(TaskTracker, PollingACompleteWaitPanics) {
   const TaskTracker tracker;
   tracker.Close();
   auto wait = tracker.Wait();
@@ -331,7 +331,7 @@ class Waits {
   void Trace(AwaitTrace& trace) const { trace.AddLeaf("Waits", "for ever"); }
 };
 
-TEST(TaskTracker, AFutureThatIsTrackedSaysWhereItWaits) {
+TEST(TaskTracker, ATraceShowsWhereATrackedFutureWaits) {
   const TaskTracker tracker;
   const auto tracked = tracker.Track(Waits());
   AwaitTrace trace;

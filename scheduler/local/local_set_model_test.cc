@@ -8,8 +8,9 @@
 // The state that threads share is under one lock, except for the drivers'
 // wakers, which have models of their own. There are therefore no mutants here.
 // Tested by hand: a remote queue that is not closed fails WakeDuringShutdown; a
-// driver that checks the queue before it registers fails AWakeMeetsAPoll;
-// waking drivers without a reference to the set fails GoesWhileItIsWoken.
+// driver that checks the queue before it registers fails AWakeRacesWithAPoll;
+// waking drivers without a reference to the set fails
+// IsDestroyedWhileItIsWoken.
 
 #include <atomic>
 #include <optional>
@@ -53,7 +54,7 @@ class Poller {
       [this] { woken_.store(true, std::memory_order_relaxed); });
 };
 
-MODEL_TEST(LocalSet, AWakeMeetsAPoll, .spurious_failures = 0) {
+MODEL_TEST(LocalSet, AWakeRacesWithAPoll, .spurious_failures = 0) {
   Event event;
   PlainInt uses(0);
   Poller poller;
@@ -95,7 +96,7 @@ MODEL_TEST(LocalSet, AbortDuringShutdown, .spurious_failures = 0) {
 
 // The task ends, and with it the set, while its waker is still waking the
 // poller of the set.
-MODEL_TEST(LocalSet, GoesWhileItIsWoken, .spurious_failures = 0) {
+MODEL_TEST(LocalSet, IsDestroyedWhileItIsWoken, .spurious_failures = 0) {
   Event event;
   PlainInt uses(0);
   Poller poller;
@@ -125,7 +126,7 @@ MODEL_TEST(LocalSet, TwoThreadsWakeTwoTasks, .mode = model::Mode::kBounded,
 }
 
 // The wake goes to both pollers, one of which has been destroyed.
-MODEL_TEST(LocalSet, OneThatWaitsGoesWhileATaskIsWoken,
+MODEL_TEST(LocalSet, APollerIsDestroyedWhileATaskIsWoken,
            .mode = model::Mode::kBounded, .preemption_bound = 3,
            .spurious_failures = 0) {
   Event event;

@@ -80,7 +80,7 @@ TEST(LocalSetShutdown, CancelsTasksThatWereNeverPolled) {
 
 // L1, tokio #1885 and #1892: tasks woken from outside the set were never taken
 // out of their queue, and the end of the set waited for them forever.
-TEST(LocalSetShutdown, TasksThatWakeOneAnotherAtTheirEndLetItEnd) {
+TEST(LocalSetShutdown, EndsAlthoughItsTasksWakeOneAnother) {
   constexpr int kTasks = 4;
   AtomicWaker wakers[kTasks];
   int ended = 0;
@@ -100,7 +100,7 @@ TEST(LocalSetShutdown, TasksThatWakeOneAnotherAtTheirEndLetItEnd) {
   EXPECT_EQ(ended, kTasks);
 }
 
-TEST(LocalSetShutdown, WhatATaskSpawnsAtItsEndIsCancelled) {
+TEST(LocalSetShutdown, ATaskSpawnedByADestructorIsCancelled) {
   AtomicWaker waker;
   bool ran = false;
   std::optional<JoinHandle<void>> handle;
@@ -121,7 +121,7 @@ TEST(LocalSetShutdown, WhatATaskSpawnsAtItsEndIsCancelled) {
 // L5, tokio #3978: such a task stayed in a queue that was never checked, and
 // kept itself alive. AddressSanitizer would report this; so do models, with
 // threads.
-TEST(LocalSetShutdown, ATaskThatIsWokenMeanwhileDoesNotLeak) {
+TEST(LocalSetShutdown, ATaskWokenDuringShutdownDoesNotLeak) {
   AtomicWaker late;
   AtomicWaker waker;
   {
@@ -166,7 +166,7 @@ TEST(LocalSetShutdown, AWakerAndAHandleOutliveItsThread) {
 }
 
 // Tokio #4973, #5162 and #5179.
-TEST(LocalSetShutdown, ASetOfAThreadEndsWithTheThread) {
+TEST(LocalSetShutdown, AThreadLocalSetEndsWithItsThread) {
   static AtomicWaker waker;
   static std::atomic<bool> spawned_at_end = false;
   std::thread other([] {

@@ -95,7 +95,7 @@ TEST(LocalSet, RunsItsTasksWhenItIsPolled) {
   EXPECT_EQ(set.alive_tasks(), 0u);
 }
 
-TEST(LocalSet, IsReadyWhenAllTasksHaveEndedAndAgainLater) {
+TEST(LocalSet, IsReadyEachTimeAllTasksHaveEnded) {
   LocalSet set;
   EXPECT_TRUE(PollOnce(set).IsReady());
   for (int round = 0; round < 2; ++round) {
@@ -107,7 +107,7 @@ TEST(LocalSet, IsReadyWhenAllTasksHaveEndedAndAgainLater) {
   }
 }
 
-TEST(LocalSet, RunUntilRunsTasksBesideItsFuture) {
+TEST(LocalSet, RunUntilRunsTasksAndItsFuture) {
   LocalSet set;
   auto child = []() -> Co<int> {
     co_await YieldTimes(3);
@@ -130,7 +130,7 @@ TEST(LocalSet, RunUntilLeavesTasksForLater) {
   EXPECT_EQ(set.alive_tasks(), 0u);
 }
 
-TEST(LocalSet, RunUntilTellsWhatItsFutureWaitsFor) {
+TEST(LocalSet, RunUntilTracesItsFuture) {
   LocalSet set;
   auto run = set.RunUntil(YieldTimes(1));
   ASSERT_TRUE(PollOnce(run).IsPending());
@@ -139,7 +139,7 @@ TEST(LocalSet, RunUntilTellsWhatItsFutureWaitsFor) {
   EXPECT_THAT(trace.ToString(), HasSubstr("YieldTimes at "));
 }
 
-TEST(LocalSet, RunUntilPollsAnLvalueWhereItIs) {
+TEST(LocalSet, RunUntilPollsAnLvalueInPlace) {
   LocalSet set;
   Co<> co = YieldTimes(1);
   {
@@ -167,7 +167,7 @@ TEST(LocalSet, SpawnLocalFindsTheInnermostSet) {
   EXPECT_EQ(inner.alive_tasks(), 2u);
 }
 
-TEST(LocalSet, ATaskWokenByAnotherThreadRunsOnItsOwn) {
+TEST(LocalSet, ATaskWokenByAnotherThreadRunsOnItsOwnThread) {
   LocalSet set;
   Event event;
   const std::thread::id here = std::this_thread::get_id();
@@ -181,7 +181,7 @@ TEST(LocalSet, ATaskWokenByAnotherThreadRunsOnItsOwn) {
   other.join();
 }
 
-TEST(LocalSet, ATaskIsJoinedAndAbortedByAnotherThread) {
+TEST(LocalSet, AnotherThreadCanJoinAndAbortATask) {
   LocalSet set;
   Event event;
   JoinHandle<void> handle = set.Spawn(event.wait());
@@ -212,7 +212,7 @@ TEST(LocalSet, APollRunsALimitedNumberOfTasks) {
   }
 }
 
-TEST(LocalSet, TasksThatNeverRestDoNotKeepARemoteWakeWaiting) {
+TEST(LocalSet, BusyTasksDoNotDelayARemoteWake) {
   LocalSet set;
   Event event;
   bool woken = false;
@@ -229,7 +229,7 @@ TEST(LocalSet, TasksThatNeverRestDoNotKeepARemoteWakeWaiting) {
   EXPECT_TRUE(woken);
 }
 
-TEST(LocalSet, WhoWaitsForTheSetIsWokenWithItsTasks) {
+TEST(LocalSet, APollerOfTheSetIsWokenWithItsTasks) {
   LocalSet set;
   Event event;
   set.Spawn(event.wait()).Detach();
@@ -245,7 +245,7 @@ TEST(LocalSet, WhoWaitsForTheSetIsWokenWithItsTasks) {
   EXPECT_EQ(task.live(), 0);
 }
 
-TEST(LocalSet, OneThatWaitsAndGoesStrandsNoOther) {
+TEST(LocalSet, ADestroyedPollerStrandsNoOther) {
   LocalSet set;
   CountingWaker first;
   CountingWaker second;
@@ -257,8 +257,8 @@ TEST(LocalSet, OneThatWaitsAndGoesStrandsNoOther) {
     auto stays = set.RunUntil(set.Spawn(event.wait()));
     EXPECT_TRUE(PollOnce(stays, waker1).IsPending());
     {
-      auto goes = set.RunUntil(never.wait());
-      EXPECT_TRUE(PollOnce(goes, waker2).IsPending());
+      auto dropped = set.RunUntil(never.wait());
+      EXPECT_TRUE(PollOnce(dropped, waker2).IsPending());
       event.Set();
       EXPECT_EQ(second.wakes(), 1);
     }
@@ -268,7 +268,7 @@ TEST(LocalSet, OneThatWaitsAndGoesStrandsNoOther) {
   }
 }
 
-TEST(LocalSet, SeveralWaitForItAtOnce) {
+TEST(LocalSet, SeveralPollersWaitAtOnce) {
   LocalSet set;
   auto body = [](int times) -> Co<int> {
     for (int i = 0; i < times; ++i) {
@@ -282,7 +282,7 @@ TEST(LocalSet, SeveralWaitForItAtOnce) {
             std::tuple(10, 40, 20));
 }
 
-TEST(LocalSet, WhoWaitsForItIsToldThatAnotherHasRunItsLastTask) {
+TEST(LocalSet, APollerIsNotifiedThatAnotherHasRunTheLastTask) {
   LocalSet set;
   Event event;
   CountingWaker waits;
@@ -304,7 +304,7 @@ TEST(LocalSet, WhoWaitsForItIsToldThatAnotherHasRunItsLastTask) {
   }
 }
 
-TEST(LocalSet, RunUntilInsideOfItsOwnTask) {
+TEST(LocalSet, RunUntilWorksInsideItsOwnTask) {
   LocalSet set;
   auto inner = [&]() -> Co<absl::Status> {
     auto joined = SpawnLocal(YieldTimes(3));
@@ -315,7 +315,7 @@ TEST(LocalSet, RunUntilInsideOfItsOwnTask) {
 
 // L2, tokio #2460 and #2462: with one budget for all, a future that used it up
 // starved the tasks for which it waited.
-TEST(LocalSet, EachTaskHasABudgetOfItsOwn) {
+TEST(LocalSet, EachTaskHasItsOwnBudget) {
   LocalSet set;
   const auto use_all = [](Context& cx) {
     int units = 0;
@@ -350,7 +350,7 @@ TEST(LocalSet, EachTaskHasABudgetOfItsOwn) {
 }
 
 // L3, tokio #3117 and #3369.
-TEST(LocalSet, SpawningWakesWhoWaitsForTheSet) {
+TEST(LocalSet, SpawningWakesAPollerOfTheSet) {
   LocalSet set;
   Event never;
   auto runs = set.RunUntil(never.wait());
@@ -373,7 +373,7 @@ TEST(LocalSet, SpawningWakesWhoWaitsForTheSet) {
 
 // L4, tokio #5020 and #6016: inside a guard, the set was mistaken for being
 // polled.
-TEST(LocalSet, SpawningInsideAGuardWakesWhoWaitsForTheSet) {
+TEST(LocalSet, SpawningInsideAGuardWakesAPollerOfTheSet) {
   LocalSet set;
   Event event;
   set.Spawn(event.wait()).Detach();
@@ -389,7 +389,7 @@ TEST(LocalSet, SpawningInsideAGuardWakesWhoWaitsForTheSet) {
   }
 }
 
-TEST(LocalSet, ItsTasksDoNotSeeTheTaskLocalsOfWhoPollsIt) {
+TEST(LocalSet, ItsTasksDoNotSeeTheTaskLocalsOfThePoller) {
   static constinit TaskLocal<int> number("number");
   LocalSet set;
   auto child = []() -> Co<bool> { co_return number.Get() == nullptr; };
@@ -411,7 +411,7 @@ TEST(LocalSet, TakesTheTasksOfAJoinSetAndATracker) {
   EXPECT_THAT(BlockOn(set.RunUntil(joined.Next())), Optional(IsOk()));
 }
 
-TEST(LocalSet, MovesWithItsTasks) {
+TEST(LocalSet, AMovedSetKeepsItsTasks) {
   LocalSet set;
   JoinHandle<void> handle = set.Spawn(YieldTimes(2));
   LocalSet moved(std::move(set));
@@ -463,7 +463,7 @@ TEST(LocalSet, SpawnLocalWithoutASetPanics) {
   EXPECT_PANIC(SpawnLocal(YieldTimes(0)), "SpawnLocal");
 }
 
-TEST(LocalSet, RunUntilPolledAfterItHasFinishedPanics) {
+TEST(LocalSet, PollingACompleteRunUntilPanics) {
   LocalSet set;
   auto until = set.RunUntil(YieldTimes(0));
   EXPECT_TRUE(PollOnce(until).IsReady());

@@ -30,7 +30,7 @@ size_t PopAll(GlobalQueue<Element>& queue, RunQueue<Element>& batch) {
   return queue.PopBatch(SIZE_MAX, batch, [](Element*) {});
 }
 
-MODEL_TEST(GlobalQueue, HidesNothingThatIsPushed) {
+MODEL_TEST(GlobalQueue, HidesNoPushedElement) {
   GlobalQueue<Element> queue;
   Element element;
   Atomic<bool> asleep(false);
@@ -45,7 +45,7 @@ MODEL_TEST(GlobalQueue, HidesNothingThatIsPushed) {
   Require(found_asleep || found_task);
 }
 
-MODEL_TEST(GlobalQueue, HidesNothingOfABatch) {
+MODEL_TEST(GlobalQueue, HidesNoElementOfABatch) {
   GlobalQueue<Element> queue;
   Element elements[2];
   RunQueue<Element> batch;
@@ -65,7 +65,7 @@ MODEL_TEST(GlobalQueue, HidesNothingOfABatch) {
 // Each element is either refused or popped once. A thread that takes all
 // elements after the close leaves nothing behind. (Checked by hand: if Close()
 // does not close, an element is left.)
-MODEL_TEST(GlobalQueue, IsClosedBesideAPushAndAPop) {
+MODEL_TEST(GlobalQueue, IsClosedDuringAPushAndAPop) {
   GlobalQueue<Element> queue;
   Element element;
   bool taken = false;

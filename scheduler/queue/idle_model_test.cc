@@ -52,7 +52,7 @@ MODEL_TEST(Idle, OneFindsATaskWhileAnotherGoesToSleep) {
   Require(idle.Wake() == 1);
 }
 
-MODEL_TEST(Idle, OneAwakesWhileAnotherGoesToSleep) {
+MODEL_TEST(Idle, OneWakesByItselfWhileAnotherGoesToSleep) {
   Idle idle(2);
   idle.Sleep(0, /*was_searching=*/false);
   Thread other([&] { Require(!idle.Awake(0)); });
@@ -86,7 +86,7 @@ MODEL_TEST(Idle, TwoTasksWakeOneOfTwoSleepers) {
 }
 
 // Only the last searching worker checks for tasks that came in the meantime.
-MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
+MODEL_TEST(Idle, OnlyOneOfTwoSearchingWorkersIsTheLast) {
   Idle idle(4);
   Require(idle.BeginSearching(0));
   Require(idle.BeginSearching(1));
@@ -98,17 +98,17 @@ MODEL_TEST(Idle, OneOfTwoThatSearchIsTheLast) {
 
 // Either the worker was woken, and what came before the wake is visible, or the
 // worker was not woken.
-MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
+MODEL_TEST(Idle, AWorkerWakesByItselfDuringAWake) {
   Idle idle(2);
-  model::Cell<int> told(0);
+  model::Cell<int> data(0);
   idle.Sleep(0, /*was_searching=*/false);
   bool wakes = false;
   Thread other([&] {
-    told.Write() = 1;
+    data.Write() = 1;
     wakes = idle.Wake().has_value();
   });
   const bool woken = idle.Awake(0);
-  if (woken) Require(told.Read() == 1);
+  if (woken) Require(data.Read() == 1);
   other.Join();
   Require(woken == wakes);
   Require(!idle.IsAsleep(0));
@@ -116,7 +116,7 @@ MODEL_TEST(Idle, OneAwakesWhileItIsWoken) {
 
 // ---- No task is left in a queue.
 
-MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
+MODEL_TEST(Idle, ATaskArrivesWhileTheWorkerGoesToSleep) {
   Idle idle(1);
   Queue queue;
   bool woken = false;
@@ -132,7 +132,7 @@ MODEL_TEST(Idle, ATaskComesWhileTheWorkerGoesToSleep) {
 
 // No worker is woken, because worker `last` searches. But `last` has found
 // another task, and is busy for long. Worker `sleeper` sleeps.
-void ATaskComesWhileOneEndsItsSearch(size_t last, size_t sleeper) {
+void TestTaskDuringTheLastSearch(size_t last, size_t sleeper) {
   Idle idle(Idle::kGroup + 2);
   Queue queue;
   idle.Sleep(sleeper, /*was_searching=*/false);
@@ -152,13 +152,13 @@ void ATaskComesWhileOneEndsItsSearch(size_t last, size_t sleeper) {
   Require(!idle.IsAsleep(sleeper));
 }
 
-MODEL_TEST(Idle, ATaskComesWhileTheLastOneEndsItsSearch) {
-  ATaskComesWhileOneEndsItsSearch(/*last=*/0, /*sleeper=*/1);
+MODEL_TEST(Idle, ATaskArrivesWhileTheLastSearchEnds) {
+  TestTaskDuringTheLastSearch(/*last=*/0, /*sleeper=*/1);
 }
 
 // Two searching workers go to sleep one after the other. The last one checks
 // the queues: the last one of each word, if they do not share a word.
-void ATaskComesWhileTheyGoToSleep(size_t one, size_t another) {
+void TestTaskDuringSleep(size_t one, size_t another) {
   Idle idle(Idle::kGroup + 2);
   Queue queue;
   Require(idle.BeginSearching(one));
@@ -180,8 +180,8 @@ void ATaskComesWhileTheyGoToSleep(size_t one, size_t another) {
   Require(woken || found || other_found);
 }
 
-MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
-  ATaskComesWhileTheyGoToSleep(0, 1);
+MODEL_TEST(Idle, ATaskArrivesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
+  TestTaskDuringSleep(0, 1);
 }
 
 // ---- The same for workers that do not share a word. Worker 0 belongs to the
@@ -189,17 +189,17 @@ MODEL_TEST(Idle, ATaskComesWhileTwoGoToSleep, .mode = model::Mode::kBounded) {
 
 constexpr size_t kOfTheSecondWord = Idle::kGroup;
 
-MODEL_TEST(Idle, ATaskComesWhileTheLastOneOfAnotherWordEndsItsSearch) {
-  ATaskComesWhileOneEndsItsSearch(/*last=*/kOfTheSecondWord, /*sleeper=*/0);
+MODEL_TEST(Idle, ATaskArrivesWhileTheLastSearchInAnotherWordEnds) {
+  TestTaskDuringTheLastSearch(/*last=*/kOfTheSecondWord, /*sleeper=*/0);
 }
 
-MODEL_TEST(Idle, ATaskComesWhileTwoOfTwoWordsGoToSleep,
+MODEL_TEST(Idle, ATaskArrivesWhileTwoInTwoWordsGoToSleep,
            .mode = model::Mode::kBounded) {
-  ATaskComesWhileTheyGoToSleep(0, kOfTheSecondWord);
+  TestTaskDuringSleep(0, kOfTheSecondWord);
 }
 
 // A worker sleeps in each word, and each of two waking threads takes one.
-MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
+MODEL_TEST(Idle, TwoWakeTheSleepersInTwoWords) {
   Idle idle(Idle::kGroup + 1);
   idle.Sleep(0, /*was_searching=*/false);
   idle.Sleep(kOfTheSecondWord, /*was_searching=*/false);
@@ -213,7 +213,7 @@ MODEL_TEST(Idle, TwoWakeTheSleepersOfTwoWords) {
 
 // ---- The watchdog does not sleep while a worker is awake.
 
-MODEL_TEST(Idle, AWorkerAwakesByItselfBesideTheWatchdog) {
+MODEL_TEST(Idle, AWorkerWakesByItselfBesideTheWatchdog) {
   Idle idle(1);
   ThreadParker watchdog;
   EventCount event;

@@ -13,14 +13,14 @@ namespace {
 
 constexpr size_t kManyWorkers = 2 * Idle::kGroup + 4;
 
-TEST(Idle, WakesNobodyWhileAllAreAwake) {
+TEST(Idle, WakesNoWorkerWhileAllAreAwake) {
   Idle idle(4);
   EXPECT_EQ(idle.asleep(), 0u);
   EXPECT_EQ(idle.Wake(), std::nullopt);
   EXPECT_EQ(idle.WakeAny(), std::nullopt);
 }
 
-TEST(Idle, WakesTheFirstThatSleeps) {
+TEST(Idle, WakesTheFirstSleepingWorker) {
   Idle idle(4);
   idle.Sleep(3, /*was_searching=*/false);
   idle.Sleep(1, /*was_searching=*/false);
@@ -33,7 +33,7 @@ TEST(Idle, WakesTheFirstThatSleeps) {
 }
 
 // Otherwise each of many tasks would wake a worker.
-TEST(Idle, WhoIsWokenSearchesAndNobodyElseIsWoken) {
+TEST(Idle, AWokenWorkerSearchesAndNoOtherIsWoken) {
   Idle idle(4);
   idle.Sleep(0, /*was_searching=*/false);
   idle.Sleep(1, /*was_searching=*/false);
@@ -43,7 +43,7 @@ TEST(Idle, WhoIsWokenSearchesAndNobodyElseIsWoken) {
   EXPECT_EQ(idle.Wake(), 1u);
 }
 
-TEST(Idle, WakesAnyAlthoughOneSearches) {
+TEST(Idle, WakeAnyWakesAWorkerAlthoughOneSearches) {
   Idle idle(4);
   idle.Sleep(0, /*was_searching=*/false);
   ASSERT_TRUE(idle.BeginSearching(1));
@@ -63,7 +63,7 @@ TEST(Idle, AWorkerLearnsWhetherItWasWoken) {
   EXPECT_TRUE(idle.EndSearching(0));
 }
 
-TEST(Idle, HalfOfTheWorkersMaySearch) {
+TEST(Idle, AtMostHalfOfTheWorkersSearch) {
   Idle idle(4);
   EXPECT_TRUE(idle.BeginSearching(0));
   EXPECT_TRUE(idle.BeginSearching(1));
@@ -72,21 +72,21 @@ TEST(Idle, HalfOfTheWorkersMaySearch) {
   EXPECT_TRUE(idle.BeginSearching(2));
 }
 
-TEST(Idle, OfAnOddNumberOneMoreMay) {
+TEST(Idle, HalfOfAnOddNumberIsRoundedUp) {
   Idle idle(3);
   EXPECT_TRUE(idle.BeginSearching(0));
   EXPECT_TRUE(idle.BeginSearching(1));
   EXPECT_FALSE(idle.BeginSearching(2));
 }
 
-TEST(Idle, WhoWasWokenCountsAsOneThatSearches) {
+TEST(Idle, AWokenWorkerCountsAsSearching) {
   Idle idle(2);
   idle.Sleep(0, /*was_searching=*/false);
   ASSERT_EQ(idle.Wake(), 0u);
   EXPECT_FALSE(idle.BeginSearching(1));
 }
 
-TEST(Idle, TheLastThatSearchesIsToLookAgain) {
+TEST(Idle, TheLastSearchingWorkerMustCheckAgain) {
   Idle idle(4);
   idle.BeginSearching(0);
   idle.BeginSearching(1);
@@ -94,7 +94,7 @@ TEST(Idle, TheLastThatSearchesIsToLookAgain) {
   EXPECT_TRUE(idle.EndSearching(0));
 }
 
-TEST(Idle, WhoGoesToSleepLooksUnlessOthersSearch) {
+TEST(Idle, AWorkerChecksBeforeSleepUnlessOthersSearch) {
   Idle idle(4);
   idle.BeginSearching(0);
   idle.BeginSearching(1);
@@ -105,7 +105,7 @@ TEST(Idle, WhoGoesToSleepLooksUnlessOthersSearch) {
   EXPECT_EQ(idle.asleep(), 4u);
 }
 
-TEST(Idle, BeyondAGroupEachWorkerHasABit) {
+TEST(Idle, WorkersBeyondOneGroupHaveTheirOwnBits) {
   Idle idle(kManyWorkers);
   const size_t last = kManyWorkers - 1;
   idle.Sleep(last, /*was_searching=*/false);
@@ -119,7 +119,7 @@ TEST(Idle, BeyondAGroupEachWorkerHasABit) {
   EXPECT_EQ(idle.asleep(), 0u);
 }
 
-TEST(Idle, OneThatSearchesCountsForAllGroups) {
+TEST(Idle, ASearchingWorkerCountsForAllGroups) {
   Idle idle(kManyWorkers);
   idle.Sleep(0, /*was_searching=*/false);
   ASSERT_TRUE(idle.BeginSearching(kManyWorkers - 1));
@@ -128,7 +128,7 @@ TEST(Idle, OneThatSearchesCountsForAllGroups) {
   EXPECT_EQ(idle.Wake(), 0u);
 }
 
-TEST(Idle, HalfIsOfAllGroups) {
+TEST(Idle, TheSearchLimitIsHalfOfAllGroups) {
   Idle idle(kManyWorkers);
   size_t searching = 0;
   for (size_t worker = 0; worker < kManyWorkers; ++worker) {

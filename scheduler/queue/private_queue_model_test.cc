@@ -45,7 +45,7 @@ void Rescue(PrivateQueue<Task>& queue) {
 }
 
 // The owner is about to run the task that the watchdog wants to give to others.
-MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
+MODEL_TEST(PrivateQueue, TheLifoSlotIsTakenOnce) {
   Task task;
   PrivateQueue<Task> queue;
   queue.PushNext(Written(task));
@@ -57,7 +57,7 @@ MODEL_TEST(PrivateQueue, TheNextIsTakenOnce) {
 }
 
 // The owner comes out of its long poll and continues, with tasks of each kind.
-MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
+MODEL_TEST(PrivateQueue, EachTaskIsTakenOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 3) {
   Task tasks[3];
   tasks[1].is_new = true;
@@ -77,7 +77,7 @@ MODEL_TEST(PrivateQueue, EachIsTakenOnce, .mode = model::Mode::kBounded,
 }
 
 // The owner gives tasks to others while the watchdog takes them.
-MODEL_TEST(PrivateQueue, SharingAndARescueDoNotMix,
+MODEL_TEST(PrivateQueue, SharingAndARescueExcludeEachOther,
            .mode = model::Mode::kBounded, .preemption_bound = 3) {
   Task tasks[2];
   tasks[1].is_new = true;

@@ -62,14 +62,14 @@ class PrivateQueueTest : public ::testing::Test {
   PrivateQueue<Element> queue_;
 };
 
-TEST_F(PrivateQueueTest, WhatWasWokenIsFirstInFirstOut) {
+TEST_F(PrivateQueueTest, WokenTasksAreFirstInFirstOut) {
   Push(0, 3);
   EXPECT_EQ(queue_.Size(), 3u);
   EXPECT_THAT(PopAll(), ElementsAre(0, 1, 2));
   EXPECT_EQ(queue_.Size(), 0u);
 }
 
-TEST_F(PrivateQueueTest, TheNextIsApart) {
+TEST_F(PrivateQueueTest, TheLifoSlotIsSeparate) {
   Push(0, 1);
   queue_.PushNext(&elements_[1]);
   EXPECT_EQ(queue_.Size(), 2u);
@@ -78,7 +78,7 @@ TEST_F(PrivateQueueTest, TheNextIsApart) {
   EXPECT_THAT(PopAll(), ElementsAre(0));
 }
 
-TEST_F(PrivateQueueTest, TheNextGivesWayToALaterOne) {
+TEST_F(PrivateQueueTest, ALaterTaskReplacesTheLifoSlot) {
   Push(0, 1);
   queue_.PushNext(&elements_[1]);
   queue_.PushNext(&elements_[2]);
@@ -86,13 +86,13 @@ TEST_F(PrivateQueueTest, TheNextGivesWayToALaterOne) {
   EXPECT_THAT(PopAll(), ElementsAre(0, 1));
 }
 
-TEST_F(PrivateQueueTest, NewOnesComeLastAndTheNewestFirst) {
+TEST_F(PrivateQueueTest, NewTasksRunLastAndTheNewestFirst) {
   MarkNew(0, 3);
   Push(0, 6);
   EXPECT_THAT(PopAll(), ElementsAre(3, 4, 5, 2, 1, 0));
 }
 
-TEST_F(PrivateQueueTest, NewOnesComeInTheirOrderIfAskedTo) {
+TEST_F(PrivateQueueTest, NewTasksRunInOrderIfConfigured) {
   queue_.KeepOrderOfNew();
   MarkNew(0, 3);
   Push(0, 6);
@@ -100,7 +100,7 @@ TEST_F(PrivateQueueTest, NewOnesComeInTheirOrderIfAskedTo) {
 }
 
 // A tree keeps growing from its newest branch.
-TEST_F(PrivateQueueTest, TheOldestOfTheNewOnesHasItsTurn) {
+TEST_F(PrivateQueueTest, TheOldestNewTaskHasItsTurn) {
   MarkNew(0, kElements);
   Push(0, 2);
   for (int i = 2; i < 126 + 2; ++i) {
@@ -111,7 +111,7 @@ TEST_F(PrivateQueueTest, TheOldestOfTheNewOnesHasItsTurn) {
 }
 
 // Tasks are woken all the time.
-TEST_F(PrivateQueueTest, ANewOneHasItsTurnBesideThoseThatAreWoken) {
+TEST_F(PrivateQueueTest, ANewTaskHasItsTurnBesideWokenTasks) {
   MarkNew(0, 2);
   Push(0, 4);
   std::vector<int> turns;
@@ -127,7 +127,7 @@ TEST_F(PrivateQueueTest, ANewOneHasItsTurnBesideThoseThatAreWoken) {
   EXPECT_THAT(turns, ElementsAre(0, 1));
 }
 
-TEST_F(PrivateQueueTest, OthersGetWhatWasWokenAndHalfOfTheNewOnes) {
+TEST_F(PrivateQueueTest, SharesWokenTasksAndHalfOfTheNewTasks) {
   MarkNew(0, 3);
   Push(0, 5);
   queue_.PushNext(&elements_[5]);
@@ -139,7 +139,7 @@ TEST_F(PrivateQueueTest, OthersGetWhatWasWokenAndHalfOfTheNewOnes) {
   EXPECT_THAT(PopAll(), ElementsAre(2));
 }
 
-TEST_F(PrivateQueueTest, OthersGetAllOfTheNewOnesIfAskedTo) {
+TEST_F(PrivateQueueTest, SharesAllNewTasksIfConfigured) {
   MarkNew(0, 3);
   Push(0, 3);
   RunQueue<Element> batch;
@@ -147,7 +147,7 @@ TEST_F(PrivateQueueTest, OthersGetAllOfTheNewOnesIfAskedTo) {
   EXPECT_THAT(Numbers(batch), ElementsAre(0, 1, 2));
 }
 
-TEST_F(PrivateQueueTest, OthersGetNoMoreThanTheirLimit) {
+TEST_F(PrivateQueueTest, SharesAtMostTheLimit) {
   MarkNew(3, 6);
   Push(0, 6);
   RunQueue<Element> batch;
@@ -158,7 +158,7 @@ TEST_F(PrivateQueueTest, OthersGetNoMoreThanTheirLimit) {
   EXPECT_THAT(PopAll(), ElementsAre(5, 4));
 }
 
-TEST_F(PrivateQueueTest, ABatchGoesBehindWhatWasWoken) {
+TEST_F(PrivateQueueTest, ABatchIsQueuedBehindWokenTasks) {
   MarkNew(4, 5);
   RunQueue<Element> batch;
   batch.Push(&elements_[2]);
@@ -170,7 +170,7 @@ TEST_F(PrivateQueueTest, ABatchGoesBehindWhatWasWoken) {
   EXPECT_THAT(PopAll(), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST_F(PrivateQueueTest, AllOfItCanBeTaken) {
+TEST_F(PrivateQueueTest, AllTasksCanBeTaken) {
   MarkNew(0, 2);
   Push(0, 4);
   queue_.PushNext(&elements_[4]);
@@ -182,7 +182,7 @@ TEST_F(PrivateQueueTest, AllOfItCanBeTaken) {
   EXPECT_THAT(PopAll(), IsEmpty());
 }
 
-TEST_F(PrivateQueueTest, AllOfItCanBeRescued) {
+TEST_F(PrivateQueueTest, AllTasksCanBeRescued) {
   Push(0, 2);
   queue_.PushNext(&elements_[2]);
   std::vector<int> rescued;

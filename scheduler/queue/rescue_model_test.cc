@@ -58,19 +58,20 @@ void LeaveBesideARescue(GivingUp how) {
   world.RequireAllHaveRun(2);
 }
 
-MODEL_TEST(Rescue, EndsBeforeTheWorkerHasGivenUp, .spurious_failures = 0) {
+MODEL_TEST(Rescue, EndsBeforeTheWorkerGivesUpItsTasks, .spurious_failures = 0) {
   GiveUpBesideARescue(GivingUp::kAlways);
 }
 
-MODEL_TEST(Rescue, EndsBeforeTheWorkerHasLeft, .mode = model::Mode::kBounded,
+MODEL_TEST(Rescue, EndsBeforeTheWorkerLeaves, .mode = model::Mode::kBounded,
            .preemption_bound = 3, .spurious_failures = 0) {
   LeaveBesideARescue(GivingUp::kAlways);
 }
 
 // The worker gets a task into its LIFO slot, and another in its place, while
 // the watchdog empties the slot.
-MODEL_TEST(Rescue, OfASlotThatIsFilledAgain, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(Rescue, EmptiesALifoSlotThatIsRefilled,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   World world(2, 3);
   World::Queues::Own own = world.queues.Of(0);
   own.PushNext(&world.tasks[0]);
@@ -85,7 +86,7 @@ MODEL_TEST(Rescue, OfASlotThatIsFilledAgain, .mode = model::Mode::kBounded,
 }
 
 // Others take the tasks from either of the two.
-MODEL_TEST(Rescue, BesideAWorkerThatLeavesAndAThief,
+MODEL_TEST(Rescue, RacesWithAWorkerThatLeavesAndAThief,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   World world(2, 2);
@@ -101,7 +102,7 @@ MODEL_TEST(Rescue, BesideAWorkerThatLeavesAndAThief,
 
 // The guarantee depends on the order of the steps, and on the lock that orders
 // them.
-TEST(Rescue, IsAwaitedByAWorkerThatSeemsToHaveNothing) {
+TEST(Rescue, IsAwaitedByAWorkerThatSeemsToHaveNoTask) {
   EXPECT_TRUE(model::Check({}, [] {
                 GiveUpBesideARescue(GivingUp::kUnlessItSeemsEmpty);
               }).failed);
@@ -138,12 +139,12 @@ void TakeFromAStuckWorker(size_t others, int tasks, bool patience_ends = true) {
   world.RequireAllHaveRun(tasks);
 }
 
-MODEL_TEST(StuckWorker, AnotherTakesAllThatItKeeps,
+MODEL_TEST(StuckWorker, AnotherWorkerTakesAllItsTasks,
            .mode = model::Mode::kBounded, .preemption_bound = 2) {
   TakeFromAStuckWorker(1, 3);
 }
 
-MODEL_TEST(StuckWorker, TwoOthersTakeAllThatItKeeps,
+MODEL_TEST(StuckWorker, TwoOtherWorkersTakeAllItsTasks,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   TakeFromAStuckWorker(2, 2);
@@ -151,7 +152,7 @@ MODEL_TEST(StuckWorker, TwoOthersTakeAllThatItKeeps,
 
 // The worker was not stuck after all. It continues with its tasks while the
 // other takes them, and shares the tasks it gets.
-MODEL_TEST(StuckWorker, ComesOutOfItsPollBesideTheOther,
+MODEL_TEST(StuckWorker, ReturnsFromItsPollDuringARescue,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   World world(2, 3);
@@ -166,7 +167,7 @@ MODEL_TEST(StuckWorker, ComesOutOfItsPollBesideTheOther,
   world.RequireAllHaveRun(3);
 }
 
-TEST(StuckWorker, KeepsItsTasksForEverIfOthersWaitForItsPoll) {
+TEST(StuckWorker, KeepsItsTasksForeverIfOthersWaitForItsPoll) {
   const model::Result result =
       model::Check({.mode = model::Mode::kBounded},
                    [] { TakeFromAStuckWorker(1, 2, /*patience_ends=*/false); });

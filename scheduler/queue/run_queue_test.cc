@@ -31,7 +31,7 @@ std::vector<int> PopAll(RunQueue<Element>& queue) {
   return numbers;
 }
 
-TEST(RunQueueTest, AppendMovesAllBehindWhatIsThere) {
+TEST(RunQueueTest, AppendMovesAllTasksToTheBack) {
   Element one(1);
   Element two(2);
   Element three(3);
@@ -46,7 +46,7 @@ TEST(RunQueueTest, AppendMovesAllBehindWhatIsThere) {
   EXPECT_TRUE(queue.IsEmpty());
 }
 
-TEST(RunQueueTest, AppendToNoneAndOfNone) {
+TEST(RunQueueTest, AppendsToAndFromAnEmptyQueue) {
   Element one(1);
   RunQueue<Element> queue;
   RunQueue<Element> other;
@@ -59,7 +59,7 @@ TEST(RunQueueTest, AppendToNoneAndOfNone) {
 }
 
 // A queue can be used again after it was appended to another, or emptied.
-TEST(RunQueueTest, GivesInTheOrderOfTheirComing) {
+TEST(RunQueueTest, ReturnsTasksInOrder) {
   std::vector<Element> elements;
   for (int i = 0; i < 64; ++i) elements.emplace_back(i);
   std::vector<Element*> free;

@@ -21,7 +21,7 @@ using model::Require;
 using model::Thread;
 
 // A single worker goes to sleep while a thread has work for it.
-MODEL_TEST(RunQueues, AWorkerAloneMissesNoTask, .mode = model::Mode::kBounded,
+MODEL_TEST(RunQueues, ASingleWorkerMissesNoTask, .mode = model::Mode::kBounded,
            .preemption_bound = 2) {
   World world(1, 2);
   Thread worker([&] { world.Work(0); });
@@ -44,7 +44,7 @@ MODEL_TEST(RunQueues, AnInjectedTaskIsFoundByOneOfTwo,
 }
 
 // The second task comes during the search for the first.
-MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
+MODEL_TEST(RunQueues, ATaskInjectedDuringASearchIsFound,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   World world(2, 2);
@@ -59,7 +59,7 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringASearchIsFound,
 
 // Two tasks of a worker that comes back to them, and another worker. Each
 // worker gets one task, or one gets both, however they go to sleep and wake.
-MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
+MODEL_TEST(RunQueues, APushedTaskRunsOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 2);
   Thread thief([&] { world.Work(1); });
@@ -74,7 +74,7 @@ MODEL_TEST(RunQueues, WhatAWorkerPushesIsRunOnce, .mode = model::Mode::kBounded,
 
 // A worker does not come back, and has given up its tasks: the other worker
 // takes all of them.
-MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
+MODEL_TEST(RunQueues, TasksThatABusyWorkerGivesUpAreStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world(2, 2);
@@ -88,7 +88,7 @@ MODEL_TEST(RunQueues, WhatABusyWorkerGivesUpIsStolen,
 
 // A worker does not come back, and has shared its tasks: the other worker,
 // which may be asleep, is woken for them.
-MODEL_TEST(RunQueues, WhatABusyWorkerSharesIsStolen,
+MODEL_TEST(RunQueues, TasksThatABusyWorkerSharesAreStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world(2, 1);
@@ -102,7 +102,7 @@ MODEL_TEST(RunQueues, WhatABusyWorkerSharesIsStolen,
 
 // A worker has more tasks than others can steal: tasks move to the global queue
 // while a thief steals.
-MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
+MODEL_TEST(RunQueues, OverflowingTasksAreFound, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   World world(2, 3);
   Thread thief([&] { world.Work(1); });
@@ -116,7 +116,7 @@ MODEL_TEST(RunQueues, WhatFlowsOverIsFound, .mode = model::Mode::kBounded,
 
 // A worker shares one task and does not come back. The watchdog takes the
 // others, and tasks not shared because the other worker did not sleep yet.
-MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
+MODEL_TEST(RunQueues, TheWatchdogRescuesABusyWorkersTasks,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
   World world(2, 3);
@@ -132,7 +132,7 @@ MODEL_TEST(RunQueues, TheWatchdogRescuesWhatABusyWorkerKeeps,
 }
 
 // The watchdog and the worker want the same task.
-MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
+MODEL_TEST(RunQueues, ARescuedTaskRunsOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 1);
   world.queues.Of(0).PushNext(Written(world.tasks[0]));
@@ -147,7 +147,7 @@ MODEL_TEST(RunQueues, ARescuedTaskIsRunOnce, .mode = model::Mode::kBounded,
 // A searching worker is left by its thread with nothing, or continues with a
 // task it has found and does not come back. Tasks that came in the meantime
 // woke no worker.
-MODEL_TEST(RunQueues, ATaskThatComesDuringTheLastSearchWakesAnother,
+MODEL_TEST(RunQueues, ATaskInjectedDuringTheLastSearchWakesAnother,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World world(2, 2);
@@ -165,7 +165,7 @@ MODEL_TEST(RunQueues, ATaskThatComesDuringTheLastSearchWakesAnother,
   world.RequireAllHaveRun(2);
 }
 
-MODEL_TEST(RunQueues, AWorkerThatLeavesDoesNotSearchAnyMore,
+MODEL_TEST(RunQueues, AWorkerThatLeavesStopsSearching,
            .mode = model::Mode::kBounded, .preemption_bound = 2) {
   World world(2, 1);
   Thread other([&] { world.Work(1); });
@@ -178,7 +178,7 @@ MODEL_TEST(RunQueues, AWorkerThatLeavesDoesNotSearchAnyMore,
 }
 
 // A worker that sleeps, or is about to sleep, notices the close.
-MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
+MODEL_TEST(RunQueues, CloseLeavesNoWorkerAsleep, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
   World world(2, 1);
   Thread one([&] { world.Work(0); });
@@ -189,7 +189,7 @@ MODEL_TEST(RunQueues, CloseLeavesNobodyAsleep, .mode = model::Mode::kBounded,
 }
 
 // For example the reason for the close.
-MODEL_TEST(RunQueues, WhoSeesThemClosedSeesWhatCameBefore) {
+MODEL_TEST(RunQueues, TheCloseShowsWhatCameBefore) {
   World world(1, 1);
   Cell<int> reason(0);
   Thread other([&] {
@@ -256,7 +256,7 @@ void BlockBesideAReplacement(size_t workers, HandingOn how) {
   world.RequireAllHaveRun(3);
 }
 
-MODEL_TEST(BlockInPlace, EachTaskIsRunOnceWhoeverHasTheWorker,
+MODEL_TEST(BlockInPlace, EachTaskRunsOnceOnEitherThread,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   BlockBesideAReplacement(2, HandingOn::kRight);
@@ -264,7 +264,7 @@ MODEL_TEST(BlockInPlace, EachTaskIsRunOnceWhoeverHasTheWorker,
 
 // A scheduler's only worker has no worker to share with: its queue changes
 // hands.
-MODEL_TEST(BlockInPlace, AWorkerAloneTakesItsQueueAlong,
+MODEL_TEST(BlockInPlace, ASingleWorkersQueueMovesToTheReplacement,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   BlockBesideAReplacement(1, HandingOn::kRight);
@@ -321,13 +321,13 @@ MODEL_TEST(BlockInPlace, TheNextTaskDoesNotWaitForTheCall,
   BlockUntilTheTasksHaveRun(HandingOn::kRight);
 }
 
-TEST(BlockInPlace, WhoGivesUpWhatIsNotItsOwnAnyMoreLosesTasks) {
+TEST(BlockInPlace, GivingUpAnotherThreadsQueueLosesTasks) {
   EXPECT_TRUE(model::Check({.mode = model::Mode::kBounded}, [] {
                 BlockBesideAReplacement(2, HandingOn::kGivesUpLate);
               }).failed);
 }
 
-TEST(BlockInPlace, WhoKeepsAllBlocksForEver) {
+TEST(BlockInPlace, KeepingAllTasksBlocksForever) {
   const model::Result result =
       model::Check({.mode = model::Mode::kBounded},
                    [] { BlockUntilTheTasksHaveRun(HandingOn::kKeepsAll); });

@@ -122,14 +122,14 @@ class RunQueuesTest : public testing::Test {
   Queues solo_{host_, 1};
 };
 
-TEST_F(RunQueuesTest, AWorkersOwnAreFirstInFirstOut) {
+TEST_F(RunQueuesTest, AWorkersOwnTasksAreFirstInFirstOut) {
   Push(two_, 0, 0, 3);
   EXPECT_EQ(two_.Of(0).depth(), 3u);
   EXPECT_EQ(two_.Of(1).depth(), 0u);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2));
 }
 
-TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
+TEST_F(RunQueuesTest, TheLifoSlotIsSeparateFromTheQueue) {
   Push(two_, 0, 0, 1);
   two_.Of(0).PushNext(&elements_[1]);
   EXPECT_EQ(two_.Of(0).depth(), 2u);
@@ -138,14 +138,14 @@ TEST_F(RunQueuesTest, TheNextIsApartFromTheQueue) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0));
 }
 
-TEST_F(RunQueuesTest, NothingIsSharedWhileAllAreBusy) {
+TEST_F(RunQueuesTest, SharesNoTaskWhileAllAreBusy) {
   Push(two_, 0, 0, 5);
   two_.Of(0).Share(0);
   EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSleeps) {
+TEST_F(RunQueuesTest, SharesPrivateTasksWithASleepingWorker) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 4);
   two_.Of(0).Share(1);
@@ -156,7 +156,7 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSleeps) {
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(2, 3));
 }
 
-TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSearches) {
+TEST_F(RunQueuesTest, SharesPrivateTasksWithASearchingWorker) {
   ASSERT_EQ(two_.Of(1).Steal(rand_), nullptr);
   Push(two_, 0, 0, 2);
   two_.Of(0).Share(1);
@@ -164,14 +164,14 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedWithOneThatSearches) {
   EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
 }
 
-TEST_F(RunQueuesTest, WhoSearchesIsNoReasonToShareForItself) {
+TEST_F(RunQueuesTest, ASearchingWorkerDoesNotShareWithItself) {
   ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
   Push(two_, 0, 0, 2);
   two_.Of(0).Share(0);
   EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
 }
 
-TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
+TEST_F(RunQueuesTest, DoesNotShareTheLifoSlotWithASleepingWorker) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 1);
   two_.Of(0).Share(1);
@@ -182,7 +182,7 @@ TEST_F(RunQueuesTest, OneThatSleepsDoesNotGetWhatIsRunNext) {
 }
 
 // A task makes many others, and then takes long itself.
-TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
+TEST_F(RunQueuesTest, SharesEachTaskWhileAWorkerIsIdle) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   for (int i = 0; i < 5; ++i) {
     elements_[i].is_new = true;
@@ -199,7 +199,7 @@ TEST_F(RunQueuesTest, EachIsSharedAsLongAsOneHasNothingToDo) {
   EXPECT_EQ(Number(two_.Of(0).PopNext()), 4);
 }
 
-TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
+TEST_F(RunQueuesTest, SharesAtMostTheRoomOfTheStealableQueue) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   Push(two_, 0, 0, 30);
   two_.Of(0).Share(1);
@@ -210,7 +210,7 @@ TEST_F(RunQueuesTest, NoMoreIsSharedThanThereIsRoomFor) {
 }
 
 // The worker's polls take long.
-TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
+TEST_F(RunQueuesTest, SharesPrivateTasksInAdvance) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   Push(two_, 0, 0, 2);
   two_.Of(0).Share(1);
@@ -225,7 +225,7 @@ TEST_F(RunQueuesTest, WhatIsKeptIsSharedInAdvance) {
 
 // Tasks are woken all the time, more than others can steal at once, with a new
 // task behind them.
-TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
+TEST_F(RunQueuesTest, PrivateTasksHaveTheirTurnBesideSharedTasks) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   elements_[0].is_new = true;
   Push(two_, 0, 0, 2 * kCapacity);
@@ -239,13 +239,13 @@ TEST_F(RunQueuesTest, WhatIsKeptHasItsTurnBesideWhatIsShared) {
   FAIL() << "the new one never comes";
 }
 
-TEST_F(RunQueuesTest, WhatIsSharedComesBeforeWhatIsKept) {
+TEST_F(RunQueuesTest, SharedTasksRunBeforePrivateTasks) {
   PushShared(two_, 0, 0, 2);
   Push(two_, 0, 2, 4);
   EXPECT_THAT(PopAll(two_, 0), ElementsAre(0, 1, 2, 3));
 }
 
-TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
+TEST_F(RunQueuesTest, GivingUpSharesTheLifoSlot) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   two_.Of(0).PushNext(&elements_[1]);
   Push(two_, 0, 0, 1);
@@ -256,7 +256,7 @@ TEST_F(RunQueuesTest, GivingUpSharesTheNextToo) {
 }
 
 // Tokio #8029: the first half, which has waited longer, stays.
-TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
+TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheGlobalQueue) {
   Inject(two_, 20, 21);
   PushShared(two_, 0, 0, kCapacity + 1);
   EXPECT_EQ(two_.Of(0).overflows(), kCapacity / 2 + 1);
@@ -266,7 +266,7 @@ TEST_F(RunQueuesTest, AnOverflowMovesTheLaterHalfToTheSharedQueue) {
 }
 
 // The worker's share of 6 tasks: half, and one more.
-TEST_F(RunQueuesTest, ABatchIsTheWorkersShare) {
+TEST_F(RunQueuesTest, ABatchIsTheWorkersShareOfTheGlobalQueue) {
   Inject(two_, 0, 6);
   EXPECT_EQ(Number(two_.Of(0).PopGlobal()), 0);
   EXPECT_EQ(two_.global_depth(), 2u);
@@ -293,7 +293,7 @@ TEST_F(RunQueuesTest, ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow) {
 }
 
 // Tokio #5705: otherwise the global queue waits while the worker's is full.
-TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
+TEST_F(RunQueuesTest, ABatchHasAtLeastOneTask) {
   two_.Of(0).SetSharing(Sharing::kInAdvance);
   PushShared(two_, 0, 20, 20 + kCapacity);
   Inject(two_, 0, 1);
@@ -304,20 +304,20 @@ TEST_F(RunQueuesTest, ABatchIsOneAtLeast) {
 }
 
 // No thread can take one of the tasks for new, or miss it.
-TEST_F(RunQueuesTest, TheHostIsToldOfEachThatIsTaken) {
+TEST_F(RunQueuesTest, TheHostIsNotifiedOfEachTakenTask) {
   Inject(two_, 0, 2);
   two_.Of(0).PopGlobal();
   EXPECT_THAT(host_.added, ElementsAre(0, 1));
 }
 
-TEST_F(RunQueuesTest, WhatTheHostWouldNotHaveStaysWhereItIs) {
+TEST_F(RunQueuesTest, TasksThatTheHostRefusesStay) {
   Inject(two_, 0, 2);
   host_.is_closed = true;
   EXPECT_EQ(two_.Of(0).PopGlobal(), nullptr);
   EXPECT_EQ(two_.global_depth(), 2u);
 }
 
-TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
+TEST_F(RunQueuesTest, ABatchWakesAnotherWorkerForTheRest) {
   // The searching worker must find the tasks: when it gives up, it may not
   // sleep.
   ASSERT_EQ(two_.Of(0).Steal(rand_), nullptr);
@@ -331,12 +331,12 @@ TEST_F(RunQueuesTest, ABatchWakesAnotherForTheRest) {
   EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 1);
 }
 
-TEST_F(RunQueuesTest, NothingIsShared) {
+TEST_F(RunQueuesTest, AnEmptyGlobalQueueReturnsNoTask) {
   EXPECT_EQ(two_.Of(0).PopGlobal(), nullptr);
   EXPECT_EQ(solo_.Of(0).PopGlobal(), nullptr);
 }
 
-TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
+TEST_F(RunQueuesTest, ASingleWorkerTakesTheWholeGlobalQueue) {
   Push(solo_, 0, 0, 2);
   Inject(solo_, 10, 40);
   EXPECT_EQ(Number(solo_.Of(0).PopGlobal()), 0);
@@ -348,14 +348,14 @@ TEST_F(RunQueuesTest, AWorkerAloneTakesAllThatIsShared) {
   EXPECT_EQ(solo_.Of(0).depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, AWorkerAloneHasNoLimit) {
+TEST_F(RunQueuesTest, ASingleWorkersQueueHasNoLimit) {
   Push(solo_, 0, 0, 64);
   EXPECT_EQ(solo_.Of(0).depth(), 64u);
   EXPECT_EQ(solo_.Of(0).overflows(), 0u);
   EXPECT_EQ(solo_.global_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
+TEST_F(RunQueuesTest, ASingleWorkerSharesNoTask) {
   Push(solo_, 0, 0, 3);
   solo_.Of(0).Share(0);
   solo_.Of(0).GiveUp();
@@ -364,7 +364,7 @@ TEST_F(RunQueuesTest, AWorkerAloneSharesNothing) {
   EXPECT_THAT(PopAll(solo_, 0), ElementsAre(0, 1, 2));
 }
 
-TEST_F(RunQueuesTest, NewOnesComeInTheirOrderIfAskedTo) {
+TEST_F(RunQueuesTest, NewTasksRunInOrderIfConfigured) {
   Queues queues(host_, 1, /*newest_first=*/false);
   for (int i = 0; i < 2; ++i) elements_[i].is_new = true;
   Push(queues, 0, 0, 3);
@@ -382,26 +382,26 @@ TEST_F(RunQueuesTest, StealingTakesTheFirstHalf) {
 }
 
 // Tokio #8065: the thief would take the task that is best kept.
-TEST_F(RunQueuesTest, StealingLeavesTheNext) {
+TEST_F(RunQueuesTest, StealingLeavesTheLifoSlot) {
   two_.Of(0).PushNext(&elements_[0]);
   two_.Of(0).Share(1);
   EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
   EXPECT_EQ(Number(two_.Of(0).PopNext()), 0);
 }
 
-TEST_F(RunQueuesTest, AThiefThatFindsNothingLooksIntoTheSharedQueue) {
+TEST_F(RunQueuesTest, AnUnsuccessfulThiefChecksTheGlobalQueue) {
   Inject(two_, 0, 1);
   EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
   EXPECT_EQ(two_.Of(1).steal_operations(), 0u);
 }
 
-TEST_F(RunQueuesTest, StealsFromWhoeverHasSome) {
+TEST_F(RunQueuesTest, StealsFromAnyWorkerWithTasks) {
   Queues many(host_, 7);
   PushShared(many, 5, 0, 1);
   EXPECT_EQ(Number(many.Of(2).Steal(rand_)), 0);
 }
 
-TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
+TEST_F(RunQueuesTest, AtMostHalfOfTheWorkersSteal) {
   Queues four(host_, 4);
   EXPECT_EQ(four.Of(1).Steal(rand_), nullptr);
   EXPECT_EQ(four.Of(2).Steal(rand_), nullptr);
@@ -413,7 +413,7 @@ TEST_F(RunQueuesTest, NoMoreThanHalfOfTheWorkersSteal) {
   EXPECT_EQ(Number(four.Of(3).Steal(rand_)), 1);
 }
 
-TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
+TEST_F(RunQueuesTest, InjectingWakesASleepingWorker) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 2);
@@ -421,7 +421,7 @@ TEST_F(RunQueuesTest, InjectingWakesOneThatSleeps) {
 }
 
 // Tokio #4383: a worker that finds a task wakes the next, if there are more.
-TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
+TEST_F(RunQueuesTest, TheLastSearchingWorkerWakesAnotherForTheRest) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 20);
@@ -432,7 +432,7 @@ TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForTheRest) {
   EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
 }
 
-TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
+TEST_F(RunQueuesTest, TheLastSearchingWorkerWakesNoneWithoutTasks) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());
   Inject(two_, 0, 1);
@@ -442,7 +442,7 @@ TEST_F(RunQueuesTest, TheLastThatSearchesWakesNobodyForNothing) {
   EXPECT_THAT(host_.unparked, ElementsAre(0));
 }
 
-TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
+TEST_F(RunQueuesTest, NoWorkerSleepsBesideATask) {
   two_.Of(1).PushNext(&elements_[0]);
   EXPECT_FALSE(two_.Of(1).Sleep());  // its own next task
   PushShared(two_, 0, 1, 2);
@@ -455,14 +455,14 @@ TEST_F(RunQueuesTest, NobodySleepsBesideATask) {
   EXPECT_EQ(two_.idle().asleep(), 0u);
 }
 
-TEST_F(RunQueuesTest, AWorkerAloneDoesNotSleepBesideATask) {
+TEST_F(RunQueuesTest, ASingleWorkerDoesNotSleepBesideATask) {
   Push(solo_, 0, 0, 1);
   EXPECT_FALSE(solo_.Of(0).Sleep());
   ASSERT_EQ(Number(solo_.Of(0).Pop()), 0);
   EXPECT_TRUE(solo_.Of(0).Sleep());
 }
 
-TEST_F(RunQueuesTest, LeavingGivesUpTheNextAndWakesAnotherForIt) {
+TEST_F(RunQueuesTest, LeavingGivesUpTheLifoSlotAndWakesAnother) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   two_.Of(0).PushNext(&elements_[0]);
   two_.Of(0).Leave();
@@ -481,7 +481,7 @@ TEST_F(RunQueuesTest, LeavingEndsASearch) {
 }
 
 // Tokio #4941.
-TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
+TEST_F(RunQueuesTest, ARescueMovesTheLifoSlotToTheGlobalQueue) {
   ASSERT_TRUE(two_.Of(1).Sleep());
   two_.Of(0).PushNext(&elements_[0]);
   two_.Rescue(0);
@@ -490,7 +490,7 @@ TEST_F(RunQueuesTest, ARescuePutsTheNextWhereOthersFindIt) {
   EXPECT_EQ(Number(two_.Of(1).PopGlobal()), 0);
 }
 
-TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
+TEST_F(RunQueuesTest, ARescueMovesAllTasksToTheGlobalQueue) {
   Push(two_, 0, 0, 3);
   two_.Of(0).PushNext(&elements_[3]);
   two_.Rescue(0);
@@ -499,7 +499,7 @@ TEST_F(RunQueuesTest, ARescuePutsAllWhereOthersFindIt) {
 }
 
 // The stuck worker would share its tasks if it could.
-TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
+TEST_F(RunQueuesTest, ASearchingWorkerRescuesAStuckWorkersTasks) {
   host_.while_awaited = [] {};
   for (int i = 0; i < 3; ++i) two_.Of(0).PushNext(&elements_[i]);
   EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[2]);
@@ -509,14 +509,14 @@ TEST_F(RunQueuesTest, WhoSearchesRescuesWhatAStuckWorkerKeeps) {
 }
 
 // The worker's check before its first poll may have come too soon.
-TEST_F(RunQueuesTest, WhoSearchesRescuesFromAWorkerThatIsStuckInItsNextPoll) {
+TEST_F(RunQueuesTest, ASearchingWorkerRescuesFromAWorkerStuckInItsNextPoll) {
   host_.while_awaited = [this] { ++host_.polls_begun[0]; };
   two_.Of(0).PushNext(&elements_[0]);
   EXPECT_EQ(two_.Of(1).Steal(rand_), &elements_[0]);
 }
 
 // Of several workers that have nothing to do, one watches.
-TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForWhatAStuckWorkerKeeps) {
+TEST_F(RunQueuesTest, TheLastSearchingWorkerWakesAnotherForAStuckWorker) {
   Queues three(host_, 3);
   Push(three, 0, 0, 2);
   ASSERT_TRUE(three.Of(2).Sleep());
@@ -532,14 +532,14 @@ TEST_F(RunQueuesTest, TheLastThatSearchesWakesAnotherForWhatAStuckWorkerKeeps) {
   Drain(three);
 }
 
-TEST_F(RunQueuesTest, WhoSearchesLeavesAWorkerAloneThatHasLookedMeanwhile) {
+TEST_F(RunQueuesTest, ASearchingWorkerLeavesAWorkerThatHasChecked) {
   host_.while_awaited = [this] { host_.polls_begun[0] += kPollsUntilShared; };
   two_.Of(0).PushNext(&elements_[0]);
   EXPECT_EQ(two_.Of(1).Steal(rand_), nullptr);
   EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
 }
 
-TEST_F(RunQueuesTest, WhoSearchesStealsWhatAWorkerSharesAfterAll) {
+TEST_F(RunQueuesTest, ASearchingWorkerStealsTasksSharedLate) {
   host_.while_awaited = [this] {
     two_.Of(0).Push(&elements_[1]);
     two_.Of(0).Share(1);
@@ -549,21 +549,21 @@ TEST_F(RunQueuesTest, WhoSearchesStealsWhatAWorkerSharesAfterAll) {
   EXPECT_EQ(two_.Of(0).PopNext(), &elements_[0]);
 }
 
-TEST_F(RunQueuesTest, ARescueOfNothing) {
+TEST_F(RunQueuesTest, ARescueOfNoTasksMovesNothing) {
   PushShared(two_, 0, 0, 1);
   ASSERT_FALSE(two_.Of(1).Sleep());
   two_.Rescue(0);
   EXPECT_EQ(two_.global_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, WakingAnyNeedsOneThatSleeps) {
+TEST_F(RunQueuesTest, WakeAnyNeedsASleepingWorker) {
   EXPECT_FALSE(two_.WakeAny());
   ASSERT_TRUE(two_.Of(1).Sleep());
   EXPECT_TRUE(two_.WakeAny());
   EXPECT_THAT(host_.unparked, ElementsAre(1));
 }
 
-TEST_F(RunQueuesTest, ClosingWakesAll) {
+TEST_F(RunQueuesTest, ClosingWakesAllWorkers) {
   Queues many(host_, 3);
   for (size_t worker : {0, 1, 2}) ASSERT_TRUE(many.Of(worker).Sleep());
   EXPECT_FALSE(many.IsClosed());
@@ -572,20 +572,20 @@ TEST_F(RunQueuesTest, ClosingWakesAll) {
   EXPECT_THAT(host_.unparked, UnorderedElementsAre(0, 1, 2));
 }
 
-TEST_F(RunQueuesTest, NobodySleepsInAClosedOne) {
+TEST_F(RunQueuesTest, NoWorkerSleepsAfterTheClose) {
   two_.Close();
   EXPECT_FALSE(two_.Of(0).Sleep());
   EXPECT_EQ(two_.idle().asleep(), 0u);
 }
 
-TEST_F(RunQueuesTest, WhatIsInjectedIntoAClosedOneIsDiscarded) {
+TEST_F(RunQueuesTest, InjectedTasksAreDiscardedAfterTheClose) {
   two_.Close();
   Inject(two_, 0, 2);
   EXPECT_THAT(host_.discarded, ElementsAre(0, 1));
   EXPECT_EQ(two_.global_depth(), 0u);
 }
 
-TEST_F(RunQueuesTest, DrainingTakesOutAll) {
+TEST_F(RunQueuesTest, DrainingRemovesAllTasks) {
   two_.Of(0).PushNext(&elements_[0]);
   Push(two_, 0, 1, 3);
   two_.Of(1).PushNext(&elements_[3]);
@@ -599,7 +599,7 @@ TEST_F(RunQueuesTest, DrainingTakesOutAll) {
 }
 
 // The tasks given up by a worker that leaves because the queues were closed.
-TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
+TEST_F(RunQueuesTest, DrainingRemovesTasksAddedAfterTheClose) {
   two_.Close();
   PushShared(two_, 0, 0, kCapacity + 1);
   Push(two_, 1, 20, 21);
@@ -608,7 +608,7 @@ TEST_F(RunQueuesTest, DrainingTakesOutWhatCameAfterTheClosing) {
   EXPECT_THAT(Drain(two_), UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 20));
 }
 
-TEST_F(RunQueuesTest, DrainingAWorkerAloneTakesOutAll) {
+TEST_F(RunQueuesTest, DrainingASingleWorkerRemovesAllTasks) {
   solo_.Of(0).PushNext(&elements_[0]);
   Push(solo_, 0, 1, 3);
   Inject(solo_, 3, 4);

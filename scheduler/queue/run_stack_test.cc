@@ -18,7 +18,7 @@ struct Element {
   Element* previous_in_queue = nullptr;
 };
 
-TEST(RunStackTest, TheLastOneIsBothTheNewestAndTheOldest) {
+TEST(RunStackTest, TheOnlyTaskIsBothNewestAndOldest) {
   Element only;
   RunStack<Element> stack;
   stack.Push(&only);
@@ -30,7 +30,7 @@ TEST(RunStackTest, TheLastOneIsBothTheNewestAndTheOldest) {
   EXPECT_TRUE(stack.IsEmpty());
 }
 
-TEST(RunStackTest, GivesFromEitherEnd) {
+TEST(RunStackTest, PopsFromEitherEnd) {
   std::vector<Element> elements(16);
   std::vector<Element*> free;
   for (Element& element : elements) free.push_back(&element);

@@ -73,7 +73,7 @@ struct World {
   Queue queue{kFirst};
 };
 
-MODEL_TEST(StealableQueue, GivesEachOnceToTheOwnerOrAThief) {
+MODEL_TEST(StealableQueue, EachElementGoesOnceToTheOwnerOrAThief) {
   World<4> world;
   world.Push(3);
   Thread thief([&] { world.Steal(); });
@@ -82,7 +82,7 @@ MODEL_TEST(StealableQueue, GivesEachOnceToTheOwnerOrAThief) {
   world.RequireTaken();
 }
 
-MODEL_TEST(StealableQueue, IsPushedToBesideAThief) {
+MODEL_TEST(StealableQueue, PushesDuringATheft) {
   World<4> world;
   world.Push(1);
   Thread thief([&] { world.Steal(); });
@@ -103,7 +103,7 @@ MODEL_TEST(StealableQueue, HasOneThiefAtATime) {
 }
 
 // A completed theft leaves room, and the remaining tasks can be stolen.
-MODEL_TEST(StealableQueue, IsStolenFromAgain) {
+MODEL_TEST(StealableQueue, CanBeStolenFromAgain) {
   World<4> world;
   world.Push(4);
   world.Steal();
@@ -115,7 +115,7 @@ MODEL_TEST(StealableQueue, IsStolenFromAgain) {
 
 // Elements claimed by a thief are not overwritten before they have been copied,
 // and elements put back by an overflow can be stolen like any others.
-MODEL_TEST(StealableQueue, OverflowsBesideAThief) {
+MODEL_TEST(StealableQueue, OverflowsDuringATheft) {
   World<2> world;
   Thread thief([&] { world.Steal(); });
   world.Push(4);
@@ -125,7 +125,7 @@ MODEL_TEST(StealableQueue, OverflowsBesideAThief) {
 
 // A pop during a theft does not free elements that the thief has claimed and
 // not copied yet.
-MODEL_TEST(StealableQueue, IsPoppedAndRefilledBesideAThief) {
+MODEL_TEST(StealableQueue, IsPoppedAndRefilledDuringATheft) {
   World<2> world;
   world.Push(2);
   Thread thief([&] { world.Steal(); });
@@ -170,20 +170,20 @@ void RequireNothingHidden(Queue& queue, Act act) {
   Require(found || woken);
 }
 
-MODEL_TEST(StealableQueue, HidesNothingThatIsPushed) {
+MODEL_TEST(StealableQueue, HidesNoPushedElement) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-MODEL_TEST(StealableQueue, HidesNothingOfABatch) {
+MODEL_TEST(StealableQueue, HidesNoElementOfABatch) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] { world.PushBatch(2); });
   world.RequireTaken();
 }
 
 // A place is written again after the thief has read it.
-MODEL_TEST(StealableQueue, TakesABatchBesideAThief) {
+MODEL_TEST(StealableQueue, TakesABatchDuringATheft) {
   World<2> world;
   world.Push(2);
   Thread thief([&] { world.Steal(); });
@@ -193,7 +193,7 @@ MODEL_TEST(StealableQueue, TakesABatchBesideAThief) {
 }
 
 // The head seen by the sleeper may be long out of date.
-MODEL_TEST(StealableQueue, HidesNothingThatComesLater) {
+MODEL_TEST(StealableQueue, HidesNoLaterElement) {
   World<2> world;
   RequireNothingHidden(world.queue, [&] {
     world.Push(2);
@@ -203,14 +203,14 @@ MODEL_TEST(StealableQueue, HidesNothingThatComesLater) {
   world.RequireTaken();
 }
 
-MODEL_TEST(StealableQueue, HidesNothingThatAnOverflowBringsBack) {
+MODEL_TEST(StealableQueue, HidesNoElementPutBackByAnOverflow) {
   World<2> world;
   world.Push(2);
   RequireNothingHidden(world.queue, [&] { world.Push(1); });
   world.RequireTaken();
 }
 
-MODEL_TEST(StealableQueue, HidesNothingThatWasStolen) {
+MODEL_TEST(StealableQueue, HidesNoStolenElement) {
   World<4> world;
   World<4> thief;
   world.Push(3);
@@ -242,7 +242,7 @@ void PushAndPopBesideTwoThieves(World& world) {
 
 // Both thieves take half of the elements, the second of those that the first,
 // or an overflow, has left.
-MODEL_TEST(StealableQueue, IsStolenFromByTwoWhileItOverflows,
+MODEL_TEST(StealableQueue, TwoThievesStealDuringAnOverflow,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World<4> world;
@@ -257,7 +257,7 @@ MODEL_MUTANTS(StealableQueue, "scheduler/queue/stealable_queue",
 // While one thief copies its claimed elements, the other comes in vain; or it
 // finds elements that the owner has pushed, or put back, since.
 
-MODEL_TEST(TwoThieves, BesideAnOwnerThatPushesAndPops,
+MODEL_TEST(TwoThieves, StealWhileTheOwnerPushesAndPops,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World<2> world;
@@ -265,7 +265,7 @@ MODEL_TEST(TwoThieves, BesideAnOwnerThatPushesAndPops,
   PushAndPopBesideTwoThieves(world);
 }
 
-MODEL_TEST(TwoThieves, BesideAnOwnerThatOverflowsAndPops,
+MODEL_TEST(TwoThieves, StealWhileTheOwnerOverflowsAndPops,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   World<2> world;

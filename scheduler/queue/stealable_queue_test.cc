@@ -47,7 +47,7 @@ class LocalQueueTest : public testing::Test {
   Queue other_;
 };
 
-TEST_F(LocalQueueTest, StartsEmpty) {
+TEST_F(LocalQueueTest, IsEmptyAtFirst) {
   EXPECT_TRUE(queue_.IsEmpty());
   EXPECT_EQ(queue_.Room(), 8u);
   EXPECT_EQ(queue_.Pop(), nullptr);
@@ -74,7 +74,7 @@ TEST_F(LocalQueueTest, TakesABatch) {
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST_F(LocalQueueTest, IsUsedAgainAndAgain) {
+TEST_F(LocalQueueTest, CanBeReused) {
   for (int i = 0; i < 60; ++i) {
     Push(queue_, 1);
     EXPECT_EQ(*queue_.Pop(), i);
@@ -83,14 +83,14 @@ TEST_F(LocalQueueTest, IsUsedAgainAndAgain) {
 
 // The elements that have waited longest run first, even after an overflow
 // (tokio #8029).
-TEST_F(LocalQueueTest, GivesAwayItsSecondHalfWhenItIsFull) {
+TEST_F(LocalQueueTest, AFullQueueOverflowsItsSecondHalf) {
   EXPECT_THAT(Push(queue_, 9), ElementsAre(4, 5, 6, 7, 8));
   EXPECT_EQ(queue_.Size(), 4u);
   EXPECT_THAT(Push(queue_, 4), IsEmpty());
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 9, 10, 11, 12));
 }
 
-TEST_F(LocalQueueTest, GivesUpHalfOfWhatWaitsToAThief) {
+TEST_F(LocalQueueTest, AThiefTakesHalf) {
   Push(queue_, 5);
   EXPECT_EQ(*other_.StealFrom(queue_), 0);
   EXPECT_THAT(PopAll(other_), ElementsAre(1, 2));
@@ -98,18 +98,18 @@ TEST_F(LocalQueueTest, GivesUpHalfOfWhatWaitsToAThief) {
   EXPECT_THAT(PopAll(queue_), ElementsAre(3, 4));
 }
 
-TEST_F(LocalQueueTest, GivesUpItsOnlyElement) {
+TEST_F(LocalQueueTest, AThiefTakesTheOnlyElement) {
   Push(queue_, 1);
   EXPECT_EQ(*other_.StealFrom(queue_), 0);
   EXPECT_TRUE(other_.IsEmpty());
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(LocalQueueTest, GivesUpNothingWhenEmpty) {
+TEST_F(LocalQueueTest, AThiefTakesNothingFromAnEmptyQueue) {
   EXPECT_EQ(other_.StealFrom(queue_), nullptr);
 }
 
-TEST_F(LocalQueueTest, StealsBehindWhatItHas) {
+TEST_F(LocalQueueTest, StolenElementsAreAppended) {
   Push(other_, 2);
   Push(queue_, 6);
   EXPECT_EQ(*other_.StealFrom(queue_), 2);
@@ -126,7 +126,7 @@ TEST_F(LocalQueueTest, StealsUpToHalfFull) {
 }
 
 // Each element is taken once, whichever thread takes it.
-TEST(LocalQueueStressTest, LosesAndRepeatsNothing) {
+TEST(LocalQueueStressTest, LosesAndRepeatsNoElement) {
   constexpr int kElements = 200'000;
   constexpr int kThieves = 3;
   struct Element {

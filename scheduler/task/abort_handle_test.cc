@@ -52,7 +52,7 @@ class AbortHandleTest : public ::testing::Test {
   std::shared_ptr<int> token_ = std::make_shared<int>(1);
 };
 
-TEST_F(AbortHandleTest, EndsTheTaskOnTheThreadThatRunsIt) {
+TEST_F(AbortHandleTest, TheTaskEndsOnTheThreadThatRunsIt) {
   Handle handle = Start();
   const AbortHandle abort = handle.abort_handle();
   schedule_->RunAll();
@@ -74,7 +74,7 @@ TEST_F(AbortHandleTest, WorksOnADetachedTask) {
   EXPECT_EQ(token_.use_count(), 1);
 }
 
-TEST_F(AbortHandleTest, DroppingItDoesNothing) {
+TEST_F(AbortHandleTest, DroppingTheHandleDoesNothing) {
   Handle handle = Start();
   handle.abort_handle();
   open_ = true;
@@ -83,7 +83,7 @@ TEST_F(AbortHandleTest, DroppingItDoesNothing) {
 }
 
 // Trap S18 (tokio #3159): the task has ended before.
-TEST_F(AbortHandleTest, DoesNothingToATaskThatHasEnded) {
+TEST_F(AbortHandleTest, DoesNothingToACompleteTask) {
   Handle handle = Start();
   const AbortHandle abort = handle.abort_handle();
   open_ = true;
@@ -119,7 +119,7 @@ TEST_F(AbortHandleTest, KeepsNeitherFutureNorOutput) {
   EXPECT_EQ(abort.id(), 1u);
 }
 
-TEST_F(AbortHandleTest, CopiesAndMovesAreOfTheSameTask) {
+TEST_F(AbortHandleTest, CopiesAndMovesReferToTheSameTask) {
   Handle handle = Start();
   AbortHandle first = handle.abort_handle();
   AbortHandle copy = first;

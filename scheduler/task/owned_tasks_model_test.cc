@@ -108,7 +108,7 @@ class Model {
 };
 
 // Trap S18: the closing thread finds a task, or the set refuses the task.
-MODEL_TEST(OwnedTasks, ATaskComesWhileTheyAreClosed, .spurious_failures = 0) {
+MODEL_TEST(OwnedTasks, ATaskIsAddedDuringAClose, .spurious_failures = 0) {
   Model model(2);
   TestTask task(model.schedule);
   Thread closing([&] { model.schedule->tasks.CloseAndShutdownAll(0); });
@@ -119,9 +119,8 @@ MODEL_TEST(OwnedTasks, ATaskComesWhileTheyAreClosed, .spurious_failures = 0) {
 
 // The set's reference is dropped once, regardless of which thread removes the
 // task.
-MODEL_TEST(OwnedTasks, ATaskEndsWhileTheyAreClosed,
-           .mode = model::Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
+MODEL_TEST(OwnedTasks, ATaskEndsDuringAClose, .mode = model::Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
   Model model(1);
   TestTask task(model.schedule);
   Require(task.Add(model.schedule->tasks, 0));
@@ -131,7 +130,7 @@ MODEL_TEST(OwnedTasks, ATaskEndsWhileTheyAreClosed,
   task.RequireEnded();
 }
 
-MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
+MODEL_TEST(OwnedTasks, TwoThreadsCloseTheSet, .mode = model::Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   Model model(1);
   TestTask task(model.schedule);
@@ -145,8 +144,9 @@ MODEL_TEST(OwnedTasks, TwoCloseThem, .mode = model::Mode::kBounded,
 }
 
 // The owner ends one task, while another task was stolen.
-MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(OwnedTasks, TwoTasksAreAddedAndRemoved,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   Model model(1);
   OwnedTasks& tasks = model.schedule->tasks;
   TestTask first(model.schedule);
@@ -163,7 +163,7 @@ MODEL_TEST(OwnedTasks, TwoTasksComeAndGo, .mode = model::Mode::kBounded,
 }
 
 // The owner of a shard is not the owner of another shard.
-MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOne,
+MODEL_TEST(OwnedTasks, AnOwnerEndsATaskOfAnotherOwner,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   Model model(2);

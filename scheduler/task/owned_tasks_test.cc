@@ -89,14 +89,14 @@ class OwnedTasksTest : public ::testing::Test {
   OwnedTasks& tasks_ = schedule_->tasks;
 };
 
-TEST_F(OwnedTasksTest, ShardsAreAPowerOfTwo) {
+TEST_F(OwnedTasksTest, TheNumberOfShardsIsAPowerOfTwo) {
   EXPECT_EQ(OwnedTasks(0).shards(), 1u);
   EXPECT_EQ(OwnedTasks(1).shards(), 1u);
   EXPECT_EQ(OwnedTasks(5).shards(), 8u);
   EXPECT_EQ(OwnedTasks(8).shards(), 8u);
 }
 
-TEST_F(OwnedTasksTest, CountsTheTasksThatHaveNotEnded) {
+TEST_F(OwnedTasksTest, CountsLiveTasks) {
   EXPECT_EQ(tasks_.size(), 0u);
   schedule_->Start(AtOnce()).Detach();
   EXPECT_EQ(tasks_.size(), 0u);
@@ -107,7 +107,7 @@ TEST_F(OwnedTasksTest, CountsTheTasksThatHaveNotEnded) {
   EXPECT_EQ(tasks_.size(), 0u);
 }
 
-TEST_F(OwnedTasksTest, VisitsTheTasksThatHaveNotEnded) {
+TEST_F(OwnedTasksTest, VisitsLiveTasks) {
   const JoinHandle<void> first = schedule_->Start(Never(), 0);
   const JoinHandle<void> second = schedule_->Start(Never(), 7);
   const JoinHandle<void> ended = schedule_->Start(AtOnce(), 0);
@@ -117,7 +117,7 @@ TEST_F(OwnedTasksTest, VisitsTheTasksThatHaveNotEnded) {
   tasks_.CloseAndShutdownAll(0);
 }
 
-TEST_F(OwnedTasksTest, CancelsAllTasksFromTheShardThatItIsToldOn) {
+TEST_F(OwnedTasksTest, CancelsAllTasksFromTheGivenShardOn) {
   std::vector<int> ended;
   for (int shard = 0; shard < 4; ++shard) {
     schedule_->Start(Never(&ended, shard), shard).Detach();
@@ -127,7 +127,7 @@ TEST_F(OwnedTasksTest, CancelsAllTasksFromTheShardThatItIsToldOn) {
   EXPECT_THAT(ended, ElementsAre(2, 3, 0, 1));
 }
 
-TEST_F(OwnedTasksTest, TakesNoTaskWhenItIsClosed) {
+TEST_F(OwnedTasksTest, AClosedSetRefusesTasks) {
   tasks_.CloseAndShutdownAll(0);
   std::vector<int> ended;
   const JoinHandle<void> handle = schedule_->Start(Never(&ended, 1), 3);
@@ -169,7 +169,7 @@ TEST_F(OwnedTasksAdderTest, AddsATaskLate) {
   EXPECT_EQ(tasks_.added_late(), 1u);
 }
 
-TEST_F(OwnedTasksAdderTest, AddsNoneTwice) {
+TEST_F(OwnedTasksAdderTest, AddsNoTaskTwice) {
   for (const size_t shard : {1, 2}) {
     OwnedTasks::Adder adder(tasks_, shard);
     adder.Add(task_);
@@ -183,11 +183,11 @@ TEST_F(OwnedTasksAdderTest, FindsTheSetClosed) {
   EXPECT_TRUE(OwnedTasks::Adder(tasks_, 3).IsClosed());
 }
 
-TEST_F(OwnedTasksAdderTest, OneThatWasNotAddedIsNotThere) {
+TEST_F(OwnedTasksAdderTest, ATaskThatWasNotAddedIsNotInTheSet) {
   EXPECT_FALSE(tasks_.Remove(task_));
 }
 
-TEST_F(OwnedTasksTest, ATaskThatIsCancelledMaySpawnAnother) {
+TEST_F(OwnedTasksTest, ACancelledTaskCanSpawnAnother) {
   class SpawnsAtItsEnd {
    public:
     SpawnsAtItsEnd(TestSchedule* schedule, int* refused)
@@ -240,7 +240,7 @@ TEST_F(OwnedTasksTest, ATaskIsNotRemovedTwice) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(OwnedTasksTest, AJoinersWakerThatThrowsKeepsNoOtherTaskAlive) {
+TEST_F(OwnedTasksTest, AThrowingWakerKeepsNoOtherTaskAlive) {
   std::vector<int> ended;
   std::vector<JoinHandle<void>> handles;
   const Waker waker =
@@ -256,7 +256,7 @@ TEST_F(OwnedTasksTest, AJoinersWakerThatThrowsKeepsNoOtherTaskAlive) {
 #endif
 
 // Threads spawn, finish and count tasks while others close the set.
-TEST_F(OwnedTasksTest, ClosesWhileTasksComeAndGo) {
+TEST_F(OwnedTasksTest, ClosesWhileTasksAreAddedAndRemoved) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (size_t shard = 0; shard < 3; ++shard) {

@@ -25,7 +25,7 @@ TEST(State, RunsOnceForANotification) {
   EXPECT_EQ(state.StartRunning(), State::Start::kSkip);
 }
 
-TEST(State, AnIdleTaskIsSubmittedOnceHoweverOftenItIsWoken) {
+TEST(State, AnIdleTaskIsSubmittedOnceForAllWakes) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
@@ -42,7 +42,7 @@ TEST(State, ATaskWokenWhileItRunsIsRescheduledByItsRunner) {
   EXPECT_EQ(state.StartRunning(), State::Start::kPoll);
 }
 
-TEST(State, AWakerThatIsUsedUpGivesItsReferenceToTheQueue) {
+TEST(State, AConsumedWakerGivesItsReferenceToTheQueue) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();  // the waker's reference
@@ -52,7 +52,7 @@ TEST(State, AWakerThatIsUsedUpGivesItsReferenceToTheQueue) {
   EXPECT_TRUE(state.Unref(3));
 }
 
-TEST(State, AWakerThatIsUsedUpWhileTheTaskRunsDropsItsReference) {
+TEST(State, AWakerConsumedWhileTheTaskRunsDropsItsReference) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();
@@ -94,14 +94,14 @@ TEST(State, CompletionWithoutAHandleLeavesTheOutputToTheRunner) {
   EXPECT_TRUE(state.Unref(2));
 }
 
-TEST(State, CompletionWithoutAHandleOrAnOutputIsTheEnd) {
+TEST(State, CompletionWithoutAHandleOrOutputFreesTheTask) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_EQ(state.DropHandle(), State::Drop::kDone);
   EXPECT_EQ(Complete(state, 2, true), State::Complete::kLast);
 }
 
-TEST(State, ATaskThatEndsWithoutAHandleMayHaveWakersLeft) {
+TEST(State, ADetachedTaskCanCompleteBeforeItsWakersAreDropped) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   state.Ref();
@@ -122,7 +122,7 @@ TEST(State, CompletionGivesTheJoinWakerToTheRunner) {
   EXPECT_TRUE(state.IsOnlyReference());
 }
 
-TEST(State, CompletionReadsTheJoinWakerIfThereIsOne) {
+TEST(State, CompletionReadsTheJoinWakerIfSet) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   int reads = 0;
@@ -131,7 +131,7 @@ TEST(State, CompletionReadsTheJoinWakerIfThereIsOne) {
   EXPECT_EQ(reads, 1);
 }
 
-TEST(State, CompletionKeepsTheTaskForAJoinWakerThatWasSetAnew) {
+TEST(State, CompletionKeepsTheTaskForAReplacedJoinWaker) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_TRUE(state.SetJoinWaker());
@@ -143,7 +143,7 @@ TEST(State, CompletionKeepsTheTaskForAJoinWakerThatWasSetAnew) {
   EXPECT_TRUE(state.Unref(2));
 }
 
-TEST(State, AJoinWakerThatWasTakenBackIsNotCalled) {
+TEST(State, ARemovedJoinWakerIsNotCalled) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_TRUE(state.SetJoinWaker());
@@ -152,7 +152,7 @@ TEST(State, AJoinWakerThatWasTakenBackIsNotCalled) {
   EXPECT_EQ(Complete(state, 2, false), State::Complete::kDone);
 }
 
-TEST(State, AJoinWakerThatComesTooLateIsNotTaken) {
+TEST(State, ALateJoinWakerIsRefused) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_EQ(Complete(state, 2, false), State::Complete::kDone);
@@ -160,7 +160,7 @@ TEST(State, AJoinWakerThatComesTooLateIsNotTaken) {
 }
 
 // tokio #6986
-TEST(State, AHandleThatGoesBeforeCompletionTakesItsWakerAlong) {
+TEST(State, AHandleDroppedBeforeCompletionTakesItsWaker) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_TRUE(state.SetJoinWaker());
@@ -212,7 +212,7 @@ TEST(State, ShutdownLeavesARunningTaskToItsRunner) {
   EXPECT_EQ(state.SuspendRunning(), State::Suspend::kCancel);
 }
 
-TEST(State, ARunningOrCompleteTaskIsNotTraced) {
+TEST(State, CannotTraceARunningOrCompleteTask) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   EXPECT_FALSE(state.BeginTrace());
@@ -220,7 +220,7 @@ TEST(State, ARunningOrCompleteTaskIsNotTraced) {
   EXPECT_FALSE(state.BeginTrace());
 }
 
-TEST(State, AnIdleTaskThatWasTracedIsIdleAgain) {
+TEST(State, ATracedIdleTaskIsIdleAgain) {
   State state;
   ASSERT_EQ(state.StartRunning(), State::Start::kPoll);
   ASSERT_EQ(state.SuspendRunning(), State::Suspend::kIdle);
@@ -254,7 +254,7 @@ TEST(State, AnAbortDuringATraceIsLeftToTheTracer) {
   EXPECT_EQ(state.StartRunning(), State::Start::kCancel);
 }
 
-TEST(State, AQueuedTaskThatWasTracedIsStillQueued) {
+TEST(State, ATracedQueuedTaskIsStillQueued) {
   State state;
   ASSERT_TRUE(state.BeginTrace());
   EXPECT_FALSE(state.Wake());
@@ -264,7 +264,7 @@ TEST(State, AQueuedTaskThatWasTracedIsStillQueued) {
   EXPECT_TRUE(state.Unref(3));
 }
 
-TEST(State, WhoWouldRunATracedTaskLeavesItsHoldToTheTracer) {
+TEST(State, ARunnerOfATracedTaskLeavesItToTheTracer) {
   State state;
   ASSERT_TRUE(state.BeginTrace());
   EXPECT_EQ(state.StartRunning(), State::Start::kTraced);
@@ -273,7 +273,7 @@ TEST(State, WhoWouldRunATracedTaskLeavesItsHoldToTheTracer) {
   EXPECT_TRUE(state.Unref(3));
 }
 
-TEST(State, ShutdownLeavesATracedTaskAsItIs) {
+TEST(State, ShutdownLeavesATracedTaskUnchanged) {
   State state;
   ASSERT_TRUE(state.BeginTrace());
   EXPECT_EQ(state.TakeOverToCancel(), State::TakeOver::kTraced);

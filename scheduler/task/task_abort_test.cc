@@ -41,7 +41,7 @@ TEST_F(TaskAbortTest, AbortNeverDestroysTheFutureItself) {
               StatusIs(absl::StatusCode::kCancelled, HasSubstr("task 1")));
 }
 
-TEST_F(TaskAbortTest, AbortBeforeTheFirstPollMeansNoPoll) {
+TEST_F(TaskAbortTest, ATaskAbortedBeforeItsFirstPollIsNotPolled) {
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   handle.Abort();
   schedule_->RunAll();
@@ -50,7 +50,7 @@ TEST_F(TaskAbortTest, AbortBeforeTheFirstPollMeansNoPoll) {
 }
 
 // Cancellation is an error of the `StatusOr`, and not a value.
-TEST_F(TaskAbortTest, OfAStatusOrOfAStatusItIsTheError) {
+TEST_F(TaskAbortTest, CancellingAStatusOrOfAStatusIsAnError) {
   auto body = [this]() -> Co<absl::StatusOr<absl::Status>> {
     co_await Gate(this);
     co_return absl::OkStatus();
@@ -95,7 +95,7 @@ TEST_F(TaskAbortTest, ShutdownCancelsASuspendedTask) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST_F(TaskAbortTest, WakersOfATaskThatHasEndedDoNothing) {
+TEST_F(TaskAbortTest, WakersOfACompleteTaskDoNothing) {
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   schedule_->RunAll();
   Waker other = waker_.Clone();
@@ -107,7 +107,7 @@ TEST_F(TaskAbortTest, WakersOfATaskThatHasEndedDoNothing) {
 }
 
 // Trap S16 (tokio #2062).
-TEST_F(TaskAbortTest, AFutureMayWakeItsTaskWhileItIsDestroyed) {
+TEST_F(TaskAbortTest, AFutureCanWakeItsTaskWhileDestroyed) {
   class WakesAtItsEnd {
    public:
     WakesAtItsEnd() = default;
@@ -133,7 +133,7 @@ TEST_F(TaskAbortTest, AFutureMayWakeItsTaskWhileItIsDestroyed) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST_F(TaskAbortTest, ItsHandleTellsItFromATaskThatReturnsCancelled) {
+TEST_F(TaskAbortTest, AnAbortedTaskDiffersFromOneThatReturnsCancelled) {
   JoinHandle<int> aborted = schedule_->Start(Gate(this));
   aborted.Abort();
   EXPECT_FALSE(aborted.was_cancelled());  // before the task has ended

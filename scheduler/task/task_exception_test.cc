@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 using TaskExceptionTest = TaskTest;
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(TaskExceptionTest, AnExceptionBecomesAnErrorAndIsKept) {
+TEST_F(TaskExceptionTest, AnExceptionIsKeptAndReturnedAsAnError) {
   auto body = [this]() -> Co<int> {
     const Tracked tracked(&alive_);
     throw std::runtime_error("oops");
@@ -45,7 +45,7 @@ TEST_F(TaskExceptionTest, AnExceptionBecomesAnErrorAndIsKept) {
   EXPECT_THROW(std::rethrow_exception(handle.exception()), std::runtime_error);
 }
 
-TEST_F(TaskExceptionTest, OfAStatusOrOfAStatusItIsTheError) {
+TEST_F(TaskExceptionTest, AnExceptionOfAStatusOrOfAStatusIsAnError) {
   auto body = []() -> Co<absl::StatusOr<absl::Status>> {
     throw std::runtime_error("oops");
     co_return absl::OkStatus();
@@ -55,7 +55,7 @@ TEST_F(TaskExceptionTest, OfAStatusOrOfAStatusItIsTheError) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kInternal));
 }
 
-TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {
+TEST_F(TaskExceptionTest, AnUntakenExceptionIsDropped) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");
     co_return 0;
@@ -65,7 +65,7 @@ TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsDropped) {
 }
 
 // The schedule is notified once, and only at this point.
-TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsUnhandled) {
+TEST_F(TaskExceptionTest, AnUntakenExceptionIsUnhandled) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");
     co_return 0;
@@ -87,7 +87,7 @@ TEST_F(TaskExceptionTest, AnExceptionThatNobodyTakesIsUnhandled) {
   EXPECT_EQ(schedule_->threw(), 3);
 }
 
-TEST_F(TaskExceptionTest, TheScheduleIsToldOfAnExceptionFirst) {
+TEST_F(TaskExceptionTest, TheScheduleIsNotifiedOfAnExceptionFirst) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");
     co_return 0;
@@ -102,7 +102,7 @@ TEST_F(TaskExceptionTest, TheScheduleIsToldOfAnExceptionFirst) {
   EXPECT_EQ(notified_first, 1);
 }
 
-TEST_F(TaskExceptionTest, TheScheduleIsNotToldOfOtherEnds) {
+TEST_F(TaskExceptionTest, TheScheduleIsNotNotifiedOfOtherCompletions) {
   open_ = true;
   schedule_->Start(Gate(this)).Detach();
   schedule_->RunAll();
@@ -131,7 +131,7 @@ class ThrowsAtItsEnd {
   bool polled_ = false;
 };
 
-TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItHasEndedGivesTheException) {
+TEST_F(TaskExceptionTest, AThrowingDestructorOfACompleteFutureIsReported) {
   JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(true));
   schedule_->RunAll();
   EXPECT_EQ(schedule_->threw(), 1);
@@ -139,7 +139,7 @@ TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItHasEndedGivesTheException) {
               StatusIs(absl::StatusCode::kInternal, HasSubstr("the end")));
 }
 
-TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsCancelledGivesTheException) {
+TEST_F(TaskExceptionTest, AThrowingDestructorOfACancelledFutureIsReported) {
   JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(false));
   schedule_->RunAll();
   handle.Abort();
@@ -149,7 +149,7 @@ TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsCancelledGivesTheException) {
               StatusIs(absl::StatusCode::kInternal, HasSubstr("the end")));
 }
 
-TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsShutDownGivesTheException) {
+TEST_F(TaskExceptionTest, AThrowingDestructorDuringShutdownIsReported) {
   JoinHandle<int> handle = schedule_->Start(ThrowsAtItsEnd(false));
   schedule_->RunAll();
   schedule_->ShutdownListed();
@@ -157,7 +157,7 @@ TEST_F(TaskExceptionTest, AFutureThatThrowsWhenItIsShutDownGivesTheException) {
   EXPECT_THAT(PollOnce(handle).value(), StatusIs(absl::StatusCode::kInternal));
 }
 
-TEST_F(TaskExceptionTest, AJoinersWakerThatThrowsLeavesTheTaskComplete) {
+TEST_F(TaskExceptionTest, AThrowingJoinWakerLeavesTheTaskComplete) {
   open_ = true;
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   const Waker waker =
@@ -192,7 +192,7 @@ class RunsTasksWhenCloned {
   ManualSchedule* const schedule_;
 };
 
-TEST_F(TaskExceptionTest, AWakerThatComesTooLateMayThrowWhenItIsDropped) {
+TEST_F(TaskExceptionTest, ALateJoinWakerCanThrowWhenDropped) {
   open_ = true;
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   RunsTasksWhenCloned runs(schedule_);
@@ -203,7 +203,7 @@ TEST_F(TaskExceptionTest, AWakerThatComesTooLateMayThrowWhenItIsDropped) {
   EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(7));
 }
 
-TEST_F(TaskExceptionTest, AWakerThatCannotBeClonedLeavesTheOneBefore) {
+TEST_F(TaskExceptionTest, AThrowingCloneLeavesTheOldJoinWaker) {
   static constexpr RawWakerVTable kNoClone = {
       [](void*) -> RawWaker { throw std::runtime_error("no"); },
       [](void*) {},

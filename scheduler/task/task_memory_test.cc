@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 
 using TaskMemoryTest = TaskTest;
 
-TEST_F(TaskMemoryTest, ATaskIsCancelledWithoutMemoryToSaySo) {
+TEST_F(TaskMemoryTest, ATaskIsCancelledWithoutMemoryForTheError) {
   std::optional<JoinHandle<int>> handle;
   const auto start = [&] {
     handle.emplace(schedule_->Start(Gate(this)));
@@ -57,7 +57,7 @@ TEST_F(TaskMemoryTest, ATaskIsCancelledWithoutMemoryToSaySo) {
   waker_ = {};
 }
 
-TEST_F(TaskMemoryTest, AnExceptionIsStillThereWhenThereIsMemoryToTellOfIt) {
+TEST_F(TaskMemoryTest, AnExceptionIsKeptUntilMemorySufficesToReportIt) {
   auto body = []() -> Co<int> {
     throw std::runtime_error("oops");
     co_return 0;

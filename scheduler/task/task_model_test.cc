@@ -179,7 +179,7 @@ std::optional<JoinResult<T>> PollOnce(JoinHandle<T>& handle,
   return std::move(result).value();
 }
 
-MODEL_TEST(Task, IsWokenWhileItRunsOrRests, .spurious_failures = 0) {
+MODEL_TEST(Task, IsWokenWhileRunningOrIdle, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
   PlainInt uses(0);
@@ -351,7 +351,7 @@ class Joiner {
 
 // Trap S20 (tokio #2096, #2044, #6986): the joiner is woken, and each waker and
 // each output is dropped exactly once.
-MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
+MODEL_TEST(Task, CompletesDuringAJoin, .spurious_failures = 0) {
   Joiner joiner;
   joiner.event().Signal();
   Thread worker([&] { joiner.schedule().RunNext(); });
@@ -362,7 +362,7 @@ MODEL_TEST(Task, EndsWhileItIsJoined, .spurious_failures = 0) {
 
 // A handle that takes back a waker and sets another one leaves the state
 // unchanged, if it has done so before.
-MODEL_TEST(Task, EndsWhileItIsJoinedForTheThirdTime, .spurious_failures = 0) {
+MODEL_TEST(Task, CompletesDuringTheThirdPollOfAJoin, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
   PlainInt alive(0);
@@ -382,7 +382,7 @@ MODEL_TEST(Task, EndsWhileItIsJoinedForTheThirdTime, .spurious_failures = 0) {
   Require(ended || woken.load(std::memory_order_relaxed) == 3);
 }
 
-MODEL_TEST(Task, IsWokenWhileItIsJoined) {
+MODEL_TEST(Task, IsWokenDuringAJoin) {
   Joiner joiner;
   Thread signalling([&] { joiner.event().Signal(); });
   joiner.Act();
@@ -391,7 +391,7 @@ MODEL_TEST(Task, IsWokenWhileItIsJoined) {
   joiner.Finish();
 }
 
-MODEL_TEST(Task, IsAbortedWhileItIsJoined) {
+MODEL_TEST(Task, IsAbortedDuringAJoin) {
   Joiner joiner;
   Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
   joiner.Act();
@@ -401,7 +401,7 @@ MODEL_TEST(Task, IsAbortedWhileItIsJoined) {
 }
 
 // Trap S18 (tokio #3672).
-MODEL_TEST(Task, IsShutDownWhileItIsJoined, .spurious_failures = 0) {
+MODEL_TEST(Task, IsShutDownDuringAJoin, .spurious_failures = 0) {
   Joiner joiner;
   Thread stopping([&] { joiner.schedule().ShutDown(); });
   joiner.Act();
@@ -410,8 +410,9 @@ MODEL_TEST(Task, IsShutDownWhileItIsJoined, .spurious_failures = 0) {
   joiner.event().waker.Take().Reset();
 }
 
-MODEL_TEST(Task, EndsAndIsAbortedWhileItIsJoined, .mode = model::Mode::kBounded,
-           .preemption_bound = 1, .spurious_failures = 0) {
+MODEL_TEST(Task, CompletesAndIsAbortedDuringAJoin,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
   Joiner joiner(3);
   joiner.event().Signal();
   Thread worker([&] { joiner.schedule().RunNext(); });
@@ -423,9 +424,8 @@ MODEL_TEST(Task, EndsAndIsAbortedWhileItIsJoined, .mode = model::Mode::kBounded,
 }
 
 // Trap S18 (tokio #3159).
-MODEL_TEST(Task, IsAbortedAndShutDownWhileItIsJoined,
-           .mode = model::Mode::kBounded, .preemption_bound = 1,
-           .spurious_failures = 0) {
+MODEL_TEST(Task, IsAbortedAndShutDownDuringAJoin, .mode = model::Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
   Joiner joiner(3);
   Thread stopping([&] { joiner.schedule().ShutDown(); });
   Thread aborting([&, abort = joiner.abort_handle()] { abort.Abort(); });
@@ -438,7 +438,7 @@ MODEL_TEST(Task, IsAbortedAndShutDownWhileItIsJoined,
   joiner.event().waker.Take().Reset();
 }
 
-MODEL_TEST(Task, WakesItsJoinerWhoThenTakesTheOutput, .spurious_failures = 0) {
+MODEL_TEST(Task, WakesTheJoinerForTheOutput, .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
   PlainInt alive(0);
@@ -465,7 +465,7 @@ MODEL_TEST(Task, WakesItsJoinerWhoThenTakesTheOutput, .spurious_failures = 0) {
   Require(alive.Read() == 0);
 }
 
-MODEL_TEST(Task, WhatItDidIsSeenWhereItIsSeenFinished) {
+MODEL_TEST(Task, IsFinishedShowsWhatTheTaskDid) {
   const ScheduleOwner schedule;
   PlainInt alive(0);
   JoinHandle<Output> handle = schedule->Start(ProduceAtOnce(alive));
@@ -476,7 +476,7 @@ MODEL_TEST(Task, WhatItDidIsSeenWhereItIsSeenFinished) {
 
 // The schedule still exists when the wake reaches it, and is destroyed with the
 // task.
-MODEL_TEST(Task, AWakeMeetsTheEndOfItsSchedule) {
+MODEL_TEST(Task, AWakeRacesWithTheSchedulesDestruction) {
   Event event;
   PlainInt uses(0);
   std::optional<ScheduleOwner> schedule(std::in_place);
@@ -507,7 +507,7 @@ MODEL_TEST(Task, IsShutDownWhileItIsWokenAndRun, .mode = model::Mode::kBounded,
   schedule->RunNext();
 }
 
-MODEL_TEST(Task, EndsWithItsLastWaker) {
+MODEL_TEST(Task, IsFreedWithItsLastWaker) {
   const ScheduleOwner schedule;
   Event event;
   PlainInt uses(0);
@@ -524,7 +524,8 @@ MODEL_TEST(Task, EndsWithItsLastWaker) {
 }
 
 // No joiner waits, so no joiner is notified.
-MODEL_TEST(Task, EndsDetachedWhileAWakerGoes, .spurious_failures = 0) {
+MODEL_TEST(Task, CompletesDetachedWhileAWakerIsDropped,
+           .spurious_failures = 0) {
   const ScheduleOwner schedule;
   Event event;
   PlainInt alive(0);

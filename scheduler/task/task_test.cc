@@ -58,7 +58,7 @@ TEST_F(TaskTest, CompletionWakesTheJoiner) {
   EXPECT_EQ(woken, 1);
 }
 
-TEST_F(TaskTest, PollFinishedTellsOfTheEndAndLeavesTheResult) {
+TEST_F(TaskTest, PollFinishedReportsCompletionAndLeavesTheResult) {
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   int woken = 0;
   const Waker waker = Waker::FromCallable([&woken] { ++woken; });
@@ -75,7 +75,7 @@ TEST_F(TaskTest, PollFinishedTellsOfTheEndAndLeavesTheResult) {
 }
 
 // Trap S20 (tokio #6986).
-TEST_F(TaskTest, ADroppedHandleForgetsItsWaker) {
+TEST_F(TaskTest, ADroppedHandleDropsItsWaker) {
   int alive_wakers = 0;
   {
     JoinHandle<int> handle = schedule_->Start(Gate(this));
@@ -88,7 +88,7 @@ TEST_F(TaskTest, ADroppedHandleForgetsItsWaker) {
   schedule_->RunAll();
 }
 
-TEST_F(TaskTest, CompletionForgetsTheWaker) {
+TEST_F(TaskTest, CompletionDropsTheWaker) {
   int alive_wakers = 0;
   open_ = true;
   JoinHandle<int> handle = schedule_->Start(Gate(this));
@@ -102,7 +102,7 @@ TEST_F(TaskTest, CompletionForgetsTheWaker) {
   EXPECT_EQ(alive_wakers, 0);
 }
 
-TEST_F(TaskTest, TheWakerOfTheLastPollIsTheOneThatCounts) {
+TEST_F(TaskTest, TheWakerOfTheLastPollIsWoken) {
   int alive_wakers = 0;
   int woken[2] = {0, 0};
   JoinHandle<int> handle = schedule_->Start(Gate(this));
@@ -141,7 +141,7 @@ TEST_F(TaskTest, PollingAgainWithTheSameWakerClonesNothing) {
   schedule_->RunAll();
 }
 
-TEST_F(TaskTest, AWakerMayDropTheHandle) {
+TEST_F(TaskTest, AWakerCanDropTheHandle) {
   open_ = true;
   std::optional<JoinHandle<int>> handle = schedule_->Start(Gate(this));
   const Waker waker = Waker::FromCallable([&handle] { handle.reset(); });
@@ -151,7 +151,7 @@ TEST_F(TaskTest, AWakerMayDropTheHandle) {
   EXPECT_FALSE(handle.has_value());
 }
 
-TEST_F(TaskTest, AHandleMayBeDroppedByTheTask) {
+TEST_F(TaskTest, TheTaskCanDropItsHandle) {
   std::optional<JoinHandle<void>> handle;
   auto body = [&]() -> Co<> {
     handle.reset();
@@ -170,7 +170,7 @@ TEST_F(TaskTest, ADetachedTaskDropsItsOutput) {
   EXPECT_EQ(alive_, 0);
 }
 
-TEST_F(TaskTest, AnOutputThatNobodyTookGoesWithTheHandle) {
+TEST_F(TaskTest, AnUntakenOutputIsDestroyedWithTheHandle) {
   auto body = [this]() -> Co<std::unique_ptr<Tracked>> {
     co_return std::make_unique<Tracked>(&alive_);
   };
@@ -181,7 +181,7 @@ TEST_F(TaskTest, AnOutputThatNobodyTookGoesWithTheHandle) {
   EXPECT_EQ(alive_, 0);
 }
 
-TEST_F(TaskTest, TheHandleKnowsTheIdOfATaskThatIsGone) {
+TEST_F(TaskTest, TheHandleKeepsTheIdOfADestroyedTask) {
   open_ = true;
   JoinHandle<int> handle = schedule_->Start(Gate(this));
   EXPECT_EQ(handle.id(), 1u);
@@ -210,7 +210,7 @@ class RecordsTaskId {
   std::vector<std::optional<TaskId>>* seen_;
 };
 
-TEST_F(TaskTest, TheCurrentTaskIsTheOneThatIsPolledOrDestroyed) {
+TEST_F(TaskTest, TheCurrentTaskIsThePolledOrDestroyedOne) {
   std::vector<std::optional<TaskId>> seen;
   JoinHandle<void> aborted = schedule_->Start(RecordsTaskId(&seen));
   schedule_->RunAll();
@@ -239,7 +239,7 @@ class RecordsItsEnd {
   std::vector<std::optional<TaskId>>* seen_;
 };
 
-TEST_F(TaskTest, TheCurrentTaskIsThatWhoseOutputIsDestroyed) {
+TEST_F(TaskTest, ATaskIsCurrentWhileItsOutputIsDestroyed) {
   std::vector<std::optional<TaskId>> seen;
   auto body = [&seen]() -> Co<RecordsItsEnd> {
     co_return RecordsItsEnd(&seen);
@@ -255,7 +255,7 @@ TEST_F(TaskTest, TheCurrentTaskIsThatWhoseOutputIsDestroyed) {
   EXPECT_EQ(CurrentTaskId(), std::nullopt);
 }
 
-TEST_F(TaskTest, TheCurrentTaskIsRestoredAfterAnInnerOne) {
+TEST_F(TaskTest, TheCurrentTaskIsRestoredAfterAnInnerTask) {
   auto* inner_schedule = new ManualSchedule;
   std::vector<std::optional<TaskId>> seen;
   auto inner = [&]() -> Co<> {
@@ -276,7 +276,7 @@ TEST_F(TaskTest, TheCurrentTaskIsRestoredAfterAnInnerOne) {
   inner_schedule->Unref();
 }
 
-TEST_F(TaskTest, ACallableIsKeptUntilItsFutureHasEnded) {
+TEST_F(TaskTest, ACallableIsKeptUntilItsFutureIsDestroyed) {
   auto body = [tracked = Tracked(&alive_), this]() -> Co<int> {
     co_return co_await Gate(this);
   };
@@ -289,7 +289,7 @@ TEST_F(TaskTest, ACallableIsKeptUntilItsFutureHasEnded) {
 }
 
 // Threads wake, abort and join a task while another thread runs it.
-TEST_F(TaskTest, SurvivesWakesAbortsAndJoinsAtOnce) {
+TEST_F(TaskTest, SurvivesConcurrentWakesAbortsAndJoins) {
   for (int round = 0; round < 500; ++round) {
     class Counter {
      public:

@@ -112,7 +112,7 @@ class Traced final : public Schedule {
   Atomic<Header*> listed_{nullptr};
 };
 
-MODEL_TEST(TaskTrace, IsWokenMeanwhile) {
+MODEL_TEST(TaskTrace, ATaskIsWokenDuringATrace) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   task->Signal();
@@ -120,7 +120,7 @@ MODEL_TEST(TaskTrace, IsWokenMeanwhile) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsRunToItsEndMeanwhile, .spurious_failures = 0) {
+MODEL_TEST(TaskTrace, ATaskCompletesDuringATrace, .spurious_failures = 0) {
   Traced* task = Traced::Start();
   task->Signal();
   Thread tracing([&] { task->Trace(); });
@@ -129,7 +129,7 @@ MODEL_TEST(TaskTrace, IsRunToItsEndMeanwhile, .spurious_failures = 0) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsRunAndWokenMeanwhile, .spurious_failures = 0) {
+MODEL_TEST(TaskTrace, ATaskRunsAndIsWokenDuringATrace, .spurious_failures = 0) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   Thread worker([&] { task->RunNext(); });
@@ -139,7 +139,7 @@ MODEL_TEST(TaskTrace, IsRunAndWokenMeanwhile, .spurious_failures = 0) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsAbortedMeanwhile) {
+MODEL_TEST(TaskTrace, ATaskIsAbortedDuringATrace) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   task->Abort();
@@ -147,7 +147,8 @@ MODEL_TEST(TaskTrace, IsAbortedMeanwhile) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsAbortedAndRunMeanwhile, .spurious_failures = 0) {
+MODEL_TEST(TaskTrace, ATaskIsAbortedAndRunsDuringATrace,
+           .spurious_failures = 0) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   Thread worker([&] { task->RunNext(); });
@@ -157,7 +158,7 @@ MODEL_TEST(TaskTrace, IsAbortedAndRunMeanwhile, .spurious_failures = 0) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsDetachedMeanwhile) {
+MODEL_TEST(TaskTrace, ATaskIsDetachedDuringATrace) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   task->Detach();
@@ -166,8 +167,9 @@ MODEL_TEST(TaskTrace, IsDetachedMeanwhile) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, EndsAndIsDetachedMeanwhile, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(TaskTrace, ATaskCompletesAndIsDetachedDuringATrace,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   Traced* task = Traced::Start();
   task->Signal();
   Thread tracing([&] { task->Trace(); });
@@ -178,7 +180,7 @@ MODEL_TEST(TaskTrace, EndsAndIsDetachedMeanwhile, .mode = model::Mode::kBounded,
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsShutDownMeanwhile, .spurious_failures = 0) {
+MODEL_TEST(TaskTrace, ATaskIsShutDownDuringATrace, .spurious_failures = 0) {
   Traced* task = Traced::Start();
   Thread tracing([&] { task->Trace(); });
   task->ShutDown();
@@ -186,7 +188,7 @@ MODEL_TEST(TaskTrace, IsShutDownMeanwhile, .spurious_failures = 0) {
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsShutDownAndWokenMeanwhile,
+MODEL_TEST(TaskTrace, ATaskIsShutDownAndWokenDuringATrace,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
   Traced* task = Traced::Start();
@@ -198,7 +200,7 @@ MODEL_TEST(TaskTrace, IsShutDownAndWokenMeanwhile,
   task->Finish();
 }
 
-MODEL_TEST(TaskTrace, IsTracedTwiceAtOnce, .mode = model::Mode::kBounded,
+MODEL_TEST(TaskTrace, ATaskIsTracedTwiceAtOnce, .mode = model::Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   Traced* task = Traced::Start();
   task->CountTracer();

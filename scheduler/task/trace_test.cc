@@ -76,7 +76,7 @@ Co<int> AwaitLeaf(Leaf::Script* script) {
   co_return co_await Leaf(script);
 }
 
-TEST_F(TraceTest, TellsWhereTheTaskWaits) {
+TEST_F(TraceTest, ShowsWhereTheTaskWaits) {
   JoinHandle<int> handle = schedule_->Start(AwaitLeaf(&script_));
   schedule_->RunNext();
   const std::string text = *Trace();
@@ -86,7 +86,7 @@ TEST_F(TraceTest, TellsWhereTheTaskWaits) {
       << text;
 }
 
-TEST_F(TraceTest, GoesOnInWhatACallableHasMade) {
+TEST_F(TraceTest, ContinuesIntoTheFutureOfACallable) {
   JoinHandle<int> handle = schedule_->Start([this] { return Leaf(&script_); });
   const std::string text = *Trace();
   EXPECT_TRUE(text.ends_with("::Leaf, not started\n")) << text;
@@ -105,7 +105,7 @@ TEST_F(TraceTest, LeavesTheTaskIdle) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(TraceTest, QueuesATaskThatIsWokenMeanwhile) {
+TEST_F(TraceTest, QueuesATaskWokenDuringTheTrace) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
   schedule_->RunNext();
   script_.during_trace = [this] {
@@ -118,7 +118,7 @@ TEST_F(TraceTest, QueuesATaskThatIsWokenMeanwhile) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(TraceTest, PutsOffAPoll) {
+TEST_F(TraceTest, PostponesAPoll) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
   script_.ready = true;
   script_.during_trace = [this] {
@@ -131,7 +131,7 @@ TEST_F(TraceTest, PutsOffAPoll) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(TraceTest, PutsOffAnAbort) {
+TEST_F(TraceTest, PostponesAnAbort) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
   schedule_->RunNext();
   script_.during_trace = [&] { handle.Abort(); };
@@ -141,7 +141,7 @@ TEST_F(TraceTest, PutsOffAnAbort) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(TraceTest, OfATaskThatRunsThereIsNone) {
+TEST_F(TraceTest, ARunningTaskHasNoTrace) {
   class Self {
    public:
     explicit Self(TraceTest* test) : test_(test) {}
@@ -158,7 +158,7 @@ TEST_F(TraceTest, OfATaskThatRunsThereIsNone) {
   EXPECT_TRUE(handle.IsFinished());
 }
 
-TEST_F(TraceTest, ShutdownWaitsForIt) {
+TEST_F(TraceTest, ShutdownWaitsForTheTrace) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
   schedule_->RunNext();
   std::atomic<bool> begun = false;
@@ -177,7 +177,7 @@ TEST_F(TraceTest, ShutdownWaitsForIt) {
   tracing.join();
 }
 
-TEST_F(TraceTest, APollNotesItsTime) {
+TEST_F(TraceTest, APollRecordsItsTime) {
   JoinHandle<int> handle = schedule_->Start(Leaf(&script_));
   EXPECT_EQ(schedule_->listed()->polled_ms.load(), 0u);
   schedule_->RunNext(1234);

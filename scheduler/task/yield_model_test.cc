@@ -144,7 +144,8 @@ MODEL_TEST(TaskYield, IsWokenWhileItIsQueued, .mode = model::Mode::kBounded,
   task->RequireEndsWith(7);
 }
 
-MODEL_TEST(TaskYield, IsWokenByOneWhileAnotherRunsIt, .spurious_failures = 0) {
+MODEL_TEST(TaskYield, IsWokenByOneThreadWhileAnotherRunsIt,
+           .spurious_failures = 0) {
   Yielding* task = Yielding::Start(1);
   Thread signalling([&] { task->Signal(); });
   task->RunNext();
