@@ -93,7 +93,7 @@ TEST_F(AsyncFdTest, AGuardDoesNotUndoALaterEvent) {
   EXPECT_FALSE(IsPending(async.Readable()));
 }
 
-TEST_F(AsyncFdTest, TryIoGivesWhatTheCallReturns) {
+TEST_F(AsyncFdTest, TryIoReturnsTheResultOfTheCall) {
   const auto async = Make();
   WriteTo(b_.get(), "12345");
   Turn();
@@ -108,7 +108,7 @@ TEST_F(AsyncFdTest, TryIoGivesWhatTheCallReturns) {
   EXPECT_FALSE(IsPending(async.Readable()));
 }
 
-TEST_F(AsyncFdTest, TryIoClearsWhatWouldBlock) {
+TEST_F(AsyncFdTest, TryIoClearsReadinessIfTheCallWouldBlock) {
   const auto async = Make();
   WriteTo(b_.get(), "x");
   Turn();
@@ -125,7 +125,7 @@ TEST_F(AsyncFdTest, TryIoClearsWhatWouldBlock) {
   EXPECT_TRUE(IsPending(async.Writable()));
 }
 
-TEST_F(AsyncFdTest, TryIoClearsTheDirectionThatItIsTold) {
+TEST_F(AsyncFdTest, TryIoClearsTheGivenDirection) {
   const auto async = Make();
   WriteTo(b_.get(), "x");
   Turn();
@@ -158,7 +158,7 @@ TEST_F(AsyncFdTest, TryIoNamesTheCallThatFailed) {
   EXPECT_FALSE(IsPending(async.Writable()));
 }
 
-TEST_F(AsyncFdTest, EitherDirectionWakesWhoWaitsForBoth) {
+TEST_F(AsyncFdTest, EitherDirectionWakesAWaiterForBoth) {
   const auto async = Make();
   Turn();
   {
@@ -216,7 +216,7 @@ TEST_F(AsyncFdTest, IoWaitsAndThenMakesTheCall) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(AsyncFdTest, IoIsRepeatedAfterAnEventThatPromisedTooMuch) {
+TEST_F(AsyncFdTest, IoIsRepeatedAfterASpuriousEvent) {
   const auto async = Make();
   char byte;
   int calls = 0;
@@ -249,7 +249,7 @@ TEST_F(AsyncFdTest, IoNamesTheCallThatFailed) {
 }
 
 // An eventfd is not a socket, and is full when its counter is.
-TEST_F(AsyncFdTest, ServesWhatIsNoSocket) {
+TEST_F(AsyncFdTest, ServesDescriptorsThatAreNotSockets) {
   const auto async =
       AsyncFd<OwnedFd>::Create(OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
                                Interest::kReadable, reactor_.handle())
@@ -276,7 +276,7 @@ TEST_F(AsyncFdTest, BorrowsADescriptor) {
   EXPECT_EQ(recv(a_.get(), &byte, 1, 0), 1);
 }
 
-TEST_F(AsyncFdTest, AnyNumberOfTasksWait) {
+TEST_F(AsyncFdTest, AnyNumberOfTasksCanWait) {
   const auto async = Make();
   auto first = async.Readable();
   auto second = async.Readable();
@@ -288,7 +288,7 @@ TEST_F(AsyncFdTest, AnyNumberOfTasksWait) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-TEST_F(AsyncFdTest, ADestroyedFutureLetsGo) {
+TEST_F(AsyncFdTest, ADestroyedFutureIsNotWoken) {
   const auto async = Make();
   {
     auto readable = async.Readable();
@@ -302,7 +302,7 @@ TEST_F(AsyncFdTest, ADestroyedFutureLetsGo) {
   EXPECT_FALSE(IsPending(async.Readable()));
 }
 
-TEST_F(AsyncFdTest, ReadinessTakesTheBudget) {
+TEST_F(AsyncFdTest, ReadinessTakesBudget) {
   const auto async = Make();
   Turn();
   Context cx(task_.waker());
@@ -327,7 +327,7 @@ TEST_F(AsyncFdTest, AShutdownOfTheReactorIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(other_.Poll(io)->status()));
 }
 
-TEST_F(AsyncFdTest, WhatIsOnlyTriedIsKeptOnFailure) {
+TEST_F(AsyncFdTest, TryCreateKeepsTheDescriptorOnFailure) {
   reactor_.Shutdown();
   const int fd = a_.get();
   const auto async = AsyncFd<OwnedFd>::TryCreate(
@@ -337,7 +337,7 @@ TEST_F(AsyncFdTest, WhatIsOnlyTriedIsKeptOnFailure) {
   EXPECT_EQ(a_.get(), fd);
 }
 
-TEST_F(AsyncFdTest, GivesBackWhatItHas) {
+TEST_F(AsyncFdTest, ReleasesItsDescriptor) {
   const int fd = a_.get();
   auto async = Make();
   const OwnedFd back = std::move(async).IntoInner();
@@ -345,7 +345,7 @@ TEST_F(AsyncFdTest, GivesBackWhatItHas) {
   EXPECT_TRUE(reactor_.IsIdle());
 }
 
-TEST_F(AsyncFdTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(AsyncFdTest, PollingACompleteFuturePanics) {
   const auto async = Make();
   Turn();
   auto writable = async.Writable();

@@ -80,11 +80,11 @@ class Source {
   internal::Slot* const slot_;
 };
 
-MODEL_TEST(Background, ItsEndEndsTheThread, .spurious_failures = 0) {
+MODEL_TEST(Background, DestroyingItEndsTheThread, .spurious_failures = 0) {
   const Background background = Start();
 }
 
-MODEL_TEST(Background, AShutdownWakesWhoWaitsForIt, .spurious_failures = 0) {
+MODEL_TEST(Background, AShutdownWakesItsWaiter, .spurious_failures = 0) {
   Await(Start().ShutdownNow());
 }
 
@@ -100,18 +100,17 @@ MODEL_TEST(Background, AShutdownWakesTheWakerOfTheLatestPoll,
   Await(std::move(future));
 }
 
-MODEL_TEST(Background, AFutureThatIsDroppedEndsTheThread,
-           .spurious_failures = 0) {
+MODEL_TEST(Background, ADroppedFutureEndsTheThread, .spurious_failures = 0) {
   static_cast<void>(Start().ShutdownNow());
 }
 
-MODEL_TEST(Background, WithoutSourcesItEndsWhenIdle, .spurious_failures = 0) {
+MODEL_TEST(Background, EndsWhenIdleWithoutSources, .spurious_failures = 0) {
   Await(Start().ShutdownOnIdle());
 }
 
 // The shutdown comes after the last source is deregistered, and does not notify
 // that source.
-MODEL_TEST(Background, ItAwaitsTheEndOfTheLastSource, .spurious_failures = 0) {
+MODEL_TEST(Background, WaitsForTheLastSource, .spurious_failures = 0) {
   Background background = Start();
   const Handle handle = background.handle();
   std::optional<Source> source(background.handle());
@@ -125,7 +124,7 @@ MODEL_TEST(Background, ItAwaitsTheEndOfTheLastSource, .spurious_failures = 0) {
 }
 
 // The second order ends the wait that the first order has begun.
-MODEL_TEST(Background, AFutureThatIsDroppedEndsTheWaitForIdleness,
+MODEL_TEST(Background, ADroppedFutureEndsTheWaitForIdleness,
            .spurious_failures = 0) {
   Background background = Start();
   const Handle handle = background.handle();
@@ -136,7 +135,7 @@ MODEL_TEST(Background, AFutureThatIsDroppedEndsTheWaitForIdleness,
 
 // Waiters of a source are notified. All effects of the thread, including the
 // notification, are visible to the owner after the end.
-MODEL_TEST(Background, WhatTheThreadDidIsVisibleAtItsEnd,
+MODEL_TEST(Background, TheThreadsWritesAreVisibleAtItsEnd,
            .spurious_failures = 0) {
   Background background = Start();
   Source source(background.handle());
@@ -151,8 +150,7 @@ MODEL_TEST(Background, WhatTheThreadDidIsVisibleAtItsEnd,
 
 // The thread notifies the waiters of a source, rather than the code that polls
 // or drops the future.
-MODEL_TEST(Background, AShutdownGoesOnThoughNobodyPollsItsFuture,
-           .spurious_failures = 0) {
+MODEL_TEST(Background, AShutdownContinuesWithoutPolls, .spurious_failures = 0) {
   Background background = Start();
   Source source(background.handle());
   ThreadParker parker;

@@ -47,7 +47,7 @@ TEST_F(BackgroundTest, DrivesItsReactor) {
   writing.join();
 }
 
-TEST_F(BackgroundTest, DestroyingItTellsWhoWaits) {
+TEST_F(BackgroundTest, DestroyingItNotifiesWaiters) {
   std::optional<Background> background(Start());
   auto [a, b] = MakeSocketPair();
   const auto async = Register(std::move(a), background->handle());
@@ -69,7 +69,7 @@ TEST_F(BackgroundTest, ShutdownNowDoesNotWaitForSources) {
   EXPECT_TRUE(absl::IsUnavailable(BlockOn(async.Readable()).status()));
 }
 
-TEST_F(BackgroundTest, ShutdownOnIdleEndsWhereThereIsNoSource) {
+TEST_F(BackgroundTest, ShutdownOnIdleEndsWithoutSources) {
   Background background = Start();
   const Handle handle = background.handle();
   BlockOn(std::move(background).ShutdownOnIdle());
@@ -97,7 +97,7 @@ TEST_F(BackgroundTest, ShutdownOnIdleWaitsForTheLastSource) {
 }
 
 // A registration that failed was a source for a moment.
-TEST_F(BackgroundTest, AFailedRegistrationDoesNotKeepItFromEnding) {
+TEST_F(BackgroundTest, AFailedRegistrationDoesNotDelayShutdown) {
   Background background = Start();
   const Handle handle = background.handle();
   auto [a, b] = MakeSocketPair();
@@ -118,7 +118,7 @@ TEST_F(BackgroundTest, AFailedRegistrationDoesNotKeepItFromEnding) {
   failing.join();
 }
 
-TEST_F(BackgroundTest, AShutdownThatIsDestroyedWaitsForNoSource) {
+TEST_F(BackgroundTest, ADestroyedShutdownWaitsForNoSource) {
   Background background = Start();
   const Handle handle = background.handle();
   auto [a, b] = MakeSocketPair();
@@ -132,7 +132,7 @@ TEST_F(BackgroundTest, AShutdownThatIsDestroyedWaitsForNoSource) {
   EXPECT_TRUE(handle.IsShutDown());
 }
 
-TEST_F(BackgroundTest, NoThreadIsUnavailable) {
+TEST_F(BackgroundTest, AFailedThreadStartIsUnavailable) {
   pthread_attr_t before;
   ASSERT_EQ(pthread_getattr_default_np(&before), 0);
   pthread_attr_t huge;
@@ -149,7 +149,7 @@ TEST_F(BackgroundTest, NoThreadIsUnavailable) {
   ASSERT_EQ(pthread_attr_destroy(&huge), 0);
 }
 
-TEST_F(BackgroundTest, AFinishedShutdownThatIsPolledIsAPanic) {
+TEST_F(BackgroundTest, PollingACompleteShutdownPanics) {
   Background background = Start();
   auto shutdown = std::move(background).ShutdownNow();
   BlockOn(shutdown);

@@ -183,7 +183,7 @@ size_t RunShare(const Reactor& reactor, CountingWaker& idle, size_t share,
 
 using ConnectionsStressTest = FdTest;
 
-TEST_F(ConnectionsStressTest, TheyComeAndGo) {
+TEST_F(ConnectionsStressTest, ConnectionsOpenAndClose) {
   const absl::Duration run_time = StressTime(kUsualTime);
   // Thread i uses the seed `seed + i`.
   const uint64_t seed = StressSeed();

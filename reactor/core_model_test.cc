@@ -133,7 +133,7 @@ MODEL_TEST(ReactorCore, AnUnparkBeforeDuringOrAfterEndsThePark,
 
 // The second unpark finds the state of the first: writes before the second are
 // visible nevertheless.
-MODEL_TEST(ReactorCore, ATurnSeesWhatCameBeforeEveryUnparkItUsesUp,
+MODEL_TEST(ReactorCore, ATurnSeesWhatCameBeforeEachConsumedUnpark,
            .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Atomic<int> done(0);
@@ -150,8 +150,7 @@ MODEL_TEST(ReactorCore, ATurnSeesWhatCameBeforeEveryUnparkItUsesUp,
   two.Join();
 }
 
-MODEL_TEST(ReactorCore, AnUnparkEndsAWaitThatWasPrepared,
-           .spurious_failures = 0) {
+MODEL_TEST(ReactorCore, AnUnparkEndsAPreparedWait, .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Cell<int> data(0);
   Thread other([&] {
@@ -176,7 +175,7 @@ MODEL_TEST(ReactorCore, ATurnWithoutAWaitEndsThePreparation) {
   other.Join();
 }
 
-MODEL_TEST(ReactorCore, AShutdownEndsAWaitThatWasPrepared) {
+MODEL_TEST(ReactorCore, AShutdownEndsAPreparedWait) {
   const CoreRef core = NewCore();
   Thread ending([&] { core->Shutdown(); });
   while (WaitInAnotherLoop(*core)) {
@@ -184,7 +183,7 @@ MODEL_TEST(ReactorCore, AShutdownEndsAWaitThatWasPrepared) {
   ending.Join();
 }
 
-MODEL_TEST(ReactorCore, EachUnparkIsWorthOnePark) {
+MODEL_TEST(ReactorCore, EachUnparkEndsOnePark) {
   const CoreRef core = NewCore();
   Atomic<bool> parked(false);
   Thread other([&] {
@@ -198,7 +197,7 @@ MODEL_TEST(ReactorCore, EachUnparkIsWorthOnePark) {
   other.Join();
 }
 
-void UsesUpAnUnparkOrLeavesIt(absl::Duration max_wait) {
+void TestUnparkBesideTurn(absl::Duration max_wait) {
   const CoreRef core = NewCore();
   Atomic<bool> unparked(false);
   Thread other([&] {
@@ -212,12 +211,12 @@ void UsesUpAnUnparkOrLeavesIt(absl::Duration max_wait) {
   other.Join();
 }
 
-MODEL_TEST(ReactorCore, ATimedTurnUsesUpAnUnparkOrLeavesIt) {
-  UsesUpAnUnparkOrLeavesIt(absl::Milliseconds(1));
+MODEL_TEST(ReactorCore, ATimedTurnConsumesAnUnparkOrLeavesIt) {
+  TestUnparkBesideTurn(absl::Milliseconds(1));
 }
 
-MODEL_TEST(ReactorCore, ATurnThatDoesNotWaitUsesUpAnUnparkOrLeavesIt) {
-  UsesUpAnUnparkOrLeavesIt(absl::ZeroDuration());
+MODEL_TEST(ReactorCore, ANonBlockingTurnConsumesAnUnparkOrLeavesIt) {
+  TestUnparkBesideTurn(absl::ZeroDuration());
 }
 
 MODEL_TEST(ReactorCore, AShutdownEndsThePark) {
@@ -228,7 +227,7 @@ MODEL_TEST(ReactorCore, AShutdownEndsThePark) {
   ending.Join();
 }
 
-MODEL_TEST(ReactorCore, OfTwoShutdownsOneWakes) {
+MODEL_TEST(ReactorCore, OneOfTwoShutdownsWakes) {
   const CoreRef core = NewCore();
   Source source(*core);
   Task task;
@@ -239,7 +238,7 @@ MODEL_TEST(ReactorCore, OfTwoShutdownsOneWakes) {
   Require(task.wakes() == 1);
 }
 
-MODEL_TEST(ReactorCore, NoSourceIsShutDownForBeingIdle) {
+MODEL_TEST(ReactorCore, NoSourceIsShutDownWhenIdle) {
   const CoreRef core = NewCore();
   bool idle = false;
   Thread ending([&] { idle = core->ShutdownIfIdle(); });
@@ -249,7 +248,7 @@ MODEL_TEST(ReactorCore, NoSourceIsShutDownForBeingIdle) {
   Require(core->IsShutDown() == idle);
 }
 
-MODEL_TEST(ReactorCore, TheLastSourceThatGoesEndsThePark,
+MODEL_TEST(ReactorCore, TheLastDeregistrationEndsThePark,
            .spurious_failures = 0) {
   const CoreRef core = NewCore();
   auto source = std::make_unique<Source>(*core);
@@ -260,8 +259,7 @@ MODEL_TEST(ReactorCore, TheLastSourceThatGoesEndsThePark,
 }
 
 // The refused source was registered for a moment.
-MODEL_TEST(ReactorCore, ASourceThatIsRefusedEndsThePark,
-           .spurious_failures = 0) {
+MODEL_TEST(ReactorCore, ARefusedSourceEndsThePark, .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Thread driving([&] { RunUntilIdle(*core); });
   {
@@ -271,7 +269,7 @@ MODEL_TEST(ReactorCore, ASourceThatIsRefusedEndsThePark,
   driving.Join();
 }
 
-MODEL_TEST(ReactorCore, WhoFindsItShutDownSeesWhatCameBefore) {
+MODEL_TEST(ReactorCore, AShutdownShowsWhatCameBefore) {
   const CoreRef core = NewCore();
   Cell<int> data(0);
   Thread ending([&] {
@@ -282,7 +280,7 @@ MODEL_TEST(ReactorCore, WhoFindsItShutDownSeesWhatCameBefore) {
   ending.Join();
 }
 
-MODEL_TEST(ReactorCore, WhoFindsItShutDownForBeingIdleSeesWhatCameBefore) {
+MODEL_TEST(ReactorCore, AnIdleShutdownShowsWhatCameBefore) {
   const CoreRef core = NewCore();
   Cell<int> data(0);
   Thread ending([&] {
@@ -315,7 +313,7 @@ MODEL_TEST(ReactorCore, NoReferenceIsLost) {
 
 // Turns one after another are allowed, and each finds the state that the
 // previous turn has left.
-MODEL_TEST(ReactorCore, TwoDoNotTurnAtOnce) {
+MODEL_TEST(ReactorCore, TwoThreadsDoNotTurnAtOnce) {
   const CoreRef core = NewCore();
   Atomic<int> turns(0);
   const auto turn = [&] {
@@ -335,7 +333,7 @@ MODEL_TEST(ReactorCore, TwoDoNotTurnAtOnce) {
 
 // The largest models come last: most mutants are killed before.
 
-MODEL_TEST(ReactorCore, AShutdownTellsAllWhoWait, .spurious_failures = 0) {
+MODEL_TEST(ReactorCore, AShutdownNotifiesAllWaiters, .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Source first(*core);
   Source second(*core);
@@ -349,7 +347,7 @@ MODEL_TEST(ReactorCore, AShutdownTellsAllWhoWait, .spurious_failures = 0) {
   Require(late.woken() == waits);
 }
 
-MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrToldOfTheShutdown,
+MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrNotifiedOfTheShutdown,
            .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Thread ending([&] { core->Shutdown(); });
@@ -365,7 +363,8 @@ MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrToldOfTheShutdown,
 }
 
 // Like the test above, for a slot that has served another source.
-MODEL_TEST(ReactorCore, OneOfASlotThatWasFreeIsToo, .spurious_failures = 0) {
+MODEL_TEST(ReactorCore, ARegistrationInAFreedSlotIsRefusedOrNotified,
+           .spurious_failures = 0) {
   const CoreRef core = NewCore();
   {
     const Source before(*core);

@@ -24,7 +24,7 @@
 namespace rouse::reactor {
 namespace {
 
-TEST(BindHandle, PrefersWhatItIsGiven) {
+TEST(BindHandle, PrefersTheGivenHandle) {
   const Reactor given = Reactor::Create().value();
   const Reactor current = Reactor::Create().value();
   const ScopedDefault scope(current.handle());
@@ -42,7 +42,7 @@ TEST(SetFallback, OfAnUnboundHandleIsFailedPrecondition) {
 }
 
 // The fallback belongs to the whole process, so there is a single test.
-TEST(FallbackHandle, StartsAThreadWhenItIsFirstAskedFor) {
+TEST(FallbackHandle, StartsAThreadAtTheFirstUse) {
   // UBSan needs a descriptor when it checks an object for the first time.
   ASSERT_TRUE(Reactor::Create().ok());
   rlimit limit;

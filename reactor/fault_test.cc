@@ -111,7 +111,7 @@ void Reset(OwnedFd fd) {
   ASSERT_EQ(setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
 }
 
-TEST_F(FaultTest, NoQueueIsResourceExhausted) {
+TEST_F(FaultTest, AFailedEventQueueIsResourceExhausted) {
   for (const int error : {EMFILE, ENFILE, ENOMEM}) {
     ROUSE_SKIP_UNLESS(WithFailingCalls({SYS_epoll_create1}, error, [] {
       EXPECT_TRUE(absl::IsResourceExhausted(Poller::Create().status()));
@@ -121,7 +121,7 @@ TEST_F(FaultTest, NoQueueIsResourceExhausted) {
 }
 
 // R18: the queue has been made, and is closed.
-TEST_F(FaultTest, NoWakerIsResourceExhausted) {
+TEST_F(FaultTest, AFailedEventWakerIsResourceExhausted) {
   for (const int error : {EMFILE, ENFILE, ENOMEM}) {
     ROUSE_SKIP_UNLESS(WithFailingCalls({SYS_eventfd2}, error, [] {
       EXPECT_TRUE(absl::IsResourceExhausted(Reactor::Create().status()));
@@ -129,7 +129,7 @@ TEST_F(FaultTest, NoWakerIsResourceExhausted) {
   }
 }
 
-TEST_F(FaultTest, AWakerThatCannotBeRegisteredMayBeTriedAgain) {
+TEST_F(FaultTest, AFailedWakerRegistrationCanBeRetried) {
   const Poller poller = Poller::Create().value();
   ROUSE_SKIP_UNLESS(WithFailingCalls({SYS_epoll_ctl}, ENOSPC, [&poller] {
     EXPECT_TRUE(absl::IsResourceExhausted(
@@ -139,7 +139,7 @@ TEST_F(FaultTest, AWakerThatCannotBeRegisteredMayBeTriedAgain) {
 }
 
 // R12: each failure has the code of its reason, and leaves nothing behind.
-TEST_F(FaultTest, WhatTheQueueRefusesIsNotRegistered) {
+TEST_F(FaultTest, ARefusedDescriptorIsNotRegistered) {
   const std::pair<int, absl::StatusCode> faults[] = {
       {ENOSPC, absl::StatusCode::kResourceExhausted},
       {ENOMEM, absl::StatusCode::kResourceExhausted},
@@ -165,7 +165,7 @@ TEST_F(FaultTest, WhatTheQueueRefusesIsNotRegistered) {
           .ok());
 }
 
-TEST_F(FaultTest, WhatCannotBeDeregisteredIsGoneAllTheSame) {
+TEST_F(FaultTest, AFailedDeregistrationStillFreesTheSlot) {
   Registration registration =
       Registration::Create(a_.get(), Interest::kReadable, reactor_.handle())
           .value();
@@ -178,7 +178,7 @@ TEST_F(FaultTest, WhatCannotBeDeregisteredIsGoneAllTheSame) {
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
 }
 
-TEST_F(FaultTest, AnInterruptedWaitIsNoError) {
+TEST_F(FaultTest, AnInterruptedWaitIsNotAnError) {
   ROUSE_SKIP_UNLESS(WithFailingCalls(
       {SYS_epoll_pwait2, SYS_epoll_pwait, kOldWait}, EINTR, [this] {
         EXPECT_EQ(reactor_.Turn(absl::InfiniteDuration()).value(), 0u);
@@ -187,7 +187,7 @@ TEST_F(FaultTest, AnInterruptedWaitIsNoError) {
       }));
 }
 
-TEST_F(FaultTest, AWaitThatFailsIsAnErrorOfTheTurn) {
+TEST_F(FaultTest, AFailedWaitIsAnErrorOfTheTurn) {
   ROUSE_SKIP_UNLESS(WithFailingCalls(
       {SYS_epoll_pwait2, SYS_epoll_pwait, kOldWait}, EBADF, [this] {
         EXPECT_TRUE(absl::IsFailedPrecondition(
@@ -281,7 +281,7 @@ TEST_F(FaultTest, AResetInTheMiddleOfAWriteEndsIt) {
   }
 }
 
-TEST_F(FaultTest, AResetWakesWhoReadsAndWhoWrites) {
+TEST_F(FaultTest, AResetWakesReaderAndWriter) {
   auto [mine, peer] = MakeTcpPair();
   const auto async = Async(std::move(mine));
   char byte;

@@ -16,11 +16,11 @@ namespace {
 
 using HandleTest = FdTest;
 
-TEST_F(HandleTest, NoneIsCurrentAtFirst) {
+TEST_F(HandleTest, NoHandleIsCurrentAtFirst) {
   EXPECT_EQ(Handle::TryCurrent(), std::nullopt);
 }
 
-TEST_F(HandleTest, CurrentWithoutOneIsAPanic) {
+TEST_F(HandleTest, CurrentWithoutAHandlePanics) {
   EXPECT_PANIC(Handle::Current(), "no current reactor");
 }
 
@@ -42,7 +42,7 @@ TEST_F(HandleTest, ScopesNest) {
   EXPECT_EQ(Handle::Current(), outer.handle());
 }
 
-TEST_F(HandleTest, AnUnboundOneHidesWhatWasCurrent) {
+TEST_F(HandleTest, AnUnboundHandleHidesTheCurrentOne) {
   const Reactor reactor = *Reactor::Create();
   const ScopedDefault scope(reactor.handle());
   WithDefault(Handle(), [] { EXPECT_EQ(Handle::TryCurrent(), std::nullopt); });
@@ -53,7 +53,7 @@ TEST_F(HandleTest, WithDefaultPassesTheResultOn) {
   EXPECT_EQ(WithDefault(reactor.handle(), [] { return 42; }), 42);
 }
 
-TEST_F(HandleTest, EachThreadHasItsOwn) {
+TEST_F(HandleTest, EachThreadHasItsOwnCurrentHandle) {
   const Reactor reactor = *Reactor::Create();
   const ScopedDefault scope(reactor.handle());
   std::thread other([] { EXPECT_EQ(Handle::TryCurrent(), std::nullopt); });
@@ -67,7 +67,7 @@ TEST_F(HandleTest, TheScopeKeepsTheHandle) {
   EXPECT_TRUE(Handle::Current().IsShutDown());
 }
 
-TEST_F(HandleTest, KnowsWhetherItIsBound) {
+TEST_F(HandleTest, ReturnsWhetherItIsBound) {
   const Reactor reactor = *Reactor::Create();
   EXPECT_FALSE(Handle().IsBound());
   EXPECT_FALSE(Handle().IsShutDown());

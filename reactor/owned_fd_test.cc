@@ -20,7 +20,7 @@ int OpenSomething() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 using OwnedFdTest = reactor::FdTest;
 
-TEST_F(OwnedFdTest, ClosesWhatItOwns) {
+TEST_F(OwnedFdTest, ClosesItsDescriptor) {
   const int fd = OpenSomething();
   {
     OwnedFd owned(fd);
@@ -30,12 +30,12 @@ TEST_F(OwnedFdTest, ClosesWhatItOwns) {
   EXPECT_FALSE(IsOpen(fd));
 }
 
-TEST_F(OwnedFdTest, ANegativeNumberIsNone) {
+TEST_F(OwnedFdTest, ANegativeNumberIsNoDescriptor) {
   EXPECT_FALSE(OwnedFd(-1).IsValid());
   EXPECT_FALSE(OwnedFd().IsValid());
 }
 
-TEST_F(OwnedFdTest, MoveLeavesNothingBehind) {
+TEST_F(OwnedFdTest, AMovedFromObjectOwnsNothing) {
   OwnedFd a(OpenSomething());
   const int fd = a.get();
   OwnedFd b(std::move(a));
@@ -43,7 +43,7 @@ TEST_F(OwnedFdTest, MoveLeavesNothingBehind) {
   EXPECT_EQ(b.get(), fd);
 }
 
-TEST_F(OwnedFdTest, AssignmentClosesTheOldOne) {
+TEST_F(OwnedFdTest, AssignmentClosesTheOldDescriptor) {
   OwnedFd a(OpenSomething());
   const int old = a.get();
   OwnedFd b(OpenSomething());
@@ -54,7 +54,7 @@ TEST_F(OwnedFdTest, AssignmentClosesTheOldOne) {
   EXPECT_EQ(a.get(), kept);
 }
 
-TEST_F(OwnedFdTest, ReleasedOneStaysOpen) {
+TEST_F(OwnedFdTest, AReleasedDescriptorStaysOpen) {
   int fd;
   {
     OwnedFd owned(OpenSomething());

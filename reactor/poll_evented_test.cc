@@ -89,7 +89,7 @@ TEST_F(PollEventedTest, AssignmentDeregistersBeforeItCloses) {
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
 }
 
-TEST_F(PollEventedTest, GivesBackWhatItHas) {
+TEST_F(PollEventedTest, ReleasesItsSource) {
   auto [a, b] = MakeSocketPair();
   const int fd = a.get();
   PollEvented<Io> evented = Make(std::move(a));
@@ -167,7 +167,7 @@ class PollEventedSourceTest : public FdTest {
   OwnedFd out_, reader_;
 };
 
-TEST_F(PollEventedSourceTest, EitherDescriptorMakesItsDirectionReady) {
+TEST_F(PollEventedSourceTest, EachDescriptorMakesItsDirectionReady) {
   const auto evented = Make();
   ASSERT_TRUE(evented.ok()) << evented.status();
   EXPECT_FALSE(IsReady(*evented, Direction::kWrite));
@@ -213,7 +213,7 @@ TEST_F(PollEventedSourceTest, MovingItMovesTheRegistration) {
   EXPECT_TRUE(reactor_.IsIdle());
 }
 
-TEST_F(PollEventedSourceTest, GivesBackWhatItHas) {
+TEST_F(PollEventedSourceTest, ReleasesItsSource) {
   auto evented = Make();
   ASSERT_TRUE(evented.ok()) << evented.status();
   const TwoSockets sockets = (*std::move(evented)).IntoInner();
@@ -222,7 +222,7 @@ TEST_F(PollEventedSourceTest, GivesBackWhatItHas) {
   EXPECT_EQ(Turn(), 0u);
 }
 
-TEST_F(PollEventedSourceTest, WhatTheSourceRefusesIsNotRegistered) {
+TEST_F(PollEventedSourceTest, ARefusedSourceIsNotRegistered) {
   out_.Reset();
   EXPECT_EQ(Make().status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(reactor_.IsIdle());
@@ -252,7 +252,7 @@ class RefusedAfterAnEvent {
   Reactor* reactor_;
 };
 
-TEST_F(PollEventedSourceTest, TheEventsOfARefusedSourceReachNoOther) {
+TEST_F(PollEventedSourceTest, EventsOfARefusedSourceReachNoOtherSource) {
   WriteTo(peer_.get(), "x");
   RefusedAfterAnEvent refused(in_.get(), reactor_);
   EXPECT_EQ(
@@ -269,7 +269,7 @@ TEST_F(PollEventedSourceTest, TheEventsOfARefusedSourceReachNoOther) {
   EXPECT_TRUE(other->PollReady(Direction::kRead, cx, &waiter).IsPending());
 }
 
-TEST_F(PollEventedSourceTest, ARegistrationAloneIsEndedWithItsSource) {
+TEST_F(PollEventedSourceTest, ARegistrationCanBeEndedWithItsSource) {
   TwoSockets sockets(std::move(in_), std::move(out_));
   auto registration = Registration::Create(
       sockets, Interest::kReadable | Interest::kWritable, reactor_.handle());
@@ -281,7 +281,8 @@ TEST_F(PollEventedSourceTest, ARegistrationAloneIsEndedWithItsSource) {
   EXPECT_EQ(Turn(), 0u);
 }
 
-TEST_F(PollEventedSourceTest, ARegistrationThatEndsWithoutItsSourceSaysSo) {
+TEST_F(PollEventedSourceTest,
+       ARegistrationThatOutlivesItsSourceReportsAnError) {
   TwoSockets sockets(std::move(in_), std::move(out_));
   auto registration = Registration::Create(
       sockets, Interest::kReadable | Interest::kWritable, reactor_.handle());
@@ -299,7 +300,7 @@ TEST_F(PollEventedSourceTest, ARegistrationThatEndsWithoutItsSourceSaysSo) {
   EXPECT_TRUE(next->PollReady(Direction::kWrite, cx).IsPending());
 }
 
-TEST_F(PollEventedTest, WhatCannotBeRegisteredIsClosed) {
+TEST_F(PollEventedTest, ADescriptorThatCannotBeRegisteredIsClosed) {
   auto [a, b] = MakeSocketPair();
   reactor_.Shutdown();
   const auto evented = PollEvented<Io>::Create(
@@ -309,7 +310,7 @@ TEST_F(PollEventedTest, WhatCannotBeRegisteredIsClosed) {
   EXPECT_EQ(recv(b.get(), &byte, 1, 0), 0);
 }
 
-TEST_F(PollEventedTest, WhatIsOnlyTriedIsKeptOnFailure) {
+TEST_F(PollEventedTest, TryCreateKeepsTheSourceOnFailure) {
   auto [a, b] = MakeSocketPair();
   reactor_.Shutdown();
   Io io(std::move(a));

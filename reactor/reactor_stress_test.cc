@@ -95,7 +95,7 @@ absl::StatusOr<ReadyEvent> AwaitReady(const Registration& registration,
   }
 }
 
-TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
+TEST_F(ReactorStressTest, NoEventIsLostOrReachesAnotherSource) {
   constexpr int kRounds = 1500;
   const Driver driver(reactor_);
   OnThreads([this](int, FastRand& rand) {
@@ -126,7 +126,7 @@ TEST_F(ReactorStressTest, NoEventIsLostAndNoneReachesAStranger) {
 
 // D30: like the test above, with descriptors that were closed before they were
 // deregistered, and that live on in duplicates.
-TEST_F(ReactorStressTest, ZombiesReachNobody) {
+TEST_F(ReactorStressTest, EventsOfClosedSourcesReachNoTask) {
   constexpr int kRounds = 500;
   const Driver driver(reactor_);
   OnThreads([this](int, FastRand&) {
@@ -158,7 +158,7 @@ TEST_F(ReactorStressTest, ZombiesReachNobody) {
   // have counted a later stale event.
 }
 
-TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
+TEST_F(ReactorStressTest, WaitersAreAddedAndRemovedWhileEventsArrive) {
   constexpr int kRounds = 4000;
   auto [a, b] = MakeSocketPair();
   const absl::StatusOr<Registration> registration =
@@ -203,7 +203,7 @@ TEST_F(ReactorStressTest, WaitersComeAndGoWhileEventsArrive) {
 }
 
 // Covers D32.
-TEST_F(ReactorStressTest, AShutdownReachesWhoRegistersAtTheSameTime) {
+TEST_F(ReactorStressTest, AShutdownReachesConcurrentRegistrations) {
   for (int round = 0; round < 50; ++round) {
     Reactor reactor = Reactor::Create().value();
     Atomic<int> ready{0};

@@ -75,13 +75,13 @@ TEST_F(ReactorTest, SeveralUnparksEndOnePark) {
 }
 
 // No thread is parked, so the event queue has no event.
-TEST_F(ReactorTest, AnUnparkWithNobodyParkedMakesNoEvent) {
+TEST_F(ReactorTest, AnUnparkWithoutAParkedThreadMakesNoEvent) {
   reactor_.unparker().Unpark();
   reactor_.unparker().Unpark();
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);
 }
 
-TEST_F(ReactorTest, WhatCameBeforeTheUnparkIsVisibleAfterThePark) {
+TEST_F(ReactorTest, AParkSeesWhatCameBeforeTheUnpark) {
   for (int i = 0; i < 200; ++i) {
     // Not atomic: only the unpark orders the value.
     int value = 0;
@@ -100,7 +100,7 @@ TEST_F(ReactorTest, WhatCameBeforeTheUnparkIsVisibleAfterThePark) {
   }
 }
 
-TEST_F(ReactorTest, AnUnparkFromWithinADispatchIsServedByIt) {
+TEST_F(ReactorTest, AnUnparkDuringADispatchEndsItsPark) {
   auto [a, b] = MakeSocketPair();
   absl::StatusOr<Registration> registration =
       Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
@@ -121,7 +121,7 @@ TEST_F(ReactorTest, AnUnparkerOutlivesTheReactor) {
   unparker.Unpark();
 }
 
-TEST_F(ReactorTest, AMovedReactorIsTheSame) {
+TEST_F(ReactorTest, AMovedReactorStillWorks) {
   const Reactor::Unparker unparker = reactor_.unparker();
   Reactor moved = std::move(reactor_);
   unparker.Unpark();
@@ -155,7 +155,7 @@ TEST_F(ReactorTest, IsIdleWithoutSources) {
   EXPECT_TRUE(reactor_.IsIdle());
 }
 
-TEST_F(ReactorTest, TakesNoMoreEventsAtOnceThanAskedTo) {
+TEST_F(ReactorTest, TakesAtMostTheGivenNumberOfEvents) {
   Options options;
   options.events_per_turn = 1;
   Reactor reactor = Reactor::Create(options).value();
@@ -232,7 +232,7 @@ TEST_F(NestedReactorTest, IsReadableWhileThereAreEvents) {
   }
 }
 
-TEST_F(NestedReactorTest, AnUnparkEndsAWaitThatWasPrepared) {
+TEST_F(NestedReactorTest, AnUnparkEndsAPreparedWait) {
   for (int round = 0; round < 100; ++round) {
     int value = 0;
     Atomic<bool> unparked{false};
@@ -251,7 +251,7 @@ TEST_F(NestedReactorTest, AnUnparkEndsAWaitThatWasPrepared) {
   }
 }
 
-TEST_F(NestedReactorTest, DoesNotPrepareToWaitForAnUnparkThatHasCome) {
+TEST_F(NestedReactorTest, DoesNotPrepareToWaitAfterAnUnpark) {
   EXPECT_TRUE(reactor_.PrepareToWait());
   EXPECT_TRUE(reactor_.PrepareToWait());
   reactor_.unparker().Unpark();
@@ -267,7 +267,7 @@ TEST_F(NestedReactorTest, AnUnparkWithoutPreparationMakesNoEvent) {
   EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
 }
 
-TEST_F(NestedReactorTest, ATurnThatWaitsMayComeInstead) {
+TEST_F(NestedReactorTest, ABlockingTurnCanFollowInstead) {
   EXPECT_TRUE(reactor_.PrepareToWait());
   EXPECT_EQ(reactor_.Turn(absl::Milliseconds(1)).value(), 0u);
   EXPECT_TRUE(reactor_.PrepareToWait());
@@ -277,7 +277,7 @@ TEST_F(NestedReactorTest, ATurnThatWaitsMayComeInstead) {
 }
 
 // The turn that calls an unparking waker also serves the unpark.
-TEST_F(NestedReactorTest, AnUnparkFromWithinADispatchMakesNoEvent) {
+TEST_F(NestedReactorTest, AnUnparkDuringADispatchMakesNoEvent) {
   auto [a, b] = MakeSocketPair();
   const auto registration =
       Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
@@ -292,7 +292,7 @@ TEST_F(NestedReactorTest, AnUnparkFromWithinADispatchMakesNoEvent) {
   EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
 }
 
-TEST_F(NestedReactorTest, AShutdownEndsAWaitThatWasPrepared) {
+TEST_F(NestedReactorTest, AShutdownEndsAPreparedWait) {
   ASSERT_TRUE(reactor_.PrepareToWait());
   std::thread other([this] { reactor_.Shutdown(); });
   EXPECT_TRUE(IsNotified(absl::InfiniteDuration()));
@@ -303,7 +303,7 @@ TEST_F(NestedReactorTest, AShutdownEndsAWaitThatWasPrepared) {
   EXPECT_FALSE(reactor_.PrepareToWait());
 }
 
-TEST_F(NestedReactorTest, ToPrepareWithinATurnIsAPanic) {
+TEST_F(NestedReactorTest, PreparingToWaitWithinATurnPanics) {
   auto [a, b] = MakeSocketPair();
   const auto registration =
       Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
@@ -317,7 +317,7 @@ TEST_F(NestedReactorTest, ToPrepareWithinATurnIsAPanic) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST_F(ReactorTest, TwoThreadsThatTurnItAreAPanic) {
+TEST_F(ReactorTest, TwoThreadsInATurnPanic) {
   auto [a, b] = MakeSocketPair();
   const auto registration =
       Registration::Create(a.get(), Interest::kWritable, reactor_.handle());
@@ -340,7 +340,7 @@ TEST_F(ReactorTest, TwoThreadsThatTurnItAreAPanic) {
   EXPECT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
 }
 
-TEST_F(ReactorTest, AWakerThatThrowsKeepsNoOtherTaskAsleep) {
+TEST_F(ReactorTest, AThrowingWakerDoesNotStopTheOthers) {
   auto [a, b] = MakeSocketPair();
   const auto first =
       Registration::Create(a.get(), Interest::kWritable, reactor_.handle());

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Ready, IsEmptyAtFirst) { EXPECT_TRUE(Ready().IsEmpty()); }
 
-TEST(Ready, HasWhatItIsMadeOf) {
+TEST(Ready, HasItsParts) {
   Ready ready = Ready::kReadable | Ready::kWriteClosed;
   EXPECT_TRUE(ready.IsReadable());
   EXPECT_TRUE(ready.IsWriteClosed());
@@ -21,7 +21,7 @@ TEST(Ready, HasWhatItIsMadeOf) {
   EXPECT_TRUE(ready.IsPriority());
 }
 
-TEST(Ready, SurvivesItsBits) {
+TEST(Ready, ConvertsToAndFromBits) {
   const Ready ready = Ready::kReadClosed | Ready::kError;
   EXPECT_EQ(Ready::FromBits(ready.bits()), ready);
 }

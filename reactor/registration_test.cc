@@ -93,7 +93,7 @@ TEST_F(RegistrationTest, IsNotReadyBeforeAnEvent) {
   EXPECT_TRUE(IsReady(Direction::kWrite));
 }
 
-TEST_F(RegistrationTest, AnEventWakesWhoWaits) {
+TEST_F(RegistrationTest, AnEventWakesAWaiter) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   Turn();
   EXPECT_EQ(task_.wakes(), 0);
@@ -151,7 +151,7 @@ TEST_F(RegistrationTest, ClosedReadingIsNotReadyAfterItWouldBlock) {
   EXPECT_FALSE(IsReady(Direction::kRead));
 }
 
-TEST_F(RegistrationTest, AReaderAndAWriterWaitForThemselves) {
+TEST_F(RegistrationTest, AReaderAndAWriterWaitIndependently) {
   Turn();
   const auto event = PollReady(Direction::kWrite, task_);
   registration_->WouldBlock(**event);
@@ -163,7 +163,7 @@ TEST_F(RegistrationTest, AReaderAndAWriterWaitForThemselves) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-TEST_F(RegistrationTest, SeveralTasksWaitForOneDirection) {
+TEST_F(RegistrationTest, SeveralTasksCanWaitForOneDirection) {
   Waiter first, second;
   ASSERT_TRUE(PollReady(Direction::kRead, task_, &first).IsPending());
   ASSERT_TRUE(PollReady(Direction::kRead, other_, &second).IsPending());
@@ -179,7 +179,7 @@ TEST_F(RegistrationTest, PollIoMakesNoCallBeforeItIsReady) {
   EXPECT_EQ(calls_, 0);
 }
 
-TEST_F(RegistrationTest, PollIoGivesWhatTheCallReturns) {
+TEST_F(RegistrationTest, PollIoReturnsTheResultOfTheCall) {
   WriteTo(b_.get(), "12345");
   Turn();
   Context cx(task_.waker());
@@ -198,7 +198,7 @@ TEST_F(RegistrationTest, AShortReadSavesTheCallThatWouldBlock) {
   EXPECT_EQ(calls_, 1);
 }
 
-TEST_F(RegistrationTest, AFullReadDoesNot) {
+TEST_F(RegistrationTest, AFullReadMakesTheCallThatWouldBlock) {
   WriteTo(b_.get(), "12345");
   Turn();
   Context cx(task_.waker());
@@ -217,7 +217,7 @@ TEST_F(RegistrationTest, PollIoReadsToTheEnd) {
   EXPECT_EQ(PollReceive(cx, 8)->value(), 0u);
 }
 
-TEST_F(RegistrationTest, PollIoRepeatsWhatWasInterrupted) {
+TEST_F(RegistrationTest, PollIoRepeatsAnInterruptedCall) {
   Turn();
   Context cx(task_.waker());
   int calls = 0;
@@ -251,7 +251,7 @@ TEST_F(RegistrationTest, PollIoPassesErrorsOnAndStaysReady) {
 }
 
 // R13: a source that is always ready lets other tasks run.
-TEST_F(RegistrationTest, PollIoTakesTheBudget) {
+TEST_F(RegistrationTest, PollIoTakesBudget) {
   Turn();
   Context cx(task_.waker());
   uint32_t calls = 0;
@@ -268,7 +268,7 @@ TEST_F(RegistrationTest, PollIoTakesTheBudget) {
 
 // An operation that fails at once does not keep the thread either, however
 // often it is repeated.
-TEST_F(RegistrationTest, AReactorThatHasGoneTakesTheBudget) {
+TEST_F(RegistrationTest, ErrorsAfterAShutdownTakeBudget) {
   reactor_->Shutdown();
   Context cx(task_.waker());
   uint32_t errors = 0;
@@ -286,7 +286,7 @@ TEST_F(RegistrationTest, WaitingTakesNoBudget) {
 }
 
 // R7: waiters are released when the registration ends.
-TEST_F(RegistrationTest, DeregisteringWakesAndLetsGo) {
+TEST_F(RegistrationTest, DeregisteringWakesAndDropsTheWaiters) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   EXPECT_EQ(task_.live(), 1);
   EXPECT_TRUE(registration_->Deregister().ok());
@@ -308,7 +308,7 @@ TEST_F(RegistrationTest, ADeregisteredSourceCanBeRegisteredAgain) {
 }
 
 // Detecting a fork takes no system call.
-TEST_F(RegistrationTest, ToDeregisterIsOneSystemCall) {
+TEST_F(RegistrationTest, DeregisteringIsOneSystemCall) {
   int calls = 0;
   const auto count = [&calls] {
     ++calls;
@@ -342,7 +342,7 @@ TEST_F(RegistrationTest, AForkedChildDoesNotDeregister) {
 // R2, D30: the queue still has events of a descriptor that was closed in this
 // process, but not everywhere, before it was deregistered. The events do not
 // reach the next user of the slot.
-TEST_F(RegistrationTest, EventsOfAZombieReachNobody) {
+TEST_F(RegistrationTest, EventsOfAClosedSourceReachNoTask) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   a_.Reset();
   EXPECT_FALSE(registration_->Deregister().ok());  // EBADF
@@ -393,13 +393,13 @@ TEST_F(RegistrationTest, TooManySourcesAreResourceExhausted) {
       Registration::Create(d.get(), Interest::kReadable, small.handle()).ok());
 }
 
-TEST_F(RegistrationTest, WhereThereIsToBeNoReactorIsFailedPrecondition) {
+TEST_F(RegistrationTest, AnUnboundHandleIsFailedPrecondition) {
   const ScopedDefault none((Handle()));
   EXPECT_EQ(Registration::Create(b_.get(), Interest::kReadable).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(RegistrationTest, TakesTheCurrentReactor) {
+TEST_F(RegistrationTest, UsesTheCurrentReactor) {
   const ScopedDefault current(reactor_->handle());
   const auto registration = Registration::Create(b_.get(), Interest::kReadable);
   ASSERT_TRUE(registration.ok());
@@ -407,7 +407,7 @@ TEST_F(RegistrationTest, TakesTheCurrentReactor) {
 }
 
 // Covers trap R5 of reactor/traps_test.cc and D32.
-TEST_F(RegistrationTest, AShutdownWakesAllAndIsUnavailable) {
+TEST_F(RegistrationTest, AShutdownWakesAllWaitersWithUnavailable) {
   Waiter waiter;
   ASSERT_TRUE(PollReady(Direction::kRead, task_, &waiter).IsPending());
   ASSERT_TRUE(PollReady(Direction::kWrite, other_).IsPending());
@@ -419,7 +419,7 @@ TEST_F(RegistrationTest, AShutdownWakesAllAndIsUnavailable) {
   EXPECT_EQ(event->status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(RegistrationTest, WhatIsReadyIsUnavailableToo) {
+TEST_F(RegistrationTest, AReadySourceIsUnavailableAfterAShutdown) {
   WriteTo(b_.get(), "x");
   Turn();
   reactor_.reset();
@@ -446,7 +446,7 @@ TEST_F(RegistrationTest, OutlivesTheReactor) {
   EXPECT_TRUE(registration_->Deregister().ok());
 }
 
-TEST_F(RegistrationTest, AMovedOneIsTheSame) {
+TEST_F(RegistrationTest, AMovedRegistrationStillWorks) {
   Registration moved = *std::move(registration_);
   registration_ = std::move(moved);
   Turn();

@@ -15,7 +15,7 @@
 namespace rouse::reactor {
 namespace {
 
-TEST(SetFallback, IsTheReactorOfThoseWhoHaveNone) {
+TEST(SetFallback, ThreadsWithoutAReactorUseTheFallback) {
   auto [a, b] = MakeSocketPair();
   {
     const Reactor reactor = Reactor::Create().value();

@@ -107,7 +107,7 @@ class TrapsTest : public FdTest {
 
 // #401, #409: tasks were notified under the lock, and hung when they called
 // back.
-TEST_F(TrapsTest, R1WhoIsWokenMayDoAnything) {
+TEST_F(TrapsTest, R1AWokenTaskCanDoAnything) {
   std::optional<Registration> registration(
       Register(a_.get(), Interest::kReadable).value());
   std::optional<Registration> another;
@@ -128,7 +128,7 @@ TEST_F(TrapsTest, R1WhoIsWokenMayDoAnything) {
   EXPECT_TRUE(IsReady(*another, Direction::kRead));
 }
 
-TEST_F(TrapsTest, R1WhoIsWokenByADeregistrationMayDoAnything) {
+TEST_F(TrapsTest, R1ATaskWokenByADeregistrationCanDoAnything) {
   std::optional<Registration> registration(Register(a_.get()).value());
   std::optional<Registration> another;
   Waker waker = Waker::FromCallable([&] {
@@ -143,12 +143,12 @@ TEST_F(TrapsTest, R1WhoIsWokenByADeregistrationMayDoAnything) {
 }
 
 // #243: the event of a deregistered source reached the next owner of its token.
-TEST_F(TrapsTest, R2AStaleEventReachesNobody) {
+TEST_F(TrapsTest, R2AStaleEventReachesNoTask) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
-  std::optional<Registration> gone(
+  std::optional<Registration> unregistered(
       Register(a_.get(), Interest::kReadable).value());
   a_.Reset();
-  gone.reset();  // fails (descriptor closed): the queue keeps it
+  unregistered.reset();  // fails (descriptor closed): the queue keeps it
   auto [c, d] = MakeSocketPair();
   const Registration next = Register(c.get(), Interest::kReadable).value();
   ASSERT_TRUE(Poll(next, Direction::kRead, task_.waker()).IsPending());
@@ -188,7 +188,7 @@ TEST_F(TrapsTest, R4OneDirectionUsesUpItsOwnReadiness) {
 }
 
 // #2903, #2924.
-TEST_F(TrapsTest, R5AShutdownWakesEverybody) {
+TEST_F(TrapsTest, R5AShutdownWakesAllWaiters) {
   constexpr int kWaiters = 100;  // more than one batch
   const Registration registration = Register(a_.get()).value();
   Turn();
@@ -256,7 +256,7 @@ TEST_F(TrapsTest, R7AShutdownBreaksTheCycleOfTaskAndSource) {
 
 // #5098, #5231: closed states were wrong, here for a socket that is not
 // connected yet. Such states do not make a reader spin.
-TEST_F(TrapsTest, R8AClosedStateThatIsWrongDoesNotStick) {
+TEST_F(TrapsTest, R8AWrongClosedStateIsNotKept) {
   const OwnedFd fresh(
       socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const Registration registration = Register(fresh.get()).value();
@@ -285,7 +285,7 @@ TEST_F(TrapsTest, R9EventsOfOtherSourcesDoNotCount) {
 
 // #6135, #8331: with a tick of eight bits, the 256th event since the check was
 // mistaken for no event.
-TEST_F(TrapsTest, R10NoNumberOfEventsLooksLikeNone) {
+TEST_F(TrapsTest, R10NoNumberOfEventsWrapsToNone) {
   const OwnedFd counter(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const Registration registration =
       Register(counter.get(), Interest::kReadable).value();
@@ -305,7 +305,7 @@ TEST_F(TrapsTest, R10NoNumberOfEventsLooksLikeNone) {
 
 // #8054, #8066, #8221: with one tick for both directions, a reader and a writer
 // that both get EAGAIN keep each other's readiness from being cleared.
-TEST_F(TrapsTest, R11AReaderAndAWriterDoNotDisturbEachOther) {
+TEST_F(TrapsTest, R11AReaderAndAWriterAreIndependent) {
   const Registration registration = Register(a_.get()).value();
   char bytes[65536];
   // The writer's event comes while the reader's attempt would block.
@@ -346,7 +346,7 @@ TEST_F(TrapsTest, R12AFailedRegistrationLeavesNothingBehind) {
 
 // #5946, #6221, #4782: one task with a source that is always ready occupied its
 // thread.
-TEST_F(TrapsTest, R13WhatIsAlwaysReadyLetsOthersRun) {
+TEST_F(TrapsTest, R13AnAlwaysReadySourceLetsOtherTasksRun) {
   const Registration registration = Register(a_.get()).value();
   Turn();
   Context cx(task_.waker());
@@ -399,7 +399,7 @@ TEST_F(TrapsTest, R16AHangupWakesBothDirections) {
 }
 
 // mio #1615, #1616, #1642, #1657, #1948.
-TEST_F(TrapsTest, R17AShortWaitIsNotNoneAndALongOneNotNegative) {
+TEST_F(TrapsTest, R17AShortWaitIsNotZeroAndALongWaitIsNotNegative) {
   EXPECT_EQ(internal::TimeoutMillis(absl::Nanoseconds(1) / 4), 1);
   EXPECT_EQ(internal::TimeoutMillis(absl::Microseconds(999)), 1);
   EXPECT_EQ(internal::TimeoutMillis(absl::Hours(1e12)), INT_MAX);
@@ -417,7 +417,7 @@ TEST_F(TrapsTest, R17AShortWaitIsNotNoneAndALongOneNotNegative) {
 }
 
 // mio #1636.
-TEST_F(TrapsTest, R18WhatCannotBeFinishedLeavesNothingOpen) {
+TEST_F(TrapsTest, R18AFailedSetupLeavesNothingOpen) {
   ASSERT_TRUE(Reactor::Create().ok());  // UBSan may need a descriptor
   const size_t before = CountOpenFds();
   rlimit limit;
@@ -445,7 +445,7 @@ TEST_F(TrapsTest, R19APollerHasOneWaker) {
 
 // mio #1826: a write to an eventfd that is full or not empty still makes an
 // event.
-TEST_F(TrapsTest, R21AWakerWakesWhateverItsCounter) {
+TEST_F(TrapsTest, R21AWakerWakesAtAnyCounterValue) {
   Poller poller = Poller::Create().value();
   const EventWaker waker =
       EventWaker::Create(poller.registry(), Token(7)).value();
@@ -462,7 +462,7 @@ TEST_F(TrapsTest, R21AWakerWakesWhateverItsCounter) {
 
 // A second task that polled the same direction reached code marked
 // "unreachable".
-TEST_F(TrapsTest, Defect1SeveralTasksPollOneDirection) {
+TEST_F(TrapsTest, Defect1SeveralTasksCanPollOneDirection) {
   const Registration registration = Register(a_.get()).value();
   Waiter first, second;
   ASSERT_TRUE(
@@ -479,7 +479,7 @@ TEST_F(TrapsTest, Defect1SeveralTasksPollOneDirection) {
 }
 
 // A registration that the system refused kept its place in the table.
-TEST_F(TrapsTest, Defect2ARefusedRegistrationKeepsNoPlace) {
+TEST_F(TrapsTest, Defect2ARefusedRegistrationKeepsNoSlot) {
   Options options;
   options.max_sources = 1;
   const Reactor small = Reactor::Create(options).value();
@@ -492,7 +492,7 @@ TEST_F(TrapsTest, Defect2ARefusedRegistrationKeepsNoPlace) {
 }
 
 // Only the reader was notified of an error.
-TEST_F(TrapsTest, Defect3AnErrorIsToldToWhoWritesToo) {
+TEST_F(TrapsTest, Defect3AnErrorWakesTheWriterAsWell) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
   OwnedFd reading(ends[0]);
@@ -531,7 +531,7 @@ TEST_F(TrapsTest, Defect4AnEventBeforeTheClearIsKept) {
 }
 
 // A signal that interrupted the wait was reported as an error.
-TEST_F(TrapsTest, Defect5ASignalIsNoError) {
+TEST_F(TrapsTest, Defect5ASignalIsNotAnError) {
   struct sigaction before;
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -556,7 +556,8 @@ TEST_F(TrapsTest, Defect5ASignalIsNoError) {
 TEST_F(TrapsTest, Defect6StaleEventsStayStale) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   {
-    const Registration gone = Register(a_.get(), Interest::kReadable).value();
+    const Registration unregistered =
+        Register(a_.get(), Interest::kReadable).value();
     a_.Reset();
   }
   auto [c, d] = MakeSocketPair();
@@ -570,7 +571,7 @@ TEST_F(TrapsTest, Defect6StaleEventsStayStale) {
 }
 
 // Tasks were notified under the lock when the reactor was destroyed.
-TEST_F(TrapsTest, Defect7WhoIsWokenByTheEndMayDoAnything) {
+TEST_F(TrapsTest, Defect7ATaskWokenByAShutdownCanDoAnything) {
   std::optional<Reactor> reactor(Reactor::Create().value());
   const Handle handle = reactor->handle();
   std::optional<Registration> registration(

@@ -51,14 +51,14 @@ TEST_F(EventQueueTest, AnInterruptEndsAWait) {
   EXPECT_TRUE(IsQuiet());
 }
 
-TEST_F(EventQueueTest, InterruptsThatCameBeforeEndTheNextWaitOnce) {
+TEST_F(EventQueueTest, EarlierInterruptsEndTheNextWaitOnce) {
   EXPECT_TRUE(queue_.Interrupt().ok());
   EXPECT_TRUE(queue_.Interrupt().ok());
   EXPECT_EQ(WaitForOne(absl::InfiniteDuration()), kInterrupt);
   EXPECT_TRUE(IsQuiet());
 }
 
-TEST_F(EventQueueTest, TellsTheEventsOfASourceWhileItIsRegistered) {
+TEST_F(EventQueueTest, ReportsEventsOnlyOfRegisteredSources) {
   auto [a, b] = MakeSocketPair();
   ASSERT_TRUE(queue_.Register(a.get(), kSource, Interest::kReadable).ok());
   EXPECT_TRUE(IsQuiet());
@@ -69,7 +69,7 @@ TEST_F(EventQueueTest, TellsTheEventsOfASourceWhileItIsRegistered) {
   EXPECT_TRUE(IsQuiet());
 }
 
-TEST_F(EventQueueTest, RefusesWhatIsNoDescriptor) {
+TEST_F(EventQueueTest, RefusesInvalidDescriptors) {
   EXPECT_TRUE(absl::IsFailedPrecondition(
       queue_.Register(-1, kSource, Interest::kReadable)));
   EXPECT_TRUE(absl::IsFailedPrecondition(queue_.Deregister(-1)));

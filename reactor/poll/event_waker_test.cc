@@ -39,7 +39,7 @@ class EventWakerTest : public FdTest {
   Events events_;
 };
 
-TEST_F(EventWakerTest, WakesAPollThatComesLater) {
+TEST_F(EventWakerTest, WakesALaterPoll) {
   const EventWaker waker = *EventWaker::Create(poller_.registry(), kWake);
   EXPECT_EQ(PollNow(), 0u);
   ASSERT_TRUE(waker.Wake().ok());
@@ -65,7 +65,7 @@ TEST_F(EventWakerTest, ManyWakesAreOneEvent) {
   EXPECT_EQ(PollNow(), 0u);
 }
 
-TEST_F(EventWakerTest, WakesAgainAndAgain) {
+TEST_F(EventWakerTest, WakesRepeatedly) {
   const EventWaker waker = *EventWaker::Create(poller_.registry(), kWake);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(waker.Wake().ok());
@@ -84,14 +84,14 @@ TEST_F(EventWakerTest, AFullCounterStillWakes) {
 }
 
 // Covers trap R19 of reactor/traps_test.cc.
-TEST_F(EventWakerTest, ASecondOneIsRefused) {
+TEST_F(EventWakerTest, ASecondWakerIsRefused) {
   const EventWaker waker = *EventWaker::Create(poller_.registry(), kWake);
   const absl::StatusOr<EventWaker> second =
       EventWaker::Create(poller_.registry(), kWake);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kAlreadyExists);
 }
 
-TEST_F(EventWakerTest, AnotherOneAfterTheFirst) {
+TEST_F(EventWakerTest, ANewWakerCanReplaceADestroyedOne) {
   {
     const EventWaker first = *EventWaker::Create(poller_.registry(), kWake);
   }
@@ -102,14 +102,14 @@ TEST_F(EventWakerTest, AnotherOneAfterTheFirst) {
   EXPECT_EQ(PollNow(), 1u);
 }
 
-TEST_F(EventWakerTest, AMovedOneIsTheSame) {
+TEST_F(EventWakerTest, AMovedWakerStillWorks) {
   EventWaker first = *EventWaker::Create(poller_.registry(), kWake);
   const EventWaker second = std::move(first);
   ASSERT_TRUE(second.Wake().ok());
   EXPECT_EQ(PollNow(), 1u);
 }
 
-TEST_F(EventWakerTest, IsClosedOnExecAndDoesNotBlock) {
+TEST_F(EventWakerTest, IsNonBlockingAndCloseOnExec) {
   const EventWaker waker = *EventWaker::Create(poller_.registry(), kWake);
   EXPECT_EQ(fcntl(waker.fd(), F_GETFD), FD_CLOEXEC);
   EXPECT_NE(fcntl(waker.fd(), F_GETFL) & O_NONBLOCK, 0);

@@ -10,7 +10,7 @@
 namespace rouse::reactor {
 namespace {
 
-TEST(Interest, HasWhatItIsMadeOf) {
+TEST(Interest, HasItsParts) {
   const Interest both = Interest::kReadable | Interest::kPriority;
   EXPECT_TRUE(both.IsReadable());
   EXPECT_FALSE(both.IsWritable());

@@ -75,7 +75,7 @@ TEST_F(PollerTest, ReportsReadableUnderTheToken) {
   EXPECT_FALSE(event.IsError());
 }
 
-TEST_F(PollerTest, ReportsWhatHoldsWhenRegistered) {
+TEST_F(PollerTest, ReportsReadinessAtRegistration) {
   auto [a, b] = MakeSocketPair();
   ASSERT_TRUE(Register(a.get(), Interest::kWritable).ok());
   EXPECT_TRUE(PollOne().IsWritable());
@@ -141,7 +141,7 @@ TEST_F(PollerTest, ReregisterChangesTokenAndInterest) {
   EXPECT_TRUE(event.IsWritable());
 }
 
-TEST_F(PollerTest, DeregisteredSourceIsQuiet) {
+TEST_F(PollerTest, ADeregisteredSourceReportsNoEvent) {
   auto [a, b] = MakeSocketPair();
   ASSERT_TRUE(Register(a.get(), Interest::kReadable).ok());
   FdSource source(a.get());
@@ -181,7 +181,7 @@ TEST_F(PollerTest, RegularFileIsPermissionDenied) {
             absl::StatusCode::kPermissionDenied);
 }
 
-TEST_F(PollerTest, WhatDoesNotFitComesNextTime) {
+TEST_F(PollerTest, ExcessEventsAreReportedByTheNextPoll) {
   auto [a, b] = MakeSocketPair();
   ASSERT_TRUE(Register(a.get(), Interest::kWritable, Token(1)).ok());
   ASSERT_TRUE(Register(b.get(), Interest::kWritable, Token(2)).ok());
@@ -232,7 +232,7 @@ TEST_F(PollerTest, RegistersWhileAnotherThreadPolls) {
   registering.join();
 }
 
-TEST_F(PollerTest, ASignalIsNoError) {
+TEST_F(PollerTest, ASignalIsNotAnError) {
   struct sigaction action = {};
   action.sa_handler = [](int) {};  // without SA_RESTART
   struct sigaction before;
@@ -267,7 +267,7 @@ TEST_F(PollerTest, DescriptorsAreClosedOnExec) {
   EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
 }
 
-TEST(Events, WithNoRoomIsAPanic) { EXPECT_PANIC(Events(0), "capacity"); }
+TEST(Events, ACapacityOfZeroPanics) { EXPECT_PANIC(Events(0), "capacity"); }
 
 }  // namespace
 }  // namespace rouse::reactor

@@ -32,17 +32,17 @@ TEST(TimeoutMillis, RoundsUp) {
   EXPECT_EQ(TimeoutMillis(absl::Milliseconds(1) + absl::Nanoseconds(1)), 2);
 }
 
-TEST(TimeoutMillis, ZeroAndLessDoNotWait) {
+TEST(TimeoutMillis, ZeroAndNegativeTimeoutsDoNotWait) {
   EXPECT_EQ(TimeoutMillis(absl::ZeroDuration()), 0);
   EXPECT_EQ(TimeoutMillis(-absl::Nanoseconds(1)), 0);
   EXPECT_EQ(TimeoutMillis(-absl::InfiniteDuration()), 0);
 }
 
-TEST(TimeoutMillis, InfiniteIsForever) {
+TEST(TimeoutMillis, AnInfiniteTimeoutWaitsForever) {
   EXPECT_EQ(TimeoutMillis(absl::InfiniteDuration()), -1);
 }
 
-TEST(TimeoutMillis, IsCutToWhatFits) {
+TEST(TimeoutMillis, IsClampedToTheRange) {
   EXPECT_EQ(TimeoutMillis(absl::Hours(24) * 365 * 1000), INT_MAX);
   EXPECT_EQ(TimeoutMillis(absl::Seconds(std::numeric_limits<int64_t>::max())),
             INT_MAX);
@@ -66,7 +66,7 @@ bool ForbidPwait2() {
 }
 
 // Must be the last test, because its finding about the kernel is remembered.
-TEST(SelectorLast, WaitsInMillisecondsWhereThereIsNothingFiner) {
+TEST(SelectorLast, WaitsInMillisecondsOnOldKernels) {
   bool forbidden = false;
   absl::Status status = absl::UnknownError("did not run");
   // The filter ends with the thread.

@@ -44,7 +44,7 @@ bool Await(ReadinessWord& word) {
   return wait;
 }
 
-MODEL_TEST(ReadinessWord, AnEdgeShowsWhatLedToIt) {
+MODEL_TEST(ReadinessWord, AnEventShowsWhatCameBeforeIt) {
   ReadinessWord word;
   Cell<int> data(0);
   Thread reporting([&] {
@@ -54,7 +54,7 @@ MODEL_TEST(ReadinessWord, AnEdgeShowsWhatLedToIt) {
   if ((word.Load() & kReadEdge) != 0) Require(data.Read() == 1);
 }
 
-MODEL_TEST(ReadinessWord, AnEdgeShowsWhatLedToAnEarlierOne) {
+MODEL_TEST(ReadinessWord, AnEventShowsWhatCameBeforeAnEarlierOne) {
   ReadinessWord word;
   Cell<int> data(0);
   Thread reporting([&] {
@@ -65,7 +65,7 @@ MODEL_TEST(ReadinessWord, AnEdgeShowsWhatLedToAnEarlierOne) {
   if ((word.Load() & kReadEdge) != 0) Require(data.Read() == 1);
 }
 
-MODEL_TEST(ReadinessWord, TheLockExcludes) {
+MODEL_TEST(ReadinessWord, TheLockExcludesOtherThreads) {
   ReadinessWord word;
   Cell<int> data(0);
   const auto add = [&] {
@@ -79,7 +79,7 @@ MODEL_TEST(ReadinessWord, TheLockExcludes) {
   Require(data.Read() == 2);
 }
 
-MODEL_TEST(ReadinessWord, AnEventIsSeenOrFindsWhoWaits) {
+MODEL_TEST(ReadinessWord, AnEventIsSeenOrFindsTheWaiter) {
   ReadinessWord word;
   bool found = false;
   Thread reporting([&] { found = Report(word, Ready::kReadable); });
@@ -90,7 +90,7 @@ MODEL_TEST(ReadinessWord, AnEventIsSeenOrFindsWhoWaits) {
 }
 
 // The waiter has written its place under the lock, so the event can find it.
-MODEL_TEST(ReadinessWord, AnEventSeesWhatWhoWaitsHasWritten) {
+MODEL_TEST(ReadinessWord, AnEventSeesWhatTheWaiterWrote) {
   ReadinessWord word;
   Cell<int> place(0);
   Thread reporting([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -129,7 +129,7 @@ MODEL_TEST(ReadinessWord, AnEventHoldsTheLock) {
   Require(data.Read() == 2);
 }
 
-MODEL_TEST(ReadinessWord, AnEventAfterTheLookIsNotUndone) {
+MODEL_TEST(ReadinessWord, AnEventAfterTheCheckIsKept) {
   ReadinessWord word;
   Report(word, Ready::kReadable);
   const uint64_t seen = word.Load();
@@ -140,7 +140,7 @@ MODEL_TEST(ReadinessWord, AnEventAfterTheLookIsNotUndone) {
 }
 
 // Covers tokio #8054.
-MODEL_TEST(ReadinessWord, DirectionsAreLoweredApart) {
+MODEL_TEST(ReadinessWord, DirectionsAreClearedIndependently) {
   ReadinessWord word;
   Report(word, Ready::kReadable | Ready::kWritable);
   const uint64_t seen = word.Load();
@@ -154,7 +154,7 @@ MODEL_TEST(ReadinessWord, DirectionsAreLoweredApart) {
 }
 
 // A holder of the lock changes the word with a plain store.
-MODEL_TEST(ReadinessWord, WhatIsLoweredStaysSoUnderALock) {
+MODEL_TEST(ReadinessWord, AClearedDirectionStaysClearedUnderTheLock) {
   ReadinessWord word;
   Report(word, Ready::kWritable);
   const uint64_t seen = word.Load();
@@ -165,7 +165,7 @@ MODEL_TEST(ReadinessWord, WhatIsLoweredStaysSoUnderALock) {
   Require((word.Load() & kReaders) != 0);
 }
 
-MODEL_TEST(ReadinessWord, AnEventUnderALockIsNotLost) {
+MODEL_TEST(ReadinessWord, AnEventUnderTheLockIsNotLost) {
   ReadinessWord word;
   Thread reporting([&] { Report(word, Ready::kWritable); });
   Await(word);
@@ -174,7 +174,7 @@ MODEL_TEST(ReadinessWord, AnEventUnderALockIsNotLost) {
   Require((word.Load() & kReaders) != 0);
 }
 
-MODEL_TEST(ReadinessWord, TwoEventsAreTwo) {
+MODEL_TEST(ReadinessWord, TwoEventsAreCountedAsTwo) {
   ReadinessWord word;
   Thread reporting([&] { Report(word, Ready::kReadable); });
   Report(word, Ready::kWritable);
@@ -185,7 +185,7 @@ MODEL_TEST(ReadinessWord, TwoEventsAreTwo) {
 
 // The source and its generation end: an event of the source raises nothing for
 // the next source, whether the event comes before or after the end.
-MODEL_TEST(ReadinessWord, AnEventOfTheSourceBeforeRaisesNothing) {
+MODEL_TEST(ReadinessWord, AStaleEventRaisesNothing) {
   ReadinessWord word;
   Atomic<uint32_t> generation(0);
   Thread reporting([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {

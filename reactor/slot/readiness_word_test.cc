@@ -36,7 +36,7 @@ TEST(ReadinessWord, NothingIsRaisedAtFirst) {
   EXPECT_TRUE(ReadinessWord::ReadyOf(word.Load()).IsEmpty());
 }
 
-TEST(ReadinessWord, AnEventRaisesWhatItConcerns) {
+TEST(ReadinessWord, AnEventRaisesItsDirections) {
   ReadinessWord word;
   Post(word, Ready::kReadable);
   EXPECT_TRUE(IsRaised(word, Direction::kRead));
@@ -44,14 +44,14 @@ TEST(ReadinessWord, AnEventRaisesWhatItConcerns) {
   EXPECT_EQ(ReadinessWord::ReadyOf(word.Load()), Ready::kReadable);
 }
 
-TEST(ReadinessWord, AnErrorRaisesBoth) {
+TEST(ReadinessWord, AnErrorRaisesBothDirections) {
   ReadinessWord word;
   Post(word, Ready::kError);
   EXPECT_TRUE(IsRaised(word, Direction::kRead));
   EXPECT_TRUE(IsRaised(word, Direction::kWrite));
 }
 
-TEST(ReadinessWord, LoweredByWhoHasSeenTheLatest) {
+TEST(ReadinessWord, IsClearedByACallerThatSawTheLatestEvent) {
   ReadinessWord word;
   Post(word, Ready::kReadable);
   word.Lower(Direction::kRead, word.Load(), kNothing);
@@ -61,7 +61,7 @@ TEST(ReadinessWord, LoweredByWhoHasSeenTheLatest) {
 
 // R4, D28: the result of an attempt does not undo events that came after the
 // attempt began.
-TEST(ReadinessWord, NotLoweredByWhoHasSeenLess) {
+TEST(ReadinessWord, IsNotClearedByACallerThatSawAnEarlierEvent) {
   ReadinessWord word;
   Post(word, Ready::kReadable);
   const uint64_t seen = word.Load();
@@ -72,7 +72,7 @@ TEST(ReadinessWord, NotLoweredByWhoHasSeenLess) {
 
 // R9, R10: no number of events between an attempt and its result is mistaken
 // for zero, up to and beyond the widths at which other implementations wrap.
-TEST(ReadinessWord, NotLoweredAfterAnyRoundNumberOfEvents) {
+TEST(ReadinessWord, IsNotClearedAfterAnyRoundNumberOfEvents) {
   for (const int events : {1 << 8, 1 << 12, 1 << 15, 1 << 16}) {
     ReadinessWord word;
     Post(word, Ready::kReadable);
@@ -85,7 +85,7 @@ TEST(ReadinessWord, NotLoweredAfterAnyRoundNumberOfEvents) {
 
 // R11 (tokio #8054): a reader and a writer do not prevent each other from
 // lowering an edge.
-TEST(ReadinessWord, DirectionsDoNotDisturbEachOther) {
+TEST(ReadinessWord, DirectionsAreIndependent) {
   ReadinessWord word;
   Post(word, Ready::kReadable | Ready::kWritable);
   const uint64_t seen = word.Load();
@@ -95,7 +95,7 @@ TEST(ReadinessWord, DirectionsDoNotDisturbEachOther) {
   EXPECT_TRUE(IsRaised(word, Direction::kWrite));
 }
 
-TEST(ReadinessWord, ClosedAndErrorStatesStay) {
+TEST(ReadinessWord, ClosedAndErrorStatesAreNotCleared) {
   ReadinessWord word;
   Post(word, Ready::kReadable | Ready::kReadClosed | Ready::kError);
   word.Lower(Direction::kRead, word.Load(), kNothing);
@@ -103,14 +103,14 @@ TEST(ReadinessWord, ClosedAndErrorStatesStay) {
             Ready::kReadClosed | Ready::kError);
 }
 
-TEST(ReadinessWord, NotLoweredWhileThereIsWhatToKeep) {
+TEST(ReadinessWord, IsNotClearedWhileAStateMustBeKept) {
   ReadinessWord word;
   Post(word, Ready::kReadable | Ready::kReadClosed);
   word.Lower(Direction::kRead, word.Load(), Ready::kReadClosed);
   EXPECT_TRUE(IsRaised(word, Direction::kRead));
 }
 
-TEST(ReadinessWord, TicksWrapIntoNothingElse) {
+TEST(ReadinessWord, TheTickWrapsWithoutTouchingOtherBits) {
   // All bits of the ticks are set, and no others; each tick advances by one.
   const uint64_t full = ~uint64_t{0} << 12;
   EXPECT_EQ(ReadinessWord::Forgotten(full), 0u);
@@ -120,7 +120,7 @@ TEST(ReadinessWord, TicksWrapIntoNothingElse) {
 }
 
 // R2: an event of a deregistered source changes nothing.
-TEST(ReadinessWord, AnEventThatIsNotCurrentIsDropped)
+TEST(ReadinessWord, AStaleEventIsDropped)
 ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ReadinessWord word;
   const uint64_t before = word.Load();
@@ -128,7 +128,7 @@ ABSL_NO_THREAD_SAFETY_ANALYSIS {
   EXPECT_EQ(word.Load(), before);
 }
 
-TEST(ReadinessWord, AnEventForWhomSomebodyWaitsTakesTheLock)
+TEST(ReadinessWord, AnEventWithAWaiterTakesTheLock)
 ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ReadinessWord word;
   word.Lock();
@@ -140,7 +140,7 @@ ABSL_NO_THREAD_SAFETY_ANALYSIS {
 }
 
 // Each thread adds to a plain number under the lock while events arrive.
-TEST(ReadinessWordStress, TheLockExcludes) {
+TEST(ReadinessWordStress, TheLockExcludesOtherThreads) {
   constexpr int kRounds = 20000;
   ReadinessWord word;
   int number = 0;

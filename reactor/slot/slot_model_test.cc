@@ -93,7 +93,7 @@ MODEL_TEST(Slot, AnEventIsSeenOrWakes) {
   Require(task.woken());
 }
 
-MODEL_TEST(Slot, AnEventIsSeenOrWakesWhoHasNoWaiter) {
+MODEL_TEST(Slot, AnEventIsSeenOrWakesATaskWithoutAWaiter) {
   Slot slot;
   Thread reporting([&] { Post(slot, 0, Ready::kWritable); });
   Task task;
@@ -102,7 +102,7 @@ MODEL_TEST(Slot, AnEventIsSeenOrWakesWhoHasNoWaiter) {
   Require(waits == task.woken());
 }
 
-MODEL_TEST(Slot, AWaiterThatWasWokenWaitsAgain) {
+MODEL_TEST(Slot, AWokenWaiterWaitsAgain) {
   Slot slot;
   Task first;
   Task second;
@@ -116,7 +116,7 @@ MODEL_TEST(Slot, AWaiterThatWasWokenWaitsAgain) {
   Require(second.woken());
 }
 
-MODEL_TEST(Slot, AnEventWakesAllWhoWaitForIt, .spurious_failures = 0) {
+MODEL_TEST(Slot, AnEventWakesAllItsWaiters, .spurious_failures = 0) {
   Slot slot;
   Task first, second;
   Waiter waiter;
@@ -147,7 +147,7 @@ MODEL_TEST(Slot, TwoEventsWakeTheirDirections, .spurious_failures = 0) {
 }
 
 // Afterwards the slot must not access the waiter.
-MODEL_TEST(Slot, WhoGivesUpWaitingIsLeftAlone) {
+MODEL_TEST(Slot, ACancelledWaiterIsNotWoken) {
   Slot slot;
   Task task;
   auto waiter = std::make_unique<Waiter>();
@@ -158,7 +158,7 @@ MODEL_TEST(Slot, WhoGivesUpWaitingIsLeftAlone) {
 }
 
 // Like the test above, with two adjacent waiters.
-MODEL_TEST(Slot, WhoGivesUpLeavesTheOthers, .spurious_failures = 0) {
+MODEL_TEST(Slot, ACancelledWaiterLeavesTheOthers, .spurious_failures = 0) {
   Slot slot;
   Task first, second;
   auto going = std::make_unique<Waiter>();
@@ -173,7 +173,7 @@ MODEL_TEST(Slot, WhoGivesUpLeavesTheOthers, .spurious_failures = 0) {
 
 // The waiter's owner sees that the slot has released the waiter before the
 // owner uses it again.
-MODEL_TEST(Slot, AWaiterThatWasLetGoIsItsOwners) {
+MODEL_TEST(Slot, AReleasedWaiterBelongsToItsOwner) {
   Slot slot;
   Slot other;
   Task task, next;
@@ -186,8 +186,7 @@ MODEL_TEST(Slot, AWaiterThatWasLetGoIsItsOwners) {
   reporting.Join();
 }
 
-MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
-           .spurious_failures = 0) {
+MODEL_TEST(Slot, AFailedAttemptWaitsForTheNextEvent, .spurious_failures = 0) {
   Slot slot;
   Post(slot, 0, Ready::kReadable);
   const uint64_t seen = slot.Load();
@@ -212,7 +211,7 @@ MODEL_TEST(Slot, AnAttemptThatFailsWaitsForTheNextEvent,
 
 // Acts like a `Signal`: data is counted before its event, and checked after the
 // clear. Unlike an attempt, the check does not show that it was too early.
-void LookAfterTheClear(int events) {
+void TestCheckAfterTheClear(int events) {
   Slot slot;
   Post(slot, 0, Ready::kReadable);
   Atomic<int> count(0);
@@ -235,14 +234,14 @@ void LookAfterTheClear(int events) {
   Require(found == events || task.woken());
 }
 
-MODEL_TEST(Slot, ALookAfterTheClearMissesNothing, .spurious_failures = 0) {
-  LookAfterTheClear(/*events=*/1);
+MODEL_TEST(Slot, ACheckAfterTheClearMissesNoEvent, .spurious_failures = 0) {
+  TestCheckAfterTheClear(/*events=*/1);
 }
 
-MODEL_TEST(Slot, ALookAfterTheClearMissesNoneOfTwo,
+MODEL_TEST(Slot, ACheckAfterTheClearMissesNeitherOfTwoEvents,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  LookAfterTheClear(/*events=*/2);
+  TestCheckAfterTheClear(/*events=*/2);
 }
 
 MODEL_TEST(Slot, AShutdownIsSeenOrWakes, .spurious_failures = 0) {
@@ -270,7 +269,7 @@ MODEL_TEST(Slot, AShutdownAndAnEventAreBothSeen, .spurious_failures = 0) {
   Require((slot.Load() & both) == both);
 }
 
-MODEL_TEST(Slot, TheEndOfTheSourceWakesWhoWaits, .spurious_failures = 0) {
+MODEL_TEST(Slot, ReleasingTheSourceWakesItsWaiter, .spurious_failures = 0) {
   Slot slot;
   Task task;
   Waiter waiter;
@@ -282,8 +281,7 @@ MODEL_TEST(Slot, TheEndOfTheSourceWakesWhoWaits, .spurious_failures = 0) {
 }
 
 // An event that was found before the source ended, and delivered afterwards.
-MODEL_TEST(Slot, AnEventOfTheSourceBeforeReachesNobody,
-           .spurious_failures = 0) {
+MODEL_TEST(Slot, AStaleEventReachesNoTask, .spurious_failures = 0) {
   Slot slot;
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
   Release(slot);
@@ -298,8 +296,7 @@ MODEL_TEST(Slot, AnEventOfTheSourceBeforeReachesNobody,
 
 // An attempt that began before the source ended does not undo an event of the
 // next source either.
-MODEL_TEST(Slot, AnAttemptAtTheSourceBeforeUndoesNothing,
-           .spurious_failures = 0) {
+MODEL_TEST(Slot, AnAttemptAtTheOldSourceClearsNothing, .spurious_failures = 0) {
   Slot slot;
   Post(slot, 0, Ready::kReadable);
   const uint64_t seen = slot.Load();
@@ -313,9 +310,9 @@ MODEL_TEST(Slot, AnAttemptAtTheSourceBeforeUndoesNothing,
 // More waiters than one batch holds: the lock is free while the first batch is
 // woken, so waiters that are not woken yet can be destroyed, and new waiters
 // can come.
-class ThreeWhoWait {
+class ThreeWaiters {
  public:
-  ThreeWhoWait() {
+  ThreeWaiters() {
     Require(Wait(slot_, Direction::kRead, first_, &one_));
     Require(Wait(slot_, Direction::kRead, second_, &two_));
     Require(Wait(slot_, Direction::kRead, third_, three_.get()));
@@ -323,7 +320,7 @@ class ThreeWhoWait {
 
   Slot& slot() { return slot_; }
 
-  void TheThirdGoes() { three_.reset(); }
+  void ADestroyedThird() { three_.reset(); }
 
   bool AllAreWoken() const {
     return first_.woken() && second_.woken() &&
@@ -337,16 +334,16 @@ class ThreeWhoWait {
   std::unique_ptr<Waiter> three_ = std::make_unique<Waiter>();
 };
 
-MODEL_TEST(Slot, WhoIsOfALaterBatchMayGo, .spurious_failures = 0) {
-  ThreeWhoWait waiting;
+MODEL_TEST(Slot, AWaiterOfALaterBatchCanBeDestroyed, .spurious_failures = 0) {
+  ThreeWaiters waiting;
   Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
-  waiting.TheThirdGoes();
+  waiting.ADestroyedThird();
   reporting.Join();
   Require(waiting.AllAreWoken());
 }
 
-MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayCome, .spurious_failures = 0) {
-  ThreeWhoWait waiting;
+MODEL_TEST(Slot, AWaiterCanArriveBetweenTwoBatches, .spurious_failures = 0) {
+  ThreeWaiters waiting;
   Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
   Task task;
   Waiter waiter;
@@ -360,9 +357,9 @@ MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayCome, .spurious_failures = 0) {
 
 // A waiter that comes in between waits for the next event of the same kind. It
 // does not belong to this event, and stays.
-MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayComeForTheNextEvent,
+MODEL_TEST(Slot, AWaiterForTheNextEventCanArriveBetweenTwoBatches,
            .spurious_failures = 0) {
-  ThreeWhoWait waiting;
+  ThreeWaiters waiting;
   Slot& slot = waiting.slot();
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
   slot.Lower(Direction::kRead, slot.Load(), Ready());
@@ -376,10 +373,10 @@ MODEL_TEST(Slot, BetweenTwoBatchesSomebodyMayComeForTheNextEvent,
   Require(task.woken());
 }
 
-MODEL_TEST(Slot, BetweenTwoBatchesOfAShutdownNobodyComesToStay,
+MODEL_TEST(Slot, NoWaiterStaysAfterTheBatchesOfAShutdown,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  ThreeWhoWait waiting;
+  ThreeWaiters waiting;
   Thread ending([&] { Shutdown(waiting.slot()); });
   Task task;
   Waiter waiter;
@@ -389,9 +386,10 @@ MODEL_TEST(Slot, BetweenTwoBatchesOfAShutdownNobodyComesToStay,
   Require(waits == task.woken());
 }
 
-MODEL_TEST(Slot, TwoEndsWakeAllBetweenThem, .mode = model::Mode::kBounded,
-           .preemption_bound = 1, .spurious_failures = 0) {
-  ThreeWhoWait waiting;
+MODEL_TEST(Slot, AReleaseAndAShutdownWakeAllWaiters,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  ThreeWaiters waiting;
   Thread ending([&] { Shutdown(waiting.slot()); });
   Release(waiting.slot());
   ending.Join();
@@ -404,7 +402,7 @@ MODEL_MUTANTS(
     "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.
-MODEL_TEST(SlotTable, WhatIsFoundIsWhole) {
+MODEL_TEST(SlotTable, AFoundSlotIsInitialized) {
   SlotTable table;
   Atomic<bool> allocated(false);
   Thread allocating([&] {

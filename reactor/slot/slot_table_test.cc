@@ -39,7 +39,7 @@ TEST(SlotTable, SlotsDoNotMove) {
   for (uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(table.Get(i), slots[i]);
 }
 
-TEST(SlotTable, ReusesWhatWasFreedLast) {
+TEST(SlotTable, ReusesTheSlotFreedLast) {
   SlotTable table;
   uint32_t a, b, c;
   table.Allocate(a);
@@ -55,7 +55,7 @@ TEST(SlotTable, ReusesWhatWasFreedLast) {
 }
 
 // R6: no slot exists at or past the bound.
-TEST(SlotTable, HasNothingPastItsBound) {
+TEST(SlotTable, HasNoSlotPastItsBound) {
   SlotTable table;
   EXPECT_EQ(table.Get(0), nullptr);
   for (int i = 0; i < 64; ++i) {
@@ -67,7 +67,7 @@ TEST(SlotTable, HasNothingPastItsBound) {
   EXPECT_EQ(table.Get(~uint32_t{0}), nullptr);
 }
 
-TEST(SlotTable, ARetiredSlotDoesNotComeBack) {
+TEST(SlotTable, ARetiredSlotIsNotReused) {
   SlotTable table;
   uint32_t a, b;
   table.Allocate(a);

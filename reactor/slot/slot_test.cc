@@ -63,7 +63,7 @@ class SlotTest : public ::testing::Test {
   uint64_t word_ = 0;
 };
 
-TEST_F(SlotTest, AnEventWakesWhoWaits) {
+TEST_F(SlotTest, AnEventWakesAWaiter) {
   ASSERT_TRUE(Wait(Direction::kRead, task_));
   EXPECT_EQ(task_.wakes(), 0);
   Post(Ready::kReadable);
@@ -71,7 +71,7 @@ TEST_F(SlotTest, AnEventWakesWhoWaits) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(SlotTest, NobodyWaitsForWhatHasCome) {
+TEST_F(SlotTest, AWaitForAnEarlierEventIsReadyAtOnce) {
   Post(Ready::kReadable);
   EXPECT_FALSE(Wait(Direction::kRead, task_));
   EXPECT_NE(word_ & ReadinessWord::EdgeOf(Direction::kRead), 0u);
@@ -112,7 +112,7 @@ TEST_F(SlotTest, WithoutAWaiterTheLatestTaskIsWoken) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-TEST_F(SlotTest, AnyNumberOfWaitersWaitForOneDirection) {
+TEST_F(SlotTest, AnyNumberOfWaitersCanWaitForOneDirection) {
   Waiter first, second;
   ASSERT_TRUE(Wait(Direction::kRead, task_, &first));
   ASSERT_TRUE(Wait(Direction::kRead, other_, &second));
@@ -121,7 +121,7 @@ TEST_F(SlotTest, AnyNumberOfWaitersWaitForOneDirection) {
   EXPECT_EQ(other_.wakes(), 1);
 }
 
-TEST_F(SlotTest, MoreThanOneBatchOfWaiters) {
+TEST_F(SlotTest, WakesMoreThanOneBatchOfWaiters) {
   constexpr int kWaiters = 3 * WakeList::kCapacity + 5;
   std::list<Waiter> waiters;
   for (int i = 0; i < kWaiters; ++i) {
@@ -135,7 +135,7 @@ TEST_F(SlotTest, MoreThanOneBatchOfWaiters) {
 }
 
 // Waiters that are woken and wait again at once do not prolong the event.
-TEST_F(SlotTest, WaitersThatComeBackAreNotWokenTwice) {
+TEST_F(SlotTest, WaitersThatWaitAgainAreNotWokenTwice) {
   constexpr int kWaiters = 2 * WakeList::kCapacity;
   std::list<Waiter> waiters;
   int wakes = 0;
@@ -207,14 +207,14 @@ TEST_F(SlotTest, AWaiterCanBeMovedBeforeItWaits) {
   EXPECT_TRUE(Wait(Direction::kRead, task_, &moved));
 }
 
-TEST_F(SlotTest, AWaiterThatHasWaitedCannotBeMoved) {
+TEST_F(SlotTest, MovingAWaiterThatHasWaitedPanics) {
   Waiter waiter;
   ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
   EXPECT_PANIC(Waiter moved(std::move(waiter)), "moved after");
 }
 
 // R2, D30: an event of the previous generation reaches nobody.
-TEST_F(SlotTest, AStaleEventReachesNobody) {
+TEST_F(SlotTest, AStaleEventReachesNoTask) {
   const uint32_t stale = slot_.generation();
   ASSERT_TRUE(Release());
   ASSERT_TRUE(Wait(Direction::kRead, task_));
@@ -223,14 +223,14 @@ TEST_F(SlotTest, AStaleEventReachesNobody) {
   EXPECT_FALSE(IsRaised(Direction::kRead));
 }
 
-TEST_F(SlotTest, TheNextSourceStartsAnew) {
+TEST_F(SlotTest, TheNextSourceStartsWithoutReadiness) {
   Post(Ready::kReadable | Ready::kReadClosed | Ready::kError);
   ASSERT_TRUE(Release());
   EXPECT_FALSE(IsRaised(Direction::kRead));
   EXPECT_TRUE(ReadinessWord::ReadyOf(slot_.Load()).IsEmpty());
 }
 
-TEST_F(SlotTest, AReadOfTheSourceBeforeDoesNotLowerTheNextOne) {
+TEST_F(SlotTest, AReadOfTheOldSourceDoesNotClearTheNextOne) {
   Post(Ready::kReadable);
   const uint64_t seen = slot_.Load();
   ASSERT_TRUE(Release());
@@ -240,7 +240,7 @@ TEST_F(SlotTest, AReadOfTheSourceBeforeDoesNotLowerTheNextOne) {
   EXPECT_TRUE(IsRaised(Direction::kRead));
 }
 
-TEST_F(SlotTest, ReleaseWakesWhoWaits) {
+TEST_F(SlotTest, ReleaseWakesWaiters) {
   Waiter waiter;
   ASSERT_TRUE(Wait(Direction::kRead, task_));
   ASSERT_TRUE(Wait(Direction::kWrite, other_, &waiter));
@@ -250,7 +250,7 @@ TEST_F(SlotTest, ReleaseWakesWhoWaits) {
 }
 
 // Covers trap R5 of reactor/traps_test.cc.
-TEST_F(SlotTest, ShutdownWakesAllAndStays) {
+TEST_F(SlotTest, ShutdownWakesAllWaitersAndIsPermanent) {
   constexpr int kWaiters = 2 * WakeList::kCapacity;
   std::list<Waiter> waiters;
   for (int i = 0; i < kWaiters; ++i) {
@@ -267,7 +267,7 @@ TEST_F(SlotTest, ShutdownWakesAllAndStays) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST_F(SlotTest, AWakerThatThrowsKeepsNobodyAsleep) {
+TEST_F(SlotTest, AThrowingWakerDoesNotStopTheOthers) {
   std::list<Waiter> waiters;
   const Waker throwing =
       Waker::FromCallable([] { throw std::runtime_error("from a waker"); });
@@ -281,7 +281,7 @@ TEST_F(SlotTest, AWakerThatThrowsKeepsNobodyAsleep) {
   EXPECT_EQ(task_.wakes(), 2 * static_cast<int>(WakeList::kCapacity));
 }
 
-TEST_F(SlotTest, AWakerWhoseCloneThrowsLeavesTheSlotUsable) {
+TEST_F(SlotTest, AThrowingCloneLeavesTheSlotUsable) {
   static const RawWakerVTable kThrows = {
       [](void*) -> RawWaker { throw std::runtime_error("from a clone"); },
       [](void*) {},
