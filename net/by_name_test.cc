@@ -66,7 +66,7 @@ TEST_F(ByNameTest, ConnectsToAnAddress) {
   EXPECT_EQ(runtime_.metrics().blocking.threads, 0u);
 }
 
-TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {
+TEST_F(ByNameTest, ReturnsTheErrorOfTheConnection) {
   // No socket listens at this address, and no other socket can.
   const SocketAddr localhost = SocketAddr::Localhost(0);
   const TcpSocket bound = TcpSocket::Open(localhost).value();
@@ -76,7 +76,7 @@ TEST_F(ByNameTest, GivesTheErrorOfTheConnection) {
                                               ::testing::HasSubstr(addr)));
 }
 
-TEST_F(ByNameTest, GivesTheErrorOfTheLookup) {
+TEST_F(ByNameTest, ReturnsTheErrorOfTheLookup) {
   EXPECT_THAT(Run(ConnectTcp("localhost")),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(Run(ListenTcp(":80")),
@@ -84,7 +84,7 @@ TEST_F(ByNameTest, GivesTheErrorOfTheLookup) {
   EXPECT_THAT(Run(BindUdp("")), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST_F(ByNameTest, GivesTheErrorOfTheLastAddress) {
+TEST_F(ByNameTest, ReturnsTheErrorOfTheLastAddress) {
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   EXPECT_THAT(Run(ListenTcp(listener.local_addr().value().ToString())),

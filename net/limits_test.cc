@@ -37,7 +37,7 @@ class LimitsTest : public UnixTest {
   }
 };
 
-TEST_F(LimitsTest, OfAPairNeitherIsLeft) {
+TEST_F(LimitsTest, AFailedPairLeavesNoDescriptorOpen) {
   const reactor::Reactor small = Small(1);
   EXPECT_EQ(UnixStream::Pair(small.handle()).status().code(),
             kResourceExhausted);
@@ -48,7 +48,7 @@ TEST_F(LimitsTest, OfAPairNeitherIsLeft) {
   EXPECT_TRUE(UnixDatagram::Unbound(small.handle()).ok());
 }
 
-TEST_F(LimitsTest, WhatCannotBeRegisteredIsClosed) {
+TEST_F(LimitsTest, ASocketThatCannotBeRegisteredIsClosed) {
   const reactor::Reactor small = Small(1);
   const UdpSocket only =
       UdpSocket::Bind(SocketAddr::Localhost(0), small.handle()).value();
@@ -83,7 +83,7 @@ TEST_F(LimitsTest, AConnectionThatCannotBeRegisteredIsClosed) {
   EXPECT_EQ(Run(client.Read(Buffer())).value(), 0u);
 }
 
-TEST_F(LimitsTest, OutOfDescriptorsNothingCanBeOpened) {
+TEST_F(LimitsTest, NothingOpensWithoutDescriptors) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixAddr addr = listener.local_addr().value();
   const UnixAddr other = NewAbstractAddr();

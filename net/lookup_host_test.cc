@@ -67,7 +67,7 @@ TEST_F(LookupHostTest, FindsThisMachine) {
   EXPECT_EQ(pool_->metrics().threads, 0u);
 }
 
-TEST_F(LookupHostTest, GivesNoAddressTwice) {
+TEST_F(LookupHostTest, ReturnsNoAddressTwice) {
   const std::vector<SocketAddr> addrs =
       BlockOn(LookupHost("localhost:80")).value();
   for (const SocketAddr& addr : addrs) {
@@ -75,12 +75,12 @@ TEST_F(LookupHostTest, GivesNoAddressTwice) {
   }
 }
 
-TEST_F(LookupHostTest, TakesNameAndPortInOne) {
+TEST_F(LookupHostTest, TakesNameAndPortInOneString) {
   EXPECT_EQ(BlockOn(LookupHost("localhost:80")),
             BlockOn(LookupHost("localhost", 80)));
 }
 
-TEST_F(LookupHostTest, AnAddressIsAnsweredWithoutAThread) {
+TEST_F(LookupHostTest, AnAddressNeedsNoThread) {
   EXPECT_THAT(BlockOn(LookupHost("192.0.2.1", 80)),
               IsOkAndHolds(ElementsAre(Addr("192.0.2.1:80"))));
   EXPECT_THAT(BlockOn(LookupHost("192.0.2.1:0")),
@@ -92,7 +92,7 @@ TEST_F(LookupHostTest, AnAddressIsAnsweredWithoutAThread) {
   EXPECT_EQ(pool_->metrics().threads, 0u);
 }
 
-TEST_F(LookupHostTest, AnAddressMayHaveAnInterface) {
+TEST_F(LookupHostTest, AnAddressCanHaveAScope) {
   EXPECT_THAT(BlockOn(LookupHost("fe80::1%3", 80)),
               IsOkAndHolds(ElementsAre(Addr("[fe80::1%3]:80"))));
   EXPECT_THAT(BlockOn(LookupHost("fe80::1%no-such-one", 80)),
@@ -114,7 +114,7 @@ TEST_F(LookupHostTest, ANameThatDoesNotExistIsNotFound) {
                        HasSubstr("LookupHost(\"nothing.invalid.\")")));
 }
 
-TEST_F(LookupHostTest, RefusesWhatIsNoName) {
+TEST_F(LookupHostTest, RefusesInvalidNames) {
   for (const std::string& host :
        {std::string(), std::string("a\0b", 3), std::string(255, 'a'),
         std::string("1:2"), std::string("[::1]")}) {
@@ -125,7 +125,7 @@ TEST_F(LookupHostTest, RefusesWhatIsNoName) {
   EXPECT_EQ(pool_->metrics().threads, 0u);
 }
 
-TEST_F(LookupHostTest, RefusesWhatIsNotANameAndAPort) {
+TEST_F(LookupHostTest, RefusesInvalidNamesAndPorts) {
   for (const std::string_view text :
        {"", ":", ":80", "localhost", "localhost:", "localhost:x",
         "localhost:-1", "localhost:65536", "localhost:000080", "::1:80",
@@ -138,7 +138,7 @@ TEST_F(LookupHostTest, RefusesWhatIsNotANameAndAPort) {
   EXPECT_EQ(pool_->metrics().threads, 0u);
 }
 
-TEST_F(LookupHostTest, DestroyedBeforeItHasBegunItHarmsNothing) {
+TEST_F(LookupHostTest, CanBeCancelledBeforeItBegins) {
   absl::Notification begun;
   absl::Notification end;
   pool_
@@ -159,14 +159,14 @@ TEST_F(LookupHostTest, DestroyedBeforeItHasBegunItHarmsNothing) {
   EXPECT_THAT(BlockOn(LookupHost(*pool_, "localhost", 80)), IsOk());
 }
 
-TEST_F(LookupHostTest, WhenThePoolIsShutDownNamesAreUnavailable) {
+TEST_F(LookupHostTest, NamesAreUnavailableAfterThePoolShutsDown) {
   pool_->Close();
   EXPECT_THAT(BlockOn(LookupHost("localhost", 80)),
               StatusIs(absl::StatusCode::kUnavailable,
                        HasSubstr("LookupHost(\"localhost\")")));
 }
 
-TEST_F(LookupHostTest, TakesAPoolOfYourOwn) {
+TEST_F(LookupHostTest, UsesAGivenPool) {
   const BlockingPool::Owner own = OneThread();
   EXPECT_THAT(BlockOn(LookupHost(*own, "localhost", 80)), IsOk());
   EXPECT_THAT(BlockOn(LookupHost(*own, "localhost:80")), IsOk());
@@ -175,13 +175,13 @@ TEST_F(LookupHostTest, TakesAPoolOfYourOwn) {
   EXPECT_EQ(pool_->lookup_metrics().threads, 0u);
 }
 
-TEST(LookupHost, WithoutAPoolNamesCannotBeLookedUp) {
+TEST(LookupHost, FailsWithoutAPool) {
   EXPECT_THAT(BlockOn(LookupHost("localhost", 80)),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(BlockOn(LookupHost("127.0.0.1", 80)), IsOk());
 }
 
-TEST(LookupHost, SaysWhatWentWrong) {
+TEST(LookupHost, ReportsTheErrorOfTheResolver) {
   const auto code = [](int eai, int error = 0) {
     return internal::LookupError(eai, error, "a.example").code();
   };
@@ -194,7 +194,7 @@ TEST(LookupHost, SaysWhatWentWrong) {
               HasSubstr("LookupHost(\"a.example\"): "));
 }
 
-TEST(LookupHost, PolledAgainPanics) {
+TEST(LookupHost, PollingACompleteLookupPanics) {
   const Waker waker;
   Context cx(waker);
   LookupHostFuture lookup = LookupHost("127.0.0.1", 80);

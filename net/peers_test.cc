@@ -120,7 +120,7 @@ class WithServer : public PeersTest {
   std::string bytes_ = SomeBytes(1 << 20);
 };
 
-TEST_F(WithServer, CurlPostsAndGetsItBack) {
+TEST_F(WithServer, CurlGetsItsPostBack) {
   ROUSE_SKIP_WITHOUT("curl");
   EXPECT_TRUE(Serve(ServeHttp(tcp_),
                     {"curl", "--silent", "--show-error", "--noproxy", "*", "-H",
@@ -129,7 +129,7 @@ TEST_F(WithServer, CurlPostsAndGetsItBack) {
                     bytes_) == bytes_);
 }
 
-TEST_F(WithServer, CurlPostsOverAUnixSocket) {
+TEST_F(WithServer, CurlGetsItsPostBackOverAUnixSocket) {
   ROUSE_SKIP_WITHOUT("curl");
   EXPECT_TRUE(Serve(ServeHttp(unix_),
                     {"curl", "--silent", "--show-error", "-H",
@@ -158,7 +158,7 @@ TEST_F(WithServer, NcatGetsItsBytesBack) {
   EXPECT_TRUE(Serve(Echo(tcp_), {"ncat", "127.0.0.1", port}, bytes_) == bytes_);
 }
 
-TEST_F(PeersTest, WeGetOurBytesBackFromSocat) {
+TEST_F(PeersTest, GetsItsBytesBackFromSocat) {
   ROUSE_SKIP_WITHOUT("socat");
   PeerProcess peer({"socat", "-d", "-d", "-t", "60",
                     "TCP4-LISTEN:0,bind=127.0.0.1", "EXEC:cat"});
@@ -171,7 +171,7 @@ TEST_F(PeersTest, WeGetOurBytesBackFromSocat) {
   EXPECT_TRUE(Run(Ask(stream, sent)).value() == sent);
 }
 
-TEST_F(PeersTest, WeGetOurBytesBackFromSocatOverAUnixSocket) {
+TEST_F(PeersTest, GetsItsBytesBackFromSocatOverAUnixSocket) {
   ROUSE_SKIP_WITHOUT("socat");
   const std::string path = NewPath();
   PeerProcess peer({"socat", "-d", "-d", "-t", "60",
@@ -184,7 +184,7 @@ TEST_F(PeersTest, WeGetOurBytesBackFromSocatOverAUnixSocket) {
   EXPECT_TRUE(Run(Ask(stream, sent)).value() == sent);
 }
 
-TEST_F(PeersTest, WeTalkToNcatOverAUnixSocket) {
+TEST_F(PeersTest, TalksToNcatOverAUnixSocket) {
   ROUSE_SKIP_WITHOUT("ncat");
   const std::string path = NewPath();
   PeerProcess peer({"ncat", "-v", "--listen", "--unixsock", path});

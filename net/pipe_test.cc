@@ -49,7 +49,7 @@ class PipeTest : public UnixTest {
   }
 };
 
-TEST_F(PipeTest, WhatIsWrittenIsRead) {
+TEST_F(PipeTest, TransfersBytes) {
   auto [reader, writer] = Make();
   const std::string_view parts[] = {"p", "", "ing"};
   EXPECT_EQ(Run(WriteVectored(writer, parts)).value(), 4u);
@@ -60,7 +60,7 @@ TEST_F(PipeTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(Run(Read(reader, {})).value(), 0u);
 }
 
-TEST_F(PipeTest, AReadWaitsAndLetsGo) {
+TEST_F(PipeTest, APendingReadCanBeCancelled) {
   auto [reader, writer] = Make();
   auto read = Read(reader, Buffer());
   Turn();
@@ -104,14 +104,14 @@ TEST_F(PipeTest, AWriteWaitsForRoom) {
   EXPECT_TRUE(Run(write).ok());
 }
 
-TEST_F(PipeTest, AWriterThatGoesIsTheEnd) {
+TEST_F(PipeTest, ADestroyedWriterEndsTheStream) {
   auto [reader, writer] = Make();
   {
-    const PipeWriter gone = std::move(writer);
-    ASSERT_TRUE(Run(WriteAll(gone, "last")).ok());
+    const PipeWriter dropped = std::move(writer);
+    ASSERT_TRUE(Run(WriteAll(dropped, "last")).ok());
     // A shutdown does not close the pipe.
-    ASSERT_TRUE(Run(Shutdown(gone)).ok());
-    ASSERT_TRUE(Run(WriteAll(gone, "!")).ok());
+    ASSERT_TRUE(Run(Shutdown(dropped)).ok());
+    ASSERT_TRUE(Run(WriteAll(dropped, "!")).ok());
   }
   std::string all;
   EXPECT_EQ(Run(ReadToEnd(reader, all)).value(), 5u);
@@ -121,10 +121,10 @@ TEST_F(PipeTest, AWriterThatGoesIsTheEnd) {
 int signals = 0;
 
 // The signal neither kills the process nor reaches a handler.
-TEST_F(PipeTest, WritingToNobodyIsFailedPreconditionWithoutASignal) {
+TEST_F(PipeTest, WritingWithoutAReaderFailsWithoutASignal) {
   auto [reader, writer] = Make();
   {
-    const PipeReader gone = std::move(reader);
+    const PipeReader dropped = std::move(reader);
   }
   EXPECT_EQ(Run(WriteAll(writer, "x")).code(),
             absl::StatusCode::kFailedPrecondition);
@@ -146,7 +146,7 @@ TEST_F(PipeTest, WritingToNobodyIsFailedPreconditionWithoutASignal) {
 TEST_F(PipeTest, AThreadThatBlocksTheSignalKeepsItBlocked) {
   auto [reader, writer] = Make();
   {
-    const PipeReader gone = std::move(reader);
+    const PipeReader dropped = std::move(reader);
   }
   sigset_t sigpipe, before, now;
   sigemptyset(&sigpipe);
@@ -162,7 +162,7 @@ TEST_F(PipeTest, AThreadThatBlocksTheSignalKeepsItBlocked) {
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
 }
 
-TEST_F(PipeTest, AReaderThatGoesWakesTheWriter) {
+TEST_F(PipeTest, ADestroyedReaderWakesTheWriter) {
   auto pipe = std::make_optional(Make());
   const PipeWriter writer = std::move(pipe->second);
   const std::string block(1 << 20, 'x');
@@ -173,7 +173,7 @@ TEST_F(PipeTest, AReaderThatGoesWakesTheWriter) {
   EXPECT_EQ(Run(write).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(PipeTest, AFifoIsWaitedForEndsAndGoesOn) {
+TEST_F(PipeTest, AFifoEndsAndContinuesWithANewWriter) {
   const std::string path = NewFifo();
   EXPECT_EQ(PipeWriter::OpenFifo(path).status().code(),
             absl::StatusCode::kNotFound);
@@ -208,7 +208,7 @@ TEST_F(PipeTest, AFifoThatIsKeptOpenDoesNotEnd) {
   EXPECT_TRUE(task_.Poll(read).IsPending());
 }
 
-TEST_F(PipeTest, WhatIsNoFifo) {
+TEST_F(PipeTest, RefusesFilesThatAreNotFifos) {
   EXPECT_EQ(PipeReader::OpenFifo(NewPath()).status().code(),
             absl::StatusCode::kNotFound);
   EXPECT_EQ(PipeWriter::OpenFifo(NewPath()).status().code(),
@@ -226,7 +226,7 @@ TEST_F(PipeTest, WhatIsNoFifo) {
   }
 }
 
-TEST_F(PipeTest, AdoptsAnEndAndGivesItBack) {
+TEST_F(PipeTest, AdoptsAndReleasesAnEnd) {
   int fds[2];
   ASSERT_EQ(pipe(fds), 0);
   const absl::StatusOr<PipeReader> reader = PipeReader::FromFd(OwnedFd(fds[0]));
@@ -244,7 +244,7 @@ TEST_F(PipeTest, AdoptsAnEndAndGivesItBack) {
   EXPECT_EQ(taken.get(), fds[1]);
 }
 
-TEST_F(PipeTest, AnEndCanBeTakenOutBlocking) {
+TEST_F(PipeTest, AnEndCanBeReleasedInBlockingMode) {
   auto [reader, writer] = Make();
   const OwnedFd reading = std::move(reader).IntoBlockingFd();
   EXPECT_EQ(fcntl(reading.get(), F_GETFL) & O_NONBLOCK, 0);
@@ -252,7 +252,7 @@ TEST_F(PipeTest, AnEndCanBeTakenOutBlocking) {
   EXPECT_EQ(fcntl(writing.get(), F_GETFL) & O_NONBLOCK, 0);
 }
 
-TEST_F(PipeTest, AdoptsNothingElse) {
+TEST_F(PipeTest, AdoptsOnlyPipes) {
   auto [reader, writer] = Make();
   EXPECT_EQ(PipeWriter::FromFd(std::move(reader).IntoFd()).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -266,7 +266,7 @@ TEST_F(PipeTest, AdoptsNothingElse) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(PipeTest, EndsAreClosedOnExecAndDoNotBlock) {
+TEST_F(PipeTest, EndsAreNonBlockingAndCloseOnExec) {
   auto [reader, writer] = Make();
   for (const int fd : {reader.fd(), writer.fd()}) {
     EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -275,7 +275,7 @@ TEST_F(PipeTest, EndsAreClosedOnExecAndDoNotBlock) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(PipeTest, APipeThatIsNeverEmptyLetsOthersRun) {
+TEST_F(PipeTest, APipeThatIsNeverEmptyLetsOtherTasksRun) {
   auto [reader, writer] = Make();
   ASSERT_TRUE(
       Run(WriteAll(writer, std::string(size_t{2} * kBudgetPerPoll, 'x'))).ok());

@@ -103,7 +103,7 @@ Co<absl::StatusOr<std::string>> Server(const TcpListener& listener,
   co_return request;
 }
 
-TEST_F(ProxyTest, ACapturedExchangeOfHttpIsTheSameByteForByte) {
+TEST_F(ProxyTest, ForwardsACapturedHttpExchangeUnchanged) {
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -121,7 +121,7 @@ TEST_F(ProxyTest, ACapturedExchangeOfHttpIsTheSameByteForByte) {
 
 // Forwards a TLS handshake and TLS records between a client and a server from
 // another project.
-TEST_F(ProxyTest, OpensslTalksToOpenssl) {
+TEST_F(ProxyTest, ForwardsTlsBetweenOpensslPrograms) {
   ROUSE_SKIP_WITHOUT("openssl");
   const std::string key = NewPath();
   const std::string certificate = NewPath();

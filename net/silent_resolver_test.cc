@@ -125,7 +125,7 @@ TEST_F(SilentResolverTest, TakesNoThreadsFromBlockingCalls) {
   }
 }
 
-TEST_F(SilentResolverTest, DoesNotKeepARuntimeFromEnding) {
+TEST_F(SilentResolverTest, DoesNotDelayTheEndOfARuntime) {
   {
     Runtime runtime = MakeRuntime();
     runtime.BlockOn(LookUp(100));
@@ -135,7 +135,7 @@ TEST_F(SilentResolverTest, DoesNotKeepARuntimeFromEnding) {
   EXPECT_LE(Asked(), 64u);
 }
 
-TEST_F(SilentResolverTest, WhoeverHasWaitedForAThreadIsAnsweredInTheEnd) {
+TEST_F(SilentResolverTest, ALookupThatWaitsForAThreadIsAnsweredEventually) {
   Runtime runtime = MakeRuntime();
   auto look_up = []() -> Co<absl::Status> {
     co_return (co_await LookupHost("late.test", 80)).status();

@@ -47,7 +47,7 @@ TEST(SocketAddr, ParsesAScopeByName) {
             if_nametoindex("lo"));
 }
 
-TEST(SocketAddr, FormatsAsItParses) {
+TEST(SocketAddr, FormattingReversesParsing) {
   for (const std::string_view text :
        {"127.0.0.1:0", "255.255.255.255:65535", "[::]:80", "[2001:db8::1]:443",
         "[fe80::1%3]:1", "[::ffff:192.0.2.1]:7"}) {
@@ -55,7 +55,7 @@ TEST(SocketAddr, FormatsAsItParses) {
   }
 }
 
-TEST(SocketAddr, RefusesWhatIsNoAddress) {
+TEST(SocketAddr, RefusesInvalidAddresses) {
   for (const std::string_view text : {"",
                                       ":",
                                       ":80",
@@ -100,14 +100,14 @@ TEST(SocketAddr, TheErrorQuotesTheText) {
             std::string_view::npos);
 }
 
-TEST(SocketAddr, SurvivesASockaddr) {
+TEST(SocketAddr, ConvertsToAndFromASockaddr) {
   for (const std::string_view text : {"192.0.2.1:80", "[fe80::1%3]:1"}) {
     const SocketAddr addr = SocketAddr::Parse(text).value();
     EXPECT_EQ(SocketAddr::FromSockaddr(addr.data(), addr.size()).value(), addr);
   }
 }
 
-TEST(SocketAddr, PaddingOfASockaddrDoesNotCount) {
+TEST(SocketAddr, IgnoresThePaddingOfASockaddr) {
   sockaddr_in raw = {};
   raw.sin_family = AF_INET;
   raw.sin_port = htons(80);
@@ -130,26 +130,26 @@ TEST(SocketAddr, RefusesOtherSockaddrs) {
                    .ok());
 }
 
-TEST(SocketAddr, WithPortKeepsTheRest) {
+TEST(SocketAddr, WithPortKeepsTheAddress) {
   EXPECT_EQ(SocketAddr::Parse("[fe80::1%3]:1").value().WithPort(9).ToString(),
             "[fe80::1%3]:9");
 }
 
-TEST(SocketAddr, KnowsTheLoopback) {
+TEST(SocketAddr, RecognizesLoopbackAddresses) {
   EXPECT_TRUE(SocketAddr::Localhost(1).IsLoopback());
   EXPECT_TRUE(SocketAddr::IPv4({127, 1, 2, 3}, 1).IsLoopback());
   EXPECT_FALSE(SocketAddr::IPv4({128, 0, 0, 1}, 1).IsLoopback());
   EXPECT_FALSE(SocketAddr::Parse("[::2]:1").value().IsLoopback());
 }
 
-TEST(SocketAddr, KnowsWhatStandsForAny) {
+TEST(SocketAddr, RecognizesTheUnspecifiedAddress) {
   EXPECT_TRUE(SocketAddr().IsUnspecified());
   EXPECT_TRUE(SocketAddr::Parse("[::]:1").value().IsUnspecified());
   EXPECT_FALSE(SocketAddr::Localhost(1).IsUnspecified());
   EXPECT_FALSE(SocketAddr::Parse("[::1]:1").value().IsUnspecified());
 }
 
-TEST(SocketAddr, KnowsGroups) {
+TEST(SocketAddr, RecognizesMulticastGroups) {
   EXPECT_TRUE(SocketAddr::IPv4({224, 0, 0, 1}, 1).IsMulticast());
   EXPECT_TRUE(SocketAddr::IPv4({239, 255, 0, 1}, 1).IsMulticast());
   EXPECT_FALSE(SocketAddr::IPv4({240, 0, 0, 1}, 1).IsMulticast());
@@ -164,7 +164,7 @@ TEST(SocketAddr, HasTheScope) {
   EXPECT_EQ(SocketAddr::Localhost(1).scope(), 0u);
 }
 
-TEST(SocketAddr, IsAnyAtFirst) {
+TEST(SocketAddr, IsUnspecifiedByDefault) {
   EXPECT_EQ(SocketAddr().ToString(), "0.0.0.0:0");
 }
 
@@ -172,7 +172,7 @@ TEST(SocketAddr, IsPrinted) {
   EXPECT_EQ(absl::StrCat("at ", SocketAddr::Localhost(80)), "at 127.0.0.1:80");
 }
 
-TEST(SocketAddr, HashesAsItCompares) {
+TEST(SocketAddr, HashesConsistentlyWithEquality) {
   EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
       {SocketAddr(), SocketAddr::Localhost(1), SocketAddr::Localhost(2),
        SocketAddr::IPv6({}, 1), SocketAddr::IPv6({}, 1, 5)}));

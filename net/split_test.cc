@@ -71,7 +71,7 @@ TEST_F(SplitTest, AnEndOfADuplexHasHalves) {
   EXPECT_EQ(ReadSome(server), "");
 }
 
-TEST_F(SplitTest, BorrowedHalvesEndNothing) {
+TEST_F(SplitTest, DestroyingBorrowedHalvesEndsNothing) {
   auto [client, server] = Connect();
   {
     auto [reader, writer] = Split(client);
@@ -82,19 +82,19 @@ TEST_F(SplitTest, BorrowedHalvesEndNothing) {
   EXPECT_EQ(ReadAll(server), "ab");
 }
 
-TEST_F(SplitTest, AWriteHalfThatGoesEndsTheWriting) {
+TEST_F(SplitTest, ADestroyedWriteHalfShutsDownTheStream) {
   auto [client, server] = Connect();
   auto [reader, writer] = IntoSplit(std::move(client));
   {
-    const auto gone = std::move(writer);
-    ASSERT_TRUE(Run(WriteAll(gone, "last")).ok());
+    const auto dropped = std::move(writer);
+    ASSERT_TRUE(Run(WriteAll(dropped, "last")).ok());
   }
   EXPECT_EQ(ReadAll(server), "last");
   ASSERT_TRUE(Run(server.WriteAll("answer")).ok());
   EXPECT_EQ(ReadSome(reader), "answer");
 }
 
-TEST_F(SplitTest, AWriteHalfThatIsAssignedToEndsTheWriting) {
+TEST_F(SplitTest, AnAssignedWriteHalfShutsDownItsOldStream) {
   auto [client, server] = Connect();
   auto [other_client, other_server] = Connect();
   auto [reader, writer] = IntoSplit(std::move(client));
@@ -105,7 +105,7 @@ TEST_F(SplitTest, AWriteHalfThatIsAssignedToEndsTheWriting) {
   EXPECT_EQ(ReadSome(other_server), "x");
 }
 
-TEST_F(SplitTest, AForgottenWriteHalfDoesNot) {
+TEST_F(SplitTest, AForgottenWriteHalfDoesNotShutDownTheStream) {
   auto [client, server] = Connect();
   auto halves = std::make_optional(IntoSplit(std::move(client)));
   std::move(halves->second).Forget();
@@ -117,11 +117,11 @@ TEST_F(SplitTest, AForgottenWriteHalfDoesNot) {
   EXPECT_EQ(Run(read).value(), 0u);
 }
 
-TEST_F(SplitTest, AReadHalfThatGoesLeavesTheWriting) {
+TEST_F(SplitTest, ADestroyedReadHalfLeavesTheWriteHalf) {
   auto [client, server] = Connect();
   auto halves = IntoSplit(std::move(client));
   {
-    const auto gone = std::move(halves.first);
+    const auto dropped = std::move(halves.first);
   }
   ASSERT_TRUE(Run(WriteAll(halves.second, "x")).ok());
   EXPECT_EQ(ReadSome(server), "x");
@@ -141,7 +141,7 @@ TEST_F(SplitTest, HalvesOfOneStreamAreReunited) {
   EXPECT_EQ(ReadSome(server), "x");
 }
 
-TEST_F(SplitTest, HalvesOfTwoStreamsStayApart) {
+TEST_F(SplitTest, HalvesOfTwoStreamsCannotBeReunited) {
   auto [a, b] = Connect();
   auto [a_reader, a_writer] = IntoSplit(std::move(a));
   auto [b_reader, b_writer] = IntoSplit(std::move(b));
@@ -152,7 +152,7 @@ TEST_F(SplitTest, HalvesOfTwoStreamsStayApart) {
   EXPECT_EQ(ReadSome(a_reader), "x");
 }
 
-TEST_F(SplitTest, HalvesReadAndWriteAtTheSameTime) {
+TEST_F(SplitTest, HalvesReadAndWriteConcurrently) {
   auto [client, server] = Connect();
   auto [reader, writer] = IntoSplit(std::move(client));
   auto [server_reader, server_writer] = IntoSplit(std::move(server));

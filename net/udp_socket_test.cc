@@ -74,7 +74,7 @@ TEST_F(UdpSocketTest, WaitsForADatagram) {
   EXPECT_EQ(Run(receive).value().size, 1u);
 }
 
-TEST_F(UdpSocketTest, ADestroyedReceiveTakesNothingAndLetsGo) {
+TEST_F(UdpSocketTest, ADestroyedReceiveTakesNothingAndIsNotWoken) {
   {
     auto receive = b_.RecvFrom(Buffer());
     Turn();
@@ -86,7 +86,7 @@ TEST_F(UdpSocketTest, ADestroyedReceiveTakesNothingAndLetsGo) {
   EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
 }
 
-TEST_F(UdpSocketTest, SmallDatagramsDoNotHideThoseBehindThem) {
+TEST_F(UdpSocketTest, SmallDatagramsDoNotHideLaterOnes) {
   for (const std::string_view data : {"1", "2", "3"}) {
     ASSERT_TRUE(Run(a_.SendTo(data, b_addr_)).ok());
   }
@@ -96,7 +96,7 @@ TEST_F(UdpSocketTest, SmallDatagramsDoNotHideThoseBehindThem) {
   }
 }
 
-TEST_F(UdpSocketTest, WhatIsTooLargeForTheBufferIsCut) {
+TEST_F(UdpSocketTest, ADatagramLargerThanTheBufferIsTruncated) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(Run(a_.SendTo("abcdef", b_addr_)).ok());
   }
@@ -108,7 +108,7 @@ TEST_F(UdpSocketTest, WhatIsTooLargeForTheBufferIsCut) {
   EXPECT_TRUE(task_.Poll(none).IsPending());
 }
 
-TEST_F(UdpSocketTest, ADatagramOfNoBytesIsOne) {
+TEST_F(UdpSocketTest, AnEmptyDatagramIsReceived) {
   EXPECT_EQ(Run(a_.SendTo("", b_addr_)).value(), 0u);
   ASSERT_TRUE(Run(a_.SendTo("x", b_addr_)).ok());
   EXPECT_EQ(Run(b_.RecvFrom(Buffer())).value().size, 0u);
@@ -124,7 +124,7 @@ TEST_F(UdpSocketTest, PeekingLeavesTheDatagram) {
   EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 4u);
 }
 
-TEST_F(UdpSocketTest, AConnectedSocketHearsItsPeerOnly) {
+TEST_F(UdpSocketTest, AConnectedSocketReceivesOnlyFromItsPeer) {
   EXPECT_FALSE(a_.peer_addr().ok());
   ASSERT_TRUE(a_.Connect(b_addr_).ok());
   EXPECT_EQ(a_.peer_addr().value(), b_addr_);
@@ -142,13 +142,13 @@ TEST_F(UdpSocketTest, SendingWithoutAPeerIsInvalidArgument) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UdpSocketTest, ThatNobodyIsThereIsHeardLater) {
-  SocketAddr nobody;
+TEST_F(UdpSocketTest, AnUnreachablePeerIsReportedLater) {
+  SocketAddr closed_addr;
   {
-    const UdpSocket gone = Open();
-    nobody = gone.local_addr().value();
+    const UdpSocket closed = Open();
+    closed_addr = closed.local_addr().value();
   }
-  ASSERT_TRUE(a_.Connect(nobody).ok());
+  ASSERT_TRUE(a_.Connect(closed_addr).ok());
   ASSERT_TRUE(Run(a_.Send("x")).ok());
   EXPECT_EQ(Run(a_.Recv(Buffer())).status().code(),
             absl::StatusCode::kUnavailable);
@@ -158,7 +158,7 @@ TEST_F(UdpSocketTest, ThatNobodyIsThereIsHeardLater) {
   EXPECT_EQ(Run(b_.Recv(Buffer())).value(), 1u);
 }
 
-TEST_F(UdpSocketTest, ADatagramCanBeTooLarge) {
+TEST_F(UdpSocketTest, ATooLargeDatagramIsAnError) {
   const std::string data(70'000, 'x');
   const absl::Status status = Run(a_.SendTo(data, b_addr_)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -169,7 +169,7 @@ TEST_F(UdpSocketTest, ADatagramCanBeTooLarge) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UdpSocketTest, BatchesGoAndCome) {
+TEST_F(UdpSocketTest, SendsAndReceivesBatches) {
   std::vector<std::string> texts;
   for (int i = 0; i < 5; ++i) texts.push_back(absl::StrCat("datagram ", i));
   std::vector<UdpSocket::Outgoing> out;
@@ -206,7 +206,7 @@ TEST_F(UdpSocketTest, ABatchWaits) {
   EXPECT_EQ(in.size, 1u);
 }
 
-TEST_F(UdpSocketTest, ABatchHasALimitAndMayBeEmpty) {
+TEST_F(UdpSocketTest, ABatchHasALimitAndCanBeEmpty) {
   const std::vector<UdpSocket::Outgoing> out(UdpSocket::kMaxBatch + 10,
                                              UdpSocket::Outgoing("x", b_addr_));
   EXPECT_EQ(Run(a_.SendBatch(out)).value(), UdpSocket::kMaxBatch);
@@ -214,7 +214,7 @@ TEST_F(UdpSocketTest, ABatchHasALimitAndMayBeEmpty) {
   EXPECT_EQ(Run(b_.RecvBatch({})).value(), 0u);
 }
 
-TEST_F(UdpSocketTest, ABatchEndsBeforeWhatFails) {
+TEST_F(UdpSocketTest, ABatchEndsBeforeAFailingDatagram) {
   const std::string large(70'000, 'x');
   const UdpSocket::Outgoing out[] = {UdpSocket::Outgoing("x", b_addr_),
                                      UdpSocket::Outgoing(large, b_addr_),
@@ -224,7 +224,7 @@ TEST_F(UdpSocketTest, ABatchEndsBeforeWhatFails) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(UdpSocketTest, AFloodOfDatagramsLetsOthersRun) {
+TEST_F(UdpSocketTest, AFloodOfDatagramsLetsOtherTasksRun) {
   ASSERT_TRUE(b_.SetReceiveBufferSize(1 << 20).ok());
   for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
     ASSERT_TRUE(Run(a_.SendTo("x", b_addr_)).ok());
@@ -322,12 +322,12 @@ TEST_F(UdpSocketTest, TheScopeOfAGroupIsItsInterface) {
             absl::StatusCode::kNotFound);
 }
 
-TEST_F(UdpSocketTest, WhatIsNoGroupIsInvalidArgument) {
+TEST_F(UdpSocketTest, AnAddressThatIsNotAGroupIsInvalidArgument) {
   EXPECT_EQ(a_.JoinMulticast(SocketAddr::Localhost(1)).code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UdpSocketTest, OptionsAreAsTheyAreSet) {
+TEST_F(UdpSocketTest, OptionsHaveTheValuesSet) {
   EXPECT_TRUE(a_.MulticastLoop().value());
   ASSERT_TRUE(a_.SetMulticastLoop(false).ok());
   EXPECT_FALSE(a_.MulticastLoop().value());
@@ -353,7 +353,7 @@ TEST_F(UdpSocketTest, AnAddressInUseIsFailedPrecondition) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(UdpSocketTest, AdoptsAndGivesBack) {
+TEST_F(UdpSocketTest, AdoptsAndReleasesADescriptor) {
   const int fd = a_.fd();
   OwnedFd taken = std::move(a_).IntoFd();
   EXPECT_EQ(taken.get(), fd);
@@ -365,7 +365,7 @@ TEST_F(UdpSocketTest, AdoptsAndGivesBack) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UdpSocketTest, IsClosedOnExecAndDoesNotBlock) {
+TEST_F(UdpSocketTest, IsNonBlockingAndCloseOnExec) {
   EXPECT_EQ(fcntl(a_.fd(), F_GETFD), FD_CLOEXEC);
   EXPECT_NE(fcntl(a_.fd(), F_GETFL) & O_NONBLOCK, 0);
 }
@@ -388,7 +388,7 @@ TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(UdpSocketTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(UdpSocketTest, PollingACompleteFuturePanics) {
   auto send = a_.SendTo("x", b_addr_);
   ASSERT_TRUE(Run(send).ok());
   EXPECT_PANIC((void)task_.Poll(send), "UdpSocket::SendTo()");

@@ -46,7 +46,7 @@ class TcpFaultTest : public TcpTest {
 };
 
 // Covers D33.
-TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
+TEST_F(TcpFaultTest, AConnectionWaitsUntilADescriptorIsFree) {
   const OwnedFd client = ConnectToListener();
   Turn();
   {
@@ -66,7 +66,7 @@ TEST_F(TcpFaultTest, OutOfDescriptorsTheConnectionWaits) {
   EXPECT_TRUE(accepted->ok()) << accepted->status();
 }
 
-TEST_F(TcpFaultTest, OutOfDescriptorsNothingCanBeOpened) {
+TEST_F(TcpFaultTest, NothingOpensWithoutDescriptors) {
   const SocketAddr addr = listener_.local_addr().value();
   // UBSan needs a descriptor when it checks an object for the first time.
   EXPECT_TRUE(Run(TcpStream::Connect(addr)).ok());
@@ -78,7 +78,7 @@ TEST_F(TcpFaultTest, OutOfDescriptorsNothingCanBeOpened) {
 }
 
 // Neither the connection nor its descriptor is kept.
-TEST_F(TcpFaultTest, PastTheReactorsLimitTheConnectionIsClosed) {
+TEST_F(TcpFaultTest, AConnectionBeyondTheReactorsLimitIsClosed) {
   reactor::Options options;
   options.max_sources = 1;
   reactor::Reactor small = reactor::Reactor::Create(options).value();
@@ -93,7 +93,7 @@ TEST_F(TcpFaultTest, PastTheReactorsLimitTheConnectionIsClosed) {
   EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
 }
 
-TEST_F(TcpFaultTest, ADescriptorClosedBehindItsBackIsAnError) {
+TEST_F(TcpFaultTest, ADescriptorClosedByOtherCodeIsAnError) {
   auto [client, server] = Connect();
   char buffer[1];
   ASSERT_TRUE(Run(client.WriteAll("xy")).ok());
@@ -109,7 +109,7 @@ TEST_F(TcpFaultTest, ADescriptorClosedBehindItsBackIsAnError) {
   EXPECT_FALSE(Run(server.Read(absl::MakeSpan(buffer))).ok());
 }
 
-TEST_F(TcpFaultTest, EveryLackIsResourceExhausted) {
+TEST_F(TcpFaultTest, EachLackOfResourcesIsResourceExhausted) {
   const OwnedFd client = ConnectToListener();
   Turn();
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
@@ -125,7 +125,7 @@ TEST_F(TcpFaultTest, EveryLackIsResourceExhausted) {
   EXPECT_TRUE(Run(listener_.Accept()).ok());
 }
 
-TEST_F(TcpFaultTest, AnAbortedConnectionIsPassedOver) {
+TEST_F(TcpFaultTest, AnAbortedConnectionIsSkipped) {
   const OwnedFd client = ConnectToListener();
   Turn();
   for (const int error : {ECONNABORTED, EPROTO, ENETDOWN}) {
@@ -142,7 +142,7 @@ TEST_F(TcpFaultTest, AnAbortedConnectionIsPassedOver) {
   EXPECT_TRUE(Run(listener_.Accept()).ok());
 }
 
-TEST_F(TcpFaultTest, WhatIsWrongWithTheListenerIsReported) {
+TEST_F(TcpFaultTest, AnErrorOfTheListenerIsReported) {
   const OwnedFd client = ConnectToListener();
   Turn();
   const bool allowed = WithFailingCalls({SYS_accept4}, EBADF, [&] {
@@ -157,7 +157,7 @@ TEST_F(TcpFaultTest, WhatIsWrongWithTheListenerIsReported) {
 }
 
 // R12: epoll_ctl fails, for a new connection and for a new listener.
-TEST_F(TcpFaultTest, WhatCannotBeRegisteredIsClosed) {
+TEST_F(TcpFaultTest, ASocketThatCannotBeRegisteredIsClosed) {
   const OwnedFd client = ConnectToListener();
   Turn();
   const bool allowed = WithFailingCalls({SYS_epoll_ctl}, ENOSPC, [&] {

@@ -45,7 +45,7 @@ class TcpListenerTest : public TcpTest {
   }
 };
 
-TEST_F(TcpListenerTest, AcceptsAndTellsWhereFrom) {
+TEST_F(TcpListenerTest, AcceptsAndReturnsThePeerAddress) {
   const TcpListener listener = Listen();
   const TcpStream client =
       Run(TcpStream::Connect(listener.local_addr().value())).value();
@@ -64,7 +64,7 @@ TEST_F(TcpListenerTest, WaitsForAConnection) {
   EXPECT_TRUE(Run(accept).ok());
 }
 
-TEST_F(TcpListenerTest, AcceptsAllThatCameAtOnce) {
+TEST_F(TcpListenerTest, AcceptsAllQueuedConnections) {
   const TcpListener listener = Listen();
   std::vector<OwnedFd> clients;
   for (int i = 0; i < 5; ++i) clients.push_back(ConnectTo(listener));
@@ -85,7 +85,7 @@ TEST_F(TcpListenerTest, ADestroyedAcceptLosesNoConnection) {
   EXPECT_EQ(other_.wakes(), 0);
 }
 
-TEST_F(TcpListenerTest, SeveralTasksAccept) {
+TEST_F(TcpListenerTest, SeveralTasksCanAccept) {
   const TcpListener listener = Listen();
   auto first = listener.Accept();
   auto second = listener.Accept();
@@ -100,7 +100,7 @@ TEST_F(TcpListenerTest, SeveralTasksAccept) {
   EXPECT_TRUE(Run(second).ok());
 }
 
-TEST_F(TcpListenerTest, ThePortIsChosen) {
+TEST_F(TcpListenerTest, PortZeroChoosesAPort) {
   EXPECT_NE(Listen().local_addr()->port(), 0);
 }
 
@@ -113,13 +113,13 @@ TEST_F(TcpListenerTest, AnAddressInUseIsFailedPrecondition) {
       << status;
 }
 
-TEST_F(TcpListenerTest, AnAddressElsewhereIsAlreadyExists) {
+TEST_F(TcpListenerTest, AForeignAddressIsAlreadyExists) {
   EXPECT_EQ(
       TcpListener::Bind(SocketAddr::IPv4({192, 0, 2, 1}, 0)).status().code(),
       absl::StatusCode::kAlreadyExists);
 }
 
-TEST_F(TcpListenerTest, CanBeStartedAgainAtOnce) {
+TEST_F(TcpListenerTest, CanBeRestartedAtOnce) {
   SocketAddr addr;
   {
     const TcpListener listener = Listen();
@@ -154,14 +154,14 @@ TEST_F(TcpListenerTest, NeedsAReactor) {
 }
 
 // The stream belongs to the listener's reactor, whatever reactor is current.
-TEST_F(TcpListenerTest, StreamsHaveItsReactor) {
+TEST_F(TcpListenerTest, StreamsUseTheListenersReactor) {
   const TcpListener listener = Listen();
   const OwnedFd client = ConnectTo(listener);
   const reactor::ScopedDefault none((reactor::Handle()));
   EXPECT_TRUE(Run(listener.Accept()).ok());
 }
 
-TEST_F(TcpListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
+TEST_F(TcpListenerTest, SocketsAreNonBlockingAndCloseOnExec) {
   const TcpListener listener = Listen();
   const OwnedFd client = ConnectTo(listener);
   const TcpListener::Accepted accepted = Run(listener.Accept()).value();
@@ -172,7 +172,7 @@ TEST_F(TcpListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(TcpListenerTest, AFloodOfConnectionsLetsOthersRun) {
+TEST_F(TcpListenerTest, AFloodOfConnectionsLetsOtherTasksRun) {
   const TcpListener listener = Listen();
   std::vector<OwnedFd> clients;
   for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
@@ -187,7 +187,7 @@ TEST_F(TcpListenerTest, AFloodOfConnectionsLetsOthersRun) {
   EXPECT_GT(task_.wakes(), 0);
 }
 
-TEST_F(TcpListenerTest, AdoptsAndGivesBack) {
+TEST_F(TcpListenerTest, AdoptsAndReleasesADescriptor) {
   TcpListener listener = Listen();
   const SocketAddr addr = listener.local_addr().value();
   OwnedFd fd = std::move(listener).IntoFd();
@@ -212,7 +212,7 @@ TEST_F(TcpListenerTest, AShutdownOfTheReactorIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(TcpListenerTest, AFinishedAcceptThatIsPolledIsAPanic) {
+TEST_F(TcpListenerTest, PollingACompleteAcceptPanics) {
   const TcpListener listener = Listen();
   const OwnedFd client = ConnectTo(listener);
   auto accept = listener.Accept();

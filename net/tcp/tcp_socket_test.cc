@@ -50,7 +50,7 @@ TEST_F(TcpSocketTest, ListensAndConnects) {
   EXPECT_EQ(Run(accepted.stream.Read(absl::MakeSpan(&byte, 1))).value(), 1u);
 }
 
-TEST_F(TcpSocketTest, WhatWasSetStaysSetInTheStream) {
+TEST_F(TcpSocketTest, OptionsStaySetInTheStream) {
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   TcpSocket socket = Open();
@@ -80,7 +80,7 @@ TEST_F(TcpSocketTest, ReuseAddrIsOffUntilSet) {
   EXPECT_TRUE(socket.ReuseAddr().value());
 }
 
-TEST_F(TcpSocketTest, WithReusePortSeveralListenOnOneAddress) {
+TEST_F(TcpSocketTest, WithReusePortSeveralListenersShareAnAddress) {
   TcpSocket first = Open();
   EXPECT_FALSE(first.ReusePort().value());
   ASSERT_TRUE(first.SetReusePort(true).ok());
@@ -126,7 +126,7 @@ TEST_F(TcpSocketTest, KeepAliveIsOffUntilSet) {
   EXPECT_EQ(socket.GetKeepAlive().value(), std::nullopt);
 }
 
-TEST_F(TcpSocketTest, KeepAliveOutOfRange) {
+TEST_F(TcpSocketTest, KeepAliveOutOfRangeIsInvalidArgument) {
   const TcpSocket socket = Open();
   KeepAlive keep_alive;
   keep_alive.idle = absl::InfiniteDuration();
@@ -175,7 +175,7 @@ TEST_F(TcpSocketTest, TtlHasARange) {
   EXPECT_EQ(v6->Ttl().value(), 9);
 }
 
-TEST_F(TcpSocketTest, AdoptsAndGivesBack) {
+TEST_F(TcpSocketTest, AdoptsAndReleasesADescriptor) {
   TcpSocket socket = Open();
   const int fd = socket.fd();
   OwnedFd taken = std::move(socket).IntoFd();
@@ -191,13 +191,13 @@ TEST_F(TcpSocketTest, AdoptsAndGivesBack) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(TcpSocketTest, IsClosedOnExecAndDoesNotBlock) {
+TEST_F(TcpSocketTest, IsNonBlockingAndCloseOnExec) {
   const TcpSocket socket = Open();
   EXPECT_EQ(fcntl(socket.fd(), F_GETFD), FD_CLOEXEC);
   EXPECT_NE(fcntl(socket.fd(), F_GETFL) & O_NONBLOCK, 0);
 }
 
-TEST_F(TcpSocketTest, OnlyWhatComesOfItNeedsAReactor) {
+TEST_F(TcpSocketTest, OnlyListenAndConnectNeedAReactor) {
   const reactor::ScopedDefault none((reactor::Handle()));
   TcpSocket socket = Open();
   ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());

@@ -61,7 +61,7 @@ void ResetOnClose(const TcpStream& stream) {
             0);
 }
 
-TEST_F(TcpStreamTest, BytesGoBothWays) {
+TEST_F(TcpStreamTest, TransfersBytesBothWays) {
   auto [client, server] = Connect();
   EXPECT_EQ(Run(client.Write("ping")).value(), 4u);
   ASSERT_EQ(Run(server.Read(Buffer())).value(), 4u);
@@ -79,14 +79,14 @@ TEST_F(TcpStreamTest, AReadWaitsForBytes) {
   EXPECT_EQ(Run(read).value(), 1u);
 }
 
-TEST_F(TcpStreamTest, AReadGivesWhatThereIs) {
+TEST_F(TcpStreamTest, AReadReturnsTheAvailableBytes) {
   auto [client, server] = Connect();
   ASSERT_TRUE(Run(client.WriteAll("12345")).ok());
   EXPECT_EQ(Run(server.Read(Buffer(2))).value(), 2u);
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 3u);
 }
 
-TEST_F(TcpStreamTest, EmptyBuffersAreNoEnd) {
+TEST_F(TcpStreamTest, AnEmptyReadIsNotTheEnd) {
   auto [client, server] = Connect();
   EXPECT_EQ(Run(server.Read({})).value(), 0u);
   EXPECT_EQ(Run(server.Write("")).value(), 0u);
@@ -95,7 +95,7 @@ TEST_F(TcpStreamTest, EmptyBuffersAreNoEnd) {
   EXPECT_EQ(Run(server.Read(Buffer())).value(), 1u);
 }
 
-TEST_F(TcpStreamTest, ADestroyedReadTakesNothingAndLetsGo) {
+TEST_F(TcpStreamTest, ADestroyedReadTakesNothingAndIsNotWoken) {
   auto [client, server] = Connect();
   Turn();
   {
@@ -109,7 +109,7 @@ TEST_F(TcpStreamTest, ADestroyedReadTakesNothingAndLetsGo) {
   EXPECT_EQ(other_.wakes(), 0);
 }
 
-TEST_F(TcpStreamTest, TheEndOfThePeersWritingIsZero) {
+TEST_F(TcpStreamTest, AfterThePeersShutdownReadsReturnZero) {
   auto [client, server] = Connect();
   ASSERT_TRUE(Run(client.WriteAll("last")).ok());
   ASSERT_TRUE(client.ShutdownWrite().ok());
@@ -120,7 +120,7 @@ TEST_F(TcpStreamTest, TheEndOfThePeersWritingIsZero) {
   EXPECT_EQ(Run(client.Read(Buffer())).value(), 5u);
 }
 
-TEST_F(TcpStreamTest, TheEndThatComesWithTheLastBytesIsSeen) {
+TEST_F(TcpStreamTest, AnEndThatArrivesWithTheLastBytesIsSeen) {
   auto [client, server] = Connect();
   {
     TcpStream closed = std::move(client);
@@ -221,7 +221,7 @@ TEST_F(TcpStreamTest, PeekingLeavesTheBytes) {
   EXPECT_EQ(Run(server.Peek({})).value(), 0u);
 }
 
-TEST_F(TcpStreamTest, PartsGoInOrder) {
+TEST_F(TcpStreamTest, PartsArriveInOrder) {
   auto [client, server] = Connect();
   const std::string_view parts[] = {"ab", "", "cd", "e"};
   EXPECT_EQ(Run(client.WriteVectored(parts)).value(), 5u);
@@ -230,7 +230,7 @@ TEST_F(TcpStreamTest, PartsGoInOrder) {
   EXPECT_EQ(ReadAll(server), "abcde");
 }
 
-TEST_F(TcpStreamTest, OfVeryManyPartsTheFirstAreWritten) {
+TEST_F(TcpStreamTest, WritesTheFirstOfVeryManyParts) {
   auto [client, server] = Connect();
   const std::vector<std::string_view> parts(1000, "x");
   EXPECT_EQ(Run(client.WriteVectored(parts)).value(), 64u);
@@ -243,7 +243,7 @@ TEST_F(TcpStreamTest, ShuttingDownTwiceIsAllowed) {
   EXPECT_EQ(ReadAll(server), "");
 }
 
-TEST_F(TcpStreamTest, ShuttingDownWhatHasEndedIsAllowed) {
+TEST_F(TcpStreamTest, ShuttingDownAClosedConnectionIsAllowed) {
   auto [client, server] = Connect();
   {
     TcpStream closed = std::move(client);
@@ -254,7 +254,7 @@ TEST_F(TcpStreamTest, ShuttingDownWhatHasEndedIsAllowed) {
   EXPECT_TRUE(Run(Shutdown(server)).ok());
 }
 
-TEST_F(TcpStreamTest, ReadingCanBeEnded) {
+TEST_F(TcpStreamTest, ReadingCanBeShutDown) {
   auto [client, server] = Connect();
   auto read = server.Read(Buffer());
   Turn();
@@ -265,7 +265,7 @@ TEST_F(TcpStreamTest, ReadingCanBeEnded) {
   EXPECT_EQ(Run(client.Read(Buffer())).value(), 1u);
 }
 
-TEST_F(TcpStreamTest, WhatReadsAndWritesStreamsTakesIt) {
+TEST_F(TcpStreamTest, ReadsAndWritesThroughTheStreamInterface) {
   auto [client, server] = Connect();
   BufReader lines(server);
   ASSERT_TRUE(Run(client.WriteAll("one\ntwo\n")).ok());
@@ -276,7 +276,7 @@ TEST_F(TcpStreamTest, WhatReadsAndWritesStreamsTakesIt) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
+TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
   auto [client, server] = Connect();
   const std::string bytes(size_t{2} * kBudgetPerPoll, 'x');
   ASSERT_TRUE(Run(client.WriteAll(bytes)).ok());
@@ -310,28 +310,28 @@ TEST_F(TcpStreamTest, ARefusedConnectionIsUnavailable) {
       << status;
 }
 
-TEST_F(TcpStreamTest, OfSeveralAddressesTheFirstThatAnswersIsTaken) {
+TEST_F(TcpStreamTest, TheFirstAddressThatAnswersIsUsed) {
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   SocketAddr addrs[] = {SocketAddr::Localhost(0), SocketAddr::Localhost(0),
                         listener.local_addr().value(),
                         SocketAddr::Localhost(1)};
   for (SocketAddr& addr : absl::MakeSpan(addrs, 2)) {
-    const TcpListener gone =
+    const TcpListener closed =
         TcpListener::Bind(SocketAddr::Localhost(0)).value();
-    addr = gone.local_addr().value();
+    addr = closed.local_addr().value();
   }
   const absl::StatusOr<TcpStream> stream = Run(TcpStream::Connect(addrs));
   ASSERT_TRUE(stream.ok()) << stream.status();
   EXPECT_EQ(stream->peer_addr().value(), listener.local_addr().value());
 }
 
-TEST_F(TcpStreamTest, IfNoAddressAnswersTheLastErrorIsGiven) {
+TEST_F(TcpStreamTest, IfNoAddressAnswersTheLastErrorIsReturned) {
   SocketAddr addrs[3];
   for (SocketAddr& addr : addrs) {
-    const TcpListener gone =
+    const TcpListener closed =
         TcpListener::Bind(SocketAddr::Localhost(0)).value();
-    addr = gone.local_addr().value();
+    addr = closed.local_addr().value();
   }
   const absl::Status status = Run(TcpStream::Connect(addrs)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
@@ -339,13 +339,13 @@ TEST_F(TcpStreamTest, IfNoAddressAnswersTheLastErrorIsGiven) {
       << status;
 }
 
-TEST_F(TcpStreamTest, NoAddressIsInvalidArgument) {
+TEST_F(TcpStreamTest, AnEmptyListOfAddressesIsInvalidArgument) {
   EXPECT_EQ(
       Run(TcpStream::Connect(absl::Span<const SocketAddr>())).status().code(),
       absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(TcpStreamTest, AnAttemptToConnectCanBeGivenUp) {
+TEST_F(TcpStreamTest, AConnectCanBeCancelled) {
   const TcpListener listener =
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   {
@@ -423,7 +423,7 @@ TEST_F(TcpStreamTest, WritingToAClosedConnectionIsFailedPrecondition) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
 }
 
-TEST_F(TcpStreamTest, AfterAShutdownOfTheReactorAllIsUnavailable) {
+TEST_F(TcpStreamTest, AfterAShutdownOfTheReactorEveryCallIsUnavailable) {
   auto [client, server] = Connect();
   ASSERT_TRUE(Run(client.WriteAll("x")).ok());
   auto read = client.Read(Buffer());
@@ -438,7 +438,7 @@ TEST_F(TcpStreamTest, AfterAShutdownOfTheReactorAllIsUnavailable) {
   EXPECT_FALSE(task_.Poll(connect)->ok());
 }
 
-TEST_F(TcpStreamTest, KnowsBothAddresses) {
+TEST_F(TcpStreamTest, ReturnsBothAddresses) {
   auto [client, server] = Connect();
   EXPECT_EQ(client.local_addr().value(), server.peer_addr().value());
   EXPECT_EQ(client.peer_addr().value(), server.local_addr().value());
@@ -454,7 +454,7 @@ TEST_F(TcpStreamTest, NoDelayIsOffUntilSet) {
   EXPECT_FALSE(client.NoDelay().value());
 }
 
-TEST_F(TcpStreamTest, SocketsAreClosedOnExecAndDoNotBlock) {
+TEST_F(TcpStreamTest, SocketsAreNonBlockingAndCloseOnExec) {
   auto [client, server] = Connect();
   for (const int fd : {client.fd(), server.fd()}) {
     EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -476,7 +476,7 @@ TEST_F(TcpStreamTest, AdoptsASocket) {
   EXPECT_EQ(Run(read).value(), 1u);
 }
 
-TEST_F(TcpStreamTest, AdoptsNothingElse) {
+TEST_F(TcpStreamTest, AdoptsOnlyTcpSockets) {
   OwnedFd udp(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(TcpStream::FromFd(std::move(udp)).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -495,7 +495,7 @@ TEST_F(TcpStreamTest, AdoptsNothingElse) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(TcpStreamTest, GivesItsDescriptorBack) {
+TEST_F(TcpStreamTest, ReleasesItsDescriptor) {
   auto [client, server] = Connect();
   const int fd = client.fd();
   const OwnedFd taken = std::move(client).IntoFd();
@@ -512,14 +512,14 @@ TEST_F(TcpStreamTest, AFutureCanBeMovedBeforeItIsPolled) {
   EXPECT_EQ(Run(moved).value(), 1u);
 }
 
-TEST_F(TcpStreamTest, AFutureThatHasWaitedCannotBeMoved) {
+TEST_F(TcpStreamTest, MovingAPendingFuturePanics) {
   auto [client, server] = Connect();
   auto read = server.Read(Buffer());
   ASSERT_TRUE(task_.Poll(read).IsPending());
   EXPECT_PANIC(auto moved = std::move(read), "moved after");
 }
 
-TEST_F(TcpStreamTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(TcpStreamTest, PollingACompleteFuturePanics) {
   auto [client, server] = Connect();
   auto write = server.Write("x");
   ASSERT_TRUE(Run(write).ok());

@@ -77,7 +77,7 @@ Co<absl::Status> Ask(SocketAddr addr, uint64_t seed) {
 
 using TcpStressTest = reactor::FdTest;
 
-TEST_F(TcpStressTest, EveryByteComesBack) {
+TEST_F(TcpStressTest, EveryByteIsEchoed) {
   reactor::Reactor reactor = reactor::Reactor::Create().value();
   std::thread driving([&reactor] {
     while (!reactor.handle().IsShutDown()) reactor.Park();

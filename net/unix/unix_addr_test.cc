@@ -21,7 +21,7 @@
 namespace rouse {
 namespace {
 
-TEST(UnixAddrTest, APathIsAPath) {
+TEST(UnixAddrTest, APathNamesAFile) {
   const UnixAddr addr = UnixAddr::FromPath("/run/app.sock").value();
   EXPECT_EQ(addr.path(), "/run/app.sock");
   EXPECT_EQ(addr.abstract_name(), std::nullopt);
@@ -34,7 +34,7 @@ TEST(UnixAddrTest, APathIsAPath) {
                "/run/app.sock");
 }
 
-TEST(UnixAddrTest, AnAbstractNameIsAnyBytes) {
+TEST(UnixAddrTest, AnAbstractNameCanHoldAnyBytes) {
   const std::string_view name("a\0\xff", 3);
   const UnixAddr addr = UnixAddr::FromAbstractName(name).value();
   EXPECT_EQ(addr.abstract_name(), name);
@@ -45,7 +45,7 @@ TEST(UnixAddrTest, AnAbstractNameIsAnyBytes) {
   EXPECT_EQ(UnixAddr::FromAbstractName("").value().abstract_name(), "");
 }
 
-TEST(UnixAddrTest, WithoutANameThereIsNeither) {
+TEST(UnixAddrTest, AnUnnamedAddressHasNoPathAndNoName) {
   const UnixAddr addr;
   EXPECT_TRUE(addr.IsUnnamed());
   EXPECT_EQ(addr.path(), std::nullopt);
@@ -53,7 +53,7 @@ TEST(UnixAddrTest, WithoutANameThereIsNeither) {
   EXPECT_EQ(addr.ToString(), "(unnamed)");
 }
 
-TEST(UnixAddrTest, ParsesBoth) {
+TEST(UnixAddrTest, ParsesPathsAndAbstractNames) {
   EXPECT_EQ(UnixAddr::Parse("@app").value(),
             UnixAddr::FromAbstractName("app").value());
   EXPECT_EQ(UnixAddr::Parse("app").value(), UnixAddr::FromPath("app").value());
@@ -62,7 +62,7 @@ TEST(UnixAddrTest, ParsesBoth) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(UnixAddrTest, WhatIsTooLongOrNoNameIsInvalidArgument) {
+TEST(UnixAddrTest, TooLongOrEmptyNamesAreInvalidArgument) {
   const std::string longest(UnixAddr::kMaxSize, 'x');
   const std::string longer(UnixAddr::kMaxSize + 1, 'x');
   EXPECT_EQ(UnixAddr::FromPath(longest).value().path(), longest);
@@ -76,7 +76,7 @@ TEST(UnixAddrTest, WhatIsTooLongOrNoNameIsInvalidArgument) {
   }
 }
 
-TEST(UnixAddrTest, ComesBackFromASystemCall) {
+TEST(UnixAddrTest, SurvivesASystemCall) {
   for (const UnixAddr& addr :
        {UnixAddr(), UnixAddr::FromPath("/a/b").value(),
         UnixAddr::FromAbstractName("a").value(),

@@ -62,14 +62,14 @@ TEST_F(UnixDatagramTest, ADatagramArrivesWithItsSender) {
   }
 }
 
-TEST_F(UnixDatagramTest, WhoHasNoNameCanSend) {
+TEST_F(UnixDatagramTest, AnUnnamedSocketCanSend) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
   ASSERT_TRUE(Run(a.SendTo("x", b.local_addr().value())).ok());
   EXPECT_TRUE(Run(b.RecvFrom(Buffer())).value().peer.IsUnnamed());
 }
 
-TEST_F(UnixDatagramTest, APairTalks) {
+TEST_F(UnixDatagramTest, APairExchangesDatagrams) {
   auto [a, b] = UnixDatagram::Pair().value();
   auto receive = b.Recv(Buffer());
   Turn();
@@ -97,7 +97,7 @@ TEST_F(UnixDatagramTest, APairWaitsForRoom) {
   EXPECT_EQ(Run(b.Recv(Buffer())).value(), 4u);
 }
 
-TEST_F(UnixDatagramTest, WhoIsConnectedWaitsForTheReceiver) {
+TEST_F(UnixDatagramTest, AConnectedSenderWaitsForAFullReceiver) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
   ASSERT_TRUE(a.Connect(b.local_addr().value()).ok());
@@ -114,7 +114,7 @@ TEST_F(UnixDatagramTest, WhoIsConnectedWaitsForTheReceiver) {
 }
 
 // For an unconnected socket no event would come: a wait would never end.
-TEST_F(UnixDatagramTest, WhoIsNotIsToldThatTheReceiverIsFull) {
+TEST_F(UnixDatagramTest, AnUnconnectedSenderLearnsThatTheReceiverIsFull) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
   Turn();
@@ -125,7 +125,7 @@ TEST_F(UnixDatagramTest, WhoIsNotIsToldThatTheReceiverIsFull) {
 }
 
 // A send does not fail if room appears right after the refusal.
-TEST_F(UnixDatagramTest, WhoIsConnectedWaitsAlsoWithTheName) {
+TEST_F(UnixDatagramTest, AConnectedSenderWaitsWhenItNamesTheReceiver) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
   const UnixAddr to = b.local_addr().value();
@@ -144,7 +144,7 @@ TEST_F(UnixDatagramTest, WhoIsConnectedWaitsAlsoWithTheName) {
   receiving.join();
 }
 
-TEST_F(UnixDatagramTest, WhoIsConnectedElsewhereIsNotHeldUpByThat) {
+TEST_F(UnixDatagramTest, AConnectionToAnotherReceiverDoesNotDelaySends) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixDatagram full = UnixDatagram::Bind(NewAbstractAddr()).value();
   const UnixDatagram other = UnixDatagram::Bind(NewAbstractAddr()).value();
@@ -161,7 +161,7 @@ TEST_F(UnixDatagramTest, WhoIsConnectedElsewhereIsNotHeldUpByThat) {
 }
 
 // The connection still refers to the old peer, which will never have room.
-TEST_F(UnixDatagramTest, AReceiverThatAnotherReplacesIsNotWaitedFor) {
+TEST_F(UnixDatagramTest, DoesNotWaitForAReplacedReceiver) {
   const UnixDatagram a = UnixDatagram::Unbound().value();
   const UnixAddr to = NewAbstractAddr();
   {
@@ -196,7 +196,7 @@ TEST_F(UnixDatagramTest, ErrorsHaveTheirCodes) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(UnixDatagramTest, AFloodOfDatagramsLetsOthersRun) {
+TEST_F(UnixDatagramTest, AFloodOfDatagramsLetsOtherTasksRun) {
   auto [a, b] = UnixDatagram::Pair().value();
   Turn();
   Context cx(task_.waker());
@@ -212,7 +212,7 @@ TEST_F(UnixDatagramTest, AFloodOfDatagramsLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), wakes + 1);
 }
 
-TEST_F(UnixDatagramTest, AdoptsAndGivesBack) {
+TEST_F(UnixDatagramTest, AdoptsAndReleasesADescriptor) {
   auto [a, b] = UnixDatagram::Pair().value();
   const int fd = a.fd();
   OwnedFd taken = std::move(a).IntoFd();
@@ -227,7 +227,7 @@ TEST_F(UnixDatagramTest, AdoptsAndGivesBack) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UnixDatagramTest, SocketsAreClosedOnExecAndDoNotBlock) {
+TEST_F(UnixDatagramTest, SocketsAreNonBlockingAndCloseOnExec) {
   auto [a, b] = UnixDatagram::Pair().value();
   for (const int fd : {a.fd(), b.fd()}) {
     EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -235,7 +235,7 @@ TEST_F(UnixDatagramTest, SocketsAreClosedOnExecAndDoNotBlock) {
   }
 }
 
-TEST_F(UnixDatagramTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(UnixDatagramTest, PollingACompleteFuturePanics) {
   auto [a, b] = UnixDatagram::Pair().value();
   auto send = a.Send("x");
   ASSERT_TRUE(Run(send).ok());

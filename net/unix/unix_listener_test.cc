@@ -51,7 +51,7 @@ TEST_F(UnixListenerTest, AcceptsAtAPathAndAtAName) {
   }
 }
 
-TEST_F(UnixListenerTest, AClientWithANameIsToldByIt) {
+TEST_F(UnixListenerTest, ReturnsTheNameOfAClient) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixAddr addr = listener.local_addr().value();
   const UnixAddr from = NewAbstractAddr();
@@ -90,7 +90,7 @@ TEST_F(UnixListenerTest, AnAddressInUseIsFailedPrecondition) {
   }
 }
 
-TEST_F(UnixListenerTest, APathStaysAndANameGoes) {
+TEST_F(UnixListenerTest, APathStaysAndAnAbstractNameIsFreed) {
   const std::string path = NewPath();
   const UnixAddr addr = UnixAddr::FromPath(path).value();
   const UnixAddr name = NewAbstractAddr();
@@ -106,14 +106,14 @@ TEST_F(UnixListenerTest, APathStaysAndANameGoes) {
   EXPECT_TRUE(UnixListener::Bind(name).ok());
 }
 
-TEST_F(UnixListenerTest, ADirectoryThatIsNotThereIsNotFound) {
+TEST_F(UnixListenerTest, AMissingDirectoryIsNotFound) {
   const UnixAddr addr = UnixAddr::FromPath(NewPath() + "/x").value();
   EXPECT_EQ(UnixListener::Bind(addr).status().code(),
             absl::StatusCode::kNotFound);
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(UnixListenerTest, AFloodOfConnectionsLetsOthersRun) {
+TEST_F(UnixListenerTest, AFloodOfConnectionsLetsOtherTasksRun) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   std::vector<UnixStream> clients;
   for (uint32_t i = 0; i < kBudgetPerPoll + 10; ++i) {
@@ -127,7 +127,7 @@ TEST_F(UnixListenerTest, AFloodOfConnectionsLetsOthersRun) {
   EXPECT_GT(task_.wakes(), 0);
 }
 
-TEST_F(UnixListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
+TEST_F(UnixListenerTest, SocketsAreNonBlockingAndCloseOnExec) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixStream client = ConnectTo(listener);
   const UnixListener::Accepted accepted = Run(listener.Accept()).value();
@@ -137,7 +137,7 @@ TEST_F(UnixListenerTest, SocketsAreClosedOnExecAndDoNotBlock) {
   }
 }
 
-TEST_F(UnixListenerTest, AdoptsAndGivesBack) {
+TEST_F(UnixListenerTest, AdoptsAndReleasesADescriptor) {
   UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixAddr addr = listener.local_addr().value();
   OwnedFd fd = std::move(listener).IntoFd();
@@ -158,7 +158,7 @@ TEST_F(UnixListenerTest, AShutdownOfTheReactorIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(UnixListenerTest, AFinishedAcceptThatIsPolledIsAPanic) {
+TEST_F(UnixListenerTest, PollingACompleteAcceptPanics) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixStream client = ConnectTo(listener);
   auto accept = listener.Accept();

@@ -47,7 +47,7 @@ class UnixStreamTest : public UnixTest {
   }
 };
 
-TEST_F(UnixStreamTest, BytesGoBothWays) {
+TEST_F(UnixStreamTest, TransfersBytesBothWays) {
   auto [a, b] = Pair();
   const std::string_view parts[] = {"p", "ing"};
   EXPECT_EQ(Run(a.WriteVectored(parts)).value(), 4u);
@@ -82,7 +82,7 @@ TEST_F(UnixStreamTest, AReaderAndAWriterShareTheStream) {
   EXPECT_TRUE(task_.Poll(*write).IsReady());
 }
 
-TEST_F(UnixStreamTest, AReadWaitsAndLetsGo) {
+TEST_F(UnixStreamTest, APendingReadCanBeCancelled) {
   auto [a, b] = Pair();
   auto read = b.Read(Buffer());
   Turn();
@@ -98,7 +98,7 @@ TEST_F(UnixStreamTest, AReadWaitsAndLetsGo) {
 
 // A read ends after the bytes with descriptors: a short read does not mean that
 // the socket is empty.
-TEST_F(UnixStreamTest, BytesBehindADescriptorAreRead) {
+TEST_F(UnixStreamTest, BytesAfterAPassedDescriptorAreRead) {
   auto [a, b] = Pair();
   const int passed = a.fd();
   char control[CMSG_SPACE(sizeof passed)] = {};
@@ -121,7 +121,7 @@ TEST_F(UnixStreamTest, BytesBehindADescriptorAreRead) {
   EXPECT_EQ(Run(b.Read(Buffer())).value(), 3u);
 }
 
-TEST_F(UnixStreamTest, AShutdownIsTheEnd) {
+TEST_F(UnixStreamTest, AShutdownEndsThePeersReads) {
   auto [a, b] = Pair();
   ASSERT_TRUE(Run(a.WriteAll("last")).ok());
   ASSERT_TRUE(Run(Shutdown(a)).ok());
@@ -132,13 +132,13 @@ TEST_F(UnixStreamTest, AShutdownIsTheEnd) {
   EXPECT_EQ(Run(a.Read(Buffer())).value(), 1u);
 }
 
-TEST_F(UnixStreamTest, WritingToWhatNobodyReadsIsFailedPrecondition) {
+TEST_F(UnixStreamTest, WritingToAClosedPeerIsFailedPrecondition) {
   auto [a, b] = Pair();
   ASSERT_TRUE(b.ShutdownRead().ok());
   EXPECT_EQ(Run(a.WriteAll("x")).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(UnixStreamTest, APeerThatGoesWithoutReadingIsUnavailable) {
+TEST_F(UnixStreamTest, APeerThatClosesWithUnreadBytesIsUnavailable) {
   auto pair = std::make_optional(Pair());
   const UnixStream a = std::move(pair->first);
   ASSERT_TRUE(Run(a.WriteAll("unread")).ok());
@@ -147,18 +147,18 @@ TEST_F(UnixStreamTest, APeerThatGoesWithoutReadingIsUnavailable) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(UnixStreamTest, ItsHalvesAreApart) {
+TEST_F(UnixStreamTest, ItsHalvesAreIndependent) {
   auto [a, b] = Pair();
   auto halves = std::make_optional(IntoSplit(std::move(a)));
   ASSERT_TRUE(Run(WriteAll(halves->second, "x")).ok());
   EXPECT_EQ(Run(b.Read(Buffer())).value(), 1u);
   {
-    const auto gone = std::move(halves->second);
+    const auto dropped = std::move(halves->second);
   }
   EXPECT_EQ(Run(b.Read(Buffer())).value(), 0u);
 }
 
-TEST_F(UnixStreamTest, KnowsWhoIsThere) {
+TEST_F(UnixStreamTest, ReturnsThePeersCredentials) {
   auto [a, b] = Pair();
   const PeerCredentials peer = a.GetPeerCredentials().value();
   EXPECT_EQ(peer.pid, getpid());
@@ -166,7 +166,7 @@ TEST_F(UnixStreamTest, KnowsWhoIsThere) {
   EXPECT_EQ(peer.gid, getegid());
 }
 
-TEST_F(UnixStreamTest, KnowsBothAddresses) {
+TEST_F(UnixStreamTest, ReturnsBothAddresses) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   const UnixAddr addr = listener.local_addr().value();
   const UnixStream stream = Run(UnixStream::Connect(addr)).value();
@@ -174,7 +174,7 @@ TEST_F(UnixStreamTest, KnowsBothAddresses) {
   EXPECT_TRUE(stream.local_addr().value().IsUnnamed());
 }
 
-TEST_F(UnixStreamTest, APathThatIsNotThereIsNotFound) {
+TEST_F(UnixStreamTest, AMissingPathIsNotFound) {
   const UnixAddr addr = NewPathAddr();
   const absl::Status status = Run(UnixStream::Connect(addr)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
@@ -182,12 +182,12 @@ TEST_F(UnixStreamTest, APathThatIsNotThereIsNotFound) {
       << status;
 }
 
-TEST_F(UnixStreamTest, WhereNobodyListensIsUnavailable) {
+TEST_F(UnixStreamTest, APathWithoutAListenerIsUnavailable) {
   EXPECT_EQ(Run(UnixStream::Connect(NewAbstractAddr())).status().code(),
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(UnixStreamTest, WhereTooManyWaitIsUnavailable) {
+TEST_F(UnixStreamTest, AFullBacklogIsUnavailable) {
   const UnixAddr addr = NewAbstractAddr();
   const OwnedFd listening(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(bind(listening.get(), addr.data(), addr.size()), 0);
@@ -205,7 +205,7 @@ TEST_F(UnixStreamTest, NeedsAReactor) {
   EXPECT_TRUE(UnixStream::Pair(reactor_->handle()).ok());
 }
 
-TEST_F(UnixStreamTest, AdoptsAndGivesBack) {
+TEST_F(UnixStreamTest, AdoptsAndReleasesADescriptor) {
   auto [a, b] = Pair();
   const int fd = a.fd();
   OwnedFd taken = std::move(a).IntoFd();
@@ -220,7 +220,7 @@ TEST_F(UnixStreamTest, AdoptsAndGivesBack) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(UnixStreamTest, SocketsAreClosedOnExecAndDoNotBlock) {
+TEST_F(UnixStreamTest, SocketsAreNonBlockingAndCloseOnExec) {
   auto [a, b] = Pair();
   for (const int fd : {a.fd(), b.fd()}) {
     EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -229,7 +229,7 @@ TEST_F(UnixStreamTest, SocketsAreClosedOnExecAndDoNotBlock) {
 }
 
 // Covers trap R13 of reactor/traps_test.cc.
-TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
+TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
   auto [a, b] = Pair();
   ASSERT_TRUE(
       Run(a.WriteAll(std::string(size_t{2} * kBudgetPerPoll, 'x'))).ok());
@@ -240,7 +240,7 @@ TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   EXPECT_EQ(reads, kBudgetPerPoll);
 }
 
-TEST_F(UnixStreamTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(UnixStreamTest, PollingACompleteFuturePanics) {
   auto connect = UnixStream::Connect(NewAbstractAddr());
   ASSERT_TRUE(task_.Poll(connect).IsReady());
   EXPECT_PANIC((void)task_.Poll(connect), "UnixStream::Connect()");
