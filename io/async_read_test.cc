@@ -71,7 +71,7 @@ TEST_F(AsyncReadTest, AWaiterIsPassedOn) {
   EXPECT_EQ(reader.waiter(), &waiter);
 }
 
-TEST_F(AsyncReadTest, WhoHasNoWaiterGetsNone) {
+TEST_F(AsyncReadTest, AStreamWithoutAWaiterGetsNone) {
   Context cx(task_.waker());
   ScriptedReader reader("abc");
   IoWaiter<ScriptedReader> waiter;

@@ -75,7 +75,7 @@ TEST_F(AsyncWriteTest, AWaiterIsPassedOn) {
   EXPECT_EQ(writer.TakeWaiter(), nullptr);
 }
 
-TEST_F(AsyncWriteTest, WhoHasNoWaiterGetsNone) {
+TEST_F(AsyncWriteTest, AStreamWithoutAWaiterGetsNone) {
   Context cx(task_.waker());
   ScriptedWriter writer;
   IoWaiter<ScriptedWriter> waiter;

@@ -56,7 +56,7 @@ TEST_F(BufReaderTest, RefersToAnLvalueAndOwnsAnRvalue) {
   EXPECT_EQ(Run(Read(back, absl::MakeSpan(buffer_))).value(), 1u);
 }
 
-TEST_F(BufReaderTest, ManyReadsAreOneOfTheStream) {
+TEST_F(BufReaderTest, ManySmallReadsBecomeOneRead) {
   ScriptedReader stream("abcdef");
   BufReader reader(stream);
   for (const char c : std::string_view("abcdef")) {
@@ -67,7 +67,7 @@ TEST_F(BufReaderTest, ManyReadsAreOneOfTheStream) {
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 0u);
 }
 
-TEST_F(BufReaderTest, ALargeReadGoesPastTheBuffer) {
+TEST_F(BufReaderTest, ALargeReadBypassesTheBuffer) {
   ScriptedReader stream("abcdefgh");
   BufReader reader(stream, 4);
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_, 6))).value(), 6u);
@@ -112,7 +112,7 @@ TEST_F(BufReaderTest, AnErrorIsPassedOnAndLeavesTheBuffer) {
             absl::UnavailableError("again"));
 }
 
-TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
+TEST_F(BufReaderTest, PassesWritesOn) {
   auto [near, far] = Duplex(16);
   BufReader reader(near);
   const std::string_view parts[] = {"b", "c"};
@@ -126,7 +126,7 @@ TEST_F(BufReaderTest, PassesOnWhatIsWritten) {
 }
 
 // R13: reads from the buffer also count.
-TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
+TEST_F(BufReaderTest, AFullBufferLetsOtherTasksRun) {
   ScriptedReader stream(std::string(size_t{2} * kBudgetPerPoll, 'x'));
   BufReader reader(stream);
   Context cx(task_.waker());
@@ -136,7 +136,7 @@ TEST_F(BufReaderTest, AFullBufferLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(BufReaderTest, ConsumingWhatIsNotThereIsAPanic) {
+TEST_F(BufReaderTest, ConsumingTooMuchPanics) {
   ScriptedReader stream("abc");
   BufReader reader(stream);
   EXPECT_EQ(Peek(reader), "abc");

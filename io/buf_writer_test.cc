@@ -49,7 +49,7 @@ TEST_F(BufWriterTest, RefersToAnLvalueAndOwnsAnRvalue) {
   EXPECT_EQ(std::move(owns).IntoInner().written(), "abc");
 }
 
-TEST_F(BufWriterTest, ManyWritesAreOneOfTheStream) {
+TEST_F(BufWriterTest, ManySmallWritesBecomeOneWrite) {
   BufWriter writer(stream_, 4);
   ASSERT_TRUE(Run(WriteAll(writer, "a")).ok());
   ASSERT_TRUE(Run(WriteAll(writer, "bcd")).ok());
@@ -65,7 +65,7 @@ TEST_F(BufWriterTest, ManyWritesAreOneOfTheStream) {
   EXPECT_EQ(writer.buffered(), "");
 }
 
-TEST_F(BufWriterTest, ALargeWriteGoesPastTheBuffer) {
+TEST_F(BufWriterTest, ALargeWriteBypassesTheBuffer) {
   BufWriter writer(stream_, 4);
   ASSERT_TRUE(Run(WriteAll(writer, "ab")).ok());
   ASSERT_TRUE(Run(WriteAll(writer, "cdefgh")).ok());
@@ -73,7 +73,7 @@ TEST_F(BufWriterTest, ALargeWriteGoesPastTheBuffer) {
   EXPECT_EQ(stream_.writes(), 2);
 }
 
-TEST_F(BufWriterTest, AWriteAsLargeAsTheBufferGoesPastIt) {
+TEST_F(BufWriterTest, AWriteAsLargeAsTheBufferBypassesIt) {
   BufWriter writer(stream_, 4);
   ASSERT_TRUE(Run(WriteAll(writer, "abcd")).ok());
   EXPECT_EQ(stream_.written(), "abcd");
@@ -88,7 +88,7 @@ TEST_F(BufWriterTest, AWriteAsLargeAsTheBufferGoesPastIt) {
   EXPECT_EQ(stream_.writes(), 4);
 }
 
-TEST_F(BufWriterTest, AWriteThatIsOneByteLessIsKept) {
+TEST_F(BufWriterTest, AWriteOneByteSmallerIsBuffered) {
   BufWriter writer(stream_, 4);
   ASSERT_TRUE(Run(WriteAll(writer, "abc")).ok());
   EXPECT_EQ(writer.buffered(), "abc");
@@ -106,7 +106,7 @@ TEST_F(BufWriterTest, PartsAreGatheredOrPassedOnTogether) {
   EXPECT_EQ(stream_.writes(), 2);
 }
 
-TEST_F(BufWriterTest, AStreamThatTakesLittleIsWrittenToAgain) {
+TEST_F(BufWriterTest, ShortWritesAreRepeated) {
   stream_.TakeAtMost(1);
   stream_.BePendingInTurns();
   BufWriter writer(stream_, 4);
@@ -153,14 +153,14 @@ TEST_F(BufWriterTest, AnErrorIsPassedOnAndLeavesTheBuffer) {
   EXPECT_FALSE(stream_.is_shut_down());
 }
 
-TEST_F(BufWriterTest, AStreamThatTakesNothingIsInternal) {
+TEST_F(BufWriterTest, AStreamThatAcceptsNoByteIsInternal) {
   stream_.TakeAtMost(0);
   BufWriter writer(stream_);
   ASSERT_TRUE(Run(WriteAll(writer, "abc")).ok());
   EXPECT_EQ(Run(Flush(writer)).code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(BufWriterTest, PassesOnWhatIsRead) {
+TEST_F(BufWriterTest, PassesReadsOn) {
   auto [near, far] = Duplex(16);
   ASSERT_TRUE(Run(WriteAll(far, "one\ntwo")).ok());
   BufWriter stream{BufReader(near)};
@@ -172,7 +172,7 @@ TEST_F(BufWriterTest, PassesOnWhatIsRead) {
 }
 
 // R13: writes to the buffer also count.
-TEST_F(BufWriterTest, AnEmptyBufferLetsOthersRun) {
+TEST_F(BufWriterTest, AnEmptyBufferLetsOtherTasksRun) {
   BufWriter writer(stream_);
   Context cx(task_.waker());
   uint32_t writes = 0;
@@ -181,7 +181,7 @@ TEST_F(BufWriterTest, AnEmptyBufferLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(BufWriterTest, NoCapacityIsAPanic) {
+TEST_F(BufWriterTest, ACapacityOfZeroPanics) {
   EXPECT_PANIC(BufWriter(stream_, 0), "BufWriter");
 }
 

@@ -47,7 +47,7 @@ ScriptedReader InPieces(std::string_view text, FastRand& rand) {
 
 class BuffersPropertyTest : public IoTest {};
 
-TEST_F(BuffersPropertyTest, WhatIsReadIsWhatThereWas) {
+TEST_F(BuffersPropertyTest, ReadsReturnTheBytesOfTheStream) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FastRand rand(seed);
@@ -82,7 +82,7 @@ TEST_F(BuffersPropertyTest, WhatIsReadIsWhatThereWas) {
   }
 }
 
-TEST_F(BuffersPropertyTest, WhatIsWrittenArrivesInOrder) {
+TEST_F(BuffersPropertyTest, WritesArriveInOrder) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FastRand rand(seed);
@@ -110,7 +110,7 @@ TEST_F(BuffersPropertyTest, WhatIsWrittenArrivesInOrder) {
   }
 }
 
-TEST_F(BuffersPropertyTest, ACopyThatIsGivenUpAndBegunAgainLosesNothing) {
+TEST_F(BuffersPropertyTest, ACancelledAndRestartedCopyLosesNothing) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FastRand rand(seed);

@@ -44,7 +44,7 @@ class CopyBidirectionalTest : public IoTest {
   std::pair<DuplexStream, DuplexStream> server_ = Duplex(16);
 };
 
-TEST_F(CopyBidirectionalTest, BothWaysUntilBothHaveEnded) {
+TEST_F(CopyBidirectionalTest, CopiesBothDirectionsUntilBothEnd) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   auto proxy = CopyBidirectional(a, b);
@@ -71,7 +71,7 @@ TEST_F(CopyBidirectionalTest, BothWaysUntilBothHaveEnded) {
   EXPECT_EQ(ReadSome(client), "");
 }
 
-TEST_F(CopyBidirectionalTest, AFullSideDoesNotHoldUpTheOther) {
+TEST_F(CopyBidirectionalTest, AFullDirectionDoesNotBlockTheOther) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   auto proxy = CopyBidirectional(a, b);
@@ -89,14 +89,14 @@ TEST_F(CopyBidirectionalTest, AFullSideDoesNotHoldUpTheOther) {
   EXPECT_EQ(ReadSome(server), block);
 }
 
-TEST_F(CopyBidirectionalTest, AnErrorEndsBoth) {
+TEST_F(CopyBidirectionalTest, AnErrorEndsBothDirections) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   auto proxy = CopyBidirectional(a, b);
   ASSERT_TRUE(Run(WriteAll(client, "request")).ok());
   ASSERT_TRUE(Poll(proxy).IsPending());
   {
-    DuplexStream gone = std::move(server);
+    DuplexStream dropped = std::move(server);
   }
   // The end of the server's stream goes to the client; a write to the server
   // fails.
@@ -106,20 +106,20 @@ TEST_F(CopyBidirectionalTest, AnErrorEndsBoth) {
   EXPECT_EQ(proxy.copied().a_to_b, 7u);
 }
 
-TEST_F(CopyBidirectionalTest, AnErrorOfTheWayBackEndsBoth) {
+TEST_F(CopyBidirectionalTest, AnErrorOfTheSecondDirectionEndsBoth) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   auto proxy = CopyBidirectional(a, b);
   ASSERT_TRUE(Poll(proxy).IsPending());
   {
-    DuplexStream gone = std::move(client);
+    DuplexStream dropped = std::move(client);
   }
   ASSERT_TRUE(Run(WriteAll(server, "answer")).ok());
   EXPECT_EQ(Poll(proxy)->status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(CopyBidirectionalTest, DestroyedItWaitsNoMore) {
+TEST_F(CopyBidirectionalTest, ACancelledCopyIsNotWoken) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   {
@@ -133,7 +133,7 @@ TEST_F(CopyBidirectionalTest, DestroyedItWaitsNoMore) {
   EXPECT_EQ(task_.wakes(), 0);
 }
 
-TEST_F(CopyBidirectionalTest, DestroyedItLosesNothingOfBufReaders) {
+TEST_F(CopyBidirectionalTest, ACancelledCopyLosesNothingOfBufReaders) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   BufReader buffered_a(a);
@@ -175,7 +175,7 @@ class Endless {
   }
 };
 
-TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOther) {
+TEST_F(CopyBidirectionalTest, NeitherDirectionStarvesTheOther) {
   Endless a;
   Endless b;
   auto proxy = CopyBidirectional(a, b);
@@ -185,7 +185,8 @@ TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOther) {
 }
 
 // Each proxy has the budget of every other poll.
-TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOtherBesideAnotherProxy) {
+TEST_F(CopyBidirectionalTest,
+       NeitherDirectionStarvesTheOtherBesideAnotherProxy) {
   Endless ends[4];
   auto one = CopyBidirectional(ends[0], ends[1]);
   auto two = CopyBidirectional(ends[2], ends[3]);
@@ -197,7 +198,7 @@ TEST_F(CopyBidirectionalTest, NeitherWayStarvesTheOtherBesideAnotherProxy) {
   EXPECT_GT(two.copied().b_to_a, 0u);
 }
 
-TEST_F(CopyBidirectionalTest, PolledAfterItsEndIsAPanic) {
+TEST_F(CopyBidirectionalTest, PollingACompleteCopyPanics) {
   auto& [client, a] = client_;
   auto& [b, server] = server_;
   ASSERT_TRUE(Run(Shutdown(client)).ok());

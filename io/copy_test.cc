@@ -27,7 +27,7 @@ class CopyTest : public IoTest {
   ScriptedWriter writer_;
 };
 
-TEST_F(CopyTest, CopiesAllAndFlushes) {
+TEST_F(CopyTest, CopiesAllBytesAndFlushes) {
   reader_.Bytes("abc").Pending().Bytes("def");
   EXPECT_EQ(Run(Copy(reader_, writer_)).value(), 6u);
   EXPECT_EQ(writer_.written(), "abcdef");
@@ -35,11 +35,11 @@ TEST_F(CopyTest, CopiesAllAndFlushes) {
   EXPECT_FALSE(writer_.is_shut_down());
 }
 
-TEST_F(CopyTest, NothingIsCopiedToo) {
+TEST_F(CopyTest, CopiesAnEmptyStream) {
   EXPECT_EQ(Run(Copy(reader_, writer_)).value(), 0u);
 }
 
-TEST_F(CopyTest, CopiesMoreThanItsBufferToAWriterThatTakesLittle) {
+TEST_F(CopyTest, CopiesMoreThanItsBufferWithShortWrites) {
   std::string sent(100'000, '\0');
   for (size_t i = 0; i < sent.size(); ++i) {
     sent[i] = static_cast<char>(i * 2654435761u >> 13);
@@ -52,7 +52,7 @@ TEST_F(CopyTest, CopiesMoreThanItsBufferToAWriterThatTakesLittle) {
 }
 
 // Otherwise a reader that waits for the bytes, and answers, would wait forever.
-TEST_F(CopyTest, WhatWasReadIsFlushedWhileMoreIsAwaited) {
+TEST_F(CopyTest, FlushesReadBytesWhileWaitingForMore) {
   reader_.Bytes("abc").Pending(/*wakes=*/false);
   BufWriter buffered(writer_);
   auto copy = Copy(reader_, buffered);
@@ -62,7 +62,7 @@ TEST_F(CopyTest, WhatWasReadIsFlushedWhileMoreIsAwaited) {
   EXPECT_EQ(copy.copied(), 3u);
 }
 
-TEST_F(CopyTest, ErrorsOfEitherArePassedOn) {
+TEST_F(CopyTest, ErrorsOfReaderAndWriterArePassedOn) {
   reader_.Bytes("abc").Error(absl::UnavailableError("read"));
   EXPECT_EQ(Run(Copy(reader_, writer_)).status(),
             absl::UnavailableError("read"));
@@ -81,14 +81,14 @@ TEST_F(CopyTest, AnErrorOfAFlushIsPassedOn) {
             absl::UnavailableError("write"));
 }
 
-TEST_F(CopyTest, AWriterThatTakesNothingIsInternal) {
+TEST_F(CopyTest, AWriterThatAcceptsNoByteIsInternal) {
   reader_.Bytes("abc");
   writer_.TakeAtMost(0);
   EXPECT_EQ(Run(Copy(reader_, writer_)).status().code(),
             absl::StatusCode::kInternal);
 }
 
-TEST_F(CopyTest, DestroyedItLosesNothingOfABufReader) {
+TEST_F(CopyTest, ACancelledCopyLosesNothingOfABufReader) {
   reader_.Bytes("abcdef");
   writer_.TakeAtMost(2);
   writer_.BePendingInTurns();
@@ -104,7 +104,7 @@ TEST_F(CopyTest, DestroyedItLosesNothingOfABufReader) {
   EXPECT_EQ(writer_.written(), "abcdef");
 }
 
-TEST_F(CopyTest, DestroyedBeforeItHasFlushedTheNextOneDoes) {
+TEST_F(CopyTest, ACopyAfterACancelledCopyFlushes) {
   BufWriter buffered(writer_);
   BufReader reader(reader_.Bytes("abc"));
   {
@@ -119,7 +119,7 @@ TEST_F(CopyTest, DestroyedBeforeItHasFlushedTheNextOneDoes) {
 }
 
 // R13.
-TEST_F(CopyTest, AStreamThatIsNeverEmptyLetsOthersRun) {
+TEST_F(CopyTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
   for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) reader_.Bytes("x");
   auto copy = Copy(reader_, writer_);
   EXPECT_TRUE(Poll(copy).IsPending());
@@ -128,7 +128,7 @@ TEST_F(CopyTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   EXPECT_EQ(Run(copy).value(), 2 * kBudgetPerPoll);
 }
 
-TEST_F(CopyTest, PolledAfterItsEndIsAPanic) {
+TEST_F(CopyTest, PollingACompleteCopyPanics) {
   auto copy = Copy(reader_, writer_);
   ASSERT_TRUE(Poll(copy).IsReady());
   EXPECT_PANIC((void)Poll(copy), "Copy");

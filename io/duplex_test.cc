@@ -43,7 +43,7 @@ class DuplexTest : public IoTest {
   char buffer_[64];
 };
 
-TEST_F(DuplexTest, BytesGoBothWays) {
+TEST_F(DuplexTest, TransfersBytesBothWays) {
   auto [a, b] = Duplex(16);
   EXPECT_EQ(Run(Write(a, "ping")).value(), 4u);
   EXPECT_EQ(Run(Write(b, "pong!")).value(), 5u);
@@ -75,7 +75,7 @@ TEST_F(DuplexTest, AWriteWaitsForRoom) {
   EXPECT_EQ(std::string_view(buffer_, 4), "bcde");
 }
 
-TEST_F(DuplexTest, PartsGoInOrder) {
+TEST_F(DuplexTest, PartsArriveInOrder) {
   auto [a, b] = Duplex(4);
   const std::string_view parts[] = {"ab", "", "cd", "ef"};
   EXPECT_EQ(Run(WriteVectored(a, parts)).value(), 4u);
@@ -83,7 +83,7 @@ TEST_F(DuplexTest, PartsGoInOrder) {
   EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
 }
 
-TEST_F(DuplexTest, EmptyBuffersAreNoEnd) {
+TEST_F(DuplexTest, AnEmptyReadIsNotTheEnd) {
   auto [a, b] = Duplex(4);
   EXPECT_EQ(Run(Read(a, {})).value(), 0u);
   EXPECT_EQ(Run(Write(a, "")).value(), 0u);
@@ -91,7 +91,7 @@ TEST_F(DuplexTest, EmptyBuffersAreNoEnd) {
   EXPECT_EQ(Run(Write(a, "")).value(), 0u);
 }
 
-TEST_F(DuplexTest, AShutdownIsTheEndForTheOther) {
+TEST_F(DuplexTest, AShutdownEndsTheOtherSidesReads) {
   auto [a, b] = Duplex(16);
   ASSERT_TRUE(Run(WriteAll(a, "last")).ok());
   auto read = Read(a, absl::MakeSpan(buffer_));
@@ -108,7 +108,7 @@ TEST_F(DuplexTest, AShutdownIsTheEndForTheOther) {
   EXPECT_EQ(Poll(read)->value(), 1u);
 }
 
-TEST_F(DuplexTest, AnEndThatGoesWakesReaderAndWriter) {
+TEST_F(DuplexTest, DestroyingAnEndWakesReaderAndWriter) {
   auto [a, b] = Duplex(2);
   ASSERT_TRUE(Run(WriteAll(a, "xy")).ok());
   auto read = Read(a, absl::MakeSpan(buffer_));
@@ -116,7 +116,7 @@ TEST_F(DuplexTest, AnEndThatGoesWakesReaderAndWriter) {
   ASSERT_TRUE(Poll(read).IsPending());
   ASSERT_TRUE(Poll(write).IsPending());
   {
-    DuplexStream gone = std::move(b);
+    DuplexStream dropped = std::move(b);
   }
   EXPECT_EQ(task_.wakes(), 2);
   EXPECT_EQ(Poll(read)->value(), 0u);
@@ -124,7 +124,7 @@ TEST_F(DuplexTest, AnEndThatGoesWakesReaderAndWriter) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(DuplexTest, AssigningClosesWhatWasThere) {
+TEST_F(DuplexTest, AssignmentClosesTheOldEnd) {
   auto [a, b] = Duplex(4);
   auto [c, d] = Duplex(4);
   ASSERT_TRUE(Run(WriteAll(d, "x")).ok());
@@ -133,7 +133,7 @@ TEST_F(DuplexTest, AssigningClosesWhatWasThere) {
   EXPECT_EQ(Run(Read(a, absl::MakeSpan(buffer_))).value(), 1u);
 }
 
-TEST_F(DuplexTest, ADestroyedFutureWaitsNoMore) {
+TEST_F(DuplexTest, ADestroyedFutureIsNotWoken) {
   auto [a, b] = Duplex(1);
   ASSERT_TRUE(Run(WriteAll(a, "x")).ok());
   {
@@ -146,7 +146,7 @@ TEST_F(DuplexTest, ADestroyedFutureWaitsNoMore) {
   EXPECT_EQ(task_.live(), 0);
 }
 
-TEST_F(DuplexTest, OfTwoThatReadTheLastIsWoken) {
+TEST_F(DuplexTest, TheLastOfTwoReadersIsWoken) {
   auto [a, b] = Duplex(16);
   auto first = Read(b, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(first).IsPending());
@@ -161,7 +161,7 @@ TEST_F(DuplexTest, OfTwoThatReadTheLastIsWoken) {
   EXPECT_EQ(task_.wakes(), 0);
 }
 
-TEST_F(DuplexTest, AFutureThatAnotherOneReplacedForgetsOnlyItself) {
+TEST_F(DuplexTest, AReplacedFutureRemovesOnlyItsOwnWaker) {
   auto [a, b] = Duplex(16);
   char buffer[1];
   auto last = Read(b, absl::MakeSpan(buffer));
@@ -176,7 +176,7 @@ TEST_F(DuplexTest, AFutureThatAnotherOneReplacedForgetsOnlyItself) {
 }
 
 // R13.
-TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOthersRun) {
+TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
   auto [a, b] = Duplex(size_t{2} * kBudgetPerPoll);
   Context writing(task_.waker());
   uint32_t writes = 0;
@@ -190,7 +190,7 @@ TEST_F(DuplexTest, AStreamThatIsNeverEmptyLetsOthersRun) {
   EXPECT_EQ(task_.wakes(), 2);
 }
 
-TEST_F(DuplexTest, WritingInVainLetsOthersRun) {
+TEST_F(DuplexTest, WritesWithoutAReaderLetOtherTasksRun) {
   auto ends = std::make_optional(Duplex(8));
   DuplexStream a = std::move(ends->first);
   ends.reset();
@@ -201,7 +201,7 @@ TEST_F(DuplexTest, WritingInVainLetsOthersRun) {
 }
 
 // The sanitizers check this, too.
-TEST_F(DuplexTest, TheEndsMayBeOnDifferentThreads) {
+TEST_F(DuplexTest, TheEndsCanBeOnDifferentThreads) {
   std::string sent(200'000, '\0');
   for (size_t i = 0; i < sent.size(); ++i) {
     sent[i] = static_cast<char>(i * 2654435761u >> 13);
@@ -222,7 +222,7 @@ TEST_F(DuplexTest, TheEndsMayBeOnDifferentThreads) {
   echo.join();
 }
 
-TEST_F(DuplexTest, Panics) {
+TEST_F(DuplexTest, MisusePanics) {
   EXPECT_PANIC(Duplex(0), "Duplex");
   auto [a, b] = Duplex(1);
   auto read = Read(b, absl::MakeSpan(buffer_));

@@ -21,7 +21,7 @@ class FlushTest : public IoTest {
   ScriptedWriter writer_;
 };
 
-TEST_F(FlushTest, FlushesWhenItCan) {
+TEST_F(FlushTest, FlushesWhenTheWriterIsReady) {
   ASSERT_TRUE(Run(Write(writer_, "abc")).ok());
   writer_.BePendingInTurns();
   auto flush = Flush(writer_);
@@ -31,7 +31,7 @@ TEST_F(FlushTest, FlushesWhenItCan) {
   EXPECT_EQ(writer_.flushed(), 3u);
 }
 
-TEST_F(FlushTest, ShutsDownWhenItCan) {
+TEST_F(FlushTest, ShutsDownWhenTheWriterIsReady) {
   writer_.BePendingInTurns();
   auto shutdown = Shutdown(writer_);
   ASSERT_TRUE(Poll(shutdown).IsPending());
@@ -48,7 +48,7 @@ TEST_F(FlushTest, AnErrorIsPassedOn) {
   EXPECT_FALSE(writer_.is_shut_down());
 }
 
-TEST_F(FlushTest, PolledAfterItsEndIsAPanic) {
+TEST_F(FlushTest, PollingACompleteFuturePanics) {
   auto flush = Flush(writer_);
   ASSERT_TRUE(Poll(flush).IsReady());
   EXPECT_PANIC((void)Poll(flush), "Flush");

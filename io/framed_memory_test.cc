@@ -37,9 +37,9 @@ class FramedMemoryTest : public IoTest {
   // Checks the items that `codec` makes of `text`, which arrives in two parts,
   // if an allocation for the first item fails.
   template <class C>
-  void ExpectEachGivenOnce(C codec, std::string_view text,
-                           const std::vector<std::string>& expected,
-                           size_t first_part = std::string_view::npos) {
+  void ExpectEachReturnedOnce(C codec, std::string_view text,
+                              const std::vector<std::string>& expected,
+                              size_t first_part = std::string_view::npos) {
     std::optional<ScriptedReader> stream;
     std::optional<Framed<ScriptedReader&, C>> framed;
     const auto start = [&] {
@@ -66,7 +66,7 @@ class FramedMemoryTest : public IoTest {
   const std::string frame_ = std::string(100, 'y');
 };
 
-TEST_F(FramedMemoryTest, NoFrameIsTornThatIsNotTaken) {
+TEST_F(FramedMemoryTest, ARefusedFrameIsNotTorn) {
   ScriptedWriter stream;
   Framed framed(stream, LengthCodec());
   const auto feed = [&] { return framed.Feed(frame_).ok(); };
@@ -79,7 +79,7 @@ TEST_F(FramedMemoryTest, NoFrameIsTornThatIsNotTaken) {
               Each("'" + frame_ + "'"));
 }
 
-TEST_F(FramedMemoryTest, AFrameThatIsNotGivenIsGivenLater) {
+TEST_F(FramedMemoryTest, AFrameIsReturnedAfterMemoryIsFree) {
   const std::string_view too_long("\0\0\0\xc8", 4);
   const std::string_view header("\0\0\0\x64", 4);
   std::optional<ScriptedReader> stream;
@@ -107,21 +107,21 @@ TEST_F(FramedMemoryTest, AFrameThatIsNotGivenIsGivenLater) {
   EXPECT_GT(FailEachAllocation(next, check), 0);
 }
 
-TEST_F(FramedMemoryTest, EachLineIsGivenOnce) {
-  ExpectEachGivenOnce(LineCodec(100), frame_ + "\nend\n",
-                      {"'" + frame_ + "'", "'end'"});
+TEST_F(FramedMemoryTest, EachLineIsReturnedOnce) {
+  ExpectEachReturnedOnce(LineCodec(100), frame_ + "\nend\n",
+                         {"'" + frame_ + "'", "'end'"});
 }
 
-TEST_F(FramedMemoryTest, TheLastLineIsGivenOnce) {
-  ExpectEachGivenOnce(LineCodec(100), frame_, {"'" + frame_ + "'"});
+TEST_F(FramedMemoryTest, TheLastLineIsReturnedOnce) {
+  ExpectEachReturnedOnce(LineCodec(100), frame_, {"'" + frame_ + "'"});
 }
 
 TEST_F(FramedMemoryTest, ALineThatIsTooLongIsReportedOnce) {
   // The end of the line has already arrived, arrives later or does not arrive.
   const std::vector<std::string> both = {"RESOURCE_EXHAUSTED", "'end'"};
-  ExpectEachGivenOnce(LineCodec(99), frame_ + "\nend\n", both);
-  ExpectEachGivenOnce(LineCodec(50), frame_ + frame_ + "\nend\n", both, 80);
-  ExpectEachGivenOnce(LineCodec(99), frame_, {"RESOURCE_EXHAUSTED"});
+  ExpectEachReturnedOnce(LineCodec(99), frame_ + "\nend\n", both);
+  ExpectEachReturnedOnce(LineCodec(50), frame_ + frame_ + "\nend\n", both, 80);
+  ExpectEachReturnedOnce(LineCodec(99), frame_, {"RESOURCE_EXHAUSTED"});
 }
 
 TEST_F(FramedMemoryTest, AFrameThatIsTooLongIsReportedOnce) {
@@ -130,13 +130,13 @@ TEST_F(FramedMemoryTest, AFrameThatIsTooLongIsReportedOnce) {
       "\0\0\0\x03"
       "end",
       7);
-  ExpectEachGivenOnce(LengthCodec(99), header + frame_ + end,
-                      {"RESOURCE_EXHAUSTED", "'end'"});
+  ExpectEachReturnedOnce(LengthCodec(99), header + frame_ + end,
+                         {"RESOURCE_EXHAUSTED", "'end'"});
 }
 
-TEST_F(FramedMemoryTest, AFrameThatIsCutOffIsReportedOnce) {
+TEST_F(FramedMemoryTest, ATruncatedFrameIsReportedOnce) {
   const std::string header("\0\0\0\x64", 4);
-  ExpectEachGivenOnce(LengthCodec(), header + "yyy", {"OUT_OF_RANGE"});
+  ExpectEachReturnedOnce(LengthCodec(), header + "yyy", {"OUT_OF_RANGE"});
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_F(FramedTest, RefersToAnLvalueAndOwnsAnRvalue) {
   EXPECT_THAT(ReadFrames(owns), ElementsAre("'one'"));
 }
 
-TEST_F(FramedTest, GivesFramesHoweverTheyArrive) {
+TEST_F(FramedTest, ReturnsFramesHoweverTheyAreSplit) {
   ScriptedReader stream;
   stream.Bytes("on").Pending().Bytes("e\ntw").Pending().Bytes("o\nthree\nlast");
   Framed framed(stream, LineCodec());
@@ -93,7 +93,7 @@ TEST_F(FramedTest, ADestroyedNextLosesNothing) {
   EXPECT_THAT(ReadFrames(framed), ElementsAre("'one'"));
 }
 
-TEST_F(FramedTest, AnErrorOfTheCodecIsAboutOneFrame) {
+TEST_F(FramedTest, AnErrorOfTheCodecConcernsOneFrame) {
   ScriptedReader stream("1234\n12345678\nx\n");
   Framed framed(stream, LineCodec(4));
   EXPECT_THAT(ReadFrames(framed),
@@ -121,7 +121,7 @@ class StatusCodec {
   }
 };
 
-TEST_F(FramedTest, ErrorsAreNoFramesThatAreErrors) {
+TEST_F(FramedTest, AnErrorDiffersFromAFrameThatIsAnError) {
   ScriptedReader stream;
   stream.Bytes("x?").Error(absl::UnavailableError("reset"));
   Framed framed(stream, StatusCodec());
@@ -147,7 +147,7 @@ TEST_F(FramedTest, AnEndWithinAFrameIsAnError) {
   EXPECT_THAT(ReadFrames(framed), ElementsAre("'x'", "OUT_OF_RANGE"));
 }
 
-TEST_F(FramedTest, ALongFrameComesWhole) {
+TEST_F(FramedTest, ALongFrameIsReturnedWhole) {
   std::string sent(1'000'000, '\0');
   for (size_t i = 0; i < sent.size(); ++i) {
     sent[i] = static_cast<char>(i * 2654435761u >> 13);
@@ -203,7 +203,7 @@ TEST_F(FramedTest, TheSameBytesAreNotDecodedAgain) {
   EXPECT_THAT(ReadFrames(framed), ElementsAre("'incomplete'"));
 }
 
-TEST_F(FramedTest, WhatHasBeenSentIsNotKeptWhereThereIsAlwaysMore) {
+TEST_F(FramedTest, SentBytesAreReleasedWhileMoreAreSent) {
   ScriptedWriter stream;
   stream.TakeAtMost(8);
   stream.BePendingInTurns();
@@ -231,7 +231,7 @@ TEST_F(FramedTest, SendsFrames) {
   EXPECT_EQ(stream.flushed(), 14u);
 }
 
-TEST_F(FramedTest, WhatIsFedIsSentWithTheNext) {
+TEST_F(FramedTest, AFedFrameIsSentWithTheNext) {
   ScriptedWriter stream;
   Framed framed(stream, LineCodec());
   EXPECT_TRUE(framed.Feed("one").ok());
@@ -260,7 +260,7 @@ TEST_F(FramedTest, ADestroyedSendTearsNoFrame) {
   EXPECT_EQ(stream.written(), "one\ntwo\n");
 }
 
-TEST_F(FramedTest, AFrameThatIsRefusedIsNotSent) {
+TEST_F(FramedTest, ARefusedFrameIsNotSent) {
   ScriptedWriter stream;
   Framed framed(stream, LineCodec(4));
   EXPECT_EQ(Run(framed.Send("12345")).code(),
@@ -279,7 +279,7 @@ TEST_F(FramedTest, ErrorsOfWritingArePassedOn) {
   EXPECT_EQ(Run(framed.Flush()).code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(FramedTest, ADestroyedNextWaitsNoMore) {
+TEST_F(FramedTest, ADestroyedNextIsNotWoken) {
   auto [near, far] = Duplex(64);
   Framed framed(std::move(near), LineCodec());
   {
@@ -293,7 +293,7 @@ TEST_F(FramedTest, ADestroyedNextWaitsNoMore) {
   EXPECT_EQ(Run(Next(framed))->value(), "one");
 }
 
-TEST_F(FramedTest, GivesTheStreamBack) {
+TEST_F(FramedTest, ReleasesItsStream) {
   auto [near, far] = Duplex(64);
   ASSERT_TRUE(Run(WriteAll(far, "one\n")).ok());
   Framed framed(std::move(near), LineCodec());
@@ -313,7 +313,7 @@ Co<absl::Status> Echo(DuplexStream stream) {
   co_return absl::OkStatus();
 }
 
-TEST_F(FramedTest, ACoroutineServesWithIt) {
+TEST_F(FramedTest, ACoroutineServesAStreamOfFrames) {
   auto [near, far] = Duplex(64);
   Co<absl::Status> echo = Echo(std::move(near));
   ASSERT_TRUE(Poll(echo).IsPending());
@@ -326,7 +326,7 @@ TEST_F(FramedTest, ACoroutineServesWithIt) {
 }
 
 // R13.
-TEST_F(FramedTest, ManyFramesLetOthersRun) {
+TEST_F(FramedTest, ManyFramesLetOtherTasksRun) {
   std::string text;
   for (uint32_t i = 0; i < 2 * kBudgetPerPoll; ++i) text += "x\n";
   ScriptedReader stream(text);
@@ -339,7 +339,7 @@ TEST_F(FramedTest, ManyFramesLetOthersRun) {
   EXPECT_EQ(task_.wakes(), 1);
 }
 
-TEST_F(FramedTest, PolledAfterItsEndIsAPanic) {
+TEST_F(FramedTest, PollingACompleteFuturePanics) {
   ScriptedWriter stream;
   Framed framed(stream, LineCodec(4));
   auto send = framed.Send("one");

@@ -28,7 +28,7 @@ std::string Encode(const LengthCodec& codec, std::string_view frame) {
   return out;
 }
 
-TEST(LengthCodecTest, TheLengthIsInFrontTheMostSignificantByteFirst) {
+TEST(LengthCodecTest, EncodesABigEndianLengthPrefix) {
   EXPECT_EQ(Encode(LengthCodec(), "ab"), std::string("\0\0\0\2ab", 6));
   EXPECT_EQ(Encode(LengthCodec(9, 1), "ab"), "\2ab");
   EXPECT_EQ(Encode(LengthCodec(999, 2), std::string(258, 'x')).substr(0, 3),
@@ -36,7 +36,7 @@ TEST(LengthCodecTest, TheLengthIsInFrontTheMostSignificantByteFirst) {
   EXPECT_EQ(Encode(LengthCodec(9, 8), ""), std::string(8, '\0'));
 }
 
-TEST(LengthCodecTest, WhatIsEncodedIsDecodedHoweverItArrives) {
+TEST(LengthCodecTest, DecodesFramesHoweverTheyAreSplit) {
   for (const size_t length_size : {1, 2, 4, 8}) {
     const LengthCodec codec(100, length_size);
     const std::string text = absl::StrCat(
@@ -48,7 +48,7 @@ TEST(LengthCodecTest, WhatIsEncodedIsDecodedHoweverItArrives) {
   }
 }
 
-TEST(LengthCodecTest, AFrameThatIsTooLongIsOneErrorHoweverItArrives) {
+TEST(LengthCodecTest, ATooLongFrameIsOneErrorHoweverItIsSplit) {
   const LengthCodec codec(4);
   const LengthCodec other(100);
   const std::string text =
@@ -72,7 +72,7 @@ TEST(LengthCodecTest, AnEndWithinAFrameIsOutOfRange) {
               ElementsAre("RESOURCE_EXHAUSTED", "OUT_OF_RANGE"));
 }
 
-TEST(LengthCodecTest, TheLargestLengthIsNoFrame) {
+TEST(LengthCodecTest, TheLargestLengthIsRefused) {
   for (const size_t length_size : {1, 2, 4, 8}) {
     LengthCodec codec(100, length_size);
     const std::string text(length_size, '\xff');
@@ -82,7 +82,7 @@ TEST(LengthCodecTest, TheLargestLengthIsNoFrame) {
   }
 }
 
-TEST(LengthCodecTest, TooMuchIsInvalidArgument) {
+TEST(LengthCodecTest, EncodingATooLongFrameIsInvalidArgument) {
   std::string out;
   EXPECT_EQ(LengthCodec(4).Encode("12345", out).code(),
             absl::StatusCode::kInvalidArgument);
@@ -92,7 +92,7 @@ TEST(LengthCodecTest, TooMuchIsInvalidArgument) {
   EXPECT_EQ(out, "");
 }
 
-TEST(LengthCodecTest, OtherSizesArePanics) {
+TEST(LengthCodecTest, UnsupportedLengthSizesPanic) {
   EXPECT_PANIC(LengthCodec(4, 3), "LengthCodec");
   EXPECT_PANIC(LengthCodec(4, 0), "LengthCodec");
 }

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 
 static_assert(Codec<LineCodec>);
 
-TEST(LineCodecTest, LinesEndWithEitherEndHoweverTheyArrive) {
+TEST(LineCodecTest, LinesEndWithLfOrCrLfHoweverTheyAreSplit) {
   for (size_t step = 1; step < 30; ++step) {
     EXPECT_THAT(
         DecodeInSteps(LineCodec(), "one\ntwo\r\n\n\r\nthr\ree\nlast", step),
@@ -33,7 +33,7 @@ TEST(LineCodecTest, LinesEndWithEitherEndHoweverTheyArrive) {
   }
 }
 
-TEST(LineCodecTest, ALineThatIsTooLongIsOneErrorHoweverItArrives) {
+TEST(LineCodecTest, ATooLongLineIsOneErrorHoweverItIsSplit) {
   for (size_t step = 1; step < 40; ++step) {
     EXPECT_THAT(
         DecodeInSteps(LineCodec(4), "1234\n12345\n1234\r\n1234567890\nx", step),
@@ -47,13 +47,13 @@ TEST(LineCodecTest, ALineThatIsTooLongIsOneErrorHoweverItArrives) {
   }
 }
 
-TEST(LineCodecTest, ALimitThatNothingReachesIsNone) {
+TEST(LineCodecTest, TheLargestLimitIsNoLimit) {
   constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
   EXPECT_THAT(DecodeInSteps(LineCodec(kNoLimit), "one\ntwo\n", 2),
               ElementsAre("'one'", "'two'"));
 }
 
-TEST(LineCodecTest, NoMoreIsKeptThanTheLimit) {
+TEST(LineCodecTest, KeepsAtMostTheLimit) {
   LineCodec codec(100);
   std::string buffer;
   for (int i = 0; i < 1000; ++i) {
@@ -65,7 +65,7 @@ TEST(LineCodecTest, NoMoreIsKeptThanTheLimit) {
   }
 }
 
-TEST(LineCodecTest, Encodes) {
+TEST(LineCodecTest, EncodesLines) {
   std::string out = "before\n";
   EXPECT_TRUE(LineCodec().Encode("one", out).ok());
   EXPECT_TRUE(LineCodec().Encode("", out).ok());
@@ -73,7 +73,7 @@ TEST(LineCodecTest, Encodes) {
   EXPECT_EQ(out, "before\none\n\ntwo\n");
 }
 
-TEST(LineCodecTest, WhatCannotBeOneLineIsInvalidArgument) {
+TEST(LineCodecTest, EncodingALineBreakIsInvalidArgument) {
   std::string out;
   for (const std::string_view line : {"a\nb", "a\n", "a\r", "\r\n", "abcde"}) {
     EXPECT_EQ(LineCodec(4).Encode(line, out).code(),

@@ -34,7 +34,7 @@ TEST_F(ReadExactTest, GathersPieces) {
   EXPECT_EQ(std::string_view(rest, 2), "ef");
 }
 
-TEST_F(ReadExactTest, NothingIsAtOnce) {
+TEST_F(ReadExactTest, ReadingZeroBytesIsReadyAtOnce) {
   ScriptedReader reader;
   EXPECT_TRUE(Run(ReadExact(reader, {})).ok());
   EXPECT_EQ(reader.polls(), 0);
@@ -55,7 +55,7 @@ TEST_F(ReadExactTest, AnErrorIsPassedOn) {
             absl::UnavailableError("reset"));
 }
 
-TEST_F(ReadExactTest, DestroyedItHasFilledTheFront) {
+TEST_F(ReadExactTest, ACancelledReadHasFilledTheFront) {
   ScriptedReader reader;
   reader.Bytes("ab").Pending().Bytes("cd");
   size_t filled;
@@ -70,7 +70,7 @@ TEST_F(ReadExactTest, DestroyedItHasFilledTheFront) {
   EXPECT_EQ(std::string_view(buffer_, 4), "abcd");
 }
 
-TEST_F(ReadExactTest, PolledAfterItsEndIsAPanic) {
+TEST_F(ReadExactTest, PollingACompleteReadPanics) {
   ScriptedReader reader;
   auto read = ReadExact(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());

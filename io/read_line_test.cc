@@ -29,7 +29,7 @@ class ReadLineTest : public IoTest {
   }
 };
 
-TEST_F(ReadLineTest, LinesEndWithEitherEnd) {
+TEST_F(ReadLineTest, LinesEndWithLfOrCrLf) {
   ScriptedReader stream("one\ntwo\r\n\n\r\nthr\ree\nlast");
   BufReader reader(stream);
   EXPECT_EQ(Next(reader), "'one'");
@@ -42,7 +42,7 @@ TEST_F(ReadLineTest, LinesEndWithEitherEnd) {
   EXPECT_EQ(Next(reader), "end");
 }
 
-TEST_F(ReadLineTest, AnEndInTwoPiecesIsOne) {
+TEST_F(ReadLineTest, ASplitCrLfIsOneLineEnd) {
   ScriptedReader stream;
   stream.Bytes("one\r").Pending().Bytes("\ntwo");
   BufReader reader(stream);
@@ -57,7 +57,7 @@ TEST_F(ReadLineTest, ACarriageReturnAtTheEndOfTheStreamStays) {
   EXPECT_EQ(Next(reader), "end");
 }
 
-TEST_F(ReadLineTest, DestroyedItLosesNothing) {
+TEST_F(ReadLineTest, ACancelledReadLosesNothing) {
   ScriptedReader stream;
   stream.Bytes("one\r").Pending().Bytes("\n");
   BufReader reader(stream);
@@ -82,7 +82,7 @@ TEST_F(ReadLineTest, ALoopThatCollectsLinesEndsWithTheStream) {
   EXPECT_EQ(lines, "onetwolast");
 }
 
-TEST_F(ReadLineTest, DestroyedBeforeTheEndOfTheStreamItLosesNothing) {
+TEST_F(ReadLineTest, AReadCancelledBeforeTheEndOfTheStreamLosesNothing) {
   ScriptedReader stream;
   stream.Bytes("one").Pending();
   BufReader reader(stream);

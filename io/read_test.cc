@@ -22,14 +22,14 @@ class ReadTest : public IoTest {
   char buffer_[8];
 };
 
-TEST_F(ReadTest, GivesWhatThereIs) {
+TEST_F(ReadTest, ReadsTheAvailableBytes) {
   ScriptedReader reader;
   reader.Bytes("abc").Bytes("def");
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 3u);
   EXPECT_EQ(std::string_view(buffer_, 3), "abc");
 }
 
-TEST_F(ReadTest, Waits) {
+TEST_F(ReadTest, WaitsForBytes) {
   ScriptedReader reader;
   reader.Pending().Bytes("x");
   auto read = Read(reader, absl::MakeSpan(buffer_));
@@ -37,7 +37,7 @@ TEST_F(ReadTest, Waits) {
   EXPECT_EQ(Poll(read)->value(), 1u);
 }
 
-TEST_F(ReadTest, TheEndIsZeroAndAnErrorIsPassedOn) {
+TEST_F(ReadTest, TheEndReadsZeroAndAnErrorIsPassedOn) {
   ScriptedReader reader;
   reader.Error(absl::UnavailableError("reset"));
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).status(),
@@ -45,7 +45,7 @@ TEST_F(ReadTest, TheEndIsZeroAndAnErrorIsPassedOn) {
   EXPECT_EQ(Run(Read(reader, absl::MakeSpan(buffer_))).value(), 0u);
 }
 
-TEST_F(ReadTest, PolledAfterItsEndIsAPanic) {
+TEST_F(ReadTest, PollingACompleteReadPanics) {
   ScriptedReader reader;
   auto read = Read(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());

@@ -20,7 +20,7 @@ static_assert(Future<ReadToEndFuture<ScriptedReader>>);
 
 class ReadToEndTest : public IoTest {};
 
-TEST_F(ReadToEndTest, AddsAllToTheString) {
+TEST_F(ReadToEndTest, AppendsAllBytesToTheString) {
   ScriptedReader reader;
   reader.Bytes("abc").Pending().Bytes("def");
   std::string out = "> ";
@@ -28,14 +28,14 @@ TEST_F(ReadToEndTest, AddsAllToTheString) {
   EXPECT_EQ(out, "> abcdef");
 }
 
-TEST_F(ReadToEndTest, NothingIsNothing) {
+TEST_F(ReadToEndTest, AnEmptyStreamAppendsNothing) {
   ScriptedReader reader;
   std::string out;
   EXPECT_EQ(Run(ReadToEnd(reader, out)).value(), 0u);
   EXPECT_EQ(out, "");
 }
 
-TEST_F(ReadToEndTest, GrowsAsMuchAsItTakes) {
+TEST_F(ReadToEndTest, GrowsTheStringAsNeeded) {
   std::string sent(3'000'000, '\0');
   for (size_t i = 0; i < sent.size(); ++i) {
     sent[i] = static_cast<char>(i * 2654435761u >> 13);
@@ -50,7 +50,7 @@ TEST_F(ReadToEndTest, GrowsAsMuchAsItTakes) {
 
 // The bytes by which a string grows are written twice: as zeros, and by the
 // read.
-TEST_F(ReadToEndTest, ALargeCapacityIsNotWrittenForAFewBytes) {
+TEST_F(ReadToEndTest, AFewBytesDoNotTouchALargeCapacity) {
   ScriptedReader reader("four");
   std::string out;
   out.reserve(size_t{256} << 20);
@@ -74,7 +74,7 @@ TEST_F(ReadToEndTest, MoreThanTheLimitIsResourceExhausted) {
   EXPECT_EQ(out, "abcde");
 }
 
-TEST_F(ReadToEndTest, WhatCameBeforeAnErrorIsKept) {
+TEST_F(ReadToEndTest, BytesBeforeAnErrorAreKept) {
   ScriptedReader reader;
   reader.Bytes("abc").Error(absl::UnavailableError("reset"));
   std::string out;
@@ -83,7 +83,7 @@ TEST_F(ReadToEndTest, WhatCameBeforeAnErrorIsKept) {
   EXPECT_EQ(out, "abc");
 }
 
-TEST_F(ReadToEndTest, DestroyedItLosesNothing) {
+TEST_F(ReadToEndTest, ACancelledReadLosesNothing) {
   ScriptedReader reader;
   reader.Bytes("abc").Pending().Bytes("def");
   std::string out;
@@ -96,7 +96,7 @@ TEST_F(ReadToEndTest, DestroyedItLosesNothing) {
   EXPECT_EQ(out, "abcdef");
 }
 
-TEST_F(ReadToEndTest, DestroyedBeforeItBeganItChangesNothing) {
+TEST_F(ReadToEndTest, AnUnpolledReadChangesNothing) {
   ScriptedReader reader("abc");
   std::string out = "1";
   {
@@ -107,7 +107,7 @@ TEST_F(ReadToEndTest, DestroyedBeforeItBeganItChangesNothing) {
   EXPECT_EQ(reader.polls(), 0);
 }
 
-TEST_F(ReadToEndTest, PolledAfterItsEndIsAPanic) {
+TEST_F(ReadToEndTest, PollingACompleteReadPanics) {
   ScriptedReader reader;
   std::string out;
   auto read = ReadToEnd(reader, out);

@@ -19,7 +19,7 @@ static_assert(Future<ReadUntilFuture<BufReader<ScriptedReader>>>);
 
 class ReadUntilTest : public IoTest {};
 
-TEST_F(ReadUntilTest, TakesUpToAndWithTheDelimiter) {
+TEST_F(ReadUntilTest, ReadsUpToAndIncludingTheDelimiter) {
   ScriptedReader stream("ab;;cd");
   BufReader reader(stream);
   std::string out;
@@ -33,7 +33,7 @@ TEST_F(ReadUntilTest, TakesUpToAndWithTheDelimiter) {
   EXPECT_EQ(out, "ab;;cd");
 }
 
-TEST_F(ReadUntilTest, ARecordMayBeLongerThanTheBuffer) {
+TEST_F(ReadUntilTest, ARecordCanBeLongerThanTheBuffer) {
   ScriptedReader stream("abcdefghij;k");
   BufReader reader(stream, 3);
   std::string out;
@@ -41,7 +41,7 @@ TEST_F(ReadUntilTest, ARecordMayBeLongerThanTheBuffer) {
   EXPECT_EQ(out, "abcdefghij;");
 }
 
-TEST_F(ReadUntilTest, DestroyedItLosesNothing) {
+TEST_F(ReadUntilTest, ACancelledReadLosesNothing) {
   ScriptedReader stream;
   stream.Bytes("abc").Pending().Bytes("d;e");
   BufReader reader(stream);
@@ -68,7 +68,7 @@ TEST_F(ReadUntilTest, TheLimitCountsTheDelimiter) {
   EXPECT_EQ(reader.buffered(), ";");
 }
 
-TEST_F(ReadUntilTest, TheLimitHoldsOverSeveralReads) {
+TEST_F(ReadUntilTest, TheLimitSpansSeveralReads) {
   ScriptedReader stream;
   stream.Bytes("ab").Bytes("cd").Bytes("ef");
   BufReader reader(stream);
@@ -88,7 +88,7 @@ TEST_F(ReadUntilTest, AnErrorIsPassedOn) {
   EXPECT_EQ(out, "ab");
 }
 
-TEST_F(ReadUntilTest, PolledAfterItsEndIsAPanic) {
+TEST_F(ReadUntilTest, PollingACompleteReadPanics) {
   ScriptedReader stream;
   BufReader reader(stream);
   std::string out;

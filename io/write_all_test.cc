@@ -19,7 +19,7 @@ class WriteAllTest : public IoTest {
   ScriptedWriter writer_;
 };
 
-TEST_F(WriteAllTest, WritesPieceByPiece) {
+TEST_F(WriteAllTest, WritesInPieces) {
   writer_.TakeAtMost(2);
   writer_.BePendingInTurns();
   EXPECT_TRUE(Run(WriteAll(writer_, "abcde")).ok());
@@ -27,12 +27,12 @@ TEST_F(WriteAllTest, WritesPieceByPiece) {
   EXPECT_EQ(writer_.writes(), 3);
 }
 
-TEST_F(WriteAllTest, NothingIsAtOnce) {
+TEST_F(WriteAllTest, WritingZeroBytesIsReadyAtOnce) {
   writer_.Block();
   EXPECT_TRUE(Run(WriteAll(writer_, "")).ok());
 }
 
-TEST_F(WriteAllTest, TellsWhatIsLeft) {
+TEST_F(WriteAllTest, ReturnsTheUnwrittenRest) {
   writer_.TakeAtMost(2);
   writer_.BePendingInTurns();
   auto write = WriteAll(writer_, "abcde");
@@ -52,12 +52,12 @@ TEST_F(WriteAllTest, AnErrorIsPassedOn) {
   EXPECT_EQ(*Poll(write), absl::UnavailableError("reset"));
 }
 
-TEST_F(WriteAllTest, AWriterThatTakesNothingIsInternal) {
+TEST_F(WriteAllTest, AWriterThatAcceptsNoByteIsInternal) {
   writer_.TakeAtMost(0);
   EXPECT_EQ(Run(WriteAll(writer_, "a")).code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(WriteAllTest, PolledAfterItsEndIsAPanic) {
+TEST_F(WriteAllTest, PollingACompleteWritePanics) {
   auto write = WriteAll(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
   EXPECT_PANIC((void)Poll(write), "WriteAll");

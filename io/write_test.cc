@@ -22,13 +22,13 @@ class WriteTest : public IoTest {
   ScriptedWriter writer_;
 };
 
-TEST_F(WriteTest, WritesWhatItCan) {
+TEST_F(WriteTest, WritesWhatFits) {
   writer_.TakeAtMost(2);
   EXPECT_EQ(Run(Write(writer_, "abc")).value(), 2u);
   EXPECT_EQ(writer_.written(), "ab");
 }
 
-TEST_F(WriteTest, WaitsAndDestroyedHasWrittenNothing) {
+TEST_F(WriteTest, WaitsAndWritesNothingIfCancelled) {
   writer_.Block();
   {
     auto write = Write(writer_, "abc");
@@ -37,7 +37,7 @@ TEST_F(WriteTest, WaitsAndDestroyedHasWrittenNothing) {
   EXPECT_EQ(writer_.written(), "");
 }
 
-TEST_F(WriteTest, PartsGoInOneCall) {
+TEST_F(WriteTest, WritesPartsInOneCall) {
   const std::string_view parts[] = {"ab", "", "cd"};
   EXPECT_EQ(Run(WriteVectored(writer_, parts)).value(), 4u);
   EXPECT_EQ(writer_.written(), "abcd");
@@ -50,7 +50,7 @@ TEST_F(WriteTest, AnErrorIsPassedOn) {
             absl::UnavailableError("reset"));
 }
 
-TEST_F(WriteTest, PolledAfterItsEndIsAPanic) {
+TEST_F(WriteTest, PollingACompleteWritePanics) {
   auto write = Write(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
   EXPECT_PANIC((void)Poll(write), "Write");

@@ -12,7 +12,7 @@
 namespace rouse {
 namespace {
 
-TEST(AdoptFdTest, MakesItNonBlockingAndClosedOnExec) {
+TEST(AdoptFdTest, MakesTheDescriptorNonBlockingAndCloseOnExec) {
   int fds[2];
   ASSERT_EQ(pipe(fds), 0);
   EXPECT_TRUE(internal::AdoptFd(fds[0]).ok());
@@ -34,7 +34,7 @@ TEST(AdoptFdTest, KeepsTheOtherFlags) {
   close(fd);
 }
 
-TEST(AdoptFdTest, CanBeMadeBlockingAgain) {
+TEST(AdoptFdTest, MakesTheDescriptorBlockingAgain) {
   const int fd = open("/dev/null", O_WRONLY | O_APPEND);
   ASSERT_GE(fd, 0);
   const int before = fcntl(fd, F_GETFL);
@@ -46,7 +46,7 @@ TEST(AdoptFdTest, CanBeMadeBlockingAgain) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(AdoptFdTest, WhatIsNotOpenIsFailedPrecondition) {
+TEST(AdoptFdTest, AClosedDescriptorIsFailedPrecondition) {
   EXPECT_EQ(internal::AdoptFd(-1).code(),
             absl::StatusCode::kFailedPrecondition);
 }

@@ -49,7 +49,7 @@ static_assert(std::is_same_v<FutureOutput<EnterFuture>, int>);
 
 class IoFutureTest : public IoTest {};
 
-TEST_F(IoFutureTest, AsksUntilItIsReadyAndGivesThat) {
+TEST_F(IoFutureTest, PollsUntilReadyAndReturnsTheResult) {
   Door door;
   EnterFuture enter(door, 3, 1);
   EXPECT_TRUE(Poll(enter).IsPending());
@@ -58,7 +58,7 @@ TEST_F(IoFutureTest, AsksUntilItIsReadyAndGivesThat) {
   EXPECT_EQ(*Poll(enter), 4);
 }
 
-TEST_F(IoFutureTest, WaitsInAPlaceOfItsOwn) {
+TEST_F(IoFutureTest, HasItsOwnWaiter) {
   Door door;
   EnterFuture first(door, 1, 0);
   EnterFuture second(door, 2, 0);
@@ -71,7 +71,7 @@ TEST_F(IoFutureTest, WaitsInAPlaceOfItsOwn) {
   EXPECT_EQ(door.waiter, waiter);
 }
 
-TEST_F(IoFutureTest, MayBeMovedBeforeItIsPolled) {
+TEST_F(IoFutureTest, CanBeMovedBeforeItIsPolled) {
   Door door;
   door.is_open = true;
   auto enter = std::make_unique<EnterFuture>(door, 2, 2);
@@ -80,7 +80,7 @@ TEST_F(IoFutureTest, MayBeMovedBeforeItIsPolled) {
   EXPECT_EQ(*Poll(moved), 4);
 }
 
-TEST_F(IoFutureTest, APollAfterTheResultIsAPanic) {
+TEST_F(IoFutureTest, PollingACompleteFuturePanics) {
   Door door;
   door.is_open = true;
   EnterFuture enter(door, 1, 0);

@@ -14,7 +14,7 @@ namespace {
 
 using internal::IoVectors;
 
-TEST(IoVectorsTest, LeavesOutWhatIsEmpty) {
+TEST(IoVectorsTest, LeavesOutEmptyParts) {
   const std::string_view parts[] = {"", "ab", "", "c"};
   IoVectors vectors(parts);
   ASSERT_EQ(vectors.size(), 2);
@@ -24,13 +24,13 @@ TEST(IoVectorsTest, LeavesOutWhatIsEmpty) {
   EXPECT_EQ(vectors.data()[1].iov_len, 1u);
 }
 
-TEST(IoVectorsTest, OfNothingThereIsNone) {
+TEST(IoVectorsTest, IsEmptyWithoutParts) {
   EXPECT_EQ(IoVectors({}).size(), 0);
   const std::string_view empty[] = {"", ""};
   EXPECT_EQ(IoVectors(empty).size(), 0);
 }
 
-TEST(IoVectorsTest, TakesTheFirstThatFitAndCountsNoEmptyOnes) {
+TEST(IoVectorsTest, TakesTheFirstPartsThatFitWithoutEmptyOnes) {
   const std::string_view bytes = "0123456789";
   std::vector<std::string_view> parts;
   for (size_t i = 0; i < 2 * IoVectors::kMaxParts; ++i) {

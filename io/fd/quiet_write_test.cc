@@ -81,7 +81,7 @@ class QuietWriteTest : public ::testing::TestWithParam<decltype(&QuietWrite)> {
   struct sigaction before_;
 };
 
-TEST_P(QuietWriteTest, WritesThePartsAsOne) {
+TEST_P(QuietWriteTest, WritesThePartsInOneCall) {
   const std::string_view parts[] = {"he", "", "llo"};
   EXPECT_EQ(GetParam()(fds_[1], absl::MakeConstSpan(parts)), 5);
   char buffer[8];
@@ -90,7 +90,7 @@ TEST_P(QuietWriteTest, WritesThePartsAsOne) {
   EXPECT_FALSE(IsBlocked());
 }
 
-TEST_P(QuietWriteTest, NoSignalComes) {
+TEST_P(QuietWriteTest, RaisesNoSignal) {
   WriteInVain();
   EXPECT_EQ(signals_, 0);
   EXPECT_FALSE(IsBlocked());
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(All, QuietWriteTest,
 
 // If the write blocks, the reader may close its end after a part has been
 // written.
-TEST_P(QuietWriteTest, NoSignalComesInTheMidst) {
+TEST_P(QuietWriteTest, RaisesNoSignalAfterAPartialWrite) {
   const std::string data(size_t{1} << 20, 'x');
   std::thread reading([this] {
     char byte;
@@ -130,7 +130,7 @@ TEST_P(QuietWriteTest, AnotherErrorIsPassedOn) {
   EXPECT_FALSE(IsBlocked());
 }
 
-TEST_P(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
+TEST_P(QuietWriteTest, LeavesNoPendingSignalIfBlocked) {
   const sigset_t sigpipe = SigPipe();
   sigset_t before;
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
@@ -141,7 +141,7 @@ TEST_P(QuietWriteTest, NoneIsPendingForAThreadThatBlocksIt) {
   EXPECT_EQ(signals_, 0);
 }
 
-TEST_P(QuietWriteTest, OneThatWasPendingStays) {
+TEST_P(QuietWriteTest, AnEarlierPendingSignalStays) {
   const sigset_t sigpipe = SigPipe();
   sigset_t before;
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &sigpipe, &before), 0);
@@ -152,7 +152,7 @@ TEST_P(QuietWriteTest, OneThatWasPendingStays) {
   EXPECT_EQ(signals_, 1);
 }
 
-TEST_P(QuietWriteTest, OneThatIsIgnoredStaysSo) {
+TEST_P(QuietWriteTest, AnIgnoredSignalStaysIgnored) {
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   ASSERT_EQ(sigaction(SIGPIPE, &ignore, nullptr), 0);
