@@ -60,7 +60,7 @@ class ChildTest : public ProcessTest {
   }
 };
 
-TEST_F(ChildTest, BytesGoBothWays) {
+TEST_F(ChildTest, TransfersBytesBothWays) {
   Child child = SpawnCat();
   std::optional<ChildStdin> input = child.TakeStdin();
   const std::optional<ChildStdout> output = child.TakeStdout();
@@ -76,7 +76,7 @@ TEST_F(ChildTest, BytesGoBothWays) {
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
 }
 
-TEST_F(ChildTest, MoreThanFitsIsWritten) {
+TEST_F(ChildTest, WritesMoreThanThePipeHolds) {
   Child child = SpawnCat();
   std::optional<ChildStdin> input = child.TakeStdin();
   const std::optional<ChildStdout> output = child.TakeStdout();
@@ -106,7 +106,7 @@ TEST_F(ChildTest, WaitClosesTheInput) {
   EXPECT_FALSE(child.TakeStdin().has_value());
 }
 
-TEST_F(ChildTest, WaitGivesTheSameAgain) {
+TEST_F(ChildTest, WaitReturnsTheSameStatusAgain) {
   Child child = Shell("exit 7").Spawn().value();
   EXPECT_EQ(Run(child.Wait())->code(), 7);
   EXPECT_EQ(Run(child.Wait())->code(), 7);
@@ -144,7 +144,7 @@ TEST_F(ChildTest, PollWaitClosesNothing) {
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
 }
 
-TEST_F(ChildTest, SignalsReachIt) {
+TEST_F(ChildTest, SignalsReachTheChild) {
   Child child = SpawnCat();
   EXPECT_TRUE(child.SendSignal(SIGTERM).ok());
   EXPECT_EQ(Run(child.Wait())->signal(), SIGTERM);
@@ -159,18 +159,18 @@ TEST_F(ChildTest, ASignalThatDoesNotExistIsInvalid) {
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
 }
 
-TEST_F(ChildTest, WhyASignalCannotBeSentIsTold) {
+TEST_F(ChildTest, AFailedSignalReportsTheReason) {
   Child child = SpawnCat();
-  absl::Status another_users, gone;
+  absl::Status another_users, no_process;
   const bool done =
       reactor::WithFailingCalls({SYS_pidfd_send_signal}, EPERM,
                                 [&] { another_users = child.Kill(); }) &&
       reactor::WithFailingCalls({SYS_pidfd_send_signal}, ESRCH,
-                                [&] { gone = child.Kill(); });
+                                [&] { no_process = child.Kill(); });
   EXPECT_TRUE(Run(child.Wait())->IsSuccess());
   if (!done) GTEST_SKIP() << "no filters of system calls here";
   EXPECT_TRUE(absl::IsPermissionDenied(another_users)) << another_users;
-  EXPECT_TRUE(absl::IsNotFound(gone)) << gone;
+  EXPECT_TRUE(absl::IsNotFound(no_process)) << no_process;
 }
 
 TEST_F(ChildTest, ASignalToAZombieHasNoEffect) {
@@ -203,7 +203,7 @@ TEST_F(ChildTest, PartsAreWrittenOneAfterTheOther) {
 }
 
 // The write does not raise SIGPIPE either, which would end this test.
-TEST_F(ChildTest, WritingToAChildThatHasEndedIsAnError) {
+TEST_F(ChildTest, WritingToAnExitedChildIsAnError) {
   Child child = SpawnCat();
   const std::optional<ChildStdin> input = child.TakeStdin();
   ASSERT_TRUE(child.Kill().ok());
@@ -231,7 +231,7 @@ TEST_F(ChildTest, AnotherSIGPIPEStaysPending) {
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
 }
 
-TEST_F(ChildTest, EmptyBuffersAreNoEnd) {
+TEST_F(ChildTest, AnEmptyReadIsNotTheEnd) {
   Child child = SpawnCat();
   const std::optional<ChildStdin> input = child.TakeStdin();
   const std::optional<ChildStdout> output = child.TakeStdout();
@@ -241,7 +241,7 @@ TEST_F(ChildTest, EmptyBuffersAreNoEnd) {
   EXPECT_TRUE(Run(child.Wait()).ok());
 }
 
-TEST_F(ChildTest, WaitWithOutputGivesWhatWasNotTaken) {
+TEST_F(ChildTest, WaitWithOutputReturnsTheUnreadOutput) {
   Child child = Shell("echo out; echo err >&2")
                     .Stdout(Stdio::Piped())
                     .Stderr(Stdio::Piped())
@@ -255,7 +255,7 @@ TEST_F(ChildTest, WaitWithOutputGivesWhatWasNotTaken) {
 }
 
 // The child is destroyed while the process runs, and the process ends later.
-TEST_F(ChildTest, ADestroyedChildGoesOnAndIsReaped) {
+TEST_F(ChildTest, ADestroyedChildContinuesAndIsReaped) {
   std::optional<ChildStdin> input;
   std::optional<ChildStdout> output;
   {
@@ -281,7 +281,7 @@ TEST_F(ChildTest, ADestroyedChildIsAZombieUntilTheReactorTurns) {
   AwaitNoChildren();
 }
 
-TEST_F(ChildTest, OneThatHasEndedIsReapedAtOnce) {
+TEST_F(ChildTest, AnExitedChildIsReapedAtOnce) {
   {
     Child child = Command("true").Stdout(Stdio::Piped()).Spawn().value();
     const std::optional<ChildStdout> output = child.TakeStdout();
@@ -290,7 +290,7 @@ TEST_F(ChildTest, OneThatHasEndedIsReapedAtOnce) {
   AwaitNoChildren();
 }
 
-TEST_F(ChildTest, KillOnDropKills) {
+TEST_F(ChildTest, KillOnDropKillsTheChild) {
   std::optional<ChildStdin> input;
   std::optional<ChildStdout> output;
   {
@@ -302,14 +302,14 @@ TEST_F(ChildTest, KillOnDropKills) {
   AwaitNoChildren();
 }
 
-TEST_F(ChildTest, AssignmentAbandonsTheOneBefore) {
+TEST_F(ChildTest, AssignmentAbandonsTheOldChild) {
   Child child = SpawnCat(/*kill_on_drop=*/true);
   child = Shell("exit 5").Spawn().value();
   EXPECT_EQ(Run(child.Wait())->code(), 5);
   AwaitNoChildren();
 }
 
-TEST_F(ChildTest, AMovedOneIsTheSame) {
+TEST_F(ChildTest, AMovedChildIsTheSameProcess) {
   Child child = SpawnCat(/*kill_on_drop=*/true);
   const pid_t pid = child.pid();
   Child moved = std::move(child);
@@ -318,7 +318,7 @@ TEST_F(ChildTest, AMovedOneIsTheSame) {
   EXPECT_TRUE(Run(moved.Wait())->IsSuccess());
 }
 
-TEST_F(ChildTest, OneThatWasMovedFromTakesNoOthersEnd) {
+TEST_F(ChildTest, AMovedFromChildReapsNoOtherProcess) {
   Child child = SpawnCat(/*kill_on_drop=*/true);
   Child other = Command("true").Spawn().value();
   AwaitZombie();
@@ -335,9 +335,9 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   const size_t descriptors = reactor::CountOpenFds();
   std::optional<ChildStdin> input;
   {
-    reactor::Reactor gone = reactor::Reactor::Create().value();
+    reactor::Reactor no_process = reactor::Reactor::Create().value();
     Child child =
-        Command("cat").Stdin(Stdio::Piped()).Spawn(gone.handle()).value();
+        Command("cat").Stdin(Stdio::Piped()).Spawn(no_process.handle()).value();
     input = child.TakeStdin();
   }
   EXPECT_FALSE(HasNoChildren());
@@ -349,7 +349,7 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   EXPECT_TRUE(HasNoChildren());
 }
 
-TEST_F(ChildTest, WhoseStatusWasTakenAwayIsAnError) {
+TEST_F(ChildTest, AStatusReapedByOtherCodeIsAnError) {
   Child child = Command("true").Spawn().value();
   ASSERT_EQ(waitpid(child.pid(), nullptr, 0), child.pid());
   const absl::Status status = Run(child.Wait()).status();
@@ -359,7 +359,7 @@ TEST_F(ChildTest, WhoseStatusWasTakenAwayIsAnError) {
 }
 
 // By then the process id may belong to an unrelated process.
-TEST_F(ChildTest, WhoseStatusWasTakenAwayIsSignalledNoMore) {
+TEST_F(ChildTest, AChildReapedByOtherCodeIsNotSignalled) {
   Child child = Command("true").Spawn().value();
   ASSERT_EQ(waitpid(child.pid(), nullptr, 0), child.pid());
   EXPECT_TRUE(absl::IsNotFound(child.SendSignal(SIGTERM)));
@@ -368,7 +368,7 @@ TEST_F(ChildTest, WhoseStatusWasTakenAwayIsSignalledNoMore) {
 
 // No operation uses the process id: all work as usual while kill() and
 // waitpid() fail.
-TEST_F(ChildTest, SignalsAndWaitsGoByTheDescriptor) {
+TEST_F(ChildTest, SignalsAndWaitsUseTheProcessDescriptor) {
   std::optional<Child> dropped = SpawnCat(/*kill_on_drop=*/true);
   const std::optional<ChildStdin> input = dropped->TakeStdin();
   const std::optional<ChildStdout> output = dropped->TakeStdout();
@@ -396,7 +396,7 @@ TEST_F(ChildTest, SignalsAndWaitsGoByTheDescriptor) {
   AwaitNoChildren();
 }
 
-TEST_F(ChildTest, WaitsByTheNumberWhereTheSystemKnowsNoOtherWay) {
+TEST_F(ChildTest, WaitsByProcessIdOnOldKernels) {
   Child child = Shell("exit 3").Spawn().value();
   std::optional<ExitStatus> status;
   AwaitZombie();
@@ -426,7 +426,7 @@ TEST_F(ChildTest, AShutdownOfTheReactorIsUnavailable) {
   EXPECT_EQ(child.TryWait().value()->signal(), SIGKILL);
 }
 
-TEST_F(ChildTest, ManyAtOnce) {
+TEST_F(ChildTest, ManyChildrenRunAtOnce) {
   std::vector<Child> children;
   for (int i = 0; i < 20; ++i) {
     children.push_back(Shell("exit " + std::to_string(i)).Spawn().value());
@@ -436,7 +436,7 @@ TEST_F(ChildTest, ManyAtOnce) {
   }
 }
 
-TEST_F(ChildTest, AFinishedFutureThatIsPolledIsAPanic) {
+TEST_F(ChildTest, PollingACompleteFuturePanics) {
   Child child = SpawnCat();
   const std::optional<ChildStdin> input = child.TakeStdin();
   const std::optional<ChildStdout> output = child.TakeStdout();

@@ -41,7 +41,7 @@ namespace {
 
 using CommandTest = ProcessTest;
 
-TEST_F(CommandTest, RunGivesTheExitCode) {
+TEST_F(CommandTest, RunReturnsTheExitCode) {
   EXPECT_TRUE(Run(Command("true").Run())->IsSuccess());
   const ExitStatus status = Run(Shell("exit 3").Run()).value();
   EXPECT_FALSE(status.IsSuccess());
@@ -50,7 +50,7 @@ TEST_F(CommandTest, RunGivesTheExitCode) {
   EXPECT_EQ(absl::StrCat(status), "exit code 3");
 }
 
-TEST_F(CommandTest, RunGivesTheSignal) {
+TEST_F(CommandTest, RunReturnsTheSignal) {
   const ExitStatus status = Run(Shell("kill -TERM $$").Run()).value();
   EXPECT_FALSE(status.IsSuccess());
   EXPECT_EQ(status.code(), std::nullopt);
@@ -58,7 +58,7 @@ TEST_F(CommandTest, RunGivesTheSignal) {
   EXPECT_EQ(absl::StrCat(status), "signal 15");
 }
 
-TEST_F(CommandTest, OutputGivesWhatIsWritten) {
+TEST_F(CommandTest, OutputReturnsTheWrittenBytes) {
   const ProcessOutput output =
       Run(Shell("echo out; echo err >&2; exit 1").Output()).value();
   EXPECT_EQ(output.out, "out\n");
@@ -67,7 +67,7 @@ TEST_F(CommandTest, OutputGivesWhatIsWritten) {
 }
 
 // The program writes more than both pipes hold, to both in turns.
-TEST_F(CommandTest, OutputReadsBothAtOnce) {
+TEST_F(CommandTest, OutputReadsBothStreamsConcurrently) {
   const ProcessOutput output =
       Run(Shell("head -c 200000 /dev/zero >&2; head -c 300000 /dev/zero; "
                 "head -c 200000 /dev/zero >&2")
@@ -83,7 +83,7 @@ TEST_F(CommandTest, OutputHasNoInput) {
   EXPECT_EQ(output.out, "");
 }
 
-TEST_F(CommandTest, OutputLeavesWhatWasSaid) {
+TEST_F(CommandTest, OutputKeepsConfiguredStreams) {
   const ProcessOutput output =
       Run(Shell("echo out; echo err >&2").Stderr(Stdio::Null()).Output())
           .value();
@@ -91,14 +91,14 @@ TEST_F(CommandTest, OutputLeavesWhatWasSaid) {
   EXPECT_EQ(output.err, "");
 }
 
-TEST_F(CommandTest, ArgumentsArePassedAsTheyAre) {
+TEST_F(CommandTest, ArgumentsArePassedUnchanged) {
   const ProcessOutput output =
       Run(Command("printf").Args({"%s|", "a b", "$HOME"}).Arg("'*'").Output())
           .value();
   EXPECT_EQ(output.out, "a b|$HOME|'*'|");
 }
 
-TEST_F(CommandTest, TheEnvironmentIsInheritedAndChanged) {
+TEST_F(CommandTest, TheEnvironmentIsInheritedAndCanBeChanged) {
   ASSERT_EQ(setenv("ROUSE_KEPT", "kept", 1), 0);
   ASSERT_EQ(setenv("ROUSE_GONE", "gone", 1), 0);
   const ProcessOutput output =
@@ -120,7 +120,7 @@ TEST_F(CommandTest, TheEnvironmentCanBeCleared) {
   EXPECT_EQ(output.out, "AFTER=2\n");
 }
 
-TEST_F(CommandTest, RunsWhereThereIsNoEnvironmentAtAll) {
+TEST_F(CommandTest, RunsWithoutAnyEnvironment) {
   char** const before = std::exchange(environ, nullptr);  // like clearenv()
   const auto output = Run(Command("/usr/bin/env").Env("NEW", "1").Output());
   environ = before;
@@ -128,11 +128,11 @@ TEST_F(CommandTest, RunsWhereThereIsNoEnvironmentAtAll) {
   EXPECT_EQ(output->out, "NEW=1\n");
 }
 
-TEST_F(CommandTest, RunsWhereItIsTold) {
+TEST_F(CommandTest, RunsInTheGivenDirectory) {
   EXPECT_EQ(Run(Command("pwd").CurrentDir("/").Output())->out, "/\n");
 }
 
-TEST_F(CommandTest, WhatDoesNotExistIsNotFound) {
+TEST_F(CommandTest, AMissingProgramIsNotFound) {
   const absl::Status status = Command("no-such-program").Spawn().status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
   EXPECT_NE(status.message().find("'no-such-program'"), std::string::npos);
@@ -142,11 +142,11 @@ TEST_F(CommandTest, WhatDoesNotExistIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(Run(Command("/no/such").Output()).status()));
 }
 
-TEST_F(CommandTest, WhatMayNotBeRunIsPermissionDenied) {
+TEST_F(CommandTest, AProgramThatCannotBeExecutedIsPermissionDenied) {
   EXPECT_TRUE(absl::IsPermissionDenied(Command("/").Spawn().status()));
 }
 
-TEST_F(CommandTest, WhatCannotBePassedOnIsInvalid) {
+TEST_F(CommandTest, StringsThatCannotBePassedAreInvalid) {
   const std::string zero("a\0b", 3);
   for (const Command& command :
        {Command(zero), Command("true").Arg(zero),
@@ -206,7 +206,7 @@ TEST_F(CommandTest, AStreamIsMadeBlocking) {
 
 // If the calling process has no standard streams, its own descriptors have
 // their numbers.
-TEST_F(CommandTest, SourcesMayHaveTheNumbersOfStandardStreams) {
+TEST_F(CommandTest, SourcesCanBeStandardDescriptors) {
   const OwnedFd saved_in(fcntl(0, F_DUPFD_CLOEXEC, 10));
   const OwnedFd saved_out(fcntl(1, F_DUPFD_CLOEXEC, 10));
   close(0);
@@ -227,7 +227,7 @@ TEST_F(CommandTest, TheChildGetsNoOtherDescriptor) {
   EXPECT_EQ(output.out, "4\n");
 }
 
-TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
+TEST_F(CommandTest, TheChildHasDefaultSignals) {
   // SIGPIPE notifies the program, although it is blocked here.
   sigset_t sigpipe, before;
   sigemptyset(&sigpipe);
@@ -240,7 +240,7 @@ TEST_F(CommandTest, TheChildsSignalsAreAsUsual) {
 
 // The slack of a runtime's threads would cost power, and children would inherit
 // it.
-TEST_F(CommandTest, TheChildsTimersHaveTheUsualSlack) {
+TEST_F(CommandTest, TheChildHasTheDefaultTimerSlack) {
   ASSERT_EQ(prctl(PR_SET_TIMERSLACK, 1UL), 0);
   const ProcessOutput output =
       Run(Command("cat").Arg("/proc/self/timerslack_ns").Output()).value();
@@ -250,7 +250,7 @@ TEST_F(CommandTest, TheChildsTimersHaveTheUsualSlack) {
 }
 
 // The error does not say that the program does not exist.
-TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
+TEST_F(CommandTest, AStatusReapedAtOnceByOtherCodeIsItsOwnError) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   for (int i = 0; i < 20; ++i) {
     const absl::StatusOr<Child> child = Command("true").Spawn();
@@ -263,7 +263,7 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayAtOnceIsAnErrorOfItsOwn) {
 
 // The process id is then free or belongs to another process, so nothing is
 // killed by its id.
-TEST_F(CommandTest, AnEndThatIsTakenAwayMeanwhileIsThatErrorToo) {
+TEST_F(CommandTest, AStatusReapedLaterByOtherCodeIsTheSameError) {
   for (const int error : {ESRCH, EINVAL}) {
     absl::Status status;
     if (!reactor::WithFailingCalls({SYS_pidfd_open}, error, [&] {
@@ -279,7 +279,7 @@ TEST_F(CommandTest, AnEndThatIsTakenAwayMeanwhileIsThatErrorToo) {
   }
 }
 
-TEST_F(CommandTest, CanHaveAProcessGroupOfItsOwn) {
+TEST_F(CommandTest, CanHaveItsOwnProcessGroup) {
   absl::StatusOr<Child> child =
       Command("cat").Stdin(Stdio::Piped()).ProcessGroup(0).Spawn();
   ASSERT_TRUE(child.ok()) << child.status();
@@ -295,12 +295,12 @@ TEST_F(CommandTest, ADestroyedRunIsReaped) {
   while (!HasNoChildren()) reactor_->Park();
 }
 
-TEST_F(CommandTest, WithoutAReactorNothingIsStarted) {
+TEST_F(CommandTest, StartsNothingWithoutAReactor) {
   const reactor::ScopedDefault none((reactor::Handle()));
   EXPECT_TRUE(absl::IsFailedPrecondition(Command("true").Spawn().status()));
 }
 
-TEST_F(CommandTest, AfterAShutdownNothingIsStarted) {
+TEST_F(CommandTest, StartsNothingAfterAShutdown) {
   reactor_->Shutdown();
   EXPECT_TRUE(absl::IsUnavailable(Command("true").Spawn().status()));
   EXPECT_TRUE(HasNoChildren());
@@ -308,7 +308,7 @@ TEST_F(CommandTest, AfterAShutdownNothingIsStarted) {
 
 // The resources set aside before the start are those that the child needs, and
 // no more.
-TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
+TEST_F(CommandTest, AChildNeedsOneDescriptorAndOneSource) {
   reactor::Reactor small = reactor::Reactor::Create({.max_sources = 1}).value();
   const int next = dup(STDIN_FILENO);
   ASSERT_EQ(close(next), 0);
@@ -327,7 +327,7 @@ TEST_F(CommandTest, NeedsOneDescriptorAndOneSource) {
 }
 
 // This is better than starting a program and killing it.
-TEST_F(CommandTest, NothingIsStartedThatCannotBeWaitedFor) {
+TEST_F(CommandTest, StartsNothingThatCannotBeAwaited) {
   // If `Spawn()` came to the start, the start would fail with the same error.
   for (const int call : {SYS_eventfd2, SYS_epoll_ctl}) {
     if (!reactor::WithFailingCalls({call, SYS_clone, SYS_clone3}, EMFILE, [&] {
@@ -343,12 +343,12 @@ TEST_F(CommandTest, NothingIsStartedThatCannotBeWaitedFor) {
   }
 }
 
-TEST_F(CommandTest, WhatIsNoDirectoryIsAFailedPrecondition) {
+TEST_F(CommandTest, AWorkingDirectoryThatIsAFileIsFailedPrecondition) {
   EXPECT_TRUE(absl::IsFailedPrecondition(
       Command("true").CurrentDir("/dev/null").Spawn().status()));
 }
 
-TEST_F(CommandTest, WhatTheSystemRefusesLeavesNothing) {
+TEST_F(CommandTest, AFailedSpawnLeavesNothingBehind) {
   ASSERT_TRUE(Run(Command("true").Run()).ok());
   const Command command = Command("cat")
                               .Stdin(Stdio::Piped())
