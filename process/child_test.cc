@@ -335,9 +335,9 @@ TEST_F(ChildTest, AnOrphanOfTheReactorIsReapedByTheNextChild) {
   const size_t descriptors = reactor::CountOpenFds();
   std::optional<ChildStdin> input;
   {
-    reactor::Reactor no_process = reactor::Reactor::Create().value();
+    reactor::Reactor shut_down = reactor::Reactor::Create().value();
     Child child =
-        Command("cat").Stdin(Stdio::Piped()).Spawn(no_process.handle()).value();
+        Command("cat").Stdin(Stdio::Piped()).Spawn(shut_down.handle()).value();
     input = child.TakeStdin();
   }
   EXPECT_FALSE(HasNoChildren());

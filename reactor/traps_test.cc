@@ -556,7 +556,7 @@ TEST_F(TrapsTest, Defect5ASignalIsNotAnError) {
 TEST_F(TrapsTest, Defect6StaleEventsStayStale) {
   const OwnedFd duplicate(fcntl(a_.get(), F_DUPFD_CLOEXEC, 0));
   {
-    const Registration unregistered =
+    const Registration temporary =
         Register(a_.get(), Interest::kReadable).value();
     a_.Reset();
   }

@@ -320,7 +320,7 @@ class ThreeWaiters {
 
   Slot& slot() { return slot_; }
 
-  void ADestroyedThird() { three_.reset(); }
+  void DestroyThird() { three_.reset(); }
 
   bool AllAreWoken() const {
     return first_.woken() && second_.woken() &&
@@ -337,7 +337,7 @@ class ThreeWaiters {
 MODEL_TEST(Slot, AWaiterOfALaterBatchCanBeDestroyed, .spurious_failures = 0) {
   ThreeWaiters waiting;
   Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
-  waiting.ADestroyedThird();
+  waiting.DestroyThird();
   reporting.Join();
   Require(waiting.AllAreWoken());
 }
