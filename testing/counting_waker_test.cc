@@ -30,7 +30,7 @@ TEST(CountingWakerTest, CountsEachKindOfCall) {
   EXPECT_EQ(task.live(), 0);
 }
 
-TEST(CountingWakerTest, ItsOwnWakerIsNotCounted) {
+TEST(CountingWakerTest, ItsOwnWakerDoesNotCountAsLive) {
   CountingWaker task;
   task.waker().WakeByRef();
   EXPECT_EQ(task.wakes(), 1);
@@ -58,7 +58,7 @@ void LeaveAWaker() {
   [[maybe_unused]] static const Waker* const left = new Waker(task.NewWaker());
 }
 
-TEST(CountingWakerTest, AWakerThatIsLeftFailsTheTest) {
+TEST(CountingWakerTest, ALeftoverWakerFailsTheTest) {
   EXPECT_NONFATAL_FAILURE(LeaveAWaker(),
                           "wakers were leaked or destroyed twice");
 }

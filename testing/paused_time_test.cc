@@ -50,7 +50,7 @@ std::string KindOfRuntime(const testing::TestParamInfo<bool>& info) {
 INSTANTIATE_TEST_SUITE_P(Kinds, PausedTimeTest, ::testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(PausedTimeTest, TimePassesWhenTheTestSaysSo) {
+TEST_P(PausedTimeTest, TimePassesOnlyWhenAdvanced) {
   Runtime runtime = MakeRuntime();
   auto sleeper = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
   auto test = [&]() -> Co<> {
@@ -75,7 +75,7 @@ Co<> Relay(int hops, std::atomic<bool>& done) {
   (void)co_await Spawn(Relay(hops - 1, done));
 }
 
-TEST_P(PausedTimeTest, AllThatIsDueHasRun) {
+TEST_P(PausedTimeTest, AllDueTasksHaveRun) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> done{false};
   auto body = [&]() -> Co<> {
@@ -94,7 +94,7 @@ TEST_P(PausedTimeTest, AllThatIsDueHasRun) {
 }
 
 // This holds even if a task makes the step, and the main future runs.
-TEST_P(PausedTimeTest, ATaskMayAdvanceTheClock) {
+TEST_P(PausedTimeTest, ATaskCanAdvanceTheClock) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> done{false};
   auto body = [&]() -> Co<> {
@@ -111,7 +111,7 @@ TEST_P(PausedTimeTest, ATaskMayAdvanceTheClock) {
   runtime.BlockOn(test);
 }
 
-TEST_P(PausedTimeTest, WhatIsBesideItInOneFutureHasRun) {
+TEST_P(PausedTimeTest, OtherBranchesOfTheSameFutureHaveRun) {
   Runtime runtime = MakeRuntime();
   bool done = false;
   auto advance = [&]() -> Co<> {
@@ -131,7 +131,7 @@ TEST_P(PausedTimeTest, WhatIsBesideItInOneFutureHasRun) {
   runtime.BlockOn(test);
 }
 
-TEST_P(PausedTimeTest, EachDeadlineOnTheWayHasItsTime) {
+TEST_P(PausedTimeTest, EachEarlierDeadlineFiresAtItsTime) {
   Runtime runtime = MakeRuntime();
   std::vector<absl::Duration> times;
   auto body = [&]() -> Co<> {
@@ -153,7 +153,7 @@ TEST_P(PausedTimeTest, EachDeadlineOnTheWayHasItsTime) {
   runtime.BlockOn(test);
 }
 
-TEST_P(PausedTimeTest, WhatSocketsDeliverHasBeenRead) {
+TEST_P(PausedTimeTest, SocketDataHasBeenRead) {
   Runtime runtime = MakeRuntime();
   std::atomic<int> answers{0};
   auto ping = [](UnixStream stream, std::atomic<int>* answers) -> Co<> {
@@ -233,7 +233,7 @@ TEST_P(PausedTimeTest, AdvancesToTheNextDeadline) {
   runtime.BlockOn(test);
 }
 
-TEST_P(PausedTimeTest, AStepThatIsDroppedEnds) {
+TEST_P(PausedTimeTest, ADroppedStepEnds) {
   Runtime runtime = MakeRuntime();
   auto test = [&]() -> Co<> {
     const Instant start = Now();
@@ -250,7 +250,7 @@ TEST_P(PausedTimeTest, AStepThatIsDroppedEnds) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST(PausedTime, IsForRuntimesThatWereMadeForIt) {
+TEST(PausedTime, RefusesOtherRuntimes) {
   Runtime runtime = Builder::CurrentThread().Build().value();
   auto test = []() -> Co<> { co_await Advance(absl::Seconds(1)); };
   EXPECT_THROW(runtime.BlockOn(test), PanicError);

@@ -104,7 +104,7 @@ TEST(ScriptedIoTest, ReturnsTheScriptedErrors) {
   EXPECT_TRUE(io.is_done());
 }
 
-TEST(ScriptedIoTest, AnOkErrorIsAPanic) {
+TEST(ScriptedIoTest, AnOkErrorPanics) {
   ScriptedIo io;
   EXPECT_PANIC(io.ReadError(absl::OkStatus()), "ReadError");
   EXPECT_PANIC(io.WriteError(absl::OkStatus()), "WriteError");
@@ -142,7 +142,7 @@ TEST(ScriptedIoTest, AWriteAfterTheScriptFailsTheTest) {
       "the next step is the end of the script");
 }
 
-TEST(ScriptedIoTest, StepsThatAreLeftFailTheTest) {
+TEST(ScriptedIoTest, LeftoverStepsFailTheTest) {
   EXPECT_NONFATAL_FAILURE(
       {
         ScriptedIo io;
@@ -151,7 +151,7 @@ TEST(ScriptedIoTest, StepsThatAreLeftFailTheTest) {
       R"(with 2 steps left; the next step is a read of "a")");
 }
 
-TEST(ScriptedIoTest, AbandonedStepsFailNoTest) {
+TEST(ScriptedIoTest, AbandonedStepsDoNotFailTheTest) {
   ScriptedIo io;
   io.Read("a").Write("b");
   io.Abandon();
@@ -183,7 +183,7 @@ Co<absl::Status> Echo(ScriptedIo& io) {
   }
 }
 
-TEST(ScriptedIoTest, APauseTakesTimeOfTheClock) {
+TEST(ScriptedIoTest, APauseLastsOnTheClock) {
   Runtime runtime = PausedRuntime();
   ScriptedIo io;
   io.Read("one\n")
@@ -226,7 +226,7 @@ TEST(ScriptedIoTest, ReadEndComesBeforeTheAnswer) {
   EXPECT_TRUE(io.is_done());
 }
 
-TEST(ScriptedIoTest, AReadEndThatIsNotReachedFailsTheTest) {
+TEST(ScriptedIoTest, AnUnreachedReadEndFailsTheTest) {
   EXPECT_NONFATAL_FAILURE(
       {
         ScriptedIo io;
@@ -235,7 +235,7 @@ TEST(ScriptedIoTest, AReadEndThatIsNotReachedFailsTheTest) {
       "with 1 step left; the next step is the end of the stream");
 }
 
-TEST(ScriptedIoTest, AStepForAReaderThatHasSeenTheEndIsAPanic) {
+TEST(ScriptedIoTest, AStepAfterTheReadersEndPanics) {
   ScriptedIo io;
   io.ReadEnd();
   EXPECT_PANIC(io.Read("a"), "after ReadEnd()");
@@ -367,7 +367,7 @@ TEST(ScriptedIoTest, AFutureCanBeDestroyedAfterTheScript) {
   reader.Cancel();
 }
 
-TEST(ScriptedIoTest, MovingAReadThatWaitsIsAPanic) {
+TEST(ScriptedIoTest, MovingAPendingReadPanics) {
   ScriptedIo io;
   io.Write("x");
   char buffer[2];

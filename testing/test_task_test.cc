@@ -45,7 +45,7 @@ class Gate {
   Waker* waker_;
 };
 
-TEST(TestTaskTest, TellsWhetherTheTaskWasWokenSinceTheLastPoll) {
+TEST(TestTaskTest, ReportsWhetherTheTaskWasWokenSinceTheLastPoll) {
   bool is_open = false;
   Waker waker;
   TestTask task(Gate(is_open, waker));
@@ -95,7 +95,7 @@ TEST(TestTaskTest, CancelDestroysTheFuture) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-TEST(TestTaskTest, UseAfterCancelIsAPanic) {
+TEST(TestTaskTest, UseAfterCancelPanics) {
   TestTask task(Ready(7));
   task.Cancel();
   EXPECT_PANIC(static_cast<void>(task.Poll()), "after Cancel()");

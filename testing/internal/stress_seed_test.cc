@@ -10,18 +10,18 @@
 namespace rouse {
 namespace {
 
-TEST(StressSeed, IsThatOfTheEnvironment) {
+TEST(StressSeed, IsReadFromTheEnvironment) {
   ASSERT_EQ(setenv("ROUSE_STRESS_SEED", "18446744073709551615", 1), 0);
   EXPECT_EQ(StressSeed(), 18446744073709551615u);
 }
 
-TEST(StressSeed, IsTheUsualOneWithoutAnother) {
+TEST(StressSeed, HasADefault) {
   ASSERT_EQ(unsetenv("ROUSE_STRESS_SEED"), 0);
   EXPECT_EQ(StressSeed(), 1u);
   EXPECT_EQ(StressSeed(5), 5u);
 }
 
-TEST(StressSeed, WhatIsNoNumberIsNone) {
+TEST(StressSeed, RefusesInvalidNumbers) {
   for (const char* value : {"", "x", "-1", "18446744073709551616"}) {
     ASSERT_EQ(setenv("ROUSE_STRESS_SEED", value, 1), 0);
     EXPECT_EQ(StressSeed(5), 5u) << value;

@@ -35,13 +35,13 @@ void PrintTo(const Algorithm& algorithm, std::ostream* out) {
 
 class AlgorithmTest : public testing::TestWithParam<Algorithm> {};
 
-TEST_P(AlgorithmTest, IsAsItShouldBe) {
+TEST_P(AlgorithmTest, HasTheExpectedResult) {
   const Result result = Check({}, GetParam().body);
   EXPECT_THAT(result.message, HasSubstr(GetParam().failure));
   EXPECT_EQ(result.failed, !GetParam().failure.empty()) << result.message;
   EXPECT_EQ(result.complete, GetParam().failure.empty());
 }
-TEST_P(AlgorithmTest, IsAsItShouldBeWithoutReduction) {
+TEST_P(AlgorithmTest, HasTheExpectedResultWithoutReduction) {
   // Some algorithms are too large to be explored in full.
   const Result result =
       Check({.mode = Mode::kNaive, .max_executions = 200'000}, GetParam().body);

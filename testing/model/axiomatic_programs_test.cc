@@ -248,7 +248,7 @@ std::string Difference(const std::set<Outcome>& a, const std::set<Outcome>& b) {
 // The seeds are shared out among the test's shards.
 class AxiomaticPrograms : public testing::TestWithParam<uint32_t> {};
 
-TEST_P(AxiomaticPrograms, HaveTheOutcomesThatTheRulesAllow) {
+TEST_P(AxiomaticPrograms, HaveOnlyAllowedOutcomes) {
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
   constexpr int kPrograms = 100;
 #else

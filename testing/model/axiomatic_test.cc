@@ -143,7 +143,7 @@ TEST(AxiomaticTest, Atomicity) {
             (Set{{0, 1}, {2, 0}}));
 }
 
-TEST(AxiomaticTest, AWeakCompareExchangeFailsSoOften) {
+TEST(AxiomaticTest, AWeakCompareExchangeFailsALimitedNumberOfTimes) {
   const auto of = [](int spurious_failures) {
     std::set<std::vector<int>> last;
     for (const Outcome& outcome :
@@ -181,7 +181,7 @@ TEST(AxiomaticTest, ReleaseSequences) {
   EXPECT_TRUE(races({}, {Store(x, 2, relaxed)}));
 }
 
-TEST(AxiomaticTest, WhatIsHandedOverDoesNotRace) {
+TEST(AxiomaticTest, DataPassedOnDoesNotRace) {
   const auto of = [](std::memory_order store, std::memory_order load) {
     return Of({{WritePlain(5), Store(x, 1, store)},
                {Load(x, load), ReadPlainIfRead()}});
@@ -211,7 +211,7 @@ TEST(AxiomaticTest, IndependentReadsOfIndependentWrites) {
 }
 
 // The second limit, with an access.
-TEST(AxiomaticTest, AnSThatIsNotTheOrderOfExecution) {
+TEST(AxiomaticTest, TheOrderSCanDifferFromTheOrderOfExecution) {
   const Threads threads = {{Store(x, 1, seq_cst), Store(y, 1, relaxed)},
                            {Load(y, relaxed), Load(x, seq_cst)}};
   EXPECT_TRUE(Reads(Of(threads, SOrder::kStandard)).contains({1, 0}));
@@ -219,7 +219,7 @@ TEST(AxiomaticTest, AnSThatIsNotTheOrderOfExecution) {
 }
 
 // The second limit, with fences.
-TEST(AxiomaticTest, AnOrderOfFencesThatIsNotTheOrderOfExecution) {
+TEST(AxiomaticTest, TheOrderOfFencesCanDifferFromTheOrderOfExecution) {
   const Threads threads = {
       {Store(x, 1, relaxed), Fence(seq_cst), Store(y, 1, relaxed)},
       {Load(y, relaxed), Store(z, 1, relaxed)},
@@ -229,7 +229,7 @@ TEST(AxiomaticTest, AnOrderOfFencesThatIsNotTheOrderOfExecution) {
 }
 
 // "Repairing Sequential Consistency in C/C++11", section 2: W+RWC, and Z6.U.
-TEST(AxiomaticTest, SequentialConsistencyThatWasRepaired) {
+TEST(AxiomaticTest, RepairedSequentialConsistency) {
   const Threads z6u = {{Store(x, 1, seq_cst), Store(y, 1, release)},
                        {Add(y, 1, seq_cst), Load(y, relaxed)},
                        {Store(y, 3, seq_cst), Load(x, seq_cst)}};

@@ -72,13 +72,13 @@ void AtomicWaker() {
 // E1. tokio #7450: the second thread finds the lock held. Its read-modify-write
 // has released its earlier stores, but the store that frees the lock ends the
 // release sequence. Found by loom and by relacy too.
-TEST(Calibration, E1AtomicWakerUnlockedByAStoreLosesAWakeUp) {
+TEST(Calibration, E1AtomicWakerUnlockedByAStoreLosesAWake) {
   const Result result = Check({}, &AtomicWaker<true>);
   EXPECT_THAT(result.message, HasSubstr("a wake-up is lost"));
 }
 
 // E1'. loom takes 21,283 executions, relacy 13,201.
-TEST(Calibration, E1AtomicWakerUnlockedByAnExchangeDoesNot) {
+TEST(Calibration, E1AtomicWakerUnlockedByAnExchangeLosesNoWake) {
   const Result result = Check({}, &AtomicWaker<false>);
   EXPECT_FALSE(result.failed) << result.message << result.trace;
   EXPECT_TRUE(result.complete);
@@ -140,7 +140,7 @@ TEST(Calibration, E4SeqCstFencesForbidStoreBuffering) {
 }
 
 // E5. relacy misses (1, 1): its modification order is the order of execution.
-TEST(Calibration, E5TwoAndTwoStoresMayCrossOver) {
+TEST(Calibration, E5TwoPairsOfStoresCanCross) {
   Pairs outcomes;
   const Result result = Check({}, [&] {
     Atomic<int> x = 0;
@@ -162,7 +162,7 @@ TEST(Calibration, E5TwoAndTwoStoresMayCrossOver) {
 }
 
 // E6. relacy misses (1, 0): it keeps three values at random, two in full.
-TEST(Calibration, E6ALoadMayReadFarBack) {
+TEST(Calibration, E6ALoadCanReadAnOldValue) {
   Pairs outcomes;
   const Result result = Check({}, [&] {
     Atomic<int> data = 0;
@@ -184,7 +184,7 @@ TEST(Calibration, E6ALoadMayReadFarBack) {
 
 // E8. loom misses the bug: its fences acquire from every read of another thread
 // before this thread synchronized with the other thread.
-TEST(Calibration, E8AnAcquireFenceIsOfNoUseForAnotherThreadsLoad) {
+TEST(Calibration, E8AnAcquireFenceDoesNotCoverAnotherThreadsLoad) {
   const Result result = Check({}, [] {
     Cell<int> data(0);
     Atomic<int> first = 0;
@@ -230,7 +230,7 @@ TEST(Calibration, E9LoadBufferingIsNotExplored) {
 }
 
 // E10. In loom, a weak compare-exchange does not fail for no reason.
-TEST(Calibration, E10AWeakCompareExchangeMayFail) {
+TEST(Calibration, E10AWeakCompareExchangeCanFail) {
   const Result result = Check({}, [] {
     Atomic<int> x = 0;
     int expected = 0;

@@ -78,7 +78,7 @@ TEST(CheckTest, ReductionSavesExecutions) {
   EXPECT_EQ(naive.pruned, 0);
 }
 
-TEST(CheckTest, IsCutOffByANumberOfExecutions) {
+TEST(CheckTest, StopsAtTheLimitOfExecutions) {
   Pairs outcomes;
   const auto body = [&] { Cross(outcomes); };
   const Result cut = Check({.max_executions = 3}, body);
@@ -89,7 +89,7 @@ TEST(CheckTest, IsCutOffByANumberOfExecutions) {
   EXPECT_TRUE(whole.complete);
 }
 
-TEST(CheckTest, IsCutOffByTime) {
+TEST(CheckTest, StopsAtTheTimeLimit) {
   Pairs outcomes;
   const Result cut =
       Check({.max_time = -absl::InfiniteDuration()}, [&] { Cross(outcomes); });
@@ -97,7 +97,7 @@ TEST(CheckTest, IsCutOffByTime) {
   EXPECT_FALSE(cut.complete);
 }
 
-TEST(CheckTest, AtRandomIsNeverComplete) {
+TEST(CheckTest, RandomModeIsNeverComplete) {
   Pairs outcomes;
   const Result result = Check({.mode = Mode::kRandom, .max_executions = 1'000},
                               [&] { Cross(outcomes); });
@@ -106,7 +106,7 @@ TEST(CheckTest, AtRandomIsNeverComplete) {
   EXPECT_EQ(outcomes.size(), 4);
 }
 
-TEST(CheckTest, TheSeedDecidesWhatIsRandom) {
+TEST(CheckTest, TheSeedDeterminesRandomMode) {
   const auto first = [](uint64_t seed) {
     return Check({.mode = Mode::kRandom, .seed = seed, .max_executions = 1'000},
                  [] {
@@ -139,7 +139,7 @@ void NeedsPreemptions(int count) {
   Require(between < count);
 }
 
-TEST(CheckTest, ABoundOfPreemptionsIsOne) {
+TEST(CheckTest, BoundedModeLimitsPreemptions) {
   // Each change except the first, at the spawn, takes one from each thread.
   const auto found = [](int count, int bound) {
     return Check({.mode = Mode::kBounded, .preemption_bound = bound},
@@ -163,7 +163,7 @@ TEST(CheckTest, ChooseTriesEveryPossibility) {
                                     std::pair(1, -1), std::pair(2, -1)));
 }
 
-TEST(CheckTest, WhatIsFromBeforeBeginsAnewEachTime) {
+TEST(CheckTest, EarlierObjectsAreRestoredForEachExecution) {
   Atomic<int> x = 5;
   const Result result = Check({}, [&] {
     Require(x.load() == 5);
@@ -180,7 +180,7 @@ Atomic<int>& Static() {
   return atomic;
 }
 
-TEST(CheckTest, AFunctionsStaticObjectIsFromBefore) {
+TEST(CheckTest, AFunctionsStaticObjectIsRestored) {
   // Thread 1 constructs the object on the way to its first step, in the first
   // execution of the first round.
   for (int round = 0; round < 2; ++round) {
@@ -194,7 +194,7 @@ TEST(CheckTest, AFunctionsStaticObjectIsFromBefore) {
   }
 }
 
-TEST(CheckTest, SoIsAFunctionsStaticData) {
+TEST(CheckTest, AFunctionsStaticDataIsRestored) {
   for (int round = 0; round < 2; ++round) {
     const Result result = Check({}, [] {
       const auto read = [] {
@@ -209,7 +209,7 @@ TEST(CheckTest, SoIsAFunctionsStaticData) {
 }
 
 // Under ThreadSanitizer, the heap may reuse one thread's address for another.
-TEST(CheckTest, DataOnTheHeapHasAPlaceOfItsOwn) {
+TEST(CheckTest, DataOnTheHeapHasADistinctLocation) {
   const Result result = Check({}, [] {
     Atomic<int> step = 0;
     const auto use = [&] {
@@ -237,7 +237,7 @@ TEST(CheckTest, AFutexWakeDoesNotTouchTheWord) {
 }
 
 // The word is destroyed after the wait, and the wake may come later.
-TEST(CheckTest, AFutexWakeMayComeAfterTheWord) {
+TEST(CheckTest, AFutexWakeCanFollowTheWordsDestruction) {
   const Result result = Check({}, [] {
     auto word = std::make_unique<Atomic<uint32_t>>(0);
     Thread other([address = word.get()] {
@@ -277,7 +277,7 @@ TEST(CheckDeathTest, HasALimitOfSteps) {
   EXPECT_DEATH(Check({.max_steps = 16'001}, [] {}), "Options::max_steps");
 }
 
-TEST(CheckTest, AtomicsAreVariablesOutsideOfAModel) {
+TEST(CheckTest, AtomicsAreOrdinaryVariablesOutsideAModel) {
   Atomic<int> x = 1;
   EXPECT_EQ(x.exchange(2), 1);
   EXPECT_EQ(x.fetch_add(3), 2);

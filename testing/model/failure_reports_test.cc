@@ -31,7 +31,7 @@ using testing::Not;
 using testing::StartsWith;
 
 // The message names the race at the lowest address, in every execution.
-TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
+TEST(FailureTest, FreeingABlockReportsItsFirstRace) {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
   GTEST_SKIP() << "the checker does not see what is freed";
 #endif
@@ -62,7 +62,7 @@ TEST(FailureTest, FreeingABlockNamesTheFirstOfItsRaces) {
                                                      first.line())));
 }
 
-TEST(FailureTest, WhatFailsOtherwiseFails) {
+TEST(FailureTest, AnyOtherFailureIsReported) {
   bool failed = false;
   const auto body = [&] {
     Atomic<int> x = 0;
@@ -78,7 +78,7 @@ TEST(FailureTest, WhatFailsOtherwiseFails) {
             result.message);
 }
 
-TEST(FailureTest, ABodyMustDoTheSameEachTime) {
+TEST(FailureTest, ABodyMustBeDeterministic) {
   int times = 0;
   const Result result = Check({}, [&] {
     Atomic<int> x = 0;
@@ -94,7 +94,7 @@ TEST(FailureTest, ABodyMustDoTheSameEachTime) {
 
 // One thread has ended, and the other does not know: the other thread's steps
 // are decisions, both for the replay and for the search.
-TEST(FailureTest, AReplayIsOfTheSameExecution) {
+TEST(FailureTest, AReplayRunsTheSameExecution) {
   const auto body = [] {
     Atomic<int> x = 0;
     Atomic<int> y = 0;
@@ -116,7 +116,7 @@ TEST(FailureTest, AReplayIsOfTheSameExecution) {
   }
 }
 
-TEST(FailureTest, AFailureThatIsNotReplayedHasNoTrace) {
+TEST(FailureTest, AFailureWithoutAReplayHasNoTrace) {
   int times = 0;
   const Result result = Check({}, [&] {
     Choose(8);
@@ -129,7 +129,7 @@ TEST(FailureTest, AFailureThatIsNotReplayedHasNoTrace) {
   EXPECT_THAT(result.trace, IsEmpty());
 }
 
-TEST(FailureTest, AModelHasSevenThreadsBesidesItsBody) {
+TEST(FailureTest, AModelHasAtMostSevenThreadsBesidesItsBody) {
   const auto with = [](int count) {
     return Check({}, [count] {
       std::vector<Thread> threads;
@@ -148,7 +148,7 @@ void StoresTwice() {
   x.store(2);
 }
 
-TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
+TEST(FailureTest, AReplayStringMustBelongToTheModel) {
   const std::string message =
       "the replay string does not match the current model";
   // One string names a thread that does not exist; one has too many steps.
@@ -160,23 +160,23 @@ TEST(FailureTest, AReplayStringMustBeOneOfThisModel) {
   }
 }
 
-TEST(FailureTest, AReplayOfWhatHasBeenMendedPasses) {
-  bool mended = false;
+TEST(FailureTest, AReplayOfAFixedModelPasses) {
+  bool fixed = false;
   const auto body = [&] {
     Atomic<int> x = 0;
     const Thread other([&] { x.store(1); });
     const int seen = x.load();
-    Require(mended || seen == 0);
+    Require(fixed || seen == 0);
   };
   const Result found = Check({}, body);
   ASSERT_TRUE(found.failed);
-  mended = true;
+  fixed = true;
   const Result replayed = Check({.replay = found.replay}, body);
   EXPECT_FALSE(replayed.failed) << replayed.message;
   EXPECT_FALSE(replayed.complete);
 }
 
-TEST(FailureDeathTest, AReplayStringMustBeOne) {
+TEST(FailureDeathTest, AnInvalidReplayStringAborts) {
   EXPECT_DEATH(Check({.replay = "nonsense"}, &StoresTwice),
                "not a replay string");
   EXPECT_DEATH(Check({.replay = "m1:"}, &StoresTwice), "not a replay string");

@@ -30,7 +30,7 @@ void FailureTest::SetUp() {
   for (const std::string name :
        {"UseAfterFree", "FreeAfterFree", "CountsReferencesByLoadAndStore",
         "DestroysTwice", "Leaks", "LeaksSeveral", "LeaksAConditionVariable",
-        "SignalsWhatIsGone"}) {
+        "SignalsADestroyedVariable"}) {
     if (GetParam().name == name) GTEST_SKIP() << "not with ThreadSanitizer";
   }
 #endif
@@ -42,7 +42,7 @@ Result FailureTest::Run(const Options& options) {
   return Check(with_limit, GetParam().body);
 }
 
-TEST_P(FailureTest, IsFoundAndCalledWhatItIs) {
+TEST_P(FailureTest, IsFoundAndDescribed) {
   const Result result = Run({});
   EXPECT_TRUE(result.failed);
   EXPECT_FALSE(result.complete);

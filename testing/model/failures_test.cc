@@ -135,12 +135,12 @@ void CopyRacesWithWrite() {
 void UseAfterFree() {
   auto owned = std::make_unique<Atomic<int>>(1);
   const Atomic<int>* used = owned.get();
-  Atomic<bool> gone = false;
+  Atomic<bool> destroyed = false;
   const Thread other([&] {
-    if (gone.load(acquire)) used->load(relaxed);
+    if (destroyed.load(acquire)) used->load(relaxed);
   });
   owned.reset();
-  gone.store(true, release);
+  destroyed.store(true, release);
 }
 
 void FreeAfterFree() {
@@ -198,15 +198,15 @@ void LeaksAConditionVariable() {
   leaked->SignalAll();
 }
 
-void SignalsWhatIsGone() {
+void SignalsADestroyedVariable() {
   auto owned = std::make_unique<CondVar>();
   CondVar* used = owned.get();
-  Atomic<bool> gone = false;
+  Atomic<bool> destroyed = false;
   const Thread other([&] {
-    if (gone.load(acquire)) used->Signal();
+    if (destroyed.load(acquire)) used->Signal();
   });
   owned.reset();
-  gone.store(true, release);
+  destroyed.store(true, release);
 }
 
 // ---- Failures of a single thread.
@@ -216,7 +216,7 @@ void Throws() {
   const Thread other([] { throw std::runtime_error("boom"); });
 }
 
-void ThrowsWhatIsNoException() { throw 42; }
+void ThrowsANonException() { throw 42; }
 #endif
 
 void RequiresInVain() {
@@ -225,7 +225,7 @@ void RequiresInVain() {
   Require(x.load() == 0, "x is still what it was");
 }
 
-void UnlocksWhatItDoesNotHold() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void UnlocksAMutexOfAnother() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   Mutex mutex;
   mutex.Unlock();
 }
@@ -304,23 +304,23 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"LeaksAConditionVariable",
                 &LeaksAConditionVariable,
                 {"leak: ", "with condition variable #1 of failures_test.cc"}},
-        Failure{"SignalsWhatIsGone",
-                &SignalsWhatIsGone,
+        Failure{"SignalsADestroyedVariable",
+                &SignalsADestroyedVariable,
                 {"use after free: ", "thread 1 uses condition variable #",
                  "which was destroyed"}},
 #ifdef ABSL_HAVE_EXCEPTIONS
         Failure{
             "Throws", &Throws, {"an exception escaped from thread 1: boom"}},
-        Failure{"ThrowsWhatIsNoException",
-                &ThrowsWhatIsNoException,
+        Failure{"ThrowsANonException",
+                &ThrowsANonException,
                 {"an exception escaped from thread 0"}},
 #endif
         Failure{"RequiresInVain",
                 &RequiresInVain,
                 {"requirement failed at failures_test.cc:",
                  ": x is still what it was"}},
-        Failure{"UnlocksWhatItDoesNotHold",
-                &UnlocksWhatItDoesNotHold,
+        Failure{"UnlocksAMutexOfAnother",
+                &UnlocksAMutexOfAnother,
                 {"thread 0 unlocks mutex #", "without holding it"}},
         Failure{"WaitsWithoutTheMutex",
                 &WaitsWithoutTheMutex,
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"a thread does not hold a mutex that it must hold"}}),
     NameOfFailure);
 
-TEST(FailureTest, TheTraceSaysWhatEachThreadDid) {
+TEST(FailureTest, TheTraceShowsWhatEachThreadDid) {
   const Result result = Check({}, &ReadRacesAfterARelaxedFlag);
   EXPECT_THAT(result.trace, HasSubstr("thread 0  spawns thread 1"));
   EXPECT_THAT(result.trace, HasSubstr(".store(1, relaxed)"));

@@ -81,10 +81,10 @@ std::string NameOf(const testing::TestParamInfo<Litmus>& info) {
   return name;
 }
 
-TEST_P(LitmusTest, HasTheseOutcomes) {
+TEST_P(LitmusTest, HasTheExpectedOutcomes) {
   EXPECT_EQ(OutcomesOf(GetParam(), Mode::kExhaustive), GetParam().outcomes);
 }
-TEST_P(LitmusTest, HasTheseOutcomesWithoutReduction) {
+TEST_P(LitmusTest, HasTheExpectedOutcomesWithoutReduction) {
   EXPECT_EQ(OutcomesOf(GetParam(), Mode::kNaive), GetParam().outcomes);
 }
 

@@ -78,7 +78,7 @@ TEST(MutantsTest, ATornCompareExchangeKeepsItsOrders) {
                   Pair("store skipped", false), Pair("torn", false)));
 }
 
-TEST(MutantsTest, EveryOrderOfAPlaceIsWeakened) {
+TEST(MutantsTest, EveryMemoryOrderIsWeakened) {
   EXPECT_THAT(KilledOf({+[] {
                 Cell<int> data(0);
                 Atomic<bool> flag = false;
@@ -210,7 +210,7 @@ TEST(MutantsTest, AConditionIsNegated) {
 }
 
 // Each surviving mutant shows that the model has only one case.
-TEST(MutantsTest, AConditionIsLeftOut) {
+TEST(MutantsTest, AConditionIsMadeConstant) {
   EXPECT_THAT(KilledOf({+[] { Require(Half(4) == 2); }}),
               ElementsAre(Pair("condition always false", true),
                           Pair("condition always true", false),
@@ -307,7 +307,7 @@ TEST(MutantsTest, AMutantThatCrashesIsKilled) {
 }
 
 // The other model has 3 executions for each of the mutants.
-TEST(MutantsTest, AModelThatDoesNotRunIntoAMutantIsNotTried) {
+TEST(MutantsTest, AModelThatDoesNotReachAMutantIsNotTried) {
   const std::vector<Mutant> mutants = MutantsOf({+[] { Choose(3); },
                                                  +[] {
                                                    Choose(2);
@@ -320,7 +320,7 @@ TEST(MutantsTest, AModelThatDoesNotRunIntoAMutantIsNotTried) {
   }
 }
 
-TEST(MutantsTest, TheModelOfTheFewestExecutionsIsTriedFirst) {
+TEST(MutantsTest, TheModelWithTheFewestExecutionsIsTriedFirst) {
   const std::vector<Mutant> mutants = MutantsOf({+[] {
                                                    Choose(3);
                                                    Half(4);
@@ -352,13 +352,13 @@ TEST(MutantsTest, AMutantHasALimitOfExecutions) {
   }
 }
 
-TEST(MutantsTest, ThereMayBeSeveralFiles) {
+TEST(MutantsTest, SeveralFilesCanBeMutated) {
   const Body body = +[] { Half(1); };
   EXPECT_THAT(MutantsOf({body}, "no_file.h"), IsEmpty());
   EXPECT_THAT(MutantsOf({body}, "no_file.h|mutation_test"), SizeIs(3));
 }
 
-TEST(MutantsTest, SomeMayNotBeWanted) {
+TEST(MutantsTest, UnwantedMutantsAreSkipped) {
   const std::vector<Mutant> mutants = CheckMutants(
       {{.options = {}, .body = [] { Half(1); }}}, kThisFile, "",
       [] { return false; },
@@ -370,7 +370,7 @@ TEST(MutantsTest, SomeMayNotBeWanted) {
 bool is_busy = false;
 
 // An execution that fails leaves this variable set.
-TEST(MutantsTest, WhatOneLeavesBehindKillsNoOther) {
+TEST(MutantsTest, StateLeftByAMutantKillsNoOther) {
   is_busy = false;
   EXPECT_THAT(KilledOf({+[] {
                 Require(!std::exchange(is_busy, true));

@@ -41,14 +41,14 @@ void LocksTwice() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   mutex.Lock();
 }
 
-void JoinsWhoWaitsForItsLock() {
+void JoinsAThreadThatWaitsForItsLock() {
   Mutex mutex;
   Thread other([&] { const MutexLock lock(&mutex); });
   const MutexLock lock(&mutex);
   other.Join();
 }
 
-void JoinsInACircle() {
+void JoinsInACycle() {
   Atomic<bool> started = false;
   Mutex mutex;
   CondVar changed;
@@ -86,7 +86,7 @@ void LosesAConditionVariablesWake() {
 
 // A waiter that is signalled when its time is up reports the timeout, and the
 // signal is used up.
-void PassesNoSignalOnWhenItsTimeIsUp() {
+void PassesNoSignalOnAfterATimeout() {
   Mutex mutex;
   CondVar changed;
   bool ready = false;
@@ -142,7 +142,7 @@ void SpinsWithoutAHint() {
   }
 }
 
-void SpinsForEver() {
+void SpinsForever() {
   Atomic<bool> ready = false;
   Atomic<bool> unrelated = false;
   const Thread other([&] { unrelated.store(true); });
@@ -195,11 +195,11 @@ void SpinsOnSomethingElseEachTime() {
   for (size_t i = 0; !flags[i].load(); i = (i + 1) % flags.size()) SpinHint();
 }
 
-void FencesForEver() {
+void FencesForever() {
   for (;;) AtomicThreadFence(acquire);
 }
 
-void MakesAtomicsForEver() {
+void MakesAtomicsForever() {
   for (;;) const Atomic<int> atomic = 1;
 }
 
@@ -214,20 +214,20 @@ INSTANTIATE_TEST_SUITE_P(
                 &LocksTwice,
                 {"deadlock: ", "thread 0 locks mutex #",
                  "which the same thread holds"}},
-        Failure{"JoinsWhoWaitsForItsLock",
-                &JoinsWhoWaitsForItsLock,
+        Failure{"JoinsAThreadThatWaitsForItsLock",
+                &JoinsAThreadThatWaitsForItsLock,
                 {"deadlock: ", "thread 0 joins thread 1",
                  "thread 1 locks mutex #", "held by thread 0"}},
-        Failure{"JoinsInACircle",
-                &JoinsInACircle,
+        Failure{"JoinsInACycle",
+                &JoinsInACycle,
                 {"deadlock: ", "thread 0 sleeps in wait",
                  "thread 1 joins thread 2", "thread 2 joins thread 1"}},
         Failure{"LosesAConditionVariablesWake",
                 &LosesAConditionVariablesWake,
                 {"deadlock: ", "thread 0 sleeps in wait on condition variable",
                  "no thread wakes it"}},
-        Failure{"PassesNoSignalOnWhenItsTimeIsUp",
-                &PassesNoSignalOnWhenItsTimeIsUp,
+        Failure{"PassesNoSignalOnAfterATimeout",
+                &PassesNoSignalOnAfterATimeout,
                 {"deadlock: ", "sleeps in wait on condition variable"}},
         Failure{"SignalsOneOfTwo",
                 &SignalsOneOfTwo,
@@ -241,8 +241,8 @@ INSTANTIATE_TEST_SUITE_P(
                 &SpinsWithoutAHint,
                 {"livelock: ", "did not end within 100 steps", "SpinHint"},
                 100},
-        Failure{"SpinsForEver",
-                &SpinsForEver,
+        Failure{"SpinsForever",
+                &SpinsForever,
                 {"livelock: ",
                  "no thread will change the values that a thread spins on",
                  "thread 0 spins at progress_test.cc"}},
@@ -269,12 +269,12 @@ INSTANTIATE_TEST_SUITE_P(
                 {"livelock: ", "did not end within 100 steps",
                  "read the same atomics in each"},
                 100},
-        Failure{"FencesForEver",
-                &FencesForEver,
+        Failure{"FencesForever",
+                &FencesForever,
                 {"livelock: ", "did not end within 100 steps"},
                 100},
-        Failure{"MakesAtomicsForEver",
-                &MakesAtomicsForEver,
+        Failure{"MakesAtomicsForever",
+                &MakesAtomicsForever,
                 {"livelock: ", "did not end within 100 steps"},
                 100}),
     NameOfFailure);

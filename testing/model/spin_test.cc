@@ -35,7 +35,7 @@ constexpr Mode kWholeModes[] = {Mode::kExhaustive, Mode::kNaive};
 
 // Two calls from one line are not a loop: the second call does not prevent the
 // second load from returning the same value as the first.
-TEST(SpinTest, TwoUsesOfAHelperAreNoLoop) {
+TEST(SpinTest, TwoUsesOfAHelperAreNotALoop) {
   for (const Mode mode : kWholeModes) {
     Pairs outcomes;
     const Result result = Check({.mode = mode}, [&] {
@@ -74,7 +74,7 @@ TEST(SpinTest, AMissingAcquireInASecondUseIsFound) {
   EXPECT_THAT(result.message, HasSubstr("stale"));
 }
 
-TEST(SpinTest, TwoUsesOfAHelperDoNotWaitForEver) {
+TEST(SpinTest, TwoUsesOfAHelperDoNotWaitForever) {
   const Result result = Check({}, [] {
     Atomic<int> x = 0;
     Atomic<int> y = 0;
@@ -89,7 +89,7 @@ TEST(SpinTest, TwoUsesOfAHelperDoNotWaitForEver) {
 
 // ---- Ends of loops.
 
-TEST(SpinTest, ALoopEndsWithTheStoreThatItWaitsFor) {
+TEST(SpinTest, ALoopEndsAfterTheAwaitedStore) {
   for (const Mode mode : kWholeModes) {
     const Result result = Check({.mode = mode}, [] {
       Cell<int> data(0);
@@ -133,7 +133,7 @@ TEST(SpinTest, ALoopWithTwoPlacesEnds) {
 
 // The acquire brings the thread news of `x` after the thread has read the old
 // value, so the next round reads the new value.
-TEST(SpinTest, NewsThatCameWithAnotherLoadEndsALoop) {
+TEST(SpinTest, AValueAcquiredByAnotherLoadEndsALoop) {
   for (const Mode mode : kWholeModes) {
     const Result result = Check({.mode = mode}, [] {
       Atomic<int> x = 0;
@@ -273,7 +273,7 @@ TEST(SpinTest, AReplayOfALoopThatGivesUpFails) {
 }
 
 // Each of these loops does something else after some rounds.
-TEST(SpinTest, EveryKindOfGivingUpIsFound) {
+TEST(SpinTest, EveryWayOfGivingUpIsFound) {
   constexpr int kRounds = 5;
   struct Shared {
     Atomic<int> x = 1;
@@ -348,7 +348,7 @@ TEST(SpinTest, EveryKindOfGivingUpIsFound) {
   }
 }
 
-TEST(SpinTest, AFailedTryLockIsNoReasonToGiveUp) {
+TEST(SpinTest, AFailedTryLockIsNotAnExitOfALoop) {
   const auto loop = [](int rounds) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     Mutex mutex;
     mutex.Lock();

@@ -15,22 +15,22 @@ namespace {
 int data = 1;
 int zeros = 0;
 
-TEST(StaticStorage, HasWhatIsAtNamespaceScope) {
+TEST(StaticStorage, ContainsObjectsAtNamespaceScope) {
   EXPECT_TRUE(InStaticStorage(&data));
   EXPECT_TRUE(InStaticStorage(&zeros));
 }
 
-TEST(StaticStorage, HasTheStaticObjectsOfFunctions) {
+TEST(StaticStorage, ContainsStaticObjectsOfFunctions) {
   static std::array<int, 100> numbers = {};
   EXPECT_TRUE(InStaticStorage(numbers.data()));
   EXPECT_TRUE(InStaticStorage(&numbers.back()));
 }
 
-TEST(StaticStorage, HasThoseOfALibrary) {
+TEST(StaticStorage, ContainsObjectsOfALibrary) {
   EXPECT_TRUE(InStaticStorage(stdout));  // of the C library
 }
 
-TEST(StaticStorage, HasNothingOfTheHeap) {
+TEST(StaticStorage, ContainsNothingOnTheHeap) {
   // Small and large blocks come from different places.
   const auto small = std::make_unique<int>(1);
   const auto large = std::make_unique<std::array<char, 1 << 20>>();
@@ -38,12 +38,14 @@ TEST(StaticStorage, HasNothingOfTheHeap) {
   EXPECT_FALSE(InStaticStorage(large.get()));
 }
 
-TEST(StaticStorage, HasNothingOfTheStack) {
+TEST(StaticStorage, ContainsNothingOnTheStack) {
   const int local = 1;
   EXPECT_FALSE(InStaticStorage(&local));
 }
 
-TEST(StaticStorage, DoesNotHaveNull) { EXPECT_FALSE(InStaticStorage(nullptr)); }
+TEST(StaticStorage, DoesNotContainNull) {
+  EXPECT_FALSE(InStaticStorage(nullptr));
+}
 
 }  // namespace
 }  // namespace rouse::model

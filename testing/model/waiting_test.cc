@@ -107,7 +107,7 @@ TEST(WaitTest, AFutexWaitSeesWhatCameBeforeTheWake) {
   EXPECT_TRUE(result.complete) << result.message << result.trace;
 }
 
-TEST(WaitTest, TryLockMayFailForNoReason) {
+TEST(WaitTest, TryLockCanFailSpuriously) {
   for (const int failures : {0, 1}) {
     std::set<std::pair<bool, bool>> outcomes;
     const Result result = Check({.spurious_failures = failures}, [&] {
