@@ -400,7 +400,7 @@ TEST_F(NetExamplesTest, AdoptedDescriptors) {
   EXPECT_EQ(adopted->local_addr().value(), addr_);
 }
 
-TEST_F(NetExamplesTest, StreamsOfYourOwn) {
+TEST_F(NetExamplesTest, CustomStreams) {
   auto [client, server] = Connect();
   ASSERT_TRUE(Run(client.WriteAll("Uryyb!\n")).ok());
   ASSERT_TRUE(client.ShutdownWrite().ok());

@@ -100,7 +100,7 @@ rouse::Co<absl::Status> SendWhole(rouse::mpsc::Sender<std::string> tx) {
   co_return absl::OkStatus();
 }
 
-TEST(Sync, AQueue) {
+TEST(Sync, Queue) {
   rouse::Runtime runtime = MakeRuntime();
   EXPECT_EQ(runtime.BlockOn(Collect()).size(), 30u);
   auto [tx, rx] = rouse::mpsc::Channel<std::string>(4);
@@ -133,7 +133,7 @@ rouse::Co<absl::StatusOr<std::vector<int>>> Announce() {
   co_return co_await listener;
 }
 
-TEST(Sync, NewsForEverybody) {
+TEST(Sync, BroadcastToAll) {
   rouse::Runtime runtime = MakeRuntime();
   // The listener may run before the last value is sent, or after.
   EXPECT_EQ(runtime.BlockOn(Announce()).value().back(), 9);
@@ -168,7 +168,7 @@ TEST(Sync, TheLatestValue) {
   rouse::JoinHandle<int> follower = runtime.Spawn(Follow(std::move(rx)));
   for (int i = 2; i < 6; ++i) tx.SendReplace(Config{i});
   {
-    const rouse::watch::Sender<Config> gone = std::move(tx);
+    const rouse::watch::Sender<Config> dropped = std::move(tx);
   }
   EXPECT_EQ(runtime.BlockOn(std::move(follower)).value(), 5);
 }
@@ -200,7 +200,7 @@ class Mailbox {
   rouse::Notify posted_;
 };
 
-TEST(Sync, ASignal) {
+TEST(Sync, WakeUpSignal) {
   rouse::Runtime runtime = MakeRuntime();
   Mailbox mailbox;
   rouse::JoinHandle<std::vector<std::string>> reader =
@@ -216,7 +216,7 @@ rouse::Co<absl::StatusOr<int>> Fetch(rouse::Semaphore& connections, int page) {
   co_return page * 2;  // the permit is released here
 }
 
-TEST(Sync, SoManyAtATime) {
+TEST(Sync, LimitedConcurrency) {
   rouse::Runtime runtime = MakeRuntime();
   rouse::Semaphore connections(2);
   EXPECT_EQ(runtime.BlockOn(Fetch(connections, 21)).value(), 42);
@@ -228,7 +228,7 @@ rouse::Co<> Append(rouse::Mutex<std::string>& log, std::string line) {
   *guard += line;
 }
 
-TEST(Sync, OneAtATime) {
+TEST(Sync, MutualExclusion) {
   rouse::Runtime runtime = MakeRuntime();
   rouse::Mutex<std::string> log;
   rouse::JoinHandle<void> first = runtime.Spawn(Append(log, "a"));
@@ -258,7 +258,7 @@ rouse::Co<bool> RunStep(rouse::Barrier& barrier) {
   co_return result.is_leader();
 }
 
-TEST(Sync, AllTogether) {
+TEST(Sync, WaitForAll) {
   rouse::Runtime runtime = MakeRuntime();
   rouse::Barrier barrier(2);
   rouse::JoinHandle<bool> other = runtime.Spawn(RunStep(barrier));
@@ -278,7 +278,7 @@ rouse::Co<int> WaitForPort(rouse::SetOnce<int>& port) {
   co_return co_await port.Wait();
 }
 
-TEST(Sync, Once) {
+TEST(Sync, InitializeOnce) {
   rouse::Runtime runtime = MakeRuntime();
   rouse::OnceCell<std::string> cell;
   EXPECT_EQ(runtime.BlockOn(SettingsSize(cell)), 8u);
@@ -295,7 +295,7 @@ rouse::Co<bool> Work(rouse::CancellationToken stop) {
   co_return !result.has_value();
 }
 
-TEST(Sync, ToStop) {
+TEST(Sync, Cancellation) {
   rouse::Runtime runtime = MakeRuntime();
   const rouse::CancellationToken stop;
   rouse::JoinHandle<bool> worker = runtime.Spawn(Work(stop.ChildToken()));

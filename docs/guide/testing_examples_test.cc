@@ -162,7 +162,7 @@ class Door {
   bool is_open_ = false;
 };
 
-TEST(Door, OpeningTwiceIsAPanic) {
+TEST(Door, OpeningTwicePanics) {
   Door door;
   door.Open();
   EXPECT_PANIC(door.Open(), "opened twice");

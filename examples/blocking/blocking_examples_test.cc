@@ -139,7 +139,7 @@ TEST_F(BlockingExamplesTest, ReadsAFile) {
       runtime_->BlockOn(CountLines(Path("not_there"))).status()));
 }
 
-TEST_F(BlockingExamplesTest, TakesTheFirst) {
+TEST_F(BlockingExamplesTest, TakesTheFirstResult) {
   EXPECT_EQ(runtime_->BlockOn(FirstOf(path_, Path("not_there"))).value(),
             "one\ntwo\n");
   EXPECT_EQ(runtime_->BlockOn(FirstOf(Path("not_there"), path_)).value(),

@@ -28,7 +28,7 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(echo(connection, b"still there"), b"still there")
         self.assertEqual(first.stop()[0], 1)
 
-    def test_flags(self):
+    def test_invalid_flags(self):
         for flag, *expected in (
             ("--port=70000", "'port'", "'70000'"),
             ("--port=-1", "'port'", "'-1'"),

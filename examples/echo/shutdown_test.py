@@ -29,7 +29,7 @@ def is_refused(port):
 
 
 class ShutdownTest(unittest.TestCase):
-    def test_serves_connections_to_their_end_under_load(self):
+    def test_serves_connections_to_completion_under_load(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number.name):
                 server = Server(self, f"--grace={3 * DEADLINE:.0f}s")
@@ -63,7 +63,7 @@ class ShutdownTest(unittest.TestCase):
                 server.signal(number)
                 self.assertEqual(server.finish(), (1, 5))
 
-    def test_cuts_connections_after_the_grace(self):
+    def test_cuts_connections_after_the_grace_period(self):
         self._assert_one_takes_less(0.5 + SLACK, self._cut_connections)
 
     def _assert_one_takes_less(self, limit, attempt):
@@ -120,7 +120,7 @@ class ShutdownTest(unittest.TestCase):
                         left -= 1
         return sent, received
 
-    def test_a_grace_of_zero_cuts_at_once(self):
+    def test_a_grace_period_of_zero_cuts_connections_at_once(self):
         self._assert_one_takes_less(SLACK, self._cut_at_once)
 
     def _cut_at_once(self):

@@ -51,7 +51,7 @@ class EchoTest(unittest.TestCase):
         sender.join(DEADLINE)
         return received
 
-    def test_a_thousand_connections_at_once(self):
+    def test_a_thousand_concurrent_connections(self):
         server = Server(self)
         load = echo_load.Load(server.port, connections=1000, messages=100, timeout=2 * DEADLINE)
         load.run()
@@ -71,7 +71,7 @@ class EchoTest(unittest.TestCase):
         connection.close()
         self.assertEqual(server.stop(), (1, sent))
 
-    def test_port_zero_is_a_port_that_is_printed(self):
+    def test_port_zero_prints_the_chosen_port(self):
         first = Server(self, "--port=0")
         second = Server(self, "--port=0")
         self.assertNotEqual(first.port, second.port)
@@ -80,7 +80,7 @@ class EchoTest(unittest.TestCase):
                 self.assertEqual(echo(connection, message), message)
             self.assertEqual(server.stop(), (1, len(message)))
 
-    def test_the_end_of_the_client_is_the_end_of_the_connection(self):
+    def test_closing_the_client_closes_the_connection(self):
         server = Server(self)
         connection = server.connect()
         connection.sendall(b"last words")
@@ -100,7 +100,7 @@ class IdleTest(unittest.TestCase):
         self.assertGreaterEqual(wait_for_close(fallen_silent) - since, 0.2)
         self.assertEqual(server.stop()[0], 1 + tries)
 
-    def test_an_active_connection_stays(self):
+    def test_an_active_connection_stays_open(self):
         server = Server(self, "--idle_timeout=1s")
         tries, active, _ = self._active_connection(server, 3, idle=1)
         active.close()
@@ -138,7 +138,7 @@ class IdleTest(unittest.TestCase):
                 connection.sendall(bytes(65536))
         self.assertEqual(server.stop()[0], 1)
 
-    def test_zero_is_forever(self):
+    def test_a_timeout_of_zero_never_closes(self):
         server = Server(self, "--idle_timeout=0", "--grace=0")
         connection = server.connect()
         self.assertEqual(echo(connection, b"hello"), b"hello")

@@ -89,7 +89,7 @@ rouse::Co<int> CountHeard() {
   co_return heard.ok() ? static_cast<int>(heard->size()) : -1;
 }
 
-TEST(ParkStack, OfReactorAndWheelRunsTasks) {
+TEST(ParkStack, AReactorAndAWheelRunTasks) {
   absl::StatusOr<Reactor> reactor = Reactor::Create();
   ASSERT_TRUE(reactor.ok()) << reactor.status();
   Stack stack(rouse::wheel::Options(), *std::move(reactor));
@@ -108,22 +108,22 @@ class SetOnExit {
   bool* flag_;
 };
 
-TEST(ParkStack, CancelsWhatMainLeavesBehind) {
+TEST(ParkStack, CancelsTasksThatMainLeavesBehind) {
   absl::StatusOr<Reactor> reactor = Reactor::Create();
   ASSERT_TRUE(reactor.ok()) << reactor.status();
   Stack stack(rouse::wheel::Options(), *std::move(reactor));
-  bool gone = false;
-  const auto forever = [](bool* gone) -> rouse::Co<> {
-    const SetOnExit on_exit(gone);
+  bool destroyed = false;
+  const auto forever = [](bool* destroyed) -> rouse::Co<> {
+    const SetOnExit on_exit(destroyed);
     co_await rouse::Sleep(absl::Hours(1));
   };
   const auto main = [&]() -> rouse::Co<int> {
-    rouse::Spawn(forever(&gone)).Detach();
+    rouse::Spawn(forever(&destroyed)).Detach();
     co_await rouse::Sleep(absl::Milliseconds(1));
     co_return 1;
   };
   EXPECT_EQ(RunMain(stack, main).value(), 1);
-  EXPECT_TRUE(gone);
+  EXPECT_TRUE(destroyed);
 }
 
 // A user's own driver between two others. Counts how often the thread slept.
@@ -150,7 +150,7 @@ class CountSleeps {
   Below below_;
 };
 
-TEST(ParkStack, TakesADriverOfOnesOwn) {
+TEST(ParkStack, TakesACustomDriver) {
   std::atomic<int> sleeps = 0;
   rouse::wheel::Driver<CountSleeps<ThreadParker>> driver(
       rouse::wheel::Options(), &sleeps);
@@ -214,7 +214,7 @@ TEST(ParkStack, IsSharedByThreads) {
 }
 
 // The clock stands still, and jumps to the next deadline when all workers wait.
-TEST(ParkStack, GoesByAClockOfOnesOwn) {
+TEST(ParkStack, FollowsACustomClock) {
   rouse::wheel::Options options;
   options.clock = std::make_shared<rouse::Clock>();
   options.clock->Pause();

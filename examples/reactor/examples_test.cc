@@ -88,7 +88,7 @@ absl::Status Loop(Poller& poller, int input, std::string& received) {
   }
 }
 
-TEST(Examples, ALoopOfYourOwn) {
+TEST(Examples, ACustomLoop) {
   auto [a, b] = MakePair();
   Poller poller = Poller::Create().value();
   FdSource source(a.get());
@@ -197,7 +197,7 @@ rouse::Co<absl::StatusOr<char>> ReadByLibrary(const AsyncFd<FdSource>& io) {
   }
 }
 
-TEST(Examples, ALibraryThatReadsOnItsOwn) {
+TEST(Examples, ALibraryThatReadsByItself) {
   auto [a, b] = MakePair();
   Background background = Background::Start(Reactor::Create().value()).value();
   {

@@ -149,7 +149,7 @@ TEST(SchedulerExamplesTest, SumsInTwoTasks) {
   EXPECT_EQ(MakeRuntime().BlockOn(SumOfHalves(numbers)).value(), 50'005'000);
 }
 
-TEST(SchedulerExamplesTest, SavesOnAThreadForSuchCalls) {
+TEST(SchedulerExamplesTest, SavesOnABlockingThread) {
   auto table = std::make_shared<Table>();
   EXPECT_TRUE(MakeRuntime().BlockOn(Save(table)).ok());
   EXPECT_EQ(table->written_to(), "table.db");
@@ -166,7 +166,7 @@ TEST(SchedulerExamplesTest, SavesInPlace) {
   EXPECT_EQ(table.written_to(), "table.db");
 }
 
-TEST(SchedulerExamplesTest, Reports) {
+TEST(SchedulerExamplesTest, ReportsMetrics) {
   const rouse::Runtime runtime = MakeRuntime();
   const std::string report = Report(runtime);
   const std::string begin =
@@ -182,13 +182,13 @@ TEST(SchedulerExamplesTest, ListsTasks) {
   runtime.Spawn(forever, {.name = "sleeper"}).Detach();
   EXPECT_EQ(Stuck(runtime, absl::InfiniteDuration()), "");
   std::string stuck;
-  auto look = [&]() -> rouse::Co<> {
+  auto check = [&]() -> rouse::Co<> {
     while (stuck.find("Sleep") == std::string::npos) {
       co_await rouse::Yield();
       stuck = Stuck(runtime, absl::ZeroDuration());
     }
   };
-  runtime.BlockOn(look);
+  runtime.BlockOn(check);
   EXPECT_NE(stuck.find("sleeper"), std::string::npos) << stuck;
 }
 
@@ -205,7 +205,7 @@ TEST(SchedulerExamplesTest, CountsTasks) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(SchedulerExamplesTest, IsToldOfALongPoll) {
+TEST(SchedulerExamplesTest, ReportsALongPoll) {
   rouse::Runtime runtime = MakeWatched().value();
   auto computes = [&runtime]() -> rouse::Co<> {
     while (runtime.metrics().long_polls == 0) {

@@ -82,7 +82,7 @@ class Loop {
   rouse::ThreadParker parker_;
 };
 
-TEST(Heap, RunsInALoopOfOnesOwn) {
+TEST(Heap, RunsInACustomLoop) {
   Loop loop;
   rouse::heap::Delay delay(loop.timer(), absl::Milliseconds(2));
   const rouse::Instant end = delay.Deadline();
@@ -144,7 +144,7 @@ class Node {
       {.resolution = absl::Milliseconds(1)}};
 };
 
-TEST(Wheel, RunsByItself) {
+TEST(Wheel, RunsOnItsOwnThread) {
   Node node;
   const rouse::Instant end = node.timer().clock().Now() + absl::Milliseconds(2);
   node.Run(rouse::Sleep(absl::Milliseconds(2)));

@@ -72,7 +72,8 @@
 //        use the permit, and is lost
 //        no such permits exist, but threads, and a queue for them: models
 //        BlockingPool.*; BlockInPlace.BeyondTheLimitOfThreadsTasksWait. For
-//        permits of a `Semaphore`: models Semaphore.PermitsOfACancelledWaiterShowWhatTheReleaserDid,
+//        permits of a `Semaphore`: models
+//        Semaphore.PermitsOfACancelledWaiterShowWhatTheReleaserDid,
 //        .ConcurrentCancel, .AllWaitersAreCancelledDuringARelease
 //   S27b #4730, #6315: the worker that had the driver is in a long poll
 //        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver

@@ -31,7 +31,7 @@ std::vector<int> All(Stack& stack,
   return all;
 }
 
-MODEL_TEST(Stack, OfTwoPushesNoneIsLost) {
+MODEL_TEST(Stack, TwoPushesLoseNoNode) {
   Stack<int, 2> stack;
   Thread other([&] { Require(stack.Push(1)); });
   Require(stack.Push(2));
@@ -39,7 +39,7 @@ MODEL_TEST(Stack, OfTwoPushesNoneIsLost) {
   Require(All(stack, {}) == std::vector{1, 2});
 }
 
-MODEL_TEST(Stack, OfTwoPopsEachGetsItsOwn) {
+MODEL_TEST(Stack, TwoPopsGetDifferentNodes) {
   Stack<int, 2> stack;
   stack.Push(1);
   stack.Push(2);
@@ -51,7 +51,7 @@ MODEL_TEST(Stack, OfTwoPopsEachGetsItsOwn) {
   Require(All(stack, {first, second}) == std::vector{1, 2});
 }
 
-MODEL_TEST(Stack, WhatIsPoppedWasPushed) {
+MODEL_TEST(Stack, APoppedNodeWasPushed) {
   Stack<int, 2> stack;
   Thread other([&] { stack.Push(1); });
   const std::optional<int> popped = stack.Pop();
@@ -61,7 +61,7 @@ MODEL_TEST(Stack, WhatIsPoppedWasPushed) {
 
 // A node is pushed again while another thread is about to pop the node. The
 // models above test exchanges that fail for no reason.
-MODEL_TEST(Stack, ANodeThatComesBackIsNoticed, .spurious_failures = 0) {
+MODEL_TEST(Stack, AReusedNodeIsNoticed, .spurious_failures = 0) {
   Stack<int, 2> stack;
   stack.Push(1);
   stack.Push(2);
