@@ -225,7 +225,7 @@ void RequiresInVain() {
   Require(x.load() == 0, "x is still what it was");
 }
 
-void UnlocksAMutexOfAnother() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void UnlocksAnUnheldMutex() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   Mutex mutex;
   mutex.Unlock();
 }
@@ -319,8 +319,8 @@ INSTANTIATE_TEST_SUITE_P(
                 &RequiresInVain,
                 {"requirement failed at failures_test.cc:",
                  ": x is still what it was"}},
-        Failure{"UnlocksAMutexOfAnother",
-                &UnlocksAMutexOfAnother,
+        Failure{"UnlocksAnUnheldMutex",
+                &UnlocksAnUnheldMutex,
                 {"thread 0 unlocks mutex #", "without holding it"}},
         Failure{"WaitsWithoutTheMutex",
                 &WaitsWithoutTheMutex,
