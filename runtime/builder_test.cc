@@ -81,24 +81,24 @@ class WorkerThreadsVariableTest : public ::testing::Test {
   std::optional<std::string> before_;
 };
 
-TEST_F(WorkerThreadsVariableTest, IsTheDefault) {
+TEST_F(WorkerThreadsVariableTest, SetsTheDefault) {
   Set("3");
   EXPECT_EQ(Workers(Builder::MultiThread()), 3u);
   EXPECT_EQ(Workers(std::move(Builder::MultiThread().WorkerThreads(0))), 3u);
 }
 
-TEST_F(WorkerThreadsVariableTest, GivesWayToTheBuilder) {
+TEST_F(WorkerThreadsVariableTest, IsOverriddenByTheBuilder) {
   Set("3");
   EXPECT_EQ(Workers(std::move(Builder::MultiThread().WorkerThreads(2))), 2u);
   EXPECT_EQ(Workers(Builder::CurrentThread()), 1u);
 }
 
-TEST_F(WorkerThreadsVariableTest, EmptyIsAsManyAsThereAreProcessors) {
+TEST_F(WorkerThreadsVariableTest, AnEmptyValueMeansTheNumberOfProcessors) {
   Set("");
   EXPECT_EQ(Workers(Builder::MultiThread()), ProcessorCount());
 }
 
-TEST_F(WorkerThreadsVariableTest, EmptyHeedsTheAffinity) {
+TEST_F(WorkerThreadsVariableTest, AnEmptyValueRespectsTheAffinity) {
   Set("");
   std::thread restricted([] {
     cpu_set_t all;
@@ -114,7 +114,7 @@ TEST_F(WorkerThreadsVariableTest, EmptyHeedsTheAffinity) {
   restricted.join();
 }
 
-TEST_F(WorkerThreadsVariableTest, IsANumberInItsRange) {
+TEST_F(WorkerThreadsVariableTest, MustBeANumberInRange) {
   for (const char* bad : {"0", "-1", "two", "2x", "32769", "99999999999"}) {
     Set(bad);
     EXPECT_THAT(
@@ -141,7 +141,7 @@ TEST(Builder, RefusesTooFewOrTooManyEventsPerTurn) {
   }
 }
 
-TEST(Builder, TakesMoreEventsThanOneTurnGives) {
+TEST(Builder, TakesMoreEventsThanFitIntoOneTurn) {
   absl::StatusOr<Runtime> runtime =
       Builder::CurrentThread().MaxEventsPerTurn(1).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -190,7 +190,7 @@ TEST(Builder, RefusesALongPollBoundOfLessThan100Microseconds) {
       IsOk());
 }
 
-TEST(Builder, MayBeUsedAgain) {
+TEST(Builder, CanBeUsedAgain) {
   Builder builder = Builder::MultiThread();
   builder.WorkerThreads(1).ThreadName("twin");
   absl::StatusOr<Runtime> one = builder.Build();
@@ -201,7 +201,7 @@ TEST(Builder, MayBeUsedAgain) {
   EXPECT_EQ(two->metrics().workers.size(), 2u);
 }
 
-TEST(Builder, EachThreadMayHaveANameOfItsOwn) {
+TEST(Builder, EachThreadCanHaveItsOwnName) {
   std::atomic<int> named{0};
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread()
@@ -241,7 +241,7 @@ std::vector<int> OrderOfChildren(bool lifo_slot) {
   return order;
 }
 
-TEST(Builder, TheSlotIsAChoice) {
+TEST(Builder, TheLifoSlotCanBeDisabled) {
   EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/false), ElementsAre(0, 1, 2));
   EXPECT_THAT(OrderOfChildren(/*lifo_slot=*/true), ElementsAre(2, 1, 0));
 }
@@ -261,7 +261,7 @@ Co<int> Sleeps() {
   co_return 0;
 }
 
-TEST_P(UnhandledExceptionTest, IsTheJoinersBusinessByDefault) {
+TEST_P(UnhandledExceptionTest, GoesToTheJoinerByDefault) {
   Runtime runtime = MakeRuntime();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Throws())),
               StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
@@ -269,7 +269,7 @@ TEST_P(UnhandledExceptionTest, IsTheJoinersBusinessByDefault) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(answer)), IsOkAndHolds(42));
 }
 
-TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
+TEST_P(UnhandledExceptionTest, CanShutDownTheRuntime) {
   absl::StatusOr<Runtime> runtime =
       MakeBuilder()
           .OnUnhandledException(UnhandledException::kShutdownRuntime)
@@ -291,7 +291,7 @@ TEST_P(UnhandledExceptionTest, MayShutDownTheRuntime) {
               StatusIs(absl::StatusCode::kInternal, HasSubstr("broken")));
 }
 
-TEST_P(UnhandledExceptionTest, IsNoneIfItLeavesABlockingCallOrALocalTask) {
+TEST_P(UnhandledExceptionTest, DoesNotIncludeBlockingCallsAndLocalTasks) {
   absl::StatusOr<Runtime> runtime =
       MakeBuilder().OnUnhandledException(UnhandledException::kAbort).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -324,7 +324,7 @@ using UnhandledExceptionDeathTest = UnhandledExceptionTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, UnhandledExceptionDeathTest, ::testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(UnhandledExceptionDeathTest, MayAbort) {
+TEST_P(UnhandledExceptionDeathTest, CanAbort) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -89,7 +89,7 @@ MODEL_TEST(EndPhases, TwoWorkersEndBesideTheShutdown) {
 
 // Models the end after an exception: the workers may have ended before the
 // shutdown.
-MODEL_TEST(EndPhases, TheWorkersMayEndFirst) {
+MODEL_TEST(EndPhases, TheWorkersCanEndFirst) {
   World world;
   Thread one([&] { world.Run(0); });
   world.Run(1);

@@ -45,7 +45,7 @@ Co<int> Seven() {
 using HandleTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, HandleTest, testing::Bool(), &KindOfRuntime);
 
-TEST_P(HandleTest, BlockOnGivesTheOutputOnAnyThread) {
+TEST_P(HandleTest, BlockOnReturnsTheOutputOnAnyThread) {
   Runtime runtime = MakeRuntime();
   int output = 0;
   std::thread other([handle = runtime.handle(), &output] {
@@ -70,7 +70,7 @@ TEST_P(HandleTest, BlockOnWaitsForTasksThatOthersRun) {
   other.join();
 }
 
-TEST_P(HandleTest, BlockOnSleepsByTheRuntimesClock) {
+TEST_P(HandleTest, BlockOnSleepsOnTheRuntimesClock) {
   Runtime runtime = *MakeBuilder().WithClock(AutoAdvancingClock()).Build();
   auto sleep = []() -> Co<bool> {
     const SleepResult slept = co_await Sleep(absl::Hours(1));
@@ -109,7 +109,7 @@ Co<> WaitsForever() { (void)co_await Sleep(absl::InfiniteDuration()); }
 Co<> WaitsDeeply() { co_await WaitsForever(); }
 
 // Waits until the task sleeps.
-TEST_P(HandleTest, TellsWhichRuntimeItIs) {
+TEST_P(HandleTest, ReturnsTheNameIdAndFlavorOfTheRuntime) {
   absl::StatusOr<Runtime> one = MakeBuilder().Name("front").Build();
   const Runtime other = MakeRuntime();
   ASSERT_THAT(one, IsOk());
@@ -126,7 +126,7 @@ TEST_P(HandleTest, TellsWhichRuntimeItIs) {
   EXPECT_EQ(handle.name(), "front");
 }
 
-TEST_P(HandleTest, TellsWhichWorkerAThreadIs) {
+TEST_P(HandleTest, WorkerIndexIsThatOfTheCallingWorker) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(WorkerIndex(), std::nullopt);
   auto body = []() -> Co<size_t> { co_return WorkerIndex().value_or(99); };
@@ -137,11 +137,11 @@ TEST_P(HandleTest, TellsWhichWorkerAThreadIs) {
               IsOkAndHolds(false));
 }
 
-TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
+TEST_P(HandleTest, DumpShowsWhereATaskWaits) {
   Runtime runtime = MakeRuntime();
   JoinHandle<void> task = runtime.Spawn(WaitsDeeply(), {.name = "sleeper"});
   TaskDump::Task sleeper;
-  auto look = [&]() -> Co<> {
+  auto check = [&]() -> Co<> {
     for (;;) {
       co_await Yield();
       const TaskDump dump = Handle::Current().Dump();
@@ -154,7 +154,7 @@ TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
       co_return;
     }
   };
-  runtime.BlockOn(look);
+  runtime.BlockOn(check);
   EXPECT_EQ(sleeper.name, "sleeper");
   EXPECT_LE(*sleeper.polled_ago, absl::Minutes(1));
   EXPECT_THAT(sleeper.spawned_at.file_name(), HasSubstr("handle_test.cc"));
@@ -163,7 +163,7 @@ TEST_P(HandleTest, DumpSaysWhereATaskWaits) {
                     HasSubstr("handle_test.cc:"), HasSubstr("Sleep")));
 }
 
-TEST_P(HandleTest, LeadsToTheDriverOfItsTimers) {
+TEST_P(HandleTest, TimerReturnsTheTimerHandle) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(&runtime.handle().timer().clock(), &runtime.handle().clock());
   // The sleep is made where no driver is current.
@@ -172,14 +172,14 @@ TEST_P(HandleTest, LeadsToTheDriverOfItsTimers) {
   EXPECT_TRUE(runtime.BlockOn(wait));
 }
 
-TEST_P(HandleTest, DumpLeavesOutWhatHasEnded) {
+TEST_P(HandleTest, DumpLeavesOutCompleteTasks) {
   Runtime runtime = MakeRuntime();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Seven())), IsOkAndHolds(7));
   EXPECT_TRUE(runtime.handle().Dump().tasks().empty());
 }
 
 // Trap S22.
-TEST_P(HandleTest, GuardsThatGoInAnotherOrderEndTheProgram) {
+TEST_P(HandleTest, GuardsDestroyedInTheWrongOrderAbort) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Runtime one = MakeRuntime();
   Runtime two = MakeRuntime();

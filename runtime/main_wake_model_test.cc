@@ -74,7 +74,7 @@ MODEL_TEST(MainWake, EachWakeOfOneThreadIsFollowedByAPoll,
 }
 
 // The second wake leaves the unpark to the first.
-MODEL_TEST(MainWake, TwoWakesAtOnceAreFollowedByAPollThatSeesBoth,
+MODEL_TEST(MainWake, APollSeesBothOfTwoConcurrentWakes,
            .spurious_failures = 0) {
   World world;
   Thread one([&] { world.Happen(); });

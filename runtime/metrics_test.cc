@@ -69,7 +69,7 @@ Co<> YieldThrice() {
   for (int i = 0; i < 3; ++i) co_await Yield();
 }
 
-TEST(Metrics, BeginWithZero) {
+TEST(Metrics, AreZeroAtFirst) {
   Runtime runtime = CurrentThread();
   const RuntimeMetrics metrics = runtime.metrics();
   ASSERT_THAT(metrics.workers, SizeIs(1));
@@ -103,7 +103,7 @@ TEST(Metrics, CountPollsThatUseUpTheirBudget) {
   EXPECT_EQ(metrics.workers[0].forced_yields, 2u);
 }
 
-TEST(Metrics, CountThreadsForBlockingCallsAndTheCallsThatWait) {
+TEST(Metrics, CountBlockingThreadsAndQueuedCalls) {
   Builder builder = Builder::CurrentThread();
   Runtime runtime = Build(builder.MaxBlockingThreads(1));
   absl::Notification begun;
@@ -125,7 +125,7 @@ TEST(Metrics, CountThreadsForBlockingCallsAndTheCallsThatWait) {
   EXPECT_EQ(runtime.metrics().blocking.queue_depth, 0u);
 }
 
-TEST(Metrics, CountTasksThatAreAliveAndThatWait) {
+TEST(Metrics, CountLiveAndQueuedTasks) {
   Runtime runtime = CurrentThread();
   runtime.Spawn(Nothing()).Detach();
   runtime.Spawn(Nothing()).Detach();
@@ -136,7 +136,7 @@ TEST(Metrics, CountTasksThatAreAliveAndThatWait) {
   EXPECT_EQ(runtime.metrics().inject_queue_depth, 0u);
 }
 
-TEST(Metrics, CountTasksInAWorkersQueue) {
+TEST(Metrics, CountTasksInAStealableQueue) {
   Runtime runtime = CurrentThread();
   auto body = [&runtime]() -> Co<size_t> {
     for (int i = 0; i < 5; ++i) Spawn(Nothing()).Detach();
@@ -147,7 +147,7 @@ TEST(Metrics, CountTasksInAWorkersQueue) {
   EXPECT_EQ(runtime.metrics().inject_queue_depth, 0u);
 }
 
-TEST(Metrics, CountTasksThatWereSpawnedHereAndElsewhere) {
+TEST(Metrics, CountTasksSpawnedOnWorkersAndFromOutside) {
   for (const bool multi_thread : {false, true}) {
     Runtime runtime = multi_thread ? TwoWorkers() : CurrentThread();
     EXPECT_EQ(runtime.metrics().spawned_tasks, 0u);
@@ -171,7 +171,7 @@ TEST(Metrics, CountTasksThatWereSpawnedHereAndElsewhere) {
   }
 }
 
-TEST(Metrics, ATaskThatWaitsHasBeenScheduled) {
+TEST(Metrics, CountQueuedTasksAsScheduled) {
   Runtime runtime = CurrentThread();
   auto body = [&runtime]() -> Co<uint64_t> {
     for (int i = 0; i < 5; ++i) Spawn(Nothing()).Detach();
@@ -204,7 +204,7 @@ TEST(Metrics, CountSourcesAndTheirEvents) {
   EXPECT_GE(metrics.ready_events, 1u);
 }
 
-TEST(Metrics, PollsCanBeCountedFiner) {
+TEST(Metrics, TheHistogramOfPollTimesCanBeFiner) {
   Builder builder = Builder::CurrentThread();
   Runtime runtime = Build(builder.PollTimeHistogram(
       {.shortest = absl::Microseconds(1), .linear_steps = 4}));
@@ -244,7 +244,7 @@ TEST(Metrics, CountParks) {
   EXPECT_EQ(worker.noop_parks, worker.parks - 1);
 }
 
-TEST(Metrics, MeasureTimeThatIsNotParked) {
+TEST(Metrics, MeasureBusyTime) {
   const Clock clock;
   const Instant start = clock.Now();
   Runtime runtime = CurrentThread();
@@ -256,7 +256,7 @@ TEST(Metrics, MeasureTimeThatIsNotParked) {
   EXPECT_GT(worker.mean_poll_time, absl::ZeroDuration());
 }
 
-TEST(Metrics, CountThefts) {
+TEST(Metrics, CountSteals) {
   constexpr int kTasks = 10;
   std::atomic<int> ran{0};
   Runtime runtime = TwoWorkers();
@@ -284,7 +284,7 @@ TEST(Metrics, CountThefts) {
   EXPECT_LE(operations, steals);
 }
 
-TEST(Metrics, CountTasksThatDoNotFit) {
+TEST(Metrics, CountOverflowingTasks) {
   Runtime runtime = TwoWorkers();
   absl::Notification begun;
   std::atomic<bool> end{false};
@@ -313,7 +313,7 @@ TEST(Metrics, CountTasksThatDoNotFit) {
   EXPECT_GE(overflows, 129u);
 }
 
-TEST(Metrics, ThereIsNoHistogramUnlessItIsAskedFor) {
+TEST(Metrics, HaveNoHistogramUnlessEnabled) {
   Runtime runtime = CurrentThread();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(YieldThrice())), IsOk());
   EXPECT_THAT(runtime.metrics().workers[0].poll_times, IsEmpty());
@@ -360,7 +360,7 @@ void Compute(absl::Duration time) {
   }
 }
 
-TEST(ScheduleLatency, IsNotCountedUnlessItIsAskedFor) {
+TEST(ScheduleLatency, IsNotCountedUnlessEnabled) {
   Runtime runtime = CurrentThread();
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(YieldThrice())), IsOk());
   EXPECT_THAT(runtime.metrics().workers[0].schedule_latencies, IsEmpty());
@@ -463,7 +463,7 @@ TEST(ScheduleLatency, IsTheTimeThatATaskWaits) {
   EXPECT_GE(latencies.back().polls, 3u);
 }
 
-TEST(ScheduleLatency, CanBeCountedFiner) {
+TEST(ScheduleLatency, TheHistogramCanBeFiner) {
   EXPECT_THAT(
       Builder::CurrentThread()
           .ScheduleLatencyHistogram({.linear_steps = 3})
@@ -472,7 +472,7 @@ TEST(ScheduleLatency, CanBeCountedFiner) {
                              testing::HasSubstr("ScheduleLatencyHistogram")));
 }
 
-TEST(Metrics, MayBeReadWhenTheRuntimeHasGone) {
+TEST(Metrics, CanBeReadAfterTheRuntimeIsDestroyed) {
   std::optional<Runtime> runtime = TwoWorkers();
   const Handle handle = runtime->handle();
   EXPECT_THAT(runtime->BlockOn(runtime->Spawn(YieldThrice())), IsOk());
@@ -488,7 +488,7 @@ TEST(Metrics, MayBeReadWhenTheRuntimeHasGone) {
 
 // A reader disturbs no other thread, and no other thread disturbs the reader;
 // TSan checks that.
-TEST(Metrics, MayBeReadAtAnyTime) {
+TEST(Metrics, CanBeReadAtAnyTime) {
   Runtime runtime = TwoWorkers();
   std::atomic<bool> done{false};
   std::thread reader([&] {

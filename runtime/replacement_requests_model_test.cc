@@ -63,7 +63,7 @@ class World {
   std::optional<Thread> threads_[kThreads];
 };
 
-MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOffered) {
+MODEL_TEST(ReplacementRequests, AThreadArrivesForAnOfferedWorker) {
   World world;
   world.Block();
   world.JoinAll();
@@ -72,7 +72,7 @@ MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOffered) {
 
 // Either the thread that was sent for the first offer checks the second, or
 // another thread is sent for the second.
-MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
+MODEL_TEST(ReplacementRequests, AThreadArrivesForAWorkerOfferedAgain) {
   World world;
   world.Block();
   if (world.TakeOver()) world.Block();
@@ -80,7 +80,7 @@ MODEL_TEST(ReplacementRequests, AThreadComesForAWorkerThatIsOfferedAgain) {
   Require(!world.TakeOver());
 }
 
-MODEL_TEST(ReplacementRequests, AThreadComesForTheLastOfThreeOffers) {
+MODEL_TEST(ReplacementRequests, AThreadArrivesForTheLastOfThreeOffers) {
   World world;
   world.Block();
   if (world.TakeOver()) world.Block();
@@ -90,7 +90,7 @@ MODEL_TEST(ReplacementRequests, AThreadComesForTheLastOfThreeOffers) {
 }
 
 // Requests do not pile up: while no thread can arrive, a single request exists.
-MODEL_TEST(ReplacementRequests, OneIsOnItsWay) {
+MODEL_TEST(ReplacementRequests, OnlyOneThreadIsRequestedPerWorker) {
   ReplacementRequests requests;
   requests.SetWorkers(2);
   bool other_sends = false;
@@ -103,7 +103,7 @@ MODEL_TEST(ReplacementRequests, OneIsOnItsWay) {
 }
 
 // The next offer sends another thread.
-MODEL_TEST(ReplacementRequests, AThreadThatCannotComeIsForgotten) {
+MODEL_TEST(ReplacementRequests, AThreadThatCannotStartIsForgotten) {
   World world;
   Require(world.requests().Add(0));
   world.requests().Drop(0);

@@ -80,7 +80,7 @@ Co<int> SumOfTasks(int count) {
 using RuntimeTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeTest, ::testing::Bool(), &KindOfRuntime);
 
-TEST_P(RuntimeTest, BlockOnGivesTheOutput) {
+TEST_P(RuntimeTest, BlockOnReturnsTheOutput) {
   Runtime runtime = MakeRuntime();
   EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
 }
@@ -122,7 +122,7 @@ TEST_P(RuntimeTest, JoiningFlattensStatusOr) {
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_P(RuntimeTest, AbortDestroysTheFutureAndTellsTheJoiner) {
+TEST_P(RuntimeTest, AbortDestroysTheFutureAndNotifiesTheJoiner) {
   Runtime runtime = MakeRuntime();
   std::atomic<int> destroyed{0};
   JoinHandle<void> handle = runtime.Spawn(Never(&destroyed));
@@ -132,7 +132,7 @@ TEST_P(RuntimeTest, AbortDestroysTheFutureAndTellsTheJoiner) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST_P(RuntimeTest, AbortAfterTheEndChangesNothing) {
+TEST_P(RuntimeTest, AbortAfterCompletionChangesNothing) {
   Runtime runtime = MakeRuntime();
   JoinHandle<int> handle = runtime.Spawn(Add(1, 1));
   auto finish = [&handle]() -> Co<> {
@@ -143,7 +143,7 @@ TEST_P(RuntimeTest, AbortAfterTheEndChangesNothing) {
   EXPECT_THAT(runtime.BlockOn(std::move(handle)), IsOkAndHolds(2));
 }
 
-TEST_P(RuntimeTest, ADetachedTaskRunsOn) {
+TEST_P(RuntimeTest, ADetachedTaskContinues) {
   Runtime runtime = MakeRuntime();
   std::atomic<bool> done{false};
   auto body = [&done]() -> Co<> {
@@ -158,7 +158,7 @@ TEST_P(RuntimeTest, ADetachedTaskRunsOn) {
   EXPECT_TRUE(done);
 }
 
-TEST_P(RuntimeTest, DestroyingItCancelsItsTasks) {
+TEST_P(RuntimeTest, DestroyingTheRuntimeCancelsItsTasks) {
   std::atomic<int> destroyed{0};
   std::optional<Runtime> runtime(MakeRuntime());
   JoinHandle<void> handle = runtime->Spawn(Never(&destroyed));
@@ -172,7 +172,7 @@ TEST_P(RuntimeTest, DestroyingItCancelsItsTasks) {
   EXPECT_THAT(handle.Poll(cx).value(), StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST_P(RuntimeTest, SpawningAfterTheEndGivesACancelledTask) {
+TEST_P(RuntimeTest, SpawningAfterShutdownReturnsACancelledTask) {
   std::optional<Runtime> runtime(MakeRuntime());
   const Handle handle = runtime->handle();
   runtime.reset();
@@ -183,7 +183,7 @@ TEST_P(RuntimeTest, SpawningAfterTheEndGivesACancelledTask) {
   EXPECT_EQ(handle.alive_tasks(), 0u);
 }
 
-TEST_P(RuntimeTest, AWakerMayOutliveIt) {
+TEST_P(RuntimeTest, AWakerCanOutliveTheRuntime) {
   std::optional<Runtime> runtime(MakeRuntime());
   std::optional<Waker> kept;
   absl::Notification polled;
@@ -280,7 +280,7 @@ TEST(Runtime, TasksAreDestroyedOnTheRuntimesThreads) {
   EXPECT_NE(where.load(), std::this_thread::get_id());
 }
 
-TEST_P(RuntimeTest, ManyThreadsMayBeInBlockOn) {
+TEST_P(RuntimeTest, ManyThreadsCanBlockOn) {
   Runtime runtime = MakeRuntime();
   std::atomic<int> sum{0};
   std::vector<std::thread> threads;
@@ -303,7 +303,7 @@ TEST_P(RuntimeTest, EnterLetsThisThreadSpawn) {
 
 // The thread that dispatches must unpark the workers of the other runtime,
 // because it does not check the other runtime's queue afterwards.
-TEST_P(RuntimeTest, ATaskMaySleepOnTheTimerOfAnotherRuntime) {
+TEST_P(RuntimeTest, ATaskCanSleepOnTheTimerOfAnotherRuntime) {
   Runtime other = MakeRuntime();
   Runtime runtime = MakeRuntime();
   std::optional<wheel::Handle> timer;
@@ -328,7 +328,7 @@ TEST_P(RuntimeTest, ATaskMaySleepOnTheTimerOfAnotherRuntime) {
   driving.join();
 }
 
-TEST_P(RuntimeTest, MainFuturesOfSeveralThreadsDrawRandomNumbersApart) {
+TEST_P(RuntimeTest, MainFuturesOfSeveralThreadsDrawDifferentRandomNumbers) {
   Runtime runtime = MakeRuntime();
   class Draw {
    public:
@@ -372,7 +372,7 @@ TEST_P(RuntimeTest, ManyShortBlockOnsBesideALongOne) {
   server.join();
 }
 
-TEST_P(RuntimeTest, AMainFutureMaySpawnInItsDestructor) {
+TEST_P(RuntimeTest, AMainFutureCanSpawnInItsDestructor) {
   class SpawnsAtTheEnd {
    public:
     explicit SpawnsAtTheEnd(std::atomic<int>* ran) : ran_(ran) {}
@@ -419,7 +419,7 @@ class SleepThatThrowsWhenDue {
   Sleep sleep_;
 };
 
-TEST(Runtime, AWakerThatThrowsInTheDriverLeavesItUsable) {
+TEST(Runtime, AThrowingWakerInTheDriverLeavesTheRuntimeUsable) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   const Waker throws =
@@ -430,7 +430,7 @@ TEST(Runtime, AWakerThatThrowsInTheDriverLeavesItUsable) {
   runtime->BlockOn(sleep);
 }
 
-TEST(Runtime, AJoinersWakerThatThrowsDoesNotKeepTheTask) {
+TEST(Runtime, AThrowingJoinWakerDoesNotKeepTheTask) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   const Waker throws =
@@ -446,7 +446,7 @@ TEST(Runtime, AJoinersWakerThatThrowsDoesNotKeepTheTask) {
   EXPECT_THAT(runtime->BlockOn(std::move(handle)), IsOkAndHolds(2));
 }
 
-TEST_P(RuntimeTest, BlockOnInsideATaskPanicsAlsoAfterAnotherRuntimeHasGone) {
+TEST_P(RuntimeTest, BlockOnInsideATaskPanicsAfterAnotherRuntimeIsDestroyed) {
   Runtime runtime = MakeRuntime();
   auto nested = [&runtime]() -> Co<int> {
     absl::StatusOr<Runtime> inner = Builder::CurrentThread().Build();
@@ -474,7 +474,7 @@ TEST_P(RuntimeTest, AnExceptionOfATaskGoesToItsJoiner) {
   EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
 }
 
-TEST_P(RuntimeTest, AnExceptionOfTheMainFutureComesOutOfBlockOn) {
+TEST_P(RuntimeTest, AnExceptionOfTheMainFuturePropagatesFromBlockOn) {
   Runtime runtime = MakeRuntime();
   auto throws = []() -> Co<int> {
     co_await Yield();
@@ -484,7 +484,7 @@ TEST_P(RuntimeTest, AnExceptionOfTheMainFutureComesOutOfBlockOn) {
   EXPECT_EQ(runtime.BlockOn(Add(1, 2)), 3);
 }
 
-TEST_P(RuntimeTest, SpawningWhatBorrowsALambdaPanics) {
+TEST_P(RuntimeTest, SpawningABorrowedLambdaPanics) {
   Runtime runtime = MakeRuntime();
   const std::string text = "abc";
   auto lambda = [text]() -> Co<size_t> { co_return text.size(); };
@@ -513,7 +513,7 @@ TEST_P(RuntimeTest, BlockOnInsideATaskPanics) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST(Runtime, SpawningWithoutOnePanics) {
+TEST(Runtime, SpawningWithoutARuntimePanics) {
   EXPECT_PANIC(Spawn(Add(1, 2)), "Spawn: this thread has no runtime");
 }
 
@@ -531,21 +531,21 @@ using RuntimeDeathTest = RuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, RuntimeDeathTest, ::testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(RuntimeDeathTest, DestroyingItFromItsOwnTaskPanics) {
+TEST_P(RuntimeDeathTest, DestroyingTheRuntimeInItsOwnTaskPanics) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
         std::optional<Runtime> runtime(MakeRuntime());
-        auto suicide = [&runtime]() -> Co<> {
+        auto destroy_runtime = [&runtime]() -> Co<> {
           runtime.reset();
           co_return;
         };
-        (void)runtime->BlockOn(runtime->Spawn(suicide));
+        (void)runtime->BlockOn(runtime->Spawn(destroy_runtime));
       },
       "shut down by one of its own tasks");
 }
 
-TEST(Runtime, TasksRunOnItsThreads) {
+TEST(Runtime, TasksRunOnTheRuntimesThreads) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(2).ThreadName("mine").Build();
   ASSERT_THAT(runtime, IsOk());
@@ -584,7 +584,7 @@ TEST(Runtime, TwoWorkersRunTwoTasksAtOnce) {
   runtime->BlockOn(both);
 }
 
-TEST(Runtime, ACurrentThreadOneRunsTasksInBlockOnAlone) {
+TEST(Runtime, ACurrentThreadRuntimeRunsTasksOnlyInBlockOn) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   std::set<std::thread::id> threads;
@@ -598,7 +598,7 @@ TEST(Runtime, ACurrentThreadOneRunsTasksInBlockOnAlone) {
   EXPECT_THAT(threads, ::testing::ElementsAre(std::this_thread::get_id()));
 }
 
-TEST(Builder, TheTimersHaveTheResolutionThatItIsGiven) {
+TEST(Builder, TheTimersHaveTheGivenResolution) {
   auto resolution = []() -> Co<absl::Duration> {
     co_return wheel::Handle::Current().resolution();
   };

@@ -61,7 +61,7 @@ Runtime MakeRuntime(size_t workers) {
   return *std::move(runtime);
 }
 
-TEST(BlockInPlace, GivesWhatTheCallReturns) {
+TEST(BlockInPlace, ReturnsTheResultOfTheCall) {
   Runtime runtime = MakeRuntime(1);
   auto body = []() -> Co<int> {
     BlockInPlace([] {});
@@ -75,7 +75,7 @@ TEST(BlockInPlace, GivesWhatTheCallReturns) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST(BlockInPlace, AnExceptionOfTheCallComesOut) {
+TEST(BlockInPlace, PropagatesAnExceptionOfTheCall) {
   Runtime runtime = MakeRuntime(1);
   auto body = []() -> Co<int> {
     try {
@@ -88,7 +88,7 @@ TEST(BlockInPlace, AnExceptionOfTheCallComesOut) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(1));
 }
 
-TEST(BlockInPlace, InATaskOfACurrentThreadRuntimeIsAPanic) {
+TEST(BlockInPlace, InATaskOfACurrentThreadRuntimePanics) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto body = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
@@ -99,7 +99,7 @@ TEST(BlockInPlace, InATaskOfACurrentThreadRuntimeIsAPanic) {
 }
 
 // The call would keep the tasks waiting, which run on the same thread.
-TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
+TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimePanics) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto main = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
@@ -110,7 +110,7 @@ TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimeIsAPanic) {
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 // The runtime has a single worker, so the tasks that run are this worker's.
-TEST(BlockInPlace, OtherTasksOfTheWorkerRunMeanwhile) {
+TEST(BlockInPlace, OtherTasksOfTheWorkerRunDuringTheCall) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification queued;
   absl::Notification next;
@@ -127,7 +127,7 @@ TEST(BlockInPlace, OtherTasksOfTheWorkerRunMeanwhile) {
 }
 
 // Tokio #6999, #7216.
-TEST(BlockInPlace, ATaskThatHasYieldedRunsMeanwhile) {
+TEST(BlockInPlace, ATaskThatHasYieldedRunsDuringTheCall) {
   Runtime runtime = MakeRuntime(1);
   std::atomic<int> yields{0};
   std::atomic<bool> stop{false};
@@ -149,7 +149,7 @@ TEST(BlockInPlace, ATaskThatHasYieldedRunsMeanwhile) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOk());
 }
 
-TEST(BlockInPlace, TimersFireMeanwhile) {
+TEST(BlockInPlace, TimersFireDuringTheCall) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification slept;
   auto sleeper = [&slept]() -> Co<> {
@@ -165,7 +165,7 @@ TEST(BlockInPlace, TimersFireMeanwhile) {
 }
 
 // Covers the task's behaviour after another thread has begun to run its worker.
-TEST(BlockInPlace, TheTaskGoesOnWithoutItsWorker) {
+TEST(BlockInPlace, TheTaskContinuesWithoutItsWorker) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification ran;
   auto body = [&ran]() -> Co<int> {
@@ -182,7 +182,7 @@ TEST(BlockInPlace, TheTaskGoesOnWithoutItsWorker) {
 }
 
 // Tokio #5239, #5837.
-TEST(BlockInPlace, OneInsideAnother) {
+TEST(BlockInPlace, CallsCanBeNested) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification outside;
   absl::Notification inside;
@@ -205,7 +205,7 @@ TEST(BlockInPlace, OneInsideAnother) {
 
 // Covers both a worker that comes back and a worker that does not, as often as
 // workers change threads.
-TEST(BlockInPlace, OneAfterAnother) {
+TEST(BlockInPlace, CallsCanFollowOneAnother) {
   Runtime runtime = MakeRuntime(1);
   auto body = []() -> Co<int> {
     int sum = 0;
@@ -222,7 +222,7 @@ TEST(BlockInPlace, OneAfterAnother) {
   }
 }
 
-TEST(BlockInPlace, FromTheMainFuture) {
+TEST(BlockInPlace, WorksInTheMainFuture) {
   Runtime runtime = MakeRuntime(1);
   absl::Notification ran;
   auto main = [&ran]() -> Co<int> {
@@ -233,11 +233,11 @@ TEST(BlockInPlace, FromTheMainFuture) {
   EXPECT_EQ(runtime.BlockOn(main), 7);
 }
 
-TEST(BlockInPlace, OutsideOfARuntime) {
+TEST(BlockInPlace, WorksOutsideARuntime) {
   EXPECT_EQ(BlockInPlace([] { return 7; }), 7);
 }
 
-TEST(BlockInPlace, MayBlockOnAFutureOfAnyRuntime) {
+TEST(BlockInPlace, CanBlockOnAFutureOfAnyRuntime) {
   Runtime runtime = MakeRuntime(1);
   auto add = [](Runtime& runtime) {
     auto main = []() -> Co<int> {
@@ -259,7 +259,7 @@ TEST(BlockInPlace, MayBlockOnAFutureOfAnyRuntime) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(6));
 }
 
-TEST(BlockInPlace, IsInsideItsRuntime) {
+TEST(BlockInPlace, TheCallIsInsideItsRuntime) {
   Runtime runtime = MakeRuntime(1);
   auto body = []() -> Co<bool> {
     co_return BlockInPlace([] { return Handle::TryCurrent().has_value(); });
@@ -267,7 +267,7 @@ TEST(BlockInPlace, IsInsideItsRuntime) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(body)), IsOkAndHolds(true));
 }
 
-TEST(BlockInPlace, TwoHundredAtTheSameTime) {
+TEST(BlockInPlace, TwoHundredConcurrentCalls) {
   constexpr int kTasks = 200;
   Runtime runtime = MakeRuntime(2);
   auto* const barrier = new absl::Barrier(kTasks);
@@ -286,7 +286,7 @@ TEST(BlockInPlace, TwoHundredAtTheSameTime) {
 
 // The number of replacement threads is limited. A task that gets none waits,
 // and then continues.
-TEST(BlockInPlace, BeyondTheLimitOfThreadsTasksWait) {
+TEST(BlockInPlace, TasksWaitBeyondTheThreadLimit) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(1).MaxBlockingThreads(1).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -310,7 +310,7 @@ TEST(BlockInPlace, BeyondTheLimitOfThreadsTasksWait) {
   }
 }
 
-TEST(BlockInPlace, AClockThatAdvancesByItselfWaits) {
+TEST(BlockInPlace, AnAutoAdvancingClockWaitsForTheCall) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(1).WithClock(clock).Build();
@@ -353,7 +353,7 @@ class Never {
   std::atomic<bool>* destroyed_;
 };
 
-TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
+TEST(BlockInPlace, ShutdownWaitsForTheCall) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   absl::Notification begun;
   std::atomic<bool> other_destroyed{false};
@@ -378,7 +378,7 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCall) {
 }
 
 // The worker's own thread has ended by the time of the call.
-TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAReplacement) {
+TEST(BlockInPlace, ShutdownWaitsForTheCallOfAReplacementThread) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   absl::Notification taken_over;
   absl::Notification closing;
@@ -408,7 +408,7 @@ TEST(BlockInPlace, ShuttingDownWaitsForTheCallOfAReplacement) {
 }
 
 // Calls in place are ended like blocking calls.
-TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
+TEST(BlockInPlace, ShutdownEndsAWaitForATimer) {
   for (const absl::Duration bound :
        {absl::Milliseconds(10), absl::InfiniteDuration()}) {
     std::optional<Runtime> runtime(
@@ -430,7 +430,7 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitForATimer) {
 }
 
 // More threads block than can be replaced.
-TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayBeReplaced) {
+TEST(BlockInPlace, ShutdownEndsWaitsBeyondTheReplacementLimit) {
   for (const bool in_background : {false, true}) {
     constexpr int kCalls = 3;
     std::atomic<int> begun{0};
@@ -460,7 +460,7 @@ TEST(BlockInPlace, ShuttingDownEndsTheWaitsOfMoreThanMayBeReplaced) {
 
 // Calls that end by themselves leave nothing behind for the replacement
 // threads, which are all in use.
-TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
+TEST(BlockInPlace, WithdrawnOffersDoNotAccumulate) {
   absl::Notification end;
   std::atomic<int> blocked{0};
   std::atomic<int> started{0};
@@ -496,13 +496,13 @@ TEST(BlockInPlace, OffersThatAreTakenBackDoNotPileUp) {
 }
 
 // A blocking call's thread has no worker, and can call `BlockInPlace()`.
-TEST(BlockInPlace, ABlockingCallMakesNoMoreThanTheCall) {
+TEST(BlockInPlace, InABlockingCallOnlyCalls) {
   Runtime runtime = MakeRuntime(1);
   auto call = [] { return BlockInPlace([] { return 7; }); };
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(7));
 }
 
-TEST(BlockInPlace, ACallMaySpawnDuringShutdown) {
+TEST(BlockInPlace, ACallCanSpawnDuringShutdown) {
   std::optional<Runtime> runtime(MakeRuntime(1));
   const Handle handle = runtime->handle();
   absl::Notification begun;

@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BlockOnInTaskTest, ::testing::Bool(),
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 
-TEST_P(BlockOnInTaskTest, IsAPanicThatSaysWhatToUse) {
+TEST_P(BlockOnInTaskTest, PanicsAndNamesTheAlternative) {
   Runtime runtime = MakeRuntime();
   for (const BlockingCallCase& blocking : BlockingCalls()) {
     auto body = [&blocking]() -> Co<> {
@@ -136,7 +136,7 @@ TEST_P(BlockOnInTaskTest, IsAPanicThatSaysWhatToUse) {
   }
 }
 
-TEST_P(BlockOnInTaskTest, IsAPanicInTheMainFuture) {
+TEST_P(BlockOnInTaskTest, PanicsInTheMainFuture) {
   Runtime runtime = MakeRuntime();
   auto body = []() -> Co<> {
     BlockOn(Ready());
@@ -146,7 +146,7 @@ TEST_P(BlockOnInTaskTest, IsAPanicInTheMainFuture) {
 }
 
 // A thread can wait for itself even without a runtime.
-TEST(BlockOnInLocalTaskTest, IsAPanic) {
+TEST(BlockOnInLocalTaskTest, Panics) {
   LocalSet set;
   auto body = []() -> Co<> {
     BlockOn(Ready());
@@ -159,7 +159,7 @@ TEST(BlockOnInLocalTaskTest, IsAPanic) {
 
 #endif  // ABSL_HAVE_EXCEPTIONS
 
-TEST_P(BlockOnInTaskTest, IsAllowedInABlockingCallWhatItHoldsIncluded) {
+TEST_P(BlockOnInTaskTest, IsAllowedInABlockingCallAndItsDestructor) {
   Runtime runtime = MakeRuntime();
   for (const BlockingCallCase& blocking : BlockingCalls()) {
     EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(blocking.call)), IsOk());
@@ -171,7 +171,7 @@ TEST_P(BlockOnInTaskTest, IsAllowedInABlockingCallWhatItHoldsIncluded) {
               IsOkAndHolds(7));
 }
 
-TEST_P(BlockOnInTaskTest, IsAllowedInAnOutputThatAnotherThreadDestroys) {
+TEST_P(BlockOnInTaskTest, IsAllowedInAnOutputDestroyedByAnotherThread) {
   Runtime runtime = MakeRuntime();
   bool has_blocked = false;
   auto body = [&has_blocked]() -> Co<std::shared_ptr<void>> {
@@ -204,7 +204,7 @@ TEST(BlockOnInPlaceTest, IsAllowedInsideATask) {
 }
 
 // The call waits for no task, but for a sender that is about to finish.
-TEST_P(BlockOnInTaskTest, TryReceiveIsNone) {
+TEST_P(BlockOnInTaskTest, TryReceiveDoesNotBlock) {
   Runtime runtime = MakeRuntime();
   auto body = []() -> Co<int> {
     auto channel = mpsc::Channel<int>(1);

@@ -188,7 +188,7 @@ TEST_P(HooksTest, OnTaskTerminateIsCalledForATaskThatEndsWithItsRuntime) {
   EXPECT_THAT(log.entries(), ElementsAre("terminate"));
 }
 
-TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
+TEST_P(HooksTest, ParksAndUnparksArePaired) {
   Count parks;
   Count unparks;
   absl::StatusOr<Runtime> runtime = MakeBuilder()
@@ -205,7 +205,7 @@ TEST_P(HooksTest, ParksAndUnparksAreInPairs) {
 
 // Tokio #7834, #8212. All tasks come from the hook, and nothing else wakes a
 // worker: a task that is left lying makes the test hang.
-TEST_P(HooksTest, BeforeParkMaySpawn) {
+TEST_P(HooksTest, BeforeParkCanSpawn) {
   constexpr int kTasks = 100;
   SpawningHook hook(kTasks);
   absl::StatusOr<Runtime> runtime =
@@ -216,7 +216,7 @@ TEST_P(HooksTest, BeforeParkMaySpawn) {
 }
 
 // Tokio #8222.
-TEST_P(HooksTest, BeforeParkMayWakeATask) {
+TEST_P(HooksTest, BeforeParkCanWakeATask) {
   Count parks;
   absl::StatusOr<Runtime> runtime =
       MakeBuilder().OnThreadPark([&parks] { parks.Add(); }).Build();
@@ -229,7 +229,7 @@ TEST_P(HooksTest, BeforeParkMayWakeATask) {
 
 // Tokio #8222: the main future was polled again and again, and the driver was
 // never polled.
-TEST_P(HooksTest, BeforeParkMayWakeTheMainFutureBesideATimer) {
+TEST_P(HooksTest, BeforeParkCanWakeTheMainFutureBesideATimer) {
   std::atomic<bool> slept{false};
   Count parks;
   absl::StatusOr<Runtime> runtime =
@@ -248,7 +248,7 @@ TEST_P(HooksTest, BeforeParkMayWakeTheMainFutureBesideATimer) {
   }
 }
 
-TEST_P(HooksTest, AfterUnparkMaySpawn) {
+TEST_P(HooksTest, AfterUnparkCanSpawn) {
   constexpr int kTasks = 20;
   SpawningHook hook(kTasks);
   absl::StatusOr<Runtime> runtime =
@@ -282,7 +282,7 @@ TEST(Hooks, ThreadsStartAndStop) {
 
 // A worker inside a hook no longer searches: the other worker is woken for a
 // task.
-TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
+TEST(Hooks, AWorkerThatIsAboutToParkDoesNotPreventWakes) {
   for (int round = 0; round < 20; ++round) {
     absl::Notification may_park;
     absl::Notification ran;
@@ -310,7 +310,7 @@ TEST(Hooks, AWorkerThatIsAboutToParkKeepsNobodyFromBeingWoken) {
 
 // A worker that has just been woken does not search either: another worker is
 // woken for its task.
-TEST(Hooks, AWorkerThatHasBeenUnparkedKeepsNobodyFromBeingWoken) {
+TEST(Hooks, AnUnparkedWorkerDoesNotPreventWakes) {
   absl::Notification may_go_on;
   absl::Notification ran;
   std::atomic<int> parks{0};

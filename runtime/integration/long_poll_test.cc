@@ -116,7 +116,7 @@ Co<> ReceiveAndSet(std::atomic<bool>* flag) {
 }
 
 // Tokio #4941, #8065.
-TEST(LongPoll, TheTaskThatWouldRunNextIsRunByAnother) {
+TEST(LongPoll, AnotherWorkerRunsTheTaskInTheLifoSlot) {
   Runtime runtime = MakeRuntime(2);
   for (int i = 0; i < 20; ++i) {
     std::atomic<bool> ran{false};
@@ -172,7 +172,7 @@ TEST(LongPoll, ATimerFiresAlthoughAllWorkersAreStuck) {
 
 // The worker does not reach an event by itself: other polls come first, and
 // each can be as long as the bound.
-TEST(LongPoll, ATimerFiresBesidePollsThatAreShorter) {
+TEST(LongPoll, ATimerFiresAmidManyShorterPolls) {
   std::atomic<bool> slept{false};
   absl::StatusOr<Runtime> runtime = Builder::MultiThread()
                                         .WorkerThreads(1)
@@ -213,7 +213,7 @@ TEST(LongPoll, TheBoundIsKept) {
 
 // The shutdown waits for the watchdog as it waits for the workers. Wakers must
 // therefore not block on the watchdog's thread either.
-TEST(LongPoll, AWakerThatTheWatchdogCallsMustNotBlock) {
+TEST(LongPoll, AWakerCalledByTheWatchdogMustNotBlock) {
   std::atomic<bool> end{false};
   std::atomic<bool> must_not_block{false};
   absl::Notification begun;
@@ -249,7 +249,7 @@ TEST(LongPoll, ASocketIsReadAlthoughAllWorkersAreStuck) {
 }
 
 // A task that a timer wakes on the watchdog's thread waits for a worker.
-TEST(LongPoll, ATaskWhoseTimerFiresMeanwhileWaitsForAWorker) {
+TEST(LongPoll, ATaskWokenByTheWatchdogWaitsForAWorker) {
   const auto clock = std::make_shared<Clock>();
   Runtime runtime = MakeRuntimeOn(clock);
   clock->Pause();
@@ -288,7 +288,7 @@ std::vector<std::string> ThreadNames() {
   return names;
 }
 
-TEST(LongPoll, AThreadWatches) {
+TEST(LongPoll, AWatchdogThreadExists) {
   Runtime runtime = MakeRuntime(1, kBound, "watched");
   // The watchdog's thread sets its own name.
   while (!std::ranges::count(ThreadNames(), "watched-dog")) {
@@ -296,7 +296,7 @@ TEST(LongPoll, AThreadWatches) {
   }
 }
 
-TEST(LongPoll, NoThreadWatchesWithoutABound) {
+TEST(LongPoll, NoWatchdogExistsWithoutABound) {
   Runtime runtime = MakeRuntime(1, absl::InfiniteDuration(), "unbound");
   while (!std::ranges::count(ThreadNames(), "unbound-0")) {
     std::this_thread::yield();
@@ -305,7 +305,7 @@ TEST(LongPoll, NoThreadWatchesWithoutABound) {
 }
 
 // A simulation does not depend on real time.
-TEST(LongPoll, NoThreadWatchesBesideAPausedClock) {
+TEST(LongPoll, NoWatchdogExistsWithAPausedClock) {
   absl::StatusOr<Runtime> runtime = Builder::MultiThread()
                                         .WorkerThreads(1)
                                         .LongPollBound(kBound)

@@ -69,7 +69,7 @@ size_t CountDescriptors() {
 Co<int> Seven() { co_return 7; }
 
 // The watchdog, if there is one, is the first thread; the workers follow.
-TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
+TEST(NoThreads, BuildFailsIfAThreadCannotStartAndLeavesNothingBehind) {
   constexpr int kWorkers = 3;
   for (const absl::Duration bound :
        {absl::Milliseconds(10), absl::InfiniteDuration()}) {
@@ -112,7 +112,7 @@ TEST(NoThreads, BuildFailsIfAnyIsMissingAndLeavesNothingBehind) {
 // Like any shutdown, this one waits for everything that has begun to run before
 // the drivers are destroyed. Here a hook has begun, which sees that its sleep
 // has not ended.
-TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
+TEST(NoThreads, AFailedBuildWaitsForItsThreads) {
   absl::Notification parks;
   std::atomic<int> calls{0};
   std::atomic<bool> slept{false};
@@ -147,7 +147,7 @@ TEST(NoThreads, ABuildThatFailsWaitsForTheThreadsThatItHas) {
 #endif
 
 // The tasks are those of the blocked worker: no other thread can run them.
-TEST(NoThreads, TasksWaitForABlockInPlaceForWhichThereIsNone) {
+TEST(NoThreads, TasksWaitForABlockInPlaceWithoutAReplacement) {
   std::optional<std::thread::id> ran_on;
   std::thread::id blocked_on;
   bool ran_meanwhile = false;
@@ -180,7 +180,7 @@ TEST(NoThreads, TasksWaitForABlockInPlaceForWhichThereIsNone) {
   EXPECT_FALSE(ran_meanwhile);
 }
 
-TEST(NoThreads, OtherWorkersGoOnBesideABlockInPlaceForWhichThereIsNone) {
+TEST(NoThreads, OtherWorkersContinueBesideABlockInPlaceWithoutAReplacement) {
   absl::Notification queued;
   absl::Notification next;
   absl::Notification from_outside;
@@ -215,7 +215,7 @@ TEST(NoThreads, OtherWorkersGoOnBesideABlockInPlaceForWhichThereIsNone) {
 
 // The worker that no other thread has taken over is ended by the thread that
 // shuts down, so that the call's wait for the runtime ends.
-TEST(NoThreads, ShuttingDownEndsABlockInPlaceForWhichThereIsNone) {
+TEST(NoThreads, ShutdownEndsABlockInPlaceWithoutAReplacement) {
   absl::Notification begun;
   absl::Status slept;
   auto run = [&] {

@@ -126,7 +126,7 @@ Runtime Build(Builder builder) {
   return *std::move(runtime);
 }
 
-TEST(OnLongPoll, IsCalledWhileThePollGoesOnAndWhenItHasEnded) {
+TEST(OnLongPoll, IsCalledDuringThePollAndAfterIt) {
   Reports reports("stuck");
   Builder builder = MultiThread();
   builder.OnLongPoll(reports.callback());
@@ -203,7 +203,7 @@ TEST(OnLongPoll, IsCalledForAPollThatEndsTheTask) {
   EXPECT_THAT(reports.ended()[0].poll.awaits.steps(), IsEmpty());
 }
 
-TEST(OnLongPoll, LongPollsAreCountedWithoutIt) {
+TEST(OnLongPoll, LongPollsAreCountedWithoutTheHook) {
   Runtime runtime = Build(MultiThread());
   auto body = [&runtime]() -> Co<> {
     ComputeUntil([&runtime] { return runtime.metrics().long_polls > 0; });
@@ -213,7 +213,7 @@ TEST(OnLongPoll, LongPollsAreCountedWithoutIt) {
   EXPECT_GE(runtime.metrics().workers[0].long_polls, 1u);
 }
 
-TEST(OnLongPoll, TheStackOfTheThreadCanBeHad) {
+TEST(OnLongPoll, TheHookCanReadTheStackOfTheThread) {
 #ifdef ABSL_HAVE_THREAD_SANITIZER
   GTEST_SKIP() << "handles a signal when the thread has left its code";
 #endif
@@ -230,7 +230,7 @@ TEST(OnLongPoll, TheStackOfTheThreadCanBeHad) {
   // While a call begins or ends, the caller's frame cannot be seen.
   EXPECT_THAT(reports.under_way()[0].stack,
               AnyOf(HasSubstr("SpinUntilNotified"),
-                    HasSubstr("TheStackOfTheThreadCanBeHad")));
+                    HasSubstr("TheHookCanReadTheStackOfTheThread")));
 }
 
 }  // namespace

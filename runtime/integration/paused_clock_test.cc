@@ -40,7 +40,7 @@ using PausedClockTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, PausedClockTest, ::testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
+TEST_P(PausedClockTest, SleepsOnAGivenPausedClock) {
   const std::shared_ptr<Clock> clock = PausedClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -64,7 +64,7 @@ TEST_P(PausedClockTest, SleepsOnThePausedClockThatItIsGiven) {
 }
 
 // Sleeps a year of hours in no real time, and not a tick more.
-TEST_P(PausedClockTest, SleepsOnAClockThatAdvancesByItself) {
+TEST_P(PausedClockTest, SleepsOnAnAutoAdvancingClock) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -97,7 +97,7 @@ TEST_P(PausedClockTest, AClockAdvancesAfterAWakeOfAMainFutureThatHasYielded) {
 
 // T20: the clock does not pass work that a main future can still do, when a
 // worker wakes the future and then parks.
-TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
+TEST_P(PausedClockTest, AnAutoAdvancingClockWaitsForTheMainFuture) {
   for (int round = 0; round < 50; ++round) {
     const std::shared_ptr<Clock> clock = AutoAdvancingClock();
     absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
@@ -113,7 +113,7 @@ TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheMainFuture) {
   }
 }
 
-TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForEachBlockOn) {
+TEST_P(PausedClockTest, AnAutoAdvancingClockWaitsForEachBlockOn) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -171,7 +171,7 @@ Co<int> CountTimeouts() {
   co_return timeouts;
 }
 
-TEST_P(PausedClockTest, AClockDoesNotPassWhatTheMainFutureHasSent) {
+TEST_P(PausedClockTest, AnAutoAdvancingClockWaitsForMessagesOfTheMainFuture) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -180,7 +180,7 @@ TEST_P(PausedClockTest, AClockDoesNotPassWhatTheMainFutureHasSent) {
   EXPECT_EQ(clock->Now(), start);
 }
 
-TEST_P(PausedClockTest, AClockDoesNotPassWhatATaskHasSent) {
+TEST_P(PausedClockTest, AnAutoAdvancingClockWaitsForMessagesOfATask) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -191,7 +191,7 @@ TEST_P(PausedClockTest, AClockDoesNotPassWhatATaskHasSent) {
 }
 
 // T20: work that a task can still do comes before time passes.
-TEST_P(PausedClockTest, AClockThatAdvancesByItselfWaitsForTheTasks) {
+TEST_P(PausedClockTest, AnAutoAdvancingClockWaitsForTheTasks) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());

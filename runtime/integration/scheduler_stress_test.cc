@@ -270,7 +270,7 @@ class SchedulerStress : public testing::TestWithParam<Kind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, SchedulerStress, testing::ValuesIn(kKinds),
                          &NameOf);
 
-TEST_P(SchedulerStress, TasksOfAllSortsAndShutdownsAmidThem) {
+TEST_P(SchedulerStress, ShutdownsAmidTasksOfAllKinds) {
   const absl::Time start = absl::Now();
   const absl::Time end =
       start + StressTime(absl::Milliseconds(300), std::size(kKinds));

@@ -46,13 +46,13 @@ constexpr absl::StatusCode kCancelled = absl::StatusCode::kCancelled;
 
 // Notices the destruction of a runtime's options, which is after the
 // destruction of the last of its handles.
-class Gone {
+class Destruction {
  public:
   // Returns a hook that owns the object whose destruction is noticed.
   std::function<void()> Hook() {
-    auto tells = std::make_shared<int>();
-    notified_ = tells;
-    return [tells = std::move(tells)] {};
+    auto owned = std::make_shared<int>();
+    notified_ = owned;
+    return [owned = std::move(owned)] {};
   }
 
   void Await() const {
@@ -63,18 +63,20 @@ class Gone {
   std::weak_ptr<int> notified_;
 };
 
-Runtime MakeRuntime(Gone& gone) {
-  absl::StatusOr<Runtime> runtime =
-      Builder::MultiThread().WorkerThreads(2).OnThreadPark(gone.Hook()).Build();
+Runtime MakeRuntime(Destruction& destruction) {
+  absl::StatusOr<Runtime> runtime = Builder::MultiThread()
+                                        .WorkerThreads(2)
+                                        .OnThreadPark(destruction.Hook())
+                                        .Build();
   EXPECT_THAT(runtime, IsOk());
   return *std::move(runtime);
 }
 
-TEST(ShutdownTimeout, LeavesAPollBehindThatIsUnderWay) {
-  Gone gone;
+TEST(ShutdownTimeout, LeavesARunningPollBehind) {
+  Destruction destruction;
   absl::Notification begun;
   absl::Notification end;
-  Runtime runtime = MakeRuntime(gone);
+  Runtime runtime = MakeRuntime(destruction);
   std::optional<Handle> handle(runtime.handle());
   auto stuck = [&]() -> Co<int> {
     begun.Notify();
@@ -93,23 +95,23 @@ TEST(ShutdownTimeout, LeavesAPollBehindThatIsUnderWay) {
   EXPECT_THAT(BlockOn(std::move(sleeper)), StatusIs(kCancelled));
   while (handle->alive_tasks() > 0) std::this_thread::yield();
   handle.reset();
-  gone.Await();
+  destruction.Await();
 }
 
-TEST(ShutdownTimeout, SaysThatAllHasEnded) {
-  Gone gone;
-  Runtime runtime = MakeRuntime(gone);
+TEST(ShutdownTimeout, ReturnsTrueIfAllThreadsHaveExited) {
+  Destruction destruction;
+  Runtime runtime = MakeRuntime(destruction);
   auto waiting = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
   JoinHandle<void> sleeper = runtime.Spawn(waiting);
   EXPECT_TRUE(std::move(runtime).ShutdownTimeout(absl::Hours(1)));
   EXPECT_TRUE(sleeper.IsFinished());
 }
 
-TEST(ShutdownTimeout, LeavesACallInPlaceBehind) {
-  Gone gone;
+TEST(ShutdownTimeout, LeavesABlockInPlaceCallBehind) {
+  Destruction destruction;
   absl::Notification begun;
   absl::Notification end;
-  Runtime runtime = MakeRuntime(gone);
+  Runtime runtime = MakeRuntime(destruction);
   auto stuck = [&]() -> Co<> {
     BlockInPlace([&] {
       begun.Notify();
@@ -122,14 +124,14 @@ TEST(ShutdownTimeout, LeavesACallInPlaceBehind) {
   EXPECT_FALSE(std::move(runtime).ShutdownTimeout(absl::Milliseconds(1)));
   end.Notify();
   EXPECT_THAT(BlockOn(std::move(call)), IsOk());
-  gone.Await();
+  destruction.Await();
 }
 
 // The workers end the timers, although no thread waits for the workers.
-TEST(ShutdownBackground, EndsWhatIsWaitedForInPlace) {
-  Gone gone;
+TEST(ShutdownBackground, EndsWaitsInBlockInPlace) {
+  Destruction destruction;
   absl::Notification begun;
-  Runtime runtime = MakeRuntime(gone);
+  Runtime runtime = MakeRuntime(destruction);
   auto stuck = [&]() -> Co<absl::Status> {
     absl::Status slept;
     BlockInPlace([&] {
@@ -143,7 +145,7 @@ TEST(ShutdownBackground, EndsWhatIsWaitedForInPlace) {
   std::move(runtime).ShutdownBackground();
   EXPECT_THAT(BlockOn(std::move(call)),
               StatusIs(absl::StatusCode::kUnavailable));
-  gone.Await();
+  destruction.Await();
 }
 
 TEST(ShutdownBackground, EndsTasksOnTheThreadsOfTheRuntime) {
@@ -152,10 +154,10 @@ TEST(ShutdownBackground, EndsTasksOnTheThreadsOfTheRuntime) {
     ~Noting() { *where = std::this_thread::get_id(); }
     std::atomic<std::thread::id>* where;
   };
-  Gone gone;
+  Destruction destruction;
   std::atomic<std::thread::id> where;
   std::atomic<bool> polled = false;
-  Runtime runtime = MakeRuntime(gone);
+  Runtime runtime = MakeRuntime(destruction);
   auto waiting = [&]() -> Co<> {
     const Noting noting{&where};
     polled = true;
@@ -164,17 +166,17 @@ TEST(ShutdownBackground, EndsTasksOnTheThreadsOfTheRuntime) {
   runtime.Spawn(waiting).Detach();
   while (!polled) std::this_thread::yield();
   std::move(runtime).ShutdownBackground();
-  gone.Await();
+  destruction.Await();
   EXPECT_NE(where, std::thread::id());
   EXPECT_NE(where, std::this_thread::get_id());
 }
 
-TEST(ShutdownBackground, ATaskMayDoItToItsOwnRuntime) {
-  Gone gone;
+TEST(ShutdownBackground, ATaskCanShutDownItsOwnRuntime) {
+  Destruction destruction;
   std::optional<Runtime> runtime;
   bool went_on = false;
   absl::Notification spawned;
-  runtime.emplace(MakeRuntime(gone));
+  runtime.emplace(MakeRuntime(destruction));
   auto last_owner = [&]() -> Co<> {
     // The runtime must exist until `Spawn()` returns.
     spawned.WaitForNotification();
@@ -186,15 +188,15 @@ TEST(ShutdownBackground, ATaskMayDoItToItsOwnRuntime) {
   JoinHandle<void> task = runtime->Spawn(last_owner);
   spawned.Notify();
   EXPECT_THAT(BlockOn(std::move(task)), StatusIs(kCancelled));
-  gone.Await();
+  destruction.Await();
   EXPECT_FALSE(went_on);
 }
 
-TEST(ShutdownBackground, ATaskThatBlocksInPlaceMayDoItToItsOwnRuntime) {
-  Gone gone;
+TEST(ShutdownBackground, ABlockInPlaceCallCanShutDownItsOwnRuntime) {
+  Destruction destruction;
   std::optional<Runtime> runtime;
   absl::Notification spawned;
-  runtime.emplace(MakeRuntime(gone));
+  runtime.emplace(MakeRuntime(destruction));
   auto last_owner = [&]() -> Co<> {
     spawned.WaitForNotification();
     BlockInPlace([&] { std::move(*runtime).ShutdownBackground(); });
@@ -203,11 +205,11 @@ TEST(ShutdownBackground, ATaskThatBlocksInPlaceMayDoItToItsOwnRuntime) {
   JoinHandle<void> task = runtime->Spawn(last_owner);
   spawned.Notify();
   EXPECT_THAT(BlockOn(std::move(task)), IsOk());
-  gone.Await();
+  destruction.Await();
 }
 
 // The main future then continues without the runtime.
-TEST(ShutdownBackground, AMainFutureMayDoItToItsOwnRuntime) {
+TEST(ShutdownBackground, AMainFutureCanShutDownItsOwnRuntime) {
   std::atomic<int> stopped = 0;
   absl::StatusOr<Runtime> runtime = Builder::MultiThread()
                                         .WorkerThreads(2)
@@ -224,8 +226,8 @@ TEST(ShutdownBackground, AMainFutureMayDoItToItsOwnRuntime) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 // The watchdog can end neither itself nor the driver that it is in.
-TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
-  Gone gone;
+TEST(ShutdownBackground, AWakerCalledByTheWatchdogCanShutDownTheRuntime) {
+  Destruction destruction;
   absl::Notification worker_ended;
   absl::Notification shut_down;
   const auto clock = std::make_shared<Clock>();
@@ -237,7 +239,7 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
           .OnThreadStop([&] {
             if (!worker_ended.HasBeenNotified()) worker_ended.Notify();
           })
-          .OnThreadPark(gone.Hook())
+          .OnThreadPark(destruction.Hook())
           .Build();
   ASSERT_THAT(runtime, IsOk());
   clock->Pause();
@@ -262,10 +264,10 @@ TEST(ShutdownBackground, AWakerThatTheWatchdogCallsMayDoIt) {
   shut_down.WaitForNotification();
   sleep.reset();
   enter.reset();
-  gone.Await();
+  destruction.Await();
 }
 
-TEST(ShutdownBackground, ATaskMustNotDoItToACurrentThreadRuntime) {
+TEST(ShutdownBackground, ATaskMustNotShutDownACurrentThreadRuntime) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto task = [&]() -> Co<> {

@@ -78,7 +78,7 @@ TEST_P(SpawnOptionsTest, ATaskKnowsWhereItWasSpawned) {
   EXPECT_THAT(runtime.BlockOn(std::move(c)), IsOrigin("", at_c));
 }
 
-TEST_P(SpawnOptionsTest, ATaskMayHaveAName) {
+TEST_P(SpawnOptionsTest, ATaskCanHaveAName) {
   Runtime runtime = MakeRuntime();
   // clang-format off
   auto a = runtime.Spawn(AskOrigin(), {.name = "a"}); const auto at_a = Here();
@@ -92,7 +92,7 @@ TEST_P(SpawnOptionsTest, ATaskMayHaveAName) {
 }
 
 // Neither the set nor the tracker counts as the spawning place.
-TEST_P(SpawnOptionsTest, ATaskOfASetKnowsTheSame) {
+TEST_P(SpawnOptionsTest, ATaskOfAJoinSetKnowsItsOrigin) {
   Runtime runtime = MakeRuntime();
   JoinSet<Origin> set;
   // clang-format off
@@ -106,7 +106,7 @@ TEST_P(SpawnOptionsTest, ATaskOfASetKnowsTheSame) {
   EXPECT_THAT(runtime.BlockOn(set.Next()), Optional(IsOrigin("b", at_b)));
 }
 
-TEST_P(SpawnOptionsTest, ATaskThatIsTrackedKnowsTheSame) {
+TEST_P(SpawnOptionsTest, ATrackedTaskKnowsItsOrigin) {
   Runtime runtime = MakeRuntime();
   const TaskTracker tracker;
   // clang-format off
@@ -118,7 +118,7 @@ TEST_P(SpawnOptionsTest, ATaskThatIsTrackedKnowsTheSame) {
   EXPECT_THAT(runtime.BlockOn(std::move(b)), IsOrigin("b", at_b));
 }
 
-TEST_P(SpawnOptionsTest, ALocalTaskKnowsTheSame) {
+TEST_P(SpawnOptionsTest, ALocalTaskKnowsItsOrigin) {
   Runtime runtime = MakeRuntime();
   LocalSet set;
   // clang-format off

@@ -43,7 +43,7 @@ class StuckWorkerTest : public testing::TestWithParam<int> {
 // slot.
 INSTANTIATE_TEST_SUITE_P(Tasks, StuckWorkerTest, testing::Values(1, 3));
 
-TEST_P(StuckWorkerTest, AnotherThatBecomesFreeTakesAllThatItKeeps) {
+TEST_P(StuckWorkerTest, AnotherWorkerTakesAllItsTasks) {
   absl::Notification other_is_busy;
   absl::Notification end_other;
   auto other = [&]() -> Co<> {

@@ -433,7 +433,7 @@ class TaskCombinationsTest : public testing::TestWithParam<Combination> {
   std::optional<JoinHandle<Output>> handle_;
 };
 
-TEST_P(TaskCombinationsTest, EndsAsItShould) {
+TEST_P(TaskCombinationsTest, EndsWithTheExpectedResult) {
   StopWorkers();
   handle_ = Spawn();
   shared_.abort = handle_->abort_handle();

@@ -50,7 +50,7 @@ using ::testing::HasSubstr;
 using LocalSetTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, LocalSetTest, testing::Bool(), &KindOfRuntime);
 
-TEST_P(LocalSetTest, ItsTasksSleepAndStayOnTheirThread) {
+TEST_P(LocalSetTest, TasksSleepAndStayOnTheirThread) {
   Runtime runtime = *MakeBuilder().WithClock(AutoAdvancingClock()).Build();
   const std::thread::id here = std::this_thread::get_id();
   LocalSet set;
@@ -76,7 +76,7 @@ TEST_P(LocalSetTest, ItsTasksSleepAndStayOnTheirThread) {
   EXPECT_THAT(log, ElementsAre(3, 2, 1, 0));
 }
 
-TEST_P(LocalSetTest, ItsTasksSpawnOntoTheRuntime) {
+TEST_P(LocalSetTest, TasksSpawnOntoTheRuntime) {
   Runtime runtime = MakeRuntime();
   LocalSet set;
   auto elsewhere = []() -> Co<int> {
@@ -129,7 +129,7 @@ class BlockInPlaceInALocalSet : public testing::Test {
   std::vector<std::thread::id> log_;
 };
 
-TEST_F(BlockInPlaceInALocalSet, HoldsUpTheSetAndNotTheRuntime) {
+TEST_F(BlockInPlaceInALocalSet, DelaysTheSetButNotTheRuntime) {
   Runtime runtime = MakeRuntime();
   LocalSet set;
   SpawnBoth(set);
@@ -140,7 +140,7 @@ TEST_F(BlockInPlaceInALocalSet, HoldsUpTheSetAndNotTheRuntime) {
 }
 
 // The worker moves to another thread, but the poll ends on this thread.
-TEST_F(BlockInPlaceInALocalSet, OfATaskHoldsUpTheSetAndNotTheWorker) {
+TEST_F(BlockInPlaceInALocalSet, InATaskDelaysTheSetButNotTheWorker) {
   Runtime runtime = MakeRuntime();
   auto body = [this]() -> Co<std::thread::id> {
     LocalSet set;
@@ -156,7 +156,7 @@ TEST_F(BlockInPlaceInALocalSet, OfATaskHoldsUpTheSetAndNotTheWorker) {
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-TEST_F(BlockInPlaceInALocalSet, OfACurrentThreadRuntimeIsAPanic) {
+TEST_F(BlockInPlaceInALocalSet, InACurrentThreadRuntimePanics) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   LocalSet set;
@@ -171,7 +171,7 @@ TEST_F(BlockInPlaceInALocalSet, OfACurrentThreadRuntimeIsAPanic) {
 using JoinSetTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, JoinSetTest, testing::Bool(), &KindOfRuntime);
 
-TEST_P(JoinSetTest, TakesTasksOfARuntimeAndOfAHandle) {
+TEST_P(JoinSetTest, HoldsTasksOfARuntimeAndOfAHandle) {
   Runtime runtime = MakeRuntime();
   auto child = [](int number) -> Co<int> { co_return number; };
   auto main = [&]() -> Co<int> {
@@ -233,7 +233,7 @@ constinit TaskLocal<int> number("number");
 using TaskLocalTest = EitherRuntimeTest;
 INSTANTIATE_TEST_SUITE_P(Kinds, TaskLocalTest, testing::Bool(), &KindOfRuntime);
 
-TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfItInherits) {
+TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfInherited) {
   Runtime runtime = MakeRuntime();
   auto child = []() -> Co<int> {
     int seen = 0;
@@ -259,7 +259,7 @@ TEST_P(TaskLocalTest, ASpawnedTaskHasAValueOnlyIfItInherits) {
 }
 
 // The main future of a current-thread runtime is polled between the tasks.
-TEST_P(TaskLocalTest, AScopeAroundBlockOnIsTheMainFuturesAndNotTheTasks) {
+TEST_P(TaskLocalTest, AScopeAroundBlockOnAppliesOnlyToTheMainFuture) {
   Runtime runtime = MakeRuntime();
   auto child = []() -> Co<bool> { co_return number.Get() == nullptr; };
   auto main = [&]() -> Co<bool> {
@@ -286,7 +286,7 @@ class AsksAtItsEnd {
   std::atomic<int>* hidden_;
 };
 
-TEST_P(TaskLocalTest, ATaskIsNotInTheScopeOfWhoDestroysItsRuntime) {
+TEST_P(TaskLocalTest, ATaskIsNotInTheScopeThatDestroysItsRuntime) {
   std::atomic<int> hidden = 0;
   number.SyncScope(5, [&] {
     std::optional<Runtime> runtime(MakeRuntime());
@@ -299,7 +299,7 @@ TEST_P(TaskLocalTest, ATaskIsNotInTheScopeOfWhoDestroysItsRuntime) {
   });
 }
 
-TEST(TaskLocal, ATaskOfALocalSetIsNotInTheScopeOfWhoseSetHasBeenClosed) {
+TEST(TaskLocal, ALocalTaskIsNotInTheScopeThatClosesItsSet) {
   std::atomic<int> hidden = 0;
   number.SyncScope(5, [&] {
     // A task whose end spawns another task, which is refused.
@@ -316,7 +316,7 @@ TEST(TaskLocal, ATaskOfALocalSetIsNotInTheScopeOfWhoseSetHasBeenClosed) {
   EXPECT_EQ(hidden, 1);
 }
 
-TEST(JoinSetOfARuntime, GivesAllResultsAtOnce) {
+TEST(JoinSetOfARuntime, ReturnsAllResultsAtOnce) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, absl_testing::IsOk());
   auto body = []() -> Co<std::vector<absl::StatusOr<int>>> {

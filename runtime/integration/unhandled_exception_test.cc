@@ -130,7 +130,7 @@ TEST_P(UnhandledExceptionTest, OfADetachedTaskIsLoggedOnce) {
           HasSubstr("ended with an exception: broken"))));
 }
 
-TEST_P(UnhandledExceptionTest, ThatIsTakenIsNotLogged) {
+TEST_P(UnhandledExceptionTest, IsNotLoggedIfTaken) {
   const ErrorLog log;
   {
     Runtime runtime = MakeRuntime();
@@ -141,7 +141,7 @@ TEST_P(UnhandledExceptionTest, ThatIsTakenIsNotLogged) {
   EXPECT_THAT(log.lines(), IsEmpty());
 }
 
-TEST_P(UnhandledExceptionTest, IsLoggedWhenAHandleGoesThatHasNotGivenIt) {
+TEST_P(UnhandledExceptionTest, IsLoggedWhenAnUnjoinedHandleIsDestroyed) {
   const ErrorLog log;
   Runtime runtime = MakeRuntime();
   {
@@ -166,7 +166,7 @@ TEST_P(UnhandledExceptionTest, IsLoggedByAHandleThatOutlivesTheRuntime) {
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("broken")));
 }
 
-TEST_P(UnhandledExceptionTest, ThatASetDropsIsLogged) {
+TEST_P(UnhandledExceptionTest, IsLoggedIfAJoinSetDropsIt) {
   const ErrorLog log;
   Runtime runtime = MakeRuntime();
   auto body = [&runtime, &log]() -> Co<> {
@@ -204,7 +204,7 @@ TEST_P(UnhandledExceptionTest, OfALocalTaskIsLogged) {
   EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("broken")));
 }
 
-TEST_P(UnhandledExceptionTest, MayBeIgnored) {
+TEST_P(UnhandledExceptionTest, CanBeIgnored) {
   const ErrorLog log;
   {
     absl::StatusOr<Runtime> runtime =
@@ -219,36 +219,36 @@ TEST_P(UnhandledExceptionTest, MayBeIgnored) {
   EXPECT_THAT(log.lines(), IsEmpty());
 }
 
-TEST_P(UnhandledExceptionTest, MayBeACallbacksBusiness) {
+TEST_P(UnhandledExceptionTest, CanGoToACallback) {
   const ErrorLog log;
   absl::Mutex mu;
-  std::vector<std::string> told;
-  auto tell = [&mu, &told](const TaskMeta& task,
-                           const std::exception_ptr& exception) {
+  std::vector<std::string> reported;
+  auto report = [&mu, &reported](const TaskMeta& task,
+                                 const std::exception_ptr& exception) {
     const absl::MutexLock lock(&mu);
     try {
       std::rethrow_exception(exception);
     } catch (const std::runtime_error& e) {
-      told.push_back(absl::StrCat(task.name, ": ", e.what()));
+      reported.push_back(absl::StrCat(task.name, ": ", e.what()));
     }
   };
   std::optional<JoinHandle<int>> outlives;
   {
     absl::StatusOr<Runtime> runtime =
-        MakeBuilder().OnUnhandledException(tell).Build();
+        MakeBuilder().OnUnhandledException(report).Build();
     ASSERT_THAT(runtime, IsOk());
     JoinHandle<int> taken = runtime->Spawn(Throws(), {.name = "taken"});
     (void)runtime->BlockOn(std::move(taken));
     outlives.emplace(runtime->Spawn(Throws(), {.name = "late"}));
     AwaitEnd(*runtime, *outlives);
   }
-  EXPECT_THAT(told, IsEmpty());
+  EXPECT_THAT(reported, IsEmpty());
   outlives.reset();
-  EXPECT_THAT(told, ElementsAre("late: broken"));
+  EXPECT_THAT(reported, ElementsAre("late: broken"));
   EXPECT_THAT(log.lines(), IsEmpty());
 }
 
-TEST_P(UnhandledExceptionTest, ThatShutsDownIsLoggedOnceAndNamedInThePanic) {
+TEST_P(UnhandledExceptionTest, IsLoggedOnceAndNamedInThePanicOfAShutdown) {
   const ErrorLog log;
   absl::StatusOr<Runtime> runtime =
       MakeBuilder()
