@@ -86,7 +86,7 @@ MODEL_TEST(MainWake, APollSeesBothOfTwoConcurrentWakes,
 
 // Actions before a wake are visible to the poll, whichever thread unparks, even
 // if no unpark is needed.
-MODEL_TEST(MainWake, WhatCameBeforeAWakeIsVisible) {
+MODEL_TEST(MainWake, APollSeesWhatCameBeforeTheWake) {
   MainWake wake;
   Require(wake.Take());
   Cell<int> data(0);
@@ -98,7 +98,7 @@ MODEL_TEST(MainWake, WhatCameBeforeAWakeIsVisible) {
   other.Join();
 }
 
-MODEL_TEST(MainWake, WhatCameBeforeEitherOfTwoWakesIsVisible) {
+MODEL_TEST(MainWake, APollSeesWhatCameBeforeEitherOfTwoWakes) {
   MainWake wake;
   Require(wake.Take());
   Cell<int> first(0);

@@ -273,8 +273,9 @@ MODEL_TEST(BlockInPlace, ASingleWorkersQueueMovesToTheReplacement,
 // The replacement thread has run a task, and blocks in another. The worker may
 // come back to the first thread, with the tasks that the other thread has left
 // in it.
-MODEL_TEST(BlockInPlace, AReplacementBlocksToo, .mode = model::Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
+MODEL_TEST(BlockInPlace, AReplacementThreadBlocks,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
   Handed world(2, 3);
   Require(world.run_lock.TryAcquire());
   bool stood_in = false;

@@ -139,7 +139,7 @@ TEST(SemaphoreDump, NamesAtMostFourTasks) {
       HasSubstr("since: no task, no task, no task, no task, and others\n"));
 }
 
-TEST(SemaphoreDump, LocksShowTheSame) {
+TEST(SemaphoreDump, LocksShowMissingPermits) {
   auto lock = std::make_shared<RwLock<int>>(MaxReaders(3));
   auto mutex = std::make_shared<Mutex<int>>();
   auto semaphore = std::make_shared<Semaphore>(0);
