@@ -53,7 +53,7 @@ struct World {
 // Something that a worker is notified of; the worker parks until then.
 class Notified {
  public:
-  void Tell(Parker& parker) {
+  void Notify(Parker& parker) {
     notified_.store(true, std::memory_order_relaxed);
     parker.Unpark();
   }
@@ -121,8 +121,8 @@ MODEL_TEST(Parker, AnUnparkReachesEitherWorkerInEitherPark,
   Notified second;
   Thread one([&] { first.Await(world.first); });
   Thread two([&] { second.Await(world.second); });
-  first.Tell(world.first);
-  second.Tell(world.second);
+  first.Notify(world.first);
+  second.Notify(world.second);
   one.Join();
   two.Join();
 }
@@ -135,10 +135,10 @@ MODEL_TEST(Parker, TheDriverIsPassedOn, .mode = model::Mode::kBounded,
   Notified second;
   Thread one([&] {
     first.Await(world.first);
-    second.Tell(world.second);
+    second.Notify(world.second);
   });
   Thread two([&] { second.Await(world.second); });
-  first.Tell(world.first);
+  first.Notify(world.first);
   one.Join();
   two.Join();
 }
@@ -149,7 +149,7 @@ MODEL_TEST(Parker, AWorkerPollsWhileAnotherParks, .mode = model::Mode::kBounded,
   Notified first;
   Thread one([&] { first.Await(world.first); });
   Thread two([&] { world.second.PollDriver(); });
-  first.Tell(world.first);
+  first.Notify(world.first);
   one.Join();
   two.Join();
 }

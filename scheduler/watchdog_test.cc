@@ -92,7 +92,7 @@ class WatchdogTest : public ::testing::Test {
   }
 
   // Waits until the watchdog has checked, and found `worker` stuck.
-  void AwaitLook(size_t worker) {
+  void AwaitCheck(size_t worker) {
     PushNext(worker);
     while (queues().global_depth() == 0) std::this_thread::yield();
     EXPECT_EQ(queues().Of(worker).PopNext(), nullptr);
@@ -153,7 +153,7 @@ TEST_F(WatchdogTest, ChecksForEventsIfNoWorkerDoes) {
 TEST_F(WatchdogTest, LeavesTheDriverToItsHolder) {
   ASSERT_TRUE(scheduler_->driver().TryHold());
   Start();
-  for (int i = 0; i < 3; ++i) AwaitLook(0);
+  for (int i = 0; i < 3; ++i) AwaitCheck(0);
   EXPECT_EQ(driver_.polls, 0);
   scheduler_->driver().Release();
 }

@@ -53,14 +53,14 @@ TEST(Clock, PausesAtAWholeMillisecond) {
 }
 
 // Returns a listener that does nothing.
-Clock::Listener Nobody() {
+Clock::Listener NoopListener() {
   return std::make_shared<absl::AnyInvocable<void() const>>([] {});
 }
 
 TEST(Clock, PausesAtATickOfAllDrivers) {
   Clock clock;
-  clock.AddListener(Nobody(), 777'000);
-  const Clock::Listener other = Nobody();
+  clock.AddListener(NoopListener(), 777'000);
+  const Clock::Listener other = NoopListener();
   clock.AddListener(other, 10'000'000);
   clock.Pause();
   EXPECT_EQ(clock.Now().nanoseconds() % 777'000, 0);
@@ -75,8 +75,8 @@ TEST(Clock, PausesAtATickOfAllDrivers) {
 
 TEST(Clock, PausesAtTheLongerOfTwoIncommensurableTicks) {
   Clock clock;
-  clock.AddListener(Nobody(), 59'999'999'999);
-  clock.AddListener(Nobody(), 777'001);
+  clock.AddListener(NoopListener(), 59'999'999'999);
+  clock.AddListener(NoopListener(), 777'001);
   clock.Pause();
   EXPECT_EQ(clock.Now().nanoseconds() % 59'999'999'999, 0);
 }
@@ -85,7 +85,7 @@ TEST(Clock, ADriverMovesAPausedClockToItsTick) {
   Clock clock;
   clock.Pause();
   const Instant before = clock.Now();
-  clock.AddListener(Nobody(), 1'700'000'000);
+  clock.AddListener(NoopListener(), 1'700'000'000);
   EXPECT_EQ(clock.Now().nanoseconds() % 1'700'000'000, 0);
   EXPECT_GE(clock.Now(), before);
   EXPECT_LT(clock.Now() - before, absl::Milliseconds(1700));
@@ -105,7 +105,7 @@ TEST(Clock, RepeatedPausesDoNotMoveItAhead) {
 
 TEST(Clock, AdvancesByTheFullDurationWhenAhead) {
   Clock clock;
-  clock.AddListener(Nobody(), int64_t{1} << 60);
+  clock.AddListener(NoopListener(), int64_t{1} << 60);
   clock.Pause();
   clock.Resume();
   // The clock will stay at this instant for years.
@@ -299,9 +299,9 @@ TEST(Clock, DoesNotAutoAdvanceWhileHeld) {
   clock.Pause();
   clock.SetAutoAdvance(true);
   const Instant start = clock.Now();
-  int looks = 0;
+  int calls = 0;
   clock.AddListener(std::make_shared<absl::AnyInvocable<void() const>>(
-      [&looks] { ++looks; }));
+      [&calls] { ++calls; }));
   {
     const Clock::AutoAdvanceHold one(clock);
     {
@@ -310,10 +310,10 @@ TEST(Clock, DoesNotAutoAdvanceWhileHeld) {
     }
     AutoAdvance(clock, start + absl::Seconds(1));
     EXPECT_EQ(clock.Now(), start);
-    EXPECT_EQ(looks, 0);
+    EXPECT_EQ(calls, 0);
   }
   // The driver that was held back is notified that it may go on.
-  EXPECT_EQ(looks, 1);
+  EXPECT_EQ(calls, 1);
   AutoAdvance(clock, start + absl::Seconds(1));
   EXPECT_EQ(clock.Now(), start + absl::Seconds(1));
 }
@@ -324,13 +324,13 @@ TEST(Clock, AHoldThatDelayedNoAdvanceCallsNoListener) {
   Clock clock;
   clock.Pause();
   clock.SetAutoAdvance(true);
-  int looks = 0;
+  int calls = 0;
   clock.AddListener(std::make_shared<absl::AnyInvocable<void() const>>(
-      [&looks] { ++looks; }));
+      [&calls] { ++calls; }));
   {
     const Clock::AutoAdvanceHold hold(clock);
   }
-  EXPECT_EQ(looks, 0);
+  EXPECT_EQ(calls, 0);
 }
 
 // Exact for conversions that no clock can change meanwhile, and otherwise

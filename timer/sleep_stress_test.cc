@@ -91,7 +91,7 @@ void RunThreads(const auto& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-bool NotYet(const Clock& clock, Instant start, absl::Duration run_time) {
+bool IsRunning(const Clock& clock, Instant start, absl::Duration run_time) {
   return clock.Now() - start < run_time;
 }
 
@@ -104,7 +104,7 @@ TEST(SleepStress, EverySleepEndsAndNotEarly) {
   RunThreads([&](FastRand rand) {
     const wheel::ScopedDefault current(driver.handle());
     Task task;
-    while (NotYet(clock, start, RunTime())) {
+    while (IsRunning(clock, start, RunTime())) {
       const auto duration = absl::Microseconds(rand.Below(500));
       const Instant before = clock.Now();
       Sleep sleep(duration);
@@ -124,7 +124,7 @@ TEST(SleepStress, SleepsAreCancelledAndResetWhileTheyFire) {
     const wheel::ScopedDefault current(driver.handle());
     Task task;
     std::optional<Sleep> sleeps[16];
-    while (NotYet(clock, start, RunTime())) {
+    while (IsRunning(clock, start, RunTime())) {
       std::optional<Sleep>& sleep = sleeps[rand.Below(16)];
       // Deadlines close to now, so that the driver is often working on these
       // sleeps.
@@ -160,7 +160,7 @@ TEST(SleepStress, ASleepMovesBetweenTasksWhileItFires) {
   const Instant start = clock.Now();
   RunThreads([&](FastRand rand) {
     Task tasks[2];
-    while (NotYet(clock, start, RunTime())) {
+    while (IsRunning(clock, start, RunTime())) {
       Sleep sleep(driver.handle(), absl::Microseconds(rand.Below(200)));
       bool ready = false;
       for (uint32_t polls = rand.Below(50); polls > 0 && !ready; --polls) {
@@ -176,14 +176,14 @@ TEST(SleepStress, ASleepMovesBetweenTasksWhileItFires) {
 TEST(SleepStress, TheDriverIsDestroyedAmidSleeps) {
   const Clock clock;
   const Instant start = clock.Now();
-  while (NotYet(clock, start, RunTime())) {
+  while (IsRunning(clock, start, RunTime())) {
     auto driver = std::make_unique<Driver>(Fine());
     const wheel::Handle handle = driver->handle();
     std::thread going([&] {
       {
         const DriverThread driving(*driver);
         const Instant start = handle.clock().Now();
-        while (NotYet(handle.clock(), start, absl::Milliseconds(3))) {
+        while (IsRunning(handle.clock(), start, absl::Milliseconds(3))) {
         }
       }
       driver.reset();

@@ -88,7 +88,7 @@ class Spawner {
   std::atomic<uint64_t> ran_{0};
 };
 
-void Press(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
+void RunStress(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
   const absl::Time end =
       absl::Now() + StressTime(absl::Milliseconds(400), /*tests=*/3);
   uint64_t seed = StressSeed();
@@ -120,15 +120,15 @@ void Press(absl::Duration keep_alive, size_t max_threads, bool close_amid) {
 }
 
 TEST(BlockingPoolStress, ThreadsStartAndExit) {
-  Press(absl::Microseconds(50), 512, /*close_amid=*/false);
+  RunStress(absl::Microseconds(50), 512, /*close_amid=*/false);
 }
 
 TEST(BlockingPoolStress, CallsQueueAtTheLimit) {
-  Press(absl::Seconds(10), 2, /*close_amid=*/false);
+  RunStress(absl::Seconds(10), 2, /*close_amid=*/false);
 }
 
 TEST(BlockingPoolStress, ThePoolIsClosedAmidTheWork) {
-  Press(absl::Microseconds(50), 3, /*close_amid=*/true);
+  RunStress(absl::Microseconds(50), 3, /*close_amid=*/true);
 }
 
 }  // namespace

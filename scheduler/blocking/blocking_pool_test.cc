@@ -76,7 +76,7 @@ void WaitUntilIdle(const BlockingPool& pool, size_t threads) {
   while (pool.metrics().idle_threads != threads) std::this_thread::yield();
 }
 
-void WaitUntilGone(const BlockingPool& pool) {
+void WaitUntilThreadsExit(const BlockingPool& pool) {
   while (pool.metrics().threads != 0) std::this_thread::yield();
 }
 
@@ -389,7 +389,7 @@ TEST(BlockingPool, AThreadThatIsIdleTooLongExitsAndIsReplaced) {
   });
   for (int i = 1; i <= 3; ++i) {
     EXPECT_THAT(BlockOn(pool->Spawn([] { return 7; })), IsOkAndHolds(7));
-    WaitUntilGone(*pool);
+    WaitUntilThreadsExit(*pool);
     EXPECT_EQ(started, i);
   }
 }
@@ -398,7 +398,7 @@ TEST(BlockingPool, AKeepAliveOfZeroKeepsNoIdleThread) {
   const BlockingPool::Owner pool =
       BlockingPool::Create({.keep_alive = -absl::InfiniteDuration()});
   EXPECT_THAT(BlockOn(pool->Spawn([] { return 7; })), IsOkAndHolds(7));
-  WaitUntilGone(*pool);
+  WaitUntilThreadsExit(*pool);
 }
 
 TEST(BlockingPool, CallsItsHooksFirstAndLast) {

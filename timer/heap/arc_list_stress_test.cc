@@ -48,7 +48,7 @@ void Look(Node& node) {
   }
 }
 
-bool TakeAndLook(ArcList<Node>& list) {
+bool TakeAndCheck(ArcList<Node>& list) {
   ArcList<Node>::Batch batch = list.TakeAll();
   if (batch.IsEmpty()) return false;
   while (const Ref<Node> node = batch.Pop()) Look(*node);
@@ -80,12 +80,12 @@ TEST_P(ArcListStress, NoChangeIsLost) {
     for (int taker = 0; taker < takers; ++taker) {
       threads.emplace_back([&] {
         while (pushing.load(std::memory_order_acquire) > 0) {
-          if (!TakeAndLook(list)) std::this_thread::yield();
+          if (!TakeAndCheck(list)) std::this_thread::yield();
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
-    TakeAndLook(list);
+    TakeAndCheck(list);
     for (const Ref<Node>& node : nodes) {
       for (int i = 0; i < kPushers; ++i) {
         EXPECT_EQ(node->seen[i], node->versions[i]);
