@@ -191,7 +191,7 @@ TEST_P(HandleTest, GuardsDestroyedInTheWrongOrderAbort) {
   EXPECT_DEATH(in_wrong_order(), "in reverse order");
 }
 
-TEST(Handle, OfThisThreadIsTheRuntimeThatWasEnteredLast) {
+TEST(Handle, TheCurrentHandleIsThatOfTheRuntimeEnteredLast) {
   Runtime outer = Builder::CurrentThread().Build().value();
   Runtime inner = Builder::CurrentThread().Build().value();
   EXPECT_FALSE(Handle::TryCurrent().has_value());
@@ -206,7 +206,7 @@ TEST(Handle, OfThisThreadIsTheRuntimeThatWasEnteredLast) {
   EXPECT_FALSE(Handle::TryCurrent().has_value());
 }
 
-TEST(Handle, OfAThreadWithoutARuntimeIsAPanic) {
+TEST(Handle, CurrentWithoutARuntimePanics) {
   EXPECT_PANIC(Handle::Current(), "Handle::Current");
 }
 

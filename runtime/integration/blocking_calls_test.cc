@@ -64,7 +64,7 @@ TEST_P(BlockingCallsTest, ATaskAwaitsACall) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(task)), IsOkAndHolds(true));
 }
 
-TEST_P(BlockingCallsTest, IsReachedFromAnyThread) {
+TEST_P(BlockingCallsTest, AnyThreadCanSpawnACall) {
   Runtime runtime = MakeRuntime();
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking([] { return 7; })),
               IsOkAndHolds(7));
@@ -85,13 +85,13 @@ TEST_P(BlockingCallsTest, ACallIsInsideTheRuntime) {
   EXPECT_EQ(runtime.BlockOn(main), 3);
 }
 
-TEST_P(BlockingCallsTest, ACallMaySpawnAnother) {
+TEST_P(BlockingCallsTest, ACallCanSpawnAnother) {
   Runtime runtime = MakeRuntime();
   auto call = [] { return BlockOn(SpawnBlocking([] { return 7; })); };
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(7));
 }
 
-TEST_P(BlockingCallsTest, ACallMayBlockOnAFuture) {
+TEST_P(BlockingCallsTest, ACallCanBlockOnAFuture) {
   Runtime runtime = MakeRuntime();
   auto call = [&runtime] {
     auto inner = []() -> Co<int> {
@@ -104,7 +104,7 @@ TEST_P(BlockingCallsTest, ACallMayBlockOnAFuture) {
   EXPECT_THAT(runtime.BlockOn(runtime.SpawnBlocking(call)), IsOkAndHolds(3));
 }
 
-TEST_P(BlockingCallsTest, ItsThreadsAreNamedAfterTheRuntimes) {
+TEST_P(BlockingCallsTest, ItsThreadsAreNamedAfterTheRuntime) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().ThreadName("shop").Build();
   ASSERT_THAT(runtime, IsOk());
   auto name = [] {
@@ -116,7 +116,7 @@ TEST_P(BlockingCallsTest, ItsThreadsAreNamedAfterTheRuntimes) {
               IsOkAndHolds("shop-blk-0"));
 }
 
-TEST_P(BlockingCallsTest, TheLimitOfThreadsIsKept) {
+TEST_P(BlockingCallsTest, KeepsTheThreadLimit) {
   absl::StatusOr<Runtime> runtime = MakeBuilder().MaxBlockingThreads(1).Build();
   ASSERT_THAT(runtime, IsOk());
   absl::Notification begun;
@@ -134,13 +134,13 @@ TEST_P(BlockingCallsTest, TheLimitOfThreadsIsKept) {
   EXPECT_THAT(runtime->BlockOn(std::move(second)), IsOkAndHolds(7));
 }
 
-TEST_P(BlockingCallsTest, NoThreadsAtAllIsNoLimit) {
+TEST_P(BlockingCallsTest, RefusesALimitOfZeroThreads) {
   EXPECT_THAT(MakeBuilder().MaxBlockingThreads(0).Build(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("MaxBlockingThreads(0)")));
 }
 
-TEST_P(BlockingCallsTest, IdleThreadsEndAfterTheTimeThatIsSet) {
+TEST_P(BlockingCallsTest, IdleThreadsExitAfterTheKeepAlive) {
   absl::StatusOr<Runtime> runtime =
       MakeBuilder().ThreadKeepAlive(absl::ZeroDuration()).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -150,7 +150,7 @@ TEST_P(BlockingCallsTest, IdleThreadsEndAfterTheTimeThatIsSet) {
   }
 }
 
-TEST_P(BlockingCallsTest, AClockThatAdvancesByItselfWaitsForCalls) {
+TEST_P(BlockingCallsTest, AnAutoAdvancingClockWaitsForCalls) {
   const std::shared_ptr<Clock> clock = AutoAdvancingClock();
   absl::StatusOr<Runtime> runtime = MakeBuilder().WithClock(clock).Build();
   ASSERT_THAT(runtime, IsOk());
@@ -172,7 +172,7 @@ TEST_P(BlockingCallsTest, AClockThatAdvancesByItselfWaitsForCalls) {
   runtime->BlockOn(main);
 }
 
-TEST_P(BlockingCallsTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
+TEST_P(BlockingCallsTest, DestructionWaitsForRunningCallsAndCancelsTheRest) {
   std::optional<Runtime> runtime =
       MakeBuilder().MaxBlockingThreads(1).Build().value();
   absl::Notification begun;
@@ -201,7 +201,7 @@ TEST_P(BlockingCallsTest, DestroyingItWaitsForCallsAndCancelsThoseNotBegun) {
   EXPECT_TRUE(saved);
 }
 
-TEST_P(BlockingCallsTest, ShutdownInTheBackgroundWaitsForNoCall) {
+TEST_P(BlockingCallsTest, ShutdownBackgroundWaitsForNoCall) {
   Runtime runtime = MakeRuntime();
   auto end = std::make_shared<absl::Notification>();
   JoinHandle<int> call = runtime.SpawnBlocking([end] {
@@ -220,7 +220,7 @@ TEST_P(BlockingCallsTest, ShutdownInTheBackgroundWaitsForNoCall) {
   EXPECT_THAT(BlockOn(std::move(call)), IsOkAndHolds(7));
 }
 
-TEST_P(BlockingCallsTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
+TEST_P(BlockingCallsTest, ShutdownTimeoutReturnsWhetherCallsHaveEnded) {
   Runtime slow = MakeRuntime();
   absl::Notification end;
   JoinHandle<void> call =
@@ -237,7 +237,7 @@ TEST_P(BlockingCallsTest, ShutdownTimeoutSaysWhetherCallsHaveEnded) {
   EXPECT_TRUE(std::move(quick).ShutdownTimeout(absl::Hours(1)));
 }
 
-TEST_P(BlockingCallsTest, ItsOwnCallMayDestroyIt) {
+TEST_P(BlockingCallsTest, ItsOwnCallCanDestroyTheRuntime) {
   auto runtime = std::make_unique<Runtime>(MakeRuntime());
   Runtime* const raw = runtime.get();
   JoinHandle<int> call =

@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(OneWorker, EventsAfterYieldTest,
                                                           Yields::kJoined)),
                          &NameOf);
 
-TEST_P(EventsAfterYieldTest, AConnectionIsAcceptedAfterOneOrTwo) {
+TEST_P(EventsAfterYieldTest, AConnectionIsAcceptedAfterOneOrTwoYields) {
   const EnterGuard enter(runtime_->handle());
   absl::StatusOr<TcpListener> listener =
       TcpListener::Bind(SocketAddr::Localhost(0));
@@ -154,7 +154,7 @@ TEST_P(EventsAfterYieldTest, AConnectionIsAcceptedAfterOneOrTwo) {
   EXPECT_LE(YieldsUntilSeen(accepted, connect_to_it), 2);
 }
 
-TEST_P(EventsAfterYieldTest, ATimerIsOverAfterOneOrTwo) {
+TEST_P(EventsAfterYieldTest, ATimerExpiresAfterOneOrTwoYields) {
   auto over = []() -> Co<> { co_await Sleep(absl::Hours(1)); };
   auto advance = [this] { clock_->Advance(absl::Hours(1)); };
   EXPECT_LE(YieldsUntilSeen(over, advance), 2);

@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FairnessTest,
                          &NameOf);
 
 // The interval holds whatever the clock says, even with two workers.
-TEST_P(FairnessTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
+TEST_P(FairnessTest, ChecksTheGlobalQueueAfterTheConfiguredPolls) {
   for (const uint32_t polls : {5, 50, 300}) {
     auto choose = [polls](Builder& builder) {
       builder.GlobalQueueInterval(polls);
@@ -213,7 +213,7 @@ TEST_P(FairnessTest, TheSharedQueueIsLookedIntoAfterSoManyPolls) {
   }
 }
 
-TEST_P(FairnessTest, EventsAreLookedForAfterSoManyPolls) {
+TEST_P(FairnessTest, ChecksForEventsAfterTheConfiguredPolls) {
   for (const uint32_t polls : {5, 50, 300}) {
     auto choose = [polls](Builder& builder) { builder.EventInterval(polls); };
     EXPECT_THAT(DistancesOfTimers(GetParam(), choose),
@@ -221,12 +221,12 @@ TEST_P(FairnessTest, EventsAreLookedForAfterSoManyPolls) {
   }
 }
 
-TEST_P(FairnessTest, EventsAreLookedForAfter61PollsByDefault) {
+TEST_P(FairnessTest, ChecksForEventsAfter61PollsByDefault) {
   EXPECT_THAT(DistancesOfTimers(GetParam()),
               AreAll(61, TimerSlack(GetParam())));
 }
 
-TEST(Fairness, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
+TEST(Fairness, ASingleWorkerChecksTheGlobalQueueAfter31Polls) {
   for (const Kind kind : {Kind::kCurrentThread, Kind::kOneWorker}) {
     EXPECT_THAT(DistancesFromOutside(kind), AreAll(31));
   }
@@ -234,7 +234,7 @@ TEST(Fairness, AWorkerAloneLooksIntoTheSharedQueueAfter31PollsByDefault) {
 
 // The earlier of the two limits counts. Each round takes the time to run a
 // thread.
-TEST(Fairness, OneOfTwoLooksAfter127PollsOr50MicrosecondsByDefault) {
+TEST(Fairness, OneOfTwoWorkersChecksAfter127PollsOr50Microseconds) {
   EXPECT_THAT(DistancesFromOutside(Kind::kTwoWorkers),
               AllOf(SizeIs(kRounds), Each(Le(127))));
 }
@@ -249,7 +249,7 @@ void TakeAtLeast(absl::Duration time) {
 
 // The worker reads the clock every eighth turn, at the latest, but not in the
 // first turn after a task from outside.
-TEST(Fairness, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
+TEST(Fairness, OneOfTwoWorkersChecksAfterEightLongPolls) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(
       worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(100)); }),
@@ -257,7 +257,7 @@ TEST(Fairness, OneOfTwoLooksAfterEightPollsIfTheyAreLong) {
 }
 
 // The worker therefore checks up to eight turns after 50 us.
-TEST(Fairness, OneOfTwoLooksAfter50MicrosecondsIfPollsAreShorter) {
+TEST(Fairness, OneOfTwoWorkersChecksAfter50MicrosecondsOfShortPolls) {
   BusyWorker worker(Kind::kTwoWorkers, [](Builder&) {});
   EXPECT_THAT(
       worker.DistancesFromOutside([] { TakeAtLeast(absl::Microseconds(4)); }),

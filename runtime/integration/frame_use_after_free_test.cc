@@ -42,8 +42,7 @@ Co<> ReadFromAFrameThatHasGone(int* result) {
   for (int i = 0; i < 100; ++i) co_await Yield();
 }
 
-TEST(FrameUseAfterFreeDeathTest,
-     AFrameThatHasGoneIsFoundThoughOthersCameAfter) {
+TEST(FrameUseAfterFreeDeathTest, AUseOfADestroyedFrameIsFoundAfterNewFrames) {
   EXPECT_DEATH(
       {
         absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
@@ -55,7 +54,7 @@ TEST(FrameUseAfterFreeDeathTest,
 
 #else
 
-TEST(FrameUseAfterFreeDeathTest, IsForAddressSanitizer) {
+TEST(FrameUseAfterFreeDeathTest, NeedsAddressSanitizer) {
   GTEST_SKIP() << "run it with --config=asan";
 }
 

@@ -126,7 +126,7 @@ class MemoryReturnTest : public testing::TestWithParam<Flavor> {
   }
 };
 
-TEST_P(MemoryReturnTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
+TEST_P(MemoryReturnTest, AnIdleRuntimeReturnsTheMemoryOfTasks) {
   Runtime runtime = MakeRuntime();
   const size_t before = Resident();
   Crowd crowd(kTasks);
@@ -139,7 +139,7 @@ TEST_P(MemoryReturnTest, ARuntimeThatIdlesGivesBackWhatTasksNeeded) {
   ExpectShrinksTo(before);
 }
 
-TEST_P(MemoryReturnTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
+TEST_P(MemoryReturnTest, ADestroyedRuntimeReturnsTheMemoryOfTasks) {
   const size_t before = Resident();
   {
     Runtime runtime = MakeRuntime();
@@ -151,7 +151,7 @@ TEST_P(MemoryReturnTest, ARuntimeThatHasGoneGivesBackWhatTasksNeeded) {
   ExpectShrinksTo(before);
 }
 
-TEST_P(MemoryReturnTest, TasksThatARuntimeCancelsGoBackToo) {
+TEST_P(MemoryReturnTest, TheMemoryOfCancelledTasksIsReturned) {
   const size_t before = Resident();
   {
     Crowd crowd(kTasks);
@@ -162,7 +162,7 @@ TEST_P(MemoryReturnTest, TasksThatARuntimeCancelsGoBackToo) {
 }
 
 // The thread is not in a `BlockOn()`, neither now nor later.
-TEST_P(MemoryReturnTest, TasksSpawnedFromOutsideGoBackToo) {
+TEST_P(MemoryReturnTest, TheMemoryOfTasksFromOutsideIsReturned) {
   if (GetParam() == Flavor::kCurrentThread) {
     GTEST_SKIP() << "nobody would run the tasks";
   }

@@ -108,13 +108,13 @@ class RepeatableRunsTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Kinds, RepeatableRunsTest, testing::Bool(),
                          &KindOfRuntime);
 
-TEST_P(RepeatableRunsTest, IsTheSameForOneSeed) {
+TEST_P(RepeatableRunsTest, RepeatsWithTheSameSeed) {
   const std::vector<Step> steps = Run(7);
   EXPECT_EQ(steps.size(), 70u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Run(7), steps);
 }
 
-TEST_P(RepeatableRunsTest, IsAnotherForAnotherSeed) {
+TEST_P(RepeatableRunsTest, DiffersWithAnotherSeed) {
   const std::vector<Step> one = Run(7);
   const std::vector<Step> other = Run(8);
   // Compares the steps of the tasks, and those of the main futures.
@@ -126,7 +126,7 @@ TEST_P(RepeatableRunsTest, IsAnotherForAnotherSeed) {
   }
 }
 
-TEST_P(RepeatableRunsTest, IsTheSameWithoutASeed) {
+TEST_P(RepeatableRunsTest, RepeatsWithoutASeed) {
   EXPECT_EQ(Run(std::nullopt), Run(std::nullopt));
 }
 

@@ -5,63 +5,63 @@
 // this scheduler does not. Numbers with a # are those of tokio's issues.
 //
 //   S1   #1768: a load is too weak to see a sleeper
-//        models RunQueues, StealableQueue.HidesNothing*; mutants of idle.h
+//        models RunQueues, StealableQueue.HidesNo*; mutants of idle.h
 //   S2   #2362: positions wrap
 //        LocalQueueTest: positions wrap in each test
 //   S3   #2387: a place is written while a thief reads it
-//        models StealableQueue.OverflowsBesideAThief, .TakesABatchBesideAThief,
+//        models StealableQueue.OverflowsDuringATheft, .TakesABatchDuringATheft,
 //        TwoThieves.*
 //   S4   #5041: an old position comes back after 2^16 steps
 //        positions have 32 bits: stealable_queue.h
 //   S5   #8029: the wrong half overflows
-//        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheSharedQueue
+//        RunQueuesTest.AnOverflowMovesTheLaterHalfToTheGlobalQueue
 //   S6   #5705, #5908: batches are empty, or too large
-//        RunQueuesTest.ABatchIsOneAtLeast,
-//        .ABatchToBeSharedAtOnceLeavesHalfOfTheRoom
+//        RunQueuesTest.ABatchHasAtLeastOneTask,
+//        .ABatchOfAWorkerThatSharesInAdvanceDoesNotOverflow
 //   S7   #4383: a wake is used up by a worker that searches in vain
-//        RunQueuesTest.TheLastThatSearchesWakesAnotherForTheRest; model
-//        Idle.ATaskComesWhileTheLastOneEndsItsSearch
+//        RunQueuesTest.TheLastSearchingWorkerWakesAnotherForTheRest; model
+//        Idle.ATaskArrivesWhileTheLastSearchEnds
 //   S8   #2349, #5686, #5712: the slot keeps the queue from running
 //        here: TwoTasksThatWakeEachOther*, AChainOfTasks*
 //   S9   #4941, #8065: a task is in the slot of a worker that is stuck
-//        LongPoll.TheTaskThatWouldRunNext*, WatchdogTest; model
-//        RunQueues.TheWatchdogRescuesWhatABusyWorkerKeeps
+//        LongPoll.AnotherWorkerRunsTheTask*, WatchdogTest; model
+//        RunQueues.TheWatchdogRescuesABusyWorkersTasks
 //   S10  #6596: BlockInPlace leaves the slot full
-//        BlockInPlaceTest.LetsOthersHaveWhatTheWorkerKept
+//        BlockInPlaceTest.GivesTheWorkersPrivateTasksToOthers
 //   S11  #5239, #5837: BlockInPlace is nested
-//        BlockInPlace.OneInsideAnother, BlockInPlaceTest.OneInsideAnother*
+//        BlockInPlace.CallsCanBeNested, BlockInPlaceTest.OneInsideAnother*
 //   S12  #6999, #7216, #7879: deferred wakers are left behind
 //        no list of them exists: a task that yields is back in a queue when
-//        its poll has ended. BlockInPlace.ATaskThatHasYieldedRunsMeanwhile
+//        its poll has ended. BlockInPlace.ATaskThatHasYieldedRunsDuringTheCall
 //   S13  #5223, #5251: tasks that yield keep the drivers from running
-//        here: WhoYieldsLetsTheDriverRun, AMainFutureThatYields*
+//        here: ATaskThatYieldsLetsTheDriverRun, AMainFutureThatYields*
 //   S14  #2119, #2061, #2046, #2789: a shutdown hangs
 //        here: AShutdown*; RuntimeTest.ATaskSpawnedByADestructor*; model
-//        RunQueues.CloseLeavesNobodyAsleep
+//        RunQueues.CloseLeavesNoWorkerAsleep
 //   S15  #3869, #3752: a shutdown comes before the threads have begun
-//        here: AShutdownAtOnce
+//        here: AShutdownRightAfterTheStart
 //   S16  #2062, #1972: a wake comes while the future is destroyed, or
 //        destroys the future
-//        task_combinations_test; TaskAbortTest.AFutureMayWakeItsTaskWhile*,
+//        task_combinations_test; TaskAbortTest.AFutureCanWakeItsTaskWhile*,
 //        .AbortNeverDestroysTheFutureItself
 //   S17  #3929: an abort destroys the future on the aborting thread
 //        tested like S16
 //   S18  #3159, #3672: an abort meets a shutdown
-//        task_combinations_test; model Task.IsAbortedAndShutDownWhile*
+//        task_combinations_test; model Task.IsAbortedAndShutDownDuring*
 //   S19  #4430: the output's destructor throws in ~JoinHandle
 //        does not compile: cell_nc_test
 //   S20  #2096, #2044, #6986: the joiner's waker
-//        models Task.*Joined*; TaskTest.ADroppedHandleForgetsItsWaker
+//        models Task.*Join*; TaskTest.ADroppedHandleDropsItsWaker
 //   S21  #7622: a wake of a task that is queued must order, too
 //        model Task.APollSeesWhatCameBeforeEveryWake
 //   S22  #5772: guards are destroyed in another order
 //        guards can be neither moved nor copied; another order is a panic
-//        (HandleTest.GuardsThatGoInAnotherOrderEndTheProgram)
+//        (HandleTest.GuardsDestroyedInTheWrongOrderAbort)
 //   S23  #7834, #8212, #8222: hooks make work
-//        HooksTest.BeforeParkMaySpawn, .BeforeParkMayWakeATask,
-//        .BeforeParkMayWakeTheMainFutureBesideATimer
+//        HooksTest.BeforeParkCanSpawn, .BeforeParkCanWakeATask,
+//        .BeforeParkCanWakeTheMainFutureBesideATimer
 //   S24  #8078: a random generator has the state zero
-//        FastRand.SeedZeroIsAsGoodAsAny
+//        FastRand.SeedZeroIsValid
 //   S25  #3564, #1861: each of many runtimes leaves something behind
 //        here: ManyRuntimesLeaveNothingBehind
 //   S26  #8391: a dump comes while the scheduler works
@@ -71,25 +71,26 @@
 //        tokio 0.1 #795: a permit to block is given to a task that does not
 //        use the permit, and is lost
 //        no such permits exist, but threads, and a queue for them: models
-//        BlockingPool.*; BlockInPlace.BeyondTheLimitOfThreadsTasksWait. For
+//        BlockingPool.*; BlockInPlace.TasksWaitBeyondTheThreadLimit. For
 //        permits of a `Semaphore`: models
 //        Semaphore.PermitsOfACancelledWaiterShowWhatTheReleaserDid,
 //        .ConcurrentCancel, .AllWaitersAreCancelledDuringARelease
 //   S27b #4730, #6315: the worker that had the driver is in a long poll
-//        LongPoll.ATimer*, .ASocket*; WatchdogTest.HasASleeperParkInTheDriver
+//        LongPoll.ATimer*, .ASocket*;
+//        WatchdogTest.MakesASleepingWorkerParkInTheDriver
 //   P1 to P6, about the blocking pool
 //        blocking_pool_test.cc says where
 //   L1   #1885, #1892, #1905: a local set hangs at its end, and under load
-//        LocalSetShutdown.TasksThatWakeOneAnother*;
+//        LocalSetShutdown.EndsAlthoughItsTasks*;
 //        LocalSet.APollRunsALimitedNumberOfTasks
 //   L2   #2460, #2462: all tasks of a set have a single budget
-//        LocalSet.EachTaskHasABudgetOfItsOwn
+//        LocalSet.EachTaskHasItsOwnBudget
 //   L3   #3117, #3369: a spawn into a set does not wake the set's poller
-//        LocalSet.SpawningWakesWhoWaitsForTheSet
+//        LocalSet.SpawningWakesAPollerOfTheSet
 //   L4   #5020, #6016: a spawn inside a guard does not wake the poller
-//        LocalSet.SpawningInsideAGuardWakesWhoWaitsForTheSet
+//        LocalSet.SpawningInsideAGuardWakesAPollerOfTheSet
 //   L5   #3978: a task that is woken while its set is destroyed is never freed
-//        LocalSetShutdown.ATaskThatIsWokenMeanwhile*; models
+//        LocalSetShutdown.ATaskWokenDuring*; models
 //        LocalSet.*DuringShutdown
 //   L6   #7368, #7372: BlockInPlace in a task of a set
 //        the poll ends on its thread, wherever the worker goes:
@@ -161,7 +162,7 @@ Runtime OneWorker(Builder builder) {
 }
 
 // S8. The two tasks always have the slot; the third task is in the queue.
-TEST_P(SchedulerTrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
+TEST_P(SchedulerTrapsTest, TwoTasksThatWakeEachOtherLetOthersRun) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> ran{false};
   std::atomic<int> turn{0};
@@ -187,7 +188,7 @@ TEST_P(SchedulerTrapsTest, TwoTasksThatWakeEachOtherLeaveTimeForOthers) {
 }
 
 // S8. The main future has the task in the slot each time.
-TEST(SchedulerTraps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
+TEST(SchedulerTraps, AMainFutureAndATaskThatWakeEachOtherLetOthersRun) {
   Builder builder = Builder::CurrentThread();
   builder.LifoSlot(true);
   Runtime runtime = OneWorker(std::move(builder));
@@ -218,7 +219,7 @@ TEST(SchedulerTraps, AMainFutureAndATaskThatWakeEachOtherLeaveTimeForOthers) {
 }
 
 // S8. Each task has its successor in the slot.
-TEST_P(SchedulerTrapsTest, AChainOfTasksLeavesTimeForOthers) {
+TEST_P(SchedulerTrapsTest, AChainOfTasksLetsOthersRun) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> ran{false};
   std::atomic<int> links{0};
@@ -243,7 +244,7 @@ TEST_P(SchedulerTrapsTest, AChainOfTasksLeavesTimeForOthers) {
 }
 
 // Tasks of the worker do not keep tasks from outside waiting either.
-TEST_P(SchedulerTrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
+TEST_P(SchedulerTrapsTest, TasksThatYieldLetInjectedTasksRun) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> begun{false};
   std::atomic<bool> ran{false};
@@ -262,7 +263,7 @@ TEST_P(SchedulerTrapsTest, TasksThatYieldLeaveTimeForThoseFromOutside) {
 }
 
 // S13.
-TEST_P(SchedulerTrapsTest, WhoYieldsLetsTheDriverRun) {
+TEST_P(SchedulerTrapsTest, ATaskThatYieldsLetsTheDriverRun) {
   Runtime runtime = OneWorker(MakeBuilder());
   std::atomic<bool> slept{false};
   auto body = [&]() -> Co<> {
@@ -283,13 +284,13 @@ TEST_P(SchedulerTrapsTest, AMainFutureThatYieldsLetsTheDriverRun) {
 }
 
 // S15.
-TEST_P(SchedulerTrapsTest, AShutdownAtOnce) {
+TEST_P(SchedulerTrapsTest, AShutdownRightAfterTheStart) {
   for (int i = 0; i < 100; ++i) MakeRuntime();
 }
 
 // S14. Tasks arrive from before the shutdown until after it: each task runs, or
 // is cancelled.
-TEST_P(SchedulerTrapsTest, AShutdownMeetsTasksFromOutside) {
+TEST_P(SchedulerTrapsTest, AShutdownRacesWithInjectedTasks) {
   for (int i = 0; i < 50; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
     const Handle handle = runtime->handle();
@@ -330,7 +331,7 @@ TEST_P(SchedulerTrapsTest, AShutdownOfTasksThatJoinEachOther) {
 }
 
 // S14. The shutdown comes while tasks wake each other all the time.
-TEST_P(SchedulerTrapsTest, AShutdownInTheMiddleOfEverything) {
+TEST_P(SchedulerTrapsTest, AShutdownAmidConstantWakes) {
   for (int i = 0; i < 20; ++i) {
     std::optional<Runtime> runtime(MakeRuntime());
     std::atomic<int> yields{0};

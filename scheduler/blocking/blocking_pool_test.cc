@@ -4,25 +4,25 @@
 // The tests for Tokio's traps of such pools:
 //
 // P1  #1978: a shutdown left work in the queue.
-//     CancelsWhatHasNotBegun and RunsWhatIsMandatoryInOrder in
+//     CancelsCallsThatHaveNotBegun and RunsMandatoryCallsInOrder in
 //     blocking_pool_shutdown_test.cc; the model
-//     AllCallsHaveGoneAfterTheShutdown.
+//     AllCallsAreDestroyedByTheShutdown.
 // P2  #7757, #8056: there were several queues, and threads checked the wrong
 //     one. Cannot arise: the pool has one queue, under one lock.
 //     blocking_pool_model_test.cc tests that a thread takes the work in it.
 // P3  #7910, #7918, #7922: idle threads were counted twice when a shutdown met
-//     a wake. The models AShutdownMeetsWorkAndAThreadWhoseTimeIsUp and
-//     WorkThatMeetsAThreadWhoseTimeIsUpIsDone; blocking_pool_stress_test.cc
+//     a wake. The models AShutdownRacesWithWorkAndAThreadThatTimesOut and
+//     WorkIsDoneIfAThreadTimesOutMeanwhile; blocking_pool_stress_test.cc
 //     checks the counts.
 // P4  #2309, #4485: a thread does not start.
-//     WithNoThreadToBeHadTheCallFails, WhereThereIsAThreadTheCallWaitsForIt;
+//     ACallFailsIfNoThreadCanStart, ACallWaitsForAThreadIfNoneCanStart;
 //     for lack of memory, blocking_pool_memory_test.cc. A thread that runs
 //     tasks is not a thread of the pool, and so is never counted on (#8406).
 // P5  #3174, #3196: a limit of 0 waited forever.
-//     AfterItsLimitNobodyWaitsAgain in blocking_pool_shutdown_test.cc.
+//     DoesNotWaitAgainAfterItsLimit in blocking_pool_shutdown_test.cc.
 // P6  #2502, #2711: a task's budget followed it into a blocking call. Cannot
 //     arise: a budget belongs to the `Context` of one poll. See
-//     ABudgetDoesNotFollowIntoACall.
+//     ACallDoesNotInheritABudget.
 
 #include "rouse/scheduler/blocking/blocking_pool.h"
 
@@ -273,7 +273,7 @@ TEST(BlockingPool, AnIdleThreadIsUsedWhileAnotherStarts) {
 }
 
 // P6.
-TEST(BlockingPool, ACallHasNoBudget) {
+TEST(BlockingPool, ACallDoesNotInheritABudget) {
   // Ready if the budget has a unit, which it takes.
   class TakeUnit {
    public:
