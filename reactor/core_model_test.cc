@@ -23,10 +23,10 @@
 #include "rouse/reactor/slot/readiness_word.h"
 #include "rouse/reactor/slot/slot.h"
 #include "rouse/reactor/slot/waiter.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::reactor::internal {
 namespace {
@@ -96,25 +96,23 @@ class Source {
 };
 
 // A task that waits for a source. Must be destroyed before the source.
-class Task {
+class SourceTask {
  public:
   // Returns false if the reactor has been shut down.
   bool Wait(Source& source) {
     uint64_t word;
-    const Waker waker = Waker::FromCallable(
-        [this] { wakes_.fetch_add(1, std::memory_order_relaxed); });
-    if (source.slot().Wait(Direction::kRead, waker, &waiter_, word)) {
+    if (source.slot().Wait(Direction::kRead, task_.waker(), &waiter_, word)) {
       return true;
     }
     Require((word & ReadinessWord::kShutdown) != 0);
     return false;
   }
 
-  int wakes() const { return wakes_.load(std::memory_order_relaxed); }
-  bool woken() const { return wakes() > 0; }
+  int wakes() const { return task_.wakes(); }
+  bool woken() const { return task_.woken(); }
 
  private:
-  Atomic<int> wakes_{0};
+  model::Task task_;
   Waiter waiter_;
 };
 
@@ -230,7 +228,7 @@ MODEL_TEST(ReactorCore, AShutdownEndsThePark) {
 MODEL_TEST(ReactorCore, OneOfTwoShutdownsWakes) {
   const CoreRef core = NewCore();
   Source source(*core);
-  Task task;
+  SourceTask task;
   Require(task.Wait(source));
   Thread ending([&] { core->Shutdown(); });
   core->Shutdown();
@@ -337,8 +335,8 @@ MODEL_TEST(ReactorCore, AShutdownNotifiesAllWaiters, .spurious_failures = 0) {
   const CoreRef core = NewCore();
   Source first(*core);
   Source second(*core);
-  Task early;
-  Task late;
+  SourceTask early;
+  SourceTask late;
   Require(early.Wait(first));
   Thread ending([&] { core->Shutdown(); });
   const bool waits = late.Wait(second);
@@ -356,7 +354,7 @@ MODEL_TEST(ReactorCore, ARegistrationIsRefusedOrNotifiedOfTheShutdown,
     Require(core->IsShutDown());
     return ending.Join();
   }
-  Task task;
+  SourceTask task;
   const bool waits = task.Wait(source);
   ending.Join();
   Require(task.woken() == waits);
@@ -372,7 +370,7 @@ MODEL_TEST(ReactorCore, ARegistrationInAFreedSlotIsRefusedOrNotified,
   Thread ending([&] { core->Shutdown(); });
   Source source(*core);
   if (!source.ok()) return ending.Join();
-  Task task;
+  SourceTask task;
   const bool waits = task.Wait(source);
   ending.Join();
   Require(task.woken() == waits);

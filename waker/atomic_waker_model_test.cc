@@ -6,6 +6,7 @@
 
 #include "absl/base/config.h"
 #include "rouse/base/atomic.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -17,22 +18,9 @@ namespace rouse {
 namespace {
 
 using model::Cell;
+using model::OrderingTask;
 using model::Require;
 using model::Thread;
-
-// Records whether a task was woken. Everything before the wake happens before a
-// check that finds the flag set.
-class Flag {
- public:
-  Waker waker() {
-    return Waker::FromCallable(
-        [this] { woken_.store(true, std::memory_order_release); });
-  }
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  Atomic<bool> woken_{false};
-};
 
 // Registers and then checks, as the waiting task does.
 bool RegisterAndLook(AtomicWaker& cell, const Atomic<bool>& signal,
@@ -47,43 +35,42 @@ void Signal(AtomicWaker& cell, Atomic<bool>& signal) {
 }
 
 MODEL_TEST(AtomicWaker, AWakeIsSeenOrCalled) {
+  OrderingTask task;
   AtomicWaker cell;
   Atomic<bool> signal(false);
-  Flag flag;
   Thread waking([&] { Signal(cell, signal); });
-  const bool seen = RegisterAndLook(cell, signal, flag.waker());
+  const bool seen = RegisterAndLook(cell, signal, task.waker());
   waking.Join();
-  Require(seen || flag.woken());
+  Require(seen || task.woken());
 }
 
 MODEL_TEST(AtomicWaker, TwoWakesAreSeenOrCalled) {
+  OrderingTask task;
   AtomicWaker cell;
   Atomic<bool> first(false);
   Atomic<bool> second(false);
-  Flag flag;
   Thread one([&] { Signal(cell, first); });
   Thread two([&] { Signal(cell, second); });
-  const Waker waker = flag.waker();
+  const Waker waker = task.waker();
   cell.Register(waker);
   const bool seen_first = first.load(std::memory_order_relaxed);
   const bool seen_second = second.load(std::memory_order_relaxed);
   one.Join();
   two.Join();
-  Require((seen_first && seen_second) || flag.woken());
+  Require((seen_first && seen_second) || task.woken());
 }
 
 // tokio #7450: a Wake that finds the cell locked by another Wake goes away. Its
 // caller's earlier writes must nevertheless be visible to the next Register.
 MODEL_TEST(AtomicWaker,
            ARegisterSeesTheWritesBeforeAWakeThatFoundTheCellLocked) {
+  OrderingTask before, after;
   AtomicWaker cell;
   Atomic<bool> first(false);
   Atomic<bool> second(false);
-  Flag before;
   cell.Register(before.waker());
   Thread one([&] { Signal(cell, first); });
   Thread two([&] { Signal(cell, second); });
-  Flag after;
   cell.Register(after.waker());
   const bool seen = first.load(std::memory_order_relaxed) &&
                     second.load(std::memory_order_relaxed);
@@ -93,15 +80,15 @@ MODEL_TEST(AtomicWaker,
 }
 
 MODEL_TEST(AtomicWaker, AWokenTaskSeesTheWritesBeforeTheWake) {
+  OrderingTask task;
   AtomicWaker cell;
   Cell<int> data(0);
-  Flag flag;
   Thread waking([&] {
     data.Write() = 1;
     cell.Wake();
   });
-  cell.Register(flag.waker());
-  if (flag.woken()) Require(data.Read() == 1);
+  cell.Register(task.waker());
+  if (task.woken()) Require(data.Read() == 1);
 }
 
 // A Wake that finds a Register in progress leaves the wake to the Register.
@@ -145,9 +132,9 @@ MODEL_TEST(AtomicWaker, ATaskThatWaitsForTwoEnds) {
 }
 
 MODEL_TEST(AtomicWaker, OneOfTwoTakesGetsTheWaker) {
+  OrderingTask task;
   AtomicWaker cell;
-  Flag flag;
-  cell.Register(flag.waker());
+  cell.Register(task.waker());
   int taken = 0;
   Thread other([&] {
     if (!cell.Take().IsNoop()) ++taken;
@@ -158,9 +145,8 @@ MODEL_TEST(AtomicWaker, OneOfTwoTakesGetsTheWaker) {
 }
 
 MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheSecondNewest) {
+  OrderingTask before, after;
   AtomicWaker cell;
-  Flag before;
-  Flag after;
   cell.Register(before.waker());
   Thread taking([&] { cell.Take().Wake(); });
   cell.Register(after.waker());
@@ -172,26 +158,25 @@ MODEL_TEST(AtomicWaker, ATakenWakerIsTheNewestOrTheSecondNewest) {
 }
 
 MODEL_TEST(AtomicWaker, ARegisterOfTheSameTaskKeepsItsWaker) {
+  OrderingTask task;
   AtomicWaker cell;
   Atomic<bool> signal(false);
-  Flag flag;
-  const Waker waker = flag.waker();
+  const Waker waker = task.waker();
   cell.Register(waker);
   Thread waking([&] { Signal(cell, signal); });
   const bool seen = RegisterAndLook(cell, signal, waker);
   waking.Join();
-  Require(seen || flag.woken());
+  Require(seen || task.woken());
 }
 
 MODEL_TEST(AtomicWaker, TwoRegistersNeitherLoseNorLeakAWaker) {
+  OrderingTask one_task, two_task;
   AtomicWaker cell;
-  Flag one_flag;
-  Flag two_flag;
-  Thread other([&] { cell.Register(two_flag.waker()); });
-  cell.Register(one_flag.waker());
+  Thread other([&] { cell.Register(two_task.waker()); });
+  cell.Register(one_task.waker());
   other.Join();
   cell.Wake();
-  Require(one_flag.woken() != two_flag.woken());
+  Require(one_task.woken() != two_task.woken());
 }
 
 // The task that is woken destroys the cell.
@@ -207,9 +192,9 @@ MODEL_TEST(AtomicWaker, IsNotAccessedAfterAWakeBegins) {
 }
 
 MODEL_TEST(AtomicWaker, DropsItsWakerOnce) {
+  OrderingTask task;
   auto cell = std::make_unique<AtomicWaker>();
-  Flag flag;
-  Thread registering([&] { cell->Register(flag.waker()); });
+  Thread registering([&] { cell->Register(task.waker()); });
   Thread taking([&] { cell->Take().Reset(); });
   registering.Join();
   taking.Join();
@@ -238,8 +223,8 @@ class Unclonable {
 };
 
 MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
+  OrderingTask before, after;
   AtomicWaker cell;
-  Flag before;
   cell.Register(before.waker());
   Atomic<bool> signal(false);
   Atomic<int> wakes(0);
@@ -253,7 +238,6 @@ MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
   // The wake was for the previous waker, or for the waker that was being
   // cloned.
   Require(before.woken() || wakes.load(std::memory_order_relaxed) == 1);
-  Flag after;
   cell.Register(after.waker());
   cell.Wake();
   Require(after.woken());
@@ -263,9 +247,8 @@ MODEL_TEST(AtomicWaker, ACloneThatThrowsLeavesTheCellUsable) {
 
 // A task whose waker is called at each registration would spin.
 MODEL_TEST(AtomicWaker, AWakerIsStoredAndNotCalledAfterAWake) {
+  OrderingTask first, second;
   AtomicWaker cell;
-  Flag first;
-  Flag second;
   cell.Register(first.waker());
   cell.Wake();
   Require(first.woken());

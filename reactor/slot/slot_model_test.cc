@@ -16,42 +16,17 @@
 #include "rouse/reactor/slot/slot_table.h"
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/reactor/slot/wake_batch.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::reactor::internal {
 namespace {
 
+using model::OrderingTask;
 using model::Require;
 using model::Thread;
-
-// A task that only records whether it was woken. Everything before the wake
-// happens before a check that finds the wake. The wakers are not counted, so
-// the task must outlive them.
-class Task {
- public:
-  Waker waker() { return Waker(Raw()); }
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  static const RawWakerVTable kVTable;
-
-  RawWaker Raw() { return {this, &kVTable}; }
-  static void Wake(void* data) {
-    static_cast<Task*>(data)->woken_.store(true, std::memory_order_release);
-  }
-
-  Atomic<bool> woken_{false};
-};
-
-const RawWakerVTable Task::kVTable = {
-    [](void* data) { return static_cast<Task*>(data)->Raw(); },
-    &Task::Wake,
-    &Task::Wake,
-    [](void*) {},
-};
 
 void Post(Slot& slot, uint32_t generation, Ready ready) {
   WakeBatch woken;
@@ -71,19 +46,19 @@ void Release(Slot& slot) {
   woken.Finish();
 }
 
-bool Wait(Slot& slot, Direction direction, Task& task, Waiter* waiter) {
+bool Wait(Slot& slot, Direction direction, OrderingTask& task, Waiter* waiter) {
   uint64_t word;
   return slot.Wait(direction, task.waker(), waiter, word);
 }
 
 MODEL_TEST(Slot, AnEventIsSeenOrWakes) {
+  OrderingTask task;
   Slot slot;
   Cell<int> data(0);
   Thread reporting([&] {
     data.Write() = 1;
     Post(slot, 0, Ready::kReadable);
   });
-  Task task;
   Waiter waiter;
   if (!Wait(slot, Direction::kRead, task, &waiter) || task.woken()) {
     Require(data.Read() == 1);
@@ -94,18 +69,17 @@ MODEL_TEST(Slot, AnEventIsSeenOrWakes) {
 }
 
 MODEL_TEST(Slot, AnEventIsSeenOrWakesATaskWithoutAWaiter) {
+  OrderingTask task;
   Slot slot;
   Thread reporting([&] { Post(slot, 0, Ready::kWritable); });
-  Task task;
   const bool waits = Wait(slot, Direction::kWrite, task, nullptr);
   reporting.Join();
   Require(waits == task.woken());
 }
 
 MODEL_TEST(Slot, AWokenWaiterWaitsAgain) {
+  OrderingTask first, second;
   Slot slot;
-  Task first;
-  Task second;
   Waiter waiter;
   Require(Wait(slot, Direction::kRead, first, &waiter));
   Post(slot, 0, Ready::kReadable);
@@ -117,8 +91,8 @@ MODEL_TEST(Slot, AWokenWaiterWaitsAgain) {
 }
 
 MODEL_TEST(Slot, AnEventWakesAllItsWaiters, .spurious_failures = 0) {
+  OrderingTask first, second;
   Slot slot;
-  Task first, second;
   Waiter waiter;
   Require(Wait(slot, Direction::kRead, first, &waiter));
   bool seen = false;
@@ -134,8 +108,8 @@ MODEL_TEST(Slot, AnEventWakesAllItsWaiters, .spurious_failures = 0) {
 }
 
 MODEL_TEST(Slot, TwoEventsWakeTheirDirections, .spurious_failures = 0) {
+  OrderingTask reader, writer;
   Slot slot;
-  Task reader, writer;
   Waiter to_read, to_write;
   Require(Wait(slot, Direction::kRead, reader, &to_read));
   Require(Wait(slot, Direction::kWrite, writer, &to_write));
@@ -148,8 +122,8 @@ MODEL_TEST(Slot, TwoEventsWakeTheirDirections, .spurious_failures = 0) {
 
 // Afterwards the slot must not access the waiter.
 MODEL_TEST(Slot, ACancelledWaiterIsNotWoken) {
+  OrderingTask task;
   Slot slot;
-  Task task;
   auto waiter = std::make_unique<Waiter>();
   Require(Wait(slot, Direction::kRead, task, waiter.get()));
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
@@ -159,8 +133,8 @@ MODEL_TEST(Slot, ACancelledWaiterIsNotWoken) {
 
 // Like the test above, with two adjacent waiters.
 MODEL_TEST(Slot, ACancelledWaiterLeavesTheOthers, .spurious_failures = 0) {
+  OrderingTask first, second;
   Slot slot;
-  Task first, second;
   auto going = std::make_unique<Waiter>();
   Waiter staying;
   Require(Wait(slot, Direction::kRead, first, going.get()));
@@ -174,9 +148,9 @@ MODEL_TEST(Slot, ACancelledWaiterLeavesTheOthers, .spurious_failures = 0) {
 // The waiter's owner sees that the slot has released the waiter before the
 // owner uses it again.
 MODEL_TEST(Slot, AReleasedWaiterBelongsToItsOwner) {
+  OrderingTask task, next;
   Slot slot;
   Slot other;
-  Task task, next;
   Waiter waiter;
   Require(Wait(slot, Direction::kRead, task, &waiter));
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
@@ -187,6 +161,7 @@ MODEL_TEST(Slot, AReleasedWaiterBelongsToItsOwner) {
 }
 
 MODEL_TEST(Slot, AFailedAttemptWaitsForTheNextEvent, .spurious_failures = 0) {
+  OrderingTask task;
   Slot slot;
   Post(slot, 0, Ready::kReadable);
   const uint64_t seen = slot.Load();
@@ -195,7 +170,6 @@ MODEL_TEST(Slot, AFailedAttemptWaitsForTheNextEvent, .spurious_failures = 0) {
     has_data.store(true, std::memory_order_relaxed);
     Post(slot, 0, Ready::kReadable);
   });
-  Task task;
   Waiter waiter;
   // The attempt, which succeeds or would block.
   bool found = has_data.load(std::memory_order_relaxed);
@@ -221,7 +195,7 @@ void TestCheckAfterTheClear(int events) {
       Post(slot, 0, Ready::kReadable);
     }
   });
-  Task task;
+  OrderingTask task;
   Waiter waiter;
   int found;
   uint64_t word = slot.Load();
@@ -245,9 +219,9 @@ MODEL_TEST(Slot, ACheckAfterTheClearMissesNeitherOfTwoEvents,
 }
 
 MODEL_TEST(Slot, AShutdownIsSeenOrWakes, .spurious_failures = 0) {
+  OrderingTask task;
   Slot slot;
   Thread ending([&] { Shutdown(slot); });
-  Task task;
   Waiter waiter;
   const bool waits = Wait(slot, Direction::kWrite, task, &waiter);
   ending.Join();
@@ -256,8 +230,8 @@ MODEL_TEST(Slot, AShutdownIsSeenOrWakes, .spurious_failures = 0) {
 }
 
 MODEL_TEST(Slot, AShutdownAndAnEventAreBothSeen, .spurious_failures = 0) {
+  OrderingTask task;
   Slot slot;
-  Task task;
   Waiter waiter;
   Require(Wait(slot, Direction::kRead, task, &waiter));
   Thread ending([&] { Shutdown(slot); });
@@ -270,8 +244,8 @@ MODEL_TEST(Slot, AShutdownAndAnEventAreBothSeen, .spurious_failures = 0) {
 }
 
 MODEL_TEST(Slot, ReleasingTheSourceWakesItsWaiter, .spurious_failures = 0) {
+  OrderingTask task;
   Slot slot;
-  Task task;
   Waiter waiter;
   Require(Wait(slot, Direction::kRead, task, &waiter));
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
@@ -282,10 +256,10 @@ MODEL_TEST(Slot, ReleasingTheSourceWakesItsWaiter, .spurious_failures = 0) {
 
 // An event that was found before the source ended, and delivered afterwards.
 MODEL_TEST(Slot, AStaleEventReachesNoTask, .spurious_failures = 0) {
+  OrderingTask next;
   Slot slot;
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
   Release(slot);
-  Task next;
   {
     Waiter waiter;
     Require(Wait(slot, Direction::kRead, next, &waiter));
@@ -329,7 +303,7 @@ class ThreeWaiters {
 
  private:
   Slot slot_;
-  Task first_, second_, third_;
+  OrderingTask first_, second_, third_;
   Waiter one_, two_;
   std::unique_ptr<Waiter> three_ = std::make_unique<Waiter>();
 };
@@ -343,9 +317,9 @@ MODEL_TEST(Slot, AWaiterOfALaterBatchCanBeDestroyed, .spurious_failures = 0) {
 }
 
 MODEL_TEST(Slot, AWaiterCanArriveBetweenTwoBatches, .spurious_failures = 0) {
+  OrderingTask task;
   ThreeWaiters waiting;
   Thread reporting([&] { Post(waiting.slot(), 0, Ready::kReadable); });
-  Task task;
   Waiter waiter;
   const bool waits = Wait(waiting.slot(), Direction::kWrite, task, &waiter);
   reporting.Join();
@@ -359,11 +333,11 @@ MODEL_TEST(Slot, AWaiterCanArriveBetweenTwoBatches, .spurious_failures = 0) {
 // does not belong to this event, and stays.
 MODEL_TEST(Slot, AWaiterForTheNextEventCanArriveBetweenTwoBatches,
            .spurious_failures = 0) {
+  OrderingTask task;
   ThreeWaiters waiting;
   Slot& slot = waiting.slot();
   Thread reporting([&] { Post(slot, 0, Ready::kReadable); });
   slot.Lower(Direction::kRead, slot.Load(), Ready());
-  Task task;
   Waiter waiter;
   const bool waits = Wait(slot, Direction::kRead, task, &waiter);
   reporting.Join();
@@ -376,9 +350,9 @@ MODEL_TEST(Slot, AWaiterForTheNextEventCanArriveBetweenTwoBatches,
 MODEL_TEST(Slot, NoWaiterStaysAfterTheBatchesOfAShutdown,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
+  OrderingTask task;
   ThreeWaiters waiting;
   Thread ending([&] { Shutdown(waiting.slot()); });
-  Task task;
   Waiter waiter;
   const bool waits = Wait(waiting.slot(), Direction::kWrite, task, &waiter);
   ending.Join();

@@ -20,6 +20,7 @@
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -60,18 +61,16 @@ class Owner {
 
   // Like a poll. If the result is null, any later entry wakes the owner.
   Entry* Poll() {
-    woken_.store(false, std::memory_order_relaxed);
-    list_->Register(waker_);
+    task_.ForgetWakes();
+    list_->Register(task_.waker());
     return static_cast<Entry*>(list_->Pop());
   }
 
-  bool WasWoken() const { return woken_.load(std::memory_order_relaxed); }
+  bool WasWoken() const { return task_.woken(); }
 
  private:
   ReadyList* const list_ = new ReadyList;
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
+  model::Task task_;
 };
 
 MODEL_TEST(JoinSet, NoEntryIsLostOrReturnedTwice, .mode = model::Mode::kBounded,

@@ -5,12 +5,11 @@
 // a wait. The effects of the tasks are plain data: a waiter that is notified of
 // the end and does not see these effects has a race.
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
-#include "rouse/base/atomic.h"
 #include "rouse/scheduler/group/task_tracker.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -25,26 +24,21 @@ using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
 
-// Waits, and records whether it was woken.
+// A wait, and its task.
 class Waiting {
  public:
   explicit Waiting(const TaskTracker& tracker) : wait_(tracker.Wait()) {}
 
-  bool Poll() {
-    Context cx(waker_);
-    return wait_.Poll(cx).IsReady();
-  }
+  bool Poll() { return task_.Poll(wait_).IsReady(); }
 
   // Called when all others have done their part.
   void RequireEnd() {
-    Require(woken_.load(std::memory_order_relaxed), "the wake was lost");
+    Require(task_.woken(), "the wake was lost");
     Require(Poll());
   }
 
  private:
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
+  model::Task task_;
   TaskTrackerWait wait_;
 };
 

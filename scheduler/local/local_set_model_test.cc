@@ -12,14 +12,13 @@
 // waking drivers without a reference to the set fails
 // IsDestroyedWhileItIsWoken.
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
-#include "rouse/base/atomic.h"
 #include "rouse/scheduler/local/local_set.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/model_util.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -36,22 +35,19 @@ using task::Event;
 using task::Wait;
 using PlainInt = model::Cell<int>;
 
-// Polls the set, and records whether it was woken.
+// Polls the set, and notices later wakes.
 class Poller {
  public:
   // Returns whether all tasks have ended.
   bool Poll(LocalSet& set) {
-    woken_.store(false, std::memory_order_relaxed);
-    Context cx(waker_);
-    return set.Poll(cx).IsReady();
+    task_.ForgetWakes();
+    return task_.Poll(set).IsReady();
   }
 
-  bool WasWoken() const { return woken_.load(std::memory_order_relaxed); }
+  bool WasWoken() const { return task_.woken(); }
 
  private:
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
+  model::Task task_;
 };
 
 MODEL_TEST(LocalSet, AWakeRacesWithAPoll, .spurious_failures = 0) {

@@ -4,60 +4,24 @@
 // Futures that arrive and leave concurrently. The only atomics are those of the
 // lock.
 
-#include <atomic>
 #include <memory>
 #include <optional>
 
-#include "rouse/base/atomic.h"
 #include "rouse/sync/barrier/barrier.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using PlainInt = model::Cell<int>;
-
-// A task that only records whether it was woken. The task outlives the threads,
-// because a wake in progress may come late.
-class Task {
- public:
-  template <class F>
-  auto Poll(F& future) {
-    Context cx(waker_);
-    return future.Poll(cx);
-  }
-  template <class F>
-  auto PollWithoutBudget(F& future) {
-    Context cx(waker_);
-    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
-    return future.Poll(cx);
-  }
-  template <class F>
-  auto Await(F& future) {
-    for (;;) {
-      auto result = Poll(future);
-      if (result.IsReady()) return *result;
-      while (!woken_.exchange(false, std::memory_order_relaxed)) {
-        model::SpinHint();
-      }
-    }
-  }
-  // Called when all other threads have finished.
-  bool woken() const { return woken_.load(std::memory_order_relaxed); }
-
- private:
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
-};
 
 MODEL_TEST(Barrier, TwoContinueTogether) {
   Barrier barrier(2);

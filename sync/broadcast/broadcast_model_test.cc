@@ -5,27 +5,25 @@
 // data: to take a value while another thread destroys it is a race. Values in
 // the ring are two words that must belong to the same value.
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/broadcast/broadcast.h"
 #include "rouse/sync/broadcast/slot.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::broadcast {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 
 // For each number that is sent, a cell that is written by the owner of the
@@ -117,24 +115,6 @@ void ReceivesAll(Receiver<T> rx, int last) {
   }
   Require(BlockOn(rx.Receive()).IsClosed());
 }
-
-// A task that records whether it was woken.
-class Task {
- public:
-  template <class F>
-  auto Poll(F& future) {
-    Context cx(waker_);
-    return future.Poll(cx);
-  }
-
-  // Relaxed: read after the other threads have ended.
-  bool woken() const { return woken_.load(std::memory_order_relaxed); }
-
- private:
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
-};
 
 // ---- A slot.
 

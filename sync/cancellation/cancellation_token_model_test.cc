@@ -6,52 +6,23 @@
 // those that are disabled there (tokio #7644). The checker itself finds a node
 // that is freed too early, or never.
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
-#include "rouse/base/atomic.h"
 #include "rouse/sync/cancellation/cancellation_token.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using PlainInt = model::Cell<int>;
-
-// A task that only records whether it was woken. The task outlives the threads,
-// because a wake in progress may come late.
-class Task {
- public:
-  // Polls `future` and returns whether it is ready.
-  template <class F>
-  bool Poll(F& future) {
-    Context cx(waker_);
-    return future.Poll(cx).IsReady();
-  }
-  template <class F>
-  void Await(F& future) {
-    while (!Poll(future)) {
-      while (!woken_.exchange(false, std::memory_order_relaxed)) {
-        model::SpinHint();
-      }
-    }
-  }
-  // Called when all other threads have finished.
-  bool woken() const { return woken_.load(std::memory_order_relaxed); }
-
- private:
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
-};
 
 // A token that a thread drops at its end.
 class Holder {
@@ -180,12 +151,12 @@ MODEL_TEST(CancellationToken, AGrandchildIsCancelledWhileItsParentIsDestroyed) {
   const CancellationToken grandchild = child->ChildToken();
   Task task;
   auto cancelled = grandchild.Cancelled();
-  Require(!task.Poll(cancelled));
+  Require(task.Poll(cancelled).IsPending());
   Thread cancelling([&] { token.Cancel(); });
   child.Drop();
   cancelling.Join();
   Require(task.woken());
-  Require(task.Poll(cancelled));
+  Require(task.Poll(cancelled).IsReady());
 }
 
 // Two generations are destroyed at once.
@@ -206,13 +177,13 @@ MODEL_TEST(CancellationToken, ACancelledWaitIsNotWoken) {
   Task task, other;
   auto staying = token.Cancelled();
   std::optional<CancellationToken::CancelledFuture> leaving(token.Cancelled());
-  Require(!task.Poll(*leaving));
-  Require(!other.Poll(staying));
+  Require(task.Poll(*leaving).IsPending());
+  Require(other.Poll(staying).IsPending());
   Thread cancelling([&] { token.Cancel(); });
   leaving.reset();
   cancelling.Join();
   Require(other.woken());
-  Require(other.Poll(staying));
+  Require(other.Poll(staying).IsReady());
 }
 
 // A waiter of a child sees the cancellation, and drops the last copy, while the
@@ -223,7 +194,9 @@ MODEL_TEST(CancellationToken, ANotifiedWaiterDropsTheLastCopy) {
   Thread waiting([&, token = Holder(token.ChildToken())]() mutable {
     {
       auto cancelled = token->Cancelled();
-      if (!task.Poll(cancelled)) task.Poll(cancelled);
+      if (task.Poll(cancelled).IsPending()) {
+        static_cast<void>(task.Poll(cancelled));
+      }
     }
     token.Drop();
   });

@@ -14,13 +14,12 @@
 
 #include "rouse/base/atomic.h"
 #include "rouse/sync/notify/notify.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/wake_list.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -32,9 +31,8 @@ using PlainInt = model::Cell<int>;
 // One more waiter than are woken at once.
 constexpr size_t kMoreThanABatch = WakeList::kCapacity + 1;
 
-// A future, and a task that only records whether it was woken. The record is
-// relaxed, so that it makes nothing else visible. A wake in progress may come
-// late, so the object outlives the threads.
+// A future, and its task. A wake in progress may come late, so the object
+// outlives the threads.
 class Waiting {
  public:
   explicit Waiting(Notify& notify) : notify_(notify) {}
@@ -49,17 +47,12 @@ class Waiting {
   bool Poll() {
     if (ready_) return true;
     if (!future_.has_value()) Make();
-    Context cx(waker_);
-    ready_ = future_->Poll(cx).IsReady();
+    ready_ = task_.Poll(*future_).IsReady();
     waits_ = !ready_;
     return ready_;
   }
   void Await() {
-    while (!Poll()) {
-      while (!woken_.exchange(false, std::memory_order_relaxed)) {
-        model::SpinHint();
-      }
-    }
+    while (!Poll()) task_.AwaitWake();
   }
 
   // Returns whether the future is or would be ready. Called when all other
@@ -68,8 +61,7 @@ class Waiting {
     const bool must_be_woken = waits_;
     const bool ready = Poll();
     if (must_be_woken) {
-      Require(ready == woken_.load(std::memory_order_relaxed),
-              "a wake was lost, or came for nothing");
+      Require(ready == task_.woken(), "a wake was lost, or came for nothing");
     }
     return ready;
   }
@@ -78,9 +70,7 @@ class Waiting {
 
  private:
   Notify& notify_;
-  Atomic<bool> woken_{false};
-  const Waker waker_ = Waker::FromCallable(
-      [this] { woken_.store(true, std::memory_order_relaxed); });
+  model::Task task_;
   std::optional<Notify::NotifiedFuture> future_;
   bool ready_ = false;
   bool waits_ = false;

@@ -14,18 +14,19 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/future/block_on.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/sync/oneshot/oneshot.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using oneshot::Channel;
 using oneshot::Receiver;
@@ -54,54 +55,12 @@ class Message {
   Atomic<int>* live_;
 };
 
-// A task that only records whether it was woken, and how many wakers it has.
-// Everything before the wake happens before a check that finds the wake.
-class Task {
- public:
-  Task() = default;
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
-  ~Task() { Require(wakers_.load(std::memory_order_relaxed) == 0); }
-
-  template <class F>
-  bool Poll(F& future) {
-    const BorrowedWaker waker(RawWaker{this, &kVTable});
-    Context cx(waker.get());
-    return future.Poll(cx).IsReady();
-  }
-  bool PollClosed(Sender<int>& tx) {
-    const BorrowedWaker waker(RawWaker{this, &kVTable});
-    Context cx(waker.get());
-    return tx.PollClosed(cx).IsReady();
-  }
-
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  static const RawWakerVTable kVTable;
-  static Task* From(void* data) { return static_cast<Task*>(data); }
-
-  static RawWaker Clone(void* data) {
-    From(data)->wakers_.fetch_add(1, std::memory_order_relaxed);
-    return {data, &kVTable};
-  }
-  static void Wake(void* data) {
-    WakeByRef(data);
-    Drop(data);
-  }
-  static void WakeByRef(void* data) {
-    From(data)->woken_.store(true, std::memory_order_release);
-  }
-  static void Drop(void* data) {
-    From(data)->wakers_.fetch_sub(1, std::memory_order_relaxed);
-  }
-
-  Atomic<bool> woken_{false};
-  Atomic<int> wakers_{0};
-};
-
-const RawWakerVTable Task::kVTable = {&Task::Clone, &Task::Wake,
-                                      &Task::WakeByRef, &Task::Drop};
+// Polls for the end of the receiver without a future, which would take the
+// waker back.
+bool PollClosed(Task& task, Sender<int>& tx) {
+  auto poll = [&tx](Context& cx) { return tx.PollClosed(cx); };
+  return task.Poll(PollFn(poll)).IsReady();
+}
 
 // For a thread: calls `f` with the end, and then destroys the end.
 template <class End, class F>
@@ -124,7 +83,7 @@ MODEL_TEST(Oneshot, ChangingRxTask, .spurious_failures = 0) {
   Task second;
   auto [tx, rx] = Channel<int>();
   Thread sending(With(std::move(tx), [](auto& tx) { Require(tx.Send(1)); }));
-  if (first.Poll(rx) || second.Poll(rx)) return;
+  if (first.Poll(rx).IsReady() || second.Poll(rx).IsReady()) return;
   sending.Join();
   Require(second.woken());
   const absl::StatusOr<int> value = rx.TryReceive();
@@ -158,10 +117,10 @@ MODEL_TEST(Oneshot, ChangingTxTask, .spurious_failures = 0) {
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();
   Thread going(With(std::move(rx), [&data](auto&) { data.Write() = 1; }));
-  if (!first.PollClosed(tx) && !second.PollClosed(tx)) {
+  if (!PollClosed(first, tx) && !PollClosed(second, tx)) {
     going.Join();
     Require(second.woken());
-    Require(second.PollClosed(tx));
+    Require(PollClosed(second, tx));
   }
   Require(data.Read() == 1);
 }
@@ -213,10 +172,10 @@ MODEL_TEST(Oneshot, TheDestructionOfTheSenderIsSeenOrWakes) {
   Cell<int> data(0);
   auto [tx, rx] = Channel<int>();
   Thread going(With(std::move(tx), [&data](auto&) { data.Write() = 1; }));
-  if (!task.Poll(rx)) {
+  if (task.Poll(rx).IsPending()) {
     going.Join();
     Require(task.woken());
-    Require(task.Poll(rx));
+    Require(task.Poll(rx).IsReady());
   }
   Require(data.Read() == 1);
 }
@@ -226,8 +185,8 @@ MODEL_TEST(Oneshot, BothEndsWaitAndAreDestroyed) {
   Task sender;
   Task receiver;
   auto [tx, rx] = Channel<int>();
-  Require(!sender.PollClosed(tx));
-  Require(!receiver.Poll(rx));
+  Require(!PollClosed(sender, tx));
+  Require(receiver.Poll(rx).IsPending());
   Thread going(With(std::move(tx), [](auto&) {}));
   {
     const Receiver<int> dropped = std::move(rx);
@@ -241,10 +200,10 @@ MODEL_TEST(Oneshot, BothEndsWaitAtOnce) {
   Task receiver;
   auto [tx, rx] = Channel<int>();
   Thread waiting(With(std::move(tx), [&sender](auto& tx) {
-    Require(!sender.PollClosed(tx));
+    Require(!PollClosed(sender, tx));
     Require(tx.Send(1));
   }));
-  const bool ready = receiver.Poll(rx);
+  const bool ready = receiver.Poll(rx).IsReady();
   waiting.Join();
   Require(ready || receiver.woken());
   Require(!sender.woken());
@@ -267,7 +226,7 @@ MODEL_TEST(Oneshot, AClosedIsCancelledWhileTheReceiverIsDestroyed,
   {
     Task next;
     auto closed = tx.Closed();
-    if (next.Poll(closed)) {
+    if (next.Poll(closed).IsReady()) {
       Require(data.Read() == 1);
     } else {
       going.Join();
@@ -282,9 +241,9 @@ MODEL_TEST(Oneshot, AWakerIsReplacedWhileTheSenderIsDestroyed) {
   Task first;
   Task second;
   auto [tx, rx] = Channel<int>();
-  Require(!first.Poll(rx));
+  Require(first.Poll(rx).IsPending());
   Thread going(With(std::move(tx), [](auto&) {}));
-  if (!second.Poll(rx)) {
+  if (second.Poll(rx).IsPending()) {
     going.Join();
     Require(second.woken());
     Require(!first.woken());
@@ -297,7 +256,7 @@ MODEL_TEST(Oneshot, AWaitingReceiverIsClosedDuringASend) {
   Atomic<int> live(0);
   {
     auto [tx, rx] = Channel<Message>();
-    Require(!task.Poll(rx));
+    Require(task.Poll(rx).IsPending());
     bool sent = false;
     Thread sending(With(std::move(tx), [&live, &sent](auto& tx) {
       sent = tx.Send(Message(&live));

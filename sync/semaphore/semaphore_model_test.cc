@@ -15,12 +15,11 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/sync/semaphore/semaphore.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
@@ -30,8 +29,7 @@ using model::Thread;
 using Permit = Semaphore::Permit;
 using PlainInt = Cell<int>;
 
-// An acquire by a task that only records whether it was woken. Outlives its
-// wakers.
+// An acquire by a task of its own.
 class Acquiring {
  public:
   explicit Acquiring(Semaphore& semaphore, size_t n = 1)
@@ -39,9 +37,7 @@ class Acquiring {
 
   // Returns whether the acquire is ready now.
   bool Poll() {
-    const Waker waker(Raw());
-    Context cx(waker);
-    PollResult<absl::StatusOr<Permit>> result = future_->Poll(cx);
+    PollResult<absl::StatusOr<Permit>> result = task_.Poll(*future_);
     if (result.IsPending()) return false;
     closed_ = !result->ok();
     if (!closed_) permit_ = **std::move(result);
@@ -50,7 +46,7 @@ class Acquiring {
 
   // Called when all other threads have finished.
   void RequireEnd() {
-    Require(woken_.load(std::memory_order_relaxed), "the wake was lost");
+    Require(task_.woken(), "the wake was lost");
     Require(Poll());
   }
 
@@ -60,26 +56,10 @@ class Acquiring {
   std::optional<Permit>& permit() { return permit_; }
 
  private:
-  static const RawWakerVTable kVTable;
-
-  RawWaker Raw() { return {this, &kVTable}; }
-  static void Wake(void* data) {
-    // Relaxed: the semaphore makes everything visible.
-    static_cast<Acquiring*>(data)->woken_.store(true,
-                                                std::memory_order_relaxed);
-  }
-
-  Atomic<bool> woken_{false};
+  model::Task task_;
   std::optional<Semaphore::AcquireFuture> future_;
   bool closed_ = false;
   std::optional<Permit> permit_;
-};
-
-const RawWakerVTable Acquiring::kVTable = {
-    [](void* data) { return static_cast<Acquiring*>(data)->Raw(); },
-    &Acquiring::Wake,
-    &Acquiring::Wake,
-    [](void*) {},
 };
 
 // Does the work of a holder.

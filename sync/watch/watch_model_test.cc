@@ -6,27 +6,25 @@
 // WaitForTest, have the names of Tokio's models. The value is plain data:
 // reading the value while it is changed is a race.
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/watch/sharded_rw_lock.h"
 #include "rouse/sync/watch/watch.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using watch::Channel;
 using watch::Receiver;
@@ -34,38 +32,6 @@ using watch::Ref;
 using watch::Sender;
 using watch::internal::ShardedRwLock;
 using watch::internal::WriterHolder;
-
-// A task that only records whether it was woken. Everything before the wake
-// happens before a check that finds the wake. The wakers are not counted, so
-// the task must outlive them.
-class Task {
- public:
-  template <class F>
-  auto Poll(F&& future) {
-    const BorrowedWaker waker(Raw());
-    Context cx(waker.get());
-    return future.Poll(cx);
-  }
-
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  static const RawWakerVTable kVTable;
-
-  RawWaker Raw() { return {this, &kVTable}; }
-  static void Wake(void* data) {
-    static_cast<Task*>(data)->woken_.store(true, std::memory_order_release);
-  }
-
-  Atomic<bool> woken_{false};
-};
-
-const RawWakerVTable Task::kVTable = {
-    [](void* data) { return static_cast<Task*>(data)->Raw(); },
-    &Task::Wake,
-    &Task::Wake,
-    [](void*) {},
-};
 
 // For a thread: calls `f` with the end, and then destroys the end.
 template <class End, class F>

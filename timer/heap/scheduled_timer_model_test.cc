@@ -3,12 +3,11 @@
 //
 // A node that is shared by its delay's thread and its timer's thread.
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
-#include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -22,6 +21,7 @@ namespace rouse::heap {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using State = ScheduledTimer::State;
 
@@ -65,19 +65,6 @@ class OneNodeTimer {
   ArcList<ScheduledTimer> changed_;
   Ref<ScheduledTimer> node_;
   std::optional<ScheduledTimer::Armed> armed_;
-};
-
-// Notes whether a task was woken.
-class Flag {
- public:
-  Waker waker() {
-    return Waker::FromCallable(
-        [this] { woken_.store(true, std::memory_order_release); });
-  }
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  Atomic<bool> woken_{false};
 };
 
 State Poll(ScheduledTimer& node) { return node.Poll(Waker()); }
@@ -158,8 +145,8 @@ MODEL_TEST(ScheduledTimer, AResetToAnEarlierDeadlineIsNotLost) {
 }
 
 MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   Cell<int> data;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
@@ -176,8 +163,8 @@ MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
 }
 
 MODEL_TEST(ScheduledTimer, AnInvalidationIsSeenOrWakes) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   Cell<int> data;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
@@ -196,8 +183,8 @@ MODEL_TEST(ScheduledTimer, AnInvalidationIsSeenOrWakes) {
 // A task that has registered and resets continues to wait, and is woken in the
 // end.
 MODEL_TEST(ScheduledTimer, AWakeIsNotLostToAReset) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   Require(node->Poll(task.waker()) == State::kWaiting);
@@ -212,8 +199,8 @@ MODEL_TEST(ScheduledTimer, AWakeIsNotLostToAReset) {
 }
 
 MODEL_TEST(ScheduledTimer, AResetRacesWithTheTimersDestruction) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   timer.AdvanceTo(At(0));
@@ -248,8 +235,8 @@ MODEL_TEST(ScheduledTimer,
 
 // A cancelled node does not fire, and the timer drops its reference.
 MODEL_TEST(ScheduledTimer, ACancellationRacesWithAFire) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   timer.AdvanceTo(At(0));
@@ -265,8 +252,8 @@ MODEL_TEST(ScheduledTimer, ACancellationRacesWithAFire) {
 }
 
 MODEL_TEST(ScheduledTimer, ACancellationRacesWithTheTimersDestruction) {
+  Task task;
   OneNodeTimer timer;
-  Flag task;
   Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   Require(node->Poll(task.waker()) == State::kWaiting);

@@ -4,12 +4,11 @@
 // A whole timer beside a thread with a delay. (scheduled_timer_model_test has
 // the memory orders and their mutants.)
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "rouse/base/atomic.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -25,6 +24,7 @@ namespace rouse::heap {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 
 Instant At(int nanoseconds) { return Instant::FromNanoseconds(nanoseconds); }
@@ -34,22 +34,10 @@ PollResult<absl::Status> Poll(Delay& delay, const Waker& waker = Waker()) {
   return delay.Poll(cx);
 }
 
-class Flag {
- public:
-  Waker waker() {
-    return Waker::FromCallable(
-        [this] { woken_.store(true, std::memory_order_release); });
-  }
-  bool woken() const { return woken_.load(std::memory_order_acquire); }
-
- private:
-  Atomic<bool> woken_{false};
-};
-
 // A driver that has polled the timer and seen no deadline is woken.
 MODEL_TEST(Timer, ADelayWakesTheDriverOrIsSeen) {
+  Task driver;
   Timer timer;
-  Flag driver;
   std::optional<Delay> delay;
   Thread making([&] { delay.emplace(timer.handle(), At(10)); });
   const Waker waker = driver.waker();
@@ -63,8 +51,8 @@ MODEL_TEST(Timer, ADelayWakesTheDriverOrIsSeen) {
 }
 
 MODEL_TEST(Timer, AResetWakesTheDriverOrIsSeen) {
+  Task driver;
   Timer timer;
-  Flag driver;
   Delay delay(timer.handle(), At(10));
   Thread resetting([&] { Require(delay.ResetAt(At(5)).ok()); });
   const Waker waker = driver.waker();
@@ -91,8 +79,8 @@ MODEL_TEST(Timer, AResetRacesWithAnAdvance) {
 }
 
 MODEL_TEST(Timer, ADelayIsDestroyedWhileTheTimerAdvances) {
+  Task task;
   Timer timer;
-  Flag task;
   std::optional<Delay> delay(std::in_place, timer.handle(), At(10));
   Require(Poll(*delay, task.waker()).IsPending());
   timer.AdvanceTo(At(0));
@@ -103,8 +91,8 @@ MODEL_TEST(Timer, ADelayIsDestroyedWhileTheTimerAdvances) {
 }
 
 MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerIsDestroyed) {
+  Task task;
   std::optional<Timer> timer(std::in_place);
-  Flag task;
   bool waits = false;
   Thread making([&task, &waits, handle = timer->handle()] {
     Delay delay(handle, At(10));
@@ -116,8 +104,8 @@ MODEL_TEST(Timer, ADelayIsMadeWhileTheTimerIsDestroyed) {
 }
 
 MODEL_TEST(Timer, AResetRacesWithTheTimersDestruction) {
+  Task task;
   std::optional<Timer> timer(std::in_place);
-  Flag task;
   Delay delay(timer->handle(), At(10));
   timer->AdvanceTo(At(10));
   Thread resetting([&] {

@@ -4,14 +4,13 @@
 // The owner of a registration against the driver that fires it or is destroyed;
 // and insertions against a driver that is about to sleep.
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
-#include "rouse/base/atomic.h"
+#include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
@@ -27,6 +26,7 @@ namespace rouse::wheel::internal {
 namespace {
 
 using model::Require;
+using model::Task;
 using model::Thread;
 using State = Registration::State;
 
@@ -34,19 +34,6 @@ using State = Registration::State;
 constexpr Instant AfterTicks(int ticks) {
   return Instant::FromNanoseconds(int64_t{1'000'000} * (1 + ticks));
 }
-
-// Counts how often a task was woken.
-class Task {
- public:
-  Waker waker() {
-    return Waker::FromCallable(
-        [this] { wakes_.fetch_add(1, std::memory_order_relaxed); });
-  }
-  int wakes() const { return wakes_.load(std::memory_order_relaxed); }
-
- private:
-  Atomic<int> wakes_{0};
-};
 
 // A driver without a loop, which the model steps.
 class TestDriver {
