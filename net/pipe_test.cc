@@ -290,7 +290,7 @@ TEST_F(PipeTest, APipeThatIsNeverEmptyLetsOtherTasksRun) {
 TEST_F(PipeTest, NeedsAReactor) {
   const reactor::ScopedDefault none((reactor::Handle()));
   EXPECT_EQ(MakePipe().status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(MakePipe(reactor_->handle()).ok());
+  EXPECT_TRUE(MakePipe(reactor_.handle()).ok());
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ TEST_F(UdpSocketTest, EachDatagramGoesToOneOfSeveralTasks) {
   ASSERT_TRUE(other_.Poll(second).IsPending());
   ASSERT_TRUE(Run(a_.SendTo("1", b_addr_)).ok());
   ASSERT_TRUE(Run(a_.SendTo("2", b_addr_)).ok());
-  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
+  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_.Park();
   ASSERT_EQ(task_.Poll(first)->value(), 1u);
   ASSERT_EQ(other_.Poll(second)->value(), 1u);
   EXPECT_EQ((std::set<char>{x, y}), (std::set<char>{'1', '2'}));
@@ -375,14 +375,14 @@ TEST_F(UdpSocketTest, NeedsAReactor) {
   EXPECT_EQ(UdpSocket::Bind(SocketAddr::Localhost(0)).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(
-      UdpSocket::Bind(SocketAddr::Localhost(0), reactor_->handle()).ok());
+      UdpSocket::Bind(SocketAddr::Localhost(0), reactor_.handle()).ok());
 }
 
 TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
   auto receive = a_.RecvFrom(Buffer());
   Turn();
   ASSERT_TRUE(task_.Poll(receive).IsPending());
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(task_.Poll(receive)->status().code(),
             absl::StatusCode::kUnavailable);

@@ -267,8 +267,7 @@ TEST_F(CommandTest, AStatusReapedLaterByOtherCodeIsTheSameError) {
   for (const int error : {ESRCH, EINVAL}) {
     absl::Status status;
     if (!reactor::WithFailingCalls({SYS_pidfd_open}, error, [&] {
-          status =
-              Shell("sleep 0.1; exit 7").Spawn(reactor_->handle()).status();
+          status = Shell("sleep 0.1; exit 7").Spawn(reactor_.handle()).status();
         })) {
       GTEST_SKIP() << "no filters of system calls here";
     }
@@ -292,7 +291,7 @@ TEST_F(CommandTest, ADestroyedRunIsReaped) {
     auto run = Shell("exit 0").Run();
     (void)task_.Poll(run);
   }
-  while (!HasNoChildren()) reactor_->Park();
+  while (!HasNoChildren()) reactor_.Park();
 }
 
 TEST_F(CommandTest, StartsNothingWithoutAReactor) {
@@ -301,7 +300,7 @@ TEST_F(CommandTest, StartsNothingWithoutAReactor) {
 }
 
 TEST_F(CommandTest, StartsNothingAfterAShutdown) {
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_TRUE(absl::IsUnavailable(Command("true").Spawn().status()));
   EXPECT_TRUE(HasNoChildren());
 }
@@ -332,7 +331,7 @@ TEST_F(CommandTest, StartsNothingThatCannotBeAwaited) {
   for (const int call : {SYS_eventfd2, SYS_epoll_ctl}) {
     if (!reactor::WithFailingCalls({call, SYS_clone, SYS_clone3}, EMFILE, [&] {
           const absl::Status status =
-              Command("true").Spawn(reactor_->handle()).status();
+              Command("true").Spawn(reactor_.handle()).status();
           EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
           EXPECT_EQ(status.message().find("posix_spawnp"),
                     std::string_view::npos)
@@ -364,7 +363,7 @@ TEST_F(CommandTest, AFailedSpawnLeavesNothingBehind) {
     const size_t before = reactor::CountOpenFds();
     if (!reactor::WithFailingCalls({call}, error, [&] {
           EXPECT_TRUE(absl::IsResourceExhausted(
-              command.Spawn(reactor_->handle()).status()));
+              command.Spawn(reactor_.handle()).status()));
         })) {
       GTEST_SKIP() << "no filters of system calls here";
     }

@@ -15,27 +15,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll/source.h"
-#include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/ready_guard.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::reactor {
 namespace {
 
-class AsyncFdTest : public FdTest {
+class AsyncFdTest : public ReactorTest {
  protected:
-  AsyncFdTest() : reactor_(Reactor::Create().value()) {
-    std::tie(a_, b_) = MakeSocketPair();
-  }
+  AsyncFdTest() { std::tie(a_, b_) = MakeSocketPair(); }
 
   AsyncFd<OwnedFd> Make(Interest interest = Interest::kReadable |
                                             Interest::kWritable) {
@@ -43,15 +39,11 @@ class AsyncFdTest : public FdTest {
         .value();
   }
 
-  void Turn() { ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok()); }
-
   template <class F>
   bool IsPending(F future) {
-    return looker_.Poll(future).IsPending();
+    return runner_.Poll(future).IsPending();
   }
 
-  CountingWaker task_, other_, looker_;
-  Reactor reactor_;
   OwnedFd a_, b_;
 };
 

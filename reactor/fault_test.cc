@@ -30,10 +30,10 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/failing_calls.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 
 namespace rouse::reactor {
 namespace {
@@ -47,27 +47,15 @@ constexpr int kOldWait = SYS_epoll_pwait;
 #define ROUSE_SKIP_UNLESS(allowed) \
   if (!(allowed)) GTEST_SKIP() << "no filters of system calls here"
 
-class FaultTest : public FdTest {
+class FaultTest : public ReactorTest {
  protected:
-  FaultTest() : reactor_(Reactor::Create().value()) {
-    std::tie(a_, b_) = MakeSocketPair();
-  }
+  FaultTest() { std::tie(a_, b_) = MakeSocketPair(); }
 
   AsyncFd<OwnedFd> Async(OwnedFd fd) {
     return AsyncFd<OwnedFd>::Create(std::move(fd),
                                     Interest::kReadable | Interest::kWritable,
                                     reactor_.handle())
         .value();
-  }
-
-  // Turns the reactor until `future` is ready.
-  template <class F>
-  auto Run(F future) {
-    for (;;) {
-      auto result = task_.Poll(future);
-      if (result.IsReady()) return *std::move(result);
-      EXPECT_TRUE(reactor_.Turn(absl::InfiniteDuration()).ok());
-    }
   }
 
   static auto Send(const AsyncFd<OwnedFd>& to, const std::string& data) {
@@ -81,8 +69,6 @@ class FaultTest : public FdTest {
                    [fd = from.fd(), &byte] { return recv(fd, &byte, 1, 0); });
   }
 
-  CountingWaker task_, other_;
-  Reactor reactor_;
   OwnedFd a_, b_;
 };
 

@@ -26,6 +26,7 @@
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::reactor {
@@ -40,17 +41,13 @@ class Io {
   OwnedFd fd_;
 };
 
-class PollEventedTest : public FdTest {
+class PollEventedTest : public ReactorTest {
  protected:
-  PollEventedTest() : reactor_(Reactor::Create().value()) {}
-
   PollEvented<Io> Make(OwnedFd fd) {
     return PollEvented<Io>::Create(Io(std::move(fd)), Interest::kReadable,
                                    reactor_.handle())
         .value();
   }
-
-  Reactor reactor_;
 };
 
 TEST_F(PollEventedTest, IsWokenForItsDescriptor) {
@@ -140,9 +137,9 @@ class TwoSockets {
 };
 
 // A fixture for a `T` of two descriptors.
-class PollEventedSourceTest : public FdTest {
+class PollEventedSourceTest : public ReactorTest {
  protected:
-  PollEventedSourceTest() : reactor_(Reactor::Create().value()) {
+  PollEventedSourceTest() {
     std::tie(in_, peer_) = MakeSocketPair();
     std::tie(out_, reader_) = MakeSocketPair();
   }
@@ -159,10 +156,6 @@ class PollEventedSourceTest : public FdTest {
     return evented.registration().PollReady(direction, cx, &waiter).IsReady();
   }
 
-  size_t Turn() { return reactor_.Turn(absl::ZeroDuration()).value(); }
-
-  CountingWaker task_;
-  Reactor reactor_;
   OwnedFd in_, peer_;
   OwnedFd out_, reader_;
 };

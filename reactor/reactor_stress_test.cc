@@ -30,6 +30,7 @@
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/thread_parker.h"
@@ -61,10 +62,8 @@ class Driver {
   std::thread thread_;
 };
 
-class ReactorStressTest : public FdTest {
+class ReactorStressTest : public ReactorTest {
  protected:
-  ReactorStressTest() : reactor_(Reactor::Create().value()) {}
-
   // Runs `body(thread number, generator)` on several threads.
   template <class Body>
   void OnThreads(Body body) {
@@ -77,8 +76,6 @@ class ReactorStressTest : public FdTest {
     }
     for (std::thread& thread : threads) thread.join();
   }
-
-  Reactor reactor_;
 };
 
 // Blocks until the direction is ready.

@@ -32,18 +32,12 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::reactor {
 namespace {
-
-class ReactorTest : public FdTest {
- protected:
-  ReactorTest() : reactor_(Reactor::Create().value()) {}
-
-  Reactor reactor_;
-};
 
 TEST_F(ReactorTest, ATurnWithNothingToDoReturns) {
   EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 0u);

@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -32,26 +31,24 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/failing_calls.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::reactor {
 namespace {
 
-class RegistrationTest : public FdTest {
+class RegistrationTest : public ReactorTest {
  protected:
-  RegistrationTest()
-      : reactor_(std::make_unique<Reactor>(Reactor::Create().value())) {
+  RegistrationTest() {
     std::tie(a_, b_) = MakeSocketPair();
     registration_.emplace(Register(a_.get()).value());
   }
 
   absl::StatusOr<Registration> Register(
       int fd, Interest interest = Interest::kReadable | Interest::kWritable) {
-    return Registration::Create(fd, interest, reactor_->handle());
+    return Registration::Create(fd, interest, reactor_.handle());
   }
-
-  void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
 
   PollResult<absl::StatusOr<ReadyEvent>> PollReady(Direction direction,
                                                    CountingWaker& task,
@@ -62,8 +59,10 @@ class RegistrationTest : public FdTest {
 
   bool IsReady(Direction direction) {
     Waiter waiter;
-    return PollReady(direction, looker_, &waiter).IsReady();
+    return PollReady(direction, runner_, &waiter).IsReady();
   }
+
+  void EndReactor() { const Reactor end = std::move(reactor_); }
 
   // Counts the system calls.
   PollResult<absl::StatusOr<size_t>> PollReceive(Context& cx, size_t size,
@@ -77,8 +76,6 @@ class RegistrationTest : public FdTest {
         [](int error) { return absl::ErrnoToStatus(error, "recv"); });
   }
 
-  CountingWaker task_, other_, looker_;
-  std::unique_ptr<Reactor> reactor_;
   OwnedFd a_, b_;
   std::optional<Registration> registration_;
   char buffer_[64];
@@ -269,7 +266,7 @@ TEST_F(RegistrationTest, PollIoTakesBudget) {
 // An operation that fails at once does not keep the thread either, however
 // often it is repeated.
 TEST_F(RegistrationTest, ErrorsAfterAShutdownTakeBudget) {
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   Context cx(task_.waker());
   uint32_t errors = 0;
   while (PollReceive(cx, 8).IsReady()) ++errors;
@@ -352,7 +349,7 @@ TEST_F(RegistrationTest, EventsOfAClosedSourceReachNoTask) {
   registration_ = Register(c.get(), Interest::kReadable).value();
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
   WriteTo(b_.get(), "x");
-  EXPECT_EQ(reactor_->Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
   EXPECT_EQ(task_.wakes(), 0);
   EXPECT_FALSE(IsReady(Direction::kRead));
 }
@@ -360,13 +357,13 @@ TEST_F(RegistrationTest, EventsOfAClosedSourceReachNoTask) {
 // Covers trap R12 of reactor/traps_test.cc.
 TEST_F(RegistrationTest, AFailedRegistrationLeavesNothingBehind) {
   registration_.reset();
-  ASSERT_TRUE(reactor_->IsIdle());
+  ASSERT_TRUE(reactor_.IsIdle());
   const OwnedFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   EXPECT_EQ(Register(file.get()).status().code(),
             absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Register(-1).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(reactor_->IsIdle());
+  EXPECT_TRUE(reactor_.IsIdle());
 }
 
 TEST_F(RegistrationTest, RegisteringTwiceIsAlreadyExists) {
@@ -400,10 +397,10 @@ TEST_F(RegistrationTest, AnUnboundHandleIsFailedPrecondition) {
 }
 
 TEST_F(RegistrationTest, UsesTheCurrentReactor) {
-  const ScopedDefault current(reactor_->handle());
+  const ScopedDefault current(reactor_.handle());
   const auto registration = Registration::Create(b_.get(), Interest::kReadable);
   ASSERT_TRUE(registration.ok());
-  EXPECT_EQ(registration->handle(), reactor_->handle());
+  EXPECT_EQ(registration->handle(), reactor_.handle());
 }
 
 // Covers trap R5 of reactor/traps_test.cc and D32.
@@ -411,7 +408,7 @@ TEST_F(RegistrationTest, AShutdownWakesAllWaitersWithUnavailable) {
   Waiter waiter;
   ASSERT_TRUE(PollReady(Direction::kRead, task_, &waiter).IsPending());
   ASSERT_TRUE(PollReady(Direction::kWrite, other_).IsPending());
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(other_.wakes(), 1);
   const auto event = PollReady(Direction::kRead, task_, &waiter);
@@ -422,7 +419,7 @@ TEST_F(RegistrationTest, AShutdownWakesAllWaitersWithUnavailable) {
 TEST_F(RegistrationTest, AReadySourceIsUnavailableAfterAShutdown) {
   WriteTo(b_.get(), "x");
   Turn();
-  reactor_.reset();
+  EndReactor();
   Context cx(task_.waker());
   const auto result = PollReceive(cx, 8);
   ASSERT_TRUE(result.IsReady());
@@ -431,8 +428,8 @@ TEST_F(RegistrationTest, AReadySourceIsUnavailableAfterAShutdown) {
 }
 
 TEST_F(RegistrationTest, RegisteringAfterAShutdownIsUnavailable) {
-  const Handle handle = reactor_->handle();
-  reactor_.reset();
+  const Handle handle = reactor_.handle();
+  EndReactor();
   EXPECT_EQ(Registration::Create(b_.get(), Interest::kReadable, handle)
                 .status()
                 .code(),
@@ -441,7 +438,7 @@ TEST_F(RegistrationTest, RegisteringAfterAShutdownIsUnavailable) {
 
 TEST_F(RegistrationTest, OutlivesTheReactor) {
   ASSERT_TRUE(PollReady(Direction::kRead, task_).IsPending());
-  reactor_.reset();
+  EndReactor();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_TRUE(registration_->Deregister().ok());
 }

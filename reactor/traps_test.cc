@@ -59,6 +59,7 @@
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -68,17 +69,13 @@ namespace {
 
 constexpr Interest kBoth = Interest::kReadable | Interest::kWritable;
 
-class TrapsTest : public FdTest {
+class TrapsTest : public ReactorTest {
  protected:
-  TrapsTest() : reactor_(Reactor::Create().value()) {
-    std::tie(a_, b_) = MakeSocketPair();
-  }
+  TrapsTest() { std::tie(a_, b_) = MakeSocketPair(); }
 
   absl::StatusOr<Registration> Register(int fd, Interest interest = kBoth) {
     return Registration::Create(fd, interest, reactor_.handle());
   }
-
-  size_t Turn() { return reactor_.Turn(absl::ZeroDuration()).value(); }
 
   static PollResult<absl::StatusOr<ReadyEvent>> Poll(
       const Registration& registration, Direction direction, const Waker& waker,
@@ -89,19 +86,17 @@ class TrapsTest : public FdTest {
 
   bool IsReady(const Registration& registration, Direction direction) {
     Waiter waiter;
-    return Poll(registration, direction, looker_.waker(), &waiter).IsReady();
+    return Poll(registration, direction, runner_.waker(), &waiter).IsReady();
   }
 
   // Puts `registration` into the state after a system call that failed with
   // EAGAIN.
   void Exhaust(const Registration& registration, Direction direction) {
-    const auto event = Poll(registration, direction, looker_.waker());
+    const auto event = Poll(registration, direction, runner_.waker());
     ASSERT_TRUE(event.IsReady());
     registration.WouldBlock(**event);
   }
 
-  CountingWaker task_, other_, looker_;
-  Reactor reactor_;
   OwnedFd a_, b_;
 };
 
@@ -205,7 +200,7 @@ TEST_F(TrapsTest, R5AShutdownWakesAllWaiters) {
   EXPECT_EQ(task_.wakes(), kWaiters);
   EXPECT_EQ(other_.wakes(), 1);
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
-    const auto event = Poll(registration, direction, looker_.waker());
+    const auto event = Poll(registration, direction, runner_.waker());
     ASSERT_TRUE(event.IsReady());
     EXPECT_TRUE(absl::IsUnavailable(event->status()));
   }
@@ -271,7 +266,7 @@ TEST_F(TrapsTest, R9EventsOfOtherSourcesDoNotCount) {
   const Registration registration = Register(a_.get()).value();
   const Registration busy = Register(b_.get()).value();
   Turn();
-  const auto event = Poll(registration, Direction::kWrite, looker_.waker());
+  const auto event = Poll(registration, Direction::kWrite, runner_.waker());
   ASSERT_TRUE(event.IsReady());
   const OwnedFd counter(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const Registration counting = Register(counter.get()).value();
@@ -292,7 +287,7 @@ TEST_F(TrapsTest, R10NoNumberOfEventsWrapsToNone) {
   ASSERT_EQ(eventfd_write(counter.get(), 1), 0);
   ASSERT_EQ(Turn(), 1u);
   for (const int events : {1 << 8, 1 << 15}) {
-    const auto seen = Poll(registration, Direction::kRead, looker_.waker());
+    const auto seen = Poll(registration, Direction::kRead, runner_.waker());
     ASSERT_TRUE(seen.IsReady());
     for (int i = 0; i < events; ++i) {
       ASSERT_EQ(eventfd_write(counter.get(), 1), 0);
@@ -394,7 +389,7 @@ TEST_F(TrapsTest, R16AHangupWakesBothDirections) {
   Turn();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(other_.wakes(), 1);
-  const auto event = Poll(registration, Direction::kRead, looker_.waker());
+  const auto event = Poll(registration, Direction::kRead, runner_.waker());
   EXPECT_TRUE((*event)->ready().IsReadClosed());
 }
 
@@ -470,10 +465,10 @@ TEST_F(TrapsTest, Defect1SeveralTasksCanPollOneDirection) {
   ASSERT_TRUE(Poll(registration, Direction::kRead, other_.waker(), &second)
                   .IsPending());
   ASSERT_TRUE(
-      Poll(registration, Direction::kRead, looker_.waker()).IsPending());
+      Poll(registration, Direction::kRead, runner_.waker()).IsPending());
   WriteTo(b_.get(), "x");
   Turn();
-  for (const CountingWaker* task : {&task_, &other_, &looker_}) {
+  for (const CountingWaker* task : {&task_, &other_, &runner_}) {
     EXPECT_EQ(task->wakes(), 1);
   }
 }
@@ -584,7 +579,7 @@ TEST_F(TrapsTest, Defect7ATaskWokenByAShutdownCanDoAnything) {
     EXPECT_TRUE(registration->Deregister().ok());
     EXPECT_TRUE(absl::IsUnavailable(
         Registration::Create(a_.get(), kBoth, handle).status()));
-    const auto event = Poll(other, Direction::kRead, looker_.waker());
+    const auto event = Poll(other, Direction::kRead, runner_.waker());
     ASSERT_TRUE(event.IsReady());
     EXPECT_TRUE(absl::IsUnavailable(event->status()));
   });

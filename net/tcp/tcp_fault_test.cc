@@ -164,7 +164,7 @@ TEST_F(TcpFaultTest, ASocketThatCannotBeRegisteredIsClosed) {
     auto accept = listener_.Accept();
     EXPECT_EQ(task_.Poll(accept)->status().code(),
               absl::StatusCode::kResourceExhausted);
-    EXPECT_EQ(TcpListener::Bind(SocketAddr::Localhost(0), reactor_->handle())
+    EXPECT_EQ(TcpListener::Bind(SocketAddr::Localhost(0), reactor_.handle())
                   .status()
                   .code(),
               absl::StatusCode::kResourceExhausted);

@@ -92,7 +92,7 @@ TEST_F(TcpListenerTest, SeveralTasksCanAccept) {
   ASSERT_TRUE(task_.Poll(first).IsPending());
   ASSERT_TRUE(other_.Poll(second).IsPending());
   const OwnedFd a = ConnectTo(listener);
-  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
+  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_.Park();
   // One future gets the connection; the other waits for the next.
   EXPECT_TRUE(task_.Poll(first).IsReady());
   EXPECT_TRUE(other_.Poll(second).IsPending());
@@ -150,7 +150,7 @@ TEST_F(TcpListenerTest, NeedsAReactor) {
   EXPECT_EQ(TcpListener::Bind(SocketAddr::Localhost(0)).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(
-      TcpListener::Bind(SocketAddr::Localhost(0), reactor_->handle()).ok());
+      TcpListener::Bind(SocketAddr::Localhost(0), reactor_.handle()).ok());
 }
 
 // The stream belongs to the listener's reactor, whatever reactor is current.
@@ -206,7 +206,7 @@ TEST_F(TcpListenerTest, AShutdownOfTheReactorIsUnavailable) {
   const TcpListener listener = Listen();
   auto accept = listener.Accept();
   ASSERT_TRUE(task_.Poll(accept).IsPending());
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_EQ(task_.Poll(accept)->status().code(),
             absl::StatusCode::kUnavailable);

@@ -205,7 +205,7 @@ TEST_F(TcpSocketTest, OnlyListenAndConnectNeedAReactor) {
             absl::StatusCode::kFailedPrecondition);
   TcpSocket other = Open();
   ASSERT_TRUE(other.Bind(SocketAddr::Localhost(0)).ok());
-  EXPECT_TRUE(std::move(other).Listen(1, reactor_->handle()).ok());
+  EXPECT_TRUE(std::move(other).Listen(1, reactor_.handle()).ok());
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST_F(TcpStreamTest, WriteAllWritesMoreThanFits) {
     if (size.IsReady()) {
       received.append(buffer, size->value());
     } else {
-      reactor_->Park();
+      reactor_.Park();
     }
   }
   EXPECT_TRUE(written);
@@ -170,7 +170,7 @@ TEST_F(TcpStreamTest, TwoReadersOfOneStreamAreBothWoken) {
   ASSERT_TRUE(task_.Poll(first).IsPending());
   ASSERT_TRUE(other_.Poll(second).IsPending());
   ASSERT_EQ(send(client.fd(), "xy", 2, 0), 2);
-  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_->Park();
+  while (task_.wakes() == 0 || other_.wakes() == 0) reactor_.Park();
   EXPECT_TRUE(task_.Poll(first).IsReady());
   EXPECT_TRUE(other_.Poll(second).IsReady());
 }
@@ -180,7 +180,7 @@ TEST_F(TcpStreamTest, PollReadWorksWithoutAFuture) {
   Context cx(task_.waker());
   ASSERT_TRUE(server.PollRead(cx, Buffer()).IsPending());
   ASSERT_EQ(send(client.fd(), "x", 1, 0), 1);
-  while (task_.wakes() == 0) reactor_->Park();
+  while (task_.wakes() == 0) reactor_.Park();
   EXPECT_EQ(server.PollRead(cx, Buffer())->value(), 1u);
   EXPECT_EQ(server.PollWrite(cx, "y")->value(), 1u);
 }
@@ -199,7 +199,7 @@ TEST_F(TcpStreamTest, OutOfBandDataDoesNotHideWhatFollows) {
     if (size.IsReady()) {
       received.append(buffer_, size->value());
     } else {
-      reactor_->Park();
+      reactor_.Park();
     }
   }
   EXPECT_EQ(received, "abcdef");
@@ -291,7 +291,7 @@ TEST_F(TcpStreamTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
     } else if (!cx.HasBudget()) {
       break;
     } else {
-      reactor_->Park();  // some bytes have not arrived yet
+      reactor_.Park();  // some bytes have not arrived yet
     }
   }
   EXPECT_EQ(reads, kBudgetPerPoll);
@@ -369,7 +369,7 @@ TEST_F(TcpStreamTest, ConnectTakesAHandle) {
       TcpListener::Bind(SocketAddr::Localhost(0)).value();
   const reactor::ScopedDefault none((reactor::Handle()));
   EXPECT_TRUE(
-      Run(TcpStream::Connect(listener.local_addr().value(), reactor_->handle()))
+      Run(TcpStream::Connect(listener.local_addr().value(), reactor_.handle()))
           .ok());
 }
 
@@ -429,7 +429,7 @@ TEST_F(TcpStreamTest, AfterAShutdownOfTheReactorEveryCallIsUnavailable) {
   auto read = client.Read(Buffer());
   ASSERT_TRUE(other_.Poll(read).IsPending());
   const int wakes = other_.wakes();
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_EQ(other_.wakes(), wakes + 1);
   EXPECT_EQ(other_.Poll(read)->status().code(), absl::StatusCode::kUnavailable);
   auto write = server.WriteAll("y");

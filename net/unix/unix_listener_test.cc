@@ -153,7 +153,7 @@ TEST_F(UnixListenerTest, AShutdownOfTheReactorIsUnavailable) {
   const UnixListener listener = UnixListener::Bind(NewAbstractAddr()).value();
   auto accept = listener.Accept();
   ASSERT_TRUE(task_.Poll(accept).IsPending());
-  reactor_->Shutdown();
+  reactor_.Shutdown();
   EXPECT_EQ(task_.Poll(accept)->status().code(),
             absl::StatusCode::kUnavailable);
 }

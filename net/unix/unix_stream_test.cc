@@ -202,7 +202,7 @@ TEST_F(UnixStreamTest, NeedsAReactor) {
   const reactor::ScopedDefault none((reactor::Handle()));
   EXPECT_EQ(UnixStream::Pair().status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(UnixStream::Pair(reactor_->handle()).ok());
+  EXPECT_TRUE(UnixStream::Pair(reactor_.handle()).ok());
 }
 
 TEST_F(UnixStreamTest, AdoptsAndReleasesADescriptor) {

@@ -14,30 +14,21 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/command.h"
-#include "rouse/reactor/handle.h"
-#include "rouse/reactor/reactor.h"
-#include "rouse/testing/counting_waker.h"
-#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 
 namespace rouse {
 
 // A fixture with a current reactor. At the end it checks the number of open
 // descriptors, and that no child is left.
-class ProcessTest : public reactor::FdTest {
+class ProcessTest : public reactor::CurrentReactorTest {
  protected:
-  ProcessTest()
-      : reactor_(std::make_unique<reactor::Reactor>(
-            reactor::Reactor::Create().value())),
-        current_(reactor_->handle()) {}
   ~ProcessTest() override { EXPECT_TRUE(HasNoChildren()); }
 
   // Returns whether no child exists, not even a zombie.
@@ -45,19 +36,6 @@ class ProcessTest : public reactor::FdTest {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
            errno == ECHILD;
-  }
-
-  // Polls until the future is ready.
-  template <class F>
-  auto Run(F&& future) {
-    for (;;) {
-      const int before = runner_.wakes();
-      auto result = runner_.Poll(future);
-      if (result.IsReady()) return *std::move(result);
-      // Already woken, for example because the budget is used up: no need to
-      // park.
-      if (runner_.wakes() == before) reactor_->Park();
-    }
   }
 
   std::string ReadAll(const ChildStdout& pipe) {
@@ -73,12 +51,6 @@ class ProcessTest : public reactor::FdTest {
   static Command Shell(std::string script) {
     return Command("sh").Arg("-c").Arg(std::move(script));
   }
-
-  // `Run()` has a separate task, so that wakes of the other task can be
-  // counted.
-  CountingWaker runner_, task_;
-  std::unique_ptr<reactor::Reactor> reactor_;
-  reactor::ScopedDefault current_;
 };
 
 }  // namespace rouse

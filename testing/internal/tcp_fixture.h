@@ -14,22 +14,17 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
-#include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/reactor.h"
-#include "rouse/testing/counting_waker.h"
-#include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/reactor_fixture.h"
 
 namespace rouse {
 
@@ -58,43 +53,9 @@ class NoDescriptors {
   std::vector<OwnedFd> fillers_;
 };
 
-// A thread that acts as a runtime: polls one future at a time and turns the
-// current reactor.
-class TcpTest : public reactor::FdTest {
+// A fixture with a current reactor and connections of TCP.
+class TcpTest : public reactor::CurrentReactorTest {
  protected:
-  TcpTest()
-      : reactor_(std::make_unique<reactor::Reactor>(
-            reactor::Reactor::Create().value())),
-        current_(reactor_->handle()) {}
-
-  // Delivers all pending events to the tasks.
-  void Turn() { ASSERT_TRUE(reactor_->Turn(absl::ZeroDuration()).ok()); }
-
-  // Returns how often the tasks have been woken in total.
-  int wakes() const { return runner_.wakes() + task_.wakes() + other_.wakes(); }
-
-  // Waits for an event after polls that were all pending. `wakes` is the count
-  // before those polls. Does not wait if the polls woke a task, such as a task
-  // without budget.
-  void ParkUnlessWokenSince(int wakes) {
-    if (this->wakes() == wakes) {
-      reactor_->Park();
-    } else {
-      Turn();
-    }
-  }
-
-  // Polls until the future is ready.
-  template <class F>
-  auto Run(F&& future) {
-    for (;;) {
-      const int before = wakes();
-      auto result = runner_.Poll(future);
-      if (result.IsReady()) return *std::move(result);
-      ParkUnlessWokenSince(before);
-    }
-  }
-
   // Makes a connection and returns both ends.
   std::pair<TcpStream, TcpStream> Connect() {
     const TcpListener listener =
@@ -115,12 +76,6 @@ class TcpTest : public reactor::FdTest {
       all.append(buffer, size);
     }
   }
-
-  // `Run()` uses a task of its own, so that a test can count the wakes of the
-  // other tasks.
-  CountingWaker runner_, task_, other_;
-  std::unique_ptr<reactor::Reactor> reactor_;
-  reactor::ScopedDefault current_;
 };
 
 }  // namespace rouse
