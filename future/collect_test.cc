@@ -76,7 +76,7 @@ TEST(Collect, CollectsFromNestedAdapters) {
 TEST(Collect, PollingACompleteFuturePanics) {
   auto collect = Collect(Numbers(1));
   EXPECT_TRUE(PollOnce(collect).IsReady());
-  EXPECT_PANIC((void)PollOnce(collect), "Collect");
+  EXPECT_PANIC((void)PollOnce(collect), "Collect was polled after");
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ TEST(Pending, IsNeverReady) {
 TEST(Ready, PolledTwicePanics) {
   auto ready = Ready(5);
   EXPECT_EQ(PollOnce(ready).value(), 5);
-  EXPECT_PANIC((void)PollOnce(ready), "Ready");
+  EXPECT_PANIC((void)PollOnce(ready), "Ready was polled after");
   auto nothing = Ready();
   EXPECT_TRUE(PollOnce(nothing).IsReady());
-  EXPECT_PANIC((void)PollOnce(nothing), "Ready");
+  EXPECT_PANIC((void)PollOnce(nothing), "Ready was polled after");
 }
 
 }  // namespace

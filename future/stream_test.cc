@@ -66,7 +66,7 @@ TEST(Next, PollingACompleteNextPanics) {
   auto next = Next(stream);
   EXPECT_TRUE(PollOnce(next).IsPending());
   EXPECT_TRUE(PollOnce(next).IsReady());
-  EXPECT_PANIC((void)PollOnce(next), "Next");
+  EXPECT_PANIC((void)PollOnce(next), "Next was polled after");
 }
 
 }  // namespace

@@ -335,10 +335,12 @@ TEST(TaskLocal, WithOutsideOfEveryScopePanics) {
 TEST(TaskLocal, PollingACompleteScopePanics) {
   auto scope = number.Scope(7, Hold(Witness(nullptr), 1));
   EXPECT_TRUE(PollOnce(scope).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(scope)), "TaskLocal::Scope");
+  EXPECT_PANIC(static_cast<void>(PollOnce(scope)),
+               "TaskLocal::Scope was polled after");
   auto inherited = InheritTaskLocals(Hold(Witness(nullptr), 1));
   EXPECT_TRUE(PollOnce(inherited).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(inherited)), "InheritTaskLocals");
+  EXPECT_PANIC(static_cast<void>(PollOnce(inherited)),
+               "InheritTaskLocals was polled after");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(Yield, PollingACompleteYieldPanics) {
   YieldFuture yield = Yield();
   EXPECT_TRUE(PollOnce(yield).IsPending());
   EXPECT_TRUE(PollOnce(yield).IsReady());
-  EXPECT_PANIC((void)PollOnce(yield), "Yield");
+  EXPECT_PANIC((void)PollOnce(yield), "Yield was polled after");
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST_F(BufReaderTest, ConsumingTooMuchPanics) {
   BufReader reader(stream);
   EXPECT_EQ(Peek(reader), "abc");
   EXPECT_PANIC(reader.Consume(4), "PollFillBuf()");
-  EXPECT_PANIC(BufReader(stream, 0), "BufReader");
+  EXPECT_PANIC(BufReader(stream, 0), "BufReader: the capacity is 0");
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST_F(BufWriterTest, AnEmptyBufferLetsOtherTasksRun) {
 }
 
 TEST_F(BufWriterTest, ACapacityOfZeroPanics) {
-  EXPECT_PANIC(BufWriter(stream_, 0), "BufWriter");
+  EXPECT_PANIC(BufWriter(stream_, 0), "BufWriter: the capacity is 0");
 }
 
 }  // namespace

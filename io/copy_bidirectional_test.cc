@@ -205,7 +205,7 @@ TEST_F(CopyBidirectionalTest, PollingACompleteCopyPanics) {
   ASSERT_TRUE(Run(Shutdown(server)).ok());
   auto proxy = CopyBidirectional(a, b);
   ASSERT_TRUE(Poll(proxy).IsReady());
-  EXPECT_PANIC((void)Poll(proxy), "CopyBidirectional");
+  EXPECT_PANIC((void)Poll(proxy), "CopyBidirectional was polled after");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST_F(CopyTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
 TEST_F(CopyTest, PollingACompleteCopyPanics) {
   auto copy = Copy(reader_, writer_);
   ASSERT_TRUE(Poll(copy).IsReady());
-  EXPECT_PANIC((void)Poll(copy), "Copy");
+  EXPECT_PANIC((void)Poll(copy), "Copy was polled after");
 }
 
 }  // namespace

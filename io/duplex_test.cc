@@ -223,7 +223,7 @@ TEST_F(DuplexTest, TheEndsCanBeOnDifferentThreads) {
 }
 
 TEST_F(DuplexTest, MisusePanics) {
-  EXPECT_PANIC(Duplex(0), "Duplex");
+  EXPECT_PANIC(Duplex(0), "Duplex: the capacity is 0");
   auto [a, b] = Duplex(1);
   auto read = Read(b, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsPending());

@@ -51,10 +51,10 @@ TEST_F(FlushTest, AnErrorIsPassedOn) {
 TEST_F(FlushTest, PollingACompleteFuturePanics) {
   auto flush = Flush(writer_);
   ASSERT_TRUE(Poll(flush).IsReady());
-  EXPECT_PANIC((void)Poll(flush), "Flush");
+  EXPECT_PANIC((void)Poll(flush), "Flush was polled after");
   auto shutdown = Shutdown(writer_);
   ASSERT_TRUE(Poll(shutdown).IsReady());
-  EXPECT_PANIC((void)Poll(shutdown), "Shutdown");
+  EXPECT_PANIC((void)Poll(shutdown), "Shutdown was polled after");
 }
 
 }  // namespace

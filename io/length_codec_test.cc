@@ -93,8 +93,8 @@ TEST(LengthCodecTest, EncodingATooLongFrameIsInvalidArgument) {
 }
 
 TEST(LengthCodecTest, UnsupportedLengthSizesPanic) {
-  EXPECT_PANIC(LengthCodec(4, 3), "LengthCodec");
-  EXPECT_PANIC(LengthCodec(4, 0), "LengthCodec");
+  EXPECT_PANIC(LengthCodec(4, 3), "LengthCodec: length_size must be");
+  EXPECT_PANIC(LengthCodec(4, 0), "LengthCodec: length_size must be");
 }
 
 }  // namespace

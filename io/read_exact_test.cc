@@ -74,7 +74,7 @@ TEST_F(ReadExactTest, PollingACompleteReadPanics) {
   ScriptedReader reader;
   auto read = ReadExact(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_PANIC((void)Poll(read), "ReadExact");
+  EXPECT_PANIC((void)Poll(read), "ReadExact was polled after");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_F(ReadTest, PollingACompleteReadPanics) {
   ScriptedReader reader;
   auto read = Read(reader, absl::MakeSpan(buffer_));
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_PANIC((void)Poll(read), "Read");
+  EXPECT_PANIC((void)Poll(read), "Read was polled after");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_F(ReadToEndTest, PollingACompleteReadPanics) {
   std::string out;
   auto read = ReadToEnd(reader, out);
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_PANIC((void)Poll(read), "ReadToEnd");
+  EXPECT_PANIC((void)Poll(read), "ReadToEnd was polled after");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST_F(ReadUntilTest, PollingACompleteReadPanics) {
   std::string out;
   auto read = ReadUntil(reader, ';', out);
   ASSERT_TRUE(Poll(read).IsReady());
-  EXPECT_PANIC((void)Poll(read), "ReadUntil");
+  EXPECT_PANIC((void)Poll(read), "ReadUntil was polled after");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(WriteAllTest, AWriterThatAcceptsNoByteIsInternal) {
 TEST_F(WriteAllTest, PollingACompleteWritePanics) {
   auto write = WriteAll(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
-  EXPECT_PANIC((void)Poll(write), "WriteAll");
+  EXPECT_PANIC((void)Poll(write), "WriteAll was polled after");
 }
 
 }  // namespace

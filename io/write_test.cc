@@ -53,11 +53,11 @@ TEST_F(WriteTest, AnErrorIsPassedOn) {
 TEST_F(WriteTest, PollingACompleteWritePanics) {
   auto write = Write(writer_, "abc");
   ASSERT_TRUE(Poll(write).IsReady());
-  EXPECT_PANIC((void)Poll(write), "Write");
+  EXPECT_PANIC((void)Poll(write), "Write was polled after");
   const std::string_view parts[] = {"ab"};
   auto vectored = WriteVectored(writer_, parts);
   ASSERT_TRUE(Poll(vectored).IsReady());
-  EXPECT_PANIC((void)Poll(vectored), "WriteVectored");
+  EXPECT_PANIC((void)Poll(vectored), "WriteVectored was polled after");
 }
 
 }  // namespace

@@ -391,14 +391,16 @@ TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
 TEST_F(UdpSocketTest, PollingACompleteFuturePanics) {
   auto send = a_.SendTo("x", b_addr_);
   ASSERT_TRUE(Run(send).ok());
-  EXPECT_PANIC((void)task_.Poll(send), "UdpSocket::SendTo()");
+  EXPECT_PANIC((void)task_.Poll(send), "UdpSocket::SendTo() was polled after");
   auto receive = b_.RecvFrom(Buffer());
   ASSERT_TRUE(Run(receive).ok());
-  EXPECT_PANIC((void)task_.Poll(receive), "UdpSocket::RecvFrom()");
+  EXPECT_PANIC((void)task_.Poll(receive),
+               "UdpSocket::RecvFrom() was polled after");
   UdpSocket::Outgoing one("x", b_addr_);
   auto batch = a_.SendBatch(absl::MakeConstSpan(&one, 1));
   ASSERT_TRUE(Run(batch).ok());
-  EXPECT_PANIC((void)task_.Poll(batch), "UdpSocket::SendBatch()");
+  EXPECT_PANIC((void)task_.Poll(batch),
+               "UdpSocket::SendBatch() was polled after");
 }
 
 }  // namespace

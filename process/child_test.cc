@@ -442,16 +442,16 @@ TEST_F(ChildTest, PollingACompleteFuturePanics) {
   ASSERT_TRUE(child.Kill().ok());
   auto wait = child.Wait();
   ASSERT_TRUE(Run(wait).ok());
-  EXPECT_PANIC((void)task_.Poll(wait), "Child::Wait()");
+  EXPECT_PANIC((void)task_.Poll(wait), "Child::Wait() was polled after");
   auto read = output->Read({});
   ASSERT_TRUE(Run(read).ok());
-  EXPECT_PANIC((void)task_.Poll(read), "Read");
+  EXPECT_PANIC((void)task_.Poll(read), "Read was polled after");
   auto write = input->Write("");
   ASSERT_TRUE(Run(write).ok());
-  EXPECT_PANIC((void)task_.Poll(write), "Write");
+  EXPECT_PANIC((void)task_.Poll(write), "Write was polled after");
   auto write_all = input->WriteAll("");
   ASSERT_TRUE(Run(write_all).ok());
-  EXPECT_PANIC((void)task_.Poll(write_all), "WriteAll");
+  EXPECT_PANIC((void)task_.Poll(write_all), "WriteAll was polled after");
 }
 
 }  // namespace

@@ -345,7 +345,7 @@ TEST_F(AsyncFdTest, PollingACompleteFuturePanics) {
   EXPECT_PANIC((void)task_.Poll(writable), "was polled after");
   auto io = async.Io(Direction::kWrite, "none", [] { return ssize_t{1}; });
   ASSERT_TRUE(task_.Poll(io).IsReady());
-  EXPECT_PANIC((void)task_.Poll(io), "AsyncFd::Io()");
+  EXPECT_PANIC((void)task_.Poll(io), "AsyncFd::Io() was polled after");
 }
 
 }  // namespace

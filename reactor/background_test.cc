@@ -154,7 +154,8 @@ TEST_F(BackgroundTest, PollingACompleteShutdownPanics) {
   auto shutdown = std::move(background).ShutdownNow();
   BlockOn(shutdown);
   CountingWaker task;
-  EXPECT_PANIC((void)task.Poll(shutdown), "Background");
+  EXPECT_PANIC((void)task.Poll(shutdown),
+               "Background::ShutdownFuture was polled after");
 }
 
 }  // namespace

@@ -207,7 +207,8 @@ TEST(Handle, TheCurrentHandleIsThatOfTheRuntimeEnteredLast) {
 }
 
 TEST(Handle, CurrentWithoutARuntimePanics) {
-  EXPECT_PANIC(Handle::Current(), "Handle::Current");
+  EXPECT_PANIC(Handle::Current(),
+               "Handle::Current: this thread has no runtime");
 }
 
 }  // namespace

@@ -524,7 +524,7 @@ TEST_P(RuntimeTest, JoiningTwicePanics) {
   runtime.BlockOn(join);
   const Waker waker;
   Context cx(waker);
-  EXPECT_PANIC((void)handle.Poll(cx), "JoinHandle");
+  EXPECT_PANIC((void)handle.Poll(cx), "JoinHandle was polled after");
 }
 
 using RuntimeDeathTest = RuntimeTest;

@@ -410,9 +410,9 @@ TEST_F(SignalTest, AFinishedFutureThatIsPolledIsAPanic) {
   Turn();
   auto recv = signal.Recv();
   ASSERT_TRUE(task_.Poll(recv).IsReady());
-  EXPECT_PANIC((void)task_.Poll(recv), "Signal::Recv()");
+  EXPECT_PANIC((void)task_.Poll(recv), "Signal::Recv() was polled after");
   ASSERT_TRUE(task_.Poll(ctrl_c).IsReady());
-  EXPECT_PANIC((void)task_.Poll(ctrl_c), "CtrlC()");
+  EXPECT_PANIC((void)task_.Poll(ctrl_c), "CtrlC() was polled after");
 }
 
 }  // namespace

@@ -250,10 +250,10 @@ TEST(Join, PropagatesAnExceptionAndCancelsTheOthers) {
 TEST(Join, PollingACompleteJoinPanics) {
   auto join = Join(Ready(1));
   EXPECT_TRUE(PollOnce(join).IsReady());
-  EXPECT_PANIC((void)PollOnce(join), "Join");
+  EXPECT_PANIC((void)PollOnce(join), "Join was polled after");
   auto all = JoinAll(std::vector<Co<int>>());
   EXPECT_TRUE(PollOnce(all).IsReady());
-  EXPECT_PANIC((void)PollOnce(all), "JoinAll");
+  EXPECT_PANIC((void)PollOnce(all), "JoinAll was polled after");
 }
 
 }  // namespace

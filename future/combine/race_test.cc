@@ -74,7 +74,7 @@ TEST(Race, EveryArmWinsItsShare) {
 TEST(Race, PollingACompleteRacePanics) {
   auto race = Race(Ready(1));
   EXPECT_TRUE(PollOnce(race).IsReady());
-  EXPECT_PANIC((void)PollOnce(race), "Race");
+  EXPECT_PANIC((void)PollOnce(race), "Select or Race was polled after");
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ TEST(Select, PropagatesAnExceptionAndCancelsTheOthers) {
 TEST(Select, PollingACompleteSelectPanics) {
   auto select = Select(Ready(1));
   EXPECT_TRUE(PollOnce(select).IsReady());
-  EXPECT_PANIC((void)PollOnce(select), "Select");
+  EXPECT_PANIC((void)PollOnce(select), "Select or Race was polled after");
 }
 
 }  // namespace

@@ -106,10 +106,10 @@ TEST(TryJoin, PollsAnLvalueInPlace) {
 TEST(TryJoin, PollingACompleteTryJoinPanics) {
   auto join = TryJoin(Ready(absl::OkStatus()));
   EXPECT_TRUE(PollOnce(join).value().ok());
-  EXPECT_PANIC((void)PollOnce(join), "TryJoin");
+  EXPECT_PANIC((void)PollOnce(join), "TryJoin was polled after");
   auto fails = TryJoin(Ready(Error()));
   EXPECT_FALSE(PollOnce(fails).value().ok());
-  EXPECT_PANIC((void)PollOnce(fails), "TryJoin");
+  EXPECT_PANIC((void)PollOnce(fails), "TryJoin was polled after");
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ TEST_F(IoFutureTest, PollingACompleteFuturePanics) {
   door.is_open = true;
   EnterFuture enter(door, 1, 0);
   EXPECT_TRUE(Poll(enter).IsReady());
-  EXPECT_PANIC(static_cast<void>(Poll(enter)), "Door::Enter()");
+  EXPECT_PANIC(static_cast<void>(Poll(enter)),
+               "Door::Enter() was polled after");
 }
 
 }  // namespace

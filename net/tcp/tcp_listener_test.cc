@@ -217,7 +217,8 @@ TEST_F(TcpListenerTest, PollingACompleteAcceptPanics) {
   const OwnedFd client = ConnectTo(listener);
   auto accept = listener.Accept();
   ASSERT_TRUE(Run(accept).ok());
-  EXPECT_PANIC((void)task_.Poll(accept), "TcpListener::Accept()");
+  EXPECT_PANIC((void)task_.Poll(accept),
+               "TcpListener::Accept() was polled after");
 }
 
 }  // namespace

@@ -523,20 +523,21 @@ TEST_F(TcpStreamTest, PollingACompleteFuturePanics) {
   auto [client, server] = Connect();
   auto write = server.Write("x");
   ASSERT_TRUE(Run(write).ok());
-  EXPECT_PANIC((void)task_.Poll(write), "Write");
+  EXPECT_PANIC((void)task_.Poll(write), "Write was polled after");
   auto write_all = server.WriteAll("x");
   ASSERT_TRUE(Run(write_all).ok());
-  EXPECT_PANIC((void)task_.Poll(write_all), "WriteAll");
+  EXPECT_PANIC((void)task_.Poll(write_all), "WriteAll was polled after");
   auto read = client.Read(Buffer());
   ASSERT_TRUE(Run(read).ok());
-  EXPECT_PANIC((void)task_.Poll(read), "Read");
+  EXPECT_PANIC((void)task_.Poll(read), "Read was polled after");
   auto peek = client.Peek(Buffer());
   client.ShutdownRead().IgnoreError();
   ASSERT_TRUE(Run(peek).ok());
-  EXPECT_PANIC((void)task_.Poll(peek), "TcpStream::Peek()");
+  EXPECT_PANIC((void)task_.Poll(peek), "TcpStream::Peek() was polled after");
   auto connect = TcpStream::Connect(SocketAddr::Localhost(0));
   Run(connect).IgnoreError();
-  EXPECT_PANIC((void)task_.Poll(connect), "TcpStream::Connect()");
+  EXPECT_PANIC((void)task_.Poll(connect),
+               "TcpStream::Connect() was polled after");
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ TEST_F(UnixListenerTest, PollingACompleteAcceptPanics) {
   const UnixStream client = ConnectTo(listener);
   auto accept = listener.Accept();
   ASSERT_TRUE(Run(accept).ok());
-  EXPECT_PANIC((void)task_.Poll(accept), "UnixListener::Accept()");
+  EXPECT_PANIC((void)task_.Poll(accept),
+               "UnixListener::Accept() was polled after");
 }
 
 }  // namespace

@@ -243,7 +243,8 @@ TEST_F(UnixStreamTest, AStreamThatIsNeverEmptyLetsOtherTasksRun) {
 TEST_F(UnixStreamTest, PollingACompleteFuturePanics) {
   auto connect = UnixStream::Connect(NewAbstractAddr());
   ASSERT_TRUE(task_.Poll(connect).IsReady());
-  EXPECT_PANIC((void)task_.Poll(connect), "UnixStream::Connect()");
+  EXPECT_PANIC((void)task_.Poll(connect),
+               "UnixStream::Connect() was polled after");
 }
 
 }  // namespace

@@ -267,7 +267,9 @@ TEST_F(PollerTest, DescriptorsAreClosedOnExec) {
   EXPECT_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
 }
 
-TEST(Events, ACapacityOfZeroPanics) { EXPECT_PANIC(Events(0), "capacity"); }
+TEST(Events, ACapacityOfZeroPanics) {
+  EXPECT_PANIC(Events(0), "Events: the capacity is 0");
+}
 
 }  // namespace
 }  // namespace rouse::reactor

@@ -103,7 +103,8 @@ TEST(BlockInPlace, InTheMainFutureOfACurrentThreadRuntimePanics) {
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   ASSERT_THAT(runtime, IsOk());
   auto main = []() -> Co<int> { co_return BlockInPlace([] { return 1; }); };
-  EXPECT_PANIC(runtime->BlockOn(main), "BlockInPlace");
+  EXPECT_PANIC(runtime->BlockOn(main),
+               "BlockInPlace: a current-thread runtime");
   EXPECT_EQ(runtime->BlockOn(Add(1, 2)), 3);
 }
 

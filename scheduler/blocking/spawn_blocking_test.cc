@@ -40,7 +40,8 @@ TEST(SpawnBlocking, GuardsNest) {
 }
 
 TEST(SpawnBlocking, WithoutAPoolPanics) {
-  EXPECT_PANIC(SpawnBlocking([] {}), "SpawnBlocking");
+  EXPECT_PANIC(SpawnBlocking([] {}),
+               "SpawnBlocking: this thread has no runtime");
 }
 
 }  // namespace

@@ -507,13 +507,16 @@ TEST_F(JoinSetTest, PollingACompleteFuturePanics) {
   JoinSet<int> set;
   auto next = set.Next();
   EXPECT_TRUE(PollOnce(next).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(next)), "call Next()");
+  EXPECT_PANIC(static_cast<void>(PollOnce(next)),
+               "JoinSet::Next was polled after");
   auto with_id = set.NextWithId();
   EXPECT_TRUE(PollOnce(with_id).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(with_id)), "JoinSet::NextWithId");
+  EXPECT_PANIC(static_cast<void>(PollOnce(with_id)),
+               "JoinSet::NextWithId was polled after");
   auto shutdown = set.Shutdown();
   EXPECT_TRUE(PollOnce(shutdown).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(shutdown)), "JoinSet::Shutdown");
+  EXPECT_PANIC(static_cast<void>(PollOnce(shutdown)),
+               "JoinSet::Shutdown was polled after");
 }
 
 // Two threads run the tasks, which end, are aborted, detached and joined in any

@@ -286,7 +286,8 @@ TEST(TaskTracker, PollingACompleteWaitPanics) {
   tracker.Close();
   auto wait = tracker.Wait();
   EXPECT_TRUE(PollOnce(wait).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(wait)), "TaskTracker::Wait");
+  EXPECT_PANIC(static_cast<void>(PollOnce(wait)),
+               "TaskTracker::Wait was polled after");
 }
 
 TEST(TaskTracker, WaitsForTasksThatOtherThreadsRun) {

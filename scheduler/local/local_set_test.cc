@@ -437,10 +437,14 @@ TEST(LocalSet, UsingItOnAnotherThreadPanics) {
   LocalSet set;
   auto until = set.RunUntil(YieldTimes(0));
   std::thread other([&] {
-    EXPECT_PANIC(static_cast<void>(PollOnce(set)), "LocalSet::Poll");
-    EXPECT_PANIC(static_cast<void>(PollOnce(until)), "LocalSet::RunUntil");
-    EXPECT_PANIC(set.Spawn(YieldTimes(0)), "LocalSet::Spawn");
-    EXPECT_PANIC(static_cast<void>(set.Enter()), "LocalSet::Enter");
+    EXPECT_PANIC(static_cast<void>(PollOnce(set)),
+                 "LocalSet::Poll was called on another thread");
+    EXPECT_PANIC(static_cast<void>(PollOnce(until)),
+                 "LocalSet::RunUntil was called on another thread");
+    EXPECT_PANIC(set.Spawn(YieldTimes(0)),
+                 "LocalSet::Spawn was called on another thread");
+    EXPECT_PANIC(static_cast<void>(set.Enter()),
+                 "LocalSet::Enter was called on another thread");
   });
   other.join();
   EXPECT_TRUE(PollOnce(until).IsReady());
@@ -460,7 +464,8 @@ TEST(LocalSet, ATaskThatWaitsForItsOwnSetPanics) {
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST(LocalSet, SpawnLocalWithoutASetPanics) {
-  EXPECT_PANIC(SpawnLocal(YieldTimes(0)), "SpawnLocal");
+  EXPECT_PANIC(SpawnLocal(YieldTimes(0)),
+               "SpawnLocal: this thread has no LocalSet");
 }
 
 TEST(LocalSet, PollingACompleteRunUntilPanics) {

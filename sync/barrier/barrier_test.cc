@@ -187,7 +187,8 @@ TEST(Barrier, PollingACompleteWaitPanics) {
   Barrier barrier(1);
   auto wait = barrier.Wait();
   EXPECT_TRUE(PollOnce(wait).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(wait)), "Barrier::Wait");
+  EXPECT_PANIC(static_cast<void>(PollOnce(wait)),
+               "Barrier::Wait was polled after");
 }
 
 TEST(Barrier, MovingAPolledWaitPanics) {
@@ -195,7 +196,8 @@ TEST(Barrier, MovingAPolledWaitPanics) {
   auto one = barrier.Wait();
   auto two = std::move(one);
   EXPECT_TRUE(PollOnce(two).IsPending());
-  EXPECT_PANIC(Barrier::WaitFuture three(std::move(two)), "Barrier::Wait");
+  EXPECT_PANIC(Barrier::WaitFuture three(std::move(two)),
+               "Barrier::Wait was moved after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS

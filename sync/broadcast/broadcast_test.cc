@@ -84,8 +84,9 @@ TEST(Broadcast, TheCapacityIsRoundedUpToAPowerOfTwo) {
 }
 
 TEST(Broadcast, PanicsIfTheCapacityIsOutOfRange) {
-  EXPECT_PANIC(Channel<int>(0), "broadcast::Channel");
-  EXPECT_PANIC(Channel<int>(kMaxCapacity + 1), "broadcast::Channel");
+  EXPECT_PANIC(Channel<int>(0), "broadcast::Channel: the capacity must be");
+  EXPECT_PANIC(Channel<int>(kMaxCapacity + 1),
+               "broadcast::Channel: the capacity must be");
 }
 
 TEST(Broadcast, ASlowReceiverLearnsHowManyValuesItHasMissed) {

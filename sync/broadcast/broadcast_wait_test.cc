@@ -127,11 +127,11 @@ TEST(BroadcastWait, MovingAPolledFuturePanics) {
   ReceiveFuture<int> receive = rx.Receive();
   ASSERT_TRUE(PollOnce(receive).IsPending());
   EXPECT_PANIC(ReceiveFuture<int> moved(std::move(receive)),
-               "broadcast::Receiver::Receive");
+               "broadcast::Receiver::Receive was moved after");
   ClosedFuture closed = tx.Closed();
   ASSERT_TRUE(PollOnce(closed).IsPending());
   EXPECT_PANIC(ClosedFuture moved(std::move(closed)),
-               "broadcast::Sender::Closed");
+               "broadcast::Sender::Closed was moved after");
 }
 
 TEST(BroadcastWait, PollingACompleteFuturePanics) {
@@ -140,12 +140,12 @@ TEST(BroadcastWait, PollingACompleteFuturePanics) {
   ReceiveFuture<int> receive = rx.Receive();
   ASSERT_TRUE(PollOnce(receive).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(receive)),
-               "broadcast::Receiver::Receive");
+               "broadcast::Receiver::Receive was polled after");
   const Sender<int> without(1);
   ClosedFuture closed = without.Closed();
   ASSERT_TRUE(PollOnce(closed).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(closed)),
-               "broadcast::Sender::Closed");
+               "broadcast::Sender::Closed was polled after");
 }
 
 TEST(BroadcastWait, TakesAUnitOfTheBudgetForEachValue) {

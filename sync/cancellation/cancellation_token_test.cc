@@ -462,11 +462,11 @@ TEST(CancellationToken, PollingACompleteFuturePanics) {
   auto cancelled = token.Cancelled();
   EXPECT_TRUE(PollOnce(cancelled).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(cancelled)),
-               "CancellationToken::Cancelled");
+               "CancellationToken::Cancelled was polled after");
   auto run = token.RunUntilCancelled(Ready(1));
   EXPECT_TRUE(PollOnce(run).IsReady());
   EXPECT_PANIC(static_cast<void>(PollOnce(run)),
-               "CancellationToken::RunUntilCancelled");
+               "CancellationToken::RunUntilCancelled was polled after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -476,7 +476,7 @@ TEST(CancellationToken, MovingAPolledFuturePanics) {
   auto one = token.Cancelled();
   EXPECT_TRUE(PollOnce(one).IsPending());
   EXPECT_PANIC(CancellationToken::CancelledFuture two(std::move(one)),
-               "CancellationToken::Cancelled");
+               "CancellationToken::Cancelled was moved after");
   token.Cancel();
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
@@ -492,11 +492,13 @@ TEST(CancellationToken, APolledOwnedFutureKeepsTheToken) {
   token.reset();
   EXPECT_TRUE(PollOnce(*abandoned).IsPending());
   EXPECT_PANIC(auto moved = *std::move(abandoned),
-               "CancellationToken::Cancelled");
+               "CancellationToken::Cancelled was moved after");
   EXPECT_TRUE(PollOnce(waiting).IsPending());
-  EXPECT_PANIC(auto moved = std::move(waiting), "CancellationToken::Cancelled");
+  EXPECT_PANIC(auto moved = std::move(waiting),
+               "CancellationToken::Cancelled was moved after");
   EXPECT_TRUE(PollOnce(run).IsPending());
-  EXPECT_PANIC(auto moved = std::move(run), "CancellationToken::Cancelled");
+  EXPECT_PANIC(auto moved = std::move(run),
+               "CancellationToken::Cancelled was moved after");
   // NOLINTBEGIN(bugprone-use-after-move): they were not
   abandoned.reset();
   EXPECT_TRUE(PollOnce(waiting).IsPending());

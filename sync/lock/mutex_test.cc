@@ -176,10 +176,12 @@ TEST(Mutex, PollingACompleteFuturePanics) {
   Mutex<int> mutex;
   auto lock = mutex.Lock();
   EXPECT_TRUE(PollOnce(lock).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(lock)), "Mutex::Lock");
+  EXPECT_PANIC(static_cast<void>(PollOnce(lock)),
+               "Mutex::Lock was polled after");
   auto owned = Mutex<int>::LockOwned(std::make_shared<Mutex<int>>());
   EXPECT_TRUE(PollOnce(owned).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(owned)), "Mutex::LockOwned");
+  EXPECT_PANIC(static_cast<void>(PollOnce(owned)),
+               "Mutex::LockOwned was polled after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -212,7 +214,7 @@ TEST(Mutex, APolledOwnedFutureKeepsItsMutex) {
   {
     auto lock = Mutex<int>::LockOwned(std::move(mutex));
     EXPECT_TRUE(PollOnce(lock).IsPending());
-    EXPECT_PANIC(auto moved = std::move(lock), "Acquire");
+    EXPECT_PANIC(auto moved = std::move(lock), "Acquire was moved after");
     ASSERT_FALSE(weak.expired());
     guard.reset();
     // NOLINTNEXTLINE(bugprone-use-after-move): it was not

@@ -284,7 +284,7 @@ TEST(RwLock, ReadersSeeNoPartialWrite) {
 }
 
 TEST(RwLock, ALimitOutOfRangePanics) {
-  EXPECT_PANIC(RwLock<int>(MaxReaders(0)), "RwLock");
+  EXPECT_PANIC(RwLock<int>(MaxReaders(0)), "RwLock: the limit of readers is 0");
   EXPECT_PANIC(RwLock<int>(MaxReaders(~size_t{0})), "kMaxPermits");
 }
 
@@ -292,13 +292,16 @@ TEST(RwLock, PollingACompleteFuturePanics) {
   RwLock<int> lock;
   auto read = lock.Read();
   EXPECT_TRUE(PollOnce(read).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(read)), "RwLock::Read");
+  EXPECT_PANIC(static_cast<void>(PollOnce(read)),
+               "RwLock::Read was polled after");
   auto read_owned = RwLock<int>::ReadOwned(std::make_shared<RwLock<int>>());
   EXPECT_TRUE(PollOnce(read_owned).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(read_owned)), "RwLock::ReadOwned");
+  EXPECT_PANIC(static_cast<void>(PollOnce(read_owned)),
+               "RwLock::ReadOwned was polled after");
   auto write_owned = RwLock<int>::WriteOwned(std::make_shared<RwLock<int>>());
   EXPECT_TRUE(PollOnce(write_owned).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(write_owned)), "RwLock::WriteOwned");
+  EXPECT_PANIC(static_cast<void>(PollOnce(write_owned)),
+               "RwLock::WriteOwned was polled after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -311,8 +314,8 @@ TEST(RwLock, PolledOwnedFuturesKeepTheirLock) {
     EXPECT_TRUE(PollOnce(*read).IsPending());
     auto write = RwLock<int>::WriteOwned(std::move(lock));
     EXPECT_TRUE(PollOnce(write).IsPending());
-    EXPECT_PANIC(auto moved = *std::move(read), "Acquire");
-    EXPECT_PANIC(auto moved = std::move(write), "Acquire");
+    EXPECT_PANIC(auto moved = *std::move(read), "Acquire was moved after");
+    EXPECT_PANIC(auto moved = std::move(write), "Acquire was moved after");
     ASSERT_FALSE(weak.expired());
     guard.reset();
     // NOLINTBEGIN(bugprone-use-after-move): they were not

@@ -215,7 +215,7 @@ TEST(MpscPermit, MovingAPendingReserveOwnedPanics) {
   auto reserve = tx->ReserveOwned();
   EXPECT_TRUE(PollOnce(reserve).IsPending());
   tx.reset();
-  EXPECT_PANIC(auto moved = std::move(reserve), "Acquire");
+  EXPECT_PANIC(auto moved = std::move(reserve), "Acquire was moved after");
   EXPECT_EQ(channel.second.sender_strong_count(), 1u);
   EXPECT_EQ(Take(channel.second.Receive()), 1);
   EXPECT_TRUE(Take(reserve).ok());
@@ -229,7 +229,7 @@ TEST(MpscPermit, PollingACompleteReserveOwnedPanics) {
   EXPECT_TRUE(Take(reserve).ok());
   channel.reset();
   EXPECT_PANIC(static_cast<void>(PollOnce(reserve)),
-               "mpsc::Sender::ReserveOwned");
+               "mpsc::Sender::ReserveOwned was polled after");
 }
 
 TEST(MpscPermit, AnExhaustedBatchPanics) {
@@ -237,7 +237,7 @@ TEST(MpscPermit, AnExhaustedBatchPanics) {
   absl::StatusOr<PermitBatch<int>> batch = tx.TryReserveMany(1);
   ASSERT_TRUE(batch.ok());
   batch->Send(1);
-  EXPECT_PANIC(batch->Send(2), "mpsc::PermitBatch::Send");
+  EXPECT_PANIC(batch->Send(2), "mpsc::PermitBatch::Send: no permit is left");
 }
 
 }  // namespace

@@ -506,7 +506,7 @@ TEST(Mpsc, WorksInCoroutines) {
 // ---- Misuse.
 
 TEST(Mpsc, ACapacityOfZeroPanics) {
-  EXPECT_PANIC(Channel<int>(0), "mpsc::Channel");
+  EXPECT_PANIC(Channel<int>(0), "mpsc::Channel: the capacity is 0");
 }
 
 TEST(Mpsc, PollingACompleteReceivePanics) {
@@ -514,18 +514,22 @@ TEST(Mpsc, PollingACompleteReceivePanics) {
   EXPECT_TRUE(tx.Send(1).ok());
   auto receive = rx.Receive();
   EXPECT_EQ(*Take(receive), 1);
-  EXPECT_PANIC(static_cast<void>(PollOnce(receive)), "mpsc::Receiver::Receive");
+  EXPECT_PANIC(static_cast<void>(PollOnce(receive)),
+               "mpsc::Receiver::Receive was polled after");
 }
 
 TEST(Mpsc, PollingACompleteSendPanics) {
   auto [tx, rx] = Channel<int>(2);
   auto send = tx.Send(1);
   EXPECT_TRUE(Take(send).ok());
-  EXPECT_PANIC(static_cast<void>(PollOnce(send)), "mpsc::Sender::Send");
-  EXPECT_PANIC(send.TakeValue(), "mpsc::SendFuture::TakeValue");
+  EXPECT_PANIC(static_cast<void>(PollOnce(send)),
+               "mpsc::Sender::Send was polled after");
+  EXPECT_PANIC(send.TakeValue(),
+               "mpsc::SendFuture::TakeValue: the value was sent");
   auto taken = tx.Send(2);
   EXPECT_EQ(taken.TakeValue(), 2);
-  EXPECT_PANIC(static_cast<void>(PollOnce(taken)), "mpsc::Sender::Send");
+  EXPECT_PANIC(static_cast<void>(PollOnce(taken)),
+               "mpsc::Sender::Send was polled after");
 }
 
 TEST(Mpsc, MovingAPendingFuturePanics) {
@@ -533,10 +537,11 @@ TEST(Mpsc, MovingAPendingFuturePanics) {
   EXPECT_TRUE(tx.TrySend(1).ok());
   auto send = tx.Send(1);
   EXPECT_TRUE(PollOnce(send).IsPending());
-  EXPECT_PANIC(auto moved = std::move(send), "Acquire");
+  EXPECT_PANIC(auto moved = std::move(send), "Acquire was moved after");
   auto closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsPending());
-  EXPECT_PANIC(auto moved = std::move(closed), "mpsc::Sender::Closed");
+  EXPECT_PANIC(auto moved = std::move(closed),
+               "mpsc::Sender::Closed was moved after");
 }
 
 }  // namespace

@@ -475,7 +475,8 @@ TEST(Notify, PollingACompleteFuturePanics) {
   notify.NotifyOne();
   auto one = notify.Notified();
   EXPECT_TRUE(PollOnce(one).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(one)), "Notify::Notified");
+  EXPECT_PANIC(static_cast<void>(PollOnce(one)),
+               "Notify::Notified was polled after");
   EXPECT_PANIC(one.Enable(), "enabled after");
 }
 
@@ -485,7 +486,8 @@ TEST(Notify, MovingAPolledFuturePanics) {
   Notify notify;
   auto one = notify.Notified();
   EXPECT_TRUE(PollOnce(one).IsPending());
-  EXPECT_PANIC(Notify::NotifiedFuture two(std::move(one)), "Notify::Notified");
+  EXPECT_PANIC(Notify::NotifiedFuture two(std::move(one)),
+               "Notify::Notified was moved after");
   notify.NotifyOne();
   EXPECT_TRUE(PollOnce(one).IsReady());
 }
@@ -494,7 +496,7 @@ TEST(Notify, AFailedMoveOfAnOwnedFutureKeepsItsNotify) {
   auto one = Notify::NotifiedOwned(std::make_shared<Notify>());
   EXPECT_TRUE(PollOnce(one).IsPending());
   EXPECT_PANIC(Notify::OwnedNotifiedFuture two(std::move(one)),
-               "Notify::Notified");
+               "Notify::Notified was moved after");
   EXPECT_TRUE(PollOnce(one).IsPending());
 }
 

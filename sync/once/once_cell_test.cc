@@ -346,7 +346,8 @@ TEST(OnceCell, PollingACompleteFuturePanics) {
   OnceCell<int> cell;
   auto get = cell.GetOrInit(MakeNow(1));
   EXPECT_TRUE(PollOnce(get).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(get)), "OnceCell::GetOrInit");
+  EXPECT_PANIC(static_cast<void>(PollOnce(get)),
+               "OnceCell::GetOrInit was polled after");
 }
 
 TEST(OnceCell, MovingAPolledFuturePanics) {
@@ -354,7 +355,8 @@ TEST(OnceCell, MovingAPolledFuturePanics) {
   bool gate = false;
   auto get = cell.GetOrInit(MakeWhenOpen(gate, 1));
   EXPECT_TRUE(PollOnce(get).IsPending());
-  EXPECT_PANIC(auto moved = std::move(get), "OnceCell::GetOrInit");
+  EXPECT_PANIC(auto moved = std::move(get),
+               "OnceCell::GetOrInit was moved after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -381,7 +383,8 @@ TEST(OnceCell, APolledFutureKeepsItsCallable) {
     });
   });
   EXPECT_TRUE(PollOnce(get).IsPending());
-  EXPECT_PANIC(auto moved = std::move(get), "OnceCell::GetOrInit");
+  EXPECT_PANIC(auto moved = std::move(get),
+               "OnceCell::GetOrInit was moved after");
   gate = true;
   EXPECT_EQ(*PollOnce(get),
             std::string(40, 'x'));  // NOLINT(bugprone-use-after-move)

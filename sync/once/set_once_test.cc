@@ -134,7 +134,8 @@ TEST(SetOnce, PollingACompleteWaitPanics) {
   EXPECT_TRUE(cell.Set(1).ok());
   auto wait = cell.Wait();
   EXPECT_TRUE(PollOnce(wait).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(wait)), "SetOnce::Wait");
+  EXPECT_PANIC(static_cast<void>(PollOnce(wait)),
+               "SetOnce::Wait was polled after");
 }
 
 TEST(SetOnce, MovingAPolledWaitPanics) {
@@ -142,7 +143,8 @@ TEST(SetOnce, MovingAPolledWaitPanics) {
   auto one = cell.Wait();
   auto two = std::move(one);
   EXPECT_TRUE(PollOnce(two).IsPending());
-  EXPECT_PANIC(SetOnce<int>::WaitFuture three(std::move(two)), "SetOnce::Wait");
+  EXPECT_PANIC(SetOnce<int>::WaitFuture three(std::move(two)),
+               "SetOnce::Wait was moved after");
 }
 
 }  // namespace

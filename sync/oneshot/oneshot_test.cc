@@ -369,7 +369,8 @@ TEST(Oneshot, PollingACompleteReceiverPanics) {
   auto [tx, rx] = Channel<int>();
   tx.Send(1);
   EXPECT_TRUE(PollOnce(rx).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(rx)), "oneshot");
+  EXPECT_PANIC(static_cast<void>(PollOnce(rx)),
+               "oneshot::Receiver or Closed was polled after");
 }
 
 TEST(Oneshot, PollingACompleteClosedPanics) {
@@ -377,14 +378,15 @@ TEST(Oneshot, PollingACompleteClosedPanics) {
   rx.Close();
   auto closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsReady());
-  EXPECT_PANIC(static_cast<void>(PollOnce(closed)), "oneshot");
+  EXPECT_PANIC(static_cast<void>(PollOnce(closed)),
+               "oneshot::Receiver or Closed was polled after");
 }
 
 TEST(Oneshot, ASecondSendPanics) {
   auto [tx, rx] = Channel<int>();
   tx.Send(1);
   EXPECT_TRUE(tx.IsClosed());
-  EXPECT_PANIC(tx.Send(2), "oneshot::Sender");
+  EXPECT_PANIC(tx.Send(2), "oneshot::Sender was used after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS

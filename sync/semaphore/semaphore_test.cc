@@ -530,14 +530,14 @@ TEST(Semaphore, PollingACompleteAcquirePanics) {
   Semaphore semaphore(1);
   auto acquire = semaphore.Acquire();
   Take(acquire).Forget();
-  EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::Acquire");
+  EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::Acquire was polled after");
 }
 
 TEST(Semaphore, MovingAPolledAcquirePanics) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(acquire).IsPending());
-  EXPECT_PANIC(auto moved = std::move(acquire), "Acquire");
+  EXPECT_PANIC(auto moved = std::move(acquire), "Acquire was moved after");
 }
 
 TEST(Semaphore, PollingAMovedFromOwnedFuturePanics) {
@@ -548,7 +548,8 @@ TEST(Semaphore, PollingAMovedFromOwnedFuturePanics) {
     EXPECT_TRUE(PollOnce(moved).IsReady());
   }
   // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
-  EXPECT_PANIC((void)PollOnce(acquire), "Semaphore::AcquireOwned");
+  EXPECT_PANIC((void)PollOnce(acquire),
+               "Semaphore::AcquireOwned was polled after");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -560,8 +561,9 @@ TEST(Semaphore, OverflowingThePermitsPanics) {
   EXPECT_PANIC(semaphore.AddPermits(1), "kMaxPermits");
   EXPECT_PANIC(semaphore.AddPermits(~size_t{0}), "kMaxPermits");
   EXPECT_PANIC((void)semaphore.Acquire(Semaphore::kMaxPermits + 1),
-               "Semaphore::Acquire");
-  EXPECT_PANIC((void)semaphore.TryAcquire(~size_t{0}), "Semaphore::TryAcquire");
+               "Semaphore::Acquire: the number of permits exceeds");
+  EXPECT_PANIC((void)semaphore.TryAcquire(~size_t{0}),
+               "Semaphore::TryAcquire: the number of permits exceeds");
   EXPECT_EQ(semaphore.available_permits(), Semaphore::kMaxPermits);
   EXPECT_TRUE(semaphore.TryAcquire(Semaphore::kMaxPermits).has_value());
 }
@@ -584,7 +586,7 @@ TEST(Semaphore, APolledOwnedFutureKeepsItsSemaphore) {
     weak = semaphore;
     auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
     EXPECT_TRUE(PollOnce(acquire).IsPending());
-    EXPECT_PANIC(auto moved = std::move(acquire), "Acquire");
+    EXPECT_PANIC(auto moved = std::move(acquire), "Acquire was moved after");
     EXPECT_FALSE(weak.expired());
     // NOLINTNEXTLINE(bugprone-use-after-move): it was not
     EXPECT_TRUE(PollOnce(acquire).IsPending());
@@ -597,7 +599,8 @@ TEST(Semaphore, MergingPermitsOfTwoSemaphoresPanics) {
   Semaphore other(1);
   std::optional<Permit> permit = semaphore.TryAcquire();
   std::optional<Permit> another = other.TryAcquire();
-  EXPECT_PANIC(permit->Merge(*std::move(another)), "Semaphore::Permit::Merge");
+  EXPECT_PANIC(permit->Merge(*std::move(another)),
+               "Semaphore::Permit::Merge: the permits belong to");
   // NOLINTNEXTLINE(bugprone-use-after-move): it was not
   EXPECT_EQ(another->num_permits(), 1u);
 }
