@@ -25,7 +25,7 @@
 #include "rouse/testing/model/axiomatic.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
-#include "rouse/testing/model/thread.h"
+#include "rouse/testing/model/programs.h"
 
 namespace rouse::model {
 namespace {
@@ -38,21 +38,6 @@ using axiomatic::Program;
 constexpr int kAtomics = 2;
 constexpr size_t kThreads = 3;
 constexpr int kSpuriousFailures = 1;
-
-constexpr std::array kLoadOrders = {std::memory_order_relaxed,
-                                    std::memory_order_acquire,
-                                    std::memory_order_seq_cst};
-constexpr std::array kStoreOrders = {std::memory_order_relaxed,
-                                     std::memory_order_release,
-                                     std::memory_order_seq_cst};
-constexpr std::array kModifyOrders = {
-    std::memory_order_relaxed, std::memory_order_acquire,
-    std::memory_order_release, std::memory_order_acq_rel,
-    std::memory_order_seq_cst};
-constexpr std::array kFenceOrders = {
-    std::memory_order_acquire, std::memory_order_release,
-    std::memory_order_acq_rel, std::memory_order_seq_cst,
-    std::memory_order_seq_cst};
 
 // Most threads of a program go from one location to another, with or without a
 // fence between, because an outcome depends on an order only in such threads.
@@ -207,24 +192,14 @@ Found RunChecker(const Program& program, uint64_t max_executions) {
   Outcome outcome;
   found.result = Check(options, [&] {
     Shared shared;
-    std::array<Outcome, kThreads> read;
-    {
-      std::vector<Thread> threads;
-      for (size_t t = 0; t < program.threads.size(); ++t) {
-        threads.emplace_back([&, t] {
-          int last = 0;
-          for (const Instruction& i : program.threads[t]) {
-            int result = 0;
-            Run(i, shared, last, result);
-            read[t].push_back(result);
-          }
-        });
+    outcome = RunThreads(program.threads.size(), [&](size_t t, Outcome& read) {
+      int last = 0;
+      for (const Instruction& i : program.threads[t]) {
+        int result = 0;
+        Run(i, shared, last, result);
+        read.push_back(result);
       }
-    }
-    outcome.clear();
-    for (const Outcome& values : read) {
-      outcome.insert(outcome.end(), values.begin(), values.end());
-    }
+    });
     for (const auto& atomic : shared.atomics) {
       outcome.push_back(atomic.load(std::memory_order_relaxed));
     }

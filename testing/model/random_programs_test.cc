@@ -25,7 +25,7 @@
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/futex.h"
 #include "rouse/testing/model/mutex.h"
-#include "rouse/testing/model/thread.h"
+#include "rouse/testing/model/programs.h"
 
 namespace rouse::model {
 namespace {
@@ -55,21 +55,6 @@ struct Instruction {
 };
 using Program = std::vector<std::vector<Instruction>>;
 using Outcomes = std::set<std::vector<int>>;
-
-constexpr std::array kLoadOrders = {std::memory_order_relaxed,
-                                    std::memory_order_acquire,
-                                    std::memory_order_seq_cst};
-constexpr std::array kStoreOrders = {std::memory_order_relaxed,
-                                     std::memory_order_release,
-                                     std::memory_order_seq_cst};
-constexpr std::array kModifyOrders = {
-    std::memory_order_relaxed, std::memory_order_acquire,
-    std::memory_order_release, std::memory_order_acq_rel,
-    std::memory_order_seq_cst};
-constexpr std::array kFenceOrders = {
-    std::memory_order_acquire, std::memory_order_release,
-    std::memory_order_acq_rel, std::memory_order_seq_cst,
-    std::memory_order_seq_cst};
 
 Program RandomProgram(uint32_t seed) {
   std::minstd_rand random(seed * 2654435761u + 1);
@@ -232,21 +217,11 @@ std::optional<Outcomes> OutcomesOf(const Program& program,
                         .spurious_failures = spurious_failures};
   const Result result = Check(options, [&] {
     Shared shared;
-    std::array<std::vector<int>, 3> read;
-    {
-      std::vector<Thread> threads;
-      for (size_t t = 0; t < program.size(); ++t) {
-        threads.emplace_back([&, t] {
-          for (const Instruction& instruction : program[t]) {
-            read[t].push_back(Run(instruction, shared));
-          }
-        });
+    outcome = RunThreads(program.size(), [&](size_t t, std::vector<int>& read) {
+      for (const Instruction& instruction : program[t]) {
+        read.push_back(Run(instruction, shared));
       }
-    }
-    outcome.clear();
-    for (const auto& values : read) {
-      outcome.insert(outcome.end(), values.begin(), values.end());
-    }
+    });
     for (const auto& location : shared.locations) {
       outcome.push_back(static_cast<int>(location.load()));
     }

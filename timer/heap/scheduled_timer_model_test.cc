@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "rouse/base/cell.h"
 #include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
@@ -68,6 +69,12 @@ class OneNodeTimer {
 };
 
 State Poll(ScheduledTimer& node) { return node.Poll(Waker()); }
+
+// Does what the destructor of a delay does.
+void Cancel(OneNodeTimer& timer, Ref<ScheduledTimer>& node) {
+  if (node->Cancel()) timer.Push(node);
+  node.Reset();
+}
 
 // Defect 1 of the seed: the timer fires at the old deadline after the reset has
 // returned. The time is between the two deadlines.
@@ -144,7 +151,9 @@ MODEL_TEST(ScheduledTimer, AResetToAnEarlierDeadlineIsNotLost) {
   Require(Poll(*node) == State::kFired);
 }
 
-MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
+// `act` ends the wait of a node, whose state is then `end`.
+void AnEndIsSeenOrWakes(State end,
+                        absl::FunctionRef<void(OneNodeTimer& timer)> act) {
   Task task;
   OneNodeTimer timer;
   Cell<int> data;
@@ -153,31 +162,23 @@ MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
   State state = State::kWaiting;
   Thread delay([&] {
     state = node->Poll(task.waker());
-    if (state == State::kFired) Require(data.Read() == 1);
+    if (state == end) Require(data.Read() == 1);
   });
   data.Write() = 1;
-  timer.AdvanceTo(At(10));
+  act(timer);
   delay.Join();
-  Require(state == State::kFired || task.woken());
-  Require(Poll(*node) == State::kFired);
+  Require(state == end || task.woken());
+  Require(Poll(*node) == end);
+}
+
+MODEL_TEST(ScheduledTimer, AFireIsSeenOrWakes) {
+  AnEndIsSeenOrWakes(State::kFired,
+                     [](OneNodeTimer& timer) { timer.AdvanceTo(At(10)); });
 }
 
 MODEL_TEST(ScheduledTimer, AnInvalidationIsSeenOrWakes) {
-  Task task;
-  OneNodeTimer timer;
-  Cell<int> data;
-  const Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
-  timer.Push(node);
-  State state = State::kWaiting;
-  Thread delay([&] {
-    state = node->Poll(task.waker());
-    if (state == State::kInvalid) Require(data.Read() == 1);
-  });
-  data.Write() = 1;
-  timer.Stop();
-  delay.Join();
-  Require(state == State::kInvalid || task.woken());
-  Require(Poll(*node) == State::kInvalid);
+  AnEndIsSeenOrWakes(State::kInvalid,
+                     [](OneNodeTimer& timer) { timer.Stop(); });
 }
 
 // A task that has registered and resets continues to wait, and is woken in the
@@ -241,10 +242,7 @@ MODEL_TEST(ScheduledTimer, ACancellationRacesWithAFire) {
   timer.Push(node);
   timer.AdvanceTo(At(0));
   Require(node->Poll(task.waker()) == State::kWaiting);
-  Thread delay([&] {
-    if (node->Cancel()) timer.Push(node);
-    node.Reset();
-  });
+  Thread delay([&] { Cancel(timer, node); });
   timer.AdvanceTo(At(10));
   delay.Join();
   timer.AdvanceTo(At(0));
@@ -259,10 +257,7 @@ MODEL_TEST(ScheduledTimer, ACancelledNodeLeavesTheHeap) {
   timer.Push(node);
   timer.AdvanceTo(At(0));
   Require(node->Poll(task.waker()) == State::kWaiting);
-  Thread delay([&] {
-    if (node->Cancel()) timer.Push(node);
-    node.Reset();
-  });
+  Thread delay([&] { Cancel(timer, node); });
   timer.AdvanceTo(At(5));
   delay.Join();
   timer.AdvanceTo(At(5));
@@ -276,10 +271,7 @@ MODEL_TEST(ScheduledTimer, ACancellationRacesWithTheTimersDestruction) {
   Ref<ScheduledTimer> node = MakeRef<ScheduledTimer>(At(10));
   timer.Push(node);
   Require(node->Poll(task.waker()) == State::kWaiting);
-  Thread delay([&] {
-    if (node->Cancel()) timer.Push(node);
-    node.Reset();
-  });
+  Thread delay([&] { Cancel(timer, node); });
   timer.Stop();
   delay.Join();
 }

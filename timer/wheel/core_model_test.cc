@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/check.h"
@@ -20,7 +21,6 @@
 #include "rouse/timer/wheel/registration.h"
 #include "rouse/timer/wheel/shard.h"
 #include "rouse/waker/thread_parker.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::wheel::internal {
 namespace {
@@ -80,6 +80,17 @@ class InShard {
   Shard* const outer_;
 };
 
+// Requires that `registration` waits, and elapses at the next tick.
+void RequireElapsesNext(TestDriver& driver, Task& task,
+                        Registration& registration) {
+  Require(registration.Wait(task.waker()) == State::kWaiting);
+  const int wakes = task.wakes();
+  driver.PassTick();
+  driver->EndPark();
+  Require(task.wakes() == wakes + 1);
+  Require(registration.IsElapsed());
+}
+
 MODEL_TEST(WheelCore, ACancelledRegistrationCanBeFreed) {
   TestDriver driver;
   Task task;
@@ -121,52 +132,59 @@ MODEL_TEST(WheelCore, OneThatIsDueWhenItIsArmedHasElapsed) {
   Require(!task.woken());
 }
 
-MODEL_TEST(WheelCore, AReplacementWakerIsCalled) {
+// `end` ends the wait of a registration, whose state is then `last`.
+void AWakerIsReplacedWhile(absl::FunctionRef<void(TestDriver& driver)> end,
+                           State last) {
   TestDriver driver;
   Task first;
   Task second;
-  const InShard here(driver->shard(0));
   Registration registration(AfterTicks(1));
-  Require(registration.Wait(first.waker()) == State::kWaiting);
+  {
+    const InShard here(driver->shard(0));
+    Require(registration.Wait(first.waker()) == State::kWaiting);
+  }
   driver.PassTick();
-  Thread turn([&] { driver->EndPark(); });
+  Thread ending([&] { end(driver); });
   const State state = registration.Wait(second.waker());
-  turn.Join();
+  ending.Join();
   Require(first.wakes() + second.wakes() == 1);
   Require((state == State::kWaiting) == (second.wakes() == 1));
-  Require(registration.state() == State::kElapsed);
+  Require(registration.state() == last);
+}
+
+MODEL_TEST(WheelCore, AReplacementWakerIsCalled) {
+  AWakerIsReplacedWhile([](TestDriver& driver) { driver->EndPark(); },
+                        State::kElapsed);
+}
+
+MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverIsDestroyed) {
+  AWakerIsReplacedWhile([](TestDriver& driver) { driver.End(); },
+                        State::kShutDown);
 }
 
 MODEL_TEST(WheelCore, APostponedRegistrationDoesNotElapseEarly) {
   TestDriver driver;
   Task task;
-  const Waker waker = task.waker();
   const InShard here(driver->shard(0));
   Registration registration(AfterTicks(1));
-  Require(registration.Wait(waker) == State::kWaiting);
+  Require(registration.Wait(task.waker()) == State::kWaiting);
   driver.PassTick();
   Thread turn([&] { driver->EndPark(); });
   registration.Reset(AfterTicks(2));
   Require(!registration.IsElapsed());
-  Require(registration.Wait(waker) == State::kWaiting);
+  Require(registration.Wait(task.waker()) == State::kWaiting);
   turn.Join();
   // This holds whether or not the turn called the waker for nothing.
   Require(!registration.IsElapsed());
-  const int wakes = task.wakes();
-  Require(registration.Wait(waker) == State::kWaiting);
-  driver.PassTick();
-  driver->EndPark();
-  Require(task.wakes() == wakes + 1);
-  Require(registration.IsElapsed());
+  RequireElapsesNext(driver, task, registration);
 }
 
 MODEL_TEST(WheelCore, AnEarlierDeadlineWakesTheTask) {
   TestDriver driver;
   Task task;
-  const Waker waker = task.waker();
   const InShard here(driver->shard(0));
   Registration registration(AfterTicks(2));
-  Require(registration.Wait(waker) == State::kWaiting);
+  Require(registration.Wait(task.waker()) == State::kWaiting);
   driver.PassTick();
   Thread turn([&] { driver->EndPark(); });
   registration.Reset(AfterTicks(1));
@@ -214,39 +232,16 @@ MODEL_TEST(WheelCore, TwoRegistrationsBindAndUnbindAtOnce) {
 MODEL_TEST(WheelCore, APostponedRegistrationIsBroughtForward) {
   TestDriver driver;
   Task task;
-  const Waker waker = task.waker();
   const InShard here(driver->shard(0));
   Registration registration(AfterTicks(1));
-  Require(registration.Wait(waker) == State::kWaiting);
+  Require(registration.Wait(task.waker()) == State::kWaiting);
   driver.PassTick();
   Thread turn([&] { driver->EndPark(); });
   registration.Reset(AfterTicks(3));
   registration.Reset(AfterTicks(2));
   turn.Join();
   Require(!registration.IsElapsed());
-  Require(registration.Wait(waker) == State::kWaiting);
-  const int wakes = task.wakes();
-  driver.PassTick();
-  driver->EndPark();
-  Require(task.wakes() == wakes + 1);
-  Require(registration.IsElapsed());
-}
-
-MODEL_TEST(WheelCore, AWakerIsReplacedWhileTheDriverIsDestroyed) {
-  TestDriver driver;
-  Task first;
-  Task second;
-  Registration registration(AfterTicks(1));
-  {
-    const InShard here(driver->shard(0));
-    Require(registration.Wait(first.waker()) == State::kWaiting);
-  }
-  Thread end([&] { driver.End(); });
-  const State state = registration.Wait(second.waker());
-  end.Join();
-  Require(first.wakes() + second.wakes() == 1);
-  Require((state == State::kWaiting) == (second.wakes() == 1));
-  Require(registration.state() == State::kShutDown);
+  RequireElapsesNext(driver, task, registration);
 }
 
 MODEL_TEST(WheelCore,
