@@ -34,6 +34,7 @@ The rules ensure the following, so that BUILD files do not have to:
     layering only when it compiles a source of the same target. Therefore a library without sources gets a
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
+*   With clang, a test does not parse the headers of GoogleTest and Abseil again (precompiled_header.bzl).
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models.
 *   Every library `x` has a twin `x_model`, for models (see docs/guide/model.md): the same sources on
     the model checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only
@@ -48,6 +49,7 @@ a twin or on the checker gets both definitions.
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
+load("//tools:precompiled_header.bzl", "precompiled_header_copts")
 
 # The repository name is empty only in the main repository. (Bazel prints it with "@" or "@@".)
 _IS_MAIN_REPOSITORY = str(Label("//:WORKSPACE")).lstrip("@").startswith("//")
@@ -65,6 +67,9 @@ _COPTS = ["-Wall", "-Wextra", "-Werror"] + select({
 }) if _IS_MAIN_REPOSITORY else []
 
 _FEATURES = ["layering_check", "parse_headers"]
+
+# The headers of other projects that most tests include.
+_TEST_HEADERS = "//tools:test_headers"
 
 def _include_prefix(package):
     return "rouse/" + package if package else "rouse"
@@ -217,11 +222,14 @@ def rouse_cc_test(
         name = name,
         srcs = _own_source(name, srcs),
         size = size,
-        copts = _COPTS + copts,
+        copts = _COPTS + select({
+            "//tools:clang": precompiled_header_copts(_TEST_HEADERS),
+            "//conditions:default": [],
+        }) + copts,
         features = _FEATURES + features,
         linkstatic = True,
         tags = tags + ["block-network"],
-        deps = deps + gtest,
+        deps = deps + gtest + [_TEST_HEADERS],
         **kwargs
     )
 
