@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# check_module.sh: builds and tests this module and examples/module with a Bazel that has bzlmod: the
+# check_module.sh: builds and tests this module and examples/consumer_module with a Bazel that has bzlmod: the
 # Bazel of Debian's testing release (see jail.sh). Needs root and debootstrap.
 #
 # The check uses no module registry. Modules that are compiled come from the archives of archives.txt.
@@ -45,7 +45,7 @@ check() {
 for module in apple_support buildozer protobuf re2 zlib; do stub "${module}"; done
 real abseil-cpp abseil-cpp-
 real googletest googletest-
-check rouse/examples/module test "${flags[@]}" //...
+check rouse/examples/consumer_module test "${flags[@]}" //...
 
 # The dependencies of this module's own tests and benchmarks.
 for module in libpfm rules_foreign_cc; do stub "${module}"; done
