@@ -12,6 +12,8 @@
 #ifndef ROUSE_ROUSE_H_
 #define ROUSE_ROUSE_H_
 
+#include "rouse/base/cxx20.h"
+
 // IWYU pragma: begin_exports
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"

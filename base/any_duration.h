@@ -19,6 +19,8 @@
 #ifndef ROUSE_BASE_ANY_DURATION_H_
 #define ROUSE_BASE_ANY_DURATION_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <chrono>
 #include <cstdint>
 #include <limits>

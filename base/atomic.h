@@ -16,6 +16,8 @@
 #ifndef ROUSE_BASE_ATOMIC_H_
 #define ROUSE_BASE_ATOMIC_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/atomic.h"
 #else

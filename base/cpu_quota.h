@@ -11,6 +11,8 @@
 #ifndef ROUSE_BASE_CPU_QUOTA_H_
 #define ROUSE_BASE_CPU_QUOTA_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <optional>
 #include <string_view>

@@ -18,6 +18,8 @@
 #ifndef ROUSE_BASE_CYCLE_CLOCK_H_
 #define ROUSE_BASE_CYCLE_CLOCK_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <chrono>  // NOLINT(build/c++11)
 #include <cstdint>
 

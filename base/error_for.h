@@ -12,6 +12,8 @@
 #ifndef ROUSE_BASE_ERROR_FOR_H_
 #define ROUSE_BASE_ERROR_FOR_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <type_traits>
 #include <utility>
 

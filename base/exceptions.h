@@ -20,6 +20,8 @@
 #ifndef ROUSE_BASE_EXCEPTIONS_H_
 #define ROUSE_BASE_EXCEPTIONS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include "absl/base/config.h"
 
 #ifdef ABSL_HAVE_EXCEPTIONS

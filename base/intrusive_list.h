@@ -22,6 +22,8 @@
 #ifndef ROUSE_BASE_INTRUSIVE_LIST_H_
 #define ROUSE_BASE_INTRUSIVE_LIST_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <type_traits>
 
 #include "absl/base/macros.h"

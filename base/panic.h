@@ -12,6 +12,8 @@
 #ifndef ROUSE_BASE_PANIC_H_
 #define ROUSE_BASE_PANIC_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <stdexcept>
 #include <string>
 #include <string_view>

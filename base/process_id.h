@@ -8,6 +8,8 @@
 #ifndef ROUSE_BASE_PROCESS_ID_H_
 #define ROUSE_BASE_PROCESS_ID_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/types.h>
 
 namespace rouse {

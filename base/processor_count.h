@@ -8,6 +8,8 @@
 #ifndef ROUSE_BASE_PROCESSOR_COUNT_H_
 #define ROUSE_BASE_PROCESSOR_COUNT_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 
 namespace rouse {

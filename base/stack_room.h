@@ -12,6 +12,8 @@
 #ifndef ROUSE_BASE_STACK_ROOM_H_
 #define ROUSE_BASE_STACK_ROOM_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 
 namespace rouse {

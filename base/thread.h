@@ -14,6 +14,8 @@
 #ifndef ROUSE_BASE_THREAD_H_
 #define ROUSE_BASE_THREAD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <pthread.h>
 
 #include <cstddef>

@@ -19,6 +19,8 @@
 #ifndef ROUSE_BASE_THREAD_LOCAL_H_
 #define ROUSE_BASE_THREAD_LOCAL_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/thread_local.h"
 #endif

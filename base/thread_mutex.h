@@ -17,6 +17,8 @@
 #ifndef ROUSE_BASE_THREAD_MUTEX_H_
 #define ROUSE_BASE_THREAD_MUTEX_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/mutex.h"
 #else

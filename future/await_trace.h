@@ -56,6 +56,8 @@
 #ifndef ROUSE_FUTURE_AWAIT_TRACE_H_
 #define ROUSE_FUTURE_AWAIT_TRACE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

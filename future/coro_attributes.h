@@ -33,6 +33,8 @@
 #ifndef ROUSE_FUTURE_CORO_ATTRIBUTES_H_
 #define ROUSE_FUTURE_CORO_ATTRIBUTES_H_
 
+#include "rouse/base/cxx20.h"
+
 #include "absl/base/attributes.h"
 
 // ROUSE_CORO_RETURN_TYPE

@@ -32,6 +32,8 @@
 #ifndef ROUSE_FUTURE_COROUTINE_CHECKS_H_
 #define ROUSE_FUTURE_COROUTINE_CHECKS_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifndef ROUSE_CHECK_COROUTINES
 #define ROUSE_CHECK_COROUTINES 1
 #endif

@@ -22,6 +22,8 @@
 #ifndef ROUSE_FUTURE_OR_RETURN_H_
 #define ROUSE_FUTURE_OR_RETURN_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <coroutine>
 #include <type_traits>

@@ -10,6 +10,8 @@
 #ifndef ROUSE_FUTURE_OWNED_OR_REF_H_
 #define ROUSE_FUTURE_OWNED_OR_REF_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <type_traits>
 #include <utility>
 

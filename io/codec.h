@@ -37,6 +37,8 @@
 #ifndef ROUSE_IO_CODEC_H_
 #define ROUSE_IO_CODEC_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <optional>
 #include <string>

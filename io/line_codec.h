@@ -13,6 +13,8 @@
 #ifndef ROUSE_IO_LINE_CODEC_H_
 #define ROUSE_IO_LINE_CODEC_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>

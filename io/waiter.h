@@ -28,6 +28,8 @@
 #ifndef ROUSE_IO_WAITER_H_
 #define ROUSE_IO_WAITER_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <type_traits>
 
 namespace rouse {

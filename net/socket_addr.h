@@ -13,6 +13,8 @@
 #ifndef ROUSE_NET_SOCKET_ADDR_H_
 #define ROUSE_NET_SOCKET_ADDR_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <netinet/in.h>
 #include <sys/socket.h>
 

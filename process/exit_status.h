@@ -12,6 +12,8 @@
 #ifndef ROUSE_PROCESS_EXIT_STATUS_H_
 #define ROUSE_PROCESS_EXIT_STATUS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/wait.h>
 
 #include <optional>

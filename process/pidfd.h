@@ -12,6 +12,8 @@
 #ifndef ROUSE_PROCESS_PIDFD_H_
 #define ROUSE_PROCESS_PIDFD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/types.h>
 
 namespace rouse::internal {

@@ -17,6 +17,8 @@
 #ifndef ROUSE_REACTOR_HANDLE_H_
 #define ROUSE_REACTOR_HANDLE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>

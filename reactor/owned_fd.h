@@ -15,6 +15,8 @@
 #ifndef ROUSE_REACTOR_OWNED_FD_H_
 #define ROUSE_REACTOR_OWNED_FD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <utility>
 
 namespace rouse {

@@ -12,6 +12,8 @@
 #ifndef ROUSE_REACTOR_READY_H_
 #define ROUSE_REACTOR_READY_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 
 namespace rouse::reactor {

@@ -18,6 +18,8 @@
 #ifndef ROUSE_RUNTIME_STACK_OF_THREAD_H_
 #define ROUSE_RUNTIME_STACK_OF_THREAD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/types.h>
 
 #include <string>

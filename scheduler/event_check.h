@@ -11,6 +11,8 @@
 #ifndef ROUSE_SCHEDULER_EVENT_CHECK_H_
 #define ROUSE_SCHEDULER_EVENT_CHECK_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 
 namespace rouse::scheduler {

@@ -11,6 +11,8 @@
 #ifndef ROUSE_SCHEDULER_MAIN_YIELD_H_
 #define ROUSE_SCHEDULER_MAIN_YIELD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <cstdint>
 

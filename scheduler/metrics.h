@@ -20,6 +20,8 @@
 #ifndef ROUSE_SCHEDULER_METRICS_H_
 #define ROUSE_SCHEDULER_METRICS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>

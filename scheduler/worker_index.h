@@ -15,6 +15,8 @@
 #ifndef ROUSE_SCHEDULER_WORKER_INDEX_H_
 #define ROUSE_SCHEDULER_WORKER_INDEX_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <optional>
 

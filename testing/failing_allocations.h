@@ -11,6 +11,8 @@
 #ifndef ROUSE_TESTING_FAILING_ALLOCATIONS_H_
 #define ROUSE_TESTING_FAILING_ALLOCATIONS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <new>
 #include <optional>
 #include <utility>

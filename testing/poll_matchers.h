@@ -15,6 +15,8 @@
 #ifndef ROUSE_TESTING_POLL_MATCHERS_H_
 #define ROUSE_TESTING_POLL_MATCHERS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string>
 #include <type_traits>
 

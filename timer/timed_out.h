@@ -16,6 +16,8 @@
 #ifndef ROUSE_TIMER_TIMED_OUT_H_
 #define ROUSE_TIMER_TIMED_OUT_H_
 
+#include "rouse/base/cxx20.h"
+
 #include "absl/status/status.h"
 
 namespace rouse {

@@ -51,6 +51,8 @@ def main():
             graph[label(source)].add(label(target))
     with open(kinds_file, encoding="utf-8") as file:
         libraries = {label(line.split()[-1]) for line in file if line.startswith("cc_library rule")}
+    # Every library depends on this one, which contains no code.
+    libraries.discard("//base:cxx20")
     wrong = 0
     for target, says in expected.items():
         found = summary(closure(graph, label(target)) & libraries)

@@ -35,7 +35,9 @@ The rules ensure the following, so that BUILD files do not have to:
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
 *   With clang, a test does not parse the headers of GoogleTest and Abseil again (precompiled_header.bzl).
-*   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models.
+*   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
+    depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
+    older standard.
 *   Every library `x` has a twin `x_model`, for models (see docs/guide/model.md): the same sources on
     the model checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only
     for a target that depends on it.
@@ -99,6 +101,9 @@ _MODEL_COPTS = ["-O2"]
 
 _MODEL = "//testing/model"
 
+# Has no twin, because its header contains no code.
+_CXX20 = "//base:cxx20"
+
 def _twin(label):
     """Returns the label of a library's twin, or `label` itself if the library has no twin."""
     if label.startswith("@") or label.startswith(_MODEL):
@@ -134,6 +139,7 @@ def rouse_cc_library(
       features: further features, for this target alone.
       **kwargs: as for cc_library.
     """
+    cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
         _include_all(
@@ -148,7 +154,7 @@ def rouse_cc_library(
         name = name,
         srcs = srcs + checks,
         hdrs = hdrs,
-        deps = deps,
+        deps = deps + cxx20,
         tags = tags,
         copts = _COPTS + (_MODEL_COPTS if checker else []) + copts,
         defines = defines + (_MODEL_DEFINES if checker else []),
@@ -161,7 +167,7 @@ def rouse_cc_library(
             name = name + "_model",
             srcs = srcs,
             hdrs = hdrs,
-            deps = [_twin(label) for label in deps] + model_deps,
+            deps = [_twin(label) for label in deps] + model_deps + cxx20,
             tags = tags + ["manual"],
             defines = defines + _MODEL_DEFINES,
             copts = _COPTS + _MODEL_COPTS + copts,

@@ -36,8 +36,17 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 # The flags of rouse_cc.bzl, without colours, so that a regular expression can match the output.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fdiagnostics-color=never"]
 
-def _compile(ctx, toolchain, output, define):
-    """Compiles the source; writes the compiler's messages, and a last line with the exit status."""
+def compile_for_messages(ctx, toolchain, src, output, defines = [], copts = []):
+    """Compiles a source; writes the compiler's messages, and a last line with the exit status.
+
+    Args:
+      ctx: the context of a rule with `deps`, and with the fragment and toolchain of rouse_cc_nc_test.
+      toolchain: the toolchain.
+      src: the source.
+      output: the file for the messages.
+      defines: names that the compilation defines.
+      copts: further flags, after those of the configuration.
+    """
     features = cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = toolchain,
@@ -51,19 +60,19 @@ def _compile(ctx, toolchain, output, define):
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
-        source_file = ctx.file.src.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + _COPTS,
+        source_file = src.path,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + _COPTS + copts,
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
         preprocessor_defines = depset(
-            ["ROUSE_NC_" + define] if define else [],
+            defines,
             transitive = [context.defines],
         ),
     )
     ctx.actions.run_shell(
         mnemonic = "CppNegativeCompile",
-        progress_message = "Compiling %s, which should fail" % output.short_path,
+        progress_message = "Compiling for the messages of %s" % output.short_path,
         command = 'out="$1"; shift; "$@" >"$out" 2>&1; echo "status $?" >>"$out"',
         arguments = [output.path, cc_common.get_tool_for_action(
             feature_configuration = features,
@@ -78,7 +87,7 @@ def _compile(ctx, toolchain, output, define):
             action_name = ACTION_NAMES.cpp_compile,
             variables = variables,
         ),
-        inputs = depset([ctx.file.src], transitive = [context.headers, toolchain.all_files]),
+        inputs = depset([src], transitive = [context.headers, toolchain.all_files]),
         outputs = [output],
     )
 
@@ -92,7 +101,7 @@ def _rouse_cc_nc_test_impl(ctx):
     lines = ["#!/usr/bin/env bash", "source " + ctx.file._judge.short_path]
 
     control = ctx.actions.declare_file(ctx.label.name + ".control")
-    _compile(ctx, toolchain, control, None)
+    compile_for_messages(ctx, toolchain, ctx.file.src, control)
     verdicts.append(control)
     lines.append("must_compile " + _quote(control.short_path))
 
@@ -103,7 +112,7 @@ def _rouse_cc_nc_test_impl(ctx):
     tried += [("must_tell_user", case, expect) for case, expect in ctx.attr.user_cases.items()]
     for judge, case, expect in tried:
         verdict = ctx.actions.declare_file("%s.%s" % (ctx.label.name, case))
-        _compile(ctx, toolchain, verdict, case)
+        compile_for_messages(ctx, toolchain, ctx.file.src, verdict, defines = ["ROUSE_NC_" + case])
         verdicts.append(verdict)
         lines.append(" ".join([
             judge,

@@ -16,6 +16,8 @@
 #ifndef ROUSE_WAKER_PARK_H_
 #define ROUSE_WAKER_PARK_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 
 #include "absl/time/time.h"

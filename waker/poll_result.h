@@ -19,6 +19,8 @@
 #ifndef ROUSE_WAKER_POLL_RESULT_H_
 #define ROUSE_WAKER_POLL_RESULT_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <functional>
 #include <memory>

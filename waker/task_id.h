@@ -16,6 +16,8 @@
 #ifndef ROUSE_WAKER_TASK_ID_H_
 #define ROUSE_WAKER_TASK_ID_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 #include <optional>
 #include <utility>

@@ -11,6 +11,8 @@
 #ifndef ROUSE_BASE_FRAME_FRAME_SIZE_CLASSES_H_
 #define ROUSE_BASE_FRAME_FRAME_SIZE_CLASSES_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -17,6 +17,8 @@
 #ifndef ROUSE_BASE_LOCK_BRIEF_LOCK_H_
 #define ROUSE_BASE_LOCK_BRIEF_LOCK_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/thread_mutex.h"

@@ -13,6 +13,8 @@
 #ifndef ROUSE_BASE_LOCK_PROCESS_BARRIER_H_
 #define ROUSE_BASE_LOCK_PROCESS_BARRIER_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/atomic.h"
 #else

@@ -13,6 +13,8 @@
 #ifndef ROUSE_BASE_LOCK_SPIN_HINT_H_
 #define ROUSE_BASE_LOCK_SPIN_HINT_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/testing/model/thread.h"
 #endif

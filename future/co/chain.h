@@ -38,6 +38,8 @@
 #ifndef ROUSE_FUTURE_CO_CHAIN_H_
 #define ROUSE_FUTURE_CO_CHAIN_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <coroutine>
 #include <cstddef>

@@ -50,6 +50,8 @@
 #ifndef ROUSE_FUTURE_CO_CO_H_
 #define ROUSE_FUTURE_CO_CO_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <coroutine>
 #include <cstdint>
 #include <memory>

@@ -31,6 +31,8 @@
 #ifndef ROUSE_FUTURE_CO_GEN_H_
 #define ROUSE_FUTURE_CO_GEN_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <coroutine>
 #include <cstdint>

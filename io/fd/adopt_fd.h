@@ -11,6 +11,8 @@
 #ifndef ROUSE_IO_FD_ADOPT_FD_H_
 #define ROUSE_IO_FD_ADOPT_FD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include "absl/status/status.h"
 
 namespace rouse::internal {

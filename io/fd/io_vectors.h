@@ -10,6 +10,8 @@
 #ifndef ROUSE_IO_FD_IO_VECTORS_H_
 #define ROUSE_IO_FD_IO_VECTORS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/uio.h>
 
 #include <cstddef>

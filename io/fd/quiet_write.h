@@ -11,6 +11,8 @@
 #ifndef ROUSE_IO_FD_QUIET_WRITE_H_
 #define ROUSE_IO_FD_QUIET_WRITE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/types.h>
 
 #include <string_view>

@@ -10,6 +10,8 @@
 #ifndef ROUSE_NET_SOCKET_SOCKET_OPTION_H_
 #define ROUSE_NET_SOCKET_SOCKET_OPTION_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string_view>
 
 #include "absl/status/status.h"

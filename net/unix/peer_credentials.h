@@ -14,6 +14,8 @@
 #ifndef ROUSE_NET_UNIX_PEER_CREDENTIALS_H_
 #define ROUSE_NET_UNIX_PEER_CREDENTIALS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/types.h>
 
 #include "absl/status/statusor.h"

@@ -14,6 +14,8 @@
 #ifndef ROUSE_NET_UNIX_UNIX_ADDR_H_
 #define ROUSE_NET_UNIX_UNIX_ADDR_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 

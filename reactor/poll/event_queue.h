@@ -13,6 +13,8 @@
 #ifndef ROUSE_REACTOR_POLL_EVENT_QUEUE_H_
 #define ROUSE_REACTOR_POLL_EVENT_QUEUE_H_
 
+#include "rouse/base/cxx20.h"
+
 #ifdef ROUSE_MODEL
 #include "rouse/reactor/poll/model_event_queue.h"
 #else

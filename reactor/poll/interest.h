@@ -15,6 +15,8 @@
 #ifndef ROUSE_REACTOR_POLL_INTEREST_H_
 #define ROUSE_REACTOR_POLL_INTEREST_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 #include <optional>
 

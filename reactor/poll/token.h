@@ -11,6 +11,8 @@
 #ifndef ROUSE_REACTOR_POLL_TOKEN_H_
 #define ROUSE_REACTOR_POLL_TOKEN_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 
 namespace rouse::reactor {

@@ -10,6 +10,8 @@
 #ifndef ROUSE_SCHEDULER_QUEUE_RUN_QUEUE_H_
 #define ROUSE_SCHEDULER_QUEUE_RUN_QUEUE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <utility>
 
 namespace rouse::scheduler {

@@ -11,6 +11,8 @@
 #ifndef ROUSE_SCHEDULER_QUEUE_RUN_STACK_H_
 #define ROUSE_SCHEDULER_QUEUE_RUN_STACK_H_
 
+#include "rouse/base/cxx20.h"
+
 namespace rouse::scheduler {
 
 // RunStack

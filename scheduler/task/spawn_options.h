@@ -12,6 +12,8 @@
 #ifndef ROUSE_SCHEDULER_TASK_SPAWN_OPTIONS_H_
 #define ROUSE_SCHEDULER_TASK_SPAWN_OPTIONS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string_view>
 
 namespace rouse {

@@ -11,6 +11,8 @@
 #ifndef ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
 #define ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string_view>
 
 #include "absl/base/attributes.h"

@@ -11,6 +11,8 @@
 #ifndef ROUSE_SYNC_LOCK_LOCK_GUARD_H_
 #define ROUSE_SYNC_LOCK_LOCK_GUARD_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <memory>
 #include <utility>
 

@@ -15,6 +15,8 @@
 #ifndef ROUSE_TESTING_INTERNAL_COUNTED_H_
 #define ROUSE_TESTING_INTERNAL_COUNTED_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <atomic>
 #include <utility>
 

@@ -14,6 +14,8 @@
 #ifndef ROUSE_TESTING_INTERNAL_FAILING_CALLS_H_
 #define ROUSE_TESTING_INTERNAL_FAILING_CALLS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <initializer_list>
 
 #include "absl/functional/function_ref.h"

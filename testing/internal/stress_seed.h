@@ -13,6 +13,8 @@
 #ifndef ROUSE_TESTING_INTERNAL_STRESS_SEED_H_
 #define ROUSE_TESTING_INTERNAL_STRESS_SEED_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>

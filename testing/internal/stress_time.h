@@ -12,6 +12,8 @@
 #ifndef ROUSE_TESTING_INTERNAL_STRESS_TIME_H_
 #define ROUSE_TESTING_INTERNAL_STRESS_TIME_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"

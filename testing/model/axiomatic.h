@@ -32,6 +32,8 @@
 #ifndef ROUSE_TESTING_MODEL_AXIOMATIC_H_
 #define ROUSE_TESTING_MODEL_AXIOMATIC_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <atomic>
 #include <cstdint>
 #include <set>

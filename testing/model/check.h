@@ -30,6 +30,8 @@
 #ifndef ROUSE_TESTING_MODEL_CHECK_H_
 #define ROUSE_TESTING_MODEL_CHECK_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstdint>
 #include <source_location>
 #include <string>

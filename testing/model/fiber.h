@@ -13,6 +13,8 @@
 #ifndef ROUSE_TESTING_MODEL_FIBER_H_
 #define ROUSE_TESTING_MODEL_FIBER_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <functional>
 #include <memory>
 

@@ -11,6 +11,8 @@
 #ifndef ROUSE_TESTING_MODEL_HEAP_H_
 #define ROUSE_TESTING_MODEL_HEAP_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <vector>
 

@@ -14,6 +14,8 @@
 #ifndef ROUSE_TESTING_MODEL_MUTATION_H_
 #define ROUSE_TESTING_MODEL_MUTATION_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <atomic>
 #include <cstdint>
 #include <set>

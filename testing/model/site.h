@@ -11,6 +11,8 @@
 #ifndef ROUSE_TESTING_MODEL_SITE_H_
 #define ROUSE_TESTING_MODEL_SITE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <source_location>
 #include <string>
 

@@ -22,6 +22,8 @@
 #ifndef ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
 #define ROUSE_TESTING_MODEL_SPIN_WATCHER_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <source_location>

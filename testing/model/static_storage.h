@@ -11,6 +11,8 @@
 #ifndef ROUSE_TESTING_MODEL_STATIC_STORAGE_H_
 #define ROUSE_TESTING_MODEL_STATIC_STORAGE_H_
 
+#include "rouse/base/cxx20.h"
+
 namespace rouse::model {
 
 // InStaticStorage

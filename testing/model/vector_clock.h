@@ -10,6 +10,8 @@
 #ifndef ROUSE_TESTING_MODEL_VECTOR_CLOCK_H_
 #define ROUSE_TESTING_MODEL_VECTOR_CLOCK_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -18,6 +18,8 @@
 #ifndef ROUSE_TIMER_HEAP_KEY_HEAP_H_
 #define ROUSE_TIMER_HEAP_KEY_HEAP_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
