@@ -7,6 +7,7 @@ rouse_library(base
     base/atomic.h
     base/cell.h
     base/cpu_quota.h
+    base/cxx20.h
     base/cycle_clock.h
     base/error_for.h
     base/exceptions.h
@@ -233,6 +234,7 @@ rouse_library(net
     absl::statusor
     absl::strings
     absl::time
+    rouse::base
     rouse::future
     rouse::io
     rouse::reactor
@@ -338,6 +340,7 @@ rouse_library(rouse
   HEADERS
     rouse.h
   DEPS
+    rouse::base
     rouse::future
     rouse::io
     rouse::net
@@ -627,6 +630,7 @@ rouse_library(testing_failing_allocations
     testing/failing_allocations.cc
   DEPS
     absl::config
+    rouse::base
 )
 
 rouse_library(testing_model
@@ -696,6 +700,7 @@ rouse_library(testing_model
     absl::str_format
     absl::strings
     absl::time
+    rouse::base
 )
 
 rouse_library(timer

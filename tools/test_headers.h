@@ -1,9 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers of other projects that most tests include; see
-// precompiled_header.bzl. A test includes what it uses all the same, because
-// g++ and clang-tidy compile it without this header.
+// Precompiled for all tests: headers of other projects (see
+// precompiled_header.bzl). A test must still include the headers of its names,
+// because g++ and clang-tidy compile tests without the precompiled header.
 
 // NOLINTBEGIN(llvm-header-guard)
 #include <atomic>
