@@ -1,160 +1,25 @@
 """Runs the echo server for the tests in this folder."""
 
-import re
-import resource
+import pathlib
 import select
-import signal
-import socket
-import subprocess
 import sys
-import threading
 import time
-import unittest
 
-# How long the tests wait for an event before they fail, in seconds. The time is long, for a busy
-# machine and for sanitizers. A test that passes never waits this long.
-DEADLINE = 60.0
-
-LOCALHOST = "127.0.0.1"
-
-_LISTENING = re.compile(r"echo: listening on 127\.0\.0\.1:(\d+)\n")
-_TOTALS = re.compile(r"echo: served (\d+) connections, echoed (\d+) bytes\n")
-
-_binary = None
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
+import server
+from server import DEADLINE, LOCALHOST, main, receive
 
 
-def main():
-    """Runs the tests of the script: its first argument is the server's binary."""
-    global _binary
-    _binary = sys.argv.pop(1)
-    # A thousand connections and the other descriptors come near 1,024, the initial limit of many
-    # systems.
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    unittest.main(verbosity=2)
+class Server(server.Server):
+    """A running echo server. The totals are the numbers of connections and of echoed bytes."""
 
-
-class Lines:
-    """Collects the lines that a process writes to a pipe."""
-
-    def __init__(self, pipe):
-        self._pipe = pipe
-        self._lines = []
-        self._ended = False
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self):
-        with self._pipe:
-            for line in self._pipe:
-                with self._changed:
-                    self._lines.append(line)
-                    self._changed.notify_all()
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
-
-    def so_far(self):
-        with self._changed:
-            return list(self._lines)
-
-    def wait(self, count):
-        """Waits for `count` lines, the end, or the deadline. Returns the lines so far."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._ended or len(self._lines) >= count, DEADLINE)
-            return list(self._lines)
-
-    def wait_for_end(self):
-        self._reader.join(DEADLINE)
-        return self.so_far()
-
-
-class Server:
-    """A running echo server. The system chooses the port unless the flags name a port."""
-
-    def __init__(self, test, *flags, max_descriptors=None):
-        self._test = test
-        self._has_ended = False
-        command = [_binary, "--port=0", *flags]
-        if max_descriptors is not None:
-            command = ["sh", "-c", f'ulimit -n {max_descriptors} && exec "$@"', "sh", *command]
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.stdout = Lines(self.process.stdout)
-        self.stderr = Lines(self.process.stderr)
-        test.addCleanup(self._clean_up)
-
-    def _clean_up(self):
-        """Ends the server, and prints its errors if the test has failed before the server ended."""
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        if not self._has_ended:
-            print("the server wrote:", "".join(self.stderr.wait_for_end()), flush=True)
-
-    @property
-    def port(self):
-        lines = self.stdout.wait(1)
-        listening = _LISTENING.fullmatch(lines[0]) if lines else None
-        if listening is None:
-            self._test.fail(f"the server does not listen; it printed {lines}, {self.stderr.so_far()}")
-        return int(listening[1])
-
-    def connect(self):
-        connection = socket.create_connection((LOCALHOST, self.port), timeout=DEADLINE)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._test.addCleanup(connection.close)
-        return connection
-
-    def signal(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-
-    def wait_for_exit(self):
-        """Waits for the server to end. Returns the exit status and the text of stderr."""
-        try:
-            status = self.process.wait(DEADLINE)
-        except subprocess.TimeoutExpired:
-            self._test.fail(f"the server does not end; it wrote {self.stderr.so_far()}")
-        self._has_ended = True
-        return status, "".join(self.stderr.wait_for_end())
-
-    def finish(self, stderr=""):
-        """Waits for a successful end. Returns the numbers of served connections and echoed bytes."""
-        status, errors = self.wait_for_exit()
-        self._test.assertEqual(status, 0, errors)
-        self._test.assertRegex(errors, f"^{stderr}$")
-        lines = self.stdout.wait_for_end()
-        self._test.assertEqual(len(lines), 2, lines)
-        totals = _TOTALS.fullmatch(lines[1])
-        self._test.assertIsNotNone(totals, lines)
-        return int(totals[1]), int(totals[2])
-
-    def stop(self, stderr=""):
-        """Sends SIGTERM, and calls `finish()`."""
-        self.signal()
-        return self.finish(stderr)
+    totals = r"echo: served (\d+) connections, echoed (\d+) bytes"
 
 
 def echo(connection, message):
     """Sends a message. Returns as many bytes of the answer, or fewer if the connection ends."""
     connection.sendall(message)
     return receive(connection, len(message))
-
-
-def receive(connection, size):
-    received = bytearray()
-    while len(received) < size:
-        data = connection.recv(size - len(received))
-        if not data:
-            break
-        received += data
-    return bytes(received)
 
 
 def is_readable(connection):
