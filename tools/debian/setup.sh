@@ -30,7 +30,7 @@ apt() {
 
 # The bazel-* packages override WORKSPACE's repositories of the same names. clang uses g++'s headers and
 # libraries. llvm-19 names the functions in a sanitizer's report. socat is a client in the tests of
-# //examples/echo.
+# //examples.
 readonly packages=(
   bazel-bootstrap bazel-rules-java bazel-skylib
   clang-19 libclang-rt-19-dev lld-19 llvm-19 g++
