@@ -200,6 +200,7 @@ def rouse_cc_test(
         srcs = None,
         size = "small",
         main = True,
+        precompiled = True,
         deps = [],
         tags = [],
         copts = [],
@@ -217,6 +218,8 @@ def rouse_cc_test(
       srcs: sources; by default `NAME.cc`.
       size: as for cc_test.
       main: whether GoogleTest's main() is linked. False if the sources have their own main().
+      precompiled: whether clang reads the headers of GoogleTest and Abseil from //tools:test_headers. False
+        if the sources must be the first to include one of these headers.
       deps: the libraries that the sources include, except GoogleTest.
       tags: as for cc_test.
       copts: further flags, for this target alone.
@@ -228,14 +231,14 @@ def rouse_cc_test(
         name = name,
         srcs = _own_source(name, srcs),
         size = size,
-        copts = _COPTS + select({
+        copts = _COPTS + (select({
             "//tools:clang": precompiled_header_copts(_TEST_HEADERS),
             "//conditions:default": [],
-        }) + copts,
+        }) if precompiled else []) + copts,
         features = _FEATURES + features,
         linkstatic = True,
         tags = tags + ["block-network"],
-        deps = deps + gtest + [_TEST_HEADERS],
+        deps = deps + gtest + ([_TEST_HEADERS] if precompiled else []),
         **kwargs
     )
 
