@@ -166,16 +166,18 @@ class Page:
         data = text.encode().decode("unicode_escape").encode()
         connection = socket.create_connection(("127.0.0.1", int(self.port)), DEADLINE)
         connection.sendall(data)
-        self.replies = connection.makefile(encoding="utf-8")
+        replies = connection.makefile(encoding="utf-8")
         if not ends_input:
-            self.connection = connection  # keeps the connection open
+            # Both objects keep the connection open.
+            self.connection = connection
+            self.replies = replies
             return self.next_replies(expected)
         connection.shutdown(socket.SHUT_WR)
-        with connection, self.replies as replies:
+        with connection, replies:
             return replies.read().splitlines()
 
     def next_replies(self, expected):
-        """Returns as many replies of the last connection as are expected."""
+        """Returns as many replies of the connection that is open as are expected."""
         return [self.replies.readline().rstrip("\n") for _ in expected]
 
     def perform(self, command, expected):
