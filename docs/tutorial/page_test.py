@@ -157,7 +157,9 @@ class Page:
             arguments = [self.port]
         program = Program(self.binary, arguments)
         self.status = program.wait_for_end()
-        if self.status == -signal.SIGABRT and any("panic" in line.lower() for line in program.lines):
+        if self.status == -signal.SIGABRT and any(
+            line.startswith("rouse: ") for line in program.lines
+        ):
             # A build without exceptions aborts at a panic.
             self.can_panic = False
         return program.lines

@@ -14,8 +14,7 @@
 #include "store.h"
 
 TEST(Serve, EndsAConnectionThatIsIdleForFiveSeconds) {
-  rouse::Runtime runtime = rouse::PausedRuntime();
-  auto test = []() -> rouse::Co<> {
+  rouse::PausedRuntime().BlockOn([]() -> rouse::Co<> {
     auto [client, server] = rouse::Duplex(1024);
     rouse::JoinHandle<absl::Status> serving =
         rouse::Spawn(Serve(std::move(server), StartStore()));
@@ -27,6 +26,5 @@ TEST(Serve, EndsAConnectionThatIsIdleForFiveSeconds) {
     std::string output;
     (void)co_await rouse::ReadToEnd(client, output);
     EXPECT_EQ(output, "OK\r\nERR idle for 5s\r\n");
-  };
-  runtime.BlockOn(test);
+  });
 }

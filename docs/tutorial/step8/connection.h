@@ -62,7 +62,8 @@ rouse::Co<absl::Status> Serve(S stream, Store store,
   rouse::Framed frames(std::move(stream), WordsCodec());
   auto end = co_await stop.RunUntilCancelled(Talk(frames, store));
   if (end.has_value()) co_return *end;
-  co_return co_await rouse::Timeout(kSend, frames.Send(Words{"BYE"}));
+  Words bye = {"BYE"};
+  co_return co_await rouse::Timeout(kSend, frames.Send(std::move(bye)));
 }
 
 #endif  // CONNECTION_H_

@@ -14,8 +14,7 @@
 #include "store.h"
 
 TEST(Serve, EndsAConnectionThatIsIdleForFiveSeconds) {
-  rouse::Runtime runtime = rouse::PausedRuntime();
-  auto test = []() -> rouse::Co<> {
+  rouse::PausedRuntime().BlockOn([]() -> rouse::Co<> {
     auto [client, server] = rouse::Duplex(1024);
     rouse::JoinHandle<absl::Status> serving =
         rouse::Spawn(Serve(std::move(server), StartStore()));
@@ -27,13 +26,11 @@ TEST(Serve, EndsAConnectionThatIsIdleForFiveSeconds) {
     std::string output;
     (void)co_await rouse::ReadToEnd(client, output);
     EXPECT_EQ(output, "OK\r\nERR idle for 5s\r\n");
-  };
-  runtime.BlockOn(test);
+  });
 }
 
 TEST(Serve, SaysByeWhenTheServerEnds) {
-  rouse::Runtime runtime = rouse::PausedRuntime();
-  auto test = []() -> rouse::Co<> {
+  rouse::PausedRuntime().BlockOn([]() -> rouse::Co<> {
     auto [client, server] = rouse::Duplex(1024);
     rouse::CancellationToken stop;
     rouse::Spawn(Serve(std::move(server), StartStore(), stop)).Detach();
@@ -43,6 +40,5 @@ TEST(Serve, SaysByeWhenTheServerEnds) {
     std::string output;
     (void)co_await rouse::ReadToEnd(client, output);
     EXPECT_EQ(output, "NIL\r\nSUBSCRIBED\r\nBYE\r\n");
-  };
-  runtime.BlockOn(test);
+  });
 }
