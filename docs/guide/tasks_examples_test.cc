@@ -41,7 +41,7 @@
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_tracker.h"
-#include "rouse/signal/signal.h"
+#include "rouse/signal/shutdown_signal.h"
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
@@ -138,38 +138,24 @@ rouse::Co<absl::Status> Accept(rouse::TcpListener listener,
                                rouse::TaskTracker connections,
                                rouse::CancellationToken stop) {
   for (;;) {
-    std::optional<absl::StatusOr<rouse::TcpListener::Accepted>> accepted =
-        co_await stop.RunUntilCancelled(listener.Accept());
-    if (!accepted.has_value()) co_return absl::OkStatus();
-    if (!accepted->ok()) co_return accepted->status();
-    connections.Spawn(Talk(std::move((*accepted)->stream), stop)).Detach();
+    rouse::TcpListener::Accepted accepted =
+        co_await rouse::OrReturn(listener.Accept());
+    connections.Spawn(Talk(std::move(accepted.stream), stop)).Detach();
   }
 }
 
-rouse::Co<> CancelAtSignal(rouse::Signal interrupt, rouse::Signal terminate,
-                           rouse::CancellationToken stop) {
-  (void)co_await rouse::Race(interrupt.Recv(), terminate.Recv());
-  stop.Cancel();
-}
-
 rouse::Co<absl::Status> Main(rouse::TcpListener listener) {
-  rouse::Signal interrupt =
-      co_await rouse::OrReturn(rouse::Signal::Create(SIGINT));
-  rouse::Signal terminate =
-      co_await rouse::OrReturn(rouse::Signal::Create(SIGTERM));
   rouse::CancellationToken stop;
-  rouse::Spawn(CancelAtSignal(std::move(interrupt), std::move(terminate), stop))
-      .Detach();
-
-  // 1. No new connections.
   rouse::TaskTracker connections;
-  absl::Status accepted =
-      co_await Accept(std::move(listener), connections, stop);
+  // 1. No new connections: the signal cancels `Accept()`, which closes the
+  //    listener.
+  absl::Status stopped = co_await rouse::Race(
+      Accept(std::move(listener), connections, stop), rouse::ShutdownSignal());
   // 2. Tell the existing connections, too. Wait for them, but not forever.
   stop.Cancel();
   connections.Close();
   (void)co_await rouse::Timeout(absl::Minutes(1), connections.Wait());
-  co_return accepted;
+  co_return stopped;
 }
 
 absl::Status Serve(rouse::Runtime runtime, rouse::TcpListener listener) {
