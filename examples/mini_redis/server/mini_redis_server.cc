@@ -18,10 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/log_severity.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
+#include "absl/log/globals.h"
 #include "absl/log/initialize.h"
 #include "absl/log/log.h"
 #include "absl/status/status.h"
@@ -231,6 +233,7 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "A server that speaks the protocol of Redis, see README.md.");
   absl::InitializeLog();
+  absl::SetStderrThreshold(absl::LogSeverity::kInfo);
   const absl::Status status = mini_redis::Run(argc, argv);
   if (status.ok()) return EXIT_SUCCESS;
   std::cerr << "mini_redis_server: " << status.message() << "\n";

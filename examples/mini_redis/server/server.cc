@@ -3,6 +3,7 @@
 
 #include "rouse/examples/mini_redis/server/server.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -47,10 +48,10 @@ constexpr absl::Duration kKeepAlive = absl::Minutes(5);
 constexpr absl::Duration kLastGrace = absl::Seconds(10);
 
 rouse::Co<> ServeWithPermit(std::shared_ptr<Service> service,
-                            rouse::TcpListener::Accepted accepted,
+                            rouse::TcpListener::Accepted accepted, uint64_t id,
                             rouse::Semaphore::OwnedPermit) {
   std::string address = accepted.peer.ToString();
-  co_await ServeConnection(std::move(service), std::move(accepted.stream),
+  co_await ServeConnection(std::move(service), std::move(accepted.stream), id,
                            std::move(address));
 }
 
@@ -85,7 +86,8 @@ void Server::Serve(rouse::TcpListener::Accepted accepted) {
   keep_alive.idle = kKeepAlive;
   (void)accepted.stream.SetKeepAlive(keep_alive);
   connections_
-      .Spawn(ServeWithPermit(service_, std::move(accepted), *std::move(permit)))
+      .Spawn(ServeWithPermit(service_, std::move(accepted),
+                             service_->TakeClientId(), *std::move(permit)))
       .Detach();
 }
 

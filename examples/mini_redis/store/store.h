@@ -56,7 +56,8 @@ class Store {
 
   // Returns the log, or null.
   AppendLog* log() const { return log_; }
-  // Attaches the log after a replay. The caller still has the store for itself.
+  // Detaches the log during a replay, and attaches the log again. The caller
+  // has the store for itself.
   void SetLog(AppendLog* log) { log_ = log; }
 
   // Logs a command that has changed database `db`.

@@ -22,6 +22,14 @@ enum CommandFlag : uint8_t {
   kTransaction = 1 << 4,  // runs in a transaction instead of being queued
 };
 
+// Which arguments are keys: the first, the last (negative positions count from
+// the end), and the distance from one key to the next. Clients ask for this.
+struct KeyRange {
+  int first;
+  int last;
+  int step;
+};
+
 // CommandSpec
 //
 // A command. `arity` is the number of arguments, including the name, or the
@@ -31,6 +39,7 @@ struct CommandSpec {
   int arity;
   uint8_t flags;
   void (*run)(CommandContext&);
+  KeyRange keys;
 };
 
 // Returns the command of a name in any case, or null.

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "rouse/examples/mini_redis/resp/command.h"
 #include "rouse/examples/mini_redis/resp/reply_writer.h"
@@ -63,6 +64,20 @@ std::string Refusal(const Client& client, const CommandSpec* spec,
   return "";
 }
 
+// Replies that a command was refused. In a transaction, EXEC fails then. A
+// refused EXEC ends the transaction, and replies like this even without one.
+void Refuse(Client& client, const CommandSpec* spec, std::string_view refusal) {
+  resp::ReplyWriter reply(client.out, client.protocol);
+  if (spec != nullptr && spec->name == "exec") {
+    LeaveTransaction(client);
+    (void)absl::ConsumePrefix(&refusal, "ERR ");
+    return reply.Error(
+        absl::StrCat("EXECABORT Transaction discarded because of: ", refusal));
+  }
+  client.transaction_is_broken = client.in_transaction;
+  reply.Error(refusal);
+}
+
 // Queues a command for EXEC. The queue may not take more memory than replies.
 void Queue(const Service& service, Client& client, const CommandSpec& spec,
            const resp::Command& command) {
@@ -94,8 +109,7 @@ void Execute(Service& service, Client& client, const resp::Command& command) {
   ++service.stats.commands;
   const CommandSpec* const spec = FindCommand(command[0]);
   if (std::string refusal = Refusal(client, spec, command); !refusal.empty()) {
-    client.transaction_is_broken = client.in_transaction;
-    return resp::ReplyWriter(client.out, client.protocol).Error(refusal);
+    return Refuse(client, spec, refusal);
   }
   client.last_command = spec;
   if (service.monitors.receiver_count() > 0) {
@@ -172,6 +186,7 @@ absl::StatusOr<Replayed> ReplayInto(Service& service, DiskLogFile& file) {
   Client client(/*id=*/0, /*address=*/"", rouse::CancellationToken());
   {
     const absl::MutexLock lock(&service.store.mu());
+    service.store.SetLog(nullptr);
     service.store.keyspace().HoldExpiry(true);
   }
   auto run = [&service, &client](const resp::Command& command) {
@@ -194,6 +209,7 @@ absl::StatusOr<Replayed> ReplayInto(Service& service, DiskLogFile& file) {
   absl::StatusOr<Replayed> replayed = ReplayLog(file, run);
   const absl::MutexLock lock(&service.store.mu());
   service.store.keyspace().HoldExpiry(false);
+  service.store.SetLog(service.log.get());
   return replayed;
 }
 

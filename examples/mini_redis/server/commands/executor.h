@@ -39,7 +39,7 @@ void Disconnect(Service& service, Client& client)
 // Returns the text of the reply to a change that the log cannot take.
 std::string LogError(const absl::Status& error);
 
-// Runs the commands of a log, before the log is attached to the store.
+// Runs the commands of a log. The changes are not logged again.
 absl::StatusOr<Replayed> ReplayInto(Service& service, DiskLogFile& file);
 
 }  // namespace mini_redis

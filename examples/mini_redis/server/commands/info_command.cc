@@ -41,7 +41,6 @@ std::string PersistenceSection(CommandContext& c) {
   return absl::StrCat("loading:0\r\naof_enabled:", log == nullptr ? 0 : 1,
                       "\r\naof_last_write_status:",
                       log == nullptr || log->error().ok() ? "ok" : "err",
-                      "\r\naof_current_size:", log == nullptr ? 0 : log->end(),
                       "\r\n");
 }
 

@@ -88,8 +88,13 @@ void PUnsubscribe(CommandContext& c) {
 }
 
 void Publish(CommandContext& c) {
-  c.reply().Integer(
-      static_cast<int64_t>(c.service().pubsub.Publish(c.arg(1), c.arg(2))));
+  const size_t receivers = c.service().pubsub.Publish(c.arg(1), c.arg(2));
+  // A message to the publisher itself comes before the reply, as in Redis.
+  Client& client = c.client();
+  if (client.subscriber.has_value()) {
+    client.subscriber->TakeMessages(client.protocol, c.reply().out());
+  }
+  c.reply().Integer(static_cast<int64_t>(receivers));
 }
 
 void PubSub(CommandContext& c) {

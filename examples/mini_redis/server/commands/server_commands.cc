@@ -100,6 +100,22 @@ void ConfigSet(CommandContext& c) {
   c.reply().Ok();
 }
 
+void ReplyDetails(CommandContext& c, const CommandSpec& spec) {
+  std::vector<std::string_view> flags;
+  if ((spec.flags & kRead) != 0) flags.push_back("readonly");
+  if ((spec.flags & kWrite) != 0) flags.push_back("write");
+  if ((spec.flags & kPubSub) != 0) flags.push_back("pubsub");
+  if ((spec.flags & kNoMulti) != 0) flags.push_back("no_multi");
+  c.reply().ArrayHeader(6);
+  c.reply().Bulk(spec.name);
+  c.reply().Integer(spec.arity);
+  c.reply().SetHeader(flags.size());
+  for (std::string_view flag : flags) c.reply().SimpleString(flag);
+  c.reply().Integer(spec.keys.first);
+  c.reply().Integer(spec.keys.last);
+  c.reply().Integer(spec.keys.step);
+}
+
 }  // namespace
 
 void Config(CommandContext& c) {
@@ -118,19 +134,28 @@ void Config(CommandContext& c) {
   }
 }
 
-// The details of commands are left out: clients treat an empty list as "nothing
-// known".
 void Command(CommandContext& c) {
-  if (c.size() == 1) return c.reply().ArrayHeader(0);
-  if (c.ArgIs(1, "COUNT") && c.size() == 2) {
+  if (c.size() == 1) {
+    c.reply().ArrayHeader(AllCommands().size());
+    for (const CommandSpec& spec : AllCommands()) ReplyDetails(c, spec);
+  } else if (c.ArgIs(1, "COUNT") && c.size() == 2) {
     c.reply().Integer(static_cast<int64_t>(AllCommands().size()));
   } else if (c.ArgIs(1, "LIST") && c.size() == 2) {
     c.reply().ArrayHeader(AllCommands().size());
     for (const CommandSpec& spec : AllCommands()) c.reply().Bulk(spec.name);
-  } else if (c.ArgIs(1, "DOCS")) {
-    c.reply().MapHeader(0);
   } else if (c.ArgIs(1, "INFO")) {
-    c.reply().ArrayHeader(0);
+    c.reply().ArrayHeader(c.size() - 2);
+    for (size_t i = 2; i < c.size(); ++i) {
+      const CommandSpec* const spec = FindCommand(c.arg(i));
+      if (spec == nullptr) {
+        c.reply().NullArray();
+      } else {
+        ReplyDetails(c, *spec);
+      }
+    }
+  } else if (c.ArgIs(1, "DOCS")) {
+    // Clients take an empty reply for "nothing is known".
+    c.reply().MapHeader(0);
   } else {
     c.UnknownSubcommand();
   }

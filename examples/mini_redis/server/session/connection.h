@@ -7,13 +7,15 @@
 //
 // Serves a client on a stream of bytes: a TcpStream, or a Duplex in tests.
 //
-//   tracker.Spawn(ServeConnection(service, std::move(stream), "10.0.0.1:5000"))
+//   tracker.Spawn(ServeConnection(service, std::move(stream),
+//                               service->TakeClientId(), "10.0.0.1:5000"))
 //       .Detach();
 
 #ifndef ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_CONNECTION_H_
 #define ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_CONNECTION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,8 +58,8 @@ template <class Stream>
 class Connection {
  public:
   // The service and the stream must outlive the connection.
-  Connection(Service& service, Stream& stream, std::string address)
-      : session_(service, std::move(address)),
+  Connection(Service& service, Stream& stream, uint64_t id, std::string address)
+      : session_(service, id, std::move(address)),
         stream_(stream),
         requests_(stream, RequestCodec(service.options.request_limits)) {}
   Connection(const Connection&) = delete;
@@ -197,11 +199,11 @@ class Connection {
 };
 
 // Serves a client until the client, the server or an error ends the connection.
-// `address` names the client in CLIENT LIST.
+// `id` is from `Service::TakeClientId()`, and `address` is the client's.
 template <class Stream>
 rouse::Co<> ServeConnection(std::shared_ptr<Service> service, Stream stream,
-                            std::string address) {
-  Connection<Stream> connection(*service, stream, std::move(address));
+                            uint64_t id, std::string address) {
+  Connection<Stream> connection(*service, stream, id, std::move(address));
   co_await connection.Run();
 }
 

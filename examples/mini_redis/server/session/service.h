@@ -6,6 +6,7 @@
 #ifndef ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_SERVICE_H_
 #define ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_SERVICE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -58,12 +59,18 @@ class Service {
   Service(const rouse::wheel::Handle& timer, ServiceOptions service_options,
           std::unique_ptr<AppendLog> append_log);
 
+  // Returns the id of a new client. Ids are in the order of the calls, so the
+  // clients of CLIENT LIST are in the order in which they connected.
+  uint64_t TakeClientId() {
+    // Relaxed: the number orders nothing else.
+    return last_client_id_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
   const ServiceOptions options;
   const std::unique_ptr<AppendLog> log;
   Store store;
   PubSub pubsub;
   absl::btree_map<uint64_t, Client*> clients;  // by id
-  uint64_t last_client_id = 0;
   Stats stats;
   const rouse::Instant started;
 
@@ -74,6 +81,9 @@ class Service {
   const rouse::CancellationToken stop;
   // Parent of the tokens that end connections at once.
   const rouse::CancellationToken kill_all;
+
+ private:
+  std::atomic<uint64_t> last_client_id_{0};
 };
 
 }  // namespace mini_redis

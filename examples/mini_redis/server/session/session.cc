@@ -29,17 +29,11 @@ namespace {
 // Largest size of an empty buffer.
 constexpr size_t kKeptSize = 131072;  // bytes
 
-uint64_t NextClientId(Service& service) {
-  const absl::MutexLock lock(&service.store.mu());
-  return ++service.last_client_id;
-}
-
 }  // namespace
 
-Session::Session(Service& service, std::string address)
+Session::Session(Service& service, uint64_t id, std::string address)
     : service_(service),
-      client_(NextClientId(service), std::move(address),
-              service.kill_all.ChildToken()),
+      client_(id, std::move(address), service.kill_all.ChildToken()),
       killed_(client_.kill.Cancelled()),
       stopped_(service.stop.Cancelled()) {
   const absl::MutexLock lock(&service_.store.mu());

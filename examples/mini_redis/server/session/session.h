@@ -6,6 +6,7 @@
 #ifndef ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_SESSION_H_
 #define ROUSE_EXAMPLES_MINI_REDIS_SERVER_SESSION_SESSION_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ namespace mini_redis {
 // the session exists. For one thread at a time.
 class Session {
  public:
-  Session(Service& service, std::string address);
+  // `id` is from `Service::TakeClientId()`.
+  Session(Service& service, uint64_t id, std::string address);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

@@ -297,7 +297,9 @@ TEST_F(CommandsTest, Server) {
             "'nosuch'\r\n");
   EXPECT_EQ(client.Ask("CONFIG RESETSTAT"), "+OK\r\n");
   EXPECT_EQ(client.Ask("COMMAND DOCS"), "*0\r\n");
-  EXPECT_THAT(client.Ask("COMMAND COUNT"), HasSubstr(":"));
+  EXPECT_EQ(client.Ask("COMMAND INFO nosuch mset"),
+            "*2\r\n*-1\r\n*6\r\n$4\r\nmset\r\n:-3\r\n*1\r\n+write\r\n"
+            ":1\r\n:-1\r\n:2\r\n");
   client.Ask("SET k v EX 10");
   EXPECT_THAT(client.Ask("INFO keyspace"),
               HasSubstr("# Keyspace\r\ndb0:keys=1,expires=1\r\n"));

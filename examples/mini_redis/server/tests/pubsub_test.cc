@@ -57,7 +57,7 @@ TEST_F(PubSubTest, PushesToASubscriberOfVersion3) {
             ">3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n");
   EXPECT_EQ(client.Ask("GET k"), "_\r\n");
   const std::string both = client.Ask("PUBLISH a x");
-  EXPECT_EQ(both, ":1\r\n>3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n");
+  EXPECT_EQ(both, ">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n:1\r\n");
 }
 
 TEST_F(PubSubTest, KeepsTheOrderAcrossChannels) {

@@ -130,9 +130,12 @@ class ReplayPropertyTest : public testing::TestWithParam<int> {
     absl::StatusOr<std::shared_ptr<DiskLogFile>> file =
         DiskLogFile::Open(path_);
     if (!file.ok()) return file.status();
-    const std::shared_ptr<Service> service = MakeService(nullptr);
+    const std::shared_ptr<Service> service =
+        MakeService(std::make_unique<AppendLog>(*file, Fsync::kNever));
     const absl::StatusOr<Replayed> replayed = ReplayInto(*service, **file);
     if (!replayed.ok()) return replayed.status();
+    // A replay logs nothing.
+    EXPECT_EQ(service->log->end(), 0u);
     return StateOf(*service);
   }
 

@@ -55,8 +55,9 @@ class ServerTest : public testing::Test {
                                         std::unique_ptr<AppendLog> log) {
     service_ = std::make_shared<Service>(runtime_.handle().timer(),
                                          std::move(options), std::move(log));
-    absl::StatusOr<rouse::TcpListener> listener = rouse::TcpListener::Bind(
-        rouse::SocketAddr::Localhost(0), runtime_.handle().reactor());
+    const rouse::EnterGuard enter = runtime_.Enter();
+    absl::StatusOr<rouse::TcpListener> listener =
+        rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0));
     EXPECT_TRUE(listener.ok()) << listener.status();
     address_ = listener->local_addr().value();
     return runtime_.Spawn(RunServer(Server(*std::move(listener), service_)));

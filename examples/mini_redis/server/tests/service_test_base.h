@@ -42,10 +42,9 @@ namespace mini_redis {
 // A client of a service, whose connection is a task of the runtime.
 class TestClient {
  public:
-  TestClient(rouse::Runtime& runtime, std::shared_ptr<Service> service,
+  TestClient(rouse::Runtime& runtime, const std::shared_ptr<Service>& service,
              size_t capacity, int number)
-      : TestClient(runtime, std::move(service), rouse::Duplex(capacity),
-                   number) {}
+      : TestClient(runtime, service, rouse::Duplex(capacity), number) {}
 
   // Sends a line, and returns the bytes of the reply. REQUIRES: the server
   // replies at once.
@@ -79,13 +78,13 @@ class TestClient {
   }
 
  private:
-  TestClient(rouse::Runtime& runtime, std::shared_ptr<Service> service,
+  TestClient(rouse::Runtime& runtime, const std::shared_ptr<Service>& service,
              std::pair<rouse::DuplexStream, rouse::DuplexStream> ends,
              int number)
       : runtime_(&runtime),
         stream_(std::make_unique<rouse::DuplexStream>(std::move(ends.first))),
-        task_(runtime.Spawn(ServeConnection(std::move(service),
-                                            std::move(ends.second),
+        task_(runtime.Spawn(ServeConnection(service, std::move(ends.second),
+                                            service->TakeClientId(),
                                             absl::StrCat("test:", number)))) {}
 
   void Settle() {

@@ -57,6 +57,15 @@ TEST_F(TransactionsTest, AbortsAfterAnErrorWhileQueuing) {
   }
 }
 
+TEST_F(TransactionsTest, EndsWithAnExecThatIsRefused) {
+  TestClient client = Connect();
+  client.Ask("MULTI");
+  EXPECT_EQ(client.Ask("EXEC now"),
+            "-EXECABORT Transaction discarded because of: wrong number of "
+            "arguments for 'exec' command\r\n");
+  EXPECT_EQ(client.Ask("GET k"), "$-1\r\n");
+}
+
 TEST_F(TransactionsTest, NeverBlocks) {
   TestClient client = Connect();
   client.Ask("MULTI");
