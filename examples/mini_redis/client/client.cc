@@ -343,9 +343,17 @@ Co<absl::StatusOr<int64_t>> Client::Del(std::vector<std::string> keys) const {
   return Call(MakeCommand("DEL", std::move(keys)), &ToInteger);
 }
 
+Co<absl::StatusOr<bool>> Client::Del(std::string_view key) const {
+  return Call({"DEL", key}, &ToBool);
+}
+
 Co<absl::StatusOr<int64_t>> Client::Exists(
     std::vector<std::string> keys) const {
   return Call(MakeCommand("EXISTS", std::move(keys)), &ToInteger);
+}
+
+Co<absl::StatusOr<bool>> Client::Exists(std::string_view key) const {
+  return Call({"EXISTS", key}, &ToBool);
 }
 
 Co<absl::StatusOr<bool>> Client::Expire(std::string_view key,
@@ -368,10 +376,20 @@ Co<absl::StatusOr<int64_t>> Client::LPush(
   return Call(MakeCommand("LPUSH", std::move(values)), &ToInteger);
 }
 
+Co<absl::StatusOr<int64_t>> Client::LPush(std::string_view key,
+                                          std::string_view value) const {
+  return Call({"LPUSH", key, value}, &ToInteger);
+}
+
 Co<absl::StatusOr<int64_t>> Client::RPush(
     std::string_view key, std::vector<std::string> values) const {
   values.insert(values.begin(), std::string(key));
   return Call(MakeCommand("RPUSH", std::move(values)), &ToInteger);
+}
+
+Co<absl::StatusOr<int64_t>> Client::RPush(std::string_view key,
+                                          std::string_view value) const {
+  return Call({"RPUSH", key, value}, &ToInteger);
 }
 
 Co<absl::StatusOr<std::optional<std::string>>> Client::LPop(

@@ -118,7 +118,8 @@ class Client {
                   options.request_timeout);
   }
 
-  // Sends a command. Returns the reply. An error reply is an error.
+  // Sends a command. Returns the reply. An error reply is an error. With g++
+  // 12, write `Send(Command::Of("GET", key))` rather than `Send({"GET", key})`.
   rouse::Co<absl::StatusOr<Value>> Send(Command command) const {
     return Send(std::move(command), request_timeout_);
   }
@@ -159,8 +160,10 @@ class Client {
 
   // Keys. `Del()` and `Exists()` return how many of the keys existed.
   rouse::Co<absl::StatusOr<int64_t>> Del(std::vector<std::string> keys) const;
+  rouse::Co<absl::StatusOr<bool>> Del(std::string_view key) const;
   rouse::Co<absl::StatusOr<int64_t>> Exists(
       std::vector<std::string> keys) const;
+  rouse::Co<absl::StatusOr<bool>> Exists(std::string_view key) const;
   // Returns whether the key exists. The time is rounded up to milliseconds.
   rouse::Co<absl::StatusOr<bool>> Expire(std::string_view key,
                                          absl::Duration after) const;
@@ -173,8 +176,12 @@ class Client {
   // Lists. A push returns the new size.
   rouse::Co<absl::StatusOr<int64_t>> LPush(
       std::string_view key, std::vector<std::string> values) const;
+  rouse::Co<absl::StatusOr<int64_t>> LPush(std::string_view key,
+                                           std::string_view value) const;
   rouse::Co<absl::StatusOr<int64_t>> RPush(
       std::string_view key, std::vector<std::string> values) const;
+  rouse::Co<absl::StatusOr<int64_t>> RPush(std::string_view key,
+                                           std::string_view value) const;
   rouse::Co<absl::StatusOr<std::optional<std::string>>> LPop(
       std::string_view key) const;
   rouse::Co<absl::StatusOr<std::optional<std::string>>> RPop(

@@ -3,7 +3,9 @@
 
 #include "rouse/examples/mini_redis/client/subscriber.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -19,6 +21,14 @@
 
 namespace mini_redis {
 namespace {
+
+// g++ 12 takes no initializer list in a full expression with `co_await`.
+template <class... T>
+std::vector<std::string> Texts(const T&... texts) {
+  std::vector<std::string> all;
+  (all.emplace_back(texts), ...);
+  return all;
+}
 
 using ::rouse::Co;
 using ::rouse::ScriptedIo;
@@ -48,10 +58,10 @@ TEST_F(SubscriberTest, MessagesOfChannelsAndPatterns) {
       .Read("*4\r\n$8\r\npmessage\r\n$2\r\nn*\r\n$4\r\nnews\r\n$2\r\nhi\r\n");
   auto test = [&]() -> Co<> {
     TestSubscriber news(io, "host:1");
-    EXPECT_TRUE((co_await news.Subscribe({"news"})).ok());
+    EXPECT_TRUE((co_await news.Subscribe(Texts("news"))).ok());
     EXPECT_EQ(news.subscriptions(), 1);
     // The message that comes before the confirmation is not lost.
-    EXPECT_TRUE((co_await news.PSubscribe({"n*"})).ok());
+    EXPECT_TRUE((co_await news.PSubscribe(Texts("n*"))).ok());
     EXPECT_EQ(news.subscriptions(), 2);
     const Message first = (co_await news.Next()).value();
     EXPECT_EQ(first, (Message{{}, "news", "hi"}));
@@ -84,10 +94,10 @@ TEST_F(SubscriberTest, UnsubscribingIsConfirmedForEachChannel) {
       .Read("*3\r\n$12\r\npunsubscribe\r\n$1\r\nc\r\n:0\r\n");
   auto test = [&]() -> Co<> {
     TestSubscriber news(io, "host:1");
-    EXPECT_TRUE((co_await news.Unsubscribe({"a", "b"})).ok());
-    EXPECT_TRUE((co_await news.PUnsubscribe({"c"})).ok());
+    EXPECT_TRUE((co_await news.Unsubscribe(Texts("a", "b"))).ok());
+    EXPECT_TRUE((co_await news.PUnsubscribe(Texts("c"))).ok());
     EXPECT_EQ(news.subscriptions(), 0);
-    const absl::Status error = co_await news.Unsubscribe({});
+    const absl::Status error = co_await news.Unsubscribe(Texts());
     EXPECT_TRUE(absl::IsInvalidArgument(error));
   };
   runtime_.BlockOn(test);
@@ -100,7 +110,7 @@ TEST_F(SubscriberTest, AConfirmationThatDoesNotComeIsATimeout) {
     ClientOptions options;
     options.request_timeout = absl::Seconds(2);
     TestSubscriber news(io, "host:1", options);
-    const absl::Status error = co_await news.Subscribe({"news"});
+    const absl::Status error = co_await news.Subscribe(Texts("news"));
     EXPECT_TRUE(absl::IsDeadlineExceeded(error));
     EXPECT_EQ(error.message(), "host:1: SUBSCRIBE: no confirmation within 2s");
     // The late confirmation is not a message.
@@ -121,7 +131,7 @@ TEST_F(SubscriberTest, AnErrorOfTheServerIsReturned) {
   io.Write(kSubscribe).Read("-NOPERM no\r\n").Read("+what\r\n");
   auto test = [&]() -> Co<> {
     TestSubscriber news(io, "host:1");
-    const absl::Status error = co_await news.Subscribe({"news"});
+    const absl::Status error = co_await news.Subscribe(Texts("news"));
     EXPECT_TRUE(absl::IsPermissionDenied(error));
     EXPECT_EQ(error.message(), "host:1: NOPERM no");
     const absl::Status odd = (co_await news.Next()).status();

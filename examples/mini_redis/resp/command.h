@@ -47,6 +47,15 @@ class Command {
     for (const std::string& argument : arguments) Add(argument);
   }
 
+  // Makes a command in a full expression with `co_await`, in which g++ 12 takes
+  // no initializer list.
+  template <class... Arguments>
+  static Command Of(const Arguments&... arguments) {
+    Command command;
+    (command.Add(arguments), ...);
+    return command;
+  }
+
   // Returns the number of arguments, including the name.
   size_t size() const { return ends_.size(); }
   bool empty() const { return ends_.empty(); }
