@@ -66,12 +66,14 @@ bool Connection::Deliver(resp::Value reply) {
   // changed. No request waits for it.
   if (reply.type() == resp::Value::Type::kPush) return true;
   std::optional<Entry> done;
-  bool unexpected = false;
+  absl::Status unexpected;
   {
     const absl::MutexLock lock(&mu_);
     if (!reason_.ok()) return false;
     if (entries_.empty()) {
-      unexpected = true;
+      // A server says so if it has too many clients, for example.
+      unexpected = absl::UnavailableError(absl::StrCat(
+          "the server sent a reply to no request: ", reply.ToString()));
     } else {
       Entry& entry = entries_.front();
       --entry.left;
@@ -81,10 +83,8 @@ bool Connection::Deliver(resp::Value reply) {
       entries_.pop_front();
     }
   }
-  if (unexpected) {
-    // A server says so if it has too many clients, for example.
-    Break(absl::UnavailableError(absl::StrCat(
-        "the server sent a reply to no request: ", reply.ToString())));
+  if (!unexpected.ok()) {
+    Break(unexpected);
     return false;
   }
   if (done->is_batch) reply = resp::Value::Array(std::move(done->replies));

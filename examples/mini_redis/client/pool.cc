@@ -58,7 +58,7 @@ Pool::Pool(std::string address, PoolOptions options)
       }) {}
 
 Pool::Pool(std::string address, PoolOptions options, Connector connector)
-    : shared_(std::make_shared<Shared>(std::move(address), std::move(options),
+    : shared_(std::make_shared<Shared>(std::move(address), options,
                                        std::move(connector))) {}
 
 Pool::~Pool() {

@@ -90,11 +90,9 @@ class Pool {
 struct Pool::Shared {
   Shared(std::string address, PoolOptions options, Connector connector)
       : address(std::move(address)),
-        options(std::move(options)),
+        options(options),
         connector(std::move(connector)),
-        leases(
-            std::make_shared<rouse::Semaphore>(this->options.max_connections)) {
-  }
+        leases(std::make_shared<rouse::Semaphore>(options.max_connections)) {}
 
   // Takes a connection that has not ended.
   std::optional<Client> TakeIdle();

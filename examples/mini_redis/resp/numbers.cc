@@ -37,9 +37,9 @@ bool ParseInteger(std::string_view text, int64_t& number) {
     number = negative ? -value : value;
     return true;
   }
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result result =
-      std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const std::from_chars_result result = std::from_chars(begin, end, number);
   return result.ec == std::errc() && result.ptr == end;
 }
 
@@ -63,9 +63,9 @@ void AppendDouble(double number, std::string& out) {
 }
 
 bool ParseDouble(std::string_view text, double& number) {
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result result =
-      std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const std::from_chars_result result = std::from_chars(begin, end, number);
   return result.ec == std::errc() && result.ptr == end;
 }
 

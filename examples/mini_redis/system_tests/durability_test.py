@@ -13,6 +13,9 @@ from server_under_test import Server, encode, is_redis, parse
 ROUNDS = 8
 WRITERS = 8
 
+# Number of keys that are checked with one request.
+BATCH = 500
+
 
 class Writer(threading.Thread):
     """Sets keys to growing numbers, in a pipeline, until the connection ends."""
@@ -73,10 +76,10 @@ class DurabilityTest(unittest.TestCase):
             server = self.start(folder, "--appendfsync=always")
             connection = server.connect()
             for writer in writers:
-                for i in range(1, writer.acknowledged + 1):
-                    connection.send("GET", f"{writer.name}:{i}")
-                for i in range(1, writer.acknowledged + 1):
-                    self.assertEqual(parse(connection.reply()), b"%d" % i, f"{writer.name}:{i}")
+                for first in range(1, writer.acknowledged + 1, BATCH):
+                    batch = range(first, min(first + BATCH, writer.acknowledged + 1))
+                    reply = connection.call("MGET", *(f"{writer.name}:{i}" for i in batch))
+                    self.assertEqual(parse(reply), [b"%d" % i for i in batch], writer.name)
                 # What was sent and not acknowledged can be there or not. The next round sets it again.
                 numbers[writer.name] = writer.acknowledged
             connection.close()
