@@ -1,4 +1,4 @@
-"""A precompiled header, which tests include instead of parsing the same headers of other projects again.
+"""A precompiled header, which targets include instead of parsing the same headers again.
 
     load("//tools:precompiled_header.bzl", "rouse_precompiled_header")
 
@@ -9,12 +9,15 @@
     )
 
 A target that depends on `:test_headers`, and has `precompiled_header_copts("//tools:test_headers")` in its
-`copts`, is compiled as if the header were included first. Only clang does so; for g++, the rule does
-nothing. Without it, clang spends half of the time of a test's compilation on these headers.
+`copts`, is compiled as if the header were included first. Without the precompiled header, a compiler spends
+half of the time of a test's compilation on these headers.
 
 clang stores absolute paths of headers, but each action has a folder of its own. Actions therefore call
 their folder /proc/self/cwd, as Bazel's own compilations do. clang's "sysroot" is this folder, which makes
 the stored paths relative, so that Bazel recognizes them in the list of headers that clang writes.
+
+g++ searches for NAME.h.gch beside the NAME.h of `-include`. g++ does not use a precompiled header that was
+compiled with other flags, such as another -O, and parses NAME.h instead.
 """
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
@@ -25,24 +28,31 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 _FOLDER = "/proc/self/cwd"
 
 def precompiled_header_copts(label):
-    """Returns clang's flags for a target that depends on a precompiled header.
+    """Returns the flags for a target that depends on a precompiled header.
 
     Args:
       label: the label of the precompiled header, as //PACKAGE:NAME.
     """
-    return [
-        "-include-pch",
-        "$(BINDIR)/%s.pch" % label[2:].replace(":", "/"),
-        "-Xclang",
-        "-isysroot",
-        "-Xclang",
-        ".",
-        # clang would refuse flags that differ but do not change these headers, such as those of
-        # layering_check and -O, and headers with another time. Bazel compiles the header again if a file
-        # or a flag has changed.
-        "-Xclang",
-        "-fno-validate-pch",
-    ]
+    path = "$(BINDIR)/" + label[2:].replace(":", "/")
+    return select({
+        "//tools:clang": [
+            "-include-pch",
+            path + ".pch",
+            "-Xclang",
+            "-isysroot",
+            "-Xclang",
+            ".",
+            # clang would refuse flags that differ but do not change these headers, such as those of
+            # layering_check and -O, and headers with another time. Bazel compiles the header again if a
+            # file or a flag has changed.
+            "-Xclang",
+            "-fno-validate-pch",
+        ],
+        "//conditions:default": [
+            "-include",
+            path + ".h",
+        ],
+    })
 
 def _rouse_precompiled_header_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
@@ -52,19 +62,14 @@ def _rouse_precompiled_header_impl(ctx):
         requested_features = ctx.features,
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps"],
     )
-    if cc_toolchain.compiler != "clang":
-        return [CcInfo()]
+    is_clang = cc_toolchain.compiler == "clang"
     context = cc_common.merge_cc_infos(
         cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
     ).compilation_context
-    pch = ctx.actions.declare_file(ctx.label.name + ".pch")
-    variables = cc_common.create_compile_variables(
-        feature_configuration = features,
-        cc_toolchain = cc_toolchain,
-        source_file = ctx.file.header.path,
-        output_file = pch.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + [
-            "-xc++-header",
+    outputs = []
+    if is_clang:
+        pch = ctx.actions.declare_file(ctx.label.name + ".pch")
+        flags = [
             "-Xclang",
             "-relocatable-pch",
             "-Xclang",
@@ -74,7 +79,22 @@ def _rouse_precompiled_header_impl(ctx):
             # The same input gives the same file.
             "-Xclang",
             "-fno-pch-timestamp",
-        ],
+        ]
+    else:
+        pch = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+        flags = []
+        fallback = ctx.actions.declare_file(ctx.label.name + ".h")
+        ctx.actions.symlink(output = fallback, target_file = ctx.file.header)
+        outputs.append(fallback)
+    outputs.append(pch)
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = cc_toolchain,
+        source_file = ctx.file.header.path,
+        output_file = pch.path,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ["-xc++-header"] + flags,
+        # As Bazel compiles the sources of a test. g++ needs equal flags.
+        use_pic = ctx.var["COMPILATION_MODE"] != "opt",
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
@@ -105,7 +125,7 @@ def _rouse_precompiled_header_impl(ctx):
     # The headers are inputs of the dependent target, because clang looks for them, but their folders are
     # not searched.
     return [CcInfo(compilation_context = cc_common.create_compilation_context(
-        headers = depset([pch, ctx.file.header], transitive = [context.headers]),
+        headers = depset(outputs + [ctx.file.header], transitive = [context.headers]),
     ))]
 
 rouse_precompiled_header = rule(

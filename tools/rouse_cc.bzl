@@ -34,7 +34,8 @@ The rules ensure the following, so that BUILD files do not have to:
     layering only when it compiles a source of the same target. Therefore a library without sources gets a
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
-*   With clang, a test does not parse the headers of GoogleTest and Abseil again (precompiled_header.bzl).
+*   Tests, examples and tutorials do not parse the headers again that most of them include: see
+    precompiled_header.bzl.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
     depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
     older standard.
@@ -72,6 +73,20 @@ _FEATURES = ["layering_check", "parse_headers"]
 
 # The headers of other projects that most tests include.
 _TEST_HEADERS = "//tools:test_headers"
+
+# Rouse's headers, for programs, and for the tests of programs. Other targets include only few of them.
+_PROGRAM_HEADERS = "//examples:program_headers"
+_PROGRAM_TEST_HEADERS = "//examples:program_test_headers"
+
+def _is_program():
+    """Returns whether the package contains programs that use Rouse, rather than Rouse itself."""
+    return _IS_MAIN_REPOSITORY and native.package_name().startswith(("examples/", "docs/"))
+
+def _precompiled_copts(header):
+    return precompiled_header_copts(header) if header else []
+
+def _precompiled_deps(header):
+    return [header] if header else []
 
 def _include_prefix(package):
     return "rouse/" + package if package else "rouse"
@@ -139,6 +154,7 @@ def rouse_cc_library(
       features: further features, for this target alone.
       **kwargs: as for cc_library.
     """
+    precompiled = _PROGRAM_HEADERS if _is_program() else None
     cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
@@ -154,9 +170,9 @@ def rouse_cc_library(
         name = name,
         srcs = srcs + checks,
         hdrs = hdrs,
-        deps = deps + cxx20,
+        deps = deps + cxx20 + _precompiled_deps(precompiled),
         tags = tags,
-        copts = _COPTS + (_MODEL_COPTS if checker else []) + copts,
+        copts = _COPTS + (_MODEL_COPTS if checker else []) + _precompiled_copts(precompiled) + copts,
         defines = defines + (_MODEL_DEFINES if checker else []),
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
@@ -176,18 +192,21 @@ def rouse_cc_library(
             **kwargs
         )
 
-def rouse_cc_binary(name, copts = [], features = [], **kwargs):
+def rouse_cc_binary(name, deps = [], copts = [], features = [], **kwargs):
     """A cc_binary with this workspace's warnings.
 
     Args:
       name: the target.
+      deps: the libraries that the sources include.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
       **kwargs: as for cc_binary.
     """
+    precompiled = _PROGRAM_HEADERS if _is_program() else None
     cc_binary(
         name = name,
-        copts = _COPTS + copts,
+        deps = deps + _precompiled_deps(precompiled),
+        copts = _COPTS + _precompiled_copts(precompiled) + copts,
         features = _FEATURES + features,
         **kwargs
     )
@@ -200,7 +219,7 @@ def rouse_cc_test(
         srcs = None,
         size = "small",
         main = True,
-        precompiled = True,
+        precompiled = "",
         deps = [],
         tags = [],
         copts = [],
@@ -218,27 +237,26 @@ def rouse_cc_test(
       srcs: sources; by default `NAME.cc`.
       size: as for cc_test.
       main: whether GoogleTest's main() is linked. False if the sources have their own main().
-      precompiled: whether clang reads the headers of GoogleTest and Abseil from //tools:test_headers. False
-        if the sources must be the first to include one of these headers.
+      precompiled: the precompiled header that is included first; None if the sources themselves must be the
+        first to include a header.
       deps: the libraries that the sources include, except GoogleTest.
       tags: as for cc_test.
       copts: further flags, for this target alone.
       features: further features, for this target alone.
       **kwargs: as for cc_test.
     """
+    if precompiled == "":
+        precompiled = _PROGRAM_TEST_HEADERS if _is_program() else _TEST_HEADERS
     gtest = ["@googletest//:gtest"] + (["@googletest//:gtest_main"] if main else [])
     cc_test(
         name = name,
         srcs = _own_source(name, srcs),
         size = size,
-        copts = _COPTS + (select({
-            "//tools:clang": precompiled_header_copts(_TEST_HEADERS),
-            "//conditions:default": [],
-        }) if precompiled else []) + copts,
+        copts = _COPTS + _precompiled_copts(precompiled) + copts,
         features = _FEATURES + features,
         linkstatic = True,
         tags = tags + ["block-network"],
-        deps = deps + gtest + ([_TEST_HEADERS] if precompiled else []),
+        deps = deps + gtest + _precompiled_deps(precompiled),
         **kwargs
     )
 
@@ -261,6 +279,8 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate
             _MODEL + ":gtest",
         ],
         copts = _MODEL_COPTS + copts,
+        # A model has Rouse's headers in another namespace.
+        precompiled = _TEST_HEADERS,
         tags = ["model"] + tags,
         timeout = timeout,
         **kwargs

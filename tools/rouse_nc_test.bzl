@@ -162,6 +162,7 @@ def rouse_cc_nc_test(
         clang_cases = {},
         user_cases = {},
         size = "small",
+        tags = [],
         **kwargs):
     """A test of code that must not compile; see the beginning of this file.
 
@@ -173,6 +174,7 @@ def rouse_cc_nc_test(
       clang_cases: like `cases`, for errors that only clang diagnoses.
       user_cases: like `cases`, if the first lines must tell a user what to do, and where.
       size: as for any test.
+      tags: besides "nc".
       **kwargs: as for any test.
     """
     _rouse_cc_nc_test(
@@ -183,5 +185,6 @@ def rouse_cc_nc_test(
         user_cases = user_cases,
         deps = deps,
         size = size,
+        tags = ["nc"] + tags,
         **kwargs
     )

@@ -67,8 +67,8 @@ def check_build_file(page, text, folder):
 
     build = words((folder / "BUILD.bazel").read_text(encoding="utf-8"))
     for example in re.findall(r"^```starlark\n(.*?)^```", text, re.S | re.M):
-        if "module(" in example or "bazel_dep(" in example:
-            continue  # of MODULE.bazel
+        if "module(" in example or "bazel_dep(" in example or "workspace(" in example:
+            continue  # of MODULE.bazel or WORKSPACE
         if words(example) not in build:
             problem(f"{page}: not in {folder}/BUILD.bazel; copy the lines:\n{example}")
 

@@ -195,7 +195,7 @@ TEST_P(ReplayPropertyTest, RestoresTheStateBehindTheLastWholeCommand) {
   const std::string bytes = Contents();
   ASSERT_EQ(bytes.size(), states.rbegin()->first);
   ASSERT_GT(states.size(), 20u);
-  for (size_t size = 0; size <= bytes.size(); size += 1 + size % 7) {
+  for (size_t size = 0; size <= bytes.size(); size += 1 + size % 89) {
     Write(bytes.substr(0, size));
     const absl::StatusOr<State> state = Replay();
     ASSERT_TRUE(state.ok()) << state.status();
