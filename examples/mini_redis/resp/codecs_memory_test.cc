@@ -24,7 +24,9 @@ namespace {
 template <class Call>
 int CountAllocations(Call call) {
   const auto check = [](std::optional<bool> result) {
-    if (result.has_value()) EXPECT_TRUE(*result);
+    if (result.has_value()) {
+      EXPECT_TRUE(*result);
+    }
   };
   return rouse::FailEachAllocation(call, check);
 }
