@@ -21,7 +21,7 @@ def label(item):
     if item.kind == "operator":
         found = re.search(r"operator\s*(?:\(\)|[^(]*)", item.declaration)
         return re.sub(r"\s+", " ", found[0]).strip() if found else item.name
-    return f"{item.name}()" if item.kind == "function" else item.name
+    return f"{item.name}()" if item.kind in ("function", "constructor") else item.name
 
 
 def groups(items):
@@ -83,7 +83,9 @@ class ApiPages:
             f"<p>Bazel: <code>{self.api.targets[path]}</code></p></div>",
         ]
         context.sections.append(Section(1, path, ""))
-        parts = [part for part in self._parts(header) if part is header or part.items or part.comment]
+        parts = [part for part in self._parts(header) if part.items or part.comment]
+        if not header.items and len(parts) > 1:
+            parts.remove(header)  # which forwards to the others, and says less
         with_items = [part for part in parts if part.items]
         for part in parts:
             part_context = Context(part.path, context.url, (), 1, "", context.sections, context.anchors)
@@ -108,9 +110,11 @@ class ApiPages:
             result.append(f'<li><a href="{url}"><code>{path}</code></a></li>')
         return [*result, "</ul>"]
 
-    def _heading(self, level, title, anchor, context, result):
+    @staticmethod
+    def _heading(level, title, anchor, context, result, kind=""):
         context.sections.append(Section(level, title, anchor))
-        result.append(f'<h{level} id="{html.escape(anchor)}">{html.escape(title)}</h{level}>')
+        note = f" <small>{kind}</small>" if kind else ""
+        result.append(f'<h{level} id="{html.escape(anchor)}">{html.escape(title)}{note}</h{level}>')
 
     def _comment(self, comment, context):
         return self.renderer.comment(comments.markdown(comment), context)
@@ -127,10 +131,11 @@ class ApiPages:
                 continue
             result.append(f'<section class="item {first.kind}">')
             if first.comment or first.members:
-                names = dict.fromkeys((label(item), item.qualified) for item in group)
+                names = dict.fromkeys((label(item), item.qualified) for item in group
+                                      if item.kind == first.kind or first.kind != "constructor")
                 title = ", ".join(text for text, _ in names)
                 anchors = [self._anchor(qualified, context) for _, qualified in names]
-                self._heading(level, title, anchors[0], context, result)
+                self._heading(level, title, anchors[0], context, result, first.kind)
                 result += [f'<span id="{html.escape(anchor)}"></span>' for anchor in anchors[1:]]
             else:
                 for name, _ in itertools.groupby(item.qualified for item in group):
@@ -139,7 +144,7 @@ class ApiPages:
                         result.append(f'<span id="{html.escape(name)}"></span>')
             declarations = "\n".join(item.declaration for item in group)
             inner.scope = (*first.scope, first.name) if first.members else first.scope
-            result.append(self.renderer.signature(declarations, inner))
+            result.append(self.renderer.signature(declarations, (*first.scope, first.name), inner))
             result.append(self._comment(first.comment, inner))
             if first.members:
                 members = self._items(first.members, min(level + 1, 5), inner)
@@ -178,7 +183,7 @@ class ApiPages:
                 for item in group:
                     if item.kind not in ("section", "operator", "constructor") and item.name not in seen:
                         seen.add(item.name)
-                        yield item.qualified, item.kind, item.qualified, comments.summary(group[0].comment)
+                        yield item.qualified, item.kind, item.qualified, comments.plain_summary(group[0].comment)
                     yield from visit(item.members)
         for part in self._parts(self.api.headers[path]):
             yield from visit(part.items)

@@ -16,7 +16,7 @@ ITEM = re.compile(r"(?:[*-]|\d+\.) ")
 def prose(comment):
     """Returns the lines of a comment without the title and without lines that are for tools."""
     lines = [line for line in comment if not FOR_TOOLS.match(line)]
-    if len(lines) > 1 and not lines[1] and TITLE.fullmatch(lines[0]):
+    if lines and not any(lines[1:2]) and TITLE.fullmatch(lines[0]):
         lines = lines[2:]
     return lines
 
@@ -55,3 +55,8 @@ def summary(comment):
     text = " ".join(lines)
     found = re.match(r".*?[.:](?=\s+[A-Z`(]|$)", text)
     return (found[0] if found else text).rstrip(":")
+
+
+def plain_summary(comment):
+    """Returns the first sentence without its Markdown."""
+    return summary(comment).replace("`", "")

@@ -20,6 +20,8 @@ CLASS = re.compile(
     r"(?:^|[\s>)])(class|struct|union|enum class|enum) "
     r"(?:\[\[.*?\]\] ?|alignas\(\) ?|[A-Z][A-Z0-9_]{3,}(?:\(\))? (?=\w|\[))*([\w:]+)?"
 )
+# What follows this line repeats names that are declared above.
+IMPLEMENTATION = "Implementation details follow."
 # A macro that is a line of its own.
 MACRO_LINE = re.compile(r"[A-Z][A-Z0-9_]{3,}(?=\n)")
 SECTION = re.compile(r"-{2,} (.*)")
@@ -201,6 +203,7 @@ class Parser:
                     self._floating(comment, scope, items)
                     comment = []
                 self.at = self._comment(comment)
+                public = public and IMPLEMENTATION not in comment
                 shares = False
                 continue
             if text[self.at] == "}":

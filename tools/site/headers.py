@@ -18,6 +18,7 @@ import pathlib
 import re
 import sys
 
+from comments import prose
 from declarations import parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -114,7 +115,7 @@ def undocumented(header):
     def visit(items, owner):
         known = set()
         for item in merged(items):
-            if item.comment or item.shared:
+            if any(prose(item.comment)) or item.shared:
                 known.add(item.name)
             elif item.kind in ("section", "constructor", "operator") or item.protocol or item.name in known:
                 pass

@@ -18,8 +18,8 @@ import diagram
 LANGUAGES = {"c++": "cpp", "starlark": "python", "": "text"}
 OTHER_SITE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 # A name in backquotes: Mutex, rouse::Mutex::Lock(), JoinHandle<T>, Channel(100).
-NAME = re.compile(r"(?:rouse::)?(~?[A-Za-z]\w*(?:::~?\w+)*)(?:<[^()]*>)?(?:\([^()]*\))?")
-HEADER = re.compile(r"(?:rouse/)?([\w/]+\.h)")
+NAME = re.compile(r"((?:rouse::)?~?[A-Za-z]\w*(?:::~?\w+)*)(?:<[^()]*>)?(?:\([^()]*\))?")
+HEADER = re.compile(r"(?<![\w/.])(?:rouse/)?([\w/]+\.h)\b(?!/)")
 # A qualified name in coloured C++. The last part begins with a capital letter.
 COLOURED_NAME = re.compile(
     r'(?:<span class="n\w?">\w+</span><span class="o">::</span>)*<span class="n[cf]?">[A-Z]\w*</span>'
@@ -71,11 +71,16 @@ def coloured(code, language):
 
 
 class Renderer:
-    """Renders texts. `names` finds the page of a public name; `url_of` finds the page of a file."""
+    """Renders texts.
 
-    def __init__(self, names, url_of):
+    `names` finds the page of a public name, and `url_of` the page of a file. `titles` has the title of each
+    document.
+    """
+
+    def __init__(self, names, url_of, titles):
         self.names = names
         self.url_of = url_of
+        self.titles = titles
         self._documents = self._markdown(MarkdownIt("commonmark", {"html": True}).enable("table"))
         self._comments = self._markdown(MarkdownIt("commonmark", {"html": False}).disable("emphasis"))
 
@@ -89,17 +94,27 @@ class Renderer:
 
     def code(self, code, language, context):
         """Returns an example. The names that begin with rouse:: are links."""
-        return self._block(code, language, context, "rouse::")
+        return self._block(code, language, lambda name: name.startswith("rouse::") and self._url(name, context))
 
-    def signature(self, code, context):
-        """Returns a declaration. All public names are links."""
-        return self._block(code, "c++", context, "")
+    def signature(self, code, own, context):
+        """Returns a declaration. The public names are links, except for the names around it and its own."""
+        around = {"::".join(own[:depth]) for depth in range(len(own) + 1)}
 
-    def _block(self, code, language, context, begin):
+        def url_of(name):
+            url = self._url(name, context)
+            return None if url and url.removeprefix("#") in around else url
+
+        return self._block(code, "c++", url_of)
+
+    def _url(self, name, context):
+        url = self.names.find(name, context.scope)
+        return url and relative(url, context.url)
+
+    @staticmethod
+    def _block(code, language, url_of):
         def link(found):
-            name = re.sub(r"<[^>]*>", "", found[0])
-            url = name.startswith(begin) and self.names.find(name.removeprefix("rouse::"), context.scope)
-            return f'<a href="{html.escape(relative(url, context.url))}">{found[0]}</a>' if url else found[0]
+            url = url_of(re.sub(r"<[^>]*>", "", found[0]))
+            return f'<a href="{html.escape(url)}">{found[0]}</a>' if url else found[0]
 
         result = coloured(code, language)
         if language in ("c++", "cpp"):
@@ -115,13 +130,20 @@ class Renderer:
 
     def _render(self, parser, text, context):
         tokens = parser.parse(text)
+        column = 0
         for i, token in enumerate(tokens):
-            if token.type == "heading_open":
+            if token.type in ("tr_open", "td_open"):
+                column = 0 if token.type == "tr_open" else column + 1
+            elif token.type == "heading_open":
                 self._heading(token, tokens[i + 1], tokens[i + 2], context)
             elif token.type == "inline":
                 if context.sections and tokens[i - 1].type != "heading_open":
                     context.sections[-1].text.append(plain(token))
-                self._inline(token.children, context)
+                # The first column of from_tokio.md has the names of Tokio.
+                is_foreign = column == 1 and posixpath.basename(context.path).startswith("from_")
+                self._inline(token.children, context, not is_foreign)
+            elif token.type == "table_close":
+                column = 0
         return parser.renderer.render(tokens, parser.options, {"at": context})
 
     def _heading(self, opening, inline, closing, context):
@@ -136,21 +158,38 @@ class Renderer:
         opening.attrs["id"] = anchor
         context.sections.append(Section(level, plain(inline), anchor))
 
-    def _inline(self, tokens, context):
-        """Resolves the links among tokens, and makes a link of each name that has a page."""
+    def _inline(self, tokens, context, links_names):
+        """Resolves the links among tokens, and makes a link of each name and header that has a page."""
         inside = False
-        for token in tokens:
+        for i, token in enumerate(tokens):
             if token.type == "link_open":
                 inside = True
-                token.attrs["href"] = self._resolve(token.attrs["href"], context)
+                file = self._linked_file(token.attrs["href"], context)
+                if tokens[i + 1].content == posixpath.basename(file) and file in self.titles:
+                    tokens[i + 1].content = self.titles[file]
+                if file:
+                    anchor = "".join(token.attrs["href"].partition("#")[1:])
+                    token.attrs["href"] = relative(self.url_of(file, context) + anchor, context.url)
             elif token.type == "link_close":
                 inside = False
-            elif token.type == "code_inline" and not inside:
+            elif not inside and token.type == "code_inline" and links_names:
                 url = self._mentioned(token.content, context)
                 if url and url != context.url:
                     href = html.escape(relative(url, context.url))
                     token.type, content = "html_inline", html.escape(token.content)
                     token.content = f'<a href="{href}"><code>{content}</code></a>'
+            elif not inside and token.type == "text" and ".h" in token.content:
+                token.type, token.content = "html_inline", self._with_headers(html.escape(token.content), context)
+
+    def _with_headers(self, text, context):
+        """Returns a text whose names of headers are links."""
+        def link(found):
+            url = self.names.header(found[1], posixpath.dirname(context.path))
+            if not url or url == context.url:
+                return found[0]
+            return f'<a href="{html.escape(relative(url, context.url))}">{found[0]}</a>'
+
+        return HEADER.sub(link, text)
 
     def _mentioned(self, text, context):
         if header := HEADER.fullmatch(text):
@@ -158,14 +197,13 @@ class Renderer:
         name = NAME.fullmatch(text)
         return self.names.find(name[1], context.scope) if name else None
 
-    def _resolve(self, target, context):
-        if OTHER_SITE.match(target):
-            return target
-        path, mark, anchor = target.partition("#")
-        if not path:
-            return target
-        file = posixpath.normpath(posixpath.join(posixpath.dirname(context.path), path))
-        return relative(self.url_of(file, context) + mark + anchor, context.url)
+    @staticmethod
+    def _linked_file(target, context):
+        """Returns the path of the file to which a link leads, or "" if it leads to the same page or elsewhere."""
+        path = target.partition("#")[0]
+        if OTHER_SITE.match(target) or not path:
+            return ""
+        return posixpath.normpath(posixpath.join(posixpath.dirname(context.path), path))
 
     def _fence(self, token, context):
         if token.info == "mermaid":

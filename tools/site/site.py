@@ -81,7 +81,7 @@ class Site:
                 found = re.search(r"^# (.*)", (root / path).read_text(encoding="utf-8"), re.M)
                 self.titles[path] = found[1].replace("`", "") if found else path
         self.names = Names()
-        self.renderer = Renderer(self.names, self.url_of)
+        self.renderer = Renderer(self.names, self.url_of, self.titles)
         self.api_pages = api.ApiPages(self.api, self.names, self.renderer)
         self.pages = {}  # the HTML, by URL
         self.search = []  # of (title, where, URL, kind, text)
@@ -155,7 +155,7 @@ class Site:
         else:
             language = LANGUAGES.get(file.suffix, "text")
             lines = coloured(file.read_text(encoding="utf-8"), language).splitlines()
-            body = "\n".join(f'<span class="line" id="L{i}">{line}</span>' for i, line in enumerate(lines, 1))
+            body = "".join(f'<span class="line" id="L{i}">{line}</span>' for i, line in enumerate(lines, 1))
             body = f'<pre class="source" tabindex="0"><code>{body}</code></pre>'
         self._page(context, f"<h1>{html.escape(path)}</h1>\n{body}", path, "source", path)
 
@@ -203,7 +203,7 @@ class Site:
             return ""
         items = "\n".join(
             f'<li class="level{section.level}"><a href="#{html.escape(section.anchor)}">'
-            f"{html.escape(section.title)}</a></li>" for section in sections)
+            f"{html.escape(section.title.replace('()', ''))}</a></li>" for section in sections)
         return f'<details class="toc"><summary>On this page</summary><ul>\n{items}\n</ul></details>'
 
     def _around(self, context):

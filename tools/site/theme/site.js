@@ -29,7 +29,7 @@ function score([title, place, , kind, , lowTitle, lowText], query, words) {
   const isName = kind !== "page" && kind !== "header";
   const name = isName ? lowTitle.split("::").pop() : lowTitle;
   const isMember = isName && title.split("::").slice(0, -1).some((part) => /^[A-Z]/.test(part));
-  let result = isName ? 1 : 2;
+  let result = isName ? 2 : 1;
   if (lowTitle === query) result += 100;
   else if (name === query) result += isMember ? 60 : 95;
   else if (lowTitle.startsWith(query)) result += 50;
@@ -130,6 +130,15 @@ document.addEventListener("DOMContentLoaded", () => {
     label();
   });
   label();
+
+  for (const heading of document.querySelectorAll(":is(h2, h3, h4, h5)[id]")) {
+    const link = document.createElement("a");
+    link.className = "permalink";
+    link.href = `#${heading.id}`;
+    link.textContent = "#";
+    link.ariaLabel = "Link to this section";
+    heading.append(link);
+  }
 
   // A wide window shows the sections of the page beside the text, a phone only on request.
   const toc = document.querySelector(".toc");
