@@ -30,6 +30,7 @@ namespace rouse {
 template <class T>
 using Atomic = model::Atomic<T>;
 #else
+// `std::atomic<T>`, or the model checker's atomic in a model.
 template <class T>
 using Atomic = std::atomic<T>;
 #endif

@@ -44,6 +44,8 @@ class Cell {
   constexpr Cell() = default;
   constexpr explicit Cell(T value) : value_(std::move(value)) {}
 
+  // Returns the value, for a read or for a write. The thread must have been
+  // handed the data.
   const T& Read() const { return value_; }
   T& Write() { return value_; }
 

@@ -47,6 +47,7 @@ class IntrusiveListNode {
   IntrusiveListNode& operator=(const IntrusiveListNode&) = delete;
   ~IntrusiveListNode() { ABSL_ASSERT(!IsLinked()); }
 
+  // Returns whether the element is in a list.
   bool IsLinked() const { return next_ != nullptr; }
 
   // Leaves the list. Does nothing if the element is in no list. O(1).
@@ -92,6 +93,7 @@ class IntrusiveList {
     head_.next_ = head_.prev_ = nullptr;
   }
 
+  // Returns whether the list has no elements.
   bool IsEmpty() const { return head_.next_ == &head_; }
 
   // Returns whether the list has at least `count` elements. O(`count`).

@@ -43,6 +43,7 @@ class ThreadLocal {
  public:
   ThreadLocal() = delete;
 
+  // Returns the calling thread's object.
   static T& Get() { return value_; }
 
  private:

@@ -32,6 +32,7 @@ using ThreadMutex = model::Mutex;
 using ThreadMutexLock = model::MutexLock;
 using ThreadCondVar = model::CondVar;
 #else
+// Abseil's classes, or the model checker's classes in a model.
 using ThreadMutex = absl::Mutex;
 using ThreadMutexLock = absl::MutexLock;
 using ThreadCondVar = absl::CondVar;

@@ -113,7 +113,9 @@ std::string_view ShortFunctionName(std::string_view function);
 // length of the chain.
 class AwaitTrace {
  public:
+  // Describes a coroutine, or another future, of the chain.
   struct Step {
+    // What the step describes.
     enum class Kind : uint8_t {
       kAwait,     // a coroutine
       kLeaf,      // an awaited future that awaits nothing
@@ -151,6 +153,7 @@ class AwaitTrace {
       trace_.begins_branch_ = false;
     }
 
+    // Adds the steps of a future that the combinator awaits.
     template <class F>
     void Add(const F& future) {
       trace_.begins_branch_ = true;
@@ -179,6 +182,7 @@ class AwaitTrace {
   // Adds an awaited future as a leaf. `type` must remain valid forever.
   void AddLeaf(std::string_view type, std::string detail = "");
 
+  // Returns the steps, beginning with the outermost.
   const std::vector<Step>& steps() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return steps_;
   }

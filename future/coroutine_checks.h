@@ -34,13 +34,16 @@
 
 #include "rouse/base/cxx20.h"
 
+// Makes clang check coroutines: see coro_attributes.h.
 #ifndef ROUSE_CHECK_COROUTINES
 #define ROUSE_CHECK_COROUTINES 1
 #endif
 
 #ifdef __clang__
-// A coroutine that a wrapper calls may legitimately refer to the wrapper's
-// locals.
+// ROUSE_BEGIN_CORO_WRAPPERS, ROUSE_END_CORO_WRAPPERS
+//
+// Exempt the functions between them from clang's checks: see above. A coroutine
+// that a wrapper calls may legitimately refer to the wrapper's locals.
 // clang-format off
 #define ROUSE_BEGIN_CORO_WRAPPERS                                             \
   _Pragma("clang attribute push(__attribute__((coro_wrapper,                  \

@@ -109,6 +109,8 @@ PollResult<absl::StatusOr<size_t>> PollRead(R& reader, Context& cx,
   }
 }
 
+// Polls like `reader.PollFillBuf()`, but takes a future's place to wait.
+// `waiter` may be null.
 template <AsyncBufRead R>
 PollResult<absl::StatusOr<std::string_view>> PollFillBuf(R& reader, Context& cx,
                                                          IoWaiter<R>* waiter) {

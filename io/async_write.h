@@ -81,6 +81,8 @@ PollResult<absl::StatusOr<size_t>> PollWrite(W& writer, Context& cx,
   }
 }
 
+// Polls like `writer.PollWriteVectored()`, but takes a future's place to wait.
+// `waiter` may be null.
 template <AsyncWrite W>
 PollResult<absl::StatusOr<size_t>> PollWriteVectored(
     W& writer, Context& cx, absl::Span<const std::string_view> parts,
@@ -92,6 +94,8 @@ PollResult<absl::StatusOr<size_t>> PollWriteVectored(
   }
 }
 
+// Polls like `writer.PollFlush()`, but takes a future's place to wait. `waiter`
+// may be null.
 template <AsyncWrite W>
 PollResult<absl::Status> PollFlush(W& writer, Context& cx,
                                    IoWaiter<W>* waiter) {
@@ -102,6 +106,8 @@ PollResult<absl::Status> PollFlush(W& writer, Context& cx,
   }
 }
 
+// Polls like `writer.PollShutdown()`, but takes a future's place to wait.
+// `waiter` may be null.
 template <AsyncWrite W>
 PollResult<absl::Status> PollShutdown(W& writer, Context& cx,
                                       IoWaiter<W>* waiter) {

@@ -194,6 +194,7 @@ class Framed {
     return std::string_view(in_).substr(begin_, end_ - begin_);
   }
 
+  // Returns the codec, for example to change its options between frames.
   C& codec() ABSL_ATTRIBUTE_LIFETIME_BOUND { return codec_; }
 
   // Returns the stream. Bytes read from or written to the stream directly are

@@ -83,6 +83,7 @@ class SocketAddr {
   bool IsIPv4() const { return family() == AF_INET; }
   bool IsIPv6() const { return family() == AF_INET6; }
 
+  // Returns the port, in the byte order of the host.
   uint16_t port() const;
 
   // Returns a copy of the address with another port.

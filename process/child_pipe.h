@@ -138,7 +138,9 @@ class ChildStdout {
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
 
+  // Returns the descriptor. The `ChildStdout` still owns the descriptor.
   int fd() const { return pipe_.fd(); }
+  // Takes the descriptor out and makes its open file blocking.
   OwnedFd IntoBlockingFd() &&;
 
  private:
@@ -148,6 +150,7 @@ class ChildStdout {
   reactor::AsyncFd<OwnedFd> pipe_;
 };
 
+// The reading end of a pipe from a child's standard error.
 using ChildStderr = ChildStdout;
 
 }  // namespace rouse

@@ -149,7 +149,9 @@ class AsyncFd {
     return evented_.registration();
   }
 
+  // Returns the descriptor, which the `T` continues to own.
   int fd() const { return evented_.io().fd(); }
+  // Returns the `T`. The caller must not close or replace its descriptor.
   T& io() ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
   const T& io() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
 

@@ -39,6 +39,7 @@ class OwnedFd {
   }
   ~OwnedFd() { Reset(); }
 
+  // Returns whether this object owns a descriptor.
   bool IsValid() const { return fd_ >= 0; }
 
   // Returns the descriptor, which this object continues to own, or -1 if empty.

@@ -73,9 +73,11 @@ class PollEvented {
   }
   ~PollEvented() { DeregisterSource(); }
 
+  // Returns the `T`. The caller must not close or replace its descriptor.
   T& io() ABSL_ATTRIBUTE_LIFETIME_BOUND { return io_; }
   const T& io() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return io_; }
 
+  // Returns the registration, through which the descriptor is awaited.
   const Registration& registration() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return registration_;
   }

@@ -46,6 +46,8 @@
 namespace rouse::reactor {
 
 // Options
+//
+// Says how a reactor is made.
 struct Options {
   // Maximum number of sources registered at once; further registrations fail
   // with ResourceExhausted. Capped at the capacity of the table of sources,

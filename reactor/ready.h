@@ -56,7 +56,9 @@ class Ready {
   }
   constexpr Ready& operator|=(Ready other) { return *this = *this | other; }
 
+  // Returns whether the set contains no state.
   constexpr bool IsEmpty() const { return bits_ == 0; }
+  // Returns whether the set contains the state of this name.
   constexpr bool IsReadable() const { return Has(kReadableBit); }
   constexpr bool IsWritable() const { return Has(kWritableBit); }
   constexpr bool IsReadClosed() const { return Has(kReadClosedBit); }

@@ -59,6 +59,7 @@ namespace rouse::reactor {
 // Says that a direction was found ready, and as of when.
 class ReadyEvent {
  public:
+  // Returns the direction that was found ready.
   Direction direction() const { return direction_; }
 
   // Returns the states reported for the direction.

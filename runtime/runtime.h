@@ -157,6 +157,8 @@ class Runtime {
     std::move(*this).ShutdownTimeout(absl::ZeroDuration());
   }
 
+  // Returns the runtime's handle, which can be copied and may outlive the
+  // runtime.
   const Handle& handle() const;
 
   // Returns the runtime's counters so far, and the state of its queues now.

@@ -30,6 +30,8 @@ namespace rouse::scheduler {
 class AnyDriver {
  public:
   virtual ~AnyDriver() = default;
+  // Does what the function of this name in `Park` or `Unparker` does: see
+  // waker/park.h.
   virtual void Park() = 0;
   virtual void ParkFor(absl::Duration limit) = 0;
   virtual void Shutdown() = 0;

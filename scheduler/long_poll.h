@@ -57,6 +57,7 @@ struct LongPoll {
   }
 };
 
+// Called for each long poll: see `Builder::OnLongPoll()`.
 using LongPollCallback = std::function<void(const LongPoll&)>;
 
 }  // namespace rouse

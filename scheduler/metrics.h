@@ -50,6 +50,7 @@ struct PollTimeBucket {
   uint64_t polls = 0;
 };
 
+// What a worker has done so far.
 struct WorkerMetrics {
   // Polls of tasks. The cancellation of a task also counts.
   uint64_t polls = 0;
@@ -94,6 +95,7 @@ struct WorkerMetrics {
   std::vector<PollTimeBucket> schedule_latencies;
 };
 
+// What a scheduler has done so far.
 struct Metrics {
   // Metrics of each worker, in the order of their indices.
   std::vector<WorkerMetrics> workers;

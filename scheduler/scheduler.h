@@ -101,18 +101,22 @@ class Scheduler final : public task::Schedule {
     return handle;
   }
 
+  // Returns the driver, and the options given to the constructor.
   SharedDriver& driver() { return driver_; }
   const Options& options() const { return options_; }
 
+  // Returns the number of workers, or one of the workers.
   size_t worker_count() const { return workers_.size(); }
   Worker& worker(size_t index) { return *workers_[index]; }
 
   // Returns the number of tasks that have not ended. Costs O(workers).
   size_t alive_tasks() const;
+  // Returns the counters so far, and the state of the queues now.
   Metrics metrics() const;
 
   // ---- The end: see above.
 
+  // Closes the scheduler, or returns whether the scheduler has been closed.
   void Close();
   bool IsClosed() const { return queues_.IsClosed(); }
   // Returns whether an exception closed the scheduler: see
@@ -140,6 +144,7 @@ class Scheduler final : public task::Schedule {
 
   // ---- For workers, and the watchdog.
 
+  // Returns the run queues.
   Queues& queues() { return queues_; }
   const Queues& queues() const { return queues_; }
   // Returns whether something observes each poll.
@@ -173,13 +178,19 @@ class Scheduler final : public task::Schedule {
 
   // ---- For the queues.
 
+  // Wakes a worker if the worker is parked.
   void UnparkWorker(size_t worker);
+  // Returns the number of polls that a worker has begun.
   uint64_t PollsBegun(size_t worker) const;
+  // Spins until `ready()` returns true, or for at most the delay of a rescue.
+  // Returns whether `ready()` returned true.
   template <class Ready>
   bool AwaitBriefly(Ready ready) const {
     return SpinFor(rescue_delay_cycles_, ready);
   }
+  // Drops a task that was taken from a queue and will not run.
   void Discard(task::Header* task);
+  // Returns the way to add tasks to the list of a worker's tasks.
   task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks_, worker}; }
 
   // task::Schedule:

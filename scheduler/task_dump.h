@@ -43,6 +43,7 @@ namespace rouse {
 // A plain value, which refers to no task. Can be kept for any length of time.
 class TaskDump {
  public:
+  // Describes a task at the time of the dump.
   struct Task {
     TaskId id;
     // Empty if the task has no name.
@@ -67,6 +68,7 @@ class TaskDump {
     return tasks_;
   }
 
+  // Returns the dump as text, with a paragraph for each task.
   std::string ToString() const;
 
   template <class Sink>

@@ -88,6 +88,7 @@ class Signal {
   PollResult<absl::Status> PollRecv(Context& cx,
                                     reactor::Waiter* waiter = nullptr);
 
+  // Returns the number of the signal, such as SIGTERM.
   int number() const { return number_; }
 
  private:

@@ -76,6 +76,7 @@ class CountingWaker {
     return stream.PollNext(cx);
   }
 
+  // Returns the number of times a waker was cloned.
   int clones() const { return clones_; }
   // Returns the number of wakes that gave up the waker, or kept the waker, or
   // both kinds.

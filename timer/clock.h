@@ -122,6 +122,7 @@ class Clock {
   // has already come.
   void AdvanceTo(Instant t);
 
+  // Returns whether the clock is paused.
   bool IsPaused() const;
 
   // Sets whether the clock auto-advances while it is paused. If so, a driver
@@ -137,6 +138,7 @@ class Clock {
   // to the driver's own next deadline.
   void SetAutoAdvance(bool on);
 
+  // Returns whether `SetAutoAdvance()` is on.
   bool HasAutoAdvance() const;
 
   // Returns whether `SetAutoAdvance()` is on and the clock is paused.

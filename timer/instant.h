@@ -45,10 +45,12 @@ class Instant {
   // Makes the clock's origin.
   constexpr Instant() = default;
 
+  // Returns the latest instant, which never comes.
   static constexpr Instant Max() {
     return Instant(std::numeric_limits<int64_t>::max());
   }
 
+  // Converts from and to the number of nanoseconds since the clock's origin.
   static constexpr Instant FromNanoseconds(int64_t nanoseconds) {
     return Instant(nanoseconds);
   }

@@ -61,6 +61,8 @@ namespace rouse {
 enum class MissedTicks : uint8_t { kBurst, kDelay, kSkip };
 
 // IntervalOptions
+//
+// Says how an interval is made.
 struct IntervalOptions {
   // Instant of the first tick. If absent, the first tick comes at once when the
   // interval is first polled.
@@ -134,8 +136,10 @@ class Interval : private wheel::internal::Registration {
   // `next` and now were missed (see `MissedTicks`).
   void ResetAt(Instant next);
 
+  // Returns the time between two ticks.
   absl::Duration period() const { return absl::Nanoseconds(period_); }
 
+  // Returns what is done about missed ticks.
   MissedTicks missed_ticks() const { return missed_ticks_; }
   // Sets what to do about missed ticks, from the next tick on.
   void set_missed_ticks(MissedTicks m) { missed_ticks_ = m; }

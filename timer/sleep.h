@@ -52,7 +52,9 @@ class SleepResult {
  public:
   explicit SleepResult(bool ok) : ok_(ok) {}
 
+  // Returns whether the deadline has come.
   bool ok() const { return ok_; }
+  // Returns OK, or `kUnavailable` if the driver has shut down.
   absl::Status status() const;
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator absl::Status() const { return status(); }

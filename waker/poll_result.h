@@ -90,9 +90,13 @@ class [[nodiscard]] PollResult {
     return value_.emplace(std::forward<Args>(args)...);
   }
 
+  // Returns whether the poll returned a value, or whether the future is still
+  // pending.
   constexpr bool IsReady() const { return value_.has_value(); }
   constexpr bool IsPending() const { return !value_.has_value(); }
 
+  // Returns the value.
+  // REQUIRES: `IsReady()`.
   constexpr T& value() & ABSL_ATTRIBUTE_LIFETIME_BOUND {
     ABSL_ASSERT(IsReady());
     return *value_;

@@ -61,6 +61,7 @@ class ThreadParker {
   ThreadParker& operator=(const ThreadParker&) = delete;
   ~ThreadParker();
 
+  // Returns an unparker, which can be copied and may outlive this object.
   Unparker unparker() const;
 
   // Blocks until unparked. Returns at once if an unpark has happened already.

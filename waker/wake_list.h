@@ -46,6 +46,7 @@ class WakeList {
   WakeList& operator=(const WakeList&) = delete;
   ~WakeList() { std::destroy_n(wakers_, size_); }
 
+  // Returns whether the list has room for no further waker, or has no waker.
   bool IsFull() const { return size_ == kCapacity; }
   bool IsEmpty() const { return size_ == 0; }
 

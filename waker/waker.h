@@ -126,6 +126,8 @@ class Waker {
     return raw_.data == other.raw_.data && raw_.vtable == other.raw_.vtable;
   }
 
+  // Returns whether the waker does nothing: it was made without a task, moved
+  // from or reset.
   bool IsNoop() const { return raw_.vtable == kNoop.vtable; }
 
   // Returns the parts, for an executor that knows its own vtable. The waker
@@ -155,6 +157,7 @@ class BorrowedWaker {
   BorrowedWaker& operator=(const BorrowedWaker&) = delete;
   ~BorrowedWaker() {}
 
+  // Returns the waker, which is valid as long as this object.
   const Waker& get() const { return waker_; }
 
  private:

@@ -70,6 +70,8 @@ class UnixAddr {
   // Returns AF_UNIX.
   int family() const { return storage_.un.sun_family; }
 
+  // Returns whether the address has neither a path nor an abstract name, such
+  // as the address of a socket that was not bound.
   bool IsUnnamed() const { return name().empty(); }
 
   // Return the path or the abstract name, or `std::nullopt` if the address is

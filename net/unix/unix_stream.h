@@ -73,6 +73,7 @@ class UnixStream : public internal::StreamBase<UnixStream, UnixAddr> {
   UnixStream(UnixStream&&) = default;
   UnixStream& operator=(UnixStream&&) = default;
 
+  // Returns which process and user made the other end of the connection.
   absl::StatusOr<PeerCredentials> GetPeerCredentials() const {
     return internal::PeerCredentialsOf(fd());
   }

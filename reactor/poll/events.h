@@ -41,9 +41,12 @@ class Event {
  public:
   Event(Token token, Ready ready) : token_(token), ready_(ready) {}
 
+  // Returns the token under which the sources are registered.
   Token token() const { return token_; }
+  // Returns all states that were reported.
   Ready ready() const { return ready_; }
 
+  // Returns whether the state of this name was reported: see above.
   bool IsReadable() const { return ready_.IsReadable(); }
   bool IsWritable() const { return ready_.IsWritable(); }
   bool IsReadClosed() const { return ready_.IsReadClosed(); }
@@ -73,11 +76,15 @@ class Events {
     events_.reserve(capacity);
   }
 
+  // Returns the maximum number of events from one poll.
   size_t capacity() const { return capacity_; }
+  // Returns the number of events in the buffer.
   size_t size() const { return events_.size(); }
   bool IsEmpty() const { return events_.empty(); }
+  // Removes the events. `Poller::Poll()` does so itself.
   void Clear() { events_.clear(); }
 
+  // Returns an iterator over the events, in no particular order.
   const_iterator begin() const { return events_.begin(); }
   const_iterator end() const { return events_.end(); }
   const Event& operator[](size_t i) const { return events_[i]; }

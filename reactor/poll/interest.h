@@ -47,6 +47,7 @@ class Interest {
     return Interest(left);
   }
 
+  // Returns whether the set contains the kind of this name.
   constexpr bool IsReadable() const { return (bits_ & kReadableBit) != 0; }
   constexpr bool IsWritable() const { return (bits_ & kWritableBit) != 0; }
   constexpr bool IsPriority() const { return (bits_ & kPriorityBit) != 0; }

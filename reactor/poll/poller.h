@@ -61,6 +61,7 @@ class Poller {
   // out of descriptors.
   static absl::StatusOr<Poller> Create();
 
+  // Returns the registry, which lives as long as the poller and can be copied.
   const Registry& registry() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return registry_;
   }

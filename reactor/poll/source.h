@@ -46,8 +46,11 @@ class FdSource {
  public:
   explicit FdSource(int fd) : fd_(fd) {}
 
+  // Returns the descriptor.
   int fd() const { return fd_; }
 
+  // Performs the operation of this name with the registry, and returns its
+  // error: see registry.h.
   absl::Status Register(const Registry& registry, Token token,
                         Interest interest);
   absl::Status Reregister(const Registry& registry, Token token,

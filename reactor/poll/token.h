@@ -26,6 +26,7 @@ class Token {
   Token() = default;
   explicit constexpr Token(uint64_t value) : value_(value) {}
 
+  // Returns the 64 bits.
   constexpr uint64_t value() const { return value_; }
 
   friend constexpr bool operator==(Token, Token) = default;

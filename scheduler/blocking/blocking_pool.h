@@ -51,6 +51,8 @@
 namespace rouse::scheduler {
 
 // BlockingOptions
+//
+// Says how a pool is made.
 struct BlockingOptions {
   // Maximum number of threads that run calls at once; at least 1. Further calls
   // wait. A program in which `max_threads` calls wait for other calls is
@@ -168,11 +170,13 @@ class BlockingPool final : public task::Schedule {
   // For the shutdown of an object that uses the pool.
   void LiftLimit();
 
+  // What the pool is doing now.
   struct Metrics {
     size_t threads = 0;       // including idle threads
     size_t idle_threads = 0;  // threads that wait for work
     size_t queue_depth = 0;   // calls that wait for a thread
   };
+  // Returns the numbers of one moment. Thread-safe.
   Metrics metrics() const;
 
   // Returns a separate pool for calls that wait for the network and have no

@@ -35,6 +35,8 @@ namespace rouse {
 
 namespace task {
 
+// The type that joining a task with output `T` returns: an `absl::StatusOr`, or
+// an `absl::Status` if `T` is void or a status.
 template <class T>
 struct JoinResultOf {
   static_assert(!std::is_reference_v<T>,

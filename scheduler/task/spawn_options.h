@@ -19,6 +19,8 @@
 namespace rouse {
 
 // SpawnOptions
+//
+// Says how a task is spawned.
 struct SpawnOptions {
   // The name of the task in lists of tasks, next to the place where the task
   // was spawned. Need not be unique. The name is copied, which costs one

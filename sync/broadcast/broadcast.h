@@ -111,6 +111,7 @@ class [[nodiscard]] Received {
   static Received Closed() { return Received(kClosed); }
   static Received Empty() { return Received(kEmpty); }
 
+  // Returns whether a value was received.
   bool has_value() const { return value_.has_value(); }
 
   // Returns the number of values that were overwritten before this receiver
@@ -265,11 +266,13 @@ class Sender {
     return ClosedFuture(*core_.operator->());
   }
 
+  // Returns the number of receivers.
   size_t receiver_count() const { return core_->receivers(); }
 
   // Returns whether there is no receiver. `Subscribe()` makes one again.
   bool IsClosed() const { return receiver_count() == 0; }
 
+  // Returns the number of senders, without weak senders.
   size_t sender_count() const { return core_->senders(); }
 
   // Returns the number of kept values that some receiver has not received yet.
@@ -284,6 +287,7 @@ class Sender {
   // Returns a handle that does not keep the channel open.
   WeakSender<T> Downgrade() const { return WeakSender<T>(core_); }
 
+  // Returns whether both senders send to the same channel.
   bool SameChannel(const Sender& other) const {
     return core_.get() == other.core_.get();
   }
@@ -385,9 +389,12 @@ class Receiver {
   // receive.
   bool IsClosed() const { return core_->senders() == 0; }
 
+  // Returns the number of values that are kept, and the number of senders
+  // without weak senders.
   size_t capacity() const { return core_->capacity(); }
   size_t sender_count() const { return core_->senders(); }
 
+  // Returns whether both receivers receive from the same channel.
   bool SameChannel(const Receiver& other) const {
     return core_.get() == other.core_.get();
   }

@@ -337,6 +337,7 @@ class BasicWeakSender {
     return BasicSender<T, Core>(shared_.Get());
   }
 
+  // Returns the number of senders, or of weak senders.
   size_t strong_count() const { return shared_->senders(); }
   size_t weak_count() const { return shared_->weak_senders(); }
 

@@ -177,6 +177,7 @@ class Sender {
     return Receiver<T>(shared_.Get(), shared_->Look().version());
   }
 
+  // Returns the number of receivers.
   size_t receiver_count() const { return shared_->receivers(); }
 
   // Returns whether there is no receiver. `Subscribe()` makes one again.

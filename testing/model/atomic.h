@@ -62,8 +62,11 @@ class Atomic {
     }
   }
 
+  // Returns true, like a processor that runs the code under test.
   bool is_lock_free() const noexcept { return true; }
 
+  // Like the function of this name in `std::atomic<T>`. Each call is a step of
+  // the model. `site` is shown in the trace of a failure.
   T load(std::memory_order order = std::memory_order_seq_cst,
          Site site = Site::current()) const noexcept {
     Execution* execution = Execution::current();
@@ -71,6 +74,7 @@ class Atomic {
     return Value(execution->Load(handle_, this, Word(value_), order, site));
   }
 
+  // Like the function of this name in `std::atomic<T>`: see `load()`.
   void store(T value, std::memory_order order = std::memory_order_seq_cst,
              Site site = Site::current()) noexcept {
     if (Execution* execution = Execution::current()) {
@@ -80,11 +84,14 @@ class Atomic {
     }
   }
 
+  // Like the function of this name in `std::atomic<T>`: see `load()`.
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst,
              Site site = Site::current()) noexcept {
     return Modify("exchange", order, site, [value](T) { return value; });
   }
 
+  // Like the functions of these names in `std::atomic<T>`: see `load()`. The
+  // weak function can fail for no reason (`Options::spurious_failures`).
   bool compare_exchange_strong(
       T& expected, T desired,
       std::memory_order success = std::memory_order_seq_cst,
@@ -111,6 +118,7 @@ class Atomic {
     return CompareExchange(expected, desired, success, failure, true, site);
   }
 
+  // Like the functions of these names in `std::atomic<T>`: see `load()`.
   T fetch_add(auto operand, std::memory_order order = std::memory_order_seq_cst,
               Site site = Site::current()) noexcept
     requires(std::integral<T> || std::is_pointer_v<T>)

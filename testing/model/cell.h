@@ -62,6 +62,8 @@ class Cell {
     }
   }
 
+  // Records a read, and returns the value. The reference is for a single
+  // access, and must not be kept.
   const T& Read(Site site = Site::current()) const {
     if (Execution* execution = Execution::current()) {
       execution->ReadPlain(this, site);
@@ -69,6 +71,8 @@ class Cell {
     return value_;
   }
 
+  // Records a write, and returns the value. The reference is for a single
+  // access, and must not be kept.
   T& Write(Site site = Site::current()) {
     if (Execution* execution = Execution::current()) {
       execution->WritePlain(this, site);

@@ -64,6 +64,8 @@ enum class Mode {
 };
 
 // Options
+//
+// Says which executions `Check()` explores.
 struct Options {
   Mode mode = Mode::kExhaustive;
   int preemption_bound = 2;
@@ -95,6 +97,8 @@ struct Options {
 };
 
 // Result
+//
+// The result of `Check()`.
 struct Result {
   bool failed = false;
   std::string message;  // describes the failure

@@ -42,6 +42,7 @@ class ABSL_LOCKABLE Mutex {
     }
   }
 
+  // Locks the mutex. The calling thread must not have the lock.
   void Lock(Site site = Site::current()) ABSL_EXCLUSIVE_LOCK_FUNCTION() {
     if (Execution* execution = Execution::current()) {
       execution->Lock(handle_, this, site);
@@ -73,6 +74,8 @@ class ABSL_LOCKABLE Mutex {
 };
 
 // MutexLock
+//
+// Holds the lock of a mutex for as long as the object lives.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex* mutex, Site site = Site::current())
@@ -110,6 +113,8 @@ class CondVar {
     }
   }
 
+  // Unlocks the mutex, waits for a signal, and locks the mutex again. Can
+  // return for no reason (`Options::spurious_failures`).
   void Wait(Mutex* mutex, Site site = Site::current()) {
     WaitFor(*mutex, /*timed=*/false, site);
   }
@@ -119,6 +124,7 @@ class CondVar {
                        Site site = Site::current()) {
     return !WaitFor(*mutex, timeout != absl::InfiniteDuration(), site);
   }
+  // Wakes one of the waiting threads, or all.
   void Signal(Site site = Site::current()) { Wake(1, site); }
   void SignalAll(Site site = Site::current()) { Wake(INT_MAX, site); }
 

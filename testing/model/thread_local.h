@@ -28,6 +28,7 @@ class ThreadLocal {
  public:
   ThreadLocal() = delete;
 
+  // Returns the calling thread's object.
   static T& Get() {
     Execution* execution = Execution::current();
     if (execution == nullptr) {

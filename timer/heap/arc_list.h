@@ -145,6 +145,7 @@ class ArcList {
       }
     }
 
+    // Returns whether no node remains.
     bool IsEmpty() const { return newest_ == nullptr; }
 
     // Returns the newest remaining node, or null. The node is no longer

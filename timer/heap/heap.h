@@ -44,11 +44,13 @@ class Heap {
  public:
   using Slot = heap::Slot;
 
+  // An entry that has left the heap.
   struct Entry {
     Key key;
     T value;
   };
 
+  // Returns whether the heap has no entries, and the number of entries.
   bool IsEmpty() const { return keys_.IsEmpty(); }
   size_t size() const { return keys_.size(); }
 

@@ -50,6 +50,7 @@ class HelperThread {
   HelperThread& operator=(HelperThread&&) = delete;
   ~HelperThread();
 
+  // Returns a handle for delays on this thread.
   TimerHandle handle() const;
 
   // Lets the thread run until the process ends.

@@ -84,6 +84,7 @@ class KeyHeap {
     return *this;
   }
 
+  // Returns whether the heap has no entries, and the number of entries.
   bool IsEmpty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
 

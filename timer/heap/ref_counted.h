@@ -109,6 +109,7 @@ class Ref {
     if (T* object = Release()) Counter(object)->DropRef();
   }
 
+  // Returns the object, or null.
   T* get() const { return object_; }
   T& operator*() const {
     ABSL_ASSERT(object_ != nullptr);

@@ -72,6 +72,7 @@ class Timer {
   Timer& operator=(const Timer&) = delete;
   ~Timer();
 
+  // Returns a handle for delays with this timer, and the timer's clock.
   TimerHandle handle() const { return TimerHandle(core_); }
   const Clock& clock() const { return *core_->clock(); }
 

@@ -38,6 +38,8 @@
 namespace rouse::wheel {
 
 // Options
+//
+// Says how a driver is made.
 struct Options {
   // Length of a tick, from 64 microseconds to one second. A sleep ends at the
   // first tick at or after its deadline. Ticks begin where the clock's time is
@@ -108,6 +110,7 @@ class Driver {
   // Returns the driver below.
   P& park() { return park_; }
 
+  // Returns an unparker, which ends a `Park()` of this driver.
   Unparker unparker() { return park_.unparker(); }
 
   // Blocks until the next deadline, an unpark or an event of the driver below,

@@ -214,6 +214,8 @@ class Parser:
                 if name and public and not name[1].endswith(("_H_", "_")) and "INTERNAL" not in name[1]:
                     signature = re.match(r"#define \w+(\([^)]*\))?", found[0])[0]
                     items.append(Item("macro", name[1], (), signature, self._line(self.at), comment))
+                    items[-1].shared = shares and not comment
+                    shares = bool(comment) or shares
                 comment = []
                 self.at = found.end()
                 continue

@@ -230,7 +230,7 @@ def main():
     folder = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), output) if output else workspace / "site"
     site = Site(ROOT)
     problems = site.api.problems()
-    if True:
+    if not problems:
         site.make()
         site.write(folder)
         count, problems = links.check(folder)
