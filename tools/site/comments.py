@@ -7,7 +7,8 @@ columns or more, a comment can begin with the name that it describes, and REQUIR
 import re
 
 # "Mutex", "Channel()" or "Sender, UnboundedSender", above the contract.
-TITLE = re.compile(r"~?[A-Za-z][\w:]*(?:\([\w, ]*\))?(?:, ~?[A-Za-z][\w:]*(?:\(\))?)*")
+TITLE_NAME = r"~?[A-Za-z]\w*(?:::~?\w+)*(?:\([\w, ]*\))?"
+TITLE = re.compile(f"{TITLE_NAME}(?:, {TITLE_NAME})*")
 # Lines that are for tools.
 FOR_TOOLS = re.compile(r"NOLINT|clang-format o|IWYU pragma")
 ITEM = re.compile(r"(?:[*-]|\d+\.) ")

@@ -147,8 +147,8 @@ class Parser:
         return self.text.count("\n", 0, at) + 1
 
     def _fail(self, problem):
-        raise SystemExit(f"{self.path}:{self._line(min(self.at, len(self.text) - 1))}: tools/site/headers.py "
-                         f"cannot read this: {problem}; see the layout that the script describes")
+        raise SystemExit(f"{self.path}:{self._line(min(self.at, len(self.text) - 1))}: tools/site/declarations.py "
+                         f"cannot read this: {problem}; the script says which layout it knows")
 
     def _skip_quoted(self, at):
         """Returns the end of the comment or literal at a position, or the position if there is none."""
