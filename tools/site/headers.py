@@ -2,7 +2,7 @@
 """headers.py [ROOT]: checks that each public name in Rouse's public headers has a comment.
 
 Prints FILE:LINE for each name without a comment, and exits with status 1 if there is one. ROOT is by
-default the repository that contains this script. site.py makes the API reference from the same names.
+default the repository that contains this script. api.py makes the API reference from the same names.
 
 A header is public if it is in the hdrs of a target that everybody can see, or if such a header exports it
 (IWYU pragma: export). A name is public if it is outside of `namespace internal` and not private or

@@ -207,7 +207,10 @@ class Renderer:
 
     def _fence(self, token, context):
         if token.info == "mermaid":
-            return diagram.boxes(token.content)
+            try:
+                return diagram.boxes(token.content)
+            except ValueError as error:
+                raise SystemExit(f"{context.path}: {error}") from None
         return self.code(token.content, token.info, context)
 
     def _indented(self, token, context):

@@ -1,41 +1,17 @@
-#!/usr/bin/env python3
-"""site.py [--output DIR]: makes a site of the documents and of the public headers.
+"""Makes the pages of the site, and writes them into a folder."""
 
-    tools/bazel run //docs:site
-
-The site is a folder of static pages, by default site/ in the workspace. A page is made of each document
-(*.md), of each public header, from the header's comments, and of each other file to which a document
-links. The site needs no server: a browser can open site/index.html.
-
-Exits with status 1, and prints what is wrong, if a public name has no comment, if a link of a page leads
-nowhere, or if a document has a diagram that cannot be drawn. Needs Debian's packages python3-markdown-it
-and python3-pygments, and no internet access.
-"""
-
-import argparse
 import html
 import json
-import os
 import pathlib
 import posixpath
 import re
 import shutil
 import string
-import sys
-
-try:
-    from render import Context, Renderer, Section, coloured, relative
-except ImportError as error:
-    # A Python of one's own does not have Debian's packages. Debian's Python has them.
-    if not os.path.samefile(sys.executable, "/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
-    sys.exit(f"tools/site/site.py: {error}; on Debian, run tools/debian/setup.sh install python3-markdown-it "
-             "python3-pygments")
 
 import api
-import links
-from headers import ROOT, Api
+from headers import Api
 from names import Names
+from render import Context, Renderer, coloured, relative
 
 THEME = pathlib.Path(__file__).resolve().parent / "theme"
 # The folders of documents, in the order of the list of pages. The last ones are closed at first.
@@ -59,7 +35,7 @@ LANGUAGES = {
 
 def documents(root):
     """Returns the documents of the repository, by folder."""
-    order = {name: i for i, name in enumerate(re.findall(r"\((\w+/\w+\.md)", (root / "docs/README.md").read_text()))}
+    order = {name: i for i, name in enumerate(re.findall(r"\((\w+/\w+\.md)", (root / "docs/README.md").read_text("utf-8")))}
     result = {"": [path for path in START if (root / path).is_file()]}
     for folder in list(FOLDERS)[1:]:
         found = [file.relative_to(root).as_posix() for file in (root / folder).rglob("*.md")]
@@ -150,7 +126,8 @@ class Site:
         if file.is_dir():
             items = "".join(
                 f'<li><a href="{relative(self.url_of(posixpath.join(path, name)), url)}">{html.escape(name)}</a></li>'
-                for name in sorted(entry.name for entry in file.iterdir() if not entry.is_symlink()))
+                for name in sorted(entry.name for entry in file.iterdir()
+                                   if not entry.name.startswith((".", "__")) and not entry.is_symlink()))
             body = f"<ul>{items}</ul>"
         else:
             language = LANGUAGES.get(file.suffix, "text")
@@ -219,27 +196,3 @@ class Site:
                 text = html.escape(title.format(self.titles[path]))
                 result.append(f'<a class="{name}" href="{url}">{text}</a>')
         return "\n".join([*result, "</nav>"])
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", metavar="DIR", help="the folder of the site, by default site/ in the workspace")
-    output = parser.parse_args().output
-    workspace = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", ROOT))
-    # Bazel runs the script in another folder than the user's.
-    folder = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), output) if output else workspace / "site"
-    site = Site(ROOT)
-    problems = site.api.problems()
-    if not problems:
-        site.make()
-        site.write(folder)
-        count, problems = links.check(folder)
-        print(f"{len(site.pages)} pages, {len(site.api.headers)} headers, {site.api_pages.count} public names, "
-              f"{count} links")
-    if problems:
-        sys.exit("\n".join([*problems, f"{len(problems)} problems; the site is not complete"]))
-    print(f"open {folder.resolve() / 'index.html'}")
-
-
-if __name__ == "__main__":
-    main()
