@@ -29,8 +29,9 @@ function score([title, place, , kind, , lowTitle, lowText], query, words) {
   const isName = kind !== "page" && kind !== "header";
   const name = isName ? lowTitle.split("::").pop() : lowTitle;
   const isMember = isName && title.split("::").slice(0, -1).some((part) => /^[A-Z]/.test(part));
-  let result = isName ? 2 : 1;
-  if (lowTitle === query) result += 100;
+  // An exact name comes before a section of this title. Otherwise sections say more.
+  let result = { page: 6, variable: -8 }[kind] ?? 2;
+  if (lowTitle === query) result += isName ? 105 : 95;
   else if (name === query) result += isMember ? 60 : 95;
   else if (lowTitle.startsWith(query)) result += 50;
   else if (name.startsWith(query)) result += isMember ? 30 : 45;
