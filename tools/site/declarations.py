@@ -354,7 +354,8 @@ class Parser:
             declaration = self._without_initializers(head)
         item = Item(kind, name, scope, self._dedent(declaration, start) + ";", self._line(start), comment)
         item.shared = shares and not comment
-        item.protocol = ((owner and name in PROTOCOLS) or text.startswith("friend ") or bool(re.search(r"\boverride\b", text)))
+        item.protocol = bool((owner and name in PROTOCOLS) or text.startswith("friend ")
+                             or re.search(r"\boverride\b", text))
         items.append(item)
 
     @staticmethod

@@ -15,10 +15,10 @@ from names import Names
 BANNER = "// Copyright\n//\n// -----\n// File: a.h\n// -----\n//\n"
 
 
-def header(body, top="// F.\n"):
+def header(body):
     """Returns the Header with some declarations in namespace rouse."""
-    return parse("a.h", f"{BANNER}{top}\n#ifndef ROUSE_A_H_\n#define ROUSE_A_H_\n\nnamespace rouse {{\n\n{body}\n\n"
-                        "}  // namespace rouse\n\n#endif  // ROUSE_A_H_\n")
+    return parse("a.h", f"{BANNER}// F.\n\n#ifndef ROUSE_A_H_\n#define ROUSE_A_H_\n\nnamespace rouse {{\n\n{body}\n"
+                        "\n}  // namespace rouse\n\n#endif  // ROUSE_A_H_\n")
 
 
 def described(items):
@@ -42,11 +42,12 @@ class DeclarationsTest(unittest.TestCase):
 
     def test_keeps_the_comment_of_a_macro_before_its_conditions(self):
         self.assertEqual([("macro", "ROUSE_X", "X.")], described(header(
-            "// X.\n#if defined(A) && \\\n    defined(B)\n#define ROUSE_X 1\n#else\n#define ROUSE_X 2\n#endif").items))
+            "// X.\n#if defined(A) && \\\n    defined(B)\n#define ROUSE_X 1\n"
+            "#else\n#define ROUSE_X 2\n#endif").items))
 
     def test_reads_the_public_members(self):
-        found = header("// A.\nclass A : public B<int> {\n public:\n  // F.\n  int F() const { return {}; }\n\n private:\n"
-                       "  // G.\n  int G();\n};").items[0]
+        found = header("// A.\nclass A : public B<int> {\n public:\n  // F.\n  int F() const { return {}; }\n\n"
+                       " private:\n  // G.\n  int G();\n};").items[0]
         self.assertEqual([("function", "A::F", "F.")], described(found.members))
 
     def test_leaves_out_what_is_internal(self):
@@ -84,7 +85,8 @@ class UndocumentedTest(unittest.TestCase):
 
     def test_reports_the_line_of_a_name(self):
         self.assertEqual(
-            ["a.h:14: F has no comment; say above the declaration what it does (docs/contributing/style.md, Contracts)"],
+            ["a.h:14: F has no comment; say above the declaration what it does (docs/contributing/style.md, "
+             "Contracts)"],
             undocumented(header("int F();")))
 
     def test_reports_members(self):
@@ -94,8 +96,8 @@ class UndocumentedTest(unittest.TestCase):
         self.assertEqual(["A"], self.names("// A\nstruct A {};"))
 
     def test_accepts_overloads_and_protocols(self):
-        self.assertEqual([], self.names("// F.\nint F();\n\nint F(int a);\n\n// A.\nstruct A {\n  int Poll(Context& cx);\n"
-                                        "  int G() override;\n};"))
+        self.assertEqual([], self.names("// F.\nint F();\n\nint F(int a);\n\n// A.\nstruct A {\n"
+                                        "  int Poll(Context& cx);\n  int G() override;\n};"))
 
     def test_finds_the_headers_of_public_targets(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +122,8 @@ class CommentsTest(unittest.TestCase):
         self.assertEqual("Gives up.\n\nText.", comments.markdown(["Gives up.", "", "Text."]))
 
     def test_makes_code_of_indented_lines(self):
-        self.assertEqual("So:\n\n    F();\n      G();\n\nText.", comments.markdown(["So:", "  F();", "    G();", "Text."]))
+        self.assertEqual("So:\n\n    F();\n      G();\n\nText.",
+                         comments.markdown(["So:", "  F();", "    G();", "Text."]))
 
     def test_keeps_lists(self):
         self.assertEqual("* a\n  b\n* c", comments.markdown(["* a", "  b", "* c"]))
@@ -138,7 +141,8 @@ class NamesTest(unittest.TestCase):
 
     def setUp(self):
         self.names = Names()
-        for item in header("namespace mpsc {\nclass Sender {\n public:\n  int Send();\n};\n}\nint Send();\nint Go();").items:
+        for item in header("namespace mpsc {\nclass Sender {\n public:\n  int Send();\n};\n}\n"
+                           "int Send();\nint Go();").items:
             self.names.add(item, f"#{item.qualified}", False)
             for member in item.members:
                 self.names.add(member, f"#{member.qualified}", True)
@@ -155,8 +159,9 @@ class NamesTest(unittest.TestCase):
 
     def test_finds_a_header_from_its_folder(self):
         self.names.add_header("sync/mutex.h", "m")
-        self.assertEqual(("m", "m", None), (self.names.header("mutex.h", "sync/lock"), self.names.header("sync/mutex.h", ""),
-                                            self.names.header("mutex.h", "io")))
+        self.assertEqual(["m", "m", None], [self.names.header("mutex.h", "sync/lock"),
+                                            self.names.header("sync/mutex.h", ""),
+                                            self.names.header("mutex.h", "io")])
 
 
 class RepositoryTest(unittest.TestCase):

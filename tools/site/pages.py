@@ -35,12 +35,13 @@ LANGUAGES = {
 
 def documents(root):
     """Returns the documents of the repository, by folder."""
-    order = {name: i for i, name in enumerate(re.findall(r"\((\w+/\w+\.md)", (root / "docs/README.md").read_text("utf-8")))}
+    overview = (root / "docs/README.md").read_text(encoding="utf-8")
+    order = {name: i for i, name in enumerate(re.findall(r"\((\w+/\w+\.md)", overview))}
     result = {"": [path for path in START if (root / path).is_file()]}
     for folder in list(FOLDERS)[1:]:
         found = [file.relative_to(root).as_posix() for file in (root / folder).rglob("*.md")]
         result[folder] = sorted(found, key=lambda path: (
-            not path.startswith(f"{folder}/README"), order.get(path.removeprefix("docs/"), 0), path))
+            not path.startswith(f"{folder}/README"), order.get(path.removeprefix("docs/"), len(order)), path))
     return result
 
 
@@ -66,8 +67,8 @@ class Site:
 
     def url_of(self, path, context=None):
         """Returns the URL of the page of a file or folder of the repository."""
-        if path in self.api.headers:
-            return api.url_of_header(path)
+        if url := self.names.header(path, ""):
+            return url
         readme = posixpath.normpath(posixpath.join(path, "README.md"))
         path = readme if readme in self.titles else path
         if path in self.titles:

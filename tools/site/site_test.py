@@ -25,8 +25,30 @@ from render import Context, Renderer
 README = "# Rouse\n\nText.\n"
 DOCS = "# Documentation\n\n[b](guide/b.md) [a](guide/a.md)\n"
 BUILD = 'rouse_cc_library(name = "a", hdrs = ["a.h"], visibility = ["//visibility:public"])\n'
-HEADER = ("// Copyright\n//\n// -----\n// File: a.h\n// -----\n//\n// Has `A`.\n\nnamespace rouse {\n\n// A\n//\n// Is an A.\n"
-          "class A {\n public:\n  // Returns a `B`.\n  B F();\n};\n\n// Is a B.\nusing B = int;\n\n}  // namespace rouse\n")
+HEADER = """// Copyright
+//
+// -----
+// File: a.h
+// -----
+//
+// Has `A`.
+
+namespace rouse {
+
+// A
+//
+// Is an A.
+class A {
+ public:
+  // Returns a `B`.
+  B F();
+};
+
+// Is a B.
+using B = int;
+
+}  // namespace rouse
+"""
 
 
 class Folder:
@@ -54,8 +76,8 @@ class RenderTest(unittest.TestCase):
     """Checks the HTML of texts."""
 
     def html(self, text, is_comment=False):
-        renderer = Renderer(Names(), lambda path, _: f"site/{path}", {"docs/x.md": "Title of X"})
-        context = Context("docs/a.md", "docs/a.html")
+        renderer = Renderer(Names(), lambda path, _: f"site/{path}", {"pages/x.md": "Title of X"})
+        context = Context("pages/a.md", "pages/a.html")
         return (renderer.comment if is_comment else renderer.document)(text, context).strip()
 
     def test_gives_headings_the_anchors_of_github(self):
@@ -67,7 +89,7 @@ class RenderTest(unittest.TestCase):
                          self.html("[b](../b.h#L1) [c](#c) [d](https://d.e/f)"))
 
     def test_shows_the_title_in_place_of_the_name_of_a_file(self):
-        self.assertEqual('<p><a href="../site/docs/x.md">Title of X</a></p>', self.html("[x.md](x.md)"))
+        self.assertEqual('<p><a href="../site/pages/x.md">Title of X</a></p>', self.html("[x.md](x.md)"))
 
     def test_colours_code(self):
         self.assertIn('<span class="k">return</span>', self.html("```c++\nreturn 1;\n```"))
@@ -102,13 +124,14 @@ class SiteTest(unittest.TestCase):
         folder = self.folder(BUILD_bazel=BUILD, a_h=HEADER)
         self.assertEqual(["README.md", "docs/README.md"], Site(folder.root).documents[""])
         folder.make()
-        self.assertEqual(["api/a.h.html", "api/index.html", "docs/guide/a.html", "docs/guide/b.html", "docs/index.html",
-                          "index.html"],
+        self.assertEqual(["api/a.h.html", "api/index.html", "docs/guide/a.html", "docs/guide/b.html",
+                          "docs/index.html", "index.html"],
                          sorted(file.relative_to(folder.output).as_posix() for file in folder.output.rglob("*.html")))
         self.assertEqual([], links.check(folder.output)[1])
 
     def test_lists_the_documents_in_the_order_of_the_overview(self):
-        self.assertEqual(["docs/guide/b.md", "docs/guide/a.md"], Site(self.folder().root).documents["docs/guide"])
+        self.assertEqual([f"docs/guide/{name}.md" for name in "ba"],
+                         Site(self.folder().root).documents["docs/guide"])
 
     def test_shows_and_links_the_names_of_a_header(self):
         folder = self.folder(BUILD_bazel=BUILD, a_h=HEADER)
