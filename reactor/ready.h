@@ -27,7 +27,9 @@ enum class Direction : uint8_t { kRead = 0, kWrite = 1 };
 // A set of the states below; can be empty.
 class Ready {
  public:
+  // A read is worthwhile: bytes, a connection or the end have arrived.
   static const Ready kReadable;
+  // A write is worthwhile: there is room, or the write will fail at once.
   static const Ready kWritable;
   // Nothing follows the bytes that have arrived: the peer has shut down its
   // writing half, or the whole connection is closed.
@@ -40,6 +42,7 @@ class Ready {
   static const Ready kWriteClosed;
   // Out-of-band data is available.
   static const Ready kPriority;
+  // An error has occurred. The next call on the source returns the error.
   static const Ready kError;
 
   constexpr Ready() = default;

@@ -24,6 +24,15 @@ def label(item):
     return f"{item.name}()" if item.kind in ("function", "constructor") else item.name
 
 
+def kind_of(item):
+    """Returns the kind of a name, in the words of C++."""
+    if item.kind in ("class", "forward"):
+        return re.findall(r"^ *(class|struct|union)\b", item.declaration, re.M)[-1]
+    if item.kind == "variable":
+        return "constant" if re.match(r"k[A-Z]", item.name) else "variable"
+    return item.kind
+
+
 def groups(items):
     """Returns the items in lists. The items of a list share a comment, or have none."""
     result = []
@@ -78,7 +87,7 @@ class ApiPages:
         result = [
             f'<p class="path"><a href="{relative(INDEX, context.url)}">API</a> / '
             f'<a href="{relative(f"{INDEX}#{folder}", context.url)}">{folder}/</a></p>' if folder else "",
-            f"<h1>{html.escape(path)}</h1>",
+            f"<h1>{path.replace('/', '/<wbr>')}</h1>",
             f'<div class="use"><pre tabindex="0"><code>#include "rouse/{path}"</code></pre>'
             f"<p>Bazel: <code>{self.api.targets[path]}</code></p></div>",
         ]
@@ -135,7 +144,7 @@ class ApiPages:
                                       if item.kind == first.kind or first.kind != "constructor")
                 title = ", ".join(text for text, _ in names)
                 anchors = [self._anchor(qualified, context) for _, qualified in names]
-                self._heading(level, title, anchors[0], context, result, first.kind)
+                self._heading(level, title, anchors[0], context, result, kind_of(first))
                 result += [f'<span id="{html.escape(anchor)}"></span>' for anchor in anchors[1:]]
             else:
                 for name, _ in itertools.groupby(item.qualified for item in group):
@@ -183,7 +192,7 @@ class ApiPages:
                 for item in group:
                     if item.kind not in ("section", "operator", "constructor") and item.name not in seen:
                         seen.add(item.name)
-                        yield item.qualified, item.kind, item.qualified, comments.plain_summary(group[0].comment)
+                        yield item.qualified, kind_of(item), item.qualified, comments.plain_summary(group[0].comment)
                     yield from visit(item.members)
         for part in self._parts(self.api.headers[path]):
             yield from visit(part.items)

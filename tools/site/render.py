@@ -19,6 +19,7 @@ LANGUAGES = {"c++": "cpp", "starlark": "python", "": "text"}
 OTHER_SITE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 # A name in backquotes: Mutex, rouse::Mutex::Lock(), JoinHandle<T>, Channel(100).
 NAME = re.compile(r"((?:rouse::)?~?[A-Za-z]\w*(?:::~?\w+)*)(?:<[^()]*>)?(?:\([^()]*\))?")
+DOCUMENT = re.compile(r"(?<![\w/.])docs/[\w/]+\.md\b")
 HEADER = re.compile(r"(?<![\w/.])(?:rouse/)?([\w/]+\.h)\b(?!/)")
 # A qualified name in coloured C++. The last part begins with a capital letter.
 COLOURED_NAME = re.compile(
@@ -178,18 +179,24 @@ class Renderer:
                     href = html.escape(relative(url, context.url))
                     token.type, content = "html_inline", html.escape(token.content)
                     token.content = f'<a href="{href}"><code>{content}</code></a>'
-            elif not inside and token.type == "text" and ".h" in token.content:
-                token.type, token.content = "html_inline", self._with_headers(html.escape(token.content), context)
+            elif not inside and token.type == "text" and re.search(r"\.h|\.md", token.content):
+                token.type, token.content = "html_inline", self._with_files(html.escape(token.content), context)
 
-    def _with_headers(self, text, context):
-        """Returns a text whose names of headers are links."""
+    def _with_files(self, text, context):
+        """Returns a text whose names of headers and documents are links."""
         def link(found):
             url = self.names.header(found[1], posixpath.dirname(context.path))
             if not url or url == context.url:
                 return found[0]
             return f'<a href="{html.escape(relative(url, context.url))}">{found[0]}</a>'
 
-        return HEADER.sub(link, text)
+        def titled(found):
+            if found[0] not in self.titles:
+                return found[0]
+            href = html.escape(relative(self.url_of(found[0], context), context.url))
+            return f'<a href="{href}">{html.escape(self.titles[found[0]])}</a>'
+
+        return DOCUMENT.sub(titled, HEADER.sub(link, text))
 
     def _mentioned(self, text, context):
         if header := HEADER.fullmatch(text):

@@ -30,7 +30,7 @@ function score([title, place, , kind, , lowTitle, lowText], query, words) {
   const name = isName ? lowTitle.split("::").pop() : lowTitle;
   const isMember = isName && title.split("::").slice(0, -1).some((part) => /^[A-Z]/.test(part));
   // An exact name comes before a section of this title. Otherwise sections say more.
-  let result = { page: 6, variable: -8 }[kind] ?? 2;
+  let result = { page: 6, variable: -8, constant: -8 }[kind] ?? 2;
   if (lowTitle === query) result += isName ? 105 : 95;
   else if (name === query) result += isMember ? 60 : 95;
   else if (lowTitle.startsWith(query)) result += 50;
@@ -119,6 +119,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   menu.addEventListener("click", () => {
     menu.setAttribute("aria-expanded", document.body.classList.toggle("menu"));
+    document.querySelector("#pages [aria-current]")?.scrollIntoView({ block: "center" });
   });
 
   const isDark = () => html.classList.contains("dark") ||
