@@ -129,6 +129,7 @@ class ApiPages:
         return self.renderer.comment(comments.markdown(comment), context)
 
     def _items(self, items, level, context):
+        """Returns the HTML of items, whose headings have a level."""
         result = []
         for group in groups(items):
             first = group[0]
@@ -139,21 +140,11 @@ class ApiPages:
                 result.append(self._comment(first.comment, inner))
                 continue
             result.append(f'<section class="item {first.kind}">')
-            if first.comment or first.members:
-                names = dict.fromkeys((label(item), item.qualified) for item in group
-                                      if item.kind == first.kind or first.kind != "constructor")
-                title = ", ".join(text for text, _ in names)
-                anchors = [self._anchor(qualified, context) for _, qualified in names]
-                self._heading(level, title, anchors[0], context, result, kind_of(first))
-                result += [f'<span id="{html.escape(anchor)}"></span>' for anchor in anchors[1:]]
-            else:
-                for name, _ in itertools.groupby(item.qualified for item in group):
-                    if name not in context.anchors:
-                        context.anchors.add(name)
-                        result.append(f'<span id="{html.escape(name)}"></span>')
+            self._title(group, level, context, result)
+            own = (*first.scope, first.name)
+            inner.scope = own if first.members else first.scope
             declarations = "\n".join(item.declaration for item in group)
-            inner.scope = (*first.scope, first.name) if first.members else first.scope
-            result.append(self.renderer.signature(declarations, (*first.scope, first.name), inner))
+            result.append(self.renderer.signature(declarations, own, inner))
             result.append(self._comment(first.comment, inner))
             if first.members:
                 members = self._items(first.members, min(level + 1, 5), inner)
@@ -161,11 +152,25 @@ class ApiPages:
             result.append("</section>")
         return result
 
+    def _title(self, group, level, context, result):
+        """Adds the heading and the anchors of a group. A group without a comment needs no heading."""
+        first = group[0]
+        if first.comment or first.members:
+            names = dict.fromkeys((label(item), item.qualified) for item in group
+                                  if item.kind == first.kind or first.kind != "constructor")
+            anchors = [self._anchor(qualified, context) for _, qualified in names]
+            title = ", ".join(text for text, _ in names)
+            self._heading(level, title, anchors.pop(0), context, result, kind_of(first))
+        else:
+            anchors = [name for name in dict.fromkeys(item.qualified for item in group) if name not in context.anchors]
+            context.anchors.update(anchors)
+        result += [f'<span id="{html.escape(anchor)}"></span>' for anchor in anchors]
+
     @staticmethod
     def _anchor(name, context):
         """Returns an anchor that the page does not have yet."""
-        anchor = next(text for text in itertools.chain(
-            [name], (f"{name}-{number}" for number in itertools.count(1))) if text not in context.anchors)
+        numbered = (f"{name}-{number}" for number in itertools.count(1))
+        anchor = next(text for text in itertools.chain([name], numbered) if text not in context.anchors)
         context.anchors.add(anchor)
         return anchor
 

@@ -15,6 +15,7 @@ members.
 
 import ast
 import pathlib
+import posixpath
 import re
 import sys
 
@@ -56,7 +57,7 @@ class Api:
         self.targets = dict(public_targets(root))
         self._parsed = {}
         self.headers = {}  # of each public header
-        for path in self.targets:
+        for path in sorted(self.targets, key=posixpath.split):
             header = self.parsed(path)
             if not is_internal(header):
                 self.headers[path] = header

@@ -29,7 +29,8 @@ class Names:
             self._members.add(item.name)
 
     def add_header(self, path, url):
-        self._headers[path] = url
+        """Adds a header. The first page of a header counts."""
+        self._headers.setdefault(path, url)
 
     def find(self, name, scope=()):
         """Returns the URL of a name as a text in `scope` writes it, or None."""
