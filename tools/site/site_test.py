@@ -163,7 +163,7 @@ class SiteTest(unittest.TestCase):
         self.assertEqual([], links.check(folder.output)[1])
 
     def test_refuses_a_link_to_nothing(self):
-        with self.assertRaisesRegex(SystemExit, r"docs/guide/a\.md: links to docs/guide/c\.md, which does not exist"):
+        with self.assertRaisesRegex(SystemExit, r"guide/a\.md: links to docs/guide/c\.md, which does not exist"):
             self.folder(docs__guide__a_md="# Alpha\n\n[c](c.md)\n").make()
 
     def test_reports_a_dead_anchor(self):
