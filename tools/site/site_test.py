@@ -144,7 +144,8 @@ class SiteTest(unittest.TestCase):
         self.assertIn('<a href="#B"><span class="n">B</span></a>', page)
 
     def test_documents_link_to_names(self):
-        folder = self.folder(BUILD_bazel=BUILD, a_h=HEADER, docs__guide__a_md="# Alpha\n\n`rouse::A`, `A::F()`, a.h, `C`\n")
+        folder = self.folder(BUILD_bazel=BUILD, a_h=HEADER,
+                             docs__guide__a_md="# Alpha\n\n`rouse::A`, `A::F()`, a.h, `C`\n")
         folder.make()
         self.assertIn('<p><a href="../../api/a.h.html#A"><code>rouse::A</code></a>, '
                       '<a href="../../api/a.h.html#A::F"><code>A::F()</code></a>, '
