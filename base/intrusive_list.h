@@ -110,6 +110,7 @@ class IntrusiveList {
   T* Front() { return IsEmpty() ? nullptr : Element(head_.next_); }
   T* Back() { return IsEmpty() ? nullptr : Element(head_.prev_); }
 
+  // Adds the element at the end, or at the beginning.
   // REQUIRES: `element` is in no list of this `Tag`.
   void PushBack(T* element) { InsertBefore(&head_, element); }
   void PushFront(T* element) { InsertBefore(head_.next_, element); }

@@ -47,7 +47,7 @@ namespace rouse::reactor {
 
 // Options
 //
-// Says how a reactor is made.
+// The options of a reactor.
 struct Options {
   // Maximum number of sources registered at once; further registrations fail
   // with ResourceExhausted. Capped at the capacity of the table of sources,

@@ -62,7 +62,7 @@ enum class MissedTicks : uint8_t { kBurst, kDelay, kSkip };
 
 // IntervalOptions
 //
-// Says how an interval is made.
+// The options of an interval.
 struct IntervalOptions {
   // Instant of the first tick. If absent, the first tick comes at once when the
   // interval is first polled.

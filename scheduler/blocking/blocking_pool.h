@@ -52,7 +52,7 @@ namespace rouse::scheduler {
 
 // BlockingOptions
 //
-// Says how a pool is made.
+// The options of a pool.
 struct BlockingOptions {
   // Maximum number of threads that run calls at once; at least 1. Further calls
   // wait. A program in which `max_threads` calls wait for other calls is

@@ -20,7 +20,7 @@ namespace rouse {
 
 // SpawnOptions
 //
-// Says how a task is spawned.
+// The options of a spawned task.
 struct SpawnOptions {
   // The name of the task in lists of tasks, next to the place where the task
   // was spawned. Need not be unique. The name is copied, which costs one

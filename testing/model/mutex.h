@@ -6,7 +6,7 @@
 // -----------------------------------------------------------------------------
 //
 // `absl::Mutex` and `absl::CondVar` for a model. Code under test uses
-// `rouse::Mutex` and similar names (base/thread_mutex.h).
+// `rouse::ThreadMutex` and similar names (base/thread_mutex.h).
 
 #ifndef ROUSE_TESTING_MODEL_MUTEX_H_
 #define ROUSE_TESTING_MODEL_MUTEX_H_

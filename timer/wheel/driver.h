@@ -39,7 +39,7 @@ namespace rouse::wheel {
 
 // Options
 //
-// Says how a driver is made.
+// The options of a driver.
 struct Options {
   // Length of a tick, from 64 microseconds to one second. A sleep ends at the
   // first tick at or after its deadline. Ticks begin where the clock's time is
