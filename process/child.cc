@@ -108,7 +108,7 @@ std::optional<ChildStderr> Child::TakeStderr() {
   return std::exchange(stderr_, std::nullopt);
 }
 
-int Child::Look() {
+int Child::CheckForExit() {
   if (status_.has_value()) return 0;
   if (pid_ == 0) {
     // The `Child` was moved from.
@@ -127,7 +127,7 @@ PollResult<absl::StatusOr<ExitStatus>> Child::PollWait(
   if (status_.has_value()) return Result(*status_);
   PollResult<absl::StatusOr<size_t>> ended = pidfd_.registration().PollIo(
       reactor::Direction::kRead, cx, waiter, /*full=*/0,
-      [this] { return ssize_t{Look()}; },
+      [this] { return ssize_t{CheckForExit()}; },
       [this](int error) { return WaitError(error, pid_); });
   if (ended.IsPending()) return kPending;
   if (!ended->ok()) return Result((*std::move(ended)).status());
@@ -135,7 +135,7 @@ PollResult<absl::StatusOr<ExitStatus>> Child::PollWait(
 }
 
 absl::StatusOr<std::optional<ExitStatus>> Child::TryWait() {
-  if (Look() == 0) return status_;
+  if (CheckForExit() == 0) return status_;
   if (errno == EAGAIN) return std::nullopt;
   return WaitError(errno, pid_);
 }

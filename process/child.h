@@ -166,7 +166,7 @@ class Child {
 
   // Sets `status_` if the process has ended. Returns 0 then. Otherwise returns
   // -1 and sets `errno`, to EAGAIN if the process has not ended.
-  int Look();
+  int CheckForExit();
 
   pid_t pid_;  // 0 after a move
   bool kill_on_drop_;

@@ -36,7 +36,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kMaxDepth = 64;
 constexpr absl::Duration kMinInterval = absl::Milliseconds(10);
-constexpr absl::Duration kLookAgain = absl::Microseconds(100);
+constexpr absl::Duration kCheckAgain = absl::Microseconds(100);
 
 // The request that a handler serves; at most one request exists at once. The
 // word holds the number of the request, the thread that is asked, and the step.
@@ -143,7 +143,7 @@ bool Await(uint64_t asked, absl::Duration limit) {
         TakeBack(asked)) {
       return false;
     }
-    absl::SleepFor(kLookAgain);
+    absl::SleepFor(kCheckAgain);
   }
   return true;
 }

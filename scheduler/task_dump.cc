@@ -45,7 +45,7 @@ std::vector<TaskRef> References(
   return references;
 }
 
-std::optional<TaskDump::Task> Look(task::Header& task, uint32_t now_ms) {
+std::optional<TaskDump::Task> Describe(task::Header& task, uint32_t now_ms) {
   TaskDump::Task seen;
   // Read before the trace, so that no task reported as polled is traced as one
   // that has not begun. Relaxed: see `polled_ms`.
@@ -99,7 +99,9 @@ TaskDump DumpTasks(
   std::vector<TaskDump::Task> seen;
   seen.reserve(references.size());
   for (TaskRef& task : references) {
-    if (auto look = Look(*task, now_ms)) seen.push_back(*std::move(look));
+    if (auto described = Describe(*task, now_ms)) {
+      seen.push_back(*std::move(described));
+    }
     task.reset();
   }
   return TaskDump(std::move(seen));

@@ -56,9 +56,9 @@ Watchdog::~Watchdog() {
 void Watchdog::Run() {
   int quiet = 0;
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (Look()) {
+    if (Check()) {
       quiet = 0;
-    } else if (++quiet >= kQuietLooks) {
+    } else if (++quiet >= kQuietChecks) {
       quiet = 0;
       SleepUntilAWorkerIsAwake();
       // The wake may have been for the stop as well.
@@ -68,7 +68,7 @@ void Watchdog::Run() {
   }
 }
 
-bool Watchdog::Look() {
+bool Watchdog::Check() {
   // From when the watchdog takes a task out of a LIFO slot, or a worker from
   // the sleeping ones, to when the worker has a hold.
   std::optional<Clock::AutoAdvanceHold> hold;

@@ -82,13 +82,13 @@ class Watchdog {
   // watchdog sleeps. Each check costs some microseconds. Waking the watchdog
   // costs as much for a worker that comes back from sleep, so this must not
   // happen often.
-  static constexpr int kQuietLooks = 10;
+  static constexpr int kQuietChecks = 10;
 
   Watchdog(Scheduler& scheduler, absl::Duration bound);
 
   void Run();
   // Checks the workers and the driver. Returns whether a worker is awake.
-  bool Look();
+  bool Check();
   void SeeToEvents();
   void SleepUntilAWorkerIsAwake();
 

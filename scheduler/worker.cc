@@ -137,7 +137,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
       queues_.EndSearching();
       queues_.Share(0);
       if (ABSL_PREDICT_FALSE(task->yielded_at == event_check_.number()) &&
-          !LookBefore(task)) {
+          !CheckBefore(task)) {
         continue;
       }
       Execute(task, here);
@@ -304,7 +304,7 @@ bool Worker::PollDriver() {
   return looked;
 }
 
-bool Worker::LookBefore(task::Header* task) {
+bool Worker::CheckBefore(task::Header* task) {
   const uint64_t start = CycleClock::Now();
   const size_t depth = queues_.depth();
   // Even if a waker throws.

@@ -17,7 +17,7 @@
 //     closed, or its caller's condition holds.
 //  3. Check for events. Every `Options::event_interval` polls, `Maintain()`
 //     checks the driver, which wakes the tasks that wait for due events.
-//     `LookBefore()` does so before the poll of a task that has yielded.
+//     `CheckBefore()` does so before the poll of a task that has yielded.
 //  4. Take a task. `Next()` tries the global queue if `GlobalQueueCheck` says
 //     so, then the LIFO slot, then the worker's own queues.
 //  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`. It
@@ -208,7 +208,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Checks for events before a poll of `task`, which has yielded. Returns false
   // if the events have woken tasks, which come first; `task` is in the queue
   // again.
-  ABSL_ATTRIBUTE_NOINLINE bool LookBefore(task::Header* task);
+  ABSL_ATTRIBUTE_NOINLINE bool CheckBefore(task::Header* task);
   // Lets others have some of the tasks woken by the driver.
   void AfterDispatch();
   void StartMeasuring();

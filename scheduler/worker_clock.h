@@ -81,9 +81,9 @@ class WorkerClock {
   }
 
   // Ends the hold of the worker, which has the index `worker` in `idle`,
-  // because it is asleep and about to park. `looked` says whether the worker
+  // because it is asleep and about to park. `checked` says whether the worker
   // has checked for events after everything else it did.
-  void Release(const Idle& idle, size_t worker, bool looked) {
+  void Release(const Idle& idle, size_t worker, bool checked) {
     if (clock_ == nullptr) return;
     // Destroyed after the lock has been released.
     std::unique_ptr<Clock::AutoAdvanceHold> hold;
@@ -91,7 +91,7 @@ class WorkerClock {
     // A thread that has woken the worker in the meantime relies on the hold.
     if (idle.IsAsleep(worker)) {
       hold = std::move(hold_);
-      if (looked && hold != nullptr) hold->SetLooked();
+      if (checked && hold != nullptr) hold->SetChecked();
     }
   }
 

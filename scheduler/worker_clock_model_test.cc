@@ -29,7 +29,7 @@ using model::Thread;
 void AdvanceAsADriver(Clock& clock) {
   const Instant next = clock.Now() + absl::Milliseconds(1);
   for (int looks = 0; looks < 2; ++looks) {
-    clock.EndLook(clock.BeginLook());
+    clock.EndCheck(clock.BeginCheck());
     if (clock.AutoAdvanceTo(next)) return;
   }
 }

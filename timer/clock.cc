@@ -263,7 +263,7 @@ bool Clock::AutoAdvanceTo(Instant t) {
       return true;
     }
     if (t == Instant::Max() && arrived_ == nullptr) return true;
-    if (looked_ < released_) return false;
+    if (checked_ < released_) return false;
     // No next deadline exists.
     if (t == Instant::Max() && std::exchange(to_next_, false)) {
       limit_ = state().Now();
@@ -279,17 +279,17 @@ bool Clock::AutoAdvanceTo(Instant t) {
   return true;
 }
 
-uint64_t Clock::BeginLook() const {
+uint64_t Clock::BeginCheck() const {
   // Without auto-advance the result is not used.
   if (!HasAutoAdvance()) return 0;
   const ThreadMutexLock lock(&mu_);
   return released_;
 }
 
-void Clock::EndLook(uint64_t look) {
+void Clock::EndCheck(uint64_t check) {
   if (!HasAutoAdvance()) return;
   const ThreadMutexLock lock(&mu_);
-  looked_ = std::max(looked_, look);
+  checked_ = std::max(checked_, check);
 }
 
 void Clock::Hold() {
@@ -297,10 +297,10 @@ void Clock::Hold() {
   ++holds_;
 }
 
-void Clock::Release(bool looked) {
+void Clock::Release(bool checked) {
   {
     const ThreadMutexLock lock(&mu_);
-    if (!looked) ++released_;
+    if (!checked) ++released_;
     if (--holds_ > 0 || !std::exchange(held_back_, false)) return;
   }
   CallListeners();

@@ -181,10 +181,10 @@ class Clock {
 
   // Mark the beginning and the end of a driver's check for events of the
   // operating system, on one thread. The driver passes the result of
-  // `BeginLook()` to `EndLook()`, and wakes the waiters of the events between
+  // `BeginCheck()` to `EndCheck()`, and wakes the waiters of the events between
   // the two calls.
-  uint64_t BeginLook() const;
-  void EndLook(uint64_t look);
+  uint64_t BeginCheck() const;
+  void EndCheck(uint64_t check);
 
   // A function that the clock calls after a change other than the passing of
   // time, on the thread of the change. The listener should make the driver
@@ -215,7 +215,7 @@ class Clock {
   }
 
   void Hold();
-  void Release(bool looked);
+  void Release(bool checked);
   Instant SlowNow() const;
   State state() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns the first instant, at or after `t`, at which all drivers begin a
@@ -247,7 +247,7 @@ class Clock {
   // Number of holds that have ended, and number of holds that had ended when
   // the latest completed check for events began.
   uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t looked_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t checked_ ABSL_GUARDED_BY(mu_) = 0;
   // True if a hold has kept a driver from moving the clock.
   bool held_back_ ABSL_GUARDED_BY(mu_) = false;
   // How far the clock may auto-advance; if `to_next_`, as far as the next
@@ -268,16 +268,16 @@ class [[nodiscard(
   explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }
   AutoAdvanceHold(const AutoAdvanceHold&) = delete;
   AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
-  ~AutoAdvanceHold() { clock_.Release(looked_); }
+  ~AutoAdvanceHold() { clock_.Release(checked_); }
 
   // Notes that the holder has checked for events of the operating system, after
   // everything else that the holder did. The hold then requires no other check.
   // For drivers.
-  void SetLooked() { looked_ = true; }
+  void SetChecked() { checked_ = true; }
 
  private:
   Clock& clock_;
-  bool looked_ = false;
+  bool checked_ = false;
 };
 
 }  // namespace rouse

@@ -114,14 +114,14 @@ MODEL_TEST(Clock, DoesNotAutoAdvancePastAnEventOfAHolder) {
     event.store(true, std::memory_order_relaxed);
     hold.reset();
   });
-  const uint64_t look = clock.BeginLook();
+  const uint64_t look = clock.BeginCheck();
   const bool seen = event.load(std::memory_order_relaxed);
-  clock.EndLook(look);
+  clock.EndCheck(look);
   (void)clock.AutoAdvanceTo(start + kTick);
   Require(seen || clock.Now() == start);
   holder.Join();
   // No hold is left, and this check sees what the holder did.
-  clock.EndLook(clock.BeginLook());
+  clock.EndCheck(clock.BeginCheck());
   (void)clock.AutoAdvanceTo(start + kTick);
   Require(clock.Now() == start + kTick);
 }

@@ -243,7 +243,7 @@ TEST(Clock, AdvancesToAnInstantWhileItRuns) {
 
 // Checks for events first, as a driver does.
 void AutoAdvance(Clock& clock, Instant t) {
-  clock.EndLook(clock.BeginLook());
+  clock.EndCheck(clock.BeginCheck());
   EXPECT_TRUE(clock.AutoAdvanceTo(t));
 }
 
@@ -255,9 +255,9 @@ TEST(Clock, DoesNotAutoAdvanceAfterAHoldBeforeAnotherCheck) {
   const Instant start = clock.Now();
   const Instant later = start + absl::Seconds(1);
   std::optional<Clock::AutoAdvanceHold> hold(std::in_place, clock);
-  const uint64_t look = clock.BeginLook();
+  const uint64_t look = clock.BeginCheck();
   hold.reset();
-  clock.EndLook(look);
+  clock.EndCheck(look);
   EXPECT_FALSE(clock.AutoAdvanceTo(later));
   EXPECT_EQ(clock.Now(), start);
   AutoAdvance(clock, later);
@@ -271,7 +271,7 @@ TEST(Clock, NeedsNoOtherCheckAfterTheHoldersCheck) {
   const Instant later = clock.Now() + absl::Seconds(1);
   {
     Clock::AutoAdvanceHold hold(clock);
-    hold.SetLooked();
+    hold.SetChecked();
   }
   EXPECT_TRUE(clock.AutoAdvanceTo(later));
   EXPECT_EQ(clock.Now(), later);

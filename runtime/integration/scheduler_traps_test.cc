@@ -7,7 +7,7 @@
 //   S1   #1768: a load is too weak to see a sleeper
 //        models RunQueues, StealableQueue.HidesNo*; mutants of idle.h
 //   S2   #2362: positions wrap
-//        LocalQueueTest: positions wrap in each test
+//        StealableQueueTest: positions wrap in each test
 //   S3   #2387: a place is written while a thief reads it
 //        models StealableQueue.OverflowsDuringATheft, .TakesABatchDuringATheft,
 //        TwoThieves.*

@@ -108,7 +108,7 @@ TEST(BlockingPoolMemory, AClockIsReleasedIfACallCannotBeSpawned) {
     while (pool->metrics().threads != 0) std::this_thread::yield();
     const Instant later = clock->Now() + absl::Hours(1);
     // Like a driver, check for events first.
-    clock->EndLook(clock->BeginLook());
+    clock->EndCheck(clock->BeginCheck());
     (void)clock->AutoAdvanceTo(later);
     EXPECT_EQ(clock->Now(), later);
   };

@@ -221,11 +221,11 @@ MODEL_TEST(BlockingPool, AClockIsHeldUntilTheCallHasEnded,
   JoinHandle<void> handle =
       pool->Spawn([&] { Require(clock->Now() == start); });
   // Like a driver that has nothing else to do.
-  clock->EndLook(clock->BeginLook());
+  clock->EndCheck(clock->BeginCheck());
   (void)clock->AutoAdvanceTo(start + absl::Hours(1));
   if (clock->Now() != start) Require(handle.IsFinished());
   pool->Shutdown();
-  clock->EndLook(clock->BeginLook());
+  clock->EndCheck(clock->BeginCheck());
   (void)clock->AutoAdvanceTo(start + absl::Hours(1));
   Require(clock->Now() == start + absl::Hours(1));
 }

@@ -467,18 +467,18 @@ TEST(BlockingPool, AClockDoesNotAutoAdvanceDuringACall) {
   JoinHandle<void> queued = [&] {
     const Busy busy(*pool);
     // Like a driver, check for events first.
-    clock->EndLook(clock->BeginLook());
+    clock->EndCheck(clock->BeginCheck());
     (void)clock->AutoAdvanceTo(start + absl::Hours(1));
     EXPECT_EQ(clock->Now(), start);
     return pool->Spawn([&] {
-      clock->EndLook(clock->BeginLook());
+      clock->EndCheck(clock->BeginCheck());
       (void)clock->AutoAdvanceTo(start + absl::Hours(1));
       EXPECT_EQ(clock->Now(), start);
     });
   }();
   EXPECT_THAT(BlockOn(std::move(queued)), IsOk());
   WaitUntilIdle(*pool, 1);
-  clock->EndLook(clock->BeginLook());
+  clock->EndCheck(clock->BeginCheck());
   (void)clock->AutoAdvanceTo(start + absl::Hours(1));
   EXPECT_EQ(clock->Now(), start + absl::Hours(1));
 }

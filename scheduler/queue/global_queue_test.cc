@@ -26,11 +26,11 @@ struct Element {
   Element* previous_in_queue = nullptr;
 };
 
-class InjectQueueTest : public testing::Test {
+class GlobalQueueTest : public testing::Test {
  protected:
   static constexpr int kSegment = GlobalQueue<Element>::kSegment;
 
-  InjectQueueTest() {
+  GlobalQueueTest() {
     for (int i = 0; i < 4 * kSegment; ++i) elements_[i].number = i;
   }
 
@@ -65,13 +65,13 @@ class InjectQueueTest : public testing::Test {
   std::vector<int> taken_;
 };
 
-TEST_F(InjectQueueTest, IsEmptyAtFirst) {
+TEST_F(GlobalQueueTest, IsEmptyAtFirst) {
   EXPECT_TRUE(queue_.IsEmpty());
   EXPECT_EQ(PopBatch(8), 0u);
   EXPECT_TRUE(batch_.IsEmpty());
 }
 
-TEST_F(InjectQueueTest, IsFirstInFirstOut) {
+TEST_F(GlobalQueueTest, IsFirstInFirstOut) {
   Push(0, 3);
   EXPECT_EQ(queue_.Size(), 3u);
   EXPECT_EQ(PopBatch(8), 3u);
@@ -79,13 +79,13 @@ TEST_F(InjectQueueTest, IsFirstInFirstOut) {
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(InjectQueueTest, CallsBackForEachTakenElement) {
+TEST_F(GlobalQueueTest, CallsBackForEachTakenElement) {
   Push(0, 3);
   EXPECT_EQ(PopBatch(8), 3u);
   EXPECT_THAT(taken_, ElementsAre(0, 1, 2));
 }
 
-TEST_F(InjectQueueTest, ReturnsWholeSegments) {
+TEST_F(GlobalQueueTest, ReturnsWholeSegments) {
   Push(0, 3 * kSegment + 1);
   EXPECT_EQ(PopBatch(3 * kSegment - 1), 2u * kSegment);
   EXPECT_THAT(Numbers(), Eq(Range(0, 2 * kSegment)));
@@ -95,7 +95,7 @@ TEST_F(InjectQueueTest, ReturnsWholeSegments) {
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(InjectQueueTest, ReturnsPartOfTheFirstSegment) {
+TEST_F(GlobalQueueTest, ReturnsPartOfTheFirstSegment) {
   Push(0, 2 * kSegment + 2);
   EXPECT_EQ(PopBatch(1), 1u);
   EXPECT_EQ(PopBatch(2), 2u);
@@ -106,7 +106,7 @@ TEST_F(InjectQueueTest, ReturnsPartOfTheFirstSegment) {
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(InjectQueueTest, ReturnsPartOfTheOnlySegmentAndRefillsIt) {
+TEST_F(GlobalQueueTest, ReturnsPartOfTheOnlySegmentAndRefillsIt) {
   Push(0, kSegment);
   EXPECT_EQ(PopBatch(3), 3u);
   Push(kSegment, 2 * kSegment);
@@ -116,14 +116,14 @@ TEST_F(InjectQueueTest, ReturnsPartOfTheOnlySegmentAndRefillsIt) {
   EXPECT_THAT(Numbers(), Eq(Range(0, 2 * kSegment)));
 }
 
-TEST_F(InjectQueueTest, ReturnsNoElementForALimitOfZero) {
+TEST_F(GlobalQueueTest, ReturnsNoElementForALimitOfZero) {
   Push(0, 2);
   EXPECT_EQ(PopBatch(0), 0u);
   EXPECT_EQ(queue_.Size(), 2u);
 }
 
 // Gives the same results as a plain queue, whatever is pushed and popped.
-TEST_F(InjectQueueTest, BehavesLikeAQueue) {
+TEST_F(GlobalQueueTest, BehavesLikeAQueue) {
   FastRand rand(1);
   std::deque<int> expected;
   std::vector<Element*> free;
@@ -150,7 +150,7 @@ TEST_F(InjectQueueTest, BehavesLikeAQueue) {
   }
 }
 
-TEST_F(InjectQueueTest, ContinuesAfterItWasEmpty) {
+TEST_F(GlobalQueueTest, ContinuesAfterItWasEmpty) {
   for (int i = 0; i < 3; ++i) {
     Push(0, kSegment + 2);
     EXPECT_EQ(PopBatch(SIZE_MAX), kSegment + 2u);
@@ -159,7 +159,7 @@ TEST_F(InjectQueueTest, ContinuesAfterItWasEmpty) {
 }
 
 // The last segment is not full, and is filled further.
-TEST_F(InjectQueueTest, ContinuesAfterItsFirstSegmentIsTaken) {
+TEST_F(GlobalQueueTest, ContinuesAfterItsFirstSegmentIsTaken) {
   Push(0, kSegment + 2);
   EXPECT_EQ(PopBatch(kSegment), 1u * kSegment);
   Push(kSegment + 2, 3 * kSegment);
@@ -168,7 +168,7 @@ TEST_F(InjectQueueTest, ContinuesAfterItsFirstSegmentIsTaken) {
   EXPECT_THAT(Numbers(), Eq(Range(0, 3 * kSegment)));
 }
 
-TEST_F(InjectQueueTest, ABatchStaysTogether) {
+TEST_F(GlobalQueueTest, ABatchStaysTogether) {
   Push(0, 1);
   batch_.Push(&elements_[1]);
   batch_.Push(&elements_[2]);
@@ -180,14 +180,14 @@ TEST_F(InjectQueueTest, ABatchStaysTogether) {
   EXPECT_THAT(Numbers(), ElementsAre(0, 1, 2, 3));
 }
 
-TEST_F(InjectQueueTest, TakenElementsAreAppended) {
+TEST_F(GlobalQueueTest, TakenElementsAreAppended) {
   batch_.Push(&elements_[7]);
   Push(0, 2);
   EXPECT_EQ(PopBatch(2), 2u);
   EXPECT_THAT(Numbers(), ElementsAre(7, 0, 1));
 }
 
-TEST_F(InjectQueueTest, VisitsAllElements) {
+TEST_F(GlobalQueueTest, VisitsAllElements) {
   Push(0, kSegment + 2);
   std::vector<int> visited;
   queue_.ForEach([&visited](const Element* element) {
@@ -197,7 +197,7 @@ TEST_F(InjectQueueTest, VisitsAllElements) {
   EXPECT_EQ(queue_.Size(), kSegment + 2u);
 }
 
-TEST_F(InjectQueueTest, CountsNewTasks) {
+TEST_F(GlobalQueueTest, CountsNewTasks) {
   Push(0, 1);
   EXPECT_TRUE(queue_.PushNew(&elements_[1]));
   EXPECT_EQ(queue_.new_count(), 1u);
@@ -207,13 +207,13 @@ TEST_F(InjectQueueTest, CountsNewTasks) {
   EXPECT_EQ(queue_.new_count(), 2u);
 }
 
-TEST_F(InjectQueueTest, AClosedQueueRefusesElements) {
+TEST_F(GlobalQueueTest, AClosedQueueRefusesElements) {
   queue_.Close();
   EXPECT_FALSE(queue_.Push(&elements_[0]));
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(InjectQueueTest, AClosedQueueAcceptsABatch) {
+TEST_F(GlobalQueueTest, AClosedQueueAcceptsABatch) {
   queue_.Close();
   batch_.Push(&elements_[1]);
   queue_.PushBatch(batch_);
@@ -221,7 +221,7 @@ TEST_F(InjectQueueTest, AClosedQueueAcceptsABatch) {
   EXPECT_THAT(Numbers(), ElementsAre(1));
 }
 
-TEST_F(InjectQueueTest, AClosedQueueReturnsItsElements) {
+TEST_F(GlobalQueueTest, AClosedQueueReturnsItsElements) {
   Push(0, 2);
   queue_.Close();
   EXPECT_EQ(PopBatch(2), 2u);

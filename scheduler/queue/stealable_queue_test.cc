@@ -20,9 +20,9 @@ using testing::IsEmpty;
 
 using Queue = StealableQueue<int, 8>;
 
-class LocalQueueTest : public testing::Test {
+class StealableQueueTest : public testing::Test {
  protected:
-  LocalQueueTest() { std::iota(elements_, elements_ + 64, 0); }
+  StealableQueueTest() { std::iota(elements_, elements_ + 64, 0); }
 
   // Pushes `count` numbers, each greater by one. Returns the overflow.
   std::vector<int> Push(Queue& queue, int count) {
@@ -47,13 +47,13 @@ class LocalQueueTest : public testing::Test {
   Queue other_;
 };
 
-TEST_F(LocalQueueTest, IsEmptyAtFirst) {
+TEST_F(StealableQueueTest, IsEmptyAtFirst) {
   EXPECT_TRUE(queue_.IsEmpty());
   EXPECT_EQ(queue_.Room(), 8u);
   EXPECT_EQ(queue_.Pop(), nullptr);
 }
 
-TEST_F(LocalQueueTest, IsFirstInFirstOut) {
+TEST_F(StealableQueueTest, IsFirstInFirstOut) {
   EXPECT_THAT(Push(queue_, 3), IsEmpty());
   EXPECT_EQ(queue_.Size(), 3u);
   EXPECT_EQ(queue_.Room(), 5u);
@@ -61,20 +61,20 @@ TEST_F(LocalQueueTest, IsFirstInFirstOut) {
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(LocalQueueTest, HoldsItsCapacity) {
+TEST_F(StealableQueueTest, HoldsItsCapacity) {
   EXPECT_THAT(Push(queue_, 8), IsEmpty());
   EXPECT_EQ(queue_.Room(), 0u);
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST_F(LocalQueueTest, TakesABatch) {
+TEST_F(StealableQueueTest, TakesABatch) {
   Push(queue_, 1);
   queue_.PushBatch(7, [this] { return &elements_[next_++]; });
   EXPECT_EQ(queue_.Room(), 0u);
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST_F(LocalQueueTest, CanBeReused) {
+TEST_F(StealableQueueTest, CanBeReused) {
   for (int i = 0; i < 60; ++i) {
     Push(queue_, 1);
     EXPECT_EQ(*queue_.Pop(), i);
@@ -83,14 +83,14 @@ TEST_F(LocalQueueTest, CanBeReused) {
 
 // The elements that have waited longest run first, even after an overflow
 // (tokio #8029).
-TEST_F(LocalQueueTest, AFullQueueOverflowsItsSecondHalf) {
+TEST_F(StealableQueueTest, AFullQueueOverflowsItsSecondHalf) {
   EXPECT_THAT(Push(queue_, 9), ElementsAre(4, 5, 6, 7, 8));
   EXPECT_EQ(queue_.Size(), 4u);
   EXPECT_THAT(Push(queue_, 4), IsEmpty());
   EXPECT_THAT(PopAll(queue_), ElementsAre(0, 1, 2, 3, 9, 10, 11, 12));
 }
 
-TEST_F(LocalQueueTest, AThiefTakesHalf) {
+TEST_F(StealableQueueTest, AThiefTakesHalf) {
   Push(queue_, 5);
   EXPECT_EQ(*other_.StealFrom(queue_), 0);
   EXPECT_THAT(PopAll(other_), ElementsAre(1, 2));
@@ -98,25 +98,25 @@ TEST_F(LocalQueueTest, AThiefTakesHalf) {
   EXPECT_THAT(PopAll(queue_), ElementsAre(3, 4));
 }
 
-TEST_F(LocalQueueTest, AThiefTakesTheOnlyElement) {
+TEST_F(StealableQueueTest, AThiefTakesTheOnlyElement) {
   Push(queue_, 1);
   EXPECT_EQ(*other_.StealFrom(queue_), 0);
   EXPECT_TRUE(other_.IsEmpty());
   EXPECT_TRUE(queue_.IsEmpty());
 }
 
-TEST_F(LocalQueueTest, AThiefTakesNothingFromAnEmptyQueue) {
+TEST_F(StealableQueueTest, AThiefTakesNothingFromAnEmptyQueue) {
   EXPECT_EQ(other_.StealFrom(queue_), nullptr);
 }
 
-TEST_F(LocalQueueTest, StolenElementsAreAppended) {
+TEST_F(StealableQueueTest, StolenElementsAreAppended) {
   Push(other_, 2);
   Push(queue_, 6);
   EXPECT_EQ(*other_.StealFrom(queue_), 2);
   EXPECT_THAT(PopAll(other_), ElementsAre(0, 1, 3, 4));
 }
 
-TEST_F(LocalQueueTest, StealsUpToHalfFull) {
+TEST_F(StealableQueueTest, StealsUpToHalfFull) {
   Push(other_, 4);
   Push(queue_, 8);
   EXPECT_EQ(*other_.StealFrom(queue_), 4);

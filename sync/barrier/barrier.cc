@@ -35,8 +35,8 @@ bool Barrier::Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round) {
   return true;
 }
 
-bool Barrier::LookAgain(internal::WaitNode& node, Waker& waker,
-                        uint64_t round) {
+bool Barrier::CheckAgain(internal::WaitNode& node, Waker& waker,
+                         uint64_t round) {
   Waker left;  // destroyed without the lock
   const BriefLockHolder lock(mu_);
   if (round_ == round) {
@@ -67,7 +67,7 @@ PollResult<BarrierWaitResult> Barrier::WaitFuture::Poll(Context& cx) {
   // Even if a waker throws, the future has arrived.
   stage_ = Stage::kFinished;
   if (is_new ? !barrier_.Arrive(node_, waker, round_)
-             : !barrier_.LookAgain(node_, waker, round_)) {
+             : !barrier_.CheckAgain(node_, waker, round_)) {
     stage_ = Stage::kWaits;
     return kPending;
   }

@@ -83,7 +83,7 @@ class Barrier {
   // which case all waiters have been woken. Otherwise sets `round` to the
   // current round, and `node` waits for the end of `round`.
   bool Arrive(internal::WaitNode& node, Waker& waker, uint64_t& round);
-  bool LookAgain(internal::WaitNode& node, Waker& waker, uint64_t round);
+  bool CheckAgain(internal::WaitNode& node, Waker& waker, uint64_t round);
   void Leave(internal::WaitNode& node, uint64_t round);
 
   const size_t size_;

@@ -214,7 +214,8 @@ TEST(Mutex, APolledOwnedFutureKeepsItsMutex) {
   {
     auto lock = Mutex<int>::LockOwned(std::move(mutex));
     EXPECT_TRUE(PollOnce(lock).IsPending());
-    EXPECT_PANIC(auto moved = std::move(lock), "Acquire was moved after");
+    EXPECT_PANIC(auto moved = std::move(lock),
+                 "Mutex::LockOwned was moved after");
     ASSERT_FALSE(weak.expired());
     guard.reset();
     // NOLINTNEXTLINE(bugprone-use-after-move): it was not

@@ -314,8 +314,10 @@ TEST(RwLock, PolledOwnedFuturesKeepTheirLock) {
     EXPECT_TRUE(PollOnce(*read).IsPending());
     auto write = RwLock<int>::WriteOwned(std::move(lock));
     EXPECT_TRUE(PollOnce(write).IsPending());
-    EXPECT_PANIC(auto moved = *std::move(read), "Acquire was moved after");
-    EXPECT_PANIC(auto moved = std::move(write), "Acquire was moved after");
+    EXPECT_PANIC(auto moved = *std::move(read),
+                 "RwLock::ReadOwned was moved after");
+    EXPECT_PANIC(auto moved = std::move(write),
+                 "RwLock::WriteOwned was moved after");
     ASSERT_FALSE(weak.expired());
     guard.reset();
     // NOLINTBEGIN(bugprone-use-after-move): they were not

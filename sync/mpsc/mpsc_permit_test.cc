@@ -215,7 +215,8 @@ TEST(MpscPermit, MovingAPendingReserveOwnedPanics) {
   auto reserve = tx->ReserveOwned();
   EXPECT_TRUE(PollOnce(reserve).IsPending());
   tx.reset();
-  EXPECT_PANIC(auto moved = std::move(reserve), "Acquire was moved after");
+  EXPECT_PANIC(auto moved = std::move(reserve),
+               "mpsc::Sender::ReserveOwned was moved after");
   EXPECT_EQ(channel.second.sender_strong_count(), 1u);
   EXPECT_EQ(Take(channel.second.Receive()), 1);
   EXPECT_TRUE(Take(reserve).ok());

@@ -537,7 +537,8 @@ TEST(Mpsc, MovingAPendingFuturePanics) {
   EXPECT_TRUE(tx.TrySend(1).ok());
   auto send = tx.Send(1);
   EXPECT_TRUE(PollOnce(send).IsPending());
-  EXPECT_PANIC(auto moved = std::move(send), "Acquire was moved after");
+  EXPECT_PANIC(auto moved = std::move(send),
+               "mpsc::Sender::Send was moved after");
   auto closed = tx.Closed();
   EXPECT_TRUE(PollOnce(closed).IsPending());
   EXPECT_PANIC(auto moved = std::move(closed),

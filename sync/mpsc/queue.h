@@ -139,7 +139,7 @@ class Queue {
     const size_t slot = position % kBlockSlots;
     Block* const block = Find(position - slot);
     std::construct_at(&block->slots[slot].Write().value, std::move(value));
-    // Release pairs with the acquires of the receiver, in Look and Watch.
+    // Release pairs with the acquires of the receiver, in Check and Watch.
     const uint64_t before =
         block->state.fetch_or(ReadyBit(slot), std::memory_order_release);
     return WaitsFor(before, slot) ? PushResult::kWake : PushResult::kPushed;
@@ -168,7 +168,7 @@ class Queue {
   bool HasFront() {
     return ABSL_PREDICT_TRUE((seen_.Read() & ReadyBit(head_ % kBlockSlots)) !=
                              0) ||
-           Look();
+           Check();
   }
 
   // REQUIRES: HasFront().
@@ -358,7 +358,7 @@ class Queue {
   }
 
   // Checks again whether the front is ready.
-  ABSL_ATTRIBUTE_NOINLINE bool Look() {
+  ABSL_ATTRIBUTE_NOINLINE bool Check() {
     if (HasLeftBlock()) {
       // Acquire pairs with the release of Append: the block is fully
       // constructed.

@@ -73,7 +73,7 @@ bool Notify::Join(Waiter& waiter, uint64_t calls, Waker& waker) {
   return false;
 }
 
-bool Notify::LookAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
+bool Notify::CheckAgain(Waiter& waiter, uint64_t calls, Waker& waker) {
   const BriefLockHolder lock(mu_);
   // Relaxed: a waiter that has joined is notified under the lock.
   if (waiter.notification == Notification::kNot &&
@@ -115,7 +115,7 @@ bool Notify::NotifiedFuture::IsNotified(Waker waker) {
   if (stage_ == Stage::kNew) std::construct_at(&waiter_);
   const bool notification = stage_ == Stage::kNew
                                 ? notify_.Join(waiter_, calls, waker)
-                                : notify_.LookAgain(waiter_, calls, waker);
+                                : notify_.CheckAgain(waiter_, calls, waker);
   if (notification) std::destroy_at(&waiter_);
   stage_ = notification ? Stage::kNotified : Stage::kWaiting;
   return notification;

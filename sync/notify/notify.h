@@ -203,7 +203,7 @@ class Notify {
     // Relaxed: as in StorePermit.
     uint64_t word = word_.load(std::memory_order_relaxed);
     while (StateOf(word) != kWaiting) {
-      // Release pairs with the acquires of Look and of Join.
+      // Release pairs with the acquires of Load and of Join.
       if (word_.compare_exchange_weak(word, word + kCall,
                                       std::memory_order_release,
                                       std::memory_order_relaxed)) {
@@ -214,7 +214,7 @@ class Notify {
   }
 
   // Returns the word for a new future.
-  uint64_t Look() const {
+  uint64_t Load() const {
     // Acquire pairs with the releases of CountCall and of StopWaiting: a future
     // created too late for a notification sees what preceded the notification.
     return word_.load(std::memory_order_acquire);
@@ -247,13 +247,13 @@ class Notify {
   bool Join(Waiter& waiter, uint64_t calls, Waker& waker);
   // Returns whether `waiter`, which joined earlier, has been notified.
   // Otherwise registers `waker`.
-  bool LookAgain(Waiter& waiter, uint64_t calls, Waker& waker);
+  bool CheckAgain(Waiter& waiter, uint64_t calls, Waker& waker);
   void Leave(Waiter& waiter);
 
   // Records that the list has become empty. `calls` is the count of calls by
   // now.
   void StopWaiting(uint64_t calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    // Release pairs with the acquire of Look. The thread that emptied the list
+    // Release pairs with the acquire of Load. The thread that emptied the list
     // knows of all earlier calls, through the lock and the creation of the
     // futures in the list.
     word_.store(calls | kEmpty, std::memory_order_release);
@@ -308,7 +308,7 @@ class [[nodiscard]] Notify::NotifiedFuture {
   };
 
   explicit NotifiedFuture(Notify& notify)
-      : notify_(notify), made_at_(notify.Look()) {}
+      : notify_(notify), made_at_(notify.Load()) {}
 
   [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMoved();
 

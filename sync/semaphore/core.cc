@@ -109,7 +109,7 @@ void SemaphoreCore::Close() {
   WakeAll(mu_, waiters_, [](WaitNode*) {});
 }
 
-SemaphoreCore::Fate SemaphoreCore::Look(Waiter& waiter) {
+SemaphoreCore::Fate SemaphoreCore::Check(Waiter& waiter) {
   if (waiter.needed > 0 && waiter.missing.Read() == 0) return Fate::kAcquired;
   return waiter.IsLinked() ? Fate::kWaits : Enqueue(waiter);
 }
@@ -197,10 +197,10 @@ PollResult<bool> PendingAcquire::PollSlowly(Context& cx, const char* call) {
     if (!cx.HasBudget() && core_->CanAcquire(n_)) {
       return YieldForBudget(cx);
     }
-    std::construct_at(&waiter_, n_);
+    std::construct_at(&waiter_, n_, call);
     state_ = State::kQueued;
   }
-  const SemaphoreCore::Fate fate = Look(cx);
+  const SemaphoreCore::Fate fate = Check(cx);
   if (fate == SemaphoreCore::Fate::kWaits) return kPending;
   if (!cx.HasBudget()) return YieldForBudget(cx);
   std::destroy_at(&waiter_);
@@ -209,12 +209,12 @@ PollResult<bool> PendingAcquire::PollSlowly(Context& cx, const char* call) {
   return fate == SemaphoreCore::Fate::kAcquired;
 }
 
-SemaphoreCore::Fate PendingAcquire::Look(Context& cx) {
+SemaphoreCore::Fate PendingAcquire::Check(Context& cx) {
   const bool has_budget = cx.HasBudget();
   Waker waker = waiter_.CloneIfNew(cx.waker());  // destroyed without the lock
   const TaskId task = task::CurrentTaskIdHere();
   const BriefLockHolder lock(core_->mu_);
-  const SemaphoreCore::Fate fate = core_->Look(waiter_);
+  const SemaphoreCore::Fate fate = core_->Check(waiter_);
   waiter_.task = task;
   if (fate == SemaphoreCore::Fate::kWaits) {
     waiter_.Register(waker);

@@ -207,11 +207,12 @@ class SemaphoreCore {
 
   // A waiting future. Guarded by the lock, except for `needed`.
   struct Waiter : WaitNode {
-    explicit Waiter(size_t n) : needed(n), missing(n) {}
+    Waiter(size_t n, const char* call) : needed(n), call(call), missing(n) {}
 
     const size_t needed;
-    Cell<size_t> missing;  // more than 0 while in `waiters_`
-    TaskId task = 0;       // task that polled last; 0 if none
+    const char* const call;  // of the future, for panics
+    Cell<size_t> missing;    // more than 0 while in `waiters_`
+    TaskId task = 0;         // task that polled last; 0 if none
   };
 
   [[noreturn]] static void PanicOverflow();
@@ -241,7 +242,7 @@ class SemaphoreCore {
   // The outcome for a waiter.
   enum class Fate : uint8_t { kWaits, kAcquired, kClosed };
 
-  Fate Look(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Fate Check(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Fate Enqueue(Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Keeps a waiter that has its permits and may not report them before the next
   // poll. Until then a task dump names the waiter, and the next poll finds the
@@ -273,7 +274,7 @@ class PendingAcquire {
   PendingAcquire(PendingAcquire&& other)
       : core_(other.core_), n_(other.n_), state_(other.state_) {
     if (ABSL_PREDICT_FALSE(other.IsCancellable())) {
-      PanicMovedAfterPoll("Acquire");
+      PanicMovedAfterPoll(other.waiter_.call);
     }
     other.state_ = State::kDone;
   }
@@ -324,7 +325,7 @@ class PendingAcquire {
   bool IsCancellable() const { return state_ == State::kQueued; }
 
   PollResult<bool> PollSlowly(Context& cx, const char* call);
-  SemaphoreCore::Fate Look(Context& cx);
+  SemaphoreCore::Fate Check(Context& cx);
   void Cancel();
 
   SemaphoreCore* core_;

@@ -537,7 +537,8 @@ TEST(Semaphore, MovingAPolledAcquirePanics) {
   Semaphore semaphore(0);
   auto acquire = semaphore.Acquire();
   EXPECT_TRUE(PollOnce(acquire).IsPending());
-  EXPECT_PANIC(auto moved = std::move(acquire), "Acquire was moved after");
+  EXPECT_PANIC(auto moved = std::move(acquire),
+               "Semaphore::Acquire was moved after");
 }
 
 TEST(Semaphore, PollingAMovedFromOwnedFuturePanics) {
@@ -586,7 +587,8 @@ TEST(Semaphore, APolledOwnedFutureKeepsItsSemaphore) {
     weak = semaphore;
     auto acquire = Semaphore::AcquireOwned(std::move(semaphore));
     EXPECT_TRUE(PollOnce(acquire).IsPending());
-    EXPECT_PANIC(auto moved = std::move(acquire), "Acquire was moved after");
+    EXPECT_PANIC(auto moved = std::move(acquire),
+                 "Semaphore::Acquire was moved after");
     EXPECT_FALSE(weak.expired());
     // NOLINTNEXTLINE(bugprone-use-after-move): it was not
     EXPECT_TRUE(PollOnce(acquire).IsPending());

@@ -77,7 +77,7 @@ class Core {
     uint64_t word_;
   };
 
-  Seen Look() const {
+  Seen Load() const {
     // Acquire pairs with the release of Change and of Close: everything that a
     // sender did before is visible.
     return Seen(word_.load(std::memory_order_acquire));

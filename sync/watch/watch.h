@@ -174,7 +174,7 @@ class Sender {
   // Returns a new receiver, which has seen the latest value.
   Receiver<T> Subscribe() const {
     shared_->AddReceiver();
-    return Receiver<T>(shared_.Get(), shared_->Look().version());
+    return Receiver<T>(shared_.Get(), shared_->Load().version());
   }
 
   // Returns the number of receivers.
@@ -318,19 +318,19 @@ class Receiver {
   }
 
   // Returns whether there is a value that this receiver has not seen.
-  bool HasChanged() const { return shared_->Look().version() != seen_; }
+  bool HasChanged() const { return shared_->Load().version() != seen_; }
 
   // Returns whether all senders are destroyed.
-  bool IsClosed() const { return shared_->Look().is_closed(); }
+  bool IsClosed() const { return shared_->Load().is_closed(); }
 
   // Makes the latest value count as not seen, and notifies a waiting future of
   // this receiver.
   void MarkChanged() {
-    seen_ = shared_->Look().version() - 1;
+    seen_ = shared_->Load().version() - 1;
     shared_->WakeShard(shard_);
   }
   // Makes the latest value count as seen.
-  void MarkUnchanged() { seen_ = shared_->Look().version(); }
+  void MarkUnchanged() { seen_ = shared_->Load().version(); }
 
  private:
   friend class Sender<T>;
@@ -351,7 +351,7 @@ class Receiver {
     Ref<T> ref(shared_.Get(), shard_);
     // Read under the lock, as every change is made: this is the version of the
     // value.
-    version = shared_->Look().version();
+    version = shared_->Load().version();
     ref.has_changed_ = version != seen_;
     return ref;
   }
@@ -374,14 +374,14 @@ class [[nodiscard]] Receiver<T>::ChangedFuture {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
     internal::Core& core = *receiver.shared_;
-    internal::Core::Seen now = core.Look();
+    internal::Core::Seen now = core.Load();
     if (now.version() == receiver.seen_ && !now.is_closed()) {
       if (core.WaitForChange(receiver.shard_, wait_.node(), receiver.seen_,
                              cx.waker())) {
         wait_.set_waits(true);
         return kPending;
       }
-      now = core.Look();
+      now = core.Load();
     }
     unit->MadeProgress();
     wait_.Stop();
@@ -428,7 +428,7 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
       wait_.Stop();
       // Checked before the value: a value that arrives in between is not the
       // last.
-      const bool closed = core.Look().is_closed();
+      const bool closed = core.Load().is_closed();
       if (!has_looked_ || receiver.HasChanged()) {
         has_looked_ = true;
         Ref<T> ref = receiver.BorrowAndUpdate();
@@ -494,7 +494,7 @@ class [[nodiscard]] Receiver<T>::WaitForValueFuture {
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(T initial) {
   auto* const shared = new internal::Shared<T>(std::move(initial));
-  return {Sender<T>(shared), Receiver<T>(shared, shared->Look().version())};
+  return {Sender<T>(shared), Receiver<T>(shared, shared->Load().version())};
 }
 
 }  // namespace rouse::watch

@@ -128,13 +128,13 @@ class Driver {
   void ParkFor(absl::Duration limit) {
     const absl::Duration time = core_->BeginPark(limit);
     // Not ended if a waker throws: another check is made then.
-    const uint64_t look = clock_->BeginLook();
+    const uint64_t look = clock_->BeginCheck();
     if (time == absl::InfiniteDuration()) {
       park_.Park();
     } else {
       park_.ParkFor(time);
     }
-    clock_->EndLook(look);
+    clock_->EndCheck(look);
     core_->EndPark();
   }
 
