@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 #
-# Builds the peers' servers that are measured beside rouse_stream, the load, and Tokio's workloads of
-# tokio/src/sync_bench.rs. Runs on Debian 12. Writes the programs to
-# ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin. Installs missing packages with apt-get.
+# Builds the peers' programs, and the programs that load servers, on Debian 12. Writes the programs to
+# ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin, and the versions to the file `versions` there. Installs
+# missing packages with apt-get.
 #
 # Uses Debian's Tokio or, if TOKIO_REGISTRY names a folder of unpacked crates, the Tokio in that
-# folder.
+# folder. Uses the cargo on the PATH.
 
 set -euo pipefail
 
@@ -32,15 +32,22 @@ install_packages() {
 }
 
 build_native() {
-  local flags=(-O3 -DNDEBUG -Wall)
-  gcc "${flags[@]}" "${sources}/stream_load.c" -o "${out}/bin/stream_load"
-  gcc "${flags[@]}" "${sources}/epoll_stream.c" -o "${out}/bin/epoll_stream"
-  gcc "${flags[@]}" "${sources}/uv_stream.c" -o "${out}/bin/uv_stream" -luv
-  g++ -std=c++20 "${flags[@]}" -pthread "${sources}/asio_stream.cc" -o "${out}/bin/asio_stream"
+  local flags=(-O3 -DNDEBUG -Wall) program
+  for program in echo_load idle_load stream_load epoll_echo epoll_stream; do
+    gcc "${flags[@]}" "${sources}/${program}.c" -o "${out}/bin/${program}"
+  done
+  for program in uv_echo uv_stream; do
+    gcc "${flags[@]}" "${sources}/${program}.c" -o "${out}/bin/${program}" -luv
+  done
+  flags+=(-std=c++20 -pthread)
+  for program in asio_bench asio_echo asio_hello asio_stream bare_bench; do
+    g++ "${flags[@]}" "${sources}/${program}.cc" -o "${out}/bin/${program}"
+  done
+  g++ "${flags[@]}" "${sources}/uv_bench.cc" -o "${out}/bin/uv_bench" -luv
 }
 
 build_tokio() {
-  local work="${out}/tokio-stream" registry="${TOKIO_REGISTRY:-/usr/share/cargo/registry}"
+  local work="${out}/tokio" registry="${TOKIO_REGISTRY:-/usr/share/cargo/registry}"
   rm -rf "${work}/src" "${work}/Cargo.lock"
   mkdir -p "${work}/.cargo"
   cp -r "${sources}/tokio/Cargo.toml" "${sources}/tokio/src" "${work}/"
@@ -53,12 +60,24 @@ directory = "${registry}"
 offline = true
 END
   (cd "${work}" && cargo build --quiet --release --target-dir target)
-  install "${work}/target/release/"{tokio_stream,tokio_sync} "${out}/bin/"
-  sed -n '/^name = "tokio"$/{n;s/^version = "\(.*\)"$/\1/p}' "${work}/Cargo.lock" \
-    >"${out}/bin/tokio_stream.version"
+  install "${work}/target/release/"tokio_{bench,echo,hello,stream} "${out}/bin/"
+}
+
+# Prints a line `NAME VERSION` for each peer and compiler.
+versions() {
+  local asio
+  echo "Tokio $(sed -n '/^name = "tokio"$/{n;s/^version = "\(.*\)"$/\1/p}' "${out}/tokio/Cargo.lock")"
+  asio="$(echo '#include <asio/version.hpp>
+ASIO_VERSION' | g++ -E -P - | tail -n 1)"
+  echo "Asio $((asio / 100000)).$((asio / 100 % 1000)).$((asio % 100))"
+  echo "libuv $(echo '#include <uv/version.h>
+UV_VERSION_MAJOR.UV_VERSION_MINOR.UV_VERSION_PATCH' | gcc -E -P - | tail -n 1 | tr -d ' ')"
+  rustc --version | sed -E 's/^(rustc [^ ]+).*/\1/'
+  echo "g++ $(g++ -dumpfullversion)"
 }
 
 install_packages
 build_native
 build_tokio
-echo "The programs are in ${out}/bin, with Tokio $(<"${out}/bin/tokio_stream.version")."
+versions >"${out}/bin/versions"
+echo "The programs are in ${out}/bin, with $(head -n 1 "${out}/bin/versions")."

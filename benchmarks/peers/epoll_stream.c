@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // epoll_stream PORT: serves like ../rouse_stream.cc, with the least possible
 // effort: one thread, one buffer for all connections, and no state of a
 // connection except its mode.

@@ -137,7 +137,7 @@ def main():
     )
     args = parser.parse_args()
 
-    version = os.path.join(BIN, "tokio_stream.version")
+    version = os.path.join(BIN, "versions")
     if not os.path.exists(version):
         sys.exit(f"{BIN} has no peers: run benchmarks/peers/build.sh first")
     servers = {name: [os.path.join(BIN, words[0])] + words[1:] for name, words in SERVERS.items()}
@@ -153,7 +153,7 @@ def main():
         sys.exit(f"--only {args.only}: matches no 'MODE CONNECTIONS SERVER'; omit it to run all")
     rows, foreign = measure(jobs, args.reps, args.seconds)
     with open(version, encoding="ascii") as text:
-        print(f"Tokio {text.read().strip()}, {args.reps} rounds of {args.seconds} s")
+        print(f"{text.readline().strip()}, {args.reps} rounds of {args.seconds} s")
     print(f"Other processes used {statistics.median(foreign):.2f} cores during the runs (median).")
     print_table(rows)
 

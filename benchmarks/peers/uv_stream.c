@@ -1,3 +1,6 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // uv_stream PORT: serves like ../rouse_stream.cc, on a loop of libuv.
 #include <signal.h>
 #include <stdlib.h>
