@@ -1,0 +1,293 @@
+# Copyright 2026 The Rouse Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared: the groups of workloads, and the programs that have each workload."""
+
+import dataclasses
+
+# The name of a program's library, and how the charts call it. Rouse is always first.
+LABELS = {"rouse": "Rouse", "tokio": "Tokio", "asio": "Asio", "libuv": "libuv", "bare": "bare loop"}
+
+# The servers of the peers, by kind and library.
+PEER_SERVERS = {
+    "echo": {"tokio": "tokio_echo", "asio": "asio_echo", "libuv": "uv_echo", "bare": "epoll_echo"},
+    "stream": {"tokio": "tokio_stream", "asio": "asio_stream", "libuv": "uv_stream", "bare": "epoll_stream"},
+}
+PEER_BENCHES = {"tokio": "tokio_bench", "asio": "asio_bench", "libuv": "uv_bench", "bare": "bare_bench"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """One workload, which is run as `PROGRAM NAME WORKERS`."""
+
+    name: str
+    peers: str  # the libraries that have the workload, besides Rouse
+    about: str
+    workers: int = 2
+    cost: float = 0.9  # seconds of one run, to estimate the time of all runs
+
+    kind = "bench"
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    """One load of a server. The server is run as `PROGRAM PORT ct` or `PROGRAM PORT mt 1`."""
+
+    name: str
+    peers: str
+    about: str
+    kind: str  # of server
+    command: tuple  # the program that loads the server, with PORT, SECONDS and PID for their values
+    runtime: tuple = ("ct",)
+    cost: float = 2.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """The size of programs without symbols. The value of `programs` is a target of Bazel or a peer's program."""
+
+    name: str
+    about: str
+    programs: dict
+
+    kind = "size"
+    cost = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Some workloads that share a chart and a table."""
+
+    name: str
+    title: str
+    about: str
+    workloads: tuple
+    charted: tuple = ("",)  # the metrics in the chart; a figure named after its workload has the metric ""
+
+    def find(self, name):
+        """Returns the workload of that name, or None."""
+        return next((workload for workload in self.workloads if workload.name == name), None)
+
+
+def _loads(names, peers_of, make):
+    """Returns the loads for both kinds of runtime. Only Tokio's servers have workers besides Rouse's."""
+    loads = []
+    for suffix, runtime in (("", ("ct",)), ("_worker", ("mt", "1"))):
+        peers = peers_of if runtime == ("ct",) else "tokio"
+        loads += [make(name, suffix, peers, runtime) for name in names]
+    return tuple(loads)
+
+
+def _echo(count, suffix, peers, runtime):
+    about = f"64 bytes on each of {count:,} connections" if count > 1 else "64 bytes on one connection"
+    return Load(f"echo_{count}{suffix}", peers, about, "echo",
+                ("echo_load", "PORT", str(count), "SECONDS", "PID"), runtime)
+
+
+def _idle(count, suffix, peers, runtime):
+    return Load(f"idle_{count}{suffix}", peers, f"{count:,} connections that wait, each with a buffer of 1 KiB",
+                "echo", ("idle_load", "PORT", str(count), "PID"), runtime, cost=2.0)
+
+
+def _stream(mode_and_count, suffix, peers, runtime):
+    mode, count = mode_and_count
+    about = {
+        "source": "the server writes blocks of 64 KiB",
+        "sink": "the server reads into 64 KiB",
+        "accept": "connect, one byte back, close",
+    }[mode] + f"; {count} at once"
+    return Load(f"{mode}_{count}{suffix}", peers, about, "stream",
+                ("stream_load", "PORT", mode, str(count), "SECONDS", "PID"), runtime)
+
+
+SERVERS = "tokio asio libuv bare"
+
+GROUPS = (
+    Group(
+        "scheduler", "Scheduler with two workers",
+        "Spawning, joining and yielding on the multi-thread runtime. The names without \"worker\" are those of "
+        "Tokio's own benchmarks. The peers of `spawn_join_worker` include a loop on one thread.",
+        (
+            Workload("spawn_many_local", "tokio asio", "10,000 tasks from the thread in BlockOn()"),
+            Workload("spawn_many_worker", "tokio asio", "10,000 tasks from a task"),
+            Workload("spawn_join_worker", "tokio bare", "a task spawns and joins 10,000 tasks"),
+            Workload("spawn_many_remote_idle", "tokio asio", "10,000 tasks from a thread outside"),
+            Workload("spawn_many_remote_busy1", "tokio", "the same, while tasks stall and yield"),
+            Workload("spawn_many_remote_busy2", "tokio", "the same, while tasks stall and respawn"),
+            Workload("yield_many", "tokio asio", "200 tasks yield 1,000 times each"),
+            Workload("ping_pong", "tokio asio", "1,000 pairs of tasks signal each other"),
+            Workload("chained_spawn", "tokio asio", "each of 1,000 tasks spawns the next"),
+        ),
+    ),
+    Group(
+        "scheduler_1", "Scheduler with one worker",
+        "The same with one worker. These figures vary least.",
+        (
+            Workload("spawn_many_worker", "tokio asio", "10,000 tasks from a task", workers=1),
+            Workload("spawn_join_worker", "tokio bare", "a task spawns and joins 10,000 tasks", workers=1),
+            Workload("yield_many", "tokio asio", "200 tasks yield 1,000 times each", workers=1),
+            Workload("ping_pong", "tokio asio", "1,000 pairs of tasks signal each other", workers=1),
+            Workload("chained_spawn", "tokio asio", "each of 1,000 tasks spawns the next", workers=1),
+        ),
+    ),
+    Group(
+        "stuck_spawner", "Rescue from a worker that computes",
+        "A task spawns three tasks and then computes for 9 ms, while the other worker is free after 1 ms. The figure "
+        "is the time until the first of the three tasks begins on the other worker.",
+        (Workload("stuck_spawner", "tokio", "delay of the first spawned task", cost=2.2),),
+        charted=("p50", "p99"),
+    ),
+    Group(
+        "current_thread", "Current-thread scheduler",
+        "The same kinds of workloads on the current-thread runtime, on one thread.",
+        (
+            Workload("ct_spawn_local", "tokio bare", "spawns and joins 1,000 tasks"),
+            Workload("ct_spawn_detached", "tokio asio bare", "spawns 1,000 tasks that nobody joins"),
+            Workload("ct_spawn_remote_idle", "tokio", "spawns 1,000 tasks before the runtime is entered"),
+            Workload("ct_yield", "tokio asio bare", "200 tasks yield 1,000 times each"),
+            Workload("ct_yield_single", "tokio asio", "a single task yields 10,000 times"),
+            Workload("ct_ping_pong", "tokio", "1,000 pairs of tasks signal each other"),
+        ),
+    ),
+    Group(
+        "fork_join", "Fork and join",
+        "Trees of tasks that do next to nothing, so that the cost of a task remains. The figure is the time of one "
+        "task.",
+        (
+            Workload("skynet", "tokio asio", "1,111,111 tasks, ten children each; two workers", cost=6.0),
+            Workload("skynet_ct", "tokio", "the same on the current thread", cost=6.0),
+            Workload("fib30", "tokio", "1,346,268 tasks, one of two calls is spawned; two workers", cost=4.0),
+            Workload("fib30_ct", "tokio", "the same on the current thread", cost=4.0),
+        ),
+    ),
+    Group(
+        "channels", "Channels",
+        "Words sent between tasks. A name that ends in `_ct` is on the current-thread runtime; the others are on two "
+        "workers.",
+        (
+            Workload("mpsc_bounded100_1p", "tokio asio", "1 sender, 100 places"),
+            Workload("mpsc_bounded100_1p_ct", "tokio asio bare", "1 sender, 100 places"),
+            Workload("mpsc_bounded1000_1p", "tokio asio", "1 sender, 1,000 places"),
+            Workload("mpsc_bounded1000_1p_ct", "tokio asio", "1 sender, 1,000 places"),
+            Workload("mpsc_bounded100_5p", "tokio", "5 senders, 100 places, to the thread in BlockOn()"),
+            Workload("mpsc_bounded1m_5p", "tokio", "5 senders, 1,000,000 places, to that thread"),
+            Workload("mpsc_bounded1000_5p", "tokio asio", "5 senders, 1,000 places"),
+            Workload("mpsc_unbounded_1p", "tokio", "1 sender, no limit"),
+            Workload("mpsc_unbounded_1p_ct", "tokio", "1 sender, no limit"),
+            Workload("mpsc_unbounded_5p", "tokio", "5 senders, no limit"),
+            Workload("oneshot_ready", "tokio", "create, send, receive; no task waits"),
+            Workload("request_reply", "tokio", "mpsc there, oneshot back; from the thread in BlockOn()"),
+            Workload("request_reply_worker", "tokio", "mpsc there, oneshot back; from a task"),
+            Workload("request_reply_ct", "tokio", "mpsc there, oneshot back"),
+            Workload("broadcast_10", "tokio", "10 receivers; time for each value and receiver"),
+            Workload("broadcast_10_ct", "tokio", "10 receivers; time for each value and receiver"),
+            Workload("watch_100", "tokio", "a change that 100 receivers see"),
+            Workload("watch_100_ct", "tokio", "a change that 100 receivers see"),
+        ),
+    ),
+    Group(
+        "sync", "Locks and notifications",
+        "Contended workloads have eight tasks on two workers. In `mutex_handoff`, each holder yields with the lock, so "
+        "that every unlock passes the lock to a task that waits.",
+        (
+            Workload("notify_permit", "tokio", "notify, and find the permit"),
+            Workload("notify_ping_pong", "tokio", "round trip between two tasks; two workers"),
+            Workload("notify_ping_pong_ct", "tokio", "round trip between two tasks"),
+            Workload("mutex_uncontended", "tokio", "lock and unlock"),
+            Workload("mutex_contended", "tokio", "eight tasks lock and unlock"),
+            Workload("mutex_handoff", "tokio", "eight tasks yield with the lock"),
+            Workload("mutex_handoff_ct", "tokio", "eight tasks yield with the lock"),
+            Workload("semaphore_uncontended", "tokio", "acquire and release"),
+            Workload("semaphore_contended", "tokio", "eight tasks share two permits"),
+        ),
+    ),
+    Group(
+        "timers", "Arming and cancelling timers",
+        "A timeout that does not expire is armed and cancelled. libuv and the bare loop have no tasks, and libuv arms "
+        "a timer without reading the clock.",
+        (
+            Workload("timer_seq_cancel", "tokio", "one after another, on a worker"),
+            Workload("timer_seq_cancel_ct", "tokio asio libuv bare", "one after another"),
+            Workload("timer_seq_cancel_x2", "tokio", "one after another, on two workers at once"),
+            Workload("timer_bulk_cancel", "tokio", "a million timers at once, on a worker", cost=3.0),
+            Workload("timer_bulk_cancel_ct", "tokio asio libuv bare", "a million timers at once", cost=3.0),
+        ),
+    ),
+    Group(
+        "lateness", "Lateness of timers",
+        "The delay between the deadline and the moment when the task runs, for 100,000 deadlines within a second. "
+        "Rouse's and Tokio's timers have a resolution of 1 ms.",
+        (
+            Workload("timer_lateness", "tokio asio", "two workers", cost=1.6),
+            Workload("timer_lateness_ct", "tokio asio bare", "one thread", cost=1.6),
+        ),
+        charted=("p50", "p99"),
+    ),
+    Group(
+        "sleepers", "A million sleeping tasks",
+        "Each of a million tasks sleeps for two seconds. The figures are the resident memory of a task, and the time "
+        "of a task beyond the two seconds. libuv and the bare loop have timers without tasks of a runtime.",
+        (
+            Workload("timer_1m_tasks", "tokio asio", "two workers", cost=4.0),
+            Workload("timer_1m_tasks_ct", "tokio asio libuv bare", "one thread", cost=4.0),
+        ),
+        charted=("rss_per_task", "overhead_over_2s"),
+    ),
+    Group(
+        "echo", "Echo server",
+        "The server has one CPU and the load has another CPU. A connection sends 64 bytes, waits for the answer, and "
+        "sends again. Servers run on one thread; \"worker\" is the multi-thread runtime with one worker.",
+        _loads((1, 64, 1_000), SERVERS, _echo),
+        charted=("rate", "server_cpu"),
+    ),
+    Group(
+        "idle", "Idle connections",
+        "The server's resident memory for a connection that waits for bytes. The kernel's memory does not count, and "
+        "the bare loop has no state for a connection.",
+        _loads((10_000,), SERVERS, _idle),
+        charted=("memory",),
+    ),
+    Group(
+        "stream", "Streaming",
+        "The server has one CPU and the load has another CPU. The load copies no bytes. If the server uses less than "
+        "its whole CPU (`server_cores` below 1), the load is the limit, and only `server_cpu` can be compared.",
+        _loads((("source", 1), ("source", 16), ("sink", 1), ("sink", 16)), SERVERS, _stream),
+        charted=("rate", "server_cpu"),
+    ),
+    Group(
+        "accept", "Accepting connections",
+        "The handshake of a new connection is mostly the kernel's work, on both ends.",
+        _loads((("accept", 1), ("accept", 64)), SERVERS, _stream),
+        charted=("rate", "server_cpu"),
+    ),
+    Group(
+        "sizes", "Sizes of programs",
+        "Programs without symbols, linked as each build system links by default: Rouse and Tokio are in the program, "
+        "Asio has only headers, and libuv, the C++ library and the C library are shared.",
+        (
+            Size("hello", "two tasks, a timer, a deadline",
+                 {"rouse": "//examples/hello:hello", "tokio": "tokio_hello", "asio": "asio_hello"}),
+            Size("echo", "an echo server",
+                 {"rouse": "//benchmarks:rouse_echo", **PEER_SERVERS["echo"]}),
+        ),
+    ),
+)
+
+# The targets that Bazel builds.
+TARGETS = ("//benchmarks:rouse_bench", "//benchmarks:rouse_echo", "//benchmarks:rouse_stream", "//examples/hello:hello")
+
+
+def group(name):
+    """Returns the group of that name, or None."""
+    return next((one for one in GROUPS if one.name == name), None)
+
+
+def metric(row):
+    """Returns the metric of a row: "p50" of "timer_lateness:p50", and "" of a row named after its workload."""
+    return row.partition(":")[2]
+
+
+def direction(unit):
+    """Returns what is better, "higher" or "lower"; "" for a unit that says neither."""
+    if unit == "cores":
+        return ""  # says which end was the limit
+    return "higher" if unit.endswith("/s") else "lower"
