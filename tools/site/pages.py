@@ -38,6 +38,8 @@ def documents(root):
     overview = (root / "docs/README.md").read_text(encoding="utf-8")
     order = {name: i for i, name in enumerate(re.findall(r"\((\w+/\w+\.md)", overview))}
     result = {"": [path for path in START if (root / path).is_file()]}
+    result[""] += sorted(path for file in (root / "docs").glob("*.md")
+                         if (path := file.relative_to(root).as_posix()) not in START)
     for folder in list(FOLDERS)[1:]:
         found = [file.relative_to(root).as_posix() for file in (root / folder).rglob("*.md")]
         result[folder] = sorted(found, key=lambda path: (
@@ -58,11 +60,12 @@ class Site:
                 found = re.search(r"^# (.*)", (root / path).read_text(encoding="utf-8"), re.M)
                 self.titles[path] = found[1].replace("`", "") if found else path
         self.names = Names()
-        self.renderer = Renderer(self.names, self.url_of, self.titles)
+        self.renderer = Renderer(self.names, self.url_of, self.url_of_image, self.titles)
         self.api_pages = api.ApiPages(self.api, self.names, self.renderer)
         self.pages = {}  # the HTML, by URL
         self.search = []  # of (title, where, URL, kind, text)
         self.sources = []  # the files that still need a page
+        self.images = set()  # the pictures that pages show
         self._template = string.Template((THEME / "page.html").read_text(encoding="utf-8"))
 
     def url_of(self, path, context=None):
@@ -79,6 +82,13 @@ class Site:
         if path not in self.sources:
             self.sources.append(path)
         return f"source/{path}/index.html" if (self.root / path).is_dir() else f"source/{path}.html"
+
+    def url_of_image(self, path, context):
+        """Returns the URL of a picture of the repository."""
+        if not (self.root / path).is_file():
+            raise SystemExit(f"{context.path}: shows {path}, which does not exist")
+        self.images.add(path)
+        return path
 
     def make(self):
         """Makes all pages."""
@@ -105,6 +115,9 @@ class Site:
             file = folder / url
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
+        for path in self.images:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.root / path, folder / path)
         for name in ("site.css", "site.js"):
             shutil.copyfile(THEME / name, folder / name)
         entries = json.dumps(self.search, ensure_ascii=False, separators=(",", ":"))

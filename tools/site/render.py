@@ -74,13 +74,14 @@ def coloured(code, language):
 class Renderer:
     """Renders texts.
 
-    `names` finds the page of a public name, and `url_of` the page of a file. `titles` has the title of each
-    document.
+    `names` finds the page of a public name, `url_of` the page of a file, and `url_of_image` the URL of a
+    picture. `titles` has the title of each document.
     """
 
-    def __init__(self, names, url_of, titles):
+    def __init__(self, names, url_of, url_of_image, titles):
         self.names = names
         self.url_of = url_of
+        self.url_of_image = url_of_image
         self.titles = titles
         self._documents = self._markdown(MarkdownIt("commonmark", {"html": True}).enable("table"))
         self._comments = self._markdown(MarkdownIt("commonmark", {"html": False}).disable("emphasis"))
@@ -173,6 +174,9 @@ class Renderer:
                     token.attrs["href"] = relative(self.url_of(file, context) + anchor, context.url)
             elif token.type == "link_close":
                 inside = False
+            elif token.type == "image":
+                if file := self._linked_file(token.attrs["src"], context):
+                    token.attrs["src"] = relative(self.url_of_image(file, context), context.url)
             elif not inside and token.type == "code_inline" and links_names:
                 url = self._mentioned(token.content, context)
                 if url and url != context.url:

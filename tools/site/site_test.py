@@ -76,7 +76,8 @@ class RenderTest(unittest.TestCase):
     """Checks the HTML of texts."""
 
     def html(self, text, is_comment=False):
-        renderer = Renderer(Names(), lambda path, _: f"site/{path}", {"pages/x.md": "Title of X"})
+        renderer = Renderer(Names(), lambda path, _: f"site/{path}", lambda path, _: f"site/{path}",
+                            {"pages/x.md": "Title of X"})
         context = Context("pages/a.md", "pages/a.html")
         return (renderer.comment if is_comment else renderer.document)(text, context).strip()
 
@@ -128,6 +129,18 @@ class SiteTest(unittest.TestCase):
                           "docs/index.html", "index.html"],
                          sorted(file.relative_to(folder.output).as_posix() for file in folder.output.rglob("*.html")))
         self.assertEqual([], links.check(folder.output)[1])
+
+    def test_copies_the_pictures_of_a_document(self):
+        folder = self.folder(docs__c_md="# C\n\n![d](c/d.svg)\n", docs__c__d_svg="<svg/>")
+        folder.make()
+        self.assertIn('<img src="c/d.svg" alt="d"', (folder.output / "docs/c.html").read_text())
+        self.assertEqual("<svg/>", (folder.output / "docs/c/d.svg").read_text())
+        self.assertEqual([], links.check(folder.output)[1])
+
+    def test_reports_a_picture_that_does_not_exist(self):
+        folder = self.folder(docs__c_md="# C\n\n![d](c/d.svg)\n")
+        with self.assertRaisesRegex(SystemExit, "shows docs/c/d.svg, which does not exist"):
+            folder.make()
 
     def test_lists_the_documents_in_the_order_of_the_overview(self):
         self.assertEqual([f"docs/guide/{name}.md" for name in "ba"],
