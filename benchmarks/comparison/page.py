@@ -36,11 +36,11 @@ METRICS = {
 }
 
 INTRODUCTION = """\
-# Benchmarks
+# Rouse compared with Tokio, Asio and libuv
 
 This page compares Rouse with Tokio, Asio, libuv and bare loops, which do the same work without a runtime. One command
 measures everything and writes this page: see [benchmarks](../benchmarks/README.md), which also says how the programs
-are built. Please do not edit the page.
+are built. Changes by hand are lost.
 """
 
 READING = f"""\
