@@ -333,7 +333,33 @@ class RunTest(unittest.TestCase):
 
     def test_names_missing_programs(self):
         self.script("tokio_bench", "")
-        self.assertEqual([str(self.folder / "benchmarks/rouse_bench")], self.programs.missing([self.group]))
+        self.assertEqual([str(self.folder / name) for name in ("benchmarks/rouse_bench", "versions")],
+                         self.programs.missing([self.group]))
+        load = plan.Load("l", "", "", "echo", ("echo_load", "PORT"))
+        self.assertEqual([str(self.folder / name) for name in ("benchmarks/rouse_echo", "echo_load", "versions")],
+                         self.programs.missing([plan.Group("h", "H", "", (load,))]))
+
+    def test_runs_a_server_and_the_load(self):
+        # The server says what it was called with. The load prints the port, the time and whether the server runs.
+        self.script("benchmarks/rouse_echo", 'echo "$@" >"$0.called"; exec sleep 60')
+        self.script("echo_load", f'until [ -s {self.folder}/benchmarks/rouse_echo.called ]; do sleep 0.01; done\n'
+                                 'kill -0 "$3" && echo "rate $2 req/s"')
+        load = plan.Load("l", "", "", "echo", ("echo_load", "PORT", "SECONDS", "PID"), ("mt", "1"))
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two CPUs")
+        self.assertEqual([("l:rate", 1.5, "req/s")],
+                         run.run(load, self.folder / "benchmarks/rouse_echo", self.programs, 1.5))
+        self.assertRegex((self.folder / "benchmarks/rouse_echo.called").read_text(), r"^\d+ mt 1\n$")
+
+    def test_says_why_a_server_exited(self):
+        self.script("benchmarks/rouse_echo", "echo no sockets; exit 1")
+        self.script("echo_load", 'while kill -0 "$2" && [ "$(cut -d" " -f3 /proc/$2/stat)" != Z ]; do sleep 0.01; done\n'
+                                 "echo refused >&2; exit 1")
+        load = plan.Load("l", "", "", "echo", ("echo_load", "PORT", "PID"))
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two CPUs")
+        with self.assertRaisesRegex(run.Failed, "rouse_echo exited: no sockets"):
+            run.run(load, self.folder / "benchmarks/rouse_echo", self.programs, 1)
 
     def test_every_program_begins_a_round(self):
         self.assertEqual(["abc", "bca", "cab", "abc"],

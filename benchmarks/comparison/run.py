@@ -50,8 +50,11 @@ class Programs:
         return found
 
     def missing(self, groups):
-        """Returns the programs that do not exist."""
-        needed = {path for group in groups for workload in group.workloads for path in self.all_of(workload).values()}
+        """Returns the programs that do not exist, and the file of versions if that does not exist."""
+        workloads = [workload for group in groups for workload in group.workloads]
+        needed = {path for workload in workloads for path in self.all_of(workload).values()}
+        needed |= {self.load(workload.command[0]) for workload in workloads if isinstance(workload, plan.Load)}
+        needed.add(self.peers / "versions")
         return sorted(str(path) for path in needed if not path.is_file())
 
     def load(self, name):
