@@ -4,7 +4,7 @@
 // A server that speaks the protocol of Redis, and runs until Ctrl-C, SIGTERM or
 // SHUTDOWN:
 //
-//   tools/bazel run -c opt //examples/mini_redis/server:mini_redis_server -- \
+//   tools/bazel run -c opt //examples/mini_redis/server:mini_redis_server --
 //       --address=127.0.0.1:6379 --appendonly --dir=/tmp
 
 #include <csignal>

@@ -167,7 +167,8 @@ TEST_F(AppendLogTest, FlushesEverySecondIfThereWasAChange) {
     JoinHandle<absl::Status> run = Spawn(log.Run());
     (void)co_await Advance(absl::Seconds(3));
     EXPECT_EQ(file.flushes(), 0);
-    EXPECT_TRUE((co_await log.Confirmed(log.Append(0, {"DEL", "a"}))).ok());
+    const uint64_t end = log.Append(0, {"DEL", "a"});
+    EXPECT_TRUE((co_await log.Confirmed(end)).ok());
     EXPECT_EQ(file.flushes(), 0);
     (void)co_await Advance(absl::Seconds(1));
     EXPECT_EQ(file.flushes(), 1);
@@ -209,11 +210,13 @@ TEST_F(AppendLogTest, NeverRecoversFromAFailedFlush) {
     file.SetFlushStatus(absl::DataLossError("Input/output error"));
     runtime_.BlockOn([&log, &file]() -> Co<> {
       JoinHandle<absl::Status> run = Spawn(log.Run());
-      (void)co_await log.Confirmed(log.Append(0, {"DEL", "a"}));
+      const uint64_t first = log.Append(0, {"DEL", "a"});
+      (void)co_await log.Confirmed(first);
       (void)co_await Advance(absl::Seconds(2));
       EXPECT_FALSE(log.error().ok());
       file.SetFlushStatus(absl::OkStatus());
-      EXPECT_FALSE((co_await log.Confirmed(log.Append(0, {"DEL", "a"}))).ok());
+      const uint64_t second = log.Append(0, {"DEL", "a"});
+      EXPECT_FALSE((co_await log.Confirmed(second)).ok());
       (void)co_await Advance(absl::Seconds(10));
       EXPECT_FALSE(log.error().ok());
       log.Close();
