@@ -58,7 +58,7 @@ void ProbeWhenIdle(const rouse::TcpStream& stream) {
 
 // Forwards a connection. The permit is returned with the end of the coroutine.
 rouse::Co<> Forward(rouse::TcpStream client, Proxy& proxy,
-                    rouse::Semaphore::Permit permit) {
+                    [[maybe_unused]] rouse::Semaphore::Permit permit) {
   absl::StatusOr<rouse::TcpStream> server = co_await rouse::Timeout(
       absl::GetFlag(FLAGS_connect_timeout), rouse::ConnectTcp(proxy.target));
   if (rouse::TimedOut(server.status())) {
