@@ -136,7 +136,7 @@ TEST_F(LogReplayTest, RefusesALengthThatReachesBeyondTheEnd) {
   std::string damaged = Encode({"SET", "b", "22"});
   damaged.replace(damaged.find("$2"), 2, "$200000000");
   for (const std::string& bytes :
-       {first + damaged + first,
+       {absl::StrCat(first, damaged, first),
         absl::StrCat(damaged, std::string(3 << 20, 'x'), "\r\n", first)}) {
     Write(bytes);
     const absl::StatusOr<Replayed> replayed = Replay();
