@@ -4,8 +4,8 @@
 #include "rouse/examples/mini_redis/store/log_replay.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <memory>
 #include <string>
