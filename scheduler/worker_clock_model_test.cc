@@ -86,7 +86,7 @@ class World {
   }
 
   void Park() {
-    worker_clock_.Release(idle_, 0, /*looked=*/true);
+    worker_clock_.Release(idle_, 0, /*checked=*/true);
     AdvanceAsADriver(clock_);
     parker_.Park();
     Awake();
