@@ -1,10 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Precompiled for all examples and tutorials (see
-// tools/precompiled_header.bzl). A source must still include the headers of
-// its names, because clang-tidy compiles sources without the precompiled
-// header.
+// Precompiled for examples (see tools/precompiled_header.bzl). A source must
+// still include the headers of its names, because g++ and clang-tidy compile
+// sources without the precompiled header.
 
 // NOLINTBEGIN(llvm-header-guard)
 #include <cstdint>

@@ -34,7 +34,7 @@ The rules ensure the following, so that BUILD files do not have to:
     layering only when it compiles a source of the same target. Therefore a library without sources gets a
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
-*   Tests, examples and tutorials do not parse the headers again that most of them include: see
+*   With clang, tests and examples do not parse the headers again that most of them include: see
     precompiled_header.bzl.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
     depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
