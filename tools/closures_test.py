@@ -6,6 +6,10 @@ import re
 import sys
 
 
+# Only speeds up the compilation in this repository. A consumer's libraries do not depend on it.
+PRECOMPILED = "//tools:library_headers"
+
+
 def label(text):
     """Returns the same form for the labels of all versions of Bazel: //waker:waker for //waker."""
     text = text.lstrip("@")
@@ -20,7 +24,7 @@ def closure(graph, target):
     stack = [target]
     while stack:
         for dependency in graph[stack.pop()]:
-            if dependency not in found:
+            if dependency not in found and dependency != PRECOMPILED:
                 found.add(dependency)
                 stack.append(dependency)
     return found

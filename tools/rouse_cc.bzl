@@ -34,8 +34,8 @@ The rules ensure the following, so that BUILD files do not have to:
     layering only when it compiles a source of the same target. Therefore a library without sources gets a
     source that includes the headers. In any other library, the library's own source includes its header
     first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
-*   With clang, tests and examples do not parse the headers again that most of them include: see
-    precompiled_header.bzl.
+*   With clang, no target parses the headers of other projects again that most targets include: see
+    precompiled_header.bzl. In Rouse's own repository only: a consumer's build has no precompiled header.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
     depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
     older standard.
@@ -71,7 +71,8 @@ _COPTS = ["-Wall", "-Wextra", "-Werror"] + select({
 
 _FEATURES = ["layering_check", "parse_headers"]
 
-# The headers of other projects that most tests include.
+# The headers of other projects that most libraries and tests include.
+_LIBRARY_HEADERS = "//tools:library_headers"
 _TEST_HEADERS = "//tools:test_headers"
 
 # Rouse's headers, for programs, and for the tests of programs. Other targets include only few of them.
@@ -81,6 +82,12 @@ _PROGRAM_TEST_HEADERS = "//examples:program_test_headers"
 def _is_program():
     """Returns whether the package contains programs that use Rouse, rather than Rouse itself."""
     return _IS_MAIN_REPOSITORY and native.package_name().startswith(("examples/", "docs/"))
+
+def _precompiled():
+    """Returns the precompiled header of the package's libraries and binaries, or None."""
+    if not _IS_MAIN_REPOSITORY:
+        return None
+    return _PROGRAM_HEADERS if _is_program() else _LIBRARY_HEADERS
 
 def _precompiled_copts(header):
     return precompiled_header_copts(header) if header else []
@@ -154,7 +161,7 @@ def rouse_cc_library(
       features: further features, for this target alone.
       **kwargs: as for cc_library.
     """
-    precompiled = _PROGRAM_HEADERS if _is_program() else None
+    precompiled = _precompiled()
     cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
@@ -179,14 +186,16 @@ def rouse_cc_library(
         **kwargs
     )
     if not checker:
+        # A twin has Rouse's headers in another namespace.
+        twin_precompiled = _LIBRARY_HEADERS if _IS_MAIN_REPOSITORY else None
         cc_library(
             name = name + "_model",
             srcs = srcs,
             hdrs = hdrs,
-            deps = [_twin(label) for label in deps] + model_deps + cxx20,
+            deps = [_twin(label) for label in deps] + model_deps + cxx20 + _precompiled_deps(twin_precompiled),
             tags = tags + ["manual"],
             defines = defines + _MODEL_DEFINES,
-            copts = _COPTS + _MODEL_COPTS + copts,
+            copts = _COPTS + _MODEL_COPTS + _precompiled_copts(twin_precompiled) + copts,
             features = _FEATURES + features,
             include_prefix = _include_prefix(native.package_name()),
             **kwargs
@@ -202,7 +211,7 @@ def rouse_cc_binary(name, deps = [], copts = [], features = [], **kwargs):
       features: further features, for this target alone.
       **kwargs: as for cc_binary.
     """
-    precompiled = _PROGRAM_HEADERS if _is_program() else None
+    precompiled = _precompiled()
     cc_binary(
         name = name,
         deps = deps + _precompiled_deps(precompiled),
@@ -298,17 +307,18 @@ def rouse_cc_benchmark(name, srcs = None, deps = [], tags = [], copts = [], feat
       features: further features, for this target alone.
       **kwargs: as for cc_binary.
     """
+    precompiled = _precompiled()
     cc_binary(
         name = name,
         srcs = _own_source(name, srcs),
         testonly = True,
-        copts = _COPTS + copts,
+        copts = _COPTS + _precompiled_copts(precompiled) + copts,
         features = _FEATURES + features,
         linkstatic = True,
         tags = ["benchmark"] + tags,
         deps = deps + [
             "@google_benchmark//:benchmark",
             "@google_benchmark//:benchmark_main",
-        ],
+        ] + _precompiled_deps(precompiled),
         **kwargs
     )

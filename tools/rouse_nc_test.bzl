@@ -32,11 +32,12 @@ load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load(":precompiled_header.bzl", "PrecompiledHeaderInfo")
 
 # The flags of rouse_cc.bzl, without colours, so that a regular expression can match the output.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-fdiagnostics-color=never"]
 
-def compile_for_messages(ctx, toolchain, src, output, defines = [], copts = []):
+def compile_for_messages(ctx, toolchain, src, output, defines = [], copts = [], precompiled = None):
     """Compiles a source; writes the compiler's messages, and a last line with the exit status.
 
     Args:
@@ -46,6 +47,7 @@ def compile_for_messages(ctx, toolchain, src, output, defines = [], copts = []):
       output: the file for the messages.
       defines: names that the compilation defines.
       copts: further flags, after those of the configuration.
+      precompiled: a rouse_precompiled_header that is included first.
     """
     features = cc_common.configure_features(
         ctx = ctx,
@@ -55,8 +57,10 @@ def compile_for_messages(ctx, toolchain, src, output, defines = [], copts = []):
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps"],
     )
     context = cc_common.merge_cc_infos(
-        cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
+        cc_infos = [dep[CcInfo] for dep in ctx.attr.deps + ([precompiled] if precompiled else [])],
     ).compilation_context
+    if precompiled:
+        copts = precompiled[PrecompiledHeaderInfo].flags + copts
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
@@ -101,7 +105,7 @@ def _rouse_cc_nc_test_impl(ctx):
     lines = ["#!/usr/bin/env bash", "source " + ctx.file._judge.short_path]
 
     control = ctx.actions.declare_file(ctx.label.name + ".control")
-    compile_for_messages(ctx, toolchain, ctx.file.src, control)
+    compile_for_messages(ctx, toolchain, ctx.file.src, control, precompiled = ctx.attr.precompiled)
     verdicts.append(control)
     lines.append("must_compile " + _quote(control.short_path))
 
@@ -112,7 +116,14 @@ def _rouse_cc_nc_test_impl(ctx):
     tried += [("must_tell_user", case, expect) for case, expect in ctx.attr.user_cases.items()]
     for judge, case, expect in tried:
         verdict = ctx.actions.declare_file("%s.%s" % (ctx.label.name, case))
-        compile_for_messages(ctx, toolchain, ctx.file.src, verdict, defines = ["ROUSE_NC_" + case])
+        compile_for_messages(
+            ctx,
+            toolchain,
+            ctx.file.src,
+            verdict,
+            defines = ["ROUSE_NC_" + case],
+            precompiled = ctx.attr.precompiled,
+        )
         verdicts.append(verdict)
         lines.append(" ".join([
             judge,
@@ -140,6 +151,7 @@ _rouse_cc_nc_test = rule(
         "deps": attr.label_list(providers = [CcInfo]),
         "user_cases": attr.string_dict(),
         "src": attr.label(allow_single_file = [".cc"], mandatory = True),
+        "precompiled": attr.label(providers = [PrecompiledHeaderInfo]),
         "_judge": attr.label(
             allow_single_file = True,
             default = Label("//tools:nc_judge.sh"),
@@ -161,6 +173,7 @@ def rouse_cc_nc_test(
         cases = {},
         clang_cases = {},
         user_cases = {},
+        precompiled = Label("//tools:library_headers"),
         size = "small",
         tags = [],
         **kwargs):
@@ -173,6 +186,8 @@ def rouse_cc_nc_test(
       cases: an extended regular expression for each case, for every compiler.
       clang_cases: like `cases`, for errors that only clang diagnoses.
       user_cases: like `cases`, if the first lines must tell a user what to do, and where.
+      precompiled: the precompiled header that is included first; None if the source itself must be the first
+        to include a header.
       size: as for any test.
       tags: besides "nc".
       **kwargs: as for any test.
@@ -183,6 +198,7 @@ def rouse_cc_nc_test(
         cases = cases,
         clang_cases = clang_cases,
         user_cases = user_cases,
+        precompiled = precompiled,
         deps = deps,
         size = size,
         tags = ["nc"] + tags,
