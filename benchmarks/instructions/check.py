@@ -28,9 +28,9 @@ COUNTS = (2_000, 12_000)
 LIMIT = 0.03
 
 
-def build():
-    """Builds the program and returns its path."""
-    subprocess.run([ROOT / "tools/bazel", "build", "--config=opt", TARGET], cwd=ROOT, check=True)
+def build(flags):
+    """Builds the program, with further flags of Bazel, and returns its path."""
+    subprocess.run([ROOT / "tools/bazel", "build", "--config=opt", *flags, TARGET], cwd=ROOT, check=True)
     # Only the configuration's own output folder is certain to hold this build.
     info = subprocess.run([ROOT / "tools/bazel", "info", "--config=opt", "bazel-bin"], cwd=ROOT, check=True,
                           capture_output=True, text=True)
@@ -58,6 +58,7 @@ def main():
     parser = argparse.ArgumentParser(prog="check.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the measured figures to expected.txt")
+    parser.add_argument("--disk_cache", metavar="FOLDER", help="Bazel's flag of this name, for the build")
     parser.add_argument("--program", metavar="FILE", help="count the paths of a program that is already built")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="the paths to count; all by default")
     arguments = parser.parse_args()
@@ -65,7 +66,8 @@ def main():
         sys.exit("check.py: valgrind is not installed; on Debian: tools/debian/setup.sh install valgrind")
     if not EXPECTED.exists() and not arguments.write:
         sys.exit("check.py: there is no expected.txt to compare with; run check.py --write first")
-    program = pathlib.Path(arguments.program).resolve() if arguments.program else build()
+    flags = [f"--disk_cache={arguments.disk_cache}"] if arguments.disk_cache else []
+    program = pathlib.Path(arguments.program).resolve() if arguments.program else build(flags)
     if not program.is_file():
         sys.exit(f"check.py: there is no program {program}; build it, or leave --program out")
     known = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
