@@ -109,6 +109,7 @@ bool RunForkJoinWorkload(const Bench& bench);
 bool RunTimerWorkload(const Bench& bench);
 bool RunChannelWorkload(const Bench& bench);
 bool RunSyncWorkload(const Bench& bench);
+bool RunMemoryWorkload(const Bench& bench);
 
 }  // namespace rouse::bench
 

@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
       rouse::bench::RunForkJoinWorkload(*bench) ||
       rouse::bench::RunTimerWorkload(*bench) ||
       rouse::bench::RunChannelWorkload(*bench) ||
-      rouse::bench::RunSyncWorkload(*bench)) {
+      rouse::bench::RunSyncWorkload(*bench) ||
+      rouse::bench::RunMemoryWorkload(*bench)) {
     return 0;
   }
   fprintf(stderr, "rouse_bench: no workload '%s'\n", bench->workload().c_str());

@@ -103,7 +103,7 @@ def estimated_seconds(groups, programs, rounds, seconds, server_seconds):
             cost = workload.cost
             if workload.kind == "bench":
                 cost = max(cost - 0.9, 0) + 0.9 * quick
-            elif workload.kind != "size":
+            elif isinstance(workload, plan.Load):
                 cost += server_seconds - THOROUGH[2]
             total += rounds * cost * len(programs.all_of(workload))
     return total
@@ -115,12 +115,23 @@ def _call(command):
         sys.exit(f"compare: {shlex.join(map(str, command))} failed; nothing was measured")
 
 
-def _bazel_bin():
-    command = ["tools/bazel", "info", "--config=lto", "bazel-bin"]
+def _bazel_info(*arguments):
+    command = ["tools/bazel", "info", *arguments]
     done = subprocess.run(command, cwd=WORKSPACE, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"compare: {shlex.join(command)} failed:\n{done.stderr}")
-    return done.stdout.strip()
+    return pathlib.Path(done.stdout.strip())
+
+
+def _includes():
+    """Returns the folders that contain Rouse's headers, as rouse/FILE.h, and Abseil's."""
+    folder = PEERS.parent / "include"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / "rouse"
+    link.unlink(missing_ok=True)
+    link.symlink_to(WORKSPACE)
+    external = _bazel_info("output_base") / "external"
+    return (folder, next(external.glob("abseil-cpp*")))
 
 
 def _build():
@@ -161,7 +172,7 @@ def measure(options, groups, save):
     """Measures, and returns the results. Calls `save(results)` after each round."""
     rounds, seconds, server_seconds = QUICK if options.quick else THOROUGH
     rounds = options.rounds or rounds
-    programs = run.Programs(_bazel_bin(), PEERS, dict(options.add))
+    programs = run.Programs(_bazel_info("--config=lto", "bazel-bin"), PEERS, dict(options.add), _includes())
     if missing := programs.missing(groups):
         sys.exit(f"compare: {missing[0]} and {len(missing) - 1} more do not exist; omit --no-build" if missing[1:]
                  else f"compare: {missing[0]} does not exist; omit --no-build")

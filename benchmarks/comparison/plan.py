@@ -54,6 +54,18 @@ class Size:
 
 
 @dataclasses.dataclass(frozen=True)
+class Compilation:
+    """The processor time that the compiler takes for headers. The value of `headers` is a tuple of headers."""
+
+    name: str
+    about: str
+    headers: dict
+
+    kind = "compilation"
+    cost = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
 class Group:
     """Some workloads that share a chart and a table."""
 
@@ -258,6 +270,32 @@ GROUPS = (
         "The handshake of a new connection is mostly the kernel's work, on both ends.",
         _loads((("accept", 1), ("accept", 64)), SERVERS, _stream),
         charted=("rate", "server_cpu"),
+    ),
+    Group(
+        "memory", "Memory of what waits",
+        "The resident memory of each of 200,000 objects, with everything that the object allocates, but without the "
+        "handle that the program holds.",
+        (
+            Workload("memory_task_ct", "tokio", "a task that waits for a notification", cost=1.5),
+            Workload("memory_coroutine", "tokio", "a coroutine that was not polled; a boxed future", cost=0.5),
+            Workload("memory_oneshot", "tokio", "an empty oneshot channel", cost=0.5),
+            Workload("memory_bounded100", "tokio", "an empty channel with 100 places for 8 bytes each", cost=0.5),
+            Workload("memory_unbounded", "tokio", "an empty channel without a limit", cost=0.5),
+        ),
+        charted=("memory",),
+    ),
+    Group(
+        "compilation", "Time to compile headers",
+        "The processor time that clang takes for a source that only includes the headers, without generating code. "
+        "Abseil's headers, which most programs that use Rouse include anyway, are for comparison.",
+        (
+            Compilation("all_headers", "everything that the library has",
+                        {"rouse": ("rouse/rouse.h",), "asio": ("asio.hpp",)}),
+            Compilation("one_channel", "one kind of channel", {"rouse": ("rouse/sync/mpsc.h",)}),
+            Compilation("abseil", "Abseil's status, StatusOr, time and str_cat, without any header of Rouse",
+                        {"rouse": ("absl/status/status.h", "absl/status/statusor.h", "absl/strings/str_cat.h",
+                                   "absl/time/time.h")}),
+        ),
     ),
     Group(
         "sizes", "Sizes of programs",

@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import resource
 import shutil
 import socket
 import subprocess
@@ -29,17 +30,25 @@ class Failed(Exception):
 class Programs:
     """Where the programs are. `rouse` is Bazel's folder bazel-bin, and `peers` the folder of the peers' programs.
 
+    `includes` are folders with headers, beside those of the compiler.
+
     `added` has the user's programs: {name: path}. The end of a program's name says what the program is, such as
     "_echo".
     """
 
-    def __init__(self, rouse, peers, added):
+    def __init__(self, rouse, peers, added, includes=()):
+        self.includes = includes
         self.rouse = pathlib.Path(rouse)
         self.peers = pathlib.Path(peers)
         self.added = added
 
     def all_of(self, workload):
-        """Returns {library: path} for the programs that have the workload. Rouse's program is first."""
+        """Returns {library: path} for the programs that have the workload. Rouse's program is first.
+
+        For a compilation, the value is the headers.
+        """
+        if workload.kind == "compilation":
+            return workload.headers
         if workload.kind == "size":
             return {name: self._target(program) if program.startswith("//") else self.peers / program
                     for name, program in workload.programs.items()}
@@ -51,7 +60,7 @@ class Programs:
 
     def missing(self, groups):
         """Returns the programs that do not exist, and the file of versions if that does not exist."""
-        workloads = [workload for group in groups for workload in group.workloads]
+        workloads = [workload for group in groups for workload in group.workloads if workload.kind != "compilation"]
         needed = {path for workload in workloads for path in self.all_of(workload).values()}
         needed |= {self.load(workload.command[0]) for workload in workloads if isinstance(workload, plan.Load)}
         needed.add(self.peers / "versions")
@@ -128,8 +137,22 @@ def _measure_size(workload, path):
         return [(workload.name, copy.stat().st_size / 1024, "KiB")]
 
 
+def _measure_compilation(workload, headers, programs):
+    source = "".join(f'#include "{header}"\n' for header in headers)
+    flags = [flag for folder in programs.includes for flag in ("-isystem", str(folder))]
+    command = ["clang++-19", "-std=c++20", "-fsyntax-only", *flags, "-xc++", "-"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise Failed(f"clang++-19 does not compile {headers[0]}: {done.stderr.strip()[:300]}")
+    return [(workload.name, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, "s")]
+
+
 def run(workload, path, programs, seconds):
     """Runs a program once. Returns [(row, value, unit)]."""
+    if workload.kind == "compilation":
+        return _measure_compilation(workload, path, programs)
     if workload.kind == "size":
         return _measure_size(workload, path)
     if workload.kind == "bench":
@@ -150,7 +173,7 @@ class Measurement:
         self.groups = groups
         self.watch = noise.Watch()
         self._programs = programs
-        self._seconds = {"bench": seconds, "size": 0}
+        self._seconds = {"bench": seconds, "size": 0, "compilation": 0}
         self._server_seconds = server_seconds
         self._rows = {group.name: {} for group in groups}  # {(row, unit): {library: [values]}}
         self._left_out = {group.name: {} for group in groups}  # {(workload, library): reason}

@@ -8,6 +8,7 @@
 mod channels;
 mod fork_join;
 mod harness;
+mod memory;
 mod scheduler;
 mod sync;
 mod timers;
@@ -17,7 +18,7 @@ fn main() {
         eprintln!("usage: tokio_bench WORKLOAD [WORKERS]");
         std::process::exit(2);
     });
-    let groups = [scheduler::run, fork_join::run, channels::run, sync::run, timers::run];
+    let groups = [scheduler::run, fork_join::run, channels::run, sync::run, timers::run, memory::run];
     if !groups.iter().any(|run| run(&bench)) {
         eprintln!("tokio_bench: no workload '{}'", bench.workload);
         std::process::exit(2);

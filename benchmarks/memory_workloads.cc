@@ -1,0 +1,73 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of tasks, coroutines and channels that wait.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rouse/benchmarks/harness.h"
+#include "rouse/future/co.h"
+#include "rouse/future/yield.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/mpsc.h"
+#include "rouse/sync/notify.h"
+#include "rouse/sync/oneshot.h"
+
+namespace rouse::bench {
+namespace {
+
+constexpr size_t kObjects = 200'000;
+
+// Makes many objects, and reports the resident memory of each. The elements of
+// the vector do not count, because they are resident before.
+template <class Make>
+void MeasureObjects(const Bench& bench, Make make) {
+  std::vector<std::optional<decltype(make())>> objects(kObjects);
+  const double before = StatusBytes("VmRSS");
+  for (auto& object : objects) object.emplace(make());
+  bench.Report("memory", (StatusBytes("VmRSS") - before) / kObjects, "bytes");
+}
+
+Co<> WaitFor(Notify& notify) { co_await notify.Notified(); }
+
+// Makes many tasks, and reports the resident memory of each when all wait.
+Co<> MeasureTasks(const Bench& bench, Notify& notify) {
+  std::vector<std::optional<JoinHandle<void>>> handles(kObjects);
+  const double before = StatusBytes("VmRSS");
+  for (auto& handle : handles) handle.emplace(Spawn(WaitFor(notify)));
+  // The last task has been polled when this task runs again.
+  co_await Yield();
+  bench.Report("memory", (StatusBytes("VmRSS") - before) / kObjects, "bytes");
+  notify.NotifyWaiters();
+  for (auto& handle : handles) (void)co_await *handle;
+}
+
+Co<int> Copy(int number) { co_return number; }
+
+}  // namespace
+
+bool RunMemoryWorkload(const Bench& bench) {
+  if (bench.Is("memory_task_ct")) {
+    Runtime runtime = bench.MakeRuntime();
+    Notify notify;
+    runtime.BlockOn(MeasureTasks(bench, notify));
+  } else if (bench.Is("memory_coroutine")) {
+    MeasureObjects(bench, [] { return Copy(42); });
+  } else if (bench.Is("memory_oneshot")) {
+    MeasureObjects(bench, [] { return oneshot::Channel<uint64_t>(); });
+  } else if (bench.Is("memory_bounded100")) {
+    MeasureObjects(bench, [] { return mpsc::Channel<uint64_t>(100); });
+  } else if (bench.Is("memory_unbounded")) {
+    MeasureObjects(bench, [] { return mpsc::UnboundedChannel<uint64_t>(); });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rouse::bench
