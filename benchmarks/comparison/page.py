@@ -19,6 +19,7 @@ UNITS = {
     "ns/MiB": "ns for each MiB",
     "ns/accept": "ns for each connection",
     "bytes": "bytes",
+    "s": "seconds",
     "us": "µs",
     "req/s": "requests a second",
     "MiB/s": "MiB a second",
@@ -28,7 +29,7 @@ UNITS = {
 METRICS = {
     "rate": "Rate",
     "server_cpu": "CPU time of the server",
-    "memory": "Resident memory of a connection",
+    "memory": "Resident memory",
     "rss_per_task": "Resident memory of a task",
     "overhead_over_2s": "Time beyond two seconds",
     "p50": "Median",
