@@ -12,7 +12,8 @@ instead.
 load("//tools:rouse_script_test.bzl", "rouse_script_test")
 
 # For each public library: the number of libraries that it depends on, including itself, in each folder of
-# Rouse and in Abseil. //base:cxx20 is not counted. A library that depends on GoogleTest cannot be listed: a query follows every branch
+# Rouse and in Abseil. //base:cxx20 is not counted,
+# and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
     "//:rouse": "base 31, waker 7, future 35, io 26, sync 29, reactor 23, timer 21, scheduler 35, runtime 7, net 30, signal 4, process 4, . 1, absl 105",

@@ -9,9 +9,9 @@
     )
 
 A target that depends on `:test_headers`, and has `precompiled_header_copts("//tools:test_headers")` in its
-`copts`, is compiled as if the header were included first. Without it, clang spends two thirds of the time
-of a library's compilation on other projects' headers, and half of a test's. With g++, the rule does nothing: g++ 12 takes as much time to load a
-precompiled header of this size as to parse the headers.
+`copts`, is compiled as if the header were included first. Without it, other projects' headers take two
+thirds of the time to compile a library, and half of the time to compile a test. With g++, the rule does
+nothing: g++ 12 takes as much time to load a precompiled header of this size as to parse the headers.
 
 clang stores absolute paths of headers, but each action has a folder of its own. Actions therefore call
 their folder /proc/self/cwd, as Bazel's own compilations do. clang's "sysroot" is this folder, which makes
@@ -26,7 +26,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 _FOLDER = "/proc/self/cwd"
 
 PrecompiledHeaderInfo = provider(
-    doc = "How a rule that calls the compiler itself includes a precompiled header.",
+    doc = "Tells a rule that calls the compiler itself how to include the header.",
     fields = {"flags": "the compiler's flags; none with a compiler that does not use precompiled headers"},
 )
 

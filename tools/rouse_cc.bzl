@@ -32,10 +32,11 @@ The rules ensure the following, so that BUILD files do not have to:
 *   `srcs` of a test or benchmark `x` is `["x.cc"]` by default.
 *   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and clang checks a header's
     layering only when it compiles a source of the same target. Therefore a library without sources gets a
-    source that includes the headers. In any other library, the library's own source includes its header
-    first. One check is enough: twins, and the configurations of g++ and the sanitizers, omit this source.
-*   With clang, no target parses the headers of other projects again that most targets include: see
-    precompiled_header.bzl. In Rouse's own repository only: a consumer's build has no precompiled header.
+    source that includes the headers. One check is enough: twins, and the configurations of g++ and the
+    sanitizers, omit this source. In any other library, the library's own source includes its header first,
+    which g++ compiles without a precompiled header.
+*   With clang, the headers of other projects that most targets include are precompiled: see
+    precompiled_header.bzl. A consumer's libraries and programs have no precompiled header.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
     depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
     older standard.
@@ -161,7 +162,9 @@ def rouse_cc_library(
       features: further features, for this target alone.
       **kwargs: as for cc_library.
     """
-    precompiled = _precompiled()
+
+    # A precompiled header would hide that a header lacks an include: see the beginning of this file.
+    precompiled = _precompiled() if srcs else None
     cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:

@@ -36,7 +36,7 @@ export -f compile compile_header compile_folder
 
 # The headers of the libraries, without headers that need GoogleTest or belong to tests, and without
 # benchmarks and examples.
-headers="$(cd include/rouse && git ls-files -- '*.h' ':!:*benchmark*' ':!:examples' |
+headers="$(cd include/rouse && git ls-files -- '*.h' ':!:*benchmark*' ':!:examples' ':!:tools' |
   xargs grep -LE '#include [<"](gtest|gmock|rouse/testing)/')"
 mkdir folders
 while read -r header; do

@@ -101,16 +101,21 @@ EOF
   # Without this, Debian's Bazel prints every mount of the sandbox when an action fails.
   echo "build --nosandbox_debug"
   # A sandbox has a link to each input of an action. On a disk, the links take as long as a compilation.
+  # A --sandbox_base on the command line overrides this.
   if has_room_in_memory; then echo "build --sandbox_base=/dev/shm"; fi
 }
 
-# Returns whether programs can be run in /dev/shm, and 4 GiB are free there. (A container often has 64 MiB.)
+# Returns whether programs can be run in /dev/shm, with 4 GiB free there (a container often has 64 MiB), and
+# 8 GiB of memory.
 has_room_in_memory() {
-  local probe free
+  local probe status=1
   probe="$(mktemp -p /dev/shm 2>/dev/null)" || return
   chmod +x "${probe}"
-  [[ -x ${probe} ]] && free="$(df --output=avail /dev/shm | tail -n 1)" && ((free >= 4 << 20))
-  local status=$?
+  if [[ -x ${probe} ]] &&
+    (($(df -k --output=avail /dev/shm | tail -n 1) >= 4 << 20)) &&
+    (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) >= 8 << 20)); then
+    status=0
+  fi
   rm "${probe}"
   return "${status}"
 }
