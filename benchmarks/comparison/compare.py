@@ -131,7 +131,10 @@ def _includes():
     link.unlink(missing_ok=True)
     link.symlink_to(WORKSPACE)
     external = _bazel_info("output_base") / "external"
-    return (folder, next(external.glob("abseil-cpp*")))
+    abseil = next(iter(sorted(external.glob("abseil-cpp*"))), None)
+    if abseil is None:
+        sys.exit(f"compare: {external} does not contain Abseil's headers; omit --no-build")
+    return (folder, abseil)
 
 
 def _build():
@@ -172,7 +175,9 @@ def measure(options, groups, save):
     """Measures, and returns the results. Calls `save(results)` after each round."""
     rounds, seconds, server_seconds = QUICK if options.quick else THOROUGH
     rounds = options.rounds or rounds
-    programs = run.Programs(_bazel_info("--config=lto", "bazel-bin"), PEERS, dict(options.add), _includes())
+    compiles = any(workload.kind == "compilation" for group in groups for workload in group.workloads)
+    programs = run.Programs(_bazel_info("--config=lto", "bazel-bin"), PEERS, dict(options.add),
+                            _includes() if compiles else ())
     if missing := programs.missing(groups):
         sys.exit(f"compare: {missing[0]} and {len(missing) - 1} more do not exist; omit --no-build" if missing[1:]
                  else f"compare: {missing[0]} does not exist; omit --no-build")

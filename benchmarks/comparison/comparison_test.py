@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 sys.dont_write_bytecode = True
@@ -360,6 +361,25 @@ class RunTest(unittest.TestCase):
             self.skipTest("needs two CPUs")
         with self.assertRaisesRegex(run.Failed, "rouse_echo exited: no sockets"):
             run.run(load, self.folder / "benchmarks/rouse_echo", self.programs, 1)
+
+    def test_measures_a_compilation(self):
+        workload = plan.Compilation("c", "", {"rouse": ("rouse/rouse.h", "absl/time/time.h"), "asio": ("asio.hpp",)})
+        self.assertEqual(workload.headers, self.programs.all_of(workload))
+        self.script("versions", "")
+        self.assertEqual([], self.programs.missing([plan.Group("h", "H", "", (workload,))]))
+        self.programs.includes = ("/one", "/two")
+        # Prints what the compiler was called with as an error.
+        self.script("clang++-19", '{ echo "$@"; cat; } >&2; exit 1')
+        path = f"{self.folder}:{os.environ['PATH']}"
+        with unittest.mock.patch.dict(os.environ, PATH=path):
+            with self.assertRaisesRegex(run.Failed, (
+                    "(?s)does not compile rouse/rouse.h: -std=c\\+\\+20 -fsyntax-only -isystem /one -isystem /two .*"
+                    '#include "rouse/rouse.h"\n#include "absl/time/time.h"')):
+                run.run(workload, workload.headers["rouse"], self.programs, 1)
+            self.script("clang++-19", 'i=0; while [ "$i" -lt 20000 ]; do i=$((i + 1)); done')
+            [(row, value, unit)] = run.run(workload, workload.headers["asio"], self.programs, 1)
+        self.assertEqual(("c", "s"), (row, unit))
+        self.assertGreater(value, 0)
 
     def test_every_program_begins_a_round(self):
         self.assertEqual(["abc", "bca", "cab", "abc"],

@@ -29,7 +29,7 @@ UNITS = {
 METRICS = {
     "rate": "Rate",
     "server_cpu": "CPU time of the server",
-    "memory": "Resident memory",
+    "memory": "Resident memory of each",
     "rss_per_task": "Resident memory of a task",
     "overhead_over_2s": "Time beyond two seconds",
     "p50": "Median",

@@ -30,7 +30,7 @@ class Failed(Exception):
 class Programs:
     """Where the programs are. `rouse` is Bazel's folder bazel-bin, and `peers` the folder of the peers' programs.
 
-    `includes` are folders with headers, beside those of the compiler.
+    `includes` are folders with headers, in addition to the compiler's own.
 
     `added` has the user's programs: {name: path}. The end of a program's name says what the program is, such as
     "_echo".
@@ -45,7 +45,7 @@ class Programs:
     def all_of(self, workload):
         """Returns {library: path} for the programs that have the workload. Rouse's program is first.
 
-        For a compilation, the value is the headers.
+        For a compilation, returns {library: headers}.
         """
         if workload.kind == "compilation":
             return workload.headers
@@ -142,22 +142,25 @@ def _measure_compilation(workload, headers, programs):
     flags = [flag for folder in programs.includes for flag in ("-isystem", str(folder))]
     command = ["clang++-19", "-std=c++20", "-fsyntax-only", *flags, "-xc++", "-"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"clang++-19 did not compile {headers[0]} within {TIMEOUT} s") from None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         raise Failed(f"clang++-19 does not compile {headers[0]}: {done.stderr.strip()[:300]}")
     return [(workload.name, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, "s")]
 
 
-def run(workload, path, programs, seconds):
-    """Runs a program once. Returns [(row, value, unit)]."""
+def run(workload, program, programs, seconds):
+    """Runs a value of `programs.all_of(workload)` once. Returns [(row, value, unit)]."""
     if workload.kind == "compilation":
-        return _measure_compilation(workload, path, programs)
+        return _measure_compilation(workload, program, programs)
     if workload.kind == "size":
-        return _measure_size(workload, path)
+        return _measure_size(workload, program)
     if workload.kind == "bench":
-        return _run_bench(workload, path, seconds)
-    return _run_server(workload, path, programs, seconds)
+        return _run_bench(workload, program, seconds)
+    return _run_server(workload, program, programs, seconds)
 
 
 def rotated(names, by):
