@@ -190,7 +190,7 @@ def rouse_cc_library(
     )
     if not checker:
         # A twin has Rouse's headers in another namespace.
-        twin_precompiled = _LIBRARY_HEADERS if _IS_MAIN_REPOSITORY else None
+        twin_precompiled = _LIBRARY_HEADERS if srcs and _IS_MAIN_REPOSITORY else None
         cc_library(
             name = name + "_model",
             srcs = srcs,

@@ -47,8 +47,8 @@ are built. Changes by hand are lost.
 READING = f"""\
 ## How to read the figures
 
-- All figures are from one run. The programs ran in turn, in rounds, and another program began in each round, so that a
-  disturbance affects all programs alike. Figures of different runs or machines cannot be compared.
+- All figures of a group are from one run. The programs ran in turn, in rounds, and another program began in each round,
+  so that a disturbance affects all programs alike. Figures of different runs or machines cannot be compared.
 - A figure is the median of the rounds. The range in parentheses, and the line on each bar, reach from the lower to the
   upper quartile.
 - The ratio is the program's median divided by Rouse's median. Above 1, the other program needs more time or memory than
