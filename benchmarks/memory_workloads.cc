@@ -45,11 +45,13 @@ Co<> WaitFor(Notify& notify, size_t& waiting) {
 Co<> MeasureTasks(const Bench& bench, Notify& notify) {
   constexpr size_t kAtOnce = 1'000;
   std::vector<std::optional<JoinHandle<void>>> handles(kObjects);
+  size_t spawned = 0;
   size_t waiting = 0;
+  const auto all_wait = [&] { return waiting == spawned; };
   const double before = StatusBytes("VmRSS");
-  for (size_t i = 0; i < kObjects; ++i) {
-    handles[i].emplace(Spawn(WaitFor(notify, waiting)));
-    while ((i + 1) % kAtOnce == 0 && waiting <= i) co_await Yield();
+  while (spawned < kObjects) {
+    handles[spawned++].emplace(Spawn(WaitFor(notify, waiting)));
+    while (spawned % kAtOnce == 0 && !all_wait()) co_await Yield();
   }
   bench.Report("memory", (StatusBytes("VmRSS") - before) / kObjects, "bytes");
   notify.NotifyWaiters();
