@@ -5,7 +5,6 @@
 //
 //   tools/bazel run -c opt //examples/chat -- --port=7777
 
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -13,9 +12,7 @@
 #include <variant>
 
 #include "absl/algorithm/container.h"
-#include "absl/base/thread_annotations.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/log/initialize.h"
@@ -24,8 +21,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "examples/chat/room.h"
 #include "rouse/rouse.h"
 
 ABSL_FLAG(uint16_t, port, 7777, "The port; 0 lets the system choose.");
@@ -34,29 +31,6 @@ namespace {
 
 using absl::StrCat;
 using rouse::OrReturn;
-
-struct Message {
-  std::string sender;  // does not get the message
-  std::string line;
-};
-
-struct Room {
-  bool Enter(const std::string& name) {
-    absl::MutexLock lock(&mu);
-    return names.insert(name).second;
-  }
-  void Leave(const std::string& name) {
-    absl::MutexLock lock(&mu);
-    names.erase(name);
-  }
-
-  // Keeps this many messages for a slow client, who misses older messages.
-  rouse::broadcast::Sender<Message> messages{64};
-  rouse::CancellationToken stop;
-  std::atomic<uint64_t> relayed{0};
-  absl::Mutex mu;
-  absl::flat_hash_set<std::string> names ABSL_GUARDED_BY(mu);
-};
 
 using Client = rouse::Framed<rouse::TcpStream, rouse::LineCodec>;
 
