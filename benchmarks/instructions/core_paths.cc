@@ -10,8 +10,11 @@
 // program costs.
 
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,15 +23,20 @@
 #include <vector>
 
 #include "absl/log/check.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/select.h"
 #include "rouse/future/yield.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -204,6 +212,48 @@ Co<> DispatchReadiness(int64_t count) {
   }
 }
 
+Co<> ServeEcho(TcpStream stream) {
+  char buffer[1024];
+  for (;;) {
+    const absl::StatusOr<size_t> size =
+        co_await stream.Read(absl::MakeSpan(buffer));
+    if (!size.ok() || *size == 0) co_return;
+    const absl::Status written =
+        co_await stream.WriteAll(std::string_view(buffer, *size));
+    if (!written.ok()) co_return;
+  }
+}
+
+// Sends requests over 64 connections, one at a time over each, and receives the
+// echoes. The clients use bare system calls, and cost little beside the server.
+Co<> Echo(int64_t count) {
+  constexpr int64_t kConnections = 64;
+  absl::StatusOr<TcpListener> listener =
+      TcpListener::Bind(SocketAddr::Localhost(0));
+  CHECK_OK(listener);
+  const SocketAddr addr = *listener->local_addr();
+  std::vector<OwnedFd> clients;
+  for (int64_t i = 0; i < kConnections; ++i) {
+    OwnedFd& client = clients.emplace_back(socket(AF_INET, SOCK_STREAM, 0));
+    CHECK_EQ(connect(client.get(), addr.data(), addr.size()), 0);
+    Spawn(ServeEcho(std::move((co_await listener->Accept())->stream)));
+  }
+  char request[64] = {};
+  char reply[64];
+  for (int64_t sent = 0; sent < count; sent += kConnections) {
+    for (const OwnedFd& client : clients) {
+      CHECK_EQ(send(client.get(), request, sizeof request, 0),
+               static_cast<ssize_t>(sizeof request));
+    }
+    for (const OwnedFd& client : clients) {
+      while (recv(client.get(), reply, sizeof reply, MSG_DONTWAIT) < 0) {
+        CHECK_EQ(errno, EAGAIN);
+        co_await Yield();
+      }
+    }
+  }
+}
+
 struct Path {
   const char* name;
   Co<> (*run)(int64_t count);
@@ -216,6 +266,7 @@ constexpr Path kPaths[] = {
     {"broadcast_channel", &BroadcastChannel},
     {"call_coroutine", &CallCoroutine},
     {"dispatch_readiness", &DispatchReadiness},
+    {"echo", &Echo},
     {"join_of_two", &JoinOfTwo},
     {"lock_mutex", &LockMutex},
     {"notify_one", &NotifyOne},
