@@ -13,8 +13,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,12 +23,11 @@
 #include <vector>
 
 #include "absl/log/check.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "rouse/base/frame_pool.h"
+#include "rouse/benchmarks/echo.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/ready.h"
@@ -36,7 +35,6 @@
 #include "rouse/future/yield.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
-#include "rouse/net/tcp_stream.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -212,21 +210,9 @@ Co<> DispatchReadiness(int64_t count) {
   }
 }
 
-Co<> ServeEcho(TcpStream stream) {
-  char buffer[1024];
-  for (;;) {
-    const absl::StatusOr<size_t> size =
-        co_await stream.Read(absl::MakeSpan(buffer));
-    if (!size.ok() || *size == 0) co_return;
-    const absl::Status written =
-        co_await stream.WriteAll(std::string_view(buffer, *size));
-    if (!written.ok()) co_return;
-  }
-}
-
 // Sends requests over 64 connections, one at a time over each, and receives the
 // echoes. The clients use bare system calls, and cost little beside the server.
-Co<> Echo(int64_t count) {
+Co<> EchoRequests(int64_t count) {
   constexpr int64_t kConnections = 64;
   absl::StatusOr<TcpListener> listener =
       TcpListener::Bind(SocketAddr::Localhost(0));
@@ -236,20 +222,26 @@ Co<> Echo(int64_t count) {
   for (int64_t i = 0; i < kConnections; ++i) {
     OwnedFd& client = clients.emplace_back(socket(AF_INET, SOCK_STREAM, 0));
     CHECK_EQ(connect(client.get(), addr.data(), addr.size()), 0);
-    Spawn(ServeEcho(std::move((co_await listener->Accept())->stream)));
+    Spawn(bench::Echo(std::move((co_await listener->Accept())->stream)));
   }
   char request[64] = {};
   char reply[64];
-  for (int64_t sent = 0; sent < count; sent += kConnections) {
+  while (count > 0) {
+    // The last round may need only some of the clients.
+    clients.resize(std::min(count, kConnections));
+    count -= static_cast<int64_t>(clients.size());
     for (const OwnedFd& client : clients) {
       CHECK_EQ(send(client.get(), request, sizeof request, 0),
                static_cast<ssize_t>(sizeof request));
     }
     for (const OwnedFd& client : clients) {
-      while (recv(client.get(), reply, sizeof reply, MSG_DONTWAIT) < 0) {
+      ssize_t size;
+      while ((size = recv(client.get(), reply, sizeof reply, MSG_DONTWAIT)) <
+             0) {
         CHECK_EQ(errno, EAGAIN);
         co_await Yield();
       }
+      CHECK_EQ(size, static_cast<ssize_t>(sizeof request));
     }
   }
 }
@@ -266,7 +258,7 @@ constexpr Path kPaths[] = {
     {"broadcast_channel", &BroadcastChannel},
     {"call_coroutine", &CallCoroutine},
     {"dispatch_readiness", &DispatchReadiness},
-    {"echo", &Echo},
+    {"echo", &EchoRequests},
     {"join_of_two", &JoinOfTwo},
     {"lock_mutex", &LockMutex},
     {"notify_one", &NotifyOne},
