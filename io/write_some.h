@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -24,21 +25,26 @@
 
 namespace rouse::internal {
 
+// Sets `result` to the error of a writer that was ready but took nothing.
+ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE inline void FailWithNothingWritten(
+    PollResult<absl::StatusOr<size_t>>& result, std::string_view name) {
+  result.emplace(absl::InternalError(
+      absl::StrCat(name,
+                   ": the writer was ready but accepted 0 bytes; PollWrite() "
+                   "must return kPending instead")));
+}
+
 // PollWriteSome()
 //
 // Calls `PollWrite()`. `data` must not be empty. Returns Internal if the writer
 // is ready but takes nothing, because the caller, `name`, would then never end.
 template <AsyncWrite W>
-PollResult<absl::StatusOr<size_t>> PollWriteSome(W& writer, Context& cx,
-                                                 std::string_view data,
-                                                 IoWaiter<W>* waiter,
-                                                 std::string_view name) {
-  auto size = PollWrite(writer, cx, data, waiter);
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline PollResult<absl::StatusOr<size_t>>
+PollWriteSome(W& writer, Context& cx, std::string_view data,
+              IoWaiter<W>* waiter, std::string_view name) {
+  PollResult<absl::StatusOr<size_t>> size = PollWrite(writer, cx, data, waiter);
   if (size.IsReady() && size->ok() && **size == 0) {
-    return absl::StatusOr<size_t>(absl::InternalError(
-        absl::StrCat(name,
-                     ": the writer was ready but accepted 0 bytes; PollWrite() "
-                     "must return kPending instead")));
+    FailWithNothingWritten(size, name);
   }
   return size;
 }

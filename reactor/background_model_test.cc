@@ -142,8 +142,7 @@ MODEL_TEST(Background, TheThreadsWritesAreVisibleAtItsEnd,
   Cell<int> wakes(0);
   Waiter waiter;
   const Waker waker = Waker::FromCallable([&wakes] { ++wakes.Write(); });
-  uint64_t word;
-  Require(source.slot().Wait(Direction::kRead, waker, &waiter, word));
+  Require(source.slot().Wait(Direction::kRead, waker, &waiter) == 0);
   Await(std::move(background).ShutdownNow());
   Require(wakes.Read() == 1);
 }
@@ -157,8 +156,7 @@ MODEL_TEST(Background, AShutdownContinuesWithoutPolls, .spurious_failures = 0) {
   Waiter waiter;
   const Waker waker = Waker::FromCallable(
       [unparker = parker.unparker()] { unparker.Unpark(); });
-  uint64_t word;
-  Require(source.slot().Wait(Direction::kRead, waker, &waiter, word));
+  Require(source.slot().Wait(Direction::kRead, waker, &waiter) == 0);
   const Background::ShutdownFuture future = std::move(background).ShutdownNow();
   parker.Park();
 }

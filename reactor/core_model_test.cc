@@ -100,10 +100,9 @@ class SourceTask {
  public:
   // Returns false if the reactor has been shut down.
   bool Wait(Source& source) {
-    uint64_t word;
-    if (source.slot().Wait(Direction::kRead, task_.waker(), &waiter_, word)) {
-      return true;
-    }
+    const uint64_t word =
+        source.slot().Wait(Direction::kRead, task_.waker(), &waiter_);
+    if (word == 0) return true;
     Require((word & ReadinessWord::kShutdown) != 0);
     return false;
   }

@@ -98,9 +98,11 @@ absl::Status Registration::CannotBecomeReady() const {
 PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
     Direction direction, Context& cx, Waiter* waiter) const {
   using Result = absl::StatusOr<ReadyEvent>;
-  uint64_t word = WordIfReady(direction);
-  if (word == 0) {
-    if (Wait(direction, cx, waiter, word)) return kPending;
+  if (core_ == nullptr) return Result(CannotBecomeReady());
+  uint64_t word = slot_->Load();
+  if (!IsReady(direction, word)) {
+    word = slot_->Wait(direction, cx.waker(), waiter);
+    if (word == 0) return kPending;
     if (!IsReady(direction, word)) return Result(CannotBecomeReady());
   }
   return Result(ReadyEvent(direction, word));

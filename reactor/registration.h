@@ -36,11 +36,13 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/core.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll/registry.h"
 #include "rouse/reactor/poll/source.h"
@@ -198,7 +200,27 @@ class Registration {
   PollResult<absl::StatusOr<size_t>> PollIo(Direction direction, Context& cx,
                                             Waiter* waiter, size_t full,
                                             Attempt&& attempt,
-                                            OnError&& on_error) const;
+                                            OnError&& on_error) const {
+    const IoOutcome outcome = PollOutcome(direction, cx, waiter, full, attempt);
+    if (outcome.IsCount()) return absl::StatusOr<size_t>(outcome.count());
+    if (outcome.IsPending()) return kPending;
+    return absl::StatusOr<size_t>(
+        ErrorOf(outcome, std::forward<OnError>(on_error)));
+  }
+
+  // Like `PollIo()`, for sockets and pipes, which pass the outcome on through
+  // several functions.
+  template <class Attempt>
+  IoOutcome PollOutcome(Direction direction, Context& cx, Waiter* waiter,
+                        size_t full, Attempt&& attempt) const;
+
+  // Returns the error of an outcome that is neither pending nor a count.
+  template <class OnError>
+  absl::Status ErrorOf(IoOutcome outcome, OnError&& on_error) const {
+    const int error = outcome.error();
+    return error != 0 ? std::forward<OnError>(on_error)(error)
+                      : CannotBecomeReady();
+  }
 
  private:
   Registration(internal::Core* core, internal::Slot* slot, uint32_t index,
@@ -220,19 +242,14 @@ class Registration {
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
     return (word & (edge | internal::ReadinessWord::kShutdown)) == edge;
   }
-  // Returns the readiness word if `direction` is ready, else 0.
-  uint64_t WordIfReady(Direction direction) const {
-    if (core_ == nullptr) return 0;
-    const uint64_t word = slot_->Load();
-    return IsReady(direction, word) ? word : 0;
-  }
-  // Like `Slot::Wait()`, but also returns false if deregistered or moved from.
-  bool Wait(Direction direction, Context& cx, Waiter* waiter,
-            uint64_t& word) const {
-    return core_ != nullptr && slot_->Wait(direction, cx.waker(), waiter, word);
+  // Takes a unit of the budget, because otherwise a task that retries in a loop
+  // would never yield.
+  static IoOutcome Unready(Context& cx) {
+    TakeUnitIfAny(cx);
+    return IoOutcome::CannotBecomeReady();
   }
   // Returns the reason why a wait is impossible.
-  absl::Status CannotBecomeReady() const;
+  ABSL_ATTRIBUTE_COLD absl::Status CannotBecomeReady() const;
 
   internal::Core* core_;  // one reference, or null
   internal::Slot* slot_;
@@ -261,22 +278,21 @@ absl::Status Registration::Deregister(S& source) {
   });
 }
 
-template <class Attempt, class OnError>
-PollResult<absl::StatusOr<size_t>> Registration::PollIo(
-    Direction direction, Context& cx, Waiter* waiter, size_t full,
-    Attempt&& attempt, OnError&& on_error) const {
-  using Result = absl::StatusOr<size_t>;
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
+template <class Attempt>
+IoOutcome Registration::PollOutcome(Direction direction, Context& cx,
+                                    Waiter* waiter, size_t full,
+                                    Attempt&& attempt) const {
+  if (!cx.HasBudget()) {
+    static_cast<void>(YieldForBudget(cx));
+    return IoOutcome::Pending();
+  }
   for (;;) {
-    uint64_t word = WordIfReady(direction);
-    if (word == 0) {
-      if (Wait(direction, cx, waiter, word)) return kPending;
-      if (!IsReady(direction, word)) {
-        // Otherwise a task that retries in a loop would never yield.
-        unit->MadeProgress();
-        return Result(CannotBecomeReady());
-      }
+    if (core_ == nullptr) return Unready(cx);
+    uint64_t word = slot_->Load();
+    if (!IsReady(direction, word)) {
+      word = slot_->Wait(direction, cx.waker(), waiter);
+      if (word == 0) return IoOutcome::Pending();
+      if (!IsReady(direction, word)) return Unready(cx);
     }
     const ReadyEvent event(direction, word);
     ssize_t result;
@@ -289,13 +305,13 @@ PollResult<absl::StatusOr<size_t>> Registration::PollIo(
       // Shorter turns make writers over many sockets faster, but readers
       // slower.
       const bool writes = direction == Direction::kWrite && full > 0;
-      unit->MadeProgress(writes ? done : 0);
-      return Result(done);
+      TakeUnitIfAny(cx, writes ? done : 0);
+      return IoOutcome::Count(done);
     }
     const int error = errno;
     if (error != EAGAIN && error != EWOULDBLOCK) {
-      unit->MadeProgress();
-      return Result(std::forward<OnError>(on_error)(error));
+      TakeUnitIfAny(cx);
+      return IoOutcome::Failed(error);
     }
     WouldBlock(event);
   }

@@ -45,9 +45,8 @@ void BM_WaitPostLower(benchmark::State& state) {
   internal::WakeBatch woken;
   const Waker waker;
   Waiter waiter;
-  uint64_t word;
   for (auto _ : state) {
-    slot.Wait(Direction::kRead, waker, &waiter, word);
+    slot.Wait(Direction::kRead, waker, &waiter);
     slot.Post(slot.generation(), Ready::kReadable | Ready::kWritable, woken);
     woken.WakeAll();
     slot.Lower(Direction::kRead, slot.Load(), Ready());

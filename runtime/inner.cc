@@ -326,7 +326,7 @@ void RuntimeInner::BlockOnCurrentThread(
   }
   const absl::Cleanup give_back = [this] { worker_handoff_.GiveBack(); };
   runs_tasks = true;
-  worker.RunUntil(poll_if_woken);
+  worker.RunUntil(poll_if_woken, wake->woken());
   if (!finished) handle_.PanicInBlockOn();
 }
 

@@ -46,6 +46,9 @@ class MainWake {
     if (!woken_.exchange(true, std::memory_order_release)) unpark();
   }
 
+  // Returns the flag that says whether `Take()` would return true.
+  const Atomic<bool>& woken() const { return woken_; }
+
   // Returns whether the future has been woken since the last `Take()`. Called
   // only by the polling thread.
   bool Take() {

@@ -29,6 +29,11 @@ class EventCheck {
     return polls - last_polls_ >= interval;
   }
 
+  // Returns the number of further polls until the periodic check is due.
+  uint64_t PollsLeft(uint64_t polls, uint32_t interval) const {
+    return IsDue(polls, interval) ? 0 : last_polls_ + interval - polls;
+  }
+
   // Called when the periodic check begins.
   void Begin(uint64_t polls) { last_polls_ = polls; }
 

@@ -11,6 +11,7 @@
 #ifndef ROUSE_SCHEDULER_GLOBAL_QUEUE_CHECK_H_
 #define ROUSE_SCHEDULER_GLOBAL_QUEUE_CHECK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -32,14 +33,23 @@ class GlobalQueueCheck {
       : interval_(Interval(options)),
         period_(Period(options, cycles_per_nanosecond)) {}
 
-  // Called once before each task, after `polls` polls. Returns whether a check
-  // is due. Counts the turn, and forgets the latest `OnFound()`.
+  // Called before a task, after `polls` polls. Returns whether a check is due.
+  // Forgets the latest `OnFound()`.
   //
   // No check is due right after a check that has found a task. With long polls,
   // or a small interval, the check would be due in each turn, and a global
   // queue that does not become empty would keep everything else waiting.
-  bool IsDue(uint64_t polls, bool has_long_polls) {
-    return !std::exchange(has_found_, false) && IsTime(polls, has_long_polls);
+  bool IsDue(uint64_t polls) {
+    return !std::exchange(has_found_, false) && IsTime(polls);
+  }
+
+  // Returns the number of polls before which `IsDue()` need not be called
+  // again.
+  uint64_t NextPolls(uint64_t polls, bool has_long_polls) const {
+    if (has_found_) return polls;
+    const uint64_t due = last_polls_ + interval_;
+    if (period_ == UINT64_MAX) return due;
+    return has_long_polls ? polls : std::min(due, polls + kClockInterval);
   }
 
   // Called when a check begins.
@@ -52,7 +62,7 @@ class GlobalQueueCheck {
   void OnFound() { has_found_ = true; }
 
  private:
-  // The clock is read once in this many turns, or in each turn if polls are
+  // The clock is read once in this many polls, or in each turn if polls are
   // long.
   static constexpr uint32_t kClockInterval = 8;
 
@@ -73,15 +83,13 @@ class GlobalQueueCheck {
                                  cycles_per_nanosecond);
   }
 
-  bool IsTime(uint64_t polls, bool has_long_polls) {
+  bool IsTime(uint64_t polls) const {
     if (polls - last_polls_ >= interval_) return true;
-    return (has_long_polls || ++turns_ % kClockInterval == 0) &&
-           period_ != UINT64_MAX && CycleClock::Now() - last_cycles_ >= period_;
+    return period_ != UINT64_MAX && CycleClock::Now() - last_cycles_ >= period_;
   }
 
   // True if the latest task came from the global queue because a check was due.
   bool has_found_ = false;
-  uint32_t turns_ = 0;
   uint64_t last_polls_ = 0;
   // Number of polls, or of cycles, after which the worker checks.
   const uint32_t interval_;

@@ -3,6 +3,8 @@
 
 #include "rouse/scheduler/worker.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
@@ -80,6 +83,8 @@ class Worker::Here {
   }
 
  private:
+  friend class Worker;
+
   static Here*& Current() { return ThreadLocal<Here*, Here>::Get(); }
 
   Worker* worker_;
@@ -92,8 +97,9 @@ class Worker::Here {
   std::optional<Clock::AutoAdvanceHold> hold_;
 };
 
-Worker* Worker::Current() {
-  const Here* const here = Here::Get();
+// Not inlined, like `Here::Get()`, which would be a second call.
+ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() {
+  const Here* const here = Here::Current();
   return here != nullptr ? here->worker() : nullptr;
 }
 
@@ -113,7 +119,10 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
   run_lock_.TryAcquire();
 }
 
-bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
+constinit const Atomic<bool> Worker::kNever{false};
+constinit const Atomic<bool> Worker::kAlways{true};
+
+bool Worker::RunUntil(absl::FunctionRef<bool()> done, const Atomic<bool>& due) {
   Here here(*this);
   // The scopes of the caller must not affect tasks or hooks.
   const internal::ScopedTaskLocals no_locals(nullptr);
@@ -130,10 +139,19 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
     MeasurePolls();
     clock_.End();
   };
-  const uint32_t event_interval = scheduler_.options().event_interval;
-  while (!done() && !scheduler_.IsClosed()) {
-    if (event_check_.IsDue(PollsToMaintain(), event_interval)) Maintain();
-    if (task::Header* const task = Next()) {
+  // Whether `done()` must be called even if `due` is false.
+  bool is_due = true;
+  for (;;) {
+    // Relaxed: `done()` orders what it needs.
+    if (is_due || due.load(std::memory_order_relaxed)) {
+      is_due = false;
+      if (done()) break;
+    }
+    if (scheduler_.IsClosed()) break;
+    task::Header* task =
+        ABSL_PREDICT_FALSE(tick() >= next_check_) ? Check() : nullptr;
+    if (task == nullptr) task = Next();
+    if (task != nullptr) {
       queues_.EndSearching();
       queues_.Share(0);
       if (ABSL_PREDICT_FALSE(task->yielded_at == event_check_.number()) &&
@@ -144,9 +162,11 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
       if (here.worker() == nullptr) return false;
       if (ABSL_PREDICT_FALSE(IsYielding()) && main_yield_.CountTurn()) {
         FinishYield();
+        is_due = true;
       }
     } else if (IsYielding()) {
       FinishYield();
+      is_due = true;
     } else {
       Wait();
     }
@@ -154,15 +174,25 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done) {
   return true;
 }
 
-task::Header* Worker::Next() {
-  if (global_check_.IsDue(tick(), meter_.has_long_polls())) {
+task::Header* Worker::Check() {
+  const uint32_t event_interval = scheduler_.options().event_interval;
+  if (event_check_.IsDue(PollsToMaintain(), event_interval)) Maintain();
+  task::Header* task = nullptr;
+  if (global_check_.IsDue(tick())) {
     global_check_.Begin(tick());
-    if (task::Header* const task = queues_.PopGlobal()) {
+    task = queues_.PopGlobal();
+    if (task != nullptr) {
       global_check_.OnFound();
       lifo_polls_ = 0;
-      return task;
     }
   }
+  next_check_ = std::min(
+      tick() + event_check_.PollsLeft(PollsToMaintain(), event_interval),
+      global_check_.NextPolls(tick(), meter_.has_long_polls()));
+  return task;
+}
+
+task::Header* Worker::Next() {
   if (lifo_polls_ < kMaxLifoPolls) {
     if (task::Header* const task = queues_.PopNext()) {
       ++lifo_polls_;
@@ -240,7 +270,7 @@ bool Worker::UsesSlot() const {
   return scheduler_.options().lifo_slot && lifo_polls_ < kMaxLifoPolls;
 }
 
-ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Worker::PushSoon(task::Header* task) {
+void Worker::PushSoon(task::Header* task) {
   if (UsesSlot()) {
     queues_.PushNext(task);
     return queues_.Share(1);
@@ -252,12 +282,9 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Worker::PushSoon(task::Header* task) {
 }
 
 void Worker::Schedule(task::Header* task) {
-  if (ABSL_PREDICT_FALSE(aside_ != 0)) return ScheduleAside(task);
-  PushSoon(task);
-}
-
-void Worker::ScheduleAside(task::Header* task) {
-  if ((aside_ & kMarkingTime) != 0) task->BeginWaiting(CycleClock::Now());
+  if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
+    task->BeginWaiting(CycleClock::Now());
+  }
   if ((aside_ & kDispatching) == 0) return PushSoon(task);
   // The worker is no longer idle. It shares when it has all tasks.
   HoldClock();
@@ -282,6 +309,8 @@ void Worker::PushLast(task::Header* task) {
 }
 
 void Worker::FinishYield() {
+  // After a forced yield, the poll of the main future counts for `Check()`.
+  next_check_ = 0;
   if (main_yield_.Finish()) PollDriver();
 }
 
@@ -397,6 +426,7 @@ void Worker::MeasurePolls() {
   const uint64_t now = CycleClock::Now();
   const bool has_changed =
       meter_.Measure(now, scheduler_.ToMilliseconds(now), tick());
+  if (meter_.has_long_polls()) next_check_ = 0;
   if (!has_changed || !scheduler_.is_watched()) return;
   queues_.SetSharing(meter_.has_long_polls() ? Sharing::kInAdvance
                                              : Sharing::kOnDemand);

@@ -15,11 +15,11 @@
 //     worker.
 //  2. Loop. `Worker::RunUntil()` repeats steps 3 to 7 until the scheduler is
 //     closed, or its caller's condition holds.
-//  3. Check for events. Every `Options::event_interval` polls, `Maintain()`
-//     checks the driver, which wakes the tasks that wait for due events.
+//  3. Check for events. Every `Options::event_interval` polls, `Check()` checks
+//     the driver, which wakes the tasks that wait for due events.
 //     `CheckBefore()` does so before the poll of a task that has yielded.
-//  4. Take a task. `Next()` tries the global queue if `GlobalQueueCheck` says
-//     so, then the LIFO slot, then the worker's own queues.
+//  4. Take a task. `Check()` tries the global queue if `GlobalQueueCheck` says
+//     so; then `Next()` tries the LIFO slot, then the worker's own queues.
 //  5. Steal. If these are empty, `Next()` calls `RunQueues::Own::Steal()`. It
 //     takes half of another worker's stealable queue, or tasks from the global
 //     queue, or the private tasks of a worker stuck in a poll.
@@ -51,6 +51,7 @@
 #include "absl/base/optimization.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/busy_meter.h"
 #include "rouse/scheduler/event_check.h"
@@ -86,13 +87,18 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   //
   // REQUIRES: the caller has a reference to the scheduler during the call.
   bool Run() {
-    return RunUntil([] { return false; });
+    return RunUntil([] { return false; }, kNever);
   }
 
   // Like `Run()`, but also ends when `done()` returns true. `done()` is called
-  // before every turn (a task from a queue, and the tasks from the LIFO slot
-  // after it) and after every park.
-  bool RunUntil(absl::FunctionRef<bool()> done);
+  // before the first turn (a task from a queue, and the tasks from the LIFO
+  // slot after it), after the end of each yield begun by `BeginYield()`, and
+  // before every turn and after every park if `due` is true.
+  bool RunUntil(absl::FunctionRef<bool()> done, const Atomic<bool>& due);
+  // Calls `done()` before every turn and after every park.
+  bool RunUntil(absl::FunctionRef<bool()> done) {
+    return RunUntil(done, kAlways);
+  }
 
   // Called by a `done()` that is about to return false, if something other than
   // a task has yielded. The worker treats this yield like a task's:
@@ -164,7 +170,13 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // after it.
   static_assert(1 + kMaxLifoPolls < kPollsUntilShared);
 
+  static const Atomic<bool> kNever;
+  static const Atomic<bool> kAlways;
+
   bool UsesSlot() const;
+  // Does the periodic work between polls. Returns a task of the global queue,
+  // or null. Sets `next_check_`.
+  ABSL_ATTRIBUTE_NOINLINE task::Header* Check();
   task::Header* Next();
   // Polls `task` and the tasks it wakes. The worker may have been given away
   // when the call returns.
@@ -188,11 +200,9 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void ScheduleForced(task::Header* task);
   // Puts `task` behind the others.
   void PushLast(task::Header* task);
-  // Puts `task` where it runs soon.
-  void PushSoon(task::Header* task);
-  // Like `PushSoon()`, but for a task woken by the driver, or a task whose wait
-  // is measured.
-  ABSL_ATTRIBUTE_NOINLINE void ScheduleAside(task::Header* task);
+  // Puts `task` where it runs soon. Not inlined, so that a task woken by the
+  // driver does not pay for it.
+  ABSL_ATTRIBUTE_NOINLINE void PushSoon(task::Header* task);
   void BeginDispatching() { aside_ |= kDispatching; }
   void EndDispatching() { aside_ &= ~kDispatching; }
   // Ends a yield: the future that has yielded like a task comes next.
@@ -200,7 +210,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Returns the number of polls of tasks, plus the number of polls of anything
   // else before which the driver was not checked (after forced yields).
   uint64_t PollsToMaintain() const { return tick() + main_yield_.forced(); }
-  // Does the periodic work between polls.
+  // Does the part of the periodic work that concerns events.
   void Maintain();
   // Checks the driver for events, unless another worker does. Returns whether
   // it has checked.
@@ -231,6 +241,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Written with each poll or each turn, and therefore close together.
   int lifo_polls_ = 0;
+  // `Check()` has nothing to do before `tick()` is this.
+  uint64_t next_check_ = 0;
 
   EventCheck event_check_;
   GlobalQueueCheck global_check_;

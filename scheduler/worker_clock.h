@@ -26,11 +26,14 @@
 #ifndef ROUSE_SCHEDULER_WORKER_CLOCK_H_
 #define ROUSE_SCHEDULER_WORKER_CLOCK_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/scheduler/queue/idle.h"
 #include "rouse/timer/clock.h"
@@ -67,40 +70,56 @@ class WorkerClock {
     std::unique_ptr<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
     is_run_ = false;
-    hold = std::move(hold_);
+    hold = TakeHold();
   }
 
   // Keeps the clock from auto-advancing until the worker is idle again.
   void Hold() {
-    if (clock_ == nullptr || !clock_->HasAutoAdvance()) return;
-    const ThreadMutexLock lock(&mu_);
-    // A thread may wake a worker so late that no thread runs the worker any
-    // more.
-    if (!is_run_ || hold_ != nullptr) return;
-    hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock_);
+    if (clock_ != nullptr && clock_->HasAutoAdvance()) HoldNow();
   }
 
   // Ends the hold of the worker, which has the index `worker` in `idle`,
   // because it is asleep and about to park. `checked` says whether the worker
   // has checked for events after everything else it did.
   void Release(const Idle& idle, size_t worker, bool checked) {
-    if (clock_ == nullptr) return;
+    // Relaxed: the worker has made the hold itself, or was unparked since by
+    // the thread that has made it. A thread whose hold is missed here has woken
+    // the worker in the meantime, and relies on the hold.
+    if (!has_hold_.load(std::memory_order_relaxed)) return;
     // Destroyed after the lock has been released.
     std::unique_ptr<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
     // A thread that has woken the worker in the meantime relies on the hold.
     if (idle.IsAsleep(worker)) {
-      hold = std::move(hold_);
+      hold = TakeHold();
       if (checked && hold != nullptr) hold->SetChecked();
     }
   }
 
  private:
+  ABSL_ATTRIBUTE_NOINLINE void HoldNow() {
+    const ThreadMutexLock lock(&mu_);
+    // A thread may wake a worker so late that no thread runs the worker any
+    // more.
+    if (!is_run_ || hold_ != nullptr) return;
+    hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock_);
+    has_hold_.store(true, std::memory_order_relaxed);
+  }
+
+  std::unique_ptr<Clock::AutoAdvanceHold> TakeHold()
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    has_hold_.store(false, std::memory_order_relaxed);
+    return std::move(hold_);
+  }
+
   Clock* const clock_;
   ThreadMutex mu_;
   // True while a thread runs the worker.
   bool is_run_ ABSL_GUARDED_BY(mu_) = false;
   std::unique_ptr<Clock::AutoAdvanceHold> hold_ ABSL_GUARDED_BY(mu_);
+  // Whether `hold_` is not null. Written under the lock. A worker whose clock
+  // does not auto-advance parks without taking the lock.
+  Atomic<bool> has_hold_{false};
 };
 
 }  // namespace rouse::scheduler

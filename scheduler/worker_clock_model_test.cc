@@ -148,5 +148,32 @@ MODEL_TEST(WorkerClock, IsNotHeldForAWorkerWithoutAThread,
   Require(clock.Now() > now);
 }
 
+// A parked worker lets the clock advance, and holds the clock afterwards.
+MODEL_TEST(WorkerClock, IsNotHeldDuringAPark, .spurious_failures = 0) {
+  Clock clock;
+  clock.Pause();
+  clock.SetAutoAdvance(true);
+  Idle idle(1);
+  WorkerClock worker_clock(&clock);
+  worker_clock.Begin();
+  for (int parks = 0; parks < 2; ++parks) {
+    static_cast<void>(idle.Sleep(0, /*was_searching=*/false));
+    worker_clock.Release(idle, 0, /*checked=*/true);
+    const Instant parked = clock.Now();
+    AdvanceAsADriver(clock);
+    Require(clock.Now() > parked);
+    if (idle.Awake(0)) static_cast<void>(idle.EndSearching(0));
+    worker_clock.Hold();
+    const Instant awake = clock.Now();
+    AdvanceAsADriver(clock);
+    Require(clock.Now() == awake);
+  }
+  worker_clock.End();
+}
+
+MODEL_MUTANTS(WorkerClock, "scheduler/worker_clock.",
+              "WorkerClock::TakeHold at worker_clock.h:111: store skipped: the "
+              "next park takes the lock in vain");
+
 }  // namespace
 }  // namespace rouse::scheduler

@@ -200,12 +200,6 @@ void Clock::SetAutoAdvance(bool on) {
   CallListeners();
 }
 
-bool Clock::HasAutoAdvance() const {
-  // Relaxed: a thread that goes on to move the clock checks again under the
-  // lock.
-  return auto_advance_.load(std::memory_order_relaxed);
-}
-
 bool Clock::AdvancesByItself() const { return HasAutoAdvance() && IsPaused(); }
 
 void Clock::StepTo(Instant limit, absl::AnyInvocable<void()> arrived) {

@@ -139,7 +139,11 @@ class Clock {
   void SetAutoAdvance(bool on);
 
   // Returns whether `SetAutoAdvance()` is on.
-  bool HasAutoAdvance() const;
+  bool HasAutoAdvance() const {
+    // Relaxed: a thread that goes on to move the clock checks again under the
+    // lock.
+    return auto_advance_.load(std::memory_order_relaxed);
+  }
 
   // Returns whether `SetAutoAdvance()` is on and the clock is paused.
   bool AdvancesByItself() const;

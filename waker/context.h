@@ -36,6 +36,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -77,7 +78,8 @@ class Context {
   explicit Context(const Waker& waker ABSL_ATTRIBUTE_LIFETIME_BOUND,
                    FastRand* rand = nullptr, Yielded* yielded = nullptr)
       : waker_(&waker), poll_(&own_) {
-    own_.rand = rand != nullptr ? rand : &own_.fallback_rand;
+    if (rand == nullptr) rand = std::construct_at(&own_.fallback_rand, 0);
+    own_.rand = rand;
     own_.yielded = yielded;
   }
 
@@ -116,15 +118,20 @@ class Context {
   friend class UnconstrainedScope;
   friend PollResult<BudgetUnit> PollProceed(Context& cx);
   friend PendingTag YieldForBudget(Context& cx);
-  friend void TakeUnitIfAny(Context& cx);
+  friend void TakeUnitIfAny(Context& cx, size_t bytes);
 
   // Holds the state shared by all contexts of one poll.
   struct Poll {
+    Poll() {}  // NOLINT(modernize-use-equals-default): has no generator yet
+
     uint32_t budget = kBudgetPerPoll;
     bool unconstrained = false;
     FastRand* rand = nullptr;
     Yielded* yielded = nullptr;
-    FastRand fallback_rand{0};
+    // In a union because most executors pass a generator.
+    union {
+      FastRand fallback_rand;
+    };
   };
 
   const Waker* waker_;
@@ -189,10 +196,14 @@ inline PollResult<BudgetUnit> PollProceed(Context& cx) {
 
 // TakeUnitIfAny()
 //
-// Spends one unit of the budget, if any is left. For progress made in any case.
-inline void TakeUnitIfAny(Context& cx) {
+// Spends one unit of the budget and, for progress that moved `bytes`, a further
+// unit for each `kBytesPerUnit` of them, as long as any units are left. For
+// progress that was made in any case, or after `HasBudget()`.
+inline void TakeUnitIfAny(Context& cx, size_t bytes = 0) {
   Context::Poll& poll = *cx.poll_;
-  if (!poll.unconstrained && poll.budget > 0) --poll.budget;
+  if (poll.unconstrained) return;
+  poll.budget -= static_cast<uint32_t>(
+      std::min<size_t>(1 + bytes / kBytesPerUnit, poll.budget));
 }
 
 // UnconstrainedScope

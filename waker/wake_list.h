@@ -46,6 +46,8 @@ class WakeList {
   WakeList& operator=(const WakeList&) = delete;
   ~WakeList() { std::destroy_n(wakers_, size_); }
 
+  // Returns the number of wakers that were not woken yet.
+  size_t size() const { return size_; }
   // Returns whether the list has room for no further waker, or has no waker.
   bool IsFull() const { return size_ == kCapacity; }
   bool IsEmpty() const { return size_ == 0; }

@@ -130,6 +130,10 @@ class Waker {
   // from or reset.
   bool IsNoop() const { return raw_.vtable == kNoop.vtable; }
 
+  // Returns the parts with the reference, which the caller must pass to another
+  // `Waker`, and leaves the no-op waker behind.
+  RawWaker Release() && { return std::exchange(raw_, kNoop); }
+
   // Returns the parts, for an executor that knows its own vtable. The waker
   // keeps its reference.
   const RawWaker& raw() const { return raw_; }

@@ -68,12 +68,11 @@ void Rethrow(Frame& frame) {
 bool PollChain(Frame& root, Context& cx) {
   if (!HasStackRoom()) [[unlikely]]
     PanicTooDeep();
-  bool suspended;
+  Frame* frame = &root;
   if (root.started()) [[likely]] {
     if (root.cx != nullptr) [[unlikely]]
       PanicPolledWithin();
     root.cx = &cx;
-    Frame* frame = &root;
     if (Awaiter* leaf = root.leaf; leaf != nullptr) {
       if (!leaf->vtable->ready(leaf, cx)) {
         root.cx = nullptr;
@@ -82,15 +81,14 @@ bool PollChain(Frame& root, Context& cx) {
       root.leaf = nullptr;
       frame = leaf->parent;
     }
-    suspended = RunFrom(frame, root, cx);
   } else {
     root.root = &root;
     root.awaiter = nullptr;
     root.leaf = nullptr;
     root.to_start = nullptr;
     root.cx = &cx;
-    suspended = RunFrom(&root, root, cx);
   }
+  const bool suspended = RunFrom(frame, root, cx);
   root.cx = nullptr;
   return suspended;
 }

@@ -227,7 +227,9 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
   void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
 
   FutureOutput<F> await_resume() {
-    RethrowFrom(*parent);
+    // Only a poll that threw leaves the slot empty.
+    if (!output_.IsFull()) [[unlikely]]
+      RethrowFrom(*parent);
     return output_.Take();
   }
 

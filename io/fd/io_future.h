@@ -23,14 +23,16 @@
 #define ROUSE_IO_FD_IO_FUTURE_H_
 
 #include <string_view>
+#include <type_traits>
 
+#include "absl/base/attributes.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 
 namespace rouse::internal {
 
 // Panics for a future of `name` that is polled after it was ready.
-[[noreturn]] void PanicFinished(std::string_view name);
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicFinished(std::string_view name);
 
 // IoFuture
 //
@@ -46,8 +48,10 @@ class [[nodiscard]] IoFuture {
       : stream_(&stream), op_(args...) {}
 
   auto Poll(Context& cx) {
+    // Clang 19 copies the result if its type is not named.
+    using Result = std::invoke_result_t<Op&, S&, Context&, IoWaiter<S>*>;
     if (stream_ == nullptr) PanicFinished(Op::kName);
-    auto result = op_(*stream_, cx, &waiter_);
+    Result result = op_(*stream_, cx, &waiter_);
     if (result.IsReady()) stream_ = nullptr;
     return result;
   }

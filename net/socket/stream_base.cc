@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/net/socket/socket.h"
+#include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/waiter.h"
@@ -22,58 +23,59 @@
 namespace rouse::internal {
 
 using reactor::Direction;
+using reactor::IoOutcome;
 
-PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
-                                                  ShortRead says, Context& cx,
-                                                  absl::Span<char> buffer,
-                                                  reactor::Waiter* waiter) {
-  if (buffer.empty()) return absl::StatusOr<size_t>(0);
+IoOutcome PollStreamRead(const EventedSocket& socket, ShortRead says,
+                         Context& cx, absl::Span<char> buffer,
+                         reactor::Waiter* waiter) {
+  if (buffer.empty()) return IoOutcome::Count(0);
   const Socket& io = socket.io();
   const size_t full = says == ShortRead::kNothing ? 0 : buffer.size();
-  return socket.registration().PollIo(
-      Direction::kRead, cx, waiter, full, [&] { return io.Receive(buffer); },
-      [&](int error) { return io.ErrorAtPeer(error, "recv from"); });
+  return socket.registration().PollOutcome(Direction::kRead, cx, waiter, full,
+                                           [&] { return io.Receive(buffer); });
 }
 
-PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
-                                                  Context& cx,
-                                                  absl::Span<char> buffer,
-                                                  reactor::Waiter* waiter) {
-  if (buffer.empty()) return absl::StatusOr<size_t>(0);
+IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
+                         absl::Span<char> buffer, reactor::Waiter* waiter) {
+  if (buffer.empty()) return IoOutcome::Count(0);
   const Socket& io = socket.io();
   // A peek leaves bytes in the socket, however short the peek is.
   constexpr size_t kNeverShort = 0;
-  return socket.registration().PollIo(
+  return socket.registration().PollOutcome(
       Direction::kRead, cx, waiter, kNeverShort,
-      [&] { return io.Receive(buffer, MSG_PEEK); },
-      [&](int error) { return io.ErrorAtPeer(error, "recv from"); });
+      [&] { return io.Receive(buffer, MSG_PEEK); });
 }
 
-PollResult<absl::StatusOr<size_t>> PollStreamWrite(const EventedSocket& socket,
-                                                   Context& cx,
-                                                   std::string_view data,
-                                                   reactor::Waiter* waiter) {
-  if (data.empty()) return absl::StatusOr<size_t>(0);
+IoOutcome PollStreamWrite(const EventedSocket& socket, Context& cx,
+                          std::string_view data, reactor::Waiter* waiter) {
+  if (data.empty()) return IoOutcome::Count(0);
   const Socket& io = socket.io();
-  return socket.registration().PollIo(
-      Direction::kWrite, cx, waiter, data.size(), [&] { return io.Send(data); },
-      [&](int error) { return io.ErrorAtPeer(error, "send to"); });
+  return socket.registration().PollOutcome(Direction::kWrite, cx, waiter,
+                                           data.size(),
+                                           [&] { return io.Send(data); });
 }
 
-PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
-    const EventedSocket& socket, Context& cx,
-    absl::Span<const std::string_view> parts, reactor::Waiter* waiter) {
+IoOutcome PollStreamWriteVectored(const EventedSocket& socket, Context& cx,
+                                  absl::Span<const std::string_view> parts,
+                                  reactor::Waiter* waiter) {
   size_t size = 0;
   for (const std::string_view part : parts) size += part.size();
-  if (size == 0) return absl::StatusOr<size_t>(0);
+  if (size == 0) return IoOutcome::Count(0);
   const Socket& io = socket.io();
   // A write may be short because of the number of parts, and then means
   // nothing.
   constexpr size_t kNeverShort = 0;
-  return socket.registration().PollIo(
-      Direction::kWrite, cx, waiter, kNeverShort,
-      [&] { return io.SendParts(parts); },
-      [&](int error) { return io.ErrorAtPeer(error, "sendmsg to"); });
+  return socket.registration().PollOutcome(Direction::kWrite, cx, waiter,
+                                           kNeverShort,
+                                           [&] { return io.SendParts(parts); });
+}
+
+PollResult<absl::StatusOr<size_t>> StreamError(const EventedSocket& socket,
+                                               IoOutcome outcome,
+                                               std::string_view call) {
+  return absl::StatusOr<size_t>(socket.registration().ErrorOf(
+      outcome,
+      [&](int error) { return socket.io().ErrorAtPeer(error, call); }));
 }
 
 PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket) {

@@ -30,6 +30,7 @@
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
+#include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -51,25 +52,39 @@ enum class ShortRead {
   kNothing,
 };
 
-// Read, write and shut down as described at `AsyncRead` and `AsyncWrite`.
-PollResult<absl::StatusOr<size_t>> PollStreamRead(const EventedSocket& socket,
-                                                  ShortRead says, Context& cx,
-                                                  absl::Span<char> buffer,
-                                                  reactor::Waiter* waiter);
-PollResult<absl::StatusOr<size_t>> PollStreamWrite(const EventedSocket& socket,
-                                                   Context& cx,
-                                                   std::string_view data,
-                                                   reactor::Waiter* waiter);
-PollResult<absl::StatusOr<size_t>> PollStreamWriteVectored(
+// Read and write as described at `AsyncRead` and `AsyncWrite`.
+// `PollStreamPeek()` is like `PollStreamRead()`, but leaves the bytes in the
+// socket.
+reactor::IoOutcome PollStreamRead(const EventedSocket& socket, ShortRead says,
+                                  Context& cx, absl::Span<char> buffer,
+                                  reactor::Waiter* waiter);
+reactor::IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
+                                  absl::Span<char> buffer,
+                                  reactor::Waiter* waiter);
+reactor::IoOutcome PollStreamWrite(const EventedSocket& socket, Context& cx,
+                                   std::string_view data,
+                                   reactor::Waiter* waiter);
+reactor::IoOutcome PollStreamWriteVectored(
     const EventedSocket& socket, Context& cx,
     absl::Span<const std::string_view> parts, reactor::Waiter* waiter);
-PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket);
 
-// Like `PollStreamRead()`, but leaves the bytes in the socket.
-PollResult<absl::StatusOr<size_t>> PollStreamPeek(const EventedSocket& socket,
-                                                  Context& cx,
-                                                  absl::Span<char> buffer,
-                                                  reactor::Waiter* waiter);
+// Converts an outcome of the functions above that is an error. `call` names the
+// call, as in "recv from".
+ABSL_ATTRIBUTE_COLD PollResult<absl::StatusOr<size_t>> StreamError(
+    const EventedSocket& socket, reactor::IoOutcome outcome,
+    std::string_view call);
+
+// Converts an outcome of the functions above.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline PollResult<absl::StatusOr<size_t>>
+StreamResult(const EventedSocket& socket, reactor::IoOutcome outcome,
+             std::string_view call) {
+  if (outcome.IsCount()) return absl::StatusOr<size_t>(outcome.count());
+  if (outcome.IsPending()) return kPending;
+  return StreamError(socket, outcome, call);
+}
+
+// Shuts down writing as described at `AsyncWrite`.
+PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket);
 
 // StreamBase
 //
@@ -121,17 +136,25 @@ class StreamBase : public EventedBase<S, Socket> {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return PollStreamRead(this->evented(), kShortRead, cx, buffer, waiter);
+    return StreamResult(
+        this->evented(),
+        PollStreamRead(this->evented(), kShortRead, cx, buffer, waiter),
+        "recv from");
   }
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data,
                                                Waiter* waiter = nullptr) const {
-    return PollStreamWrite(this->evented(), cx, data, waiter);
+    return StreamResult(this->evented(),
+                        PollStreamWrite(this->evented(), cx, data, waiter),
+                        "send to");
   }
   PollResult<absl::StatusOr<size_t>> PollWriteVectored(
       Context& cx, absl::Span<const std::string_view> parts,
       Waiter* waiter = nullptr) const {
-    return PollStreamWriteVectored(this->evented(), cx, parts, waiter);
+    return StreamResult(
+        this->evented(),
+        PollStreamWriteVectored(this->evented(), cx, parts, waiter),
+        "sendmsg to");
   }
   // Is always ready, because a stream keeps no data to flush.
   PollResult<absl::Status> PollFlush(Context&) const {

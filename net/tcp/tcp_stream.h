@@ -127,7 +127,9 @@ class TcpStream : public internal::StreamBase<TcpStream, SocketAddr>,
   PollResult<absl::StatusOr<size_t>> PollPeek(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return internal::PollStreamPeek(evented(), cx, buffer, waiter);
+    return internal::StreamResult(
+        evented(), internal::PollStreamPeek(evented(), cx, buffer, waiter),
+        "recv from");
   }
 
  private:

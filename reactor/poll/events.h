@@ -11,6 +11,7 @@
 #define ROUSE_REACTOR_POLL_EVENTS_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "rouse/base/panic.h"
@@ -64,36 +65,47 @@ class Event {
 // A reusable buffer for events. Not thread-safe.
 class Events {
  public:
-  using const_iterator = std::vector<Event>::const_iterator;
+  using const_iterator = const Event*;
 
   // Makes room for at most `capacity` events from one poll. The next poll
   // returns the events that do not fit. The constructor makes the only
   // allocation. REQUIRES: `capacity` is at least 1.
-  explicit Events(size_t capacity) : capacity_(capacity) {
+  explicit Events(size_t capacity)
+      : events_(capacity, Event(Token(), Ready())) {
     if (capacity == 0) {
       Panic("Events: the capacity is 0; choose at least 1");
     }
-    events_.reserve(capacity);
+  }
+
+  // A moved-from buffer has no events, and no room for any.
+  Events(Events&& other) noexcept
+      : events_(std::exchange(other.events_, {})),
+        size_(std::exchange(other.size_, 0)) {}
+  Events& operator=(Events&& other) noexcept {
+    events_ = std::exchange(other.events_, {});
+    size_ = std::exchange(other.size_, 0);
+    return *this;
   }
 
   // Returns the maximum number of events from one poll.
-  size_t capacity() const { return capacity_; }
+  size_t capacity() const { return events_.size(); }
   // Returns the number of events in the buffer.
-  size_t size() const { return events_.size(); }
-  bool IsEmpty() const { return events_.empty(); }
+  size_t size() const { return size_; }
+  bool IsEmpty() const { return size_ == 0; }
   // Removes the events. `Poller::Poll()` does so itself.
-  void Clear() { events_.clear(); }
+  void Clear() { size_ = 0; }
 
   // Returns an iterator over the events, in no particular order.
-  const_iterator begin() const { return events_.begin(); }
-  const_iterator end() const { return events_.end(); }
+  const_iterator begin() const { return events_.data(); }
+  const_iterator end() const { return events_.data() + size_; }
   const Event& operator[](size_t i) const { return events_[i]; }
 
  private:
   friend class internal::Selector;
 
-  size_t capacity_;
+  // The first `size_` are the events of the last poll.
   std::vector<Event> events_;
+  size_t size_ = 0;
 };
 
 }  // namespace rouse::reactor

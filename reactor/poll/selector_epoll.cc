@@ -141,9 +141,10 @@ absl::Status Selector::Select(Events& events, absl::Duration timeout) const {
     if (errno == EINTR) return absl::OkStatus();
     return absl::ErrnoToStatus(errno, "epoll_wait");
   }
-  for (int i = 0; i < count; ++i) {
-    events.events_.emplace_back(Token(found[i].data.u64),
-                                FromEpoll(found[i].events));
+  events.size_ = static_cast<size_t>(count);
+  for (size_t i = 0; i < events.size_; ++i) {
+    events.events_[i] =
+        Event(Token(found[i].data.u64), FromEpoll(found[i].events));
   }
   return absl::OkStatus();
 }

@@ -10,12 +10,10 @@
 #include <limits>
 #endif
 
-#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/futex.h"
 #include "rouse/base/lock/spin_hint.h"
-#include "rouse/reactor/ready.h"
 
 namespace rouse::reactor::internal {
 namespace {
@@ -37,47 +35,14 @@ constexpr absl::Duration kSleep = absl::Microseconds(50);
 }  // namespace
 
 uint64_t ReadinessWord::AwaitUnlocked() const {
-  for (int looks = 1;; ++looks) {
+  for (int checks = 1;; ++checks) {
     const uint64_t word = Load();
     if ((word & kLock) == 0) return word;
-    if (looks % kSpins != 0) {
+    if (checks % kSpins != 0) {
       SpinHint();
     } else {
       Atomic<uint32_t> nobody_wakes{0};
       FutexWait(nobody_wakes, 0, kSleep);
-    }
-  }
-}
-
-void ReadinessWord::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  // Relaxed: nothing to order before the exchange below has succeeded.
-  uint64_t word = word_.load(std::memory_order_relaxed);
-  do {
-    if ((word & kLock) != 0) word = AwaitUnlocked();
-    // Acquire pairs with the release of `Unlock()`.
-  } while (!word_.compare_exchange_weak(word, word | kLock,
-                                        std::memory_order_acquire,
-                                        std::memory_order_relaxed));
-}
-
-void ReadinessWord::Lower(Direction direction, uint64_t seen, Ready keep) {
-  // The bits that the attempt has used up. `keep` names states that may look
-  // used up, but are not.
-  const uint64_t used =
-      EdgeOf(direction) | (direction == Direction::kRead
-                               ? (Ready::kReadable | Ready::kPriority).bits()
-                               : Ready::kWritable.bits());
-  // Relaxed, here and below: the attempt passed no memory on, and the exchange
-  // continues the release sequence of the thread that raised the edge.
-  uint64_t word = word_.load(std::memory_order_relaxed);
-  for (;;) {
-    if ((word & kLock) != 0) word = AwaitUnlocked();
-    if (TickOf(word, direction) != TickOf(seen, direction)) return;
-    if (!(ReadyOf(word) & keep).IsEmpty()) return;
-    if (word_.compare_exchange_weak(word, word & ~used,
-                                    std::memory_order_relaxed,
-                                    std::memory_order_relaxed)) {
-      return;
     }
   }
 }

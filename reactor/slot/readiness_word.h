@@ -29,7 +29,9 @@
 //
 // A tick wraps after 2^26 events. A stale attempt would be accepted only after
 // a delay of an exact multiple of 2^26 events, which takes minutes at 5 us an
-// event.
+// event. When the tick of reading wraps, its carry also advances the tick of
+// writing. An advanced tick only refuses a `Lower()`, whose caller then makes
+// one attempt more.
 //
 // # The lock
 //
@@ -47,8 +49,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <initializer_list>
 
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/reactor/ready.h"
@@ -75,13 +78,8 @@ class ABSL_LOCKABLE ReadinessWord {
 
   // Returns the waiter bits of the directions that `ready` concerns.
   static constexpr uint64_t WaitersOf(Ready ready) {
-    uint64_t waiters = 0;
-    for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
-      if (!Concerning(direction, ready).IsEmpty()) {
-        waiters |= WaitersOf(direction);
-      }
-    }
-    return waiters;
+    return (Concerns(Direction::kRead, ready) * WaitersOf(Direction::kRead)) |
+           (Concerns(Direction::kWrite, ready) * WaitersOf(Direction::kWrite));
   }
 
   // Acquire pairs with the releases of `Post()` and `Unlock()`.
@@ -102,7 +100,8 @@ class ABSL_LOCKABLE ReadinessWord {
   bool Post(Ready ready, IsCurrent is_current)
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
+  // Returns the word, which only the caller changes from now on.
+  uint64_t Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
   // Returns the word. Must be called only by the holder of the lock, who alone
   // changes the word.
@@ -119,37 +118,34 @@ class ABSL_LOCKABLE ReadinessWord {
   // Returns `word` with the tick of each direction advanced and everything else
   // cleared: the word of a source that was deregistered.
   static constexpr uint64_t Forgotten(uint64_t word) {
-    return Advance(word, 1, 1) & (~uint64_t{0} << kReadTickShift);
+    return (word + kReadTick + kWriteTick) & (~uint64_t{0} << kReadTickShift);
   }
 
  private:
   static constexpr uint64_t kReadyMask = 0x3f;
   static constexpr uint64_t kLock = uint64_t{1} << 9;
   static constexpr int kTickBits = 26;
-  static constexpr uint64_t kTickMask = (uint64_t{1} << kTickBits) - 1;
   static constexpr int kReadTickShift = 12;
   static constexpr int kWriteTickShift = kReadTickShift + kTickBits;
   static_assert(kWriteTickShift + kTickBits == 64);
+  // One event more.
+  static constexpr uint64_t kReadTick = uint64_t{1} << kReadTickShift;
+  static constexpr uint64_t kWriteTick = uint64_t{1} << kWriteTickShift;
 
-  static constexpr int TickShift(Direction direction) {
-    return direction == Direction::kRead ? kReadTickShift : kWriteTickShift;
+  // Returns the bits of the tick of `direction`.
+  static constexpr uint64_t TickOf(Direction direction) {
+    constexpr uint64_t kTick = (uint64_t{1} << kTickBits) - 1;
+    return direction == Direction::kRead ? kTick << kReadTickShift
+                                         : kTick << kWriteTickShift;
   }
-  static constexpr uint64_t TickOf(uint64_t word, Direction direction) {
-    return (word >> TickShift(direction)) & kTickMask;
-  }
-  // Returns `word` with the ticks advanced by `read` and `write`. Branch-free,
-  // because every event calls this function.
-  static constexpr uint64_t Advance(uint64_t word, uint64_t read,
-                                    uint64_t write) {
-    constexpr uint64_t kReadTick = kTickMask << kReadTickShift;
-    const uint64_t next_read =
-        ((word & kReadTick) + (read << kReadTickShift)) & kReadTick;
-    // The tick of writing wraps by itself, at the end of the word.
-    return ((word & ~kReadTick) | next_read) + (write << kWriteTickShift);
+  // Returns 1 if `ready` concerns `direction`, else 0. A number, because every
+  // event asks, and must not branch.
+  static constexpr uint64_t Concerns(Direction direction, Ready ready) {
+    return Concerning(direction, ready).IsEmpty() ? 0 : 1;
   }
 
   // Waits until the lock bit is clear, and returns the word seen then.
-  uint64_t AwaitUnlocked() const;
+  ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD uint64_t AwaitUnlocked() const;
 
   Atomic<uint64_t> word_{0};
 };
@@ -157,8 +153,8 @@ class ABSL_LOCKABLE ReadinessWord {
 template <class IsCurrent>
 bool ReadinessWord::Post(Ready ready,
                          IsCurrent is_current) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  const uint64_t read = Concerning(Direction::kRead, ready).IsEmpty() ? 0 : 1;
-  const uint64_t write = Concerning(Direction::kWrite, ready).IsEmpty() ? 0 : 1;
+  const uint64_t read = Concerns(Direction::kRead, ready);
+  const uint64_t write = Concerns(Direction::kWrite, ready);
   const uint64_t raised = ready.bits() | read * EdgeOf(Direction::kRead) |
                           write * EdgeOf(Direction::kWrite);
   const uint64_t waiters = WaitersOf(ready);
@@ -166,9 +162,9 @@ bool ReadinessWord::Post(Ready ready,
   // reads is not older than the word.
   uint64_t word = Load();
   for (;;) {
-    if ((word & kLock) != 0) word = AwaitUnlocked();
+    if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
     if (!is_current()) return false;
-    uint64_t next = Advance(word, read, write) | raised;
+    uint64_t next = (word + read * kReadTick + write * kWriteTick) | raised;
     const bool wanted = (word & waiters) != 0;
     if (wanted) next |= kLock;
     // Release pairs with the acquire of `Load()`: a thread that finds the edge
@@ -179,6 +175,38 @@ bool ReadinessWord::Post(Ready ready,
       return wanted;
     }
   }
+}
+
+inline uint64_t ReadinessWord::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  // Relaxed: nothing to order before the exchange below has succeeded.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
+    // Acquire pairs with the release of `Unlock()`.
+  } while (!word_.compare_exchange_weak(word, word | kLock,
+                                        std::memory_order_acquire,
+                                        std::memory_order_relaxed));
+  return word;
+}
+
+inline void ReadinessWord::Lower(Direction direction, uint64_t seen,
+                                 Ready keep) {
+  // The bits that the attempt has used up. `keep` names states that may look
+  // used up, but are not.
+  const uint64_t used =
+      EdgeOf(direction) | (direction == Direction::kRead
+                               ? (Ready::kReadable | Ready::kPriority).bits()
+                               : Ready::kWritable.bits());
+  // Relaxed, here and below: the attempt passed no memory on, and the exchange
+  // continues the release sequence of the thread that raised the edge.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
+    if (((word ^ seen) & TickOf(direction)) != 0) return;
+    if (!(ReadyOf(word) & keep).IsEmpty()) return;
+  } while (!word_.compare_exchange_weak(word, word & ~used,
+                                        std::memory_order_relaxed,
+                                        std::memory_order_relaxed));
 }
 
 }  // namespace rouse::reactor::internal

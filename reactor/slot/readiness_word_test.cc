@@ -110,13 +110,14 @@ TEST(ReadinessWord, IsNotClearedWhileAStateMustBeKept) {
   EXPECT_TRUE(IsRaised(word, Direction::kRead));
 }
 
-TEST(ReadinessWord, TheTickWrapsWithoutTouchingOtherBits) {
-  // All bits of the ticks are set, and no others; each tick advances by one.
-  const uint64_t full = ~uint64_t{0} << 12;
-  EXPECT_EQ(ReadinessWord::Forgotten(full), 0u);
-  EXPECT_EQ(ReadinessWord::Forgotten(0), uint64_t{1} << 12 | uint64_t{1} << 38);
-  EXPECT_EQ(ReadinessWord::Forgotten(0xfff),
-            uint64_t{1} << 12 | uint64_t{1} << 38);
+TEST(ReadinessWord, TheTicksWrapWithoutTouchingOtherBits) {
+  constexpr uint64_t kReadTick = uint64_t{1} << 12;
+  constexpr uint64_t kWriteTick = uint64_t{1} << 38;
+  EXPECT_EQ(ReadinessWord::Forgotten(0), kReadTick | kWriteTick);
+  EXPECT_EQ(ReadinessWord::Forgotten(0xfff), kReadTick | kWriteTick);
+  // All bits of one tick are set. The tick of reading carries.
+  EXPECT_EQ(ReadinessWord::Forgotten(kWriteTick - kReadTick), 2 * kWriteTick);
+  EXPECT_EQ(ReadinessWord::Forgotten(~uint64_t{0} << 38), kReadTick);
 }
 
 // R2: an event of a deregistered source changes nothing.

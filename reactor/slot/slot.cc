@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "rouse/base/cell.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
@@ -51,59 +51,85 @@ size_t IndexOf(Direction direction) { return static_cast<size_t>(direction); }
 
 }  // namespace
 
-bool Slot::Wait(Direction direction, const Waker& waker, Waiter* waiter,
-                uint64_t& word) {
-  if (waiter != nullptr) {
-    // Acquire pairs with the release by which the reactor gives up the waiter.
-    const uintptr_t state = waiter->state_.load(std::memory_order_acquire);
-    if ((state & Waiter::kQueued) != 0 && Waiter::SlotOf(state) != this) {
-      waiter->Forget();
-    }
+// The waker is cloned before the lock is taken, and a replaced waker is dropped
+// after the unlock, because both run foreign code.
+template <Direction kDirection>
+uint64_t Slot::WaitFor(const Waker& waker, Waiter& waiter) {
+  // Acquire pairs with the release by which the reactor gives up the waiter.
+  const uintptr_t before = waiter.state_.load(std::memory_order_acquire);
+  if (ABSL_PREDICT_FALSE((before & Waiter::kQueued) != 0 &&
+                         Waiter::SlotOf(before) != this)) {
+    waiter.Forget();
   }
-  // The waker is cloned before the lock is taken, because cloning runs foreign
-  // code. `spare`, which then holds the replaced waker, is dropped after the
-  // unlock for the same reason.
-  Waker spare = waker.Clone();
+  Waker clone = waker.Clone();
 
-  word_.Lock();
-  word = word_.Held();
+  const uint64_t word = word_.Lock();
+  if (MutableCondition(IsSettled(word, kDirection))) {
+    word_.Unlock(word);
+    return word;
+  }
+  Waker replaced;
+  // Relaxed, here and below: ordered by the lock. A queued waiter belongs to
+  // the holder of the lock.
+  if (ABSL_PREDICT_FALSE((waiter.state_.load(std::memory_order_relaxed) &
+                          Waiter::kQueued) != 0)) {
+    replaced = Waker(waiter.waker_.Read());
+  } else {
+    waiters_.Write().PushBack(&waiter);
+  }
+  waiter.waker_.Write() = std::move(clone).Release();
+  waiter.state_.store(
+      reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
+          (kDirection == Direction::kWrite ? Waiter::kToWrite : 0),
+      std::memory_order_relaxed);
+  word_.Unlock(word | ReadinessWord::WaitersOf(kDirection));
+  return 0;
+}
+
+template uint64_t Slot::WaitFor<Direction::kRead>(const Waker& waker,
+                                                  Waiter& waiter);
+template uint64_t Slot::WaitFor<Direction::kWrite>(const Waker& waker,
+                                                   Waiter& waiter);
+
+uint64_t Slot::WaitWithoutWaiter(Direction direction, const Waker& waker) {
+  Waker clone = waker.Clone();
+  const uint64_t word = word_.Lock();
   if (MutableCondition(IsSettled(word, direction))) {
     word_.Unlock(word);
-    return false;
+    return word;
   }
-  Cell<Waker>& place =
-      waiter != nullptr ? waiter->waker_ : wakers_[IndexOf(direction)];
-  std::swap(place.Write(), spare);
-  if (waiter != nullptr) {
-    // Relaxed, here and below: ordered by the lock. A queued waiter belongs to
-    // the holder of the lock.
-    if ((waiter->state_.load(std::memory_order_relaxed) & Waiter::kQueued) ==
-        0) {
-      waiters_.Write().PushBack(waiter);
-    }
-    waiter->state_.store(
-        reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
-            (direction == Direction::kWrite ? Waiter::kToWrite : 0),
-        std::memory_order_relaxed);
-  }
+  std::swap(wakers_[IndexOf(direction)].Write(), clone);
   word_.Unlock(word | ReadinessWord::WaitersOf(direction));
-  return true;
+  return 0;
 }
 
 void Slot::Forget(Waiter& waiter) {
-  word_.Lock();
+  Waker forgotten;
+  const uint64_t word = word_.Lock();
   const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
   // An event may have removed the waiter first.
   if ((state & Waiter::kQueued) != 0) {
     // The neighbours of the waiter change too, in whatever list they are.
     waiters_.Write();
     waiter.Unlink();
+    forgotten = Waker(waiter.waker_.Read());
     waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
   }
   // The bit that says that a waiter may exist is possibly stale now, which
   // costs the next event a check.
-  word_.Unlock(word_.Held());
-  waiter.waker_.Write().Reset();
+  word_.Unlock(word);
+  forgotten.Reset();
+}
+
+// Removes a waiter, and adds its waker to `woken`.
+void Slot::Take(Waiter* waiter, WakeBatch& woken) {
+  // Release pairs with the acquire of the waiter's owner, who owns the waiter
+  // from there on: the waiter may be destroyed before the next line.
+  ROUSE_MUTABLE_ORDER(
+      woken.Push(Waker(waiter->waker_.Read())),
+      waiter->state_.store(
+          waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
+          std::memory_order_release));
 }
 
 bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
@@ -112,43 +138,40 @@ bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
     Waker& waker = wakers_[IndexOf(direction)].Write();
     if (!waker.IsNoop()) woken.Push(std::move(waker));
   }
-
-  const auto take = [&woken](Waiter* waiter) {
-    // Release pairs with the acquire of the waiter's owner, who owns the waiter
-    // from there on: the waiter may be destroyed before the next line.
-    ROUSE_MUTABLE_ORDER(
-        woken.Push(std::move(waiter->waker_.Write())),
-        waiter->state_.store(
-            waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
-            std::memory_order_release));
-  };
-  // Waiters for which there is no room yet. They are moved to a separate list
-  // so that the loop ends even if woken tasks wait again at once. They are
-  // still queued, and can be forgotten while the lock is free.
-  IntrusiveList<Waiter> rest;
+  bool has_others = false;
   waiters_.Write().ForEach([&](Waiter* waiter) {
-    const Direction direction =
-        Waiter::DirectionOf(waiter->state_.load(std::memory_order_relaxed));
-    if (Concerning(direction, ready).IsEmpty()) return;
-    waiter->Unlink();
+    if (!waiter->IsConcernedBy(ready)) return;
     if (woken.IsFull()) {
-      rest.PushBack(waiter);
-    } else {
-      take(waiter);
+      has_others = true;
+      return;
     }
+    waiter->Unlink();
+    Take(waiter, woken);
   });
-  if (rest.IsEmpty()) return false;
+  if (ABSL_PREDICT_FALSE(has_others)) TakeOtherWaiters(ready, woken);
+  return has_others;
+}
+
+void Slot::TakeOtherWaiters(Ready ready, WakeBatch& woken) {
+  // The waiters are moved to a separate list so that the loop ends even if
+  // woken tasks wait again at once. They are still queued, and can be forgotten
+  // while the lock is free.
+  IntrusiveList<Waiter> others;
+  waiters_.Write().ForEach([&](Waiter* waiter) {
+    if (!waiter->IsConcernedBy(ready)) return;
+    waiter->Unlink();
+    others.PushBack(waiter);
+  });
   do {
     word_.Unlock(word_.Held());
     woken.WakeAll();
     word_.Lock();
     while (!woken.IsFull()) {
-      Waiter* waiter = rest.PopFront();
+      Waiter* waiter = others.PopFront();
       if (waiter == nullptr) break;
-      take(waiter);
+      Take(waiter, woken);
     }
-  } while (!rest.IsEmpty());
-  return true;
+  } while (!others.IsEmpty());
 }
 
 void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {

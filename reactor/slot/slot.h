@@ -52,13 +52,18 @@ class alignas(64) Slot {
     word_.Lower(direction, seen, keep);
   }
 
-  // Arranges that an event for `direction` wakes `waker`. If the edge is raised
-  // or the reactor is shut down, sets `word` and returns false instead.
+  // Arranges that an event for `direction` wakes `waker`, and returns 0. If the
+  // edge is raised or the reactor is shut down, returns the readiness word
+  // instead, which is not 0.
   //
   // With a `waiter`, replaces the previous wait of the same waiter; without,
   // replaces the previous waker of the direction.
-  bool Wait(Direction direction, const Waker& waker, Waiter* waiter,
-            uint64_t& word);
+  uint64_t Wait(Direction direction, const Waker& waker, Waiter* waiter) {
+    if (waiter == nullptr) return WaitWithoutWaiter(direction, waker);
+    return direction == Direction::kRead
+               ? WaitFor<Direction::kRead>(waker, *waiter)
+               : WaitFor<Direction::kWrite>(waker, *waiter);
+  }
 
   // Removes `waiter` from the list if it still waits here.
   void Forget(Waiter& waiter);
@@ -79,12 +84,20 @@ class alignas(64) Slot {
  private:
   friend class SlotTable;
 
+  template <Direction kDirection>
+  uint64_t WaitFor(const Waker& waker, Waiter& waiter);
+  uint64_t WaitWithoutWaiter(Direction direction, const Waker& waker);
+
   // Removes the waiters that an event of `ready` wakes. Whenever `woken` is
   // full, unlocks to wake them. Returns whether it unlocked, and therefore
   // whether new waiters may have come.
   //
   // REQUIRES: `woken` has room for one waker of each direction.
   bool TakeWaiters(Ready ready, WakeBatch& woken)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(word_);
+  static void Take(Waiter* waiter, WakeBatch& woken);
+  // Does what `TakeWaiters()` has left when `woken` was full.
+  void TakeOtherWaiters(Ready ready, WakeBatch& woken)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(word_);
 
   ReadinessWord word_;

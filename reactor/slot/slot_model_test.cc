@@ -47,8 +47,7 @@ void Release(Slot& slot) {
 }
 
 bool Wait(Slot& slot, Direction direction, OrderingTask& task, Waiter* waiter) {
-  uint64_t word;
-  return slot.Wait(direction, task.waker(), waiter, word);
+  return slot.Wait(direction, task.waker(), waiter) == 0;
 }
 
 MODEL_TEST(Slot, AnEventIsSeenOrWakes) {
@@ -203,7 +202,7 @@ void TestCheckAfterTheClear(int events) {
     slot.Lower(Direction::kRead, word, Ready());
     found = count.load(std::memory_order_relaxed);
   } while (found < events &&
-           !slot.Wait(Direction::kRead, task.waker(), &waiter, word));
+           (word = slot.Wait(Direction::kRead, task.waker(), &waiter)) != 0);
   reporting.Join();
   Require(found == events || task.woken());
 }
@@ -372,7 +371,7 @@ MODEL_TEST(Slot, AReleaseAndAShutdownWakeAllWaiters,
 
 MODEL_MUTANTS(
     Slot, "reactor/slot/slot.",
-    "Slot::Post at slot.cc:166: condition always true: the next event "
+    "Slot::Post at slot.cc:189: condition always true: the next event "
     "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.

@@ -29,7 +29,8 @@ class SlotTest : public ::testing::Test {
   // Begins a wait. Returns whether the task now waits.
   bool Wait(Direction direction, const CountingWaker& task,
             Waiter* waiter = nullptr) {
-    return slot_.Wait(direction, task.waker(), waiter, word_);
+    word_ = slot_.Wait(direction, task.waker(), waiter);
+    return word_ == 0;
   }
 
   void Post(Ready ready) { Post(ready, slot_.generation()); }
@@ -144,11 +145,11 @@ TEST_F(SlotTest, WaitersThatWaitAgainAreNotWokenTwice) {
     ++wakes;
     ASSERT_LE(wakes, kWaiters);
     Lower(Direction::kRead);
-    slot_.Wait(Direction::kRead, again, &waiters.emplace_back(), word_);
+    slot_.Wait(Direction::kRead, again, &waiters.emplace_back());
   };
   again = Waker::FromCallable(wait_again);
   for (int i = 0; i < kWaiters; ++i) {
-    slot_.Wait(Direction::kRead, again, &waiters.emplace_back(), word_);
+    slot_.Wait(Direction::kRead, again, &waiters.emplace_back());
   }
   Post(Ready::kReadable);
   EXPECT_EQ(wakes, kWaiters);
@@ -192,7 +193,7 @@ TEST_F(SlotTest, AWaiterCanBeUsedForAnotherSlot) {
   Slot elsewhere;
   Waiter waiter;
   ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
-  ASSERT_TRUE(elsewhere.Wait(Direction::kRead, other_.waker(), &waiter, word_));
+  ASSERT_EQ(elsewhere.Wait(Direction::kRead, other_.waker(), &waiter), 0u);
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 0);
   WakeBatch woken;
@@ -271,7 +272,7 @@ TEST_F(SlotTest, AThrowingWakerDoesNotStopTheOthers) {
   std::list<Waiter> waiters;
   const Waker throwing =
       Waker::FromCallable([] { throw std::runtime_error("from a waker"); });
-  slot_.Wait(Direction::kRead, throwing, &waiters.emplace_back(), word_);
+  slot_.Wait(Direction::kRead, throwing, &waiters.emplace_back());
   for (int i = 0; i < 2 * static_cast<int>(WakeList::kCapacity); ++i) {
     ASSERT_TRUE(Wait(Direction::kRead, task_, &waiters.emplace_back()));
   }
@@ -290,7 +291,7 @@ TEST_F(SlotTest, AThrowingCloneLeavesTheSlotUsable) {
   };
   const Waker waker(RawWaker{nullptr, &kThrows});
   Waiter waiter;
-  EXPECT_THROW(slot_.Wait(Direction::kRead, waker, &waiter, word_),
+  EXPECT_THROW(slot_.Wait(Direction::kRead, waker, &waiter),
                std::runtime_error);
   ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
   Post(Ready::kReadable);

@@ -71,12 +71,23 @@ class Waiter : private IntrusiveListNode<> {
     return (state & kToWrite) != 0 ? Direction::kWrite : Direction::kRead;
   }
 
+  // Returns whether an event of `ready` wakes the waiter. The caller holds the
+  // slot's lock.
+  bool IsConcernedBy(Ready ready) const {
+    // Relaxed: written under the lock.
+    return !Concerning(DirectionOf(state_.load(std::memory_order_relaxed)),
+                       ready)
+                .IsEmpty();
+  }
+
   void Forget();
 
   // While `kQueued` is set, all members belong to the holder of the slot's
   // lock, else to the owner. Clearing `kQueued` is the reactor's last access to
   // a waiter.
-  Cell<Waker> waker_;
+  //
+  // Owns its reference only while `kQueued` is set.
+  Cell<RawWaker> waker_;
   Atomic<uintptr_t> state_{0};
 };
 

@@ -33,23 +33,19 @@ class WakeBatch {
   static constexpr size_t kCapacity = WakeList::kCapacity;
 #endif
 
-  bool IsFull() const { return size_ == kCapacity; }
+  bool IsFull() const { return list_.size() == kCapacity; }
 
   // Adds a waker. REQUIRES: not full.
-  void Push(Waker waker) {
-    list_.Push(std::move(waker));
-    ++size_;
-  }
+  void Push(Waker waker) { list_.Push(std::move(waker)); }
 
   // Calls all added wakers, like `WakeAll()`, unless `count` more fit.
   void MakeRoom(size_t count) {
-    if (size_ + count > kCapacity) WakeAll();
+    if (list_.size() + count > kCapacity) WakeAll();
   }
 
   // Calls all added wakers. Must not be called under a lock. Does not throw.
   void WakeAll() {
-    if (size_ == 0) return;
-    size_ = 0;
+    if (list_.IsEmpty()) return;
     first_.Catch([this] { list_.WakeAll(); });
   }
 
@@ -61,7 +57,6 @@ class WakeBatch {
 
  private:
   WakeList list_;
-  size_t size_ = 0;
   FirstException first_;
 };
 

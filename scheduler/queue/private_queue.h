@@ -178,11 +178,10 @@ class PrivateQueue {
   }
 
   T* PopLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (new_count_ == 0) return woken_.Pop();
     ++pops_;
     if (woken_.IsEmpty()) return PopNew(pops_ % kOldestInterval == 0);
-    if (new_count_ > 0 && pops_ % kNewInterval == 0) {
-      return PopNew(/*oldest=*/true);
-    }
+    if (pops_ % kNewInterval == 0) return PopNew(/*oldest=*/true);
     return woken_.Pop();
   }
 
@@ -215,6 +214,7 @@ class PrivateQueue {
 
   BiasedLock mu_;
   bool newest_first_ = true;
+  // Counts the tasks that were removed while there were new ones.
   uint32_t pops_ ABSL_GUARDED_BY(mu_) = 0;
   RunQueue<T> woken_ ABSL_GUARDED_BY(mu_);
   RunStack<T> new_ ABSL_GUARDED_BY(mu_);

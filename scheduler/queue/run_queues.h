@@ -314,10 +314,13 @@ class RunQueues<T, Host, kCapacity>::Own {
   // every eighth time. Otherwise private tasks might never have their turn: the
   // worker may share more all the time without sharing everything.
   T* Pop() {
-    if (++local_.pops % kKeptInterval == 0) {
-      if (T* const element = local_.own.Pop()) return element;
+    // Other threads only remove shared tasks.
+    if (!local_.queue.IsEmpty()) {
+      if (++local_.pops % kKeptInterval == 0) {
+        if (T* const element = local_.own.Pop()) return element;
+      }
+      if (T* const element = local_.queue.Pop()) return element;
     }
-    if (T* const element = local_.queue.Pop()) return element;
     return local_.own.Pop();
   }
 

@@ -242,6 +242,11 @@ class State {
   // another thread has ended the task, and the caller must still drop the hold.
   // kTraced: another thread is tracing the task, and now has the hold.
   Start StartRunning() {
+    // The usual case, without the questions below.
+    if (TryChange(kRunning | kComplete | kNotified | kCancelled | kTraced,
+                  kNotified, kRunning - kNotified)) {
+      return Start::kPoll;
+    }
     return Update([](uint64_t& word) {
       if ((word & kTraced) != 0) {
         word |= kTracerHolds;
@@ -278,6 +283,12 @@ class State {
   // counts as a wake. kIdle: the hold has been dropped, and the task may be
   // freed.
   Suspend SuspendRunning(bool yielded = false) {
+    // The usual case, without the questions below. The list of all tasks has a
+    // reference, so this is not the last one.
+    if (!yielded && TryChange(kNotified | kCancelled, 0,
+                              uint64_t{0} - kRunning - kReference)) {
+      return Suspend::kIdle;
+    }
     return Update([yielded](uint64_t& word) {
       if ((word & kCancelled) != 0) return Suspend::kCancel;
       word &= ~kRunning;
@@ -351,6 +362,10 @@ class State {
   // Like `Wake()`, for a waker that gives up its reference. kSubmit: the
   // reference goes to the queue. kLast: the reference was the last one.
   WakeByValue WakeAndDrop() {
+    // The usual case, without the questions below.
+    if (TryChange(kRunning | kComplete | kNotified, 0, kNotified)) {
+      return WakeByValue::kSubmit;
+    }
     return Update([](uint64_t& word) {
       if ((word & (kComplete | kNotified | kRunning)) == 0) {
         word |= kNotified;
@@ -528,6 +543,16 @@ class State {
     }
     word -= references * kReference;
     return word < kReference ? Complete::kLast : result;
+  }
+
+  // Adds `change` to the word if the bits of `mask` are `expected`, and returns
+  // whether they were. May fail spuriously. Orders like `Update()`.
+  bool TryChange(uint64_t mask, uint64_t expected, uint64_t change) {
+    uint64_t word = word_.load(std::memory_order_relaxed);
+    return ABSL_PREDICT_TRUE((word & mask) == expected) &&
+           word_.compare_exchange_weak(word, word + change,
+                                       std::memory_order_acq_rel,
+                                       std::memory_order_relaxed);
   }
 
   // Applies `change`, which edits the word and returns the result of the

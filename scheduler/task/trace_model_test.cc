@@ -219,8 +219,9 @@ MODEL_MUTANTS(TaskTrace, "scheduler/task/",
               "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
               // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
-              "State::SuspendRunning at state.h:285: condition: killed by "
+              "State::SuspendRunning at state.h:296: condition: killed by "
               "task_model_test",
+              "State::TryChange: its order is killed by task_model_test",
               "State::Unref: killed by task_model_test",
               "Schedule::Ref: killed by task_model_test",
               "Schedule::Unref: killed by task_model_test");

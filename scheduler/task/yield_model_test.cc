@@ -212,12 +212,17 @@ MODEL_MUTANTS(TaskYield, "scheduler/task/",
               "State::CompleteRunning: its order is killed by task_model_test",
               "State::IsOnlyReference: killed by task_model_test",
               // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
-              "State::StartRunning at state.h:250: condition: killed by "
+              "State::StartRunning at state.h:255: condition: killed by "
               "task_model_test",
+              // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
+              "State::SuspendRunning at state.h:296: condition: killed by "
+              "task_model_test",
+              "State::TryChange: its order is killed by task_model_test",
               "State::Unref: killed by task_model_test",
               // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
-              "State::Wake at state.h:343: condition: killed by "
+              "State::Wake at state.h:354: condition: killed by "
               "task_model_test",
+              "State::Update: its order is killed by task_model_test",
               "Schedule::Ref: killed by task_model_test",
               "Schedule::Unref: killed by task_model_test");
 
