@@ -86,6 +86,9 @@ def _rouse_precompiled_header_impl(ctx):
             # The same input gives the same file.
             "-Xclang",
             "-fno-pch-timestamp",
+            # Otherwise, each target would instantiate the templates that the headers use, which takes 1.4 s for
+            # GoogleTest and Abseil.
+            "-fpch-instantiate-templates",
         ],
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
