@@ -45,16 +45,23 @@ def _flags(pch):
         "-fno-validate-pch",
     ]
 
-def precompiled_header_copts(label):
-    """Returns the flags for a target that depends on a precompiled header.
+def precompiled_header_copts(label, without = None):
+    """Makes the flags for a target that depends on a precompiled header.
 
     Args:
       label: the label of the precompiled header, as //PACKAGE:NAME.
+      without: a config_setting, more special than //tools:clang, with which the header is not used.
+
+    Returns:
+      The flags, for `copts`.
     """
-    return select({
+    branches = {
         "//tools:clang": _flags("$(BINDIR)/%s.pch" % label[2:].replace(":", "/")),
         "//conditions:default": [],
-    })
+    }
+    if without:
+        branches[without] = []
+    return select(branches)
 
 def _rouse_precompiled_header_impl(ctx):
     cc_toolchain = find_cc_toolchain(ctx)

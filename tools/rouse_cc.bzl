@@ -30,13 +30,16 @@ The rules ensure the following, so that BUILD files do not have to:
 *   Warnings are errors, but only here, because a consumer's compiler can have other warnings.
 *   `layering_check` (clang only): a target includes only headers of targets in its own `deps`.
 *   `srcs` of a test or benchmark `x` is `["x.cc"]` by default.
-*   A header compiles by itself. Bazel 4's toolchain has no `parse_headers`, and clang checks a header's
-    layering only when it compiles a source of the same target. Therefore a library without sources gets a
-    source that includes the headers. One check is enough: twins, and the configurations of g++ and the
-    sanitizers, omit this source. In any other library, the library's own source includes its header first,
-    which g++ compiles without a precompiled header.
+*   A header compiles. Bazel 4's toolchain has no `parse_headers`, and clang checks a header's layering only
+    when it compiles a source of the same target. Therefore a library without sources gets a source that
+    includes the headers. One check is enough: twins, and the configurations of g++ and the sanitizers, omit
+    this source.
 *   With clang, the headers of other projects that most targets include are precompiled: see
     precompiled_header.bzl. A consumer's libraries and programs have no precompiled header.
+*   A precompiled header hides that a header lacks an include. Three other checks find this: `--config=headers`
+    compiles each header of a library without sources by itself; tools/debian/check_newest.sh compiles every
+    header by itself with g++; and tools/lint checks the includes of each changed header. Elsewhere, a
+    library's own source includes its header first, and g++ compiles it without a precompiled header.
 *   C++20 comes from .bazelrc. The rules do not set -std, -O or -march, except -O2 for models. Every library
     depends on `//base:cxx20`, without naming it, because every header reaches cxx20.h, which reports an
     older standard.
@@ -90,8 +93,19 @@ def _precompiled():
         return None
     return _PROGRAM_HEADERS if _is_program() else _LIBRARY_HEADERS
 
-def _precompiled_copts(header):
-    return precompiled_header_copts(header) if header else []
+def _precompiled_copts(header, checks_headers = False):
+    """Makes the flags for a target with a precompiled header.
+
+    Args:
+      header: the label of the precompiled header, or None.
+      checks_headers: whether the target's only source checks the target's headers.
+
+    Returns:
+      The flags, for `copts`.
+    """
+    if not header:
+        return []
+    return precompiled_header_copts(header, without = "//tools:clang_headers_alone" if checks_headers else None)
 
 def _precompiled_deps(header):
     return [header] if header else []
@@ -100,16 +114,27 @@ def _include_prefix(package):
     return "rouse/" + package if package else "rouse"
 
 def _include_all_impl(ctx):
-    out = ctx.actions.declare_file(ctx.label.name + ".cc")
-    ctx.actions.write(out, "".join([
+    includes = [
         "#include \"%s/%s\"  // IWYU pragma: keep\n" % (_include_prefix(ctx.label.package), header)
         for header in ctx.attr.headers
-    ]))
-    return [DefaultInfo(files = depset([out]))]
+    ]
+    if ctx.attr.alone:
+        sources = {"%s_%d.cc" % (ctx.label.name, i): line for i, line in enumerate(includes)}
+    else:
+        sources = {ctx.label.name + ".cc": "".join(includes)}
+    outs = []
+    for name, text in sources.items():
+        out = ctx.actions.declare_file(name)
+        ctx.actions.write(out, text)
+        outs.append(out)
+    return [DefaultInfo(files = depset(outs))]
 
 _include_all = rule(
     implementation = _include_all_impl,
-    attrs = {"headers": attr.string_list(mandatory = True)},
+    attrs = {
+        "alone": attr.bool(doc = "whether each header gets a source of its own"),
+        "headers": attr.string_list(mandatory = True),
+    },
     doc = "Writes a source that includes headers of its own package.",
 )
 
@@ -163,13 +188,16 @@ def rouse_cc_library(
       **kwargs: as for cc_library.
     """
 
-    # A precompiled header would hide that a header lacks an include: see the beginning of this file.
-    precompiled = _precompiled() if srcs else None
+    precompiled = _precompiled() if srcs or hdrs else None
     cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
         _include_all(
             name = name + "_include_all",
+            alone = select({
+                "//tools:headers_alone": True,
+                "//conditions:default": False,
+            }),
             headers = hdrs,
         )
         checks = select({
@@ -182,7 +210,7 @@ def rouse_cc_library(
         hdrs = hdrs,
         deps = deps + cxx20 + _precompiled_deps(precompiled),
         tags = tags,
-        copts = _COPTS + (_MODEL_COPTS if checker else []) + _precompiled_copts(precompiled) + copts,
+        copts = _COPTS + (_MODEL_COPTS if checker else []) + _precompiled_copts(precompiled, checks_headers = not srcs) + copts,
         defines = defines + (_MODEL_DEFINES if checker else []),
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
