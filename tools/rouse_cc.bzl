@@ -79,9 +79,20 @@ _FEATURES = ["layering_check", "parse_headers"]
 _LIBRARY_HEADERS = "//tools:library_headers"
 _TEST_HEADERS = "//tools:test_headers"
 
-# Rouse's headers, for programs, and for the tests of programs. Other targets include only few of them.
+# These contain Rouse's headers, too. A target has one of them only if it depends on these headers anyway:
+# otherwise, a change of a header would compile targets that do not include it.
 _PROGRAM_HEADERS = "//examples:program_headers"
 _PROGRAM_TEST_HEADERS = "//examples:program_test_headers"
+_RUNTIME_TEST_HEADERS = "//tools:runtime_test_headers"
+_MODEL_HEADERS = "//tools:model_headers"
+_MODEL_TEST_HEADERS = "//tools:model_test_headers"
+
+# A test that depends on one of these has _RUNTIME_TEST_HEADERS.
+_RUNTIME = [
+    "//runtime",
+    "//runtime:runtime",
+    "//testing/internal:runtime_fixture",
+]
 
 def _is_program():
     """Returns whether the package contains programs that use Rouse, rather than Rouse itself."""
@@ -92,6 +103,15 @@ def _precompiled():
     if not _IS_MAIN_REPOSITORY:
         return None
     return _PROGRAM_HEADERS if _is_program() else _LIBRARY_HEADERS
+
+def _precompiled_for_test(deps):
+    """Returns the precompiled header of a test with these dependencies."""
+    if _is_program():
+        return _PROGRAM_TEST_HEADERS
+    for label in deps:
+        if label in _RUNTIME or (label == ":runtime" and native.package_name() == "runtime"):
+            return _RUNTIME_TEST_HEADERS
+    return _TEST_HEADERS
 
 def _precompiled_copts(header, checks_headers = False):
     """Makes the flags for a target with a precompiled header.
@@ -217,8 +237,7 @@ def rouse_cc_library(
         **kwargs
     )
     if not checker:
-        # A twin has Rouse's headers in another namespace.
-        twin_precompiled = _LIBRARY_HEADERS if srcs and _IS_MAIN_REPOSITORY else None
+        twin_precompiled = _MODEL_HEADERS if srcs and _IS_MAIN_REPOSITORY else None
         cc_library(
             name = name + "_model",
             srcs = srcs,
@@ -286,7 +305,7 @@ def rouse_cc_test(
       **kwargs: as for cc_test.
     """
     if precompiled == "":
-        precompiled = _PROGRAM_TEST_HEADERS if _is_program() else _TEST_HEADERS
+        precompiled = _precompiled_for_test(deps)
     gtest = ["@googletest//:gtest"] + (["@googletest//:gtest_main"] if main else [])
     cc_test(
         name = name,
@@ -319,8 +338,7 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate
             _MODEL + ":gtest",
         ],
         copts = _MODEL_COPTS + copts,
-        # A model has Rouse's headers in another namespace.
-        precompiled = _TEST_HEADERS,
+        precompiled = _MODEL_TEST_HEADERS,
         tags = ["model"] + tags,
         timeout = timeout,
         **kwargs
