@@ -210,6 +210,9 @@ def rouse_cc_library(
 
     precompiled = _precompiled() if srcs or hdrs else None
     cxx20 = [_CXX20] if native.package_name() != "base" or name != "cxx20" else []
+    if _IS_MAIN_REPOSITORY:
+        # Every program of this workspace is linked statically. A shared library would never be used.
+        kwargs["linkstatic"] = True
     checks = []
     if hdrs and not srcs and _IS_MAIN_REPOSITORY:
         _include_all(
