@@ -12,6 +12,8 @@
 #ifndef ROUSE_REACTOR_IO_OUTCOME_H_
 #define ROUSE_REACTOR_IO_OUTCOME_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

@@ -117,7 +117,7 @@ class WorkerClock {
   // True while a thread runs the worker.
   bool is_run_ ABSL_GUARDED_BY(mu_) = false;
   std::unique_ptr<Clock::AutoAdvanceHold> hold_ ABSL_GUARDED_BY(mu_);
-  // Whether `hold_` is not null. Written under the lock. A worker whose clock
+  // True if `hold_` is not null. Written under the lock. A worker whose clock
   // does not auto-advance parks without taking the lock.
   Atomic<bool> has_hold_{false};
 };

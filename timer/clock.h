@@ -28,6 +28,7 @@
 #ifndef ROUSE_TIMER_CLOCK_H_
 #define ROUSE_TIMER_CLOCK_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,6 @@
 
 #include "rouse/reactor/slot/readiness_word.h"
 
-#include <atomic>
 #include <cstdint>
 
 #ifdef ROUSE_MODEL
