@@ -282,6 +282,7 @@ rouse_library(reactor
     reactor/fallback.h
     reactor/handle.h
     reactor/interest.h
+    reactor/io_outcome.h
     reactor/owned_fd.h
     reactor/poll/event_queue.h
     reactor/poll/event_waker.h

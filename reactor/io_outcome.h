@@ -42,7 +42,9 @@ class IoOutcome {
     return IoOutcome(kCannotBecomeReadyValue);
   }
 
+  // Returns whether the call has returned a number.
   constexpr bool IsCount() const { return value_ >= 0; }
+  // Returns whether the call must wait.
   constexpr bool IsPending() const { return value_ == kPendingValue; }
 
   // Returns the number that the call has returned. REQUIRES: `IsCount()`.
