@@ -26,6 +26,7 @@
 
 #include <concepts>
 #include <coroutine>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -165,39 +166,44 @@ class OutcomeAwaiter {
 template <class Promise, class F>
 class FutureOrReturnAwaiter : public Awaiter {
  public:
-  FutureOrReturnAwaiter(Promise& promise, F& future)
-      : Awaiter(promise, &kVTable), future_(future) {}
+  FutureOrReturnAwaiter(Promise& promise, F& future, std::source_location where)
+      : Awaiter(promise, where), future_(future) {}
 
   bool await_ready() {
-    return outcome_.FillBy([this] {
-      return future_.Poll(parent->context());
-    }) && outcome_.Peek()->ok();
+    return outcome_.FillBy([this] { return future_.Poll(frame->context()); }) &&
+           outcome_.Peek()->ok();
   }
   void await_suspend(std::coroutine_handle<>) {
     if (outcome_.IsFull()) {
-      EndParent();
+      End(*frame);
     } else {
-      parent->root->leaf = this;
+      frame->WaitIn(*this, kVTable);
     }
   }
   decltype(auto) await_resume() {
-    RethrowFrom(*parent);
+    // The frame was resumed, but not because the future is ready.
+    if (!outcome_.IsFull()) [[unlikely]]
+      RethrowKept();
     return ValueOf(outcome_.Take());
   }
 
  private:
-  void EndParent() {
-    ReturnError(static_cast<Promise&>(*parent), ErrorOf(outcome_.Take()));
+  // Ends the frame with the error.
+  void End(Frame& ended) {
+    ReturnError(static_cast<Promise&>(ended), ErrorOf(outcome_.Take()));
   }
 
-  static bool PollAgain(Awaiter* awaiter, Context& cx) {
+  static bool PollAgain(Awaiter* awaiter, Frame& waiting, Context& cx) {
     auto* self = static_cast<FutureOrReturnAwaiter*>(awaiter);
     ROUSE_TRY {
       const auto poll = [self, &cx] { return self->future_.Poll(cx); };
       if (!self->outcome_.FillBy(poll)) return false;
-      if (!self->outcome_.Peek()->ok()) self->EndParent();
+      if (!self->outcome_.Peek()->ok()) self->End(waiting);
     }
-    ROUSE_CATCH_ALL { self->parent->KeepException(); }
+    ROUSE_CATCH_ALL {
+      self->outcome_.Clear();
+      self->KeepException();
+    }
     return true;
   }
 
@@ -219,29 +225,32 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
   using Base = ChildAwaiter<ChildPromise>;
 
  public:
-  ChildOrReturnAwaiter(Promise& promise, ChildPromise& child)
-      : Base(promise, child, &kVTable) {}
+  ChildOrReturnAwaiter(ChildPromise& child, std::source_location where)
+      : Base(child, where, &kVTable) {}
 
-  bool await_suspend(std::coroutine_handle<> frame) {
-    return Base::await_suspend(frame) || EndParent();
+  bool await_suspend(std::coroutine_handle<> handle) {
+    return Base::await_suspend(handle) || EndParent(Frame::Of(handle));
   }
   decltype(auto) await_resume() {
-    RethrowFrom(*this->parent);
+    // The functions are there unless an exception, whose representation is a
+    // pointer too, has taken their place.
+    if (this->vtable != &kVTable) [[unlikely]]
+      this->RethrowKept();
     return ValueOf(Base::await_resume());
   }
 
  private:
-  static bool OnFinished(Awaiter* awaiter, Context&) {
+  static bool OnFinished(Awaiter* awaiter, Frame& parent, Context&) {
     auto* self = static_cast<ChildOrReturnAwaiter*>(awaiter);
-    ROUSE_TRY { self->EndParent(); }
-    ROUSE_CATCH_ALL { self->parent->KeepException(); }
+    ROUSE_TRY { self->EndParent(parent); }
+    ROUSE_CATCH_ALL { self->KeepException(); }
     return true;
   }
 
   static constexpr AwaiterVTable kVTable = {&OnFinished, nullptr};
 
   // Returns whether the child's error has ended the parent.
-  bool EndParent() {
+  bool EndParent(Frame& parent) {
     auto* outcome = static_cast<ChildPromise*>(this->child)->Peek();
     if (outcome == nullptr || outcome->ok()) return false;
     absl::Status error = ErrorOf(std::move(*outcome));
@@ -249,7 +258,7 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
     // with a single error therefore unwinds frame by frame, in constant stack
     // space.
     std::exchange(this->child, nullptr)->Destroy();
-    ReturnError(static_cast<Promise&>(*this->parent), std::move(error));
+    ReturnError(static_cast<Promise&>(parent), std::move(error));
     return true;
   }
 };
@@ -275,15 +284,15 @@ struct OrReturnTraits : CheckReturnsErrors<Promise> {
   static_assert(Future<Value> || kIsOutcome<std::remove_cv_t<Value>>,
                 "OrReturn takes an absl::Status, an absl::StatusOr, or a "
                 "future of either");
-  static constexpr bool kWaits = Future<Value>;
 
-  static auto MakeAwaiter(Promise& promise, OrReturnOperand<X>& operand) {
+  static auto MakeAwaiter(Promise& promise, OrReturnOperand<X>& operand,
+                          std::source_location where) {
     if constexpr (Future<Value>) {
       static_assert(kIsOutcome<FutureOutput<Value>>,
                     "OrReturn takes a future whose output is absl::Status or "
                     "absl::StatusOr");
       Value& future = operand.lvalue();
-      return FutureOrReturnAwaiter<Promise, Value>(promise, future);
+      return FutureOrReturnAwaiter<Promise, Value>(promise, future, where);
     } else {
       return OutcomeAwaiter<Promise, X>(promise, operand.get());
     }
@@ -295,11 +304,11 @@ struct OrReturnTraits<Promise, Co<T>> : CheckReturnsErrors<Promise> {
   static_assert(
       kIsOutcome<T>,
       "OrReturn takes a coroutine that returns absl::Status or absl::StatusOr");
-  static constexpr bool kWaits = true;
 
-  static auto MakeAwaiter(Promise& promise, OrReturnOperand<Co<T>>& operand) {
+  static auto MakeAwaiter(Promise&, OrReturnOperand<Co<T>>& operand,
+                          std::source_location where) {
     return ChildOrReturnAwaiter<Promise, CoPromise<T>>(
-        promise, Promise::Release(operand.get()));
+        Promise::Release(operand.get()), where);
   }
 };
 

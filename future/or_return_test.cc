@@ -448,6 +448,22 @@ TEST(OrReturn, AnErrorThatThrowsIsThrownWhereItIsAwaited) {
   }
 }
 
+TEST(OrReturn, AnErrorOfAFutureThatThrowsIsThrownWhereItIsAwaited) {
+  for (int polls : {0, 1}) {
+    auto body = [](int polls) -> Co<absl::Status> {
+      try {
+        co_await OrReturn(After<Unspeakable>(polls, Unspeakable()));
+      } catch (const std::runtime_error&) {
+        co_return absl::AbortedError("caught");
+      }
+      co_return absl::OkStatus();
+    };
+    Co<absl::Status> co = body(polls);
+    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+    EXPECT_TRUE(absl::IsAborted(*PollOnce(co)));
+  }
+}
+
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace

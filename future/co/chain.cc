@@ -36,89 +36,89 @@ namespace {
       "`co_await Call()`, and not a named Co, a Join, a Select or a Timeout");
 }
 
+Frame* Polled() { return reinterpret_cast<Frame*>(Frame::kPolled); }
+
 // Continues `frame`, and the frames that follow, until the chain suspends.
-bool RunFrom(Frame* frame, Frame& root, Context& cx) {
+bool RunFrom(Frame* frame, Frame& root, ChainRun& run) {
   for (;;) {
-    if (!frame->finished) {
-      frame->depth = 0;
+    if (!frame->finished()) {
+      run.depth = 0;
+      frame->run = &run;
       frame->Resume();
     }
-    if (root.leaf != nullptr) return false;
-    if (frame->finished) {
-      ChildAwaiterBase* awaiter = frame->awaiter;
-      if (awaiter == nullptr) return true;
-      if (awaiter->vtable != nullptr) awaiter->vtable->ready(awaiter, cx);
-      frame = awaiter->parent;
-    } else if (root.to_start != nullptr) {
-      frame = std::exchange(root.to_start, nullptr)->child;
+    if (run.waiting != nullptr) {
+      root.LinkTo(run.waiting);
+      return false;
+    }
+    if (frame->finished()) {
+      if (frame == &root) break;
+      frame = frame->linked();
+      Awaiter* const awaiter = frame->awaiter;
+      if (awaiter->vtable != nullptr) {
+        awaiter->vtable->ready(awaiter, *frame, run.cx);
+      }
+    } else if (run.to_start != nullptr) {
+      frame = std::exchange(run.to_start, nullptr);
     } else {
-      return true;  // a generator has yielded
+      break;  // a generator has yielded
     }
   }
+  root.LinkTo(nullptr);
+  return true;
 }
 
 }  // namespace
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-void Rethrow(Frame& frame) {
-  std::rethrow_exception(std::exchange(frame.exception, nullptr));
+void Rethrow(std::exception_ptr& exception) {
+  std::rethrow_exception(std::exchange(exception, nullptr));
 }
 #endif
 
 bool PollChain(Frame& root, Context& cx) {
   if (!HasStackRoom()) [[unlikely]]
     PanicTooDeep();
-  Frame* frame = &root;
-  if (root.started()) [[likely]] {
-    if (root.cx != nullptr) [[unlikely]]
-      PanicPolledWithin();
-    root.cx = &cx;
-    if (Awaiter* leaf = root.leaf; leaf != nullptr) {
-      if (!leaf->vtable->ready(leaf, cx)) {
-        root.cx = nullptr;
-        return false;
-      }
-      root.leaf = nullptr;
-      frame = leaf->parent;
-    }
+  Frame* frame = root.linked();
+  if (frame == Polled()) [[unlikely]]
+    PanicPolledWithin();
+  root.LinkTo(Polled());
+  if (frame == nullptr) {
+    frame = &root;
   } else {
-    root.root = &root;
-    root.awaiter = nullptr;
-    root.leaf = nullptr;
-    root.to_start = nullptr;
-    root.cx = &cx;
+    Awaiter* const leaf = frame->awaiter;
+    if (!leaf->vtable->ready(leaf, *frame, cx)) {
+      root.LinkTo(frame);
+      return false;
+    }
   }
-  const bool suspended = RunFrom(frame, root, cx);
-  root.cx = nullptr;
-  return suspended;
+  ChainRun run(cx);
+  return RunFrom(frame, root, run);
 }
 
 void TraceChain(const Frame& root, AwaitTrace& trace) {
-  std::vector<const Frame*> frames;
-  const Frame* frame = root.leaf->parent;
-  for (; frame != &root; frame = frame->awaiter->parent) {
-    frames.push_back(frame);
+  std::vector<const Awaiter*> awaiters;
+  for (const Frame* frame = root.linked();; frame = frame->linked()) {
+    awaiters.push_back(frame->awaiter);
+    if (frame == &root) break;
   }
-  trace.AddAwait(root.where);
-  while (!frames.empty()) {
-    trace.AddAwait(frames.back()->where);
-    frames.pop_back();
+  const Awaiter& leaf = *awaiters.front();
+  while (!awaiters.empty()) {
+    trace.AddAwait(awaiters.back()->where);
+    awaiters.pop_back();
   }
-  root.leaf->vtable->trace(*root.leaf, trace);
+  leaf.vtable->trace(leaf, trace);
 }
 
 void DestroyChain(Frame& root) {
-  if (root.started()) {
-    if (root.cx != nullptr) [[unlikely]]
-      PanicDestroyedWithin();
-    if (root.leaf != nullptr) {
-      Frame* frame = root.leaf->parent;
-      while (frame != &root) {
-        ChildAwaiterBase* awaiter = frame->awaiter;
-        awaiter->child = nullptr;
-        frame->Destroy();
-        frame = awaiter->parent;
-      }
+  Frame* frame = root.linked();
+  if (frame == Polled()) [[unlikely]]
+    PanicDestroyedWithin();
+  if (frame != nullptr) {
+    while (frame != &root) {
+      Frame* const parent = frame->linked();
+      static_cast<ChildAwaiterBase*>(parent->awaiter)->child = nullptr;
+      frame->Destroy();
+      frame = parent;
     }
   }
   root.Destroy();

@@ -23,17 +23,35 @@
 // root's loop starts the child. A chain that is polled by a leaf of another
 // chain, as in a `Join`, counts separately.
 //
+// # What a frame remembers
+//
+// A program can have a million suspended coroutines, so a frame has two words
+// for everything that a chain needs. The first word depends on what the frame
+// does:
+//
+//   the frame or its child runs         `run`, the poll that runs the frame
+//   it is suspended in an await         `awaiter`
+//   it has finished with an exception   `exception`
+//   otherwise                           nothing
+//
+// The second word, `link`, is a pointer with the state of the frame in the low
+// bits. In a child, the pointer is the parent. In a root, it is one of these:
+//
+//   the chain waits      the frame that awaits the leaf
+//   during a poll        `kPolled`
+//   otherwise            null: the root is new, has finished, or is a generator
+//                        that has yielded
+//
 // # Invariants of a chain that is not being polled
 //
-// * The root's `leaf` is the awaiter in which the deepest frame is suspended.
-//   `leaf` is null before the first poll, and in a generator that has yielded.
-// * The `awaiter` of each frame except the root is the awaiter in the parent
-//   that owns the frame.
-// * Every frame is suspended. `finished` is not set on any frame, except on the
-//   root for the moment before the owner takes the result.
-// * The root's `cx` is null. While `cx` is not null, the chain may be neither
-//   polled nor destroyed, because the code that is running may be part of the
-//   chain.
+// * Every frame is suspended. `kFinished` is not set on any frame, except on
+//   the root for the moment before the owner takes the result.
+// * The root's link leads to the deepest frame, and the links of the other
+//   frames lead from there to the root. The awaiter of each frame except the
+//   deepest is the `ChildAwaiterBase` that owns the next deeper frame.
+//
+// During a poll the chain may be neither polled nor destroyed, because the code
+// that is running may be part of the chain.
 
 #ifndef ROUSE_FUTURE_CO_CHAIN_H_
 #define ROUSE_FUTURE_CO_CHAIN_H_
@@ -50,6 +68,7 @@
 #include <utility>
 
 #include "absl/base/config.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/future/await_trace.h"
@@ -70,25 +89,57 @@ struct Awaiter;
 
 // Holds the functions that depend on the type of the awaited object.
 struct AwaiterVTable {
-  // Called when the awaited object may be ready. Returns false if the object is
-  // still pending, and true otherwise. After true, the frame continues, unless
-  // the call has marked the frame as finished.
-  bool (*ready)(Awaiter*, Context&);
+  // Called when the object that the frame awaits may be ready. Returns false if
+  // the object is still pending, and true otherwise. After true, the frame
+  // continues, unless the call has marked the frame as finished.
+  bool (*ready)(Awaiter*, Frame&, Context&);
   // Describes the awaited object. Null for a child, because the child's frame
   // describes the await.
   void (*trace)(const Awaiter&, AwaitTrace&);
 };
 
+// Rethrows `exception`, which becomes null. Out of line, because an inlined
+// copy at a `co_await` costs the frame a word for the exception in flight.
+[[noreturn]] void Rethrow(std::exception_ptr& exception);
+
 // Represents the await in which a frame is suspended. Lives inside the frame.
 struct Awaiter {
-  Awaiter(Frame& parent, const AwaiterVTable* vtable)
-      : parent(&parent), vtable(vtable) {}
+  // An awaiter of a future, which is polled before the frame suspends.
+  Awaiter(Frame& frame, std::source_location where)
+      : frame(&frame), where(where) {}
+  // `vtable` is null for a child whose parent simply continues when the child
+  // finishes.
+  Awaiter(const AwaiterVTable* vtable, std::source_location where)
+      : vtable(vtable), where(where) {}
   Awaiter(const Awaiter&) = delete;
   Awaiter& operator=(const Awaiter&) = delete;
+  ~Awaiter() {}  // NOLINT(modernize-use-equals-default): because of the union
 
-  Frame* const parent;
-  // Null for a child whose parent simply continues when the child finishes.
-  const AwaiterVTable* const vtable;
+  // Keeps the current exception, in place of the functions, until the frame is
+  // resumed. Must be called in a `catch`.
+  void KeepException() noexcept {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    std::construct_at(&exception, std::current_exception());
+#endif
+  }
+  // Rethrows the exception that the awaiter has kept.
+  [[noreturn]] void RethrowKept() {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    Rethrow(exception);
+#else
+    ABSL_UNREACHABLE();
+#endif
+  }
+
+  union {
+    Frame* frame;                 // of a future, until the frame suspends
+    const AwaiterVTable* vtable;  // otherwise
+#ifdef ABSL_HAVE_EXCEPTIONS
+    std::exception_ptr exception;  // after `KeepException()`
+#endif
+  };
+  // Location of the await.
+  const std::source_location where;
 };
 
 // Represents the await of a child, and owns the child's frame.
@@ -98,11 +149,31 @@ struct ChildAwaiterBase : Awaiter {
   Frame* child = nullptr;
 };
 
+// The part of a poll of a chain that the running frames use. Lives on the stack
+// of `PollChain()`.
+struct ChainRun {
+  explicit ChainRun(Context& context) : cx(context) {}
+
+  Context& cx;
+  // The frame that awaits the leaf, when the chain has suspended in an await.
+  Frame* waiting = nullptr;
+  // The root's loop starts this frame.
+  Frame* to_start = nullptr;
+  // Number of coroutines below the running frame on the native stack.
+  uint32_t depth = 0;
+};
+
 // Holds the part of a promise common to all coroutines.
 struct Frame {
-  Frame() {}  // NOLINT(modernize-use-equals-default): leaves out what is below
+  Frame() {}  // NOLINT(modernize-use-equals-default): leaves out the first word
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
+  ~Frame() {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    if (HasException()) [[unlikely]]
+      std::destroy_at(&exception);
+#endif
+  }
 
   static void* operator new(size_t size) { return FramePool::Allocate(size); }
   static void operator delete(void* frame, size_t size) {
@@ -115,6 +186,11 @@ struct Frame {
     // `CheckLayout`.
     return std::coroutine_handle<Frame>::from_promise(*this);
   }
+  // Returns the frame of `handle`, which is a coroutine of Rouse.
+  static Frame& Of(std::coroutine_handle<> handle) {
+    return std::coroutine_handle<Frame>::from_address(handle.address())
+        .promise();
+  }
 
   template <class Promise>
   static constexpr void CheckLayout() {
@@ -123,15 +199,29 @@ struct Frame {
                   "larger alignment behind a pointer");
   }
 
-  bool started() const { return root != nullptr; }
+  bool started() const { return (link & kPointer) != 0; }
+  bool finished() const { return (link & kFinished) != 0; }
+  // Returns whether this is a coroutine of a lambda with captures.
+  bool borrows_closure() const { return (link & kBorrowsClosure) != 0; }
   // Returns whether the coroutine is suspended in an await.
-  // REQUIRES: the frame is a root, and no poll is in progress.
-  bool IsInAwait() const { return started() && leaf != nullptr; }
+  // REQUIRES: the frame is a root.
+  bool IsInAwait() const { return (link & kPointer) > kPolled; }
+
+  // Returns the pointer in `link`.
+  Frame* linked() const { return reinterpret_cast<Frame*>(link & kPointer); }
+  // Changes the pointer in `link`.
+  void LinkTo(Frame* frame) {
+    link = (link & ~kPointer) | reinterpret_cast<uintptr_t>(frame);
+  }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
-  // Keeps the current exception. Must be called in a `catch`.
-  void KeepException() noexcept { exception = std::current_exception(); }
-  bool HasException() const { return exception != nullptr; }
+  // Keeps the current exception, which has ended the frame. Must be called in a
+  // `catch`.
+  void KeepException() noexcept {
+    std::construct_at(&exception, std::current_exception());
+    link |= kThrew;
+  }
+  bool HasException() const { return (link & kThrew) != 0; }
 #else
   void KeepException() noexcept {}
   bool HasException() const { return false; }
@@ -141,57 +231,50 @@ struct Frame {
   void Resume() { handle().resume(); }
 
   // Returns the context of the poll that runs the frame.
-  Context& context() { return *root->cx; }
+  Context& context() const { return run->cx; }
 
-  void Finish() { finished = true; }
+  // Notes that the frame is suspended in `place`, which awaits a future.
+  void WaitIn(Awaiter& place, const AwaiterVTable& vtable) {
+    place.vtable = &vtable;
+    run->waiting = this;
+    awaiter = &place;
+  }
 
-  // Records the location of a `co_await`. Called at each `co_await`, before the
-  // awaited object is polled.
-  void AwaitAt(std::source_location place) { std::construct_at(&where, place); }
+  void Finish() { link |= kFinished; }
 
   void Destroy() { handle().destroy(); }
 
-  // Few members are initialized at every call of a coroutine, because a child
-  // that does not suspend lives for only about ten nanoseconds.
+  // Bits of `link`. They must fit into the alignment of a `Frame` and no more:
+  // clang 20 can put a child's frame into the parent's, and then aligns the
+  // child's frame only as its members need.
+  static constexpr uintptr_t kFinished = 1;
+  static constexpr uintptr_t kThrew = 2;
+  static constexpr uintptr_t kBorrowsClosure = 4;
+  static constexpr uintptr_t kPointer = ~uintptr_t{7};
+  // A pointer that is not the address of a frame.
+  static constexpr uintptr_t kPolled = 8;
 
-  // Frame that is polled for the whole chain; null before the first poll.
-  Frame* root = nullptr;
-  // Awaiter of the parent; null for a root. Set when the frame is started.
-  ChildAwaiterBase* awaiter;
-
-  // These three belong to a root, and are set when the root is started.
-  Awaiter* leaf;
-  Context* cx;                 // null except during a poll
-  ChildAwaiterBase* to_start;  // the root's loop starts its child
-
-  // Number of coroutines below this frame on the native stack, while the frame
-  // runs.
-  uint32_t depth;
-  bool finished = false;
-  // True for a coroutine of a lambda with captures.
-  bool borrows_closure = false;
-  // Location of the await in which the frame is suspended, if any.
+  // See the top of the file. Only `link` is initialized at every call of a
+  // coroutine, because a child that does not suspend lives for only about ten
+  // nanoseconds.
   union {
-    std::source_location where;
+    ChainRun* run;
+    Awaiter* awaiter;
+#ifdef ABSL_HAVE_EXCEPTIONS
+    std::exception_ptr exception;
+#endif
   };
-#ifdef ABSL_HAVE_EXCEPTIONS
-  // Exception that ended the frame or, while the frame is suspended in a leaf,
-  // the exception thrown by a poll of the leaf.
-  std::exception_ptr exception;
-#endif
+  uintptr_t link = 0;
 };
+static_assert(sizeof(Frame) == 2 * sizeof(void*));
+static_assert(alignof(Frame) > ~Frame::kPointer,
+              "the bits of `link` must not overlap the address of a frame");
 
-#ifdef ABSL_HAVE_EXCEPTIONS
-// Rethrows the exception of `frame`. Out of line, because an inlined copy at a
-// `co_await` costs the frame a word for the exception in flight.
-[[noreturn]] void Rethrow(Frame& frame);
-#endif
-
-// Rethrows the exception that `frame` has kept, if any.
+// Rethrows the exception that has ended `frame`, if any.
 inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 #ifdef ABSL_HAVE_EXCEPTIONS
-  if (frame.exception != nullptr) [[unlikely]] {
-    Rethrow(frame);
+  if (frame.HasException()) [[unlikely]] {
+    Rethrow(frame.exception);
   }
 #endif
 }
@@ -217,30 +300,30 @@ void DestroyChain(Frame& root);
 template <Future F>
 class [[nodiscard]] FutureAwaiter : public Awaiter {
  public:
-  FutureAwaiter(Frame& frame, F& future)
-      : Awaiter(frame, &kVTable), future_(future) {}
+  FutureAwaiter(Frame& frame, F& future, std::source_location where)
+      : Awaiter(frame, where), future_(future) {}
 
   bool await_ready() {
-    return output_.FillBy([this] { return future_.Poll(parent->context()); });
+    return output_.FillBy([this] { return future_.Poll(frame->context()); });
   }
 
-  void await_suspend(std::coroutine_handle<>) { parent->root->leaf = this; }
+  void await_suspend(std::coroutine_handle<>) { frame->WaitIn(*this, kVTable); }
 
   FutureOutput<F> await_resume() {
-    // Only a poll that threw leaves the slot empty.
+    // The frame was resumed, but not because the future is ready.
     if (!output_.IsFull()) [[unlikely]]
-      RethrowFrom(*parent);
+      RethrowKept();
     return output_.Take();
   }
 
  private:
-  static bool PollAgain(Awaiter* awaiter, Context& cx) {
+  static bool PollAgain(Awaiter* awaiter, Frame&, Context& cx) {
     FutureAwaiter* self = static_cast<FutureAwaiter*>(awaiter);
     ROUSE_TRY {
       return self->output_.FillBy(
           [self, &cx] { return self->future_.Poll(cx); });
     }
-    ROUSE_CATCH_ALL { self->parent->KeepException(); }
+    ROUSE_CATCH_ALL { self->KeepException(); }
     return true;
   }
 
@@ -259,8 +342,8 @@ class [[nodiscard]] FutureAwaiter : public Awaiter {
 template <class Promise>
 class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
  public:
-  ChildAwaiter(Frame& frame, Promise& child)
-      : ChildAwaiter(frame, child, nullptr) {}
+  ChildAwaiter(Promise& child, std::source_location where)
+      : ChildAwaiter(child, where, nullptr) {}
 
   ~ChildAwaiter() {
     if (child != nullptr) child->Destroy();
@@ -268,17 +351,20 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
 
   bool await_ready() const { return false; }
 
-  bool await_suspend(std::coroutine_handle<>) {
-    Frame& root = *parent->root;
-    child->root = &root;
-    child->awaiter = this;
-    child->depth = parent->depth + 1;
-    if (child->depth > kMaxInlineDepth) [[unlikely]] {
-      root.to_start = this;
-      return true;
+  bool await_suspend(std::coroutine_handle<> handle) {
+    Frame& parent = Frame::Of(handle);
+    ChainRun& run = *parent.run;
+    child->run = &run;
+    child->link = reinterpret_cast<uintptr_t>(&parent);
+    if (++run.depth > kMaxInlineDepth) [[unlikely]] {
+      run.to_start = child;
+    } else {
+      child->Resume();
+      --run.depth;
+      if (child->finished()) return false;
     }
-    child->Resume();
-    return !child->finished;
+    parent.awaiter = this;
+    return true;
   }
 
   decltype(auto) await_resume() {
@@ -290,9 +376,9 @@ class [[nodiscard]] ChildAwaiter : public ChildAwaiterBase {
   }
 
  protected:
-  ChildAwaiter(Frame& frame, Promise& child_promise,
+  ChildAwaiter(Promise& child_promise, std::source_location where,
                const AwaiterVTable* vtable)
-      : ChildAwaiterBase(frame, vtable) {
+      : ChildAwaiterBase(vtable, where) {
     child = &child_promise;
   }
 

@@ -100,8 +100,9 @@ class CoAwaits;
 // it is the result, a parameter, a local or an awaited future. Compilers do not
 // ensure a larger alignment; hold such an object through a pointer.
 //
-// A frame is one block of `FramePool`. Awaiting allocates nothing else. A wake
-// costs the same at any depth of coroutines that await one another.
+// A frame is one block of `FramePool`, or, with clang 20, possibly a part of
+// the frame that awaits it. Awaiting allocates nothing else. A wake costs the
+// same at any depth of coroutines that await one another.
 template <class T = void>
 class [[nodiscard(
     "a coroutine does nothing until it is awaited")]] ROUSE_CORO_RETURN_TYPE
@@ -137,13 +138,15 @@ class [[nodiscard(
 
   // Internal. Returns whether this is a coroutine of a lambda with captures,
   // which must outlive the coroutine: see borrowed_closure.h.
-  bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure; }
+  bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure(); }
 
   // Adds to `trace` where the coroutine waits: see await_trace.h. A coroutine
-  // that has not begun or has finished is a leaf.
+  // that has not begun, is running or has finished is a leaf.
   void Trace(AwaitTrace& trace) const {
     if (IsLive() && frame_->IsInAwait()) {
       internal::TraceChain(*frame_, trace);
+    } else if (IsLive() && frame_->started()) {
+      trace.AddLeaf(internal::TypeName<Co>(), "running");
     } else {
       trace.AddLeaf(internal::TypeName<Co>(),
                     IsLive() ? "not started" : "finished");
@@ -223,8 +226,7 @@ class CoAwaits : public Frame {
             alignof(std::remove_reference_t<F>) <= 2 * sizeof(void*),
         "a coroutine frame is aligned to 16 bytes: keep a future of larger "
         "alignment outside the coroutine, and await it by reference");
-    this->AwaitAt(where);
-    return FutureAwaiter<std::remove_reference_t<F>>(*this, future);
+    return FutureAwaiter<std::remove_reference_t<F>>(*this, future, where);
   }
 
   // Rejects other operands with advice in the error message.
@@ -243,8 +245,7 @@ class CoAwaits : public Frame {
   ChildAwaiter<CoPromise<U>> await_transform(
       Co<U>&& child,
       std::source_location where = std::source_location::current()) {
-    this->AwaitAt(where);
-    return ChildAwaiter<CoPromise<U>>(*this, child.Release());
+    return ChildAwaiter<CoPromise<U>>(child.Release(), where);
   }
 
   // Declared here, and defined in or_return.h, which must be included for
@@ -253,9 +254,8 @@ class CoAwaits : public Frame {
   auto await_transform(
       OrReturnOperand<U>&& operand,
       std::source_location where = std::source_location::current()) {
-    if constexpr (OrReturnTraits<Promise, U>::kWaits) this->AwaitAt(where);
     return OrReturnTraits<Promise, U>::MakeAwaiter(static_cast<Promise&>(*this),
-                                                   operand);
+                                                   operand, where);
   }
 
   // Releases the frame of a child to an awaiter other than the plain one.
@@ -298,9 +298,10 @@ class LambdaCoPromise final : public CoPromise<T> {
   // The closure's type is complete only after the lambda's body, where the
   // constructor is defined.
   LambdaCoPromise() {
-    this->borrows_closure =
-        !std::is_empty_v<std::remove_reference_t<Closure>> &&
-        IsClosureOf<Co<T>, std::remove_reference_t<Closure>, Args...>();
+    if (!std::is_empty_v<std::remove_reference_t<Closure>> &&
+        IsClosureOf<Co<T>, std::remove_reference_t<Closure>, Args...>()) {
+      this->link = Frame::kBorrowsClosure;
+    }
   }
 };
 

@@ -99,7 +99,7 @@ ROUSE_CORO_RETURN_TYPE Gen {
     if (frame_ == nullptr) [[unlikely]]
       PanicMovedFrom();
     if (!internal::PollChain(*frame_, cx)) return kPending;
-    if (!frame_->finished) return frame_->TakeYielded();
+    if (!frame_->finished()) return frame_->TakeYielded();
     const std::unique_ptr<promise_type, Destroy> done(
         std::exchange(frame_, Ended()));
     internal::RethrowFrom(*done);

@@ -52,6 +52,12 @@ class OutputSlot {
     });
   }
 
+  // Destroys the output, if any.
+  void Clear() {
+    std::destroy_at(&result_);
+    ::new (static_cast<void*>(&result_)) PollResult<T>(kPending);
+  }
+
   bool IsFull() const { return result_.IsReady(); }
 
   // Returns the output for moving out of the slot. The slot still counts as
@@ -77,6 +83,7 @@ class OutputSlot<T&> {
     return true;
   }
   void Emplace(T& value) { value_ = std::addressof(value); }
+  void Clear() { value_ = nullptr; }
 
   bool IsFull() const { return value_ != nullptr; }
   T& Take() { return *value_; }
