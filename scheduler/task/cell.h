@@ -139,10 +139,12 @@ class Cell final : public Header {
     Cell* cell = From(task);
     auto* to = static_cast<JoinOutcome<Output>*>(outcome);
     if (cell->holds_ == Holds::kException) {
-      // Emplaced first: if this throws, the exception is still available.
+      // Made first: if this throws, the exception is still available.
+      std::unique_ptr<ThrownTask> thrown(new ThrownTask{task->id, nullptr});
       to->result.emplace(
           internal::ErrorFor<Result>(ErrorOfThrown(task, cell->exception_)));
-      to->exception = std::move(cell->exception_);
+      thrown->exception = std::move(cell->exception_);
+      to->thrown = std::move(thrown);
       cell->Drop();
       return;
     }

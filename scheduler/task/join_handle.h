@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -66,11 +67,19 @@ using JoinResult = typename task::JoinResultOf<T>::type;
 
 namespace task {
 
+// What a handle keeps of a task that an exception has ended. Allocated, because
+// few tasks end in this way.
+struct ThrownTask {
+  TaskId id;
+  std::exception_ptr exception;
+};
+
 // The place where a task stores its outcome.
 template <class T>
 struct JoinOutcome {
   PollResult<JoinResult<T>>& result;
-  std::exception_ptr& exception;  // set only if an exception ended the task
+  // Set only if an exception ended the task.
+  std::unique_ptr<ThrownTask> thrown = nullptr;
   bool cancelled = false;
 };
 
@@ -106,34 +115,42 @@ template <class T>
 class JoinHandle {
  public:
   // Takes over a reference.
-  explicit JoinHandle(task::Header* task) : task_(task), id_(task->id) {}
+  explicit JoinHandle(task::Header* task)
+      : word_(reinterpret_cast<uintptr_t>(task)) {}
   JoinHandle(JoinHandle&& other) noexcept
-      : task_(std::exchange(other.task_, nullptr)),
-        id_(other.id_),
-        exception_(std::move(other.exception_)) {}
+      : word_(std::exchange(other.word_, kEnded)) {}
   JoinHandle& operator=(JoinHandle&& other) noexcept {
-    std::swap(task_, other.task_);
-    std::swap(id_, other.id_);
-    std::swap(exception_, other.exception_);
+    std::swap(word_, other.word_);
     return *this;
   }
-  ~JoinHandle() { Detach(); }
+  ~JoinHandle() {
+    if (HasTask()) {
+      task::DropHandle(task());
+    } else if (kind() == kThrew) [[unlikely]] {
+      delete thrown();
+    }
+  }
 
   PollResult<JoinResult<T>> Poll(Context& cx) {
-    if (task_ == nullptr) {
+    if (!HasTask()) {
       Panic(
           "JoinHandle was polled after it completed or was moved from; keep "
           "the result");
     }
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
-    if (!task::PollJoin(task_, cx.waker())) return kPending;
+    task::Header* const task = this->task();
+    if (!task::PollJoin(task, cx.waker())) return kPending;
     unit->MadeProgress();
     PollResult<JoinResult<T>> result = kPending;
-    task::JoinOutcome<T> outcome{result, exception_};
-    task_->vtable->take_output(task_, &outcome);
-    if (outcome.cancelled) id_ |= kWasCancelled;
-    task::DropHandleOfTaken(std::exchange(task_, nullptr));
+    task::JoinOutcome<T> outcome{result};
+    task->vtable->take_output(task, &outcome);
+    if (outcome.thrown != nullptr) [[unlikely]] {
+      word_ = reinterpret_cast<uintptr_t>(outcome.thrown.release()) | kThrew;
+    } else {
+      word_ = task->id << kKindBits | (outcome.cancelled ? kCancelled : kEnded);
+    }
+    task::DropHandleOfTaken(task);
     return result;
   }
 
@@ -141,7 +158,7 @@ class JoinHandle {
   // taken. Takes neither the result nor a unit of the budget. The waker of `cx`
   // replaces the waker of an earlier `Poll()`.
   PollResult<void> PollFinished(Context& cx) const {
-    if (task_ == nullptr || task::PollJoin(task_, cx.waker())) return {};
+    if (!HasTask() || task::PollJoin(task(), cx.waker())) return {};
     return kPending;
   }
 
@@ -157,46 +174,69 @@ class JoinHandle {
   // the task then gives `kCancelled`, unless the task completed first. Does
   // nothing to a task that has ended.
   void Abort() const {
-    if (task_ != nullptr) task::Abort(task_);
+    if (HasTask()) task::Abort(task());
   }
 
   // Returns whether the task has ended; true after the result was taken.
-  bool IsFinished() const {
-    return task_ == nullptr || task_->state.IsComplete();
-  }
+  bool IsFinished() const { return !HasTask() || task()->state.IsComplete(); }
 
   // Returns a handle for aborting the task from elsewhere. The handle has no
   // effect if it is made after the result was taken.
-  AbortHandle abort_handle() const { return AbortHandle(task_, id()); }
+  AbortHandle abort_handle() const {
+    return AbortHandle(HasTask() ? task() : nullptr, id());
+  }
 
-  // Returns the task's id, even after the result was taken.
-  TaskId id() const { return id_ & ~kWasCancelled; }
+  // Returns the task's id, even after the result was taken or the task was
+  // detached. Returns 0 for a handle that was moved from.
+  TaskId id() const {
+    if (HasTask()) return task()->id;
+    return kind() == kThrew ? thrown()->id : word_ >> kKindBits;
+  }
 
   // Returns the exception that ended the task, after the result was taken;
   // otherwise null.
-  std::exception_ptr exception() const { return exception_; }
+  std::exception_ptr exception() const {
+    return kind() == kThrew ? thrown()->exception : nullptr;
+  }
 
   // Returns true if the result was taken and is `kCancelled` because the task
   // was aborted or its runtime was shut down, rather than because the task
   // itself returned `kCancelled`. Otherwise returns false.
-  bool was_cancelled() const { return (id_ & kWasCancelled) != 0; }
+  bool was_cancelled() const { return kind() == kCancelled; }
 
   // Detaches the task, which continues to run. Drops the result, in this call
   // if the result is already there, and also drops the waker of the last poll.
   // While the result is destroyed here, `CurrentTaskId()` is the task's id, as
   // when the runtime destroys the result.
   void Detach() {
-    if (task_ != nullptr) task::DropHandle(std::exchange(task_, nullptr));
+    if (!HasTask()) return;
+    task::Header* const task = this->task();
+    word_ = task->id << kKindBits | kEnded;
+    task::DropHandle(task);
   }
 
  private:
-  // A bit of `id_`, so that a handle is no larger because of the flag: no id
-  // comes near 2^63.
-  static constexpr TaskId kWasCancelled = TaskId{1} << 63;
+  // A handle takes a single word, because a program can have a million. The low
+  // bits say what is in the other bits.
+  static constexpr int kKindBits = 2;
+  static constexpr uintptr_t kTask = 0;       // the task
+  static constexpr uintptr_t kThrew = 1;      // a `ThrownTask`
+  static constexpr uintptr_t kEnded = 2;      // the id of the task
+  static constexpr uintptr_t kCancelled = 3;  // the id, if `was_cancelled()`
+  static_assert(alignof(task::Header) > 3 && alignof(task::ThrownTask) > 3);
+  // No id comes near 2^62.
+  static_assert(sizeof(uintptr_t) == sizeof(TaskId));
 
-  task::Header* task_;
-  TaskId id_;
-  std::exception_ptr exception_;
+  uintptr_t kind() const { return word_ & 3; }
+  bool HasTask() const { return kind() == kTask; }
+  // REQUIRES: `HasTask()`.
+  task::Header* task() const { return reinterpret_cast<task::Header*>(word_); }
+  // REQUIRES: `kind()` is `kThrew`.
+  task::ThrownTask* thrown() const {
+    return reinterpret_cast<task::ThrownTask*>(word_ - kThrew);
+  }
+
+  uintptr_t word_;
 };
 
 }  // namespace rouse
