@@ -768,6 +768,7 @@ rouse_library(timer
     absl::cleanup
     absl::cord
     absl::core_headers
+    absl::int128
     absl::status
     absl::statusor
     absl::str_format

@@ -19,7 +19,7 @@
 namespace rouse {
 
 static_assert(
-    sizeof(Sleep) <= 64,
+    sizeof(Sleep) <= 56,
     "a Sleep must stay small, because a program can have a million of them");
 
 absl::Status SleepResult::status() const {
@@ -28,7 +28,7 @@ absl::Status SleepResult::status() const {
 }
 
 PollResult<SleepResult> Sleep::Poll(Context& cx) {
-  if (has_ended_) {
+  if (has_ended()) {
     Panic(
         "Sleep was polled after it completed; call Reset(), or create a new "
         "Sleep for each wait");
@@ -39,18 +39,18 @@ PollResult<SleepResult> Sleep::Poll(Context& cx) {
   const State state = Wait(cx.waker());
   if (state == State::kWaiting) return kPending;
   unit->MadeProgress();
-  has_ended_ = true;
+  set_ended(true);
   return SleepResult(state == State::kElapsed);
 }
 
 void Sleep::ResetAt(Instant deadline) {
   Registration::Reset(deadline);
-  has_ended_ = false;
+  set_ended(false);
 }
 
 void Sleep::Reset(AnyDuration duration) {
   ResetAfter(absl::ToInt64Nanoseconds(duration));
-  has_ended_ = false;
+  set_ended(false);
 }
 
 std::optional<Instant> Sleep::Deadline() const {

@@ -89,7 +89,7 @@ class SleepResult {
 // a current driver.
 //
 // Destroying a sleep cancels it. Sleeping and cancelling are O(1) and allocate
-// nothing. A sleep is for a single thread at a time, and takes 64 bytes.
+// nothing. A sleep is for a single thread at a time, and takes 56 bytes.
 //
 // Ending takes a unit of the task's budget.
 class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
@@ -134,7 +134,9 @@ class [[nodiscard("a Sleep does nothing until it is awaited")]] Sleep
   Sleep(const wheel::Handle& handle, Instant deadline)
       : Registration(handle.core(), deadline) {}
 
-  bool has_ended_ = false;
+  // The mark of the registration.
+  bool has_ended() const { return is_marked(); }
+  void set_ended(bool ended) { set_marked(ended); }
 };
 
 // SleepUntil()

@@ -27,13 +27,24 @@ class Entry : public IntrusiveListNode<> {
  public:
   Entry() = default;
 
+  // Number of bits of a tick. The longest clock has fewer ticks (ticks.h).
+  static constexpr int kTickBits = 48;
+
   // Returns the tick for which the entry was last inserted.
-  uint64_t when() const { return when_; }
+  uint64_t when() const { return uint64_t{when_high_} << 32 | when_low_; }
 
  private:
   friend class Wheel;
 
-  uint64_t when_ = 0;
+  void set_when(uint64_t when) {
+    when_low_ = static_cast<uint32_t>(when);
+    when_high_ = static_cast<uint16_t>(when >> 32);
+  }
+
+  // In two parts, so that a derived class can use the last two bytes of the
+  // word.
+  uint32_t when_low_ = 0;
+  uint16_t when_high_ = 0;
 };
 
 }  // namespace rouse::wheel

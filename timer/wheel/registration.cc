@@ -43,7 +43,7 @@ Shard& ShardFor(Shard* bound) {
 Registration::Registration(Core& core, Instant deadline)
     : Registration(deadline) {
   shard_ = &core.shard(0);
-  owns_reference_ = true;
+  SetState(State::kIdle, kOwnsReference);
   core.Ref();
 }
 
@@ -54,16 +54,22 @@ Registration::Registration(Core& core, int64_t nanoseconds)
 
 // NOLINTNEXTLINE(performance-noexcept-move-constructor)
 Registration::Registration(Registration&& other)
-    : deadline_(other.deadline().nanoseconds()),
-      is_relative_(other.is_relative_) {
+    : is_relative_(other.is_relative_),
+      has_begun_(other.has_begun_),
+      is_marked_(other.is_marked_),
+      deadline_(other.deadline().nanoseconds()) {
   if (other.state() != State::kIdle) {
     Panic(
         "Sleep or Interval was moved after it was polled; move the future "
         "before its first poll, or keep it in a std::unique_ptr");
   }
   shard_ = std::exchange(other.shard_, nullptr);
-  owns_reference_ = std::exchange(other.owns_reference_, false);
-  has_begun_ = std::exchange(other.has_begun_, false);
+  other.has_begun_ = false;
+  // Relaxed: only the owners know the two.
+  word_.store(other.word_.load(std::memory_order_relaxed),
+              std::memory_order_relaxed);
+  other.word_.store(static_cast<uint8_t>(State::kIdle),
+                    std::memory_order_relaxed);
 }
 
 Core& Registration::core() const { return shard_->core(); }
@@ -103,12 +109,8 @@ Registration::State Registration::Arm(const Waker& waker) {
     Begin(shard, deadline);
   }
   // Not linked, so the registration owns a reference.
-  if (!owns_reference_) {
-    owns_reference_ = true;
-    core.Ref();
-  }
-  // Relaxed: only the owner reads it.
-  state_.store(state, std::memory_order_relaxed);
+  if (!owns_reference()) core.Ref();
+  SetState(state, kOwnsReference);
   return state;
 }
 
@@ -140,8 +142,7 @@ void Registration::Reset(Instant deadline) {
   }
   SetDeadline(deadline);
   is_relative_ = false;
-  // Relaxed: only the owner reads it.
-  state_.store(State::kIdle, std::memory_order_relaxed);
+  SetState(State::kIdle, 0);
 }
 
 void Registration::ResetAfter(int64_t nanoseconds) {
@@ -159,7 +160,7 @@ bool Registration::IsElapsed() const {
 
 void Registration::Cancel() {
   if (state() == State::kWaiting) shard_->Remove(*this);
-  if (owns_reference_) core().Unref();
+  if (owns_reference()) core().Unref();
 }
 
 }  // namespace rouse::wheel::internal

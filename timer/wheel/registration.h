@@ -52,6 +52,10 @@ class Shard;
 // kWaiting; the driver copies the waker's bits. The owner may therefore compare
 // `waker_` with another waker without the lock.
 //
+// Whether the registration owns a reference to the core is in the same byte as
+// the state, and belongs to the same thread: the driver changes both in one
+// store.
+//
 // # Putting off without the lock
 //
 // The entry is placed at the tick of `deadline_` or at an earlier one. When
@@ -70,8 +74,8 @@ class Shard;
 // core or is linked. While the registration is linked, the driver is alive,
 // because the driver unlinks all entries before its destruction; and the driver
 // owns a reference. When the driver unlinks an entry, the driver gives the
-// registration a reference before the store of the state. At least one of the
-// two holds at every moment, and arming and cancelling count no references.
+// registration a reference with the store of the state. At least one of the two
+// holds at every moment, and arming and cancelling count no references.
 class Registration : public Entry {
  public:
   enum class State : uint8_t {
@@ -84,10 +88,10 @@ class Registration : public Entry {
   // Makes a registration for `deadline`, with the driver that is current at the
   // first `Wait()`.
   explicit Registration(Instant deadline)
-      : deadline_(deadline.nanoseconds()), is_relative_(false) {}
+      : is_relative_(false), deadline_(deadline.nanoseconds()) {}
   // Makes a registration for `nanoseconds` after the first `Wait()`.
   explicit Registration(int64_t nanoseconds)
-      : deadline_(nanoseconds), is_relative_(true) {}
+      : is_relative_(true), deadline_(nanoseconds) {}
   // Like the two above, but with the driver of `core`.
   Registration(Core& core, Instant deadline);
   Registration(Core& core, int64_t nanoseconds);
@@ -121,7 +125,7 @@ class Registration : public Entry {
 
   // Returns the state. kElapsed may be due to a deadline that has been put off
   // in the meantime. Acquire pairs with the release of the driver.
-  State state() const { return state_.load(std::memory_order_acquire); }
+  State state() const { return StateOf(word_.load(std::memory_order_acquire)); }
 
   // Returns whether the deadline has come and the driver has reported it.
   bool IsElapsed() const;
@@ -142,6 +146,10 @@ class Registration : public Entry {
   // Returns whether a `Wait()` has needed the clock.
   bool has_begun() const { return has_begun_; }
 
+  // A mark for the derived class, initially false.
+  bool is_marked() const { return is_marked_; }
+  void set_marked(bool marked) { is_marked_ = marked; }
+
   // Sets the deadline without any effect on a wait.
   void SetDeadline(Instant deadline) {
     // Relaxed: see above.
@@ -156,6 +164,39 @@ class Registration : public Entry {
   void Begin(Shard& shard, Instant deadline);
   void Cancel();
 
+  // Values of `word_`: a state, and whether the registration owns a reference.
+  static constexpr uint8_t kStateBits = 3;
+  static constexpr uint8_t kOwnsReference = 4;
+
+  static State StateOf(uint8_t word) {
+    return static_cast<State>(word & kStateBits);
+  }
+
+  // For the thread to which `word_` belongs. Relaxed: see above.
+  State own_state() const {
+    return StateOf(word_.load(std::memory_order_relaxed));
+  }
+  bool owns_reference() const {
+    return (word_.load(std::memory_order_relaxed) & kOwnsReference) != 0;
+  }
+  // Sets the state, and gives the registration a reference if `reference` is
+  // kOwnsReference and not 0. A reference stays.
+  void SetState(State state, uint8_t reference,
+                std::memory_order order = std::memory_order_relaxed) {
+    const uint8_t word = word_.load(std::memory_order_relaxed);
+    word_.store(static_cast<uint8_t>(static_cast<uint8_t>(state) |
+                                     (word & kOwnsReference) | reference),
+                order);
+  }
+
+  // The two bytes at the end of the entry.
+  Atomic<uint8_t> word_{static_cast<uint8_t>(State::kIdle)};
+  bool is_relative_ : 1;
+  bool has_begun_ : 1 = false;
+  // True if the deadline was put off since the lock was last held.
+  bool put_off_ : 1 = false;
+  bool is_marked_ : 1 = false;
+
   Shard* shard_ = nullptr;
   // Exists while the state is kWaiting.
   union {
@@ -163,14 +204,6 @@ class Registration : public Entry {
   };
   // Nanoseconds of an instant, or of a duration if `is_relative_`.
   Atomic<int64_t> deadline_;
-  Atomic<State> state_{State::kIdle};
-  // True if the registration owns a reference to the core. The driver writes
-  // this, under the lock, while the state is kWaiting.
-  bool owns_reference_ = false;
-  bool is_relative_;
-  bool has_begun_ = false;
-  // True if the deadline was put off since the lock was last held.
-  bool put_off_ = false;
 };
 
 }  // namespace rouse::wheel::internal

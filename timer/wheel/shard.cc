@@ -25,13 +25,11 @@ void Shard::Batch::Add(Registration& registration, State state) {
   // here, without a destructor.
   if (state == State::kElapsed) has_elapsed_ = true;
   wakers_.Push(Waker(registration.waker_.Read().raw()));
-  if (!registration.owns_reference_) {
-    registration.owns_reference_ = true;
-    TakeReference();
-  }
+  if (!registration.owns_reference()) TakeReference();
   // Release pairs with the acquire of Registration::state(). After this the
   // registration may have been destroyed.
-  registration.state_.store(state, std::memory_order_release);
+  registration.SetState(state, Registration::kOwnsReference,
+                        std::memory_order_release);
 }
 
 // Counts the references for a whole batch at once.
@@ -54,9 +52,7 @@ Shard::State Shard::Insert(Registration& registration, uint64_t tick,
   if (shut_down_) return State::kShutDown;
   if (!wheel_.Insert(registration, tick)) return State::kElapsed;
   std::construct_at(&registration.waker_, std::move(waker));
-  // Relaxed: only the owner reads the state without the lock, and the owner is
-  // the caller.
-  registration.state_.store(State::kWaiting, std::memory_order_relaxed);
+  registration.SetState(State::kWaiting, 0);
   return State::kWaiting;
 }
 
@@ -64,8 +60,7 @@ Shard::State Shard::ReplaceWaker(Registration& registration, Waker waker) {
   // `waker` is destroyed when the lock is free: the previous waker, or the new
   // one.
   const SpinLockHolder lock(mu_);
-  // Relaxed, here and below: the driver writes the state under the lock.
-  const State state = registration.state_.load(std::memory_order_relaxed);
+  const State state = registration.own_state();
   if (state == State::kWaiting) std::swap(registration.waker_.Write(), waker);
   return state;
 }
@@ -75,21 +70,16 @@ void Shard::Remove(Registration& registration) {
   // The shard may be destroyed as soon as the lock is free, which unlocking
   // permits.
   const SpinLockHolder lock(mu_);
-  if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
-    return;
-  }
+  if (registration.own_state() != State::kWaiting) return;
   wheel_.Remove(registration);
   waker = Waker(registration.waker_.Read().raw());
-  // Relaxed: only the owner reads the state from here on.
-  registration.state_.store(State::kIdle, std::memory_order_relaxed);
+  registration.SetState(State::kIdle, 0);
 }
 
 bool Shard::Move(Registration& registration, Instant deadline, uint64_t tick,
                  Waker& due) {
   const SpinLockHolder lock(mu_);
-  if (registration.state_.load(std::memory_order_relaxed) != State::kWaiting) {
-    return false;
-  }
+  if (registration.own_state() != State::kWaiting) return false;
   // Relaxed: the driver reads the deadline under the lock.
   registration.deadline_.store(deadline.nanoseconds(),
                                std::memory_order_relaxed);
@@ -99,13 +89,9 @@ bool Shard::Move(Registration& registration, Instant deadline, uint64_t tick,
   wheel_.Remove(registration);
   if (wheel_.Insert(registration, tick)) return true;
   // No longer linked.
-  if (!registration.owns_reference_) {
-    registration.owns_reference_ = true;
-    core_.Ref();
-  }
+  if (!registration.owns_reference()) core_.Ref();
   due = Waker(registration.waker_.Read().raw());
-  // Relaxed: as in Remove.
-  registration.state_.store(State::kElapsed, std::memory_order_relaxed);
+  registration.SetState(State::kElapsed, Registration::kOwnsReference);
   return true;
 }
 

@@ -88,10 +88,11 @@ void Wheel::MoveSome() {
   for (int i = 0; i < kMovesPerStep; ++i) {
     Entry* entry = moving_.PopFront();
     if (entry == nullptr) return;
-    if (entry->when_ <= elapsed_) {
+    const uint64_t when = entry->when();
+    if (when <= elapsed_) {
       due_.PushBack(entry);
     } else {
-      Place(*entry);
+      Place(*entry, when);
     }
   }
 }
@@ -118,7 +119,7 @@ void Wheel::PrepareSome() {
       if (moves == 0) return;
       Entry* const entry = slot.PopFront();
       slots_.Insert(*entry,
-                    PlaceIn(spare_row_, NumberOf(spare_level_, entry->when_)));
+                    PlaceIn(spare_row_, NumberOf(spare_level_, entry->when())));
     }
     slots_.OnEmptied(place);
   }

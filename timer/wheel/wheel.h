@@ -82,7 +82,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "absl/base/macros.h"
@@ -103,9 +102,9 @@ class Wheel {
   // Entries at or beyond the next multiple of this many ticks are kept in the
   // overflow.
   static constexpr uint64_t kReach = uint64_t{1} << (kLevels * kBitsPerLevel);
-  // A tick that never comes. An entry inserted for `kNever` stays until
-  // removed, and has no other effect.
-  static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+  // A tick that never comes, and the end of all ticks. An entry inserted for
+  // `kNever` stays until removed, and has no other effect.
+  static constexpr uint64_t kNever = (uint64_t{1} << Entry::kTickBits) - 1;
   // Maximum number of entries that a step moves to finer levels.
   static constexpr int kMovesPerStep = 64;
   // Number of entries in a slot from which `NextTurn()` asks for a turn ahead.
@@ -127,7 +126,8 @@ class Wheel {
   uint64_t elapsed() const { return elapsed_; }
 
   // Inserts `entry` for the tick `when`. Returns false, and inserts nothing, if
-  // `when` is not after the present. O(1). REQUIRES: `entry` is in no wheel.
+  // `when` is not after the present. O(1). REQUIRES: `entry` is in no wheel,
+  // and `when` <= `kNever`.
   [[nodiscard]] bool Insert(Entry& entry, uint64_t when);
 
   // Removes `entry`, whichever list of the wheel contains it. Does nothing if
@@ -207,7 +207,8 @@ class Wheel {
   // Returns the first occupied slot, including the block that is ahead.
   std::optional<Position> NextSlot() const;
   void SetElapsed(uint64_t now);
-  void Place(Entry& entry);
+  // REQUIRES: `when` is the entry's tick, and after the present.
+  void Place(Entry& entry, uint64_t when);
   void MoveSome();
   void PrepareSome();
 
@@ -234,20 +235,21 @@ class Wheel {
 
 inline bool Wheel::Insert(Entry& entry, uint64_t when) {
   ABSL_ASSERT(!entry.IsLinked());
-  entry.when_ = when;
+  ABSL_ASSERT(when <= kNever);
+  entry.set_when(when);
   if (when <= elapsed_) return false;
-  Place(entry);
+  Place(entry, when);
   return true;
 }
 
-inline void Wheel::Place(Entry& entry) {
-  const int level = LevelOf(elapsed_, entry.when_);
-  if (entry.when_ == kNever) {
+inline void Wheel::Place(Entry& entry, uint64_t when) {
+  const int level = LevelOf(elapsed_, when);
+  if (when == kNever) {
     never_.PushBack(&entry);
   } else if (level >= kLevels) {
     overflow_.PushBack(&entry);
   } else {
-    slots_.Insert(entry, PlaceIn(row_[level], NumberOf(level, entry.when_)));
+    slots_.Insert(entry, PlaceIn(row_[level], NumberOf(level, when)));
   }
 }
 
