@@ -28,7 +28,7 @@ namespace rouse {
 
 // FramePool
 //
-// Every thread has a heap of its own, with a free list for each of 34 size
+// Every thread has a heap of its own, with a free list for each of 42 size
 // classes. Allocating, and freeing on the same thread, therefore take a few
 // instructions and touch no shared memory. A block freed on another thread goes
 // home to its heap in a batch with other blocks of its class. (The scheme is

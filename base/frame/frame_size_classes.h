@@ -21,8 +21,8 @@ namespace rouse {
 
 namespace internal {
 
-// Lists the sizes: multiples of 16 from 32 to 64, of 64 to 1024, of 128 to
-// 2048, of 256 to 4096.
+// Lists the sizes: multiples of 16 from 32 to 64, of 64 to 2048, of 256 to
+// 4096.
 //
 // A block larger than a cache line therefore shares no line with other blocks.
 // If two tasks shared a line, the threads that run the tasks would compete for
@@ -30,7 +30,7 @@ namespace internal {
 // twice as long. The waste of a block, a half at most and an eighth on average,
 // costs less than that.
 struct FrameSizeClasses {
-  static constexpr size_t kCount = 3 + 15 + 8 + 8;
+  static constexpr size_t kCount = 3 + 31 + 8;
   static constexpr size_t kSmallest = 32;
   static constexpr size_t kLargest = 4096;
 
@@ -51,7 +51,7 @@ struct FrameSizeClasses {
   }
 
   static constexpr size_t StepFrom(size_t bytes) {
-    return bytes < 64 ? 16 : bytes < 1024 ? 64 : bytes < 2048 ? 128 : 256;
+    return bytes < 64 ? 16 : bytes < 2048 ? 64 : 256;
   }
 };
 inline constexpr FrameSizeClasses kFrameSizeClasses;
