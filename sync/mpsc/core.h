@@ -59,9 +59,9 @@ class ClosedEvent {
   void StopWaiting(rouse::internal::WaitNode& node) { node.LeaveWith(mu_); }
 
  private:
+  IntrusiveList<rouse::internal::WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
   Atomic<bool> is_set_{false};
   BriefLock mu_;
-  IntrusiveList<rouse::internal::WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
 };
 
 // ReceiverWaker
@@ -88,8 +88,8 @@ class ReceiverWaker {
   void Wake();
 
  private:
-  BriefLock mu_;
   Waker waker_ ABSL_GUARDED_BY(mu_);
+  BriefLock mu_;
 };
 
 // ChannelCore
@@ -158,10 +158,16 @@ class ChannelCore {
     return counts_.load(std::memory_order_relaxed) % kSender / kWeakSender;
   }
 
-  // ---- The members that all channels have.
+  // ---- The members that all channels have. The numbers are in the padding of
+  // the member before.
 
-  ReceiverWaker receiver_waker;
-  ClosedEvent closed;  // set when the receiver closes or is destroyed
+  [[no_unique_address]] ReceiverWaker receiver_waker;
+  // Used by the receiver: the number of waiting futures.
+  uint32_t waiting = 0;
+  // Set when the receiver closes or is destroyed.
+  [[no_unique_address]] ClosedEvent closed;
+  // Wakes that the draining thread has not answered yet: see shared.h.
+  Atomic<uint32_t> drain_wakes{0};
 
  private:
   // The count of senders is above 31 bits for weak senders.

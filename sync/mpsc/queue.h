@@ -22,6 +22,10 @@
 // of the position, in a search from `block_tail_`, writes the slot and sets the
 // ready bit of the slot.
 //
+// The first block is made by the first push. Until then, `first_` says whether
+// the receiver waits and whether the last sender is destroyed, as a state does
+// later. A channel that is never used therefore has no block.
+//
 // The state of a block:
 //
 //   bits 0 .. 31   the slots that are ready
@@ -41,6 +45,14 @@
 //   released         all zero           the receiver, which appends the block
 //                                       again
 //
+// The values of `first_`:
+//
+//   From             To                 By
+//   null             kWaits             the receiver, which waits for slot 0
+//   null, kWaits     kEnded             the last sender, if nothing was pushed
+//   null, kWaits     the first block    a push. After kWaits, the state of the
+//                                       block is "waits for 0" from the start
+//
 // Invariants:
 //
 // * A slot is written by the push that claimed its position, before the ready
@@ -58,6 +70,9 @@
 //   `claimed_before`, which comes after the move of `block_tail_`. A push that
 //   claimed a position earlier has made the slot ready, which is its last step
 //   here.
+// * A push reads `first_` only if `block_tail_` was null after the push claimed
+//   its position. By the last invariant, the first block is then still in the
+//   chain.
 
 #ifndef ROUSE_SYNC_MPSC_QUEUE_H_
 #define ROUSE_SYNC_MPSC_QUEUE_H_
@@ -90,6 +105,42 @@ enum class PushResult : uint8_t {
   kClosed,  // nothing was done
 };
 
+// Separates the ends of a queue: no cache line contains members of both,
+// wherever the queue is.
+struct QueueGap {
+  char unused[ABSL_CACHELINE_SIZE - 8];
+};
+
+// A block of a queue.
+template <class T>
+struct QueueBlock {
+  union Slot {
+    Slot() {}
+    ~Slot() {}
+    T value;
+  };
+
+  QueueBlock(size_t position, uint64_t initial_state)
+      : state(initial_state), start(position) {}
+
+  Atomic<uint64_t> state;
+  Atomic<QueueBlock*> next{nullptr};
+  // Written before the block is appended.
+  Cell<size_t> start;
+  // Written before kReleased is set, by the same thread.
+  Cell<size_t> claimed_before;
+  Cell<Slot> slots[kBlockSlots];
+};
+
+// The members of a queue that senders change.
+template <class T>
+class QueueTail {
+ protected:
+  Atomic<uint64_t> tail_{0};
+  // Null before the first push.
+  Atomic<QueueBlock<T>*> block_tail_{nullptr};
+};
+
 // Queue
 //
 // A chain of blocks of messages. `Push()` is thread-safe. All other members
@@ -97,21 +148,33 @@ enum class PushResult : uint8_t {
 // caller. A push takes two atomic operations. A pop takes none, except for one
 // load when the receiver has popped all known values. If memory runs out the
 // program ends, because a claimed position cannot be given back.
-template <class T>
-class Queue {
+//
+// `Gap` is a base class, whose members are between those that senders change
+// and those that the receiver changes.
+template <class T, class Gap = QueueGap>
+class Queue : private QueueTail<T>, public Gap {
   static_assert(
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
       "the move constructor and the destructor of a message must not throw");
 
+  using Block = QueueBlock<T>;
+  using QueueTail<T>::tail_;
+  using QueueTail<T>::block_tail_;
+
  public:
-  Queue() : Queue(new Block(0)) {}
+  using Gap::Gap;
+  Queue() = default;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   // Destroys the values that were not popped.
   ~Queue() {
-    for (Block* block = oldest_; block != nullptr;) {
+    // Relaxed: no other thread uses the queue any more.
+    Block* block = oldest_ != nullptr
+                       ? oldest_
+                       : BlockOf(first_.load(std::memory_order_relaxed));
+    while (block != nullptr) {
       // Relaxed: no other thread uses the queue any more.
       const uint64_t state = block->state.load(std::memory_order_relaxed);
       for (size_t i = 0; i < kBlockSlots; ++i) {
@@ -152,6 +215,11 @@ class Queue {
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
     if ((tail & kNoMore) != 0) return false;  // the receiver knows its end
     const size_t position = tail / kPosition;
+    if (position == 0) {
+      // Release pairs with the acquires of the receiver, as below. The receiver
+      // makes no block.
+      return first_.exchange(kEnded, std::memory_order_release) == kWaits;
+    }
     const size_t slot = position % kBlockSlots;
     // Release pairs with the acquires of the receiver: a receiver that sees the
     // end has seen all values, in this block and in the blocks before.
@@ -192,7 +260,11 @@ class Queue {
   // the announcement of the end, report that the receiver must be woken.
   // Returns whether the front or the end is already there.
   bool Watch() noexcept {
-    if (HasLeftBlock()) EnterBlock(NextOf(head_block_));
+    if (head_block_ == nullptr) {
+      if (!WatchFirst()) return (seen_.Read() & kClosed) != 0;
+    } else if (HasLeftBlock()) {
+      EnterBlock(NextOf(head_block_));
+    }
     const size_t slot = head_ % kBlockSlots;
     const uint64_t wait = WaitFor(slot);
     uint64_t seen;
@@ -211,7 +283,8 @@ class Queue {
 
   // Returns whether `Watch()` has been called for this front.
   bool IsWatching() const {
-    return !HasLeftBlock() && wait_ == WaitFor(head_ % kBlockSlots);
+    return (head_block_ == nullptr || !HasLeftBlock()) &&
+           wait_ == WaitFor(head_ % kBlockSlots);
   }
 
   // Returns whether there is no front and never will be, as of the last check.
@@ -259,26 +332,14 @@ class Queue {
   static constexpr uint64_t kNoMore = 1;
   static constexpr uint64_t kPosition = 2;
 
-  union Slot {
-    Slot() {}
-    ~Slot() {}
-    T value;
-  };
+  // Values of `first_` that are not blocks, and neither is null.
+  static constexpr uintptr_t kWaits = 1;
+  static constexpr uintptr_t kEnded = 2;
 
-  struct Block {
-    explicit Block(size_t position) : start(position) {}
-
-    Atomic<uint64_t> state{0};
-    Atomic<Block*> next{nullptr};
-    // Written before the block is appended.
-    Cell<size_t> start;
-    // Written before kReleased is set, by the same thread.
-    Cell<size_t> claimed_before;
-    Cell<Slot> slots[kBlockSlots];
-  };
-
-  explicit Queue(Block* first)
-      : block_tail_(first), head_block_(first), oldest_(first) {}
+  // Returns the block that is the value of `first_`, or null.
+  static Block* BlockOf(uintptr_t first) {
+    return first <= kEnded ? nullptr : reinterpret_cast<Block*>(first);
+  }
 
   // Returns the block with the first position `start`. The caller has claimed a
   // position in the block.
@@ -286,12 +347,24 @@ class Queue {
     // Acquire pairs with the release in FindFrom: the block is fully
     // constructed.
     Block* const block = block_tail_.load(std::memory_order_acquire);
-    if (ABSL_PREDICT_TRUE(block->start.Read() == start)) return block;
+    if (ABSL_PREDICT_TRUE(block != nullptr && block->start.Read() == start)) {
+      return block;
+    }
     return FindFrom(block, start);
   }
 
   ABSL_ATTRIBUTE_NOINLINE Block* FindFrom(Block* block, size_t start) {
     bool moves_tail = true;
+    if (block == nullptr) {
+      block = First();
+      Block* expected = nullptr;
+      // Release pairs with the acquire of Find. Relaxed on failure: another
+      // push has moved `block_tail_`, and continues to move it.
+      moves_tail = block_tail_.compare_exchange_strong(
+          expected, block, std::memory_order_release,
+          std::memory_order_relaxed);
+      if (block->start.Read() == start) return block;
+    }
     do {
       Block* const next = NextOf(block);
       // Acquire pairs with the releases of Push, as the comment below says. The
@@ -321,12 +394,35 @@ class Queue {
     return block;
   }
 
+  // Returns the first block, and makes the block if there is none. Called by a
+  // push that has found no block in `block_tail_`.
+  Block* First() {
+    // Acquire, in both cases, pairs with the release of the exchange: the block
+    // is fully constructed.
+    uintptr_t first = first_.load(std::memory_order_acquire);
+    if (Block* const block = BlockOf(first)) return block;
+    auto* const made = new Block(0, first == kWaits ? WaitFor(0) : 0);
+    // Release pairs with the acquires of the threads that visit the block.
+    while (!first_.compare_exchange_strong(
+        first, reinterpret_cast<uintptr_t>(made), std::memory_order_acq_rel,
+        std::memory_order_acquire)) {
+      if (Block* const block = BlockOf(first)) {
+        delete made;
+        return block;
+      }
+      // The receiver has begun to wait. Relaxed: the exchange publishes the
+      // block.
+      made->state.store(WaitFor(0), std::memory_order_relaxed);
+    }
+    return made;
+  }
+
   // Returns the block after `block`, and appends a block if there is none.
   static Block* NextOf(Block* block) {
     // Acquire pairs with the release of Append: the block is fully constructed.
     Block* next = block->next.load(std::memory_order_acquire);
     if (ABSL_PREDICT_TRUE(next != nullptr)) return next;
-    auto* const appended = new Block(0);
+    auto* const appended = new Block(0, 0);
     next = Append(block, appended);
     if (next == nullptr) return appended;
     // Another push was quicker. The new block is kept for later.
@@ -352,14 +448,42 @@ class Queue {
     return next;
   }
 
+  // Like `Watch()`, before the receiver has entered a block. Returns whether
+  // the receiver has entered the first block. If not, notes in `seen_` whether
+  // the senders are destroyed.
+  bool WatchFirst() noexcept {
+    uintptr_t first = 0;
+    // Acquire pairs with the releases of First and SendersAreGone. Release
+    // hands on nothing: a push that reads kWaits only needs the value.
+    if (first_.compare_exchange_strong(first, kWaits, std::memory_order_acquire,
+                                       std::memory_order_acquire)) {
+      wait_ = WaitFor(0);
+      return false;
+    }
+    if (Block* const block = BlockOf(first)) {
+      EnterBlock(block);
+      return true;
+    }
+    if (first == kEnded) seen_.Write() = kClosed;
+    return false;
+  }
+
   // Returns whether the front is in a block after `head_block_`.
+  // REQUIRES: the receiver has entered a block.
   bool HasLeftBlock() const {
     return head_ % kBlockSlots == 0 && head_block_->start.Read() != head_;
   }
 
   // Checks again whether the front is ready.
   ABSL_ATTRIBUTE_NOINLINE bool Check() {
-    if (HasLeftBlock()) {
+    if (head_block_ == nullptr) {
+      // Acquire pairs with the releases of First and SendersAreGone.
+      const uintptr_t first = first_.load(std::memory_order_acquire);
+      if (first == kEnded) seen_.Write() = kClosed;
+      Block* const block = BlockOf(first);
+      if (block == nullptr) return false;
+      EnterBlock(block);
+    } else if (HasLeftBlock()) {
       // Acquire pairs with the release of Append: the block is fully
       // constructed.
       Block* const next = head_block_->next.load(std::memory_order_acquire);
@@ -373,6 +497,11 @@ class Queue {
   }
 
   void EnterBlock(Block* block) {
+    if (head_block_ == nullptr) {
+      // `wait_` stays: the block was made with the wait.
+      head_block_ = oldest_ = block;
+      return;
+    }
     head_block_ = block;
     wait_ = 0;
     while (oldest_ != head_block_) {
@@ -407,22 +536,21 @@ class Queue {
   // is deleted.
   static constexpr int kAppendTries = 3;
 
-  // The senders' members and the receiver's members are on different cache
-  // lines.
-  Atomic<uint64_t> tail_{0};
-  Atomic<Block*> block_tail_;
+  // ---- The receiver's members, except for `first_`, which changes at most
+  // twice.
 
-  // ---- The receiver's members.
-
-  alignas(ABSL_CACHELINE_SIZE) Block* head_block_;  // of `head_`, or before it
-  size_t head_ = 0;                                 // the position of the front
+  Block* head_block_ = nullptr;  // of `head_`, or before it
+  size_t head_ = 0;              // the position of the front
   // The state of the block of the front, as of the last check. The copy may be
   // older than the state, but is never wrong, because bits are not taken back.
   // In a cell, so that models detect concurrent receivers.
   Cell<uint64_t> seen_;
-  uint64_t wait_ = 0;  // the top bits of the state of `head_block_`
+  // The top bits of the state of `head_block_`, or of the first block, which
+  // does not exist yet.
+  uint64_t wait_ = 0;
   size_t end_ = std::numeric_limits<size_t>::max();  // after `Close()`
-  Block* oldest_;  // no thread visits a block before this one
+  Block* oldest_ = nullptr;  // no thread visits a block before this one
+  Atomic<uintptr_t> first_{0};
 };
 
 }  // namespace rouse::mpsc::internal

@@ -58,29 +58,45 @@ class Ends;
 template <class T, class Core>
 class ReceiveManyFuture;
 
-// Shared
-//
-// The shared state of a channel of `T`. `Core` is `Bounded` or `Unbounded`.
-template <class T, class Core>
-class Shared : public Core {
+// A core, and the number of the receiver's latest pending poll, never 0.
+template <class Core>
+class Polled : public Core {
  public:
   using Core::Core;
 
-  Queue<T>& queue() { return queue_; }
+ protected:
+  uint64_t polls_ = 1;
+};
+
+// Shared
+//
+// The shared state of a channel of `T`. `Core` is `Bounded` or `Unbounded`.
+//
+// The core is the gap of the queue: senders change the members before the core,
+// and the receiver changes the members after the core. The two sides change the
+// permits of a bounded core, which are on a third cache line.
+template <class T, class Core>
+class Shared : public Queue<T, Polled<Core>> {
+ public:
+  using Base = Queue<T, Polled<Core>>;
+  using Base::Base;
+
+  Base& queue() { return *this; }
+  const Base& queue() const { return *this; }
 
   // ---- For senders.
 
   // Enqueues `value`. For a bounded channel the caller must have a place.
   // Returns false, leaving `value` intact, if an unbounded channel is closed.
   bool Publish(T&& value) {
-    const PushResult result = queue_.Push(std::move(value));
+    const PushResult result = queue().Push(std::move(value));
     if (result == PushResult::kWake) this->receiver_waker.Wake();
     return result != PushResult::kClosed;
   }
 
   void DropSender() {
     if (!this->RemoveSender()) return;
-    if (queue_.SendersAreGone()) this->receiver_waker.Wake();
+    if (queue().SendersAreGone()) this->receiver_waker.Wake();
     Unref(Core::kSenders);
   }
 
@@ -102,19 +118,19 @@ class Shared : public Core {
 
   // Is ready when there is a message (true) or when the end is reached (false).
   PollResult<bool> PollFront(Context& cx) {
-    if (ABSL_PREDICT_TRUE(queue_.HasFront())) return true;
+    if (ABSL_PREDICT_TRUE(queue().HasFront())) return true;
     return PollFrontSlowly(cx);
   }
 
   absl::StatusOr<T> TryReceive() {
-    if (!queue_.HasFront()) {
+    if (!queue().HasFront()) {
       // The last sender may not have notified the queue yet, but all messages
       // have been sent.
-      if (HasEnded() || (!this->HasSenders() && !queue_.HasFront())) {
+      if (HasEnded() || (!this->HasSenders() && !queue().HasFront())) {
         return rouse::internal::ErrorFor<absl::StatusOr<T>>(
             ClosedError("mpsc::Receiver::TryReceive"));
       }
-      if (queue_.size() == 0) {
+      if (queue().size() == 0) {
         return rouse::internal::ErrorFor<absl::StatusOr<T>>(
             absl::UnavailableError(
                 "mpsc::Receiver::TryReceive: the channel is empty; call "
@@ -130,24 +146,25 @@ class Shared : public Core {
   // Notes that the poll of a future was pending. Returns the number of the
   // poll. The waker of the poll is kept until the next poll.
   uint64_t BeginWait() {
-    ++waiting_;
-    return polls_;
+    ++this->waiting;
+    return this->polls_;
   }
   // Notes that a future is polled again, or is destroyed.
-  void EndWait() { --waiting_; }
+  void EndWait() { --this->waiting; }
 
   // Forgets the waker of poll number `poll`. Does nothing if another poll was
   // pending since, or if a future waits, because the waker then belongs to the
   // task of that future.
   void ForgetWaker(uint64_t poll) {
-    if (poll == polls_ && waiting_ == 0) this->receiver_waker.Forget();
+    if (poll == this->polls_ && this->waiting == 0)
+      this->receiver_waker.Forget();
   }
 
   void Close() {
     if (this->closed.IsSet()) return;
     FirstException first;  // of wakers
     first.Catch([this] { this->CloseCapacity(); });
-    if constexpr (!Core::kIsBounded) queue_.Close();
+    if constexpr (!Core::kIsBounded) queue().Close();
     first.Catch([this] { this->closed.Set(); });
     first.Rethrow();
   }
@@ -163,7 +180,7 @@ class Shared : public Core {
 
   void DropReceiver() {
     Close();
-    ForgetWaker(polls_);
+    ForgetWaker(this->polls_);
     Drain();
   }
 
@@ -183,25 +200,25 @@ class Shared : public Core {
   ~Shared() = default;
 
   // Returns whether the end is reached, as of the last check.
-  bool HasEnded() const { return queue_.HasEnded() || this->IsDrained(); }
+  bool HasEnded() const { return queue().HasEnded() || this->IsDrained(); }
 
   ABSL_ATTRIBUTE_NOINLINE PollResult<bool> PollFrontSlowly(Context& cx) {
     if (!HasEnded()) {
       // If the front becomes ready, or the end is announced, after the check
       // below, the registered waker is woken.
-      ++polls_;
-      this->receiver_waker.Register(cx.waker(), !queue_.IsWatching());
-      if (!queue_.Watch() && !HasEnded()) return kPending;
+      ++this->polls_;
+      this->receiver_waker.Register(cx.waker(), !queue().IsWatching());
+      if (!queue().Watch() && !HasEnded()) return kPending;
     }
-    ForgetWaker(polls_);
-    return queue_.HasFront();
+    ForgetWaker(this->polls_);
+    return queue().HasFront();
   }
 
   void Drain() {
     // Acquire pairs with the release of the previous draining thread. The
     // thread that is draining now sees the cause of the wake when it registers
     // again.
-    if (drain_wakes_.fetch_add(1, std::memory_order_acquire) != 0) return;
+    if (this->drain_wakes.fetch_add(1, std::memory_order_acquire) != 0) return;
     uint32_t wakes = 1;
     do {
       if (DrainOnce()) {
@@ -210,7 +227,8 @@ class Shared : public Core {
         return;
       }
       // Release pairs with the acquire above.
-      wakes = drain_wakes_.fetch_sub(wakes, std::memory_order_release) - wakes;
+      wakes =
+          this->drain_wakes.fetch_sub(wakes, std::memory_order_release) - wakes;
     } while (wakes != 0);
   }
 
@@ -222,7 +240,7 @@ class Shared : public Core {
       const PollResult<bool> has_front = PollFront(cx);
       if (has_front.IsPending()) return false;
       if (!*has_front) return true;
-      queue_.PopFront();
+      queue().PopFront();
       this->Received(1);
     }
   }
@@ -237,19 +255,11 @@ class Shared : public Core {
 
   // Removes the front and returns it. REQUIRES: there is a front.
   std::optional<T> Take() {
-    std::optional<T> value(std::move(queue_.Front()));
-    queue_.PopFront();
+    std::optional<T> value(std::move(queue().Front()));
+    queue().PopFront();
     this->Received(1);
     return value;
   }
-
-  Queue<T> queue_;
-  // Used by the receiver: the number of the latest pending poll, never 0, and
-  // the number of waiting futures.
-  uint64_t polls_ = 1;
-  uint32_t waiting_ = 0;
-  // Wakes that the draining thread has not answered yet.
-  Atomic<uint32_t> drain_wakes_{0};
 };
 
 }  // namespace rouse::mpsc::internal
