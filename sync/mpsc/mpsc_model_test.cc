@@ -480,6 +480,21 @@ MODEL_TEST(Mpsc, TheEndShowsWhatCameBefore, .spurious_failures = 0) {
   }
 }
 
+MODEL_TEST(Mpsc, TheEndAfterAMessageShowsWhatCameBefore,
+           .spurious_failures = 0) {
+  auto channel = UnboundedChannel<int>();
+  Require(channel.first.Send(1).ok());
+  Require(channel.second.TryReceive().ok());
+  model::Cell<int> done(0);
+  Thread other([&done, tx = std::optional(std::move(channel.first))]() mutable {
+    done.Write() = 1;
+    tx.reset();
+  });
+  if (absl::IsCancelled(channel.second.TryReceive().status())) {
+    Require(done.Read() == 1);
+  }
+}
+
 // The last sender counts as destroyed even before it has notified the queue.
 MODEL_TEST(Mpsc, TheDestructionOfSendersShowsTheirMessages,
            .spurious_failures = 0) {

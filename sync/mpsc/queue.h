@@ -357,13 +357,13 @@ class Queue : private QueueTail<T>, public Gap {
     bool moves_tail = true;
     if (block == nullptr) {
       block = First();
-      Block* expected = nullptr;
-      // Release pairs with the acquire of Find. Relaxed on failure: another
-      // push has moved `block_tail_`, and continues to move it.
-      moves_tail = block_tail_.compare_exchange_strong(
-          expected, block, std::memory_order_release,
-          std::memory_order_relaxed);
-      if (block->start.Read() == start) return block;
+      if (start == 0) {
+        // Release pairs with the acquire of Find. A store is enough: until this
+        // push has made its slot ready, `block_tail_` does not pass the block.
+        block_tail_.store(block, std::memory_order_release);
+        return block;
+      }
+      moves_tail = false;
     }
     do {
       Block* const next = NextOf(block);
@@ -397,14 +397,14 @@ class Queue : private QueueTail<T>, public Gap {
   // Returns the first block, and makes the block if there is none. Called by a
   // push that has found no block in `block_tail_`.
   Block* First() {
-    // Acquire, in both cases, pairs with the release of the exchange: the block
-    // is fully constructed.
+    // Acquire, here and if the exchange fails, pairs with the release of the
+    // exchange: the block is fully constructed.
     uintptr_t first = first_.load(std::memory_order_acquire);
     if (Block* const block = BlockOf(first)) return block;
     auto* const made = new Block(0, first == kWaits ? WaitFor(0) : 0);
     // Release pairs with the acquires of the threads that visit the block.
     while (!first_.compare_exchange_strong(
-        first, reinterpret_cast<uintptr_t>(made), std::memory_order_acq_rel,
+        first, reinterpret_cast<uintptr_t>(made), std::memory_order_release,
         std::memory_order_acquire)) {
       if (Block* const block = BlockOf(first)) {
         delete made;
@@ -453,13 +453,14 @@ class Queue : private QueueTail<T>, public Gap {
   // the senders are destroyed.
   bool WatchFirst() noexcept {
     uintptr_t first = 0;
-    // Acquire pairs with the releases of First and SendersAreGone. Release
-    // hands on nothing: a push that reads kWaits only needs the value.
-    if (first_.compare_exchange_strong(first, kWaits, std::memory_order_acquire,
-                                       std::memory_order_acquire)) {
+    // Relaxed: a push only needs the value kWaits.
+    if (first_.compare_exchange_strong(first, kWaits, std::memory_order_relaxed,
+                                       std::memory_order_relaxed)) {
       wait_ = WaitFor(0);
       return false;
     }
+    // Acquire pairs with the releases of First and SendersAreGone.
+    first = first_.load(std::memory_order_acquire);
     if (Block* const block = BlockOf(first)) {
       EnterBlock(block);
       return true;
