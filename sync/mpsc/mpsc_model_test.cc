@@ -199,6 +199,18 @@ MODEL_TEST(Mpsc, TwoPushesCrossABlockBoundary, .mode = Mode::kBounded,
   Require(Pop(queue, 6) == 5);
 }
 
+// The first push to the second block may find no block at all.
+MODEL_TEST(Mpsc, ThreePushesMakeTheFirstBlocks, .mode = Mode::kBounded,
+           .preemption_bound = 2, .spurious_failures = 0) {
+  IntQueue queue;
+  Thread first([&] { Push(queue, 1); });
+  Thread second([&] { Push(queue, 1); });
+  Push(queue, 1);
+  first.Join();
+  second.Join();
+  Require(Pop(queue, 4) == 3);
+}
+
 // Blocks are reused while a push searches for its place.
 MODEL_TEST(Mpsc, BlocksAreReusedDuringAPush, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
@@ -249,8 +261,11 @@ MODEL_TEST(MpscLarge, WaitsAtABlockBoundary, .mode = Mode::kBounded,
 MODEL_TEST(MpscLarge, ReceivesFromTwoSenders, .mode = Mode::kBounded,
            .preemption_bound = 2, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
+  // Makes the first block, whose race has models of its own.
+  Require(tx.Send(0).ok());
   Thread first = Sending(tx);
   Thread second = Sending(std::move(tx));
+  Require(BlockOn(rx.Receive()) == 0);
   Require(BlockOn(rx.Receive()) == 0);
   Require(BlockOn(rx.Receive()) == 0);
   Require(BlockOn(rx.Receive()) == std::nullopt);
