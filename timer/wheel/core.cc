@@ -29,6 +29,7 @@ namespace {
 constexpr uint64_t kNever = Wheel::kNever;
 
 constexpr int64_t kFinestResolution = 64'000;  // nanoseconds
+static_assert(kFinestResolution >= Ticks::kFinest);
 constexpr int64_t kCoarsestResolution = 1'000'000'000;
 
 using CurrentShardSlot = ThreadLocal<Shard*, struct CurrentShardTag>;

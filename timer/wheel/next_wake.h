@@ -14,9 +14,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 
 #include "rouse/base/atomic.h"
+#include "rouse/timer/wheel/wheel.h"
 
 namespace rouse::wheel::internal {
 
@@ -85,8 +85,9 @@ class NextWake {
 
  private:
   static constexpr uint64_t kAwake = 0;
-  // A value later than every tick of an instant.
-  static constexpr uint64_t kDeciding = std::numeric_limits<uint64_t>::max();
+  // Later than every tick that comes. An entry that never comes needs no
+  // unpark.
+  static constexpr uint64_t kDeciding = Wheel::kNever;
 
   Atomic<uint64_t> until_{kAwake};
 };

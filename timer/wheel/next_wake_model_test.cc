@@ -12,6 +12,7 @@
 #include "rouse/testing/model/gtest.h"
 #include "rouse/testing/model/thread.h"
 #include "rouse/timer/wheel/next_wake.h"
+#include "rouse/timer/wheel/wheel.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::wheel::internal {
@@ -125,6 +126,16 @@ MODEL_TEST(NextWake, OnlyOneOfTwoInsertionsUnparks) {
   Require(first != second);
   Require(!next_wake.Decide(3));
   Require(!next_wake.MustUnpark(1));
+}
+
+// A sleep without end needs no unpark, even while the driver decides.
+MODEL_TEST(NextWake, AnEntryThatNeverComesUnparksNobody) {
+  NextWake next_wake;
+  next_wake.BeginDeciding();
+  Require(!next_wake.MustUnpark(Wheel::kNever));
+  Require(next_wake.Decide(Wheel::kNever));
+  Require(!next_wake.MustUnpark(Wheel::kNever));
+  Require(next_wake.MustUnpark(Wheel::kNever - 1));
 }
 
 MODEL_MUTANTS(NextWake, "timer/wheel/next_wake",

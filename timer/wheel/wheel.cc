@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/timer/wheel/entry.h"
 
@@ -51,6 +52,7 @@ std::optional<uint64_t> Wheel::NextExpiration() const {
 }
 
 Wheel::Step Wheel::Advance(uint64_t now) {
+  ABSL_ASSERT(now < kNever);
   if (Entry* entry = due_.PopFront()) return {entry, true};
   if (!moving_.IsEmpty()) {
     MoveSome();

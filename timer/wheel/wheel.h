@@ -142,7 +142,7 @@ class Wheel {
   // Takes a step towards `now`, and returns whether to take another. Entries
   // come out in the order of their ticks, each at the step for its tick or for
   // the first tick thereafter. The wheel can be used freely between steps. A
-  // `now` before the present counts as the present.
+  // `now` before the present counts as the present. REQUIRES: `now` < `kNever`.
   //
   // A step takes constant time: the step takes out an entry, or moves up to
   // `kMovesPerStep` entries. The number of steps is the number of entries that
