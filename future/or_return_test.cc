@@ -428,39 +428,34 @@ class Unspeakable {
   operator absl::Status() const { throw std::runtime_error("unspeakable"); }
 };
 
-TEST(OrReturn, AnErrorThatThrowsIsThrownWhereItIsAwaited) {
-  for (int polls : {0, 1}) {
-    auto child = [](int polls) -> Co<Unspeakable> {
-      co_await After<int>(polls, 0);
-      co_return Unspeakable();
-    };
-    auto body = [&child](int polls) -> Co<absl::Status> {
-      try {
-        co_await OrReturn(child(polls));
-      } catch (const std::runtime_error&) {
-        co_return absl::AbortedError("caught");
-      }
-      co_return absl::OkStatus();
-    };
-    Co<absl::Status> co = body(polls);
-    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
-    EXPECT_TRUE(absl::IsAborted(*PollOnce(co)));
+// Returns Aborted if the await of `future` throws.
+template <class F>
+Co<absl::Status> AbortedIfThrown(F future) {
+  try {
+    co_await OrReturn(std::move(future));
+  } catch (const std::runtime_error&) {
+    co_return absl::AbortedError("caught");
   }
+  co_return absl::OkStatus();
+}
+
+void ExpectAborted(Co<absl::Status> co, int polls) {
+  for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
+  EXPECT_TRUE(absl::IsAborted(*PollOnce(co)));
+}
+
+TEST(OrReturn, AnErrorThatThrowsIsThrownWhereItIsAwaited) {
+  const auto child = [](int polls) -> Co<Unspeakable> {
+    co_await After<int>(polls, 0);
+    co_return Unspeakable();
+  };
+  for (int polls : {0, 1}) ExpectAborted(AbortedIfThrown(child(polls)), polls);
 }
 
 TEST(OrReturn, AnErrorOfAFutureThatThrowsIsThrownWhereItIsAwaited) {
   for (int polls : {0, 1}) {
-    auto body = [](int polls) -> Co<absl::Status> {
-      try {
-        co_await OrReturn(After<Unspeakable>(polls, Unspeakable()));
-      } catch (const std::runtime_error&) {
-        co_return absl::AbortedError("caught");
-      }
-      co_return absl::OkStatus();
-    };
-    Co<absl::Status> co = body(polls);
-    for (int i = 0; i < polls; ++i) EXPECT_TRUE(PollOnce(co).IsPending());
-    EXPECT_TRUE(absl::IsAborted(*PollOnce(co)));
+    ExpectAborted(AbortedIfThrown(After<Unspeakable>(polls, Unspeakable())),
+                  polls);
   }
 }
 

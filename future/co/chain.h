@@ -32,7 +32,7 @@
 //   the frame or its child runs         `run`, the poll that runs the frame
 //   it is suspended in an await         `awaiter`
 //   it has finished with an exception   `exception`
-//   otherwise                           nothing
+//   otherwise                           nothing that is read
 //
 // The second word, `link`, is a pointer with the state of the frame in the low
 // bits. In a child, the pointer is the parent. In a root, it is one of these:

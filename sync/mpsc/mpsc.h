@@ -47,7 +47,8 @@
 // # Cost
 //
 // Sending, receiving and waiting do not allocate, except for blocks of 32
-// messages, which are reused. To send takes three atomic operations (two if
+// messages, which are reused. The first send allocates the first block. To send
+// takes three atomic operations (two if
 // unbounded), and to receive takes one (none if unbounded). If there is no
 // memory for a block, a send ends the program, because a claimed position in
 // the order cannot be given back.

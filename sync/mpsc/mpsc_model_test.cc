@@ -483,31 +483,29 @@ MODEL_TEST(Mpsc, TheLastSenderClosesBehindAllMessages, .spurious_failures = 0) {
   Require(BlockOn(channel.second.Receive()) == std::nullopt);
 }
 
-MODEL_TEST(Mpsc, TheEndShowsWhatCameBefore, .spurious_failures = 0) {
-  auto channel = UnboundedChannel<int>();
+void TestTheEndShowsWhatCameBefore(UnboundedSender<int> sender,
+                                   UnboundedReceiver<int> receiver) {
   model::Cell<int> done(0);
-  Thread other([&done, tx = std::optional(std::move(channel.first))]() mutable {
+  Thread other([&done, tx = std::optional(std::move(sender))]() mutable {
     done.Write() = 1;
     tx.reset();
   });
-  if (absl::IsCancelled(channel.second.TryReceive().status())) {
+  if (absl::IsCancelled(receiver.TryReceive().status())) {
     Require(done.Read() == 1);
   }
 }
 
+MODEL_TEST(Mpsc, TheEndShowsWhatCameBefore, .spurious_failures = 0) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  TestTheEndShowsWhatCameBefore(std::move(tx), std::move(rx));
+}
+
 MODEL_TEST(Mpsc, TheEndAfterAMessageShowsWhatCameBefore,
            .spurious_failures = 0) {
-  auto channel = UnboundedChannel<int>();
-  Require(channel.first.Send(1).ok());
-  Require(channel.second.TryReceive().ok());
-  model::Cell<int> done(0);
-  Thread other([&done, tx = std::optional(std::move(channel.first))]() mutable {
-    done.Write() = 1;
-    tx.reset();
-  });
-  if (absl::IsCancelled(channel.second.TryReceive().status())) {
-    Require(done.Read() == 1);
-  }
+  auto [tx, rx] = UnboundedChannel<int>();
+  Require(tx.Send(1).ok());
+  Require(rx.TryReceive().ok());
+  TestTheEndShowsWhatCameBefore(std::move(tx), std::move(rx));
 }
 
 // The last sender counts as destroyed even before it has notified the queue.

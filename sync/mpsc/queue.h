@@ -132,7 +132,8 @@ struct QueueBlock {
   Cell<Slot> slots[kBlockSlots];
 };
 
-// The members of a queue that senders change.
+// The members of a queue that senders change. The receiver changes `tail_`
+// once, when it closes.
 template <class T>
 class QueueTail {
  protected:
@@ -157,6 +158,8 @@ class Queue : private QueueTail<T>, public Gap {
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
       "the move constructor and the destructor of a message must not throw");
+  static_assert(sizeof(Gap) >= ABSL_CACHELINE_SIZE - 8,
+                "the gap must separate `block_tail_` from `head_block_`");
 
   using Block = QueueBlock<T>;
   using QueueTail<T>::tail_;

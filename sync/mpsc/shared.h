@@ -73,8 +73,8 @@ class Polled : public Core {
 // The shared state of a channel of `T`. `Core` is `Bounded` or `Unbounded`.
 //
 // The core is the gap of the queue: senders change the members before the core,
-// and the receiver changes the members after the core. The two sides change the
-// permits of a bounded core, which are on a third cache line.
+// and the receiver changes the members after the core. The word of the permits
+// of a bounded core, which both sides change, is on a third cache line.
 template <class T, class Core>
 class Shared : public Queue<T, Polled<Core>> {
  public:
