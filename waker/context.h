@@ -124,6 +124,11 @@ class Context {
   struct Poll {
     Poll() {}  // NOLINT(modernize-use-equals-default): has no generator yet
 
+    // Takes `units` of the budget, or those that are left.
+    void Spend(size_t units) {
+      budget -= static_cast<uint32_t>(std::min<size_t>(units, budget));
+    }
+
     uint32_t budget = kBudgetPerPoll;
     bool unconstrained = false;
     FastRand* rand = nullptr;
@@ -157,8 +162,7 @@ class [[nodiscard]] BudgetUnit {
   // each `kBytesPerUnit` of them, as long as any units are left.
   void MadeProgress(size_t bytes = 0) {
     if (poll_ == nullptr) return;
-    poll_->budget -= static_cast<uint32_t>(
-        std::min<size_t>(bytes / kBytesPerUnit, poll_->budget));
+    poll_->Spend(bytes / kBytesPerUnit);
     poll_ = nullptr;
   }
 
@@ -201,9 +205,7 @@ inline PollResult<BudgetUnit> PollProceed(Context& cx) {
 // progress that was made in any case, or after `HasBudget()`.
 inline void TakeUnitIfAny(Context& cx, size_t bytes = 0) {
   Context::Poll& poll = *cx.poll_;
-  if (poll.unconstrained) return;
-  poll.budget -= static_cast<uint32_t>(
-      std::min<size_t>(1 + bytes / kBytesPerUnit, poll.budget));
+  if (!poll.unconstrained) poll.Spend(1 + bytes / kBytesPerUnit);
 }
 
 // UnconstrainedScope
