@@ -103,11 +103,13 @@ class WorkerClock {
     // more.
     if (!is_run_ || hold_ != nullptr) return;
     hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock_);
+    // Relaxed: the unpark of the worker orders the store before `Release()`.
     has_hold_.store(true, std::memory_order_relaxed);
   }
 
   std::unique_ptr<Clock::AutoAdvanceHold> TakeHold()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Relaxed: at worst, the next park takes the lock in vain.
     has_hold_.store(false, std::memory_order_relaxed);
     return std::move(hold_);
   }

@@ -148,7 +148,8 @@ class JoinHandle {
     if (outcome.thrown != nullptr) [[unlikely]] {
       word_ = reinterpret_cast<uintptr_t>(outcome.thrown.release()) | kThrew;
     } else {
-      word_ = task->id << kKindBits | (outcome.cancelled ? kCancelled : kEnded);
+      word_ =
+          task->id << kKindBits | (outcome.cancelled ? kWasCancelled : kEnded);
     }
     task::DropHandleOfTaken(task);
     return result;
@@ -187,7 +188,8 @@ class JoinHandle {
   }
 
   // Returns the task's id, even after the result was taken or the task was
-  // detached. Returns 0 for a handle that was moved from.
+  // detached. Returns 0 for a handle from which another was constructed. A move
+  // assignment swaps the two handles.
   TaskId id() const {
     if (HasTask()) return task()->id;
     return kind() == kThrew ? thrown()->id : word_ >> kKindBits;
@@ -202,7 +204,7 @@ class JoinHandle {
   // Returns true if the result was taken and is `kCancelled` because the task
   // was aborted or its runtime was shut down, rather than because the task
   // itself returned `kCancelled`. Otherwise returns false.
-  bool was_cancelled() const { return kind() == kCancelled; }
+  bool was_cancelled() const { return kind() == kWasCancelled; }
 
   // Detaches the task, which continues to run. Drops the result, in this call
   // if the result is already there, and also drops the waker of the last poll.
@@ -219,15 +221,17 @@ class JoinHandle {
   // A handle takes a single word, because a program can have a million. The low
   // bits say what is in the other bits.
   static constexpr int kKindBits = 2;
-  static constexpr uintptr_t kTask = 0;       // the task
-  static constexpr uintptr_t kThrew = 1;      // a `ThrownTask`
-  static constexpr uintptr_t kEnded = 2;      // the id of the task
-  static constexpr uintptr_t kCancelled = 3;  // the id, if `was_cancelled()`
-  static_assert(alignof(task::Header) > 3 && alignof(task::ThrownTask) > 3);
+  static constexpr uintptr_t kKindMask = (uintptr_t{1} << kKindBits) - 1;
+  static constexpr uintptr_t kTask = 0;          // the task
+  static constexpr uintptr_t kThrew = 1;         // a `ThrownTask`
+  static constexpr uintptr_t kEnded = 2;         // the id of the task
+  static constexpr uintptr_t kWasCancelled = 3;  // the id of the task
+  static_assert(alignof(task::Header) > kKindMask &&
+                alignof(task::ThrownTask) > kKindMask);
   // No id comes near 2^62.
   static_assert(sizeof(uintptr_t) == sizeof(TaskId));
 
-  uintptr_t kind() const { return word_ & 3; }
+  uintptr_t kind() const { return word_ & kKindMask; }
   bool HasTask() const { return kind() == kTask; }
   // REQUIRES: `HasTask()`.
   task::Header* task() const { return reinterpret_cast<task::Header*>(word_); }
