@@ -6,6 +6,7 @@
     tools/bazel run //benchmarks:compare                    measures all groups, and writes the page of figures in docs/
     tools/bazel run //benchmarks:compare -- echo channels   measures two groups, and prints the figures
     tools/bazel run //benchmarks:compare -- --groups        lists the groups
+    tools/bazel run //benchmarks:compare -- --update echo   measures a group again, and puts its figures into the page
 
 Builds Rouse's programs with --config=lto, and the peers' programs with peers/build.sh. Runs the programs in turn, in
 rounds, and prints medians, quartiles and ratios to Rouse's median. Prints no ratio if quartiles overlap.
@@ -16,7 +17,6 @@ peers' programs. --from makes the page from this file again.
 
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -30,6 +30,7 @@ import machine
 import noise
 import page
 import plan
+import results as results_file
 import run
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -89,6 +90,8 @@ def parse_arguments(arguments):
                         help="also run a program of yours, such as another version of rouse_bench; can be repeated")
     parser.add_argument("--output", type=_user_path, metavar="PAGE",
                         help="the page to write; by default the page in docs/ if all groups are measured, else none")
+    parser.add_argument("--update", action="store_true",
+                        help="put the figures of these groups into the page, which keeps the figures of other groups")
     parser.add_argument("--from", dest="results", type=_user_path, metavar="RESULTS",
                         help="measure nothing, and write the page from a file of results")
     return parser.parse_args(arguments)
@@ -188,8 +191,7 @@ def measure(options, groups, save):
     print(f"{rounds} rounds of {len(groups)} groups take about {minutes:.0f} minutes; leave the machine alone",
           file=sys.stderr, flush=True)
     measurement = run.Measurement(groups, programs, seconds, server_seconds)
-    results = {
-        "format": page.FORMAT,
+    conditions = {
         "date": datetime.date.today().isoformat(),
         "command": shlex.join(["tools/bazel", "run", "//benchmarks:compare",
                                *(["--"] if sys.argv[1:] else []), *sys.argv[1:]]),
@@ -201,27 +203,17 @@ def measure(options, groups, save):
     for number in range(rounds):
         progress.round(number)
         measurement.run_round(number, progress.run)
-        results["noise"] = measurement.watch.report()
-        results["groups"] = measurement.results()
+        results = results_file.of_run(dict(conditions, noise=measurement.watch.report()), measurement.results())
         save(results)
     progress.finish()
     return results
 
 
-def read(path):
-    """Returns the results in a file."""
+def _read(path, option):
     try:
-        results = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        sys.exit(f"compare: --from {path}: {error}")
-    if not isinstance(results, dict) or results.get("format") != page.FORMAT:
-        sys.exit(f"compare: --from {path}: this file has no results of this version of compare; measure again")
-    return results
-
-
-def write_json(results, path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return results_file.read(path)
+    except results_file.Unreadable as error:
+        sys.exit(f"compare: {option} {path}: {error}")
 
 
 def write_page(results, path):
@@ -232,7 +224,7 @@ def write_page(results, path):
         chart.unlink()
     for name, chart in page.charts(results).items():
         (folder / f"{name}.svg").write_text(chart, encoding="utf-8")
-    write_json(results, folder / "results.json")
+    results_file.write(results, folder / "results.json")
     path.write_text(page.markdown(results, folder.name), encoding="utf-8")
     print(f"wrote {path}, and the charts and results.json in {folder}")
 
@@ -244,23 +236,30 @@ def main():
         print("\n".join(f"{group.name:{width}}  {group.title}" for group in plan.GROUPS))
         return
     if options.results:
-        write_page(read(options.results), options.output or PAGE)
+        write_page(_read(options.results, "--from"), options.output or PAGE)
         return
+    if options.update and not options.group:
+        sys.exit("compare: --update: name the groups to measure again; without groups and --update, all are measured")
     groups = options.group or list(plan.GROUPS)
     output = options.output
-    if output is None and not options.group and not options.quick:
+    if output is None and (options.update or not options.group) and not options.quick:
         output = PAGE
     if output is not None and output.suffix != ".md":
         sys.exit(f"compare: --output {output}: the name of a page ends in .md")
+    before = None
+    if options.update:
+        if output is None:
+            sys.exit("compare: --update needs --output with --quick, because coarse figures do not belong on the page")
+        before = _read(output.with_suffix("") / "results.json", "--update")
     if not options.no_build:
         _build()
-    saved = output.with_suffix("") / "results.json" if output else PEERS.parent / "results.json"
-    results = measure(options, groups, lambda so_far: write_json(so_far, saved))
+    saved = output.with_suffix("") / "results.json" if output and not before else PEERS.parent / "results.json"
+    results = measure(options, groups, lambda so_far: results_file.write(so_far, saved))
     print(page.terminal(results))
-    if not noise.is_quiet(results["noise"]):
+    if not noise.is_quiet(results["runs"][0]["noise"]):
         print("compare: the machine was not quiet, as the last lines say; measure again", file=sys.stderr)
     if output:
-        write_page(results, output)
+        write_page(results_file.updated(before, results) if before else results, output)
     else:
         print(f"the results are in {saved}")
     missing = [failure["workload"] for group in results["groups"] for failure in group["failures"]

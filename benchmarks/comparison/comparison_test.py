@@ -24,21 +24,24 @@ import compare
 import noise
 import page
 import plan
+import results as results_file
 import run
 import summary
 from summary import Summary
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-RESULTS = {
-    "format": page.FORMAT,
+CONDITIONS = {
     "date": "2026-01-31",
     "command": "tools/bazel run //benchmarks:compare",
     "machine": {"cpu": "Abacus 9", "cores": 2, "kernel": "Linux 6.1"},
     "versions": {"Rouse": "0123456789", "clang": "19.1.7", "Tokio": "1.24.2"},
     "settings": {"rounds": 3, "seconds": 0.6, "server_seconds": 1.5},
     "noise": {"median_cores": 0.01, "max_cores": 0.3, "disturbed_runs": 1, "runs": 50},
-    "groups": [
+}
+RESULTS = results_file.of_run(
+    CONDITIONS,
+    [
         {
             "name": "fork_join",
             "rows": [
@@ -59,7 +62,7 @@ RESULTS = {
             "failures": [],
         },
     ],
-}
+)
 
 
 class ParseTest(unittest.TestCase):
@@ -244,12 +247,45 @@ class PageTest(unittest.TestCase):
                       "    Rouse                101         100         102\n"
                       "    Tokio                202         201         203  2.00×\n"
                       "    Asio                 100        95.0         105  no difference shown\n", text)
-        self.assertTrue(text.endswith(noise.describe(RESULTS["noise"])))
+        self.assertTrue(text.endswith(noise.describe(CONDITIONS["noise"])))
 
     def test_a_group_that_is_no_longer_planned_is_shown(self):
         results = copy.deepcopy(RESULTS)
         results["groups"][0]["name"] = "past"
         self.assertIn("## past\n\n![Bar chart of the group past](charts/past.svg)\n", page.markdown(results, "charts"))
+
+
+class ResultsTest(unittest.TestCase):
+
+    def setUp(self):
+        later = dict(CONDITIONS, date="2026-02-28")
+        self.echo = {"name": "echo", "rows": [{"name": "echo_64:rate", "unit": "req/s", "values": {"rouse": [70000]}}],
+                     "failures": []}
+        self.results = results_file.updated(RESULTS, results_file.of_run(later, [self.echo]))
+
+    def test_an_update_replaces_the_measured_groups(self):
+        self.assertEqual([RESULTS["groups"][0], self.echo], self.results["groups"])
+        self.assertEqual([("2026-01-31", ["fork_join"]), ("2026-02-28", ["echo"])],
+                         [(run["date"], run["groups"]) for run in self.results["runs"]])
+
+    def test_an_update_of_every_group_leaves_one_run(self):
+        self.assertEqual(RESULTS, results_file.updated(self.results, RESULTS))
+
+    def test_an_update_can_add_a_group(self):
+        scheduler = dict(self.echo, name="scheduler")
+        results = results_file.updated(RESULTS, results_file.of_run(CONDITIONS, [scheduler]))
+        self.assertEqual(["scheduler", "fork_join", "echo"], [group["name"] for group in results["groups"]])
+
+    def test_an_update_leaves_its_arguments_alone(self):
+        before = copy.deepcopy(RESULTS)
+        results_file.updated(RESULTS, results_file.of_run(CONDITIONS, [self.echo]))
+        self.assertEqual(before, RESULTS)
+
+    def test_the_page_says_which_run_measured_a_group(self):
+        text = page.markdown(self.results, "charts")
+        for name, date in (("fork_join", "2026-01-31"), ("echo", "2026-02-28")):
+            self.assertIn(f"\nThe run that measured `{name}`:\n\n| | |\n|---|---|\n| Date | {date} |\n", text)
+        self.assertNotIn("The run that measured", page.markdown(RESULTS, "charts"))
 
 
 class NoiseTest(unittest.TestCase):
@@ -425,6 +461,9 @@ class CommandLineTest(unittest.TestCase):
             (["--add", "tokio=x_bench"], "tokio is the name of a program that is compared; choose another"),
             (["--add", "mine=tool"], "the name of the binary must end in _bench, _echo or _stream"),
             (["--add", "mine=my_bench"], "my_bench does not exist"),
+            (["--update"], "--update: name the groups to measure again"),
+            (["--update", "--quick", "echo"], "--update needs --output with --quick"),
+            (["--update", "--output", "none.md", "echo"], "--update none/results.json: [Errno 2] No such file"),
             (["--from", "none.json"], "none.json: [Errno 2] No such file or directory"),
             (["--from", "other.json"], "this file has no results of this version of compare; measure again"),
             (["--output", "page.html", "--no-build"], "page.html: the name of a page ends in .md"),

@@ -10,8 +10,6 @@ import noise
 import plan
 import summary
 
-FORMAT = 1  # of the results file
-
 UNITS = {
     "ns/op": "ns for each operation",
     "ns/task": "ns for each task",
@@ -48,7 +46,8 @@ READING = f"""\
 ## How to read the figures
 
 - All figures of a group are from one run. The programs ran in turn, in rounds, and another program began in each round,
-  so that a disturbance affects all programs alike. Figures of different runs or machines cannot be compared.
+  so that a disturbance affects all programs alike. Figures of different runs or machines cannot be compared; the
+  conditions below say which run measured a group.
 - A figure is the median of the rounds. The range in parentheses, and the line on each bar, reach from the lower to the
   upper quartile.
 - The ratio is the program's median divided by Rouse's median. Above 1, the other program needs more time or memory than
@@ -205,21 +204,30 @@ def _overview(results):
     return "## Overview\n\nThe number of figures in the charts below:\n\n" + "\n".join(lines)
 
 
-def _conditions(results):
-    machine, settings = results["machine"], results["settings"]
+def _table_of_run(run):
+    machine, settings = run["machine"], run["settings"]
     rows = [
-        ("Date", results["date"]),
-        ("Rouse", results["versions"]["Rouse"]),
-        ("Versions", ", ".join(f"{name} {version}" for name, version in results["versions"].items()
-                               if name != "Rouse")),
+        ("Date", run["date"]),
+        ("Rouse", run["versions"]["Rouse"]),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items() if name != "Rouse")),
         ("CPU", f"{machine['cpu']}; {machine['cores']} cores"),
         ("Kernel", machine["kernel"]),
         ("Rounds", f"{settings['rounds']}, each of {settings['seconds']} s for a workload and "
                    f"{settings['server_seconds']} s for a server"),
-        ("Command", f"`{results['command']}`"),
+        ("Command", f"`{run['command']}`"),
     ]
     table = "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
-    return f"## Conditions\n\n{table}\n\n{_wrapped(noise.describe(results['noise']))}"
+    return f"{table}\n\n{_wrapped(noise.describe(run['noise']))}"
+
+
+def _conditions(results):
+    runs = results["runs"]
+    parts = ["## Conditions"]
+    for run in runs:
+        if len(runs) > 1:
+            parts.append(_wrapped(f"The run that measured {', '.join(f'`{name}`' for name in run['groups'])}:"))
+        parts.append(_table_of_run(run))
+    return "\n\n".join(parts)
 
 
 def markdown(results, folder):
@@ -249,5 +257,5 @@ def terminal(results):
         lines += [f"  {label(failure['program'])}, {failure['workload']}: {failure['reason']}"
                   for failure in measured["failures"]]
     lines += ["", "The columns are the median, the lower and the upper quartile, and the ratio to Rouse's median.",
-              noise.describe(results["noise"])]
+              *(noise.describe(run["noise"]) for run in results["runs"])]
     return "\n".join(lines)
