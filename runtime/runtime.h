@@ -251,10 +251,16 @@ class Builder {
   // starts at a fixed instant, runs are identical.
   Builder& Seed(uint64_t seed);
 
-  // Sets whether a task woken by another task runs right after the waking task,
-  // ahead of tasks that have waited longer; at most three times in a row. The
-  // slot is on by default in a multi-thread runtime, because the data that was
-  // passed on is still in the processor's cache.
+  // Sets whether tasks run in an order that uses the processor's cache best. If
+  // on, a task woken by another task runs right after the waking task, ahead of
+  // tasks that have waited longer, but at most three times in a row; and of the
+  // tasks that have never been polled, the newest runs first. If off, tasks run
+  // in the order in which they were spawned and woken.
+  //
+  // On by default in a multi-thread runtime, and off in a current-thread
+  // runtime, whose programs may rely on the order. Switch it on if tasks of a
+  // current-thread runtime spawn trees of tasks: fewer tasks are then begun at
+  // once, and a tree of a million tasks is done in about a fifth of the time.
   Builder& LifoSlot(bool on);
 
   // Sets after how many polls a worker checks for I/O and timers even if tasks
