@@ -18,6 +18,7 @@
 #include <exception>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "rouse/base/exceptions.h"
 
 namespace rouse {
@@ -35,7 +36,7 @@ class FirstException {
   // Calls `f`, and keeps the exception of `f` unless an earlier exception is
   // kept.
   template <class F>
-  void Catch(F&& f) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Catch(F&& f) {
     ROUSE_TRY { std::forward<F>(f)(); }
     ROUSE_CATCH_ALL {
       if (exception_ == nullptr) exception_ = std::current_exception();

@@ -3,16 +3,19 @@
 
 #include "rouse/reactor/slot/readiness_word.h"
 
+#include <atomic>
 #include <cstdint>
 
 #ifdef ROUSE_MODEL
 #include <limits>
 #endif
 
+#include "absl/base/optimization.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/futex.h"
 #include "rouse/base/lock/spin_hint.h"
+#include "rouse/reactor/ready.h"
 
 namespace rouse::reactor::internal {
 namespace {
@@ -44,6 +47,20 @@ uint64_t ReadinessWord::AwaitUnlocked() const {
       FutexWait(nobody_wakes, 0, kSleep);
     }
   }
+}
+
+void ReadinessWord::LowerChanged(Direction direction, uint64_t seen,
+                                 Ready keep) {
+  // Relaxed, here and below: as in `Lower()`.
+  uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
+    if (((word ^ seen) & TickOf(direction)) != 0) return;
+    // `keep` names states that may look used up, but are not.
+    if (!(ReadyOf(word) & keep).IsEmpty()) return;
+  } while (!word_.compare_exchange_weak(word, word & ~UsedBy(direction),
+                                        std::memory_order_relaxed,
+                                        std::memory_order_relaxed));
 }
 
 }  // namespace rouse::reactor::internal

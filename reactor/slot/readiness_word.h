@@ -78,8 +78,16 @@ class ABSL_LOCKABLE ReadinessWord {
 
   // Returns the waiter bits of the directions that `ready` concerns.
   static constexpr uint64_t WaitersOf(Ready ready) {
-    return (Concerns(Direction::kRead, ready) * WaitersOf(Direction::kRead)) |
-           (Concerns(Direction::kWrite, ready) * WaitersOf(Direction::kWrite));
+    return WaitersOf(ReportOf(ready));
+  }
+
+  // Returns the waiter bits of the directions whose edges are raised in `word`.
+  static constexpr uint64_t WaitersOf(uint64_t word) {
+    constexpr uint64_t kRead = WaitersOf(Direction::kRead);
+    static_assert(kRead == EdgeOf(Direction::kRead) << 4);
+    constexpr uint64_t kEdges =
+        EdgeOf(Direction::kRead) | EdgeOf(Direction::kWrite);
+    return (word & kEdges) << 4;
   }
 
   // Acquire pairs with the releases of `Post()` and `Unlock()`.
@@ -90,14 +98,14 @@ class ABSL_LOCKABLE ReadinessWord {
   void Lower(Direction direction, uint64_t seen, Ready keep);
 
   // Reports `ready`, if `is_current()` says that the slot still belongs to the
-  // source of the report. Returns whether a waiter may exist; in this case the
-  // caller holds the lock.
+  // source of the report. If a waiter may exist, takes the lock and returns the
+  // word; otherwise returns 0.
   //
   // `is_current()` must only read data that changes only under the lock, and
   // only together with a tick. If the word did not change between the load and
   // the exchange, the answer was therefore still true at the exchange.
   template <class IsCurrent>
-  bool Post(Ready ready, IsCurrent is_current)
+  uint64_t Post(Ready ready, IsCurrent is_current)
       ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
 
   // Returns the word, which only the caller changes from now on.
@@ -118,7 +126,7 @@ class ABSL_LOCKABLE ReadinessWord {
   // Returns `word` with the tick of each direction advanced and everything else
   // cleared: the word of a source that was deregistered.
   static constexpr uint64_t Forgotten(uint64_t word) {
-    return (word + kReadTick + kWriteTick) & (~uint64_t{0} << kReadTickShift);
+    return (word + kReadTick + kWriteTick) & kTicks;
   }
 
  private:
@@ -131,6 +139,8 @@ class ABSL_LOCKABLE ReadinessWord {
   // One event more.
   static constexpr uint64_t kReadTick = uint64_t{1} << kReadTickShift;
   static constexpr uint64_t kWriteTick = uint64_t{1} << kWriteTickShift;
+  // The bits of both ticks.
+  static constexpr uint64_t kTicks = ~uint64_t{0} << kReadTickShift;
 
   // Returns the bits of the tick of `direction`.
   static constexpr uint64_t TickOf(Direction direction) {
@@ -138,11 +148,40 @@ class ABSL_LOCKABLE ReadinessWord {
     return direction == Direction::kRead ? kTick << kReadTickShift
                                          : kTick << kWriteTickShift;
   }
-  // Returns 1 if `ready` concerns `direction`, else 0. A number, because every
-  // event asks, and must not branch.
-  static constexpr uint64_t Concerns(Direction direction, Ready ready) {
-    return Concerning(direction, ready).IsEmpty() ? 0 : 1;
+  // Returns what an event of `ready` does to a word: the bits to set, and the
+  // ticks to add.
+  static constexpr uint64_t ReportOf(Ready ready) {
+    uint64_t report = ready.bits();
+    if (!Concerning(Direction::kRead, ready).IsEmpty()) {
+      report |= EdgeOf(Direction::kRead) | kReadTick;
+    }
+    if (!Concerning(Direction::kWrite, ready).IsEmpty()) {
+      report |= EdgeOf(Direction::kWrite) | kWriteTick;
+    }
+    return report;
   }
+  // `ReportOf()` of every `Ready`, because every event asks.
+  struct Reports {
+    constexpr Reports() {
+      for (unsigned i = 0; i <= kReadyMask; ++i) {
+        of[i] = ReportOf(Ready::FromBits(static_cast<uint8_t>(i)));
+      }
+    }
+    uint64_t of[kReadyMask + 1] = {};
+  };
+  static const Reports kReports;
+
+  // Returns the bits that an attempt in `direction` uses up.
+  static constexpr uint64_t UsedBy(Direction direction) {
+    return EdgeOf(direction) |
+           (direction == Direction::kRead
+                ? (Ready::kReadable | Ready::kPriority).bits()
+                : Ready::kWritable.bits());
+  }
+
+  // Does what `Lower()` does, for a word that may have changed since `seen`.
+  ABSL_ATTRIBUTE_NOINLINE void LowerChanged(Direction direction, uint64_t seen,
+                                            Ready keep);
 
   // Waits until the lock bit is clear, and returns the word seen then.
   ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD uint64_t AwaitUnlocked() const;
@@ -150,29 +189,27 @@ class ABSL_LOCKABLE ReadinessWord {
   Atomic<uint64_t> word_{0};
 };
 
+inline constexpr ReadinessWord::Reports ReadinessWord::kReports{};
+
 template <class IsCurrent>
-bool ReadinessWord::Post(Ready ready,
-                         IsCurrent is_current) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  const uint64_t read = Concerns(Direction::kRead, ready);
-  const uint64_t write = Concerns(Direction::kWrite, ready);
-  const uint64_t raised = ready.bits() | read * EdgeOf(Direction::kRead) |
-                          write * EdgeOf(Direction::kWrite);
-  const uint64_t waiters = WaitersOf(ready);
+uint64_t ReadinessWord::Post(Ready ready, IsCurrent is_current)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const uint64_t report = kReports.of[ready.bits()];
+  const uint64_t waiters = WaitersOf(report);
   // Acquire pairs with the release of `Unlock()`: the data that `is_current()`
   // reads is not older than the word.
   uint64_t word = Load();
   for (;;) {
     if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
-    if (!is_current()) return false;
-    uint64_t next = (word + read * kReadTick + write * kWriteTick) | raised;
-    const bool wanted = (word & waiters) != 0;
-    if (wanted) next |= kLock;
+    if (!is_current()) return 0;
+    uint64_t next = (word + (report & kTicks)) | (report & ~kTicks);
+    if ((word & waiters) != 0) next |= kLock;
     // Release pairs with the acquire of `Load()`: a thread that finds the edge
     // also finds the cause of the edge. Acquire pairs with the release of
     // `Unlock()`, which wrote the waiter bits.
     if (word_.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
-      return wanted;
+      return (next & kLock) != 0 ? next : 0;
     }
   }
 }
@@ -191,22 +228,17 @@ inline uint64_t ReadinessWord::Lock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 inline void ReadinessWord::Lower(Direction direction, uint64_t seen,
                                  Ready keep) {
-  // The bits that the attempt has used up. `keep` names states that may look
-  // used up, but are not.
-  const uint64_t used =
-      EdgeOf(direction) | (direction == Direction::kRead
-                               ? (Ready::kReadable | Ready::kPriority).bits()
-                               : Ready::kWritable.bits());
-  // Relaxed, here and below: the attempt passed no memory on, and the exchange
-  // continues the release sequence of the thread that raised the edge.
-  uint64_t word = word_.load(std::memory_order_relaxed);
-  do {
-    if (ABSL_PREDICT_FALSE((word & kLock) != 0)) word = AwaitUnlocked();
-    if (((word ^ seen) & TickOf(direction)) != 0) return;
-    if (!(ReadyOf(word) & keep).IsEmpty()) return;
-  } while (!word_.compare_exchange_weak(word, word & ~used,
-                                        std::memory_order_relaxed,
-                                        std::memory_order_relaxed));
+  // The usual case: nothing has changed since `seen`.
+  uint64_t word = seen;
+  if (ABSL_PREDICT_TRUE((seen & (kLock | keep.bits())) == 0) &&
+      // Relaxed: the attempt passed no memory on, and the exchange continues
+      // the release sequence of the thread that raised the edge.
+      ABSL_PREDICT_TRUE(word_.compare_exchange_strong(
+          word, seen & ~UsedBy(direction), std::memory_order_relaxed,
+          std::memory_order_relaxed))) {
+    return;
+  }
+  LowerChanged(direction, seen, keep);
 }
 
 }  // namespace rouse::reactor::internal

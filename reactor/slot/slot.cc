@@ -4,12 +4,10 @@
 #include "rouse/reactor/slot/slot.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "absl/base/optimization.h"
-#include "rouse/base/intrusive_list.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/ready.h"
@@ -41,55 +39,36 @@ namespace {
 constexpr Ready kEverything =
     Ready::kReadable | Ready::kWritable | Ready::kError;
 
-// Returns whether an edge is raised, or no further edge will come.
-bool IsSettled(uint64_t word, Direction direction) {
-  return (word &
-          (ReadinessWord::EdgeOf(direction) | ReadinessWord::kShutdown)) != 0;
-}
-
-size_t IndexOf(Direction direction) { return static_cast<size_t>(direction); }
-
 }  // namespace
 
-// The waker is cloned before the lock is taken, and a replaced waker is dropped
-// after the unlock, because both run foreign code.
-template <Direction kDirection>
-uint64_t Slot::WaitFor(const Waker& waker, Waiter& waiter) {
-  // Acquire pairs with the release by which the reactor gives up the waiter.
-  const uintptr_t before = waiter.state_.load(std::memory_order_acquire);
-  if (ABSL_PREDICT_FALSE((before & Waiter::kQueued) != 0 &&
-                         Waiter::SlotOf(before) != this)) {
-    waiter.Forget();
-  }
-  Waker clone = waker.Clone();
-
-  const uint64_t word = word_.Lock();
-  if (MutableCondition(IsSettled(word, kDirection))) {
+// A replaced waker is dropped after the unlock, because that runs foreign code.
+uint64_t Slot::WaitAgain(Direction direction, const Waker& waker,
+                         Waiter& waiter) {
+  // Relaxed, here and below: the caller has acquired, and a queued waiter
+  // belongs to the holder of the lock.
+  const uintptr_t queued_here = Waiter::StateOf(this, direction);
+  if (waiter.state_.load(std::memory_order_relaxed) == queued_here) {
+    Waker clone = waker.Clone();
+    const uint64_t word = word_.Lock();
+    // An event may have removed the waiter first.
+    if (waiter.state_.load(std::memory_order_relaxed) == queued_here &&
+        !IsSettled(word, direction)) {
+      const Waker replaced(
+          std::exchange(waiter.waker_.Write(), std::move(clone).Release()));
+      word_.Unlock(word);
+      return 0;
+    }
     word_.Unlock(word);
-    return word;
   }
-  Waker replaced;
-  // Relaxed, here and below: ordered by the lock. A queued waiter belongs to
-  // the holder of the lock.
-  if (ABSL_PREDICT_FALSE((waiter.state_.load(std::memory_order_relaxed) &
-                          Waiter::kQueued) != 0)) {
-    replaced = Waker(waiter.waker_.Read());
-  } else {
-    waiters_.Write().PushBack(&waiter);
-  }
-  waiter.waker_.Write() = std::move(clone).Release();
-  waiter.state_.store(
-      reinterpret_cast<uintptr_t>(this) | Waiter::kQueued |
-          (kDirection == Direction::kWrite ? Waiter::kToWrite : 0),
-      std::memory_order_relaxed);
-  word_.Unlock(word | ReadinessWord::WaitersOf(kDirection));
-  return 0;
+  waiter.Forget();
+  return Wait(direction, waker, &waiter);
 }
 
-template uint64_t Slot::WaitFor<Direction::kRead>(const Waker& waker,
-                                                  Waiter& waiter);
-template uint64_t Slot::WaitFor<Direction::kWrite>(const Waker& waker,
-                                                   Waiter& waiter);
+uint64_t Slot::UnlockAndDrop(uint64_t word, const Waiter& waiter) {
+  word_.Unlock(word);
+  Waker(waiter.waker_.Read()).Reset();
+  return word;
+}
 
 uint64_t Slot::WaitWithoutWaiter(Direction direction, const Waker& waker) {
   Waker clone = waker.Clone();
@@ -98,7 +77,7 @@ uint64_t Slot::WaitWithoutWaiter(Direction direction, const Waker& waker) {
     word_.Unlock(word);
     return word;
   }
-  std::swap(wakers_[IndexOf(direction)].Write(), clone);
+  std::swap(lines_[IndexOf(direction)].Write().latest, clone);
   word_.Unlock(word | ReadinessWord::WaitersOf(direction));
   return 0;
 }
@@ -109,9 +88,8 @@ void Slot::Forget(Waiter& waiter) {
   const uintptr_t state = waiter.state_.load(std::memory_order_relaxed);
   // An event may have removed the waiter first.
   if ((state & Waiter::kQueued) != 0) {
-    // The neighbours of the waiter change too, in whatever list they are.
-    waiters_.Write();
-    waiter.Unlink();
+    // The neighbors of the waiter change too, in whatever ring they are.
+    waiter.Unlink(lines_[IndexOf(Waiter::DirectionOf(state))].Write().first);
     forgotten = Waker(waiter.waker_.Read());
     waiter.state_.store(state & ~Waiter::kQueued, std::memory_order_relaxed);
   }
@@ -121,72 +99,44 @@ void Slot::Forget(Waiter& waiter) {
   forgotten.Reset();
 }
 
-// Removes a waiter, and adds its waker to `woken`.
-void Slot::Take(Waiter* waiter, WakeBatch& woken) {
-  // Release pairs with the acquire of the waiter's owner, who owns the waiter
-  // from there on: the waiter may be destroyed before the next line.
-  ROUSE_MUTABLE_ORDER(
-      woken.Push(Waker(waiter->waker_.Read())),
-      waiter->state_.store(
-          waiter->state_.load(std::memory_order_relaxed) & ~Waiter::kQueued,
-          std::memory_order_release));
-}
-
 bool Slot::TakeWaiters(Ready ready, WakeBatch& woken) {
+  // All waiters to be woken move to a ring of their own, of which `end` is the
+  // end, so that the loop ends even if woken tasks wait again at once. The
+  // waiters in that ring are still queued, and can be forgotten while the lock
+  // is free.
+  Waiter end;
+  Waiter* ring = nullptr;
+  end.Link(ring);
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     if (Concerning(direction, ready).IsEmpty()) continue;
-    Waker& waker = wakers_[IndexOf(direction)].Write();
-    if (!waker.IsNoop()) woken.Push(std::move(waker));
+    Line& line = lines_[IndexOf(direction)].Write();
+    if (!line.latest.IsNoop()) woken.Push(std::move(line.latest));
+    if (line.first == nullptr) continue;
+    end.LinkBefore(*std::exchange(line.first, nullptr));
   }
-  bool has_others = false;
-  waiters_.Write().ForEach([&](Waiter* waiter) {
-    if (!waiter->IsConcernedBy(ready)) return;
+  bool unlocked = false;
+  while (!end.IsAlone()) {
     if (woken.IsFull()) {
-      has_others = true;
-      return;
+      word_.Unlock(word_.Held());
+      woken.WakeAll();
+      word_.Lock();
+      unlocked = true;
+      continue;
     }
-    waiter->Unlink();
-    Take(waiter, woken);
-  });
-  if (ABSL_PREDICT_FALSE(has_others)) TakeOtherWaiters(ready, woken);
-  return has_others;
+    Waiter& waiter = *end.next_;
+    waiter.Unlink(ring);
+    woken.Push(Waker(Take(waiter)));
+  }
+  return unlocked;
 }
 
-void Slot::TakeOtherWaiters(Ready ready, WakeBatch& woken) {
-  // The waiters are moved to a separate list so that the loop ends even if
-  // woken tasks wait again at once. They are still queued, and can be forgotten
-  // while the lock is free.
-  IntrusiveList<Waiter> others;
-  waiters_.Write().ForEach([&](Waiter* waiter) {
-    if (!waiter->IsConcernedBy(ready)) return;
-    waiter->Unlink();
-    others.PushBack(waiter);
-  });
-  do {
-    word_.Unlock(word_.Held());
-    woken.WakeAll();
-    word_.Lock();
-    while (!woken.IsFull()) {
-      Waiter* waiter = others.PopFront();
-      if (waiter == nullptr) break;
-      Take(waiter, woken);
-    }
-  } while (!others.IsEmpty());
-}
-
-void Slot::Post(uint32_t generation, Ready ready, WakeBatch& woken) {
-  woken.MakeRoom(2);
-  const auto is_current = [this, generation] {
-    // Relaxed: ordered by the word, see `ReadinessWord::Post()`.
-    return MutableCondition(generation_.load(std::memory_order_relaxed) ==
-                            generation);
-  };
-  if (!word_.Post(ready, is_current)) return;
+void Slot::WakeSeveral(Ready ready, WakeBatch& woken) {
   const bool unlocked = TakeWaiters(ready, woken);
   // All concerned waiters have been taken, unless new ones came meanwhile.
   word_.Unlock(
       word_.Held() &
       ~(MutableCondition(unlocked) ? 0 : ReadinessWord::WaitersOf(ready)));
+  woken.WakeAll();
 }
 
 void Slot::Shutdown(WakeBatch& woken) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <optional>
 #include <stdexcept>
@@ -177,6 +178,56 @@ TEST_F(SlotTest, DestroyedWaiterLeavesTheOthers) {
   Post(Ready::kReadable);
   EXPECT_EQ(task_.wakes(), 2);
   EXPECT_EQ(other_.wakes(), 0);
+}
+
+TEST_F(SlotTest, WaitersCanBeDestroyedInAnyOrder) {
+  for (int survivor = 0; survivor < 3; ++survivor) {
+    SCOPED_TRACE(survivor);
+    std::list<Waiter> waiters(3);
+    std::list<Waiter>::iterator staying;
+    int index = 0;
+    for (auto waiter = waiters.begin(); waiter != waiters.end(); ++waiter) {
+      const bool stays = index++ == survivor;
+      if (stays) staying = waiter;
+      ASSERT_TRUE(Wait(Direction::kWrite, stays ? task_ : other_, &*waiter));
+    }
+    waiters.erase(waiters.begin(), staying);
+    waiters.erase(std::next(staying), waiters.end());
+    EXPECT_EQ(other_.live(), 0);
+    Post(Ready::kWritable);
+    EXPECT_EQ(task_.wakes(), survivor + 1);
+    EXPECT_EQ(other_.wakes(), 0);
+    Lower(Direction::kWrite);
+  }
+}
+
+TEST_F(SlotTest, AWaiterCanChangeItsDirection) {
+  Waiter waiter, reader;
+  ASSERT_TRUE(Wait(Direction::kRead, task_, &waiter));
+  ASSERT_TRUE(Wait(Direction::kRead, other_, &reader));
+  ASSERT_TRUE(Wait(Direction::kWrite, task_, &waiter));
+  EXPECT_EQ(task_.live(), 1);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 0);
+  EXPECT_EQ(other_.wakes(), 1);
+  Post(Ready::kWritable);
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+// A waker is called without the lock, even if it is the only one.
+TEST_F(SlotTest, AWakerCanUseTheSlot) {
+  std::optional<Waiter> waiter(std::in_place);
+  bool waits = false;
+  const Waker again = Waker::FromCallable([&] {
+    waiter.emplace();
+    Lower(Direction::kRead);
+    waits = Wait(Direction::kRead, task_, &*waiter);
+  });
+  slot_.Wait(Direction::kRead, again, &*waiter);
+  Post(Ready::kReadable);
+  EXPECT_TRUE(waits);
+  Post(Ready::kReadable);
+  EXPECT_EQ(task_.wakes(), 1);
 }
 
 TEST_F(SlotTest, AWaiterThatWaitsAgainWakesItsLatestTask) {

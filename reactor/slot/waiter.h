@@ -24,7 +24,6 @@
 
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
-#include "rouse/base/intrusive_list.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/waker/waker.h"
 
@@ -40,7 +39,7 @@ class Slot;
 // ends the wait; afterwards only a wake that has already begun can still
 // arrive. Must be used by one thread at a time, and must not outlive the
 // `Registration` at which it waits.
-class Waiter : private IntrusiveListNode<> {
+class Waiter {
  public:
   Waiter() = default;
 
@@ -57,7 +56,6 @@ class Waiter : private IntrusiveListNode<> {
 
  private:
   friend class internal::Slot;
-  friend class IntrusiveList<Waiter>;
 
   // `state_` is the slot at which the waiter waits or has last waited, or 0.
   // The bits that are free because of a slot's alignment are:
@@ -67,20 +65,46 @@ class Waiter : private IntrusiveListNode<> {
   static internal::Slot* SlotOf(uintptr_t state) {
     return reinterpret_cast<internal::Slot*>(state & ~(kQueued | kToWrite));
   }
+  // Returns the state of a waiter that waits at `slot`.
+  static uintptr_t StateOf(internal::Slot* slot, Direction direction) {
+    return reinterpret_cast<uintptr_t>(slot) | kQueued |
+           (direction == Direction::kWrite ? kToWrite : 0);
+  }
   static Direction DirectionOf(uintptr_t state) {
     return (state & kToWrite) != 0 ? Direction::kWrite : Direction::kRead;
   }
 
-  // Returns whether an event of `ready` wakes the waiter. The caller holds the
-  // slot's lock.
-  bool IsConcernedBy(Ready ready) const {
-    // Relaxed: written under the lock.
-    return !Concerning(DirectionOf(state_.load(std::memory_order_relaxed)),
-                       ready)
-                .IsEmpty();
+  void Forget();
+
+  // Joins the ring of which `first` is the first waiter, or null if the ring is
+  // empty. The waiter becomes the last.
+  void Link(Waiter*& first) {
+    next_ = previous_ = this;
+    if (first == nullptr) {
+      first = this;
+    } else {
+      first->LinkBefore(*this);
+    }
   }
 
-  void Forget();
+  // Puts the ring of `first` before this waiter, in whose ring it ends.
+  void LinkBefore(Waiter& first) {
+    Waiter* const last = first.previous_;
+    first.previous_ = previous_;
+    previous_->next_ = &first;
+    last->next_ = this;
+    previous_ = last;
+  }
+
+  // Leaves its ring, of which `first` may be the first waiter.
+  void Unlink(Waiter*& first) {
+    previous_->next_ = next_;
+    next_->previous_ = previous_;
+    if (first == this) first = IsAlone() ? nullptr : next_;
+  }
+
+  // Returns whether the waiter is the only one in its ring.
+  bool IsAlone() const { return next_ == this; }
 
   // While `kQueued` is set, all members belong to the holder of the slot's
   // lock, else to the owner. Clearing `kQueued` is the reactor's last access to
@@ -88,6 +112,10 @@ class Waiter : private IntrusiveListNode<> {
   //
   // Owns its reference only while `kQueued` is set.
   Cell<RawWaker> waker_;
+  // The neighbors in the ring. Not initialized before the first wait, because a
+  // future is made for each read and most reads need not wait.
+  Waiter* next_;
+  Waiter* previous_;
   Atomic<uintptr_t> state_{0};
 };
 

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/waker/wake_list.h"
 #include "rouse/waker/waker.h"
@@ -37,6 +38,12 @@ class WakeBatch {
 
   // Adds a waker. REQUIRES: not full.
   void Push(Waker waker) { list_.Push(std::move(waker)); }
+
+  // Calls a waker, of which the caller gives up its reference, without adding
+  // the waker. Must not be called under a lock. Does not throw.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Wake(const RawWaker& waker) {
+    first_.Catch([&waker] { waker.vtable->wake(waker.data); });
+  }
 
   // Calls all added wakers, like `WakeAll()`, unless `count` more fit.
   void MakeRoom(size_t count) {
