@@ -111,7 +111,7 @@ class Context {
   FastRand& rand() { return *poll_->rand; }
 
   // Returns whether this poll has budget left.
-  bool HasBudget() const { return poll_->unconstrained || poll_->budget > 0; }
+  bool HasBudget() const { return poll_->budget > 0; }
 
  private:
   friend class BudgetUnit;
@@ -125,12 +125,9 @@ class Context {
     Poll() {}  // NOLINT(modernize-use-equals-default): has no generator yet
 
     // Takes `units` of the budget, or those that are left.
-    void Spend(size_t units) {
-      budget -= static_cast<uint32_t>(std::min<size_t>(units, budget));
-    }
+    void Spend(uint64_t units) { budget -= std::min(units, budget); }
 
-    uint32_t budget = kBudgetPerPoll;
-    bool unconstrained = false;
+    uint64_t budget = kBudgetPerPoll;
     FastRand* rand = nullptr;
     Yielded* yielded = nullptr;
     // In a union because most executors pass a generator.
@@ -169,10 +166,9 @@ class [[nodiscard]] BudgetUnit {
  private:
   friend PollResult<BudgetUnit> PollProceed(Context& cx);
 
-  // If `poll` is null, there is nothing to give back.
   explicit BudgetUnit(Context::Poll* poll) : poll_(poll) {}
 
-  Context::Poll* poll_;
+  Context::Poll* poll_;  // null if nothing is given back
 };
 
 // YieldForBudget()
@@ -192,7 +188,6 @@ inline PendingTag YieldForBudget(Context& cx) {
 // unit must not outlive the poll.
 inline PollResult<BudgetUnit> PollProceed(Context& cx) {
   Context::Poll& poll = *cx.poll_;
-  if (poll.unconstrained) return BudgetUnit(nullptr);
   if (poll.budget == 0) return YieldForBudget(cx);
   --poll.budget;
   return BudgetUnit(&poll);
@@ -204,26 +199,28 @@ inline PollResult<BudgetUnit> PollProceed(Context& cx) {
 // unit for each `kBytesPerUnit` of them, as long as any units are left. For
 // progress that was made in any case, or after `HasBudget()`.
 inline void TakeUnitIfAny(Context& cx, size_t bytes = 0) {
-  Context::Poll& poll = *cx.poll_;
-  if (!poll.unconstrained) poll.Spend(1 + bytes / kBytesPerUnit);
+  cx.poll_->Spend(1 + bytes / kBytesPerUnit);
 }
 
 // UnconstrainedScope
 //
 // While the scope lives, `PollProceed(cx)` always proceeds and takes nothing.
+// (It takes from a budget that no poll can use up.)
 // `Unconstrained()`, in "rouse/future/unconstrained.h", is a future with a
 // scope around every poll.
 class UnconstrainedScope {
  public:
   explicit UnconstrainedScope(Context& cx)
-      : poll_(*cx.poll_), outer_(std::exchange(poll_.unconstrained, true)) {}
+      : poll_(*cx.poll_), outer_(std::exchange(poll_.budget, kUnlimited)) {}
   UnconstrainedScope(const UnconstrainedScope&) = delete;
   UnconstrainedScope& operator=(const UnconstrainedScope&) = delete;
-  ~UnconstrainedScope() { poll_.unconstrained = outer_; }
+  ~UnconstrainedScope() { poll_.budget = outer_; }
 
  private:
+  static constexpr uint64_t kUnlimited = uint64_t{1} << 63;
+
   Context::Poll& poll_;
-  const bool outer_;
+  const uint64_t outer_;
 };
 
 }  // namespace rouse
