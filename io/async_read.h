@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/io/waiter.h"
@@ -99,9 +100,8 @@ concept NeedsAbslMakeSpan = !std::convertible_to<T, absl::Span<char>>;
 // Polls like `reader.PollRead()`, but takes a future's place to wait (see
 // waiter.h). `waiter` may be null.
 template <AsyncRead R>
-PollResult<absl::StatusOr<size_t>> PollRead(R& reader, Context& cx,
-                                            absl::Span<char> buffer,
-                                            IoWaiter<R>* waiter) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline PollResult<absl::StatusOr<size_t>> PollRead(
+    R& reader, Context& cx, absl::Span<char> buffer, IoWaiter<R>* waiter) {
   if constexpr (requires { reader.PollRead(cx, buffer, waiter); }) {
     return reader.PollRead(cx, buffer, waiter);
   } else {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -71,9 +72,8 @@ concept AsyncWrite = requires(W& writer, Context& cx, std::string_view data,
 // Polls like `writer.PollWrite()`, but takes a future's place to wait (see
 // waiter.h). `waiter` may be null.
 template <AsyncWrite W>
-PollResult<absl::StatusOr<size_t>> PollWrite(W& writer, Context& cx,
-                                             std::string_view data,
-                                             IoWaiter<W>* waiter) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline PollResult<absl::StatusOr<size_t>>
+PollWrite(W& writer, Context& cx, std::string_view data, IoWaiter<W>* waiter) {
   if constexpr (requires { writer.PollWrite(cx, data, waiter); }) {
     return writer.PollWrite(cx, data, waiter);
   } else {

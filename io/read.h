@@ -36,8 +36,8 @@ struct ReadOp {
   explicit ReadOp(absl::Span<char> buffer) : buffer(buffer) {}
 
   template <class R>
-  PollResult<absl::StatusOr<size_t>> operator()(R& reader, Context& cx,
-                                                IoWaiter<R>* waiter) const {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<absl::StatusOr<size_t>> operator()(
+      R& reader, Context& cx, IoWaiter<R>* waiter) const {
     return PollRead(reader, cx, buffer, waiter);
   }
 

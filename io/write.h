@@ -37,8 +37,8 @@ struct WriteOp {
   explicit WriteOp(std::string_view data) : data(data) {}
 
   template <class W>
-  PollResult<absl::StatusOr<size_t>> operator()(W& writer, Context& cx,
-                                                IoWaiter<W>* waiter) const {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<absl::StatusOr<size_t>> operator()(
+      W& writer, Context& cx, IoWaiter<W>* waiter) const {
     return PollWrite(writer, cx, data, waiter);
   }
 

@@ -25,13 +25,13 @@
 
 namespace rouse::internal {
 
-// Sets `result` to the error of a writer that was ready but took nothing.
-ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE inline void FailWithNothingWritten(
-    PollResult<absl::StatusOr<size_t>>& result, std::string_view name) {
-  result.emplace(absl::InternalError(
+// Returns the error of a writer that was ready but took nothing.
+ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE inline absl::Status
+NothingWrittenError(std::string_view name) {
+  return absl::InternalError(
       absl::StrCat(name,
                    ": the writer was ready but accepted 0 bytes; PollWrite() "
-                   "must return kPending instead")));
+                   "must return kPending instead"));
 }
 
 // PollWriteSome()
@@ -44,7 +44,7 @@ PollWriteSome(W& writer, Context& cx, std::string_view data,
               IoWaiter<W>* waiter, std::string_view name) {
   PollResult<absl::StatusOr<size_t>> size = PollWrite(writer, cx, data, waiter);
   if (size.IsReady() && size->ok() && **size == 0) {
-    FailWithNothingWritten(size, name);
+    return absl::StatusOr<size_t>(NothingWrittenError(name));
   }
   return size;
 }

@@ -11,6 +11,7 @@
 #include "rouse/reactor/core.h"
 #include "rouse/reactor/fallback.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll/registry.h"
 #include "rouse/reactor/poll/source.h"
@@ -95,16 +96,30 @@ absl::Status Registration::CannotBecomeReady() const {
              : absl::UnavailableError("the reactor has been shut down");
 }
 
+uint64_t Registration::LoadOrWait(Direction direction, Context& cx,
+                                  Waiter* waiter) const {
+  const uint64_t word = slot_->Load();
+  return IsReady(direction, word) ? word
+                                  : slot_->Wait(direction, cx.waker(), waiter);
+}
+
+IoOutcome Registration::WithoutBudget(Context& cx) {
+  static_cast<void>(YieldForBudget(cx));
+  return IoOutcome::Pending();
+}
+
+IoOutcome Registration::Unready(Context& cx) {
+  TakeUnitIfAny(cx);
+  return IoOutcome::CannotBecomeReady();
+}
+
 PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
     Direction direction, Context& cx, Waiter* waiter) const {
   using Result = absl::StatusOr<ReadyEvent>;
   if (core_ == nullptr) return Result(CannotBecomeReady());
-  uint64_t word = slot_->Load();
-  if (!IsReady(direction, word)) {
-    word = slot_->Wait(direction, cx.waker(), waiter);
-    if (word == 0) return kPending;
-    if (!IsReady(direction, word)) return Result(CannotBecomeReady());
-  }
+  const uint64_t word = LoadOrWait(direction, cx, waiter);
+  if (word == 0) return kPending;
+  if (!IsReady(direction, word)) return Result(CannotBecomeReady());
   return Result(ReadyEvent(direction, word));
 }
 

@@ -37,6 +37,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -201,7 +202,8 @@ class Registration {
                                             Waiter* waiter, size_t full,
                                             Attempt&& attempt,
                                             OnError&& on_error) const {
-    const IoOutcome outcome = PollOutcome(direction, cx, waiter, full, attempt);
+    const IoOutcome outcome = PollOutcome(direction, cx, waiter, full,
+                                          [&attempt] { return attempt(); });
     if (outcome.IsCount()) return absl::StatusOr<size_t>(outcome.count());
     if (outcome.IsPending()) return kPending;
     return absl::StatusOr<size_t>(
@@ -209,10 +211,11 @@ class Registration {
   }
 
   // Like `PollIo()`, for sockets and pipes, which pass the outcome on through
-  // several functions.
+  // several functions. `attempt` is copied, and should capture by value: the
+  // usual case, which is inlined, then keeps everything in registers.
   template <class Attempt>
   IoOutcome PollOutcome(Direction direction, Context& cx, Waiter* waiter,
-                        size_t full, Attempt&& attempt) const;
+                        size_t full, Attempt attempt) const;
 
   // Returns the error of an outcome that is neither pending nor a count.
   template <class OnError>
@@ -242,12 +245,26 @@ class Registration {
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
     return (word & (edge | internal::ReadinessWord::kShutdown)) == edge;
   }
+  // Does the rest of a `PollOutcome()` whose attempt, made after `event`, has
+  // failed with `error`. EINTR means that the attempt must be made (again).
+  template <class Attempt>
+  ABSL_ATTRIBUTE_NOINLINE IoOutcome PollAfterError(Direction direction,
+                                                   Context& cx, Waiter* waiter,
+                                                   size_t full, Attempt attempt,
+                                                   ReadyEvent event,
+                                                   int error) const;
+  // Ends a poll whose attempt, made after `event`, has returned `done`.
+  IoOutcome Finish(Context& cx, const ReadyEvent& event, size_t full,
+                   size_t done) const;
+
+  static IoOutcome WithoutBudget(Context& cx);
+  // Returns the readiness word, or 0 if `direction` is not ready and the task
+  // now waits.
+  uint64_t LoadOrWait(Direction direction, Context& cx, Waiter* waiter) const;
+
   // Takes a unit of the budget, because otherwise a task that retries in a loop
   // would never yield.
-  static IoOutcome Unready(Context& cx) {
-    TakeUnitIfAny(cx);
-    return IoOutcome::CannotBecomeReady();
-  }
+  static IoOutcome Unready(Context& cx);
   // Returns the reason why a wait is impossible.
   ABSL_ATTRIBUTE_COLD absl::Status CannotBecomeReady() const;
 
@@ -279,41 +296,58 @@ absl::Status Registration::Deregister(S& source) {
 }
 
 template <class Attempt>
-IoOutcome Registration::PollOutcome(Direction direction, Context& cx,
-                                    Waiter* waiter, size_t full,
-                                    Attempt&& attempt) const {
-  if (!cx.HasBudget()) {
-    static_cast<void>(YieldForBudget(cx));
-    return IoOutcome::Pending();
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline IoOutcome Registration::PollOutcome(
+    Direction direction, Context& cx, Waiter* waiter, size_t full,
+    Attempt attempt) const {
+  if (ABSL_PREDICT_FALSE(!cx.HasBudget())) return WithoutBudget(cx);
+  if (ABSL_PREDICT_FALSE(core_ == nullptr)) return Unready(cx);
+  uint64_t word = slot_->Load();
+  if (!IsReady(direction, word)) {
+    word = slot_->Wait(direction, cx.waker(), waiter);
+    if (ABSL_PREDICT_TRUE(word == 0)) return IoOutcome::Pending();
+    if (!IsReady(direction, word)) return Unready(cx);
+    return PollAfterError(direction, cx, waiter, full, attempt,
+                          ReadyEvent(direction, word), EINTR);
   }
+  const ReadyEvent event(direction, word);
+  const ssize_t result = attempt();
+  if (ABSL_PREDICT_FALSE(result < 0)) {
+    return PollAfterError(direction, cx, waiter, full, attempt, event, errno);
+  }
+  return Finish(cx, event, full, static_cast<size_t>(result));
+}
+
+inline IoOutcome Registration::Finish(Context& cx, const ReadyEvent& event,
+                                      size_t full, size_t done) const {
+  // Shorter turns make writers over many sockets faster, but readers slower.
+  const bool writes = event.direction_ == Direction::kWrite && full > 0;
+  TakeUnitIfAny(cx, writes ? done : 0);
+  if (done > 0 && done < full) ClearReady(event);
+  return IoOutcome::Count(done);
+}
+
+template <class Attempt>
+IoOutcome Registration::PollAfterError(Direction direction, Context& cx,
+                                       Waiter* waiter, size_t full,
+                                       Attempt attempt, ReadyEvent event,
+                                       int error) const {
   for (;;) {
-    if (core_ == nullptr) return Unready(cx);
-    uint64_t word = slot_->Load();
-    if (!IsReady(direction, word)) {
-      word = slot_->Wait(direction, cx.waker(), waiter);
+    if (error == EAGAIN || error == EWOULDBLOCK) {
+      WouldBlock(event);
+      if (core_ == nullptr) return Unready(cx);
+      const uint64_t word = LoadOrWait(direction, cx, waiter);
       if (word == 0) return IoOutcome::Pending();
       if (!IsReady(direction, word)) return Unready(cx);
-    }
-    const ReadyEvent event(direction, word);
-    ssize_t result;
-    do {
-      result = attempt();
-    } while (result < 0 && errno == EINTR);
-    if (result >= 0) {
-      const auto done = static_cast<size_t>(result);
-      if (done > 0 && done < full) ClearReady(event);
-      // Shorter turns make writers over many sockets faster, but readers
-      // slower.
-      const bool writes = direction == Direction::kWrite && full > 0;
-      TakeUnitIfAny(cx, writes ? done : 0);
-      return IoOutcome::Count(done);
-    }
-    const int error = errno;
-    if (error != EAGAIN && error != EWOULDBLOCK) {
+      event = ReadyEvent(direction, word);
+    } else if (error != EINTR) {
       TakeUnitIfAny(cx);
       return IoOutcome::Failed(error);
     }
-    WouldBlock(event);
+    const ssize_t result = attempt();
+    if (result >= 0) {
+      return Finish(cx, event, full, static_cast<size_t>(result));
+    }
+    error = errno;
   }
 }
 

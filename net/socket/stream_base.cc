@@ -10,12 +10,10 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/ready.h"
-#include "rouse/reactor/registration.h"
 #include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -25,16 +23,6 @@ namespace rouse::internal {
 using reactor::Direction;
 using reactor::IoOutcome;
 
-IoOutcome PollStreamRead(const EventedSocket& socket, ShortRead says,
-                         Context& cx, absl::Span<char> buffer,
-                         reactor::Waiter* waiter) {
-  if (buffer.empty()) return IoOutcome::Count(0);
-  const Socket& io = socket.io();
-  const size_t full = says == ShortRead::kNothing ? 0 : buffer.size();
-  return socket.registration().PollOutcome(Direction::kRead, cx, waiter, full,
-                                           [&] { return io.Receive(buffer); });
-}
-
 IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
                          absl::Span<char> buffer, reactor::Waiter* waiter) {
   if (buffer.empty()) return IoOutcome::Count(0);
@@ -43,16 +31,7 @@ IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
   constexpr size_t kNeverShort = 0;
   return socket.registration().PollOutcome(
       Direction::kRead, cx, waiter, kNeverShort,
-      [&] { return io.Receive(buffer, MSG_PEEK); });
-}
-
-IoOutcome PollStreamWrite(const EventedSocket& socket, Context& cx,
-                          std::string_view data, reactor::Waiter* waiter) {
-  if (data.empty()) return IoOutcome::Count(0);
-  const Socket& io = socket.io();
-  return socket.registration().PollOutcome(Direction::kWrite, cx, waiter,
-                                           data.size(),
-                                           [&] { return io.Send(data); });
+      [&io, buffer] { return io.Receive(buffer, MSG_PEEK); });
 }
 
 IoOutcome PollStreamWriteVectored(const EventedSocket& socket, Context& cx,
@@ -65,17 +44,15 @@ IoOutcome PollStreamWriteVectored(const EventedSocket& socket, Context& cx,
   // A write may be short because of the number of parts, and then means
   // nothing.
   constexpr size_t kNeverShort = 0;
-  return socket.registration().PollOutcome(Direction::kWrite, cx, waiter,
-                                           kNeverShort,
-                                           [&] { return io.SendParts(parts); });
+  return socket.registration().PollOutcome(
+      Direction::kWrite, cx, waiter, kNeverShort,
+      [&io, parts] { return io.SendParts(parts); });
 }
 
-PollResult<absl::StatusOr<size_t>> StreamError(const EventedSocket& socket,
-                                               IoOutcome outcome,
-                                               std::string_view call) {
-  return absl::StatusOr<size_t>(socket.registration().ErrorOf(
-      outcome,
-      [&](int error) { return socket.io().ErrorAtPeer(error, call); }));
+absl::Status StreamError(const EventedSocket& socket, IoOutcome outcome,
+                         std::string_view call) {
+  return socket.registration().ErrorOf(
+      outcome, [&](int error) { return socket.io().ErrorAtPeer(error, call); });
 }
 
 PollResult<absl::Status> PollStreamShutdown(const EventedSocket& socket) {
