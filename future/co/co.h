@@ -126,14 +126,7 @@ class [[nodiscard(
   PollResult<T> Poll(Context& cx) {
     CheckLive();
     if (!internal::PollChain(*frame_, cx)) return kPending;
-    const std::unique_ptr<promise_type, Destroy> done(
-        std::exchange(frame_, Finished()));
-    if constexpr (std::is_void_v<T>) {
-      done->Take();
-      return {};
-    } else {
-      return PollResult<T>(done->Take());
-    }
+    return TakeResult();
   }
 
   // Internal. Returns whether this is a coroutine of a lambda with captures,
@@ -163,6 +156,19 @@ class [[nodiscard(
   };
 
   explicit Co(promise_type& frame) : frame_(&frame) {}
+
+  // Destroys the frame, which has finished, and returns the result. Not inlined
+  // into each poll.
+  ABSL_ATTRIBUTE_NOINLINE PollResult<T> TakeResult() {
+    const std::unique_ptr<promise_type, Destroy> done(
+        std::exchange(frame_, Finished()));
+    if constexpr (std::is_void_v<T>) {
+      done->Take();
+      return {};
+    } else {
+      return PollResult<T>(done->Take());
+    }
+  }
 
   // Stands for a frame that finished and was destroyed.
   static promise_type* Finished() {
