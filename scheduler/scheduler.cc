@@ -114,14 +114,6 @@ void Scheduler::Adopt(task::Header* task) {
   }
 }
 
-void Scheduler::Submit(task::Header* task) {
-  if (Worker* const here = WorkerHere()) {
-    here->Schedule(task);
-  } else {
-    SubmitFromOutside(task);
-  }
-}
-
 void Scheduler::Resubmit(task::Header* task) {
   if (Worker* const here = WorkerHere()) {
     if (ABSL_PREDICT_FALSE(marks_time())) {

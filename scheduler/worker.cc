@@ -55,6 +55,13 @@ class Worker::Here {
   // to another thread.
   ABSL_ATTRIBUTE_NOINLINE static Here* Get() { return Current(); }
 
+  // Returns the worker of the calling thread, or null. Inlined, and therefore
+  // only for functions that are never inlined into a coroutine.
+  static Worker* GetWorker() {
+    const Here* const here = Current();
+    return here != nullptr ? here->worker() : nullptr;
+  }
+
   // Returns null once the worker is no longer this thread's.
   Worker* worker() const { return worker_; }
 
@@ -98,9 +105,17 @@ class Worker::Here {
 };
 
 // Not inlined, like `Here::Get()`, which would be a second call.
-ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() {
-  const Here* const here = Here::Current();
-  return here != nullptr ? here->worker() : nullptr;
+ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return Here::GetWorker(); }
+
+// Defined here so that a wake, which calls this function through a
+// `task::Schedule`, inlines everything else.
+void Scheduler::Submit(task::Header* task) {
+  Worker* const worker = Worker::Here::GetWorker();
+  if (ABSL_PREDICT_TRUE(worker != nullptr && &worker->scheduler() == this)) {
+    worker->Schedule(task);
+  } else {
+    SubmitFromOutside(task);
+  }
 }
 
 Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
@@ -158,8 +173,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done, const Atomic<bool>& due) {
           !CheckBefore(task)) {
         continue;
       }
-      Execute(task, here);
-      if (here.worker() == nullptr) return false;
+      if (!Execute(task, here)) return false;
       if (ABSL_PREDICT_FALSE(IsYielding()) && main_yield_.CountTurn()) {
         FinishYield();
         is_due = true;
@@ -205,14 +219,16 @@ task::Header* Worker::Next() {
   return queues_.Steal(rand_);
 }
 
-void Worker::Execute(task::Header* task, Here& here) {
-  while (task != nullptr) {
+bool Worker::Execute(task::Header* task, Here& here) {
+  for (;;) {
     Poll(task, here);
-    if (here.worker() == nullptr) return;
-    if (scheduler_.IsClosed()) break;
+    if (ABSL_PREDICT_FALSE(here.worker() == nullptr)) return false;
+    if (ABSL_PREDICT_TRUE(!queues_.HasNext()) || scheduler_.IsClosed()) break;
     task = queues_.PopNext();
-    if (task != nullptr) ++lifo_polls_;
+    if (task == nullptr) break;
+    ++lifo_polls_;
   }
+  return true;
 }
 
 void Worker::Poll(task::Header* task, Here& here) {
@@ -249,6 +265,13 @@ void Worker::PollOnce(task::Header* task, Here& here) {
   const task::Ran ran =
       task::RunUntilYield(task, &here.rand(), meter_.last_ms(), here.task_id());
   here.set_polls(false);
+  if (ran.yielded || ABSL_PREDICT_FALSE(ran.by_force)) {
+    AfterYield<kIsObserved>(task, ran, here);
+  }
+}
+
+template <bool kIsObserved>
+void Worker::AfterYield(task::Header* task, task::Ran ran, Here& here) {
   // If the worker was given away, another thread writes its counts now.
   // Moreover, the task might reach a thread that must not destroy it.
   const bool given_away = here.worker() == nullptr;
@@ -281,7 +304,7 @@ void Worker::PushSoon(task::Header* task) {
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
-void Worker::Schedule(task::Header* task) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE void Worker::Schedule(task::Header* task) {
   if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
     task->BeginWaiting(CycleClock::Now());
   }

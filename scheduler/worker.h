@@ -160,6 +160,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
  private:
   friend class BlockingSection;
+  friend class Scheduler;
   class Here;
 
   // Number of times in a row that the next task may come from the LIFO slot:
@@ -177,13 +178,18 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Does the periodic work between polls. Returns a task of the global queue,
   // or null. Sets `next_check_`.
   ABSL_ATTRIBUTE_NOINLINE task::Header* Check();
-  task::Header* Next();
-  // Polls `task` and the tasks it wakes. The worker may have been given away
-  // when the call returns.
-  void Execute(task::Header* task, Here& here);
-  void Poll(task::Header* task, Here& here);
+  // The following functions are parts of the loop of `RunUntil()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE task::Header* Next();
+  // Polls `task` and the tasks it wakes. Returns false if the worker was given
+  // away.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Execute(task::Header* task, Here& here);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Poll(task::Header* task, Here& here);
   template <bool kIsObserved>
-  void PollOnce(task::Header* task, Here& here);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void PollOnce(task::Header* task, Here& here);
+  // Schedules `task` again after a poll that has yielded.
+  template <bool kIsObserved>
+  ABSL_ATTRIBUTE_NOINLINE void AfterYield(task::Header* task, task::Ran ran,
+                                          Here& here);
   // Like `PollOnce()`, for a scheduler with an observer of each poll.
   ABSL_ATTRIBUTE_NOINLINE void PollObserved(task::Header* task, Here& here);
   // Waits until there may be something to do.

@@ -36,6 +36,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/lock/biased_lock.h"
@@ -100,7 +102,7 @@ class PrivateQueue {
   }
 
   // Removes and returns the first task outside the LIFO slot, or null.
-  T* Pop() {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE T* Pop() {
     // The watchdog can only remove tasks.
     if (Size() == 0) return nullptr;
     const BiasedLock::OwnerHolder lock(mu_);
@@ -178,7 +180,10 @@ class PrivateQueue {
   }
 
   T* PopLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    if (new_count_ == 0) return woken_.Pop();
+    return ABSL_PREDICT_TRUE(new_count_ == 0) ? woken_.Pop() : PopBesideNew();
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE T* PopBesideNew() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     ++pops_;
     if (woken_.IsEmpty()) return PopNew(pops_ % kOldestInterval == 0);
     if (pops_ % kNewInterval == 0) return PopNew(/*oldest=*/true);

@@ -313,13 +313,10 @@ class RunQueues<T, Host, kCapacity>::Own {
   // shared tasks have waited longest and come before the private ones, except
   // every eighth time. Otherwise private tasks might never have their turn: the
   // worker may share more all the time without sharing everything.
-  T* Pop() {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE T* Pop() {
     // Other threads only remove shared tasks.
-    if (!local_.queue.IsEmpty()) {
-      if (++local_.pops % kKeptInterval == 0) {
-        if (T* const element = local_.own.Pop()) return element;
-      }
-      if (T* const element = local_.queue.Pop()) return element;
+    if (ABSL_PREDICT_FALSE(!local_.queue.IsEmpty())) {
+      if (T* const element = PopShared()) return element;
     }
     return local_.own.Pop();
   }
@@ -383,12 +380,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   // Ends the worker's search, if any, because the worker has found something to
   // do.
   void EndSearching() {
-    if (ABSL_PREDICT_TRUE(!local_.searching)) return;
-    local_.searching = false;
-    if (!queues_.idle_.EndSearching(worker_)) return;
-    // The private tasks of a stuck worker are not watched any more. A single
-    // private task is the next to run on the other worker.
-    if (MutableCondition(queues_.HasWork()) || OthersKeep(2)) queues_.Wake();
+    if (ABSL_PREDICT_FALSE(local_.searching)) EndSearchingNow();
   }
 
   // Returns whether the worker, while it has nothing to do, keeps others from
@@ -485,6 +477,23 @@ class RunQueues<T, Host, kCapacity>::Own {
     Add<uint64_t>(local_.steal_operations, 1);
     Add<uint64_t>(local_.steals, queues_.Rescue(worker));
     return true;
+  }
+
+  // Does the part of `Pop()` that concerns shared tasks, if there are any.
+  // Returns null if the first task is a private one.
+  ABSL_ATTRIBUTE_NOINLINE T* PopShared() {
+    if (++local_.pops % kKeptInterval == 0) {
+      if (T* const element = local_.own.Pop()) return element;
+    }
+    return local_.queue.Pop();
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE void EndSearchingNow() {
+    local_.searching = false;
+    if (!queues_.idle_.EndSearching(worker_)) return;
+    // The private tasks of a stuck worker are not watched any more. A single
+    // private task is the next to run on the other worker.
+    if (MutableCondition(queues_.HasWork()) || OthersKeep(2)) queues_.Wake();
   }
 
   ABSL_ATTRIBUTE_NOINLINE void ShareNow() {

@@ -201,11 +201,12 @@ MODEL_TEST(RunQueues, TheCloseShowsWhatCameBefore) {
 }
 
 // The parts have models of their own.
-MODEL_MUTANTS(RunQueues, "scheduler/queue/run_queues.h",
-              "Own::EndSearching at run_queues.h:391: condition always true: a "
-              "worker is woken in vain",
-              "Own::Add at run_queues.h:460: store skipped: it counts for "
-              "metrics");
+MODEL_MUTANTS(
+    RunQueues, "scheduler/queue/run_queues.h",
+    "Own::EndSearchingNow at run_queues.h:496: condition always true: a "
+    "worker is woken in vain",
+    "Own::Add at run_queues.h:452: store skipped: it counts for "
+    "metrics");
 
 // ---- BlockInPlace(): a worker goes from the blocking thread to a replacement
 // thread, and perhaps back.

@@ -20,7 +20,6 @@
 #include "rouse/future/task_local.h"
 #include "rouse/scheduler/task/state.h"
 #include "rouse/scheduler/task/unhandled.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/runtime_scope.h"
 #include "rouse/waker/task_id.h"
 #include "rouse/waker/waker.h"
@@ -33,6 +32,8 @@ Header* From(void* data) { return static_cast<Header*>(data); }
 void Unref(Header* task, uint64_t references) {
   if (task->state.Unref(references)) task->vtable->deallocate(task);
 }
+
+}  // namespace
 
 constexpr RawWakerVTable kWakerVTable = {
     // clone
@@ -63,8 +64,39 @@ constexpr RawWakerVTable kWakerVTable = {
     [](void* data) { Unref(From(data), 1); },
 };
 
-// Ends the task, of which the caller has `references`. The output is in place,
-// as `outcome` says.
+namespace {
+
+// Allows only one trace at once. Also taken by threads that wait for the end of
+// a trace.
+ABSL_CONST_INIT ThreadMutex trace_mu(absl::kConstInit);
+
+// Returns whether the caller must cancel `task`.
+bool TakeOverToCancel(Header* task) {
+  for (;;) {
+    switch (task->state.TakeOverToCancel()) {
+      case State::TakeOver::kCancel:
+        task->KeepScheduler();
+        return true;
+      case State::TakeOver::kLeave:
+        return false;
+      case State::TakeOver::kTraced: {
+        const ThreadMutexLock wait(&trace_mu);
+        break;
+      }
+    }
+  }
+}
+
+void Cancel(Header* task, uint64_t references) {
+  Complete(task, task->vtable->cancel(task), references);
+}
+
+}  // namespace
+
+void Schedule::Unhandled(Header* task, const std::exception_ptr& exception) {
+  LogUnhandled(task->meta(), exception);
+}
+
 void Complete(Header* task, Outcome outcome, uint64_t references) {
   if (ABSL_PREDICT_FALSE(outcome == Outcome::kThrew)) {
     task->KeepScheduler();
@@ -104,34 +136,22 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
   }
 }
 
-// Allows only one trace at once. Also taken by threads that wait for the end of
-// a trace.
-ABSL_CONST_INIT ThreadMutex trace_mu(absl::kConstInit);
-
-// Returns whether the caller must cancel `task`.
-bool TakeOverToCancel(Header* task) {
-  for (;;) {
-    switch (task->state.TakeOverToCancel()) {
-      case State::TakeOver::kCancel:
-        task->KeepScheduler();
-        return true;
-      case State::TakeOver::kLeave:
-        return false;
-      case State::TakeOver::kTraced: {
-        const ThreadMutexLock wait(&trace_mu);
-        break;
-      }
-    }
+void EndWithoutPoll(Header* task, State::Start start) {
+  switch (start) {
+    case State::Start::kSkip:
+      Unref(task);
+      break;
+    case State::Start::kCancel:
+      Cancel(task, 1);
+      break;
+    case State::Start::kTraced:
+    case State::Start::kPoll:
+      break;
   }
 }
 
-void Cancel(Header* task, uint64_t references) {
-  Complete(task, task->vtable->cancel(task), references);
-}
-
-// Suspends the task after a poll that returned pending.
-void Suspend(Header* task, bool yielded) {
-  switch (task->state.SuspendRunning(yielded)) {
+void AfterSuspend(Header* task, State::Suspend suspend) {
+  switch (suspend) {
     case State::Suspend::kIdle:
       break;
     case State::Suspend::kReschedule:
@@ -143,49 +163,9 @@ void Suspend(Header* task, bool yielded) {
   }
 }
 
-}  // namespace
-
-void Schedule::Unhandled(Header* task, const std::exception_ptr& exception) {
-  LogUnhandled(task->meta(), exception);
-}
-
-Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
-                  TaskId& current) {
-  const ScopedTaskId here(task->id, current);
-  const State::Start start = std::exchange(task->still_running, false)
-                                 ? task->state.Continue()
-                                 : task->state.StartRunning();
-  switch (start) {
-    case State::Start::kSkip:
-      Unref(task);
-      return {};
-    case State::Start::kCancel:
-      Cancel(task, 1);
-      return {};
-    case State::Start::kTraced:
-      return {};
-    case State::Start::kPoll:
-      break;
-  }
-  // Relaxed: see `polled_ms`.
-  task->polled_ms.store(now_ms, std::memory_order_relaxed);
-  Yielded yielded;
-  {
-    const BorrowedWaker waker(RawWakerOf(task));
-    Context cx(waker.get(), rand, &yielded);
-    const Outcome outcome = task->vtable->poll(task, cx);
-    if (outcome != Outcome::kPending) {
-      Complete(task, outcome, 1);
-      return {};
-    }
-  }
-  if (!yielded.to_others) Suspend(task, /*yielded=*/false);
-  return {.yielded = yielded.to_others, .by_force = yielded.by_force};
-}
-
 void Suspend(Header* task) {
   const ScopedTaskId here(task->id);
-  Suspend(task, /*yielded=*/true);
+  AfterSuspend(task, task->state.SuspendRunning(/*yielded=*/true));
 }
 
 bool Run(Header* task, FastRand* rand, uint32_t now_ms) {
@@ -308,7 +288,5 @@ void DropHandleOfTaken(Header* task) {
     Unref(task);
   }
 }
-
-RawWaker RawWakerOf(Header* task) { return {task, &kWakerVTable}; }
 
 }  // namespace rouse::task

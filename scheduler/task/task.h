@@ -273,9 +273,9 @@ struct Ran {
 // caller's actions before the actions of the thread that takes the task out,
 // and the latter must be a thread on which the future may be destroyed.
 // `current` is the variable of this thread for the current task id, which the
-// thread looks up once.
-Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
-                  TaskId& current);
+// thread looks up once. Inlined into the loop of a worker.
+inline Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
+                         TaskId& current);
 void Suspend(Header* task);
 
 // Discards a task taken from a queue that will not run any more: drops the
@@ -334,7 +334,55 @@ void DropHandle(Header* task);
 void DropHandleOfTaken(Header* task);
 
 // Returns the handle of a waker of `task`, without adding a reference.
-RawWaker RawWakerOf(Header* task);
+extern const RawWakerVTable kWakerVTable;
+inline RawWaker RawWakerOf(Header* task) { return {task, &kWakerVTable}; }
+
+// ---- Steps of `RunUntilYield()` that are not inlined.
+
+// Ends the task, of which the caller has `references`. The output is in place,
+// as `outcome` says.
+void Complete(Header* task, Outcome outcome, uint64_t references);
+// Continues after a start with a result other than kPoll, or a suspension with
+// a result other than kIdle.
+void EndWithoutPoll(Header* task, State::Start start);
+void AfterSuspend(Header* task, State::Suspend suspend);
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline Ran RunUntilYield(Header* task,
+                                                      FastRand* rand,
+                                                      uint32_t now_ms,
+                                                      TaskId& current) {
+  const ScopedTaskId here(task->id, current);
+  const State::Start start = std::exchange(task->still_running, false)
+                                 ? task->state.Continue()
+                                 : task->state.StartRunning();
+  if (ABSL_PREDICT_FALSE(start != State::Start::kPoll)) {
+    EndWithoutPoll(task, start);
+    return {};
+  }
+  // Relaxed: see `polled_ms`.
+  task->polled_ms.store(now_ms, std::memory_order_relaxed);
+  Yielded yielded;
+  {
+    const BorrowedWaker waker(RawWakerOf(task));
+    Context cx(waker.get(), rand, &yielded);
+    const Outcome outcome = task->vtable->poll(task, cx);
+    if (outcome != Outcome::kPending) {
+      Complete(task, outcome, 1);
+      return {};
+    }
+  }
+  if (!yielded.to_others) {
+    const State::Suspend suspend = task->state.SuspendRunning();
+    if (ABSL_PREDICT_FALSE(suspend != State::Suspend::kIdle)) {
+      AfterSuspend(task, suspend);
+    }
+  }
+  return {.yielded = yielded.to_others, .by_force = yielded.by_force};
+}
 
 }  // namespace rouse::task
 
