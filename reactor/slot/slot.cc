@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/base/optimization.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/ready.h"

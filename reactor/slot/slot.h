@@ -134,7 +134,7 @@ class alignas(64) Slot {
   Atomic<uint32_t> generation_{0};
   // Index of the next free slot; belongs to the table.
   uint32_t next_free_ = 0;
-  // By direction.
+  // The lines of both directions.
   Cell<Line> lines_[2] ABSL_GUARDED_BY(word_);
 };
 
@@ -195,7 +195,7 @@ inline bool Slot::TakeOnly(Line& line, RawWaker& waker) {
   return true;
 }
 
-// Inlined into the loop over all events.
+// This function is inlined into the loop over all events.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Slot::Post(uint32_t generation,
                                                     Ready ready,
                                                     WakeBatch& woken) {

@@ -371,7 +371,7 @@ MODEL_TEST(Slot, AReleaseAndAShutdownWakeAllWaiters,
 
 MODEL_MUTANTS(
     Slot, "reactor/slot/slot.",
-    "Slot::WakeSeveral at slot.cc:138: condition always true: the next event "
+    "Slot::WakeSeveral at slot.cc:137: condition always true: the next event "
     "looks for somebody who waits, in vain");
 
 // The dispatch looks slots up while others are added.

@@ -3,7 +3,6 @@
 
 #include "rouse/scheduler/task/task.h"
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <utility>

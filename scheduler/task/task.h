@@ -273,7 +273,7 @@ struct Ran {
 // caller's actions before the actions of the thread that takes the task out,
 // and the latter must be a thread on which the future may be destroyed.
 // `current` is the variable of this thread for the current task id, which the
-// thread looks up once. Inlined into the loop of a worker.
+// thread looks up once. The function is inlined into the loop of a worker.
 inline Ran RunUntilYield(Header* task, FastRand* rand, uint32_t now_ms,
                          TaskId& current);
 void Suspend(Header* task);
