@@ -214,6 +214,18 @@ void ChainedSpawn(const Bench& bench) {
   });
 }
 
+// A thread outside the scheduler spawns a task and waits for its end, 1,000
+// times. An operation is such a round trip.
+void RoundTripOutside(const Bench& bench) {
+  constexpr size_t kTrips = 1'000;
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kTrips, [&runtime] {
+    for (size_t i = 0; i < kTrips; ++i) {
+      (void)runtime.BlockOn(runtime.Spawn(Nothing()));
+    }
+  });
+}
+
 // A round of `StuckSpawner()`. Times are in seconds of `NowSeconds()`.
 struct StuckRound {
   void NoteBegin() {
@@ -329,6 +341,8 @@ bool RunSchedulerWorkload(const Bench& bench) {
     YieldMany(bench);
   } else if (bench.Is("chained_spawn")) {
     ChainedSpawn(bench);
+  } else if (bench.Is("round_trip_outside")) {
+    RoundTripOutside(bench);
   } else if (bench.Is("stuck_spawner")) {
     StuckSpawner(bench);
   } else if (bench.Is("ct_spawn_local")) {

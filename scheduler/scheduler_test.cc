@@ -336,6 +336,71 @@ TEST_F(SchedulerTest, LosesNoTaskWhileWorkersParkAndUnpark) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// A driver whose first park wakes a task, and then handles another event until
+// the task has run.
+class LongDispatch final : public AnyDriver {
+ public:
+  struct Control {
+    std::optional<Waker> waker;
+    absl::Notification has_woken;
+    absl::Notification has_run;
+  };
+
+  explicit LongDispatch(Control* control) : control_(control) {}
+
+  void Park() override {
+    if (control_->has_woken.HasBeenNotified()) return parker_.Park();
+    control_->waker->WakeByRef();
+    control_->has_woken.Notify();
+    control_->has_run.WaitForNotificationWithTimeout(absl::Seconds(30));
+  }
+  void ParkFor(absl::Duration) override {}
+  void Shutdown() override {}
+  void Unpark() const override { unparker_.Unpark(); }
+
+ private:
+  Control* const control_;
+  ThreadParker parker_;
+  const ThreadParker::Unparker unparker_ = parker_.unparker();
+};
+
+// The worker in the driver is awake from when the driver wakes a task: a worker
+// that searches then finds the task.
+TEST(Scheduler, ATaskWokenByALongDispatchRunsOnAnotherWorker) {
+  LongDispatch::Control control;
+  auto* const scheduler =
+      new Scheduler(std::make_unique<LongDispatch>(&control), {.workers = 2});
+  absl::Notification other_is_busy;
+  scheduler
+      ->Spawn([&]() -> Co<> {
+        other_is_busy.Notify();
+        control.has_woken.WaitForNotification();
+        co_return;
+      })
+      .Detach();
+  std::thread other([scheduler] { scheduler->worker(1).Run(); });
+  other_is_busy.WaitForNotification();
+  scheduler
+      ->Spawn(PollFn([&control](Context& cx) -> PollResult<void> {
+        if (control.waker.has_value()) {
+          control.has_run.Notify();
+          return {};
+        }
+        control.waker = cx.waker().Clone();
+        return kPending;
+      }))
+      .Detach();
+  std::thread in_driver([scheduler] { scheduler->worker(0).Run(); });
+  EXPECT_TRUE(
+      control.has_run.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  scheduler->Close();
+  other.join();
+  in_driver.join();
+  control.waker.reset();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
 // A driver whose unparker can be held up in the middle.
 class HeldUpDriver {
  public:

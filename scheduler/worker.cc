@@ -309,8 +309,16 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE void Worker::Schedule(task::Header* task) {
     task->BeginWaiting(CycleClock::Now());
   }
   if ((aside_ & kDispatching) == 0) return PushSoon(task);
-  // The worker is no longer idle. It shares when it has all tasks.
-  HoldClock();
+  ScheduleDispatched(task);
+}
+
+void Worker::ScheduleDispatched(task::Header* task) {
+  if ((aside_ & kSleeping) != 0) {
+    EndSleep();
+  } else {
+    HoldClock();
+  }
+  // The worker shares when it has all tasks.
   queues_.Push(task);
 }
 
@@ -412,14 +420,13 @@ void Worker::Park() {
     MeasurePolls();
     counts_.CountPark();
     BeginDispatching();
+    aside_ |= kSleeping;
     const absl::Cleanup done = [this] {
       EndDispatching();
       const uint64_t cycles = CycleClock::Now() - meter_.last_cycles();
-      const bool woken = queues_.Awake();
-      HoldClock();
-      scheduler_.awake_event().Notify();
+      if ((aside_ & kSleeping) != 0) EndSleep();
       StartMeasuring();
-      LearnToSpin(woken, cycles);
+      LearnToSpin(cycles);
       event_check_.Count();
       AfterDispatch();
     };
@@ -435,8 +442,15 @@ void Worker::Park() {
   }
 }
 
-void Worker::LearnToSpin(bool woken, uint64_t cycles) {
-  spin_.OnParked(woken && scheduler_.queues().global_depth() == 1, cycles,
+void Worker::EndSleep() {
+  aside_ &= ~kSleeping;
+  was_woken_ = queues_.Awake();
+  HoldClock();
+  scheduler_.awake_event().Notify();
+}
+
+void Worker::LearnToSpin(uint64_t cycles) {
+  spin_.OnParked(was_woken_ && scheduler_.queues().global_depth() == 1, cycles,
                  scheduler_.cycles_per_nanosecond());
 }
 

@@ -198,9 +198,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // now.
   bool Spin();
   void Park();
-  // Called after a park of `cycles` cycles. `woken` says whether another thread
-  // has ended the park.
-  void LearnToSpin(bool woken, uint64_t cycles);
+  // Called after a park of `cycles` cycles.
+  void LearnToSpin(uint64_t cycles);
   // Takes a task that has used up its budget. Like `ScheduleLast()`, but
   // without a check for events before the task runs again.
   void ScheduleForced(task::Header* task);
@@ -211,6 +210,12 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   ABSL_ATTRIBUTE_NOINLINE void PushSoon(task::Header* task);
   void BeginDispatching() { aside_ |= kDispatching; }
   void EndDispatching() { aside_ &= ~kDispatching; }
+  // Takes a task woken by the driver.
+  void ScheduleDispatched(task::Header* task);
+  // Marks the worker, which sleeps, as awake. Called after a park or, in the
+  // driver, before the first task is queued: others pass over the queues of a
+  // worker that sleeps, and the driver may take long.
+  void EndSleep();
   // Ends a yield: the future that has yielded like a task comes next.
   void FinishYield();
   // Returns the number of polls of tasks, plus the number of polls of anything
@@ -240,9 +245,11 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Reasons why tasks are not just pushed. `kDispatching`: the thread is in the
   // driver, waking the waiters of due events, and will check for tasks
-  // afterwards. `kMarkingTime`: the time that tasks wait is measured.
+  // afterwards. `kSleeping`: the worker is marked as asleep. `kMarkingTime`:
+  // the time that tasks wait is measured.
   static constexpr unsigned kDispatching = 1;
   static constexpr unsigned kMarkingTime = 2;
+  static constexpr unsigned kSleeping = 4;
   unsigned aside_;
 
   // Written with each poll or each turn, and therefore close together.
@@ -256,6 +263,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   WorkerCounts counts_;
 
   // Written less often.
+  bool was_woken_ = false;  // whether another thread ended the latest sleep
   BusyMeter meter_;
   WorkerSpin spin_;
   PollObserver observer_;

@@ -129,6 +129,7 @@ GROUPS = (
             Workload("yield_many", "tokio asio", "200 tasks yield 1,000 times each"),
             Workload("ping_pong", "tokio asio", "1,000 pairs of tasks signal each other"),
             Workload("chained_spawn", "tokio asio", "each of 1,000 tasks spawns the next"),
+            Workload("round_trip_outside", "tokio", "a thread outside spawns a task and waits for its end"),
         ),
     ),
     Group(

@@ -37,9 +37,33 @@
 //
 // A wake affects one worker. This worker wakes the next if there is more to do
 // than it takes. Therefore many tasks wake many workers, and one task wakes
-// one. A worker begins a search of its own only if fewer than half of the
-// workers search at the time. (The check and the start are not one atomic
-// step.)
+// one.
+//
+// # How many workers search
+//
+// A worker begins a search of its own only if fewer than `kMaxSearching`
+// workers, and fewer than half of all workers, search at the time. (The check
+// and the start are not one atomic step.) More searching workers would contend
+// for the queues, and each of them keeps others from being woken. Two cases
+// have no limit, because a worker knows of a task there: a worker that is
+// woken, and a worker whose last check before parking finds a task
+// (BeginSearchingForTask()). In the second case, the limit could keep the
+// worker from both parking and taking the task. The limit counts the searching
+// workers of all groups, but only those of the worker's own group spare the
+// worker the check.
+//
+// # Which queues are checked
+//
+// A search and a check of the queues pass over the workers that sleep
+// (AnyAwake()), which have no tasks:
+//
+//   a worker          goes to sleep only if its own queues are empty, and puts
+//                     a task into them only after Awake()
+//   another thread    never puts a task into them
+//
+// A thread that has seen a worker asleep has checked that worker's queue before
+// any task arrives there. As above, the Wake() after the push then comes after
+// the thread's check, and finds the thread searching, or another worker asleep.
 
 #ifndef ROUSE_SCHEDULER_QUEUE_IDLE_H_
 #define ROUSE_SCHEDULER_QUEUE_IDLE_H_
@@ -72,6 +96,10 @@ class Idle {
 #else
   static constexpr size_t kGroup = 48;
 #endif
+
+  // Number of workers that begin a search of their own at most, if all check
+  // one after another.
+  static constexpr size_t kMaxSearching = 2;
 
   // Initially all workers are awake, and no worker searches.
   explicit Idle(size_t workers)
@@ -112,6 +140,24 @@ class Idle {
     return false;
   }
 
+  // Calls `visit(worker)` for the workers that do not sleep, in the order of
+  // their indices, from `first` on and around, until `visit` returns true.
+  // Returns whether `visit` has returned true. Takes O(awake workers) in
+  // addition.
+  template <class F>
+  bool AnyAwake(size_t first, F visit) const {
+    const size_t group = first / kGroup;
+    const uint64_t before = Bit(first) - 1;
+    if (AnyAwakeIn(group, ~before, visit)) return true;
+    for (size_t g = group + 1; g < groups(); ++g) {
+      if (AnyAwakeIn(g, kAsleep, visit)) return true;
+    }
+    for (size_t g = 0; g < group; ++g) {
+      if (AnyAwakeIn(g, kAsleep, visit)) return true;
+    }
+    return before != 0 && AnyAwakeIn(group, before, visit);
+  }
+
   // Returns the number of sleeping workers.
   size_t asleep() const {
     size_t count = 0;
@@ -123,16 +169,22 @@ class Idle {
 
   // ---- For the worker.
 
-  // Lets the worker search and returns true, or returns false if half of the
-  // workers or more search already.
+  // Lets the worker search and returns true, or returns false if
+  // `kMaxSearching` workers, or half of the workers, search already.
   bool BeginSearching(size_t worker) {
     size_t searching = 0;
     for (size_t g = 0; g < groups(); ++g) searching += Searching(Load(g));
-    if (2 * searching >= workers_) return false;
+    if (searching >= kMaxSearching || 2 * searching >= workers_) return false;
+    BeginSearchingForTask(worker);
+    return true;
+  }
+
+  // Lets the worker search, however many others do, because the worker has seen
+  // a task in its check after `Sleep()`.
+  void BeginSearchingForTask(size_t worker) {
     // Relaxed: the count only keeps other threads from waking a worker. If this
     // worker does not see a task, EndSearching or Sleep does.
     word(worker).fetch_add(kOneSearching, std::memory_order_relaxed);
-    return true;
   }
 
   // Ends the worker's search, because the worker has found a task or gives up.
@@ -190,6 +242,20 @@ class Idle {
   }
   uint64_t Load(size_t group) const {
     return groups_[group].word.load(std::memory_order_seq_cst);
+  }
+
+  // `AnyAwake()` for the workers of a group whose bits are in `part`.
+  template <class F>
+  bool AnyAwakeIn(size_t group, uint64_t part, F& visit) const {
+    const size_t first = group * kGroup;
+    uint64_t awake = ~Load(group) & part & kAsleep;
+    for (; awake != 0; awake &= awake - 1) {
+      const size_t worker =
+          first + static_cast<size_t>(std::countr_zero(awake));
+      if (worker >= workers_) break;
+      if (visit(worker)) return true;
+    }
+    return false;
   }
 
   std::optional<size_t> TakeSleeper(bool although_one_searches) {

@@ -36,7 +36,8 @@
 // shared its tasks.
 //
 // The invariant of idle.h is that no task stays in a global or stealable queue
-// while a worker sleeps. A thread that moves tasks from one such queue to
+// while a worker sleeps. The queues of a worker that sleeps are empty, and
+// others pass over them. A thread that moves tasks from one such queue to
 // another calls Wake(), as after a push: for a moment the tasks were in neither
 // queue. Private tasks are exempt: their worker is awake, and runs or shares
 // them after its current poll. If the worker gets stuck there, a searching
@@ -159,10 +160,8 @@ class RunQueues {
   // Returns whether there is a task for any worker to run.
   bool HasWork() const {
     if (!global_.IsEmpty()) return true;
-    for (size_t i = 0; i < workers_; ++i) {
-      if (!locals_[i].queue.IsEmpty()) return true;
-    }
-    return false;
+    return idle_.AnyAwake(
+        0, [this](size_t worker) { return !locals_[worker].queue.IsEmpty(); });
   }
 
   const Idle& idle() const { return idle_; }
@@ -230,6 +229,8 @@ class RunQueues {
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     uint32_t pops = 0;
     bool searching = false;
+    // Whether the check before the latest park has found a task.
+    bool has_seen_task = false;
     Sharing sharing = Sharing::kOnDemand;
     // Written by the worker, read by any thread.
     Atomic<uint64_t> overflows{0};
@@ -356,10 +357,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   T* Steal(FastRand& rand) {
     // No worker to steal from, and no other worker to wake.
     if (queues_.IsSolo()) return PopGlobal();
-    if (!local_.searching) {
-      if (!queues_.idle_.BeginSearching(worker_)) return nullptr;
-      local_.searching = true;
-    }
+    if (!local_.searching && !BeginSearching()) return nullptr;
     for (int waits = 0;; ++waits) {
       if (T* const element = StealOnce(rand)) return element;
       // A worker with private tasks, if between short polls, shares them in a
@@ -368,13 +366,14 @@ class RunQueues<T, Host, kCapacity>::Own {
       SpinHint();
     }
     if (T* const element = PopGlobal()) return element;
-    for (size_t i = 0; i < queues_.workers_; ++i) {
-      if (i == worker_ || !Keeps(i)) continue;
-      T* const element = RescueIfStuck(i) ? PopGlobal() : StealOnce(rand);
+    T* element = nullptr;
+    queues_.idle_.AnyAwake(0, [&](size_t worker) {
+      if (worker == worker_ || !Keeps(worker)) return false;
       // Others may have been faster, and more workers may be stuck.
-      if (element != nullptr) return element;
-    }
-    return nullptr;
+      element = RescueIfStuck(worker) ? PopGlobal() : StealOnce(rand);
+      return element != nullptr;
+    });
+    return element;
   }
 
   // Ends the worker's search, if any, because the worker has found something to
@@ -389,21 +388,30 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // Puts the worker, which has nothing to do, to sleep. Returns whether the
   // worker may park: a later task or Close() then unparks this worker or
-  // another.
+  // another. If the worker may not park because another queue has a task, the
+  // worker's next search has no limit.
   bool Sleep() {
+    // Others pass over the queues of a worker that sleeps. Only this worker
+    // adds to its queues.
+    if (MutableCondition(depth() > 0)) return false;
     // Sequentially consistent, like everything checked here: see idle.h.
     const bool look =
         queues_.idle_.Sleep(worker_, std::exchange(local_.searching, false));
-    if (depth() == 0 && !MutableCondition(look && queues_.HasWork()) &&
-        !MutableCondition(queues_.closed_.load(std::memory_order_seq_cst))) {
-      return true;
+    if (MutableCondition(look && queues_.HasWork())) {
+      Awake();
+      local_.has_seen_task = true;
+      return false;
     }
-    Awake();
-    return false;
+    if (MutableCondition(queues_.closed_.load(std::memory_order_seq_cst))) {
+      Awake();
+      return false;
+    }
+    return true;
   }
 
   // Marks the worker as awake after a park. Returns whether another thread has
-  // woken the worker, which then searches.
+  // woken the worker, which then searches. Must be called before a push, even
+  // if the worker is still in the driver.
   bool Awake() {
     const bool woken = queues_.idle_.Awake(worker_);
     if (MutableCondition(woken)) local_.searching = true;
@@ -458,10 +466,20 @@ class RunQueues<T, Host, kCapacity>::Own {
   }
   // Returns whether another worker has at least `least` private tasks.
   bool OthersKeep(size_t least) const {
-    for (size_t i = 0; i < queues_.workers_; ++i) {
-      if (i != worker_ && Keeps(i, least)) return true;
+    return queues_.idle_.AnyAwake(0, [this, least](size_t worker) {
+      return worker != worker_ && Keeps(worker, least);
+    });
+  }
+
+  // Lets the worker search, and returns whether it may.
+  bool BeginSearching() {
+    if (MutableCondition(std::exchange(local_.has_seen_task, false))) {
+      queues_.idle_.BeginSearchingForTask(worker_);
+    } else if (!queues_.idle_.BeginSearching(worker_)) {
+      return false;
     }
-    return false;
+    local_.searching = true;
+    return true;
   }
 
   // Waits briefly until `worker`, which has private tasks, has made progress
@@ -528,19 +546,20 @@ class RunQueues<T, Host, kCapacity>::Own {
   // Steals half of the tasks shared by another worker, and returns the first;
   // null if no worker has any.
   T* StealOnce(FastRand& rand) {
-    const size_t start = rand.Below(static_cast<uint32_t>(queues_.workers_));
-    for (size_t i = 0; i < queues_.workers_; ++i) {
-      const size_t victim = (start + i) % queues_.workers_;
-      if (victim == worker_) continue;
-      uint32_t stolen = 0;
-      T* const element =
-          local_.queue.StealFrom(queues_.locals_[victim].queue, stolen);
-      if (element == nullptr) continue;
+    T* element = nullptr;
+    uint32_t stolen = 0;
+    queues_.idle_.AnyAwake(rand.Below(static_cast<uint32_t>(queues_.workers_)),
+                           [&](size_t victim) {
+                             if (victim == worker_) return false;
+                             element = local_.queue.StealFrom(
+                                 queues_.locals_[victim].queue, stolen);
+                             return element != nullptr;
+                           });
+    if (element != nullptr) {
       Add<uint64_t>(local_.steal_operations, 1);
       Add<uint64_t>(local_.steals, stolen);
-      return element;
     }
-    return nullptr;
+    return element;
   }
 
   RunQueues& queues_;

@@ -177,6 +177,168 @@ MODEL_TEST(RunQueues, AWorkerThatLeavesStopsSearching,
   world.RequireAllHaveRun(1);
 }
 
+// ---- More than four workers: fewer than half of them begin to search. They
+// belong to three words of `Idle`.
+
+// Lets `worker` search, and leaves it in the search, off its processor.
+void SearchInVain(World& world, size_t worker) {
+  FastRand rand(0);
+  Require(world.queues.Of(worker).Steal(rand) == nullptr);
+  Require(world.queues.Of(worker).IsSearching());
+}
+
+MODEL_TEST(RunQueues, AThirdOfFiveWorkersDoesNotBeginToSearch) {
+  World world(5, 1);
+  SearchInVain(world, 2);
+  SearchInVain(world, 3);
+  FastRand rand(0);
+  Require(world.queues.Of(0).Steal(rand) == nullptr);
+  Require(!world.queues.Of(0).IsSearching());
+}
+
+// Two workers of another word search. They find other tasks, and are busy with
+// them for long. The worker may not search, but takes the task if it sees the
+// task; otherwise it is woken for the task.
+MODEL_TEST(RunQueues, AWorkerBeyondTheSearchLimitTakesATask,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world(5, 1);
+  SearchInVain(world, 2);
+  SearchInVain(world, 3);
+  Thread worker([&] { world.Work(0); });
+  world.queues.Inject(Written(world.tasks[0]));
+  world.queues.Of(2).EndSearching();
+  world.queues.Of(3).EndSearching();
+  worker.Join();
+  world.RequireAllHaveRun(1);
+}
+
+// The two searching workers stay off their processors. The worker sees the task
+// before it can park.
+MODEL_TEST(RunQueues, AWorkerBeyondTheSearchLimitNeitherParksNorSpins,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world(5, 1);
+  SearchInVain(world, 2);
+  SearchInVain(world, 3);
+  world.queues.Inject(Written(world.tasks[0]));
+  Thread worker([&] { world.Work(0); });
+  worker.Join();
+  world.RequireAllHaveRun(1);
+}
+
+// Three workers want to search for two tasks, and only two of them may.
+MODEL_TEST(RunQueues, TwoTasksAreFoundByThreeOfFiveWorkers,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  World world(5, 2);
+  Thread one([&] { world.Work(0); });
+  Thread two([&] { world.Work(2); });
+  Thread three([&] { world.Work(4); });
+  world.queues.Inject(Written(world.tasks[0]));
+  world.queues.Inject(Written(world.tasks[1]));
+  one.Join();
+  two.Join();
+  three.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// ---- A search passes over the workers that sleep.
+
+// A worker wakes by itself, shares a task, and does not come back. The thief
+// may have seen the worker asleep, and have passed over its queue.
+void ShareAfterASleep(size_t workers, size_t sleeper) {
+  World world(workers, 1);
+  Require(world.queues.Of(sleeper).Sleep());
+  Thread thief([&] { world.Work(0); });
+  Require(!world.queues.Of(sleeper).Awake());
+  world.queues.Of(sleeper).SetSharing(Sharing::kInAdvance);
+  world.queues.Of(sleeper).Push(Written(world.tasks[0]));
+  world.queues.Of(sleeper).Share(0);
+  world.queues.Of(sleeper).EndSearching();
+  thief.Join();
+  world.RequireAllHaveRun(1);
+}
+
+// A worker has shared a task when it is about to sleep, for example after a
+// check of the driver.
+MODEL_TEST(RunQueues, AWorkerWithASharedTaskDoesNotPark,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world(2, 1);
+  Thread other([&] { world.Work(1); });
+  world.queues.Of(0).Push(Written(world.tasks[0]));
+  world.queues.Of(0).GiveUp();
+  if (world.queues.Of(0).Sleep()) {
+    world.parkers[0].Park();
+    world.queues.Of(0).Awake();
+  }
+  world.Work(0);
+  other.Join();
+  world.RequireAllHaveRun(1);
+}
+
+MODEL_TEST(RunQueues, ATaskOfAWorkerThatHasSleptIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  ShareAfterASleep(2, 1);
+}
+
+MODEL_TEST(RunQueues, ATaskOfAWorkerThatHasSleptInAnotherWordIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  ShareAfterASleep(5, 4);
+}
+
+// A worker that has been woken for a task has more tasks than that one.
+MODEL_TEST(RunQueues, ATaskOfAWorkerThatWasWokenIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  World world(2, 2);
+  Require(world.queues.Of(1).Sleep());
+  world.queues.Inject(Written(world.tasks[0]));
+  Thread thief([&] { world.Work(0); });
+  Require(world.queues.Of(1).Awake());
+  world.queues.Of(1).Push(Written(world.tasks[1]));
+  world.queues.Of(1).GiveUp();
+  world.queues.Of(1).EndSearching();
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
+// When a worker in the driver ends its sleep: before it queues the first task
+// of a dispatch, as it should, or when it leaves the driver. The dispatch does
+// not end before the tasks have run.
+enum class SleepEnds : unsigned char { kBeforeThePush, kAfterTheDispatch };
+
+void DispatchForLong(SleepEnds when) {
+  World world(3, 2);
+  world.patience_ends = true;
+  Require(world.queues.Of(2).Sleep());
+  if (when == SleepEnds::kBeforeThePush) world.queues.Of(2).Awake();
+  world.queues.Of(2).Push(Written(world.tasks[0]));
+  Thread other([&] { world.Work(0); });
+  world.queues.Inject(Written(world.tasks[1]));
+  other.Join();
+  if (when == SleepEnds::kAfterTheDispatch) world.queues.Of(2).Awake();
+  world.RequireAllHaveRun(2);
+}
+
+MODEL_TEST(RunQueues, ATaskOfALongDispatchIsFound,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  DispatchForLong(SleepEnds::kBeforeThePush);
+}
+
+TEST(RunQueues, ATaskOfAWorkerMarkedAsleepIsNotFound) {
+  const model::Result result =
+      model::Check({.mode = model::Mode::kBounded},
+                   [] { DispatchForLong(SleepEnds::kAfterTheDispatch); });
+  EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
+}
+
+// ----
+
 // A worker that sleeps, or is about to sleep, notices the close.
 MODEL_TEST(RunQueues, CloseLeavesNoWorkerAsleep, .mode = model::Mode::kBounded,
            .preemption_bound = 1) {
@@ -203,9 +365,9 @@ MODEL_TEST(RunQueues, TheCloseShowsWhatCameBefore) {
 // The parts have models of their own.
 MODEL_MUTANTS(
     RunQueues, "scheduler/queue/run_queues.h",
-    "Own::EndSearchingNow at run_queues.h:496: condition always true: a "
+    "Own::EndSearchingNow at run_queues.h:514: condition always true: a "
     "worker is woken in vain",
-    "Own::Add at run_queues.h:452: store skipped: it counts for "
+    "Own::Add at run_queues.h:460: store skipped: it counts for "
     "metrics");
 
 // ---- BlockInPlace(): a worker goes from the blocking thread to a replacement

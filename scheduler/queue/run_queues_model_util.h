@@ -97,7 +97,8 @@ class World {
 
   Task tasks[4];
   // One cell for each worker: two threads that run a worker at once are a race.
-  Cell<int> turns[3]{Cell<int>(0), Cell<int>(0), Cell<int>(0)};
+  Cell<int> turns[5]{Cell<int>(0), Cell<int>(0), Cell<int>(0), Cell<int>(0),
+                     Cell<int>(0)};
   Queues queues;
   std::vector<ThreadParker> parkers;
   Atomic<int> left;

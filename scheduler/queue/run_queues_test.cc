@@ -413,6 +413,37 @@ TEST_F(RunQueuesTest, AtMostHalfOfTheWorkersSteal) {
   EXPECT_EQ(Number(four.Of(3).Steal(rand_)), 1);
 }
 
+// Two workers of another group search, and are off their processors. The worker
+// may not search, and must not park: it has seen a task.
+TEST_F(RunQueuesTest, AWorkerThatMayNotSearchTakesATaskBeforeItParks) {
+  Queues many(host_, Idle::kGroup + 2);
+  ASSERT_EQ(many.Of(Idle::kGroup).Steal(rand_), nullptr);
+  ASSERT_EQ(many.Of(Idle::kGroup + 1).Steal(rand_), nullptr);
+  Inject(many, 0, 1);
+  EXPECT_EQ(many.Of(0).Steal(rand_), nullptr);
+  EXPECT_FALSE(many.Of(0).Sleep());
+  // A hook may be called here, during which the worker must not search.
+  many.Of(0).EndSearching();
+  EXPECT_EQ(Number(many.Of(0).Steal(rand_)), 0);
+}
+
+// Others pass over the queues of a worker that sleeps.
+TEST_F(RunQueuesTest, AWorkerWithTasksDoesNotSleep) {
+  PushShared(two_, 0, 0, 1);
+  EXPECT_FALSE(two_.Of(0).Sleep());
+  EXPECT_FALSE(two_.idle().IsAsleep(0));
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+}
+
+// For example in the driver, which has more events to handle.
+TEST_F(RunQueuesTest, TasksOfAWorkerThatHasEndedItsSleepAreFound) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  EXPECT_FALSE(two_.Of(0).Awake());
+  Push(two_, 0, 0, 1);
+  host_.while_awaited = [] {};
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+}
+
 TEST_F(RunQueuesTest, InjectingWakesASleepingWorker) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());

@@ -255,6 +255,11 @@ pub fn run(bench: &Bench) -> bool {
         "chained_spawn" => bench.measure(1_000, || {
             count_down(1, |end| drop(rt.spawn(async move { chain(end, 1_000) })));
         }),
+        "round_trip_outside" => bench.measure(1_000, || {
+            for _ in 0..1_000 {
+                rt.block_on(rt.spawn(async {})).unwrap();
+            }
+        }),
         "stuck_spawner" => stuck_spawner(bench, &rt),
         "ct_spawn_local" => bench.measure(1_000, || rt.block_on(spawn_and_join(1_000))),
         "ct_spawn_detached" => bench.measure(1_000, || {
