@@ -163,6 +163,13 @@ class IntrusiveList {
       node = next;
     }
   }
+  // Like the above, for a `visit(const T*)` that changes nothing.
+  template <class Visitor>
+  void ForEach(Visitor&& visit) const {
+    for (const Node* node = head_.next_; node != &head_; node = node->next_) {
+      visit(static_cast<const T*>(node));
+    }
+  }
 
  private:
   using Node = IntrusiveListNode<Tag>;

@@ -92,7 +92,17 @@ rouse_library(future
     future/filter.h
     future/future.h
     future/gen.h
+    future/iter.h
     future/join.h
+    future/many/buffered.h
+    future/many/child_set.h
+    future/many/for_each_concurrent.h
+    future/many/futures_ordered.h
+    future/many/futures_unordered.h
+    future/many/join_all.h
+    future/many/ready_list.h
+    future/many/select_all.h
+    future/many/try_join_all.h
     future/map.h
     future/or_return.h
     future/owned_or_ref.h
@@ -109,10 +119,12 @@ rouse_library(future
   SOURCES
     future/await_trace.cc
     future/co/chain.cc
+    future/many/ready_list.cc
     future/task_local.cc
   DEPS
     absl::any_invocable
     absl::bind_front
+    absl::cleanup
     absl::config
     absl::core_headers
     absl::function_ref
@@ -412,7 +424,6 @@ rouse_library(scheduler
     scheduler/event_count.h
     scheduler/global_queue_check.h
     scheduler/group/join_set.h
-    scheduler/group/ready_list.h
     scheduler/group/task_tracker.h
     scheduler/join_set.h
     scheduler/local/local_schedule.h
@@ -457,7 +468,6 @@ rouse_library(scheduler
     scheduler/blocking/spawn_blocking.cc
     scheduler/busy_meter.cc
     scheduler/current.cc
-    scheduler/group/ready_list.cc
     scheduler/group/task_tracker.cc
     scheduler/local/local_schedule.cc
     scheduler/local/local_set.cc

@@ -22,6 +22,7 @@
 #include "rouse/future/combine/select.h"
 #include "rouse/future/combine/try_join.h"
 #include "rouse/future/filter.h"
+#include "rouse/future/many/join_all.h"
 #include "rouse/future/map.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"

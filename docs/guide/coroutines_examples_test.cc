@@ -27,6 +27,8 @@
 #include "rouse/future/collect.h"
 #include "rouse/future/filter.h"
 #include "rouse/future/gen.h"
+#include "rouse/future/iter.h"
+#include "rouse/future/many/buffered.h"
 #include "rouse/future/map.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/select.h"
@@ -119,6 +121,14 @@ rouse::Co<absl::StatusOr<int>> SumAtOnce(std::string a, std::string b) {
   co_return x + y;
 }
 
+// Asks at most eight questions at once.
+rouse::Co<std::vector<absl::StatusOr<int>>> AskAll(
+    std::vector<std::string> questions) {
+  auto asked = rouse::Map(rouse::Iter(std::move(questions)), &Ask);
+  auto answers = rouse::Buffered(std::move(asked), 8);
+  co_return co_await rouse::Collect(std::move(answers));
+}
+
 rouse::Co<std::string> FirstOf(rouse::Co<int> number, rouse::Co<> stop) {
   auto first = co_await rouse::Select(std::move(number), std::move(stop));
   if (first.index() == 1) co_return "stopped";
@@ -196,6 +206,10 @@ TEST(CoroutinesPage, Errors) {
 
 TEST(CoroutinesPage, Select) {
   rouse::Runtime runtime = MakeRuntime();
+  EXPECT_THAT(
+      runtime.BlockOn(AskAll({"1", "one", "2"})),
+      ElementsAre(IsOkAndHolds(1), StatusIs(absl::StatusCode::kInvalidArgument),
+                  IsOkAndHolds(2)));
   EXPECT_EQ(runtime.BlockOn(FirstOf(Number(), Never())), "7");
   EXPECT_GE(runtime.BlockOn(CountTicks(Rounds(3))), 0);
 }

@@ -15,6 +15,7 @@
 #include "rouse/future/combine/race.h"
 #include "rouse/future/combine/select.h"
 #include "rouse/future/combine/try_join.h"
+#include "rouse/future/many/join_all.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/unconstrained.h"
 #include "rouse/testing/poll_once.h"

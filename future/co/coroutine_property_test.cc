@@ -33,6 +33,7 @@
 #include "rouse/future/combine/select.h"
 #include "rouse/future/combine/try_join.h"
 #include "rouse/future/coro_attributes.h"
+#include "rouse/future/many/join_all.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/poll_fn.h"
 #include "rouse/future/stream.h"
@@ -92,16 +93,18 @@ bool IsError(int value) { return value % 5 == 0; }
 
 Outcome Evaluate(const Node& node);
 
-// Evaluates children that are all polled in every poll, where each poll begins
-// with the next child. Errors end the join only if `errors` is set.
-Outcome EvaluateJoin(const std::vector<Node>& children, bool errors) {
+// Evaluates children that are all polled in every poll. Each poll begins with
+// the next child if `rotates` is set, or else with the first child. Errors end
+// the join only if `errors` is set.
+Outcome EvaluateJoin(const std::vector<Node>& children, bool rotates,
+                     bool errors) {
   std::vector<Outcome> outcomes;
   for (const Node& child : children) outcomes.push_back(Evaluate(child));
   const int n = static_cast<int>(children.size());
   int left = n;
   for (int round = 0;; ++round) {
     for (int i = 0; i < n; ++i) {
-      const Outcome& outcome = outcomes[(round + i) % n];
+      const Outcome& outcome = outcomes[((rotates ? round : 0) + i) % n];
       if (outcome.polls != round) continue;
       if (outcome.throws) return outcome;
       if (errors && IsError(outcome.value)) return {round, false, 9};
@@ -154,10 +157,11 @@ Outcome Evaluate(const Node& node) {
       return outcome;
     }
     case Kind::kJoin:
+      return EvaluateJoin(node.children, /*rotates=*/true, /*errors=*/false);
     case Kind::kJoinAll:
-      return EvaluateJoin(node.children, false);
+      return EvaluateJoin(node.children, /*rotates=*/false, /*errors=*/false);
     case Kind::kTryJoin:
-      return EvaluateJoin(node.children, true);
+      return EvaluateJoin(node.children, /*rotates=*/true, /*errors=*/true);
     case Kind::kSelectBiased:
     case Kind::kSelect:
     case Kind::kRace: {
@@ -294,8 +298,11 @@ class Leaf {
   Leaf& operator=(const Leaf&) = delete;
   ~Leaf() { --live_objects; }
 
-  PollResult<int> Poll(Context&) {
-    if (left_-- > 0) return kPending;
+  PollResult<int> Poll(Context& cx) {
+    if (left_-- > 0) {
+      cx.waker().WakeByRef();
+      return kPending;
+    }
 #ifdef ABSL_HAVE_EXCEPTIONS
     if (node_.throws) throw std::runtime_error(std::to_string(node_.value));
 #endif

@@ -9,24 +9,20 @@
 //
 //   auto [user, orders] = co_await rouse::Join(LoadUser(id), LoadOrders(id));
 //
-//   std::vector<rouse::Co<Page>> fetches = ...;
-//   std::vector<Page> pages = co_await rouse::JoinAll(std::move(fetches));
-//
 // "Concurrently" does not mean "in parallel": the futures share the task and
-// its thread. Spawn tasks to run futures in parallel, or to run a great many:
-// every wake of the task polls each future that is not ready yet.
+// its thread. Spawn tasks to run futures in parallel. Every wake of the task
+// polls each future that is not ready yet; for many futures of one type, use
+// `JoinAll()`, which polls only the futures that were woken.
 
 #ifndef ROUSE_FUTURE_COMBINE_JOIN_H_
 #define ROUSE_FUTURE_COMBINE_JOIN_H_
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
@@ -149,88 +145,6 @@ template <IntoFuture... Fs>
 JoinFuture<internal::FutureFrom<Fs>...> Join(Fs&&... futures) {
   return JoinFuture<internal::FutureFrom<Fs>...>(
       internal::ToFuture<Fs>(futures)...);
-}
-
-// JoinAllFuture
-//
-// See `JoinAll()`.
-template <class F>
-class [[nodiscard]] JoinAllFuture {
-  using T = FutureOutput<F>;
-  using Element =
-      std::conditional_t<std::is_reference_v<T>,
-                         std::reference_wrapper<std::remove_reference_t<T>>,
-                         internal::JoinOutput<T>>;
-
- public:
-  // Void if the futures have no outputs.
-  using Output =
-      std::conditional_t<std::is_void_v<T>, void, std::vector<Element>>;
-
-  explicit JoinAllFuture(std::vector<F> futures) {
-    children_.emplace().reserve(futures.size());
-    for (F& future : futures) children_->emplace_back(std::move(future));
-  }
-
-  PollResult<Output> Poll(Context& cx) {
-    if (!children_.has_value()) {
-      Panic("JoinAll was polled after it completed; keep the result");
-    }
-    if (!PollAll(cx)) return kPending;
-    // The children are destroyed after their outputs have been taken.
-    Children children = *std::exchange(children_, std::nullopt);
-    if constexpr (std::is_void_v<T>) {
-      return {};
-    } else {
-      Output outputs;
-      outputs.reserve(children.size());
-      for (internal::MaybeDone<F>& child : children) {
-        outputs.push_back(child.output().Take());
-      }
-      return outputs;
-    }
-  }
-
-  bool BorrowsClosure() const {
-    if (!children_.has_value()) return false;
-    for (const internal::MaybeDone<F>& child : *children_) {
-      if (child.BorrowsClosure()) return true;
-    }
-    return false;
-  }
-
-  void Trace(AwaitTrace& trace) const {
-    AwaitTrace::Branches branches(trace, "JoinAll");
-    if (!children_.has_value()) return;
-    for (const auto& child : *children_) child.Trace(branches);
-  }
-
- private:
-  using Children = std::vector<internal::MaybeDone<F>>;
-
-  bool PollAll(Context& cx) {
-    const size_t size = children_->size();
-    bool all = true;
-    for (size_t i = 0; i < size; ++i) {
-      if (!(*children_)[(first_ + i) % size].Poll(cx)) all = false;
-    }
-    if (++first_ >= size) first_ = 0;
-    return all;
-  }
-
-  std::optional<Children> children_;
-  size_t first_ = 0;
-};
-
-// JoinAll()
-//
-// Like `Join()`, but for any number of futures of one type. The output is a
-// `std::vector` of the outputs in order: of `std::reference_wrapper` for
-// references, and no output for void. Allocates when the future is made and
-// when it is ready.
-template <Future F>
-JoinAllFuture<F> JoinAll(std::vector<F> futures) {
-  return JoinAllFuture<F>(std::move(futures));
 }
 
 }  // namespace rouse

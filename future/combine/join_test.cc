@@ -145,72 +145,6 @@ TEST(Join, GivesEveryChildBudget) {
   EXPECT_THAT(meals, ::testing::Each(3 * kBudgetPerPoll));
 }
 
-TEST(JoinAll, ReturnsTheOutputsInOrder) {
-  Switch<int> s;
-  auto body = [](int i, Switch<int>& s) -> Co<int> {
-    if (i == 1) co_return co_await s.future();
-    co_return i;
-  };
-  std::vector<Co<int>> children;
-  for (int i = 0; i < 4; ++i) children.push_back(body(i, s));
-  auto join = JoinAll(std::move(children));
-  EXPECT_TRUE(PollOnce(join).IsPending());
-  s.Set(10);
-  EXPECT_THAT(PollOnce(join).value(), ElementsAre(0, 10, 2, 3));
-}
-
-TEST(JoinAll, OfNoFuturesIsReady) {
-  auto join = JoinAll(std::vector<Co<int>>());
-  EXPECT_THAT(PollOnce(join).value(), ElementsAre());
-}
-
-TEST(JoinAll, OfVoidReturnsNothing) {
-  int runs = 0;
-  auto body = [](int& runs) -> Co<> {
-    ++runs;
-    co_return;
-  };
-  std::vector<Co<>> children;
-  for (int i = 0; i < 3; ++i) children.push_back(body(runs));
-  auto join = JoinAll(std::move(children));
-  static_assert(std::is_void_v<FutureOutput<decltype(join)>>);
-  EXPECT_TRUE(PollOnce(join).IsReady());
-  EXPECT_EQ(runs, 3);
-}
-
-TEST(JoinAll, OfReferencesReturnsReferences) {
-  int x = 1;
-  auto body = [](int& x) -> Co<int&> { co_return x; };
-  std::vector<Co<int&>> children;
-  children.push_back(body(x));
-  auto join = JoinAll(std::move(children));
-  EXPECT_EQ(&PollOnce(join).value().at(0).get(), &x);
-}
-
-TEST(JoinAll, DestroysAReadyChildAtOnce) {
-  Switch<int> a;
-  Switch<int> b;
-  std::vector<Switch<int>::Leaf> leaves;
-  leaves.push_back(a.future());
-  leaves.push_back(b.future());
-  auto join = JoinAll(std::move(leaves));
-  EXPECT_TRUE(PollOnce(join).IsPending());
-  a.Set(1);
-  EXPECT_TRUE(PollOnce(join).IsPending());
-  EXPECT_FALSE(a.alive());
-  EXPECT_TRUE(b.alive());
-}
-
-TEST(JoinAll, GivesEveryChildBudget) {
-  constexpr int kEnough = 10 * kBudgetPerPoll;
-  int meals[3];
-  std::vector<Co<>> children;
-  for (int& count : meals) children.push_back(Hungry(&count, kEnough));
-  auto join = JoinAll(std::move(children));
-  for (int i = 0; i < 9; ++i) EXPECT_TRUE(PollOnce(join).IsPending());
-  EXPECT_THAT(meals, ::testing::Each(3 * kBudgetPerPoll));
-}
-
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 // The child has finished, and its output is lost.
@@ -251,9 +185,6 @@ TEST(Join, PollingACompleteJoinPanics) {
   auto join = Join(Ready(1));
   EXPECT_TRUE(PollOnce(join).IsReady());
   EXPECT_PANIC((void)PollOnce(join), "Join was polled after");
-  auto all = JoinAll(std::vector<Co<int>>());
-  EXPECT_TRUE(PollOnce(all).IsReady());
-  EXPECT_PANIC((void)PollOnce(all), "JoinAll was polled after");
 }
 
 }  // namespace

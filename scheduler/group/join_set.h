@@ -33,10 +33,10 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
+#include "rouse/future/many/ready_list.h"
 #include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/blocking/spawn_blocking.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/group/ready_list.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -196,9 +196,9 @@ class JoinSet {
   friend class JoinSetShutdownFuture<T>;
 
   // A task that has not ended, or whose result has not been taken.
-  class Entry final : public scheduler::ReadyEntry, public IntrusiveListNode<> {
+  class Entry final : public internal::ReadyEntry, public IntrusiveListNode<> {
    public:
-    Entry(scheduler::ReadyList* list, JoinHandle<T> handle)
+    Entry(internal::ReadyList* list, JoinHandle<T> handle)
         : ReadyEntry(list), handle(std::move(handle)) {}
 
     // Returns whether the task has ended. If not, the task marks the entry
@@ -226,13 +226,13 @@ class JoinSet {
 
   // Nothing can be undone at this point, so an exception from a waker is
   // dropped.
-  static void WakeNext(scheduler::ReadyList& list) noexcept {
+  static void WakeNext(internal::ReadyList& list) noexcept {
     ROUSE_TRY { list.Wake(); }
     ROUSE_CATCH_ALL {}
   }
 
-  scheduler::ReadyList& list() {
-    if (list_ == nullptr) list_ = new scheduler::ReadyList;
+  internal::ReadyList& list() {
+    if (list_ == nullptr) list_ = new internal::ReadyList;
     return *list_;
   }
 
@@ -267,7 +267,7 @@ class JoinSet {
   }
 
   // Made with the first task.
-  scheduler::ReadyList* list_ = nullptr;
+  internal::ReadyList* list_ = nullptr;
   // Has a reference to each entry.
   IntrusiveList<Entry> entries_;
   size_t size_ = 0;
@@ -454,7 +454,7 @@ bool JoinSet<T>::TakeReady(Take take) {
   while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
     if (!entry->handle.IsFinished()) {
       // A spurious wake, as wakers are allowed to cause.
-      scheduler::ReadyList::Rearm(entry);
+      internal::ReadyList::Rearm(entry);
       if (entry->PollFinished()) list_->MarkReady(entry);
       continue;
     }
@@ -537,7 +537,7 @@ void JoinSet<T>::DetachAll() {
   if (list_ == nullptr) return;
   // Later tasks use another list. Entries being woken now may keep this list
   // alive, and are not in the set any more.
-  scheduler::ReadyList* const list = std::exchange(list_, nullptr);
+  internal::ReadyList* const list = std::exchange(list_, nullptr);
   list->Close();
   // Tasks that the destructor of a result adds to the set do not get into
   // `entries`.

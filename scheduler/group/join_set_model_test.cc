@@ -15,8 +15,8 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/future.h"
+#include "rouse/future/many/ready_list.h"
 #include "rouse/scheduler/group/join_set.h"
-#include "rouse/scheduler/group/ready_list.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/task.h"
@@ -32,6 +32,8 @@
 namespace rouse::scheduler {
 namespace {
 
+using internal::ReadyEntry;
+using internal::ReadyList;
 using model::Require;
 using model::Thread;
 using PlainInt = model::Cell<int>;
@@ -258,11 +260,11 @@ MODEL_TEST(JoinSet, IsDestroyedWhileItsTaskEnds, .mode = model::Mode::kBounded,
 }
 
 MODEL_MUTANTS(
-    JoinSet, "scheduler/group/ready_list.",
+    JoinSet, "future/many/ready_list.",
     "ReadyList::MarkReady at ready_list.cc:45: condition always "
     "false: nobody looks at a list that is closed; the owner is woken "
     "for nothing",
-    "ReadyList::Close at ready_list.cc:84: store skipped: likewise");
+    "ReadyList::Close at ready_list.cc:90: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::scheduler

@@ -7,8 +7,8 @@
 //
 // Records which of many children were woken. The owner of a `ReadyList` gives
 // each child the waker of the child's entry. The list then returns the woken
-// entries in the order of their wakes, in O(1) for each entry. Internal to the
-// scheduler: `JoinSet` is built on it.
+// entries in the order of their wakes, in O(1) for each entry. Internal:
+// `FuturesUnordered` and `JoinSet` are built on it.
 //
 //   list->Register(cx.waker());
 //   while (ReadyEntry* entry = list->Pop()) {
@@ -20,18 +20,18 @@
 // `queued_` is false while a wake has an effect. The first wake sets `queued_`
 // to true, and `Rearm()` sets it back. An entry is therefore in the list at
 // most once, and an entry that is not rearmed never comes back, regardless of
-// any remaining wakers.
+// any remaining wakers. `Retire()` sets `queued_` to true without a wake.
 //
 // # References
 //
 // Each waker has a reference to its entry, and so has the creator of the entry.
 // Each entry has a reference to its list. The list has no references to
 // entries: before the owner drops an entry that may be in the list, it closes
-// the list. A wake keeps the waker's reference until the wake no longer uses
-// the list.
+// the list, or retires the entry. A wake keeps the waker's reference until the
+// wake no longer uses the list.
 
-#ifndef ROUSE_SCHEDULER_GROUP_READY_LIST_H_
-#define ROUSE_SCHEDULER_GROUP_READY_LIST_H_
+#ifndef ROUSE_FUTURE_MANY_READY_LIST_H_
+#define ROUSE_FUTURE_MANY_READY_LIST_H_
 
 #include <cstdint>
 
@@ -40,7 +40,7 @@
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/waker.h"
 
-namespace rouse::scheduler {
+namespace rouse::internal {
 
 class ReadyEntry;
 
@@ -83,6 +83,12 @@ class ReadyList {
   // Allows `entry`, which was taken out, to be woken again. Everything before
   // the previous wakes of the entry is visible to the caller afterwards.
   static void Rearm(ReadyEntry* entry);
+
+  // Makes all wakes of `entry`, which was rearmed, do nothing from now on.
+  // Returns whether the caller may drop its reference. Otherwise a wake came
+  // before: the entry is or will be in the list, and the caller must keep its
+  // reference until `Pop()` returns the entry.
+  [[nodiscard]] static bool Retire(ReadyEntry* entry);
 
   // Forgets all entries. No entry ever comes again, and so no entry wakes the
   // owner.
@@ -135,6 +141,6 @@ class ReadyEntry {
   Cell<ReadyEntry*> next_{nullptr};
 };
 
-}  // namespace rouse::scheduler
+}  // namespace rouse::internal
 
-#endif  // ROUSE_SCHEDULER_GROUP_READY_LIST_H_
+#endif  // ROUSE_FUTURE_MANY_READY_LIST_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/scheduler/group/ready_list.h"
+#include "rouse/future/many/ready_list.h"
 
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "rouse/base/mutable_step.h"
 #include "rouse/waker/waker.h"
 
-namespace rouse::scheduler {
+namespace rouse::internal {
 namespace {
 
 ReadyEntry* From(void* data) { return static_cast<ReadyEntry*>(data); }
@@ -79,6 +79,12 @@ void ReadyList::Rearm(ReadyEntry* entry) {
   entry->queued_.exchange(false, std::memory_order_acq_rel);
 }
 
+bool ReadyList::Retire(ReadyEntry* entry) {
+  // Relaxed: a wake that comes later does nothing, and the thread of a wake
+  // that came earlier still uses the entry, so nothing is handed over.
+  return !entry->queued_.exchange(true, std::memory_order_relaxed);
+}
+
 void ReadyList::Close() {
   // Relaxed: the entries in the list are not accessed.
   pushed_.store(Closed(), std::memory_order_relaxed);
@@ -116,4 +122,4 @@ RawWaker ReadyEntry::raw_waker() {
   return {this, &kVTable};
 }
 
-}  // namespace rouse::scheduler
+}  // namespace rouse::internal

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/scheduler/group/ready_list.h"
+#include "rouse/future/many/ready_list.h"
 
 #include <stdexcept>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/waker/waker.h"
 
-namespace rouse::scheduler {
+namespace rouse::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST_F(ReadyListTest, AThrowingOwnersWakerLeaksNoReference) {
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace
-}  // namespace rouse::scheduler
+}  // namespace rouse::internal

@@ -1,0 +1,229 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: child_set.h
+// -----------------------------------------------------------------------------
+//
+// Holds futures of one type, and polls only the futures that were woken.
+// Internal: `FuturesUnordered`, `FuturesOrdered` and `JoinAll` are built on it.
+
+#ifndef ROUSE_FUTURE_MANY_CHILD_SET_H_
+#define ROUSE_FUTURE_MANY_CHILD_SET_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "rouse/base/exceptions.h"
+#include "rouse/base/frame_pool.h"
+#include "rouse/base/intrusive_list.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/co/borrowed_closure.h"
+#include "rouse/future/future.h"
+#include "rouse/future/many/ready_list.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::internal {
+
+// ChildItem
+//
+// An output that a container or a `std::optional` can hold: a
+// `std::reference_wrapper` in place of a reference, and `std::monostate` in
+// place of void.
+template <class T>
+using ChildItem = std::conditional_t<
+    std::is_void_v<T>, std::monostate,
+    std::conditional_t<std::is_reference_v<T>,
+                       std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+
+// ToChildItem()
+//
+// Returns the output of a result that is ready.
+template <class T>
+ChildItem<T> ToChildItem(PollResult<T>&& output) {
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return ChildItem<T>(*std::move(output));
+  }
+}
+
+// ChildSet
+//
+// Used by one task at a time. Only the wakers of the children are thread-safe.
+// A set allocates once for itself, and once for each child. The children are
+// destroyed on the thread that uses the set, whatever becomes of their wakers.
+template <Future F>
+class ChildSet {
+  using Output = FutureOutput<F>;
+
+ public:
+  ChildSet() = default;
+  ChildSet(ChildSet&& other) noexcept
+      : list_(std::exchange(other.list_, nullptr)),
+        children_(std::move(other.children_)),
+        size_(std::exchange(other.size_, 0)) {}
+  ChildSet& operator=(ChildSet&& other) noexcept {
+    ChildSet taken(std::move(other));
+    Clear();
+    std::swap(list_, taken.list_);
+    children_ = std::move(taken.children_);
+    std::swap(size_, taken.size_);
+    return *this;
+  }
+  ~ChildSet() { Clear(); }
+
+  size_t size() const { return size_; }
+
+  // Adds `future`, to be polled by the next `Poll()`, which names it by `key`.
+  // Wakes the task of a pending `Poll()`.
+  void Add(F&& future, size_t key) {
+    if (list_ == nullptr) list_ = new ReadyList;
+    auto* const child = new Child(list_, std::move(future), key);
+    children_.PushBack(child);
+    ++size_;
+    list_->MarkReady(child);
+  }
+
+  // Polls the children that were woken since they were last polled, each once.
+  // Removes and destroys each child that is ready, and then calls
+  // `take(key, PollResult<Output>&&)`. If `take` returns true, ends, and is
+  // ready with true. Is ready with false if the set is empty.
+  // O(number of woken children).
+  //
+  // An exception from a child passes on. The child is removed, and `take` is
+  // called with a pending result.
+  template <class Take>
+  PollResult<bool> Poll(Context& cx, Take take) {
+    if (size_ == 0) return false;
+    // A wake from here on wakes the task.
+    list_->Register(cx.waker());
+    // A child that wakes itself comes again in the next poll of the task.
+    for (size_t left = size_; left > 0; --left) {
+      Child* const child = PopLive();
+      if (child == nullptr) break;
+      if (!cx.HasBudget()) {
+        list_->PutBack(child);
+        return YieldForBudget(cx);
+      }
+      ReadyList::Rearm(child);
+      if (PollChild(child, cx, take)) return true;
+    }
+    if (size_ == 0) return false;
+    return kPending;
+  }
+
+  // Destroys all children.
+  void Clear() {
+    if (list_ == nullptr) return;
+    ReadyList* const list = std::exchange(list_, nullptr);
+    list->Close();
+    size_ = 0;
+    while (Child* const child = children_.Front()) Drop(child);
+    // Wakers of children can keep the list alive, but not the task's waker.
+    list->Deregister();
+    list->Unref();
+  }
+
+  bool BorrowsClosure() const {
+    bool borrows = false;
+    children_.ForEach([&borrows](const Child* child) {
+      borrows = borrows || (child->future.has_value() &&
+                            internal::BorrowsClosure(*child->future));
+    });
+    return borrows;
+  }
+
+  // Adds a branch for each child.
+  void Trace(AwaitTrace::Branches& branches) const {
+    children_.ForEach([&branches](const Child* child) {
+      if (child->future.has_value()) branches.Add(*child->future);
+    });
+  }
+
+ private:
+  class Child final : public ReadyEntry, public IntrusiveListNode<> {
+   public:
+    static_assert(alignof(F) <= FramePool::kAlignment,
+                  "a future in a set is aligned to 16 bytes: store a future of "
+                  "larger alignment behind a pointer");
+
+    Child(ReadyList* list, F&& future, size_t key)
+        : ReadyEntry(list), key(key), future(std::move(future)) {}
+
+#ifndef ROUSE_MODEL  // in models the pool's steps would multiply the set's
+    static void* operator new(size_t size) { return FramePool::Allocate(size); }
+    static void operator delete(void* child, size_t size) {
+      FramePool::Free(child, size);
+    }
+#endif
+
+    const size_t key;
+    std::optional<F> future;  // empty once the child was removed
+
+   private:
+    ~Child() override = default;
+  };
+
+  // Returns whether the child was ready, and `take` has returned true.
+  template <class Take>
+  bool PollChild(Child* child, Context& cx, Take& take) {
+    PollResult<Output> output = PollOrRemove(child, cx, take);
+    if (output.IsPending()) return false;
+    return take(Remove(child), std::move(output));
+  }
+
+  // Polls `child`. If the child throws, removes the child.
+  template <class Take>
+  PollResult<Output> PollOrRemove(Child* child, Context& cx, Take& take) {
+    const BorrowedWaker waker(child->raw_waker());
+    Context of_child(waker.get(), cx);
+    ROUSE_TRY { return child->future->Poll(of_child); }
+    ROUSE_CATCH_ALL {
+      take(Remove(child), PollResult<Output>(kPending));
+      ROUSE_RETHROW;
+    }
+  }
+
+  // Returns the next woken child that was not removed, or null.
+  Child* PopLive() {
+    for (;;) {
+      auto* const child = static_cast<Child*>(list_->Pop());
+      if (child == nullptr || child->future.has_value()) return child;
+      Drop(child);
+    }
+  }
+
+  // Destroys the future of `child`, and returns the key. A child that has woken
+  // itself before it was ready is in the list, and is dropped later.
+  size_t Remove(Child* child) {
+    const size_t key = child->key;
+    --size_;
+    child->future.reset();
+    if (ReadyList::Retire(child)) Drop(child);
+    return key;
+  }
+
+  static void Drop(Child* child) {
+    child->Unlink();
+    // Destroyed here, rather than with the last waker on another thread.
+    child->future.reset();
+    child->Unref();
+  }
+
+  ReadyList* list_ = nullptr;  // made with the first child
+  // Has a reference to each child. Includes removed children that are in the
+  // list.
+  IntrusiveList<Child> children_;
+  size_t size_ = 0;  // without removed children
+};
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_FUTURE_MANY_CHILD_SET_H_
