@@ -28,6 +28,7 @@
 #include "rouse/future/many/for_each_concurrent.h"
 #include "rouse/future/many/futures_ordered.h"
 #include "rouse/future/many/futures_unordered.h"
+#include "rouse/future/many/join_all.h"
 #include "rouse/future/many/select_all.h"
 #include "rouse/future/many/try_join_all.h"
 #include "rouse/future/map.h"

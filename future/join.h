@@ -5,12 +5,11 @@
 // File: join.h
 // -----------------------------------------------------------------------------
 //
-// Exports `Join()` and `JoinAll()`, which wait for all of several futures.
+// Exports `Join()`, which waits for all of several futures.
 
 #ifndef ROUSE_FUTURE_JOIN_H_
 #define ROUSE_FUTURE_JOIN_H_
 
-#include "rouse/future/combine/join.h"   // IWYU pragma: export
-#include "rouse/future/many/join_all.h"  // IWYU pragma: export
+#include "rouse/future/combine/join.h"  // IWYU pragma: export
 
 #endif  // ROUSE_FUTURE_JOIN_H_

@@ -121,18 +121,18 @@ rouse::Co<absl::StatusOr<int>> SumAtOnce(std::string a, std::string b) {
   co_return x + y;
 }
 
+rouse::Co<std::string> FirstOf(rouse::Co<int> number, rouse::Co<> stop) {
+  auto first = co_await rouse::Select(std::move(number), std::move(stop));
+  if (first.index() == 1) co_return "stopped";
+  co_return absl::StrCat(std::get<0>(first));
+}
+
 // Asks at most eight questions at once.
 rouse::Co<std::vector<absl::StatusOr<int>>> AskAll(
     std::vector<std::string> questions) {
   auto asked = rouse::Map(rouse::Iter(std::move(questions)), &Ask);
   auto answers = rouse::Buffered(std::move(asked), 8);
   co_return co_await rouse::Collect(std::move(answers));
-}
-
-rouse::Co<std::string> FirstOf(rouse::Co<int> number, rouse::Co<> stop) {
-  auto first = co_await rouse::Select(std::move(number), std::move(stop));
-  if (first.index() == 1) co_return "stopped";
-  co_return absl::StrCat(std::get<0>(first));
 }
 
 rouse::Co<int> CountTicks(rouse::Co<> work) {
