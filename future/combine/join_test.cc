@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/base/config.h"
 #include "gmock/gmock.h"

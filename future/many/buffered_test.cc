@@ -5,12 +5,9 @@
 
 #include <array>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/co/co.h"
 #include "rouse/future/co/gen.h"
 #include "rouse/future/iter.h"
 #include "rouse/future/map.h"

@@ -4,6 +4,7 @@
 #include "rouse/future/many/futures_unordered.h"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -172,7 +173,7 @@ TEST(FuturesUnordered, AFutureCanWakeItselfAndBeReadyInOnePoll) {
 
 TEST(FuturesUnordered, YieldsWhenTheBudgetIsUsedUp) {
   CountingWaker waker;
-  std::array<Switch<int>, 2 * kBudgetPerPoll> switches;
+  std::array<Switch<int>, size_t{2} * kBudgetPerPoll> switches;
   FuturesUnordered<Leaf> set;
   for (Switch<int>& s : switches) {
     set.Push(s.future());

@@ -4,7 +4,6 @@
 #include "rouse/future/many/join_all.h"
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>

@@ -4,14 +4,12 @@
 #include "rouse/future/many/select_all.h"
 
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co/co.h"
-#include "rouse/future/future.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/switch.h"
 

@@ -45,9 +45,7 @@ template <>
 struct TryJoinAllTraits<absl::Status> {
   using Output = absl::Status;
   struct Value {};
-  static const absl::Status& Status(const absl::Status& outcome) {
-    return outcome;
-  }
+  static absl::Status Status(const absl::Status& outcome) { return outcome; }
   static Value Take(absl::Status&&) { return {}; }
   static Output All(std::vector<std::optional<Value>>&&) {
     return absl::OkStatus();
@@ -57,7 +55,7 @@ template <class T>
 struct TryJoinAllTraits<absl::StatusOr<T>> {
   using Output = absl::StatusOr<std::vector<T>>;
   using Value = T;
-  static const absl::Status& Status(const absl::StatusOr<T>& outcome) {
+  static absl::Status Status(const absl::StatusOr<T>& outcome) {
     return outcome.status();
   }
   static T&& Take(absl::StatusOr<T>&& outcome) { return *std::move(outcome); }

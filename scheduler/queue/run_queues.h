@@ -229,7 +229,7 @@ class RunQueues {
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     uint32_t pops = 0;
     bool searching = false;
-    // Whether the check before the latest park has found a task.
+    // Set if the check before the latest park has found a task.
     bool has_seen_task = false;
     Sharing sharing = Sharing::kOnDemand;
     // Written by the worker, read by any thread.

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/scheduler/queue/global_queue.h"
+#include "rouse/scheduler/queue/idle.h"
 
 namespace rouse::scheduler {
 namespace {
