@@ -304,7 +304,7 @@ void Worker::PushSoon(task::Header* task) {
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
-ABSL_ATTRIBUTE_ALWAYS_INLINE void Worker::Schedule(task::Header* task) {
+void Worker::Schedule(task::Header* task) {
   if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
     task->BeginWaiting(CycleClock::Now());
   }

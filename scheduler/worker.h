@@ -179,13 +179,15 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // or null. Sets `next_check_`.
   ABSL_ATTRIBUTE_NOINLINE task::Header* Check();
   // The following functions are parts of the loop of `RunUntil()`.
-  ABSL_ATTRIBUTE_ALWAYS_INLINE task::Header* Next();
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline task::Header* Next();
   // Polls `task` and the tasks it wakes. Returns false if the worker was given
   // away.
-  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Execute(task::Header* task, Here& here);
-  ABSL_ATTRIBUTE_ALWAYS_INLINE void Poll(task::Header* task, Here& here);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool Execute(task::Header* task,
+                                                   Here& here);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Poll(task::Header* task, Here& here);
   template <bool kIsObserved>
-  ABSL_ATTRIBUTE_ALWAYS_INLINE void PollOnce(task::Header* task, Here& here);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline void PollOnce(task::Header* task,
+                                                    Here& here);
   // Schedules `task` again after a poll that has yielded.
   template <bool kIsObserved>
   ABSL_ATTRIBUTE_NOINLINE void AfterYield(task::Header* task, task::Ran ran,
