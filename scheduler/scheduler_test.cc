@@ -401,6 +401,69 @@ TEST(Scheduler, ATaskWokenByALongDispatchRunsOnAnotherWorker) {
   scheduler->Unref();
 }
 
+// Like the test above, for a worker that was woken for another task before the
+// dispatch woke its own: the woken worker no longer searches, and lets another
+// worker take the other task.
+TEST(Scheduler, ATaskInjectedDuringALongDispatchRunsOnAnotherWorker) {
+  struct Control {
+    std::optional<Waker> waker;
+    absl::Notification has_parked;
+    absl::Notification has_run;
+    bool was_run_in_time = false;
+  };
+  // A driver whose first park ends with an unpark, after which it wakes a task
+  // and then handles another event until the other task has run.
+  class Driver final : public AnyDriver {
+   public:
+    explicit Driver(Control* control) : control_(control) {}
+
+    void Park() override {
+      if (control_->has_parked.HasBeenNotified()) return parker_.Park();
+      control_->has_parked.Notify();
+      parker_.Park();
+      control_->waker->WakeByRef();
+      control_->was_run_in_time =
+          control_->has_run.WaitForNotificationWithTimeout(absl::Seconds(30));
+    }
+    void ParkFor(absl::Duration) override {}
+    void Shutdown() override {}
+    void Unpark() const override { unparker_.Unpark(); }
+
+   private:
+    Control* const control_;
+    ThreadParker parker_;
+    const ThreadParker::Unparker unparker_ = parker_.unparker();
+  };
+  Control control;
+  auto* const scheduler =
+      new Scheduler(std::make_unique<Driver>(&control), {.workers = 2});
+  scheduler
+      ->Spawn(PollFn([&control](Context& cx) -> PollResult<void> {
+        if (control.waker.has_value()) return {};
+        control.waker = cx.waker().Clone();
+        return kPending;
+      }))
+      .Detach();
+  std::thread in_driver([scheduler] { scheduler->worker(0).Run(); });
+  control.has_parked.WaitForNotification();
+  std::thread other([scheduler] { scheduler->worker(1).Run(); });
+  while (scheduler->queues().idle().asleep() < 2) std::this_thread::yield();
+  scheduler
+      ->Spawn([&control]() -> Co<> {
+        control.has_run.Notify();
+        co_return;
+      })
+      .Detach();
+  control.has_run.WaitForNotification();
+  scheduler->Close();
+  other.join();
+  in_driver.join();
+  EXPECT_TRUE(control.was_run_in_time);
+  control.waker.reset();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
 // A driver whose unparker can be held up in the middle.
 class HeldUpDriver {
  public:

@@ -313,11 +313,11 @@ void Worker::Schedule(task::Header* task) {
 }
 
 void Worker::ScheduleDispatched(task::Header* task) {
-  if ((aside_ & kSleeping) != 0) {
-    EndSleep();
-  } else {
-    HoldClock();
-  }
+  // A worker that does not sleep holds the clock already.
+  if ((aside_ & kSleeping) != 0) EndSleep();
+  // The dispatch may take long, and a searching worker keeps others from being
+  // woken.
+  queues_.EndSearching();
   // The worker shares when it has all tasks.
   queues_.Push(task);
 }

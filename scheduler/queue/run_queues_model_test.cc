@@ -291,19 +291,29 @@ MODEL_TEST(RunQueues, ATaskOfAWorkerThatHasSleptInAnotherWordIsStolen,
 }
 
 // A worker that has been woken for a task has more tasks than that one.
+void GiveUpAfterAWake(size_t workers, size_t sleeper) {
+  World world(workers, 2);
+  Require(world.queues.Of(sleeper).Sleep());
+  world.queues.Inject(Written(world.tasks[0]));
+  Thread thief([&] { world.Work(0); });
+  Require(world.queues.Of(sleeper).Awake());
+  world.queues.Of(sleeper).Push(Written(world.tasks[1]));
+  world.queues.Of(sleeper).GiveUp();
+  world.queues.Of(sleeper).EndSearching();
+  thief.Join();
+  world.RequireAllHaveRun(2);
+}
+
 MODEL_TEST(RunQueues, ATaskOfAWorkerThatWasWokenIsStolen,
            .mode = model::Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  World world(2, 2);
-  Require(world.queues.Of(1).Sleep());
-  world.queues.Inject(Written(world.tasks[0]));
-  Thread thief([&] { world.Work(0); });
-  Require(world.queues.Of(1).Awake());
-  world.queues.Of(1).Push(Written(world.tasks[1]));
-  world.queues.Of(1).GiveUp();
-  world.queues.Of(1).EndSearching();
-  thief.Join();
-  world.RequireAllHaveRun(2);
+  GiveUpAfterAWake(2, 1);
+}
+
+MODEL_TEST(RunQueues, ATaskOfAWorkerThatWasWokenInAnotherWordIsStolen,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  GiveUpAfterAWake(5, 4);
 }
 
 // When a worker in the driver ends its sleep: before it queues the first task
@@ -334,6 +344,40 @@ TEST(RunQueues, ATaskOfAWorkerMarkedAsleepIsNotFound) {
   const model::Result result =
       model::Check({.mode = model::Mode::kBounded},
                    [] { DispatchForLong(SleepEnds::kAfterTheDispatch); });
+  EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
+}
+
+// A worker in the driver is woken for a task, or has already ended its sleep by
+// itself, when it queues the first task of a dispatch. The dispatch does not
+// end before both tasks have run. `ends_search` says whether the worker ends
+// its search before it queues the task, as it should.
+void DispatchForLongAfterAWake(bool ends_search) {
+  World world(2, 2);
+  Require(world.queues.Of(1).Sleep());
+  Thread other([&] { world.Work(0); });
+  Thread in_driver([&] {
+    world.queues.Of(1).Awake();
+    if (ends_search) world.queues.Of(1).EndSearching();
+    world.queues.Of(1).Push(Written(world.tasks[1]));
+  });
+  world.queues.Inject(Written(world.tasks[0]));
+  in_driver.Join();
+  // The watchdog takes the private task.
+  world.queues.Rescue(1);
+  other.Join();
+  world.RequireAllHaveRun(2);
+}
+
+MODEL_TEST(RunQueues, AWokenWorkerInALongDispatchKeepsNoTask,
+           .mode = model::Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  DispatchForLongAfterAWake(/*ends_search=*/true);
+}
+
+TEST(RunQueues, AWorkerThatSearchesDuringALongDispatchKeepsTasks) {
+  const model::Result result =
+      model::Check({.mode = model::Mode::kBounded, .preemption_bound = 1},
+                   [] { DispatchForLongAfterAWake(/*ends_search=*/false); });
   EXPECT_THAT(result.message, testing::HasSubstr("deadlock"));
 }
 

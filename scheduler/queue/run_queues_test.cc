@@ -464,6 +464,22 @@ TEST_F(RunQueuesTest, TheLastSearchingWorkerWakesAnotherForTheRest) {
   EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
 }
 
+// In the driver, a worker that was woken for a task queues others for as long
+// as the dispatch lasts. The other worker gets all of them.
+TEST_F(RunQueuesTest, AWokenWorkerThatDispatchesLetsOthersBeWoken) {
+  ASSERT_TRUE(two_.Of(0).Sleep());
+  ASSERT_TRUE(two_.Of(1).Sleep());
+  Inject(two_, 0, 1);
+  ASSERT_TRUE(two_.Of(0).Awake());
+  two_.Of(0).EndSearching();
+  Push(two_, 0, 1, 2);
+  two_.Rescue(0);
+  EXPECT_THAT(host_.unparked, ElementsAre(0, 1));
+  ASSERT_TRUE(two_.Of(1).Awake());
+  EXPECT_EQ(Number(two_.Of(1).Steal(rand_)), 0);
+  EXPECT_THAT(PopAll(two_, 1), ElementsAre(1));
+}
+
 TEST_F(RunQueuesTest, TheLastSearchingWorkerWakesNoneWithoutTasks) {
   ASSERT_TRUE(two_.Of(0).Sleep());
   ASSERT_TRUE(two_.Of(1).Sleep());
