@@ -7,16 +7,21 @@
 //
 // An `EventCount` lets a thread sleep until a condition, which is stored
 // elsewhere, may have changed. Here, the watchdog sleeps while all workers do:
-// a worker that awakes wakes the watchdog. Internal to the scheduler.
+// a worker that awakes wakes the watchdog, and so does a thread that wakes a
+// worker. Internal to the scheduler.
 //
 //   thread      first action             then
 //   watchdog    PrepareWait()            checks whether all workers are asleep
 //                                        (Idle::asleep()), and parks if so
 //   a worker    is no longer asleep      Notify()
 //               (Idle::Awake())
+//   a waking    takes a sleeping worker  Notify()
+//   thread      (Idle::Wake())
 //
-// All four are sequentially consistent: either the watchdog finds the worker
-// awake, or the worker finds the watchdog waiting.
+// All of these are sequentially consistent: either the watchdog finds the
+// worker awake, or the thread on the worker's side finds the watchdog waiting.
+// A woken worker may notify late, because it does so after a dispatch in the
+// driver.
 //
 // The algorithm is known as an event count. Because a single thread waits, and
 // that thread's parker keeps an unpark until the next park, a flag takes the
@@ -57,7 +62,8 @@ class EventCount {
   // may be out of date when the call returns.
   bool IsAwaited() const { return awaited_.load(std::memory_order_relaxed); }
 
-  // Called by a worker. Costs a load unless the watchdog waits.
+  // Called when a worker is no longer asleep. Costs a load unless the watchdog
+  // waits.
   void Notify() {
     if (ABSL_PREDICT_TRUE(!awaited_.load(std::memory_order_seq_cst))) return;
     // Relaxed, and not atomic with the load: a worker that clears the flag of a

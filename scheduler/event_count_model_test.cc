@@ -63,6 +63,16 @@ MODEL_TEST(EventCount, AWorkerWakesByItselfDuringAWake) {
   worker.Join();
 }
 
+// The woken worker is in the driver, and does not come back.
+MODEL_TEST(EventCount, AWorkerIsWokenDuringADispatch) {
+  World world(1);
+  Thread other([&] {
+    if (world.idle.Wake().has_value()) world.event.Notify();
+  });
+  world.Watch(1);
+  other.Join();
+}
+
 MODEL_TEST(EventCount, TwoWorkersWakeByThemselves) {
   World world(2);
   Thread one([&] {
@@ -98,7 +108,7 @@ MODEL_TEST(EventCount, AWorkerSleepsAgainAndWakes) {
 
 MODEL_MUTANTS(
     EventCount, "scheduler/event_count.h",
-    "EventCount::Notify at event_count.h:66: store skipped: the watchdog "
+    "EventCount::Notify at event_count.h:72: store skipped: the watchdog "
     "is unparked for nothing each time");
 
 }  // namespace

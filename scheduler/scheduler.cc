@@ -148,6 +148,8 @@ uint64_t Scheduler::PollsBegun(size_t worker) const {
 void Scheduler::UnparkWorker(size_t worker) {
   workers_[worker]->HoldClock();
   workers_[worker]->Unpark();
+  // The worker itself may notify late, after a dispatch in the driver.
+  awake_event_.Notify();
 }
 
 bool Scheduler::Release(task::Header* task) {

@@ -172,13 +172,14 @@ class Scheduler final : public task::Schedule {
   // Returns all tasks, and where each of them waits: see task_dump.h.
   TaskDump Dump();
 
-  // Returns the event count that a worker notifies when it is awake again after
-  // a park, and on which the watchdog waits.
+  // Returns the event count on which the watchdog waits. Notified by a worker
+  // that is awake again after a park, and by a thread that wakes a worker.
   EventCount& awake_event() { return awake_event_; }
 
   // ---- For the queues.
 
-  // Wakes a worker if the worker is parked.
+  // Wakes a worker if the worker is parked. The worker must no longer be marked
+  // as asleep.
   void UnparkWorker(size_t worker);
   // Returns the number of polls that a worker has begun.
   uint64_t PollsBegun(size_t worker) const;

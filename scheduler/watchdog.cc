@@ -88,10 +88,19 @@ bool Watchdog::Check() {
       found_[i] = worker.OnFoundInPoll(period_);
     }
   }
+  SeeToTasks();
   if (awake && scheduler_.driver().turns() == turns_) SeeToEvents();
   // The watchdog's own turn does not count.
   turns_ = scheduler_.driver().turns();
   return awake;
+}
+
+void Watchdog::SeeToTasks() {
+  const bool has_work = scheduler_.queues().HasWork();
+  // Despite the search of a worker that may be in the driver.
+  if (std::exchange(had_work_, has_work) && has_work) {
+    scheduler_.queues().WakeAny();
+  }
 }
 
 void Watchdog::SeeToEvents() {

@@ -21,17 +21,23 @@
 // or will be. Shorter polls also delay events, because a worker checks for
 // events after a number of polls, however long they take.
 //
+// A worker that counts as searching also delays tasks, because no other worker
+// is woken meanwhile (idle.h). It ends its search when it finds a task, but may
+// be off its processor, or in the driver, with events that wake tasks of other
+// schedulers.
+//
 // Therefore the watchdog's thread checks all workers every half of the bound. A
 // worker that is awake and has not begun a poll since the last check is stuck.
 // Its private tasks are moved to the global queue, and the long poll is
 // reported, once, for the metrics and for `Builder::OnLongPoll()`. If no thread
 // has left the driver since, and none is in the driver, a sleeping worker is
 // woken and then parks there; if no worker sleeps, the watchdog itself checks
-// for events. Work that arrives just after a check is handled at the second
-// check after that: within the bound.
+// for events. If tasks wait for any worker at two checks in a row, a sleeping
+// worker is woken. Work that arrives just after a check is handled at the
+// second check after that: within the bound.
 //
 // After all workers have been asleep for a while, the watchdog sleeps, too,
-// until an awakening worker wakes it.
+// until a worker awakes or is woken.
 
 #ifndef ROUSE_SCHEDULER_WATCHDOG_H_
 #define ROUSE_SCHEDULER_WATCHDOG_H_
@@ -89,6 +95,8 @@ class Watchdog {
   void Run();
   // Checks the workers and the driver. Returns whether a worker is awake.
   bool Check();
+  // Wakes a worker if tasks have waited since the last check.
+  void SeeToTasks();
   void SeeToEvents();
   void SleepUntilAWorkerIsAwake();
 
@@ -99,6 +107,7 @@ class Watchdog {
   std::vector<uint64_t> ticks_;
   std::vector<uint64_t> progress_;
   uint64_t turns_ = 0;
+  bool had_work_ = false;
   // True if the current poll of a worker has been reported.
   std::vector<bool> found_;
   Atomic<bool> stop_{false};

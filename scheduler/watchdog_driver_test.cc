@@ -75,5 +75,56 @@ TEST(WatchdogTest, ASleepingWorkerGetsTheDriverFromTheWatchdog) {
   scheduler->Unref();
 }
 
+// A driver whose first park lasts until it is notified to end. It stands for a
+// dispatch that wakes tasks of other schedulers.
+class BusyDriver final : public AnyDriver {
+ public:
+  explicit BusyDriver(Events* events) : events_(events) {}
+
+  void Park() override {
+    if (events_->parked.HasBeenNotified()) return parker_.Park();
+    events_->parked.Notify();
+    events_->end_look.WaitForNotification();
+  }
+  void ParkFor(absl::Duration) override {}
+  void Shutdown() override {}
+  void Unpark() const override { unparker_.Unpark(); }
+
+ private:
+  Events* const events_;
+  ThreadParker parker_;
+  const ThreadParker::Unparker unparker_ = parker_.unparker();
+};
+
+// The worker in the driver is woken for the task, and so is the watchdog.
+TEST(WatchdogTest, ATaskDoesNotWaitForTheEndOfADispatch) {
+  Events events;
+  auto* const scheduler =
+      new Scheduler(std::make_unique<BusyDriver>(&events), {.workers = 2});
+  auto watchdog = Watchdog::Start(*scheduler, absl::Milliseconds(1), "dog");
+  ASSERT_THAT(watchdog, absl_testing::IsOk());
+  std::thread in_driver([scheduler] { scheduler->worker(0).Run(); });
+  events.parked.WaitForNotification();
+  std::thread other([scheduler] { scheduler->worker(1).Run(); });
+  while (scheduler->queues().idle().asleep() < 2 ||
+         !scheduler->awake_event().IsAwaited()) {
+    std::this_thread::yield();
+  }
+  absl::Notification has_run;
+  auto body = [&has_run]() -> Co<> {
+    has_run.Notify();
+    co_return;
+  };
+  scheduler->Spawn(body).Detach();
+  EXPECT_TRUE(has_run.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  events.end_look.Notify();
+  scheduler->Close();
+  in_driver.join();
+  other.join();
+  *watchdog = nullptr;
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
 }  // namespace
 }  // namespace rouse::scheduler

@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/base/fast_rand.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/driver.h"
@@ -167,6 +168,22 @@ TEST_F(WatchdogTest, MakesASleepingWorkerParkInTheDriver) {
   scheduler_->driver().Release();
   Start();
   driver_.parked.WaitForNotification();
+}
+
+// A worker that searches keeps others from being woken, and may be off its
+// processor, or dispatch events that wake none of the scheduler's tasks.
+TEST_F(WatchdogTest, WakesAWorkerForATaskThatWaits) {
+  // Otherwise the watchdog would wake the sleeping worker, to check for events.
+  ASSERT_TRUE(scheduler_->driver().TryHold());
+  FastRand rand(0);
+  ASSERT_EQ(queues().Of(0).Steal(rand), nullptr);
+  ASSERT_TRUE(queues().Of(1).Sleep());
+  auto nothing = []() -> Co<> { co_return; };
+  scheduler_->Spawn(nothing).Detach();
+  ASSERT_TRUE(queues().idle().IsAsleep(1));
+  Start();
+  while (queues().idle().IsAsleep(1)) std::this_thread::yield();
+  scheduler_->driver().Release();
 }
 
 // The watchdog sleeps after some checks in vain, and would stay asleep if it
