@@ -229,7 +229,8 @@ class RunQueues {
     alignas(ABSL_CACHELINE_SIZE) PrivateQueue<T> own;
     uint32_t pops = 0;
     bool searching = false;
-    // Set if the check before the latest park has found a task.
+    // Set if the check in `Sleep()` has found a task, until the worker begins
+    // to search or takes tasks from the global queue: the search has no limit.
     bool has_seen_task = false;
     Sharing sharing = Sharing::kOnDemand;
     // Written by the worker, read by any thread.
@@ -341,6 +342,8 @@ class RunQueues<T, Host, kCapacity>::Own {
       local_.own.Append(batch, count);
       return Pop();
     }
+    // The task that the worker has seen is among these, or others have it.
+    local_.has_seen_task = false;
     T* const first = batch.Pop();
     if (count > 1) {
       local_.own.Append(batch, count - 1);
@@ -389,7 +392,7 @@ class RunQueues<T, Host, kCapacity>::Own {
   // Puts the worker, which has nothing to do, to sleep. Returns whether the
   // worker may park: a later task or Close() then unparks this worker or
   // another. If the worker may not park because another queue has a task, the
-  // worker's next search has no limit.
+  // worker searches from then on, or may begin its next search without a limit.
   bool Sleep() {
     // Others pass over the queues of a worker that sleeps. Only this worker
     // adds to its queues.
@@ -398,8 +401,8 @@ class RunQueues<T, Host, kCapacity>::Own {
     const bool look =
         queues_.idle_.Sleep(worker_, std::exchange(local_.searching, false));
     if (MutableCondition(look && queues_.HasWork())) {
-      Awake();
-      local_.has_seen_task = true;
+      // A worker that was woken in the meantime searches already.
+      local_.has_seen_task = !Awake();
       return false;
     }
     if (MutableCondition(queues_.closed_.load(std::memory_order_seq_cst))) {

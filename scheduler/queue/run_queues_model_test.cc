@@ -227,6 +227,24 @@ MODEL_TEST(RunQueues, AWorkerBeyondTheSearchLimitNeitherParksNorSpins,
   world.RequireAllHaveRun(1);
 }
 
+// A worker is woken for a task during its check before the park, or finds the
+// task there. The worker searches for that task only, and its later search has
+// a limit.
+MODEL_TEST(RunQueues, AWorkerWokenDuringItsCheckSearchesOnce) {
+  World world(5, 1);
+  Thread outside([&] { world.queues.Inject(Written(world.tasks[0])); });
+  const bool may_park = world.queues.Of(0).Sleep();
+  outside.Join();
+  if (may_park) Require(world.queues.Of(0).Awake());
+  FastRand rand(0);
+  Require(world.queues.Of(0).Steal(rand) == &world.tasks[0]);
+  world.queues.Of(0).EndSearching();
+  SearchInVain(world, 2);
+  SearchInVain(world, 3);
+  Require(world.queues.Of(0).Steal(rand) == nullptr);
+  Require(!world.queues.Of(0).IsSearching());
+}
+
 // Three workers want to search for two tasks, and only two of them may.
 MODEL_TEST(RunQueues, TwoTasksAreFoundByThreeOfFiveWorkers,
            .mode = model::Mode::kBounded, .preemption_bound = 1,
@@ -409,9 +427,9 @@ MODEL_TEST(RunQueues, TheCloseShowsWhatCameBefore) {
 // The parts have models of their own.
 MODEL_MUTANTS(
     RunQueues, "scheduler/queue/run_queues.h",
-    "Own::EndSearchingNow at run_queues.h:514: condition always true: a "
+    "Own::EndSearchingNow at run_queues.h:517: condition always true: a "
     "worker is woken in vain",
-    "Own::Add at run_queues.h:460: store skipped: it counts for "
+    "Own::Add at run_queues.h:463: store skipped: it counts for "
     "metrics");
 
 // ---- BlockInPlace(): a worker goes from the blocking thread to a replacement

@@ -428,6 +428,18 @@ TEST_F(RunQueuesTest, AWorkerThatMayNotSearchTakesATaskBeforeItParks) {
   EXPECT_EQ(Number(many.Of(0).Steal(rand_)), 0);
 }
 
+// The worker takes the task that it has seen without a search.
+TEST_F(RunQueuesTest, OnlyASearchForASeenTaskHasNoLimit) {
+  Queues many(host_, Idle::kGroup + 2);
+  Inject(many, 0, 1);
+  EXPECT_FALSE(many.Of(0).Sleep());
+  EXPECT_EQ(Number(many.Of(0).PopGlobal()), 0);
+  ASSERT_EQ(many.Of(Idle::kGroup).Steal(rand_), nullptr);
+  ASSERT_EQ(many.Of(Idle::kGroup + 1).Steal(rand_), nullptr);
+  EXPECT_EQ(many.Of(0).Steal(rand_), nullptr);
+  EXPECT_FALSE(many.Of(0).IsSearching());
+}
+
 // Others pass over the queues of a worker that sleeps.
 TEST_F(RunQueuesTest, AWorkerWithTasksDoesNotSleep) {
   PushShared(two_, 0, 0, 1);
