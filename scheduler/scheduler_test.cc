@@ -23,8 +23,10 @@
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/worker.h"
+#include "rouse/timer/clock.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/thread_parker.h"
@@ -460,6 +462,82 @@ TEST(Scheduler, ATaskInjectedDuringALongDispatchRunsOnAnotherWorker) {
   in_driver.join();
   EXPECT_TRUE(control.was_run_in_time);
   control.waker.reset();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
+// A worker searches in vain, and finds a task when it is about to park. While
+// it searched, no other worker was woken for the task. The hook that is then
+// called may take long: another worker is woken now.
+TEST(Scheduler, ATaskDoesNotWaitForAHookAfterAFailedSleep) {
+  struct Control {
+    absl::Notification has_parked;
+    absl::Notification goes_on;
+    absl::Notification has_run;
+    Scheduler* scheduler = nullptr;
+    // The thread of the worker that finds the task.
+    std::atomic<std::thread::id> checking{};
+    bool was_delayed = false;
+  };
+  // A driver whose first park ends when the test says so. A task is spawned
+  // elsewhere during the next check for events, after the worker's search.
+  class Driver final : public AnyDriver {
+   public:
+    explicit Driver(Control* control) : control_(control) {}
+
+    void Park() override {
+      if (control_->has_parked.HasBeenNotified()) return parker_.Park();
+      control_->has_parked.Notify();
+      control_->goes_on.WaitForNotification();
+    }
+    void ParkFor(absl::Duration) override {
+      if (!control_->goes_on.HasBeenNotified() ||
+          control_->checking.load() != std::thread::id()) {
+        return;
+      }
+      control_->checking = std::this_thread::get_id();
+      std::thread([this] {
+        control_->scheduler
+            ->Spawn([control = control_]() -> Co<> {
+              control->has_run.Notify();
+              co_return;
+            })
+            .Detach();
+      }).join();
+    }
+    void Shutdown() override {}
+    void Unpark() const override { unparker_.Unpark(); }
+
+   private:
+    Control* const control_;
+    ThreadParker parker_;
+    const ThreadParker::Unparker unparker_ = parker_.unparker();
+  };
+  Control control;
+  Options options = {.workers = 2};
+  // With such a clock, a worker checks for events before it parks.
+  options.clock = std::make_shared<Clock>();
+  options.clock->Pause();
+  options.clock->SetAutoAdvance(true);
+  options.hooks.after_unpark = [&control] {
+    if (control.checking.load() != std::this_thread::get_id()) return;
+    if (!control.has_run.WaitForNotificationWithTimeout(absl::Seconds(30))) {
+      control.was_delayed = true;
+    }
+  };
+  auto* const scheduler =
+      new Scheduler(std::make_unique<Driver>(&control), std::move(options));
+  control.scheduler = scheduler;
+  std::thread in_driver([scheduler] { scheduler->worker(0).Run(); });
+  control.has_parked.WaitForNotification();
+  std::thread other([scheduler] { scheduler->worker(1).Run(); });
+  while (scheduler->queues().idle().asleep() < 2) std::this_thread::yield();
+  control.goes_on.Notify();
+  control.has_run.WaitForNotification();
+  scheduler->Close();
+  other.join();
+  in_driver.join();
+  EXPECT_FALSE(control.was_delayed);
   scheduler->CancelAll();
   scheduler->Unref();
 }

@@ -432,12 +432,15 @@ void Worker::Park() {
     };
     parker_.Park();
   } else {
-    // The worker was asleep for a moment.
+    // Unless it had tasks of its own, the worker was asleep for a moment.
     scheduler_.awake_event().Notify();
   }
   if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) {
     // The hook may take long, as above.
     queues_.EndSearching();
+    // Others may rely on the worker for a task that was queued during its last
+    // search: `Sleep()` has ended the search.
+    if (scheduler_.queues().HasWork()) scheduler_.queues().Wake();
     hooks.after_unpark();
   }
 }
