@@ -448,8 +448,9 @@ void Worker::Park() {
 void Worker::EndSleep() {
   aside_ &= ~kSleeping;
   was_woken_ = queues_.Awake();
-  HoldClock();
+  // Before the hold, which fails if memory is lacking.
   scheduler_.awake_event().Notify();
+  HoldClock();
 }
 
 void Worker::LearnToSpin(uint64_t cycles) {
