@@ -45,12 +45,17 @@
 // workers, and fewer than half of all workers, search at the time. (The check
 // and the start are not one atomic step.) More searching workers would contend
 // for the queues, and each of them keeps others from being woken. Two cases
-// have no limit, because a worker knows of a task there: a worker that is
-// woken, and a worker whose last check before parking finds a task
+// have no limit: a worker that is woken, which is nearly always for a task, and
+// a worker whose last check before parking finds a task
 // (BeginSearchingForTask()). In the second case, the limit could keep the
 // worker from both parking and taking the task. The limit counts the searching
 // workers of all groups, but only those of the worker's own group spare the
 // worker the check.
+//
+// A worker that is woken in the driver may dispatch events for long. It calls
+// EndSearching() before it queues a task there. If no event wakes a task of the
+// scheduler, the worker searches until the dispatch ends; if tasks wait for
+// long, the watchdog then wakes another worker by WakeAny() (watchdog.h).
 //
 // # Which queues are checked
 //
@@ -211,13 +216,14 @@ class Idle {
   // Marks the worker as awake. Returns whether another thread has woken the
   // worker; in this case the worker is searching.
   bool Awake(size_t worker) {
-    // No other thread sets the bit. Acquire pairs with the exchange that
-    // cleared the bit: for the watchdog, too, everything after this load comes
-    // after the exchange.
-    if ((word(worker).load(std::memory_order_acquire) & Bit(worker)) == 0) {
+    // No other thread sets the bit. Acquire pairs with the compare-exchange of
+    // TakeSleeper. Both this load and the step below are sequentially
+    // consistent with the loads of AnyAwake(), for the tasks that the worker
+    // queues next, and of asleep(), for the watchdog: a thread that finds the
+    // worker asleep does so before this call.
+    if ((word(worker).load(std::memory_order_seq_cst) & Bit(worker)) == 0) {
       return true;
     }
-    // Sequentially consistent with asleep(), for the watchdog.
     return (word(worker).fetch_and(~Bit(worker), std::memory_order_seq_cst) &
             Bit(worker)) == 0;
   }

@@ -249,7 +249,27 @@ MODEL_TEST(Idle, AWorkerIsWokenBesideTheWatchdog) {
   waker.Join();
 }
 
-MODEL_MUTANTS(Idle, "scheduler/queue/idle.h");
+// The worker is in the driver, and does not come back.
+MODEL_TEST(Idle, AWorkerIsWokenInALongDispatchBesideTheWatchdog) {
+  Idle idle(1);
+  ThreadParker watchdog;
+  EventCount event;
+  event.SetWaiter(watchdog.unparker());
+  idle.Sleep(0, /*was_searching=*/false);
+  Thread waker([&] {
+    if (idle.Wake().has_value()) event.Notify();
+  });
+  event.PrepareWait();
+  if (idle.asleep() == 1) watchdog.Park();
+  waker.Join();
+}
+
+MODEL_MUTANTS(
+    Idle, "scheduler/queue/idle.h",
+    "Idle::Awake at idle.h:224: load seq_cst -> acquire: the standard "
+    "allows an order of the sequentially consistent operations that "
+    "is not the order of execution, which the checker does not have "
+    "(testing/model/memory.h)");
 
 }  // namespace
 }  // namespace rouse::scheduler
