@@ -342,7 +342,7 @@ class RunQueues<T, Host, kCapacity>::Own {
       local_.own.Append(batch, count);
       return Pop();
     }
-    // The task that the worker has seen is among these, or others have it.
+    // At worst, the check in `Sleep()` sees a task of another queue again.
     local_.has_seen_task = false;
     T* const first = batch.Pop();
     if (count > 1) {
