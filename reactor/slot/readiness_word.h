@@ -51,6 +51,7 @@
 #include <cstdint>
 
 #include "absl/base/attributes.h"
+#include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
@@ -194,6 +195,7 @@ inline constexpr ReadinessWord::Reports ReadinessWord::kReports{};
 template <class IsCurrent>
 uint64_t ReadinessWord::Post(Ready ready, IsCurrent is_current)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  ABSL_ASSERT(ready.bits() <= kReadyMask);
   const uint64_t report = kReports.of[ready.bits()];
   const uint64_t waiters = WaitersOf(report);
   // Acquire pairs with the release of `Unlock()`: the data that `is_current()`
