@@ -40,6 +40,8 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/macros.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -120,14 +122,23 @@ class Context {
   friend PendingTag YieldForBudget(Context& cx);
   friend void TakeUnitIfAny(Context& cx, size_t bytes);
 
+  // A budget that no poll can use up. Negative as a number with a sign, however
+  // much of the budget is spent.
+  static constexpr uint64_t kUnlimited = uint64_t{3} << 62;
+
+  // Takes `units` of `budget`, or those that are left.
+  static void Spend(uint64_t& budget, uint64_t units) {
+    budget -= std::min(units, budget);
+  }
+
   // Holds the state shared by all contexts of one poll.
   struct Poll {
     Poll() {}  // NOLINT(modernize-use-equals-default): has no generator yet
 
-    // Takes `units` of the budget, or those that are left.
-    void Spend(uint64_t units) { budget -= std::min(units, budget); }
-
     uint64_t budget = kBudgetPerPoll;
+    // Counter to which the units of an unlimited budget go back. The value does
+    // not matter. Set by an `UnconstrainedScope`, before the first use.
+    uint64_t unlimited;
     FastRand* rand = nullptr;
     Yielded* yielded = nullptr;
     // In a union because most executors pass a generator.
@@ -146,29 +157,36 @@ class Context {
 // Owns a unit taken by `PollProceed()`. Unless `MadeProgress()` was called, the
 // destructor gives the unit back, so a poll of a pending operation costs
 // nothing.
+//
+// A unit taken inside an `UnconstrainedScope` is worth nothing, even after the
+// scope. A unit taken before a scope must not be given back inside the scope:
+// the unit would be lost. Asserted in debug builds.
 class [[nodiscard]] BudgetUnit {
  public:
   BudgetUnit(BudgetUnit&& other) noexcept
-      : poll_(std::exchange(other.poll_, nullptr)) {}
+      : budget_(std::exchange(other.budget_, nullptr)) {}
   BudgetUnit& operator=(BudgetUnit&&) = delete;
   ~BudgetUnit() {
-    if (poll_ != nullptr) ++poll_->budget;
+    if (budget_ == nullptr) return;
+    // Otherwise an `UnconstrainedScope` has begun since the unit was taken.
+    ABSL_ASSERT(*budget_ < Context::kUnlimited / 2);
+    ++*budget_;
   }
 
   // Spends the unit. For progress that moved `bytes`, takes a further unit for
   // each `kBytesPerUnit` of them, as long as any units are left.
   void MadeProgress(size_t bytes = 0) {
-    if (poll_ == nullptr) return;
-    poll_->Spend(bytes / kBytesPerUnit);
-    poll_ = nullptr;
+    if (budget_ == nullptr) return;
+    Context::Spend(*budget_, bytes / kBytesPerUnit);
+    budget_ = nullptr;
   }
 
  private:
   friend PollResult<BudgetUnit> PollProceed(Context& cx);
 
-  explicit BudgetUnit(Context::Poll* poll) : poll_(poll) {}
+  explicit BudgetUnit(uint64_t* budget) : budget_(budget) {}
 
-  Context::Poll* poll_;  // null if nothing is given back
+  uint64_t* budget_;  // null if nothing is given back
 };
 
 // YieldForBudget()
@@ -188,9 +206,13 @@ inline PendingTag YieldForBudget(Context& cx) {
 // unit must not outlive the poll.
 inline PollResult<BudgetUnit> PollProceed(Context& cx) {
   Context::Poll& poll = *cx.poll_;
-  if (poll.budget == 0) return YieldForBudget(cx);
+  // One comparison for both exceptions.
+  if (ABSL_PREDICT_FALSE(static_cast<int64_t>(poll.budget) <= 0)) {
+    if (poll.budget == 0) return YieldForBudget(cx);
+    return BudgetUnit(&poll.unlimited);
+  }
   --poll.budget;
-  return BudgetUnit(&poll);
+  return BudgetUnit(&poll.budget);
 }
 
 // TakeUnitIfAny()
@@ -199,26 +221,26 @@ inline PollResult<BudgetUnit> PollProceed(Context& cx) {
 // unit for each `kBytesPerUnit` of them, as long as any units are left. For
 // progress that was made in any case, or after `HasBudget()`.
 inline void TakeUnitIfAny(Context& cx, size_t bytes = 0) {
-  cx.poll_->Spend(1 + bytes / kBytesPerUnit);
+  Context::Spend(cx.poll_->budget, 1 + bytes / kBytesPerUnit);
 }
 
 // UnconstrainedScope
 //
 // While the scope lives, `PollProceed(cx)` always proceeds and takes nothing.
-// (It takes from a budget that no poll can use up.)
 // `Unconstrained()`, in "rouse/future/unconstrained.h", is a future with a
 // scope around every poll.
 class UnconstrainedScope {
  public:
   explicit UnconstrainedScope(Context& cx)
-      : poll_(*cx.poll_), outer_(std::exchange(poll_.budget, kUnlimited)) {}
+      : poll_(*cx.poll_),
+        outer_(std::exchange(poll_.budget, Context::kUnlimited)) {
+    poll_.unlimited = 0;
+  }
   UnconstrainedScope(const UnconstrainedScope&) = delete;
   UnconstrainedScope& operator=(const UnconstrainedScope&) = delete;
   ~UnconstrainedScope() { poll_.budget = outer_; }
 
  private:
-  static constexpr uint64_t kUnlimited = uint64_t{1} << 63;
-
   Context::Poll& poll_;
   const uint64_t outer_;
 };

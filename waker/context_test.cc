@@ -257,6 +257,38 @@ TEST(Context, AUnitTakenBeforeUnconstrainedIsGivenBack) {
   EXPECT_EQ(Drain(cx), 128);
 }
 
+TEST(Context, AUnitTakenUnconstrainedIsWorthNothingAfterwards) {
+  const Waker waker;
+  Context cx(waker);
+  const auto take = [&cx] {
+    const UnconstrainedScope scope(cx);
+    return PollProceed(cx);
+  };
+  {
+    const PollResult<BudgetUnit> unit = take();
+    ASSERT_TRUE(unit.IsReady());
+  }
+  EXPECT_EQ(Drain(cx), 128);
+  {
+    const PollResult<BudgetUnit> unit = take();
+    ASSERT_TRUE(unit.IsReady());
+  }
+  EXPECT_FALSE(cx.HasBudget());
+}
+
+TEST(ContextDeathTest, AUnitMustNotBeGivenBackWhileUnconstrained) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Waker waker;
+  Context cx(waker);
+  const auto give_back = [&cx] {
+    std::optional<PollResult<BudgetUnit>> unit(PollProceed(cx));
+    const UnconstrainedScope scope(cx);
+    TakeUnitIfAny(cx, size_t{1} << 40);
+    unit.reset();
+  };
+  EXPECT_DEBUG_DEATH(give_back(), "kUnlimited");
+}
+
 TEST(Context, AUnitIsTakenIfBudgetIsLeft) {
   const Waker waker;
   Context cx(waker);
