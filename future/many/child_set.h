@@ -12,6 +12,7 @@
 #define ROUSE_FUTURE_MANY_CHILD_SET_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <type_traits>
@@ -21,6 +22,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/intrusive_list.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
@@ -68,13 +70,15 @@ class ChildSet {
   ChildSet(ChildSet&& other) noexcept
       : list_(std::exchange(other.list_, nullptr)),
         children_(std::move(other.children_)),
-        size_(std::exchange(other.size_, 0)) {}
+        size_(std::exchange(other.size_, 0)),
+        round_(other.round_) {}
   ChildSet& operator=(ChildSet&& other) noexcept {
     ChildSet taken(std::move(other));
     Clear();
     std::swap(list_, taken.list_);
     children_ = std::move(taken.children_);
     std::swap(size_, taken.size_);
+    round_ = taken.round_;
     return *this;
   }
   ~ChildSet() { Clear(); }
@@ -85,13 +89,16 @@ class ChildSet {
   // Wakes the task of a pending `Poll()`.
   void Add(F&& future, size_t key) {
     if (list_ == nullptr) list_ = new ReadyList;
-    auto* const child = new Child(list_, std::move(future), key);
+    auto* const child = new Child(list_, std::move(future), key, round_);
     children_.PushBack(child);
     ++size_;
     list_->MarkReady(child);
   }
 
   // Polls the children that were woken since they were last polled, each once.
+  // A child that is woken again, or was added, during the call is polled by the
+  // next call, for which the task is woken.
+  //
   // Removes and destroys each child that is ready, and then calls
   // `take(key, PollResult<Output>&&)`. If `take` returns true, ends, and is
   // ready with true. Is ready with false if the set is empty.
@@ -103,15 +110,20 @@ class ChildSet {
   PollResult<bool> Poll(Context& cx, Take take) {
     if (size_ == 0) return false;
     // A wake from here on wakes the task.
-    list_->Register(cx.waker());
-    // A child that wakes itself comes again in the next poll of the task.
-    for (size_t left = size_; left > 0; --left) {
-      Child* const child = PopLive();
-      if (child == nullptr) break;
+    ROUSE_MUTABLE_CALL(list_->Register(cx.waker()));
+    ++round_;
+    while (Child* const child = PopLive()) {
+      if (MutableCondition(child->round == round_)) {
+        // This child, and therefore each child behind it, was woken after the
+        // registration, so the task polls again.
+        list_->PutBack(child);
+        return kPending;
+      }
       if (!cx.HasBudget()) {
         list_->PutBack(child);
         return YieldForBudget(cx);
       }
+      child->round = round_;
       ReadyList::Rearm(child);
       if (PollChild(child, cx, take)) return true;
     }
@@ -119,16 +131,14 @@ class ChildSet {
     return kPending;
   }
 
-  // Destroys all children.
-  void Clear() {
-    if (list_ == nullptr) return;
-    ReadyList* const list = std::exchange(list_, nullptr);
-    list->Close();
-    size_ = 0;
-    while (Child* const child = children_.Front()) Drop(child);
-    // Wakers of children can keep the list alive, but not the task's waker.
-    list->Deregister();
-    list->Unref();
+  // Destroys all children, and the children that their destructors add.
+  void Clear() { DestroyAll().Reset(); }
+
+  // Like `Clear()`, and wakes the task of a pending `Poll()`, which may have
+  // nothing to wait for any more. Drops exceptions from the waker.
+  void ClearAndWake() noexcept {
+    ROUSE_TRY { DestroyAll().Wake(); }
+    ROUSE_CATCH_ALL {}
   }
 
   bool BorrowsClosure() const {
@@ -154,8 +164,8 @@ class ChildSet {
                   "a future in a set is aligned to 16 bytes: store a future of "
                   "larger alignment behind a pointer");
 
-    Child(ReadyList* list, F&& future, size_t key)
-        : ReadyEntry(list), key(key), future(std::move(future)) {}
+    Child(ReadyList* list, F&& future, size_t key, uint64_t round)
+        : ReadyEntry(list), key(key), round(round), future(std::move(future)) {}
 
 #ifndef ROUSE_MODEL  // in models the pool's steps would multiply the set's
     static void* operator new(size_t size) { return FramePool::Allocate(size); }
@@ -165,6 +175,7 @@ class ChildSet {
 #endif
 
     const size_t key;
+    uint64_t round;           // in which the child was last polled, or added
     std::optional<F> future;  // empty once the child was removed
 
    private:
@@ -210,6 +221,24 @@ class ChildSet {
     return key;
   }
 
+  // Destroys all children, and returns the waker of the task of a pending
+  // `Poll()`.
+  Waker DestroyAll() {
+    if (list_ == nullptr) return Waker();
+    // Wakers of children can keep the list alive, but not the task's waker.
+    Waker task = list_->TakeWaker();
+    do {
+      // Children that a destructor adds use another list.
+      ReadyList* const list = std::exchange(list_, nullptr);
+      IntrusiveList<Child> children = std::move(children_);
+      size_ = 0;
+      list->Close();
+      while (Child* const child = children.Front()) Drop(child);
+      list->Unref();
+    } while (list_ != nullptr);
+    return task;
+  }
+
   static void Drop(Child* child) {
     child->Unlink();
     // Destroyed here, rather than with the last waker on another thread.
@@ -221,7 +250,8 @@ class ChildSet {
   // Has a reference to each child. Includes removed children that are in the
   // list.
   IntrusiveList<Child> children_;
-  size_t size_ = 0;  // without removed children
+  size_t size_ = 0;     // without removed children
+  uint64_t round_ = 0;  // number of calls of `Poll()`
 };
 
 }  // namespace rouse::internal

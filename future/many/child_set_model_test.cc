@@ -91,6 +91,9 @@ class Owner {
   }
 
   void DestroySet() { set_.reset(); }
+  void ClearSet() { set_->ClearAndWake(); }
+
+  bool WasWoken() const { return task_.woken(); }
 
  private:
   model::Task task_;
@@ -124,6 +127,19 @@ MODEL_TEST(ChildSet, AWakeComesWhenTheChildIsReady, .spurious_failures = 0) {
   owner.Finish(is_pending);
 }
 
+// The child that yields ends each poll of the set.
+MODEL_TEST(ChildSet, AWakeComesBesideAChildThatYields, .spurious_failures = 0) {
+  Event events[2];
+  events[0].yields = true;
+  Owner owner(events);
+  Thread thread([&events] { events[1].Set(); });
+  bool is_pending = false;
+  for (int i = 0; i < 2 && !is_pending; ++i) is_pending = !owner.Poll();
+  thread.Join();
+  events[0].Set();
+  owner.Finish(is_pending);
+}
+
 MODEL_TEST(ChildSet, ASetIsDestroyedDuringAWake, .spurious_failures = 0) {
   Event events[2];
   events[0].yields = true;
@@ -132,6 +148,17 @@ MODEL_TEST(ChildSet, ASetIsDestroyedDuringAWake, .spurious_failures = 0) {
   static_cast<void>(owner.Poll());
   owner.DestroySet();
   thread.Join();
+  events[1].Set();
+}
+
+// The task that waits for the set must learn that the set is empty.
+MODEL_TEST(ChildSet, ASetIsClearedDuringAWake, .spurious_failures = 0) {
+  Event events[2];
+  Owner owner(events);
+  Thread thread([&events] { events[0].Set(); });
+  owner.ClearSet();
+  thread.Join();
+  Require(owner.WasWoken());
   events[1].Set();
 }
 

@@ -41,8 +41,8 @@ namespace rouse {
 // the futures that were woken, so that many futures cost no more than few. Each
 // item takes a unit of the budget (context.h).
 //
-// Not thread-safe: one task at a time uses the set, which can be moved while no
-// poll is in progress. Destroying the set destroys its futures.
+// Not thread-safe: one task at a time uses the set. The set can be moved while
+// no task waits for it. Destroying the set destroys its futures.
 //
 // An exception from a future propagates out of the poll. The future is
 // destroyed, and the others stay in the set.
@@ -59,12 +59,12 @@ class FuturesUnordered {
 
   // Adds `future`, which is first polled by the next poll of the set. Wakes the
   // task that waits for the set, if any. A future of the set may add others
-  // while it is polled. Allocates once. O(1).
+  // while it is polled or destroyed. Allocates once. O(1).
   void Push(F future) { children_.Add(std::move(future), 0); }
 
-  // Polls the futures that were woken until one is ready, and returns its
-  // output. Returns `std::nullopt` if the set is empty. The stream continues if
-  // the set is given new futures after the stream has ended.
+  // Polls the futures that were woken, each once, until one is ready, and
+  // returns its output. Returns `std::nullopt` if the set is empty. The stream
+  // continues if the set is given new futures after the stream has ended.
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     std::optional<Item> item;
     const PollResult<bool> found = children_.Poll(
@@ -78,9 +78,10 @@ class FuturesUnordered {
     return item;
   }
 
-  // Destroys all futures, and leaves the set empty. Must not be called by a
-  // future of the set.
-  void Clear() { children_.Clear(); }
+  // Destroys all futures, even those that their destructors add, and leaves the
+  // set empty. Wakes the task that waits for the set, if any; exceptions from
+  // its waker are dropped. Must not be called by a future of the set.
+  void Clear() { children_.ClearAndWake(); }
 
   // Returns the number of futures that are not ready yet.
   size_t size() const { return children_.size(); }

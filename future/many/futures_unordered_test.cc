@@ -154,6 +154,50 @@ TEST(FuturesUnordered, AFutureThatYieldsDoesNotKeepTheThread) {
   }
 }
 
+TEST(FuturesUnordered, AFutureThatYieldsIsPolledOnceBesideIdleFutures) {
+  auto yields = [](int& polls) -> Co<int> {
+    for (;;) {
+      ++polls;
+      co_await Yield();
+    }
+  };
+  auto waits = [](Switch<int>& s) -> Co<int> { co_return co_await s.future(); };
+  int polls = 0;
+  std::array<Switch<int>, 9> idle;
+  CountingWaker waker;
+  FuturesUnordered<Co<int>> set;
+  set.Push(yields(polls));
+  for (Switch<int>& s : idle) set.Push(waits(s));
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_TRUE(waker.PollNext(set).IsPending());
+    EXPECT_EQ(polls, i);
+    EXPECT_EQ(waker.wakes(), i);
+  }
+}
+
+TEST(FuturesUnordered, AnAddedFutureIsPolledByTheNextPoll) {
+  Switch<int> added;
+  Switch<int> idle;
+  auto adds = [](FuturesUnordered<Co<int>>& set, Switch<int>& added,
+                 auto& waits) -> Co<int> {
+    set.Push(waits(added));
+    co_await Yield();
+    co_return 1;
+  };
+  auto waits = [](Switch<int>& s) -> Co<int> { co_return co_await s.future(); };
+  CountingWaker waker;
+  FuturesUnordered<Co<int>> set;
+  set.Push(waits(idle));
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  set.Push(adds(set, added, waits));
+  const int wakes = waker.wakes();
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  EXPECT_EQ(added.polls(), 0);
+  EXPECT_EQ(waker.wakes(), wakes + 1);
+  EXPECT_TRUE(waker.PollNext(set).IsReady());
+  EXPECT_EQ(added.polls(), 1);
+}
+
 // The wake must not bring the removed future back.
 TEST(FuturesUnordered, AFutureCanWakeItselfAndBeReadyInOnePoll) {
   class WakesAndIsReady {
@@ -225,6 +269,89 @@ TEST(FuturesUnordered, DestructionAndClearCancelTheFutures) {
     set.Push(c.future());
   }
   EXPECT_THAT(log, ElementsAre("a", "b", "c"));
+}
+
+// A future that is ready with 1, and calls a function when it is destroyed.
+class CallsWhenDestroyed {
+ public:
+  explicit CallsWhenDestroyed(std::function<void()> call)
+      : call_(std::move(call)) {}
+  CallsWhenDestroyed(CallsWhenDestroyed&& other) noexcept
+      : call_(std::exchange(other.call_, nullptr)) {}
+  CallsWhenDestroyed& operator=(CallsWhenDestroyed&&) = delete;
+  ~CallsWhenDestroyed() {
+    if (call_ != nullptr) call_();
+  }
+
+  PollResult<int> Poll(Context&) { return 1; }
+
+ private:
+  std::function<void()> call_;
+};
+
+TEST(FuturesUnordered, AFutureCanAddOthersWhenItIsDestroyed) {
+  int destroyed = 0;
+  {
+    FuturesUnordered<CallsWhenDestroyed> set;
+    const auto push = [&] {
+      set.Push(CallsWhenDestroyed([&] {
+        ++destroyed;
+        set.Push(CallsWhenDestroyed([&destroyed] { ++destroyed; }));
+      }));
+    };
+    push();
+    EXPECT_EQ(PollNextOnce(set), 1);
+    EXPECT_EQ(set.size(), 1);
+    EXPECT_EQ(PollNextOnce(set), 1);
+    EXPECT_EQ(destroyed, 2);
+
+    push();
+    set.Clear();
+    EXPECT_TRUE(set.empty());
+    EXPECT_EQ(destroyed, 4);
+    EXPECT_EQ(PollNextOnce(set), 0);
+    push();
+    EXPECT_EQ(PollNextOnce(set), 1);
+    EXPECT_EQ(PollNextOnce(set), 1);
+    EXPECT_EQ(PollNextOnce(set), 0);
+
+    push();
+    set = FuturesUnordered<CallsWhenDestroyed>();
+    EXPECT_TRUE(set.empty());
+    EXPECT_EQ(destroyed, 8);
+    EXPECT_EQ(PollNextOnce(set), 0);
+
+    push();
+  }
+  EXPECT_EQ(destroyed, 10);
+}
+
+TEST(FuturesUnordered, ClearWakesTheTask) {
+  CountingWaker waker;
+  Switch<int> a;
+  FuturesUnordered<Leaf> set;
+  set.Push(a.future());
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  set.Clear();
+  EXPECT_EQ(waker.wakes(), 1);
+  EXPECT_EQ(waker.live(), 0);
+  // A future that is added now must be polled, too.
+  set.Push(a.future());
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  a.Set(1);
+  EXPECT_EQ(waker.wakes(), 2);
+}
+
+TEST(FuturesUnordered, DestructionWakesNothing) {
+  CountingWaker waker;
+  Switch<int> a;
+  {
+    FuturesUnordered<Leaf> set;
+    set.Push(a.future());
+    EXPECT_TRUE(waker.PollNext(set).IsPending());
+  }
+  EXPECT_EQ(waker.wakes(), 0);
+  EXPECT_EQ(waker.live(), 0);
 }
 
 TEST(FuturesUnordered, AWakerMayOutliveTheSet) {
@@ -302,6 +429,19 @@ TEST(FuturesUnordered, AnExceptionLeavesTheOtherFuturesInTheSet) {
   EXPECT_EQ(set.size(), 1);
   EXPECT_EQ(PollNextOnce(set), 2);
   EXPECT_EQ(PollNextOnce(set), 0);
+}
+
+TEST(FuturesUnordered, ClearIgnoresAThrowingWaker) {
+  CountingWaker waker;
+  waker.OnWake([] { throw std::runtime_error("no"); });
+  Switch<int> a;
+  FuturesUnordered<Leaf> set;
+  set.Push(a.future());
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  EXPECT_NO_THROW(set.Clear());
+  EXPECT_EQ(waker.wakes(), 1);
+  EXPECT_TRUE(set.empty());
+  EXPECT_FALSE(a.alive());
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS

@@ -69,8 +69,11 @@ class ReadyList {
   void Register(const Waker& waker) { waker_.Register(waker); }
   // Wakes the registered waker now, unless already woken.
   void Wake() { waker_.Wake(); }
+  // Returns the registered waker: nothing is woken any more. Returns the no-op
+  // waker if no waker is registered, or if a wake is in progress.
+  Waker TakeWaker() { return waker_.Take(); }
   // Drops the registered waker: nothing is woken any more.
-  void Deregister() { waker_.Take().Reset(); }
+  void Deregister() { TakeWaker().Reset(); }
 
   // Removes and returns the entry that has been in the list longest, or returns
   // null.
