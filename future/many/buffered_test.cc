@@ -4,10 +4,14 @@
 #include "rouse/future/many/buffered.h"
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "gtest/gtest.h"
+#include "rouse/future/co/co.h"
 #include "rouse/future/co/gen.h"
 #include "rouse/future/iter.h"
 #include "rouse/future/map.h"
@@ -97,6 +101,38 @@ TEST_F(BufferedTest, DestructionCancelsTheFutures) {
   EXPECT_FALSE(switches_[0].alive());
   EXPECT_FALSE(switches_[1].alive());
 }
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+
+TEST_F(BufferedTest, ContinuesAfterAnException) {
+  auto body = [](int i) -> Co<int> {
+    if (i < 2) throw std::runtime_error("child");
+    co_return i;
+  };
+  for (const size_t limit : {1, 2}) {
+    auto stream =
+        Buffered(Map(Iter(std::vector<int>{0, 1, 2, 3}), body), limit);
+    EXPECT_THROW((void)PollNextOnce(stream), std::runtime_error);
+    EXPECT_THROW((void)PollNextOnce(stream), std::runtime_error);
+    EXPECT_EQ(PollNextOnce(stream), 2);
+    EXPECT_EQ(PollNextOnce(stream), 3);
+    EXPECT_EQ(PollNextOnce(stream), 0);
+  }
+}
+
+TEST_F(BufferedTest, AFutureThatHasThrownLeavesItsPlaceToAnother) {
+  auto body = [this](int i) -> Co<int> {
+    ++taken_;
+    if (i == 0) throw std::runtime_error("child");
+    co_return co_await switches_[i].future();
+  };
+  auto stream = Buffered(Map(Iter(std::vector<int>{0, 1, 2, 3}), body), 2);
+  EXPECT_THROW((void)PollNextOnce(stream), std::runtime_error);
+  EXPECT_EQ(PollNextOnce(stream), -1);
+  EXPECT_EQ(taken_, 3);
+}
+
+#endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST_F(BufferedTest, ALimitOfZeroPanics) {
   EXPECT_PANIC((void)Buffered(Futures(), 0), "Buffered: the limit is 0");

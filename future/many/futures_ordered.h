@@ -46,12 +46,26 @@ class FuturesOrdered {
   using Item = internal::ChildItem<FutureOutput<F>>;
 
   FuturesOrdered() = default;
-  FuturesOrdered(FuturesOrdered&&) = default;
-  FuturesOrdered& operator=(FuturesOrdered&&) = default;
+  FuturesOrdered(FuturesOrdered&& other)
+      // The deque comes first, because its move may throw.
+      : places_(std::move(other.places_)),
+        first_(other.first_),
+        threw_(std::exchange(other.threw_, 0)),
+        children_(std::move(other.children_)) {}
+  FuturesOrdered& operator=(FuturesOrdered&& other) {
+    FuturesOrdered taken(std::move(other));
+    DestroyAll();
+    places_.swap(taken.places_);
+    std::swap(first_, taken.first_);
+    std::swap(threw_, taken.threw_);
+    children_ = std::move(taken.children_);
+    return *this;
+  }
+  ~FuturesOrdered() { DestroyAll(); }
 
   // Adds `future`, whose output comes last, and which is first polled by the
   // next poll of the set. Wakes the task that waits for the set, if any. A
-  // future of the set may add others while it is polled. O(1).
+  // future of the set may add others while it is polled or destroyed. O(1).
   void Push(F future) {
     places_.emplace_back();
     // If memory runs out. If a waker throws, the future is in the set.
@@ -61,17 +75,22 @@ class FuturesOrdered {
     children_.Add(std::move(future), first_ + places_.size() - 1);
   }
 
-  // Polls the futures that were woken until the output of the first future is
-  // known, and returns this output. Returns `std::nullopt` if the set is empty.
-  // The stream continues if the set is given new futures after the stream has
-  // ended.
+  // Polls the futures that were woken, each once, until the output of the first
+  // future is known, and returns this output. Returns `std::nullopt` if the set
+  // is empty. The stream continues if the set is given new futures after the
+  // stream has ended.
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     for (;;) {
       while (!places_.empty() && places_.front().is_done) {
+        if (!places_.front().item.has_value()) {
+          PopPlace();
+          --threw_;
+          continue;
+        }
+        // Outputs that were kept need no poll, which would check the budget.
+        if (!cx.HasBudget()) return YieldForBudget(cx);
         std::optional<Item> item = std::move(places_.front().item);
-        places_.pop_front();
-        ++first_;
-        if (!item.has_value()) continue;  // the future threw
+        PopPlace();
         TakeUnitIfAny(cx);
         return item;
       }
@@ -80,16 +99,18 @@ class FuturesOrdered {
     }
   }
 
-  // Destroys all futures and outputs, and leaves the set empty. Must not be
-  // called by a future of the set.
+  // Destroys all futures and outputs, even those that their destructors add,
+  // and leaves the set empty. Wakes the task that waits for the set, if any;
+  // exceptions from its waker are dropped. Must not be called by a future of
+  // the set.
   void Clear() {
-    children_.Clear();
-    first_ += places_.size();
-    places_.clear();
+    children_.ClearAndWake();
+    DestroyAll();
   }
 
-  // Returns the number of futures whose outputs have not been returned.
-  size_t size() const { return places_.size(); }
+  // Returns the number of futures whose outputs have not been returned. A
+  // future that has thrown an exception does not count.
+  size_t size() const { return places_.size() - threw_; }
   bool empty() const { return size() == 0; }
 
   bool BorrowsClosure() const { return children_.BorrowsClosure(); }
@@ -112,16 +133,37 @@ class FuturesOrdered {
         cx, [this](size_t key, PollResult<FutureOutput<F>>&& output) {
           Place& place = places_[key - first_];
           place.is_done = true;
+          // The future counts as one that has thrown until its output is kept,
+          // because moving the output may throw, too.
+          ++threw_;
           if (output.IsPending()) return false;  // the future has thrown
           place.item.emplace(internal::ToChildItem(std::move(output)));
+          --threw_;
           return key == first_;
         });
   }
 
-  internal::ChildSet<F> children_;
+  void PopPlace() {
+    places_.pop_front();
+    ++first_;
+  }
+
+  // Destroys all futures and outputs. Each destructor may add futures.
+  void DestroyAll() {
+    threw_ = 0;
+    for (;;) {
+      children_.Clear();
+      if (places_.empty()) return;
+      places_.front().item.reset();
+      PopPlace();
+    }
+  }
+
   // The places of the futures from number `first_` on.
   std::deque<Place> places_;
   size_t first_ = 0;
+  size_t threw_ = 0;  // number of places whose futures threw an exception
+  internal::ChildSet<F> children_;
 };
 
 }  // namespace rouse
