@@ -87,11 +87,13 @@ class [[nodiscard]] JoinAllFuture {
   enum class Stage : unsigned char { kRuns, kThrew, kFinished };
 
   void Take(size_t key, PollResult<T>&& output) {
-    if (output.IsPending()) {
-      stage_ = Stage::kThrew;
-    } else if constexpr (!std::is_void_v<T>) {
+    // Stays so if moving the output throws.
+    stage_ = Stage::kThrew;
+    if (output.IsPending()) return;
+    if constexpr (!std::is_void_v<T>) {
       items_[key].emplace(internal::ToChildItem(std::move(output)));
     }
+    stage_ = Stage::kRuns;
   }
 
   internal::ChildSet<F> children_;

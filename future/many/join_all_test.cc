@@ -198,6 +198,22 @@ TEST(JoinAll, PropagatesAnException) {
   EXPECT_PANIC((void)PollOnce(join), "one of its futures threw");
 }
 
+TEST(JoinAll, PropagatesAnExceptionFromTheMoveOfAnOutput) {
+  struct Output {
+    Output() = default;
+    Output(Output&&) noexcept(false) { throw std::runtime_error("move"); }
+  };
+  class IsReady {
+   public:
+    PollResult<Output> Poll(Context&) {
+      return PollResult<Output>(std::in_place);
+    }
+  };
+  auto join = JoinAll(std::vector<IsReady>(1));
+  EXPECT_THROW((void)PollOnce(join), std::runtime_error);
+  EXPECT_PANIC((void)PollOnce(join), "one of its futures threw");
+}
+
 #endif  // ABSL_HAVE_EXCEPTIONS
 
 }  // namespace

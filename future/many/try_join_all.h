@@ -98,14 +98,14 @@ class [[nodiscard]] TryJoinAllFuture {
     absl::Status error;
     const PollResult<bool> has_failed =
         children_.Poll(cx, [this, &error](size_t key, PollResult<T>&& output) {
-          if (output.IsPending()) {
-            stage_ = Stage::kThrew;
-            return false;
-          }
+          // Stays so if moving the value throws.
+          stage_ = Stage::kThrew;
+          if (output.IsPending()) return false;
           error = Traits::Status(*output);
           if (error.ok()) {
             values_[key].emplace(Traits::Take(*std::move(output)));
           }
+          stage_ = Stage::kRuns;
           return !error.ok();
         });
     if (has_failed.IsPending()) return kPending;

@@ -19,6 +19,8 @@
 #include "rouse/future/future.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/switch.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse {
 namespace {
@@ -101,6 +103,22 @@ TEST(TryJoinAll, PropagatesAnException) {
   std::vector<Co<absl::Status>> children;
   children.push_back(body());
   auto join = TryJoinAll(std::move(children));
+  EXPECT_THROW((void)PollOnce(join), std::runtime_error);
+  EXPECT_PANIC((void)PollOnce(join), "one of its futures threw");
+}
+
+TEST(TryJoinAll, PropagatesAnExceptionFromTheMoveOfAValue) {
+  struct Value {
+    Value() = default;
+    Value(Value&&) noexcept(false) { throw std::runtime_error("move"); }
+  };
+  class IsReady {
+   public:
+    PollResult<absl::StatusOr<Value>> Poll(Context&) {
+      return PollResult<absl::StatusOr<Value>>(std::in_place, std::in_place);
+    }
+  };
+  auto join = TryJoinAll(std::vector<IsReady>(1));
   EXPECT_THROW((void)PollOnce(join), std::runtime_error);
   EXPECT_PANIC((void)PollOnce(join), "one of its futures threw");
 }
