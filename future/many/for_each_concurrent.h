@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
@@ -60,7 +61,8 @@ class [[nodiscard]] ForEachConcurrentFuture {
 
   PollResult<T> Poll(Context& cx) {
     if (!outputs_.has_value()) {
-      Panic("ForEachConcurrent was polled after it completed; call it again");
+      Panic(
+          absl::StrCat(name_, " was polled after it completed; call it again"));
     }
     for (;;) {
       PollResult<std::optional<typename Outputs::Item>> output =

@@ -83,6 +83,12 @@ TEST_F(ForEachConcurrentTest, Misuse) {
   EXPECT_TRUE(PollOnce(all).IsReady());
   EXPECT_PANIC((void)PollOnce(all),
                "ForEachConcurrent was polled after it completed");
+  auto try_all =
+      TryForEachConcurrent(Iter(std::vector<int>()), 1,
+                           [this](int i) { return outcomes_[i].future(); });
+  EXPECT_EQ(PollOnce(try_all).value(), absl::OkStatus());
+  EXPECT_PANIC((void)PollOnce(try_all),
+               "TryForEachConcurrent was polled after it completed");
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
