@@ -71,7 +71,8 @@ class ChildSet {
       : list_(std::exchange(other.list_, nullptr)),
         children_(std::move(other.children_)),
         size_(std::exchange(other.size_, 0)),
-        round_(other.round_) {}
+        round_(other.round_),
+        is_awaited_(std::exchange(other.is_awaited_, false)) {}
   ChildSet& operator=(ChildSet&& other) noexcept {
     ChildSet taken(std::move(other));
     Clear();
@@ -79,6 +80,7 @@ class ChildSet {
     children_ = std::move(taken.children_);
     std::swap(size_, taken.size_);
     round_ = taken.round_;
+    is_awaited_ = taken.is_awaited_;
     return *this;
   }
   ~ChildSet() { Clear(); }
@@ -92,7 +94,13 @@ class ChildSet {
     auto* const child = new Child(list_, std::move(future), key, round_);
     children_.PushBack(child);
     ++size_;
-    list_->MarkReady(child);
+    if (is_awaited_) {
+      list_->MarkReady(child);
+    } else {
+      // The next `Poll()` finds the child. A wake would have the task polled
+      // once more for nothing.
+      list_->Push(child);
+    }
   }
 
   // Polls the children that were woken since they were last polled, each once.
@@ -110,6 +118,7 @@ class ChildSet {
   PollResult<bool> Poll(Context& cx, Take take) {
     if (size_ == 0) return false;
     // A wake from here on wakes the task.
+    is_awaited_ = true;
     ROUSE_MUTABLE_CALL(list_->Register(cx.waker()));
     ++round_;
     while (Child* const child = PopLive()) {
@@ -125,7 +134,10 @@ class ChildSet {
       }
       child->round = round_;
       ReadyList::Rearm(child);
-      if (PollChild(child, cx, take)) return true;
+      if (PollChild(child, cx, take)) {
+        is_awaited_ = false;
+        return true;
+      }
     }
     if (size_ == 0) return false;
     return kPending;
@@ -252,6 +264,8 @@ class ChildSet {
   IntrusiveList<Child> children_;
   size_t size_ = 0;     // without removed children
   uint64_t round_ = 0;  // number of calls of `Poll()`
+  // True during `Poll()`, and afterwards unless `Poll()` was ready with true.
+  bool is_awaited_ = false;
 };
 
 }  // namespace rouse::internal

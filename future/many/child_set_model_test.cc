@@ -166,6 +166,7 @@ MODEL_MUTANTS(ChildSet, "future/many/",
               "ReadyList::Ref at: killed by join_set_model_test",
               "ReadyList::Unref at: killed by join_set_model_test",
               "ReadyList::MarkReady: killed by join_set_model_test",
+              "ReadyList::Push: killed by join_set_model_test",
               "ReadyList::Rearm: killed by join_set_model_test",
               "ReadyList::Close: killed by join_set_model_test",
               "ReadyEntry::Ref: killed by join_set_model_test");

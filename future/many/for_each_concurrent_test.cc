@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co/co.h"
 #include "rouse/future/iter.h"
+#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/switch.h"
 
@@ -46,6 +47,19 @@ TEST_F(ForEachConcurrentTest, RunsEveryCallAtMostTheLimitAtOnce) {
   switches_[2].Set(12);
   EXPECT_TRUE(PollOnce(all).IsReady());
   EXPECT_THAT(done, ElementsAre(11, 10, 12));
+}
+
+TEST_F(ForEachConcurrentTest, ACallThatBeginsDoesNotWakeTheTask) {
+  CountingWaker waker;
+  auto all = ForEachConcurrent(Indices(), 1,
+                               [this](int i) { return switches_[i].future(); });
+  EXPECT_TRUE(waker.Poll(all).IsPending());
+  EXPECT_EQ(waker.wakes(), 0);
+  switches_[0].Set(1);
+  EXPECT_EQ(waker.wakes(), 1);
+  EXPECT_TRUE(waker.Poll(all).IsPending());
+  EXPECT_EQ(switches_[1].polls(), 1);
+  EXPECT_EQ(waker.wakes(), 1);
 }
 
 TEST_F(ForEachConcurrentTest, OfNoItemsIsReady) {

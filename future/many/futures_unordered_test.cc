@@ -120,6 +120,22 @@ TEST(FuturesUnordered, APushWakesTheTask) {
   EXPECT_EQ(waker.wakes(), 1);
 }
 
+TEST(FuturesUnordered, APushWakesNoTaskThatDoesNotWait) {
+  CountingWaker waker;
+  Switch<int> a;
+  Switch<int> b;
+  Switch<int> c;
+  FuturesUnordered<Leaf> set;
+  set.Push(a.future());
+  a.Set(1);
+  EXPECT_TRUE(waker.PollNext(set).IsReady());
+  set.Push(b.future());
+  EXPECT_EQ(waker.wakes(), 0);
+  EXPECT_TRUE(waker.PollNext(set).IsPending());
+  set.Push(c.future());
+  EXPECT_EQ(waker.wakes(), 1);
+}
+
 TEST(FuturesUnordered, AFutureCanAddOthers) {
   FuturesUnordered<Co<int>> set;
   auto body = [](FuturesUnordered<Co<int>>& set, int depth,

@@ -32,30 +32,36 @@ void ReadyList::Unref() {
 }
 
 void ReadyList::MarkReady(ReadyEntry* entry) {
+  if (Push(entry)) {
+    ROUSE_MUTABLE_CALL(waker_.Wake());
+  }
+}
+
+bool ReadyList::Push(ReadyEntry* entry) {
   // Release, even if the exchange changes nothing, pairs with the acquire of
   // Rearm: the poll that follows sees everything before this wake. Acquire
   // pairs with the release of Rearm: `next_` has been read.
   if (MutableCondition(
           entry->queued_.exchange(true, std::memory_order_acq_rel))) {
-    return;
+    return false;
   }
   // Relaxed: the exchange below orders.
   ReadyEntry* first = pushed_.load(std::memory_order_relaxed);
   do {
-    if (MutableCondition(first == Closed())) return;
+    if (MutableCondition(first == Closed())) return false;
     entry->next_.Write() = first;
     // Release pairs with the acquire of Pop: the entry, and everything before
     // this wake, are visible.
   } while (!pushed_.compare_exchange_weak(
       first, entry, std::memory_order_release, std::memory_order_relaxed));
-  ROUSE_MUTABLE_CALL(waker_.Wake());
+  return true;
 }
 
 ReadyEntry* ReadyList::Pop() {
   if (popped_ == nullptr) {
     // Relaxed: an entry that comes too late for this load wakes the owner.
     if (pushed_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-    // Acquire pairs with the releases of MarkReady.
+    // Acquire pairs with the releases of Push.
     ReadyEntry* entry = pushed_.exchange(nullptr, std::memory_order_acquire);
     while (entry != nullptr) {
       ReadyEntry* const next = entry->next_.Read();
@@ -75,7 +81,7 @@ void ReadyList::PutBack(ReadyEntry* entry) {
 }
 
 void ReadyList::Rearm(ReadyEntry* entry) {
-  // Release and acquire pair with those of MarkReady.
+  // Release and acquire pair with those of Push.
   entry->queued_.exchange(false, std::memory_order_acq_rel);
 }
 

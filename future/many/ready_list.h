@@ -64,6 +64,10 @@ class ReadyList {
   // closed. Can be called from any thread with a reference to the entry.
   void MarkReady(ReadyEntry* entry);
 
+  // Does what `MarkReady()` does, but wakes nothing: for an owner that does not
+  // wait. Returns whether the entry was put into the list.
+  bool Push(ReadyEntry* entry);
+
   // Registers `waker`, to be woken once, when an entry comes. The caller must
   // call `Pop()` afterwards, because an entry may have come before.
   void Register(const Waker& waker) { waker_.Register(waker); }

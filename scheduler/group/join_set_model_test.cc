@@ -261,10 +261,10 @@ MODEL_TEST(JoinSet, IsDestroyedWhileItsTaskEnds, .mode = model::Mode::kBounded,
 
 MODEL_MUTANTS(
     JoinSet, "future/many/ready_list.",
-    "ReadyList::MarkReady at ready_list.cc:45: condition always "
+    "ReadyList::Push at ready_list.cc:51: condition always "
     "false: nobody looks at a list that is closed; the owner is woken "
     "for nothing",
-    "ReadyList::Close at ready_list.cc:90: store skipped: likewise");
+    "ReadyList::Close at ready_list.cc:96: store skipped: likewise");
 
 }  // namespace
 }  // namespace rouse::scheduler
