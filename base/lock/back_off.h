@@ -16,7 +16,7 @@
 
 #include "rouse/base/lock/spin_hint.h"
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
 #include <chrono>
 #include <thread>
 #endif
@@ -25,25 +25,38 @@ namespace rouse {
 
 // BackOff
 //
-// Waits in stages: at first `Wait()` spins, then it lets other threads run,
-// then it sleeps for 50 microseconds, so that a thread of lower priority is
-// waited for and not starved. In a model, every stage is a `SpinHint()`.
+// Waits in stages: at first `Wait()` spins, each time twice as long, so that
+// many waiting threads do not all access the awaited cache line at once; then
+// it lets other threads run; then it sleeps for 50 microseconds, so that a
+// thread of lower priority is waited for and not starved. A model knows only
+// the first `SpinHint()`.
 class BackOff {
  public:
   void Wait() {
-#ifndef ROUSE_MODEL
-    constexpr int kSpins = 100;
-    constexpr int kYields = 20;
-    if (rounds_ == kSpins + kYields) {
+#ifdef ROUSE_MODEL
+    SpinHint();
+#else
+    if (rounds_ < kDoublings) {
+      for (int i = 0; i < 1 << rounds_; ++i) SpinHint();
+      ++rounds_;
+      return;
+    }
+#ifndef ROUSE_TWIN
+    if (rounds_ == kDoublings + kYields) {
       return std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    if (rounds_++ >= kSpins) return std::this_thread::yield();
+    ++rounds_;
 #endif
-    SpinHint();
+    YieldHint();
+#endif  // ROUSE_MODEL
   }
 
 #ifndef ROUSE_MODEL
  private:
+  // About four microseconds of spinning: 127 times `SpinHint()`.
+  static constexpr int kDoublings = 7;
+  static constexpr int kYields = 20;
+
   int rounds_ = 0;
 #endif
 };

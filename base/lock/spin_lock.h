@@ -29,10 +29,10 @@ namespace rouse {
 //
 // A pair of `Lock()` and `Unlock()` costs one read-modify-write, half the cost
 // of a mutex on which threads can sleep. In return, a thread that finds the
-// lock held tries again: first at once, then after letting other threads run,
-// then after sleeps of 50 microseconds. A preempted holder is therefore waited
-// for and not starved, even if a thread of higher priority that wants the lock
-// has preempted the holder.
+// lock held tries again: first after longer and longer spins, then after
+// letting other threads run, then after sleeps of 50 microseconds. A preempted
+// holder is therefore waited for and not starved, even if a thread of higher
+// priority that wants the lock has preempted the holder.
 //
 // Not fair, not recursive.
 class ABSL_LOCKABLE SpinLock {
@@ -42,20 +42,26 @@ class ABSL_LOCKABLE SpinLock {
   SpinLock& operator=(const SpinLock&) = delete;
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
-    if (ABSL_PREDICT_FALSE(!TryLock())) SlowLock();
+    if (ABSL_PREDICT_FALSE(!Take())) SlowLock();
   }
 
+  // Does not wait. If the lock is held, costs a load, which leaves the cache
+  // line where it is.
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
-    // Acquire pairs with the release of Unlock.
-    return !locked_.exchange(true, std::memory_order_acquire);
+    // Relaxed: Take acquires.
+    return !locked_.load(std::memory_order_relaxed) && Take();
   }
 
   void Unlock() ABSL_UNLOCK_FUNCTION() {
-    // Release pairs with the acquire of TryLock.
+    // Release pairs with the acquire of Take.
     locked_.store(false, std::memory_order_release);
   }
 
  private:
+  bool Take() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    // Acquire pairs with the release of Unlock.
+    return !locked_.exchange(true, std::memory_order_acquire);
+  }
   void SlowLock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
   Atomic<bool> locked_{false};
