@@ -24,6 +24,9 @@
 
 namespace rouse::scheduler {
 
+// What a pop does while another thread is at the queue.
+enum class IfBusy : unsigned char { kWait, kGiveUp };
+
 // GlobalQueue
 //
 // A first-in, first-out queue without a limit. Owns no elements. Thread-safe.
@@ -109,14 +112,22 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
   // Moves the first elements, at most `max`, to the end of `batch`, calls
   // `taken(T*)` for each, and returns their number. Moves whole segments, so
   // the number can be less than both `max` and the length of the queue. If
-  // `max` is less than the first segment, moves a part of that segment.
+  // `max` is less than the first segment, moves a part of that segment. With
+  // `IfBusy::kGiveUp`, moves nothing while another thread is at the queue.
   template <class F>
-  size_t PopBatch(size_t max, RunQueue<T>& batch, F taken) {
+  size_t PopBatch(size_t max, RunQueue<T>& batch, F taken,
+                  IfBusy if_busy = IfBusy::kWait) {
     // Avoids the lock. A worker that must not miss an element checks again
     // before it sleeps.
     if (max == 0 || IsEmpty()) return 0;
+    if (if_busy == IfBusy::kWait) {
+      mu_.Lock();
+    } else if (!mu_.TryLock()) {
+      return 0;
+    }
     T* element;
     const size_t count = PopSegments(max, element);
+    mu_.Unlock();
     // No other thread accesses these elements, not even the link from the last
     // one to the rest of the queue: a push writes the link of the queue's last
     // element, and an element that was taken out is not the last any more.
@@ -167,8 +178,7 @@ class alignas(ABSL_CACHELINE_SIZE) GlobalQueue {
 
   // Removes elements for `PopBatch()` and returns their number. Sets `first` to
   // the first of them.
-  size_t PopSegments(size_t max, T*& first) {
-    const BriefLockHolder lock(mu_);
+  size_t PopSegments(size_t max, T*& first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     first = first_;
     size_t count = 0;
     while (first_ != nullptr) {

@@ -123,6 +123,17 @@ TEST_F(GlobalQueueTest, ReturnsNoElementForALimitOfZero) {
 }
 
 // Gives the same results as a plain queue, whatever is pushed and popped.
+TEST_F(GlobalQueueTest, GivesUpWhileTheQueueIsInUse) {
+  Push(0, 2);
+  const auto pop = [this] {
+    return queue_.PopBatch(1, batch_, [](Element*) {}, IfBusy::kGiveUp);
+  };
+  queue_.ForEach([&](Element*) { EXPECT_EQ(pop(), 0u); });
+  EXPECT_EQ(pop(), 1u);
+  EXPECT_THAT(Numbers(), ElementsAre(0));
+  EXPECT_EQ(queue_.Size(), 1u);
+}
+
 TEST_F(GlobalQueueTest, BehavesLikeAQueue) {
   FastRand rand(1);
   std::deque<int> expected;

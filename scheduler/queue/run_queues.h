@@ -325,8 +325,11 @@ class RunQueues<T, Host, kCapacity>::Own {
 
   // Removes and returns the first task of the global queue, or null. Moves some
   // more to the worker's private queue: the worker takes its share, but at most
-  // 128 tasks. A scheduler's only worker runs its earlier tasks first.
-  T* PopGlobal() {
+  // 128 tasks. A scheduler's only worker runs its earlier tasks first. With
+  // `IfBusy::kGiveUp`, returns null while another thread is at the queue: for a
+  // worker that has other tasks to run. If all workers waited in line for each
+  // other, most of them would do nothing else.
+  T* PopGlobal(IfBusy if_busy = IfBusy::kWait) {
     const size_t waiting = queues_.global_.Size();
     if (waiting == 0) return nullptr;
     RunQueue<T> batch;
@@ -336,8 +339,9 @@ class RunQueues<T, Host, kCapacity>::Own {
       if (adder.IsClosed()) return nullptr;
       count = queues_.global_.PopBatch(
           std::min(waiting / queues_.workers_ + 1, kMaxShare), batch,
-          [&adder](T* element) { adder.Add(element); });
+          [&adder](T* element) { adder.Add(element); }, if_busy);
     }
+    if (count == 0) return nullptr;
     if (queues_.IsSolo()) {
       local_.own.Append(batch, count);
       return Pop();
