@@ -125,6 +125,8 @@ Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
       rand_(rand),
       parker_(scheduler.driver()),
       aside_(scheduler.marks_time() ? kMarkingTime : 0),
+      event_check_(
+          scheduler.ToCycles(EventCheck::Gap(scheduler.options().workers))),
       global_check_(scheduler.options(), scheduler.cycles_per_nanosecond()),
       meter_(scheduler.ToCycles(kLongMeanPoll)),
       spin_(scheduler.options()),
@@ -194,7 +196,7 @@ task::Header* Worker::Check() {
   task::Header* task = nullptr;
   if (global_check_.IsDue(tick())) {
     global_check_.Begin(tick());
-    task = queues_.PopGlobal();
+    task = queues_.PopGlobal(IfBusy::kGiveUp);
     if (task != nullptr) {
       global_check_.OnFound();
       lifo_polls_ = 0;
@@ -348,7 +350,7 @@ void Worker::FinishYield() {
 void Worker::Maintain() {
   event_check_.Begin(PollsToMaintain());
   MeasurePolls();
-  PollDriver();
+  if (event_check_.IsTime(meter_.last_cycles())) PollDriver();
 }
 
 bool Worker::PollDriver() {
@@ -359,13 +361,14 @@ bool Worker::PollDriver() {
     const absl::Cleanup done = [this] { EndDispatching(); };
     looked = parker_.PollDriver();
   }
-  event_check_.Count();
+  event_check_.Count(CycleClock::Now());
   AfterDispatch();
   return looked;
 }
 
 bool Worker::CheckBefore(task::Header* task) {
   const uint64_t start = CycleClock::Now();
+  if (!event_check_.IsTime(start)) return true;
   const size_t depth = queues_.depth();
   // Even if a waker throws.
   absl::Cleanup put_back = [this, task] { queues_.Push(task); };
@@ -427,7 +430,7 @@ void Worker::Park() {
       if ((aside_ & kSleeping) != 0) EndSleep();
       StartMeasuring();
       LearnToSpin(cycles);
-      event_check_.Count();
+      event_check_.Count(meter_.last_cycles());
       AfterDispatch();
     };
     parker_.Park();
