@@ -40,6 +40,11 @@
 namespace rouse::scheduler {
 namespace {
 
+// Among how many shards a worker's tasks are distributed, if others can steal
+// them. With tasks of 10 us, and one task that spawns all of them, 64 workers
+// spend half their time waiting for the lock of a single shard.
+constexpr size_t kShardsPerWorker = 4;
+
 size_t CheckedWorkers(const Options& options) {
   if (options.workers == 0) {
     Panic("Scheduler: the number of workers is 0; choose at least 1");
@@ -64,7 +69,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
       rescue_delay_cycles_(ToCycles(kRescueDelay)),
       driver_(std::move(driver)),
       queues_(*this, CheckedWorkers(options_), options_.lifo_slot),
-      tasks_(options_.workers) {
+      tasks_(options_.workers, options_.workers == 1 ? 1 : kShardsPerWorker) {
   FastRand rand(options_.seed);
   for (size_t i = 0; i < options_.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*this, i, rand.Split()));

@@ -30,12 +30,29 @@ void Count(Counter& count, size_t change) {
 
 }  // namespace
 
-OwnedTasks::OwnedTasks(size_t shards)
-    : mask_(std::bit_ceil(std::max<size_t>(shards, 1)) - 1),
+OwnedTasks::OwnedTasks(size_t owners, size_t shards_for_each)
+    : log2_for_each_(std::countr_zero(std::bit_ceil(shards_for_each))),
+      mask_((std::bit_ceil(std::max<size_t>(owners, 1)) << log2_for_each_) - 1),
       shards_(new Shard[mask_ + 1]) {}
 
-bool OwnedTasks::Add(Header* task, size_t shard) {
-  const uint32_t index = IndexOf(shard);
+uint32_t OwnedTasks::IndexFor(const Header* task, size_t owner) const {
+  // Tasks of any size are distributed evenly by the upper bits of a product
+  // with 2^64 divided by the golden ratio (Knuth, The Art of Computer
+  // Programming, volume 3, 6.4: Fibonacci hashing).
+  const uint64_t hash =
+      reinterpret_cast<uintptr_t>(task) * uint64_t{0x9e3779b97f4a7c15};
+  return FirstOf(owner) |
+         (static_cast<uint32_t>(hash >> 48) & ((1U << log2_for_each_) - 1));
+}
+
+uint32_t OwnedTasks::NextForAdder(size_t owner) {
+  const uint32_t first = FirstOf(owner);
+  if (log2_for_each_ == 0) return first;
+  return first | (shards_[first].adders++ & ((1U << log2_for_each_) - 1));
+}
+
+bool OwnedTasks::Add(Header* task, size_t owner) {
+  const uint32_t index = IndexFor(task, owner);
   Shard& home = shards_[index];
   const BiasedLock::OwnerHolder lock(home.mu);
   if (MutableCondition(home.closed.Read())) return false;
@@ -46,11 +63,10 @@ bool OwnedTasks::Add(Header* task, size_t shard) {
   return true;
 }
 
-bool OwnedTasks::Remove(Header* task, std::optional<size_t> own_shard) {
+bool OwnedTasks::Remove(Header* task, std::optional<size_t> owner) {
   if (!WasAdded(task)) return false;
   Shard& home = shards_[task->shard];
-  if (own_shard.has_value() &&
-      MutableCondition(IndexOf(*own_shard) == task->shard)) {
+  if (owner.has_value() && MutableCondition(IsOwner(*owner, task))) {
     const BiasedLock::OwnerHolder lock(home.mu);
     return home.Remove(task);
   }
@@ -86,7 +102,7 @@ void OwnedTasks::CloseAndShutdownAll(size_t start) {
   }
   FirstException first;
   for (size_t i = 0; i < shards(); ++i) {
-    Shard& shard = shards_[(start + i) & mask_];
+    Shard& shard = shards_[(FirstOf(start) + i) & mask_];
     while (Header* task = shard.PopFront()) {
       first.Catch([task] { Shutdown(task); });
       Unref(task);

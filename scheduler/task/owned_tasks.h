@@ -47,30 +47,35 @@ namespace rouse::task {
 // task from the shard: a worker from which no other worker steals does not pay
 // for a read-modify-write.
 //
+// An owner can have several shards, among which its tasks are distributed. The
+// more threads steal the tasks that one owner adds, the more of them remove
+// tasks at once.
+//
 // Each shard has one owner at a time, and a new owner must be ordered after the
 // previous one. All functions that do not require the owner are thread-safe. No
 // lock is held while a task is cancelled or destroyed.
 class OwnedTasks {
  public:
-  // Rounds `shards` up to a power of two.
-  explicit OwnedTasks(size_t shards);
+  // Makes the shards of `owners` owners. Rounds both numbers up to a power of
+  // two.
+  explicit OwnedTasks(size_t owners, size_t shards_for_each = 1);
   OwnedTasks(const OwnedTasks&) = delete;
   OwnedTasks& operator=(const OwnedTasks&) = delete;
   // REQUIRES: no task is left.
   ~OwnedTasks() = default;
 
-  // Takes over the set's reference to a new task. Called by the owner of
-  // `shard`; any number is valid. Returns false if the set is closed: the
-  // caller keeps the reference, and cancels the task. O(1).
+  // Takes over the set's reference to a new task. Called by `owner`, which can
+  // be any number. Returns false if the set is closed: the caller keeps the
+  // reference, and cancels the task. O(1).
   //
   // A task is either added, and `CloseAndShutdownAll()` finds the task, or
   // refused: the shard is closed and added to under the same lock.
-  bool Add(Header* task, size_t shard);
+  bool Add(Header* task, size_t owner);
 
   // Returns whether `task` was in the set; if so, the caller takes over the
-  // set's reference. Returns false for a task that was never added. `own_shard`
-  // is the caller's own shard, if any. O(1).
-  bool Remove(Header* task, std::optional<size_t> own_shard = std::nullopt);
+  // set's reference. Returns false for a task that was never added. `owner` is
+  // the caller, if it is an owner. O(1).
+  bool Remove(Header* task, std::optional<size_t> owner = std::nullopt);
 
   // Adds tasks that wait in a queue: see below.
   class Adder;
@@ -82,8 +87,8 @@ class OwnedTasks {
   }
 
   // Closes the set to new tasks, and cancels its tasks on this thread,
-  // beginning with the shard `start`. A task running on another thread ends
-  // there, at the end of the poll.
+  // beginning with the shards of owner `start`. A task running on another
+  // thread ends there, at the end of the poll.
   //
   // Several threads may call this concurrently, best with different values of
   // `start`: they share the work. When one call returns the set is empty, but
@@ -126,29 +131,40 @@ class OwnedTasks {
     // a count for metrics does not concern the model checker.
     std::atomic<size_t> added{0};
     Atomic<size_t> added_late{0};
+    // In the owner's first shard: the number of its adders so far. Used by the
+    // owner alone.
+    uint32_t adders = 0;
   };
 
-  uint32_t IndexOf(size_t shard) const {
-    return static_cast<uint32_t>(shard & mask_);
+  // Returns the index of an owner's first shard.
+  uint32_t FirstOf(size_t owner) const {
+    return static_cast<uint32_t>((owner << log2_for_each_) & mask_);
   }
+  // Returns the index of the owner's shard for a task at this address.
+  uint32_t IndexFor(const Header* task, size_t owner) const;
+  bool IsOwner(size_t owner, const Header* task) const {
+    return (FirstOf(owner) ^ task->shard) >> log2_for_each_ == 0;
+  }
+  uint32_t NextForAdder(size_t owner);
 
+  const int log2_for_each_;
   const size_t mask_;
   const std::unique_ptr<Shard[]> shards_;
 };
 
 // OwnedTasks::Adder
 //
-// Holds the lock of a shard while tasks are taken out of a queue and added.
-// Used by the owner of the shard. A thread that searches first the queue and
-// then the set therefore misses no task.
+// Holds the lock of one of an owner's shards while tasks are taken out of a
+// queue and added. Used by the owner. A thread that searches first the queue
+// and then the set therefore misses no task.
 //
 // The tasks come with the set's reference.
 //
 // (The lock analysis does not follow a lock returned by a function.)
 class OwnedTasks::Adder {
  public:
-  Adder(OwnedTasks& tasks, size_t shard) ABSL_NO_THREAD_SAFETY_ANALYSIS
-      : index_(tasks.IndexOf(shard)),
+  Adder(OwnedTasks& tasks, size_t owner) ABSL_NO_THREAD_SAFETY_ANALYSIS
+      : index_(tasks.NextForAdder(owner)),
         shard_(tasks.shards_[index_]) {
     shard_.mu.LockAsOwner();
   }

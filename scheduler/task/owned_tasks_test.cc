@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -56,7 +58,8 @@ class AtOnce {
 // Runs a task only when the test says so, and at once.
 class TestSchedule final : public Schedule {
  public:
-  explicit TestSchedule(size_t shards) : tasks(shards) {}
+  explicit TestSchedule(size_t owners, size_t shards_for_each = 1)
+      : tasks(owners, shards_for_each) {}
   void Submit(Header* task) override { task::Unref(task); }
   void Resubmit(Header* task) override { task::Unref(task); }
   bool Release(Header* task) override { return tasks.Remove(task); }
@@ -94,6 +97,69 @@ TEST_F(OwnedTasksTest, TheNumberOfShardsIsAPowerOfTwo) {
   EXPECT_EQ(OwnedTasks(1).shards(), 1u);
   EXPECT_EQ(OwnedTasks(5).shards(), 8u);
   EXPECT_EQ(OwnedTasks(8).shards(), 8u);
+  EXPECT_EQ(OwnedTasks(5, 3).shards(), 32u);
+}
+
+// Each owner has four shards.
+class OwnedTasksOfSeveralShardsTest : public ::testing::Test {
+ protected:
+  ~OwnedTasksOfSeveralShardsTest() override {
+    tasks_.CloseAndShutdownAll(0);
+    EXPECT_EQ(tasks_.size(), 0u);
+    schedule_->Unref();
+  }
+
+  // Expects that the tasks of owner 2 are in several of the owner's shards.
+  void ExpectDistribution() {
+    std::set<uint32_t> shards;
+    tasks_.ForEach([&](Header& task) { shards.insert(task.shard); });
+    EXPECT_GT(shards.size(), 1u);
+    EXPECT_GE(*shards.begin(), 2 * kEach);
+    EXPECT_LT(*shards.rbegin(), 3 * kEach);
+  }
+
+  static constexpr size_t kEach = 4;
+  TestSchedule* schedule_ = new TestSchedule(4, kEach);
+  OwnedTasks& tasks_ = schedule_->tasks;
+};
+
+TEST_F(OwnedTasksOfSeveralShardsTest, DistributesAddedTasks) {
+  for (int i = 0; i < 100; ++i) schedule_->Start(Never(), 2).Detach();
+  ExpectDistribution();
+}
+
+TEST_F(OwnedTasksOfSeveralShardsTest, DistributesTasksOfAdders) {
+  for (int i = 0; i < 8; ++i) {
+    auto* const task = new Cell<Never>(schedule_, NextTaskId(), Never());
+    JoinHandle<void>(task).Detach();
+    OwnedTasks::Adder(tasks_, 2).Add(task);
+    task::Unref(task);  // the queue's reference
+  }
+  EXPECT_EQ(tasks_.added_late(), 8u);
+  ExpectDistribution();
+}
+
+TEST_F(OwnedTasksOfSeveralShardsTest, RemovesTasksForTheirOwnerAndForOthers) {
+  const auto add = [this] {
+    auto* const task = new Cell<Never>(schedule_, NextTaskId(), Never());
+    JoinHandle<void>(task).Detach();
+    EXPECT_TRUE(tasks_.Add(task, 2));
+    return task;
+  };
+  const auto drop = [](Header* task) {
+    task::Shutdown(task);
+    task::Unref(task);  // the set's reference
+    task::Unref(task);  // the queue's reference
+  };
+  for (int i = 0; i < 8; ++i) {
+    Header* const one = add();
+    Header* const other = add();
+    EXPECT_TRUE(tasks_.Remove(one, 2));
+    EXPECT_TRUE(tasks_.Remove(other, 1));
+    EXPECT_FALSE(tasks_.Remove(one, 2));
+    drop(one);
+    drop(other);
+  }
 }
 
 TEST_F(OwnedTasksTest, CountsLiveTasks) {
