@@ -9,7 +9,8 @@
 // atomics of `std`. With `ROUSE_MODEL` defined, as in the build's `*_model`
 // targets, they are the model checker's atomics. The checker then explores the
 // same source over every interleaving and every value that the C++ memory model
-// lets a load return.
+// lets a load return. With `ROUSE_SCALING` defined, as in the build's
+// `*_scaling` targets, each access has a price on a machine with many cores.
 //
 // Code for the model checker must use `rouse::Atomic<T>` and no other atomic.
 
@@ -18,17 +19,22 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/atomic.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/atomic.h"
 #else
 #include <atomic>
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 template <class T>
 using Atomic = model::Atomic<T>;
+#elif defined(ROUSE_SCALING)
+template <class T>
+using Atomic = scaling::Atomic<T>;
 #else
 // `std::atomic<T>`, or the model checker's atomic in a model.
 template <class T>

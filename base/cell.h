@@ -19,18 +19,25 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/cell.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/cell.h"
 #else
 #include <utility>
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 template <class T>
 using Cell = model::Cell<T>;
+
+#elif defined(ROUSE_SCALING)
+
+template <class T>
+using Cell = scaling::Cell<T>;
 
 #else
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <ratio>
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
 
 namespace rouse {
 namespace {

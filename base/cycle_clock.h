@@ -25,6 +25,10 @@
 
 #include "absl/time/time.h"
 
+#ifdef ROUSE_SCALING
+#include "rouse/testing/scaling/thread.h"
+#endif
+
 namespace rouse {
 
 class CycleClock {
@@ -36,6 +40,8 @@ class CycleClock {
 #if defined(ROUSE_MODEL)
     // Time stands still, so that a model behaves in the same way each time.
     return 1;
+#elif defined(ROUSE_SCALING)
+    return scaling::CycleClockNow();
 #elif defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
@@ -51,7 +57,7 @@ class CycleClock {
   // Returns the number of cycles per nanosecond, measured over the time since
   // the first call in this process. Waits for at most 50 microseconds for that
   // time to be long enough.
-#ifdef ROUSE_MODEL
+#ifdef ROUSE_TWIN
   static double PerNanosecond() { return 1; }
 #else
   static double PerNanosecond();

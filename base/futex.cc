@@ -3,7 +3,7 @@
 
 #include "rouse/base/futex.h"
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -17,16 +17,23 @@
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/futex.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/futex.h"
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 using model::FutexWait;
 using model::FutexWakeOne;
+
+#elif defined(ROUSE_SCALING)
+
+using scaling::FutexWait;
+using scaling::FutexWakeOne;
 
 #else
 

@@ -3,7 +3,7 @@
 
 #include "rouse/base/thread.h"
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
 
 #include <limits.h>
 #include <pthread.h>

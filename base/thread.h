@@ -26,13 +26,15 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/thread.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/thread.h"
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 class Thread {
  public:
@@ -49,6 +51,26 @@ class Thread {
   explicit Thread(model::Thread thread) : thread_(std::move(thread)) {}
 
   model::Thread thread_;
+};
+
+#elif defined(ROUSE_SCALING)
+
+class Thread {
+ public:
+  static absl::StatusOr<Thread> Start(std::string_view /*name*/,
+                                      absl::AnyInvocable<void() &&> body,
+                                      size_t /*stack_size*/ = 0) {
+    return Thread(scaling::Thread(std::move(body)));
+  }
+
+  void Join() { thread_.Join(); }
+  void Detach() { thread_.Detach(); }
+  bool IsThisThread() const { return thread_.IsThisThread(); }
+
+ private:
+  explicit Thread(scaling::Thread thread) : thread_(std::move(thread)) {}
+
+  scaling::Thread thread_;
 };
 
 #else

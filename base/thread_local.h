@@ -21,16 +21,23 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/thread_local.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/thread_local.h"
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 template <class T, class Tag>
 using ThreadLocal = model::ThreadLocal<T, Tag>;
+
+#elif defined(ROUSE_SCALING)
+
+template <class T, class Tag>
+using ThreadLocal = scaling::ThreadLocal<T, Tag>;
 
 #else
 

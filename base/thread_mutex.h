@@ -19,18 +19,24 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/mutex.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/mutex.h"
 #else
 #include "absl/synchronization/mutex.h"
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 using ThreadMutex = model::Mutex;
 using ThreadMutexLock = model::MutexLock;
 using ThreadCondVar = model::CondVar;
+#elif defined(ROUSE_SCALING)
+using ThreadMutex = scaling::Mutex;
+using ThreadMutexLock = scaling::MutexLock;
+using ThreadCondVar = scaling::CondVar;
 #else
 // Abseil's classes, or the model checker's classes in a model.
 using ThreadMutex = absl::Mutex;

@@ -19,13 +19,19 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
 
+#ifdef ROUSE_SCALING
+#include "rouse/testing/scaling/thread.h"
+#endif
+
 namespace rouse {
 namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
 
 int64_t SystemNanoseconds() {
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_SCALING)
+  return scaling::SystemNanoseconds();
+#elif defined(ROUSE_MODEL)
   // In a model, time passes only when the model advances the clock. The value
   // is not 0, so that a reading that takes a running clock for a paused one
   // shows.

@@ -47,6 +47,10 @@ The rules ensure the following, so that BUILD files do not have to:
     the model checker's atomics. The `deps` of the twin are the twins of x's `deps`. A twin is built only
     for a target that depends on it.
 
+*   Every library `x` also has a twin `x_scaling`, for the simulator of many cores (testing/scaling/): the
+    same sources on the virtual machine's atomics, threads and clocks, with `ROUSE_SCALING` instead of
+    `ROUSE_MODEL`, and in the namespace `rouse_scaling`. Both kinds of twins define `ROUSE_TWIN`.
+
 The code of a twin is in another namespace, so that a program that mixes twins and their originals does
 not link: a twin defines `ROUSE_MODEL`, and defines `rouse` as `rouse_model`. Every target that depends on
 a twin or on the checker gets both definitions.
@@ -86,6 +90,7 @@ _PROGRAM_TEST_HEADERS = "//examples:program_test_headers"
 _RUNTIME_TEST_HEADERS = "//tools:runtime_test_headers"
 _MODEL_HEADERS = "//tools:model_headers"
 _MODEL_TEST_HEADERS = "//tools:model_test_headers"
+_SCALING_HEADERS = "//tools:scaling_headers"
 
 # A test that depends on one of these has _RUNTIME_TEST_HEADERS.
 _RUNTIME = [
@@ -160,6 +165,7 @@ _include_all = rule(
 
 # The definitions of the model checker, and therefore of every target that depends on the checker.
 _MODEL_DEFINES = [
+    "ROUSE_TWIN",
     "ROUSE_MODEL",
     "rouse=rouse_model",
 ]
@@ -169,16 +175,25 @@ _MODEL_COPTS = ["-O2"]
 
 _MODEL = "//testing/model"
 
+# The definitions of the simulator, and therefore of every target that depends on the simulator.
+_SCALING_DEFINES = [
+    "ROUSE_TWIN",
+    "ROUSE_SCALING",
+    "rouse=rouse_scaling",
+]
+
+_SCALING = "//testing/scaling"
+
 # Has no twin, because its header contains no code.
 _CXX20 = "//base:cxx20"
 
-def _twin(label):
+def _twin(label, suffix = "_model"):
     """Returns the label of a library's twin, or `label` itself if the library has no twin."""
-    if label.startswith("@") or label.startswith(_MODEL):
+    if label.startswith(("@", _MODEL, _SCALING)):
         return label
     if ":" in label:
-        return label + "_model"
-    return label + ":" + label.split("/")[-1] + "_model"
+        return label + suffix
+    return label + ":" + label.split("/")[-1] + suffix
 
 def rouse_cc_library(
         name,
@@ -186,7 +201,9 @@ def rouse_cc_library(
         hdrs = [],
         deps = [],
         model_deps = [],
+        scaling_deps = [],
         checker = False,
+        simulator = False,
         tags = [],
         defines = [],
         copts = [],
@@ -200,7 +217,9 @@ def rouse_cc_library(
       hdrs: headers.
       deps: the libraries that sources and headers include.
       model_deps: further libraries that they include if `ROUSE_MODEL` is defined.
+      scaling_deps: further libraries that they include if `ROUSE_SCALING` is defined.
       checker: whether the library is a part of the model checker, which has no twins.
+      simulator: whether the library is a part of the simulator of many cores, which has no twins.
       tags: as for cc_library.
       defines: as for cc_library.
       copts: further flags, for this target alone.
@@ -234,12 +253,25 @@ def rouse_cc_library(
         deps = deps + cxx20 + _precompiled_deps(precompiled),
         tags = tags,
         copts = _COPTS + (_MODEL_COPTS if checker else []) + _precompiled_copts(precompiled, checks_headers = not srcs) + copts,
-        defines = defines + (_MODEL_DEFINES if checker else []),
+        defines = defines + (_MODEL_DEFINES if checker else []) + (_SCALING_DEFINES if simulator else []),
         features = _FEATURES + features,
         include_prefix = _include_prefix(native.package_name()),
         **kwargs
     )
-    if not checker:
+    if not checker and not simulator:
+        scaling_precompiled = _SCALING_HEADERS if srcs and _IS_MAIN_REPOSITORY else None
+        cc_library(
+            name = name + "_scaling",
+            srcs = srcs,
+            hdrs = hdrs,
+            deps = [_twin(label, "_scaling") for label in deps] + scaling_deps + cxx20 + _precompiled_deps(scaling_precompiled),
+            tags = tags + ["manual"],
+            defines = defines + _SCALING_DEFINES,
+            copts = _COPTS + _precompiled_copts(scaling_precompiled) + copts,
+            features = _FEATURES + features,
+            include_prefix = _include_prefix(native.package_name()),
+            **kwargs
+        )
         twin_precompiled = _MODEL_HEADERS if srcs and _IS_MAIN_REPOSITORY else None
         cc_library(
             name = name + "_model",
@@ -292,7 +324,7 @@ def rouse_cc_test(
     If Bazel supports this, the test has a network of its own: no other process uses its ports and names
     of sockets.
 
-    Tags with a meaning here: "model" (exhaustive, on the model checker), "stress" (real threads).
+    Tags with a meaning here: "model" (on the model checker or the simulator), "stress" (real threads).
 
     Args:
       name: the target; the library's name and `_test`.
@@ -344,6 +376,22 @@ def rouse_model_test(name, deps = [], copts = [], tags = [], timeout = "moderate
         precompiled = _MODEL_TEST_HEADERS,
         tags = ["model"] + tags,
         timeout = timeout,
+        **kwargs
+    )
+
+def rouse_scaling_test(name, deps = [], tags = [], **kwargs):
+    """A test on the simulator of many cores. It is linked with the twins of `deps`.
+
+    Args:
+      name: the target.
+      deps: the libraries, with the same names as in any other test.
+      tags: besides "model", which excludes the test from the configurations in which models are not run.
+      **kwargs: as for rouse_cc_test.
+    """
+    rouse_cc_test(
+        name = name,
+        deps = [_twin(label, "_scaling") for label in deps],
+        tags = ["model"] + tags,
         **kwargs
     )
 

@@ -6,15 +6,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 
-#include "absl/base/attributes.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/futex.h"
 #include "rouse/base/lock/adaptive_spin.h"
+#include "rouse/base/lock/spin_hint.h"
 #include "rouse/base/mutable_step.h"
+#include "rouse/base/thread_local.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -46,7 +46,9 @@ constexpr int kLooksBeforeYield = 48;
 
 // Belongs to a thread, and not to a parker, because many parkers exist for a
 // single wait.
-ABSL_CONST_INIT thread_local AdaptiveSpin spin_here;
+AdaptiveSpin& SpinHere() {
+  return ThreadLocal<AdaptiveSpin, class SpinHereTag>::Get();
+}
 
 double CyclesPerNanosecond() {
   static const double cycles = CycleClock::PerNanosecond();
@@ -141,7 +143,7 @@ void ThreadParker::SpinThenPark() {
   Park();
 #else
   if (!CanSpin()) return Park();
-  AdaptiveSpin& spin = spin_here;
+  AdaptiveSpin& spin = SpinHere();
   if (spin.ShouldSpin()) {
     static const auto limit =
         static_cast<uint64_t>(absl::ToDoubleNanoseconds(AdaptiveSpin::kLimit) *
@@ -151,7 +153,7 @@ void ThreadParker::SpinThenPark() {
     const bool found = SpinFor(limit, [this, &looks] {
       // If there are more threads than processors, the awaited thread may be
       // without a processor.
-      if (++looks > kLooksBeforeYield) std::this_thread::yield();
+      if (++looks > kLooksBeforeYield) YieldHint();
       // Relaxed: Park acquires. Park returns at once if there was an unpark.
       return inner_->state.load(std::memory_order_relaxed) == kNotified;
     });

@@ -9,7 +9,7 @@
 #include "rouse/base/frame/frame_depot.h"
 #include "rouse/base/thread_mutex.h"
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
 #include <pthread.h>
 #include <signal.h>
 
@@ -66,9 +66,9 @@ bool FrameSweeper::Sweep(Kind kind) noexcept {
   return has_more;
 }
 
-#ifdef ROUSE_MODEL
+#ifdef ROUSE_TWIN
 
-// Models call Sweep() themselves.
+// Models call Sweep() themselves, and the simulator does without.
 void FrameSweeper::Wake() noexcept {}
 
 #else

@@ -8,8 +8,10 @@
 namespace rouse {
 
 bool CanSpin() {
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
   return false;
+#elif defined(ROUSE_SCALING)
+  return true;
 #else
   static const bool several = ProcessorCount() > 1;
   return several;

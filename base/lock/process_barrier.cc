@@ -3,8 +3,10 @@
 
 #include "rouse/base/lock/process_barrier.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/atomic.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/atomic.h"
 #else
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -21,13 +23,18 @@
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 // Makes the search choose now, once for all threads.
 void ProcessBarrier::Prepare() { static_cast<void>(IsAvailable()); }
 void ProcessBarrier::Run() {
   if (IsAvailable()) model::FenceAllThreads();
 }
+
+#elif defined(ROUSE_SCALING)
+
+void ProcessBarrier::Prepare() {}
+void ProcessBarrier::Run() { scaling::BarrierElsewhere(); }
 
 #else
 

@@ -15,9 +15,9 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/atomic.h"
-#else
+#elif !defined(ROUSE_SCALING)
 #include <atomic>
 #endif
 
@@ -48,8 +48,10 @@ class ProcessBarrier {
   // and a constant result once `Prepare()` has returned. A model explores both
   // results.
   static bool IsAvailable() {
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
     return model::HasFenceAllThreads();
+#elif defined(ROUSE_SCALING)
+    return true;
 #else
     // Relaxed: set before the objects that use the barrier exist.
     return available.load(std::memory_order_relaxed);
@@ -62,7 +64,7 @@ class ProcessBarrier {
   // the other threads the same. Does nothing if the barrier is not available.
   static void Run();
 
-#ifndef ROUSE_MODEL
+#ifndef ROUSE_TWIN
  private:
   static std::atomic<bool> available;
 #endif

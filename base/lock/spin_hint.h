@@ -5,8 +5,8 @@
 // File: spin_hint.h
 // -----------------------------------------------------------------------------
 //
-// Tells the processor, and in a `*_model` target the model checker, that a loop
-// only waits for another thread:
+// Tells the processor, the system's scheduler, and in a `*_model` target the
+// model checker, that a loop only waits for another thread:
 //
 //   while (lock_.exchange(true, std::memory_order_acquire)) SpinHint();
 
@@ -15,15 +15,25 @@
 
 #include "rouse/base/cxx20.h"
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 #include "rouse/testing/model/thread.h"
+#elif defined(ROUSE_SCALING)
+#include "rouse/testing/scaling/thread.h"
+#else
+#include <thread>
 #endif
 
 namespace rouse {
 
-#ifdef ROUSE_MODEL
+#if defined(ROUSE_MODEL)
 
 using model::SpinHint;
+inline void YieldHint() { SpinHint(); }
+
+#elif defined(ROUSE_SCALING)
+
+using scaling::SpinHint;
+using scaling::YieldHint;
 
 #else
 
@@ -38,6 +48,12 @@ inline void SpinHint() {
   asm volatile("isb" ::: "memory");
 #endif
 }
+
+// YieldHint()
+//
+// Lets another thread have the processor, if one waits for a processor. Costs a
+// system call.
+inline void YieldHint() { std::this_thread::yield(); }
 
 #endif  // ROUSE_MODEL
 

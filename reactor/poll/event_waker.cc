@@ -19,7 +19,16 @@
 #include "rouse/reactor/poll/selector.h"
 #include "rouse/reactor/poll/token.h"
 
+#ifdef ROUSE_SCALING
+#include "rouse/testing/scaling/kernel.h"
+#endif
+
 namespace rouse::reactor {
+
+#ifdef ROUSE_SCALING
+constexpr auto* read = &scaling::Read;
+constexpr auto* write = &scaling::Write;
+#endif
 
 EventWaker::EventWaker(OwnedFd fd, std::shared_ptr<internal::Selector> selector)
     : fd_(std::move(fd)), selector_(std::move(selector)) {}

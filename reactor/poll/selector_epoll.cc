@@ -29,8 +29,18 @@
 #include "rouse/reactor/poll/token.h"
 #include "rouse/reactor/ready.h"
 
+#ifdef ROUSE_SCALING
+#include "rouse/testing/scaling/kernel.h"
+#endif
+
 namespace rouse::reactor::internal {
+
 namespace {
+
+#ifdef ROUSE_SCALING
+// An object, because a function would be ambiguous with the system's.
+constexpr auto* epoll_ctl = &scaling::EpollControl;
+#endif
 
 // Maximum number of events requested in one call. The next call returns further
 // events.
@@ -71,6 +81,14 @@ absl::Status Control(int epoll, int operation, const char* name, int fd,
       errno, absl::StrCat("epoll_ctl(", name, ") for descriptor ", fd));
 }
 
+#ifdef ROUSE_SCALING
+
+int Wait(int epoll, epoll_event* events, int capacity, absl::Duration timeout) {
+  return scaling::EpollWait(epoll, events, capacity, timeout);
+}
+
+#else
+
 // True until a call shows that the kernel lacks epoll_pwait2, which kernels
 // from 5.11 on have. The flag is a fact of the machine, so there is nothing to
 // order.
@@ -99,6 +117,8 @@ int Wait(int epoll, epoll_event* events, int capacity, absl::Duration timeout) {
 #endif
   return epoll_wait(epoll, events, capacity, TimeoutMillis(timeout));
 }
+
+#endif  // ROUSE_SCALING
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 
 The parser knows the layout of this repository, which clang-format and tools/lint ensure: a comment is a
 block of // lines above its declaration, and belongs to all declarations that follow it without an empty
-line or another comment in between. Code inside an `#else` is not read, nor code for ROUSE_MODEL.
+line or another comment in between. Code inside an `#else` is not read, nor code for twins (ROUSE_MODEL and
+ROUSE_SCALING).
 """
 
 import dataclasses
@@ -70,13 +71,13 @@ def active(text):
     for directive in re.split(r"^(#(?:[^\n]*\\\n)*[^\n]*\n)", text, flags=re.M):
         found = re.match(r"#\s*(\w+)(.*)", directive, re.S)
         word, condition = found.groups() if found else ("", "")
+        twin = re.search("ROUSE_(MODEL|SCALING|TWIN)", condition) and word != "ifndef" and "!" not in condition
         if word in ("if", "ifdef", "ifndef"):
-            model = "ROUSE_MODEL" in condition and word != "ifndef" and "!" not in condition
-            reading.append(not model)
-            taken.append(not model)
+            reading.append(not twin)
+            taken.append(not twin)
         elif word in ("else", "elif"):
-            reading[-1] = not taken[-1]
-            taken[-1] = True
+            reading[-1] = not taken[-1] and not twin
+            taken[-1] = taken[-1] or reading[-1]
         elif word == "endif":
             reading.pop()
             taken.pop()

@@ -59,6 +59,11 @@ class DeclarationsTest(unittest.TestCase):
         found = header("// U.\n#ifdef ROUSE_MODEL\nusing U = int;\n#else\nusing U = long;\n#endif").items
         self.assertEqual(["using U = long;"], [item.declaration for item in found])
 
+    def test_leaves_out_the_twins(self):
+        found = header("// U.\n#if defined(ROUSE_MODEL)\nusing U = int;\n#elif defined(ROUSE_SCALING)\n"
+                       "using U = char;\n#else\nusing U = long;\n#endif").items
+        self.assertEqual(["using U = long;"], [item.declaration for item in found])
+
     def test_shares_a_comment_up_to_an_empty_line(self):
         found = header("// F.\nint F();\nint G();\n\nint H();").items
         self.assertEqual([False, True, False], [item.shared for item in found])
