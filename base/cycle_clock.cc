@@ -48,4 +48,4 @@ double CycleClock::PerNanosecond() {
 
 }  // namespace rouse
 
-#endif  // ROUSE_MODEL
+#endif  // ROUSE_TWIN

@@ -61,4 +61,4 @@ void FutexWakeOne(Atomic<uint32_t>& word) {
 
 }  // namespace rouse
 
-#endif  // ROUSE_MODEL
+#endif  // ROUSE_TWIN

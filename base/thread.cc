@@ -93,4 +93,4 @@ void Thread::Detach() {
 
 }  // namespace rouse
 
-#endif  // ROUSE_MODEL
+#endif  // ROUSE_TWIN

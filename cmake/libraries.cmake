@@ -693,6 +693,7 @@ rouse_library(testing_model
     testing/model/trace.cc
   DEFINES
     ROUSE_MODEL
+    ROUSE_TWIN
     rouse=rouse_model
   FLAGS
     -O2
