@@ -57,9 +57,11 @@ class [[nodiscard]] YieldFuture {
 // has done so since the yield or another worker is in the driver. If the worker
 // polls the driver on behalf of the yielding task, the tasks woken by the
 // events run first. An event from before a `Yield()`, such as a connection or
-// the end of a `Sleep()`, is therefore seen after one or two yields. The number
-// of tasks that run in between is not promised, and a yielding task that
-// another worker takes over in the meantime may run there at once.
+// the end of a `Sleep()`, is therefore seen after one or two yields. Among n
+// workers, a worker polls the driver at most every (n - 1) × 250 nanoseconds,
+// or every 50 microseconds if that is less, and more yields may be necessary.
+// The number of tasks that run in between is not promised, and a yielding task
+// that another worker takes over in the meantime may run there at once.
 //
 // In a `Join` or a `Select`, the whole task yields. In a `LocalSet`, the task
 // of the set yields first, and then the task that polls the set. Outside a

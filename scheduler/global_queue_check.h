@@ -34,7 +34,7 @@ class GlobalQueueCheck {
         period_(Period(options, cycles_per_nanosecond)) {}
 
   // Called before a task, after `polls` polls. Returns whether a check is due.
-  // Forgets the latest `OnFound()`.
+  // Forgets what the latest check has found.
   //
   // No check is due right after a check that has found a task. With long polls,
   // or a small interval, the check would be due in each turn, and a global
@@ -58,10 +58,19 @@ class GlobalQueueCheck {
     last_cycles_ = CycleClock::Now();
   }
 
-  // Called when a check has found a task.
-  void OnFound() { has_found_ = true; }
+  // Returns whether the check may pass by while another thread is at the queue,
+  // as all but one of `kMaxPasses` checks may.
+  bool MayPassBy() const { return fruitless_ < kMaxPasses; }
+
+  // Called after a check.
+  void End(bool found) {
+    has_found_ = found;
+    fruitless_ = found || !MayPassBy() ? 0 : fruitless_ + 1;
+  }
 
  private:
+  static constexpr uint32_t kMaxPasses = 7;
+
   // The clock is read once in this many polls, or in each turn if polls are
   // long.
   static constexpr uint32_t kClockInterval = 8;
@@ -90,6 +99,9 @@ class GlobalQueueCheck {
 
   // True if the latest task came from the global queue because a check was due.
   bool has_found_ = false;
+  // Number of checks in a row that have found no task, perhaps because another
+  // thread was at the queue.
+  uint32_t fruitless_ = 0;
   uint64_t last_polls_ = 0;
   // Number of polls, or of cycles, after which the worker checks.
   const uint32_t interval_;

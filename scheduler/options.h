@@ -120,7 +120,9 @@ struct Options {
   bool lifo_slot = true;
 
   // Number of polls after which a worker checks the driver for events, so that
-  // a full queue does not delay I/O and timers.
+  // a full queue does not delay I/O and timers. With several workers, a worker
+  // leaves out a check that comes too soon after its last one: see
+  // `EventCheck::Gap()`.
   uint32_t event_interval = kEventInterval;
 
   // Number of polls after which a worker checks the global queue before its

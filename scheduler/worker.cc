@@ -196,11 +196,10 @@ task::Header* Worker::Check() {
   task::Header* task = nullptr;
   if (global_check_.IsDue(tick())) {
     global_check_.Begin(tick());
-    task = queues_.PopGlobal(IfBusy::kGiveUp);
-    if (task != nullptr) {
-      global_check_.OnFound();
-      lifo_polls_ = 0;
-    }
+    task = queues_.PopGlobal(global_check_.MayPassBy() ? IfBusy::kGiveUp
+                                                       : IfBusy::kWait);
+    global_check_.End(task != nullptr);
+    if (task != nullptr) lifo_polls_ = 0;
   }
   next_check_ = std::min(
       tick() + event_check_.PollsLeft(PollsToMaintain(), event_interval),
