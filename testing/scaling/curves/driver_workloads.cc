@@ -184,7 +184,7 @@ constexpr Workload kWorkloads[] = {
      "A task for each worker arms and cancels timers of 10 s.",
      CancelledTimers},
     {"sleepers", "64 tasks for each worker sleep for 1 ms, again and again.",
-     Sleepers},
+     Sleepers, absl::Milliseconds(16)},
     {"echo",
      "Four connections for each worker, with a client and a server in one "
      "runtime. An operation is an echoed request.",

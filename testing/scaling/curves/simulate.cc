@@ -35,7 +35,6 @@ using scaling::Machine;
 
 // The start of many workers takes milliseconds.
 constexpr absl::Duration kWarmUp = absl::Milliseconds(3);
-constexpr absl::Duration kLength = absl::Milliseconds(2);
 constexpr size_t kHottest = 3;
 
 void Simulate(const Costs& costs, const Workload& workload, size_t count) {
@@ -45,9 +44,9 @@ void Simulate(const Costs& costs, const Workload& workload, size_t count) {
   std::vector<LineModel::Heat> hottest;
   machine.Run([&] {
     Workers workers(count);
-    Window window(kWarmUp, kLength);
+    Window window(kWarmUp, workload.simulated);
     const double begin = machine.now() + absl::ToDoubleNanoseconds(kWarmUp);
-    const double length = absl::ToDoubleNanoseconds(kLength);
+    const double length = absl::ToDoubleNanoseconds(workload.simulated);
     machine.CallAt(begin, [&] { machine.lines().ForgetStalls(); });
     machine.CallAt(begin + length, [&] {
       stall = machine.lines().stall();
@@ -56,7 +55,7 @@ void Simulate(const Costs& costs, const Workload& workload, size_t count) {
     workload.run(workers, window);
     rate = window.Rate();
   });
-  const double seconds = absl::ToDoubleSeconds(kLength);
+  const double seconds = absl::ToDoubleSeconds(workload.simulated);
   const double time = seconds * 1e9 * static_cast<double>(count);
   absl::PrintF("%s %d %.0f %.3f\n", workload.name, count, rate, stall / time);
   for (const LineModel::Heat& heat : hottest) {

@@ -60,6 +60,8 @@ struct Workload {
   std::string_view description;
   // Runs for the time of `window`. Called on a thread that is not a worker.
   void (*run)(Workers& workers, Window& window);
+  // How much virtual time is simulated.
+  absl::Duration simulated = absl::Milliseconds(2);
 };
 
 // Return the workloads of one kind each.
